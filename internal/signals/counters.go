@@ -1,0 +1,56 @@
+package signals
+
+import "time"
+
+// Counters are a replica's running totals at one moment, as a platform reads
+// them from its cgroup. A nil pointer is "not measured".
+type Counters struct {
+	At               time.Time // when they were read
+	CPU              *float64  // CPU seconds since the group was made
+	Periods          *int64
+	ThrottledPeriods *int64
+	Throttled        *float64 // seconds, summed over CPUs
+	Bursts           *int64
+	OOMKills         *int64
+	CPUPressure      *float64 // PSI "some", seconds
+	Restarts         int64
+
+	// Readings of now, not totals.
+	CPULimit    *float64 // CPUs; nil: no limit
+	Memory      *int64   // bytes
+	MemoryPeak  *int64   // bytes
+	MemoryLimit *int64   // bytes; nil: no limit
+	Up          bool
+}
+
+// Between returns the server half of the frame from one reading to the next.
+// Where either reading lacks a counter, the frame lacks it too; where a counter
+// ran backwards (the group was made anew) it counts from zero.
+func Between(before, after Counters) Server {
+	return Server{
+		CPU:              risen(before.CPU, after.CPU),
+		CPULimit:         after.CPULimit,
+		Periods:          risen(before.Periods, after.Periods),
+		ThrottledPeriods: risen(before.ThrottledPeriods, after.ThrottledPeriods),
+		Throttled:        risen(before.Throttled, after.Throttled),
+		Bursts:           risen(before.Bursts, after.Bursts),
+		Memory:           after.Memory,
+		MemoryPeak:       after.MemoryPeak,
+		MemoryLimit:      after.MemoryLimit,
+		OOMKills:         risen(before.OOMKills, after.OOMKills),
+		Restarts:         after.Restarts - before.Restarts,
+		Up:               after.Up,
+		CPUPressure:      risen(before.CPUPressure, after.CPUPressure),
+	}
+}
+
+func risen[T int64 | float64](before, after *T) *T {
+	if before == nil || after == nil {
+		return nil
+	}
+	d := *after - *before
+	if d < 0 {
+		d = *after
+	}
+	return &d
+}

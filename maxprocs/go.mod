@@ -1,0 +1,3 @@
+module github.com/millicore/millicore/maxprocs
+
+go 1.21
