@@ -1,0 +1,188 @@
+package analysis
+
+// Summary is summary.json: what a record says, for programs. What was not
+// measured is null, never 0.
+type Summary struct {
+	Experiment SummaryExperiment `json:"experiment"`
+	Host       any               `json:"host"` // record.Host
+	Cells      []CellSummary     `json:"cells"`
+	Findings   []Finding         `json:"findings"`
+}
+
+// SummaryExperiment tells which experiment, and how much of it the record holds.
+type SummaryExperiment struct {
+	Name          string `json:"name"`
+	About         string `json:"about,omitempty"`
+	Started       string `json:"started"` // RFC 3339
+	Platform      string `json:"platform"`
+	Seed          uint64 `json:"seed"`
+	TrialsPlanned int    `json:"trials_planned"`
+	TrialsDone    int    `json:"trials_done"`
+	Interrupted   bool   `json:"interrupted"`
+}
+
+// CellSummary is one cell over all its trials. Latencies come from the merged
+// histograms of the measured frames; counts are sums; Intervals hold the 95%
+// interval of the median over trials (order statistics) where there are at
+// least six, by field path ("latency_ms.p99").
+type CellSummary struct {
+	Cell         int                   `json:"cell"` // index in the plan
+	Label        string                `json:"label"`
+	Service      string                `json:"service"`
+	Vary         map[string]*string    `json:"vary"`
+	Limits       LimitsSummary         `json:"limits"`
+	Load         LoadSummary           `json:"load"`
+	Trials       int                   `json:"trials"`
+	Requests     int64                 `json:"requests"` // that ended, well or not
+	RateRPS      *float64              `json:"rate_rps"` // good answers a second
+	Availability *float64              `json:"availability"`
+	LatencyMS    *Quantiles            `json:"latency_ms"`
+	ServiceMS    *Quantiles            `json:"service_ms"`
+	Errors       ErrorCounts           `json:"errors"`
+	CPU          CPUSummary            `json:"cpu"`
+	Memory       MemorySummary         `json:"memory"`
+	Restarts     *int64                `json:"restarts"`
+	Dependencies []DependencySummary   `json:"dependencies,omitempty"`
+	Generator    GeneratorSummary      `json:"generator"`
+	Host         HostSummary           `json:"host"`
+	Objective    *ObjectiveSummary     `json:"objective"`
+	Steps        []Step                `json:"steps,omitempty"` // with stages: one a level held
+	Breaking     any                   `json:"breaking_point"`  // null until it is searched for
+	Causes       any                   `json:"causes"`          // null until they are known
+	Flags        []string              `json:"flags"`
+	Intervals    map[string][2]float64 `json:"intervals"`
+	PerTrial     []TrialFigures        `json:"per_trial"`
+}
+
+type LimitsSummary struct {
+	CPUMillis   *int64 `json:"cpu_millis"`
+	MemoryBytes *int64 `json:"memory_bytes"`
+	BurstMillis *int64 `json:"burst_millis"`
+	Replicas    int    `json:"replicas"`
+}
+
+type LoadSummary struct {
+	Kind     string   `json:"kind"` // closed or open
+	Users    *float64 `json:"users"`
+	Rate     *float64 `json:"rate"`
+	Requests *int64   `json:"requests"`
+	Stages   bool     `json:"stages"` // Users or Rate is then the highest target
+}
+
+// Quantiles are in milliseconds.
+type Quantiles struct {
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P95  float64 `json:"p95"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p999"`
+	Max  float64 `json:"max"`
+}
+
+type ErrorCounts struct {
+	Timeouts  int64            `json:"timeouts"`
+	Refused   int64            `json:"refused"`
+	Cut       int64            `json:"cut"`
+	Malformed int64            `json:"malformed"`
+	Status    map[string]int64 `json:"status"` // by code, those outside 200 to 299
+	Dropped   int64            `json:"dropped"`
+}
+
+type CPUSummary struct {
+	Cores            *float64 `json:"cores"`    // of all replicas together
+	OfLimit          *float64 `json:"of_limit"` // 0..1; null without a limit
+	Periods          *int64   `json:"periods"`
+	ThrottledPeriods *int64   `json:"throttled_periods"`
+	ThrottledMS      *float64 `json:"throttled_ms"` // summed over CPUs and replicas
+	Limit            *float64 `json:"limit_cores"`  // of all replicas together
+}
+
+type MemorySummary struct {
+	PeakBytes *int64   `json:"peak_bytes"` // the highest of one replica
+	OfLimit   *float64 `json:"of_limit"`
+	OOMKills  *int64   `json:"oom_kills"`
+}
+
+type DependencySummary struct {
+	Name      string   `json:"name"`
+	Cores     *float64 `json:"cores"`
+	PeakBytes *int64   `json:"peak_bytes"`
+}
+
+type GeneratorSummary struct {
+	Cores        *float64 `json:"cores"`
+	SendLagP99US *float64 `json:"send_lag_p99_us"`
+	RunWaitCores *float64 `json:"run_wait_cores"` // seconds waited for a CPU, a second
+	Limited      bool     `json:"limited"`        // its figures are lower bounds
+}
+
+type HostSummary struct {
+	IdleCores    *float64 `json:"idle_cores"`
+	ForeignCores *float64 `json:"foreign_cores"`
+	StealCores   *float64 `json:"steal_cores"`
+}
+
+// ObjectiveSummary says what was asked and whether it was met.
+type ObjectiveSummary struct {
+	Text string `json:"text"` // "p99 <= 250 ms, availability >= 99.9%"
+	Met  *bool  `json:"met"`  // null: cannot be told
+}
+
+// Step is one level that a staged load held.
+type Step struct {
+	Target       float64    `json:"target"`
+	RateRPS      float64    `json:"rate_rps"`
+	Availability float64    `json:"availability"`
+	LatencyMS    *Quantiles `json:"latency_ms"`
+	CPUOfLimit   *float64   `json:"cpu_of_limit"`
+	Throttled    *float64   `json:"throttled_of_periods"` // 0..1
+	Seconds      float64    `json:"seconds"`              // measured, over all trials
+}
+
+// TrialFigures are one trial's own figures, what the intervals are made of.
+type TrialFigures struct {
+	Trial     int      `json:"trial"`
+	RateRPS   *float64 `json:"rate_rps"`
+	P50       *float64 `json:"p50_ms"`
+	P99       *float64 `json:"p99_ms"`
+	Throttled *float64 `json:"throttled_of_periods"`
+	Attempt   int      `json:"attempt"`
+}
+
+// Finding is a statement about the record, with its numbers in the text.
+type Finding struct {
+	Level string `json:"level"` // result, warning
+	Cell  *int   `json:"cell"`  // index; null: the whole record
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// Series are one trial's frames joined by time, for charts: one Point an
+// interval, all agents merged, all replicas summed.
+type Series struct {
+	Cell   int     `json:"cell"`
+	Trial  int     `json:"trial"`
+	Points []Point `json:"points"`
+}
+
+// Point is one interval of a trial; null is "not measured".
+type Point struct {
+	T            float64  `json:"t"` // seconds since the trial's load began, at the interval's end
+	Phase        string   `json:"phase"`
+	Target       *float64 `json:"target"` // users or requests/s asked for
+	RateRPS      *float64 `json:"rate"`
+	P50          *float64 `json:"p50"` // ms
+	P99          *float64 `json:"p99"`
+	P999         *float64 `json:"p999"`
+	Availability *float64 `json:"availability"` // percent
+	CPU          *float64 `json:"cpu"`          // cores, all replicas
+	CPUOfLimit   *float64 `json:"cpu_of_limit"` // 0..1
+	Memory       *float64 `json:"memory"`       // bytes, the largest replica
+	MemoryLimit  *float64 `json:"memory_limit"` // bytes
+	Throttled    *float64 `json:"throttled"`    // share of periods, 0..1
+	ThrottledMS  *float64 `json:"throttled_ms"` // per throttled period and replica
+	AgentCPU     *float64 `json:"agent_cpu"`    // cores
+	Idle         *float64 `json:"idle"`         // cores
+	Foreign      *float64 `json:"foreign"`      // cores
+	Dependencies *float64 `json:"dependencies"` // cores
+}

@@ -1,0 +1,163 @@
+// Package experiment is what is asked: the YAML file, its checks, and the plan
+// that follows from it. It reads text and gives values; it starts nothing. All
+// that can be wrong with a file is found here, before anything is started.
+package experiment
+
+import (
+	"strings"
+	"time"
+)
+
+// Experiment is a file that has been read, checked and resolved: every
+// combination of what is varied is a Cell with plain values.
+type Experiment struct {
+	Name      string     `json:"name"`
+	About     string     `json:"about,omitempty"`
+	Vary      []Axis     `json:"vary,omitempty"`
+	Cells     []Cell     `json:"cells"`
+	Measure   Measure    `json:"measure"`
+	Objective *Objective `json:"objective,omitempty"`
+	Source    string     `json:"source"`         // the file's text as it was read
+	Sets      []string   `json:"sets,omitempty"` // what --set changed
+}
+
+// Axis is one name of vary with its values in the file's order; nil leaves
+// unset what the name stands for.
+type Axis struct {
+	Name   string    `json:"name"`
+	Values []*string `json:"values"`
+}
+
+// Cell is one combination of what is varied, for one service.
+type Cell struct {
+	Index   int       `json:"index"` // from 0, in the file's order
+	Service Service   `json:"service"`
+	Vary    []Setting `json:"vary,omitempty"` // only the names that this service uses
+	Limits  Limits    `json:"limits"`
+	Load    Load      `json:"load"`
+}
+
+// Setting is one varied name and its value in a cell; nil: unset.
+type Setting struct {
+	Name  string  `json:"name"`
+	Value *string `json:"value"`
+}
+
+// Label names the cell for people: "go procs=2", "go procs=unset".
+func (c *Cell) Label() string {
+	var b strings.Builder
+	b.WriteString(c.Service.Name)
+	for _, s := range c.Vary {
+		b.WriteString(" " + s.Name + "=")
+		if s.Value == nil {
+			b.WriteString("unset")
+		} else {
+			b.WriteString(*s.Value)
+		}
+	}
+	return b.String()
+}
+
+// Service is what is measured. Exactly one of Workload, Command and Image is
+// set. In Command and Env, ${port} stands for the replica's own port and
+// ${NAME.port}, ${NAME.address} for a dependency's: the platform knows them
+// only once it has started.
+type Service struct {
+	Name         string            `json:"name"`
+	Workload     string            `json:"workload,omitempty"` // a sample service: "go"
+	Command      []string          `json:"command,omitempty"`
+	Image        string            `json:"image,omitempty"`
+	Dir          string            `json:"dir,omitempty"` // working folder; default: the experiment file's
+	Env          map[string]string `json:"env,omitempty"`
+	Unset        []string          `json:"unset,omitempty"` // env names that must be absent
+	Ready        Ready             `json:"ready"`
+	Dependencies []Dependency      `json:"dependencies,omitempty"`
+	Actions      []Action          `json:"actions,omitempty"`
+}
+
+// Dependency runs beside the service and is observed, but not loaded.
+type Dependency struct {
+	Name    string            `json:"name"`
+	Command []string          `json:"command,omitempty"`
+	Image   string            `json:"image,omitempty"`
+	URL     string            `json:"url,omitempty"` // one that already runs: nothing is started or observed
+	Dir     string            `json:"dir,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Unset   []string          `json:"unset,omitempty"`
+	Ready   Ready             `json:"ready"`
+	Limits  Limits            `json:"limits"`
+}
+
+// Ready tells when a replica serves: when its port accepts, or when Path
+// answers with a status of 200 to 299.
+type Ready struct {
+	Path    string        `json:"path,omitempty"`
+	Timeout time.Duration `json:"timeout"` // nanoseconds in JSON
+}
+
+// Action is a request that the lab sends to each replica once, At after the
+// measured part of a trial began.
+type Action struct {
+	At      time.Duration `json:"at"`
+	Request Request       `json:"request"`
+}
+
+// Limits hold for each replica. Zero is "no limit".
+type Limits struct {
+	CPUMillis   int64         `json:"cpu_millis,omitempty"`   // quota = CPUMillis / 1000 x Period
+	BurstMillis int64         `json:"burst_millis,omitempty"` // saved-up quota, likewise times Period
+	Period      time.Duration `json:"period,omitempty"`       // of CFS; 100 ms
+	Memory      int64         `json:"memory_bytes,omitempty"`
+	CPUSet      string        `json:"cpuset,omitempty"` // as in cpuset.cpus: "0", "0-1,4"
+	Replicas    int           `json:"replicas"`         // at least 1
+}
+
+// Load is the traffic of a cell. Exactly one of Users and Rate is set.
+type Load struct {
+	Request     Request       `json:"request"`
+	Users       *Target       `json:"users,omitempty"` // closed loop
+	Rate        *Target       `json:"rate,omitempty"`  // open loop, requests/s
+	Requests    int64         `json:"requests,omitempty"`
+	Even        bool          `json:"even,omitempty"` // spacing: even
+	Agents      int           `json:"agents"`
+	Threads     int           `json:"threads"`               // event loops of an agent
+	Connections int           `json:"connections,omitempty"` // 0: users, or enough for the rate
+	Timeout     time.Duration `json:"timeout"`
+}
+
+// Request is what is sent.
+type Request struct {
+	Method  string            `json:"method"`
+	Path    string            `json:"path"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    string            `json:"body,omitempty"`
+}
+
+// Target is a number, constant over the trial, or stages.
+type Target struct {
+	Value  float64 `json:"value,omitempty"`
+	Stages []Stage `json:"stages,omitempty"`
+}
+
+// Stage moves the target in a straight line from the stage before (0 at first)
+// to Target, as k6 does; a Duration of 0 jumps.
+type Stage struct {
+	Duration time.Duration `json:"duration"`
+	Target   float64       `json:"target"`
+}
+
+// Measure says how long and how often. Duration is that of a trial's measured
+// part; with stages it is theirs, with a number of requests there is none.
+type Measure struct {
+	Warmup   time.Duration `json:"warmup"`
+	Duration time.Duration `json:"duration"`
+	Repeats  int           `json:"repeats"`
+	Interval time.Duration `json:"interval"` // length of a frame
+}
+
+// Objective is what counts as good.
+type Objective struct {
+	Quantile     string        `json:"quantile,omitempty"` // "p50", "p90", "p95", "p99", "p999"; empty: none asked
+	Latency      time.Duration `json:"latency,omitempty"`
+	Availability float64       `json:"availability,omitempty"` // percent; 0: none asked
+}
