@@ -1,0 +1,87 @@
+package record
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Hlog writes latency.hlog: the HdrHistogram interval log (version 1.2 of the
+// format) that HistogramLogAnalyzer and its like read. One line an interval and
+// agent, tagged with the cell's label; values are microseconds, Interval_Max is
+// shown in milliseconds. Warm-up is left out.
+type Hlog struct {
+	file *os.File
+	buf  *bufio.Writer
+	log  *hdrhistogram.HistogramLogWriter
+	opts *hdrhistogram.HistogramLogOptions
+	tags []string
+}
+
+// CreateHlog starts the log, in place of one that is there.
+func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, err)
+	}
+	h := &Hlog{file: f, buf: bufio.NewWriter(f), opts: hdrhistogram.DefaultHistogramLogOptions()}
+	h.opts.MaxValueUnitRatio = 1000
+	h.log = hdrhistogram.NewHistogramLogWriter(h.buf)
+	for i := range e.Cells {
+		h.tags = append(h.tags, Tag(&e.Cells[i]))
+	}
+	ms := base.UnixMilli()
+	err = errors.Join(
+		h.log.OutputComment("[Latency of the experiment "+e.Name+" in microseconds; Interval_Max in milliseconds]"),
+		h.log.OutputLogFormatVersion(),
+		h.log.OutputBaseTime(ms),
+		h.log.OutputStartTime(ms),
+		h.log.OutputLegend(),
+	)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("create %s: %w", path, err), f.Close())
+	}
+	h.log.SetBaseTime(ms)
+	return h, nil
+}
+
+// Tag is a cell's label as the log's format allows it: no commas, spaces or
+// line ends.
+func Tag(c *experiment.Cell) string {
+	return strings.Map(func(r rune) rune {
+		if r == ',' || r <= ' ' || r == 0x7f {
+			return '_'
+		}
+		return r
+	}, c.Label())
+}
+
+// Frame appends the histogram of a measured client half; others are passed over.
+func (h *Hlog) Frame(f *signals.Frame) error {
+	if f.Client == nil || f.Client.Latency == nil || f.Phase == signals.Warmup ||
+		f.Client.Latency.Count() == 0 || f.Cell < 0 || f.Cell >= len(h.tags) {
+		return nil
+	}
+	hist := f.Client.Latency.HDR()
+	hist.SetTag(h.tags[f.Cell])
+	hist.SetStartTimeMs(f.Start / 1e6)
+	hist.SetEndTimeMs(f.End / 1e6)
+	if err := h.log.OutputIntervalHistogramWithLogOptions(hist, h.opts); err != nil {
+		return fmt.Errorf("append to %s: %w", h.file.Name(), err)
+	}
+	return nil
+}
+
+// Sync brings the log to the disk.
+func (h *Hlog) Sync() error { return errors.Join(h.buf.Flush(), h.file.Sync()) }
+
+// Close syncs and closes the log.
+func (h *Hlog) Close() error { return errors.Join(h.Sync(), h.file.Close()) }

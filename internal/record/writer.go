@@ -1,0 +1,161 @@
+package record
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Writer appends to a record. It is not safe for use by several goroutines.
+type Writer struct {
+	dir    string
+	frames *lines
+	trials *lines
+	hlog   *Hlog
+}
+
+// NewDir returns a folder's path for a run of the named experiment that starts
+// now, below base; it does not make it. Two runs in one second get a suffix.
+func NewDir(base, name string, now time.Time) string {
+	dir := filepath.Join(base, name+"-"+now.Format("20060102-150405"))
+	for i, try := 2, dir; ; i++ {
+		if _, err := os.Lstat(try); errors.Is(err, fs.ErrNotExist) {
+			return try
+		}
+		try = fmt.Sprintf("%s-%d", dir, i)
+	}
+}
+
+// Create makes the folder with run.json and the empty files. A folder that
+// holds anything is refused: a record is never written over.
+func Create(dir string, run Run) (*Writer, error) {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return nil, fmt.Errorf("create record %s: the folder is not empty; name another with --out", dir)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, LogsDir), 0o755); err != nil {
+		return nil, fmt.Errorf("create record: %w", err)
+	}
+	text, err := json.MarshalIndent(run, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("create record: %w", err)
+	}
+	if err := WriteFile(filepath.Join(dir, RunFile), append(text, '\n')); err != nil {
+		return nil, err
+	}
+	w := &Writer{dir: dir}
+	if w.frames, err = openLines(filepath.Join(dir, FramesFile)); err != nil {
+		return nil, err
+	}
+	if w.trials, err = openLines(filepath.Join(dir, TrialsFile)); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	if w.hlog, err = CreateHlog(filepath.Join(dir, LatencyFile), run.Experiment, run.Started); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// Dir is the record's folder.
+func (w *Writer) Dir() string { return w.dir }
+
+// Frame appends one frame, and its histogram to latency.hlog where it is the
+// client half of a measured interval. It is safe on the disk after Sync.
+func (w *Writer) Frame(f *signals.Frame) error {
+	if err := w.frames.append(f); err != nil {
+		return err
+	}
+	return w.hlog.Frame(f)
+}
+
+// Trial appends a trial's start or end, and syncs it with all frames before it.
+func (w *Writer) Trial(t Trial) error {
+	if err := w.trials.append(t); err != nil {
+		return err
+	}
+	return w.Sync()
+}
+
+// Sync brings to the disk what was appended. Called at the end of every
+// interval, it bounds what a crash can lose.
+func (w *Writer) Sync() error {
+	return errors.Join(w.frames.sync(), w.trials.sync(), w.hlog.Sync())
+}
+
+// Close syncs and closes the files.
+func (w *Writer) Close() error {
+	var errs []error
+	for _, l := range []*lines{w.frames, w.trials} {
+		if l != nil {
+			errs = append(errs, l.sync(), l.file.Close())
+		}
+	}
+	if w.hlog != nil {
+		errs = append(errs, w.hlog.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// WriteFile puts a whole file in place in one step, so that no reader and no
+// crash ever sees half of it.
+func WriteFile(path string, data []byte) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(temp.Name()) // fails once it has been renamed
+	_, err = temp.Write(data)
+	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// lines is a file of JSON values, one a line.
+type lines struct {
+	file  *os.File
+	out   *bufio.Writer
+	dirty bool
+}
+
+func openLines(path string) (*lines, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("create record: %w", err)
+	}
+	return &lines{file: f, out: bufio.NewWriter(f)}, nil
+}
+
+func (l *lines) append(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", l.file.Name(), err)
+	}
+	l.dirty = true
+	l.out.Write(text)
+	if err := l.out.WriteByte('\n'); err != nil { // bufio keeps the first error
+		return fmt.Errorf("append to %s: %w", l.file.Name(), err)
+	}
+	return nil
+}
+
+func (l *lines) sync() error {
+	if !l.dirty {
+		return nil
+	}
+	l.dirty = false
+	if err := errors.Join(l.out.Flush(), l.file.Sync()); err != nil {
+		return fmt.Errorf("sync %s: %w; what was measured so far is kept up to the interval before", l.file.Name(), err)
+	}
+	return nil
+}
