@@ -132,7 +132,7 @@ type ObjectiveSummary struct {
 type Step struct {
 	Target       float64    `json:"target"`
 	RateRPS      float64    `json:"rate_rps"`
-	Availability float64    `json:"availability"`
+	Availability *float64   `json:"availability"`
 	LatencyMS    *Quantiles `json:"latency_ms"`
 	CPUOfLimit   *float64   `json:"cpu_of_limit"`
 	Throttled    *float64   `json:"throttled_of_periods"` // 0..1

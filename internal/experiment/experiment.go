@@ -161,3 +161,11 @@ type Objective struct {
 	Latency      time.Duration `json:"latency,omitempty"`
 	Availability float64       `json:"availability,omitempty"` // percent; 0: none asked
 }
+
+// Target is the load's users or rate; nil where neither is set.
+func (l *Load) Target() *Target {
+	if l.Users != nil {
+		return l.Users
+	}
+	return l.Rate
+}

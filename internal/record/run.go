@@ -73,6 +73,5 @@ type Trial struct {
 	Attempt int     `json:"attempt"` // from 0
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"` // in words, for all but started and done
-	Load    int64   `json:"load,omitempty"`
-	At      int64   `json:"at"` // unix nanoseconds when the line was written
+	At      int64   `json:"at"`            // unix nanoseconds when the line was written
 }

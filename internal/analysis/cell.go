@@ -1,0 +1,239 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// cell gathers the counted trials of one cell.
+type cell struct {
+	exp    *experiment.Experiment
+	plan   *experiment.Cell
+	levels *levels // nil: constant load
+	trials []*trialTally
+}
+
+// trialTally is one counted trial: all of it, and its levels.
+type trialTally struct {
+	attempt Attempt
+	all     *tally
+	levels  []*tally
+	began   int64 // unix nanoseconds of the first frame
+}
+
+func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
+	return &cell{exp: e, plan: plan, levels: levelsOf(e, plan)}
+}
+
+func (c *cell) begin(a Attempt) {
+	t := &trialTally{attempt: a, all: newTally()}
+	if c.levels != nil {
+		for range c.levels.held {
+			t.levels = append(t.levels, newTally())
+		}
+	}
+	c.trials = append(c.trials, t)
+}
+
+func (c *cell) add(f *signals.Frame) {
+	i := slices.IndexFunc(c.trials, func(t *trialTally) bool { return t.attempt.Trial == f.Trial })
+	if i < 0 {
+		return
+	}
+	t := c.trials[i]
+	if t.began == 0 {
+		t.began = f.Start
+	}
+	if f.Phase == signals.Warmup {
+		return
+	}
+	t.all.add(f, c.plan.Service.Name)
+	if c.levels != nil {
+		if n, ok := c.levels.find(f, t.began); ok {
+			t.levels[n].add(f, c.plan.Service.Name)
+		}
+	}
+}
+
+// latencies are the tally whose histograms are the cell's or trial's result:
+// all of a constant load, the one level of a load that holds only one, and
+// nothing for a load that moves.
+func (c *cell) latencies(t *trialTally) *tally {
+	if c.levels == nil {
+		return t.all
+	}
+	if len(t.levels) == 1 {
+		return t.levels[0]
+	}
+	return newTally()
+}
+
+func (c *cell) summary(attempts []Attempt) CellSummary {
+	all, steady := newTally(), newTally()
+	for _, t := range c.trials {
+		all.merge(t.all)
+		steady.merge(c.latencies(t))
+	}
+	s := CellSummary{
+		Cell: c.plan.Index, Label: c.plan.Label(), Service: c.plan.Service.Name,
+		Vary: map[string]*string{}, Limits: limitsOf(c.plan), Load: loadOf(c.plan),
+		Trials: len(c.trials), Requests: all.client.requests(),
+		RateRPS: all.client.rate(), Availability: all.client.availability(),
+		LatencyMS: quantiles(steady.client.latency), ServiceMS: quantiles(steady.client.service),
+		Errors: errorsOf(&all.client), CPU: cpuOf(&all.server), Memory: memoryOf(&all.server),
+		Restarts: all.server.restarts, Generator: generatorOf(all), Host: hostOf(&all.noise),
+		Steps: c.steps(), PerTrial: []TrialFigures{},
+	}
+	for _, v := range c.plan.Vary {
+		s.Vary[v.Name] = v.Value
+	}
+	for name, d := range all.deps {
+		s.Dependencies = append(s.Dependencies, DependencySummary{Name: name, Cores: d.cores(), PeakBytes: d.memoryPeak})
+	}
+	slices.SortFunc(s.Dependencies, func(a, b DependencySummary) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	figures := make([]map[string]float64, 0, len(c.trials))
+	for _, t := range c.trials {
+		f := c.figures(t)
+		figures = append(figures, f)
+		s.PerTrial = append(s.PerTrial, trialFigures(t.attempt, f))
+	}
+	s.Intervals = intervals(figures)
+	s.Objective = objective(c.exp.Objective, &s)
+	s.Flags = c.flags(&s, all, attempts)
+	return s
+}
+
+// steps gives one entry a level, over all trials; nil for a constant load.
+func (c *cell) steps() []Step {
+	if c.levels == nil {
+		return nil
+	}
+	var steps []Step
+	for i, h := range c.levels.held {
+		t := newTally()
+		for _, trial := range c.trials {
+			t.merge(trial.levels[i])
+		}
+		if t.client.seconds == 0 {
+			continue
+		}
+		steps = append(steps, Step{
+			Target: h.target, RateRPS: *t.client.rate(), Availability: t.client.availability(),
+			LatencyMS: quantiles(t.client.latency), CPUOfLimit: t.server.ofLimit(),
+			Throttled: t.server.throttledShare(),
+			Seconds:   t.client.seconds / float64(max(1, len(t.client.agents))),
+		})
+	}
+	return steps
+}
+
+// figures are one trial's figures by field path, those that were measured.
+func (c *cell) figures(t *trialTally) map[string]float64 {
+	m := map[string]float64{}
+	put := func(path string, v *float64) {
+		if v != nil {
+			m[path] = *v
+		}
+	}
+	put("rate_rps", t.all.client.rate())
+	put("availability", t.all.client.availability())
+	steady := c.latencies(t)
+	for prefix, h := range map[string]*signals.Histogram{"latency_ms.": steady.client.latency, "service_ms.": steady.client.service} {
+		if q := quantiles(h); q != nil {
+			for name, v := range map[string]float64{"p50": q.P50, "p90": q.P90, "p95": q.P95, "p99": q.P99, "p999": q.P999, "max": q.Max} {
+				m[prefix+name] = v
+			}
+		}
+	}
+	put("cpu.cores", t.all.server.cores())
+	put("cpu.of_limit", t.all.server.ofLimit())
+	put("cpu.throttled_of_periods", t.all.server.throttledShare())
+	if p := t.all.server.memoryPeak; p != nil {
+		m["memory.peak_bytes"] = float64(*p)
+	}
+	put("generator.cores", t.all.client.cores())
+	return m
+}
+
+func trialFigures(a Attempt, f map[string]float64) TrialFigures {
+	get := func(path string) *float64 {
+		if v, ok := f[path]; ok {
+			return &v
+		}
+		return nil
+	}
+	return TrialFigures{Trial: a.Trial, Attempt: a.Attempt, RateRPS: get("rate_rps"),
+		P50: get("latency_ms.p50"), P99: get("latency_ms.p99"), Throttled: get("cpu.throttled_of_periods")}
+}
+
+// fewPeriods is how many CFS periods a p99.9 wants: its effective sample is
+// about the number of throttled periods, not of requests.
+const fewPeriods = 1000
+
+// flags are warnings as words; internal/report explains each.
+func (c *cell) flags(s *CellSummary, all *tally, attempts []Attempt) []string {
+	flags := []string{}
+	flag := func(word string, when bool) {
+		if when && !slices.Contains(flags, word) {
+			flags = append(flags, word)
+		}
+	}
+	flag("no_trials", len(c.trials) == 0)
+	flag("few_trials", len(c.trials) > 0 && len(c.trials) < minTrials)
+	for _, t := range c.trials {
+		flag("busy_neighbour", t.all.noise.Neighbour() != "")
+		flag("agent_waited", t.all.noise.AgentWaited() != "")
+		flag("low_idle", t.all.noise.lowIdle())
+		flag("incomplete_trial", t.attempt.State == Partial)
+	}
+	flag("generator_limited", s.Generator.Limited)
+	flag("restarted", s.Restarts != nil && *s.Restarts > 0)
+	flag("oom_killed", s.Memory.OOMKills != nil && *s.Memory.OOMKills > 0)
+	flag("requests_dropped", s.Errors.Dropped > 0)
+	flag("few_periods_for_p999", s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
+	flag("moving_load", c.levels != nil && len(c.levels.held) != 1)
+	for _, a := range attempts {
+		flag("trial_failed", a.Cell == c.plan.Index && a.State == Failed)
+	}
+	return flags
+}
+
+func objective(o *experiment.Objective, s *CellSummary) *ObjectiveSummary {
+	if o == nil {
+		return nil
+	}
+	r := &ObjectiveSummary{}
+	met, known := true, true
+	if o.Quantile != "" {
+		r.Text = fmt.Sprintf("%s <= %v", o.Quantile, o.Latency)
+		if s.LatencyMS == nil {
+			known = false
+		} else {
+			met = met && s.LatencyMS.byName(o.Quantile) <= ms(o.Latency)
+		}
+	}
+	if o.Availability > 0 {
+		if r.Text != "" {
+			r.Text += ", "
+		}
+		r.Text += fmt.Sprintf("availability >= %v%%", o.Availability)
+		if s.Availability == nil {
+			known = false
+		} else {
+			met = met && *s.Availability >= o.Availability
+		}
+	}
+	// One part missed is enough to know.
+	if known || !met {
+		r.Met = &met
+	}
+	return r
+}

@@ -1,0 +1,152 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// minTrials is the fewest trials that give a 95% interval of a median: with n
+// trials the range from the lowest to the highest covers it with probability
+// 1 - 2^(1-n), 0.969 for six.
+const minTrials = 6
+
+// medianInterval returns the ranks, from 0, between which the median of the
+// population lies with at least 95%, for n ordered trials; ok is false for
+// fewer than six. It is the order-statistic (sign test) interval: the rank k is
+// the largest with 2 P(Binomial(n, 1/2) <= k) <= 0.05.
+func medianInterval(n int) (low, high int, ok bool) {
+	if n < minTrials {
+		return 0, 0, false
+	}
+	tail, p := 0.0, math.Pow(0.5, float64(n))
+	k := -1
+	for i := 0; i < n/2; i++ {
+		tail += p
+		if 2*tail > 0.05 {
+			break
+		}
+		k = i
+		p = p * float64(n-i) / float64(i+1)
+	}
+	return k, n - 1 - k, true
+}
+
+// intervals gives the 95% interval of the median over trials for each figure
+// that at least six trials measured.
+func intervals(trials []map[string]float64) map[string][2]float64 {
+	all := map[string][]float64{}
+	for _, t := range trials {
+		for path, v := range t {
+			all[path] = append(all[path], v)
+		}
+	}
+	out := map[string][2]float64{}
+	for path, v := range all {
+		slices.Sort(v)
+		if low, high, ok := medianInterval(len(v)); ok {
+			out[path] = [2]float64{v[low], v[high]}
+		}
+	}
+	return out
+}
+
+// quantiles gives nil where nothing was recorded.
+func quantiles(h *signals.Histogram) *Quantiles {
+	if h.Count() == 0 {
+		return nil
+	}
+	return &Quantiles{
+		P50: ms(h.Quantile(0.50)), P90: ms(h.Quantile(0.90)), P95: ms(h.Quantile(0.95)),
+		P99: ms(h.Quantile(0.99)), P999: ms(h.Quantile(0.999)), Max: ms(h.Max()),
+	}
+}
+
+func (q *Quantiles) byName(name string) float64 {
+	switch name {
+	case "p50":
+		return q.P50
+	case "p90":
+		return q.P90
+	case "p95":
+		return q.P95
+	case "p99":
+		return q.P99
+	case "p999":
+		return q.P999
+	}
+	return math.Inf(1) // an unknown objective is never met
+}
+
+func limitsOf(c *experiment.Cell) LimitsSummary {
+	some := func(v int64) *int64 {
+		if v == 0 {
+			return nil
+		}
+		return &v
+	}
+	return LimitsSummary{CPUMillis: some(c.Limits.CPUMillis), MemoryBytes: some(c.Limits.Memory),
+		BurstMillis: some(c.Limits.BurstMillis), Replicas: c.Limits.Replicas}
+}
+
+func loadOf(c *experiment.Cell) LoadSummary {
+	s := LoadSummary{Kind: "open"}
+	target := c.Load.Target()
+	if target == nil {
+		return s
+	}
+	highest := target.Value
+	for _, stage := range target.Stages {
+		highest = max(highest, stage.Target)
+	}
+	s.Stages = len(target.Stages) > 0
+	if c.Load.Users != nil {
+		s.Kind, s.Users = "closed", &highest
+	} else {
+		s.Rate = &highest
+	}
+	if c.Load.Requests > 0 {
+		s.Requests = &c.Load.Requests
+	}
+	return s
+}
+
+func errorsOf(c *clientSums) ErrorCounts {
+	return ErrorCounts{Timeouts: c.timeouts, Refused: c.refused, Cut: c.cut, Malformed: c.malformed, Status: c.status, Dropped: c.dropped}
+}
+
+func cpuOf(s *serverSums) CPUSummary {
+	out := CPUSummary{Cores: s.cores(), OfLimit: s.ofLimit(), Periods: s.periods, ThrottledPeriods: s.throttledPeriods, Limit: s.limitCores()}
+	if s.throttled != nil {
+		out.ThrottledMS = ptr(*s.throttled * 1000)
+	}
+	return out
+}
+
+func memoryOf(s *serverSums) MemorySummary {
+	out := MemorySummary{PeakBytes: s.memoryPeak, OOMKills: s.oomKills}
+	if s.memoryPeak != nil && s.memoryLimit != nil {
+		out.OfLimit = ptr(float64(*s.memoryPeak) / float64(*s.memoryLimit))
+	}
+	return out
+}
+
+func generatorOf(t *tally) GeneratorSummary {
+	out := GeneratorSummary{Cores: t.client.cores(), Limited: t.noise.Limited()}
+	if t.noise.lag.Count() > 0 {
+		out.SendLagP99US = ptr(ms(t.noise.lag.Quantile(0.99)) * 1000)
+	}
+	if t.noise.runWaitKnown && t.client.seconds > 0 {
+		out.RunWaitCores = ptr(t.noise.runWait / t.client.seconds * float64(max(1, len(t.client.agents))))
+	}
+	return out
+}
+
+func hostOf(n *Noise) HostSummary {
+	if n.hostSeconds == 0 {
+		return HostSummary{}
+	}
+	return HostSummary{IdleCores: ptr(n.idle / n.hostSeconds), ForeignCores: ptr(n.foreign / n.hostSeconds), StealCores: ptr(n.steal / n.hostSeconds)}
+}

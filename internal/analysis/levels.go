@@ -1,0 +1,59 @@
+package analysis
+
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// levels tells in which stretches of a trial the load was held: a percentile
+// over a ramp describes no load level, so it is never a result.
+type levels struct {
+	warmup time.Duration
+	held   []held
+	last   int // index in held of the level at the load's very end; -1: a ramp
+}
+
+// held is a stretch of constant load, as times since the trial's load began.
+type held struct {
+	from, to time.Duration
+	target   float64
+}
+
+// levelsOf returns nil for a load that is constant all through.
+func levelsOf(e *experiment.Experiment, c *experiment.Cell) *levels {
+	target := c.Load.Target()
+	if target == nil || len(target.Stages) == 0 {
+		return nil
+	}
+	l := &levels{warmup: e.Measure.Warmup, last: -1}
+	at, value := e.Measure.Warmup, 0.0
+	for _, s := range target.Stages {
+		l.last = -1
+		if s.Target == value && s.Duration > 0 && value > 0 {
+			l.held = append(l.held, held{at, at + s.Duration, value})
+			l.last = len(l.held) - 1
+		}
+		at, value = at+s.Duration, s.Target
+	}
+	return l
+}
+
+// find returns the level that the whole frame lies in. Answers of the drain
+// belong to the level at the load's end.
+func (l *levels) find(f *signals.Frame, began int64) (int, bool) {
+	switch f.Phase {
+	case signals.Drain:
+		return l.last, l.last >= 0
+	case signals.Measure:
+		start, end := time.Duration(f.Start-began), time.Duration(f.End-began)
+		const slack = 20 * time.Millisecond // server halves are read a little after the boundary
+		for i, h := range l.held {
+			if start >= h.from-slack && end <= h.to+slack {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}

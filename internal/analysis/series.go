@@ -1,0 +1,140 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// seriesBuilder joins one trial's frames by time. Client halves share their
+// intervals' numbers exactly; server and host halves, whose reading is a little
+// late, or on another clock's grid, go to the interval that their middle lies in.
+type seriesBuilder struct {
+	series Series
+	plan   *experiment.Cell
+	began  int64
+	open   []*moment // not yet finished, ordered by start
+}
+
+// lateBy is how long an interval stays open for halves that come late.
+const lateBy = 10 * time.Second
+
+// moment is one interval with all the halves that were seen of it.
+type moment struct {
+	start, end int64
+	phase      signals.Phase
+	client     *clientSums
+	users      float64
+	rate       float64
+	servers    *serverSums
+	memory     *int64
+	frames     *tally
+	host       *signals.Host
+}
+
+func newSeriesBuilder(trial int, plan *experiment.Cell, began int64) *seriesBuilder {
+	return &seriesBuilder{series: Series{Cell: plan.Index, Trial: trial, Points: []Point{}}, plan: plan, began: began}
+}
+
+func (b *seriesBuilder) add(f *signals.Frame) {
+	m := b.moment(f)
+	switch {
+	case f.Client != nil:
+		// The client's cut is the grid that the others are joined to.
+		m.start, m.end, m.phase = f.Start, f.End, f.Phase
+		m.frames.add(f, b.plan.Service.Name)
+		m.users += f.Client.Users
+		m.rate += f.Client.Rate
+	case f.Server != nil:
+		m.frames.add(asMeasured(f), b.plan.Service.Name)
+		if f.Of == b.plan.Service.Name {
+			m.memory = higher(m.memory, f.Server.Memory)
+		}
+	case f.Host != nil:
+		m.host = f.Host
+	}
+	for len(b.open) > 0 && f.Start-b.open[0].end > int64(lateBy) {
+		b.close()
+	}
+}
+
+// asMeasured lets a tally take rates of warm-up and drain too: the charts show
+// the whole trial.
+func asMeasured(f *signals.Frame) *signals.Frame {
+	g := *f
+	g.Phase = signals.Measure
+	return &g
+}
+
+func (b *seriesBuilder) moment(f *signals.Frame) *moment {
+	middle := f.Start + (f.End-f.Start)/2
+	for _, m := range b.open {
+		if m.start <= middle && middle < m.end {
+			return m
+		}
+	}
+	m := &moment{start: f.Start, end: f.End, phase: f.Phase, frames: newTally()}
+	i, _ := slices.BinarySearchFunc(b.open, m, func(a, b *moment) int { return int(a.start - b.start) })
+	b.open = slices.Insert(b.open, i, m)
+	return m
+}
+
+func (b *seriesBuilder) close() {
+	b.series.Points = append(b.series.Points, b.point(b.open[0]))
+	b.open = b.open[1:]
+}
+
+func (b *seriesBuilder) finish() Series {
+	for len(b.open) > 0 {
+		b.close()
+	}
+	return b.series
+}
+
+func (b *seriesBuilder) point(m *moment) Point {
+	t := m.frames
+	seconds := float64(m.end-m.start) / 1e9
+	p := Point{T: math.Round(float64(m.end-b.began)/1e6) / 1e3, Phase: string(m.phase)}
+	if len(t.client.agents) > 0 {
+		done := float64(t.client.good)
+		if m.phase == signals.Measure {
+			done = t.client.answers // with those carried over from the warm-up
+		}
+		p.RateRPS = ptr(done / seconds)
+		p.Availability = t.client.availability()
+		if q := quantiles(t.client.latency); q != nil {
+			p.P50, p.P99, p.P999 = &q.P50, &q.P99, &q.P999
+		}
+		if b.plan.Load.Users != nil {
+			p.Target = &m.users
+		} else {
+			p.Target = &m.rate
+		}
+		if m.phase == signals.Measure {
+			p.AgentCPU = t.client.cores()
+		}
+	}
+	p.CPU, p.CPUOfLimit = t.server.cores(), t.server.ofLimit()
+	p.Throttled = t.server.throttledShare()
+	if t.server.throttled != nil && t.server.throttledPeriods != nil && *t.server.throttledPeriods > 0 {
+		p.ThrottledMS = ptr(*t.server.throttled * 1000 / float64(*t.server.throttledPeriods))
+	}
+	p.Memory, p.MemoryLimit = float(m.memory), float(t.server.memoryLimit)
+	if m.host != nil {
+		p.Idle, p.Foreign = &m.host.Idle, &m.host.Foreign
+		if len(t.deps) > 0 {
+			p.Dependencies = &m.host.Dependencies
+		}
+	}
+	return p
+}
+
+func float(v *int64) *float64 {
+	if v == nil {
+		return nil
+	}
+	return ptr(float64(*v))
+}

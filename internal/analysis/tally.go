@@ -1,0 +1,258 @@
+package analysis
+
+import (
+	"maps"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// tally sums frames: of one trial, of one level of a staged load, or, merged,
+// of a whole cell. What no frame measured stays unknown.
+type tally struct {
+	client clientSums
+	server serverSums
+	deps   map[string]*serverSums
+	noise  Noise
+}
+
+func newTally() *tally {
+	return &tally{
+		client: clientSums{status: map[string]int64{}, latency: signals.NewHistogram(), service: signals.NewHistogram(), agents: map[int]bool{}},
+		server: serverSums{replicas: map[int]bool{}},
+		deps:   map[string]*serverSums{},
+	}
+}
+
+// clientSums are the client halves. Seconds and answers count in measured
+// intervals, requests and latencies in the drain too: those requests were
+// intended while it was measured, and leaving them out would trim the tail.
+type clientSums struct {
+	agents    map[int]bool
+	seconds   float64 // summed over agents
+	answers   float64 // good answers within the measured intervals, carried ones included
+	good      int64
+	timeouts  int64
+	refused   int64
+	cut       int64
+	malformed int64
+	dropped   int64
+	status    map[string]int64 // outside 200 to 299
+	cpu       float64
+	latency   *signals.Histogram
+	service   *signals.Histogram
+}
+
+func (c *clientSums) add(f *signals.Frame) {
+	k := f.Client
+	if f.Agent != nil {
+		c.agents[*f.Agent] = true
+	}
+	if f.Phase == signals.Measure {
+		c.seconds += f.Seconds()
+		c.cpu += k.CPU
+		// Whether a carried answer was good was not kept: they are taken to be
+		// as good as the interval's own.
+		share := 1.0
+		if ended := k.Ended(); ended > 0 {
+			share = float64(k.Good) / float64(ended)
+		}
+		c.answers += float64(k.Good) + share*float64(k.Carried)
+	}
+	c.good += k.Good
+	c.timeouts += k.Timeouts
+	c.refused += k.Refused
+	c.cut += k.Cut
+	c.malformed += k.Malformed
+	c.dropped += k.Dropped
+	for code, n := range k.Status {
+		if !(len(code) == 3 && code[0] == '2') {
+			c.status[code] += n
+		}
+	}
+	c.latency.Merge(k.Latency)
+	c.service.Merge(k.Service)
+}
+
+func (c *clientSums) merge(o *clientSums) {
+	maps.Copy(c.agents, o.agents)
+	c.seconds += o.seconds
+	c.answers += o.answers
+	c.good += o.good
+	c.timeouts += o.timeouts
+	c.refused += o.refused
+	c.cut += o.cut
+	c.malformed += o.malformed
+	c.dropped += o.dropped
+	for code, n := range o.status {
+		c.status[code] += n
+	}
+	c.cpu += o.cpu
+	c.latency.Merge(o.latency)
+	c.service.Merge(o.service)
+}
+
+func (c *clientSums) requests() int64 {
+	n := c.good + c.timeouts + c.refused + c.cut + c.malformed + c.dropped
+	for _, k := range c.status {
+		n += k
+	}
+	return n
+}
+
+// rate is good answers a second, over all agents.
+func (c *clientSums) rate() *float64 {
+	if c.seconds == 0 {
+		return nil
+	}
+	return ptr(c.answers / c.seconds * float64(max(1, len(c.agents))))
+}
+
+// availability is in percent, over the requests that were intended.
+func (c *clientSums) availability() *float64 {
+	if c.requests() == 0 {
+		return nil
+	}
+	return ptr(100 * float64(c.good) / float64(c.requests()))
+}
+
+func (c *clientSums) cores() *float64 {
+	if c.seconds == 0 {
+		return nil
+	}
+	return ptr(c.cpu / c.seconds * float64(max(1, len(c.agents))))
+}
+
+// serverSums are the server halves of all replicas of a service in measured
+// intervals.
+type serverSums struct {
+	replicas         map[int]bool
+	seconds          float64 // of frames that measured CPU, summed over replicas
+	cpu              *float64
+	limit            *float64 // CPUs of one replica
+	periods          *int64
+	throttledPeriods *int64
+	throttled        *float64
+	memoryPeak       *int64
+	memoryLimit      *int64
+	oomKills         *int64
+	restarts         *int64
+}
+
+func (s *serverSums) add(f *signals.Frame) {
+	k := f.Server
+	s.replicas[f.Index] = true
+	// Deaths count whenever they happen; what is a rate counts where it was measured.
+	s.oomKills = plus(s.oomKills, k.OOMKills)
+	s.restarts = plus(s.restarts, &k.Restarts)
+	s.memoryPeak = higher(s.memoryPeak, k.MemoryPeak)
+	s.memoryPeak = higher(s.memoryPeak, k.Memory)
+	s.memoryLimit = higher(s.memoryLimit, k.MemoryLimit)
+	if f.Phase != signals.Measure {
+		return
+	}
+	if k.CPU != nil {
+		s.seconds += f.Seconds()
+	}
+	s.cpu = plus(s.cpu, k.CPU)
+	s.periods = plus(s.periods, k.Periods)
+	s.throttledPeriods = plus(s.throttledPeriods, k.ThrottledPeriods)
+	s.throttled = plus(s.throttled, k.Throttled)
+	s.limit = higher(s.limit, k.CPULimit)
+}
+
+func (s *serverSums) merge(o *serverSums) {
+	maps.Copy(s.replicas, o.replicas)
+	s.seconds += o.seconds
+	s.cpu = plus(s.cpu, o.cpu)
+	s.periods = plus(s.periods, o.periods)
+	s.throttledPeriods = plus(s.throttledPeriods, o.throttledPeriods)
+	s.throttled = plus(s.throttled, o.throttled)
+	s.limit = higher(s.limit, o.limit)
+	s.oomKills = plus(s.oomKills, o.oomKills)
+	s.restarts = plus(s.restarts, o.restarts)
+	s.memoryPeak = higher(s.memoryPeak, o.memoryPeak)
+	s.memoryLimit = higher(s.memoryLimit, o.memoryLimit)
+}
+
+// cores used by all replicas together.
+func (s *serverSums) cores() *float64 {
+	if s.cpu == nil || s.seconds == 0 {
+		return nil
+	}
+	return ptr(*s.cpu / s.seconds * float64(len(s.replicas)))
+}
+
+// limitCores is the limit of all replicas together; nil: none.
+func (s *serverSums) limitCores() *float64 {
+	if s.limit == nil {
+		return nil
+	}
+	return ptr(*s.limit * float64(len(s.replicas)))
+}
+
+func (s *serverSums) ofLimit() *float64 { return over(s.cores(), s.limitCores()) }
+
+// throttledShare is throttled periods of periods seen, 0..1.
+func (s *serverSums) throttledShare() *float64 {
+	if s.periods == nil || s.throttledPeriods == nil || *s.periods == 0 {
+		return nil
+	}
+	return ptr(float64(*s.throttledPeriods) / float64(*s.periods))
+}
+
+func (t *tally) add(f *signals.Frame, service string) {
+	switch {
+	case f.Client != nil:
+		t.client.add(f)
+	case f.Server != nil && f.Of == service:
+		t.server.add(f)
+	case f.Server != nil:
+		if t.deps[f.Of] == nil {
+			t.deps[f.Of] = &serverSums{replicas: map[int]bool{}}
+		}
+		t.deps[f.Of].add(f)
+	}
+	t.noise.Add(f)
+}
+
+func (t *tally) merge(o *tally) {
+	t.client.merge(&o.client)
+	t.server.merge(&o.server)
+	for name, d := range o.deps {
+		if t.deps[name] == nil {
+			t.deps[name] = &serverSums{replicas: map[int]bool{}}
+		}
+		t.deps[name].merge(d)
+	}
+	t.noise.Merge(&o.noise)
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// plus adds what was measured; unknown and unknown stays unknown.
+func plus[T int64 | float64](sum, v *T) *T {
+	if v == nil {
+		return sum
+	}
+	if sum == nil {
+		return ptr(*v)
+	}
+	return ptr(*sum + *v)
+}
+
+func higher[T int64 | float64](a, b *T) *T {
+	if a == nil || b != nil && *b > *a {
+		if b == nil {
+			return nil
+		}
+		return ptr(*b)
+	}
+	return a
+}
+
+func over(a, b *float64) *float64 {
+	if a == nil || b == nil || *b == 0 {
+		return nil
+	}
+	return ptr(*a / *b)
+}
