@@ -1,0 +1,106 @@
+package contract
+
+import (
+	"net/http"
+	"net/http/httptrace"
+	"testing"
+)
+
+func (s service) isHealthy(t *testing.T) {
+	s.get(t, "/healthz").wantJSON(t, http.StatusOK, `{"status":"ok"}`)
+}
+
+func (s service) refusesRoute(t *testing.T) {
+	for _, r := range []request{
+		{method: "GET", path: "/"},
+		{method: "GET", path: "/nowhere"},
+		{method: "GET", path: "/devices/"},
+		{method: "GET", path: "/devices/1"},
+		{method: "GET", path: "/Devices"},
+		{method: "GET", path: "/isPrime"},
+		{method: "GET", path: "/isPrime/"},
+		{method: "GET", path: "/isPrime/7/8"},
+		{method: "POST", path: "/nowhere", contentType: jsonType, body: validDevice},
+		{method: "DELETE", path: "/nowhere"},
+		{method: "GET", path: "/debug/pprof/"},
+		{method: "GET", path: "/debug/pprof/heap"},
+	} {
+		t.Run(r.method+" "+r.path, func(t *testing.T) {
+			s.do(t, r).wantRefusal(t, http.StatusNotFound)
+		})
+	}
+}
+
+func (s service) refusesMethod(t *testing.T) {
+	for _, c := range []struct {
+		request
+		allow string
+	}{
+		{request{method: "PUT", path: "/devices", contentType: jsonType, body: validDevice}, "GET, HEAD, POST"},
+		{request{method: "DELETE", path: "/devices"}, "GET, HEAD, POST"},
+		{request{method: "OPTIONS", path: "/devices"}, "GET, HEAD, POST"},
+		{request{method: "POST", path: "/isPrime/7"}, "GET, HEAD"},
+		{request{method: "POST", path: "/isPrime/seven"}, "GET, HEAD"},
+		{request{method: "POST", path: "/healthz"}, "GET, HEAD"},
+		{request{method: "POST", path: "/metrics"}, "GET, HEAD"},
+	} {
+		t.Run(c.method+" "+c.path, func(t *testing.T) {
+			r := s.do(t, c.request)
+			r.wantRefusal(t, http.StatusMethodNotAllowed)
+			if got := r.header.Get("Allow"); got != c.allow {
+				t.Errorf("Allow %q, want %q", got, c.allow)
+			}
+		})
+	}
+}
+
+func (s service) answersHead(t *testing.T) {
+	for _, path := range []string{"/devices", "/isPrime/7", "/isPrime/seven", "/healthz", "/nowhere"} {
+		t.Run(path, func(t *testing.T) {
+			get, head := s.get(t, path), s.do(t, request{method: http.MethodHead, path: path})
+			if head.status != get.status || head.length != get.length || head.body != "" {
+				t.Errorf("HEAD: status %d, Content-Length %d, body %q; GET: status %d, Content-Length %d",
+					head.status, head.length, head.body, get.status, get.length)
+			}
+		})
+	}
+}
+
+// keepsConnections checks that an answer of each kind leaves its connection
+// open, as only then does load arrive at the service and not at the handshake.
+func (s service) keepsConnections(t *testing.T) {
+	for _, r := range []request{
+		{method: "GET", path: "/devices"},
+		{method: "POST", path: "/devices", contentType: jsonType, body: validDevice},
+		{method: "POST", path: "/devices", contentType: jsonType, body: "{"},
+		{method: "POST", path: "/devices", contentType: "text/plain", body: validDevice},
+		{method: "GET", path: "/isPrime/7"},
+		{method: "GET", path: "/nowhere"},
+		{method: "PUT", path: "/healthz"},
+	} {
+		t.Run(r.method+" "+r.path, func(t *testing.T) {
+			// A client of its own has exactly the connections of this check.
+			transport := &http.Transport{}
+			defer transport.CloseIdleConnections()
+			opened := 0
+			ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+				GotConn: func(c httptrace.GotConnInfo) {
+					if !c.Reused {
+						opened++
+					}
+				},
+			})
+			one := service{s.base, &http.Client{Transport: transport, Timeout: s.client.Timeout}}
+			for range 3 {
+				req, err := one.build(ctx, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				one.send(t, req)
+			}
+			if opened != 1 {
+				t.Errorf("3 requests one after the other took %d connections", opened)
+			}
+		})
+	}
+}
