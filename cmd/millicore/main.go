@@ -1,0 +1,94 @@
+// Command millicore finds where a service breaks under a CPU limit, why, and
+// which settings fix it. This is the command line: one file a subcommand, no
+// logic of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/millicore/millicore/internal/platform/local"
+)
+
+// version is set by the release's build.
+var version = "development"
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1  // the tool could not do its work
+	exitUsage  = 2  // wrong usage, or a wrong experiment
+	exitMissed = 99 // the objective was missed, as k6 says it
+)
+
+// usageError is a mistake in what the user asked for.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// errMissed ends a run whose work was done and whose objective was missed.
+var errMissed = errors.New("objective missed")
+
+func main() {
+	local.RunShim() // does not return where this process was started as the shim
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// After the first signal the run ends cleanly; a second one ends it at once.
+	context.AfterFunc(ctx, stop)
+
+	root := command()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errMissed):
+		return exitMissed
+	}
+	fmt.Fprintf(os.Stderr, "millicore: %v\n", err)
+	if errors.As(err, &usageError{}) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "millicore",
+		Short: "Where does this service break under its CPU limit, why, and which settings fix it?",
+		Long: "Millicore starts variants of a service under real CPU and memory limits, loads them,\n" +
+			"and tells how throttling, latency and throughput hang together.\n\n" +
+			"Start with:  millicore run quick",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(runCommand(), reportCommand(), experimentsCommand(), cleanCommand())
+	root.CompletionOptions.HiddenDefaultCmd = true
+	return root
+}
+
+// exactly is cobra.ExactArgs with an error that ends in exit code 2.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{fmt.Errorf("%s: want %s, got %d arguments; see %s --help", cmd.CommandPath(), what, len(args), cmd.CommandPath())}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/millicore/millicore/internal/lab"
+)
+
+// progress shows on standard error how a run stands: in a terminal one line a
+// trial that is rewritten while the trial goes on, elsewhere one line a trial
+// when it has ended.
+type progress struct {
+	mu   sync.Mutex
+	out  *os.File
+	live bool
+	open bool // a line is being rewritten
+}
+
+func newProgress(out *os.File) *progress {
+	return &progress{out: out, live: term.IsTerminal(int(out.Fd()))}
+}
+
+func (p *progress) progress(now lab.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ended := now.Stage == "done" || now.Stage == "failed" || now.Stage == "disturbed" || now.Stage == "interrupted"
+	if !p.live && !ended {
+		return
+	}
+	line := progressLine(now)
+	if !p.live {
+		fmt.Fprintln(p.out, line)
+		return
+	}
+	if width, _, err := term.GetSize(int(p.out.Fd())); err == nil && len([]rune(line)) >= width && width > 1 {
+		line = string([]rune(line)[:width-1])
+	}
+	fmt.Fprintf(p.out, "\r\033[K%s", line)
+	p.open = !ended
+	if ended {
+		fmt.Fprintln(p.out)
+	}
+}
+
+// progressLine is, in columns: which trial, which cell, its repeat, the time
+// left, and the figures so far.
+func progressLine(p lab.Progress) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%*d/%d] %-28s %d/%d  %6s left", len(fmt.Sprint(p.Of)), p.Trial, p.Of, p.Label, p.Repeat, p.Repeats, clock(p.Left))
+	if p.Rate != nil {
+		fmt.Fprintf(&b, "  %8.0f/s", *p.Rate)
+	}
+	if p.P99 != nil {
+		fmt.Fprintf(&b, "  p99 %8s", milliseconds(*p.P99))
+	}
+	if p.Periods != nil && p.ThrottledPeriods != nil {
+		fmt.Fprintf(&b, "  throttled %3d of %3d", *p.ThrottledPeriods, *p.Periods)
+	}
+	if p.Stage != "measure" && p.Stage != "done" {
+		fmt.Fprintf(&b, "  %s", p.Stage)
+	}
+	return b.String()
+}
+
+func clock(d time.Duration) string {
+	s := int(d.Round(time.Second).Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+func milliseconds(d time.Duration) string {
+	v := float64(d) / float64(time.Millisecond)
+	switch {
+	case v < 10:
+		return fmt.Sprintf("%.2f ms", v)
+	case v < 100:
+		return fmt.Sprintf("%.1f ms", v)
+	}
+	return fmt.Sprintf("%.0f ms", v)
+}
+
+// note prints a line for people without disturbing the one that is rewritten.
+func (p *progress) note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.endLine()
+	fmt.Fprintln(p.out, strings.TrimRight(text, "\n"))
+}
+
+// Write makes progress the lab's log.
+func (p *progress) Write(text []byte) (int, error) {
+	p.note(string(text))
+	return len(text), nil
+}
+
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.endLine()
+}
+
+func (p *progress) endLine() {
+	if p.open {
+		fmt.Fprintln(p.out)
+		p.open = false
+	}
+}

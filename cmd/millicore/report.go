@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/report"
+)
+
+func reportCommand() *cobra.Command {
+	var asJSON, asCSV, asMarkdown bool
+	c := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Compute a record's report again from its frames, and show it",
+		Example: "  millicore report runs/quick-20260131-120000\n" +
+			"  millicore report runs/quick-20260131-120000 --csv > quick.csv",
+		Args: exactly(1, "a record's folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case asCSV:
+				return print(cmd, args[0], report.CSV)
+			case asMarkdown:
+				return print(cmd, args[0], report.Markdown)
+			}
+			return tell(cmd, args[0], asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print summary.json")
+	c.Flags().BoolVar(&asCSV, "csv", false, "print the cells as CSV")
+	c.Flags().BoolVar(&asMarkdown, "markdown", false, "print the table as Markdown")
+	c.MarkFlagsMutuallyExclusive("json", "csv", "markdown")
+	return c
+}
+
+// tell rebuilds what is derived from a record and prints its answer; the error
+// is errMissed where an objective was.
+func tell(cmd *cobra.Command, dir string, asJSON bool) error {
+	summary, err := report.Rebuild(dir)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if asJSON {
+		err = report.JSON(out, summary)
+	} else {
+		err = table(out, summary, dir)
+	}
+	if err == nil && summary.Missed() {
+		err = errMissed
+	}
+	return err
+}
+
+func table(out io.Writer, s *analysis.Summary, dir string) error {
+	options := report.TableOptions{Width: 120}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		options.Colour = os.Getenv("NO_COLOR") == ""
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			options.Width = width
+		}
+	}
+	if err := report.Table(out, s, options); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\nReport: %s\n", filepath.Join(dir, record.ReportFile))
+	return err
+}
+
+func print(cmd *cobra.Command, dir string, form func(io.Writer, *analysis.Summary) error) error {
+	summary, err := report.Rebuild(dir)
+	if err != nil {
+		return err
+	}
+	return form(cmd.OutOrStdout(), summary)
+}

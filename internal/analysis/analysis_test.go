@@ -1,0 +1,227 @@
+package analysis
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+func TestCountedChoosesByWhatDisturbed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   []Attempt
+		want map[int]bool
+	}{
+		{"complete trials count", []Attempt{{Trial: 1}, {Trial: 2, Repeat: 1}}, map[int]bool{1: true, 2: true}},
+		{"a disturbed trial gives way to its quiet repeat",
+			[]Attempt{{Trial: 1, State: Disturbed}, {Trial: 5, Attempt: 1}}, map[int]bool{5: true}},
+		{"where it stays disturbed, the last attempt counts",
+			[]Attempt{{Trial: 1, State: Disturbed}, {Trial: 5, Attempt: 1, State: Disturbed}}, map[int]bool{5: true}},
+		{"a trial cut off does not count beside a whole one",
+			[]Attempt{{Trial: 1}, {Trial: 2, Repeat: 1, State: Partial}}, map[int]bool{1: true}},
+		{"a trial cut off is better than nothing in its cell",
+			[]Attempt{{Trial: 1}, {Trial: 2, Cell: 1, State: Partial}}, map[int]bool{1: true, 2: true}},
+		{"a failed trial never counts", []Attempt{{Trial: 1, State: Failed}}, map[int]bool{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, Counted(c.in)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// Ranks as tables of the sign test give them (Conover, Practical Nonparametric
+// Statistics, table A3: the largest k with 2 P(B <= k) <= 0.05, from 0).
+func TestMedianIntervalHasTheRanksOfTheSignTest(t *testing.T) {
+	for n, want := range map[int][2]int{6: {0, 5}, 7: {0, 6}, 8: {0, 7}, 9: {1, 7}, 10: {1, 8}, 12: {2, 9}, 15: {3, 11}, 20: {5, 14}, 25: {7, 17}} {
+		low, high, ok := medianInterval(n)
+		if !ok || low != want[0] || high != want[1] {
+			t.Errorf("n = %d: ranks %d to %d (%v), want %d to %d", n, low, high, ok, want[0], want[1])
+		}
+	}
+	if _, _, ok := medianInterval(5); ok {
+		t.Error("five trials give no 95% interval of a median")
+	}
+}
+
+// --- frames by hand -------------------------------------------------------
+
+func testExperiment(load experiment.Load) *experiment.Experiment {
+	return &experiment.Experiment{
+		Name: "test", Measure: experiment.Measure{Warmup: time.Second, Duration: 2 * time.Second, Repeats: 1, Interval: time.Second},
+		Cells: []experiment.Cell{{Service: experiment.Service{Name: "go"}, Limits: experiment.Limits{CPUMillis: 1000, Replicas: 1}, Load: load}},
+	}
+}
+
+func client(seq int, phase signals.Phase, good int64, latency time.Duration) *signals.Frame {
+	h, s, lag := signals.NewHistogram(), signals.NewHistogram(), signals.NewHistogram()
+	for range good {
+		h.Record(latency)
+		s.Record(latency)
+		lag.Record(20 * time.Microsecond)
+	}
+	return &signals.Frame{Trial: 1, Seq: seq, Phase: phase, Agent: ptr(0), Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9,
+		Client: &signals.Client{Intended: good, Sent: good, Good: good, Status: map[string]int64{"200": good}, Latency: h, Service: s, SendLag: lag, CPU: 0.1}}
+}
+
+func server(seq int, phase signals.Phase, cpu float64, periods, throttled int64) *signals.Frame {
+	return &signals.Frame{Trial: 1, Seq: seq, Phase: phase, Of: "go", Start: int64(seq)*1e9 + 2e6, End: int64(seq+1)*1e9 + 2e6,
+		Server: &signals.Server{CPU: &cpu, CPULimit: ptr(1.0), Periods: &periods, ThrottledPeriods: &throttled, Throttled: ptr(0.05), Up: true}}
+}
+
+func build(e *experiment.Experiment, frames ...*signals.Frame) (CellSummary, []Series) {
+	b := New(e, []Attempt{{Trial: 1}})
+	for _, f := range frames {
+		b.Add(f)
+	}
+	return b.Cells()[0], b.Series()
+}
+
+func TestACellCountsRequestsByWhenTheyWereIntended(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	first := client(1, signals.Measure, 80, 10*time.Millisecond)
+	first.Client.Carried = 20 // answered now, intended in the warm-up
+	second := client(2, signals.Measure, 96, 10*time.Millisecond)
+	second.Client.Timeouts, second.Client.Status = 4, map[string]int64{"200": 96}
+	drain := client(3, signals.Drain, 20, 400*time.Millisecond)
+	got, _ := build(e, client(0, signals.Warmup, 500, time.Second), first, server(1, signals.Measure, 0.9, 10, 4), second, server(2, signals.Measure, 0.7, 10, 2), drain)
+
+	if got.Requests != 80+100+20 {
+		t.Errorf("requests %d, want those intended while it was measured: 200", got.Requests)
+	}
+	if want := (80 + 20 + 96.0) / 2; math.Abs(*got.RateRPS-want) > 1e-9 {
+		t.Errorf("rate %v, want the answers of the measured 2 s: %v", *got.RateRPS, want)
+	}
+	if want := 100 * 196.0 / 200; math.Abs(*got.Availability-want) > 1e-9 {
+		t.Errorf("availability %v, want %v", *got.Availability, want)
+	}
+	if got.LatencyMS.P99 < 399 {
+		t.Errorf("p99 %v ms: the answers of the drain are the tail, 400 ms", got.LatencyMS.P99)
+	}
+	if *got.CPU.Cores != 0.8 || *got.CPU.OfLimit != 0.8 || *got.CPU.Periods != 20 || *got.CPU.ThrottledPeriods != 6 {
+		t.Errorf("cpu %+v, want 0.8 cores, 6 of 20 periods", got.CPU)
+	}
+}
+
+func TestWhatWasNotMeasuredIsNull(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	got, _ := build(e, client(1, signals.Measure, 0, 0))
+	if got.LatencyMS != nil || got.Availability != nil || got.CPU.Cores != nil || got.CPU.ThrottledPeriods != nil || got.Memory.PeakBytes != nil {
+		t.Errorf("%+v: figures for what was not measured", got)
+	}
+}
+
+func TestTwoReplicasAddUpAndTwoAgentsToo(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	var frames []*signals.Frame
+	for i := range 2 {
+		for seq := 1; seq <= 2; seq++ {
+			c, s := client(seq, signals.Measure, 50, time.Millisecond), server(seq, signals.Measure, 0.5, 10, 1)
+			c.Agent, s.Index = ptr(i), i
+			frames = append(frames, c, s)
+		}
+	}
+	got, series := build(e, frames...)
+	if *got.RateRPS != 100 {
+		t.Errorf("rate %v, want both agents' 100", *got.RateRPS)
+	}
+	if *got.CPU.Cores != 1 || *got.CPU.OfLimit != 0.5 || *got.CPU.Limit != 2 {
+		t.Errorf("cpu %+v, want 1 core of 2", got.CPU)
+	}
+	if p := series[0].Points; len(p) != 2 || *p[0].RateRPS != 100 || *p[0].CPU != 1 {
+		t.Errorf("points %+v, want 2 intervals of 100/s and 1 core", p)
+	}
+}
+
+func TestAPercentileOverARampIsNeverAResult(t *testing.T) {
+	s := time.Second
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Stages: []experiment.Stage{{Duration: 2 * s, Target: 100}, {Duration: 2 * s, Target: 100}}}})
+	e.Measure.Warmup = 0
+	got, _ := build(e, client(0, signals.Measure, 10, s), client(1, signals.Measure, 10, s),
+		client(2, signals.Measure, 100, time.Millisecond), client(3, signals.Measure, 100, time.Millisecond))
+	if got.LatencyMS == nil || got.LatencyMS.Max > 2 {
+		t.Errorf("latency %+v, want that of the level only, 1 ms", got.LatencyMS)
+	}
+	if len(got.Steps) != 1 || got.Steps[0].Target != 100 || got.Steps[0].RateRPS != 100 || got.Steps[0].Seconds != 2 {
+		t.Errorf("steps %+v, want one level of 100 users, held for 2 s", got.Steps)
+	}
+
+	e.Cells[0].Load.Users.Stages = e.Cells[0].Load.Users.Stages[:1]
+	if got, _ = build(e, client(0, signals.Measure, 10, s), client(1, signals.Measure, 10, s)); got.LatencyMS != nil {
+		t.Errorf("latency %+v of a load that only moves, want null", got.LatencyMS)
+	}
+}
+
+func TestServerHalvesJoinTheClientHalfTheyOverlap(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	_, series := build(e, server(0, signals.Warmup, 0.2, 10, 0), client(0, signals.Warmup, 10, time.Millisecond),
+		client(1, signals.Measure, 20, time.Millisecond), server(1, signals.Measure, 0.6, 10, 5))
+	p := series[0].Points
+	if len(p) != 2 {
+		t.Fatalf("%d points, want 2: %+v", len(p), p)
+	}
+	if p[0].T != 1 || *p[0].CPU != 0.2 || *p[0].RateRPS != 10 || p[1].T != 2 || *p[1].CPU != 0.6 || *p[1].Throttled != 0.5 {
+		t.Errorf("points %+v", p)
+	}
+}
+
+func TestObjective(t *testing.T) {
+	o := &experiment.Objective{Quantile: "p99", Latency: 250 * time.Millisecond, Availability: 99.9}
+	cell := func(p99, availability *float64) *CellSummary {
+		c := &CellSummary{Availability: availability}
+		if p99 != nil {
+			c.LatencyMS = &Quantiles{P99: *p99}
+		}
+		return c
+	}
+	for _, c := range []struct {
+		name string
+		cell *CellSummary
+		want *bool
+	}{
+		{"met", cell(ptr(250.0), ptr(100.0)), ptr(true)},
+		{"latency missed", cell(ptr(251.0), ptr(100.0)), ptr(false)},
+		{"availability missed", cell(ptr(1.0), ptr(99.8)), ptr(false)},
+		{"no latency, availability missed: that is enough to know", cell(nil, ptr(0.0)), ptr(false)},
+		{"no latency: cannot be told", cell(nil, ptr(100.0)), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, objective(o, c.cell).Met); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestNoiseTellsANeighbour(t *testing.T) {
+	frame := func(phase signals.Phase, foreign float64, cpus int) *signals.Frame {
+		return &signals.Frame{Phase: phase, Start: 0, End: 1e9, Host: &signals.Host{CPUs: cpus, Foreign: foreign, Idle: 1}}
+	}
+	for _, c := range []struct {
+		name      string
+		frames    []*signals.Frame
+		disturbed bool
+	}{
+		{"quiet", []*signals.Frame{frame(signals.Measure, 0.05, 2)}, false},
+		{"a busy neighbour", []*signals.Frame{frame(signals.Measure, 0.3, 2), frame(signals.Measure, 0.3, 2)}, true},
+		{"busy for a moment only", []*signals.Frame{frame(signals.Measure, 0.5, 2), frame(signals.Measure, 0, 2), frame(signals.Measure, 0, 2)}, false},
+		{"during the warm-up it does not matter", []*signals.Frame{frame(signals.Warmup, 2, 2), frame(signals.Measure, 0, 2)}, false},
+		{"a large host has more room", []*signals.Frame{frame(signals.Measure, 0.9, 64)}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var n Noise
+			for _, f := range c.frames {
+				n.Add(f)
+			}
+			if got := n.Disturbed() != ""; got != c.disturbed {
+				t.Errorf("disturbed = %q, want %v", n.Disturbed(), c.disturbed)
+			}
+		})
+	}
+}

@@ -1,0 +1,157 @@
+// Package lab conducts a plan: for each trial the platform starts the service
+// under its limits, agents send traffic, the sampler reads the cgroups, and all
+// that is seen goes into the record. It draws no conclusions but one: whether a
+// trial was disturbed from outside, and is to be repeated.
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/record"
+)
+
+// Lab is one run of one experiment.
+type Lab struct {
+	Experiment *experiment.Experiment
+	Platform   platform.Platform
+	Programs   Programs
+	Seed       uint64
+	Dir        string         // the record's folder, not yet made
+	Version    string         // of millicore
+	Progress   func(Progress) // called from one goroutine; may be nil
+	Log        io.Writer      // notes for people: what went wrong, what was repeated
+}
+
+// Bounds on patience.
+const (
+	// A disturbed trial is repeated, in all at most for a third of the plan: a
+	// machine that is never quiet gets its flags instead of an endless run.
+	maxAttempts = 2
+	// A cell that cannot be started this often in a row is given up.
+	maxFailures = 2
+)
+
+// Run conducts the whole plan and leaves the record. When ctx ends, the trial
+// under way is ended cleanly, the record is kept, and the error is nil: the
+// record says that it was interrupted. An error means that the tool could not
+// do its work; a service that fails is in the record, not an error.
+func (l *Lab) Run(ctx context.Context) (err error) {
+	plan := l.Experiment.Plan(l.Seed)
+	facts := l.Programs.facts(ctx)
+	writer, err := record.Create(l.Dir, record.Run{
+		Version: record.Version, Program: l.Version, Experiment: l.Experiment, Platform: l.Platform.Name(),
+		Seed: l.Seed, Plan: plan, Started: time.Now(), Host: facts,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, writer.Close()) }()
+
+	queue := newQueue(plan, len(l.Experiment.Cells))
+	pace := newPace(l.Experiment, len(plan))
+	for number := 1; ctx.Err() == nil; number++ {
+		next, ok := queue.next()
+		if !ok {
+			break
+		}
+		t := &trial{
+			lab: l, writer: writer, number: number, planned: next,
+			cell: &l.Experiment.Cells[next.Cell],
+			show: l.progress(next, number, queue, pace),
+		}
+		outcome, why, err := t.run(ctx)
+		if err != nil {
+			return err
+		}
+		if again := queue.settle(next, outcome); again != "" {
+			l.note("trial %d (%s): %s; %s", number, t.cell.Label(), why, again)
+		} else if outcome != record.Done {
+			l.note("trial %d (%s): %s: %s", number, t.cell.Label(), outcome, why)
+		}
+		pace.took(time.Since(t.began))
+	}
+	if queue.done == 0 && ctx.Err() == nil {
+		return fmt.Errorf("run %s: no trial could be completed; the reasons are above, what the services said is in %s/%s", l.Experiment.Name, l.Dir, record.LogsDir)
+	}
+	return nil
+}
+
+func (l *Lab) note(format string, args ...any) {
+	if l.Log != nil {
+		fmt.Fprintf(l.Log, format+"\n", args...)
+	}
+}
+
+// attempt is a planned trial and how often it was tried before.
+type attempt struct {
+	experiment.Trial
+	attempt int
+}
+
+// queue is what is still to be done: the plan, and behind it what is repeated.
+type queue struct {
+	waiting  []attempt
+	budget   int         // repeats left
+	failures map[int]int // by cell, in a row
+	done     int         // trials that ran to their end
+}
+
+func newQueue(plan []experiment.Trial, cells int) *queue {
+	q := &queue{budget: (len(plan) + 2) / 3, failures: make(map[int]int, cells)}
+	for _, t := range plan {
+		q.waiting = append(q.waiting, attempt{Trial: t})
+	}
+	return q
+}
+
+func (q *queue) next() (attempt, bool) {
+	for len(q.waiting) > 0 {
+		a := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		if q.failures[a.Cell] < maxFailures {
+			return a, true
+		}
+	}
+	return attempt{}, false
+}
+
+// settle notes what became of an attempt and says in words what follows, or "".
+func (q *queue) settle(a attempt, outcome record.Outcome) string {
+	switch outcome {
+	case record.Failed:
+		q.failures[a.Cell]++
+		if q.failures[a.Cell] == maxFailures {
+			return "it failed again: this cell is given up"
+		}
+		return ""
+	case record.Disturbed:
+		q.done++
+		q.failures[a.Cell] = 0
+		if a.attempt+1 < maxAttempts && q.budget > 0 {
+			q.budget--
+			a.attempt++
+			q.waiting = append(q.waiting, a)
+			return "it will be repeated"
+		}
+		return "it stays in the record with a flag"
+	case record.Done:
+		q.done++
+		q.failures[a.Cell] = 0
+	}
+	return ""
+}
+
+// disturbance gives the reason to repeat a trial, from its own frames.
+func disturbance(n *analysis.Noise) (record.Outcome, string) {
+	if why := n.Disturbed(); why != "" {
+		return record.Disturbed, why
+	}
+	return record.Done, ""
+}

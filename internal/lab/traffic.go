@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// prepare says to an agent what the experiment asks of a cell.
+func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, seed uint64, targets []string) protocol.Prepare {
+	p := protocol.Prepare{
+		Trial: trial, Cell: c.Index, Agent: index, Agents: c.Load.Agents, Targets: targets,
+		Request: protocol.Request{Method: c.Load.Request.Method, Path: c.Load.Request.Path,
+			Headers: c.Load.Request.Headers, Body: c.Load.Request.Body},
+		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even,
+			Stages: stages(c.Load.Target(), e.Duration(c))},
+		Connections: c.Load.Connections, Timeout: protocol.Duration(c.Load.Timeout),
+		Warmup: protocol.Duration(cut(e, c).Warmup), Interval: protocol.Duration(e.Measure.Interval),
+		Threads: c.Load.Threads,
+		Seed:    seed + uint64(trial)<<16, // agents and threads add their own to it
+	}
+	if c.Load.Users != nil {
+		p.Load.Kind = protocol.Closed
+	}
+	return p
+}
+
+// stages puts a target over time as the agent wants it.
+func stages(t *experiment.Target, measured time.Duration) []protocol.Stage {
+	if len(t.Stages) == 0 {
+		return []protocol.Stage{{Duration: protocol.Duration(measured), From: t.Value, To: t.Value}}
+	}
+	var all []protocol.Stage
+	from := 0.0
+	for _, s := range t.Stages {
+		if s.Duration > 0 {
+			all = append(all, protocol.Stage{Duration: protocol.Duration(s.Duration), From: from, To: s.Target})
+		}
+		from = s.Target
+	}
+	return all
+}
+
+// cut is how the cell's trials are cut into intervals. A number of requests has
+// no warm-up: every request counts, as with hey's -n.
+func cut(e *experiment.Experiment, c *experiment.Cell) signals.Intervals {
+	if c.Load.Requests > 0 {
+		return signals.Intervals{Every: e.Measure.Interval}
+	}
+	return signals.Intervals{Warmup: e.Measure.Warmup, Measure: e.Duration(c), Every: e.Measure.Interval}
+}
+
+// addVars tells a service where its dependency listens.
+func addVars(vars map[string]string, name, address string) {
+	vars[name+".address"] = address
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		vars[name+".host"], vars[name+".port"] = host, port
+	}
+}
+
+// act sends the service's actions when they are due, until the traffic is over;
+// the channel is closed when none is under way any more.
+func (t *trial) act(ctx context.Context, begin time.Time, over <-chan struct{}) <-chan struct{} {
+	done := make(chan struct{})
+	start := begin.Add(cut(t.lab.Experiment, t.cell).Warmup)
+	go func() {
+		defer close(done)
+		for _, a := range t.cell.Service.Actions {
+			select {
+			case <-time.After(time.Until(start.Add(a.At))):
+			case <-over:
+				return
+			case <-ctx.Done():
+				return
+			}
+			for _, r := range t.services.Replicas() {
+				if err := send(ctx, r.Address(), a.Request, t.cell.Load.Timeout); err != nil {
+					t.lab.note("trial %d (%s): action %s %s at %v: %v", t.number, t.cell.Label(), a.Request.Method, a.Request.Path, a.At, err)
+				}
+			}
+		}
+	}()
+	return done
+}
+
+// send sends one request of the lab's own, apart from the agents' traffic.
+func send(ctx context.Context, address string, r experiment.Request, timeout time.Duration) error {
+	// The service may be overloaded on purpose; an action waits longer than a user.
+	ctx, cancel := context.WithTimeout(ctx, max(10*time.Second, timeout))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, r.Method, "http://"+address+r.Path, strings.NewReader(r.Body))
+	if err != nil {
+		return err
+	}
+	for k, v := range r.Headers {
+		req.Header.Set(k, v)
+	}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	answer, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		err = errors.Join(err, fmt.Errorf("the service answered %s", answer.Status))
+	}
+	return errors.Join(err, answer.Body.Close())
+}
