@@ -1,0 +1,241 @@
+package cgroup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// FS is a host's file system, or a tree that looks like one.
+type FS struct {
+	root string // put before /proc and the mount points; "" for the host itself
+}
+
+// Host returns the file system of this host, as this process sees it.
+func Host() FS { return FS{} }
+
+// NewFS returns a file system in which root is put before /proc and before the
+// mount points: a host's root that is mounted elsewhere, or a fixture. Its
+// mounts are then those of its process 1 (root/proc/1/mountinfo), because this
+// process has its own.
+func NewFS(root string) FS {
+	root = filepath.Clean(root)
+	if root == "/" {
+		root = ""
+	}
+	return FS{root: root}
+}
+
+// real returns where the file that this FS calls name really is.
+func (f FS) real(name string) string { return f.root + filepath.FromSlash(name) }
+
+// hasCgroups reports whether there can be control groups at all.
+func (f FS) hasCgroups() bool {
+	return f.root != "" || runtime.GOOS == "linux" || runtime.GOOS == "android"
+}
+
+// Self locates the group of this process. See [FS.Process].
+func (f FS) Self() (Group, error) { return f.process("self") }
+
+// Process locates the group of a process by its pid. The group is seen through
+// the mounts of this process, also where that one has others, so that as many
+// ancestors as possible are visible and its directories can be opened.
+//
+// The error says that /proc could not be read; if it wraps fs.ErrNotExist,
+// there is no such process. A controller whose directory cannot be told is no
+// error here: whatever is asked of it is unknown or unreadable, and says why.
+// Where there are no control groups everything is absent.
+func (f FS) Process(pid int) (Group, error) { return f.process(strconv.Itoa(pid)) }
+
+func (f FS) process(pid string) (Group, error) {
+	g := Group{fs: f, located: true}
+	if !f.hasCgroups() {
+		return g, nil
+	}
+	fail := func(err error) (Group, error) {
+		return Group{}, fmt.Errorf("locate the control group of process %s: %w", pid, err)
+	}
+	name := f.real("/proc/" + pid + "/cgroup")
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, statErr := os.Stat(filepath.Dir(name)); statErr == nil {
+			return g, nil // the process is there: this kernel has no control groups
+		}
+	}
+	if err != nil {
+		return fail(err)
+	}
+	groups, err := parseMemberships(data)
+	if err != nil {
+		return fail(fmt.Errorf("%s: %w", name, err))
+	}
+	mounts, err := f.mounts()
+	if err != nil {
+		return fail(err)
+	}
+	for c := Controller(0); c < controllers; c++ {
+		g.places[c] = f.locate(c, groups, mounts)
+	}
+	return g, nil
+}
+
+// locate returns where the files of a controller are for a process in groups.
+func (f FS) locate(c Controller, groups []membership, mounts []mount) Value[Place] {
+	places, err := candidates(c, groups, mounts)
+	if err != nil {
+		return UnreadableValue[Place](err)
+	}
+	if len(places) == 0 {
+		return Value[Place]{}
+	}
+	// A mount can be hidden by a later one; the directory is then not there.
+	for _, p := range places {
+		if _, err = os.Stat(f.real(p.Dir)); !errors.Is(err, fs.ErrNotExist) {
+			return ValueOf(p)
+		}
+	}
+	reason := ErrOutside
+	if strings.HasSuffix(places[0].Dir, deleted) {
+		reason = ErrGone
+	}
+	return UnreadableValue[Place](fmt.Errorf("cgroup %s controller %s: %w: %w", places[0].Version, c, reason, err))
+}
+
+// deleted ends the path of a v2 group that was removed while a process of it
+// was not gone yet. man 7 cgroups, "/proc files".
+const deleted = " (deleted)"
+
+// At returns the group whose directories are known: one for v2, one per
+// controller for v1. The mounts that they lie in tell the versions and the
+// controllers. A controller whose directory is not given is absent.
+//
+// It is an error if a directory does not exist or is in no mount of a cgroup
+// file system.
+func (f FS) At(dirs ...string) (Group, error) {
+	g := Group{fs: f, located: true}
+	fail := func(err error) (Group, error) {
+		return Group{}, fmt.Errorf("locate the control group at %s: %w", strings.Join(dirs, ", "), err)
+	}
+	if len(dirs) == 0 {
+		return fail(errors.New("no directory given"))
+	}
+	mounts, err := f.mounts()
+	if err != nil {
+		return fail(err)
+	}
+	for _, dir := range dirs {
+		dir, err := f.resolve(dir)
+		if err != nil {
+			return fail(err)
+		}
+		m, ok := mountOf(dir, mounts)
+		if !ok {
+			return fail(fmt.Errorf("%s is in no cgroup mount", dir))
+		}
+		g.place(m, Place{Version: m.version, Dir: dir, Top: path.Clean(m.point)})
+	}
+	return g, nil
+}
+
+// place sets the place of the controllers of mount m. A v1 controller is not
+// available in v2, so its place wins over the v2 directory, whichever is given
+// first.
+func (g *Group) place(m mount, p Place) {
+	for c := Controller(0); c < controllers; c++ {
+		old, set := g.places[c].Get()
+		switch {
+		case c == Unified && m.version == V2,
+			c != Unified && m.version == V1 && hasItem(m.controllers, c.String()),
+			c != Unified && m.version == V2 && !(set && old.Version == V1):
+			g.places[c] = ValueOf(p)
+		}
+	}
+}
+
+// resolve follows the symbolic links in dir, such as those from cpu to
+// cpu,cpuacct on hosts that mount both as one.
+func (f FS) resolve(dir string) (string, error) {
+	root, err := filepath.EvalSymlinks(f.real("/"))
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(f.real(path.Join("/", dir)))
+	if err != nil {
+		return "", err
+	}
+	rest, err := filepath.Rel(root, real)
+	if err != nil {
+		return "", err
+	}
+	return path.Join("/", filepath.ToSlash(rest)), nil
+}
+
+func (f FS) mounts() ([]mount, error) {
+	pid := "self"
+	if f.root != "" {
+		pid = "1"
+	}
+	name := f.real("/proc/" + pid + "/mountinfo")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := parseMounts(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return mounts, nil
+}
+
+// Affinity counts the CPUs that a process may run on (its main thread's
+// affinity, which the cpuset has narrowed already); pid 0 is this process.
+func (f FS) Affinity(pid int) Value[int] {
+	if !f.hasCgroups() {
+		return Value[int]{}
+	}
+	who := "self"
+	if pid != 0 {
+		who = strconv.Itoa(pid)
+	}
+	name := f.real("/proc/" + who + "/status")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return UnreadableValue[int](err)
+	}
+	n, err := parseAffinity(data)
+	if err != nil {
+		return UnreadableValue[int](fmt.Errorf("%s: %w", name, err))
+	}
+	return ValueOf(n)
+}
+
+// parseAffinity counts the CPUs in the line Cpus_allowed_list of
+// /proc/PID/status.
+//
+//	Cpus_allowed_list:\t0-3\n
+//
+// man 5 proc_pid_status.
+func parseAffinity(b []byte) (int, error) {
+	for len(b) > 0 {
+		line, rest, err := nextLine(b)
+		if err != nil {
+			return 0, err
+		}
+		if list, ok := bytes.CutPrefix(line, []byte("Cpus_allowed_list:\t")); ok {
+			n, err := parseCPUList(b[len(line)-len(list) : len(line)+1])
+			if err == nil && n == 0 {
+				err = malformed("no CPU allowed", line)
+			}
+			return n, err
+		}
+		b = rest
+	}
+	return 0, fmt.Errorf("%w: no line Cpus_allowed_list", ErrMalformed)
+}

@@ -1,0 +1,86 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// Group is a control group: on v2 one directory, on v1 a directory in the
+// hierarchy of each controller. It holds no open files. The zero Group is not
+// located, and everything about it is unknown.
+type Group struct {
+	fs      FS
+	located bool
+	places  [controllers]Value[Place]
+}
+
+// Place returns where the files of a controller are. It is absent where the
+// host does not have the controller, and unreadable where the group cannot be
+// seen from here.
+func (g Group) Place(c Controller) Value[Place] {
+	switch {
+	case !g.located:
+		return UnreadableValue[Place](errNotLocated)
+	case c >= controllers:
+		return UnreadableValue[Place](fmt.Errorf("no such controller: %s", c))
+	}
+	return g.places[c]
+}
+
+// dirs returns the group's directory and those of its visible ancestors,
+// innermost first.
+func (p Place) dirs() []string {
+	dirs := []string{p.Dir}
+	for dir := p.Dir; dir != p.Top && dir != "/"; {
+		dir = path.Dir(dir)
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// hidden reports whether the group has ancestors that cannot be seen: above a
+// cgroup namespace, or above a part of a hierarchy that is mounted alone. Only
+// the root of a v1 hierarchy has release_agent, and only the root of the v2
+// hierarchy has no cgroup.events.
+func (f FS) hidden(p Place) bool {
+	name, onRoot := "release_agent", true
+	if p.Version == V2 {
+		name, onRoot = "cgroup.events", false
+	}
+	_, err := os.Stat(f.real(path.Join(p.Top, name)))
+	return (err == nil) != onRoot
+}
+
+// read reads a file of a group's directory, and returns nil if the kernel does
+// not have the file for this group. The directory being missing is an error.
+func (f FS) read(dir, name string) ([]byte, error) {
+	data, err := os.ReadFile(f.real(path.Join(dir, name)))
+	if err != nil {
+		return nil, f.explain(dir, err)
+	}
+	return data, nil
+}
+
+// explain turns an error at a file in dir into what it means: nil if the file
+// is absent, ErrGone if the group is, and otherwise what to do.
+func (f FS) explain(dir string, err error) error {
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case missing || isRemoved(err):
+		if _, statErr := os.Stat(f.real(dir)); errors.Is(statErr, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %w", ErrGone, err)
+		}
+		if missing {
+			return nil
+		}
+		return fmt.Errorf("%w; the group was made anew or has lost the file, open it again", err)
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil // the kernel has the file, but what it tells is switched off
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; run as root or as the group's owner", err)
+	}
+	return err
+}

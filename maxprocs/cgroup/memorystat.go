@@ -1,0 +1,111 @@
+package cgroup
+
+import "fmt"
+
+// MemoryStat is what the kernel knows of a group's memory: sizes in bytes, of
+// the group and its descendants, and counts since the making of the group.
+type MemoryStat struct {
+	Current Value[int64] // memory in use, page cache and kernel memory included
+	Peak    Value[int64] // the highest Current so far; absent in v2 before Linux 5.19
+
+	Anon         Value[int64] // anonymous memory: heap, stacks (v1: total_rss)
+	File         Value[int64] // page cache, tmpfs and shared memory (v1: total_cache)
+	InactiveFile Value[int64] // page cache that can be dropped first
+
+	// OOMKillsLocal counts the processes of this group that were killed for
+	// want of memory. Absent in v1 before Linux 4.13, in v2 before 5.2.
+	OOMKillsLocal Value[int64]
+
+	// OOMKills counts those of the group and its descendants. Absent in v1.
+	OOMKills Value[int64]
+}
+
+// WorkingSet is Current less InactiveFile, in bytes: the memory that cannot
+// simply be dropped, as the kubelet computes it for evictions and for
+// container_memory_working_set_bytes. It is never below 0.
+func (s *MemoryStat) WorkingSet() Value[int64] {
+	current, ok := s.Current.Get()
+	if !ok {
+		return s.Current
+	}
+	inactive, ok := s.InactiveFile.Get()
+	if !ok {
+		return s.InactiveFile
+	}
+	return ValueOf(max(current-inactive, 0))
+}
+
+// unreadable makes everything in s unreadable because of err.
+func (s *MemoryStat) unreadable(err error) {
+	size := UnreadableValue[int64](err)
+	*s = MemoryStat{
+		Current: size, Peak: size,
+		Anon: size, File: size, InactiveFile: size,
+		OOMKillsLocal: size, OOMKills: size,
+	}
+}
+
+// parseMemoryStat parses memory.stat, in bytes.
+//
+//	v2                     v1
+//	anon 7036928           total_cache 4096
+//	file 4096              total_rss 7036928
+//	inactive_file 4096     total_inactive_file 4096
+//
+// Both have many more lines. Those of v1 without total_ leave out the
+// descendants.
+// Linux Documentation/admin-guide/cgroup-v2.rst, "memory.stat";
+// Documentation/admin-guide/cgroup-v1/memory.rst, "stat file".
+func parseMemoryStat(version Version, b []byte, s *MemoryStat) error {
+	anon, file, inactive := "anon", "file", "inactive_file"
+	if version == V1 {
+		anon, file, inactive = "total_rss", "total_cache", "total_inactive_file"
+	}
+	for len(b) > 0 {
+		key, value, rest, err := nextKey(b)
+		if err != nil {
+			return err
+		}
+		b = rest
+		switch string(key) {
+		case anon:
+			err = setCount(&s.Anon, value)
+		case file:
+			err = setCount(&s.File, value)
+		case inactive:
+			err = setCount(&s.InactiveFile, value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// parseOOMKills parses the count oom_kill of memory.events,
+// memory.events.local (v2) or memory.oom_control (v1).
+//
+//	v2           v1
+//	low 0        oom_kill_disable 0
+//	high 0       under_oom 0
+//	max 12       oom_kill 1
+//	oom 1
+//	oom_kill 1
+//
+// v1 has it since Linux 4.13.
+// Linux Documentation/admin-guide/cgroup-v2.rst, "memory.events".
+func parseOOMKills(b []byte, kills *Value[int64]) error {
+	for len(b) > 0 {
+		key, value, rest, err := nextKey(b)
+		if err != nil {
+			return err
+		}
+		b = rest
+		if string(key) == "oom_kill" {
+			if err := setCount(kills, value); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	return nil
+}
