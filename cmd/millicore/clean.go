@@ -16,12 +16,16 @@ func cleanCommand() *cobra.Command {
 			"Runs that are under way, and whatever millicore did not make, are left alone.",
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			removed, err := local.Clean()
-			for _, what := range removed {
-				fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", what)
+			out := cmd.OutOrStdout()
+			cleaned, err := local.Clean(local.Options{})
+			for _, what := range cleaned.Removed {
+				fmt.Fprintf(out, "removed %s\n", what)
 			}
-			if err == nil && len(removed) == 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "nothing was left behind")
+			for _, pid := range cleaned.Living {
+				fmt.Fprintf(out, "left alone the run of process %d, which is under way\n", pid)
+			}
+			if err == nil && len(cleaned.Removed) == 0 {
+				fmt.Fprintln(out, "nothing was left behind")
 			}
 			return err
 		},

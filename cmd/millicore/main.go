@@ -37,7 +37,7 @@ func (e usageError) Unwrap() error { return e.err }
 var errMissed = errors.New("objective missed")
 
 func main() {
-	local.RunShim() // does not return where this process was started as the shim
+	local.Shim(os.Args) // does not return where this process was started as the shim
 	os.Exit(run(os.Args[1:]))
 }
 

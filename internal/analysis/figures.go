@@ -97,10 +97,7 @@ func loadOf(c *experiment.Cell) LoadSummary {
 	if target == nil {
 		return s
 	}
-	highest := target.Value
-	for _, stage := range target.Stages {
-		highest = max(highest, stage.Target)
-	}
+	highest := target.Highest()
 	s.Stages = len(target.Stages) > 0
 	if c.Load.Users != nil {
 		s.Kind, s.Users = "closed", &highest

@@ -117,7 +117,7 @@ const overhead = 500 * time.Millisecond
 func newPace(e *experiment.Experiment, trials int) *pace {
 	var sum time.Duration
 	for i := range e.Cells {
-		sum += e.Measure.Warmup + e.Duration(&e.Cells[i]) + overhead
+		sum += e.Measure.Warmup + e.Measure.Measured(&e.Cells[i]) + overhead
 	}
 	return &pace{each: sum / time.Duration(max(1, len(e.Cells)))}
 }

@@ -22,7 +22,7 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 		Request: protocol.Request{Method: c.Load.Request.Method, Path: c.Load.Request.Path,
 			Headers: c.Load.Request.Headers, Body: c.Load.Request.Body},
 		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even,
-			Stages: stages(c.Load.Target(), e.Duration(c))},
+			Stages: stages(c.Load.Target(), e.Measure.Measured(c))},
 		Connections: c.Load.Connections, Timeout: protocol.Duration(c.Load.Timeout),
 		Warmup: protocol.Duration(cut(e, c).Warmup), Interval: protocol.Duration(e.Measure.Interval),
 		Threads: c.Load.Threads,
@@ -56,7 +56,7 @@ func cut(e *experiment.Experiment, c *experiment.Cell) signals.Intervals {
 	if c.Load.Requests > 0 {
 		return signals.Intervals{Every: e.Measure.Interval}
 	}
-	return signals.Intervals{Warmup: e.Measure.Warmup, Measure: e.Duration(c), Every: e.Measure.Interval}
+	return signals.Intervals{Warmup: e.Measure.Warmup, Measure: e.Measure.Measured(c), Every: e.Measure.Interval}
 }
 
 // addVars tells a service where its dependency listens.

@@ -88,4 +88,3 @@ func about(r *record.Record) analysis.SummaryExperiment {
 	s.TrialsDone = len(ended)
 	return s
 }
-

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/lab"
+)
+
+func TestProgressLine(t *testing.T) {
+	rate, p99, periods, throttled := 381.2, 560*time.Millisecond, int64(32), int64(29)
+	for _, c := range []struct {
+		name string
+		in   lab.Progress
+		want string
+	}{
+		{"nothing seen yet", lab.Progress{Label: "go procs=2", Trial: 3, Of: 18, Repeat: 1, Repeats: 6, Stage: "starting", Left: 49 * time.Second},
+			"[ 3/18] go procs=2                   1/6    0:49 left  starting"},
+		{"under load", lab.Progress{Label: "go procs=2", Trial: 12, Of: 18, Repeat: 4, Repeats: 6, Stage: "measure", Left: 75 * time.Minute,
+			Rate: &rate, P99: &p99, Periods: &periods, ThrottledPeriods: &throttled},
+			"[12/18] go procs=2                   4/6  1:15:00 left       381/s  p99   560 ms  throttled  29 of  32"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := progressLine(c.in); got != c.want {
+				t.Errorf("\n got %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMillisecondsHaveThreeDigits(t *testing.T) {
+	for d, want := range map[time.Duration]string{90 * time.Microsecond: "0.09 ms", 1500 * time.Microsecond: "1.50 ms", 15 * time.Millisecond: "15.0 ms", 1500 * time.Millisecond: "1500 ms"} {
+		if got := milliseconds(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package lab
+
+import (
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+func plan(trials ...experiment.Trial) []experiment.Trial { return trials }
+
+func TestQueueRepeatsADisturbedTrialOnceBehindTheRest(t *testing.T) {
+	q := newQueue(plan(experiment.Trial{Number: 1}, experiment.Trial{Number: 2, Cell: 1}), 2)
+	a, _ := q.next()
+	if said := q.settle(a, record.Disturbed); said != "it will be repeated" {
+		t.Errorf("said %q", said)
+	}
+	if b, _ := q.next(); b.Cell != 1 {
+		t.Errorf("next is cell %d, want the plan to go on with 1", b.Cell)
+	}
+	again, ok := q.next()
+	if !ok || again.Cell != 0 || again.attempt != 1 {
+		t.Fatalf("next %+v, want the repeat of the first", again)
+	}
+	if said := q.settle(again, record.Disturbed); said != "it stays in the record with a flag" {
+		t.Errorf("said %q", said)
+	}
+	if _, ok := q.next(); ok {
+		t.Error("a trial was repeated twice")
+	}
+}
+
+func TestQueueEndsOnAMachineThatIsNeverQuiet(t *testing.T) {
+	var trials []experiment.Trial
+	for i := range 18 {
+		trials = append(trials, experiment.Trial{Number: i + 1, Repeat: i})
+	}
+	q, ran := newQueue(trials, 1), 0
+	for a, ok := q.next(); ok; a, ok = q.next() {
+		ran++
+		q.settle(a, record.Disturbed)
+	}
+	if ran != 24 {
+		t.Errorf("%d trials ran, want the plan's 18 and a third of it again", ran)
+	}
+}
+
+func TestQueueGivesUpACellThatFailsTwice(t *testing.T) {
+	var trials []experiment.Trial
+	for i := range 4 {
+		trials = append(trials, experiment.Trial{Repeat: i}, experiment.Trial{Cell: 1, Repeat: i})
+	}
+	q, ran := newQueue(trials, 2), map[int]int{}
+	for a, ok := q.next(); ok; a, ok = q.next() {
+		ran[a.Cell]++
+		if a.Cell == 0 {
+			q.settle(a, record.Failed)
+		} else {
+			q.settle(a, record.Done)
+		}
+	}
+	if d := cmp.Diff(map[int]int{0: 2, 1: 4}, ran); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	text := "cpu  100 5 50 1000 20 0 7 30 0 0\ncpu0 50 2 25 500 10 0 4 15 0 0\ncpu1 50 3 25 500 10 0 3 15 0 0\nintr 12345 0\nctxt 99\n"
+	at := time.Unix(1, 0)
+	got, err := parseStat([]byte(text), at)
+	want := hostTimes{at: at, cpus: 2, idle: 10.2, steal: 0.3}
+	if err != nil || got != want {
+		t.Errorf("got %+v (%v), want %+v", got, err, want)
+	}
+	for name, text := range map[string]string{"empty": "", "too short": "cpu 1 2 3\n", "not a number": "cpu a b c d e f g h i\ncpu0\n"} {
+		if _, err := parseStat([]byte(text), at); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestHostHalfCallsForeignWhatNobodyHereUsed(t *testing.T) {
+	t0 := time.Unix(100, 0)
+	before := hostTimes{at: t0, cpus: 2, idle: 10}
+	after := hostTimes{at: t0.Add(2 * time.Second), cpus: 2, idle: 11, steal: 0.2} // 2.8 s busy of 4
+	got := hostHalf(before, after, [roleAgent + 1]float64{roleService: 1.6, roleAgent: 0.4}, 0.2)
+	want := &signals.Host{CPUs: 2, Idle: 0.5, Steal: 0.1, Busy: 1.4, Services: 0.8, Agents: 0.2, Lab: 0.1, Foreign: 0.3}
+	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestStagesBeginAtTheTargetBefore(t *testing.T) {
+	s := time.Second
+	got := stages(&experiment.Target{Stages: []experiment.Stage{{Duration: 2 * s, Target: 50}, {Duration: 0, Target: 100}, {Duration: s, Target: 100}, {Duration: s, Target: 0}}}, 0)
+	d := func(v time.Duration) protocol.Duration { return protocol.Duration(v) }
+	want := []protocol.Stage{{Duration: d(2 * s), From: 0, To: 50}, {Duration: d(s), From: 100, To: 100}, {Duration: d(s), From: 100, To: 0}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPaceLearnsFromTheTrialsThatRan(t *testing.T) {
+	p := &pace{each: 3 * time.Second}
+	if got := p.left(2, time.Second); got != 8*time.Second {
+		t.Errorf("left %v, want two trials and the rest of this one: 8 s", got)
+	}
+	p.took(5 * time.Second)
+	if got := p.left(2, 5*time.Second); got != 10*time.Second {
+		t.Errorf("left %v, want two trials of 5 s", got)
+	}
+	if got := p.left(0, time.Hour); got != 0 {
+		t.Errorf("left %v of a last trial that takes long, want 0", got)
+	}
+}
+
+func TestReadHostOnThisMachine(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("/proc/stat is Linux's")
+	}
+	h, err := readHost()
+	if err != nil || h.cpus < 1 || h.idle <= 0 {
+		t.Errorf("read %+v, %v", h, err)
+	}
+}
+
+func TestMissingProgramsAreNamed(t *testing.T) {
+	_, err := Programs{Dir: t.TempDir()}.Path("millicore-agent")
+	if err == nil {
+		t.Fatal("found a program in an empty folder")
+	}
+	if os.Getenv("PATH") == "" {
+		t.Skip("no PATH")
+	}
+}

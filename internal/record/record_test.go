@@ -1,0 +1,267 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// With this variable set the test binary writes a record until it is killed.
+const writeForever = "MILLICORE_TEST_WRITE_RECORD"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(writeForever); dir != "" {
+		w, err := Create(dir, testRun())
+		for seq := 0; err == nil; seq++ {
+			if err = w.Frame(clientFrame(seq, 50)); err == nil {
+				err = w.Sync()
+			}
+			fmt.Println(seq) // this interval is on the disk
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func testRun() Run {
+	value := "1"
+	return Run{Version: Version, Started: time.UnixMilli(1_700_000_000_000).UTC(), Experiment: &experiment.Experiment{
+		Name: "test", Cells: []experiment.Cell{{Service: experiment.Service{Name: "go"}, Vary: []experiment.Setting{{Name: "procs", Value: &value}}}},
+	}}
+}
+
+func clientFrame(seq, good int) *signals.Frame {
+	h := signals.NewHistogram()
+	for i := range good {
+		h.Record(time.Duration(i+1) * time.Millisecond)
+	}
+	start := int64(1_700_000_000_000+1000*seq) * 1e6
+	agent := 0
+	return &signals.Frame{Trial: 1, Seq: seq, Start: start, End: start + 1e9, Phase: signals.Measure, Agent: &agent,
+		Client: &signals.Client{Good: int64(good), Latency: h, Service: h, SendLag: signals.NewHistogram()}}
+}
+
+func frames(t *testing.T, dir string) []*signals.Frame {
+	t.Helper()
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*signals.Frame
+	for f, err := range r.Frames() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func TestWhatWasWrittenIsRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "record")
+	w, err := Create(dir, testRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []Trial{{Trial: 1, Outcome: Started}, {Trial: 1, Outcome: Disturbed, Why: "a neighbour"}, {Trial: 2, Attempt: 1, Outcome: Started}} {
+		if err := w.Trial(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Frame(clientFrame(0, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Trial{{Trial: 1, Outcome: Disturbed, Why: "a neighbour"}, {Trial: 2, Attempt: 1, Outcome: Started}}
+	if d := cmp.Diff(want, r.Trials); d != "" {
+		t.Errorf("trials: %s", d)
+	}
+	all := frames(t, dir)
+	if len(all) != 1 || all[0].Client.Latency.Count() != 100 || all[0].Client.Latency.Max() < 100*time.Millisecond {
+		t.Errorf("frames: %+v", all)
+	}
+}
+
+func TestARecordIsNeverWrittenOver(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(dir, testRun()); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("Create in a folder with files: %v, want a refusal", err)
+	}
+}
+
+// A run that is killed loses at most the interval that was being written.
+func TestAKilledRunKeepsEveryFrameThatWasSynced(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "record")
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), writeForever+"="+dir)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	synced := -1
+	for synced < 20 && lines.Scan() {
+		fmt.Sscan(lines.Text(), &synced)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() { // what it had still said
+		fmt.Sscan(lines.Text(), &synced)
+	}
+	c.Wait()
+	if all := frames(t, dir); len(all) < synced+1 {
+		t.Errorf("%d frames, want at least the %d that were synced", len(all), synced+1)
+	}
+	if n := hlogCount(t, filepath.Join(dir, LatencyFile)); n < int64(50*(synced+1)) {
+		t.Errorf("latency.hlog holds %d values, want at least %d", n, 50*(synced+1))
+	}
+}
+
+func TestATornLastLineIsPassedOver(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "record")
+	w, err := Create(dir, testRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq := range 3 {
+		if err := w.Frame(clientFrame(seq, 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	path := filepath.Join(dir, FramesFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
+	for cut := last; cut < len(whole); cut++ {
+		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(frames(t, dir)); n != 2 {
+			t.Fatalf("cut at byte %d: %d frames, want the 2 whole ones", cut, n)
+		}
+	}
+}
+
+func TestABrokenLineInTheMiddleIsAnErrorWithItsNumber(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "record")
+	w, err := Create(dir, testRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if err := os.WriteFile(filepath.Join(dir, FramesFile), []byte("{}\n{broken\n{}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range r.Frames() {
+	}
+	if err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("error %v, want one that names line 2", err)
+	}
+}
+
+func TestOpenRefusesWhatItCannotRead(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"a newer format":     {`{"version": 99, "experiment": {}}`, "use a newer millicore"},
+		"no experiment":      {`{"version": 1}`, "holds no experiment"},
+		"not JSON":           {`quick`, "run.json"},
+		"a folder of no run": {"", "name the folder of a run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.text != "" {
+				if err := os.WriteFile(filepath.Join(dir, RunFile), []byte(c.text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want it to say %q", err, c.want)
+			}
+		})
+	}
+}
+
+func hlogCount(t *testing.T, path string) int64 {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := hdrhistogram.NewHistogramLogReader(bytes.NewReader(data))
+	var n int64
+	for {
+		h, err := in.NextIntervalHistogram()
+		if err == io.EOF || h == nil {
+			return n
+		}
+		if err != nil {
+			return n // the torn last line of a killed run
+		}
+		if h.Tag() != "go_procs=1" {
+			t.Errorf("tag %q, want the cell's label", h.Tag())
+		}
+		n += h.TotalCount()
+	}
+}
+
+func TestNewDirNeverNamesAFolderThatIsThere(t *testing.T) {
+	base, now := t.TempDir(), time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	first := NewDir(base, "quick", now)
+	if filepath.Base(first) != "quick-20260131-120000" {
+		t.Errorf("folder %s", first)
+	}
+	if err := os.Mkdir(first, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if second := NewDir(base, "quick", now); second != first+"-2" {
+		t.Errorf("second folder %s, want %s-2", second, first)
+	}
+}
+
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte("{}\n"))
+	f.Add([]byte(`{"trial":1,"client":{"latency":"HISTFAAAACF4nJNpmSzMwMDAyQABzFCaEUoz2X+AMABUmwKm"}}` + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		os.WriteFile(filepath.Join(dir, FramesFile), data, 0o644)
+		r := &Record{Dir: dir, Run: testRun()}
+		for frame, err := range r.Frames() {
+			if err == nil && frame.Cell != 0 {
+				t.Error("a frame of a cell that is not in the plan")
+			}
+		}
+	})
+}
