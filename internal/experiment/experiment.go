@@ -125,6 +125,14 @@ type Load struct {
 	Timeout     time.Duration `json:"timeout"`
 }
 
+// Target is what the load aims at: its Users or its Rate.
+func (l *Load) Target() *Target {
+	if l.Users != nil {
+		return l.Users
+	}
+	return l.Rate
+}
+
 // Request is what is sent.
 type Request struct {
 	Method  string            `json:"method"`
@@ -137,6 +145,24 @@ type Request struct {
 type Target struct {
 	Value  float64 `json:"value,omitempty"`
 	Stages []Stage `json:"stages,omitempty"`
+}
+
+// Highest is the largest load that is aimed at.
+func (t *Target) Highest() float64 {
+	highest := t.Value
+	for _, s := range t.Stages {
+		highest = max(highest, s.Target)
+	}
+	return highest
+}
+
+// Length is how long the stages take; 0 for a number.
+func (t *Target) Length() time.Duration {
+	var sum time.Duration
+	for _, s := range t.Stages {
+		sum += s.Duration
+	}
+	return sum
 }
 
 // Stage moves the target in a straight line from the stage before (0 at first)
@@ -155,17 +181,21 @@ type Measure struct {
 	Interval time.Duration `json:"interval"` // length of a frame
 }
 
+// Measured is how long the measured part of the cell's trials lasts, without
+// warm-up and drain. It is 0 where a number of requests ends it.
+func (m Measure) Measured(c *Cell) time.Duration {
+	switch {
+	case c.Load.Requests > 0:
+		return 0
+	case len(c.Load.Target().Stages) > 0:
+		return c.Load.Target().Length()
+	}
+	return m.Duration
+}
+
 // Objective is what counts as good.
 type Objective struct {
 	Quantile     string        `json:"quantile,omitempty"` // "p50", "p90", "p95", "p99", "p999"; empty: none asked
 	Latency      time.Duration `json:"latency,omitempty"`
 	Availability float64       `json:"availability,omitempty"` // percent; 0: none asked
-}
-
-// Target is the load's users or rate; nil where neither is set.
-func (l *Load) Target() *Target {
-	if l.Users != nil {
-		return l.Users
-	}
-	return l.Rate
 }

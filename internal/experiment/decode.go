@@ -1,0 +1,173 @@
+package experiment
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// decoder reads nodes into the types of file.go and reports what does not fit.
+type decoder struct {
+	problems   *problems
+	references []reference
+	misspelt   bool // a key was not known
+}
+
+// reference is one ${name} in the file.
+type reference struct {
+	name string
+	path string // of the text that holds it
+	at   place
+	late bool // stands where the platform's names are known too
+}
+
+// usedBy tells whether a service's cells depend on the reference: its own
+// fields, and those under limits and load, which all services share.
+func (r reference) usedBy(service string) bool {
+	return strings.HasPrefix(r.path, "limits.") || strings.HasPrefix(r.path, "load.") ||
+		strings.HasPrefix(r.path, "services."+service+".")
+}
+
+// value reads n into v, a value of one of the shape's types.
+func (d *decoder) value(n *node, at slot, v reflect.Value) {
+	if own, ok := v.Addr().Interface().(decoded); ok {
+		own.decode(d, n, at)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		d.structure(n, at, v)
+	case reflect.Slice:
+		d.list(n, at, v)
+	default:
+		panic("experiment: no decoder for " + v.Type().String())
+	}
+}
+
+func (d *decoder) list(n *node, at slot, v reflect.Value) {
+	if n == nil || n.kind == nullNode {
+		return
+	}
+	if n.kind != listNode {
+		example := "- " + n.text
+		if n.kind != scalarNode {
+			example = "- …"
+		}
+		d.problems.add(n.at, "%s: want a list (%s), not %s", at.path, listExample(n, example), n.what())
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(n.items), len(n.items)))
+	for i, item := range n.items {
+		d.value(item, slot{path: fmt.Sprintf("%s[%d]", at.path, i)}, v.Index(i))
+	}
+}
+
+// listExample shows the words of a single text as the list that was meant.
+func listExample(n *node, otherwise string) string {
+	words := strings.Fields(n.text)
+	if n.kind != scalarNode || len(words) == 0 || strings.ContainsAny(n.text, "\"'\\") {
+		return otherwise
+	}
+	for i, w := range words {
+		if strings.ContainsAny(w, ",[]{}:#&*!|>%@`") {
+			words[i] = `"` + w + `"`
+		}
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// structure reads a map with known keys. Fields that own a decoder are called
+// for absent keys too, so that they know their path and their fallback.
+func (d *decoder) structure(n *node, at slot, v reflect.Value) {
+	fields := fieldsOf(v.Type())
+	if n != nil && n.kind != mapNode && n.kind != nullNode {
+		d.problems.add(n.at, "%swant a map with the keys %s, not %s", prefix(at.path), enumerate(keysOf(v.Type()), "and"), n.what())
+		n = nil
+	}
+	if n != nil && n.kind == mapNode {
+		if s, ok := v.Addr().Interface().(interface{ written(place) }); ok {
+			s.written(n.at)
+		}
+	}
+	unknown := n == nil || d.unknownKeys(n, at, v.Type())
+	for _, f := range fields {
+		var value *node
+		if n != nil {
+			if e := n.entry(f.key); e != nil {
+				value = e.value
+			}
+		}
+		child := at.child(f.key)
+		child.fallback = f.fallback
+		d.value(value, child, v.Field(f.index))
+	}
+	// A key that was misspelt is not also missing.
+	if !unknown {
+		d.missing(n, at, fields)
+	}
+}
+
+func prefix(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path + ": "
+}
+
+func (d *decoder) unknownKeys(n *node, at slot, t reflect.Type) bool {
+	keys, found := keysOf(t), false
+	for _, e := range n.entries {
+		if slices.Contains(keys, e.key) {
+			continue
+		}
+		found, d.misspelt = true, true
+		d.problems.add(e.at, "unknown key %q%s", e.key, d.keyHint(e.key, at, keys))
+	}
+	return found
+}
+
+// keyHint says which key was meant: one nearby, one of another section, or all.
+func (d *decoder) keyHint(key string, at slot, keys []string) string {
+	if near := nearest(key, keys); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	for _, f := range fieldsOf(reflect.TypeFor[file]()) {
+		section := reflect.TypeFor[file]().Field(f.index).Type
+		if section.Kind() == reflect.Struct && f.key != at.path && slices.Contains(keysOf(section), key) {
+			return fmt.Sprintf("; it belongs under %q", f.key)
+		}
+	}
+	where := "here"
+	if at.path != "" {
+		where = "in " + at.path
+	}
+	return fmt.Sprintf(" %s; valid keys: %s", where, strings.Join(keys, ", "))
+}
+
+func (d *decoder) missing(n *node, at slot, fields []field) {
+	given := func(key string) bool {
+		e := n.entry(key)
+		return e != nil && e.value.kind != nullNode
+	}
+	var choices, chosen []string
+	for _, f := range fields {
+		if f.required && !given(f.key) {
+			d.problems.add(n.at, "%s is missing", at.child(f.key).path)
+		}
+		if f.one {
+			choices = append(choices, f.key)
+			if given(f.key) {
+				chosen = append(chosen, f.key)
+			}
+		}
+	}
+	switch {
+	case len(choices) == 0 || len(chosen) == 1:
+	case len(chosen) == 0:
+		d.problems.add(n.at, "%sone of %s is missing", prefix(at.path), choice(choices))
+	default:
+		second := n.entry(chosen[1])
+		d.problems.add(second.at, "%s%s exclude one another; keep one", prefix(at.path), enumerate(chosen, "and"))
+	}
+}

@@ -1,0 +1,142 @@
+package experiment
+
+import (
+	"reflect"
+	"time"
+)
+
+// file is the shape of an experiment file: DESIGN's contract with its users.
+// What is a fixed scalar is the same in every cell; varied and launched ones
+// may hold ${name}.
+type file struct {
+	Name      fixed[unitName, string]      `yaml:"name,required" doc:"Name of the experiment; the record's folder begins with it."`
+	About     literal                      `yaml:"about" doc:"What the experiment asks, for its readers."`
+	Services  mapping[unitName, service]   `yaml:"services,required" doc:"What is measured, by name. Each service is measured on its own."`
+	Limits    limits                       `yaml:"limits" doc:"Limits of each replica of a service. A key that is absent or null means no limit."`
+	Vary      mapping[varyName, []literal] `yaml:"vary" doc:"Names with the values that ${name} takes; every combination becomes a cell. null leaves unset what the name stands for."`
+	Load      load                         `yaml:"load,required" doc:"The traffic to a service."`
+	Measure   measure                      `yaml:"measure" doc:"How long and how often is measured."`
+	Objective objective                    `yaml:"objective" doc:"What counts as good; a run that misses it exits with 99."`
+}
+
+// service is one of services.
+type service struct {
+	Workload     fixed[workload, string]        `yaml:"workload,one" doc:"A sample service that comes with Millicore."`
+	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is the port to listen on, ${NAME.port} and ${NAME.address} are a dependency's."`
+	Image        fixed[text, string]            `yaml:"image,one" doc:"A container image; needs a platform of containers."`
+	Dir          fixed[text, string]            `yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
+	Env          mapping[envName, launched]     `yaml:"env" doc:"Environment variables beside those of the lab. null leaves a variable unset. ${port}, ${NAME.port} and ${NAME.address} as in command."`
+	Ready        fixed[path, string]            `yaml:"ready" doc:"Path that answers with a status of 200 to 299 once the service is ready; default: the port accepts."`
+	ReadyTimeout fixed[duration, time.Duration] `yaml:"ready_timeout" default:"30s" doc:"How long the service may take to become ready."`
+	Dependencies []dependency                   `yaml:"dependencies" doc:"What the service needs beside it, in the order of their start. They run and are observed, but not loaded."`
+	Actions      []action                       `yaml:"actions" doc:"Requests that the lab sends to each replica while it measures."`
+}
+
+// dependency is one of a service's dependencies.
+type dependency struct {
+	Name         fixed[unitName, string]        `yaml:"name,required" doc:"Name in ${NAME.port} and ${NAME.address}."`
+	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is its own port; names of earlier dependencies are known."`
+	Image        fixed[text, string]            `yaml:"image,one" doc:"A container image; needs a platform of containers."`
+	URL          fixed[link, string]            `yaml:"url,one" doc:"One that already runs: nothing is started or observed."`
+	Dir          fixed[text, string]            `yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
+	Env          mapping[envName, launched]     `yaml:"env" doc:"Environment variables beside those of the lab. null leaves a variable unset."`
+	Ready        fixed[path, string]            `yaml:"ready" doc:"Path that answers with a status of 200 to 299 once the dependency is ready; default: the port accepts."`
+	ReadyTimeout fixed[duration, time.Duration] `yaml:"ready_timeout" default:"30s" doc:"How long the dependency may take to become ready."`
+	Limits       limits                         `yaml:"limits" doc:"Limits of the dependency; default: none."`
+}
+
+// decode explains the short form, which names a built-in dependency.
+func (dep *dependency) decode(d *decoder, n *node, at slot) {
+	if n != nil && n.kind == scalarNode {
+		d.problems.add(n.at, "dependency %q: no built-in dependency of this name; write {name: %s, command: [...]}", n.text, n.text)
+		return
+	}
+	type plain dependency
+	d.structure(n, at, reflect.ValueOf((*plain)(dep)).Elem())
+}
+
+// action is one of a service's actions.
+type action struct {
+	At      varied[duration, time.Duration] `yaml:"at,required" doc:"When, after the measured part of a trial began; an action whose moment lies behind the last answer is not sent. Where ${name} is null there is no action."`
+	Request request                         `yaml:"request,required" doc:"What is sent to each replica, once."`
+}
+
+// request is one HTTP request.
+type request struct {
+	Method  varied[method, string]                           `yaml:"method" default:"GET" doc:"Request method."`
+	Path    varied[path, string]                             `yaml:"path,required" doc:"Path with its query. {{uuid}} and its like are new with each request."`
+	Headers mapping[headerName, varied[headerValue, string]] `yaml:"headers" doc:"Headers beside those of the agent."`
+	Body    varied[text, string]                             `yaml:"body" doc:"Body of the request."`
+}
+
+// limits are those of each replica.
+type limits struct {
+	section
+	CPU      varied[cpu, int64]              `yaml:"cpu" doc:"CPU limit as a Kubernetes quantity: 1.5 or 500m."`
+	Memory   varied[memory, int64]           `yaml:"memory" doc:"Memory limit as a Kubernetes quantity: 256Mi."`
+	Burst    varied[cpu, int64]              `yaml:"burst" doc:"CPU quota that may be saved up for a burst, as a quantity of CPUs for one period; at most cpu."`
+	Period   varied[duration, time.Duration] `yaml:"period" default:"100ms" doc:"Length of a CFS period, 1ms to 1s."`
+	CPUSet   varied[cpuList, string]         `yaml:"cpuset" doc:"CPUs that may be used, as in 0-1,4."`
+	Replicas varied[count, int64]            `yaml:"replicas" default:"1" doc:"Number of replicas."`
+}
+
+// load is the traffic.
+type load struct {
+	Request     request                         `yaml:"request,required" doc:"What is sent."`
+	Users       target                          `yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, or stages."`
+	Rate        target                          `yaml:"rate,one" doc:"Open loop: requests a second, whatever the answers do. A number, or stages."`
+	Requests    varied[count, int64]            `yaml:"requests" doc:"End after so many requests; with a number of users only. The time of measure.duration then does not count."`
+	Spacing     varied[spacing, bool]           `yaml:"spacing" default:"poisson" doc:"How arrivals of an open loop lie in time: poisson or even."`
+	Agents      varied[count, int64]            `yaml:"agents" default:"1" doc:"Number of agents that share the load."`
+	Threads     varied[count, int64]            `yaml:"threads" default:"1" doc:"Number of event loops of each agent."`
+	Connections varied[count, int64]            `yaml:"connections" doc:"Number of connections of all agents together; default: users, or enough for the rate."`
+	Timeout     varied[duration, time.Duration] `yaml:"timeout" default:"2s" doc:"How long an answer may take from when its request was sent, 1ms to 60s."`
+}
+
+// target is a number, or {stages: […]}.
+type target struct {
+	number varied[level, float64]
+	staged *stages
+}
+
+type stages struct {
+	Stages []stage `yaml:"stages,required" doc:"Stages, one after the other."`
+}
+
+type stage struct {
+	Duration varied[duration, time.Duration] `yaml:"duration,required" doc:"How long the stage takes; 0s jumps to the target."`
+	Target   varied[level, float64]          `yaml:"target,required" doc:"What the load moves to, in a straight line from the stage before (0 at first)."`
+}
+
+func (t *target) decode(d *decoder, n *node, at slot) {
+	if n != nil && n.kind == mapNode {
+		t.staged = new(stages)
+		d.structure(n, at, reflect.ValueOf(t.staged).Elem())
+		return
+	}
+	if n != nil && n.kind == listNode {
+		d.problems.add(n.at, "%s: want a number or {stages: [...]}, not a list", at.path)
+		t.number.bad = true
+		return
+	}
+	t.number.decode(d, n, at)
+}
+
+// measure says how long and how often.
+type measure struct {
+	Warmup   fixed[duration, time.Duration] `yaml:"warmup" default:"5s" doc:"Load before what counts."`
+	Duration fixed[duration, time.Duration] `yaml:"duration" default:"20s" doc:"Length of the measured part of a trial; stages and requests have their own."`
+	Repeats  fixed[count, int64]            `yaml:"repeats" default:"6" doc:"Number of trials of each cell; fewer than 6 give no 95% interval of a median."`
+	Interval fixed[duration, time.Duration] `yaml:"interval" default:"1s" doc:"Length of a frame, 100ms to 10s."`
+}
+
+// objective is what counts as good.
+type objective struct {
+	section
+	P50          fixed[duration, time.Duration] `yaml:"p50" doc:"Median latency, at most."`
+	P90          fixed[duration, time.Duration] `yaml:"p90" doc:"90th percentile of latency, at most."`
+	P95          fixed[duration, time.Duration] `yaml:"p95" doc:"95th percentile of latency, at most."`
+	P99          fixed[duration, time.Duration] `yaml:"p99" doc:"99th percentile of latency, at most."`
+	P999         fixed[duration, time.Duration] `yaml:"p999" doc:"99.9th percentile of latency, at most."`
+	Availability fixed[percent, float64]        `yaml:"availability" doc:"Share of requests with a good answer in time, in percent, at least."`
+}

@@ -1,0 +1,378 @@
+package experiment
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/invopop/jsonschema"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// kind is how the text of a scalar reads as a T. Errors say what was read and
+// what is wanted; schema is what an editor can check of it, as one or more
+// alternatives.
+type kind[T any] interface {
+	read(text string) (T, error)
+	schema() []*jsonschema.Schema
+}
+
+func pattern(expression string) []*jsonschema.Schema {
+	return []*jsonschema.Schema{{Type: "string", Pattern: expression}}
+}
+
+// numberOr accepts a number with a minimum, or the same quoted.
+func numberOr(typ string, least, most float64, expression string) []*jsonschema.Schema {
+	return append(pattern(expression), &jsonschema.Schema{
+		Type:    typ,
+		Minimum: number64(least),
+		Maximum: number64(most),
+	})
+}
+
+func number64(f float64) json.Number {
+	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+}
+
+// text is any text; numbers, true and false are taken as they are written.
+type text struct{}
+
+func (text) read(s string) (string, error) { return s, nil }
+func (text) schema() []*jsonschema.Schema {
+	return []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}}
+}
+
+// unitName names an experiment, a service or a dependency: it becomes part of
+// folders, cgroups and, on Kubernetes, of objects.
+type unitName struct{}
+
+const unitNamePattern = `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
+
+var unitNameSyntax = regexp.MustCompile(unitNamePattern)
+
+func (unitName) read(s string) (string, error) {
+	if !unitNameSyntax.MatchString(s) {
+		return "", fmt.Errorf("%q is no name: use up to 63 lower-case letters, digits and inner hyphens", s)
+	}
+	return s, nil
+}
+func (unitName) schema() []*jsonschema.Schema { return numberOr("integer", 0, 1e9, unitNamePattern) }
+
+// varyName is what may stand in ${}. port is the platform's.
+type varyName struct{}
+
+const varyNamePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
+
+var varyNameSyntax = regexp.MustCompile(varyNamePattern)
+
+func (varyName) read(s string) (string, error) {
+	if s == "port" {
+		return "", fmt.Errorf("%q is taken: ${port} is the replica's own port", s)
+	}
+	if !varyNameSyntax.MatchString(s) {
+		return "", fmt.Errorf("%q is no name: use letters, digits and _, a letter first", s)
+	}
+	return s, nil
+}
+func (varyName) schema() []*jsonschema.Schema { return pattern(varyNamePattern) }
+
+// envName is the name of an environment variable.
+type envName struct{}
+
+const envNamePattern = `^[^=]+$`
+
+func (envName) read(s string) (string, error) {
+	if s == "" || strings.ContainsRune(s, '=') {
+		return "", fmt.Errorf("%q is no name of an environment variable", s)
+	}
+	return s, nil
+}
+func (envName) schema() []*jsonschema.Schema { return pattern(envNamePattern) }
+
+// headerName is a field name of HTTP (a token of RFC 9110, section 5.6.2). Those
+// that frame a message are the agent's.
+type headerName struct{}
+
+const headerNamePattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
+
+var (
+	headerNameSyntax = regexp.MustCompile(headerNamePattern)
+	agentsHeaders    = []string{"connection", "content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+
+func (headerName) read(s string) (string, error) {
+	if !headerNameSyntax.MatchString(s) {
+		return "", fmt.Errorf("%q is no name of a header", s)
+	}
+	if slices.Contains(agentsHeaders, strings.ToLower(s)) {
+		return "", fmt.Errorf("header %q is set by the agent; leave it out", s)
+	}
+	return s, nil
+}
+func (headerName) schema() []*jsonschema.Schema { return pattern(headerNamePattern) }
+
+// headerValue is one line (RFC 9110, section 5.5).
+type headerValue struct{ text }
+
+func (headerValue) read(s string) (string, error) {
+	if strings.ContainsAny(s, "\r\n\x00") {
+		return "", fmt.Errorf("%q: a header is one line", s)
+	}
+	return s, nil
+}
+
+// method is a request method.
+type method struct{}
+
+const methodPattern = `^[A-Z]+$`
+
+var methodSyntax = regexp.MustCompile(methodPattern)
+
+func (method) read(s string) (string, error) {
+	if s == "CONNECT" || !methodSyntax.MatchString(s) {
+		return "", fmt.Errorf("%q is no method that can be measured; write it as GET or POST", s)
+	}
+	return s, nil
+}
+func (method) schema() []*jsonschema.Schema { return pattern(methodPattern) }
+
+// path is the path of a request, with its query.
+type path struct{}
+
+const pathPattern = `^/[^\s#]*$`
+
+var pathSyntax = regexp.MustCompile(pathPattern)
+
+func (path) read(s string) (string, error) {
+	if !strings.HasPrefix(s, "/") {
+		return "", fmt.Errorf("%q: a path begins with /", s)
+	}
+	if !pathSyntax.MatchString(s) {
+		return "", fmt.Errorf("%q: a path has no spaces and no #; write %%20 and %%23", s)
+	}
+	return s, nil
+}
+func (path) schema() []*jsonschema.Schema { return pattern(pathPattern) }
+
+// link is the URL of something that already runs.
+type link struct{}
+
+const linkPattern = `^[a-z][a-z0-9+.-]*://[^/]`
+
+func (link) read(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme == "" || u.Hostname() == "" {
+		return "", fmt.Errorf("%q is no URL with a host, as in postgres://127.0.0.1:5432/shop", s)
+	}
+	if u.Port() == "" {
+		return "", fmt.Errorf("%q has no port, which ${NAME.port} needs; write it as in postgres://127.0.0.1:5432/shop", s)
+	}
+	return s, nil
+}
+func (link) schema() []*jsonschema.Schema { return pattern(linkPattern) }
+
+// spacing is how arrivals of an open loop lie in time; true: even.
+type spacing struct{}
+
+func (spacing) read(s string) (bool, error) {
+	switch s {
+	case "poisson":
+		return false, nil
+	case "even":
+		return true, nil
+	}
+	return false, fmt.Errorf("unknown word %q; %s", s, hint(s, "valid words", []string{"poisson", "even"}))
+}
+func (spacing) schema() []*jsonschema.Schema { return pattern(`^(poisson|even)$`) }
+
+// workload is a sample service.
+type workload struct{}
+
+// workloads are the sample services that exist.
+var workloads = []string{"go"}
+
+func (workload) read(s string) (string, error) {
+	if !slices.Contains(workloads, s) {
+		return "", fmt.Errorf("unknown workload %q; %s", s, hint(s, "workloads", workloads))
+	}
+	return s, nil
+}
+func (workload) schema() []*jsonschema.Schema {
+	return pattern("^(" + strings.Join(workloads, "|") + ")$")
+}
+
+// duration is a length of time as Go writes it, up to a day.
+type duration struct{}
+
+const (
+	durationPattern = `^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`
+	longest         = 24 * time.Hour
+)
+
+var (
+	durationSyntax = regexp.MustCompile(durationPattern)
+	bareNumber     = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+)
+
+func (duration) read(s string) (time.Duration, error) {
+	if bareNumber.MatchString(s) {
+		return 0, fmt.Errorf("duration %q has no unit; write %ss or %sms", s, s, s)
+	}
+	if !durationSyntax.MatchString(s) {
+		return 0, fmt.Errorf("%q is no duration; write it as 500ms, 20s or 1m30s", s)
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d > longest {
+		return 0, fmt.Errorf("duration %q is longer than a day", s)
+	}
+	return d, nil
+}
+func (duration) schema() []*jsonschema.Schema { return pattern(durationPattern) }
+
+// count is a whole number from 1.
+type count struct{}
+
+const (
+	countPattern = `^[1-9][0-9]{0,8}$`
+	mostCount    = 999_999_999
+)
+
+var countSyntax = regexp.MustCompile(countPattern)
+
+func (count) read(s string) (int64, error) {
+	if !countSyntax.MatchString(s) {
+		return 0, fmt.Errorf("%q is no whole number from 1 to %d", s, mostCount)
+	}
+	return strconv.ParseInt(s, 10, 64)
+}
+func (count) schema() []*jsonschema.Schema { return numberOr("integer", 1, mostCount, countPattern) }
+
+// level is a number of users or of requests a second: not below 0.
+type level struct{}
+
+const (
+	levelPattern = `^[0-9]{1,9}(\.[0-9]{1,9})?$`
+	mostLevel    = 999_999_999
+)
+
+var levelSyntax = regexp.MustCompile(levelPattern)
+
+func (level) read(s string) (float64, error) {
+	if !levelSyntax.MatchString(s) {
+		return 0, fmt.Errorf("%q is no number from 0 to %d", s, mostLevel)
+	}
+	return strconv.ParseFloat(s, 64)
+}
+func (level) schema() []*jsonschema.Schema { return numberOr("number", 0, mostLevel, levelPattern) }
+
+// percent is above 0 and at most 100.
+type percent struct{}
+
+const percentPattern = `^[0-9]{1,3}(\.[0-9]{1,9})?$`
+
+var percentSyntax = regexp.MustCompile(percentPattern)
+
+func (percent) read(s string) (float64, error) {
+	p, err := strconv.ParseFloat(s, 64)
+	if err != nil || !percentSyntax.MatchString(s) || p <= 0 || p > 100 {
+		return 0, fmt.Errorf("%q is no percentage above 0 and up to 100, as in 99.9", s)
+	}
+	return p, nil
+}
+func (percent) schema() []*jsonschema.Schema {
+	return append(pattern(percentPattern), &jsonschema.Schema{Type: "number", ExclusiveMinimum: "0", Maximum: "100"})
+}
+
+// quantitySyntax is that of Kubernetes, without signs, and with exponents that
+// cannot blow a number up.
+const quantityPattern = `^([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$`
+
+var quantitySyntax = regexp.MustCompile(quantityPattern)
+
+func quantity(s string) (resource.Quantity, bool) {
+	if !quantitySyntax.MatchString(s) {
+		return resource.Quantity{}, false
+	}
+	q, err := resource.ParseQuantity(s)
+	return q, err == nil
+}
+
+// cpu is a Kubernetes quantity of CPUs, read in thousandths.
+type cpu struct{}
+
+const mostCPUs = 4096
+
+func (cpu) read(s string) (int64, error) {
+	q, ok := quantity(s)
+	if !ok {
+		return 0, fmt.Errorf("%q is no quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m", s)
+	}
+	if q.CmpInt64(mostCPUs) > 0 {
+		return 0, fmt.Errorf("%q is more than %d CPUs; thousandths of a CPU are written with an m, as in 500m", s, mostCPUs)
+	}
+	millis := q.MilliValue()
+	if q.Cmp(*resource.NewMilliQuantity(millis, resource.DecimalSI)) != 0 {
+		return 0, fmt.Errorf("%q is finer than a thousandth of a CPU (1m)", s)
+	}
+	return millis, nil
+}
+func (cpu) schema() []*jsonschema.Schema { return numberOr("number", 0, mostCPUs, quantityPattern) }
+
+// memory is a Kubernetes quantity of bytes.
+type memory struct{}
+
+// leastMemory is what a process needs to be executed at all.
+const leastMemory = 4 << 20
+
+func (memory) read(s string) (int64, error) {
+	q, ok := quantity(s)
+	if !ok {
+		message := fmt.Sprintf("%q is no quantity of memory; write it as 256Mi or 1Gi", s)
+		if bare := strings.TrimSuffix(s, "B"); bare != s && quantitySyntax.MatchString(bare) {
+			message = fmt.Sprintf("%q is no quantity of memory; Kubernetes writes %s, or %si for powers of 1024", s, bare, strings.TrimSuffix(bare, "i"))
+		}
+		return 0, fmt.Errorf("%s", message)
+	}
+	if strings.HasSuffix(s, "m") {
+		return 0, fmt.Errorf("%q is thousandths of a byte; did you mean %q?", s, strings.TrimSuffix(s, "m")+"Mi")
+	}
+	if q.CmpInt64(leastMemory) < 0 {
+		return 0, fmt.Errorf("%q is less than 4Mi, too little for any process to start", s)
+	}
+	if q.CmpInt64(math.MaxInt64/2) > 0 {
+		return 0, fmt.Errorf("%q is more memory than there can be", s)
+	}
+	return q.Value(), nil
+}
+func (memory) schema() []*jsonschema.Schema {
+	return numberOr("number", leastMemory, math.MaxInt64/2, quantityPattern)
+}
+
+// cpuList is the list format of cpuset(7): "0", "0-1,4".
+type cpuList struct{}
+
+const cpuListPattern = `^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`
+
+var cpuListSyntax = regexp.MustCompile(cpuListPattern)
+
+func (cpuList) read(s string) (string, error) {
+	if !cpuListSyntax.MatchString(s) {
+		return "", fmt.Errorf("%q is no list of CPUs; write it as 0, 0-1 or 0-1,4", s)
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		low, high, ranged := strings.Cut(part, "-")
+		from, _ := strconv.Atoi(low)
+		to, _ := strconv.Atoi(high)
+		if ranged && to < from {
+			return "", fmt.Errorf("%q: the range %s runs backwards", s, part)
+		}
+	}
+	return s, nil
+}
+func (cpuList) schema() []*jsonschema.Schema { return numberOr("integer", 0, 9999, cpuListPattern) }

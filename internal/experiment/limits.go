@@ -1,0 +1,53 @@
+package experiment
+
+import "time"
+
+const (
+	// leastQuota is the kernel's min_cfs_quota_period (kernel/sched/core.c).
+	leastQuota     = time.Millisecond
+	shortestPeriod = time.Millisecond
+	longestPeriod  = time.Second
+	mostReplicas   = 100
+)
+
+// readLimits reads limits in a cell: those of the services, or a dependency's.
+func (c *cellReader) readLimits(l *limits) Limits {
+	c.failed = false
+	var out Limits
+	cpu, limited := read(c, &l.CPU)
+	burst, bursts := read(c, &l.Burst)
+	out.CPUMillis, out.BurstMillis = cpu, burst
+	out.Period, _ = read(c, &l.Period)
+	out.Memory, _ = read(c, &l.Memory)
+	out.CPUSet, _ = read(c, &l.CPUSet)
+	replicas, _ := read(c, &l.Replicas)
+	out.Replicas = int(replicas)
+	if c.failed {
+		return out
+	}
+
+	if out.Period < shortestPeriod || out.Period > longestPeriod {
+		c.wrong(&l.Period.scalar, "%s: %v is outside 1ms to 1s, what CFS takes as a period", l.Period.path, out.Period)
+		return out
+	}
+	if out.Replicas > mostReplicas {
+		c.wrong(&l.Replicas.scalar, "%s: %d are more than %d", l.Replicas.path, out.Replicas, mostReplicas)
+	}
+	if limited && quota(cpu, out.Period) < leastQuota {
+		least := (int64(leastQuota)*1000 + int64(out.Period) - 1) / int64(out.Period)
+		c.conflict([]*scalar{&l.CPU.scalar, &l.Period.scalar},
+			"%s: %dm of a period of %v is a quota under 1 ms, the least that the kernel takes; use %dm or more", l.CPU.path, cpu, out.Period, least)
+	}
+	if bursts && burst > 0 && !limited {
+		c.conflict([]*scalar{&l.Burst.scalar, &l.CPU.scalar}, "%s: without a CPU limit there is no quota to save up; set cpu, or leave burst out", l.Burst.path)
+	}
+	if limited && burst > cpu {
+		c.conflict([]*scalar{&l.Burst.scalar, &l.CPU.scalar}, "%s: %dm is more than the limit of %dm, the most that the kernel takes", l.Burst.path, burst, cpu)
+	}
+	return out
+}
+
+// quota is the CPU time of one period.
+func quota(millis int64, period time.Duration) time.Duration {
+	return time.Duration(millis * int64(period) / 1000)
+}

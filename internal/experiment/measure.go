@@ -1,0 +1,88 @@
+package experiment
+
+import "time"
+
+const (
+	shortestInterval = 100 * time.Millisecond
+	longestInterval  = 10 * time.Second
+)
+
+func (r *reader) readMeasure() {
+	m := &r.file.Measure
+	r.out.Measure = Measure{
+		Warmup:   m.Warmup.value,
+		Duration: m.Duration.value,
+		Repeats:  int(m.Repeats.value),
+		Interval: m.Interval.value,
+	}
+	if r.out.Measure.Repeats > mostRepeats {
+		r.problems.add(m.Repeats.at, "measure.repeats: %d are more than %d", r.out.Measure.Repeats, mostRepeats)
+	}
+	if m.Duration.given && !m.Duration.bad && m.Duration.value == 0 {
+		r.problems.add(m.Duration.at, "measure.duration: nothing can be measured in no time")
+	}
+	if !m.Interval.bad && (m.Interval.value < shortestInterval || m.Interval.value > longestInterval) {
+		m.Interval.bad = true
+		r.problems.add(m.Interval.at, "measure.interval: %v is outside 100ms to 10s", m.Interval.value)
+	}
+}
+
+// checkMeasure compares measure with what the cells need of it.
+func (r *reader) checkMeasure() {
+	if len(r.problems.list) > 0 {
+		return // the cells' own figures are not sure
+	}
+	m := &r.file.Measure
+	staged := 0
+	for i := range r.out.Cells {
+		c := &r.out.Cells[i]
+		if len(c.Load.Target().Stages) > 0 {
+			staged++
+		}
+		if part := r.out.Measure.Measured(c); part > 0 && part < m.Interval.value {
+			r.problems.add(m.Interval.at, "measure.interval: a frame of %v is longer than the %v that are measured", m.Interval.value, part)
+		}
+		if c.Limits.CPUMillis > 0 && c.Limits.Period > m.Interval.value {
+			r.problems.add(m.Interval.at, "measure.interval: a frame of %v is shorter than a CFS period of %v", m.Interval.value, c.Limits.Period)
+		}
+	}
+	if m.Duration.given && staged == len(r.out.Cells) {
+		r.problems.add(m.Duration.at, "measure.duration contradicts the stages, which say themselves how long they take; keep one")
+	}
+}
+
+// checkActions finds actions that could never be sent.
+func (c *cellReader) checkActions(s *service, cell *Cell, m Measure) {
+	part := m.Measured(cell)
+	if part == 0 {
+		return
+	}
+	for i := range s.Actions {
+		a := &s.Actions[i]
+		if at, ok := read(c, &a.At); ok && at >= part {
+			c.wrong(&a.At.scalar, "%s: %v lies behind the measured part, which lasts %v", a.At.path, at, part)
+		}
+	}
+}
+
+func (r *reader) readObjective() {
+	o := &r.file.Objective
+	if !o.given {
+		return
+	}
+	r.out.Objective = &Objective{Availability: o.Availability.value}
+	for _, q := range []struct {
+		name  string
+		limit *fixed[duration, time.Duration]
+	}{{"p50", &o.P50}, {"p90", &o.P90}, {"p95", &o.P95}, {"p99", &o.P99}, {"p999", &o.P999}} {
+		switch {
+		case !q.limit.given:
+		case r.out.Objective.Quantile != "":
+			r.problems.add(q.limit.at, "objective: %s and %s; ask for one quantile", r.out.Objective.Quantile, q.name)
+		case q.limit.value == 0 && !q.limit.bad:
+			r.problems.add(q.limit.at, "objective.%s: no answer comes in no time", q.name)
+		default:
+			r.out.Objective.Quantile, r.out.Objective.Latency = q.name, q.limit.value
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package experiment
+
+import (
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+const (
+	mostCells   = 1000
+	mostTrials  = 10_000
+	mostRepeats = 1000
+)
+
+// Parse reads an experiment file and resolves it into cells. Sets are the texts
+// of --set, as in "limits.cpu=250m"; they change the file before it is checked.
+// file names it in errors and gives the folder that dir is relative to. The
+// error is of the type Errors and holds all that is wrong.
+func Parse(file string, data []byte, sets []string) (*Experiment, error) {
+	p := &problems{file: file, sets: sets}
+	root := readTree(p, 0, data)
+	if root == nil {
+		return nil, p.err()
+	}
+	switch root.kind {
+	case nullNode:
+		p.add(root.at, "the file is empty; an experiment has a name, services and a load")
+		return nil, p.err()
+	case mapNode:
+	default:
+		p.add(root.at, "the file is %s; an experiment is a map that begins with name, services and load", root.what())
+		return nil, p.err()
+	}
+	applySets(p, root, sets)
+	r := &reader{
+		decoder: decoder{problems: p},
+		folder:  filepath.Dir(file),
+		out:     &Experiment{Source: string(data), Sets: sets},
+	}
+	r.read(root)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return r.out, nil
+}
+
+// reader makes an Experiment of a file's nodes.
+type reader struct {
+	decoder
+	file   file
+	folder string
+	out    *Experiment
+}
+
+func (r *reader) read(root *node) {
+	r.structure(root, slot{}, reflect.ValueOf(&r.file).Elem())
+	r.out.Name, r.out.About = r.file.Name.value, r.file.About.text
+	r.checkServices(r.file.Services.entries)
+	r.readVary()
+	r.checkReferences()
+	r.readMeasure()
+	r.readObjective()
+	if r.file.Services.given && len(r.file.Services.entries) == 0 {
+		r.problems.add(r.file.Services.at, "services: there is none; name at least one")
+	}
+	if r.countCells() {
+		r.readCells()
+		r.checkMeasure()
+	}
+}
+
+// readVary checks the axes and puts them into the experiment.
+func (r *reader) readVary() {
+	for _, axis := range r.file.Vary.entries {
+		if len(axis.value) == 0 {
+			r.problems.add(axis.at, "vary.%s has no values; write them as a list, as in [1, 2, null]", axis.name)
+			continue
+		}
+		values := make([]*string, 0, len(axis.value))
+		seen := make(map[string]place)
+		for i := range axis.value {
+			v := &axis.value[i]
+			text := varyValue{v.text, !v.given, v.at}.String()
+			if before, twice := seen[text]; twice {
+				r.problems.add(v.at, "%s: %s stands here a second time; the first is at %s", v.path, text, before)
+			}
+			seen[text] = v.at
+			if strings.Contains(v.text, "${") || strings.HasSuffix(v.text, "$") {
+				r.problems.add(v.at, "%s: %q holds ${ or ends in $, and a value is not replaced again; write that where ${%s} stands", v.path, v.text, axis.name)
+			}
+			if v.given {
+				values = append(values, &v.text)
+			} else {
+				values = append(values, nil)
+			}
+		}
+		r.out.Vary = append(r.out.Vary, Axis{Name: axis.name, Values: values})
+	}
+}
+
+// checkReferences finds names that nothing defines, outside the texts that the
+// platform expands (see cellReader.launched), and varied names that nothing uses.
+func (r *reader) checkReferences() {
+	var names []string
+	for _, axis := range r.file.Vary.entries {
+		names = append(names, axis.name)
+	}
+	for _, ref := range r.references {
+		switch {
+		case ref.late || slices.Contains(names, ref.name):
+		case ref.name == "port" || strings.Contains(ref.name, "."):
+			r.problems.add(ref.at, "%s: ${%s} is known only in command and env", ref.path, ref.name)
+		default:
+			r.problems.add(ref.at, "%s: unknown name ${%s}; %s", ref.path, ref.name, hint(ref.name, "varied names", names))
+		}
+	}
+	if r.misspelt {
+		return // the use may stand under the key that is not known
+	}
+	for _, axis := range r.file.Vary.entries {
+		used := slices.ContainsFunc(r.references, func(ref reference) bool { return ref.name == axis.name })
+		if !used {
+			r.problems.add(axis.at, "vary.%s is not used; write ${%s} under env, command, actions, limits or load, or leave it out", axis.name, axis.name)
+		}
+	}
+}
+
+// axesOf are the axes that a service's cells run along.
+func (r *reader) axesOf(service string) []named[[]literal] {
+	var all []named[[]literal]
+	for _, axis := range r.file.Vary.entries {
+		used := slices.ContainsFunc(r.references, func(ref reference) bool {
+			return ref.name == axis.name && ref.usedBy(service)
+		})
+		if used && len(axis.value) > 0 {
+			all = append(all, axis)
+		}
+	}
+	return all
+}
+
+// countCells refuses an experiment that would never end.
+func (r *reader) countCells() bool {
+	cells := 0
+	for _, s := range r.file.Services.entries {
+		product := 1
+		for _, axis := range r.axesOf(s.name) {
+			product *= len(axis.value)
+			if product > mostCells {
+				break
+			}
+		}
+		if cells += product; cells > mostCells {
+			r.problems.add(r.file.Vary.at, "more than %d cells; vary less at a time", mostCells)
+			return false
+		}
+	}
+	if repeats := r.out.Measure.Repeats; cells*repeats > mostTrials {
+		r.problems.add(r.file.Measure.Repeats.at, "%d cells with %d repeats are more than %d trials; vary less, or repeat less", cells, repeats, mostTrials)
+	}
+	return true
+}
+
+// readCells resolves every combination, service by service, the last axis of
+// vary moving fastest.
+func (r *reader) readCells() {
+	for i := range r.file.Services.entries {
+		s := &r.file.Services.entries[i]
+		axes := r.axesOf(s.name)
+		for at := make([]int, len(axes)); ; {
+			r.out.Cells = append(r.out.Cells, r.readCell(s, axes, at))
+			k := len(axes) - 1
+			for ; k >= 0; k-- {
+				if at[k]++; at[k] < len(axes[k].value) {
+					break
+				}
+				at[k] = 0
+			}
+			if k < 0 {
+				break
+			}
+		}
+	}
+}
+
+// readCell resolves one combination: at holds the index of each axis' value.
+func (r *reader) readCell(s *named[service], axes []named[[]literal], at []int) Cell {
+	cell := Cell{Index: len(r.out.Cells)}
+	c := &cellReader{problems: r.problems, values: make(map[string]varyValue)}
+	for k, axis := range axes {
+		v := &axis.value[at[k]]
+		c.values[axis.name] = varyValue{v.text, !v.given, v.at}
+		setting := Setting{Name: axis.name}
+		if v.given {
+			setting.Value = &v.text
+		}
+		cell.Vary = append(cell.Vary, setting)
+	}
+	cell.Service = c.readService(s.name, &s.value, r.folder)
+	cell.Limits = c.readLimits(&r.file.Limits)
+	cell.Load = c.readLoad(&r.file.Load)
+	if cell.Load.Target() != nil && !c.failed {
+		c.checkActions(&s.value, &cell, r.out.Measure)
+	}
+	return cell
+}

@@ -1,0 +1,142 @@
+package experiment
+
+import "path/filepath"
+
+// readService reads one service in a cell. folder is the experiment file's.
+func (c *cellReader) readService(name string, s *service, folder string) Service {
+	c.failed = false
+	out := Service{
+		Name:     name,
+		Workload: s.Workload.value,
+		Image:    s.Image.value,
+		Dir:      s.Dir.value,
+		Ready:    Ready{Path: s.Ready.value, Timeout: s.ReadyTimeout.value},
+	}
+	late := []string{"port"}
+	for i := range s.Dependencies {
+		dep := &s.Dependencies[i]
+		out.Dependencies = append(out.Dependencies, c.readDependency(dep, late, folder))
+		late = append(late, dep.Name.value+".port", dep.Name.value+".address")
+	}
+	out.Command = c.readCommand(s.Command, late)
+	out.Env, out.Unset = c.readEnv(&s.Env, late)
+	for i := range s.Actions {
+		a := &s.Actions[i]
+		if a.At.given && c.absent(&a.At.scalar) {
+			continue
+		}
+		at, _ := read(c, &a.At)
+		out.Actions = append(out.Actions, Action{At: at, Request: c.readRequest(&a.Request)})
+	}
+	if s.Command != nil {
+		out.Dir = workingFolder(folder, out.Dir)
+	}
+	return out
+}
+
+// readDependency reads one dependency in a cell.
+func (c *cellReader) readDependency(dep *dependency, late []string, folder string) Dependency {
+	out := Dependency{
+		Name:   dep.Name.value,
+		Image:  dep.Image.value,
+		URL:    dep.URL.value,
+		Dir:    dep.Dir.value,
+		Ready:  Ready{Path: dep.Ready.value, Timeout: dep.ReadyTimeout.value},
+		Limits: c.readLimits(&dep.Limits),
+	}
+	if out.Limits.Replicas > 1 {
+		c.wrong(&dep.Limits.Replicas.scalar, "%s: a dependency has one replica", dep.Limits.Replicas.path)
+	}
+	out.Command = c.readCommand(dep.Command, late)
+	out.Env, out.Unset = c.readEnv(&dep.Env, late)
+	if dep.Command != nil {
+		out.Dir = workingFolder(folder, out.Dir)
+	}
+	return out
+}
+
+func workingFolder(folder, dir string) string {
+	if filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(folder, dir)
+}
+
+// readCommand reads a program and its arguments. An argument that is nothing
+// but the name of a null is left out.
+func (c *cellReader) readCommand(items []launched, late []string) []string {
+	var words []string
+	for i := range items {
+		item := &items[i]
+		if item.bad {
+			continue
+		}
+		if c.absent(&item.scalar) {
+			if i == 0 {
+				c.wrong(&item.scalar, "%s: null, but it must name a program", item.path)
+			}
+			continue
+		}
+		words = append(words, c.launched(item, late))
+	}
+	return words
+}
+
+// readEnv reads variables, and the names of those that must be absent.
+func (c *cellReader) readEnv(env *mapping[envName, launched], late []string) (set map[string]string, unset []string) {
+	for i := range env.entries {
+		variable := &env.entries[i]
+		if c.absent(&variable.value.scalar) {
+			unset = append(unset, variable.name)
+			continue
+		}
+		if set == nil {
+			set = make(map[string]string)
+		}
+		set[variable.name] = c.launched(&variable.value, late)
+	}
+	return set, unset
+}
+
+// checkServices finds what is wrong with the services whatever the cell.
+func (d *decoder) checkServices(services []named[service]) {
+	for i := range services {
+		s := &services[i]
+		at := "services." + s.name
+		if s.value.Dir.given && s.value.Workload.given {
+			d.problems.add(s.value.Dir.at, "%s.dir: a workload has no folder of its own; leave dir out", at)
+		}
+		names := map[string]bool{s.name: true}
+		for j := range s.value.Dependencies {
+			d.checkDependency(&s.value.Dependencies[j], names)
+		}
+	}
+}
+
+// checkDependency checks one dependency; names are those taken before it.
+func (d *decoder) checkDependency(dep *dependency, names map[string]bool) {
+	if name := dep.Name.value; name != "" {
+		if names[name] {
+			d.problems.add(dep.Name.at, "%s: %q is already the name of the service or of another dependency of it", dep.Name.path, name)
+		}
+		names[name] = true
+	}
+	if !dep.URL.given {
+		return
+	}
+	for _, of := range []struct {
+		key   string
+		given bool
+		at    place
+	}{
+		{"dir", dep.Dir.given, dep.Dir.at},
+		{"env", dep.Env.given, dep.Env.at},
+		{"ready", dep.Ready.given, dep.Ready.at},
+		{"ready_timeout", dep.ReadyTimeout.given, dep.ReadyTimeout.at},
+		{"limits", dep.Limits.given, dep.Limits.at},
+	} {
+		if of.given {
+			d.problems.add(of.at, "%s: what is behind a url already runs; leave %s out", dep.URL.path, of.key)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package experiment
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// The file's shape is the types of file.go. Decoder and schema walk the same
+// types by the same table of fields, so that they cannot disagree on a key.
+
+// field is one key of a map with known keys, from the tags of a struct's field:
+//
+//	yaml:"cpu"           the key; ",required" if it must be there, ",one" if
+//	                     exactly one of the keys so marked must be there
+//	doc:"…"              a sentence for editors
+//	default:"5s"         what an absent or null key stands for
+type field struct {
+	index    int
+	key      string
+	doc      string
+	fallback string
+	required bool
+	one      bool
+}
+
+var fieldTables sync.Map // reflect.Type -> []field
+
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := fieldTables.Load(t); ok {
+		return known.([]field)
+	}
+	var all []field
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		key, option, _ := strings.Cut(tag.Get("yaml"), ",")
+		if key == "" {
+			continue
+		}
+		all = append(all, field{
+			index:    i,
+			key:      key,
+			doc:      tag.Get("doc"),
+			fallback: tag.Get("default"),
+			required: option == "required",
+			one:      option == "one",
+		})
+	}
+	fieldTables.Store(t, all)
+	return all
+}
+
+func keysOf(t reflect.Type) []string {
+	var keys []string
+	for _, f := range fieldsOf(t) {
+		keys = append(keys, f.key)
+	}
+	return keys
+}
+
+// decoded is a type of the shape that reads itself; structs without the method
+// and slices are read by decoder.value. n is nil or of the kind null where
+// nothing was given.
+type decoded interface {
+	decode(d *decoder, n *node, s slot)
+}
+
+// slot is where in the shape a value stands.
+type slot struct {
+	path     string // "limits.cpu"
+	fallback string
+}
+
+func (s slot) child(key string) slot {
+	if s.path == "" {
+		return slot{path: key}
+	}
+	return slot{path: s.path + "." + key}
+}
+
+// section is embedded in a struct that wants to know where its map was written.
+type section struct {
+	at    place
+	given bool
+}
+
+func (s *section) written(at place) { s.at, s.given = at, true }
+
+// scalar is a single value of the file before its text is read.
+type scalar struct {
+	slot
+	at    place
+	text  string
+	given bool // written, and not null
+	bad   bool // written, and not what it should be; reported
+	parts []segment
+}
+
+func (s *scalar) decode(d *decoder, n *node, at slot) {
+	s.slot = at
+	if n == nil {
+		return
+	}
+	s.at = n.at
+	switch n.kind {
+	case nullNode:
+	case scalarNode:
+		s.given, s.text = true, n.text
+	default:
+		s.bad = true
+		d.problems.add(n.at, "%s: want a single value, not %s", s.path, n.what())
+	}
+}
+
+// names are the names in the text's ${}.
+func (s *scalar) names() []string {
+	var all []string
+	for _, p := range s.parts {
+		if p.name != "" {
+			all = append(all, p.name)
+		}
+	}
+	return all
+}
+
+// fixed is a scalar that is the same in every cell.
+type fixed[K kind[T], T any] struct {
+	scalar
+	value T // the fallback's where nothing was given
+}
+
+func (f *fixed[K, T]) decode(d *decoder, n *node, at slot) {
+	f.scalar.decode(d, n, at)
+	text := f.text
+	if !f.given {
+		text = f.fallback
+	}
+	if f.bad || text == "" && !f.given {
+		return
+	}
+	if strings.Contains(text, "${") {
+		f.bad = true
+		d.problems.add(f.at, "%s: ${…} is replaced only under env, command, actions, limits and load", f.path)
+		return
+	}
+	var reader K
+	value, err := reader.read(text)
+	if err != nil {
+		f.bad = true
+		d.problems.add(f.at, "%s: %v", f.path, err)
+	}
+	f.value = value
+}
+
+// literal is a text in which ${ means nothing.
+type literal struct{ scalar }
+
+// varied is a scalar that may hold ${name}, and so has its value in a cell only.
+type varied[K kind[T], T any] struct{ scalar }
+
+func (v *varied[K, T]) decode(d *decoder, n *node, at slot) {
+	v.scalar.decode(d, n, at)
+	v.split(d, false)
+}
+
+// launched is a varied text that the platform expands a second time, when it
+// knows ${port} and the dependencies' addresses.
+type launched struct{ scalar }
+
+func (l *launched) decode(d *decoder, n *node, at slot) {
+	l.scalar.decode(d, n, at)
+	l.split(d, true)
+}
+
+// split finds the names in the text, and notes for which services they are used.
+func (s *scalar) split(d *decoder, late bool) {
+	if !s.given {
+		return
+	}
+	parts, err := segments(s.text)
+	if err != nil {
+		s.given, s.bad = false, true
+		d.problems.add(s.at, "%s: %v", s.path, err)
+		return
+	}
+	s.parts = parts
+	for _, name := range s.names() {
+		d.references = append(d.references, reference{name: name, path: s.path, at: s.at, late: late})
+	}
+}
+
+// mapping is a map whose keys are names, in the file's order.
+type mapping[K kind[string], T any] struct {
+	at      place
+	given   bool
+	entries []named[T]
+}
+
+type named[T any] struct {
+	name  string
+	at    place
+	value T
+}
+
+func (m *mapping[K, T]) decode(d *decoder, n *node, at slot) {
+	if n == nil || n.kind == nullNode {
+		return
+	}
+	m.at, m.given = n.at, true
+	if n.kind != mapNode {
+		d.problems.add(n.at, "%s: want a map of names, not %s", at.path, n.what())
+		return
+	}
+	var reader K
+	for _, e := range n.entries {
+		if _, err := reader.read(e.key); err != nil {
+			d.problems.add(e.at, "%s: %v", at.path, err)
+			continue
+		}
+		one := named[T]{name: e.key, at: e.at}
+		d.value(e.value, at.child(e.key), reflect.ValueOf(&one.value).Elem())
+		m.entries = append(m.entries, one)
+	}
+}

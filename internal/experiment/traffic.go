@@ -1,0 +1,146 @@
+package experiment
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	mostUsers       = 1_000_000
+	mostRate        = 10_000_000
+	mostAgents      = 1000
+	mostThreads     = 256
+	shortestTimeout = time.Millisecond
+	// longestTimeout is what the histograms reach to.
+	longestTimeout = 60 * time.Second
+)
+
+// readLoad reads the traffic in a cell.
+func (c *cellReader) readLoad(l *load) Load {
+	c.failed = false
+	out := Load{Request: c.readRequest(&l.Request)}
+	out.Users = c.readTarget(&l.Users, "users", mostUsers)
+	out.Rate = c.readTarget(&l.Rate, "rate", mostRate)
+	requests, counted := read(c, &l.Requests)
+	even, _ := read(c, &l.Spacing)
+	agents, _ := read(c, &l.Agents)
+	threads, _ := read(c, &l.Threads)
+	connections, _ := read(c, &l.Connections)
+	timeout, _ := read(c, &l.Timeout)
+	out.Requests, out.Even, out.Timeout = requests, even, timeout
+	out.Agents, out.Threads, out.Connections = int(agents), int(threads), int(connections)
+	if c.failed {
+		return out
+	}
+
+	if timeout < shortestTimeout || timeout > longestTimeout {
+		c.wrong(&l.Timeout.scalar, "load.timeout: %v is outside 1ms to 60s", timeout)
+	}
+	if agents > mostAgents {
+		c.wrong(&l.Agents.scalar, "load.agents: %d are more than %d", agents, mostAgents)
+	}
+	if threads > mostThreads {
+		c.wrong(&l.Threads.scalar, "load.threads: %d are more than %d", threads, mostThreads)
+	}
+	c.checkClosed(l, &out, counted)
+	if l.Spacing.given && out.Rate == nil && !c.absent(&l.Spacing.scalar) {
+		c.conflict([]*scalar{&l.Spacing.scalar}, "load.spacing: users send when their answer has come; spacing is for rate")
+	}
+	return out
+}
+
+// checkClosed finds contradictions between what belongs to users and what not.
+func (c *cellReader) checkClosed(l *load, out *Load, counted bool) {
+	if counted {
+		switch {
+		case out.Rate != nil:
+			c.conflict([]*scalar{&l.Requests.scalar}, "load.requests: an end after so many requests is for users; with a rate, set measure.duration")
+			return
+		case out.Users != nil && len(out.Users.Stages) > 0:
+			c.conflict([]*scalar{&l.Requests.scalar}, "load.requests: an end after so many requests contradicts users in stages; keep one")
+			return
+		}
+	}
+	if out.Users == nil {
+		return
+	}
+	users := out.Users.Highest()
+	if counted && float64(out.Requests) < users {
+		c.conflict([]*scalar{&l.Requests.scalar, &l.Users.number.scalar}, "load.requests: %d are too few for %.0f users to send one each", out.Requests, users)
+	}
+	if float64(out.Agents) > users {
+		c.conflict([]*scalar{&l.Agents.scalar, &l.Users.number.scalar}, "load.agents: %d agents cannot share %.0f users", out.Agents, users)
+	}
+}
+
+func (c *cellReader) readRequest(r *request) Request {
+	var out Request
+	out.Method, _ = read(c, &r.Method)
+	out.Path = need(c, &r.Path)
+	for i := range r.Headers.entries {
+		h := &r.Headers.entries[i]
+		value, ok := read(c, &h.value)
+		if !ok {
+			continue
+		}
+		if out.Headers == nil {
+			out.Headers = make(map[string]string)
+		}
+		out.Headers[h.name] = value
+	}
+	out.Body, _ = read(c, &r.Body)
+	return out
+}
+
+// readTarget reads users or rate; nil where it is absent.
+func (c *cellReader) readTarget(t *target, what string, most float64) *Target {
+	whole := what == "users"
+	if t.staged != nil {
+		return c.readStages(t.staged, what, most)
+	}
+	if !t.number.given {
+		return nil
+	}
+	value := need(c, &t.number)
+	if c.failed {
+		return nil
+	}
+	switch {
+	case value == 0:
+		c.wrong(&t.number.scalar, "load.%s: 0 is no load", what)
+	case whole && value != math.Trunc(value):
+		c.wrong(&t.number.scalar, "load.%s: %v is no whole number", what, value)
+	case value > most:
+		c.wrong(&t.number.scalar, "load.%s: %v is more than %v", what, value, most)
+	}
+	return &Target{Value: value}
+}
+
+func (c *cellReader) readStages(s *stages, what string, most float64) *Target {
+	out := &Target{}
+	var first *scalar
+	for i := range s.Stages {
+		one := &s.Stages[i]
+		if first == nil {
+			first = &one.Duration.scalar
+		}
+		length, value := need(c, &one.Duration), need(c, &one.Target)
+		if what == "users" && value != math.Trunc(value) {
+			c.wrong(&one.Target.scalar, "%s: %v is no whole number", one.Target.path, value)
+		}
+		if value > most {
+			c.wrong(&one.Target.scalar, "%s: %v is more than %v", one.Target.path, value, most)
+		}
+		out.Stages = append(out.Stages, Stage{Duration: length, Target: value})
+	}
+	if c.failed || first == nil {
+		return out
+	}
+	if out.Length() == 0 {
+		c.conflict([]*scalar{first}, "load.%s: the stages take no time together", what)
+	}
+	if out.Highest() == 0 {
+		c.conflict([]*scalar{first}, "load.%s: no stage has a target above 0", what)
+	}
+	return out
+}
