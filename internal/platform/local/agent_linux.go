@@ -1,0 +1,156 @@
+package local
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/local/group"
+	"github.com/millicore/millicore/internal/platform/local/shim"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// agentProgram is the agent's file, beside this program's.
+const agentProgram = "millicore-agent"
+
+// agentWeight makes an agent outweigh what it measures where both want the same
+// CPU: a late request would be the agent's lateness, not the service's.
+const agentWeight = 10
+
+// agent is an agent's process. Reading and writing are its standard output and
+// input.
+type agent struct {
+	local  *local
+	group  *group.Group
+	meter  *meter
+	in     *os.File
+	out    *os.File
+	exited chan struct{}
+
+	once sync.Once
+	err  error // of the one closing
+}
+
+func (l *local) startAgent(trial, index int) (*agent, error) {
+	program, err := l.agentProgram()
+	if err != nil {
+		return nil, err
+	}
+	g, m, err := l.makeGroup(fmt.Sprintf("trial%03d-agent-%d", trial, index), experiment.Limits{}, agentWeight)
+	if err != nil {
+		return nil, err
+	}
+	a := &agent{local: l, group: g, meter: m, exited: make(chan struct{})}
+	env, _ := inherited(os.Environ())
+	err = a.start(shim.Command{Joins: g.Joins(), Path: program, Args: []string{agentProgram}, Env: env}, fmt.Sprintf("agent %d: ", index))
+	if err == nil {
+		if err = l.add(a); err == nil {
+			return a, nil
+		}
+		return nil, errors.Join(err, a.Close())
+	}
+	return nil, errors.Join(err, m.close(), g.Remove())
+}
+
+// start starts the process with pipes at its three streams.
+func (a *agent) start(c shim.Command, prefix string) error {
+	var pipes [3]struct{ read, write *os.File }
+	for i := range pipes {
+		var err error
+		if pipes[i].read, pipes[i].write, err = os.Pipe(); err != nil {
+			return err
+		}
+	}
+	stdin, stdout, stderr := pipes[0], pipes[1], pipes[2]
+	cmd, err := shim.Start(c, stdin.read, stdout.write, stderr.write)
+	for _, theirs := range []*os.File{stdin.read, stdout.write, stderr.write} {
+		theirs.Close()
+	}
+	if err != nil {
+		for _, ours := range []*os.File{stdin.write, stdout.read, stderr.read} {
+			ours.Close()
+		}
+		return err
+	}
+	a.in, a.out = stdin.write, stdout.read
+	go a.listen(stderr.read, prefix)
+	go a.wait(cmd)
+	return nil
+}
+
+// listen passes on what the agent says on standard error.
+func (a *agent) listen(stderr *os.File, prefix string) {
+	defer stderr.Close()
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		a.local.options.Note(prefix + lines.Text())
+	}
+}
+
+func (a *agent) wait(cmd *exec.Cmd) {
+	cmd.Wait() // the stream's end tells the lab
+	close(a.exited)
+}
+
+// agentProgram finds the agent's file.
+func (l *local) agentProgram() (string, error) {
+	if l.options.Agent != "" {
+		return findProgram(l.options.Agent, "", os.Getenv("PATH"))
+	}
+	self, err := os.Executable()
+	if err == nil {
+		beside := filepath.Join(filepath.Dir(self), agentProgram)
+		if err = executable(beside); err == nil {
+			return beside, nil
+		}
+	}
+	found, pathErr := exec.LookPath(agentProgram)
+	if pathErr == nil {
+		return filepath.Abs(found)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is neither beside %s nor in PATH; build both with make build", agentProgram, self)
+	}
+	return "", err
+}
+
+func (a *agent) Read(b []byte) (int, error)  { return a.out.Read(b) }
+func (a *agent) Write(b []byte) (int, error) { return a.in.Write(b) }
+
+// Counters reads the agent's running totals.
+func (a *agent) Counters() (signals.Counters, error) {
+	c, err := a.meter.counters()
+	select {
+	case <-a.exited:
+	default:
+		c.Up = err == nil
+	}
+	return c, err
+}
+
+// Close ends the agent's input, at which it exits, and removes its group. One
+// that does not exit in the grace time is killed.
+func (a *agent) Close() error {
+	a.once.Do(func() {
+		inErr := a.in.Close()
+		timer := time.NewTimer(platform.StopGrace)
+		defer timer.Stop()
+		select {
+		case <-a.exited:
+		case <-timer.C:
+		}
+		a.err = errors.Join(inErr, a.meter.close(), a.group.Remove(), a.out.Close())
+		a.local.drop(a)
+	})
+	return a.err
+}
+
+func (a *agent) end() error { return a.Close() }

@@ -1,0 +1,95 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// findProgram returns the file of a command: a name with a slash is relative to
+// the folder dir, another is looked for in path, a list as in PATH. The error
+// says where it was looked for.
+func findProgram(name, dir, path string) (string, error) {
+	if name == "" {
+		return "", errors.New("the command is empty")
+	}
+	if strings.ContainsRune(name, '/') {
+		file := name
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		file, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		return file, executable(file)
+	}
+	var refused error
+	for _, folder := range filepath.SplitList(path) {
+		if folder == "" {
+			folder = "."
+		}
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		file := filepath.Join(folder, name)
+		err := executable(file)
+		if err == nil {
+			return filepath.Abs(file)
+		}
+		if refused == nil && !errors.Is(err, fs.ErrNotExist) {
+			refused = err
+		}
+	}
+	if refused != nil {
+		return "", refused
+	}
+	return "", fmt.Errorf("command %q not found in PATH=%s; install it, or give its path (./%s is relative to the experiment's folder)", name, path, name)
+}
+
+// executable reports why a file cannot be run.
+func executable(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("command %s: %w", file, fs.ErrNotExist)
+	case err != nil:
+		return fmt.Errorf("command: %w", err)
+	case info.IsDir():
+		return fmt.Errorf("command %s is a folder", file)
+	case info.Mode().Perm()&0o111 == 0:
+		return fmt.Errorf("command %s: %w; it is not executable: chmod +x it", file, fs.ErrPermission)
+	}
+	return nil
+}
+
+// expandAll expands each word of a command.
+func expandAll(words []string, vars map[string]string) ([]string, error) {
+	all := make([]string, len(words))
+	for i, word := range words {
+		expanded, err := experiment.Expand(word, vars)
+		if err != nil {
+			return nil, fmt.Errorf("command: %w", err)
+		}
+		all[i] = expanded
+	}
+	return all, nil
+}
+
+// expandEnv expands the values of env.
+func expandEnv(env, vars map[string]string) (map[string]string, error) {
+	all := make(map[string]string, len(env))
+	for name, value := range env {
+		expanded, err := experiment.Expand(value, vars)
+		if err != nil {
+			return nil, fmt.Errorf("env %s: %w", name, err)
+		}
+		all[name] = expanded
+	}
+	return all, nil
+}

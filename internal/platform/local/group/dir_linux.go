@@ -1,0 +1,195 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// This file works on single directories of cgroup file systems.
+
+const (
+	// patience bounds the waiting for killed processes to be gone, which under
+	// a small quota takes a while, and for the kernel to let go of a group.
+	patience = 10 * time.Second
+	pause    = 2 * time.Millisecond
+)
+
+// set writes a file of a group.
+func set(dir, file, value string) error {
+	f, err := os.OpenFile(path.Join(dir, file), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	return errors.Join(err, f.Close())
+}
+
+// pids returns the processes of a group and of those below it, except below the
+// directory except. A group that is gone has none.
+func pids(dir, except string) ([]int, error) {
+	if dir == except {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path.Join(dir, "cgroup.procs"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) {
+		return nil, nil
+	}
+	if err != nil && !errors.Is(err, syscall.EOPNOTSUPP) { // of threaded groups
+		return nil, err
+	}
+	var all []int
+	for _, word := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			return nil, fmt.Errorf("%s/cgroup.procs: %w", dir, err)
+		}
+		if pid > 0 { // 0: in another pid namespace, out of reach
+			all = append(all, pid)
+		}
+	}
+	children, err := below(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, child := range children {
+		more, err := pids(child, except)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// below returns the groups directly below a group.
+func below(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, e := range entries {
+		if e.IsDir() {
+			all = append(all, path.Join(dir, e.Name()))
+		}
+	}
+	return all, nil
+}
+
+// signal sends a signal to every process of the groups and reports whether
+// there was any. Pids are held as descriptors before it is looked again who is
+// in the groups, so that a pid that was given to another process meanwhile is
+// not signalled.
+func signal(dirs []string, except string, sig syscall.Signal) (any bool, err error) {
+	for _, dir := range dirs {
+		before, err := pids(dir, except)
+		if err != nil {
+			return any, err
+		}
+		held := map[int]*os.Process{}
+		for _, pid := range before {
+			if p, err := os.FindProcess(pid); err == nil {
+				held[pid] = p
+			}
+		}
+		after, err := pids(dir, except)
+		if err != nil {
+			return any, err
+		}
+		any = any || len(after) > 0
+		for _, pid := range after {
+			if p := held[pid]; p != nil {
+				if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+					return any, fmt.Errorf("signal process %d of %s: %w", pid, dir, err)
+				}
+			}
+		}
+		for _, p := range held {
+			p.Release()
+		}
+	}
+	return any, nil
+}
+
+// kill kills every process of the groups and returns when none is left.
+func kill(dirs []string, except string) error {
+	if except == "" {
+		for _, dir := range dirs {
+			// v2 since Linux 5.14: at once, also what is just being forked.
+			_ = set(dir, "cgroup.kill", "1")
+		}
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+		any, err := signal(dirs, except, syscall.SIGKILL)
+		if err != nil || !any {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("processes in %s are still there %v after they were killed", strings.Join(dirs, ", "), patience)
+		}
+	}
+}
+
+// remove removes a group and those below it, except one below it and thus the
+// group itself. Processes must be gone; the kernel may want a moment.
+func remove(dir, except string) error {
+	children, err := below(dir)
+	if err != nil {
+		return err
+	}
+	keep := false
+	for _, child := range children {
+		if child == except {
+			keep = true
+			continue
+		}
+		if err := remove(child, except); err != nil {
+			return err
+		}
+	}
+	if keep {
+		return nil
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+		err := syscall.Rmdir(dir)
+		if err == nil || err == syscall.ENOENT {
+			return nil
+		}
+		if err != syscall.EBUSY || time.Now().After(deadline) {
+			return &fs.PathError{Op: "rmdir", Path: dir, Err: err}
+		}
+	}
+}
+
+// move moves every process that is directly in one group into another and
+// returns when none is left, including those that are forked meanwhile.
+func move(from, to string) error {
+	for deadline := time.Now().Add(patience); ; {
+		text, err := os.ReadFile(path.Join(from, "cgroup.procs"))
+		if err != nil {
+			return err
+		}
+		all := strings.Fields(string(text))
+		if len(all) == 0 {
+			return nil
+		}
+		for _, pid := range all {
+			if err := set(to, "cgroup.procs", pid); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("move process %s to %s: %w", pid, to, err)
+			}
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("move all processes from %s to %s: there are always more", from, to)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"syscall"
+
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// Group is a group that was made: a directory in every hierarchy of use.
+type Group struct {
+	name string
+	dirs []string
+}
+
+// Joins returns the files that a process writes 0 into to join the group.
+func (g *Group) Joins() []string {
+	var all []string
+	for _, dir := range g.dirs {
+		all = append(all, path.Join(dir, "cgroup.procs"))
+	}
+	return all
+}
+
+// Open returns a reader of the group's counters.
+func (g *Group) Open() (*cgroup.Reader, error) {
+	at, err := cgroup.Host().At(g.dirs...)
+	if err != nil {
+		return nil, err
+	}
+	return at.Open()
+}
+
+// Empty reports whether the group has no processes.
+func (g *Group) Empty() (bool, error) {
+	for _, dir := range g.dirs {
+		all, err := pids(dir, "")
+		if err != nil || len(all) > 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Signal sends a signal to every process of the group.
+func (g *Group) Signal(sig syscall.Signal) error {
+	_, err := signal(g.dirs, "", sig)
+	return err
+}
+
+// Kill kills every process of the group and returns when they are gone.
+func (g *Group) Kill() error { return kill(g.dirs, "") }
+
+// Unlimit lifts the CPU limit, so that what is about to end can do so: a killed
+// process under a small quota takes seconds to be gone. It does what it can.
+func (g *Group) Unlimit() {
+	for _, dir := range g.dirs {
+		_ = set(dir, "cpu.max", "max")
+		_ = set(dir, "cpu.cfs_quota_us", "-1")
+	}
+}
+
+// Remove kills what is left in the group and removes it. It may be called
+// again.
+func (g *Group) Remove() error {
+	if len(g.dirs) == 0 {
+		return nil
+	}
+	g.Unlimit()
+	if err := g.Kill(); err != nil {
+		return fmt.Errorf("remove group %s: %w", g.name, err)
+	}
+	var errs []error
+	for _, dir := range g.dirs {
+		errs = append(errs, remove(dir, ""))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("remove group %s: %w", g.name, err)
+	}
+	g.dirs = nil
+	return nil
+}
+
+// hint adds what to do about a refused setting.
+func (h *home) hint(s setting, err error) string {
+	switch {
+	case errors.Is(err, syscall.EINVAL) && s.file == "cpu.cfs_quota_us":
+		if limit, ok := h.parentCPUs(); ok {
+			return fmt.Sprintf(": %s itself is limited to %s CPUs, and cgroup v1 allows no higher limit below that; lower the limit", h.Dir, limit)
+		}
+	case errors.Is(err, syscall.ENOENT) && (s.file == "cpu.cfs_burst_us" || s.file == "cpu.max.burst"):
+		return ": bursts need Linux 5.14; leave the burst out"
+	case s.file == "cpuset.cpus":
+		return fmt.Sprintf(": the CPUs here are %s", available(h))
+	}
+	return ""
+}
+
+// parentCPUs is the limit in effect on the home.
+func (h *home) parentCPUs() (string, bool) {
+	at, err := cgroup.Host().At(h.Dir)
+	if err != nil {
+		return "", false
+	}
+	limit := at.CPULimit()
+	return strconv.FormatFloat(limit.CPUs, 'g', -1, 64), limit.State == cgroup.Limited
+}
+
+// available names the CPUs that a cpuset in the home may have.
+func available(h *home) string {
+	for _, file := range []string{"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"} {
+		if list := words(path.Join(h.Dir, file)); len(list) > 0 {
+			return list[0]
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,199 @@
+package group
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ledger is the file in which a run writes down what it makes before it makes
+// it. The living run holds a lock on it, which the kernel drops when the process
+// ends, however it ends: a ledger that can be locked is that of a dead run.
+//
+// It is a line of JSON per entry. Directories are proven by their inode number:
+// in one boot the kernel gives none to two groups of a hierarchy.
+type ledger struct {
+	file *os.File
+	path string
+}
+
+// entry is a line; exactly one field is set.
+type entry struct {
+	Begin *begin `json:"begin,omitempty"`
+	Make  string `json:"make,omitempty"` // a directory that is about to be made
+	Made  *made  `json:"made,omitempty"`
+	Leaf  *moved `json:"leaf,omitempty"`
+}
+
+type begin struct {
+	Boot string    `json:"boot"` // the kernel's id of this boot: groups do not outlive it
+	PID  int       `json:"pid"`
+	Time time.Time `json:"time"`
+}
+
+type made struct {
+	Dir   string `json:"dir"`
+	Inode uint64 `json:"inode"`
+}
+
+// moved says that what was in Home is about to move into Leaf, and that
+// controllers are about to be enabled in Home that were not.
+type moved struct {
+	Home        string   `json:"home"`
+	Leaf        string   `json:"leaf"`
+	Controllers []string `json:"controllers,omitempty"`
+}
+
+// DefaultState is the folder of the ledgers: the caller's own, lost at a
+// reboot where the system has such a folder.
+func DefaultState() string {
+	if os.Geteuid() == 0 {
+		return "/run/millicore"
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "millicore")
+	}
+	return filepath.Join(os.TempDir(), "millicore-"+strconv.Itoa(os.Geteuid()))
+}
+
+// stateFolder makes the folder of the ledgers if need be. What a ledger lists
+// will be killed, so nobody else may write there.
+func stateFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	var stat unix.Stat_t
+	if err := unix.Lstat(dir, &stat); err != nil {
+		return &fs.PathError{Op: "lstat", Path: dir, Err: err}
+	}
+	if !info.IsDir() || int(stat.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s does not belong to user %d alone; remove it, or chmod it to 0700", dir, os.Geteuid())
+	}
+	return nil
+}
+
+// newLedger makes and locks the ledger of a run. Under its name it appears only
+// once it is locked.
+func newLedger(state, name string) (*ledger, error) {
+	if err := stateFolder(state); err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp(state, name+".new-*")
+	if err != nil {
+		return nil, err
+	}
+	l := &ledger{file: file, path: filepath.Join(state, name+ledgerSuffix)}
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		err = l.write(entry{Begin: &begin{Boot: bootID(), PID: os.Getpid(), Time: time.Now()}})
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), l.path)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+		file.Close()
+		return nil, fmt.Errorf("begin the ledger %s: %w", l.path, err)
+	}
+	return l, nil
+}
+
+const ledgerSuffix = ".ledger"
+
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+}
+
+func (l *ledger) write(e entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = l.file.Write(append(line, '\n'))
+	return err
+}
+
+// mkdir makes a directory that did not exist, in the ledger first.
+func (l *ledger) mkdir(dir string) error {
+	if err := l.write(entry{Make: dir}); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	inode, err := inodeOf(dir)
+	if err == nil {
+		err = l.write(entry{Made: &made{Dir: dir, Inode: inode}})
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(dir))
+	}
+	return nil
+}
+
+func inodeOf(dir string) (uint64, error) {
+	var stat unix.Stat_t
+	if err := unix.Lstat(dir, &stat); err != nil {
+		return 0, &fs.PathError{Op: "lstat", Path: dir, Err: err}
+	}
+	return stat.Ino, nil
+}
+
+// close gives the ledger up: the run is over. If everything is removed, so is
+// the file.
+func (l *ledger) close(removed bool) error {
+	var err error
+	if removed {
+		err = os.Remove(l.path)
+	}
+	return errors.Join(err, l.file.Close())
+}
+
+// book is what a ledger says.
+type book struct {
+	begin  begin
+	maybe  []string // directories that were about to be made
+	made   []made
+	leaves []moved
+}
+
+// parseLedger reads a ledger. A last line without its end, of a run that was
+// killed as it wrote, is no entry: what it announces was not done.
+func parseLedger(text []byte) (book, error) {
+	var b book
+	for n := 1; ; n++ {
+		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		if !whole {
+			return b, nil
+		}
+		text = rest
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return book{}, fmt.Errorf("line %d: %w", n, err)
+		}
+		switch {
+		case e.Begin != nil:
+			b.begin = *e.Begin
+		case e.Make != "":
+			b.maybe = append(b.maybe, e.Make)
+		case e.Made != nil:
+			b.made = append(b.made, *e.Made)
+		case e.Leaf != nil:
+			b.leaves = append(b.leaves, *e.Leaf)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package group
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// setting is one write into a file of a group.
+type setting struct {
+	file     string
+	value    string
+	what     string // for errors: "limit CPU to 500m"
+	optional bool   // where the kernel has no such file, leave it
+}
+
+// defaultPeriod is the kernel's own period of CFS bandwidth control.
+const defaultPeriod = 100 * time.Millisecond
+
+// CheckLimits reports limits that no kernel accepts.
+// Linux Documentation/scheduler/sched-bwc.rst, "Management".
+func CheckLimits(l experiment.Limits) error {
+	period := period(l)
+	switch {
+	case period < time.Millisecond || period > time.Second:
+		return fmt.Errorf("CPU period %v: the kernel takes 1ms to 1s", period)
+	case l.CPUMillis == 0 && l.BurstMillis != 0:
+		return fmt.Errorf("a burst of %dm without a CPU limit: state a limit too", l.BurstMillis)
+	case l.CPUMillis == 0:
+		return nil
+	case quota(l.CPUMillis, period) < time.Millisecond:
+		return fmt.Errorf("CPU limit %dm of a period of %v is %v: the kernel takes no quota below 1ms; raise the limit to %dm or lengthen the period",
+			l.CPUMillis, period, quota(l.CPUMillis, period), (1000*time.Millisecond+period-1)/period)
+	case l.BurstMillis > l.CPUMillis:
+		return fmt.Errorf("burst %dm is above the CPU limit %dm: the kernel saves up no more than the quota", l.BurstMillis, l.CPUMillis)
+	}
+	return nil
+}
+
+func period(l experiment.Limits) time.Duration {
+	if l.Period == 0 {
+		return defaultPeriod
+	}
+	return l.Period
+}
+
+// quota is the CPU time of a period that so many thousandths of a CPU are.
+func quota(millis int64, period time.Duration) time.Duration {
+	return time.Duration(millis) * period / 1000
+}
+
+// settings are the writes that give a group of one hierarchy its limits, in the
+// order in which the kernel takes them: the period before the quota, the quota
+// before the burst.
+func settings(version cgroup.Version, controller cgroup.Controller, l experiment.Limits) []setting {
+	v1 := version == cgroup.V1
+	switch controller {
+	case cgroup.CPU:
+		if l.CPUMillis == 0 {
+			return nil
+		}
+		return cpuSettings(v1, l)
+	case cgroup.Memory:
+		if l.Memory == 0 {
+			return nil
+		}
+		return memorySettings(v1, l.Memory)
+	case cgroup.CPUSet:
+		if l.CPUSet == "" {
+			return nil
+		}
+		return []setting{{file: "cpuset.cpus", value: l.CPUSet, what: "confine to the CPUs " + l.CPUSet}}
+	}
+	return nil
+}
+
+func cpuSettings(v1 bool, l experiment.Limits) []setting {
+	period := period(l)
+	quota, burst := quota(l.CPUMillis, period), quota(l.BurstMillis, period)
+	what := fmt.Sprintf("limit CPU to %dm", l.CPUMillis)
+	micros := func(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
+	var all []setting
+	if v1 {
+		all = []setting{
+			{file: "cpu.cfs_period_us", value: micros(period), what: what},
+			{file: "cpu.cfs_quota_us", value: micros(quota), what: what},
+		}
+	} else {
+		all = []setting{{file: "cpu.max", value: micros(quota) + " " + micros(period), what: what}}
+	}
+	if burst == 0 {
+		return all
+	}
+	file := "cpu.max.burst"
+	if v1 {
+		file = "cpu.cfs_burst_us"
+	}
+	return append(all, setting{file: file, value: micros(burst), what: fmt.Sprintf("allow a CPU burst of %dm", l.BurstMillis)})
+}
+
+// memorySettings also forbid swap, as the kubelet does: a service that swapped
+// would be slow where a container is killed. On v2 an OOM kill takes the whole
+// group, likewise.
+func memorySettings(v1 bool, limit int64) []setting {
+	value := strconv.FormatInt(limit, 10)
+	what := "limit memory to " + value + " bytes"
+	if v1 {
+		return []setting{
+			{file: "memory.limit_in_bytes", value: value, what: what},
+			{file: "memory.memsw.limit_in_bytes", value: value, what: what, optional: true},
+		}
+	}
+	return []setting{
+		{file: "memory.max", value: value, what: what},
+		{file: "memory.swap.max", value: "0", what: what, optional: true},
+		{file: "memory.oom.group", value: "1", what: what, optional: true},
+	}
+}
+
+// weigh gives a group the weight of so many ordinary groups in the competition
+// for CPUs.
+func weigh(version cgroup.Version, times int) setting {
+	if version == cgroup.V1 {
+		return setting{file: "cpu.shares", value: strconv.Itoa(min(1024*times, 1<<18)), what: "set the weight", optional: true}
+	}
+	return setting{file: "cpu.weight", value: strconv.Itoa(min(100*times, 10000)), what: "set the weight", optional: true}
+}

@@ -1,0 +1,239 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// Run is everything that this process makes: one directory in each home, and
+// the groups below it.
+type Run struct {
+	name   string
+	ledger *ledger
+
+	mu    sync.Mutex
+	homes []*home // those in which the run's directory was made
+	later []Home  // cpuset of v1, made when it is first asked for
+}
+
+// home is a Home with the run's directory in it.
+type home struct {
+	Home
+	dir     string   // the run's
+	enabled []string // controllers that the run enabled in Home.Dir
+}
+
+// Begin makes the run's directories in the homes of a way, with its ledger in
+// the folder state.
+func Begin(w Way, state string) (*Run, error) {
+	name := prefix + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixMicro(), 36)
+	l, err := newLedger(state, name)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{name: name, ledger: l}
+	for _, h := range w.Homes {
+		if slices.Equal(h.Controllers, []cgroup.Controller{cgroup.CPUSet}) {
+			r.later = append(r.later, h)
+			continue
+		}
+		if err := r.enter(h); err != nil && !h.Optional {
+			return nil, errors.Join(fmt.Errorf("make control groups in %s: %w", h.Dir, err), r.End())
+		}
+	}
+	return r, nil
+}
+
+// enter makes the run's directory in a home and enables its controllers.
+func (r *Run) enter(h Home) error {
+	in := &home{Home: h, dir: path.Join(h.Dir, r.name)}
+	if err := r.ledger.mkdir(in.dir); err != nil {
+		return err
+	}
+	r.homes = append(r.homes, in)
+	if h.Version == cgroup.V2 && len(h.Controllers) > 0 {
+		if err := r.enable(in); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(h.Controllers, cgroup.CPU) {
+		// The run is as heavy as a busy process on every CPU, not as one: else
+		// whatever it measures starves beside two busy neighbours.
+		return in.apply(in.dir, weigh(h.Version, runtime.NumCPU()))
+	}
+	return nil
+}
+
+// enable enables the controllers of a v2 home for the run's groups.
+func (r *Run) enable(in *home) error {
+	already := words(path.Join(in.Dir, "cgroup.subtree_control"))
+	for _, c := range names(in.Controllers) {
+		if !slices.Contains(already, c) {
+			in.enabled = append(in.enabled, c)
+		}
+	}
+	if in.Leaf {
+		to := path.Join(in.dir, leaf)
+		if err := os.Mkdir(to, 0o755); err != nil {
+			return err
+		}
+		if err := r.ledger.write(entry{Leaf: &moved{Home: in.Dir, Leaf: to, Controllers: in.enabled}}); err != nil {
+			return err
+		}
+		if err := move(in.Dir, to); err != nil {
+			return err
+		}
+	}
+	for _, dir := range []string{in.Dir, in.dir} {
+		for _, c := range names(in.Controllers) {
+			if err := set(dir, "cgroup.subtree_control", "+"+c); err != nil {
+				return fmt.Errorf("enable the %s controller: %w", c, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Has reports whether groups can have the limits of a controller.
+func (r *Run) Has(c cgroup.Controller) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.homes {
+		if slices.Contains(h.Controllers, c) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.later, func(h Home) bool { return slices.Contains(h.Controllers, c) })
+}
+
+// Make makes a group with limits. Its name must be new in this run. Weight is
+// how many ordinary groups it is worth in the competition for CPUs, 1 for one.
+func (r *Run) Make(name string, l experiment.Limits, weight int) (*Group, error) {
+	if err := errors.Join(CheckLimits(l), r.Check(l)); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l.CPUSet != "" {
+		if err := r.enterCPUSet(); err != nil {
+			return nil, err
+		}
+	}
+	g := &Group{name: name}
+	for _, h := range r.homes {
+		dir := path.Join(h.dir, name)
+		err := os.Mkdir(dir, 0o755)
+		if err == nil {
+			g.dirs = append(g.dirs, dir)
+			err = h.limit(dir, l, weight)
+		}
+		if err != nil {
+			return nil, errors.Join(err, g.Remove())
+		}
+	}
+	return g, nil
+}
+
+// enterCPUSet makes the run's directory in the cpuset hierarchy of v1, which
+// lets no process in before it has CPUs and memory nodes.
+func (r *Run) enterCPUSet() error {
+	for _, h := range r.later {
+		if err := r.enter(h); err != nil {
+			return fmt.Errorf("make a cpuset in %s: %w", h.Dir, err)
+		}
+		in := r.homes[len(r.homes)-1]
+		for _, what := range []string{"cpus", "mems"} {
+			if err := inherit(in.dir, what); err != nil {
+				return fmt.Errorf("make a cpuset in %s: %w", h.Dir, err)
+			}
+		}
+	}
+	r.later = nil
+	return nil
+}
+
+// inherit copies the CPUs or memory nodes that the parent of a v1 cpuset has in
+// effect.
+func inherit(dir, what string) error {
+	text, err := os.ReadFile(path.Join(path.Dir(dir), "cpuset.effective_"+what))
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = os.ReadFile(path.Join(path.Dir(dir), "cpuset."+what))
+	}
+	if err != nil {
+		return err
+	}
+	return set(dir, "cpuset."+what, strings.TrimSpace(string(text)))
+}
+
+// limit gives a new group its limits in this home.
+func (h *home) limit(dir string, l experiment.Limits, weight int) error {
+	for _, c := range h.Controllers {
+		if c == cgroup.CPUSet && h.Version == cgroup.V1 {
+			if err := errors.Join(inherit(dir, "mems"), inherit(dir, "cpus")); err != nil {
+				return err
+			}
+		}
+		for _, s := range settings(h.Version, c, l) {
+			if err := h.apply(dir, s); err != nil {
+				return err
+			}
+		}
+		if c == cgroup.CPU && weight > 1 {
+			if err := h.apply(dir, weigh(h.Version, weight)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// apply makes a setting and explains a refusal.
+func (h *home) apply(dir string, s setting) error {
+	err := set(dir, s.file, s.value)
+	if err == nil || s.optional && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%s: write %s to %s: %w%s", s.what, s.value, path.Join(dir, s.file), err, h.hint(s, err))
+}
+
+// End kills and removes all groups of the run that are left, moves the caller
+// back to where it was and gives the ledger up. Where another run is in the way
+// of that, the rest stays for [Sweep].
+func (r *Run) End() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for _, h := range slices.Backward(r.homes) {
+		m := moved{Home: h.Dir, Controllers: h.enabled}
+		if h.Leaf {
+			m.Leaf = path.Join(h.dir, leaf)
+		}
+		errs = append(errs, clear(h.dir, m))
+	}
+	r.homes, r.later = nil, nil
+	err := errors.Join(errs...)
+	return errors.Join(err, r.ledger.close(err == nil))
+}
+
+// Check reports a limit that no controller here can keep.
+func (r *Run) Check(l experiment.Limits) error {
+	switch {
+	case l.Memory != 0 && !r.Has(cgroup.Memory):
+		return errors.New("limit memory: the memory controller of cgroups is not available here (on some systems the kernel needs cgroup_enable=memory); leave the memory limit out, or use --on docker")
+	case l.CPUSet != "" && !r.Has(cgroup.CPUSet):
+		return errors.New("confine to CPUs: the cpuset controller of cgroups is not available here; leave the cpuset out, or use --on docker")
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Swept is what Sweep did.
+type Swept struct {
+	Removed []string // directories of dead runs
+	Living  []int    // pids of runs that were left alone
+}
+
+// Sweep kills and removes what dead runs with a ledger in the folder state left
+// behind. Living runs, and whatever no ledger proves to be a run's own, it
+// leaves alone.
+func Sweep(state string) (Swept, error) {
+	var s Swept
+	files, err := os.ReadDir(state)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		err = stateFolder(state)
+	}
+	if err != nil {
+		return s, fmt.Errorf("look for what was left: %w", err)
+	}
+	var errs []error
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), prefix) && !justBegun(f) {
+			errs = append(errs, s.sweep(filepath.Join(state, f.Name())))
+		}
+	}
+	return s, errors.Join(errs...)
+}
+
+// justBegun reports whether a file may be a ledger that is being begun this
+// moment: it has not its final name yet and may not be locked.
+func justBegun(f fs.DirEntry) bool {
+	if strings.HasSuffix(f.Name(), ledgerSuffix) {
+		return false
+	}
+	info, err := f.Info()
+	return err != nil || time.Since(info.ModTime()) < time.Minute
+}
+
+// sweep sweeps the run of one ledger, or removes what became of one that was
+// never begun.
+func (s *Swept) sweep(name string) error {
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // somebody else was faster
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	locked := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b, err := parseLedger(text)
+	if err != nil {
+		return fmt.Errorf("ledger %s: %w; remove it, and the groups it names, by hand", name, err)
+	}
+	if !locked {
+		s.Living = append(s.Living, b.begin.PID)
+		return nil
+	}
+	if b.begin.Boot == bootID() {
+		if err := s.clear(b); err != nil {
+			return err
+		}
+	}
+	return os.Remove(name)
+}
+
+// clear removes what a book lists and is still there.
+func (s *Swept) clear(b book) error {
+	var errs []error
+	for _, m := range slices.Backward(b.made) {
+		if inode, err := inodeOf(m.Dir); err != nil || inode != m.Inode {
+			continue // removed, or another's by now
+		}
+		home := moved{Home: path.Dir(m.Dir)}
+		if i := slices.IndexFunc(b.leaves, func(l moved) bool { return path.Dir(l.Leaf) == m.Dir }); i >= 0 {
+			home = b.leaves[i]
+		}
+		if err := clear(m.Dir, home); err != nil {
+			errs = append(errs, fmt.Errorf("remove what process %d left: %w", b.begin.PID, err))
+			continue
+		}
+		s.Removed = append(s.Removed, m.Dir)
+	}
+	for _, dir := range b.maybe {
+		if !slices.ContainsFunc(b.made, func(m made) bool { return m.Dir == dir }) {
+			// Killed between making it and writing that down: then it is empty.
+			if os.Remove(dir) == nil {
+				s.Removed = append(s.Removed, dir)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// clear kills and removes a run's directory in a home. The processes in its
+// leaf are not the run's: they move back to the home, which must have no
+// controllers enabled for that.
+func clear(dir string, m moved) error {
+	if err := kill([]string{dir}, m.Leaf); err != nil {
+		return err
+	}
+	if err := remove(dir, m.Leaf); err != nil || m.Leaf == "" {
+		return err
+	}
+	if err := withdraw(dir, words(path.Join(dir, "cgroup.subtree_control"))); err != nil {
+		return err
+	}
+	if err := withdraw(m.Home, m.Controllers); err != nil {
+		return fmt.Errorf("%w; another run uses it: millicore clean removes the rest when that has ended", err)
+	}
+	if err := move(m.Leaf, m.Home); err != nil {
+		return err
+	}
+	return remove(dir, "")
+}
+
+// withdraw takes controllers from the groups below a group.
+func withdraw(dir string, controllers []string) error {
+	for _, c := range controllers {
+		if err := set(dir, "cgroup.subtree_control", "-"+c); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("withdraw the %s controller: %w", c, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// Facts are what the choice of a way depends on, as [Survey] reads them.
+type Facts struct {
+	UID int // effective
+
+	// V1 are the v1 hierarchies that have a controller of use; V2 is the v2
+	// hierarchy, nil where there is none.
+	V1 []V1
+	V2 *V2
+
+	Systemd     bool     // systemd is process 1
+	SystemdRun  string   // the path of systemd-run; empty where there is none
+	UserManager []string // controllers delegated to the caller's systemd --user
+	Scope       string   // the scope that an earlier self asked systemd for (ScopeVariable)
+	PID         int
+}
+
+// V1 is the caller's place in a hierarchy of cgroup v1.
+type V1 struct {
+	Controllers []cgroup.Controller // those of use here
+	Dir         string              // the caller's own group
+	Writable    bool
+}
+
+// V2 is the caller's place in the v2 hierarchy.
+type V2 struct {
+	Top            string   // the mount point
+	TopIsRoot      bool     // Top is the root of the whole hierarchy, not of a namespace
+	TopControllers []string // that groups in Top can be given
+	TopWritable    bool
+	Own            string   // the caller's own group
+	OwnControllers []string // likewise
+	OwnWritable    bool
+	Delegated      bool // systemd marked Own as delegated
+}
+
+// Way is how groups are made here: either in Homes, or, if Rerun is not empty,
+// by starting this program again with Rerun before its arguments and
+// ScopeVariable set to Scope.
+type Way struct {
+	Homes []Home
+	Rerun []string
+	Scope string
+}
+
+// Home is a group below which a run makes its own, in one hierarchy.
+type Home struct {
+	Version     cgroup.Version
+	Dir         string
+	Controllers []cgroup.Controller // that are asked for here
+	// Leaf says that processes in Dir must first move into a leaf below it: a
+	// v2 group with processes, unless it is the root, cannot enable controllers
+	// for its children.
+	Leaf bool
+	// Optional homes bring pressure and cgroup.kill only: failing there is no
+	// reason to refuse.
+	Optional bool
+}
+
+// ScopeVariable is set in the environment of a program that was started again
+// in a scope, to the scope's name. It must not reach services.
+const ScopeVariable = "MILLICORE_SCOPE"
+
+// ErrNoWay is wrapped in what [Facts.Way] returns where no groups can be made.
+var ErrNoWay = errors.New("no way to limit processes here")
+
+// Way chooses how groups are made. The error wraps ErrNoWay and names the ways
+// out.
+func (f Facts) Way() (Way, error) {
+	i := slices.IndexFunc(f.V1, func(h V1) bool { return slices.Contains(h.Controllers, cgroup.CPU) })
+	switch {
+	case i >= 0:
+		return f.wayV1()
+	case f.V2 != nil:
+		return f.wayV2()
+	}
+	return Way{}, f.refuse("the cpu controller of cgroups is not mounted")
+}
+
+// wayV1 makes groups below the caller's own in each hierarchy, so that limits
+// on the caller hold for them too.
+func (f Facts) wayV1() (Way, error) {
+	var w Way
+	memory := false
+	for _, h := range f.V1 {
+		if !h.Writable && slices.Equal(h.Controllers, []cgroup.Controller{cgroup.CPUSet}) {
+			continue // missed only where an experiment asks for it
+		}
+		if !h.Writable {
+			return Way{}, f.refuse(fmt.Sprintf("%s cannot be written by user %d", h.Dir, f.UID))
+		}
+		w.Homes = append(w.Homes, Home{Version: cgroup.V1, Dir: h.Dir, Controllers: h.Controllers})
+		memory = memory || slices.Contains(h.Controllers, cgroup.Memory)
+	}
+	if f.V2 == nil || !f.V2.OwnWritable {
+		return w, nil
+	}
+	// A hybrid host. The v2 hierarchy may hold the memory controller; else it
+	// brings pressure, which needs no controller and thus no leaf.
+	unified := Home{Version: cgroup.V2, Dir: f.V2.Own, Optional: true}
+	if !memory && f.V2.Own == f.V2.Top && f.V2.TopIsRoot {
+		unified.Controllers = offered(f.V2.TopControllers, cgroup.Memory)
+	}
+	w.Homes = append(w.Homes, unified)
+	return w, nil
+}
+
+func (f Facts) wayV2() (Way, error) {
+	v := f.V2
+	in := func(dir string, controllers []string, leaf bool) (Way, error) {
+		found := offered(controllers, cgroup.CPU, cgroup.Memory, cgroup.CPUSet)
+		if !slices.Contains(found, cgroup.CPU) {
+			return Way{}, f.refuse(fmt.Sprintf("the cpu controller is not delegated to %s", dir))
+		}
+		return Way{Homes: []Home{{Version: cgroup.V2, Dir: dir, Controllers: found, Leaf: leaf}}}, nil
+	}
+	root := v.TopIsRoot && v.TopWritable
+	delegated := v.OwnWritable && (v.Delegated || f.Scope != "" && path.Base(v.Own) == f.Scope)
+	inNamespace := v.OwnWritable && v.Own == v.Top && !v.TopIsRoot
+	switch {
+	case v.Own == v.Top && root:
+		return in(v.Top, v.TopControllers, false)
+	case (delegated || inNamespace) && (slices.Contains(v.OwnControllers, "cpu") || f.Scope != ""):
+		return in(v.Own, v.OwnControllers, true)
+	case f.Systemd && f.SystemdRun != "" && f.Scope == "" && (f.UID == 0 || slices.Contains(f.UserManager, "cpu")):
+		return f.rerun(), nil
+	case f.UID == 0 && root && !f.Systemd:
+		return in(v.Top, v.TopControllers, false)
+	case f.UID == 0 && root && f.SystemdRun == "":
+		return in(v.Top, v.TopControllers, false)
+	}
+	return Way{}, f.refuse(f.whyNotV2())
+}
+
+// rerun asks systemd for a scope of its own, which is delegated.
+func (f Facts) rerun() Way {
+	scope := fmt.Sprintf("%s%d.scope", prefix, f.PID)
+	argv := []string{f.SystemdRun}
+	if f.UID != 0 {
+		argv = append(argv, "--user")
+	}
+	argv = append(argv, "--scope", "--quiet", "--collect", "--unit="+scope, "--property=Delegate=yes", "--")
+	return Way{Rerun: argv, Scope: scope}
+}
+
+func (f Facts) whyNotV2() string {
+	v := f.V2
+	switch {
+	case f.Scope != "":
+		return fmt.Sprintf("systemd-run did not put this process into %s: it is in %s", f.Scope, v.Own)
+	case f.UID != 0 && f.Systemd && f.SystemdRun == "":
+		return "systemd-run is not in PATH"
+	case f.UID != 0 && f.Systemd:
+		return fmt.Sprintf("systemd does not delegate the cpu controller to user %d (a file in /etc/systemd/system/user@.service.d with [Service] Delegate=cpu cpuset memory pids would)", f.UID)
+	case !v.OwnWritable && v.Own == v.Top:
+		return fmt.Sprintf("%s is read-only or not writable by user %d", v.Own, f.UID)
+	}
+	return fmt.Sprintf("%s is not delegated to user %d", v.Own, f.UID)
+}
+
+func (f Facts) refuse(why string) error {
+	scope := "in a delegated scope (systemd-run --user --scope -p Delegate=yes millicore …)"
+	if f.UID == 0 {
+		return fmt.Errorf("%w: %s; run in a delegated scope or a container whose /sys/fs/cgroup is writable, or use --on docker", ErrNoWay, why)
+	}
+	return fmt.Errorf("%w: %s; run as root, %s, or use --on docker", ErrNoWay, why, scope)
+}
+
+// offered returns those of the wanted controllers that are in a cgroup's list.
+func offered(list []string, wanted ...cgroup.Controller) []cgroup.Controller {
+	var found []cgroup.Controller
+	for _, c := range wanted {
+		if slices.Contains(list, c.String()) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// outermost returns the group in which dir would be, had no run moved it into
+// its leaf: /a for /a/millicore-1/lab. A run that starts inside another's leaf
+// makes its groups beside the other's.
+func outermost(dir string) string {
+	for path.Base(dir) == leaf && strings.HasPrefix(path.Base(path.Dir(dir)), prefix) {
+		dir = path.Dir(path.Dir(dir))
+	}
+	return dir
+}

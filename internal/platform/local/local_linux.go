@@ -1,0 +1,245 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/local/group"
+)
+
+// local is the platform.
+type local struct {
+	options Options
+	run     *group.Run
+	ports   ports
+
+	mu     sync.Mutex
+	parts  map[part]struct{} // what is started and not yet stopped
+	names  int               // groups made so far: names are never used twice
+	warned map[string]bool
+	closed bool
+}
+
+// part is a running unit or an agent.
+type part interface{ end() error }
+
+// New returns the platform of this machine, after it removed what dead runs
+// left. The error names the ways out where processes cannot be limited here.
+//
+// On a systemd host with cgroup v2 New may replace this process by the same
+// command in a delegated scope; so call it before anything is started, written
+// or read from standard input.
+func New(o Options) (platform.Platform, error) {
+	o = o.filled()
+	if cleaned, err := Clean(o); err != nil {
+		o.Note(err.Error())
+	} else if n := len(cleaned.Removed); n > 0 {
+		o.Note(fmt.Sprintf("removed %d control groups that a killed run left", n))
+	}
+	facts, err := group.Survey()
+	if err != nil {
+		return nil, err
+	}
+	way, err := facts.Way()
+	if err != nil {
+		return nil, err
+	}
+	if len(way.Rerun) > 0 {
+		return nil, rerun(way)
+	}
+	run, err := group.Begin(way, o.State)
+	if err != nil {
+		return nil, err
+	}
+	return &local{options: o, run: run, parts: map[part]struct{}{}, warned: map[string]bool{}}, nil
+}
+
+// rerun replaces this process; it returns only on failure.
+func rerun(w group.Way) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	argv := append(w.Rerun, program)
+	argv = append(argv, os.Args[1:]...)
+	env := append(os.Environ(), group.ScopeVariable+"="+w.Scope)
+	err = syscall.Exec(argv[0], argv, env)
+	return fmt.Errorf("run again in a scope of its own: %s: %w", strings.Join(argv, " "), err)
+}
+
+// Clean removes what dead runs left. It leaves living runs alone, and whatever
+// it cannot prove to be a run's own.
+func Clean(o Options) (Cleaned, error) {
+	swept, err := group.Sweep(o.filled().State)
+	return Cleaned(swept), err
+}
+
+func (o Options) filled() Options {
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	if o.State == "" {
+		o.State = group.DefaultState()
+	}
+	if o.RestartAfter == 0 {
+		o.RestartAfter = time.Second
+	}
+	return o
+}
+
+// Name is the word of --on.
+func (*local) Name() string { return "local" }
+
+// Check reports what of the experiment cannot run here.
+func (l *local) Check(e *experiment.Experiment) error {
+	var errs []error
+	for i := range e.Cells {
+		c := &e.Cells[i]
+		if c.Service.Image != "" {
+			errs = append(errs, fmt.Errorf("service %q is an image: use --on docker or --on kubernetes, or give its command", c.Service.Name))
+		}
+		if err := l.checkLimits(c.Limits); err != nil {
+			errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
+		}
+		for _, d := range c.Service.Dependencies {
+			if d.Image != "" {
+				errs = append(errs, fmt.Errorf("dependency %q is an image: use --on docker or --on kubernetes, or give its command or url", d.Name))
+			}
+			if err := l.checkLimits(d.Limits); err != nil {
+				errs = append(errs, fmt.Errorf("dependency %q: %w", d.Name, err))
+			}
+		}
+	}
+	return firstOfEach(errs)
+}
+
+func (l *local) checkLimits(limits experiment.Limits) error {
+	if err := group.CheckLimits(limits); err != nil {
+		return err
+	}
+	return l.run.Check(limits)
+}
+
+// firstOfEach joins errors and leaves out repetitions: cells differ in little.
+func firstOfEach(errs []error) error {
+	seen := map[string]bool{}
+	var kept []error
+	for _, err := range errs {
+		if !seen[err.Error()] {
+			seen[err.Error()] = true
+			kept = append(kept, err)
+		}
+	}
+	return errors.Join(kept...)
+}
+
+// Start starts all replicas of a unit and returns when they are ready. The
+// context bounds the starting, not the life of what was started.
+func (l *local) Start(ctx context.Context, u platform.Unit) (platform.Running, error) {
+	r, err := l.startUnit(ctx, u)
+	if err != nil {
+		return nil, fmt.Errorf("start %q: %w", u.Name, err)
+	}
+	return r, nil
+}
+
+// Agent starts an agent in a group without limits. The context bounds the
+// starting.
+func (l *local) Agent(ctx context.Context, trial, index int) (platform.Agent, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	a, err := l.startAgent(trial, index)
+	if err != nil {
+		return nil, fmt.Errorf("start agent %d: %w", index, err)
+	}
+	return a, nil
+}
+
+// Close stops and removes all that is still there.
+func (l *local) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	l.closed = true
+	var left []part
+	for p := range l.parts {
+		left = append(left, p)
+	}
+	l.mu.Unlock()
+	errs := make([]error, len(left))
+	var all sync.WaitGroup
+	for i, p := range left {
+		all.Go(func() { errs[i] = p.end() })
+	}
+	all.Wait()
+	return errors.Join(append(errs, l.run.End())...)
+}
+
+// add registers a part, so that Close ends it.
+func (l *local) add(p part) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return errors.New("the platform is closed")
+	}
+	l.parts[p] = struct{}{}
+	return nil
+}
+
+func (l *local) drop(p part) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.parts, p)
+}
+
+// makeGroup makes a group whose name begins with what it is for.
+func (l *local) makeGroup(what string, limits experiment.Limits, weight int) (*group.Group, *meter, error) {
+	l.mu.Lock()
+	l.names++
+	name := fmt.Sprintf("%s-%d", safeName(what), l.names)
+	l.mu.Unlock()
+	g, err := l.run.Make(name, limits, weight)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := newMeter(g, limits)
+	if err != nil {
+		return nil, nil, errors.Join(err, g.Remove())
+	}
+	return g, m, nil
+}
+
+// warn notes something once.
+func (l *local) warn(text string) {
+	l.mu.Lock()
+	before := l.warned[text]
+	l.warned[text] = true
+	l.mu.Unlock()
+	if !before {
+		l.options.Note(text)
+	}
+}
+
+// safeName is a name that can be one of a file or a group: what is not a
+// letter, a digit, a dash or a dot becomes a dash.
+func safeName(name string) string {
+	safe := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '-'
+	}, name)
+	return strings.TrimLeft(safe, ".")
+}
