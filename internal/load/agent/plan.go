@@ -1,0 +1,97 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/millicore/millicore/internal/load/engine"
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/wire"
+)
+
+// resolveWithin bounds the search for a target's address.
+const resolveWithin = 10 * time.Second
+
+// newPlan turns the lab's words into the engine's plan.
+func newPlan(p *protocol.Prepare) (engine.Plan, error) {
+	load, err := newLoad(p.Load)
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	plan := engine.Plan{
+		Head:        p.Request.Method == "HEAD",
+		Load:        load,
+		Connections: p.Connections,
+		Timeout:     time.Duration(p.Timeout),
+		Warmup:      time.Duration(p.Warmup),
+		Interval:    time.Duration(p.Interval),
+		Threads:     p.Threads,
+		Agent:       p.Agent,
+		Agents:      p.Agents,
+		Seed:        p.Seed,
+	}
+	for _, name := range p.Targets {
+		target, err := newTarget(name, p.Request)
+		if err != nil {
+			return engine.Plan{}, err
+		}
+		plan.Targets = append(plan.Targets, target)
+	}
+	return plan, nil
+}
+
+func newLoad(l protocol.Load) (engine.Load, error) {
+	if l.Kind != protocol.Closed && l.Kind != protocol.Open {
+		return engine.Load{}, fmt.Errorf("load: the kind %q is neither %q nor %q", l.Kind, protocol.Closed, protocol.Open)
+	}
+	stages := make([]schedule.Stage, 0, len(l.Stages))
+	for _, s := range l.Stages {
+		stages = append(stages, schedule.Stage{Length: time.Duration(s.Duration), From: s.From, To: s.To})
+	}
+	if l.Requests > 0 {
+		if len(stages) != 1 {
+			return engine.Load{}, fmt.Errorf("load: %d requests have %d stages: want one, without an end", l.Requests, len(stages))
+		}
+		stages[0].Length = schedule.Endless
+	}
+	curve, err := schedule.NewCurve(stages)
+	if err != nil {
+		return engine.Load{}, fmt.Errorf("load: %w", err)
+	}
+	return engine.Load{Open: l.Kind == protocol.Open, Even: l.Even, Curve: curve, Requests: l.Requests}, nil
+}
+
+// newTarget finds the address of a replica and builds its request. A name with
+// several addresses stands for the first: each replica is named by itself.
+func newTarget(name string, r protocol.Request) (engine.Target, error) {
+	host := r.Host
+	if host == "" {
+		host = name
+	}
+	request, err := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body}.Bytes()
+	if err != nil {
+		return engine.Target{}, err
+	}
+	if addr, err := netip.ParseAddrPort(name); err == nil {
+		return engine.Target{Addr: addr, Request: request}, nil
+	}
+	hostname, service, err := net.SplitHostPort(name)
+	if err != nil {
+		return engine.Target{}, fmt.Errorf("target %q: want host:port: %w", name, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), resolveWithin)
+	defer cancel()
+	port, err := net.DefaultResolver.LookupPort(ctx, "tcp", service)
+	if err != nil {
+		return engine.Target{}, fmt.Errorf("target %q: %w", name, err)
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", hostname)
+	if err != nil {
+		return engine.Target{}, fmt.Errorf("target %q: %w", name, err)
+	}
+	return engine.Target{Addr: netip.AddrPortFrom(ips[0], uint16(port)), Request: request}, nil
+}

@@ -1,0 +1,161 @@
+// Package agent is the conversation between the lab and an agent, on both
+// sides: Serve is what an agent does with the lab's commands, Client is the lab's
+// end. The words are the protocol's, and the traffic is the engine's.
+package agent
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/millicore/millicore/internal/load/engine"
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Serve does what comes in until in ends, which ends all traffic too. What goes
+// wrong is told to the lab in words, as the last line, and returned.
+func Serve(in io.Reader, out io.Writer) error {
+	s := &server{out: newWriter(out), commands: make(chan protocol.Command), ended: make(chan error, 1)}
+	defer s.out.close()
+	go s.read(in)
+	err := s.serve()
+	if err != nil {
+		s.out.send(protocol.Event{Error: err.Error()})
+	}
+	return err
+}
+
+type server struct {
+	out      *writer
+	commands chan protocol.Command
+	ended    chan error // why no more commands come; nil: the input ended
+}
+
+// read decodes the input. It ends with it, or with the first line that is no
+// command.
+func (s *server) read(in io.Reader) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for lines.Scan() {
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		command, err := decodeCommand(lines.Bytes())
+		if err != nil {
+			s.ended <- err
+			return
+		}
+		s.commands <- command
+	}
+	if err := lines.Err(); err != nil {
+		s.ended <- fmt.Errorf("read commands: %w", err)
+		return
+	}
+	s.ended <- nil
+}
+
+// serve runs trials one after another.
+func (s *server) serve() error {
+	for {
+		select {
+		case err := <-s.ended:
+			return err
+		case c := <-s.commands:
+			switch {
+			case c.Prepare != nil:
+				if done, err := s.trial(c.Prepare); done || err != nil {
+					return err
+				}
+			case c.Stop != nil: // of a trial that has ended by itself meanwhile
+			case c.Change != nil: // likewise
+			default:
+				return errors.New("start: no trial is prepared")
+			}
+		}
+	}
+}
+
+// trial runs one trial. It tells whether the input has ended.
+func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
+	plan, err := newPlan(p)
+	if err != nil {
+		return false, fmt.Errorf("prepare trial %d: %w", p.Trial, err)
+	}
+	e, err := engine.Open(plan)
+	if err != nil {
+		return false, fmt.Errorf("prepare trial %d: %w", p.Trial, err)
+	}
+	finished := make(chan error, 1)
+	running := false
+	defer func() {
+		e.Close()
+		if running {
+			<-finished
+		}
+	}()
+	s.out.send(protocol.Event{Ready: &protocol.Ready{
+		PID:         os.Getpid(),
+		Version:     runtime.Version(),
+		Threads:     e.Threads(),
+		Connections: e.Connections(),
+	}})
+
+	for {
+		select {
+		case err := <-s.ended:
+			return true, err
+		case err := <-finished:
+			running = false
+			if err != nil {
+				return false, fmt.Errorf("trial %d: %w", p.Trial, err)
+			}
+			s.out.send(protocol.Event{Done: &protocol.Done{PeakRSS: peakRSS()}})
+			return false, nil
+		case <-s.out.failed:
+			return true, s.out.err
+		case c := <-s.commands:
+			switch {
+			case c.Start != nil && !running:
+				running = true
+				go func() { finished <- s.run(e, p, c.Start.At) }()
+			case c.Stop != nil && !running:
+				finished <- nil
+			case c.Stop != nil:
+				e.Stop()
+			case c.Change != nil && running:
+				load, err := newLoad(c.Change.Load)
+				if err == nil {
+					err = e.Change(load)
+				}
+				if err != nil {
+					return false, fmt.Errorf("trial %d: %w", p.Trial, err)
+				}
+			default:
+				return false, fmt.Errorf("trial %d: %s does not fit here", p.Trial, name(c))
+			}
+		}
+	}
+}
+
+// run sends a frame for each interval.
+func (s *server) run(e *engine.Engine, p *protocol.Prepare, at int64) error {
+	own := startUsage()
+	return e.Run(time.Unix(0, at), func(i *engine.Interval) error {
+		i.Client.CPU, i.Client.RunWait = own.since()
+		return s.out.send(protocol.Event{Frame: &signals.Frame{
+			Trial:  p.Trial,
+			Cell:   p.Cell,
+			Seq:    i.Seq,
+			Start:  i.Start.UnixNano(),
+			End:    i.End.UnixNano(),
+			Phase:  i.Phase,
+			Agent:  &p.Agent,
+			Client: i.Client,
+		}})
+	})
+}

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Interval is what an agent saw between two moments.
+type Interval struct {
+	Seq        int
+	Start, End time.Time
+	Phase      signals.Phase
+	Client     *signals.Client // without CPU and RunWait
+}
+
+// errQuit is what Run returns when the engine was closed under it.
+var errQuit = errors.New("the trial was ended before its time")
+
+// collect joins what the loops hand over into intervals and gives them to take.
+// An interval is complete when each loop has handed it over or ended before it.
+func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
+	ended := make([]bool, len(e.full))
+	for seq := 0; ; seq++ {
+		var whole *handover
+		owner := 0
+		for i, full := range e.full {
+			h, ok := <-full
+			switch {
+			case !ok && !ended[i]:
+				return e.failure()
+			case !ok:
+				continue
+			}
+			ended[i] = h.last
+			if whole == nil {
+				whole, owner = &h, i
+				continue
+			}
+			whole.tally.add(h.tally)
+			whole.end = max(whole.end, h.end)
+			e.giveBack(i, h.tally)
+		}
+		if whole == nil {
+			return nil
+		}
+		if err := take(&Interval{
+			Seq:    seq,
+			Start:  at.Add(whole.start),
+			End:    at.Add(whole.end),
+			Phase:  whole.phase,
+			Client: whole.tally.client(),
+		}); err != nil {
+			return err
+		}
+		e.giveBack(owner, whole.tally)
+	}
+}
+
+// failure is why a loop ended before the trial did.
+func (e *Engine) failure() error {
+	for _, p := range e.ports {
+		if err := p.err(); err != nil {
+			return err
+		}
+	}
+	return errQuit
+}
+
+// giveBack empties a tally for its loop to fill again.
+func (e *Engine) giveBack(i int, t *tally) {
+	t.reset()
+	select {
+	case e.spare[i] <- t:
+	default: // the loop has enough
+	}
+}

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// lead is how far ahead an order is dated, so that all loops know of it before
+// its moment comes.
+const lead = 2 * time.Millisecond
+
+// latestStart is how long after its moment a trial may still be started: what
+// was due meanwhile is sent at once, and stamped as late as it is.
+const latestStart = time.Second
+
+// Engine makes the traffic of one trial. It is opened, run once, and closed.
+type Engine struct {
+	plan   Plan
+	zero   time.Time // of the engine's clock
+	orders orders
+	ports  []port
+	full   []chan handover
+	spare  []chan *tally
+	done   sync.WaitGroup
+	size   int
+}
+
+// Open checks the plan, starts the loops and makes the connections. It returns
+// when each is made or refused, or has taken as long as the timeout; a service
+// that refuses is no error, since that is what a trial may find.
+func Open(plan Plan) (*Engine, error) {
+	if err := plan.settle(); err != nil {
+		return nil, err
+	}
+	e := &Engine{plan: plan, zero: time.Now()}
+	for i := range plan.Threads {
+		_, n := e.plan.place(plan.Load, e.share(i))
+		e.size += n
+	}
+	if err := allowFiles(e.size); err != nil {
+		return nil, err
+	}
+	for range plan.Threads {
+		p, err := newPort(e.zero, plan.Targets)
+		if err != nil {
+			e.release()
+			return nil, err
+		}
+		e.ports = append(e.ports, p)
+	}
+	// Each loop keeps a processor of the Go scheduler while it is awake;
+	// reading commands and writing frames need one besides.
+	if runtime.GOMAXPROCS(0) < plan.Threads+1 {
+		runtime.GOMAXPROCS(plan.Threads + 1)
+	}
+
+	var settled sync.WaitGroup
+	for i := range plan.Threads {
+		full, spare := make(chan handover, 64), make(chan *tally, 64)
+		e.full, e.spare = append(e.full, full), append(e.spare, spare)
+		spare <- newTally()
+		settled.Add(1)
+		l := newLoop(e.ports[i], &e.plan, e.share(i), &e.orders, spare, full, settled.Done)
+		e.done.Go(func() {
+			runtime.LockOSThread() // for good: the thread ends with the loop
+			enter()
+			l.grow(plan.Load)
+			l.run()
+		})
+	}
+	settled.Wait()
+	for _, p := range e.ports {
+		if err := p.err(); err != nil {
+			e.Close()
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (e *Engine) share(thread int) int { return e.plan.Agent*e.plan.Threads + thread }
+
+// Threads is the number of event loops.
+func (e *Engine) Threads() int { return e.plan.Threads }
+
+// Connections is the number of connections of this agent.
+func (e *Engine) Connections() int { return e.size }
+
+// Run starts the trial at a moment of the wall clock and gives each interval to
+// take, in order, which must not keep its histograms. It returns after the last
+// interval, or with an error that ended the trial, take's among them.
+func (e *Engine) Run(at time.Time, take func(*Interval) error) error {
+	late := time.Since(at)
+	if late > latestStart {
+		return fmt.Errorf("start: the moment to start at was %v ago; set the clocks of lab and agent, or start later", late.Round(time.Millisecond))
+	}
+	e.order(order{start: true, at: time.Since(e.zero) - late})
+	return e.collect(at, take)
+}
+
+// Change replaces the load from now on; its curve's time begins anew. In the
+// last moments of a trial it comes too late and changes nothing.
+func (e *Engine) Change(load Load) error {
+	switch {
+	case load.Curve == nil:
+		return errors.New("change: no load")
+	case load.Open != e.plan.Load.Open:
+		return errors.New("change: a closed loop and an open loop cannot replace one another; prepare a new trial")
+	case load.Requests > 0 || e.plan.Load.Requests > 0:
+		return errors.New("change: a load by a number of requests cannot be changed nor changed to")
+	}
+	next := e.plan
+	next.Load = load
+	if err := next.settleLoad(); err != nil {
+		return fmt.Errorf("change: %w", err)
+	}
+	size := 0
+	for i := range e.plan.Threads {
+		_, n := e.plan.place(load, e.share(i))
+		size += n
+	}
+	if err := allowFiles(size); err != nil {
+		return fmt.Errorf("change: %w", err)
+	}
+	e.order(order{load: &load, at: time.Since(e.zero) + lead})
+	return nil
+}
+
+// Stop ends the load. Run returns when what is in flight has ended or timed out.
+func (e *Engine) Stop() { e.order(order{stop: true, at: time.Since(e.zero) + lead}) }
+
+// Close ends all traffic at once and waits for the loops to end.
+func (e *Engine) Close() {
+	e.order(order{quit: true, at: time.Since(e.zero)})
+	for _, full := range e.full {
+		for range full { // of use to nobody any more
+		}
+	}
+	e.done.Wait()
+	e.release()
+}
+
+func (e *Engine) release() {
+	for _, p := range e.ports {
+		p.release()
+	}
+	e.ports = nil
+}
+
+func (e *Engine) order(o order) {
+	e.orders.add(o)
+	for _, p := range e.ports {
+		p.wake()
+	}
+}

@@ -1,0 +1,220 @@
+package engine
+
+import "time"
+
+// handle takes what may be done with a connection now.
+func (l *loop) handle(ev event) {
+	s := &l.slots[ev.slot]
+	if ev.generation != s.generation {
+		return // of an earlier connection
+	}
+	if s.state == dialing {
+		out := l.port.dialed(ev.slot)
+		if out == later {
+			return
+		}
+		generation := s.generation
+		l.dialed(ev.slot, out)
+		if s.generation != generation || s.state == cold {
+			return
+		}
+	}
+	if ev.writable && s.state == flying && s.written < len(l.request(s)) {
+		l.write(ev.slot)
+	}
+	if (ev.readable || ev.ended) && s.generation == ev.generation {
+		l.receive(ev.slot, ev.ended)
+	}
+}
+
+func (l *loop) request(s *slot) []byte { return l.plan.Targets[s.target].Request }
+
+// send sends a request on a ready connection. It is sent the moment before its
+// first bytes are given to the kernel: on one machine, that call already runs a
+// part of the service's side. The clock has been read since anything took time.
+func (l *loop) send(i int32) {
+	s := &l.slots[i]
+	s.written = 0
+	sent := l.now
+	if l.write(i) == broken && s.written == 0 && !s.fresh {
+		// The connection ended while it was idle and the request never
+		// left, so nothing is known of the service: take a new one.
+		l.shut(i, true)
+		l.bind(s)
+		l.dial(i)
+		return
+	}
+	s.state, s.sent = flying, sent
+	s.answer.Begin(l.plan.Head)
+	l.join(&l.flying, i)
+	if s.intended >= l.counted {
+		l.tally.Sent++
+		l.tally.SendLag.Record(s.sent - max(s.intended, s.freed))
+	}
+}
+
+// write gives what is left of the request to the kernel. Where the connection
+// broke, an answer may have come before, as when a service refuses a large
+// body: reading finds it, or the end.
+func (l *loop) write(i int32) outcome {
+	s := &l.slots[i]
+	request := l.request(s)
+	l.stale = true
+	for s.written < len(request) {
+		n, out := l.port.write(i, request[s.written:])
+		if out != okay {
+			return out
+		}
+		s.written += n
+	}
+	return okay
+}
+
+// receive reads what has come. Bytes that nobody asked for end the connection.
+func (l *loop) receive(i int32, toEnd bool) {
+	s := &l.slots[i]
+	generation := s.generation
+	for range maxReads {
+		n, out := l.port.read(i, l.buffer)
+		l.tick()
+		l.tally.Bytes += int64(n)
+		switch {
+		case out == later:
+			return
+		case out != okay:
+			l.disconnected(i, out)
+			return
+		case s.state != flying:
+			l.replace(i, true)
+			return
+		}
+		l.take(i, l.buffer[:n])
+		if s.generation != generation || s.state == cold || n < len(l.buffer) && !toEnd {
+			return
+		}
+	}
+	l.again = append(l.again, i)
+}
+
+// readOn reads on where a connection had more than its turn's worth.
+func (l *loop) readOn() {
+	l.again, l.before = l.before[:0], l.again
+	for _, i := range l.before {
+		if s := &l.slots[i]; s.state == flying || s.state == ready {
+			l.receive(i, true)
+		}
+	}
+}
+
+// take takes bytes of the answer.
+func (l *loop) take(i int32, p []byte) {
+	s := &l.slots[i]
+	n, whole, err := s.answer.Read(p)
+	switch {
+	case err != nil || whole && n < len(p):
+		l.fail(i, malformed)
+	case whole:
+		l.answered(i)
+	}
+}
+
+// answered ends a request that has its whole answer.
+func (l *loop) answered(i int32) {
+	s := &l.slots[i]
+	l.part(&l.flying, i)
+	l.count(s, answered)
+	l.goOn(l.now, 0)
+	s.answers++
+	s.failures, s.fresh = 0, false
+	if s.answer.Reusable() {
+		s.state, s.freed = ready, l.now
+		l.release(i)
+	} else {
+		l.replace(i, false)
+	}
+}
+
+// disconnected takes the end of a connection.
+func (l *loop) disconnected(i int32, out outcome) {
+	s := &l.slots[i]
+	switch {
+	case s.state != flying:
+		l.replace(i, out == broken)
+	case out == ended && s.answer.End() == nil:
+		l.answered(i)
+	default:
+		l.fail(i, cut)
+	}
+}
+
+// fail ends a request without an answer, and its connection with it.
+func (l *loop) fail(i int32, how ending) {
+	s := &l.slots[i]
+	l.part(&l.flying, i)
+	l.count(s, how)
+	pause := time.Duration(0)
+	if how == cut && !s.answer.Begun() {
+		s.failures++
+		pause = backOff(s.failures)
+	}
+	l.goOn(l.now, pause)
+	if how == timedOut {
+		s.answers++ // it was of use: replace it now
+	}
+	l.replace(i, true)
+}
+
+// expire gives up what has waited for the timeout.
+func (l *loop) expire() {
+	for l.flying.head >= 0 && l.slots[l.flying.head].sent+l.plan.Timeout <= l.now {
+		l.fail(l.flying.head, timedOut)
+	}
+	for l.dialing.head >= 0 && l.slots[l.dialing.head].began+l.plan.Timeout <= l.now {
+		l.dialed(l.dialing.head, broken)
+	}
+}
+
+// ending is how a request ended.
+type ending uint8
+
+const (
+	answered ending = iota
+	timedOut
+	refused
+	cut
+	malformed
+)
+
+// count enters a request that ends now into the books.
+func (l *loop) count(s *slot, how ending) {
+	t := l.tally
+	if l.quota >= 0 {
+		l.left--
+	}
+	if s.intended < l.counted {
+		t.Carried++
+		return
+	}
+	timed := false
+	switch how {
+	case answered:
+		status := s.answer.Status()
+		t.status[status]++
+		if timed = status >= 200 && status < 300; timed {
+			t.Good++
+		}
+	case timedOut:
+		t.Timeouts++
+		timed = true
+	case refused:
+		t.Refused++
+	case cut:
+		t.Cut++
+	case malformed:
+		t.Malformed++
+	}
+	if timed {
+		t.Latency.Record(l.now - s.intended)
+		t.Service.Record(l.now - s.sent)
+	}
+}

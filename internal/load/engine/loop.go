@@ -1,0 +1,319 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+const (
+	never      = time.Duration(1<<63 - 1)
+	maxEvents  = 512
+	bufferSize = 64 << 10
+	// maxReads is how often one connection is read before the others get
+	// their turn.
+	maxReads = 16
+)
+
+// loop is one event loop: a share of the load on a share of the connections.
+// All its moments are on the engine's clock.
+//
+// The present moment, l.now, is read anew by tick after each call that takes
+// time, and tick first brings the books up to that moment: requests that have
+// come due, and the ends of intervals. So every stamp falls into the interval
+// that is open.
+type loop struct {
+	port          port
+	plan          *Plan
+	share, shares int
+	orders        *orders
+	spare         <-chan *tally // empty tallies that the collector gave back
+	full          chan<- handover
+	settled       func() // called once, when the first dials have ended
+
+	slots   []slot
+	free    ring[int32]         // slots without a request, the longest idle first
+	wait    ring[time.Duration] // when the waiting requests were intended
+	flying  list                // slots with a request under way, by the moment it was sent
+	dialing list                // slots whose connection is being made, by the moment that began
+	again   []int32             // slots with more to read
+	before  []int32             // memory of an earlier again
+	events  []event
+	buffer  []byte
+
+	now     time.Duration
+	stale   bool          // time has gone by since now was read
+	horizon time.Duration // when tick next has something to do besides
+	obeyed  int           // orders
+	zero    time.Duration // start of the trial; never before it is known
+
+	source
+	intervals schedule.Intervals // since zero
+	tally     *tally
+	seq       int
+	begun     time.Duration // start of the present interval
+	boundary  time.Duration // its end
+	phase     signals.Phase
+	counted   time.Duration // requests intended before are carried, not counted
+	dropAt    time.Duration // when requests that still wait after the end are dropped
+	bound     int           // requests that wait for a connection of their own to be made
+	larger    *Load         // a load that may need more connections, not yet seen to
+	over      bool
+}
+
+func newLoop(p port, plan *Plan, share int, o *orders, spare <-chan *tally, full chan<- handover, settled func()) *loop {
+	l := &loop{
+		port: p, plan: plan, share: share, shares: plan.shares(),
+		orders: o, spare: spare, full: full, settled: settled,
+		flying:   list{head: -1, tail: -1},
+		dialing:  list{head: -1, tail: -1},
+		events:   make([]event, maxEvents),
+		buffer:   make([]byte, bufferSize),
+		tally:    <-spare,
+		zero:     never,
+		boundary: never,
+		dropAt:   never,
+	}
+	l.source.due = never
+	return l
+}
+
+// run works until the trial is over or quit.
+func (l *loop) run() {
+	l.tick()
+	for !l.over && l.port.err() == nil {
+		if l.dialing.n == 0 {
+			l.settle()
+		}
+		if l.larger != nil {
+			l.grow(*l.larger)
+			l.larger = nil
+		}
+		n := l.port.wait(l.events, l.wakeAt())
+		l.tick()
+		// Connections that have closed come first, so that no request is
+		// given to one that is known to be gone.
+		for i := range n {
+			if ev := l.events[i]; ev.ended && l.slots[ev.slot].state == ready {
+				l.handle(ev)
+				l.events[i].slot = -1
+			}
+		}
+		for i := range n {
+			if l.events[i].slot >= 0 {
+				l.handle(l.events[i])
+			}
+			l.dispatch()
+		}
+		l.readOn()
+		l.dispatch()
+		if n < len(l.events) {
+			// All events known to the kernel have been seen, so what is
+			// late now is late.
+			l.expire()
+			l.dispatch()
+		}
+		l.finish()
+	}
+	l.leave()
+}
+
+// wakeAt is the moment at which the loop has to work even if nothing comes.
+func (l *loop) wakeAt() time.Duration {
+	if len(l.again) > 0 {
+		return 0
+	}
+	at := l.horizon
+	if l.flying.head >= 0 {
+		at = min(at, l.slots[l.flying.head].sent+l.plan.Timeout)
+	}
+	if l.dialing.head >= 0 {
+		at = min(at, l.slots[l.dialing.head].began+l.plan.Timeout)
+	}
+	return at
+}
+
+// tick reads the clock and brings the books up to it.
+func (l *loop) tick() {
+	l.now = l.port.now()
+	l.stale = false
+	for {
+		l.horizon = l.next()
+		if l.now < l.horizon {
+			return
+		}
+		l.step(l.horizon)
+	}
+}
+
+// next is the moment of the next thing that happens by itself.
+func (l *loop) next() time.Duration {
+	at := min(l.boundary, l.source.next(), l.dropAt)
+	if o, ok := l.orders.after(l.obeyed); ok {
+		at = min(at, o.at)
+	}
+	return at
+}
+
+// step does the one thing that falls on the moment at. Orders come first, then
+// the end of an interval, so that a request due at that end belongs to the next.
+func (l *loop) step(at time.Duration) {
+	switch o, ok := l.orders.after(l.obeyed); {
+	case ok && o.at <= at:
+		l.obeyed++
+		l.obey(o)
+	case l.boundary <= at:
+		l.turn()
+	case l.dropAt <= at:
+		l.drop()
+	default:
+		l.admit(at)
+	}
+}
+
+// obey does what an order says, as of its moment.
+func (l *loop) obey(o order) {
+	switch {
+	case o.start:
+		l.zero, l.counted = o.at, o.at
+		l.intervals = schedule.Intervals{
+			Warmup: l.plan.Warmup,
+			End:    l.plan.Load.Curve.Length() + l.plan.Warmup,
+			Every:  l.plan.Interval,
+		}
+		l.source.begin(l.plan.Load, l.plan.Load.Curve.After(l.plan.Warmup), l, o.at)
+		l.open(o.at)
+	case l.zero == never: // a trial that has not begun is only ended
+		l.over = l.over || o.stop || o.quit
+	case o.quit:
+		l.over = true
+	case l.phase == signals.Drain:
+	case o.stop:
+		l.drop()
+		l.intervals.End = max(o.at, l.begun) - l.zero
+		if o.at > l.begun {
+			l.boundary = min(l.boundary, o.at)
+			return
+		}
+		l.endLoad(l.begun)
+		l.open(l.begun)
+	case o.load != nil && o.at-l.zero < l.intervals.End:
+		l.intervals.End = o.at - l.zero + o.load.Curve.Length()
+		l.boundary = l.zero + first(l.intervals.After(l.begun-l.zero))
+		l.source.begin(*o.load, o.load.Curve, l, o.at)
+		l.larger = o.load
+	}
+}
+
+// open begins an interval at a moment.
+func (l *loop) open(at time.Duration) {
+	end, phase := l.intervals.After(at - l.zero)
+	l.begun, l.boundary, l.phase = at, l.zero+end, phase
+	if phase != signals.Warmup {
+		l.counted = l.zero + l.plan.Warmup
+	}
+}
+
+// turn ends the present interval at its boundary and begins the next.
+func (l *loop) turn() {
+	end := l.boundary
+	l.tally.InFlight = int64(l.flying.n)
+	l.tally.Waiting = int64(l.wait.len() + l.bound)
+	if l.phase != signals.Drain {
+		l.source.report(l.tally, end)
+	}
+	if end-l.zero >= l.intervals.End {
+		if l.phase != signals.Drain {
+			l.endLoad(end)
+		}
+		l.over = l.idle()
+	}
+	l.handOver(end, l.over)
+	if !l.over {
+		l.open(end)
+	} else {
+		l.boundary, l.dropAt = never, never
+	}
+}
+
+// endLoad makes no more requests due after a moment. Those that still wait are
+// sent if a connection becomes free within the timeout.
+func (l *loop) endLoad(at time.Duration) {
+	l.source.end()
+	l.dropAt = at + l.plan.Timeout
+}
+
+// idle tells whether no request is under way or waits.
+func (l *loop) idle() bool { return l.flying.n == 0 && l.bound == 0 && l.wait.len() == 0 }
+
+// finish ends the trial where nothing is left to be done.
+func (l *loop) finish() {
+	if l.over || l.zero == never {
+		return
+	}
+	if done := l.source.exhausted(); !done && (l.phase != signals.Drain || !l.idle()) {
+		return
+	}
+	l.over = true
+	if l.phase != signals.Drain {
+		l.source.report(l.tally, l.now)
+	}
+	l.handOver(l.now, true)
+}
+
+// handOver gives the present tally away and takes an empty one.
+func (l *loop) handOver(end time.Duration, last bool) {
+	l.full <- handover{
+		seq: l.seq, start: l.begun - l.zero, end: end - l.zero,
+		phase: l.phase, tally: l.tally, last: last,
+	}
+	l.seq++
+	select {
+	case l.tally = <-l.spare:
+	default:
+		l.tally = newTally() // the collector is behind
+	}
+}
+
+// drop gives up the requests that are due and were not sent.
+func (l *loop) drop() {
+	l.dropAt = never
+	for l.wait.len() > 0 {
+		l.discard(l.wait.pop())
+	}
+	for i := l.dialing.head; i >= 0; i = l.slots[i].next {
+		if s := &l.slots[i]; s.bound {
+			s.bound = false
+			l.bound--
+			l.discard(s.intended)
+		}
+	}
+}
+
+func (l *loop) discard(intended time.Duration) {
+	if intended >= l.counted {
+		l.tally.Dropped++
+	}
+}
+
+// leave closes all connections.
+func (l *loop) leave() {
+	for i := range l.slots {
+		if s := &l.slots[i]; s.state != cold {
+			l.port.close(int32(i), s.state != ready)
+			s.state = cold
+		}
+	}
+	l.settle()
+	close(l.full)
+}
+
+func (l *loop) settle() {
+	if l.settled != nil {
+		l.settled()
+		l.settled = nil
+	}
+}
+
+func first[A, B any](a A, _ B) A { return a }

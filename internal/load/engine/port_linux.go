@@ -1,0 +1,281 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// epollPort is the port of one loop on Linux: an epoll, edge-triggered, with one
+// registration for the life of a connection.
+//
+// The calls that never block are raw: they do not tell the Go scheduler, which
+// saves its bookkeeping and keeps it from taking the loop's processor away. The
+// wait does tell it, so that a garbage collection need not wait for the loop.
+type epollPort struct {
+	epoll, bell int // bell: an eventfd that wake rings
+	zero        time.Time
+	addrs       []sockaddr
+	fds         []int32 // by slot; -1: none
+	events      []unix.EpollEvent
+	noPwait2    bool
+	failed      error
+	rung        atomic.Bool
+}
+
+// sockaddr is an address in the kernel's form.
+type sockaddr struct {
+	family int
+	raw    [unix.SizeofSockaddrInet6]byte
+	size   uintptr
+}
+
+// bellSlot marks the bell's events.
+const bellSlot = -1
+
+func newPort(zero time.Time, targets []Target) (port, error) {
+	p := &epollPort{zero: zero, epoll: -1, bell: -1, events: make([]unix.EpollEvent, maxEvents)}
+	for _, t := range targets {
+		p.addrs = append(p.addrs, newSockaddr(t.Addr))
+	}
+	var err error
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("make an epoll: %w", err)
+	}
+	if p.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		p.release()
+		return nil, fmt.Errorf("make an eventfd: %w", err)
+	}
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: bellSlot}
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, p.bell, &event); err != nil {
+		p.release()
+		return nil, fmt.Errorf("add an eventfd to an epoll: %w", err)
+	}
+	return p, nil
+}
+
+func newSockaddr(addr netip.AddrPort) sockaddr {
+	s := sockaddr{}
+	ip := addr.Addr().Unmap()
+	// Layout: struct sockaddr_in and sockaddr_in6, linux/in.h and in6.h.
+	binary.BigEndian.PutUint16(s.raw[2:], addr.Port())
+	if ip.Is4() {
+		s.family, s.size = unix.AF_INET, unix.SizeofSockaddrInet4
+		copy(s.raw[4:], ip.AsSlice())
+	} else {
+		s.family, s.size = unix.AF_INET6, unix.SizeofSockaddrInet6
+		copy(s.raw[8:], ip.AsSlice())
+	}
+	binary.NativeEndian.PutUint16(s.raw[0:], uint16(s.family))
+	return s
+}
+
+func (p *epollPort) now() time.Duration { return time.Since(p.zero) }
+
+func (p *epollPort) err() error { return p.failed }
+
+func (p *epollPort) wake() {
+	if p.rung.Swap(true) {
+		return
+	}
+	one := [8]byte{1}
+	_, _ = unix.Write(p.bell, one[:]) // cannot fail: the counter holds one
+}
+
+func (p *epollPort) release() {
+	for slot, fd := range p.fds {
+		if fd >= 0 {
+			p.close(int32(slot), true)
+		}
+	}
+	if p.bell >= 0 {
+		_ = unix.Close(p.bell)
+	}
+	if p.epoll >= 0 {
+		_ = unix.Close(p.epoll)
+	}
+}
+
+func (p *epollPort) wait(events []event, until time.Duration) int {
+	n := p.poll(until)
+	filled := 0
+	for i := range p.events[:n] {
+		e := &p.events[i]
+		if e.Fd == bellSlot {
+			var count [8]byte
+			p.rung.Store(false)
+			_, _ = unix.Read(p.bell, count[:])
+			continue
+		}
+		events[filled] = event{
+			slot:       e.Fd,
+			generation: e.Pad,
+			readable:   e.Events&unix.EPOLLIN != 0,
+			writable:   e.Events&unix.EPOLLOUT != 0,
+			ended:      e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0,
+		}
+		filled++
+	}
+	return filled
+}
+
+// poll asks for events, and waits for the first one until a moment.
+func (p *epollPort) poll(until time.Duration) int {
+	n, errno := p.pollOnce(0)
+	if n > 0 || errno != 0 && errno != unix.EINTR {
+		return p.polled(n, errno)
+	}
+	left := until - p.now()
+	if left <= 0 {
+		return 0
+	}
+	return p.polled(p.pollOnce(left))
+}
+
+func (p *epollPort) polled(n int, errno unix.Errno) int {
+	switch errno {
+	case 0:
+		return n
+	case unix.EINTR:
+	default:
+		p.failed = fmt.Errorf("wait for events: %w", errno)
+	}
+	return 0
+}
+
+// pollOnce is epoll_pwait2, or epoll_pwait where the kernel is older than 5.11:
+// that one waits for whole milliseconds, so it stops short and the rest is
+// waited for by turning in circles.
+func (p *epollPort) pollOnce(left time.Duration) (int, unix.Errno) {
+	if left <= 0 {
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
+			uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+		return int(n), errno
+	}
+	if !p.noPwait2 {
+		spec := unix.NsecToTimespec(int64(min(left, time.Hour)))
+		n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll),
+			uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)),
+			uintptr(unsafe.Pointer(&spec)), 0, 0)
+		if errno != unix.ENOSYS && errno != unix.EPERM {
+			return int(n), errno
+		}
+		p.noPwait2 = true
+	}
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
+		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)),
+		uintptr(min(left, time.Hour)/time.Millisecond), 0, 0)
+	return int(n), errno
+}
+
+func (p *epollPort) dial(slot, generation int32, target int) outcome {
+	for int(slot) >= len(p.fds) {
+		p.fds = append(p.fds, -1)
+	}
+	addr := &p.addrs[target]
+	fd, _, errno := unix.RawSyscall(unix.SYS_SOCKET, uintptr(addr.family),
+		unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+	if errno != 0 {
+		return p.lack("make a socket", errno)
+	}
+	p.fds[slot] = int32(fd)
+	_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	_, _, errno = unix.RawSyscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&addr.raw)), addr.size)
+	switch errno {
+	case 0, unix.EINPROGRESS:
+	case unix.EADDRNOTAVAIL, unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM:
+		return p.lack("connect", errno)
+	default:
+		return broken
+	}
+	event := unix.EpollEvent{
+		Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET,
+		Fd:     slot,
+		Pad:    generation,
+	}
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, int(fd), &event); err != nil {
+		return p.lack("add a socket to an epoll", err.(unix.Errno))
+	}
+	if errno == 0 {
+		return okay
+	}
+	return later
+}
+
+// lack notes that this machine, not the service, refuses a connection. Going
+// on would blame the service, so the trial ends.
+func (p *epollPort) lack(what string, errno unix.Errno) outcome {
+	if p.failed == nil {
+		p.failed = fmt.Errorf("%s: %w; %s", what, errno, remedy(errno))
+	}
+	return lacking
+}
+
+func remedy(errno unix.Errno) string {
+	switch errno {
+	case unix.EADDRNOTAVAIL, unix.EAGAIN:
+		return "this machine has no free local port for the target: widen net.ipv4.ip_local_port_range, or let the service keep its connections open"
+	case unix.EMFILE:
+		return "raise the limit of open files (ulimit -n), or ask for fewer connections"
+	}
+	return "the kernel lacks memory for sockets: ask for fewer connections"
+}
+
+func (p *epollPort) dialed(slot int32) outcome {
+	value, err := unix.GetsockoptInt(int(p.fds[slot]), unix.SOL_SOCKET, unix.SO_ERROR)
+	if err != nil || value != 0 {
+		return broken
+	}
+	return okay
+}
+
+func (p *epollPort) write(slot int32, b []byte) (int, outcome) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(p.fds[slot]),
+		uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
+	switch errno {
+	case 0:
+		return int(n), okay
+	case unix.EAGAIN, unix.EINTR:
+		return 0, later
+	}
+	return 0, broken
+}
+
+func (p *epollPort) read(slot int32, b []byte) (int, outcome) {
+	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(p.fds[slot]),
+		uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	switch {
+	case errno == 0 && n > 0:
+		return int(n), okay
+	case errno == 0:
+		return 0, ended
+	case errno == unix.EAGAIN, errno == unix.EINTR:
+		return 0, later
+	}
+	return 0, broken
+}
+
+// close ends a connection; abruptly by a reset, which leaves no socket behind
+// that waits out the last packets and holds the port.
+func (p *epollPort) close(slot int32, abruptly bool) {
+	fd := int(p.fds[slot])
+	if fd < 0 {
+		return
+	}
+	p.fds[slot] = -1
+	if abruptly {
+		_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	}
+	_ = unix.Close(fd)
+}
+
+// enter makes the calling thread's timers exact; it belongs to the loop from
+// now on.
+func enter() {
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // only costs exactness
+}

@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/load/wire"
+)
+
+// slot is the place of one connection. It has the same target for good; its
+// connection is made anew when it ends.
+type slot struct {
+	state      slotState
+	listed     bool // in the ring of free slots
+	bound      bool // a request waits for the connection to be made
+	fresh      bool // the connection was made for the request that it carries
+	target     int32
+	generation int32
+	prev, next int32         // in the list of slots flying or dialing
+	began      time.Duration // when the connection was begun
+	freed      time.Duration // when it could last take a request
+	intended   time.Duration // of its request
+	sent       time.Duration
+	written    int // bytes of the request
+	answers    int // on this connection
+	failures   int // connections in a row that brought no byte of an answer
+	answer     wire.Answer
+}
+
+// slotState is what a slot's connection does.
+type slotState uint8
+
+const (
+	cold    slotState = iota // there is none
+	dialing                  // it is being made
+	ready                    // it can take a request
+	flying                   // it carries one
+)
+
+// list is a queue of slots, linked through them. All of a list's slots wait
+// equally long, so the first one is the first to run out of time.
+type list struct {
+	head, tail int32
+	n          int
+}
+
+func (l *loop) join(q *list, i int32) {
+	s := &l.slots[i]
+	s.prev, s.next = q.tail, -1
+	if q.tail >= 0 {
+		l.slots[q.tail].next = i
+	} else {
+		q.head = i
+	}
+	q.tail = i
+	q.n++
+}
+
+func (l *loop) part(q *list, i int32) {
+	s := &l.slots[i]
+	if s.prev >= 0 {
+		l.slots[s.prev].next = s.next
+	} else {
+		q.head = s.next
+	}
+	if s.next >= 0 {
+		l.slots[s.next].prev = s.prev
+	} else {
+		q.tail = s.prev
+	}
+	q.n--
+}
+
+// grow adds the slots that a load needs beyond those that there are, and begins
+// their connections.
+func (l *loop) grow(load Load) {
+	from, n := l.plan.place(load, l.share)
+	for i := len(l.slots); i < n; i++ {
+		l.slots = append(l.slots, slot{target: int32((from + i) % len(l.plan.Targets))})
+		l.dial(int32(i))
+	}
+}
+
+// release puts a slot without a request at the end of the ring.
+func (l *loop) release(i int32) {
+	if s := &l.slots[i]; !s.listed {
+		s.listed = true
+		l.free.push(i)
+	}
+}
+
+// dispatch gives waiting requests to free slots, in order on both sides: each
+// connection, and so each target, gets its turn.
+func (l *loop) dispatch() {
+	for l.wait.len() > 0 && l.free.len() > 0 {
+		if l.stale {
+			l.tick()
+		}
+		i := l.free.pop()
+		s := &l.slots[i]
+		s.listed = false
+		s.intended = l.wait.pop()
+		switch s.state {
+		case ready:
+			l.send(i)
+		case dialing:
+			l.bind(s)
+		case cold:
+			l.bind(s)
+			l.dial(i)
+		}
+	}
+}
+
+// bind lets the slot's request wait for its connection.
+func (l *loop) bind(s *slot) {
+	s.bound, s.fresh = true, true
+	l.bound++
+}
+
+// dial begins the connection of a cold slot.
+func (l *loop) dial(i int32) {
+	s := &l.slots[i]
+	s.state, s.answers = dialing, 0
+	s.generation++
+	s.began = l.now
+	l.join(&l.dialing, i)
+	out := l.port.dial(i, s.generation, int(s.target))
+	l.stale = true
+	if out != later {
+		l.dialed(i, out)
+	}
+}
+
+// dialed takes the end of a dial.
+func (l *loop) dialed(i int32, out outcome) {
+	if l.stale {
+		l.tick()
+	}
+	s := &l.slots[i]
+	l.part(&l.dialing, i)
+	if out == okay {
+		s.state, s.freed = ready, l.now
+		l.tally.Connects++
+	} else {
+		l.shut(i, true)
+		s.failures++
+	}
+	switch {
+	case !s.bound:
+		l.release(i)
+	case out == okay:
+		s.bound = false
+		l.bound--
+		l.send(i)
+	default:
+		s.bound = false
+		l.bound--
+		l.count(s, refused)
+		l.goOn(l.now, backOff(s.failures))
+		l.release(i)
+	}
+}
+
+// shut ends the slot's connection.
+func (l *loop) shut(i int32, abruptly bool) {
+	l.port.close(i, abruptly)
+	l.slots[i].state = cold
+	l.stale = true
+}
+
+// lived is how long a connection must have been of use to be replaced before
+// the next request asks for it. One that ends sooner without an answer may do
+// so again, and dialing on would flood a service that turns everybody away.
+const lived = time.Second
+
+// replace ends a connection without a request and makes the next one.
+func (l *loop) replace(i int32, abruptly bool) {
+	s := &l.slots[i]
+	worked := s.answers > 0 || l.now-s.began >= lived
+	l.shut(i, abruptly)
+	if worked && (l.source.loads() || l.wait.len() > 0) {
+		l.dial(i) // released when the connection is made
+		return
+	}
+	l.release(i)
+}
+
+// A user who was turned away, without a connection or without a byte of an
+// answer, pauses before the next attempt, twice as long each time: a dead
+// service must not make the agent spin. The next request is intended at the end
+// of the pause.
+const (
+	firstPause = 10 * time.Millisecond
+	lastPause  = time.Second
+)
+
+func backOff(failures int) time.Duration {
+	return min(firstPause<<min(max(failures-1, 0), 10), lastPause)
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// tally is what one loop counts over one interval. A loop fills one while the
+// collector empties another.
+type tally struct {
+	signals.Client
+	status [1000]int64
+}
+
+func newTally() *tally {
+	return &tally{Client: signals.Client{
+		Latency: signals.NewHistogram(),
+		Service: signals.NewHistogram(),
+		SendLag: signals.NewHistogram(),
+	}}
+}
+
+// reset empties the tally and keeps its memory.
+func (t *tally) reset() {
+	latency, service, lag := t.Latency, t.Service, t.SendLag
+	latency.Reset()
+	service.Reset()
+	lag.Reset()
+	*t = tally{Client: signals.Client{Latency: latency, Service: service, SendLag: lag}}
+}
+
+// add adds what another loop counted over the same interval.
+func (t *tally) add(o *tally) {
+	t.Intended += o.Intended
+	t.Sent += o.Sent
+	t.Good += o.Good
+	t.Timeouts += o.Timeouts
+	t.Refused += o.Refused
+	t.Cut += o.Cut
+	t.Malformed += o.Malformed
+	t.Carried += o.Carried
+	t.Dropped += o.Dropped
+	t.InFlight += o.InFlight
+	t.Waiting += o.Waiting
+	t.Bytes += o.Bytes
+	t.Connects += o.Connects
+	t.Users += o.Users
+	t.Rate += o.Rate
+	for i, n := range o.status {
+		t.status[i] += n
+	}
+	t.Latency.Merge(o.Latency)
+	t.Service.Merge(o.Service)
+	t.SendLag.Merge(o.SendLag)
+}
+
+// client returns the tally in the form of a frame. It shares the histograms.
+func (t *tally) client() *signals.Client {
+	t.Status = nil
+	for code, n := range t.status {
+		if n == 0 {
+			continue
+		}
+		if t.Status == nil {
+			t.Status = map[string]int64{}
+		}
+		t.Status[strconv.Itoa(code)] = n
+	}
+	return &t.Client
+}
+
+// handover is a tally on its way from a loop to the collector.
+type handover struct {
+	seq        int
+	start, end time.Duration // since the start of the trial
+	phase      signals.Phase
+	tally      *tally
+	last       bool // the loop has ended
+}

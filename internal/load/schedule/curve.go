@@ -1,0 +1,179 @@
+// Package schedule says when requests are due: how a load runs over time, when
+// its arrivals fall, how many of its users are active, how it is shared among
+// agents and threads, and where the intervals of a trial begin and end. It is
+// pure: moments are durations since the start of the load, and nothing here
+// reads a clock or waits. Making the traffic is the engine's work.
+package schedule
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Endless is the length of a stage that lasts until something else ends the
+// trial, as a number of requests does.
+const Endless = time.Duration(math.MaxInt64 / 4)
+
+// Stage moves a load in a straight line from one figure to another, in users
+// or in requests per second.
+type Stage struct {
+	Length   time.Duration
+	From, To float64
+}
+
+// Curve is a load over time: stages one after another. A figure may jump
+// between two stages. A Curve does not change once made, so loops share it.
+type Curve struct {
+	parts  []part
+	length time.Duration
+	total  float64
+	peak   float64
+}
+
+// part is a stage with its place in the curve.
+type part struct {
+	start, end time.Duration
+	from, to   float64
+	before     float64 // integral of all earlier parts
+}
+
+// NewCurve joins stages. Stages without a length are left out; at least one
+// must have a length, and no figure may be negative or infinite.
+func NewCurve(stages []Stage) (*Curve, error) {
+	c := &Curve{}
+	for i, s := range stages {
+		switch {
+		case s.Length < 0:
+			return nil, fmt.Errorf("stage %d: the duration %v is negative", i+1, s.Length)
+		case !isFigure(s.From) || !isFigure(s.To):
+			return nil, fmt.Errorf("stage %d: %v to %v: want figures of 0 and more", i+1, s.From, s.To)
+		case s.Length == 0:
+			continue
+		case c.length > Endless-s.Length:
+			return nil, fmt.Errorf("stage %d: the stages together are longer than %v", i+1, Endless)
+		case s.Length == Endless && s.From != s.To:
+			return nil, fmt.Errorf("stage %d: %v to %v: a stage without an end has one figure", i+1, s.From, s.To)
+		}
+		p := part{start: c.length, end: c.length + s.Length, from: s.From, to: s.To, before: c.total}
+		c.parts = append(c.parts, p)
+		c.length = p.end
+		c.total += p.integral(p.seconds())
+		c.peak = max(c.peak, s.From, s.To)
+	}
+	if len(c.parts) == 0 {
+		return nil, fmt.Errorf("the load has no stage with a duration")
+	}
+	return c, nil
+}
+
+// After returns the curve with a time at its first figure put before it, as a
+// warm-up is. A warm-up of zero changes nothing.
+func (c *Curve) After(warmup time.Duration) *Curve {
+	if warmup <= 0 {
+		return c
+	}
+	first := c.parts[0].from
+	moved := &Curve{length: c.length + warmup, peak: c.peak}
+	moved.parts = append(moved.parts, part{end: warmup, from: first, to: first})
+	moved.total = first * warmup.Seconds()
+	for _, p := range c.parts {
+		p.start, p.end, p.before = p.start+warmup, p.end+warmup, moved.total
+		moved.parts = append(moved.parts, p)
+		moved.total += p.integral(p.seconds())
+	}
+	return moved
+}
+
+// Length is the length of all stages together.
+func (c *Curve) Length() time.Duration { return c.length }
+
+// Peak is the highest figure that the curve reaches.
+func (c *Curve) Peak() float64 { return c.peak }
+
+// At returns the figure at t; where two stages meet, that of the later one.
+// Before its start a curve has its first figure, after its end its last one.
+func (c *Curve) At(t time.Duration) float64 {
+	return c.parts[c.partAt(t)].at(t)
+}
+
+// Until returns the figure towards which the curve runs as time comes up to t:
+// where two stages meet, that of the earlier one.
+func (c *Curve) Until(t time.Duration) float64 {
+	i := c.partAt(t)
+	if i > 0 && t <= c.parts[i].start {
+		i--
+	}
+	return c.parts[i].at(t)
+}
+
+// Integral returns the integral of the curve over 0..t, for a rate the number
+// of requests that are due by then.
+func (c *Curve) Integral(t time.Duration) float64 {
+	if t <= 0 {
+		return 0
+	}
+	p := &c.parts[c.partAt(t)]
+	return p.before + p.integral((min(t, p.end) - p.start).Seconds())
+}
+
+// Inverse returns the moment at which the integral reaches n, and false where
+// the curve ends before.
+func (c *Curve) Inverse(n float64) (time.Duration, bool) {
+	i := 0
+	for i+1 < len(c.parts) && n >= c.parts[i+1].before {
+		i++
+	}
+	return c.inverseIn(i, n)
+}
+
+// inverseIn is Inverse for an n that lies in part i or after the curve.
+func (c *Curve) inverseIn(i int, n float64) (time.Duration, bool) {
+	if n >= c.total {
+		return 0, false
+	}
+	p := &c.parts[i]
+	t := p.start + time.Duration(p.inverse(n-p.before)*1e9)
+	return min(t, p.end-1), true
+}
+
+// partAt returns the index of the part in which t lies.
+func (c *Curve) partAt(t time.Duration) int {
+	i := 0
+	for i+1 < len(c.parts) && t >= c.parts[i+1].start {
+		i++
+	}
+	return i
+}
+
+func (p *part) seconds() float64 { return (p.end - p.start).Seconds() }
+
+func (p *part) slope() float64 { return (p.to - p.from) / p.seconds() }
+
+func (p *part) at(t time.Duration) float64 {
+	switch {
+	case p.from == p.to || t <= p.start:
+		return p.from
+	case t >= p.end:
+		return p.to
+	}
+	return p.from + p.slope()*(t-p.start).Seconds()
+}
+
+// integral of the first x seconds: f x + s x²/2 for the figure f and slope s.
+func (p *part) integral(x float64) float64 {
+	return x * (p.from + p.slope()*x/2)
+}
+
+// inverse returns the x with integral(x) = n: the root of s x²/2 + f x - n in
+// the form 2n / (f + sqrt(f² + 2 s n)), which loses no digits for small
+// slopes and needs no case for a slope of zero.
+func (p *part) inverse(n float64) float64 {
+	root := math.Sqrt(max(0, p.from*p.from+2*p.slope()*n))
+	if p.from+root == 0 {
+		return 0
+	}
+	return 2 * n / (p.from + root)
+}
+
+func isFigure(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
