@@ -1,0 +1,520 @@
+package cgroup
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// These tests make control groups of their own in the running kernel.
+
+const childEnv = "MILLICORE_CGROUP_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if job := os.Getenv(childEnv); job != "" {
+		os.Exit(child(job))
+	}
+	os.Exit(m.Run())
+}
+
+// child is the process inside a group. It begins its job when told so by a
+// line, and ends with its parent.
+func child(job string) int {
+	in := bufio.NewReader(os.Stdin)
+	if _, err := in.ReadString('\n'); err != nil {
+		return 1
+	}
+	name, size, _ := strings.Cut(job, " ")
+	switch name {
+	case "burn":
+		go func() {
+			for {
+			}
+		}()
+	case "hold":
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			return 1
+		}
+		// Mapped by hand, so that the size does not depend on Go's runtime.
+		b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		if err != nil {
+			return 1
+		}
+		for i := 0; i < n; i += 4096 {
+			b[i] = 1
+		}
+		fmt.Println("held")
+	case "namespace":
+		runtime.LockOSThread()
+		if err := syscall.Unshare(syscall.CLONE_NEWCGROUP); err != nil {
+			fmt.Println("skip:", err)
+			break
+		}
+		g, err := Host().Self()
+		fmt.Println(g.CPULimit().State, errors.Is(g.CPULimit().Err, ErrOutside), err)
+	}
+	in.ReadString('\n')
+	return 0
+}
+
+// realGroup is a group in the running kernel: a directory in each hierarchy.
+type realGroup struct {
+	version Version // of the CPU controller
+	dirs    map[Controller]string
+}
+
+// newRealGroup makes a group, or skips the test with what is missing for it.
+func newRealGroup(t testing.TB) realGroup {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to make a control group")
+	}
+	mounts, err := Host().mounts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := realGroup{dirs: map[Controller]string{}}
+	name := fmt.Sprintf("millicore-test-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))
+	for _, m := range mounts {
+		dir := filepath.Join(m.point, name)
+		for c := Controller(0); c < controllers; c++ {
+			if m.version == V1 && c != Unified && hasItem(m.controllers, c.String()) || m.version == V2 && c == Unified {
+				r.dirs[c] = dir
+			}
+		}
+	}
+	r.version = V1
+	if r.dirs[CPU] == "" {
+		r.version = V2
+		if r.dirs[Unified] == "" {
+			t.Skip("needs a cgroup file system")
+		}
+		enabled, err := os.ReadFile(filepath.Join(filepath.Dir(r.dirs[Unified]), "cgroup.subtree_control"))
+		for _, c := range []string{"cpu", "memory"} {
+			if !strings.Contains(" "+strings.TrimSpace(string(enabled))+" ", " "+c+" ") {
+				t.Skipf("needs the %s controller for children of the v2 root: %q, %v", c, enabled, err)
+			}
+		}
+	}
+	for _, dir := range r.dirs {
+		makeDir(t, dir)
+	}
+	return r
+}
+
+// makeDir makes a group's directory and removes it after the test, when the
+// kernel has let go of the last process in it.
+func makeDir(t testing.TB, dir string) {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		t.Skipf("needs control groups that can be written: %v", err)
+	}
+	t.Cleanup(func() { removeDir(t, dir) })
+}
+
+func removeDir(t testing.TB, dir string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		err := os.Remove(dir)
+		if err == nil || errors.Is(err, os.ErrNotExist) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("remove a test's control group: %v", err)
+			return
+		}
+	}
+}
+
+// dir returns the directory of a controller.
+func (r realGroup) dir(t testing.TB, c Controller) string {
+	t.Helper()
+	if dir := r.dirs[c]; dir != "" {
+		return dir
+	}
+	if r.dirs[Unified] == "" {
+		t.Skipf("needs the %s controller", c)
+	}
+	return r.dirs[Unified]
+}
+
+func (r realGroup) at(t testing.TB) Group {
+	t.Helper()
+	var dirs []string
+	for _, dir := range r.dirs {
+		dirs = append(dirs, dir)
+	}
+	g, err := Host().At(dirs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func write(t testing.TB, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// limitCPU sets a quota in microseconds per 100 ms.
+func limitCPU(t testing.TB, version Version, dir string, quota int) {
+	t.Helper()
+	if version == V1 {
+		write(t, dir, "cpu.cfs_period_us", "100000")
+		write(t, dir, "cpu.cfs_quota_us", strconv.Itoa(quota))
+	} else {
+		write(t, dir, "cpu.max", fmt.Sprintf("%d 100000", quota))
+	}
+}
+
+func (r realGroup) limitMemory(t testing.TB, bytes int) {
+	t.Helper()
+	name := "memory.max"
+	if r.dirs[Memory] != "" {
+		name = "memory.limit_in_bytes"
+	}
+	write(t, r.dir(t, Memory), name, strconv.Itoa(bytes))
+}
+
+// running is a child process in a group.
+type running struct {
+	*exec.Cmd
+	out *bufio.Reader
+}
+
+// run starts a child, moves it into dirs and lets it begin. It ends with the
+// test.
+func run(t testing.TB, job string, dirs ...string) running {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+job)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for _, dir := range dirs {
+		write(t, dir, "cgroup.procs", strconv.Itoa(cmd.Process.Pid))
+	}
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	return running{cmd, bufio.NewReader(out)}
+}
+
+func (r realGroup) open(t testing.TB) *Reader {
+	t.Helper()
+	reader, err := r.at(t).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { reader.Close() })
+	return reader
+}
+
+// cpuDirs are those in which a busy process is counted and limited.
+func (r realGroup) cpuDirs(t testing.TB) []string {
+	if r.version == V2 {
+		return []string{r.dirs[Unified]}
+	}
+	return []string{r.dir(t, CPU), r.dir(t, CPUAcct)}
+}
+
+// until reads until what was read is as it should be.
+func until(t *testing.T, read func() (ok bool, seen any)) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		ok, seen := read()
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not seen within a minute; last was %v", seen)
+		}
+	}
+}
+
+func above0[T int64 | time.Duration](v Value[T]) bool {
+	n, ok := v.Get()
+	return ok && n > 0
+}
+
+func TestRealThrottling(t *testing.T) {
+	r := newRealGroup(t)
+	dir := r.dir(t, CPU)
+	limitCPU(t, r.version, dir, 10000)
+	g, reader := r.at(t), r.open(t)
+
+	limit := g.CPULimit()
+	if limit.State != Limited || limit.CPUs != 0.1 || limit.Dir != dir || limit.Hidden || limit.Err != nil {
+		t.Errorf("got %+v, want 0.1 CPU by %s", limit, dir)
+	}
+	child := run(t, "burn", r.cpuDirs(t)...)
+	until(t, func() (bool, any) {
+		var s CPUStat
+		if err := reader.ReadCPU(&s); err != nil {
+			t.Fatal(err)
+		}
+		local := s.ThrottledLocal.State() == Absent || above0(s.ThrottledLocal)
+		return local && above0(s.Usage) && above0(s.User) && s.System.State() == Measured &&
+			above0(s.Periods) && above0(s.ThrottledPeriods) && above0(s.Throttled), s
+	})
+	found, err := Host().Process(child.Process.Pid)
+	if p, _ := found.Place(CPU).Get(); err != nil || p.Dir != dir {
+		t.Errorf("got %v, %v; want the child in %s", found.Place(CPU), err, dir)
+	}
+}
+
+// cpu.stat counts the group's own limit only; cpu.stat.local also that of an
+// ancestor.
+func TestRealThrottlingByAncestor(t *testing.T) {
+	r := newRealGroup(t)
+	parent := r.dir(t, CPU)
+	limitCPU(t, r.version, parent, 10000)
+	if r.version == V2 {
+		write(t, parent, "cgroup.subtree_control", "+cpu")
+	}
+	dir := filepath.Join(parent, "leaf")
+	makeDir(t, dir)
+	g, err := Host().At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own := g.OwnCPULimit(); own.State != Unlimited {
+		t.Errorf("got own limit %+v, want unlimited", own)
+	}
+	if limit := g.CPULimit(); limit.State != Limited || limit.CPUs != 0.1 || limit.Dir != parent {
+		t.Errorf("got %+v, want 0.1 CPU by %s", limit, parent)
+	}
+	reader, err := g.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	var s CPUStat
+	if err := reader.ReadCPU(&s); err != nil {
+		t.Fatal(err)
+	}
+	if s.ThrottledLocal.State() == Absent {
+		t.Skip("needs cpu.stat.local, Linux 6.6")
+	}
+	run(t, "burn", dir)
+	until(t, func() (bool, any) {
+		if err := reader.ReadCPU(&s); err != nil {
+			t.Fatal(err)
+		}
+		return above0(s.ThrottledLocal), s
+	})
+	if n, ok := s.ThrottledPeriods.Get(); !ok || n != 0 {
+		t.Errorf("got %v throttled periods, want 0: the group has no limit", s.ThrottledPeriods)
+	}
+}
+
+func TestRealMemory(t *testing.T) {
+	const limit, held = 256 << 20, 32 << 20
+	r := newRealGroup(t)
+	r.limitMemory(t, limit)
+	g, reader := r.at(t), r.open(t)
+	if got := g.MemoryLimit(); got.State != Limited || got.Bytes != limit || got.Dir != r.dir(t, Memory) || got.Err != nil {
+		t.Errorf("got %+v, want %d", got, limit)
+	}
+	child := run(t, fmt.Sprint("hold ", held), r.dir(t, Memory))
+	if line, err := child.out.ReadString('\n'); err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	until(t, func() (bool, any) {
+		var s MemoryStat
+		if err := reader.ReadMemory(&s); err != nil {
+			t.Fatal(err)
+		}
+		atLeast := func(v Value[int64]) bool { n, ok := v.Get(); return ok && n >= held }
+		peak := s.Peak.State() == Absent || atLeast(s.Peak)
+		return peak && atLeast(s.Current) && atLeast(s.Anon) && atLeast(s.WorkingSet()) &&
+			s.File.State() == Measured && s.InactiveFile.State() == Measured, s
+	})
+}
+
+func TestRealOOMKill(t *testing.T) {
+	if swaps, err := os.ReadFile("/proc/swaps"); err != nil || strings.Count(string(swaps), "\n") > 1 {
+		t.Skip("needs a host without swap, so that a process runs out of memory")
+	}
+	r := newRealGroup(t)
+	r.limitMemory(t, 16<<20)
+	reader := r.open(t)
+	child := run(t, fmt.Sprint("hold ", 256<<20), r.dir(t, Memory))
+	if line, err := child.out.ReadString('\n'); err == nil {
+		t.Fatalf("the child was not killed: %q", line)
+	}
+	child.Wait()
+	var s MemoryStat
+	if err := reader.ReadMemory(&s); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []Value[int64]{s.OOMKillsLocal, s.OOMKills} {
+		if n, ok := v.Get(); v.State() == Unreadable || ok && n != 1 {
+			t.Errorf("got %v kills, want 1", v)
+		}
+	}
+	if s.OOMKillsLocal.State() == Absent && s.OOMKills.State() == Absent {
+		t.Error("no count of OOM kills at all")
+	}
+}
+
+func TestRealUnlimited(t *testing.T) {
+	r := newRealGroup(t)
+	g := r.at(t)
+	// What limits the whole hierarchy is not known here, only that the group
+	// adds nothing to it.
+	parent, err := Host().At(filepath.Dir(r.dir(t, CPU)), filepath.Dir(r.dir(t, Memory)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.OwnCPULimit(); got.State != Unlimited || got.Period != 100*time.Millisecond || got.Err != nil {
+		t.Errorf("got own limit %+v, want unlimited per 100 ms", got)
+	}
+	if got, want := g.CPULimit(), parent.CPULimit(); got.State != want.State || got.CPUs != want.CPUs || got.Err != nil {
+		t.Errorf("got %+v, want %+v as above it", got, want)
+	}
+	if got, want := g.MemoryLimit(), parent.MemoryLimit(); got.State != want.State || got.Bytes != want.Bytes || got.Err != nil {
+		t.Errorf("got %+v, want %+v as above it", got, want)
+	}
+}
+
+func TestRealCPUSet(t *testing.T) {
+	r := newRealGroup(t)
+	dir := r.dirs[CPUSet]
+	if dir == "" {
+		t.Skip("needs a v1 cpuset: on v2 the controller may not be enabled")
+	}
+	g := r.at(t)
+	if got := g.CPUs(); got.State() != Absent {
+		t.Errorf("got %v before it was set, want absent", got)
+	}
+	write(t, dir, "cpuset.cpus", "0")
+	if got := g.CPUs(); got != ValueOf(1) {
+		t.Errorf("got %v, want 1", got)
+	}
+}
+
+func TestRealPressure(t *testing.T) {
+	r := newRealGroup(t)
+	dir := r.dirs[Unified]
+	if dir == "" {
+		t.Skip("needs the v2 hierarchy, which alone has pressure")
+	}
+	reader := r.open(t)
+	var p Pressure
+	if err := reader.ReadPressure(&p); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]Value[Stall]{"cpu": p.CPU.Some, "memory": p.Memory.Some, "io": p.IO.Some} {
+		if v.State() == Unreadable {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+	if p.CPU.Some.State() == Absent {
+		t.Skip("needs a kernel with pressure stall information")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.pressure"), []byte("0"), 0); err != nil {
+		t.Skip("needs cgroup.pressure, Linux 6.1:", err)
+	}
+	if err := reader.ReadPressure(&p); err != nil || p.CPU.Some.State() == Measured {
+		t.Errorf("switched off: got %v, %v; want no measurement and no gone group", p.CPU.Some, err)
+	}
+	if err := r.open(t).ReadPressure(&p); err != nil || p.CPU.Some.State() != Absent {
+		t.Errorf("opened while switched off: got %v, %v; want absent", p.CPU.Some, err)
+	}
+}
+
+func TestRealGroupGone(t *testing.T) {
+	r := newRealGroup(t)
+	limitCPU(t, r.version, r.dir(t, CPU), 50000)
+	g, reader := r.at(t), r.open(t)
+	for _, dir := range r.dirs {
+		removeDir(t, dir)
+	}
+	cpu := CPUStat{Usage: ValueOf(time.Second), Periods: ValueOf[int64](1), ThrottledLocal: ValueOf(time.Second)}
+	for name, err := range map[string]error{
+		"ReadThrottling": reader.ReadThrottling(new(CPUStat)),
+		"ReadCPU":        reader.ReadCPU(&cpu),
+		"ReadMemory":     reader.ReadMemory(new(MemoryStat)),
+	} {
+		if !errors.Is(err, ErrGone) || !errors.Is(err, syscall.ENODEV) {
+			t.Errorf("%s: got %v, want gone by ENODEV", name, err)
+		}
+	}
+	for _, v := range []State{cpu.Usage.State(), cpu.Periods.State(), cpu.ThrottledLocal.State(), cpu.Bursts.State()} {
+		if v != Unreadable {
+			t.Errorf("got %v, want unreadable", v)
+		}
+	}
+	if got := g.CPULimit(); got.State != Unknown || !errors.Is(got.Err, ErrGone) {
+		t.Errorf("got %+v, want unknown: gone", got)
+	}
+	if _, err := g.Open(); !errors.Is(err, ErrGone) {
+		t.Errorf("open: got %v, want gone", err)
+	}
+}
+
+func TestRealSelf(t *testing.T) {
+	g, err := Host().Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Place(CPU).State() != Measured {
+		t.Skipf("needs a visible control group of its own: %v", g.Place(CPU))
+	}
+	if limit := g.CPULimit(); limit.State == Unknown || limit.Err != nil {
+		t.Errorf("got %+v, want a known limit", limit)
+	}
+	if n, ok := Host().Affinity(0).Get(); !ok || n < 1 {
+		t.Errorf("got affinity %v", Host().Affinity(0))
+	}
+	reader, err := g.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	var s CPUStat
+	if err := reader.ReadCPU(&s); err != nil || s.Usage.State() == Unreadable {
+		t.Errorf("got usage %v, %v", s.Usage, err)
+	}
+}
+
+// A process that enters a cgroup namespace while the mounts stay sees its own
+// group as / in a mount that begins above: where that is, nobody can tell it.
+func TestRealNamespace(t *testing.T) {
+	r := newRealGroup(t)
+	limitCPU(t, r.version, r.dir(t, CPU), 50000)
+	child := run(t, "namespace", r.cpuDirs(t)...)
+	line, err := child.out.ReadString('\n')
+	if strings.HasPrefix(line, "skip:") {
+		t.Skip("needs cgroup namespaces:", line)
+	}
+	if err != nil || line != "unknown true <nil>\n" {
+		t.Errorf("got %q, %v; want an unknown limit, outside", line, err)
+	}
+}
