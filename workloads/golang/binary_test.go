@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/workloads/contract"
 )
@@ -183,6 +184,10 @@ func TestSignalAwaitsTheRequestInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	// A service that falls silent fails the test, and does not hang it.
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	const body = `{"mac":"00-00-5E-00-53-FF","firmware":"2.1.6"}`
 	fmt.Fprintf(conn, "POST /devices HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(body))
 	answers := bufio.NewReader(conn)
