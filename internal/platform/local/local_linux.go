@@ -183,7 +183,10 @@ func (l *local) Close() error {
 		all.Go(func() { errs[i] = p.end() })
 	}
 	all.Wait()
-	return errors.Join(append(errs, l.run.End())...)
+	errs = append(errs, l.run.End())
+	// A run that ended before may have had to leave something for us.
+	_, err := Clean(l.options)
+	return errors.Join(append(errs, err)...)
 }
 
 // add registers a part, so that Close ends it.

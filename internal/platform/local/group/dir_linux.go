@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -86,39 +87,49 @@ func below(dir string) ([]string, error) {
 	return all, nil
 }
 
-// signal sends a signal to every process of the groups and reports whether
+// members returns the processes of all the groups and of those below them, each
+// once: the directories of a group in several hierarchies have the same ones.
+func members(dirs []string, except string) ([]int, error) {
+	var all []int
+	for _, dir := range dirs {
+		some, err := pids(dir, except)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// send sends a signal to every process of the groups, once, and reports whether
 // there was any. Pids are held as descriptors before it is looked again who is
 // in the groups, so that a pid that was given to another process meanwhile is
 // not signalled.
-func signal(dirs []string, except string, sig syscall.Signal) (any bool, err error) {
-	for _, dir := range dirs {
-		before, err := pids(dir, except)
-		if err != nil {
-			return any, err
-		}
-		held := map[int]*os.Process{}
-		for _, pid := range before {
-			if p, err := os.FindProcess(pid); err == nil {
-				held[pid] = p
-			}
-		}
-		after, err := pids(dir, except)
-		if err != nil {
-			return any, err
-		}
-		any = any || len(after) > 0
-		for _, pid := range after {
-			if p := held[pid]; p != nil {
-				if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-					return any, fmt.Errorf("signal process %d of %s: %w", pid, dir, err)
-				}
-			}
-		}
-		for _, p := range held {
-			p.Release()
+func send(dirs []string, except string, sig syscall.Signal) (found bool, err error) {
+	before, err := members(dirs, except)
+	if err != nil {
+		return false, err
+	}
+	held := map[int]*os.Process{}
+	for _, pid := range before {
+		if p, err := os.FindProcess(pid); err == nil {
+			held[pid] = p
+			defer p.Release()
 		}
 	}
-	return any, nil
+	after, err := members(dirs, except)
+	if err != nil {
+		return false, err
+	}
+	for _, pid := range after {
+		if p := held[pid]; p != nil {
+			if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+				return true, fmt.Errorf("signal process %d: %w", pid, err)
+			}
+		}
+	}
+	return len(after) > 0, nil
 }
 
 // kill kills every process of the groups and returns when none is left.
@@ -130,8 +141,8 @@ func kill(dirs []string, except string) error {
 		}
 	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
-		any, err := signal(dirs, except, syscall.SIGKILL)
-		if err != nil || !any {
+		found, err := send(dirs, except, syscall.SIGKILL)
+		if err != nil || !found {
 			return err
 		}
 		if time.Now().After(deadline) {

@@ -36,18 +36,13 @@ func (g *Group) Open() (*cgroup.Reader, error) {
 
 // Empty reports whether the group has no processes.
 func (g *Group) Empty() (bool, error) {
-	for _, dir := range g.dirs {
-		all, err := pids(dir, "")
-		if err != nil || len(all) > 0 {
-			return false, err
-		}
-	}
-	return true, nil
+	all, err := members(g.dirs, "")
+	return err == nil && len(all) == 0, err
 }
 
 // Signal sends a signal to every process of the group.
 func (g *Group) Signal(sig syscall.Signal) error {
-	_, err := signal(g.dirs, "", sig)
+	_, err := send(g.dirs, "", sig)
 	return err
 }
 

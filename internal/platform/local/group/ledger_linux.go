@@ -28,13 +28,13 @@ type ledger struct {
 
 // entry is a line; exactly one field is set.
 type entry struct {
-	Begin *begin `json:"begin,omitempty"`
-	Make  string `json:"make,omitempty"` // a directory that is about to be made
-	Made  *made  `json:"made,omitempty"`
-	Leaf  *moved `json:"leaf,omitempty"`
+	Begin *beginning `json:"begin,omitempty"`
+	Make  string     `json:"make,omitempty"` // a directory that is about to be made
+	Made  *made      `json:"made,omitempty"`
+	Leaf  *moved     `json:"leaf,omitempty"`
 }
 
-type begin struct {
+type beginning struct {
 	Boot string    `json:"boot"` // the kernel's id of this boot: groups do not outlive it
 	PID  int       `json:"pid"`
 	Time time.Time `json:"time"`
@@ -98,7 +98,7 @@ func newLedger(state, name string) (*ledger, error) {
 	l := &ledger{file: file, path: filepath.Join(state, name+ledgerSuffix)}
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
-		err = l.write(entry{Begin: &begin{Boot: bootID(), PID: os.Getpid(), Time: time.Now()}})
+		err = l.write(entry{Begin: &beginning{Boot: bootID(), PID: os.Getpid(), Time: time.Now()}})
 	}
 	if err == nil {
 		err = os.Rename(file.Name(), l.path)
@@ -165,7 +165,7 @@ func (l *ledger) close(removed bool) error {
 
 // book is what a ledger says.
 type book struct {
-	begin  begin
+	begin  beginning
 	maybe  []string // directories that were about to be made
 	made   []made
 	leaves []moved

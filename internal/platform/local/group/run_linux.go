@@ -210,7 +210,7 @@ func (h *home) apply(dir string, s setting) error {
 
 // End kills and removes all groups of the run that are left, moves the caller
 // back to where it was and gives the ledger up. Where another run is in the way
-// of that, the rest stays for [Sweep].
+// of the moving, an empty directory and the ledger stay for [Sweep].
 func (r *Run) End() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -220,10 +220,13 @@ func (r *Run) End() error {
 		if h.Leaf {
 			m.Leaf = path.Join(h.dir, leaf)
 		}
-		errs = append(errs, clear(h.dir, m))
+		errs = append(errs, erase(h.dir, m))
 	}
 	r.homes, r.later = nil, nil
 	err := errors.Join(errs...)
+	if errors.Is(err, errInUse) {
+		return r.ledger.close(false)
+	}
 	return errors.Join(err, r.ledger.close(err == nil))
 }
 

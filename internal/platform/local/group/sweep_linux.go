@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -82,15 +83,22 @@ func (s *Swept) sweep(name string) error {
 		return nil
 	}
 	if b.begin.Boot == bootID() {
-		if err := s.clear(b); err != nil {
+		if err := s.erase(b); errors.Is(err, errInUse) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
 	return os.Remove(name)
 }
 
-// clear removes what a book lists and is still there.
-func (s *Swept) clear(b book) error {
+// errInUse says that a living run needs the controllers that a run enabled for
+// itself, so that the processes in that run's leaf cannot go home yet. The
+// leaf harms nobody; whoever sweeps later removes it.
+var errInUse = errors.New("another run uses it")
+
+// erase removes what a book lists and is still there.
+func (s *Swept) erase(b book) error {
 	var errs []error
 	for _, m := range slices.Backward(b.made) {
 		if inode, err := inodeOf(m.Dir); err != nil || inode != m.Inode {
@@ -100,7 +108,7 @@ func (s *Swept) clear(b book) error {
 		if i := slices.IndexFunc(b.leaves, func(l moved) bool { return path.Dir(l.Leaf) == m.Dir }); i >= 0 {
 			home = b.leaves[i]
 		}
-		if err := clear(m.Dir, home); err != nil {
+		if err := erase(m.Dir, home); err != nil {
 			errs = append(errs, fmt.Errorf("remove what process %d left: %w", b.begin.PID, err))
 			continue
 		}
@@ -117,10 +125,10 @@ func (s *Swept) clear(b book) error {
 	return errors.Join(errs...)
 }
 
-// clear kills and removes a run's directory in a home. The processes in its
+// erase kills and removes a run's directory in a home. The processes in its
 // leaf are not the run's: they move back to the home, which must have no
 // controllers enabled for that.
-func clear(dir string, m moved) error {
+func erase(dir string, m moved) error {
 	if err := kill([]string{dir}, m.Leaf); err != nil {
 		return err
 	}
@@ -130,8 +138,10 @@ func clear(dir string, m moved) error {
 	if err := withdraw(dir, words(path.Join(dir, "cgroup.subtree_control"))); err != nil {
 		return err
 	}
-	if err := withdraw(m.Home, m.Controllers); err != nil {
-		return fmt.Errorf("%w; another run uses it: millicore clean removes the rest when that has ended", err)
+	if err := withdraw(m.Home, m.Controllers); errors.Is(err, syscall.EBUSY) {
+		return errInUse
+	} else if err != nil {
+		return err
 	}
 	if err := move(m.Leaf, m.Home); err != nil {
 		return err

@@ -163,6 +163,8 @@ func (f Facts) whyNotV2() string {
 		return "systemd-run is not in PATH"
 	case f.UID != 0 && f.Systemd:
 		return fmt.Sprintf("systemd does not delegate the cpu controller to user %d (a file in /etc/systemd/system/user@.service.d with [Service] Delegate=cpu cpuset memory pids would)", f.UID)
+	case v.OwnWritable && v.Own == v.Top && !slices.Contains(v.OwnControllers, "cpu"):
+		return fmt.Sprintf("the cpu controller is not enabled for %s", v.Own)
 	case !v.OwnWritable && v.Own == v.Top:
 		return fmt.Sprintf("%s is read-only or not writable by user %d", v.Own, f.UID)
 	}

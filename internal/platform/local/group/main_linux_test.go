@@ -1,0 +1,115 @@
+package group
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// stubborn is the argument by which this test's program is a process that
+// ignores SIGTERM.
+const stubborn = "__stubborn"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == stubborn {
+		signal.Ignore(syscall.SIGTERM)
+		os.Stdout.WriteString("here\n")
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+// way is how groups are made here; without one the test is skipped, except in
+// CI, which is to have one.
+func way(t *testing.T) Way {
+	t.Helper()
+	facts, err := Survey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := facts.Way()
+	if err == nil && len(w.Rerun) > 0 {
+		err = errors.New("run the tests in a scope: " + strings.Join(w.Rerun, " ") + " go test …")
+	}
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return w
+}
+
+// begin begins a run that ends with the test, of which nothing is left then.
+func begin(t *testing.T) *Run {
+	t.Helper()
+	w, state := way(t), t.TempDir()
+	r, err := Begin(w, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.End(); err != nil {
+			t.Error(err)
+		}
+		nothingLeft(t, w, r.name, state)
+	})
+	return r
+}
+
+// nothingLeft checks that a run is gone, with its ledger.
+func nothingLeft(t *testing.T, w Way, name, state string) {
+	t.Helper()
+	for _, h := range w.Homes {
+		if dir := filepath.Join(h.Dir, name); exists(dir) {
+			t.Errorf("%s is left", dir)
+		}
+	}
+	if files, _ := filepath.Glob(filepath.Join(state, "*")); len(files) > 0 {
+		t.Errorf("%v is left", files)
+	}
+}
+
+// occupy starts a stubborn process and moves it into directories.
+func occupy(t *testing.T, dirs ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", stubborn)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for _, dir := range dirs {
+		if err := set(dir, "cgroup.procs", itoa(cmd.Process.Pid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// at is the reader's view of a group.
+func at(t *testing.T, dirs ...string) cgroup.Group {
+	t.Helper()
+	g, err := cgroup.Host().At(dirs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}

@@ -1,0 +1,175 @@
+package group
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+var itoa = strconv.Itoa
+
+func TestLimitsAreSet(t *testing.T) {
+	r := begin(t)
+	g, err := r.Make("limited", experiment.Limits{
+		CPUMillis: 500, BurstMillis: 250, Period: 50 * time.Millisecond, Memory: 64 << 20,
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu := at(t, g.dirs...).OwnCPULimit()
+	if cpu.Quota != 25*time.Millisecond || cpu.Period != 50*time.Millisecond {
+		t.Errorf("quota %v of %v, want 25ms of 50ms", cpu.Quota, cpu.Period)
+	}
+	if burst, ok := cpu.Burst.Get(); !ok || burst != 12500*time.Microsecond {
+		t.Errorf("burst %v, want 12.5ms", cpu.Burst)
+	}
+	if memory := at(t, g.dirs...).MemoryLimit(); memory.Bytes != 64<<20 {
+		t.Errorf("memory limit %+v, want 64 MiB", memory)
+	}
+	g.Unlimit()
+	if cpu := at(t, g.dirs...).OwnCPULimit(); cpu.State != cgroup.Unlimited {
+		t.Errorf("after Unlimit: %+v", cpu)
+	}
+	if err := g.Remove(); err != nil {
+		t.Error(err)
+	}
+	if err := g.Remove(); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+func TestCPUSetConfines(t *testing.T) {
+	r := begin(t)
+	if !r.Has(cgroup.CPUSet) {
+		t.Skip("no cpuset controller here")
+	}
+	g, err := r.Make("confined", experiment.Limits{CPUSet: "0"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := occupy(t, g.dirs...)
+	if n, ok := cgroup.Host().Affinity(cmd.Process.Pid).Get(); !ok || n != 1 {
+		t.Errorf("the process may run on %d CPUs, want 1", n)
+	}
+	if _, err := r.Make("beside", experiment.Limits{CPUMillis: 500}, 1); err != nil {
+		t.Errorf("a group without a cpuset beside it: %v", err)
+	}
+	_, err = r.Make("impossible", experiment.Limits{CPUSet: "4000"}, 1)
+	if err == nil || !strings.Contains(err.Error(), "the CPUs here are 0") {
+		t.Errorf("a CPU that is not there: %v", err)
+	}
+}
+
+func TestRefusedLimitsLeaveNothing(t *testing.T) {
+	r := begin(t)
+	if _, err := r.Make("bad", experiment.Limits{CPUMillis: 1}, 1); err == nil {
+		t.Error("a quota below the kernel's smallest was taken")
+	}
+	if _, err := r.Make("bad", experiment.Limits{}, 1); err != nil {
+		t.Errorf("the name is still taken: %v", err)
+	}
+}
+
+func TestLimitAboveTheParents(t *testing.T) {
+	r := begin(t)
+	outer, err := r.Make("outer", experiment.Limits{CPUMillis: 500}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0 // the home of the cpu controller
+	for !strings.HasPrefix(outer.dirs[i], r.homes[i].dir) || at(t, outer.dirs[i]).OwnCPULimit().State != cgroup.Limited {
+		i++
+	}
+	in := &home{Home: Home{Version: r.homes[i].Version, Dir: outer.dirs[i], Controllers: []cgroup.Controller{cgroup.CPU}}}
+	dir := filepath.Join(outer.dirs[i], "inner")
+	if in.Version == cgroup.V2 {
+		if err := set(outer.dirs[i], "cgroup.subtree_control", "+cpu"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err = in.limit(dir, experiment.Limits{CPUMillis: 1000}, 1)
+	switch {
+	case in.Version == cgroup.V2 && err != nil:
+		t.Errorf("v2 allows it, but: %v", err)
+	case in.Version == cgroup.V1 && (err == nil || !strings.Contains(err.Error(), "is limited to 0.5 CPUs")):
+		t.Errorf("v1 refuses it, but: %v", err)
+	}
+}
+
+func TestSignalReachesEveryProcess(t *testing.T) {
+	r := begin(t)
+	g, err := r.Make("two", experiment.Limits{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := occupy(t, g.dirs...), occupy(t, g.dirs...)
+	if empty, err := g.Empty(); err != nil || empty {
+		t.Errorf("empty %v, %v", empty, err)
+	}
+	if err := g.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range []interface{ Wait() error }{one, two} {
+		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "hangup") {
+			t.Errorf("it ended with %v, want hangup", err)
+		}
+	}
+	if empty, err := g.Empty(); err != nil || !empty {
+		t.Errorf("empty %v, %v", empty, err)
+	}
+}
+
+func TestRemoveKillsAlsoInNestedGroups(t *testing.T) {
+	r := begin(t)
+	g, err := r.Make("nested", experiment.Limits{CPUMillis: 100}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range g.dirs {
+		if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var deep []string
+	for _, dir := range g.dirs {
+		deep = append(deep, filepath.Join(dir, "a", "b"))
+	}
+	cmd := occupy(t, deep...)
+	if err := g.Signal(syscall.SIGTERM); err != nil { // it ignores that
+		t.Fatal(err)
+	}
+	if err := g.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("it ended with %v, want killed", err)
+	}
+}
+
+func TestTheCallerComesBack(t *testing.T) {
+	before, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Begin(way(t), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	after, _ := os.ReadFile("/proc/self/cgroup")
+	if string(before) != string(after) {
+		t.Errorf("this process was in\n%s and is now in\n%s", before, after)
+	}
+}

@@ -1,0 +1,192 @@
+package group
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+func TestWay(t *testing.T) {
+	all := []string{"cpuset", "cpu", "io", "memory", "pids"}
+	three := []cgroup.Controller{cgroup.CPU, cgroup.Memory, cgroup.CPUSet}
+	split := []V1{
+		{Controllers: []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct}, Dir: "/sys/fs/cgroup/cpu,cpuacct", Writable: true},
+		{Controllers: []cgroup.Controller{cgroup.Memory}, Dir: "/sys/fs/cgroup/memory/box", Writable: true},
+		{Controllers: []cgroup.Controller{cgroup.CPUSet}, Dir: "/sys/fs/cgroup/cpuset", Writable: true},
+	}
+	locked := slices.Clone(split)
+	for i := range locked {
+		locked[i].Writable = false
+	}
+	splitHomes := []Home{
+		{Version: cgroup.V1, Dir: "/sys/fs/cgroup/cpu,cpuacct", Controllers: split[0].Controllers},
+		{Version: cgroup.V1, Dir: "/sys/fs/cgroup/memory/box", Controllers: split[1].Controllers},
+		{Version: cgroup.V1, Dir: "/sys/fs/cgroup/cpuset", Controllers: split[2].Controllers},
+	}
+	session := V2{
+		Top: "/sys/fs/cgroup", TopIsRoot: true, TopControllers: all,
+		Own:            "/sys/fs/cgroup/user.slice/user-1000.slice/session-3.scope",
+		OwnControllers: []string{"memory", "pids"},
+	}
+	rootSession := session
+	rootSession.TopWritable, rootSession.OwnWritable = true, true
+	scope := V2{
+		Top: "/sys/fs/cgroup", TopIsRoot: true, TopControllers: all,
+		Own:            "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/millicore-77.scope",
+		OwnControllers: []string{"cpu", "memory", "pids"}, OwnWritable: true,
+	}
+	delegatedScope := scope
+	delegatedScope.Delegated = true
+	containerDir := V2{Top: "/sys/fs/cgroup", Own: "/sys/fs/cgroup", TopControllers: all, OwnControllers: all}
+	writableContainer := containerDir
+	writableContainer.TopWritable, writableContainer.OwnWritable = true, true
+	bare := V2{
+		Top: "/sys/fs/cgroup", TopIsRoot: true, TopControllers: all, TopWritable: true,
+		Own: "/sys/fs/cgroup", OwnControllers: all, OwnWritable: true,
+	}
+	below := bare
+	below.Own = "/sys/fs/cgroup/openrc.sshd"
+	v2Home := func(dir string, leaf bool, c ...cgroup.Controller) []Home {
+		return []Home{{Version: cgroup.V2, Dir: dir, Controllers: c, Leaf: leaf}}
+	}
+
+	for _, test := range []struct {
+		name   string
+		facts  Facts
+		homes  []Home
+		rerun  string
+		refuse string // a part of the error
+	}{
+		{
+			name:  "v1, root",
+			facts: Facts{V1: split}, homes: splitHomes,
+		},
+		{
+			name:  "v1 and an empty v2, root: pressure from v2",
+			facts: Facts{V1: split, V2: &V2{Top: "/u", Own: "/u", TopIsRoot: true, TopWritable: true, OwnWritable: true}},
+			homes: append(slices.Clone(splitHomes), Home{Version: cgroup.V2, Dir: "/u", Optional: true}),
+		},
+		{
+			name:  "v1 without memory, which v2 has",
+			facts: Facts{V1: split[:1], V2: &bare},
+			homes: []Home{splitHomes[0], {Version: cgroup.V2, Dir: "/sys/fs/cgroup", Controllers: []cgroup.Controller{cgroup.Memory}, Optional: true}},
+		},
+		{
+			name:   "v1, ordinary user",
+			facts:  Facts{UID: 1000, V1: locked, V2: &session, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all},
+			refuse: "/sys/fs/cgroup/cpu,cpuacct cannot be written by user 1000; run as root, in a delegated scope (systemd-run --user --scope -p Delegate=yes millicore …), or use --on docker",
+		},
+		{
+			name:   "no cgroups",
+			facts:  Facts{},
+			refuse: "not mounted",
+		},
+		{
+			name:  "v2, root at the root",
+			facts: Facts{V2: &bare}, homes: v2Home("/sys/fs/cgroup", false, three...),
+		},
+		{
+			name:  "v2, root below the root, no systemd",
+			facts: Facts{V2: &below}, homes: v2Home("/sys/fs/cgroup", false, three...),
+		},
+		{
+			name:  "v2, root in a session",
+			facts: Facts{PID: 77, V2: &rootSession, Systemd: true, SystemdRun: "/bin/systemd-run"},
+			rerun: "/bin/systemd-run --scope --quiet --collect --unit=millicore-77.scope --property=Delegate=yes --",
+		},
+		{
+			name:  "v2, user in a session, cpu delegated",
+			facts: Facts{UID: 1000, PID: 77, V2: &session, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all},
+			rerun: "/bin/systemd-run --user --scope --quiet --collect --unit=millicore-77.scope --property=Delegate=yes --",
+		},
+		{
+			name:   "v2, user in a session, cpu not delegated",
+			facts:  Facts{UID: 1000, V2: &session, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: []string{"memory", "pids"}},
+			refuse: "Delegate=cpu",
+		},
+		{
+			name:   "v2, user in a session, no systemd-run",
+			facts:  Facts{UID: 1000, V2: &session, Systemd: true, UserManager: all},
+			refuse: "systemd-run is not in PATH",
+		},
+		{
+			name:  "v2, started again in the scope it asked for",
+			facts: Facts{UID: 1000, V2: &scope, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all, Scope: "millicore-77.scope"},
+			homes: v2Home(scope.Own, true, cgroup.CPU, cgroup.Memory),
+		},
+		{
+			name:   "v2, started again but left where it was: no second try",
+			facts:  Facts{UID: 1000, V2: &session, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all, Scope: "millicore-77.scope"},
+			refuse: "did not put this process into millicore-77.scope",
+		},
+		{
+			name: "v2, the scope came without the cpu controller",
+			facts: Facts{UID: 1000, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all, Scope: "millicore-77.scope",
+				V2: &V2{Top: scope.Top, TopIsRoot: true, Own: scope.Own, OwnWritable: true, OwnControllers: []string{"memory"}}},
+			refuse: "the cpu controller is not delegated to " + scope.Own,
+		},
+		{
+			name:  "v2, user in a delegated scope",
+			facts: Facts{UID: 1000, V2: &delegatedScope, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all},
+			homes: v2Home(scope.Own, true, cgroup.CPU, cgroup.Memory),
+		},
+		{
+			name:  "v2, a user's own group that systemd did not delegate is not rearranged",
+			facts: Facts{UID: 1000, PID: 77, V2: &scope, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all},
+			rerun: "/bin/systemd-run --user --scope --quiet --collect --unit=millicore-77.scope --property=Delegate=yes --",
+		},
+		{
+			name:  "v2, container with writable cgroups",
+			facts: Facts{V2: &writableContainer}, homes: v2Home("/sys/fs/cgroup", true, three...),
+		},
+		{
+			name:   "v2, container with read-only cgroups",
+			facts:  Facts{V2: &containerDir},
+			refuse: "/sys/fs/cgroup is read-only",
+		},
+		{
+			name: "v2, container whose cpu controller is not enabled",
+			facts: Facts{V2: &V2{Top: "/sys/fs/cgroup", Own: "/sys/fs/cgroup", TopWritable: true, OwnWritable: true,
+				TopControllers: []string{"memory"}, OwnControllers: []string{"memory"}}},
+			refuse: "the cpu controller is not enabled for /sys/fs/cgroup",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			way, err := test.facts.Way()
+			if test.refuse != "" {
+				if !errors.Is(err, ErrNoWay) || !strings.Contains(err.Error(), test.refuse) || !strings.Contains(err.Error(), "--on docker") {
+					t.Fatalf("way %+v, error %v; want the refusal: … %s …", way, err, test.refuse)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.homes, way.Homes); diff != "" {
+				t.Error(diff)
+			}
+			if got := strings.Join(way.Rerun, " "); got != test.rerun {
+				t.Errorf("rerun %q, want %q", got, test.rerun)
+			}
+		})
+	}
+}
+
+func TestOutermost(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/a/b":                                 "/a/b",
+		"/a/millicore-7-x/lab":                 "/a",
+		"/a/millicore-7-x/lab/millicore-8/lab": "/a",
+		"/a/other/lab":                         "/a/other/lab",
+		"/":                                    "/",
+	} {
+		if got := outermost(dir); got != want {
+			t.Errorf("outermost(%q) = %q, want %q", dir, got, want)
+		}
+	}
+}
