@@ -25,6 +25,8 @@ const (
 	exitFailed = 1  // the tool could not do its work
 	exitUsage  = 2  // wrong usage, or a wrong experiment
 	exitMissed = 99 // the objective was missed, as k6 says it
+
+	exitInterrupted = 130 // ended by Ctrl-C, as a shell says it; the record is kept
 )
 
 // usageError is a mistake in what the user asked for.
@@ -33,8 +35,12 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// errMissed ends a run whose work was done and whose objective was missed.
-var errMissed = errors.New("objective missed")
+var (
+	// errMissed ends a run whose work was done and whose objective was missed.
+	errMissed = errors.New("objective missed")
+	// errInterrupted ends a run that its user stopped.
+	errInterrupted = errors.New("interrupted; the record holds what was measured until then")
+)
 
 func main() {
 	local.Shim(os.Args) // does not return where this process was started as the shim
@@ -57,8 +63,11 @@ func run(args []string) int {
 		return exitMissed
 	}
 	fmt.Fprintf(os.Stderr, "millicore: %v\n", err)
-	if errors.As(err, &usageError{}) {
+	switch {
+	case errors.As(err, &usageError{}):
 		return exitUsage
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
 	}
 	return exitFailed
 }

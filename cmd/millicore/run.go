@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/experiments"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/local"
@@ -80,13 +79,18 @@ func conduct(cmd *cobra.Command, e *experiment.Experiment, seed uint64, out stri
 		Progress: show.progress, Log: show}
 	runErr := l.Run(cmd.Context())
 	show.end()
-	// Whatever happened, what was measured is shown.
-	if _, err := os.Stat(filepath.Join(out, record.RunFile)); err == nil {
-		if err := tell(cmd, out, asJSON); err != nil {
-			return errors.Join(runErr, err)
-		}
+	if runErr == nil && cmd.Context().Err() != nil {
+		runErr = errInterrupted
 	}
-	return runErr
+	if _, err := os.Stat(filepath.Join(out, record.RunFile)); err != nil {
+		return runErr
+	}
+	// Whatever happened, what was measured is shown; what broke comes first.
+	told := tell(cmd, out, asJSON)
+	if runErr != nil && errors.Is(told, errMissed) {
+		told = nil
+	}
+	return errors.Join(runErr, told)
 }
 
 // readExperiment reads a file, or an experiment that ships. A name with a
@@ -99,7 +103,7 @@ func readExperiment(name string, sets []string) (*experiment.Experiment, error) 
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, "/.\\"):
 		return nil, fmt.Errorf("read the experiment: %w", err)
 	}
-	data, err = experiments.Read(name)
+	data, err = shipped(name)
 	if err != nil {
 		return nil, err
 	}

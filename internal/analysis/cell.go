@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -21,7 +22,7 @@ type trialTally struct {
 	attempt Attempt
 	all     *tally
 	levels  []*tally
-	began   int64 // unix nanoseconds of the first frame
+	began   int64 // unix nanoseconds of the earliest frame
 }
 
 func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
@@ -29,7 +30,7 @@ func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
 }
 
 func (c *cell) begin(a Attempt) {
-	t := &trialTally{attempt: a, all: newTally()}
+	t := &trialTally{attempt: a, all: newTally(), began: math.MaxInt64}
 	if c.levels != nil {
 		for range c.levels.held {
 			t.levels = append(t.levels, newTally())
@@ -44,9 +45,7 @@ func (c *cell) add(f *signals.Frame) {
 		return
 	}
 	t := c.trials[i]
-	if t.began == 0 {
-		t.began = f.Start
-	}
+	t.began = min(t.began, f.Start)
 	if f.Phase == signals.Warmup {
 		return
 	}

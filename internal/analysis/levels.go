@@ -40,17 +40,22 @@ func levelsOf(e *experiment.Experiment, c *experiment.Cell) *levels {
 	return l
 }
 
-// find returns the level that the whole frame lies in. Answers of the drain
-// belong to the level at the load's end.
+// find returns the level that a frame lies in. A client half is cut exactly and
+// must lie wholly in it; server and host halves are read a little after the
+// boundary, later still on a busy host, so nearly all of it is enough. Answers
+// of the drain belong to the level at the load's end.
 func (l *levels) find(f *signals.Frame, began int64) (int, bool) {
 	switch f.Phase {
 	case signals.Drain:
 		return l.last, l.last >= 0
 	case signals.Measure:
+		enough := 0.999
+		if f.Client == nil {
+			enough = 0.9
+		}
 		start, end := time.Duration(f.Start-began), time.Duration(f.End-began)
-		const slack = 20 * time.Millisecond // server halves are read a little after the boundary
 		for i, h := range l.held {
-			if start >= h.from-slack && end <= h.to+slack {
+			if inside := min(end, h.to) - max(start, h.from); inside > 0 && float64(inside) >= enough*float64(end-start) {
 				return i, true
 			}
 		}

@@ -15,7 +15,7 @@ import (
 type seriesBuilder struct {
 	series Series
 	plan   *experiment.Cell
-	began  int64
+	began  int64     // of the earliest frame
 	open   []*moment // not yet finished, ordered by start
 }
 
@@ -40,6 +40,7 @@ func newSeriesBuilder(trial int, plan *experiment.Cell, began int64) *seriesBuil
 }
 
 func (b *seriesBuilder) add(f *signals.Frame) {
+	b.began = min(b.began, f.Start)
 	m := b.moment(f)
 	switch {
 	case f.Client != nil:

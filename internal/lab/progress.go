@@ -43,7 +43,7 @@ func (l *Lab) progress(a attempt, number int, q *queue, p *pace) *teller {
 	remaining := len(q.waiting)
 	return &teller{
 		told: Progress{Label: l.Experiment.Cells[a.Cell].Label(), Trial: number, Of: number + remaining,
-			Repeat: a.Repeat + 1, Repeats: l.Experiment.Measure.Repeats},
+			Repeat: a.Repeat, Repeats: l.Experiment.Measure.Repeats},
 		tell:    l.Progress,
 		left:    func(sofar time.Duration) time.Duration { return p.left(remaining, sofar) },
 		began:   time.Now(),

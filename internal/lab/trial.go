@@ -172,8 +172,10 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 	var agents sync.WaitGroup
 	for i, a := range t.agents {
 		agents.Go(func() {
-			if err := a.collect(frames); err != nil {
-				failed <- fmt.Errorf("agent %d: %w", i, err)
+			// It ends with the agent: told to stop by stopAgents, or closed.
+			_, err := a.client.Follow(context.Background(), func(f *signals.Frame) error { frames <- f; return nil })
+			if err != nil {
+				failed <- fmt.Errorf("agent %d broke off: %w", i, err)
 			}
 		})
 	}
@@ -247,21 +249,6 @@ func (t *trial) patience() time.Duration {
 		return 24 * time.Hour
 	}
 	return c.Warmup + c.Measure + 2*t.cell.Load.Timeout + grace
-}
-
-// collect passes on an agent's frames until it is done.
-func (a *runningAgent) collect(frames chan<- *signals.Frame) error {
-	for event := range a.client.Events() {
-		switch {
-		case event.Frame != nil:
-			frames <- event.Frame
-		case event.Error != "":
-			return errors.New(event.Error)
-		case event.Done != nil:
-			return nil
-		}
-	}
-	return errors.New("ended before its work was done")
 }
 
 func (t *trial) sampler(begin time.Time, out func(*signals.Frame)) *sampler {

@@ -17,12 +17,11 @@ import (
 // Hlog writes latency.hlog: the HdrHistogram interval log (version 1.2 of the
 // format) that HistogramLogAnalyzer and its like read. One line an interval and
 // agent, tagged with the cell's label; values are microseconds, Interval_Max is
-// shown in milliseconds. Warm-up is left out.
+// shown in seconds. Warm-up is left out.
 type Hlog struct {
 	file *os.File
 	buf  *bufio.Writer
 	log  *hdrhistogram.HistogramLogWriter
-	opts *hdrhistogram.HistogramLogOptions
 	tags []string
 }
 
@@ -32,15 +31,14 @@ func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, e
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
-	h := &Hlog{file: f, buf: bufio.NewWriter(f), opts: hdrhistogram.DefaultHistogramLogOptions()}
-	h.opts.MaxValueUnitRatio = 1000
+	h := &Hlog{file: f, buf: bufio.NewWriter(f)}
 	h.log = hdrhistogram.NewHistogramLogWriter(h.buf)
 	for i := range e.Cells {
 		h.tags = append(h.tags, Tag(&e.Cells[i]))
 	}
-	ms := base.UnixMilli()
+	ms := base.Unix() * 1000 // the header holds whole seconds
 	err = errors.Join(
-		h.log.OutputComment("[Latency of the experiment "+e.Name+" in microseconds; Interval_Max in milliseconds]"),
+		h.log.OutputComment("[Latency of the experiment "+e.Name+" in microseconds; Interval_Max in seconds]"),
 		h.log.OutputLogFormatVersion(),
 		h.log.OutputBaseTime(ms),
 		h.log.OutputStartTime(ms),
@@ -74,7 +72,7 @@ func (h *Hlog) Frame(f *signals.Frame) error {
 	hist.SetTag(h.tags[f.Cell])
 	hist.SetStartTimeMs(f.Start / 1e6)
 	hist.SetEndTimeMs(f.End / 1e6)
-	if err := h.log.OutputIntervalHistogramWithLogOptions(hist, h.opts); err != nil {
+	if err := h.log.OutputIntervalHistogram(hist); err != nil {
 		return fmt.Errorf("append to %s: %w", h.file.Name(), err)
 	}
 	return nil

@@ -69,7 +69,7 @@ const (
 type Trial struct {
 	Trial   int     `json:"trial"` // number in the record, from 1
 	Cell    int     `json:"cell"`
-	Repeat  int     `json:"repeat"`  // from 0
+	Repeat  int     `json:"repeat"`  // of the cell, from 1
 	Attempt int     `json:"attempt"` // from 0
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"` // in words, for all but started and done

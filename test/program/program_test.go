@@ -1,0 +1,399 @@
+// Package program tests the whole: the built programs, real cgroups, real
+// traffic, and what is left behind.
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+var bin string // folder with the built programs
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "millicore-bin-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		build := exec.Command("go", "build", "-o", dir+"/", "./cmd/...", "./test/server")
+		build.Dir = filepath.Join("..", "..")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			panic("build the programs: " + err.Error() + "\n" + string(out))
+		}
+		bin = dir
+		return m.Run()
+	}())
+}
+
+func TestCommandLine(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+			return nil
+		},
+		Condition: func(word string) (bool, error) {
+			if word == "cgroups" {
+				return cgroups() == "", nil
+			}
+			return false, errors.New("unknown condition " + word)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+	})
+}
+
+// status WANT COMMAND… runs a command and wants this exit code.
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	code := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v: %v", args[1:], err)
+		}
+		code = strings.TrimPrefix(exit.Error(), "exit status ")
+	}
+	if code != args[0] {
+		ts.Fatalf("%v ended with %s, want %s", args[1:], code, args[0])
+	}
+}
+
+// cgroups says why limits cannot be set here, or "".
+func cgroups() string {
+	switch {
+	case runtime.GOOS != "linux":
+		return "needs Linux's cgroups"
+	case os.Geteuid() != 0:
+		return "needs root, or a delegated cgroup"
+	}
+	return ""
+}
+
+func needCgroups(t *testing.T) {
+	t.Helper()
+	if why := cgroups(); why != "" {
+		t.Skip(why)
+	}
+}
+
+// run runs an experiment to its end and gives its summary.
+func run(t *testing.T, yaml string, args ...string) (*analysis.Summary, string) {
+	t.Helper()
+	needCgroups(t)
+	dir, c := command(t, yaml, args...)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 99) {
+		t.Fatalf("%v\n%s", err, &errs)
+	}
+	var s analysis.Summary
+	if err := json.Unmarshal(out, &s); err != nil {
+		t.Fatalf("%v in:\n%s\n%s", err, out, &errs)
+	}
+	nothingLeft(t, c.Process.Pid)
+	return &s, dir
+}
+
+func command(t *testing.T, yaml string, args ...string) (dir string, c *exec.Cmd) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "test.yaml")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(yaml, "SERVER", filepath.Join(bin, "server"))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(t.TempDir(), "record")
+	c = exec.Command(filepath.Join(bin, "millicore"), append([]string{"run", file, "--json", "--out", dir}, args...)...)
+	return dir, c
+}
+
+// nothingLeft looks for processes of the test server and for groups that the
+// run with this pid made.
+func nothingLeft(t *testing.T, pid int) {
+	t.Helper()
+	if left := processes(t, filepath.Join(bin, "server")); len(left) > 0 {
+		t.Errorf("processes left behind: %v", left)
+	}
+	for _, dir := range groups(t) {
+		t.Errorf("cgroup left behind: %s", dir)
+	}
+}
+
+func processes(t *testing.T, exe string) []string {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && target == exe {
+			found = append(found, filepath.Dir(link))
+		}
+	}
+	return found
+}
+
+func groups(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), "millicore-") && !strings.HasPrefix(d.Name(), "millicore-test") {
+			found = append(found, path)
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return found
+}
+
+const short = `
+measure: {warmup: 200ms, duration: 2s, repeats: 1, interval: 500ms}
+`
+
+func TestAServiceThatSleepsAKnownTime(t *testing.T) {
+	s, _ := run(t, `
+name: sleeps
+services: {server: {command: [SERVER, --port, "${port}"]}}
+load: {request: {path: "/sleep?ms=50"}, users: 10}`+short)
+	c := s.Cells[0]
+	// Ten users that wait 50 ms and a little each make less than 200 requests/s.
+	if *c.RateRPS > 201 || *c.RateRPS < 20 {
+		t.Errorf("rate %v, want a little less than 200", *c.RateRPS)
+	}
+	if c.LatencyMS.P50 < 50 || c.ServiceMS.P50 < 50 {
+		t.Errorf("p50 %v ms, want at least the 50 ms that the service sleeps", c.LatencyMS.P50)
+	}
+	if *c.Availability != 100 {
+		t.Errorf("availability %v, want 100", *c.Availability)
+	}
+	if c.CPU.OfLimit != nil {
+		t.Errorf("CPU of limit %v without a limit, want null", *c.CPU.OfLimit)
+	}
+}
+
+func TestAQuotaThrottles(t *testing.T) {
+	s, dir := run(t, `
+name: burns
+services: {server: {command: [SERVER, --port, "${port}"], env: {GOMAXPROCS: 1}}}
+limits: {cpu: "${cpu}", memory: 128Mi}
+vary: {cpu: [200m, 400m]}
+load: {request: {path: "/burn?ms=5"}, users: 4, timeout: 5s}`+short)
+	for i, cpu := range []float64{0.2, 0.4} {
+		c := s.Cells[i]
+		if *c.CPU.Cores > cpu*1.25 {
+			t.Errorf("%s: %v cores used, want about the limit at most", c.Label, *c.CPU.Cores)
+		}
+		if *c.CPU.ThrottledPeriods == 0 {
+			t.Errorf("%s: no throttled period of %d, one busy thread exceeds this limit", c.Label, *c.CPU.Periods)
+		}
+		if *c.Limits.CPUMillis != int64(cpu*1000) || *c.Limits.MemoryBytes != 128<<20 {
+			t.Errorf("%s: limits %+v", c.Label, c.Limits)
+		}
+	}
+	if !(*s.Cells[1].RateRPS > *s.Cells[0].RateRPS) {
+		t.Errorf("twice the limit gives %v requests/s, half %v", *s.Cells[1].RateRPS, *s.Cells[0].RateRPS)
+	}
+	for _, name := range []string{"run.json", "trials.ndjson", "frames.ndjson", "latency.hlog", "summary.json", "report.html"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, want a file with something in it", name, err)
+		}
+	}
+}
+
+func TestAvailabilityCountsEveryBadAnswer(t *testing.T) {
+	s, _ := run(t, `
+name: fails
+services: {server: {command: [SERVER, --port, "${port}"]}}
+load: {request: {path: "/every?n=4"}, users: 1, requests: 1000}
+objective: {availability: 99}
+measure: {repeats: 1}`)
+	c := s.Cells[0]
+	if c.Requests != 1000 || *c.Availability != 75 || c.Errors.Status["500"] != 250 {
+		t.Errorf("%d requests, availability %v, %v; want 1000, 75, 250 times 500", c.Requests, *c.Availability, c.Errors.Status)
+	}
+	if c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met {
+		t.Errorf("objective %+v, want missed", c.Objective)
+	}
+}
+
+func TestAServiceThatNeverAnswersTimesOut(t *testing.T) {
+	s, _ := run(t, `
+name: never
+services: {server: {command: [SERVER, --port, "${port}"]}}
+load: {request: {path: /never}, users: 5, timeout: 300ms}`+short)
+	c := s.Cells[0]
+	if *c.Availability != 0 || c.Errors.Timeouts != c.Requests || c.Requests < 5 {
+		t.Errorf("%d requests, %d timeouts, availability %v; want all timed out", c.Requests, c.Errors.Timeouts, *c.Availability)
+	}
+	if c.LatencyMS.P50 < 300 {
+		t.Errorf("p50 %v ms, want the 300 ms after which a user gives up", c.LatencyMS.P50)
+	}
+}
+
+func TestAnOOMKillIsSeenAndTheServiceRestarted(t *testing.T) {
+	s, _ := run(t, `
+name: grows
+services: {server: {command: [SERVER, --port, "${port}"]}}
+limits: {memory: 64Mi}
+load: {request: {path: "/keep?mb=1"}, rate: 100, timeout: 500ms}
+measure: {warmup: 0s, duration: 4s, repeats: 1}`)
+	c := s.Cells[0]
+	if c.Memory.OOMKills == nil || *c.Memory.OOMKills < 1 || *c.Restarts < 1 {
+		t.Errorf("memory %+v, restarts %v; want an OOM kill and a restart", c.Memory, c.Restarts)
+	}
+	if *c.Availability >= 100 || *c.Availability <= 0 {
+		t.Errorf("availability %v, want some good answers and some bad", *c.Availability)
+	}
+}
+
+func TestADependencyRunsBesideTheServiceAndIsObserved(t *testing.T) {
+	s, dir := run(t, `
+name: depends
+services:
+  server:
+    command: [SERVER, --port, "${port}"]
+    env: {DEPENDENCY: "${store.address}"}
+    dependencies: [{name: store, command: [SERVER, --port, "${port}"], ready: /ok}]
+    actions: [{at: 500ms, request: {method: POST, path: /action}}]
+load: {request: {path: /ok}, users: 2}`+short)
+	c := s.Cells[0]
+	if len(c.Dependencies) != 1 || c.Dependencies[0].Name != "store" || c.Dependencies[0].Cores == nil || c.Dependencies[0].PeakBytes == nil {
+		t.Errorf("dependencies %+v, want the store's CPU and memory", c.Dependencies)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "logs", "trial-001", "*"))
+	if err != nil || len(logs) != 2 {
+		t.Fatalf("logs %v (%v), want one of the service and one of its dependency", logs, err)
+	}
+	var all []byte
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	if !bytes.Contains(all, []byte("dependency 127.0.0.1:")) {
+		t.Errorf("the service was not told its dependency's address:\n%s", all)
+	}
+	if n := bytes.Count(all, []byte("server: action")); n != 1 {
+		t.Errorf("the action was sent %d times, want once:\n%s", n, all)
+	}
+}
+
+func TestOpenLoopSendsWhatItWasAskedFor(t *testing.T) {
+	s, _ := run(t, `
+name: open
+services: {server: {command: [SERVER, --port, "${port}"]}}
+load: {request: {path: /ok}, rate: 500, spacing: even}
+measure: {warmup: 0s, duration: 2s, repeats: 1, interval: 500ms}`)
+	c := s.Cells[0]
+	if c.Requests != 1000 {
+		t.Errorf("%d requests, want 500/s for 2 s: 1000", c.Requests)
+	}
+}
+
+func TestAnInterruptEndsTheTrialAndStillWritesTheReport(t *testing.T) {
+	needCgroups(t)
+	dir, c := command(t, `
+name: long
+services: {server: {command: [SERVER, --port, "${port}"]}}
+load: {request: {path: "/sleep?ms=5"}, users: 2}
+measure: {warmup: 0s, duration: 10m, repeats: 1, interval: 200ms}`)
+	start(t, c)
+	waitForFrames(t, dir, 5)
+	c.Process.Signal(os.Interrupt)
+	err := c.Wait()
+	if c.ProcessState.ExitCode() != 130 {
+		t.Errorf("ended with %v, want 130, as an interrupt does", err)
+	}
+	nothingLeft(t, c.Process.Pid)
+	s := report(t, dir)
+	if !s.Experiment.Interrupted || s.Cells[0].Trials != 1 || s.Cells[0].Requests == 0 {
+		t.Errorf("%+v: want the interrupted trial's requests", s.Experiment)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "report.html")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAKilledRunLeavesAReadableRecordAndIsCleanedUp(t *testing.T) {
+	needCgroups(t)
+	dir, c := command(t, `
+name: killed
+services: {server: {command: [SERVER, --port, "${port}", --deaf]}}
+limits: {cpu: 500m}
+load: {request: {path: "/sleep?ms=5"}, users: 2}
+measure: {warmup: 0s, duration: 10m, repeats: 1, interval: 200ms}`)
+	start(t, c)
+	waitForFrames(t, dir, 5)
+	c.Process.Kill()
+	c.Wait()
+
+	s := report(t, dir)
+	if s.Cells[0].Requests == 0 || s.Cells[0].CPU.Periods == nil || !s.Experiment.Interrupted {
+		t.Errorf("%+v: want what was measured before the kill", s.Cells[0])
+	}
+	out, err := exec.Command(filepath.Join(bin, "millicore"), "clean").CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("removed ")) {
+		t.Errorf("clean: %v\n%s", err, out)
+	}
+	nothingLeft(t, c.Process.Pid)
+}
+
+func start(t *testing.T, c *exec.Cmd) {
+	t.Helper()
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Process.Kill()
+		c.Wait()
+		if t.Failed() {
+			t.Logf("standard error:\n%s", &errs)
+		}
+	})
+}
+
+// waitForFrames waits until the record holds so many lines.
+func waitForFrames(t *testing.T, dir string, n int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		text, err := os.ReadFile(filepath.Join(dir, "frames.ndjson"))
+		if err == nil && bytes.Count(text, []byte("\n")) >= 3*n {
+			return
+		}
+	}
+	t.Fatal("no frames within a minute")
+}
+
+func report(t *testing.T, dir string) *analysis.Summary {
+	t.Helper()
+	c := exec.Command(filepath.Join(bin, "millicore"), "report", dir, "--json")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("report: %v", err)
+	}
+	var s analysis.Summary
+	if err := json.Unmarshal(out, &s); err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
