@@ -26,9 +26,8 @@ func Host() FS { return FS{} }
 // mounts are then those of its process 1 (root/proc/1/mountinfo), because this
 // process has its own.
 func NewFS(root string) FS {
-	root = filepath.Clean(root)
-	if root == "/" {
-		root = ""
+	if root != "" {
+		root = strings.TrimSuffix(filepath.Clean(root), "/")
 	}
 	return FS{root: root}
 }
@@ -114,10 +113,11 @@ const deleted = " (deleted)"
 
 // At returns the group whose directories are known: one for v2, one per
 // controller for v1. The mounts that they lie in tell the versions and the
-// controllers. A controller whose directory is not given is absent.
+// controllers. A v1 controller that the host has and whose directory is not given
+// is unreadable: what it says of the group's processes is not known.
 //
 // It is an error if a directory does not exist or is in no mount of a cgroup
-// file system.
+// file system, or if two are of one controller.
 func (f FS) At(dirs ...string) (Group, error) {
 	g := Group{fs: f, located: true}
 	fail := func(err error) (Group, error) {
@@ -130,6 +130,7 @@ func (f FS) At(dirs ...string) (Group, error) {
 	if err != nil {
 		return fail(err)
 	}
+	given := make(map[Place]mount, len(dirs)) // a directory that is given twice counts once
 	for _, dir := range dirs {
 		dir, err := f.resolve(dir)
 		if err != nil {
@@ -139,24 +140,39 @@ func (f FS) At(dirs ...string) (Group, error) {
 		if !ok {
 			return fail(fmt.Errorf("%s is in no cgroup mount", dir))
 		}
-		g.place(m, Place{Version: m.version, Dir: dir, Top: path.Clean(m.point)})
+		given[Place{Version: m.version, Dir: dir, Top: path.Clean(m.point)}] = m
+	}
+	for c := Controller(0); c < controllers; c++ {
+		if g.places[c], err = placeAmong(given, c, mounts); err != nil {
+			return fail(err)
+		}
 	}
 	return g, nil
 }
 
-// place sets the place of the controllers of mount m. A v1 controller is not
-// available in v2, so its place wins over the v2 directory, whichever is given
-// first.
-func (g *Group) place(m mount, p Place) {
-	for c := Controller(0); c < controllers; c++ {
-		old, set := g.places[c].Get()
-		switch {
-		case c == Unified && m.version == V2,
-			c != Unified && m.version == V1 && hasItem(m.controllers, c.String()),
-			c != Unified && m.version == V2 && !(set && old.Version == V1):
-			g.places[c] = ValueOf(p)
-		}
+// placeAmong returns which of the given places is that of a controller. A
+// controller of a v1 mount is not available in v2.
+func placeAmong(given map[Place]mount, c Controller, mounts []mount) (found Value[Place], err error) {
+	onV1 := func(m mount) bool {
+		return c != Unified && m.version == V1 && hasItem(m.controllers, c.String())
 	}
+	hasV1 := false
+	for _, m := range mounts {
+		hasV1 = hasV1 || onV1(m)
+	}
+	if hasV1 {
+		found = UnreadableValue[Place](fmt.Errorf("cgroup v1 controller %s: its directory was not given; give FS.At that too", c))
+	}
+	for p, m := range given {
+		if hasV1 && !onV1(m) || !hasV1 && m.version != V2 {
+			continue
+		}
+		if other, twice := found.Get(); twice {
+			return found, fmt.Errorf("%s and %s are both of controller %s; give one", other.Dir, p.Dir, c)
+		}
+		found = ValueOf(p)
+	}
+	return found, nil
 }
 
 // resolve follows the symbolic links in dir, such as those from cpu to

@@ -130,14 +130,14 @@ func TestAtTellsVersionsByMount(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		dirs []string
-		want [controllers]string // the directories, "" for absent
+		want [controllers]string // the directories, "" for none
 	}{
 		{"v1", []string{"/c/cpu,cpuacct/a/b", "/c/memory/a"}, [controllers]string{CPU: "/c/cpu,cpuacct/a/b", CPUAcct: "/c/cpu,cpuacct/a/b", Memory: "/c/memory/a"}},
 		{"v1 by a symbolic link", []string{"/c/cpu/a"}, [controllers]string{CPU: "/c/cpu,cpuacct/a", CPUAcct: "/c/cpu,cpuacct/a"}},
+		{"v1 given twice, as a joined mount suggests", []string{"/c/cpu/a", "/c/cpu,cpuacct/a"}, [controllers]string{CPU: "/c/cpu,cpuacct/a", CPUAcct: "/c/cpu,cpuacct/a"}},
 		{"v1 at a mount point", []string{"/c/memory/"}, [controllers]string{Memory: "/c/memory"}},
-		{"v2", []string{"/c/unified/a"}, [controllers]string{"/c/unified/a", "/c/unified/a", "/c/unified/a", "/c/unified/a", "/c/unified/a"}},
-		{"hybrid", []string{"/c/memory/a", "/c/unified/a"}, [controllers]string{"/c/unified/a", "/c/unified/a", "/c/unified/a", "/c/memory/a", "/c/unified/a"}},
-		{"hybrid the other way round", []string{"/c/unified/a", "/c/memory/a"}, [controllers]string{"/c/unified/a", "/c/unified/a", "/c/unified/a", "/c/memory/a", "/c/unified/a"}},
+		{"v2, which here has the cpuset alone", []string{"/c/unified/a"}, [controllers]string{CPUSet: "/c/unified/a", Unified: "/c/unified/a"}},
+		{"hybrid", []string{"/c/unified/a", "/c/memory/a"}, [controllers]string{CPUSet: "/c/unified/a", Memory: "/c/memory/a", Unified: "/c/unified/a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g, err := host.At(tt.dirs...)
@@ -150,14 +150,30 @@ func TestAtTellsVersionsByMount(t *testing.T) {
 					t.Errorf("%s: got %q, want %q", c, p.Dir, tt.want[c])
 				}
 			}
+			if limit := g.CPULimit(); tt.want[CPU] == "" && limit.State != Unknown {
+				t.Errorf("got %+v without the CPU controller's directory, want unknown", limit)
+			}
 		})
 	}
-	for _, dirs := range [][]string{nil, {"/other"}, {"/c/memory/none"}, {"/c/memory/../../other"}} {
+	for _, dirs := range [][]string{nil, {"/other"}, {"/c/memory/none"}, {"/c/memory/../../other"}, {"/c/cpu/a", "/c/cpu/a/b"}} {
 		t.Run(fmt.Sprint("not ", dirs), func(t *testing.T) {
 			if g, err := host.At(dirs...); err == nil || g.CPULimit().State != Unknown {
 				t.Errorf("got %v, %v; want an error and an unknown limit", g, err)
 			}
 		})
+	}
+}
+
+func TestAtOnV2Alone(t *testing.T) {
+	host, _ := host(t, "30 1 0:1 / /c rw - cgroup2 none rw\n", "c/a")
+	g, err := host.At("/c/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := Controller(0); c < controllers; c++ {
+		if got := g.Place(c); got != ValueOf(Place{V2, "/c/a", "/c"}) {
+			t.Errorf("%s: got %v", c, got)
+		}
 	}
 }
 
