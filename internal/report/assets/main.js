@@ -1,0 +1,141 @@
+// Puts the panels on the page, and lets legend, switches and theme act on all
+// of them at once.
+const built = [];
+
+function panelBox(panel, home) {
+  const box = element("section", "panel");
+  const header = element("header");
+  panel.heading = element("h3");
+  header.append(panel.heading, element("span", "unit", panel.unit));
+  if (panel.limit && charts.cells.some((c) => panel.limit(c) !== null)) header.append(zoomSwitch(panel));
+  panel.plot = element("div", "plot");
+  box.append(header, panel.plot);
+  home.append(box);
+}
+
+// zoomSwitch shows a use that lies far below its limit by itself.
+function zoomSwitch(panel) {
+  const group = element("div", "switch");
+  for (const [text, zoomed] of [["to limit", false], ["close", true]]) {
+    const b = element("button", "", text);
+    b.type = "button";
+    b.setAttribute("aria-pressed", String(zoomed === false));
+    b.addEventListener("click", () => {
+      state.zoomed[panel.id] = zoomed;
+      for (const other of group.children) other.setAttribute("aria-pressed", String(other === b));
+      panel.draw();
+    });
+    group.append(b);
+  }
+  return group;
+}
+
+function title(panel) {
+  panel.heading.textContent = typeof panel.title === "function" ? panel.title() : panel.title;
+}
+
+// addPanel builds a panel, or says that there is nothing to show in it.
+function addPanel(panel, home, holdsData, draw) {
+  panelBox(panel, home);
+  panel.draw = () => {
+    title(panel);
+    const some = holdsData(panel);
+    if (!some) {
+      if (panel.u) { panel.u.destroy(); panel.u = null; delete millicore.panels[panel.id]; }
+      if (!panel.none) panel.plot.append((panel.none = element("p", "empty", "not measured")));
+      if (!millicore.empty.includes(panel.id)) millicore.empty.push(panel.id);
+      return;
+    }
+    if (panel.none) { panel.none.remove(); panel.none = null; }
+    millicore.empty = millicore.empty.filter((id) => id !== panel.id);
+    draw(panel);
+  };
+  panel.draw();
+  built.push(panel);
+}
+
+function redrawAll() {
+  forgetColours();
+  for (const p of built) if (p.u) p.u.redraw(true, true);
+}
+
+function fitAll() {
+  for (const p of built) {
+    if (p.u && p.plot.clientWidth > 0 && p.u.width !== p.plot.clientWidth) p.u.setSize({ width: p.plot.clientWidth, height: p.u.height });
+  }
+}
+
+function toggleCell(cell, chip) {
+  if (state.hidden.has(cell)) state.hidden.delete(cell); else state.hidden.add(cell);
+  chip.setAttribute("aria-pressed", String(shown(cell)));
+  for (const p of built) {
+    if (!p.u) continue;
+    p.u.batch(() => p.u.series.forEach((s, i) => { if (i > 0 && s.cell === cell) p.u.setSeries(i, { show: shown(cell) }); }));
+  }
+}
+
+function wireLegend() {
+  for (const chip of document.querySelectorAll(".chip")) {
+    chip.addEventListener("click", () => toggleCell(Number(chip.dataset.cell), chip));
+  }
+}
+
+function wireSwitches() {
+  for (const group of document.querySelectorAll(".switch[data-choice]")) {
+    const choice = group.dataset.choice, buttons = [...group.children];
+    const press = () => buttons.forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.value === state[choice])));
+    buttons.forEach((b) => b.addEventListener("click", () => { state[choice] = b.dataset.value; press(); built.forEach((p) => p.draw()); }));
+    press();
+  }
+}
+
+function wireTheme() {
+  const button = document.getElementById("theme"), name = document.getElementById("theme-name");
+  name.textContent = millicore.theme();
+  button.addEventListener("click", () => {
+    const next = millicore.themes[(millicore.themes.indexOf(millicore.theme()) + 1) % millicore.themes.length];
+    millicore.setTheme(next);
+    name.textContent = next;
+    redrawAll();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+  // Paper is white: print in light, whatever is on the screen.
+  addEventListener("beforeprint", () => { document.documentElement.setAttribute("data-theme", "light"); redrawAll(); });
+  addEventListener("afterprint", () => { millicore.setTheme(millicore.theme()); redrawAll(); });
+}
+
+function leads() {
+  const several = Object.values(charts.lines).some((cells) => cells.some((l) => l && l.low));
+  document.getElementById("trials-switch").hidden = !several;
+  const staged = charts.steps.some((s) => s.length > 0);
+  document.getElementById("curves-lead").textContent = staged
+    ? "Large marks are the levels that the load held; small ones are single intervals, ramps among them."
+    : "Large marks are the cells’ own figures over all trials; small ones are single intervals of the measured part.";
+  document.getElementById("time-lead").textContent = "Seconds since each trial’s load began."
+    + (several ? " Lines are the median over a cell’s trials at that moment, bands reach from the lowest trial to the highest." : "")
+    + (charts.thinned ? " The test is long: each stretch shows its lowest and its highest value." : "")
+    + " Drag to zoom, double-click to go back.";
+}
+
+function start() {
+  leads();
+  const curves = document.getElementById("curves"), panels = document.getElementById("panels");
+  const someCurve = (p) => charts.cells.some((c, cell) => { const { cloud, marks } = curvePoints(p, cell); return cloud[0].length + marks[0].length > 0; });
+  for (const p of curvePanels) addPanel(p, curves, someCurve, drawCurve);
+  for (const p of timePanels) {
+    if (p.when && !p.when(p.metric())) continue;
+    addPanel(p, panels, () => measured(p.metric()), drawTimePanel);
+  }
+  wireLegend();
+  wireSwitches();
+  wireTheme();
+  new ResizeObserver(fitAll).observe(document.body);
+  millicore.state = state;
+  // uPlot draws in a microtask: ready is after it, and after a frame was painted.
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    millicore.ready = true;
+    document.documentElement.setAttribute("data-ready", "true");
+  }));
+}
+
+start();

@@ -1,0 +1,296 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// charts is what the panels of the HTML report are drawn from, as JSON.
+type charts struct {
+	Cells    []chartCell         `json:"cells"`
+	LoadUnit string              `json:"load_unit"` // of the target: "users" or "requests/s"
+	Warmup   float64             `json:"warmup"`    // seconds since the load began; 0: none
+	Drain    *float64            `json:"drain"`     // from when on answers were only awaited; null: never
+	X        []float64           `json:"x"`         // seconds since the load began
+	Thinned  bool                `json:"thinned"`   // long trials: each bucket keeps its lowest and highest
+	Lines    map[string][]*lines `json:"lines"`     // by metric, then by cell
+	Clouds   []cloud             `json:"clouds"`    // by cell
+	Steps    [][]chartStep       `json:"steps"`     // by cell, with staged loads
+}
+
+// chartCell is a cell as the legend and the curves need it.
+type chartCell struct {
+	Name        string   `json:"name"`
+	CPULimit    *float64 `json:"cpu_limit"`    // cores
+	MemoryLimit *float64 `json:"memory_limit"` // bytes
+	Rate        *float64 `json:"rate"`
+	P50         *float64 `json:"p50"`
+	P99         *float64 `json:"p99"`
+	P999        *float64 `json:"p999"`
+	Throttled   *float64 `json:"throttled"` // 0..1
+}
+
+// lines are one metric of one cell over time: the median over its trials, and
+// where there are several trials their range and each of them.
+type lines struct {
+	Mid    []*float64   `json:"mid"`
+	Low    []*float64   `json:"low,omitempty"`
+	High   []*float64   `json:"high,omitempty"`
+	Trials [][]*float64 `json:"trials,omitempty"`
+}
+
+// cloud is one cell's intervals in the curves, index by index.
+type cloud struct {
+	Rate      []*float64 `json:"rate"`
+	P50       []*float64 `json:"p50"`
+	P99       []*float64 `json:"p99"`
+	P999      []*float64 `json:"p999"`
+	Throttled []*float64 `json:"throttled"`
+}
+
+// chartStep is one level of a staged load in the curves.
+type chartStep struct {
+	Target    float64  `json:"target"`
+	Rate      float64  `json:"rate"`
+	P50       *float64 `json:"p50"`
+	P99       *float64 `json:"p99"`
+	P999      *float64 `json:"p999"`
+	Throttled *float64 `json:"throttled"`
+}
+
+// metrics are what the panels over time show, by the names of Point's JSON.
+var metrics = []struct {
+	name string
+	of   func(*analysis.Point) *float64
+}{
+	{"target", func(p *analysis.Point) *float64 { return p.Target }},
+	{"rate", func(p *analysis.Point) *float64 { return p.RateRPS }},
+	{"p50", func(p *analysis.Point) *float64 { return p.P50 }},
+	{"p99", func(p *analysis.Point) *float64 { return p.P99 }},
+	{"p999", func(p *analysis.Point) *float64 { return p.P999 }},
+	{"availability", func(p *analysis.Point) *float64 { return p.Availability }},
+	{"cpu", func(p *analysis.Point) *float64 { return p.CPU }},
+	{"memory", func(p *analysis.Point) *float64 { return p.Memory }},
+	{"throttled", func(p *analysis.Point) *float64 { return p.Throttled }},
+	{"throttled_ms", func(p *analysis.Point) *float64 { return p.ThrottledMS }},
+	{"agent_cpu", func(p *analysis.Point) *float64 { return p.AgentCPU }},
+	{"idle", func(p *analysis.Point) *float64 { return p.Idle }},
+	{"foreign", func(p *analysis.Point) *float64 { return p.Foreign }},
+	{"dependencies", func(p *analysis.Point) *float64 { return p.Dependencies }},
+}
+
+// newCharts lays all trials of all cells on one grid of time, which starts with
+// each trial's load: the trials of a cell were interleaved with the others' in
+// wall time, and are laid over one another here.
+func newCharts(d Data) charts {
+	s := d.Summary
+	names := cellNames(s)
+	out := charts{
+		LoadUnit: "requests/s", Cells: make([]chartCell, len(s.Cells)), Clouds: make([]cloud, len(s.Cells)),
+		Steps: make([][]chartStep, len(s.Cells)), Lines: map[string][]*lines{}, X: []float64{},
+	}
+	for i := range s.Cells {
+		out.Cells[i] = newChartCell(&s.Cells[i], names[i])
+		out.Steps[i] = chartSteps(s.Cells[i].Steps)
+		if s.Cells[i].Load.Kind == "closed" {
+			out.LoadUnit = "users"
+		}
+	}
+	series := known(d.Series, s)
+	out.Warmup, out.Drain = phases(series)
+	g := newGrid(series)
+	thin := newThinning(g.size, pointsPerLine(len(series), len(s.Cells)))
+	out.X, out.Thinned = thin.times(g.step), thin.active()
+	for _, m := range metrics {
+		out.Lines[m.name] = make([]*lines, len(s.Cells))
+		for i := range s.Cells {
+			var trials [][]*float64
+			for _, one := range series {
+				if at := cellAt(s, one.Cell); at == i {
+					trials = append(trials, g.lay(one, m.of))
+				}
+			}
+			out.Lines[m.name][i] = newLines(trials, thin)
+		}
+	}
+	for i := range s.Cells {
+		out.Clouds[i] = newCloud(series, s, i)
+	}
+	return out
+}
+
+// cellAt is the index in the summary of the plan's cell n; -1: not there.
+func cellAt(s *analysis.Summary, n int) int {
+	return slices.IndexFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Cell == n })
+}
+
+// known leaves out series of cells that the summary does not have.
+func known(all []analysis.Series, s *analysis.Summary) []analysis.Series {
+	var out []analysis.Series
+	for _, one := range all {
+		if cellAt(s, one.Cell) >= 0 && len(one.Points) > 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+func newChartCell(c *analysis.CellSummary, name string) chartCell {
+	out := chartCell{Name: name, CPULimit: c.CPU.Limit, Rate: finite(c.RateRPS), Throttled: finite(throttledShare(c))}
+	if out.CPULimit == nil && c.Limits.CPUMillis != nil {
+		cores := float64(*c.Limits.CPUMillis) / 1000 * float64(max(1, c.Limits.Replicas))
+		out.CPULimit = &cores
+	}
+	if c.Limits.MemoryBytes != nil {
+		bytes := float64(*c.Limits.MemoryBytes)
+		out.MemoryLimit = &bytes
+	}
+	if q := c.LatencyMS; q != nil {
+		out.P50, out.P99, out.P999 = finite(&q.P50), finite(&q.P99), finite(&q.P999)
+	}
+	return out
+}
+
+// chartSteps are a cell's levels in the order of their rate, so that a line
+// through them runs one way.
+func chartSteps(steps []analysis.Step) []chartStep {
+	out := []chartStep{}
+	for i := range steps {
+		s := &steps[i]
+		one := chartStep{Target: s.Target, Rate: s.RateRPS, Throttled: finite(s.Throttled)}
+		if q := s.LatencyMS; q != nil {
+			one.P50, one.P99, one.P999 = finite(&q.P50), finite(&q.P99), finite(&q.P999)
+		}
+		out = append(out, one)
+	}
+	slices.SortStableFunc(out, func(a, b chartStep) int {
+		switch {
+		case a.Target < b.Target:
+			return -1
+		case a.Target > b.Target:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// phases tells until when all trials were warming up, and from when on the
+// first of them only awaited answers.
+func phases(series []analysis.Series) (warmup float64, drain *float64) {
+	for _, one := range series {
+		before := 0.0
+		for _, p := range one.Points {
+			if p.Phase == "warmup" {
+				warmup = max(warmup, p.T)
+			}
+			if p.Phase == "drain" && (drain == nil || before < *drain) {
+				start := before
+				drain = &start
+			}
+			before = p.T
+		}
+	}
+	return warmup, drain
+}
+
+// cloudPoints is how many intervals a cell has at most in the curves.
+const cloudPoints = 500
+
+// newCloud gathers a cell's measured intervals. Where they are too many, each
+// bucket of time keeps the intervals with its lowest and highest p99.
+func newCloud(series []analysis.Series, s *analysis.Summary, cell int) cloud {
+	var all []*analysis.Point
+	for _, one := range series {
+		if cellAt(s, one.Cell) != cell {
+			continue
+		}
+		for i := range one.Points {
+			if p := &one.Points[i]; p.Phase == "measure" && p.RateRPS != nil {
+				all = append(all, p)
+			}
+		}
+	}
+	p99s := make([]*float64, len(all))
+	for i, p := range all {
+		p99s[i] = p.P99
+	}
+	out := cloud{Rate: []*float64{}}
+	for _, i := range newThinning(len(all), cloudPoints).extremes(p99s) {
+		p := all[i]
+		out.Rate = append(out.Rate, rounded(p.RateRPS))
+		out.P50 = append(out.P50, rounded(p.P50))
+		out.P99 = append(out.P99, rounded(p.P99))
+		out.P999 = append(out.P999, rounded(p.P999))
+		out.Throttled = append(out.Throttled, rounded(p.Throttled))
+	}
+	return out
+}
+
+// newLines draws together a cell's trials; nil where nothing was measured.
+func newLines(trials [][]*float64, thin thinning) *lines {
+	seen := false
+	for _, t := range trials {
+		seen = seen || slices.ContainsFunc(t, func(v *float64) bool { return v != nil })
+	}
+	if !seen {
+		return nil
+	}
+	if len(trials) == 1 {
+		return &lines{Mid: thin.pairs(trials[0])}
+	}
+	mid, low, high := spreads(trials)
+	out := &lines{Mid: thin.pairs(mid), Low: thin.lowest(low), High: thin.highest(high)}
+	for _, t := range trials {
+		out.Trials = append(out.Trials, thin.pairs(t))
+	}
+	return out
+}
+
+// spreads gives, moment by moment, the median, the lowest and the highest of
+// the trials that have a value.
+func spreads(trials [][]*float64) (mid, low, high []*float64) {
+	n := len(trials[0])
+	mid, low, high = make([]*float64, n), make([]*float64, n), make([]*float64, n)
+	var here []float64
+	for k := range n {
+		here = here[:0]
+		for _, t := range trials {
+			if t[k] != nil {
+				here = append(here, *t[k])
+			}
+		}
+		if len(here) == 0 {
+			continue
+		}
+		slices.Sort(here)
+		m := (here[(len(here)-1)/2] + here[len(here)/2]) / 2
+		first, last := here[0], here[len(here)-1]
+		mid[k], low[k], high[k] = &m, &first, &last
+	}
+	return mid, low, high
+}
+
+// finite gives nil for what JSON cannot hold.
+func finite(v *float64) *float64 {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	return v
+}
+
+// rounded keeps four significant digits: enough for a pixel, and half the size
+// of the page.
+func rounded(v *float64) *float64 {
+	if finite(v) == nil {
+		return nil
+	}
+	r, err := strconv.ParseFloat(strconv.FormatFloat(*v, 'g', 4, 64), 64)
+	if err != nil {
+		return nil
+	}
+	return &r
+}

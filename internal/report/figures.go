@@ -1,0 +1,147 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// absent stands for what was not measured.
+const absent = "–"
+
+// grouped writes a whole number with a comma between thousands.
+func grouped(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, text = text[:1], text[1:]
+	}
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return sign + text
+}
+
+// figure writes a number with three significant digits, which is what the
+// histograms hold, and never more than three decimals. Numbers from 1,000 up
+// are written whole.
+func figure(v float64) string {
+	size := math.Abs(v)
+	decimals := 3
+	switch {
+	case size == 0 || size >= 99.95:
+		decimals = 0
+	case size >= 9.995:
+		decimals = 1
+	case size >= 0.9995:
+		decimals = 2
+	}
+	if decimals == 0 {
+		return grouped(int64(math.Round(v)))
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+// percent writes a number of percent, rounded down where that is all that
+// keeps it from reading 100: 99.9996 is not "100%".
+func percent(v float64) string {
+	if v >= 100 {
+		return "100%"
+	}
+	decimals := 1
+	if v > 99 {
+		decimals = 3
+	}
+	if v == 0 {
+		decimals = 0
+	}
+	scale := math.Pow10(decimals)
+	text := strconv.FormatFloat(math.Floor(v*scale+1e-6)/scale, 'f', decimals, 64)
+	if decimals > 0 {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text + "%"
+}
+
+// share writes a part of one as percent: whole, with a decimal below 10%, and
+// never 0% or 100% for what only comes near.
+func share(v float64) string {
+	p := v * 100
+	switch {
+	case p <= 0:
+		return "0%"
+	case p < 0.1:
+		return "<0.1%"
+	case p < 9.95:
+		return strings.TrimSuffix(strconv.FormatFloat(p, 'f', 1, 64), ".0") + "%"
+	case p > 99 && p < 100:
+		return ">99%"
+	}
+	return strconv.FormatFloat(p, 'f', 0, 64) + "%"
+}
+
+// milliseconds writes a latency for a sentence, with its unit: "150 ms",
+// "1.46 s".
+func milliseconds(v float64) string {
+	if v >= 1000 {
+		return figure(v/1000) + " s"
+	}
+	return figure(v) + " ms"
+}
+
+// mebibytes is a number of bytes in MiB.
+func mebibytes(b int64) float64 { return float64(b) / (1 << 20) }
+
+// size writes bytes for a sentence, with their unit.
+func size(b float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for b >= 1024 && i < len(units)-1 {
+		b, i = b/1024, i+1
+	}
+	if b == math.Trunc(b) {
+		return grouped(int64(b)) + " " + units[i]
+	}
+	return figure(b) + " " + units[i]
+}
+
+// maybe writes a figure that may not have been measured.
+func maybe[T any](v *T, write func(T) string) string {
+	if v == nil {
+		return absent
+	}
+	return write(*v)
+}
+
+// plural is the word for n things: plural(1, "trial") is "1 trial".
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return grouped(int64(n)) + " " + word + "s"
+}
+
+// list joins words as a sentence does: "a", "a and b", "a, b and c".
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// plain makes foreign text fit for one line of a terminal: without escape
+// sequences and control characters, which could recolour or rewrite it.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, ansi.Strip(text))
+}

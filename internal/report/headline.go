@@ -1,0 +1,357 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+const (
+	// enoughAnswers is the availability in percent below which a cell's latency
+	// is no merit: refused requests are quick, and not in the histogram.
+	enoughAnswers = 99
+	// fewNames is how many cells a sentence names before it gives the ends only.
+	fewNames = 4
+	// worthSaying is the share of throttled periods from which the headline
+	// tells of it.
+	worthSaying = 0.01
+)
+
+// Headline says in a sentence or two what a record answers: which cell has the
+// lowest p99, against what, and how much is throttled. It is honest about what
+// it cannot tell: cells whose intervals overlap are not ranked, a cell that
+// refuses its requests does not win, and an interrupted record says so.
+func Headline(s *analysis.Summary) string {
+	h := headlineOf(s)
+	return strings.Join(append([]string{h.first()}, h.more...), " ")
+}
+
+// headline is the answer with what belongs to it.
+type headline struct {
+	notice string   // that the record is not whole; "" where it is
+	answer string   // the sentence that says the answer
+	more   []string // sentences that add to it
+}
+
+func headlineOf(s *analysis.Summary) headline {
+	sentences := newAnswer(s).sentences()
+	h := headline{answer: sentences[0], more: sentences[1:]}
+	if e := &s.Experiment; e.Interrupted {
+		h.notice = fmt.Sprintf("Interrupted after %d of %s.", e.TrialsDone, plural(e.TrialsPlanned, "trial"))
+	}
+	return h
+}
+
+// first is the line that a report begins with.
+func (h headline) first() string {
+	if h.notice == "" {
+		return h.answer
+	}
+	return h.notice + " " + h.answer
+}
+
+// contender is a cell in a comparison of one figure, with the interval that
+// says how sure the figure is.
+type contender struct {
+	cell  *analysis.CellSummary
+	name  string
+	value float64
+	low   float64
+	high  float64
+	sure  certainty
+}
+
+// certainty is what a contender's low and high are made of.
+type certainty int
+
+const (
+	unknown  certainty = iota // one trial: no spread
+	ranged                    // the lowest and highest of few trials
+	interval                  // the 95% interval of the median over trials
+)
+
+// apart reports whether two figures can be told apart.
+func apart(a, b contender) bool {
+	if a.sure == unknown || b.sure == unknown {
+		return a.value != b.value
+	}
+	return a.high < b.low || b.high < a.low
+}
+
+// answer holds what the sentences are made from.
+type answer struct {
+	s      *analysis.Summary
+	names  []string
+	good   []int // cells that answered
+	failed []int // cells that did not
+}
+
+func newAnswer(s *analysis.Summary) *answer {
+	a := &answer{s: s, names: cellNames(s)}
+	for i := range s.Cells {
+		if failed(&s.Cells[i]) {
+			a.failed = append(a.failed, i)
+		} else {
+			a.good = append(a.good, i)
+		}
+	}
+	return a
+}
+
+func (a *answer) sentences() []string {
+	switch {
+	case len(a.s.Cells) == 0:
+		return []string{"The record holds no cell."}
+	case len(a.good) == 0:
+		return []string{a.allFailed()}
+	case len(a.s.Cells) == 1:
+		return a.single(0)
+	}
+	var all []string
+	if len(a.good) == 1 {
+		all = a.single(a.good[0])
+	} else {
+		all = a.comparison()
+	}
+	if text := a.failures(); text != "" {
+		all = append(all, text)
+	}
+	if text := a.objective(); text != "" {
+		all = append(all, text)
+	}
+	if text := a.lowerBounds(); text != "" {
+		all = append(all, text)
+	}
+	return all
+}
+
+// allFailed says that nothing answered, and how the most of it failed.
+func (a *answer) allFailed() string {
+	var requests int64
+	for i := range a.s.Cells {
+		requests += a.s.Cells[i].Requests
+	}
+	who := fmt.Sprintf("None of the %d cells", len(a.s.Cells))
+	if len(a.s.Cells) == 1 {
+		who = a.names[0]
+	}
+	if requests == 0 {
+		if len(a.s.Cells) == 1 {
+			return who + " failed before a request ended: nothing was measured."
+		}
+		return who + " got as far as an answer: nothing was measured."
+	}
+	return fmt.Sprintf("%s gave a good answer%s.", negated(who), worstError(a.s.Cells))
+}
+
+// negated fits a subject to "gave a good answer": a single cell "never" did.
+func negated(who string) string {
+	if strings.HasPrefix(who, "None of") {
+		return who
+	}
+	return who + " never"
+}
+
+// worstError names the most frequent error of cells: ": 1,200 of 1,200
+// requests refused".
+func worstError(cells []analysis.CellSummary) string {
+	var requests, timeouts, refused, cut, malformed, status int64
+	for i := range cells {
+		e := &cells[i].Errors
+		requests += cells[i].Requests
+		timeouts += e.Timeouts
+		refused += e.Refused
+		cut += e.Cut
+		malformed += e.Malformed
+		status += badAnswers(e)
+	}
+	kinds := []struct {
+		n    int64
+		text string
+	}{
+		{timeouts, "timed out"},
+		{refused, "were refused"},
+		{cut, "were cut off"},
+		{malformed, "got an answer that was not HTTP"},
+		{status, "got an error status"},
+	}
+	worst := kinds[0]
+	for _, k := range kinds[1:] {
+		if k.n > worst.n {
+			worst = k
+		}
+	}
+	if worst.n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s of %s requests %s", grouped(worst.n), grouped(requests), worst.text)
+}
+
+// single states the figures of one cell.
+func (a *answer) single(i int) []string {
+	c := &a.s.Cells[i]
+	text := a.constantSingle(i)
+	if a.staged() {
+		text = a.stagedSingle(i)
+	}
+	all := []string{text}
+	if len(a.s.Cells) > 1 {
+		return all // the objective and the agent follow for all cells
+	}
+	if o := c.Objective; o != nil && o.Met != nil {
+		if *o.Met {
+			all = append(all, "It meets the objective "+plain(o.Text)+".")
+		} else {
+			all = append(all, "It misses the objective "+plain(o.Text)+".")
+		}
+	}
+	if c.Generator.Limited {
+		all = append(all, "The agent was the limit: these are lower bounds.")
+	}
+	return all
+}
+
+// constantSingle states what one cell did under a constant load.
+func (a *answer) constantSingle(i int) string {
+	c := &a.s.Cells[i]
+	figures := []string{figure(*c.RateRPS) + " requests/s"}
+	if c.LatencyMS != nil {
+		text := "p99 " + milliseconds(c.LatencyMS.P99)
+		if v, ok := c.Intervals["latency_ms.p99"]; ok {
+			text += fmt.Sprintf(" (95%% interval %s to %s)", figure(v[0]), milliseconds(v[1]))
+		}
+		figures = append(figures, text)
+	}
+	if c.Availability != nil {
+		figures = append(figures, percent(*c.Availability)+" available")
+	}
+	if part := throttledShare(c); part != nil {
+		figures = append(figures, "throttled in "+share(*part)+" of its periods")
+	}
+	text := a.names[i] + ": " + strings.Join(figures, ", ")
+	if c.LatencyMS == nil {
+		text += "; " + a.noLatency()
+	}
+	return text + "."
+}
+
+// failures names the cells of a comparison that gave no good answer.
+func (a *answer) failures() string {
+	switch n := len(a.failed); {
+	case n == 0:
+		return ""
+	case n <= fewNames:
+		var names []string
+		for _, i := range a.failed {
+			names = append(names, a.names[i])
+		}
+		return list(names) + " gave no good answer."
+	default:
+		return fmt.Sprintf("%d of %d cells gave no good answer.", n, len(a.s.Cells))
+	}
+}
+
+// objective says which cells meet what was asked, where that differs or is
+// missed.
+func (a *answer) objective() string {
+	var met, missed []string
+	text := ""
+	for i := range a.s.Cells {
+		o := a.s.Cells[i].Objective
+		if o == nil || o.Met == nil {
+			continue
+		}
+		text = plain(o.Text)
+		if *o.Met {
+			met = append(met, a.names[i])
+		} else {
+			missed = append(missed, a.names[i])
+		}
+	}
+	switch total := len(met) + len(missed); {
+	case total == 0:
+		return ""
+	case len(missed) == 0:
+		return "All meet the objective " + text + "."
+	case len(met) == 0:
+		return "None meets the objective " + text + "."
+	case len(met) == 1:
+		return "Only " + met[0] + " meets the objective " + text + "."
+	case len(met) <= fewNames:
+		return list(met) + " meet the objective " + text + "."
+	default:
+		return fmt.Sprintf("%d of %d cells meet the objective %s.", len(met), total, text)
+	}
+}
+
+// lowerBounds names the cells whose figures the agent limited.
+func (a *answer) lowerBounds() string {
+	var names []string
+	for _, i := range a.good {
+		if a.s.Cells[i].Generator.Limited {
+			names = append(names, a.names[i])
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) == len(a.good):
+		return "The agent was the limit throughout: the figures are lower bounds."
+	case len(names) <= fewNames:
+		return "The agent was the limit for " + list(names) + ": those figures are lower bounds."
+	}
+	return fmt.Sprintf("The agent was the limit for %d cells: those figures are lower bounds.", len(names))
+}
+
+// contenders collects the cells that have a figure, with what is known of its
+// spread: the interval under path, else the range over the trials.
+func (a *answer) contenders(cells []int, path string, of func(*analysis.CellSummary) *float64,
+	trial func(*analysis.TrialFigures) *float64) []contender {
+	var all []contender
+	for _, i := range cells {
+		c := &a.s.Cells[i]
+		v := of(c)
+		if v == nil {
+			continue
+		}
+		one := contender{cell: c, name: a.names[i], value: *v}
+		if ends, ok := c.Intervals[path]; ok {
+			one.low, one.high, one.sure = ends[0], ends[1], interval
+		} else if low, high, n := trialRange(c, trial); n > 1 {
+			one.low, one.high, one.sure = low, high, ranged
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// trialRange is the lowest and the highest figure of a cell's trials, and how
+// many of them have it.
+func trialRange(c *analysis.CellSummary, of func(*analysis.TrialFigures) *float64) (low, high float64, n int) {
+	for i := range c.PerTrial {
+		v := of(&c.PerTrial[i])
+		if v == nil {
+			continue
+		}
+		if n == 0 {
+			low, high = *v, *v
+		}
+		low, high, n = min(low, *v), max(high, *v), n+1
+	}
+	return low, high, n
+}
+
+// byValue sorts contenders upwards, and by their place in the plan where equal.
+func byValue(all []contender) {
+	slices.SortStableFunc(all, func(x, y contender) int {
+		switch {
+		case x.value < y.value:
+			return -1
+		case x.value > y.value:
+			return 1
+		}
+		return 0
+	})
+}

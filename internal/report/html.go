@@ -1,0 +1,77 @@
+package report
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// The files that go into the page, in their order. uPlot is leeoniya/uPlot
+// 1.6.32, MIT; its licence lies beside it and goes into the page.
+var (
+	styleFiles  = []string{"assets/uplot/uPlot.min.css", "assets/base.css", "assets/report.css"}
+	earlyFiles  = []string{"assets/theme.js"}
+	scriptFiles = []string{"assets/format.js", "assets/timepanels.js", "assets/curves.js", "assets/main.js"}
+)
+
+const (
+	plotFile    = "assets/uplot/uPlot.iife.min.js"
+	licenceFile = "assets/uplot/LICENSE"
+)
+
+var pageTemplate = template.Must(template.New("page.html").ParseFS(assets, "assets/*.html"))
+
+// HTML writes the report as one file that opens without a network: styles,
+// scripts and data lie in it, and a content security policy allows nothing
+// else to load or to run.
+func HTML(w io.Writer, d Data) error {
+	p := newView(d)
+	data, err := json.Marshal(newCharts(d))
+	if err != nil {
+		return fmt.Errorf("write the charts of %q as JSON: %w", d.Summary.Experiment.Name, err)
+	}
+	// json.Marshal writes <, > and & as escapes, so that no text in the data
+	// can end the script element that holds it.
+	p.Charts = template.JS(data)
+	p.Style = template.CSS(joined(styleFiles))
+	p.Early = template.JS(joined(earlyFiles))
+	p.Plot = template.JS("/*\n" + joined([]string{licenceFile}) + "*/\n" + joined([]string{plotFile}))
+	p.Script = template.JS("(() => {\n\"use strict\";\n" + joined(scriptFiles) + "})();\n")
+	p.Policy = policy(string(p.Early), string(p.Plot), string(p.Script))
+	if err := pageTemplate.ExecuteTemplate(w, "page.html", p); err != nil {
+		return fmt.Errorf("write the HTML report of %q: %w", d.Summary.Experiment.Name, err)
+	}
+	return nil
+}
+
+// joined reads embedded files; they are there, or the program was built wrong.
+func joined(names []string) string {
+	var b strings.Builder
+	for _, name := range names {
+		text, err := assets.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		b.Write(text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// policy allows the page's own scripts by their hashes and nothing else.
+func policy(scripts ...string) string {
+	var hashes strings.Builder
+	for _, s := range scripts {
+		sum := sha256.Sum256([]byte(s))
+		hashes.WriteString(" 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'")
+	}
+	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src" + hashes.String()
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// axes are the names that the experiment varies, in the order in which the
+// labels have them, which is the experiment file's.
+func axes(s *analysis.Summary) []string {
+	var names []string
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		own := slices.Sorted(maps.Keys(c.Vary))
+		slices.SortStableFunc(own, func(a, b string) int {
+			return strings.Index(c.Label, " "+a+"=") - strings.Index(c.Label, " "+b+"=")
+		})
+		for _, name := range own {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// setting is what a cell has for a varied name: "2", "unset", or "" where its
+// service does not use the name.
+func setting(c *analysis.CellSummary, name string) string {
+	value, ok := c.Vary[name]
+	switch {
+	case !ok:
+		return ""
+	case value == nil:
+		return "unset"
+	}
+	return *value
+}
+
+// cellNames gives each cell the shortest name that tells it from the others:
+// the service where services differ, and the settings that differ. A cell that
+// stands alone has its whole label.
+func cellNames(s *analysis.Summary) []string {
+	differs := func(of func(*analysis.CellSummary) string) bool {
+		for i := range s.Cells {
+			if of(&s.Cells[i]) != of(&s.Cells[0]) {
+				return true
+			}
+		}
+		return false
+	}
+	services := differs(func(c *analysis.CellSummary) string { return c.Service })
+	var varied []string
+	for _, name := range axes(s) {
+		if differs(func(c *analysis.CellSummary) string { return setting(c, name) }) {
+			varied = append(varied, name)
+		}
+	}
+	names := make([]string, len(s.Cells))
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		var parts []string
+		if services {
+			parts = append(parts, c.Service)
+		}
+		for _, name := range varied {
+			if value := setting(c, name); value != "" {
+				parts = append(parts, name+"="+value)
+			}
+		}
+		if len(parts) == 0 {
+			parts = []string{c.Label}
+		}
+		names[i] = plain(strings.Join(parts, " "))
+	}
+	return names
+}
+
+// throttledShare is the part of a cell's periods that ended throttled, 0 to 1.
+// A cell without a limit has no periods, and so no share.
+func throttledShare(c *analysis.CellSummary) *float64 {
+	if c.CPU.Periods == nil || c.CPU.ThrottledPeriods == nil || *c.CPU.Periods == 0 {
+		return nil
+	}
+	part := float64(*c.CPU.ThrottledPeriods) / float64(*c.CPU.Periods)
+	return &part
+}
+
+// failed reports whether a cell gave no good answer.
+func failed(c *analysis.CellSummary) bool {
+	return c.RateRPS == nil || *c.RateRPS == 0
+}
+
+// badAnswers is the number of answers with a status outside 200 to 299.
+func badAnswers(e *analysis.ErrorCounts) int64 {
+	var all int64
+	for _, n := range e.Status {
+		all += n
+	}
+	return all
+}
