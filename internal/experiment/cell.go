@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -11,14 +10,16 @@ import (
 // what does not fit at the value in vary, as far as one is to blame.
 type cellReader struct {
 	problems *problems
-	values   map[string]varyValue
-	failed   bool // something of the section being read does not fit, and was reported
+	names    []string             // in vary
+	values   map[string]varyValue // of those that the cell's service uses
+	failed   bool                 // something of the section being read does not fit, and was reported
 }
 
 // varyValue is one value of a varied name.
 type varyValue struct {
 	text string
 	null bool
+	bad  bool // reported
 	at   place
 }
 
@@ -49,8 +50,12 @@ func read[K kind[T], T any](c *cellReader, v *varied[K, T]) (value T, ok bool) {
 // already; that a name stands for null was not.
 func need[K kind[T], T any](c *cellReader, v *varied[K, T]) T {
 	value, ok := read(c, v)
-	if !ok && v.given && c.absent(&v.scalar) {
+	switch {
+	case ok:
+	case v.given && c.absent(&v.scalar):
 		c.wrong(&v.scalar, "%s: null, but it must have a value", v.path)
+	default:
+		c.failed = true
 	}
 	return value
 }
@@ -88,7 +93,7 @@ func (c *cellReader) launched(l *launched, late []string) string {
 			continue
 		}
 		if _, known := c.values[name]; !known {
-			valid := append(slices.Sorted(maps.Keys(c.values)), late...)
+			valid := slices.Concat(c.names, late)
 			c.wrong(&l.scalar, "%s: unknown name ${%s}; %s", l.path, name, hint(name, "known names", valid))
 			continue
 		}
@@ -109,7 +114,7 @@ func (c *cellReader) absent(s *scalar) bool {
 // when the file's references were checked.
 func (c *cellReader) value(s *scalar, name string) (string, bool) {
 	v, known := c.values[name]
-	if !known {
+	if !known || v.bad {
 		c.failed = true
 		return "", false
 	}

@@ -122,43 +122,46 @@ func (d *decoder) unknownKeys(n *node, at slot, t reflect.Type) bool {
 			continue
 		}
 		found, d.misspelt = true, true
-		d.problems.add(e.at, "unknown key %q%s", e.key, d.keyHint(e.key, at, keys))
+		d.problems.add(e.at, "unknown key %q; %s", e.key, keyHint(e.key, at, keys))
 	}
 	return found
 }
 
 // keyHint says which key was meant: one nearby, one of another section, or all.
-func (d *decoder) keyHint(key string, at slot, keys []string) string {
+func keyHint(key string, at slot, keys []string) string {
 	if near := nearest(key, keys); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
+		return fmt.Sprintf("did you mean %q?", near)
 	}
 	for _, f := range fieldsOf(reflect.TypeFor[file]()) {
 		section := reflect.TypeFor[file]().Field(f.index).Type
 		if section.Kind() == reflect.Struct && f.key != at.path && slices.Contains(keysOf(section), key) {
-			return fmt.Sprintf("; it belongs under %q", f.key)
+			return fmt.Sprintf("it belongs under %q", f.key)
 		}
 	}
-	where := "here"
+	where := "valid keys"
 	if at.path != "" {
-		where = "in " + at.path
+		where += " in " + at.path
 	}
-	return fmt.Sprintf(" %s; valid keys: %s", where, strings.Join(keys, ", "))
+	return where + ": " + strings.Join(keys, ", ")
 }
 
 func (d *decoder) missing(n *node, at slot, fields []field) {
-	given := func(key string) bool {
-		e := n.entry(key)
-		return e != nil && e.value.kind != nullNode
-	}
 	var choices, chosen []string
+	var last place
 	for _, f := range fields {
-		if f.required && !given(f.key) {
+		e := n.entry(f.key)
+		given := e != nil && e.value.kind != nullNode
+		if f.required && !given {
 			d.problems.add(n.at, "%s is missing", at.child(f.key).path)
+		}
+		if (f.required || f.one) && given && e.value.empty() {
+			d.problems.add(e.value.at, "%s is empty", at.child(f.key).path)
 		}
 		if f.one {
 			choices = append(choices, f.key)
-			if given(f.key) {
+			if given {
 				chosen = append(chosen, f.key)
+				last = later(last, e.changed())
 			}
 		}
 	}
@@ -167,7 +170,10 @@ func (d *decoder) missing(n *node, at slot, fields []field) {
 	case len(chosen) == 0:
 		d.problems.add(n.at, "%sone of %s is missing", prefix(at.path), choice(choices))
 	default:
-		second := n.entry(chosen[1])
-		d.problems.add(second.at, "%s%s exclude one another; keep one", prefix(at.path), enumerate(chosen, "and"))
+		advice := "keep one"
+		if last.set > 0 {
+			advice = fmt.Sprintf("set what the file has to null, as in --set %s=null", at.child(chosen[0]).path)
+		}
+		d.problems.add(last, "%s%s exclude one another; %s", prefix(at.path), enumerate(chosen, "and"), advice)
 	}
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,14 @@ func (p place) String() string {
 	return fmt.Sprintf("%d:%d", p.line, p.column)
 }
 
+// compare orders places as errors are printed: the file's by position, then
+// those of --set by number.
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.set, q.set), cmp.Compare(p.line, q.line), cmp.Compare(p.column, q.column))
+}
+
+func later(places ...place) place { return slices.MaxFunc(places, place.compare) }
+
 // problems gathers errors. One that many cells share is kept once.
 type problems struct {
 	file string
@@ -89,15 +98,7 @@ func (p *problems) err() error {
 	if len(p.list) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p.list, func(a, b problem) int {
-		if a.at.set != b.at.set {
-			return a.at.set - b.at.set
-		}
-		if a.at.line != b.at.line {
-			return a.at.line - b.at.line
-		}
-		return a.at.column - b.at.column
-	})
+	slices.SortStableFunc(p.list, func(a, b problem) int { return a.at.compare(b.at) })
 	var all Errors
 	for _, one := range p.list {
 		e := &Error{File: p.file, Line: one.at.line, Column: one.at.column, Message: one.message}

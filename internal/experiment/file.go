@@ -9,14 +9,25 @@ import (
 // What is a fixed scalar is the same in every cell; varied and launched ones
 // may hold ${name}.
 type file struct {
-	Name      fixed[unitName, string]      `yaml:"name,required" doc:"Name of the experiment; the record's folder begins with it."`
-	About     literal                      `yaml:"about" doc:"What the experiment asks, for its readers."`
-	Services  mapping[unitName, service]   `yaml:"services,required" doc:"What is measured, by name. Each service is measured on its own."`
-	Limits    limits                       `yaml:"limits" doc:"Limits of each replica of a service. A key that is absent or null means no limit."`
-	Vary      mapping[varyName, []literal] `yaml:"vary" doc:"Names with the values that ${name} takes; every combination becomes a cell. null leaves unset what the name stands for."`
-	Load      load                         `yaml:"load,required" doc:"The traffic to a service."`
-	Measure   measure                      `yaml:"measure" doc:"How long and how often is measured."`
-	Objective objective                    `yaml:"objective" doc:"What counts as good; a run that misses it exits with 99."`
+	Name      fixed[unitName, string]    `yaml:"name,required" doc:"Name of the experiment; the record's folder begins with it."`
+	About     literal                    `yaml:"about" doc:"What the experiment asks, for its readers."`
+	Services  mapping[unitName, service] `yaml:"services,required" doc:"What is measured, by name. Each service is measured on its own."`
+	Limits    limits                     `yaml:"limits" doc:"Limits of each replica of a service. A key that is absent or null means no limit."`
+	Vary      mapping[varyName, axis]    `yaml:"vary" doc:"Names with the values that ${name} takes; every combination becomes a cell. null leaves unset what the name stands for."`
+	Load      load                       `yaml:"load,required" doc:"The traffic to a service."`
+	Measure   measure                    `yaml:"measure" doc:"How long and how often is measured."`
+	Objective objective                  `yaml:"objective" doc:"What counts as good; a run that misses it exits with 99."`
+}
+
+// axis is the values of one varied name.
+type axis struct {
+	bad    bool
+	values []literal
+}
+
+func (a *axis) decode(d *decoder, n *node, at slot) {
+	a.bad = n != nil && n.kind != listNode && n.kind != nullNode
+	d.list(n, at, reflect.ValueOf(&a.values).Elem())
 }
 
 // service is one of services.
@@ -49,7 +60,7 @@ type dependency struct {
 func (dep *dependency) decode(d *decoder, n *node, at slot) {
 	if n != nil && n.kind == scalarNode {
 		d.problems.add(n.at, "dependency %q: no built-in dependency of this name; write {name: %s, command: [...]}", n.text, n.text)
-		return
+		n = nil
 	}
 	type plain dependency
 	d.structure(n, at, reflect.ValueOf((*plain)(dep)).Elem())
@@ -64,7 +75,7 @@ type action struct {
 // request is one HTTP request.
 type request struct {
 	Method  varied[method, string]                           `yaml:"method" default:"GET" doc:"Request method."`
-	Path    varied[path, string]                             `yaml:"path,required" doc:"Path with its query. {{uuid}} and its like are new with each request."`
+	Path    varied[path, string]                             `yaml:"path,required" doc:"Path, with its query."`
 	Headers mapping[headerName, varied[headerValue, string]] `yaml:"headers" doc:"Headers beside those of the agent."`
 	Body    varied[text, string]                             `yaml:"body" doc:"Body of the request."`
 }

@@ -16,24 +16,29 @@ import (
 )
 
 // kind is how the text of a scalar reads as a T. Errors say what was read and
-// what is wanted; schema is what an editor can check of it, as one or more
-// alternatives.
+// what is wanted; schema is what an editor can check of it.
 type kind[T any] interface {
 	read(text string) (T, error)
-	schema() []*jsonschema.Schema
+	schema() *jsonschema.Schema
 }
 
-func pattern(expression string) []*jsonschema.Schema {
-	return []*jsonschema.Schema{{Type: "string", Pattern: expression}}
+// typed is a schema of one or more types. Its keywords each look at values of
+// one type: pattern at strings, minimum at numbers.
+func typed(types ...string) *jsonschema.Schema {
+	return &jsonschema.Schema{Extras: map[string]any{"type": types}}
 }
 
-// numberOr accepts a number with a minimum, or the same quoted.
-func numberOr(typ string, least, most float64, expression string) []*jsonschema.Schema {
-	return append(pattern(expression), &jsonschema.Schema{
-		Type:    typ,
-		Minimum: number64(least),
-		Maximum: number64(most),
-	})
+func pattern(expression string) *jsonschema.Schema {
+	s := typed("string")
+	s.Pattern = expression
+	return s
+}
+
+// numberOr is a number from least to most, or the same quoted.
+func numberOr(typ string, least, most float64, expression string) *jsonschema.Schema {
+	s := typed(typ, "string")
+	s.Minimum, s.Maximum, s.Pattern = number64(least), number64(most), expression
+	return s
 }
 
 func number64(f float64) json.Number {
@@ -44,8 +49,8 @@ func number64(f float64) json.Number {
 type text struct{}
 
 func (text) read(s string) (string, error) { return s, nil }
-func (text) schema() []*jsonschema.Schema {
-	return []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}}
+func (text) schema() *jsonschema.Schema {
+	return typed("string", "number", "boolean")
 }
 
 // unitName names an experiment, a service or a dependency: it becomes part of
@@ -62,7 +67,12 @@ func (unitName) read(s string) (string, error) {
 	}
 	return s, nil
 }
-func (unitName) schema() []*jsonschema.Schema { return numberOr("integer", 0, 1e9, unitNamePattern) }
+func (unitName) schema() *jsonschema.Schema {
+	// Plain YAML reads some names as numbers, and true as a boolean.
+	s := typed("string", "integer", "boolean")
+	s.Pattern = unitNamePattern
+	return s
+}
 
 // varyName is what may stand in ${}. port is the platform's.
 type varyName struct{}
@@ -80,7 +90,7 @@ func (varyName) read(s string) (string, error) {
 	}
 	return s, nil
 }
-func (varyName) schema() []*jsonschema.Schema { return pattern(varyNamePattern) }
+func (varyName) schema() *jsonschema.Schema { return pattern(varyNamePattern) }
 
 // envName is the name of an environment variable.
 type envName struct{}
@@ -93,7 +103,7 @@ func (envName) read(s string) (string, error) {
 	}
 	return s, nil
 }
-func (envName) schema() []*jsonschema.Schema { return pattern(envNamePattern) }
+func (envName) schema() *jsonschema.Schema { return pattern(envNamePattern) }
 
 // headerName is a field name of HTTP (a token of RFC 9110, section 5.6.2). Those
 // that frame a message are the agent's.
@@ -115,7 +125,7 @@ func (headerName) read(s string) (string, error) {
 	}
 	return s, nil
 }
-func (headerName) schema() []*jsonschema.Schema { return pattern(headerNamePattern) }
+func (headerName) schema() *jsonschema.Schema { return pattern(headerNamePattern) }
 
 // headerValue is one line (RFC 9110, section 5.5).
 type headerValue struct{ text }
@@ -130,22 +140,21 @@ func (headerValue) read(s string) (string, error) {
 // method is a request method.
 type method struct{}
 
-const methodPattern = `^[A-Z]+$`
-
-var methodSyntax = regexp.MustCompile(methodPattern)
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 func (method) read(s string) (string, error) {
-	if s == "CONNECT" || !methodSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q is no method that can be measured; write it as GET or POST", s)
+	if !slices.Contains(methods, s) {
+		return "", fmt.Errorf("unknown method %q; %s", s, hint(s, "methods", methods))
 	}
 	return s, nil
 }
-func (method) schema() []*jsonschema.Schema { return pattern(methodPattern) }
+func (method) schema() *jsonschema.Schema { return pattern("^(" + strings.Join(methods, "|") + ")$") }
 
-// path is the path of a request, with its query.
+// path is the path of a request with its query (RFC 9112, section 3.2.1). What
+// stands in {{…}} is not looked at.
 type path struct{}
 
-const pathPattern = `^/[^\s#]*$`
+const pathPattern = `^/([!-"$-~]|\{\{[^}]*\}\})*$`
 
 var pathSyntax = regexp.MustCompile(pathPattern)
 
@@ -154,20 +163,22 @@ func (path) read(s string) (string, error) {
 		return "", fmt.Errorf("%q: a path begins with /", s)
 	}
 	if !pathSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q: a path has no spaces and no #; write %%20 and %%23", s)
+		return "", fmt.Errorf("%q: a path is printable ASCII without spaces and #; write others as %%20 and the like", s)
 	}
 	return s, nil
 }
-func (path) schema() []*jsonschema.Schema { return pattern(pathPattern) }
+func (path) schema() *jsonschema.Schema { return pattern(pathPattern) }
 
 // link is the URL of something that already runs.
 type link struct{}
 
 const linkPattern = `^[a-z][a-z0-9+.-]*://[^/]`
 
+var linkSyntax = regexp.MustCompile(linkPattern)
+
 func (link) read(s string) (string, error) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme == "" || u.Hostname() == "" {
+	if err != nil || !linkSyntax.MatchString(s) || u.Hostname() == "" {
 		return "", fmt.Errorf("%q is no URL with a host, as in postgres://127.0.0.1:5432/shop", s)
 	}
 	if u.Port() == "" {
@@ -175,7 +186,7 @@ func (link) read(s string) (string, error) {
 	}
 	return s, nil
 }
-func (link) schema() []*jsonschema.Schema { return pattern(linkPattern) }
+func (link) schema() *jsonschema.Schema { return pattern(linkPattern) }
 
 // spacing is how arrivals of an open loop lie in time; true: even.
 type spacing struct{}
@@ -189,7 +200,7 @@ func (spacing) read(s string) (bool, error) {
 	}
 	return false, fmt.Errorf("unknown word %q; %s", s, hint(s, "valid words", []string{"poisson", "even"}))
 }
-func (spacing) schema() []*jsonschema.Schema { return pattern(`^(poisson|even)$`) }
+func (spacing) schema() *jsonschema.Schema { return pattern(`^(poisson|even)$`) }
 
 // workload is a sample service.
 type workload struct{}
@@ -203,7 +214,7 @@ func (workload) read(s string) (string, error) {
 	}
 	return s, nil
 }
-func (workload) schema() []*jsonschema.Schema {
+func (workload) schema() *jsonschema.Schema {
 	return pattern("^(" + strings.Join(workloads, "|") + ")$")
 }
 
@@ -233,7 +244,7 @@ func (duration) read(s string) (time.Duration, error) {
 	}
 	return d, nil
 }
-func (duration) schema() []*jsonschema.Schema { return pattern(durationPattern) }
+func (duration) schema() *jsonschema.Schema { return pattern(durationPattern) }
 
 // count is a whole number from 1.
 type count struct{}
@@ -243,15 +254,21 @@ const (
 	mostCount    = 999_999_999
 )
 
-var countSyntax = regexp.MustCompile(countPattern)
+var (
+	countSyntax = regexp.MustCompile(countPattern)
+	digits      = regexp.MustCompile(`^[1-9][0-9]*$`)
+)
 
 func (count) read(s string) (int64, error) {
+	if digits.MatchString(s) && len(s) > 9 {
+		return 0, fmt.Errorf("%q is too many", s)
+	}
 	if !countSyntax.MatchString(s) {
-		return 0, fmt.Errorf("%q is no whole number from 1 to %d", s, mostCount)
+		return 0, fmt.Errorf("%q is no whole number above 0", s)
 	}
 	return strconv.ParseInt(s, 10, 64)
 }
-func (count) schema() []*jsonschema.Schema { return numberOr("integer", 1, mostCount, countPattern) }
+func (count) schema() *jsonschema.Schema { return numberOr("integer", 1, mostCount, countPattern) }
 
 // level is a number of users or of requests a second: not below 0.
 type level struct{}
@@ -265,11 +282,11 @@ var levelSyntax = regexp.MustCompile(levelPattern)
 
 func (level) read(s string) (float64, error) {
 	if !levelSyntax.MatchString(s) {
-		return 0, fmt.Errorf("%q is no number from 0 to %d", s, mostLevel)
+		return 0, fmt.Errorf("%q is no number from 0 to %d, as in 50 or 2.5", s, mostLevel)
 	}
 	return strconv.ParseFloat(s, 64)
 }
-func (level) schema() []*jsonschema.Schema { return numberOr("number", 0, mostLevel, levelPattern) }
+func (level) schema() *jsonschema.Schema { return numberOr("number", 0, mostLevel, levelPattern) }
 
 // percent is above 0 and at most 100.
 type percent struct{}
@@ -285,8 +302,10 @@ func (percent) read(s string) (float64, error) {
 	}
 	return p, nil
 }
-func (percent) schema() []*jsonschema.Schema {
-	return append(pattern(percentPattern), &jsonschema.Schema{Type: "number", ExclusiveMinimum: "0", Maximum: "100"})
+func (percent) schema() *jsonschema.Schema {
+	s := typed("number", "string")
+	s.ExclusiveMinimum, s.Maximum, s.Pattern = "0", "100", percentPattern
+	return s
 }
 
 // quantitySyntax is that of Kubernetes, without signs, and with exponents that
@@ -322,7 +341,7 @@ func (cpu) read(s string) (int64, error) {
 	}
 	return millis, nil
 }
-func (cpu) schema() []*jsonschema.Schema { return numberOr("number", 0, mostCPUs, quantityPattern) }
+func (cpu) schema() *jsonschema.Schema { return numberOr("number", 0, mostCPUs, quantityPattern) }
 
 // memory is a Kubernetes quantity of bytes.
 type memory struct{}
@@ -350,7 +369,7 @@ func (memory) read(s string) (int64, error) {
 	}
 	return q.Value(), nil
 }
-func (memory) schema() []*jsonschema.Schema {
+func (memory) schema() *jsonschema.Schema {
 	return numberOr("number", leastMemory, math.MaxInt64/2, quantityPattern)
 }
 
@@ -375,4 +394,4 @@ func (cpuList) read(s string) (string, error) {
 	}
 	return s, nil
 }
-func (cpuList) schema() []*jsonschema.Schema { return numberOr("integer", 0, 9999, cpuListPattern) }
+func (cpuList) schema() *jsonschema.Schema { return numberOr("integer", 0, 9999, cpuListPattern) }

@@ -27,16 +27,20 @@ func (c *cellReader) readLimits(l *limits) Limits {
 	}
 
 	if out.Period < shortestPeriod || out.Period > longestPeriod {
-		c.wrong(&l.Period.scalar, "%s: %v is outside 1ms to 1s, what CFS takes as a period", l.Period.path, out.Period)
+		c.wrong(&l.Period.scalar, "%s: %s is outside 1ms to 1s, what CFS takes as a period", l.Period.path, short(out.Period))
 		return out
 	}
 	if out.Replicas > mostReplicas {
 		c.wrong(&l.Replicas.scalar, "%s: %d are more than %d", l.Replicas.path, out.Replicas, mostReplicas)
 	}
+	if limited && cpu == 0 {
+		c.wrong(&l.CPU.scalar, "%s: no process can run under a limit of 0; for no limit, write null or leave it out", l.CPU.path)
+		return out
+	}
 	if limited && quota(cpu, out.Period) < leastQuota {
 		least := (int64(leastQuota)*1000 + int64(out.Period) - 1) / int64(out.Period)
 		c.conflict([]*scalar{&l.CPU.scalar, &l.Period.scalar},
-			"%s: %dm of a period of %v is a quota under 1 ms, the least that the kernel takes; use %dm or more", l.CPU.path, cpu, out.Period, least)
+			"%s: %dm of a period of %s is a quota under 1 ms, the least that the kernel takes; use %dm or more", l.CPU.path, cpu, short(out.Period), least)
 	}
 	if bursts && burst > 0 && !limited {
 		c.conflict([]*scalar{&l.Burst.scalar, &l.CPU.scalar}, "%s: without a CPU limit there is no quota to save up; set cpu, or leave burst out", l.Burst.path)

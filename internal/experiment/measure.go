@@ -23,7 +23,7 @@ func (r *reader) readMeasure() {
 	}
 	if !m.Interval.bad && (m.Interval.value < shortestInterval || m.Interval.value > longestInterval) {
 		m.Interval.bad = true
-		r.problems.add(m.Interval.at, "measure.interval: %v is outside 100ms to 10s", m.Interval.value)
+		r.problems.add(m.Interval.at, "measure.interval: %s is outside 100ms to 10s", short(m.Interval.value))
 	}
 }
 
@@ -40,10 +40,10 @@ func (r *reader) checkMeasure() {
 			staged++
 		}
 		if part := r.out.Measure.Measured(c); part > 0 && part < m.Interval.value {
-			r.problems.add(m.Interval.at, "measure.interval: a frame of %v is longer than the %v that are measured", m.Interval.value, part)
+			r.problems.add(m.Interval.at, "measure.interval: a frame of %s is longer than the %s that are measured", short(m.Interval.value), short(part))
 		}
 		if c.Limits.CPUMillis > 0 && c.Limits.Period > m.Interval.value {
-			r.problems.add(m.Interval.at, "measure.interval: a frame of %v is shorter than a CFS period of %v", m.Interval.value, c.Limits.Period)
+			r.problems.add(m.Interval.at, "measure.interval: a frame of %s is shorter than a CFS period of %s", short(m.Interval.value), short(c.Limits.Period))
 		}
 	}
 	if m.Duration.given && staged == len(r.out.Cells) {
@@ -60,7 +60,7 @@ func (c *cellReader) checkActions(s *service, cell *Cell, m Measure) {
 	for i := range s.Actions {
 		a := &s.Actions[i]
 		if at, ok := read(c, &a.At); ok && at >= part {
-			c.wrong(&a.At.scalar, "%s: %v lies behind the measured part, which lasts %v", a.At.path, at, part)
+			c.wrong(&a.At.scalar, "%s: %s lies behind the measured part, which lasts %s", a.At.path, short(at), short(part))
 		}
 	}
 }
@@ -70,19 +70,25 @@ func (r *reader) readObjective() {
 	if !o.given {
 		return
 	}
-	r.out.Objective = &Objective{Availability: o.Availability.value}
+	out := &Objective{Availability: o.Availability.value}
+	asked := o.Availability.given || o.Availability.bad
 	for _, q := range []struct {
 		name  string
 		limit *fixed[duration, time.Duration]
 	}{{"p50", &o.P50}, {"p90", &o.P90}, {"p95", &o.P95}, {"p99", &o.P99}, {"p999", &o.P999}} {
+		asked = asked || q.limit.given || q.limit.bad
 		switch {
-		case !q.limit.given:
-		case r.out.Objective.Quantile != "":
-			r.problems.add(q.limit.at, "objective: %s and %s; ask for one quantile", r.out.Objective.Quantile, q.name)
-		case q.limit.value == 0 && !q.limit.bad:
+		case !q.limit.given || q.limit.bad:
+		case out.Quantile != "":
+			r.problems.add(q.limit.at, "objective: %s and %s; ask for one quantile", out.Quantile, q.name)
+		case q.limit.value == 0:
 			r.problems.add(q.limit.at, "objective.%s: no answer comes in no time", q.name)
 		default:
-			r.out.Objective.Quantile, r.out.Objective.Latency = q.name, q.limit.value
+			out.Quantile, out.Latency = q.name, q.limit.value
 		}
 	}
+	if !asked && !r.misspelt {
+		r.problems.add(o.at, "objective asks for nothing; set a quantile, as in p99: 250ms, or availability: 99.9")
+	}
+	r.out.Objective = out
 }

@@ -61,9 +61,6 @@ func (r *reader) read(root *node) {
 	r.checkReferences()
 	r.readMeasure()
 	r.readObjective()
-	if r.file.Services.given && len(r.file.Services.entries) == 0 {
-		r.problems.add(r.file.Services.at, "services: there is none; name at least one")
-	}
 	if r.countCells() {
 		r.readCells()
 		r.checkMeasure()
@@ -73,19 +70,21 @@ func (r *reader) read(root *node) {
 // readVary checks the axes and puts them into the experiment.
 func (r *reader) readVary() {
 	for _, axis := range r.file.Vary.entries {
-		if len(axis.value) == 0 {
+		if len(axis.value.values) == 0 && !axis.value.bad {
 			r.problems.add(axis.at, "vary.%s has no values; write them as a list, as in [1, 2, null]", axis.name)
-			continue
 		}
-		values := make([]*string, 0, len(axis.value))
-		seen := make(map[string]place)
-		for i := range axis.value {
-			v := &axis.value[i]
-			text := varyValue{v.text, !v.given, v.at}.String()
-			if before, twice := seen[text]; twice {
-				r.problems.add(v.at, "%s: %s stands here a second time; the first is at %s", v.path, text, before)
+		values := make([]*string, 0, len(axis.value.values))
+		seen := make(map[varyValue]place)
+		for i := range axis.value.values {
+			v := &axis.value.values[i]
+			value := varyValue{text: v.text, null: !v.given}
+			if before, twice := seen[value]; twice && !v.bad {
+				r.problems.add(v.at, "%s: %s stands here a second time; the first is at %s", v.path, value, before)
 			}
-			seen[text] = v.at
+			seen[value] = v.at
+			if strings.ContainsRune(v.text, 0) {
+				r.problems.add(v.at, "%s: %q holds a zero byte, which no program can be given", v.path, v.text)
+			}
 			if strings.Contains(v.text, "${") || strings.HasSuffix(v.text, "$") {
 				r.problems.add(v.at, "%s: %q holds ${ or ends in $, and a value is not replaced again; write that where ${%s} stands", v.path, v.text, axis.name)
 			}
@@ -102,10 +101,7 @@ func (r *reader) readVary() {
 // checkReferences finds names that nothing defines, outside the texts that the
 // platform expands (see cellReader.launched), and varied names that nothing uses.
 func (r *reader) checkReferences() {
-	var names []string
-	for _, axis := range r.file.Vary.entries {
-		names = append(names, axis.name)
-	}
+	names := r.varied()
 	for _, ref := range r.references {
 		switch {
 		case ref.late || slices.Contains(names, ref.name):
@@ -126,15 +122,24 @@ func (r *reader) checkReferences() {
 	}
 }
 
-// axesOf are the axes that a service's cells run along.
-func (r *reader) axesOf(service string) []named[[]literal] {
-	var all []named[[]literal]
+// varied are the names in vary.
+func (r *reader) varied() []string {
+	var names []string
 	for _, axis := range r.file.Vary.entries {
+		names = append(names, axis.name)
+	}
+	return names
+}
+
+// axesOf are the axes that a service's cells run along.
+func (r *reader) axesOf(service string) []named[axis] {
+	var all []named[axis]
+	for _, one := range r.file.Vary.entries {
 		used := slices.ContainsFunc(r.references, func(ref reference) bool {
-			return ref.name == axis.name && ref.usedBy(service)
+			return ref.name == one.name && ref.usedBy(service)
 		})
-		if used && len(axis.value) > 0 {
-			all = append(all, axis)
+		if used && len(one.value.values) > 0 {
+			all = append(all, one)
 		}
 	}
 	return all
@@ -146,7 +151,7 @@ func (r *reader) countCells() bool {
 	for _, s := range r.file.Services.entries {
 		product := 1
 		for _, axis := range r.axesOf(s.name) {
-			product *= len(axis.value)
+			product *= len(axis.value.values)
 			if product > mostCells {
 				break
 			}
@@ -172,7 +177,7 @@ func (r *reader) readCells() {
 			r.out.Cells = append(r.out.Cells, r.readCell(s, axes, at))
 			k := len(axes) - 1
 			for ; k >= 0; k-- {
-				if at[k]++; at[k] < len(axes[k].value) {
+				if at[k]++; at[k] < len(axes[k].value.values) {
 					break
 				}
 				at[k] = 0
@@ -185,12 +190,12 @@ func (r *reader) readCells() {
 }
 
 // readCell resolves one combination: at holds the index of each axis' value.
-func (r *reader) readCell(s *named[service], axes []named[[]literal], at []int) Cell {
+func (r *reader) readCell(s *named[service], axes []named[axis], at []int) Cell {
 	cell := Cell{Index: len(r.out.Cells)}
-	c := &cellReader{problems: r.problems, values: make(map[string]varyValue)}
+	c := &cellReader{problems: r.problems, names: r.varied(), values: make(map[string]varyValue)}
 	for k, axis := range axes {
-		v := &axis.value[at[k]]
-		c.values[axis.name] = varyValue{v.text, !v.given, v.at}
+		v := &axis.value.values[at[k]]
+		c.values[axis.name] = varyValue{text: v.text, null: !v.given && !v.bad, bad: v.bad, at: v.at}
 		setting := Setting{Name: axis.name}
 		if v.given {
 			setting.Value = &v.text

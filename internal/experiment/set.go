@@ -132,4 +132,5 @@ func shapeOf(t reflect.Type) shape {
 }
 
 func (m *mapping[K, T]) below() shape { return shape{elem: reflect.TypeFor[T]()} }
+func (a *axis) below() shape          { return shape{elem: reflect.TypeFor[literal](), list: true} }
 func (t *target) below() shape        { return shape{fields: reflect.TypeFor[stages]()} }

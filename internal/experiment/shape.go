@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -140,6 +141,13 @@ func (f *fixed[K, T]) decode(d *decoder, n *node, at slot) {
 	}
 	if strings.Contains(text, "${") {
 		f.bad = true
+		if parts, err := segments(text); err == nil {
+			// A name in the wrong place is not also unused, or unknown.
+			f.parts = parts
+			for _, name := range f.names() {
+				d.references = append(d.references, reference{name: name, path: f.path, at: f.at, late: true})
+			}
+		}
 		d.problems.add(f.at, "%s: ${…} is replaced only under env, command, actions, limits and load", f.path)
 		return
 	}
@@ -178,6 +186,9 @@ func (s *scalar) split(d *decoder, late bool) {
 		return
 	}
 	parts, err := segments(s.text)
+	if late && strings.ContainsRune(s.text, 0) {
+		err = fmt.Errorf("%q holds a zero byte, which no program can be given", s.text)
+	}
 	if err != nil {
 		s.given, s.bad = false, true
 		d.problems.add(s.at, "%s: %v", s.path, err)

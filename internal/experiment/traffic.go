@@ -34,7 +34,7 @@ func (c *cellReader) readLoad(l *load) Load {
 	}
 
 	if timeout < shortestTimeout || timeout > longestTimeout {
-		c.wrong(&l.Timeout.scalar, "load.timeout: %v is outside 1ms to 60s", timeout)
+		c.wrong(&l.Timeout.scalar, "load.timeout: %s is outside 1ms to 60s", short(timeout))
 	}
 	if agents > mostAgents {
 		c.wrong(&l.Agents.scalar, "load.agents: %d are more than %d", agents, mostAgents)
@@ -111,7 +111,7 @@ func (c *cellReader) readTarget(t *target, what string, most float64) *Target {
 	case whole && value != math.Trunc(value):
 		c.wrong(&t.number.scalar, "load.%s: %v is no whole number", what, value)
 	case value > most:
-		c.wrong(&t.number.scalar, "load.%s: %v is more than %v", what, value, most)
+		c.wrong(&t.number.scalar, "load.%s: %s is more than %s", what, number64(value), number64(most))
 	}
 	return &Target{Value: value}
 }
@@ -129,7 +129,7 @@ func (c *cellReader) readStages(s *stages, what string, most float64) *Target {
 			c.wrong(&one.Target.scalar, "%s: %v is no whole number", one.Target.path, value)
 		}
 		if value > most {
-			c.wrong(&one.Target.scalar, "%s: %v is more than %v", one.Target.path, value, most)
+			c.wrong(&one.Target.scalar, "%s: %s is more than %s", one.Target.path, number64(value), number64(most))
 		}
 		out.Stages = append(out.Stages, Stage{Duration: length, Target: value})
 	}

@@ -57,6 +57,19 @@ func (n *node) entry(key string) *entry {
 	return nil
 }
 
+// changed is where the entry was last written: its key in the file, or a --set.
+func (e *entry) changed() place {
+	if e.value.at.set > 0 {
+		return e.value.at
+	}
+	return e.at
+}
+
+// empty tells of a list or a map without items.
+func (n *node) empty() bool {
+	return (n.kind == listNode || n.kind == mapNode) && len(n.items)+len(n.entries) == 0
+}
+
 // what names the kind of a node for people.
 func (n *node) what() string {
 	switch n.kind {
@@ -124,7 +137,11 @@ func readTree(p *problems, set int, data []byte) *node {
 	if body == nil {
 		return &node{kind: nullNode, at: place{r.set, 1, 1}}
 	}
-	return r.node(body)
+	root := r.node(body, 0)
+	if r.full {
+		return nil
+	}
+	return root
 }
 
 // plainText refuses what is no text, and unifies line ends: the lexer counts
@@ -200,9 +217,8 @@ func (r *treeReader) place(t *token.Token) place {
 	return place{r.set, max(t.Position.Line, 1), max(t.Position.Column, 1)}
 }
 
-func (r *treeReader) node(n ast.Node) *node { return r.nodeAt(n, 0) }
-
-func (r *treeReader) nodeAt(n ast.Node, depth int) *node {
+// node reads one value and all that is below it.
+func (r *treeReader) node(n ast.Node, depth int) *node {
 	null := &node{kind: nullNode, at: place{r.set, 1, 1}}
 	if n == nil {
 		return null
@@ -224,18 +240,18 @@ func (r *treeReader) nodeAt(n ast.Node, depth int) *node {
 	case *ast.SequenceNode:
 		list := &node{kind: listNode, at: at}
 		for _, item := range n.Values {
-			list.items = append(list.items, r.nodeAt(item, depth+1))
+			list.items = append(list.items, r.node(item, depth+1))
 		}
 		return list
 	case *ast.AnchorNode:
-		value := r.nodeAt(n.Value, depth)
+		value := r.node(n.Value, depth)
 		r.anchors[n.Name.GetToken().Value] = value
 		return value
 	case *ast.AliasNode:
 		return r.alias(n, at)
 	case *ast.TagNode:
 		r.problems.add(at, "tag %s: experiments have no tags; remove it", n.GetToken().Value)
-		return r.nodeAt(n.Value, depth)
+		return r.node(n.Value, depth)
 	case *ast.LiteralNode:
 		return &node{kind: scalarNode, at: at, text: n.Value.Value}
 	case *ast.StringNode:
@@ -266,7 +282,7 @@ func (r *treeReader) mapping(n *ast.MappingNode, depth int) *node {
 			continue
 		}
 		first[key] = at
-		m.entries = append(m.entries, &entry{key, at, r.nodeAt(v.Value, depth+1)})
+		m.entries = append(m.entries, &entry{key, at, r.node(v.Value, depth+1)})
 	}
 	return m
 }

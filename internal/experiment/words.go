@@ -3,11 +3,16 @@ package experiment
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
-// nearest is the valid word that was probably meant, or "": the one with the
-// fewest edits, no more than a third of the longer word's letters.
+// nearest is the valid word that was probably meant, or "": the only one that
+// begins with it, or else the one with the fewest edits, no more than a third of
+// the longer word's letters.
 func nearest(word string, valid []string) string {
+	if begun := beginWith(word, valid); len(word) >= 3 && len(begun) == 1 {
+		return begun[0]
+	}
 	best, fewest := "", -1
 	for _, v := range valid {
 		edits := distance(word, v)
@@ -19,6 +24,16 @@ func nearest(word string, valid []string) string {
 		}
 	}
 	return best
+}
+
+func beginWith(word string, valid []string) []string {
+	var all []string
+	for _, v := range valid {
+		if strings.HasPrefix(v, strings.ToLower(word)) {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // distance is the number of letters to insert, drop, replace, or swap with
@@ -59,6 +74,18 @@ func hint(word, plural string, valid []string) string {
 		return "there are no " + plural
 	}
 	return plural + ": " + strings.Join(valid, ", ")
+}
+
+// short is a duration without the zeros at its end: "2m", not "2m0s".
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 // choice lists words as in "a, b or c".

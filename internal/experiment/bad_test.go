@@ -1,0 +1,124 @@
+package experiment_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+var update = flag.Bool("update", false, "write what is generated or expected anew")
+
+const badFile = "testdata/bad.txtar"
+
+// badExperiment is one entry of testdata/bad.txtar.
+type badExperiment struct {
+	name   string
+	yaml   []byte
+	sets   []string
+	errors *txtar.File
+}
+
+func badExperiments(t testing.TB) (*txtar.Archive, []badExperiment) {
+	t.Helper()
+	archive, err := txtar.ParseFile(badFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []badExperiment
+	for i := range archive.Files {
+		f := &archive.Files[i]
+		name, part, _ := strings.Cut(f.Name, ".")
+		switch part {
+		case "yaml":
+			all = append(all, badExperiment{name: name, yaml: f.Data})
+		case "sets":
+			all[len(all)-1].sets = strings.Split(strings.TrimSpace(string(f.Data)), "\n")
+		case "errors":
+			all[len(all)-1].errors = f
+		}
+		if all[len(all)-1].name != name {
+			t.Fatalf("%s: %s stands in the wrong place", badFile, f.Name)
+		}
+	}
+	return archive, all
+}
+
+func TestBadExperiments(t *testing.T) {
+	archive, all := badExperiments(t)
+	schema := compiledSchema(t)
+	for _, bad := range all {
+		t.Run(bad.name, func(t *testing.T) {
+			_, err := experiment.Parse(bad.name+".yaml", bad.yaml, bad.sets)
+			var list experiment.Errors
+			if !errors.As(err, &list) {
+				t.Fatalf("want experiment.Errors, got %T: %v", err, err)
+			}
+			got := list.Error() + "\n" + schemaVerdict(schema, bad.yaml) + "\n"
+			if *update {
+				bad.errors.Data = []byte(got)
+			}
+			if diff := cmp.Diff(string(bad.errors.Data), got); diff != "" {
+				t.Errorf("errors (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if *update {
+		if err := os.WriteFile(badFile, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func schemaVerdict(schema *jsonschema.Schema, data []byte) string {
+	value, err := asJSON(data)
+	switch {
+	case err != nil:
+		return "schema: no YAML to look at"
+	case schema.Validate(value) != nil:
+		return "schema: refuses"
+	}
+	return "schema: accepts"
+}
+
+// compiledSchema is Schema as an editor would use it.
+func compiledSchema(t testing.TB) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(experiment.Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := compiler.AddResource("schema.json", document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// asJSON is YAML as a JSON Schema sees it.
+func asJSON(data []byte) (any, error) {
+	var value any
+	if err := yaml.Unmarshal(data, &value); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
+}

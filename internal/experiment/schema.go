@@ -1,0 +1,142 @@
+package experiment
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+)
+
+// schemaID is where editors find the schema.
+const schemaID = "https://raw.githubusercontent.com/millicore/millicore/main/docs/experiment.schema.json"
+
+// Schema is the JSON Schema (draft 2020-12) of experiment files, for editors.
+// It is made of the types that the decoder reads into, so that it knows the
+// same keys; of values it checks what can be told without the rest of the file.
+// It accepts every file that Parse accepts.
+func Schema() []byte {
+	root := schemaOf(reflect.TypeFor[file]())
+	root.Version, root.ID = jsonschema.Version, schemaID
+	root.Title = "Millicore experiment"
+	data, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		panic("experiment: schema of its own types: " + err.Error())
+	}
+	return append(data, '\n')
+}
+
+// schematic is a type of the shape that knows its own schema.
+type schematic interface {
+	schema() *jsonschema.Schema
+}
+
+func schemaOf(t reflect.Type) *jsonschema.Schema {
+	if own, ok := reflect.New(t).Interface().(schematic); ok {
+		return own.schema()
+	}
+	if t.Kind() == reflect.Slice {
+		s := typed("array", "null")
+		s.Items = schemaOf(t.Elem())
+		return s
+	}
+	return structSchema(t)
+}
+
+// structSchema is that of a map with known keys.
+func structSchema(t reflect.Type) *jsonschema.Schema {
+	s := typed("object")
+	s.Properties = jsonschema.NewProperties()
+	s.AdditionalProperties = jsonschema.FalseSchema
+	for _, f := range fieldsOf(t) {
+		property := schemaOf(t.Field(f.index).Type)
+		property.Description = f.doc
+		if f.fallback != "" {
+			property.Default = defaultOf(f.fallback)
+		}
+		if f.required {
+			s.Required = append(s.Required, f.key)
+		} else {
+			orNull(property)
+		}
+		if f.required || f.one {
+			notEmpty(property)
+		}
+		if f.one {
+			s.OneOf = append(s.OneOf, given(f.key))
+		}
+		s.Properties.Set(f.key, property)
+	}
+	return s
+}
+
+// given is true where a key is there and not null.
+func given(key string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Required: []string{key}, Properties: jsonschema.NewProperties()}
+	s.Properties.Set(key, &jsonschema.Schema{Not: &jsonschema.Schema{Type: "null"}})
+	return s
+}
+
+// defaultOf is a fallback as JSON: a number where it reads as one.
+func defaultOf(fallback string) any {
+	if bareNumber.MatchString(fallback) {
+		return json.Number(fallback)
+	}
+	return fallback
+}
+
+// orNull also allows null, which stands for an absent key.
+func orNull(s *jsonschema.Schema) *jsonschema.Schema {
+	if types, ok := s.Extras["type"].([]string); ok && !slices.Contains(types, "null") {
+		s.Extras["type"] = append(types, "null")
+	}
+	return s
+}
+
+// notEmpty refuses an empty list or map.
+func notEmpty(s *jsonschema.Schema) {
+	one := uint64(1)
+	switch {
+	case s.Items != nil:
+		s.MinItems = &one
+	case s.PropertyNames != nil:
+		s.MinProperties = &one
+	}
+}
+
+func (a *axis) schema() *jsonschema.Schema {
+	s := schemaOf(reflect.TypeFor[[]literal]())
+	notEmpty(s)
+	return s
+}
+
+func (l *literal) schema() *jsonschema.Schema  { return orNull(text{}.schema()) }
+func (l *launched) schema() *jsonschema.Schema { return orNull(text{}.schema()) }
+
+func (f *fixed[K, T]) schema() *jsonschema.Schema {
+	var reader K
+	return reader.schema()
+}
+
+// A varied scalar may also be a text with a ${name}, whatever its kind.
+func (v *varied[K, T]) schema() *jsonschema.Schema {
+	var reader K
+	s := orNull(reader.schema())
+	if s.Pattern != "" {
+		s.Pattern += `|\$\{.+\}`
+	}
+	return s
+}
+
+func (m *mapping[K, T]) schema() *jsonschema.Schema {
+	var reader K
+	s := typed("object")
+	s.PropertyNames = &jsonschema.Schema{Pattern: reader.schema().Pattern}
+	s.AdditionalProperties = schemaOf(reflect.TypeFor[T]())
+	return s
+}
+
+func (t *target) schema() *jsonschema.Schema {
+	number := t.number.schema()
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, structSchema(reflect.TypeFor[stages]())}}
+}
