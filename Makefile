@@ -8,7 +8,7 @@ GOTESTSUM = gotest.tools/gotestsum@v1.13.0
 .PHONY: build demo test vet cross fuzz bench clean
 
 build: ## put the programs into bin/
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 demo: build ## about a minute: what GOMAXPROCS does to a service under a limit of 1 CPU
 	bin/millicore run quick
