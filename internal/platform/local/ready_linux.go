@@ -26,14 +26,18 @@ func serves(ctx context.Context, address, path string) error {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	var seen error
 	for {
 		err := look(ctx, address)
 		if err == nil {
 			return nil
 		}
+		if seen == nil || ctx.Err() == nil { // what the end of ctx broke off saw nothing
+			seen = err
+		}
 		select {
 		case <-ctx.Done():
-			return err
+			return seen
 		case <-tick.C:
 		}
 	}

@@ -1,0 +1,286 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// helper is the argument by which this test's program is something else: a
+// service, or a millicore that is about to be killed.
+const helper = "__helper"
+
+func TestMain(m *testing.M) {
+	Shim(os.Args)
+	if os.Args[0] == agentProgram {
+		io.Copy(os.Stdout, os.Stdin) // an agent that says what it hears
+		fmt.Fprintln(os.Stderr, "the input ended")
+		os.Exit(0)
+	}
+	if len(os.Args) > 2 && os.Args[1] == helper {
+		helpers[os.Args[2]](os.Args[3:])
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+var helpers = map[string]func([]string){
+	"serve":    func([]string) { serveHelper() },
+	"stubborn": func([]string) { stubbornHelper() },
+	"dying": func([]string) {
+		fmt.Println("line one")
+		fmt.Fprintln(os.Stderr, "line two")
+		os.Exit(7)
+	},
+	"hungry": func([]string) { eat() },
+	"deaf":   func([]string) { fmt.Println("I do not listen"); select {} },
+	"once":   func(args []string) { onceHelper(args[0]) },
+	"lab":    func(args []string) { labHelper(args[0], args[1]) },
+}
+
+// serveHelper is a service: each of its paths is a way to behave badly.
+func serveHelper() {
+	term := make(chan os.Signal, 8)
+	signal.Notify(term, syscall.SIGTERM)
+	listener, err := net.Listen("tcp", ":"+os.Getenv("PORT"))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	http.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	http.HandleFunc("/broken", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) })
+	http.HandleFunc("/env", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, strings.Join(os.Environ(), "\n")) })
+	http.HandleFunc("/args", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, strings.Join(os.Args, " ")) })
+	http.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) { os.Exit(9) })
+	http.HandleFunc("/eat", func(w http.ResponseWriter, r *http.Request) { eat() })
+	http.HandleFunc("/cpus", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, statusLine("Cpus_allowed_list:")) })
+	http.HandleFunc("/child", func(w http.ResponseWriter, r *http.Request) {
+		child := exec.Command("/proc/self/exe", helper, "stubborn")
+		child.Stdout = os.Stdout
+		if err := child.Start(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	})
+	http.HandleFunc("/burn", func(w http.ResponseWriter, r *http.Request) {
+		for range 2 {
+			go func() {
+				for {
+				}
+			}()
+		}
+	})
+	go http.Serve(listener, nil)
+	<-term
+	fmt.Println("goodbye")
+	for { // a second signal would be one too many
+		select {
+		case <-term:
+			fmt.Println("goodbye again")
+		case <-time.After(20 * time.Millisecond):
+			os.Exit(0)
+		}
+	}
+}
+
+func statusLine(key string) string {
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, key); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func stubbornHelper() {
+	signal.Ignore(syscall.SIGTERM)
+	fmt.Println("stubborn", os.Getpid())
+	select {}
+}
+
+// eat takes memory until the kernel objects.
+func eat() {
+	var all [][]byte
+	for {
+		piece := make([]byte, 1<<20)
+		for i := 0; i < len(piece); i += 4096 {
+			piece[i] = 1
+		}
+		all = append(all, piece)
+	}
+}
+
+// onceHelper serves if it is the first to make the file mark.
+func onceHelper(mark string) {
+	if err := os.Mkdir(mark, 0o755); err != nil {
+		fmt.Println("I am the second")
+		os.Exit(1)
+	}
+	serveHelper()
+}
+
+// labHelper is a millicore that starts a service and then waits for ever.
+func labHelper(state, logs string) {
+	p, err := New(Options{State: state})
+	if err == nil {
+		var u platform.Running
+		if u, err = p.Start(context.Background(), server(logs)); err == nil {
+			fmt.Println("up", u.Replicas()[0].Address())
+			select {}
+		}
+	}
+	fmt.Println(err)
+	os.Exit(1)
+}
+
+// server is the unit of a service that serves.
+func server(logs string) platform.Unit {
+	return platform.Unit{
+		Trial: 1, Name: "server", Command: []string{"/proc/self/exe", helper, "serve"}, Logs: logs,
+		Limits: experiment.Limits{Replicas: 1}, Ready: experiment.Ready{Timeout: patience},
+	}
+}
+
+// doing is a unit whose command does something else.
+func doing(t *testing.T, what ...string) platform.Unit {
+	u := server(t.TempDir())
+	u.Command = append([]string{"/proc/self/exe", helper}, what...)
+	return u
+}
+
+// patience bounds every wait, on machines as slow as may be.
+const patience = 60 * time.Second
+
+// open returns a platform, of which nothing is left when the test is over.
+// Where there is no way to cgroups the test is skipped, except in CI.
+func open(t *testing.T, o Options) *local {
+	t.Helper()
+	if o.State == "" {
+		o.State = t.TempDir()
+	}
+	if o.Note == nil {
+		o.Note = func(note string) { t.Log("note:", note) }
+	}
+	p, err := New(o)
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		nothingLeft(t, o.State)
+	})
+	return p.(*local)
+}
+
+// nothingLeft checks that a run is over and that no group of this process's is
+// left anywhere.
+func nothingLeft(t *testing.T, state string) {
+	t.Helper()
+	if files, _ := filepath.Glob(filepath.Join(state, "*")); len(files) > 0 {
+		t.Errorf("%v is left", files)
+	}
+	mine := fmt.Sprintf("millicore-%d-", os.Getpid())
+	filepath.WalkDir("/sys/fs/cgroup", func(file string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), mine) {
+			t.Errorf("%s is left", file)
+		}
+		return nil
+	})
+}
+
+func start(t *testing.T, p platform.Platform, u platform.Unit) platform.Running {
+	t.Helper()
+	running, err := p.Start(t.Context(), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return running
+}
+
+// get asks the service, which may break off as it answers.
+func get(t *testing.T, r platform.Replica, path string) (string, error) {
+	t.Helper()
+	client := http.Client{Timeout: patience}
+	answer, err := client.Get("http://" + r.Address() + path)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	return string(text), err
+}
+
+// mustGet asks a service that is to answer.
+func mustGet(t *testing.T, r platform.Replica, path string) string {
+	t.Helper()
+	text, err := get(t, r, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// until waits for something to become so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+// logOf returns the only log in a folder.
+func logOf(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.log"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("logs %v (%v), want one", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// gone reports whether a process has ended; a zombie has.
+func gone(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return true
+	}
+	fields := strings.Fields(string(stat[slices.Index(stat, ')')+1:]))
+	return fields[0] == "Z" || fields[0] == "X"
+}
+
+// firstLine reads the first line of a process's output.
+func firstLine(t *testing.T, out io.Reader) string {
+	t.Helper()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}

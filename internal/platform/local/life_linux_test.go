@@ -1,0 +1,251 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestDeadServiceIsStartedAgain(t *testing.T) {
+	p := open(t, Options{RestartAfter: time.Millisecond})
+	u := server(t.TempDir())
+	r := start(t, p, u).Replicas()[0]
+	before, err := r.Counters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := int64(1); n <= 2; n++ {
+		get(t, r, "/exit")
+		until(t, "up again", func() bool {
+			c, err := r.Counters()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c.Restarts == n && c.Up
+		})
+		mustGet(t, r, "/healthz")
+	}
+	after, err := r.Counters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *after.CPU <= *before.CPU {
+		t.Errorf("CPU went from %v to %v s: the counters began anew", *before.CPU, *after.CPU)
+	}
+	if log := logOf(t, u.Logs); strings.Count(log, "it ended with exit status 9; starting it again in") != 2 {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestServiceOutOfMemoryIsCountedAndStartedAgain(t *testing.T) {
+	p := open(t, Options{RestartAfter: time.Millisecond})
+	u := server(t.TempDir())
+	u.Limits.Memory = 32 << 20
+	r := start(t, p, u).Replicas()[0]
+	get(t, r, "/eat")
+	until(t, "up again", func() bool {
+		c, err := r.Counters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Restarts == 1 && c.Up && *c.OOMKills >= 1
+	})
+	if log := logOf(t, u.Logs); !strings.Contains(log, "killed for want of memory: it reached its limit of 33554432 bytes") {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestServiceIsDownWhileItWaitsForItsRestart(t *testing.T) {
+	p := open(t, Options{RestartAfter: time.Hour})
+	u := start(t, p, server(t.TempDir()))
+	r := u.Replicas()[0]
+	get(t, r, "/exit")
+	until(t, "down", func() bool {
+		c, err := r.Counters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return !c.Up && c.Restarts == 0
+	})
+	if err := u.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatADeadServiceLeftIsKilledBeforeItsRestart(t *testing.T) {
+	p := open(t, Options{RestartAfter: time.Millisecond})
+	u := server(t.TempDir())
+	r := start(t, p, u).Replicas()[0]
+	child := stubbornChild(t, r.(*replica), u.Logs)
+	get(t, r, "/exit")
+	until(t, "its child killed", func() bool { return gone(child) })
+}
+
+// stubbornChild lets a service start a child that ignores TERM.
+func stubbornChild(t *testing.T, r *replica, logs string) (pid int) {
+	t.Helper()
+	mustGet(t, r, "/child")
+	until(t, "a child", func() bool {
+		_, after, found := strings.Cut(logOf(t, logs), "stubborn ")
+		if found {
+			_, err := fmt.Sscan(after, &pid)
+			found = err == nil
+		}
+		return found
+	})
+	return pid
+}
+
+func TestBackoff(t *testing.T) {
+	b := backoff{first: time.Second}
+	for i, life := range []struct{ ran, wait time.Duration }{
+		{0, 1}, {0, 2}, {9, 4}, {10, 8}, {0, 10}, {0, 10}, // doubling to ten
+		{11, 1}, {0, 2}, // a longer life than that begins again
+	} {
+		if wait := b.next(life.ran * time.Second); wait != life.wait*time.Second {
+			t.Errorf("death %d, after %v s: wait %v, want %v s", i, int(life.ran), wait, int(life.wait))
+		}
+	}
+}
+
+func TestStopLetsAServiceSayGoodbyeOnce(t *testing.T) {
+	p := open(t, Options{})
+	logs := t.TempDir()
+	u := start(t, p, server(logs))
+	if err := u.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if log := logOf(t, logs); strings.Count(log, "goodbye") != 1 || strings.Contains(log, "again") {
+		t.Errorf("log:\n%s", log)
+	}
+	if err := u.Stop(t.Context()); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+	if _, err := u.Replicas()[0].Counters(); err == nil {
+		t.Error("counters of a group that is gone")
+	}
+}
+
+func TestStopKillsWhatIgnoresIt(t *testing.T) {
+	p := open(t, Options{})
+	logs := t.TempDir()
+	u := start(t, p, server(logs))
+	child := stubbornChild(t, u.Replicas()[0].(*replica), logs)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // instead of the whole grace
+	defer cancel()
+	if err := u.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !gone(child) {
+		t.Error("the service's child is still there")
+	}
+	if log := logOf(t, logs); !strings.Contains(log, "goodbye") || !strings.Contains(log, "killing it") {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestAKilledRunIsCleaned(t *testing.T) {
+	open(t, Options{}).Close() // skips where there are no groups
+	state, logs := t.TempDir(), t.TempDir()
+	lab, address := startLab(t, state, logs)
+	child := stubbornChild(t, &replica{port: portOf(t, address)}, logs)
+
+	// While it lives it is left alone.
+	cleaned, err := Clean(Options{State: state})
+	if err != nil || len(cleaned.Removed) != 0 || len(cleaned.Living) != 1 || cleaned.Living[0] != lab.Process.Pid {
+		t.Errorf("cleaned %+v, %v; want the living run left alone", cleaned, err)
+	}
+	mustGet(t, &replica{port: portOf(t, address)}, "/healthz")
+
+	lab.Process.Kill()
+	lab.Wait()
+	if gone(child) {
+		t.Fatal("the service's child died with the run: there is nothing to clean")
+	}
+	cleaned, err = Clean(Options{State: state})
+	if err != nil || len(cleaned.Removed) == 0 || len(cleaned.Living) != 0 {
+		t.Errorf("cleaned %+v, %v", cleaned, err)
+	}
+	if !gone(child) {
+		t.Error("the service's child is still there")
+	}
+	for _, dir := range cleaned.Removed {
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s is still there", dir)
+		}
+	}
+	nothingLeft(t, state)
+}
+
+func TestTheNextStartCleans(t *testing.T) {
+	open(t, Options{}).Close()
+	state := t.TempDir()
+	lab, _ := startLab(t, state, t.TempDir())
+	lab.Process.Kill()
+	lab.Wait()
+	var notes []string
+	p := open(t, Options{State: state, Note: func(note string) { notes = append(notes, note) }})
+	if len(notes) != 1 || !strings.Contains(notes[0], "that a killed run left") {
+		t.Errorf("notes %q", notes)
+	}
+	p.Close()
+}
+
+// startLab starts another millicore and returns the address of its service.
+func startLab(t *testing.T, state, logs string) (*exec.Cmd, string) {
+	t.Helper()
+	lab := exec.Command("/proc/self/exe", helper, "lab", state, logs)
+	lab.Stderr = os.Stderr
+	out, err := lab.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		lab.Process.Kill()
+		lab.Wait()
+	})
+	line := firstLine(t, out)
+	address, ok := strings.CutPrefix(line, "up ")
+	if !ok {
+		t.Fatal(line)
+	}
+	return lab, address
+}
+
+func portOf(t *testing.T, address string) (port int) {
+	t.Helper()
+	if _, err := fmt.Sscanf(address, "127.0.0.1:%d", &port); err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// asNobody tries New as a user who may do nothing, and returns its error.
+func asNobody(t *testing.T) string {
+	t.Helper()
+	state := t.TempDir()
+	for _, folder := range []string{state, state + "/.."} {
+		if err := os.Chmod(folder, 0o711); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(state, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", helper, "lab", state, state)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd.Env = []string{"PATH=/nonexistent"} // no systemd-run
+	out, err := cmd.Output()
+	if err == nil {
+		t.Fatal("nobody could make groups")
+	}
+	return strings.TrimSpace(string(out))
+}

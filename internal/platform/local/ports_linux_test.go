@@ -1,0 +1,55 @@
+package local
+
+import (
+	"net"
+	"strconv"
+	"testing"
+)
+
+func TestPorts(t *testing.T) {
+	var p ports
+	low, high := ephemeral()
+	seen := map[int]bool{}
+	for range 50 {
+		port, err := p.take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[port] || port >= low && port <= high || port < lowest {
+			t.Errorf("port %d", port)
+		}
+		seen[port] = true
+	}
+	for port := range seen {
+		p.give(port)
+	}
+	if len(p.taken) != 0 {
+		t.Errorf("%v are still taken", p.taken)
+	}
+}
+
+func TestPortInUseIsNotFree(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	if free(port) {
+		t.Errorf("port %s is listened on and called free", strconv.Itoa(port))
+	}
+	l.Close()
+	if !free(port) {
+		t.Errorf("port %d is closed and called taken", port)
+	}
+}
+
+func TestParseRange(t *testing.T) {
+	if low, high, err := parseRange("32768\t60999\n"); low != 32768 || high != 60999 || err != nil {
+		t.Error(low, high, err)
+	}
+	for _, text := range []string{"", "1", "a b", "1 2 3"} {
+		if _, _, err := parseRange(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}
