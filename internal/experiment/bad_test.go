@@ -122,3 +122,40 @@ func asJSON(data []byte) (any, error) {
 	}
 	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
 }
+
+func TestWhatIsNoText(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"control character": {"name: x\x01\n", "bad.yaml:1:8: control character U+0001; remove it"},
+		"not UTF-8":         {"name: x\nabout: caf\xe9\n", "bad.yaml:2:11: byte 0xe9 is not UTF-8; save the file as UTF-8"},
+		"too large": {
+			"name: " + strings.Repeat("x", 1<<20),
+			"bad.yaml:1:1: the file has 1048582 bytes; an experiment may have 1048576",
+		},
+		"too many tokens": {
+			strings.Repeat("- 1\n", 20_000),
+			"bad.yaml:10001:1: the file has more than 20000 YAML tokens up to here; an experiment needs far fewer",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := experiment.Parse("bad.yaml", []byte(c.text), nil)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestErrorsAreFoundOneByOne(t *testing.T) {
+	_, err := experiment.Parse("bad.yaml", []byte("nmae: x\n"), []string{"limts.cpu=1"})
+	var first *experiment.Error
+	if !errors.As(err, &first) {
+		t.Fatalf("errors.As finds no *Error in %v", err)
+	}
+	want := &experiment.Error{File: "bad.yaml", Line: 1, Column: 1, Message: `unknown key "nmae"; did you mean "name"?`}
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("first error (-want +got):\n%s", diff)
+	}
+	if all := err.(experiment.Errors); len(all) != 2 || all[1].File != "--set limts.cpu=1" || all[1].Line != 0 {
+		t.Errorf("want a second error without a line, from --set: %v", all)
+	}
+}

@@ -60,14 +60,14 @@ func (c *Cell) Label() string {
 
 // Service is what is measured. Exactly one of Workload, Command and Image is
 // set. In Command and Env, ${port} stands for the replica's own port and
-// ${NAME.port}, ${NAME.address} for a dependency's: the platform knows them
-// only once it has started.
+// ${NAME.address}, ${NAME.host} and ${NAME.port} for a dependency's: the
+// platform knows them only once it has started, and puts them in with Expand.
 type Service struct {
 	Name         string            `json:"name"`
 	Workload     string            `json:"workload,omitempty"` // a sample service: "go"
 	Command      []string          `json:"command,omitempty"`
 	Image        string            `json:"image,omitempty"`
-	Dir          string            `json:"dir,omitempty"` // working folder; default: the experiment file's
+	Dir          string            `json:"dir,omitempty"` // working folder; of a command: relative to the lab's own, not the file's
 	Env          map[string]string `json:"env,omitempty"`
 	Unset        []string          `json:"unset,omitempty"` // env names that must be absent
 	Ready        Ready             `json:"ready"`

@@ -113,7 +113,7 @@ const headerNamePattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
 
 var (
 	headerNameSyntax = regexp.MustCompile(headerNamePattern)
-	agentsHeaders    = []string{"connection", "content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
+	agentsHeaders    = []string{"content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 
 func (headerName) read(s string) (string, error) {
@@ -131,8 +131,8 @@ func (headerName) schema() *jsonschema.Schema { return pattern(headerNamePattern
 type headerValue struct{ text }
 
 func (headerValue) read(s string) (string, error) {
-	if strings.ContainsAny(s, "\r\n\x00") {
-		return "", fmt.Errorf("%q: a header is one line", s)
+	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+		return "", fmt.Errorf("%q: a header is one line without control characters", s)
 	}
 	return s, nil
 }

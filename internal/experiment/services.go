@@ -1,6 +1,10 @@
 package experiment
 
-import "path/filepath"
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+)
 
 // readService reads one service in a cell. folder is the experiment file's.
 func (c *cellReader) readService(name string, s *service, folder string) Service {
@@ -16,7 +20,9 @@ func (c *cellReader) readService(name string, s *service, folder string) Service
 	for i := range s.Dependencies {
 		dep := &s.Dependencies[i]
 		out.Dependencies = append(out.Dependencies, c.readDependency(dep, late, folder))
-		late = append(late, dep.Name.value+".port", dep.Name.value+".address")
+		for _, part := range []string{".address", ".host", ".port"} {
+			late = append(late, dep.Name.value+part)
+		}
 	}
 	out.Command = c.readCommand(s.Command, late)
 	out.Env, out.Unset = c.readEnv(&s.Env, late)
@@ -28,6 +34,7 @@ func (c *cellReader) readService(name string, s *service, folder string) Service
 		at, _ := read(c, &a.At)
 		out.Actions = append(out.Actions, Action{At: at, Request: c.readRequest(&a.Request)})
 	}
+	slices.SortStableFunc(out.Actions, func(a, b Action) int { return cmp.Compare(a.At, b.At) })
 	if s.Command != nil {
 		out.Dir = workingFolder(folder, out.Dir)
 	}

@@ -10,6 +10,7 @@ const (
 	mostRate        = 10_000_000
 	mostAgents      = 1000
 	mostThreads     = 256
+	mostConnections = 1_000_000
 	shortestTimeout = time.Millisecond
 	// longestTimeout is what the histograms reach to.
 	longestTimeout = 60 * time.Second
@@ -41,6 +42,12 @@ func (c *cellReader) readLoad(l *load) Load {
 	}
 	if threads > mostThreads {
 		c.wrong(&l.Threads.scalar, "load.threads: %d are more than %d", threads, mostThreads)
+	}
+	if connections > mostConnections {
+		c.wrong(&l.Connections.scalar, "load.connections: %d are more than %d", connections, mostConnections)
+	}
+	if connections > 0 && agents > connections {
+		c.conflict([]*scalar{&l.Connections.scalar, &l.Agents.scalar}, "load.connections: %d are too few for %d agents", connections, agents)
 	}
 	c.checkClosed(l, &out, counted)
 	if l.Spacing.given && out.Rate == nil && !c.absent(&l.Spacing.scalar) {

@@ -6,13 +6,10 @@ import (
 	"time"
 )
 
-// nearest is the valid word that was probably meant, or "": the only one that
-// begins with it, or else the one with the fewest edits, no more than a third of
-// the longer word's letters.
+// nearest is the valid word that was probably meant, or "": the one with the
+// fewest edits, no more than a third of the longer word's letters. The only one
+// that begins with the word is nearer than one with two edits.
 func nearest(word string, valid []string) string {
-	if begun := beginWith(word, valid); len(word) >= 3 && len(begun) == 1 {
-		return begun[0]
-	}
 	best, fewest := "", -1
 	for _, v := range valid {
 		edits := distance(word, v)
@@ -22,6 +19,9 @@ func nearest(word string, valid []string) string {
 		if fewest < 0 || edits < fewest {
 			best, fewest = v, edits
 		}
+	}
+	if begun := beginWith(word, valid); (fewest < 0 || fewest > 1) && len(word) >= 3 && len(begun) == 1 {
+		return begun[0]
 	}
 	return best
 }

@@ -1,0 +1,44 @@
+package experiment_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+const schemaFile = "../../docs/experiment.schema.json"
+
+func TestTheCommittedSchemaIsUpToDate(t *testing.T) {
+	if *update {
+		if err := os.WriteFile(schemaFile, experiment.Schema(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	committed, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(committed), string(experiment.Schema())); diff != "" {
+		t.Errorf("docs/experiment.schema.json is old; go test ./internal/experiment -update writes it anew:\n%s", diff)
+	}
+}
+
+func TestTheSchemaAcceptsWhatIsRight(t *testing.T) {
+	schema := compiledSchema(t)
+	right := map[string][]byte{"everything": []byte(everything), "least": []byte(least), "settable": []byte(settable)}
+	for name, data := range shipped(t) {
+		right[name] = data
+	}
+	for name, data := range right {
+		value, err := asJSON(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
