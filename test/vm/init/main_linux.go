@@ -1,0 +1,146 @@
+// Command init is process 1 of a virtual machine that package vm boots: it
+// mounts what tests of control groups need, runs the test programs of /tests in
+// each situation of its layout, and says on the console how that went, in the
+// lines that package vm reads. Then it switches the machine off.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// situation is a place in the tree of groups from which tests run.
+type situation struct {
+	name    string
+	prepare func() (group string, err error) // the group's directory; "" for the root
+	user    uint32                           // who runs the tests
+	private bool                             // in a cgroup namespace, as in a container
+}
+
+// layouts are the ways to mount cgroups; layout= of the kernel's command line
+// chooses one.
+var layouts = map[string]struct {
+	mount      func() error
+	situations []situation
+}{
+	"v2": {mountV2, []situation{
+		{name: "root"},
+		{name: "delegated", prepare: delegate, user: 1000},
+		{name: "container", prepare: makeBox, private: true},
+	}},
+	"hybrid": {mountHybrid, []situation{{name: "root"}}},
+}
+
+const cgroups = "/sys/fs/cgroup"
+
+func main() {
+	if len(os.Args) > 1 {
+		inContainer(os.Args[1:])
+	}
+	if err := run(); err != nil {
+		fmt.Println("VM error:", err)
+	}
+	unix.Sync()
+	unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
+	select {} // the machine is going off
+}
+
+func run() error {
+	if err := mountBasics(); err != nil {
+		return err
+	}
+	name := parameter("layout")
+	layout, ok := layouts[name]
+	if !ok {
+		return fmt.Errorf("no layout %q", name)
+	}
+	if err := layout.mount(); err != nil {
+		return fmt.Errorf("layout %s: %w", name, err)
+	}
+	programs, err := filepath.Glob("/tests/*")
+	if err != nil {
+		return err
+	}
+	for _, s := range layout.situations {
+		group := ""
+		if s.prepare != nil {
+			if group, err = s.prepare(); err != nil {
+				return fmt.Errorf("situation %s: %w", s.name, err)
+			}
+		}
+		for _, program := range programs {
+			fmt.Println("VM begin", s.name, filepath.Base(program))
+			fmt.Println("VM end", s.name, filepath.Base(program), outcome(s.command(program, group).Run()))
+		}
+	}
+	return nil
+}
+
+// command is a test program in a situation.
+func (s situation) command(program, group string) *exec.Cmd {
+	args := []string{"-test.v=test2json"}
+	if s.private {
+		program, args = "/proc/self/exe", append([]string{program}, args...)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Dir = "/tmp"
+	cmd.Env = []string{"PATH=/nonexistent", "HOME=/tmp", "TMPDIR=/tmp", "CI=true"}
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: s.user, Gid: s.user}}
+	if group != "" {
+		dir, err := os.Open(group)
+		if err != nil {
+			return &exec.Cmd{Err: err}
+		}
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(dir.Fd())
+	}
+	if s.private {
+		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWCGROUP | unix.CLONE_NEWNS
+		cmd.SysProcAttr.Credential = nil
+	}
+	return cmd
+}
+
+// inContainer sees only the own group, at /sys/fs/cgroup, and becomes a test
+// program.
+func inContainer(args []string) {
+	err := errors.Join(
+		unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""),
+		unix.Unmount(cgroups, unix.MNT_DETACH),
+		unix.Mount("cgroup2", cgroups, "cgroup2", 0, ""),
+	)
+	if err == nil {
+		err = syscall.Exec(args[0], args, os.Environ())
+	}
+	fmt.Println("VM error:", err)
+	os.Exit(1)
+}
+
+func outcome(err error) string {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.As(err, &exit):
+		return exit.String()
+	}
+	return "not run: " + err.Error()
+}
+
+// parameter is a value of the kernel's command line.
+func parameter(name string) string {
+	line, _ := os.ReadFile("/proc/cmdline")
+	for _, word := range strings.Fields(string(line)) {
+		if value, ok := strings.CutPrefix(word, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,96 @@
+// Package vm runs test programs in a small emulated machine with another layout
+// of control groups than this host's: cgroup v2, as root, as a user with a
+// delegated group and as in a container; and v1 and v2 mounted side by side.
+// It emulates (qemu without hardware's help, unless /dev/kvm is there), so
+// timings inside mean nothing.
+//
+// qemu and a kernel come as packages of this host's Debian or Ubuntu. They are
+// unpacked into the user's cache folder, never installed.
+package vm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// machine is what it takes to boot.
+type machine struct {
+	qemu    string   // the program
+	data    []string // its folders with firmware
+	library string   // LD_LIBRARY_PATH for it; empty: the host's own libraries do
+	kernel  string
+}
+
+// section is what one test program wrote in one situation.
+type section struct {
+	situation, program string
+	output             []byte
+	outcome            string // "ok", or how the program ended; empty: it did not
+}
+
+// boot boots the machine in a layout with an initramfs and returns what was on
+// the console, which is complete if the error is nil.
+func (m machine) boot(ctx context.Context, layout string, initramfs string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	args := []string{"-machine", "microvm", "-accel", "tcg", "-cpu", "max", "-m", "512", "-smp", "2"}
+	if kvm, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0); err == nil {
+		kvm.Close()
+		args[3] = "kvm"
+	}
+	for _, dir := range m.data {
+		args = append(args, "-L", dir)
+	}
+	args = append(args, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio",
+		"-kernel", m.kernel, "-initrd", initramfs,
+		// Kernel messages would mix with what tests write; psi=1 because
+		// distributions switch pressure off.
+		"-append", "console=ttyS0 loglevel=1 panic=-1 psi=1 layout="+layout)
+	cmd := exec.CommandContext(ctx, m.qemu, args...)
+	if m.library != "" {
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+m.library)
+	}
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	console, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%s: %w: %s", filepath.Base(m.qemu), err, strings.TrimSpace(problems.String()))
+	}
+	return console, err
+}
+
+// sections cuts the console's text by the lines of the machine's process 1.
+// What is outside of them is returned too: it is empty if all went well.
+func sections(console []byte) (all []section, outside string) {
+	var rest strings.Builder
+	in := false
+	lines := bufio.NewReader(bytes.NewReader(bytes.ReplaceAll(console, []byte("\r"), nil)))
+	for {
+		line, err := lines.ReadString('\n')
+		words := strings.SplitN(strings.TrimSpace(line), " ", 5)
+		switch {
+		case len(words) == 4 && words[0] == "VM" && words[1] == "begin":
+			all = append(all, section{situation: words[2], program: words[3]})
+			in = true
+		case in && len(words) == 5 && words[0] == "VM" && words[1] == "end":
+			all[len(all)-1].outcome = words[4]
+			in = false
+		case in:
+			last := &all[len(all)-1]
+			last.output = append(last.output, line...)
+		default:
+			rest.WriteString(line)
+		}
+		if err == io.EOF {
+			return all, strings.TrimSpace(rest.String())
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package vm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// module is this module's path.
+const module = "github.com/millicore/millicore/"
+
+// programs are the packages whose tests run in the machine.
+var programs = map[string]string{
+	"local": module + "internal/platform/local",
+	"group": module + "internal/platform/local/group",
+	"shim":  module + "internal/platform/local/shim",
+}
+
+// TestInMachine runs the tests of other packages in every layout of cgroups
+// that this host does not have.
+func TestInMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("booting machines takes a while")
+	}
+	m, err := prepare(cacheFolder(t))
+	if errors.Is(err, errMissing) && os.Getenv("CI") != "true" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	initramfs := build(t)
+	for layout, situations := range map[string]int{"v2": 3, "hybrid": 1} {
+		t.Run(layout, func(t *testing.T) {
+			console, err := m.boot(t.Context(), layout, initramfs)
+			all, outside := sections(console)
+			if err != nil || len(all) != situations*len(programs) || strings.Contains(outside, "VM error") {
+				t.Errorf("%d of %d test programs ran (%v); beside them, the console has:\n%s", len(all), situations*len(programs), err, outside)
+			}
+			for _, s := range all {
+				t.Run(s.situation+"/"+s.program, s.retell)
+			}
+		})
+	}
+}
+
+// cacheFolder is where qemu and kernels are kept.
+func cacheFolder(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	return filepath.Join(cache, "millicore", "vm")
+}
+
+// build makes an initramfs of process 1 and the test programs.
+func build(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	var a archive
+	add := func(name string, command ...string) {
+		file := filepath.Join(dir, filepath.Base(name))
+		cmd := exec.Command("go", append(command[:len(command)-1:len(command)-1], "-o", file, "-ldflags=-s -w", command[len(command)-1])...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", cmd, err, out)
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.file(name, content)
+	}
+	add("init", "build", module+"test/vm/init")
+	for name, pkg := range programs {
+		add("tests/"+name, "test", "-c", pkg)
+	}
+	file := filepath.Join(dir, "initramfs")
+	if err := os.WriteFile(file, a.close(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// retell shows the tests of a section as subtests of this one.
+func (s section) retell(t *testing.T) {
+	cmd := exec.Command("go", "tool", "test2json")
+	cmd.Stdin = bytes.NewReader(s.output)
+	events, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := map[string]*strings.Builder{}
+	decoder := json.NewDecoder(bytes.NewReader(events))
+	for decoder.More() {
+		var e struct{ Action, Test, Output string }
+		if err := decoder.Decode(&e); err != nil {
+			t.Fatal(err)
+		}
+		top, _, _ := strings.Cut(e.Test, "/")
+		if output[top] == nil {
+			output[top] = &strings.Builder{}
+		}
+		text := output[top]
+		text.WriteString(e.Output)
+		if e.Test == "" || e.Test != top {
+			continue
+		}
+		switch e.Action {
+		case "pass":
+			t.Run(top, func(t *testing.T) {})
+		case "skip":
+			t.Run(top, func(t *testing.T) { t.Skip(text) })
+		case "fail":
+			t.Run(top, func(t *testing.T) { t.Error(text) })
+		}
+	}
+	if s.outcome != "ok" {
+		t.Errorf("the program ended with %q; outside of its tests it said:\n%s", s.outcome, fmt.Sprint(output[""]))
+	}
+}
+
+func TestSections(t *testing.T) {
+	console := "noise\r\nVM begin root a\r\n=== RUN x\r\nVM end root a ok\r\nVM begin root b\r\npanic: y\r\nVM end root b exit status 2\r\nVM begin box a\r\nhalf"
+	all, outside := sections([]byte(console))
+	want := []section{
+		{"root", "a", []byte("=== RUN x\n"), "ok"},
+		{"root", "b", []byte("panic: y\n"), "exit status 2"},
+		{"box", "a", []byte("half"), ""},
+	}
+	if fmt.Sprint(all) != fmt.Sprint(want) || outside != "noise" {
+		t.Errorf("%v outside %q, want %v", all, outside, want)
+	}
+}
+
+func TestArchive(t *testing.T) {
+	var a archive
+	a.file("tests/x", []byte("12345"))
+	got := a.close()
+	if len(got)%4 != 0 || !bytes.HasPrefix(got, []byte("07070100000001000041ed")) {
+		t.Errorf("%d bytes that begin %.40q", len(got), got)
+	}
+	for _, name := range []string{"tests\x00", "tests/x\x00", "dev\x00", "dev/console\x00", "TRAILER!!!\x00"} {
+		if bytes.Count(got, []byte(name)) != 1 {
+			t.Errorf("%q is not in it once", name)
+		}
+	}
+}
