@@ -16,6 +16,10 @@ const lead = 2 * time.Millisecond
 // was due meanwhile is sent at once, and stamped as late as it is.
 const latestStart = time.Second
 
+// connectWithin is how long Open waits for connections. Those that take longer
+// are made while the trial runs.
+const connectWithin = 3 * time.Second
+
 // Engine makes the traffic of one trial. It is opened, run once, and closed.
 type Engine struct {
 	plan   Plan
@@ -29,8 +33,8 @@ type Engine struct {
 }
 
 // Open checks the plan, starts the loops and makes the connections. It returns
-// when each is made or refused, or has taken as long as the timeout; a service
-// that refuses is no error, since that is what a trial may find.
+// when each is made or refused, or has taken too long; a service that refuses is
+// no error, since that is what a trial may find.
 func Open(plan Plan) (*Engine, error) {
 	if err := plan.settle(); err != nil {
 		return nil, err
@@ -51,12 +55,7 @@ func Open(plan Plan) (*Engine, error) {
 		}
 		e.ports = append(e.ports, p)
 	}
-	// Each loop keeps a processor of the Go scheduler while it is awake;
-	// reading commands and writing frames need one besides.
-	if runtime.GOMAXPROCS(0) < plan.Threads+1 {
-		runtime.GOMAXPROCS(plan.Threads + 1)
-	}
-
+	makeRoom(plan.Threads)
 	var settled sync.WaitGroup
 	for i := range plan.Threads {
 		full, spare := make(chan handover, 64), make(chan *tally, 64)
@@ -65,13 +64,22 @@ func Open(plan Plan) (*Engine, error) {
 		settled.Add(1)
 		l := newLoop(e.ports[i], &e.plan, e.share(i), &e.orders, spare, full, settled.Done)
 		e.done.Go(func() {
+			defer makeRoom(-1)
 			runtime.LockOSThread() // for good: the thread ends with the loop
 			enter()
 			l.grow(plan.Load)
 			l.run()
 		})
 	}
-	settled.Wait()
+	connected := make(chan struct{})
+	go func() {
+		settled.Wait()
+		close(connected)
+	}()
+	select {
+	case <-connected:
+	case <-time.After(connectWithin):
+	}
 	for _, p := range e.ports {
 		if err := p.err(); err != nil {
 			e.Close()
@@ -154,5 +162,22 @@ func (e *Engine) order(o order) {
 	e.orders.add(o)
 	for _, p := range e.ports {
 		p.wake()
+	}
+}
+
+// room counts the loops of this process.
+var room struct {
+	sync.Mutex
+	loops int
+}
+
+// makeRoom gives the Go scheduler a processor for each loop, which keeps it even
+// while it waits, and one for all else.
+func makeRoom(loops int) {
+	room.Lock()
+	defer room.Unlock()
+	room.loops += loops
+	if runtime.GOMAXPROCS(0) < room.loops+1 {
+		runtime.GOMAXPROCS(room.loops + 1)
 	}
 }

@@ -124,9 +124,8 @@ func (l *loop) answered(i int32) {
 	l.part(&l.flying, i)
 	l.count(s, answered)
 	l.goOn(l.now, 0)
-	s.answers++
-	s.failures, s.fresh = 0, false
-	if s.answer.Reusable() {
+	s.failures, s.fresh, s.useful = 0, false, true
+	if s.answer.Reusable() && s.written == len(l.request(s)) {
 		s.state, s.freed = ready, l.now
 		l.release(i)
 	} else {
@@ -158,9 +157,7 @@ func (l *loop) fail(i int32, how ending) {
 		pause = backOff(s.failures)
 	}
 	l.goOn(l.now, pause)
-	if how == timedOut {
-		s.answers++ // it was of use: replace it now
-	}
+	s.useful = s.useful || how == timedOut
 	l.replace(i, true)
 }
 

@@ -14,17 +14,18 @@ import (
 // epollPort is the port of one loop on Linux: an epoll, edge-triggered, with one
 // registration for the life of a connection.
 //
-// The calls that never block are raw: they do not tell the Go scheduler, which
-// saves its bookkeeping and keeps it from taking the loop's processor away. The
-// wait does tell it, so that a garbage collection need not wait for the loop.
+// All calls are raw, the wait among them: they do not tell the Go scheduler,
+// which would give the loop's processor away during each wait and watch it
+// closely, at a third of the cost of a request where requests are sparse. The
+// scheduler gets at a waiting loop by a signal, which ends the wait.
 type epollPort struct {
 	epoll, bell int // bell: an eventfd that wake rings
+	timer       int // a timerfd, where there is no epoll_pwait2; else -1
 	zero        time.Time
 	addrs       []sockaddr
 	fds         []int32 // by slot; -1: none
 	events      []unix.EpollEvent
-	noPwait2    bool
-	failed      error
+	failed      atomic.Pointer[error]
 	rung        atomic.Bool
 }
 
@@ -35,11 +36,14 @@ type sockaddr struct {
 	size   uintptr
 }
 
-// bellSlot marks the bell's events.
-const bellSlot = -1
+// Marks of the events that are no connection's.
+const (
+	bellSlot  = -1
+	timerSlot = -2
+)
 
 func newPort(zero time.Time, targets []Target) (port, error) {
-	p := &epollPort{zero: zero, epoll: -1, bell: -1, events: make([]unix.EpollEvent, maxEvents)}
+	p := &epollPort{zero: zero, epoll: -1, bell: -1, timer: -1, events: make([]unix.EpollEvent, maxEvents)}
 	for _, t := range targets {
 		p.addrs = append(p.addrs, newSockaddr(t.Addr))
 	}
@@ -51,12 +55,41 @@ func newPort(zero time.Time, targets []Target) (port, error) {
 		p.release()
 		return nil, fmt.Errorf("make an eventfd: %w", err)
 	}
-	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: bellSlot}
-	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, p.bell, &event); err != nil {
+	if err := p.watch(p.bell, bellSlot); err != nil {
 		p.release()
-		return nil, fmt.Errorf("add an eventfd to an epoll: %w", err)
+		return nil, err
+	}
+	if !hasPwait2() {
+		if err := p.useTimer(); err != nil {
+			p.release()
+			return nil, err
+		}
 	}
 	return p, nil
+}
+
+func (p *epollPort) watch(fd int, mark int32) error {
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: mark}
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
+		return fmt.Errorf("add to an epoll: %w", err)
+	}
+	return nil
+}
+
+// hasPwait2 tells whether there is epoll_pwait2: since Linux 5.11, unless a
+// sandbox older than that forbids it.
+func hasPwait2() bool {
+	_, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, ^uintptr(0), 0, 0, 0, 0, 0)
+	return errno != unix.ENOSYS && errno != unix.EPERM
+}
+
+// useTimer makes the wait end by a timerfd, since epoll_pwait knows whole
+// milliseconds only.
+func (p *epollPort) useTimer() (err error) {
+	if p.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK); err != nil {
+		return fmt.Errorf("make a timerfd: %w", err)
+	}
+	return p.watch(p.timer, timerSlot)
 }
 
 func newSockaddr(addr netip.AddrPort) sockaddr {
@@ -77,7 +110,15 @@ func newSockaddr(addr netip.AddrPort) sockaddr {
 
 func (p *epollPort) now() time.Duration { return time.Since(p.zero) }
 
-func (p *epollPort) err() error { return p.failed }
+func (p *epollPort) err() error {
+	if err := p.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// fail notes the first failure.
+func (p *epollPort) fail(err error) { p.failed.CompareAndSwap(nil, &err) }
 
 func (p *epollPort) wake() {
 	if p.rung.Swap(true) {
@@ -93,23 +134,21 @@ func (p *epollPort) release() {
 			p.close(int32(slot), true)
 		}
 	}
-	if p.bell >= 0 {
-		_ = unix.Close(p.bell)
-	}
-	if p.epoll >= 0 {
-		_ = unix.Close(p.epoll)
+	for _, fd := range []int{p.timer, p.bell, p.epoll} {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
 	}
 }
 
 func (p *epollPort) wait(events []event, until time.Duration) int {
-	n := p.poll(until)
 	filled := 0
-	for i := range p.events[:n] {
+	for i := range p.events[:p.poll(until-p.now())] {
 		e := &p.events[i]
-		if e.Fd == bellSlot {
-			var count [8]byte
-			p.rung.Store(false)
-			_, _ = unix.Read(p.bell, count[:])
+		if e.Fd < 0 {
+			if e.Fd == bellSlot {
+				p.quiet()
+			}
 			continue
 		}
 		events[filled] = event{
@@ -124,53 +163,41 @@ func (p *epollPort) wait(events []event, until time.Duration) int {
 	return filled
 }
 
-// poll asks for events, and waits for the first one until a moment.
-func (p *epollPort) poll(until time.Duration) int {
-	n, errno := p.pollOnce(0)
-	if n > 0 || errno != 0 && errno != unix.EINTR {
-		return p.polled(n, errno)
-	}
-	left := until - p.now()
-	if left <= 0 {
-		return 0
-	}
-	return p.polled(p.pollOnce(left))
+// quiet stops the bell. What it was rung for is looked for after every wait.
+func (p *epollPort) quiet() {
+	var count [8]byte
+	p.rung.Store(false)
+	_, _ = unix.Read(p.bell, count[:])
 }
 
-func (p *epollPort) polled(n int, errno unix.Errno) int {
+// poll asks for events, and waits for the first one as long as left.
+func (p *epollPort) poll(left time.Duration) int {
+	var n uintptr
+	var errno unix.Errno
+	epoll, first, all := uintptr(p.epoll), uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events))
+	switch left = min(left, time.Hour); {
+	case left <= 0:
+		n, _, errno = unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, epoll, first, all, 0, 0, 0)
+	case p.timer < 0:
+		spec := unix.NsecToTimespec(int64(left))
+		n, _, errno = unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, epoll, first, all, uintptr(unsafe.Pointer(&spec)), 0, 0)
+	default:
+		// Setting the timer also takes its last event back.
+		spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(left))}
+		if err := unix.TimerfdSettime(p.timer, 0, &spec, nil); err != nil {
+			p.fail(fmt.Errorf("set a timerfd: %w", err))
+			return 0
+		}
+		n, _, errno = unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, epoll, first, all, ^uintptr(0), 0, 0)
+	}
 	switch errno {
 	case 0:
-		return n
+		return int(n)
 	case unix.EINTR:
 	default:
-		p.failed = fmt.Errorf("wait for events: %w", errno)
+		p.fail(fmt.Errorf("wait for events: %w", errno))
 	}
 	return 0
-}
-
-// pollOnce is epoll_pwait2, or epoll_pwait where the kernel is older than 5.11:
-// that one waits for whole milliseconds, so it stops short and the rest is
-// waited for by turning in circles.
-func (p *epollPort) pollOnce(left time.Duration) (int, unix.Errno) {
-	if left <= 0 {
-		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
-			uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
-		return int(n), errno
-	}
-	if !p.noPwait2 {
-		spec := unix.NsecToTimespec(int64(min(left, time.Hour)))
-		n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll),
-			uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)),
-			uintptr(unsafe.Pointer(&spec)), 0, 0)
-		if errno != unix.ENOSYS && errno != unix.EPERM {
-			return int(n), errno
-		}
-		p.noPwait2 = true
-	}
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
-		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)),
-		uintptr(min(left, time.Hour)/time.Millisecond), 0, 0)
-	return int(n), errno
 }
 
 func (p *epollPort) dial(slot, generation int32, target int) outcome {
@@ -210,9 +237,7 @@ func (p *epollPort) dial(slot, generation int32, target int) outcome {
 // lack notes that this machine, not the service, refuses a connection. Going
 // on would blame the service, so the trial ends.
 func (p *epollPort) lack(what string, errno unix.Errno) outcome {
-	if p.failed == nil {
-		p.failed = fmt.Errorf("%s: %w; %s", what, errno, remedy(errno))
-	}
+	p.fail(fmt.Errorf("%s: %w; %s", what, errno, remedy(errno)))
 	return lacking
 }
 

@@ -21,7 +21,7 @@ type slot struct {
 	intended   time.Duration // of its request
 	sent       time.Duration
 	written    int // bytes of the request
-	answers    int // on this connection
+	useful     bool // the connection carried an answer, or a timeout
 	failures   int // connections in a row that brought no byte of an answer
 	answer     wire.Answer
 }
@@ -120,7 +120,7 @@ func (l *loop) bind(s *slot) {
 // dial begins the connection of a cold slot.
 func (l *loop) dial(i int32) {
 	s := &l.slots[i]
-	s.state, s.answers = dialing, 0
+	s.state, s.useful = dialing, false
 	s.generation++
 	s.began = l.now
 	l.join(&l.dialing, i)
@@ -176,7 +176,7 @@ const lived = time.Second
 // replace ends a connection without a request and makes the next one.
 func (l *loop) replace(i int32, abruptly bool) {
 	s := &l.slots[i]
-	worked := s.answers > 0 || l.now-s.began >= lived
+	worked := s.useful || l.now-s.began >= lived
 	l.shut(i, abruptly)
 	if worked && (l.source.loads() || l.wait.len() > 0) {
 		l.dial(i) // released when the connection is made
