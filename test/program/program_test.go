@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -128,7 +129,7 @@ func nothingLeft(t *testing.T, pid int) {
 	if left := processes(t, filepath.Join(bin, "server")); len(left) > 0 {
 		t.Errorf("processes left behind: %v", left)
 	}
-	for _, dir := range groups(t) {
+	for _, dir := range groups(pid) {
 		t.Errorf("cgroup left behind: %s", dir)
 	}
 }
@@ -148,11 +149,11 @@ func processes(t *testing.T, exe string) []string {
 	return found
 }
 
-func groups(t *testing.T) []string {
-	t.Helper()
+func groups(pid int) []string {
 	var found []string
+	prefix := fmt.Sprintf("millicore-%d-", pid)
 	filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), "millicore-") && !strings.HasPrefix(d.Name(), "millicore-test") {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), prefix) {
 			found = append(found, path)
 			return fs.SkipDir
 		}
@@ -396,4 +397,3 @@ func report(t *testing.T, dir string) *analysis.Summary {
 	}
 	return &s
 }
-
