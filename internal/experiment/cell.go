@@ -129,23 +129,23 @@ func (c *cellReader) value(s *scalar, name string) (string, bool) {
 func (c *cellReader) wrong(s *scalar, format string, args ...any) {
 	c.failed = true
 	at, message := s.at, fmt.Sprintf(format, args...)
-	names := c.varying(s)
+	same, names := message, c.varying(s)
 	if len(names) > 0 {
-		at = c.values[names[0]].at
+		same, at = s.path+format, c.values[names[0]].at
 		message += fmt.Sprintf(" (from %q at %s", s.text, s.at)
 		if len(names) > 1 {
 			message += " with " + c.settings(names)
 		}
 		message += ")"
 	}
-	c.problems.add(at, "%s", message)
+	c.problems.addOnce(at, same, message)
 }
 
 // conflict reports scalars that contradict one another, at the first of them
 // that stands in the file.
 func (c *cellReader) conflict(scalars []*scalar, format string, args ...any) {
 	c.failed = true
-	at, message := place{}, fmt.Sprintf(format, args...)
+	at, message := scalars[0].at, fmt.Sprintf(format, args...)
 	for _, s := range scalars {
 		if s.given {
 			at = s.at
@@ -155,7 +155,7 @@ func (c *cellReader) conflict(scalars []*scalar, format string, args ...any) {
 	if names := c.varying(scalars...); len(names) > 0 {
 		message += " (where " + c.settings(names) + ")"
 	}
-	c.problems.add(at, "%s", message)
+	c.problems.addOnce(at, format, message)
 }
 
 // varying are the names that scalars depend on, each once.

@@ -59,7 +59,7 @@ func (d *decoder) list(n *node, at slot, v reflect.Value) {
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.items), len(n.items)))
 	for i, item := range n.items {
-		d.value(item, slot{path: fmt.Sprintf("%s[%d]", at.path, i)}, v.Index(i))
+		d.value(item, slot{path: fmt.Sprintf("%s[%d]", at.path, i), around: item.at}, v.Index(i))
 	}
 }
 
@@ -89,6 +89,9 @@ func (d *decoder) structure(n *node, at slot, v reflect.Value) {
 		if s, ok := v.Addr().Interface().(interface{ written(place) }); ok {
 			s.written(n.at)
 		}
+	}
+	if n != nil {
+		at.around = n.at
 	}
 	unknown := n == nil || d.unknownKeys(n, at, v.Type())
 	for _, f := range fields {

@@ -68,12 +68,12 @@ func (p place) compare(q place) int {
 
 func later(places ...place) place { return slices.MaxFunc(places, place.compare) }
 
-// problems gathers errors. One that many cells share is kept once.
+// problems gathers errors.
 type problems struct {
 	file string
 	sets []string
 	list []problem
-	seen map[problem]bool
+	seen map[problem]bool // see addOnce
 }
 
 type problem struct {
@@ -82,7 +82,13 @@ type problem struct {
 }
 
 func (p *problems) add(at place, format string, args ...any) {
-	one := problem{at, fmt.Sprintf(format, args...)}
+	p.list = append(p.list, problem{at, fmt.Sprintf(format, args...)})
+}
+
+// addOnce adds an error that many cells may share: the first of those that
+// complain of the same at the same place.
+func (p *problems) addOnce(at place, same, message string) {
+	one := problem{at, same}
 	if p.seen[one] {
 		return
 	}
@@ -90,7 +96,7 @@ func (p *problems) add(at place, format string, args ...any) {
 		p.seen = make(map[problem]bool)
 	}
 	p.seen[one] = true
-	p.list = append(p.list, one)
+	p.list = append(p.list, problem{at, message})
 }
 
 // err is nil when nothing was added, and Errors otherwise.

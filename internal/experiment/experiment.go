@@ -60,8 +60,9 @@ func (c *Cell) Label() string {
 
 // Service is what is measured. Exactly one of Workload, Command and Image is
 // set. In Command and Env, ${port} stands for the replica's own port and
-// ${NAME.address}, ${NAME.host} and ${NAME.port} for a dependency's: the
-// platform knows them only once it has started, and puts them in with Expand.
+// ${NAME.address}, ${NAME.host} and ${NAME.port} for a dependency's (${NAME.url}
+// where it has one): they are known only once it has started, and put in with
+// Expand.
 type Service struct {
 	Name         string            `json:"name"`
 	Workload     string            `json:"workload,omitempty"` // a sample service: "go"

@@ -33,7 +33,7 @@ func (a *axis) decode(d *decoder, n *node, at slot) {
 // service is one of services.
 type service struct {
 	Workload     fixed[workload, string]        `yaml:"workload,one" doc:"A sample service that comes with Millicore."`
-	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is the port to listen on, ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's."`
+	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is the port to listen on (also in PORT); ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's, ${NAME.url} is that of one with a url."`
 	Image        fixed[text, string]            `yaml:"image,one" doc:"A container image; needs a platform of containers."`
 	Dir          fixed[text, string]            `yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
 	Env          mapping[envName, launched]     `yaml:"env" doc:"Environment variables beside those of the lab. null leaves a variable unset. ${port} and ${NAME.address} as in command."`
@@ -45,7 +45,7 @@ type service struct {
 
 // dependency is one of a service's dependencies.
 type dependency struct {
-	Name         fixed[unitName, string]        `yaml:"name,required" doc:"Name in ${NAME.address}, ${NAME.host} and ${NAME.port}."`
+	Name         fixed[unitName, string]        `yaml:"name,required" doc:"Name in ${NAME.address}, ${NAME.host}, ${NAME.port} and ${NAME.url}."`
 	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is its own port; names of earlier dependencies are known."`
 	Image        fixed[text, string]            `yaml:"image,one" doc:"A container image; needs a platform of containers."`
 	URL          fixed[link, string]            `yaml:"url,one" doc:"One that already runs: nothing is started or observed."`

@@ -181,9 +181,6 @@ func (link) read(s string) (string, error) {
 	if err != nil || !linkSyntax.MatchString(s) || u.Hostname() == "" {
 		return "", fmt.Errorf("%q is no URL with a host, as in postgres://127.0.0.1:5432/shop", s)
 	}
-	if u.Port() == "" {
-		return "", fmt.Errorf("%q has no port, which ${NAME.port} needs; write it as in postgres://127.0.0.1:5432/shop", s)
-	}
 	return s, nil
 }
 func (link) schema() *jsonschema.Schema { return pattern(linkPattern) }

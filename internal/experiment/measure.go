@@ -1,6 +1,9 @@
 package experiment
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 const (
 	shortestInterval = 100 * time.Millisecond
@@ -40,10 +43,10 @@ func (r *reader) checkMeasure() {
 			staged++
 		}
 		if part := r.out.Measure.Measured(c); part > 0 && part < m.Interval.value {
-			r.problems.add(m.Interval.at, "measure.interval: a frame of %s is longer than the %s that are measured", short(m.Interval.value), short(part))
+			r.problems.addOnce(m.Interval.at, "longer", fmt.Sprintf("measure.interval: a frame of %s is longer than the %s that are measured; measure for longer, or shorten the frames", short(m.Interval.value), short(part)))
 		}
 		if c.Limits.CPUMillis > 0 && c.Limits.Period > m.Interval.value {
-			r.problems.add(m.Interval.at, "measure.interval: a frame of %s is shorter than a CFS period of %s", short(m.Interval.value), short(c.Limits.Period))
+			r.problems.addOnce(m.Interval.at, "shorter", fmt.Sprintf("measure.interval: a frame of %s is shorter than a CFS period of %s", short(m.Interval.value), short(c.Limits.Period)))
 		}
 	}
 	if m.Duration.given && staged == len(r.out.Cells) {

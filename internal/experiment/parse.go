@@ -54,7 +54,7 @@ type reader struct {
 }
 
 func (r *reader) read(root *node) {
-	r.structure(root, slot{}, reflect.ValueOf(&r.file).Elem())
+	r.structure(root, slot{around: root.at}, reflect.ValueOf(&r.file).Elem())
 	r.out.Name, r.out.About = r.file.Name.value, r.file.About.text
 	r.checkServices(r.file.Services.entries)
 	r.readVary()

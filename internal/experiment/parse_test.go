@@ -47,7 +47,7 @@ services:
       - name: cache
         url: redis://10.0.0.7:6379
       - name: db
-        command: [./db, --listen, ":${port}", --cache, "${cache.address}"]
+        command: [./db, --listen, ":${port}", --cache, "${cache.url}"]
         dir: /srv/db
         env: {SIZE: "${workers}", TZ: null}
         ready: /ready
@@ -153,7 +153,7 @@ func apiService(workers string) experiment.Service {
 			Limits: experiment.Limits{Period: 100 * time.Millisecond, Replicas: 1},
 		}, {
 			Name:    "db",
-			Command: []string{"./db", "--listen", ":${port}", "--cache", "${cache.address}"},
+			Command: []string{"./db", "--listen", ":${port}", "--cache", "${cache.url}"},
 			Dir:     "/srv/db",
 			Env:     map[string]string{"SIZE": workers},
 			Unset:   []string{"TZ"},

@@ -20,9 +20,7 @@ func (c *cellReader) readService(name string, s *service, folder string) Service
 	for i := range s.Dependencies {
 		dep := &s.Dependencies[i]
 		out.Dependencies = append(out.Dependencies, c.readDependency(dep, late, folder))
-		for _, part := range []string{".address", ".host", ".port"} {
-			late = append(late, dep.Name.value+part)
-		}
+		late = append(late, dep.laterNames()...)
 	}
 	out.Command = c.readCommand(s.Command, late)
 	out.Env, out.Unset = c.readEnv(&s.Env, late)
@@ -60,6 +58,15 @@ func (c *cellReader) readDependency(dep *dependency, late []string, folder strin
 		out.Dir = workingFolder(folder, out.Dir)
 	}
 	return out
+}
+
+// laterNames are the names that the lab knows once the dependency is there.
+func (dep *dependency) laterNames() []string {
+	name := dep.Name.value
+	if dep.URL.given {
+		return []string{name + ".url"}
+	}
+	return []string{name + ".address", name + ".host", name + ".port"}
 }
 
 func workingFolder(folder, dir string) string {

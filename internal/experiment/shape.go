@@ -70,13 +70,14 @@ type decoded interface {
 type slot struct {
 	path     string // "limits.cpu"
 	fallback string
+	around   place // of the map that the key is, or would be, in
 }
 
 func (s slot) child(key string) slot {
 	if s.path == "" {
-		return slot{path: key}
+		return slot{path: key, around: s.around}
 	}
-	return slot{path: s.path + "." + key}
+	return slot{path: s.path + "." + key, around: s.around}
 }
 
 // section is embedded in a struct that wants to know where its map was written.
@@ -90,7 +91,7 @@ func (s *section) written(at place) { s.at, s.given = at, true }
 // scalar is a single value of the file before its text is read.
 type scalar struct {
 	slot
-	at    place
+	at    place // around it where nothing was written
 	text  string
 	given bool // written, and not null
 	bad   bool // written, and not what it should be; reported
@@ -98,7 +99,7 @@ type scalar struct {
 }
 
 func (s *scalar) decode(d *decoder, n *node, at slot) {
-	s.slot = at
+	s.slot, s.at = at, at.around
 	if n == nil {
 		return
 	}

@@ -125,12 +125,12 @@ func (c *cellReader) readTarget(t *target, what string, most float64) *Target {
 
 func (c *cellReader) readStages(s *stages, what string, most float64) *Target {
 	out := &Target{}
-	var first *scalar
+	if len(s.Stages) == 0 {
+		c.failed = true // reported as missing or empty
+		return out
+	}
 	for i := range s.Stages {
 		one := &s.Stages[i]
-		if first == nil {
-			first = &one.Duration.scalar
-		}
 		length, value := need(c, &one.Duration), need(c, &one.Target)
 		if what == "users" && value != math.Trunc(value) {
 			c.wrong(&one.Target.scalar, "%s: %v is no whole number", one.Target.path, value)
@@ -140,9 +140,10 @@ func (c *cellReader) readStages(s *stages, what string, most float64) *Target {
 		}
 		out.Stages = append(out.Stages, Stage{Duration: length, Target: value})
 	}
-	if c.failed || first == nil {
+	if c.failed {
 		return out
 	}
+	first := &s.Stages[0].Duration.scalar
 	if out.Length() == 0 {
 		c.conflict([]*scalar{first}, "load.%s: the stages take no time together", what)
 	}

@@ -17,8 +17,8 @@ import (
 // keys of one map and of the depth, so both are bounded before it is called.
 const (
 	maxBytes  = 1 << 20
-	maxTokens = 20_000
-	maxNodes  = 20_000 // after aliases are replaced by what they stand for
+	maxTokens = 5_000
+	maxNodes  = 5_000 // after aliases are replaced by what they stand for
 	maxDepth  = 50
 )
 
