@@ -78,7 +78,7 @@ func Expand(text string, vars map[string]string) (string, error) {
 
 // expandKnown replaces the names that have a value, and leaves the others and
 // $${ as they are for Expand to end the work. For that no value holds ${ or
-// ends in $ (see readVary).
+// ends in $ (see checkValue).
 func expandKnown(all []segment, values map[string]string) string {
 	var b strings.Builder
 	for _, s := range all {

@@ -69,32 +69,37 @@ func (r *reader) read(root *node) {
 
 // readVary checks the axes and puts them into the experiment.
 func (r *reader) readVary() {
-	for _, axis := range r.file.Vary.entries {
-		if len(axis.value.values) == 0 && !axis.value.bad {
-			r.problems.add(axis.at, "vary.%s has no values; write them as a list, as in [1, 2, null]", axis.name)
+	for _, one := range r.file.Vary.entries {
+		if len(one.value.values) == 0 && !one.value.bad {
+			r.problems.add(one.at, "vary.%s has no values; write them as a list, as in [1, 2, null]", one.name)
 		}
-		values := make([]*string, 0, len(axis.value.values))
+		out := Axis{Name: one.name}
 		seen := make(map[varyValue]place)
-		for i := range axis.value.values {
-			v := &axis.value.values[i]
+		for i := range one.value.values {
+			v := &one.value.values[i]
+			r.checkValue(one.name, v)
 			value := varyValue{text: v.text, null: !v.given}
 			if before, twice := seen[value]; twice && !v.bad {
 				r.problems.add(v.at, "%s: %s stands here a second time; the first is at %s", v.path, value, before)
 			}
 			seen[value] = v.at
-			if strings.ContainsRune(v.text, 0) {
-				r.problems.add(v.at, "%s: %q holds a zero byte, which no program can be given", v.path, v.text)
-			}
-			if strings.Contains(v.text, "${") || strings.HasSuffix(v.text, "$") {
-				r.problems.add(v.at, "%s: %q holds ${ or ends in $, and a value is not replaced again; write that where ${%s} stands", v.path, v.text, axis.name)
-			}
 			if v.given {
-				values = append(values, &v.text)
+				out.Values = append(out.Values, &v.text)
 			} else {
-				values = append(values, nil)
+				out.Values = append(out.Values, nil)
 			}
 		}
-		r.out.Vary = append(r.out.Vary, Axis{Name: axis.name, Values: values})
+		r.out.Vary = append(r.out.Vary, out)
+	}
+}
+
+// checkValue refuses a value that could not be put into every text.
+func (r *reader) checkValue(name string, v *literal) {
+	switch {
+	case strings.ContainsRune(v.text, 0):
+		r.problems.add(v.at, "%s: %q holds a zero byte, which no program can be given", v.path, v.text)
+	case strings.Contains(v.text, "${") || strings.HasSuffix(v.text, "$"):
+		r.problems.add(v.at, "%s: %q holds ${ or ends in $, and a value is not replaced again; write that where ${%s} stands", v.path, v.text, name)
 	}
 }
 

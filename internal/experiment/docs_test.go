@@ -1,0 +1,40 @@
+package experiment_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// The guide's experiments are right, and give the cells that it speaks of.
+func TestTheExperimentsOfTheGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/experiment-file.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := compiledSchema(t)
+	cells := make(map[string]int)
+	for i, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(guide, -1) {
+		e, err := experiment.Parse(fmt.Sprintf("block %d", i+1), block[1], nil)
+		if err != nil {
+			t.Errorf("%v\n%s", err, block[1])
+			continue
+		}
+		cells[e.Name] = len(e.Cells)
+		value, err := asJSON(block[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+	for name, want := range map[string]int{"cpu-limits-and-go": 4, "services": 1, "actions": 1, "vary": 18 + 3, "stages": 1} {
+		if cells[name] != want {
+			t.Errorf("%s has %d cells, want %d", name, cells[name], want)
+		}
+	}
+}
