@@ -67,7 +67,7 @@ var metrics = []struct {
 	of   func(*analysis.Point) *float64
 }{
 	{"target", func(p *analysis.Point) *float64 { return p.Target }},
-	{"rate", func(p *analysis.Point) *float64 { return p.RateRPS }},
+	{"rate", rateAsked},
 	{"p50", func(p *analysis.Point) *float64 { return p.P50 }},
 	{"p99", func(p *analysis.Point) *float64 { return p.P99 }},
 	{"p999", func(p *analysis.Point) *float64 { return p.P999 }},
@@ -80,6 +80,15 @@ var metrics = []struct {
 	{"idle", func(p *analysis.Point) *float64 { return p.Idle }},
 	{"foreign", func(p *analysis.Point) *float64 { return p.Foreign }},
 	{"dependencies", func(p *analysis.Point) *float64 { return p.Dependencies }},
+}
+
+// rateAsked is the rate while requests were sent: in the drain, answers that
+// are still due trickle in, and a fall to nothing would say something else.
+func rateAsked(p *analysis.Point) *float64 {
+	if p.Phase == "drain" {
+		return nil
+	}
+	return p.RateRPS
 }
 
 // newCharts lays all trials of all cells on one grid of time, which starts with

@@ -178,6 +178,37 @@ func throttledColumn(s *analysis.Summary) []string {
 	return out
 }
 
+// levelColumns are the table of the levels that staged loads held: one line a
+// level and cell, upwards, so that the cells stand side by side. Unless repeat
+// is set, a level's load is written at its first line only.
+func levelColumns(s *analysis.Summary, repeat bool) (cols []column, rows int) {
+	levels, unit := levelRows(s, cellNames(s))
+	each := func(of func(*levelRow) string) []string {
+		out := make([]string, len(levels))
+		for i := range levels {
+			out[i] = of(&levels[i])
+		}
+		return out
+	}
+	bare := func(text string) string { return strings.TrimSuffix(text, "%") }
+	return []column{
+		{head: "load\n" + unit, cells: each(func(r *levelRow) string {
+			if r.First || repeat {
+				return r.Target
+			}
+			return ""
+		})},
+		{head: "cell\n", left: true, cells: each(func(r *levelRow) string { return r.Name })},
+		{head: "requests\n/s", cells: aligned(each(func(r *levelRow) string { return r.Rate }))},
+		{head: "p50\nms", cells: aligned(each(func(r *levelRow) string { return r.P50 }))},
+		{head: "p99\nms", cells: aligned(each(func(r *levelRow) string { return r.P99 }))},
+		{head: "available\n%", cells: aligned(each(func(r *levelRow) string { return bare(r.Avail.Figure) })),
+			tone: func(i int) tone { return levels[i].tone }},
+		{head: "CPU\n% of limit", cells: aligned(each(func(r *levelRow) string { return bare(r.CPU) }))},
+		{head: "throttled\n% of periods", cells: aligned(each(func(r *levelRow) string { return bare(r.Thrott) }))},
+	}, len(levels)
+}
+
 // aligned pads figures on the right so that their decimal points stand under
 // one another once the column is set to the right.
 func aligned(cells []string) []string {

@@ -123,9 +123,9 @@ func indistinct(ranked []contender) string {
 		}
 	}
 	if !everyPair {
-		return fmt.Sprintf("None of %s has clearly the lowest p99: %s, %s", list(names), list(figures), overlap(ranked))
+		return fmt.Sprintf("None of %s has clearly the lowest p99: %s, %s", list(names), together(figures), overlap(ranked))
 	}
-	return fmt.Sprintf("p99 does not tell %s apart: %s, %s", list(names), list(figures), overlap(ranked))
+	return fmt.Sprintf("p99 does not tell %s apart: %s, %s", list(names), together(figures), overlap(ranked))
 }
 
 // leading words the case that several cells share the lowest p99, before the
@@ -155,7 +155,16 @@ func leading(inPlan, first []contender) string {
 			milliseconds(first[0].value), milliseconds(first[len(first)-1].value), against, overlap(first))
 	}
 	return fmt.Sprintf("%s have the lowest p99, %s against %s, and cannot be told apart: %s",
-		list(names), list(figures), against, overlap(first))
+		list(names), together(figures), against, overlap(first))
+}
+
+// together joins figures that belong to names in the same order; one that all
+// of them share is said once.
+func together(figures []string) string {
+	if len(slices.Compact(slices.Clone(figures))) == 1 {
+		return figures[0] + " each"
+	}
+	return list(figures)
 }
 
 func namesAndFigures(all []contender) (names, figures []string) {

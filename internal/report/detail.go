@@ -46,7 +46,7 @@ func newDetail(c *analysis.CellSummary, name string, m mark) detail {
 func askedFacts(c *analysis.CellSummary) []fact {
 	facts := []fact{{"cell", plain(c.Label)}, {"limits", limitsText(c)}, {"load", loadText(c)}, {"trials", grouped(int64(c.Trials))}}
 	if c.Objective != nil {
-		facts = append(facts, fact{"objective", plain(c.Objective.Text) + ": " + objectiveWord(c)})
+		facts = append(facts, fact{"objective", typeset(plain(c.Objective.Text)) + ": " + objectiveWord(c)})
 	}
 	return facts
 }

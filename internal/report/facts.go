@@ -16,7 +16,7 @@ func runFacts(s *analysis.Summary) []string {
 	e := &s.Experiment
 	facts := []string{plain(e.Name)}
 	if e.Platform != "" {
-		facts = append(facts, "on "+plain(e.Platform))
+		facts = append(facts, plain(e.Platform))
 	}
 	if at, err := time.Parse(time.RFC3339, e.Started); err == nil {
 		facts = append(facts, at.Format("2 January 2006, 15:04 MST"))

@@ -99,6 +99,9 @@ func constantSeries(rng *rand.Rand, cell, trial int, f shape) analysis.Series {
 			MemoryLimit: ptr(float64(256 << 20)), Throttled: ptr(math.Min(1, math.Round(10*f.throttled*(0.8+0.4*rng.Float64()))/10)),
 			Idle: wobble(0.91, 0.1), Foreign: wobble(0.03, 0.6),
 		}
+		if f.throttled < 0.1 && rng.Float64() < 10*f.throttled {
+			p.Throttled = ptr(0.1)
+		}
 		if *p.Throttled > 0 {
 			p.ThrottledMS = wobble(f.stallMS, 0.1)
 		}

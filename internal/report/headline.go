@@ -208,7 +208,7 @@ func (a *answer) single(i int) []string {
 		}
 	}
 	if c.Generator.Limited {
-		all = append(all, "The agent was the limit: these are lower bounds.")
+		all = append(all, "The agent was the limit: the rate is a lower bound.")
 	}
 	return all
 }
@@ -298,11 +298,15 @@ func (a *answer) lowerBounds() string {
 	case len(names) == 0:
 		return ""
 	case len(names) == len(a.good):
-		return "The agent was the limit throughout: the figures are lower bounds."
+		return "The agent was the limit throughout: the rates are lower bounds."
 	case len(names) <= fewNames:
-		return "The agent was the limit for " + list(names) + ": those figures are lower bounds."
+		what := "its rate is a lower bound."
+		if len(names) > 1 {
+			what = "their rates are lower bounds."
+		}
+		return "The agent was the limit for " + list(names) + ": " + what
 	}
-	return fmt.Sprintf("The agent was the limit for %d cells: those figures are lower bounds.", len(names))
+	return fmt.Sprintf("The agent was the limit for %d cells: their rates are lower bounds.", len(names))
 }
 
 // contenders collects the cells that have a figure, with what is known of its

@@ -36,6 +36,9 @@ func Table(w io.Writer, s *analysis.Summary, o TableOptions) error {
 	if len(s.Cells) > 0 {
 		b.WriteString("\n" + t.cells(s))
 	}
+	if levels, rows := levelColumns(s, false); rows > 0 {
+		b.WriteString("\n" + t.levels(levels, rows))
+	}
 	b.WriteString(t.notes(s))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write the table of %q: %w", s.Experiment.Name, err)
@@ -60,6 +63,18 @@ func (t terminal) cells(s *analysis.Summary) string {
 		return t.table(cols, len(s.Cells))
 	}
 	return t.blocks(s)
+}
+
+// manyLevels is how many lines of levels a terminal is given: more are better
+// read elsewhere.
+const manyLevels = 48
+
+// levels writes what staged loads held.
+func (t terminal) levels(cols []column, rows int) string {
+	if rows > manyLevels || !t.fits(cols) {
+		return t.wrap("The levels held are in report.html and summary.json.", "") + "\n"
+	}
+	return t.table(cols, rows)
 }
 
 // fits reports whether the columns fit into the terminal.
@@ -168,7 +183,7 @@ func (t terminal) notes(s *analysis.Summary) string {
 	for _, f := range s.Findings {
 		text := plain(f.Title)
 		if f.Text != "" {
-			text += ": " + plain(f.Text)
+			text += " – " + plain(f.Text)
 		}
 		look := normal
 		if f.Level == "warning" {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"regexp"
+	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
 )
@@ -89,8 +91,11 @@ func newView(d Data) view {
 	names := cellNames(s)
 	h := headlineOf(s)
 	p := view{
-		Title: plain(s.Experiment.Name), Headline: h.answer, More: h.more, Notice: h.notice, About: plain(s.Experiment.About),
+		Title: plain(s.Experiment.Name), Headline: typeset(h.answer), More: []string{}, Notice: h.notice, About: plain(s.Experiment.About),
 		Run: runFacts(s)[1:], Setup: setupFacts(s), Host: hostFacts(s.Host), Axes: axes(s), Strip: newStripScale(s),
+	}
+	for _, text := range h.more {
+		p.More = append(p.More, typeset(text))
 	}
 	for _, f := range s.Findings {
 		n := note{Warning: f.Level == "warning", Title: plain(f.Title), Text: plain(f.Text)}
@@ -110,10 +115,22 @@ func newView(d Data) view {
 		r := newRow(c, p.Axes)
 		r.Mark, r.Index, r.Name, r.Strip = markOf(i), i, names[i], p.Strip.strip(c)
 		p.Rows = append(p.Rows, r)
-		p.Details = append(p.Details, newDetail(c, names[i], markOf(i)))
+		d := newDetail(c, names[i], markOf(i))
+		d.Open = len(s.Cells) == 1
+		p.Details = append(p.Details, d)
 	}
 	p.Levels, p.LoadUnit = levelRows(s, names)
 	return p
+}
+
+// unitAfterNumber finds the space between a figure and its unit.
+var unitAfterNumber = regexp.MustCompile(`(\d) (ms|s|MiB|GiB|requests/s|users|CPUs?)\b`)
+
+// typeset keeps figures and their units on one line, and writes signs as print
+// does.
+func typeset(text string) string {
+	text = strings.NewReplacer("<=", "≤", ">=", "≥").Replace(text)
+	return unitAfterNumber.ReplaceAllString(text, "$1\u00a0$2")
 }
 
 func newRow(c *analysis.CellSummary, axes []string) row {
@@ -162,29 +179,36 @@ func newRow(c *analysis.CellSummary, axes []string) row {
 }
 
 // under is what stands under a figure: its interval, or the range over trials.
+// Where both ends read the same it adds nothing.
 func under(c *analysis.CellSummary, path string, of func(*analysis.TrialFigures) *float64) string {
+	low, high, what := 0.0, 0.0, ""
 	if ends, ok := c.Intervals[path]; ok {
-		return figure(ends[0]) + "–" + figure(ends[1])
+		low, high = ends[0], ends[1]
+	} else if l, h, n := trialRange(c, of); n > 1 {
+		low, high, what = l, h, "range "
 	}
-	if low, high, n := trialRange(c, of); n > 1 {
-		return "range " + figure(low) + "–" + figure(high)
+	if figure(low) == figure(high) {
+		return ""
 	}
-	return ""
+	return what + figure(low) + "–" + figure(high)
 }
 
-// coresOf writes a cell's CPU: "0.98 of 1 core".
+// coresOf writes a cell's CPU: "0.98 of 1 CPU".
 func coresOf(c *analysis.CellSummary) string {
 	if c.CPU.Cores == nil {
 		return ""
 	}
 	if c.CPU.Limit == nil {
-		return figure(*c.CPU.Cores) + " cores"
+		return figure(*c.CPU.Cores) + " CPUs"
 	}
 	whole := figure(*c.CPU.Limit)
 	if *c.CPU.Limit == math.Trunc(*c.CPU.Limit) {
 		whole = grouped(int64(*c.CPU.Limit))
 	}
-	return fmt.Sprintf("%s of %s", figure(*c.CPU.Cores), whole)
+	if *c.CPU.Limit == 1 {
+		return figure(*c.CPU.Cores) + " of 1 CPU"
+	}
+	return fmt.Sprintf("%s of %s CPUs", figure(*c.CPU.Cores), whole)
 }
 
 func toneClass(t tone) string {
@@ -211,6 +235,7 @@ type levelRow struct {
 	Avail  value
 	CPU    string
 	Thrott string
+	tone   tone // of the availability
 }
 
 // levelRows puts the cells side by side at each level, upwards.
@@ -236,6 +261,7 @@ func levelRows(s *analysis.Summary, names []string) (rows []levelRow, unit strin
 				r := levelRow{Target: figure(target), First: len(rows) == start, Mark: markOf(i), Name: names[i], Rate: figure(step.RateRPS),
 					P50: absent, P99: absent, P999: absent, CPU: maybe(step.CPUOfLimit, share), Thrott: maybe(step.Throttled, share),
 					Avail: value{Figure: maybe(step.Availability, percent), Tone: toneClass(availabilityTone(step.Availability))}}
+				r.tone = availabilityTone(step.Availability)
 				if q := step.LatencyMS; q != nil {
 					r.P50, r.P99, r.P999 = figure(q.P50), figure(q.P99), figure(q.P999)
 				}

@@ -29,10 +29,10 @@ function eachPoint(u, index, do_) {
 function drawCloud(cell) {
   return (u, index) => {
     const path = new Path2D(), few = u.data[index][0].length < 150;
-    eachPoint(u, index, (x, y) => glyphPath(path, cellShape(cell), x, y, (few ? 3 : 2.2) * devicePixelRatio));
+    eachPoint(u, index, (x, y) => glyphPath(path, cellShape(cell), x, y, (few ? 3 : 2.2) * uPlot.pxRatio));
     u.ctx.save();
     clip(u);
-    u.ctx.fillStyle = cellColour(cell, few ? 0.42 : 0.28);
+    u.ctx.fillStyle = cellColour(cell, few ? 0.5 : 0.34);
     u.ctx.fill(path);
     u.ctx.restore();
     return null;
@@ -41,7 +41,7 @@ function drawCloud(cell) {
 
 function drawMarks(cell) {
   return (u, index) => {
-    const px = devicePixelRatio, line = new Path2D(), marks = new Path2D();
+    const px = uPlot.pxRatio, line = new Path2D(), marks = new Path2D();
     const several = charts.steps[cell].length > 0;
     eachPoint(u, index, (x, y, i) => {
       if (several) i ? line.lineTo(x, y) : line.moveTo(x, y);
@@ -65,7 +65,7 @@ function drawMarks(cell) {
 
 // clip keeps marks at the edge whole: the plot's box, and a little round it.
 function clip(u) {
-  const { left, top, width, height } = u.bbox, out = 8 * devicePixelRatio;
+  const { left, top, width, height } = u.bbox, out = 8 * uPlot.pxRatio;
   u.ctx.beginPath();
   u.ctx.rect(left - out, top - out, width + 2 * out, height + 2 * out);
   u.ctx.clip();
@@ -109,7 +109,7 @@ function drawCurve(panel) {
 
 // curveTip tells of the point nearest to the pointer.
 function curveTip(panel, left, top) {
-  const u = panel.u, px = devicePixelRatio, reach = 22;
+  const u = panel.u, px = uPlot.pxRatio, reach = 22;
   let best = null;
   for (let index = 1; index < u.data.length; index++) {
     const s = u.series[index];

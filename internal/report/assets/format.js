@@ -75,10 +75,11 @@ function axisSize(u, values, index, cycle) {
   const longest = (values || []).reduce((a, b) => (String(b).length > a.length ? String(b) : a), "");
   if (!longest) return 30;
   u.ctx.font = axis.font[0];
-  return Math.ceil(u.ctx.measureText(longest).width / devicePixelRatio) + 14;
+  return Math.ceil(u.ctx.measureText(longest).width / uPlot.pxRatio) + 14;
 }
 
-const axisFont = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'Liberation Sans', Arial, sans-serif";
+// uPlot scales whole pixels only.
+const axisFont = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'Liberation Sans', Arial, sans-serif";
 function axis(extra) {
   return Object.assign({
     stroke: () => colour("soft"), font: axisFont, gap: 5,

@@ -65,18 +65,31 @@ function fitAll() {
   }
 }
 
-function toggleCell(cell, chip) {
-  if (state.hidden.has(cell)) state.hidden.delete(cell); else state.hidden.add(cell);
-  chip.setAttribute("aria-pressed", String(shown(cell)));
-  for (const p of built) {
-    if (!p.u) continue;
-    p.u.batch(() => p.u.series.forEach((s, i) => { if (i > 0 && s.cell === cell) p.u.setSeries(i, { show: shown(cell) }); }));
+// showCells makes legend and panels agree with what is hidden.
+function showCells() {
+  for (const chip of document.querySelectorAll(".chip")) chip.setAttribute("aria-pressed", String(shown(Number(chip.dataset.cell))));
+  for (const { u } of built) {
+    if (u) u.batch(() => u.series.forEach((s, i) => { if (i > 0 && s.show !== shown(s.cell)) u.setSeries(i, { show: shown(s.cell) }); }));
   }
+}
+
+// alone leaves one cell, or brings all back if it was alone already.
+function alone(cell) {
+  const others = charts.cells.map((c, i) => i).filter((i) => i !== cell);
+  const was = others.every((i) => !shown(i));
+  state.hidden = new Set(was ? [] : others);
+  showCells();
 }
 
 function wireLegend() {
   for (const chip of document.querySelectorAll(".chip")) {
-    chip.addEventListener("click", () => toggleCell(Number(chip.dataset.cell), chip));
+    const cell = Number(chip.dataset.cell);
+    chip.title = "Click: hide or show. Double-click: only this cell, or all.";
+    chip.addEventListener("click", () => {
+      if (shown(cell)) state.hidden.add(cell); else state.hidden.delete(cell);
+      showCells();
+    });
+    chip.addEventListener("dblclick", () => alone(cell));
   }
 }
 
@@ -84,7 +97,7 @@ function wireSwitches() {
   for (const group of document.querySelectorAll(".switch[data-choice]")) {
     const choice = group.dataset.choice, buttons = [...group.children];
     const press = () => buttons.forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.value === state[choice])));
-    buttons.forEach((b) => b.addEventListener("click", () => { state[choice] = b.dataset.value; press(); built.forEach((p) => p.draw()); }));
+    buttons.forEach((b) => b.addEventListener("click", () => { state[choice] = b.dataset.value; press(); leads(); built.forEach((p) => p.draw()); }));
     press();
   }
 }
@@ -112,15 +125,33 @@ function leads() {
     ? "Large marks are the levels that the load held; small ones are single intervals, ramps among them."
     : "Large marks are the cells’ own figures over all trials; small ones are single intervals of the measured part.";
   document.getElementById("time-lead").textContent = "Seconds since each trial’s load began."
-    + (several ? " Lines are the median over a cell’s trials at that moment, bands reach from the lowest trial to the highest." : "")
+    + (!several ? "" : state.trials === "each" ? " Thick lines are the median over a cell’s trials at that moment, thin ones its trials."
+      : " Lines are the median over a cell’s trials at that moment, bands reach from the lowest trial to the highest.")
+    + (charts.warmup > 0 || charts.drain !== null ? " Grey is warm-up and drain, which count for nothing." : "")
     + (charts.thinned ? " The test is long: each stretch shows its lowest and its highest value." : "")
     + " Drag to zoom, double-click to go back.";
 }
 
+// ready tells whoever waits, after what was drawn has been painted: uPlot draws
+// in a microtask.
+function ready() {
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    millicore.ready = true;
+    document.documentElement.setAttribute("data-ready", "true");
+  }));
+}
+
 function start() {
+  millicore.state = state;
+  wireTheme();
+  const someCurve = (p) => charts.cells.some((c, cell) => { const { cloud, marks } = curvePoints(p, cell); return cloud[0].length + marks[0].length > 0; });
+  const anything = curvePanels.some(someCurve) || timePanels.some((p) => measured(p.metric()));
+  if (!anything) {
+    document.getElementById("charts-section").replaceChildren(element("p", "lead", "No interval was measured: there is nothing to draw."));
+    return ready();
+  }
   leads();
   const curves = document.getElementById("curves"), panels = document.getElementById("panels");
-  const someCurve = (p) => charts.cells.some((c, cell) => { const { cloud, marks } = curvePoints(p, cell); return cloud[0].length + marks[0].length > 0; });
   for (const p of curvePanels) addPanel(p, curves, someCurve, drawCurve);
   for (const p of timePanels) {
     if (p.when && !p.when(p.metric())) continue;
@@ -128,14 +159,8 @@ function start() {
   }
   wireLegend();
   wireSwitches();
-  wireTheme();
   new ResizeObserver(fitAll).observe(document.body);
-  millicore.state = state;
-  // uPlot draws in a microtask: ready is after it, and after a frame was painted.
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    millicore.ready = true;
-    document.documentElement.setAttribute("data-ready", "true");
-  }));
+  ready();
 }
 
 start();

@@ -10,7 +10,7 @@ const timePanels = [
   { id: "cpu", title: "CPU", unit: "cores", metric: () => "cpu", limit: (c) => c.cpu_limit, limitText: (v) => `limit ${tick(v)} ${v === 1 ? "CPU" : "CPUs"}` },
   { id: "memory", title: "Memory", unit: "MiB", metric: () => "memory", factor: 1 / mib, limit: (c) => c.memory_limit, limitText: (v) => `limit ${number(v)} MiB` },
   { id: "throttled", title: "Throttled periods", unit: "% of periods", metric: () => "throttled", factor: 100, range: () => [0, 106], format: (v) => percent(v) },
-  { id: "throttled_ms", title: "Time per throttled period", unit: "ms, summed over CPUs", metric: () => "throttled_ms" },
+  { id: "throttled_ms", title: "Time per throttled period", unit: "ms", metric: () => "throttled_ms" },
   { id: "availability", title: "Availability", unit: "% of requests", metric: () => "availability", range: fromHundred, format: (v) => percent(v) },
   { id: "agent_cpu", title: "Agent’s CPU", unit: "cores", metric: () => "agent_cpu" },
   { id: "idle", title: "Idle CPU of the host", unit: "cores", metric: () => "idle" },
@@ -52,7 +52,7 @@ function timeSeries(panel) {
     const edge = { width: 0, stroke: () => "transparent", points: { show: false } };
     add(cell, l.high, edge);
     add(cell, l.low, edge);
-    bands.push({ series: [series.length - 2, series.length - 1], fill: () => cellColour(cell, 0.17) });
+    bands.push({ series: [series.length - 2, series.length - 1], fill: () => cellColour(cell, charts.cells.length > 4 ? 0.1 : 0.17) });
   });
   all.forEach((l, cell) => {
     if (!l) return;
@@ -93,33 +93,27 @@ function yRange(panel) {
     if (panel.range) return panel.range(max, min);
     const highest = state.zoomed[panel.id] ? [] : limits(panel).map((l) => l.value);
     if (state.zoomed[panel.id] && max > min) return [Math.max(0, min - (max - min) * 0.1), max + (max - min) * 0.1];
-    return zero(Math.max(max, ...highest));
+    // Room above a limit is for its label.
+    return highest.length ? [0, Math.max(max * 1.08, Math.max(...highest) * 1.16)] : zero(max);
   };
 }
 
 // shade marks the warm-up and the drain, which count for nothing.
 function shade(u) {
   const { left, top, width, height } = u.bbox;
-  const draw = (from, to, text) => {
+  const draw = (from, to) => {
     const a = Math.max(left, u.valToPos(from, "x", true)), b = Math.min(left + width, u.valToPos(to, "x", true));
-    if (b <= a) return;
-    u.ctx.fillStyle = colour("shade");
-    u.ctx.fillRect(a, top, b - a, height);
-    u.ctx.font = `${10.5 * devicePixelRatio}px system-ui, sans-serif`;
-    if (u.ctx.measureText(text).width + 8 * devicePixelRatio > b - a) return;
-    u.ctx.fillStyle = colour("faint");
-    u.ctx.textAlign = "left";
-    u.ctx.textBaseline = "bottom";
-    u.ctx.fillText(text, a + 5 * devicePixelRatio, top + height - 4 * devicePixelRatio);
+    if (b > a) u.ctx.fillRect(a, top, b - a, height);
   };
   u.ctx.save();
-  if (charts.warmup > 0) draw(0, charts.warmup, "warm-up");
-  if (charts.drain !== null) draw(charts.drain, lastX, "drain");
+  u.ctx.fillStyle = colour("shade");
+  if (charts.warmup > 0) draw(0, charts.warmup);
+  if (charts.drain !== null) draw(charts.drain, lastX);
   u.ctx.restore();
 }
 
 function drawLimits(u, panel) {
-  const { left, top, width, height } = u.bbox, px = devicePixelRatio;
+  const { left, top, width, height } = u.bbox, px = uPlot.pxRatio;
   u.ctx.save();
   for (const { value, cell } of limits(panel)) {
     const y = u.valToPos(value, "y", true);
@@ -133,9 +127,8 @@ function drawLimits(u, panel) {
     u.ctx.stroke();
     u.ctx.font = `${10.5 * px}px system-ui, sans-serif`;
     u.ctx.textAlign = "right";
-    const above = y - top > 16 * px;
-    u.ctx.textBaseline = above ? "bottom" : "top";
-    u.ctx.fillText(panel.limitText(value), left + width - 3 * px, y + (above ? -3 : 3) * px);
+    u.ctx.textBaseline = "bottom";
+    u.ctx.fillText(panel.limitText(value), left + width - 3 * px, y - 3 * px);
   }
   u.ctx.restore();
 }

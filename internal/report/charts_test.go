@@ -1,0 +1,189 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/millicore/millicore/internal/analysis"
+	"pgregory.net/rapid"
+)
+
+func values(all ...float64) []*float64 {
+	out := make([]*float64, len(all))
+	for i, v := range all {
+		if !math.IsNaN(v) {
+			out[i] = ptr(v)
+		}
+	}
+	return out
+}
+
+var none = math.NaN()
+
+func TestThinningKeepsSpikesAndDips(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *float64 {
+			if rapid.IntRange(0, 9).Draw(t, "gap") == 0 {
+				return nil
+			}
+			return ptr(float64(rapid.IntRange(-999, 999).Draw(t, "value")))
+		}), 1, 400).Draw(t, "line")
+		points := rapid.IntRange(2, 100).Draw(t, "points")
+		thin := newThinning(len(line), points)
+		got := thin.pairs(line)
+		if len(got) != len(thin.times(1)) {
+			t.Fatalf("%d values for %d moments", len(got), len(thin.times(1)))
+		}
+		if len(line) > points && len(got) > points+2 {
+			t.Fatalf("%d points remain of %d, at most %d are asked", len(got), len(line), points)
+		}
+		if a, b := extent(line), extent(got); a != b {
+			t.Fatalf("from %v to %v", a, b)
+		}
+	})
+}
+
+func extent(line []*float64) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range line {
+		if v != nil {
+			low, high = min(low, *v), max(high, *v)
+		}
+	}
+	return fmt.Sprint(low, high)
+}
+
+func TestThinningKeepsTheOrderWithinABucket(t *testing.T) {
+	thin := newThinning(6, 4) // two buckets of three
+	got := thin.pairs(values(5, 1, 3, 2, none, 9))
+	if diff := cmp.Diff(values(5, 1, 2, 9), got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float64{0.75, 2.25, 3.75, 5.25}, thin.times(1)); diff != "" {
+		t.Error(diff)
+	}
+	if got := thin.extremes(values(5, 1, 3, 2, none, 9)); !slices.Equal(got, []int{0, 1, 3, 5}) {
+		t.Errorf("extremes %v", got)
+	}
+}
+
+func TestSpreadsTakeTheMedianOfTheTrialsThatMeasured(t *testing.T) {
+	mid, low, high := spreads([][]*float64{values(1, 5, none), values(3, none, none), values(2, 7, none)})
+	for name, c := range map[string][2][]*float64{
+		"mid": {values(2, 6, none), mid}, "low": {values(1, 5, none), low}, "high": {values(3, 7, none), high},
+	} {
+		if diff := cmp.Diff(c[0], c[1]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestTrialsShareOneGrid(t *testing.T) {
+	at := func(cell, trial int, times ...float64) analysis.Series {
+		one := analysis.Series{Cell: cell, Trial: trial}
+		for _, v := range times {
+			one.Points = append(one.Points, analysis.Point{T: v, RateRPS: ptr(v)})
+		}
+		return one
+	}
+	series := []analysis.Series{at(0, 1, 1.003, 2.001, 3.004), at(1, 2, 0.998, 1.999, 2.4)}
+	g := newGrid(series)
+	if g != (grid{step: 1, size: 3}) {
+		t.Fatalf("grid %+v", g)
+	}
+	rate := func(p *analysis.Point) *float64 { return p.RateRPS }
+	if diff := cmp.Diff(values(1.003, 2.001, 3.004), g.lay(series[0], rate)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(values(0.998, 2.4, none), g.lay(series[1], rate)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPhasesAreFoundOverAllTrials(t *testing.T) {
+	d := procsFixture()
+	c := newCharts(d)
+	if math.Abs(c.Warmup-5) > 0.1 || c.Drain == nil || math.Abs(*c.Drain-25) > 0.1 {
+		t.Errorf("warm-up until %v, drain from %v, want 5 and 25", c.Warmup, c.Drain)
+	}
+	if got := len(c.Clouds[1].Rate); got != 6*20 {
+		t.Errorf("%d points in the cloud, want those of the measured part: 120", got)
+	}
+	if l := c.Lines["rate"][0]; l.Mid[len(l.Mid)-1] != nil {
+		t.Error("the rate is drawn in the drain, where nothing was sent")
+	}
+	if l := c.Lines["memory"][0]; l.Mid[len(l.Mid)-1] == nil {
+		t.Error("the memory is not drawn in the drain")
+	}
+	if c.Lines["dependencies"][0] != nil {
+		t.Error("a line for what was not measured")
+	}
+}
+
+func TestWhatJSONCannotHoldIsNotMeasured(t *testing.T) {
+	d := procsFixture()
+	d.Series[0].Points[3].P99 = ptr(math.NaN())
+	d.Series[0].Points[4].RateRPS = ptr(math.Inf(1))
+	d.Summary.Cells[0].LatencyMS.P99 = math.Inf(1)
+	if _, err := json.Marshal(newCharts(d)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSeriesOfUnknownCellsAreLeftOut(t *testing.T) {
+	d := failedFixture()
+	d.Series = []analysis.Series{{Cell: 7, Trial: 1, Points: []analysis.Point{{T: 1, RateRPS: ptr(1.0)}}}, {Cell: 0, Trial: 2}}
+	if got := newCharts(d); len(got.X) != 0 || got.Lines["rate"][0] != nil {
+		t.Errorf("charts hold %v", got.X)
+	}
+}
+
+// TestALongRecordMakesASmallPage has twelve cells with six trials of two hours,
+// five million values.
+func TestALongRecordMakesASmallPage(t *testing.T) {
+	d := longFixture()
+	var text bytes.Buffer
+	if err := HTML(&text, d); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f MB", float64(text.Len())/1e6)
+	if text.Len() > 4_000_000 {
+		t.Errorf("the page takes %d bytes", text.Len())
+	}
+	c := newCharts(d)
+	if !c.Thinned {
+		t.Error("the page does not say that it is thinned")
+	}
+	if got, want := extent(c.Lines["p99"][3].High), "9000"; got[len(got)-4:] != want {
+		t.Errorf("the spike of 9,000 ms was lost: from and to %s", got)
+	}
+}
+
+// longFixture has one spike, in cell 3.
+func longFixture() Data {
+	d := procsFixture()
+	first := d.Summary.Cells[0]
+	d.Summary.Cells, d.Series = nil, nil
+	for cell := range 12 {
+		c := first
+		n := fmt.Sprint(cell)
+		c.Cell, c.Vary, c.Label = cell, map[string]*string{"procs": &n}, "go procs="+n
+		d.Summary.Cells = append(d.Summary.Cells, c)
+		for trial := range 6 {
+			one := analysis.Series{Cell: cell, Trial: 6*cell + trial + 1}
+			for k := range 7200 {
+				v := float64((k*7919 + cell*31 + trial*17) % 997)
+				one.Points = append(one.Points, analysis.Point{T: float64(k + 1), Phase: "measure", RateRPS: ptr(300 + v), P50: ptr(v), P99: ptr(2 * v), P999: ptr(3 * v),
+					CPU: ptr(v / 1000), Memory: ptr(v * 1e5), Availability: ptr(100.0), Throttled: ptr(v / 997), Idle: ptr(0.5)})
+			}
+			d.Series = append(d.Series, one)
+		}
+	}
+	d.Series[20].Points[4321].P99 = ptr(9000.0)
+	return d
+}

@@ -1,0 +1,377 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// Small builders, so that a case says only what it is about.
+
+type change func(*analysis.CellSummary)
+
+// cellOf is a cell that answered 400 requests/s, all of them well, without
+// latency, limits or trials.
+func cellOf(service string, changes ...change) analysis.CellSummary {
+	c := analysis.CellSummary{Service: service, Label: service, RateRPS: ptr(400.0), Availability: ptr(100.0), Requests: 8000,
+		Load: analysis.LoadSummary{Kind: "closed", Users: ptr(50.0)}, Vary: map[string]*string{}, Intervals: map[string][2]float64{}}
+	for _, apply := range changes {
+		apply(&c)
+	}
+	return c
+}
+
+func procs(n string, changes ...change) analysis.CellSummary {
+	return cellOf("go", append([]change{func(c *analysis.CellSummary) {
+		c.Vary["procs"], c.Label = &n, "go procs="+n
+	}}, changes...)...)
+}
+
+func p99At(ms float64) change {
+	return func(c *analysis.CellSummary) { c.LatencyMS = &analysis.Quantiles{P50: ms / 2, P99: ms} }
+}
+
+// within sets the 95% interval of the p99.
+func within(low, high float64) change {
+	return func(c *analysis.CellSummary) { c.Intervals["latency_ms.p99"] = [2]float64{low, high} }
+}
+
+// trials sets the trials' own p99.
+func trials(p99s ...float64) change {
+	return func(c *analysis.CellSummary) {
+		c.Trials = len(p99s)
+		for _, v := range p99s {
+			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{P99: ptr(v)})
+		}
+	}
+}
+
+func throttled(hit, of int64) change {
+	return func(c *analysis.CellSummary) { c.CPU.ThrottledPeriods, c.CPU.Periods = &hit, &of }
+}
+
+func rate(rps, low, high float64) change {
+	return func(c *analysis.CellSummary) {
+		c.RateRPS, c.Intervals["rate_rps"] = &rps, [2]float64{low, high}
+	}
+}
+
+func available(percent float64) change {
+	return func(c *analysis.CellSummary) { c.Availability = &percent }
+}
+
+func asked(text string, met *bool) change {
+	return func(c *analysis.CellSummary) { c.Objective = &analysis.ObjectiveSummary{Text: text, Met: met} }
+}
+
+func agentLimited(c *analysis.CellSummary) { c.Generator.Limited = true }
+
+// silent makes a cell fail: nothing it measured remains.
+func silent(c *analysis.CellSummary) {
+	c.RateRPS, c.Availability, c.LatencyMS, c.Requests = nil, nil, nil, 0
+}
+
+func open(rps float64) change {
+	return func(c *analysis.CellSummary) { c.Load = analysis.LoadSummary{Kind: "open", Rate: &rps} }
+}
+
+// held adds a level of a staged open loop.
+func held(target, p99, available float64) change {
+	return func(c *analysis.CellSummary) {
+		c.Load = analysis.LoadSummary{Kind: "open", Rate: &target, Stages: true}
+		c.LatencyMS = nil
+		c.Steps = append(c.Steps, analysis.Step{Target: target, RateRPS: target, Availability: &available,
+			LatencyMS: &analysis.Quantiles{P99: p99}, Throttled: ptr(0.4)})
+	}
+}
+
+func TestHeadline(t *testing.T) {
+	six := []float64{1, 1, 1, 1, 1, 1}
+	for name, c := range map[string]struct {
+		cells       []analysis.CellSummary
+		interrupted bool
+		want        string
+	}{
+		"no cells": {want: "The record holds no cell."},
+		"one clear winner": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(145, 155), throttled(1, 28)),
+				procs("2", p99At(560), within(530, 600), throttled(29, 32)),
+				procs("6", p99At(419), within(400, 450), throttled(26, 31)),
+			},
+			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=2) and 419 ms (procs=6); " +
+				"procs=2 is throttled in 91% of its periods, procs=1 in 3.6%.",
+		},
+		"two cells whose intervals overlap": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(140, 170)),
+				procs("2", p99At(160), within(150, 180)),
+			},
+			want: "p99 does not tell procs=1 and procs=2 apart: 150 ms and 160 ms, their 95% intervals overlap.",
+		},
+		"intervals that touch overlap": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(140, 155)),
+				procs("2", p99At(160), within(155, 180)),
+			},
+			want: "p99 does not tell procs=1 and procs=2 apart: 150 ms and 160 ms, their 95% intervals overlap.",
+		},
+		"two lead together": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(140, 160)),
+				procs("2", p99At(560), within(530, 600)),
+				procs("6", p99At(152), within(145, 165)),
+			},
+			want: "procs=1 and procs=6 have the lowest p99, 150 ms and 152 ms against 560 ms (procs=2), and cannot be told apart: their 95% intervals overlap.",
+		},
+		"the lowest overlaps all others, which are apart": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(100, 600)),
+				procs("2", p99At(160), within(155, 165)),
+				procs("6", p99At(530), within(500, 560)),
+			},
+			want: "None of procs=1, procs=2 and procs=6 has clearly the lowest p99: 150 ms, 160 ms and 530 ms, their 95% intervals overlap.",
+		},
+		"the same figure everywhere": {
+			cells: []analysis.CellSummary{procs("1", p99At(2)), procs("2", p99At(2))},
+			want: "p99 does not tell procs=1 and procs=2 apart: 2.00 ms each, the same figure. " +
+				"Not every cell has two trials: a difference may be chance.",
+		},
+		"few trials that do not overlap": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), trials(148, 152)),
+				procs("2", p99At(560), trials(540, 570)),
+			},
+			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=2). Too few trials for 95% intervals: a difference may be chance.",
+		},
+		"few trials that overlap": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), trials(100, 200)),
+				procs("2", p99At(160), trials(150, 170)),
+			},
+			want: "p99 does not tell procs=1 and procs=2 apart: 150 ms and 160 ms, their trials overlap. " +
+				"Too few trials for 95% intervals: a difference may be chance.",
+		},
+		"an interval against few trials is only as sure as the trials": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(145, 155), trials(six...)),
+				procs("2", p99At(560), trials(540, 570)),
+			},
+			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=2). Too few trials for 95% intervals: a difference may be chance.",
+		},
+		"one trial each": {
+			cells: []analysis.CellSummary{procs("1", p99At(150)), procs("2", p99At(1460))},
+			want: "procs=1 has the lowest p99: 150 ms against 1.46 s (procs=2). " +
+				"Not every cell has two trials: a difference may be chance.",
+		},
+		"nothing is throttled": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(2), within(1.9, 2.1), throttled(0, 200)),
+				cellOf("bun", p99At(10), within(9, 11), throttled(1, 200)),
+			},
+			want: "go has the lowest p99: 2.00 ms against 10.0 ms (bun); neither is throttled.",
+		},
+		"without limits throttling is not spoken of": {
+			cells: []analysis.CellSummary{cellOf("go", p99At(2), within(1.9, 2.1)), cellOf("bun", p99At(10), within(9, 11))},
+			want:  "go has the lowest p99: 2.00 ms against 10.0 ms (bun).",
+		},
+		"the best is the one that is throttled": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(60), within(55, 65), throttled(0, 100)),
+				procs("2", p99At(30), within(28, 32), throttled(28, 100)),
+			},
+			want: "procs=2 has the lowest p99: 30.0 ms against 60.0 ms (procs=1); procs=2 is throttled in 28% of its periods.",
+		},
+		"another cell serves more": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(205), within(200, 210), rate(262, 260, 264)),
+				procs("3", p99At(513), within(500, 520), rate(276, 274, 280)),
+			},
+			want: "procs=1 has the lowest p99: 205 ms against 513 ms (procs=3). procs=3 serves more: 276 requests/s against 262.",
+		},
+		"rates that overlap are not ranked": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(205), within(200, 210), rate(262, 250, 275)),
+				procs("3", p99At(513), within(500, 520), rate(276, 270, 280)),
+			},
+			want: "procs=1 has the lowest p99: 205 ms against 513 ms (procs=3).",
+		},
+		"in an open loop the rate is no merit": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(205), within(200, 210), rate(262, 260, 264), open(300)),
+				procs("3", p99At(513), within(500, 520), rate(276, 274, 280), open(300)),
+			},
+			want: "procs=1 has the lowest p99: 205 ms against 513 ms (procs=3).",
+		},
+		"a cell that refuses its requests does not win": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(20), within(19, 21)),
+				cellOf("bun", p99At(1), within(0.9, 1.1), available(12)),
+				cellOf("node", p99At(40), within(39, 41)),
+			},
+			want: "go has the lowest p99: 20.0 ms against 40.0 ms (node). bun answers only 12% of its requests well.",
+		},
+		"where all refuse, all are ranked, and it is said": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(20), within(19, 21), available(50)),
+				cellOf("bun", p99At(1), within(0.9, 1.1), available(12)),
+			},
+			want: "bun has the lowest p99: 1.00 ms against 20.0 ms (go). go answers only 50% of its requests well. bun answers only 12% of its requests well.",
+		},
+		"a cell failed": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(145, 155)),
+				procs("2", p99At(560), within(530, 600)),
+				procs("6", silent),
+			},
+			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=2). procs=6 gave no good answer.",
+		},
+		"all but one failed": {
+			cells: []analysis.CellSummary{procs("1", p99At(150), within(145, 155)), procs("2", silent)},
+			want:  "procs=1: 400 requests/s, p99 150 ms (95% interval 145 to 155 ms), 100% available. procs=2 gave no good answer.",
+		},
+		"every cell failed before a request": {
+			cells: []analysis.CellSummary{procs("1", silent), procs("2", silent)},
+			want:  "None of the 2 cells got as far as an answer: nothing was measured.",
+		},
+		"every cell refused": {
+			cells: []analysis.CellSummary{
+				procs("1", silent, func(c *analysis.CellSummary) { c.Requests, c.Errors.Refused = 600, 590 }),
+				procs("2", silent, func(c *analysis.CellSummary) { c.Requests, c.Errors.Refused = 600, 598 }),
+			},
+			want: "None of the 2 cells gave a good answer: 1,188 of 1,200 requests were refused.",
+		},
+		"the only cell answered with errors": {
+			cells: []analysis.CellSummary{cellOf("api", silent, func(c *analysis.CellSummary) {
+				c.Requests, c.Errors.Status = 90, map[string]int64{"500": 50, "503": 40}
+			})},
+			want: "api never gave a good answer: 90 of 90 requests got an error status.",
+		},
+		"the only cell failed before a request": {
+			cells: []analysis.CellSummary{cellOf("api", silent)},
+			want:  "api failed before a request ended: nothing was measured.",
+		},
+		"a single cell states its figures": {
+			cells: []analysis.CellSummary{procs("2", p99At(560), within(530, 600), throttled(29, 32), available(99.9996))},
+			want:  "go procs=2: 400 requests/s, p99 560 ms (95% interval 530 to 600 ms), 99.999% available, throttled in 91% of its periods.",
+		},
+		"a single cell with its objective and a slow agent": {
+			cells: []analysis.CellSummary{cellOf("go", p99At(2), asked("p99 <= 5ms", ptr(true)), agentLimited)},
+			want:  "go: 400 requests/s, p99 2.00 ms, 100% available. It meets the objective p99 <= 5ms. The agent was the limit: the rate is a lower bound.",
+		},
+		"a single cell without latency": {
+			cells: []analysis.CellSummary{cellOf("go")},
+			want:  "go: 400 requests/s, 100% available; latency was not measured.",
+		},
+		"without latency the rates are compared": {
+			cells: []analysis.CellSummary{procs("1", rate(373, 370, 375)), procs("2", rate(381, 379, 384)), procs("6", rate(360, 355, 365))},
+			want:  "procs=2 serves the most: 381 requests/s against 373 (procs=1) and 360 (procs=6); latency was not measured.",
+		},
+		"without latency rates that overlap are not ranked": {
+			cells: []analysis.CellSummary{procs("1", rate(373, 370, 380)), procs("2", rate(381, 379, 384))},
+			want:  "Requests/s do not tell procs=2 and procs=1 apart (381 and 373, their 95% intervals overlap); latency was not measured.",
+		},
+		"the objective is met by one": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))),
+				procs("2", p99At(560), within(530, 600), asked("p99 <= 250ms", ptr(false))),
+			},
+			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=2). Only procs=1 meets the objective p99 <= 250ms.",
+		},
+		"the objective is met by none, and one cannot be told": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(145, 155), asked("p99 <= 100ms", ptr(false))),
+				procs("2", p99At(560), within(530, 600), asked("p99 <= 100ms", ptr(false))),
+				procs("6", silent, asked("p99 <= 100ms", nil)),
+			},
+			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=2). procs=6 gave no good answer. None meets the objective p99 <= 100ms.",
+		},
+		"the agent was the limit for one": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(2), within(1.9, 2.1)),
+				cellOf("bun", p99At(10), within(9, 11), agentLimited),
+			},
+			want: "go has the lowest p99: 2.00 ms against 10.0 ms (bun). The agent was the limit for bun: its rate is a lower bound.",
+		},
+		"interrupted": {
+			cells:       []analysis.CellSummary{procs("1", p99At(150), within(145, 155)), procs("2", p99At(560), within(530, 600))},
+			interrupted: true,
+			want:        "Interrupted after 7 of 18 trials. procs=1 has the lowest p99: 150 ms against 560 ms (procs=2).",
+		},
+		"interrupted before anything": {
+			cells:       []analysis.CellSummary{procs("1", silent), procs("2", silent)},
+			interrupted: true,
+			want:        "Interrupted after 7 of 18 trials. None of the 2 cells got as far as an answer: nothing was measured.",
+		},
+		"many cells name the ends only": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(10), within(9, 11)), procs("2", p99At(20), within(19, 21)), procs("3", p99At(50), within(49, 51)),
+				procs("4", p99At(30), within(29, 31)), procs("5", p99At(40), within(39, 41)),
+			},
+			want: "procs=1 has the lowest p99 of 5 cells: 10.0 ms against 20.0 ms (procs=2) to 50.0 ms (procs=3).",
+		},
+		"many cells that overlap": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(10), within(5, 15)), procs("2", p99At(11), within(5, 15)), procs("3", p99At(12), within(5, 15)),
+				procs("4", p99At(13), within(5, 15)), procs("5", p99At(14), within(5, 15)),
+			},
+			want: "No cell of 5 has clearly the lowest p99: 10.0 ms to 14.0 ms, their 95% intervals overlap.",
+		},
+		"stages: one still answers at the highest common level": {
+			cells: []analysis.CellSummary{
+				cellOf("go", held(1000, 2, 100), held(2000, 9, 60), held(3000, 9, 20)),
+				cellOf("bun", held(1000, 3, 100), held(2000, 12, 100)),
+			},
+			want: "At 2,000 requests/s only bun still answers, with a p99 of 12.0 ms; go answers 60% of its requests.",
+		},
+		"stages: both answer": {
+			cells: []analysis.CellSummary{
+				cellOf("go", held(1000, 2, 100), held(2000, 9, 100)),
+				cellOf("bun", held(1000, 3, 100), held(2000, 12, 100)),
+			},
+			want: "At 2,000 requests/s go has the lowest p99: 9.00 ms against 12.0 ms (bun). A level has no interval: a small difference may be chance.",
+		},
+		"stages: nobody answers anywhere": {
+			cells: []analysis.CellSummary{cellOf("go", held(1000, 2, 40)), cellOf("bun", held(1000, 3, 50))},
+			want:  "No cell answers 99% of its requests, at no level held.",
+		},
+		"stages: no level in common": {
+			cells: []analysis.CellSummary{cellOf("go", held(1000, 2, 100)), cellOf("bun", held(1500, 3, 100))},
+			want:  "The cells held no level of load in common: see each level's figures.",
+		},
+		"stages: a single cell says what it held": {
+			cells: []analysis.CellSummary{cellOf("go", held(1000, 2, 100), held(3000, 9, 20), held(2000, 4, 99.95))},
+			want:  "go holds 2,000 requests/s: p99 4.00 ms, 99.95% available, throttled in 40% of its periods.",
+		},
+		"stages that hold nothing": {
+			cells: []analysis.CellSummary{
+				cellOf("go", rate(500, 490, 510), func(c *analysis.CellSummary) { c.Load.Stages = true }),
+				cellOf("bun", rate(700, 690, 710), func(c *analysis.CellSummary) { c.Load.Stages = true }),
+			},
+			want: "bun serves the most: 700 requests/s against 500 (go); the load held no level, so no percentile describes it.",
+		},
+		"an unset setting is named": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(145, 155)),
+				cellOf("go", p99At(560), within(530, 600), func(c *analysis.CellSummary) { c.Vary["procs"] = nil }),
+			},
+			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=unset).",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &analysis.Summary{Cells: c.cells}
+			s.Experiment.Interrupted, s.Experiment.TrialsDone, s.Experiment.TrialsPlanned = c.interrupted, 7, 18
+			if got := Headline(s); got != c.want {
+				t.Errorf("\n got %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestHeadlineIsOneLineWithoutEscapes(t *testing.T) {
+	got := Headline(&analysis.Summary{Cells: []analysis.CellSummary{cellOf("a\x1b[31m\nb"), cellOf("c\u202ed")}})
+	if strings.ContainsAny(got, "\n\x1b\u202e") {
+		t.Errorf("foreign text reached the headline as it is: %q", got)
+	}
+}

@@ -1,0 +1,266 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// Panels that every report with frames has, and those that need a reason.
+var (
+	alwaysDrawn = []string{"latency-rate", "throttled-rate", "rate", "latency", "cpu", "memory", "throttled", "throttled_ms", "availability", "agent_cpu", "idle", "foreign"}
+	whenStaged  = []string{"target", "dependencies"}
+)
+
+// screens are what the reports are looked at on.
+var screens = map[string]struct {
+	width int64
+	dark  bool
+}{"light": {1280, false}, "dark": {1280, true}, "phone": {390, false}, "phone-dark": {390, true}}
+
+// TestPanelsHoldData opens reports in a browser as a user would, in light, dark
+// and on a phone, and keeps a picture of each.
+func TestPanelsHoldData(t *testing.T) {
+	b := newBrowser(t)
+	for _, c := range []struct {
+		name    string
+		data    Data
+		panels  []string
+		screens []string
+	}{
+		{"comparison", procsFixture(), alwaysDrawn, []string{"light", "dark", "phone", "phone-dark"}},
+		{"ramp", rampFixture(), append(append([]string{}, alwaysDrawn...), whenStaged...), []string{"light", "dark", "phone"}},
+		{"failed", failedFixture(), nil, []string{"light"}},
+		{"many-and-long", longFixture(), []string{"latency-rate", "rate", "latency", "cpu", "memory", "throttled", "availability", "idle"}, []string{"light", "phone-dark"}},
+	} {
+		for _, screen := range c.screens {
+			t.Run(c.name+"/"+screen, func(t *testing.T) {
+				b.t = t
+				b.screen(screens[screen].width, screens[screen].dark)
+				b.open(c.data)
+				b.holdsData(c.panels)
+				if over := eval[float64](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+					t.Errorf("the page is %v px wider than the screen", over)
+				}
+				if bad := b.complaints(); len(bad) > 0 {
+					t.Errorf("the page complains or fetches: %q", bad)
+				}
+				b.keep(c.name + "-" + screen)
+			})
+		}
+	}
+}
+
+// holdsData checks that exactly the wanted panels are drawn, each with points,
+// and with something coloured on its canvas.
+func (b *browser) holdsData(want []string) {
+	b.t.Helper()
+	got := b.panels()
+	for _, id := range want {
+		p, ok := got[id]
+		if !ok {
+			b.t.Errorf("panel %q is not drawn", id)
+			continue
+		}
+		if p.Series == 0 || p.Points == 0 {
+			b.t.Errorf("panel %q holds no data: %+v", id, p)
+		}
+		if p.Coloured < 200 {
+			b.t.Errorf("panel %q has an empty canvas: %+v", id, p)
+		}
+	}
+	if len(want) == 0 && len(got) > 0 {
+		b.t.Errorf("panels are drawn without data: %s", asJSON(got))
+	}
+}
+
+func TestLegendActsOnAllPanels(t *testing.T) {
+	b := newBrowser(t)
+	b.screen(1280, false)
+	b.open(procsFixture())
+	const shownCells = `JSON.stringify(Object.values(millicore.panels).map(u => [...new Set(u.series.slice(1).filter(s => s.show).map(s => s.cell))].sort()))`
+	all := func(want string) string {
+		n := eval[int](b, "Object.keys(millicore.panels).length")
+		return "[" + strings.TrimSuffix(strings.Repeat(want+",", n), ",") + "]"
+	}
+	for _, c := range []struct{ what, do, want string }{
+		{"at first", "0", "[0,1,2]"},
+		{"one hidden", "document.querySelectorAll('.chip')[1].click()", "[0,2]"},
+		{"shown again", "document.querySelectorAll('.chip')[1].click()", "[0,1,2]"},
+		{"one alone", "document.querySelectorAll('.chip')[2].dispatchEvent(new MouseEvent('dblclick'))", "[2]"},
+		{"another way of drawing keeps the choice", "document.querySelector('[data-value=each]').click()", "[2]"},
+		{"all again", "document.querySelectorAll('.chip')[2].dispatchEvent(new MouseEvent('dblclick'))", "[0,1,2]"},
+	} {
+		eval[any](b, "void("+c.do+")")
+		if got := eval[string](b, shownCells); got != all(c.want) {
+			t.Errorf("%s: panels show the cells %s, want %s in each", c.what, got, c.want)
+		}
+	}
+	if bad := b.complaints(); len(bad) > 0 {
+		t.Errorf("the page complains: %q", bad)
+	}
+}
+
+func TestSwitchesChangeWhatIsDrawn(t *testing.T) {
+	b := newBrowser(t)
+	b.screen(1280, false)
+	b.open(procsFixture())
+	const heading = `[...document.querySelectorAll('.panel h3')].map(h => h.textContent).filter(t => t.includes('p99.9')).length`
+	const distribution = `millicore.panels.latency.scales.y.distr + millicore.panels['latency-rate'].scales.y.distr`
+	const highest = `Math.max(...millicore.panels.latency.data.slice(1).flat())`
+	before := eval[float64](b, highest)
+	eval[any](b, "void(document.querySelector('[data-value=p999]').click())")
+	if got := eval[int](b, heading); got != 2 {
+		t.Errorf("%d panels speak of p99.9, want the two of latency", got)
+	}
+	if after := eval[float64](b, highest); after <= before {
+		t.Errorf("p99.9 reaches %v ms, p99 %v", after, before)
+	}
+	eval[any](b, "void(document.querySelector('[data-value=log]').click())")
+	if got := eval[int](b, distribution); got != 6 {
+		t.Errorf("the scales of latency are not logarithmic: %d", got)
+	}
+	if got := eval[int](b, "millicore.panels.rate.scales.y.distr"); got == 3 {
+		t.Error("the scale of requests became logarithmic too")
+	}
+	top := eval[float64](b, "millicore.panels.memory.scales.y.max")
+	eval[any](b, "void([...document.querySelectorAll('.panel .switch button')].filter(b => b.textContent === 'close').forEach(b => b.click()))")
+	if near := eval[float64](b, "millicore.panels.memory.scales.y.max"); near >= top {
+		t.Errorf("memory is drawn up to %v MiB with its limit, and %v close", top, near)
+	}
+	if bad := b.complaints(); len(bad) > 0 {
+		t.Errorf("the page complains: %q", bad)
+	}
+}
+
+func TestThemeButtonOverridesTheDevice(t *testing.T) {
+	b := newBrowser(t)
+	b.screen(1280, false)
+	b.open(procsFixture())
+	const background = "getComputedStyle(document.body).backgroundColor"
+	light := eval[string](b, background)
+	eval[any](b, "void(document.getElementById('theme').click())") // system -> light
+	if got := eval[string](b, background); got != light {
+		t.Errorf("light is %s, the light device's %s", got, light)
+	}
+	eval[any](b, "void(document.getElementById('theme').click())") // light -> dark
+	if got := eval[string](b, background); got == light {
+		t.Error("dark has the background of light")
+	}
+}
+
+func TestPointerTellsFigures(t *testing.T) {
+	b := newBrowser(t)
+	b.screen(1280, false)
+	b.open(procsFixture())
+	const hover = `(async () => {
+	  const u = millicore.panels.latency, o = u.over.getBoundingClientRect(), at = {bubbles: true, clientX: o.left + 120, clientY: o.top + 40};
+	  u.over.dispatchEvent(new MouseEvent('mouseenter', at));
+	  u.over.dispatchEvent(new MouseEvent('mousemove', at));
+	  const v = millicore.panels['latency-rate'], q = v.over.getBoundingClientRect(), i = v.series.findIndex(s => s.mark);
+	  v.over.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: q.left + v.valToPos(v.data[i][0][0], 'x'), clientY: q.top + v.valToPos(v.data[i][1][0], 'y')}));
+	  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+	  return [...document.querySelectorAll('.tip:not([hidden])')].map(t => t.textContent).join(' / ');
+	})()`
+	got := eval[string](b, hover)
+	for _, want := range []string{"all trials", "373 requests/s", "150 ms", "procs=1", "procs=2", "procs=6"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the tips do not say %q: %s", want, got)
+		}
+	}
+}
+
+func TestForeignTextDoesNotRun(t *testing.T) {
+	b := newBrowser(t)
+	b.screen(1280, false)
+	b.open(hostileFixture())
+	if eval[bool](b, "'hacked' in window") {
+		t.Error("a text of the record ran as a script")
+	}
+	if got := eval[string](b, "document.querySelector('.bar .name').textContent"); got != hostileFixture().Summary.Experiment.Name {
+		t.Errorf("the name is shown as %q", got)
+	}
+	b.holdsData(alwaysDrawn)
+	if bad := b.complaints(); len(bad) > 0 {
+		t.Errorf("the page complains: %q", bad)
+	}
+}
+
+func TestPrintsInLight(t *testing.T) {
+	b := newBrowser(t)
+	b.screen(1280, true)
+	b.open(procsFixture())
+	dark := eval[string](b, "getComputedStyle(document.body).backgroundColor")
+	got := eval[string](b, "dispatchEvent(new Event('beforeprint')), getComputedStyle(document.body).backgroundColor")
+	if got == dark {
+		t.Errorf("the background on paper is %s, as on the dark screen", got)
+	}
+	if got := eval[string](b, "dispatchEvent(new Event('afterprint')), getComputedStyle(document.body).backgroundColor"); got != dark {
+		t.Errorf("after printing the background is %s, was %s", got, dark)
+	}
+}
+
+// tags are what an HTML parser would see as the beginning of an element.
+var tags = regexp.MustCompile(`<[a-zA-Z/!]`)
+
+// foreign puts a text wherever a record has foreign text.
+func foreign(text string) Data {
+	d := procsFixture()
+	d.Summary.Experiment.Name, d.Summary.Experiment.About, d.Summary.Experiment.Started, d.Summary.Experiment.Platform = text, text, text, text
+	d.Summary.Host = map[string]any{"os": text, "kernel": text, "cpu_model": text, "x" + text: text, "runtimes": map[string]any{text: text}}
+	d.Summary.Findings = []analysis.Finding{{Level: "warning", Cell: ptr(1), Title: text, Text: text}}
+	for i := range d.Summary.Cells {
+		c := &d.Summary.Cells[i]
+		value := fmt.Sprint(text, i)
+		c.Service, c.Label, c.Flags = text, text, []string{"f" + text}
+		c.Vary = map[string]*string{"v" + text: &value}
+		c.Objective.Text = text
+		c.Load.Kind = text
+		c.Errors.Status = map[string]int64{"s" + text: 1}
+		c.Dependencies = []analysis.DependencySummary{{Name: text}}
+	}
+	return d
+}
+
+func FuzzForeignTextAddsNoElement(f *testing.F) {
+	for _, text := range []string{"go", `</script><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "<!--", "]]>", "{{.}}", "\x00\xff", "\u2028", "' onload='"} {
+		f.Add(text)
+	}
+	render := func(t *testing.T, text string) int {
+		var page bytes.Buffer
+		if err := HTML(&page, foreign(text)); err != nil {
+			t.Fatal(err)
+		}
+		return len(tags.FindAll(page.Bytes(), -1))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.TrimSpace(plain(text)) == "" {
+			return // a blank text leaves out elements
+		}
+		if got, want := render(t, text), render(t, "plain"); got != want {
+			t.Errorf("%q makes %d beginnings of elements, plain text %d", text, got, want)
+		}
+	})
+}
+
+// brokenPipe refuses what is written.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestWritersReportWhatFailed(t *testing.T) {
+	d := procsFixture()
+	for name, err := range map[string]error{
+		"HTML": HTML(brokenPipe{}, d), "JSON": JSON(brokenPipe{}, d.Summary), "CSV": CSV(brokenPipe{}, d.Summary),
+		"Markdown": Markdown(brokenPipe{}, d.Summary), "Table": Table(brokenPipe{}, d.Summary, TableOptions{}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "cpu-limits-and-go") || !strings.Contains(err.Error(), "broken pipe") {
+			t.Errorf("%s says %v; want what was written, and why it failed", name, err)
+		}
+	}
+}
