@@ -42,11 +42,10 @@ type loop struct {
 	events  []event
 	buffer  []byte
 
-	now     time.Duration
-	stale   bool          // time has gone by since now was read
-	horizon time.Duration // when tick next has something to do besides
-	obeyed  int           // orders
-	zero    time.Duration // start of the trial; never before it is known
+	now    time.Duration
+	stale  bool          // time has gone by since now was read
+	obeyed int           // orders
+	zero   time.Duration // start of the trial; never before it is known
 
 	source
 	intervals schedule.Intervals // since zero
@@ -86,10 +85,6 @@ func (l *loop) run() {
 		if l.dialing.n == 0 {
 			l.settle()
 		}
-		if l.larger != nil {
-			l.grow(*l.larger)
-			l.larger = nil
-		}
 		n := l.port.wait(l.events, l.wakeAt())
 		l.tick()
 		// Connections that have closed come first, so that no request is
@@ -107,6 +102,10 @@ func (l *loop) run() {
 			l.dispatch()
 		}
 		l.readOn()
+		if l.larger != nil {
+			l.grow(*l.larger)
+			l.larger = nil
+		}
 		l.dispatch()
 		if n < len(l.events) {
 			// All events known to the kernel have been seen, so what is
@@ -121,10 +120,10 @@ func (l *loop) run() {
 
 // wakeAt is the moment at which the loop has to work even if nothing comes.
 func (l *loop) wakeAt() time.Duration {
-	if len(l.again) > 0 {
+	if len(l.again) > 0 || l.larger != nil {
 		return 0
 	}
-	at := l.horizon
+	at := l.next()
 	if l.flying.head >= 0 {
 		at = min(at, l.slots[l.flying.head].sent+l.plan.Timeout)
 	}
@@ -138,12 +137,8 @@ func (l *loop) wakeAt() time.Duration {
 func (l *loop) tick() {
 	l.now = l.port.now()
 	l.stale = false
-	for {
-		l.horizon = l.next()
-		if l.now < l.horizon {
-			return
-		}
-		l.step(l.horizon)
+	for at := l.next(); at <= l.now; at = l.next() {
+		l.step(at)
 	}
 }
 
@@ -259,7 +254,7 @@ func (l *loop) finish() {
 	if l.phase != signals.Drain {
 		l.source.report(l.tally, l.now)
 	}
-	l.handOver(l.now, true)
+	l.handOver(max(l.now, l.begun+1), true) // no interval is empty
 }
 
 // handOver gives the present tally away and takes an empty one.

@@ -20,9 +20,9 @@ type slot struct {
 	freed      time.Duration // when it could last take a request
 	intended   time.Duration // of its request
 	sent       time.Duration
-	written    int // bytes of the request
+	written    int  // bytes of the request
 	useful     bool // the connection carried an answer, or a timeout
-	failures   int // connections in a row that brought no byte of an answer
+	failures   int  // connections in a row that brought no byte of an answer
 	answer     wire.Answer
 }
 
@@ -143,18 +143,17 @@ func (l *loop) dialed(i int32, out outcome) {
 		l.tally.Connects++
 	} else {
 		l.shut(i, true)
-		s.failures++
 	}
-	switch {
-	case !s.bound:
+	if !s.bound {
 		l.release(i)
-	case out == okay:
-		s.bound = false
-		l.bound--
+		return
+	}
+	s.bound = false
+	l.bound--
+	if out == okay {
 		l.send(i)
-	default:
-		s.bound = false
-		l.bound--
+	} else {
+		s.failures++
 		l.count(s, refused)
 		l.goOn(l.now, backOff(s.failures))
 		l.release(i)

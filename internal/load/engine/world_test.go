@@ -1,0 +1,360 @@
+package engine
+
+import (
+	"container/heap"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// world is a simulated port: a clock that moves only while a loop waits, and a
+// service whose answers come when the test says.
+type world struct {
+	tb      testing.TB
+	service service
+	size    int // bytes of a request
+
+	clock  time.Duration
+	conns  []conn
+	coming happenings
+	order  int // makes what falls on the same moment happen in order
+	failed error
+	sent   []time.Duration // when each whole request was received
+}
+
+// service is how the simulated service behaves. A nil dial accepts at once.
+type service struct {
+	dial   func(at time.Duration, target int) (after time.Duration, out outcome)
+	answer func(at time.Duration, target int) []piece
+}
+
+// piece is something that happens to a connection, a time after the piece
+// before it, or after the request: bytes come, or the connection ends.
+type piece struct {
+	after time.Duration
+	bytes string
+	end   outcome // ended, broken, or okay for none
+}
+
+type conn struct {
+	generation int32
+	target     int
+	open       bool
+	dialed     outcome
+	got        int // bytes of the present request
+	inbox      string
+	end        outcome
+}
+
+// happening is what comes at a moment: a piece on a connection, the end of a
+// dial, or something that the test does.
+type happening struct {
+	at         time.Duration
+	order      int
+	slot       int32
+	generation int32
+	piece      piece
+	dialed     bool
+	do         func()
+}
+
+type happenings []happening
+
+func (h happenings) Len() int { return len(h) }
+func (h happenings) Less(i, j int) bool {
+	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].order < h[j].order
+}
+func (h happenings) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *happenings) Push(x any)   { *h = append(*h, x.(happening)) }
+func (h *happenings) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return last
+}
+
+func (w *world) expect(h happening) {
+	w.order++
+	h.order = w.order
+	heap.Push(&w.coming, h)
+}
+
+// at lets the test do something at a moment.
+func (w *world) at(at time.Duration, do func()) { w.expect(happening{at: at, do: do}) }
+
+func (w *world) now() time.Duration { return w.clock }
+func (w *world) wake()              {}
+func (w *world) err() error         { return w.failed }
+func (w *world) release()           {}
+
+func (w *world) wait(events []event, until time.Duration) int {
+	n := 0
+	for n < len(events) {
+		if len(w.coming) == 0 || w.coming[0].at > max(w.clock, until) {
+			break
+		}
+		if w.coming[0].at > w.clock && n > 0 {
+			break
+		}
+		h := heap.Pop(&w.coming).(happening)
+		w.clock = max(w.clock, h.at)
+		if h.do != nil {
+			h.do()
+			return n
+		}
+		if ev, ok := w.happen(h); ok {
+			events[n] = ev
+			n++
+		}
+	}
+	if n == 0 && len(w.coming) == 0 && until == never {
+		w.tb.Fatal("the loop waits for ever")
+	}
+	if n == 0 {
+		w.clock = max(w.clock, until)
+	}
+	return n
+}
+
+func (w *world) happen(h happening) (event, bool) {
+	c := &w.conns[h.slot]
+	if !c.open || c.generation != h.generation {
+		return event{}, false
+	}
+	ev := event{slot: h.slot, generation: h.generation}
+	if h.dialed {
+		ev.writable = true
+		return ev, true
+	}
+	c.inbox += h.piece.bytes
+	if h.piece.end != okay {
+		c.end, ev.ended = h.piece.end, true
+	}
+	ev.readable = true
+	return ev, true
+}
+
+func (w *world) dial(slot, generation int32, target int) outcome {
+	for int(slot) >= len(w.conns) {
+		w.conns = append(w.conns, conn{})
+	}
+	if w.conns[slot].open {
+		w.tb.Fatalf("slot %d is dialed while its connection is open", slot)
+	}
+	after, out := time.Duration(0), okay
+	if w.service.dial != nil {
+		after, out = w.service.dial(w.clock, target)
+	}
+	w.conns[slot] = conn{generation: generation, target: target, open: true, dialed: out}
+	if after == 0 {
+		return out
+	}
+	w.expect(happening{at: w.clock + after, slot: slot, generation: generation, dialed: true})
+	return later
+}
+
+func (w *world) dialed(slot int32) outcome { return w.conns[slot].dialed }
+
+func (w *world) write(slot int32, p []byte) (int, outcome) {
+	c := &w.conns[slot]
+	switch {
+	case !c.open:
+		w.tb.Fatalf("slot %d is written to while it is closed", slot)
+	case c.end == broken:
+		return 0, broken
+	}
+	c.got += len(p)
+	if c.got < w.size {
+		return len(p), okay
+	}
+	c.got = 0
+	w.sent = append(w.sent, w.clock)
+	at := w.clock
+	for _, piece := range w.service.answer(w.clock, c.target) {
+		at += piece.after
+		w.expect(happening{at: at, slot: slot, generation: c.generation, piece: piece})
+	}
+	return len(p), okay
+}
+
+func (w *world) read(slot int32, p []byte) (int, outcome) {
+	c := &w.conns[slot]
+	if !c.open {
+		w.tb.Fatalf("slot %d is read while it is closed", slot)
+	}
+	if c.inbox != "" {
+		n := copy(p, c.inbox)
+		c.inbox = c.inbox[n:]
+		return n, okay
+	}
+	if c.end != okay {
+		return 0, c.end
+	}
+	return 0, later
+}
+
+func (w *world) close(slot int32, _ bool) {
+	if !w.conns[slot].open {
+		w.tb.Fatalf("slot %d is closed twice", slot)
+	}
+	w.conns[slot].open = false
+}
+
+// good is an answer after a time.
+func good(after time.Duration) []piece {
+	return []piece{{after: after, bytes: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"}}
+}
+
+// lasts is a service that always answers after the same time.
+func lasts(after time.Duration) service {
+	return service{answer: func(time.Duration, int) []piece { return good(after) }}
+}
+
+const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+// plan has the fields that tests seldom vary.
+func plan(load Load) Plan {
+	return Plan{
+		Targets:  []Target{{Request: []byte(request)}},
+		Load:     load,
+		Timeout:  time.Second,
+		Interval: time.Second,
+		Agents:   1,
+		Seed:     1,
+	}
+}
+
+func curve(tb testing.TB, stages ...schedule.Stage) *schedule.Curve {
+	tb.Helper()
+	c, err := schedule.NewCurve(stages)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// steady is one figure for a time.
+func steady(tb testing.TB, figure float64, length time.Duration) *schedule.Curve {
+	tb.Helper()
+	return curve(tb, schedule.Stage{Length: length, From: figure, To: figure})
+}
+
+// startAt is when simulated trials start on the engine's clock, so that nothing
+// rests on its zero.
+const startAt = 5 * time.Second
+
+// epoch is when simulated trials start on the wall clock.
+var epoch = time.Unix(1_700_000_000, 0)
+
+// simulation is a trial in simulated worlds, one for each thread.
+type simulation struct {
+	plan   Plan
+	worlds []*world
+	engine *Engine
+}
+
+func simulate(tb testing.TB, p Plan, s service) *simulation {
+	tb.Helper()
+	if err := p.settle(); err != nil {
+		tb.Fatal(err)
+	}
+	sim := &simulation{plan: p, engine: &Engine{plan: p}}
+	for range p.Threads {
+		w := &world{tb: tb, service: s, size: len(request)}
+		sim.worlds = append(sim.worlds, w)
+		sim.engine.ports = append(sim.engine.ports, w)
+	}
+	sim.engine.orders.add(order{start: true, at: startAt})
+	return sim
+}
+
+// at gives an order at a moment since the start, a lead ahead as the engine does.
+func (s *simulation) at(at time.Duration, o order) {
+	o.at = startAt + at
+	var once bool
+	for _, w := range s.worlds {
+		w.at(o.at-lead, func() {
+			if !once {
+				s.engine.orders.add(o)
+			}
+			once = true
+		})
+	}
+}
+
+// interval is an Interval that may be kept.
+type interval struct {
+	seq        int
+	start, end time.Duration
+	phase      signals.Phase
+	*signals.Client
+}
+
+// run runs the loops one after another and returns what they saw.
+func (s *simulation) run(tb testing.TB) []interval {
+	tb.Helper()
+	for i, w := range s.worlds {
+		full := make(chan handover, 10000)
+		spare := make(chan *tally, 10000)
+		spare <- newTally()
+		s.engine.full, s.engine.spare = append(s.engine.full, full), append(s.engine.spare, spare)
+		l := newLoop(w, &s.plan, s.engine.share(i), &s.engine.orders, spare, full, nil)
+		l.grow(s.plan.Load)
+		l.run()
+		for slot := range w.conns {
+			if w.conns[slot].open {
+				tb.Errorf("slot %d is open after the end", slot)
+			}
+		}
+	}
+	var all []interval
+	err := s.engine.collect(epoch, func(i *Interval) error {
+		c := *i.Client
+		c.Latency, c.Service, c.SendLag = signals.NewHistogram(), signals.NewHistogram(), signals.NewHistogram()
+		c.Latency.Merge(i.Client.Latency)
+		c.Service.Merge(i.Client.Service)
+		c.SendLag.Merge(i.Client.SendLag)
+		all = append(all, interval{seq: i.Seq, start: i.Start.Sub(epoch), end: i.End.Sub(epoch), phase: i.Phase, Client: &c})
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+// total adds up intervals of some phases; all if none is named.
+func total(all []interval, phases ...signals.Phase) *tally {
+	sum := newTally()
+	for _, i := range all {
+		if len(phases) > 0 && !strings.Contains(joined(phases), string(i.phase)) {
+			continue
+		}
+		t := tally{Client: *i.Client}
+		t.InFlight, t.Waiting, t.Users, t.Rate = 0, 0, 0, 0
+		for code, n := range i.Status {
+			t.status[number(code)] = n
+		}
+		sum.add(&t)
+	}
+	sum.client()
+	return sum
+}
+
+func joined(phases []signals.Phase) string {
+	var b strings.Builder
+	for _, p := range phases {
+		b.WriteString(string(p) + " ")
+	}
+	return b.String()
+}
+
+func number(code string) (n int) {
+	for _, c := range code {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
