@@ -49,7 +49,7 @@ var helpers = map[string]func([]string){
 		os.Exit(7)
 	},
 	"hungry": func([]string) { eat() },
-	"deaf":   func([]string) { fmt.Println("I do not listen"); select {} },
+	"deaf":   func([]string) { fmt.Println("I do not listen"); time.Sleep(time.Hour) },
 	"once":   func(args []string) { onceHelper(args[0]) },
 	"lab":    func(args []string) { labHelper(args[0], args[1]) },
 }
@@ -111,7 +111,7 @@ func statusLine(key string) string {
 func stubbornHelper() {
 	signal.Ignore(syscall.SIGTERM)
 	fmt.Println("stubborn", os.Getpid())
-	select {}
+	time.Sleep(time.Hour)
 }
 
 // eat takes memory until the kernel objects.
@@ -142,7 +142,7 @@ func labHelper(state, logs string) {
 		var u platform.Running
 		if u, err = p.Start(context.Background(), server(logs)); err == nil {
 			fmt.Println("up", u.Replicas()[0].Address())
-			select {}
+			time.Sleep(time.Hour)
 		}
 	}
 	fmt.Println(err)

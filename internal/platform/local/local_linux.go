@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -53,26 +51,13 @@ func New(o Options) (platform.Platform, error) {
 		return nil, err
 	}
 	if len(way.Rerun) > 0 {
-		return nil, rerun(way)
+		return nil, way.Exec()
 	}
 	run, err := group.Begin(way, o.State)
 	if err != nil {
 		return nil, err
 	}
 	return &local{options: o, run: run, parts: map[part]struct{}{}, warned: map[string]bool{}}, nil
-}
-
-// rerun replaces this process; it returns only on failure.
-func rerun(w group.Way) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	argv := append(w.Rerun, program)
-	argv = append(argv, os.Args[1:]...)
-	env := append(os.Environ(), group.ScopeVariable+"="+w.Scope)
-	err = syscall.Exec(argv[0], argv, env)
-	return fmt.Errorf("run again in a scope of its own: %s: %w", strings.Join(argv, " "), err)
 }
 
 // Clean removes what dead runs left. It leaves living runs alone, and whatever

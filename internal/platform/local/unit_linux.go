@@ -82,8 +82,12 @@ func (l *local) startReplicas(ctx context.Context, u platform.Unit, into *unit) 
 	if timeout == 0 {
 		timeout = readyTimeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it was not ready within %v", timeout))
-	defer cancel()
+	// Without a deadline in it: a look that meets one says so instead of what it
+	// saw.
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(timeout, func() { cancel(fmt.Errorf("it was not ready within %v", timeout)) })
+	defer timer.Stop()
+	defer cancel(nil)
 	processes := make([]*process, max(u.Limits.Replicas, 1))
 	for i := range processes {
 		r, err := l.prepare(u, i)
@@ -101,7 +105,7 @@ func (l *local) startReplicas(ctx context.Context, u platform.Unit, into *unit) 
 		all.Go(func() {
 			if errs[i] = r.awaitReady(ctx, processes[i]); errs[i] != nil {
 				errs[i] = fmt.Errorf("replica %d: %w", i, r.explain(ctx, processes[i], errs[i]))
-				cancel() // the others need not be waited for
+				cancel(nil) // the others need not be waited for
 			}
 		})
 	}

@@ -113,7 +113,6 @@ func TestFailingToStart(t *testing.T) {
 	noInterpreter := file("no-interpreter", "#!/nonexistent/interpreter\n", 0o755)
 	noFormat := file("no-format", "hello\n", 0o755)
 	t.Setenv("PATH", bin)
-	short := experiment.Ready{Timeout: 200 * time.Millisecond}
 	for _, test := range []struct {
 		name    string
 		unit    func(*platform.Unit)
@@ -140,14 +139,15 @@ func TestFailingToStart(t *testing.T) {
 			u.Command[2] = "hungry"
 			u.Limits.Memory = 24 << 20
 		}, []string{"killed for want of memory", "25165824 bytes"}, errDied},
-		{"never listens", func(u *platform.Unit) { u.Command[2], u.Ready = "deaf", short },
-			[]string{"not ready within 200ms", "connection refused", "I do not listen"}, nil},
+		{"never listens", func(u *platform.Unit) { u.Command[2], u.Ready.Timeout = "deaf", 2*time.Second },
+			[]string{"not ready within 2s", "connection refused", "I do not listen"}, nil},
 		{"answers badly", func(u *platform.Unit) { u.Ready = experiment.Ready{Path: "/broken", Timeout: 2 * time.Second} },
 			[]string{"not ready within 2s", "GET /broken answers 503"}, nil},
 		{"impossible limit", func(u *platform.Unit) { u.Limits.CPUMillis = 1 }, []string{"raise the limit to 10m"}, nil},
 		{"an image", func(u *platform.Unit) { u.Command, u.Image = nil, "postgres" }, []string{"--on docker"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			u := server(t.TempDir())
 			test.unit(&u)
 			_, err := p.Start(t.Context(), u)
@@ -164,9 +164,11 @@ func TestFailingToStart(t *testing.T) {
 			}
 		})
 	}
-	if len(p.parts) != 0 || len(p.ports.taken) != 0 {
-		t.Errorf("%d parts and %d ports are still held", len(p.parts), len(p.ports.taken))
-	}
+	t.Cleanup(func() {
+		if len(p.parts) != 0 || len(p.ports.taken) != 0 {
+			t.Errorf("%d parts and %d ports are still held", len(p.parts), len(p.ports.taken))
+		}
+	})
 }
 
 func TestAllReplicasOrNone(t *testing.T) {

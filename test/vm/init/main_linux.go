@@ -18,10 +18,13 @@ import (
 
 // situation is a place in the tree of groups from which tests run.
 type situation struct {
-	name    string
-	prepare func() (group string, err error) // the group's directory; "" for the root
-	user    uint32                           // who runs the tests
-	private bool                             // in a cgroup namespace, as in a container
+	name     string
+	programs string                           // of /tests
+	tests    string                           // a pattern; empty: all
+	prepare  func() (group string, err error) // the group's directory; nil: the root
+	user     uint32                           // who runs the tests
+	private  bool                             // in a cgroup namespace, as in a container
+	path     string                           // where they find programs
 }
 
 // layouts are the ways to mount cgroups; layout= of the kernel's command line
@@ -31,21 +34,28 @@ var layouts = map[string]struct {
 	situations []situation
 }{
 	"v2": {mountV2, []situation{
-		{name: "root"},
-		{name: "delegated", prepare: delegate, user: 1000},
-		{name: "container", prepare: makeBox, private: true},
+		{name: "root", programs: "group shim"},
+		{name: "root", programs: "local", tests: "NoWay|EachReplica|OutOfMemory|StopKills|Killed"},
+		{name: "delegated", programs: "group local", prepare: makeScope, user: 1000},
+		{name: "container", programs: "group", prepare: makeBox, private: true},
+		{name: "session", programs: "local", tests: "TestEachReplica|TestAKilledRun", prepare: makeSession, user: 1000, path: "/bin"},
 	}},
-	"hybrid": {mountHybrid, []situation{{name: "root"}}},
+	"hybrid": {mountHybrid, []situation{{name: "root", programs: "group local"}}},
 }
 
 const cgroups = "/sys/fs/cgroup"
 
 func main() {
-	if len(os.Args) > 1 {
-		inContainer(os.Args[1:])
+	switch {
+	case filepath.Base(os.Args[0]) == "systemd-run":
+		fail(inScope(os.Args[1:]))
+	case len(os.Args) > 1:
+		fail(inContainer(os.Args[1:]))
 	}
 	if err := run(); err != nil {
 		fmt.Println("VM error:", err)
+	} else {
+		fmt.Println("VM done")
 	}
 	unix.Sync()
 	unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
@@ -64,20 +74,17 @@ func run() error {
 	if err := layout.mount(); err != nil {
 		return fmt.Errorf("layout %s: %w", name, err)
 	}
-	programs, err := filepath.Glob("/tests/*")
-	if err != nil {
-		return err
-	}
 	for _, s := range layout.situations {
 		group := ""
 		if s.prepare != nil {
+			var err error
 			if group, err = s.prepare(); err != nil {
 				return fmt.Errorf("situation %s: %w", s.name, err)
 			}
 		}
-		for _, program := range programs {
-			fmt.Println("VM begin", s.name, filepath.Base(program))
-			fmt.Println("VM end", s.name, filepath.Base(program), outcome(s.command(program, group).Run()))
+		for _, program := range strings.Fields(s.programs) {
+			fmt.Println("VM begin", s.name, program)
+			fmt.Println("VM end", s.name, program, outcome(s.command("/tests/"+program, group).Run()))
 		}
 	}
 	return nil
@@ -85,13 +92,13 @@ func run() error {
 
 // command is a test program in a situation.
 func (s situation) command(program, group string) *exec.Cmd {
-	args := []string{"-test.v=test2json"}
+	args := []string{"-test.v=test2json", "-test.run=" + s.tests}
 	if s.private {
 		program, args = "/proc/self/exe", append([]string{program}, args...)
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = "/tmp"
-	cmd.Env = []string{"PATH=/nonexistent", "HOME=/tmp", "TMPDIR=/tmp", "CI=true"}
+	cmd.Env = []string{"PATH=" + s.path, "HOME=/tmp", "TMPDIR=/tmp", "CI=true"}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: s.user, Gid: s.user}}
 	if group != "" {
@@ -109,16 +116,20 @@ func (s situation) command(program, group string) *exec.Cmd {
 }
 
 // inContainer sees only the own group, at /sys/fs/cgroup, and becomes a test
-// program.
-func inContainer(args []string) {
+// program. It returns only on failure.
+func inContainer(args []string) error {
 	err := errors.Join(
 		unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""),
 		unix.Unmount(cgroups, unix.MNT_DETACH),
 		unix.Mount("cgroup2", cgroups, "cgroup2", 0, ""),
 	)
-	if err == nil {
-		err = syscall.Exec(args[0], args, os.Environ())
+	if err != nil {
+		return err
 	}
+	return syscall.Exec(args[0], args, os.Environ())
+}
+
+func fail(err error) {
 	fmt.Println("VM error:", err)
 	os.Exit(1)
 }

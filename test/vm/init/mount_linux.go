@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,42 +66,4 @@ func mountHybrid() error {
 		os.Symlink("cpu,cpuacct", filepath.Join(cgroups, "cpu")),
 		os.Symlink("cpu,cpuacct", filepath.Join(cgroups, "cpuacct")),
 	)
-}
-
-// delegate makes a group as systemd does for user 1000's scope with
-// Delegate=yes.
-func delegate() (string, error) {
-	dir, err := makeGroups("user.slice", "user-1000.slice", "user@1000.service", "app.slice", "test.scope")
-	if err != nil {
-		return "", err
-	}
-	if err := unix.Setxattr(dir, "user.delegate", []byte("1"), 0); err != nil {
-		return "", fmt.Errorf("mark %s as delegated: %w", dir, err)
-	}
-	// man 5 systemd.resource-control, "Delegate": these are the user's.
-	for _, file := range []string{"", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control"} {
-		if err := os.Chown(filepath.Join(dir, file), 1000, 1000); err != nil {
-			return "", err
-		}
-	}
-	return dir, nil
-}
-
-// makeBox makes a group as a container runtime does.
-func makeBox() (string, error) { return makeGroups("box") }
-
-// makeGroups makes groups one in the other, with the controllers enabled for
-// the innermost.
-func makeGroups(names ...string) (string, error) {
-	dir := cgroups
-	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+cpu +memory +cpuset +pids"), 0); err != nil {
-			return "", fmt.Errorf("enable controllers in %s: %w", strings.TrimPrefix(dir, cgroups), err)
-		}
-		dir = filepath.Join(dir, name)
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			return "", err
-		}
-	}
-	return dir, nil
 }

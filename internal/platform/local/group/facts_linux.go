@@ -2,12 +2,14 @@ package group
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -37,6 +39,18 @@ func Survey() (Facts, error) {
 		f.UserManager = userManager(p.Top, f.UID)
 	}
 	return f, nil
+}
+
+// Exec replaces this process by the same command started as w.Rerun says. It
+// returns only on failure.
+func (w Way) Exec() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	argv := slices.Concat(w.Rerun, []string{program}, os.Args[1:])
+	err = syscall.Exec(argv[0], argv, append(os.Environ(), ScopeVariable+"="+w.Scope))
+	return fmt.Errorf("run again in a scope of its own: %s: %w", strings.Join(argv, " "), err)
 }
 
 // addV1 adds a controller; several may be mounted as one hierarchy.

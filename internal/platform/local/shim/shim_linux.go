@@ -96,12 +96,17 @@ func (f failure) explain() error {
 	switch {
 	case f.Step == stepExec && f.Errno == syscall.ENOEXEC:
 		return fmt.Errorf("run %s: %w; it is no program for this machine, or a script without a #! line", f.Name, f.Errno)
-	case f.Step == stepExec && f.Errno == syscall.ENOENT:
+	case f.Step == stepExec && f.Errno == syscall.ENOENT && exists(f.Name):
 		return fmt.Errorf("run %s: %w; the file is there, so the interpreter in its #! line or its dynamic loader is not", f.Name, f.Errno)
 	case f.Step == stepExec && f.Errno == syscall.EACCES:
 		return fmt.Errorf("run %s: %w; chmod +x it, and see that its file system is not mounted noexec", f.Name, f.Errno)
 	}
 	return fmt.Errorf("%s %s: %w", f.Step, f.Name, f.Errno)
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 const (
