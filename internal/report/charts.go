@@ -66,8 +66,8 @@ var metrics = []struct {
 	name string
 	of   func(*analysis.Point) *float64
 }{
-	{"target", func(p *analysis.Point) *float64 { return p.Target }},
-	{"rate", rateAsked},
+	{"target", whileSent(func(p *analysis.Point) *float64 { return p.Target })},
+	{"rate", whileSent(func(p *analysis.Point) *float64 { return p.RateRPS })},
 	{"p50", func(p *analysis.Point) *float64 { return p.P50 }},
 	{"p99", func(p *analysis.Point) *float64 { return p.P99 }},
 	{"p999", func(p *analysis.Point) *float64 { return p.P999 }},
@@ -82,13 +82,15 @@ var metrics = []struct {
 	{"dependencies", func(p *analysis.Point) *float64 { return p.Dependencies }},
 }
 
-// rateAsked is the rate while requests were sent: in the drain, answers that
-// are still due trickle in, and a fall to nothing would say something else.
-func rateAsked(p *analysis.Point) *float64 {
-	if p.Phase == "drain" {
-		return nil
+// whileSent leaves out the drain, in which nothing is sent and the last answers
+// trickle in: a fall to nothing would say something else.
+func whileSent(of func(*analysis.Point) *float64) func(*analysis.Point) *float64 {
+	return func(p *analysis.Point) *float64 {
+		if p.Phase == "drain" {
+			return nil
+		}
+		return of(p)
 	}
-	return p.RateRPS
 }
 
 // newCharts lays all trials of all cells on one grid of time, which starts with
@@ -111,8 +113,8 @@ func newCharts(d Data) charts {
 	series := known(d.Series, s)
 	out.Warmup, out.Drain = phases(series)
 	g := newGrid(series)
-	thin := newThinning(g.size, pointsPerLine(len(series), len(s.Cells)))
-	out.X, out.Thinned = thin.times(g.step), thin.active()
+	thin := newThinning(len(g.moments), pointsPerLine(len(series), len(s.Cells)))
+	out.X, out.Thinned = thin.times(g.moments), thin.active()
 	for _, m := range metrics {
 		out.Lines[m.name] = make([]*lines, len(s.Cells))
 		for i := range s.Cells {
@@ -210,7 +212,7 @@ func phases(series []analysis.Series) (warmup float64, drain *float64) {
 const cloudPoints = 500
 
 // newCloud gathers a cell's measured intervals. Where they are too many, each
-// bucket of time keeps the intervals with its lowest and highest p99.
+// stretch of time keeps its first interval and the one with the highest p99.
 func newCloud(series []analysis.Series, s *analysis.Summary, cell int) cloud {
 	var all []*analysis.Point
 	for _, one := range series {
@@ -228,7 +230,7 @@ func newCloud(series []analysis.Series, s *analysis.Summary, cell int) cloud {
 		p99s[i] = p.P99
 	}
 	out := cloud{Rate: []*float64{}}
-	for _, i := range newThinning(len(all), cloudPoints).extremes(p99s) {
+	for _, i := range newThinning(len(all), cloudPoints).samples(p99s) {
 		p := all[i]
 		out.Rate = append(out.Rate, rounded(p.RateRPS))
 		out.P50 = append(out.P50, rounded(p.P50))

@@ -36,8 +36,18 @@ func TestThinningKeepsSpikesAndDips(t *testing.T) {
 		points := rapid.IntRange(2, 100).Draw(t, "points")
 		thin := newThinning(len(line), points)
 		got := thin.pairs(line)
-		if len(got) != len(thin.times(1)) {
-			t.Fatalf("%d values for %d moments", len(got), len(thin.times(1)))
+		seconds := make([]float64, len(line))
+		for i := range seconds {
+			seconds[i] = float64(i + 1)
+		}
+		times := thin.times(seconds)
+		if len(got) != len(times) {
+			t.Fatalf("%d values for %d moments", len(got), len(times))
+		}
+		for i := 1; i < len(times); i++ {
+			if times[i] <= times[i-1] {
+				t.Fatalf("the moments do not rise: %v", times)
+			}
 		}
 		if len(line) > points && len(got) > points+2 {
 			t.Fatalf("%d points remain of %d, at most %d are asked", len(got), len(line), points)
@@ -64,11 +74,18 @@ func TestThinningKeepsTheOrderWithinABucket(t *testing.T) {
 	if diff := cmp.Diff(values(5, 1, 2, 9), got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]float64{0.75, 2.25, 3.75, 5.25}, thin.times(1)); diff != "" {
+	if diff := cmp.Diff([]float64{1, 3, 4, 6}, thin.times([]float64{1, 2, 3, 4, 5, 6})); diff != "" {
 		t.Error(diff)
 	}
-	if got := thin.extremes(values(5, 1, 3, 2, none, 9)); !slices.Equal(got, []int{0, 1, 3, 5}) {
-		t.Errorf("extremes %v", got)
+}
+
+func TestThinnedPointsAreAFairSampleWithTheHighest(t *testing.T) {
+	got := newThinning(9, 6).samples(values(5, 1, 7, 2, none, 9, none, none, none))
+	if want := []int{0, 2, 3, 5, 6}; !slices.Equal(got, want) {
+		t.Errorf("samples %v, want %v", got, want)
+	}
+	if got := newThinning(3, 6).samples(values(1, 2, 3)); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("of few points only %v remain", got)
 	}
 }
 
@@ -84,24 +101,44 @@ func TestSpreadsTakeTheMedianOfTheTrialsThatMeasured(t *testing.T) {
 }
 
 func TestTrialsShareOneGrid(t *testing.T) {
+	// A negative time ends a drain.
 	at := func(cell, trial int, times ...float64) analysis.Series {
 		one := analysis.Series{Cell: cell, Trial: trial}
 		for _, v := range times {
-			one.Points = append(one.Points, analysis.Point{T: v, RateRPS: ptr(v)})
+			phase := "measure"
+			if v < 0 {
+				phase = "drain"
+			}
+			one.Points = append(one.Points, analysis.Point{T: math.Abs(v), RateRPS: ptr(math.Abs(v)), Phase: phase})
 		}
 		return one
 	}
-	series := []analysis.Series{at(0, 1, 1.003, 2.001, 3.004), at(1, 2, 0.998, 1.999, 2.4)}
-	g := newGrid(series)
-	if g != (grid{step: 1, size: 3}) {
-		t.Fatalf("grid %+v", g)
-	}
 	rate := func(p *analysis.Point) *float64 { return p.RateRPS }
-	if diff := cmp.Diff(values(1.003, 2.001, 3.004), g.lay(series[0], rate)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(values(0.998, 2.4, none), g.lay(series[1], rate)); diff != "" {
-		t.Error(diff)
+	for name, c := range map[string]struct {
+		a, b         []float64 // the ends of two trials' intervals
+		moments      []float64
+		laidA, laidB []*float64
+	}{
+		"a little early, a little late":        {[]float64{1.003, 2.001, 3.004}, []float64{0.998, 1.999, 3}, []float64{0.998, 1.999, 3}, values(1.003, 2.001, 3.004), values(0.998, 1.999, 3)},
+		"a warm-up of half an interval":        {[]float64{0.5, 1.5, 2.5}, []float64{0.502, 1.501, 2.503}, []float64{0.5, 1.5, 2.5}, values(0.5, 1.5, 2.5), values(0.502, 1.501, 2.503)},
+		"drains as long as their last answers": {[]float64{1, 2, -2.05}, []float64{1, 2, -2.9}, []float64{1, 2, 2.05, 2.9}, values(1, 2, 2.05, none), values(1, 2, none, 2.9)},
+		"a drain that is over at once":         {[]float64{1, 2, -2}, []float64{1, 2.002}, []float64{1, 2}, values(1, 2), values(1, 2.002)},
+		"a trial that was cut off":             {[]float64{1, 2, 3}, []float64{1}, []float64{1, 2, 3}, values(1, 2, 3), values(1, none, none)},
+		"a gap":                                {[]float64{1, 2, 3, 4}, []float64{1, 4}, []float64{1, 2, 3, 4}, values(1, 2, 3, 4), values(1, none, none, 4)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			series := []analysis.Series{at(0, 1, c.a...), at(1, 2, c.b...)}
+			g := newGrid(series)
+			if diff := cmp.Diff(c.moments, g.moments); diff != "" {
+				t.Fatalf("moments (-want +got): %s", diff)
+			}
+			if diff := cmp.Diff(c.laidA, g.lay(series[0], rate)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.laidB, g.lay(series[1], rate)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -24,7 +24,6 @@ type tone int
 const (
 	normal tone = iota
 	quiet       // belongs to the figure beside it
-	good
 	warning
 	bad
 )

@@ -63,7 +63,7 @@ func (a *answer) ranked(all []contender) []string {
 	var text string
 	switch {
 	case len(tied) == 0:
-		text = fmt.Sprintf("%s has the lowest p99%s: %s against %s", best.name, among(all),
+		text = fmt.Sprintf("%s has the lowest p99%s%s: %s against %s", best.name, among(all), doubt(all),
 			milliseconds(best.value), others(inPlan, all, best))
 	case len(tied) == len(all)-1:
 		text = indistinct(all)
@@ -112,8 +112,7 @@ func others(inPlan, ranked []contender, best contender) string {
 // indistinct words the case that no cell is clearly ahead.
 func indistinct(ranked []contender) string {
 	if len(ranked) > fewNames {
-		return fmt.Sprintf("No cell of %d has clearly the lowest p99: %s to %s, %s", len(ranked),
-			milliseconds(ranked[0].value), milliseconds(ranked[len(ranked)-1].value), overlap(ranked))
+		return fmt.Sprintf("No cell of %d has clearly the lowest p99: %s, %s", len(ranked), fromTo(ranked), overlap(ranked))
 	}
 	names, figures := namesAndFigures(ranked)
 	everyPair := true
@@ -141,8 +140,7 @@ func leading(inPlan, first []contender) string {
 	byValue(rest)
 	var against string
 	if len(rest) > fewNames {
-		against = fmt.Sprintf("%s to %s for the other %d cells",
-			milliseconds(rest[0].value), milliseconds(rest[len(rest)-1].value), len(rest))
+		against = fmt.Sprintf("%s for the other %d cells", fromTo(rest), len(rest))
 	} else {
 		var words []string
 		for _, c := range rest {
@@ -151,11 +149,19 @@ func leading(inPlan, first []contender) string {
 		against = list(words)
 	}
 	if len(first) > fewNames {
-		return fmt.Sprintf("%d cells share the lowest p99: %s to %s against %s; among them %s", len(first),
-			milliseconds(first[0].value), milliseconds(first[len(first)-1].value), against, overlap(first))
+		return fmt.Sprintf("%d cells share the lowest p99: %s against %s; among them %s", len(first), fromTo(first), against, overlap(first))
 	}
 	return fmt.Sprintf("%s have the lowest p99, %s against %s, and cannot be told apart: %s",
 		list(names), together(figures), against, overlap(first))
+}
+
+// fromTo gives the ends of ranked figures.
+func fromTo(ranked []contender) string {
+	low, high := milliseconds(ranked[0].value), milliseconds(ranked[len(ranked)-1].value)
+	if low == high {
+		return low + " each"
+	}
+	return low + " to " + high
 }
 
 // together joins figures that belong to names in the same order; one that all
@@ -190,6 +196,14 @@ func overlap(all []contender) string {
 	return "the same figure"
 }
 
+// doubt is said with a winner that no intervals stand for.
+func doubt(all []contender) string {
+	if caveat(all) == "" {
+		return ""
+	}
+	return ", though not for certain"
+}
+
 // caveat says how little a difference means without intervals.
 func caveat(all []contender) string {
 	weakest := interval
@@ -209,10 +223,10 @@ func caveat(all []contender) string {
 // is, where there is a best.
 func (a *answer) throttling(ranked []contender, hasBest bool) string {
 	var most contender
-	var top float64 = -1
-	known := 0
+	top, known, alike := -1.0, 0, true
 	for _, c := range ranked {
 		if part := throttledShare(c.cell); part != nil {
+			alike = alike && (known == 0 || share(*part) == share(top))
 			known++
 			if *part > top {
 				most, top = c, *part
@@ -228,6 +242,8 @@ func (a *answer) throttling(ranked []contender, hasBest bool) string {
 		return "none is throttled"
 	case top < worthSaying:
 		return ""
+	case alike && known == len(ranked):
+		return "each is throttled in " + share(top) + " of its periods"
 	}
 	text := most.name + " is throttled in " + share(top) + " of its periods"
 	if best := ranked[0]; hasBest && best.cell != most.cell {

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
 )
@@ -22,6 +24,61 @@ var flagTexts = map[string]string{
 	"moving_load":          "The load moves: no percentile over all of it describes a level. See the levels held.",
 	"trial_failed":         "A trial failed before its end; other attempts or trials stand in for it.",
 	"unsteady":             "The first and the last third of the measured part differ: the service had not settled.",
+}
+
+// finding is what was found under one title, for one cell or the whole record:
+// a busy host says the same of every trial, and is read once.
+type finding struct {
+	Warning bool
+	Title   string
+	Texts   []string
+}
+
+// findings gathers the record's findings by their titles, in their order.
+// Warnings come last.
+func findings(s *analysis.Summary, names []string) []finding {
+	var all []finding
+	for _, f := range s.Findings {
+		title := plain(f.Title)
+		if f.Cell != nil {
+			if at := cellAt(s, *f.Cell); at >= 0 && !strings.Contains(title, names[at]) {
+				title = names[at] + ": " + title
+			}
+		}
+		one := finding{Warning: f.Level == "warning", Title: title}
+		at := slices.IndexFunc(all, func(o finding) bool { return o.Title == one.Title && o.Warning == one.Warning })
+		if at < 0 {
+			all = append(all, one)
+			at = len(all) - 1
+		}
+		if text := plain(f.Text); text != "" {
+			all[at].Texts = append(all[at].Texts, text)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b finding) int {
+		switch {
+		case a.Warning == b.Warning:
+			return 0
+		case b.Warning:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// Others is how many texts follow the first.
+func (f finding) Others() int { return len(f.Texts) - 1 }
+
+// sentence is the finding on one line: the first text, and how many follow.
+func (f finding) sentence() string {
+	switch len(f.Texts) {
+	case 0:
+		return f.Title
+	case 1:
+		return f.Title + " – " + f.Texts[0]
+	}
+	return fmt.Sprintf("%s – %s (and %d more like it, see report.html)", f.Title, f.Texts[0], f.Others())
 }
 
 // flagged is one warning word with the cells that have it.

@@ -121,8 +121,10 @@ func (a *answer) sentences() []string {
 	if text := a.objective(); text != "" {
 		all = append(all, text)
 	}
-	if text := a.lowerBounds(); text != "" {
-		all = append(all, text)
+	for _, text := range []string{a.lowerBounds(), a.disturbed()} {
+		if text != "" {
+			all = append(all, text)
+		}
 	}
 	return all
 }
@@ -209,6 +211,9 @@ func (a *answer) single(i int) []string {
 	}
 	if c.Generator.Limited {
 		all = append(all, "The agent was the limit: the rate is a lower bound.")
+	}
+	if text := a.disturbed(); text != "" {
+		all = append(all, text)
 	}
 	return all
 }
@@ -307,6 +312,27 @@ func (a *answer) lowerBounds() string {
 		return "The agent was the limit for " + list(names) + ": " + what
 	}
 	return fmt.Sprintf("The agent was the limit for %d cells: their rates are lower bounds.", len(names))
+}
+
+// disturbed names the cells that other processes disturbed: the machine then
+// decides the answer.
+func (a *answer) disturbed() string {
+	var names []string
+	for _, i := range a.good {
+		if slices.Contains(a.s.Cells[i].Flags, "busy_neighbour") {
+			names = append(names, a.names[i])
+		}
+	}
+	who := list(names)
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) == len(a.good):
+		who = "the run"
+	case len(names) > fewNames:
+		who = fmt.Sprintf("%d cells", len(names))
+	}
+	return "Other processes disturbed " + who + ": repeat it on a quiet host."
 }
 
 // contenders collects the cells that have a figure, with what is known of its

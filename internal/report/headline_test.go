@@ -65,6 +65,8 @@ func asked(text string, met *bool) change {
 	return func(c *analysis.CellSummary) { c.Objective = &analysis.ObjectiveSummary{Text: text, Met: met} }
 }
 
+func disturbed(c *analysis.CellSummary) { c.Flags = append(c.Flags, "busy_neighbour") }
+
 func agentLimited(c *analysis.CellSummary) { c.Generator.Limited = true }
 
 // silent makes a cell fail: nothing it measured remains.
@@ -143,7 +145,7 @@ func TestHeadline(t *testing.T) {
 				procs("1", p99At(150), trials(148, 152)),
 				procs("2", p99At(560), trials(540, 570)),
 			},
-			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=2). Too few trials for 95% intervals: a difference may be chance.",
+			want: "procs=1 has the lowest p99, though not for certain: 150 ms against 560 ms (procs=2). Too few trials for 95% intervals: a difference may be chance.",
 		},
 		"few trials that overlap": {
 			cells: []analysis.CellSummary{
@@ -158,11 +160,11 @@ func TestHeadline(t *testing.T) {
 				procs("1", p99At(150), within(145, 155), trials(six...)),
 				procs("2", p99At(560), trials(540, 570)),
 			},
-			want: "procs=1 has the lowest p99: 150 ms against 560 ms (procs=2). Too few trials for 95% intervals: a difference may be chance.",
+			want: "procs=1 has the lowest p99, though not for certain: 150 ms against 560 ms (procs=2). Too few trials for 95% intervals: a difference may be chance.",
 		},
 		"one trial each": {
 			cells: []analysis.CellSummary{procs("1", p99At(150)), procs("2", p99At(1460))},
-			want: "procs=1 has the lowest p99: 150 ms against 1.46 s (procs=2). " +
+			want: "procs=1 has the lowest p99, though not for certain: 150 ms against 1.46 s (procs=2). " +
 				"Not every cell has two trials: a difference may be chance.",
 		},
 		"nothing is throttled": {
@@ -171,6 +173,13 @@ func TestHeadline(t *testing.T) {
 				cellOf("bun", p99At(10), within(9, 11), throttled(1, 200)),
 			},
 			want: "go has the lowest p99: 2.00 ms against 10.0 ms (bun); neither is throttled.",
+		},
+		"all are throttled alike": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(2), within(1.9, 2.1), throttled(100, 200)),
+				cellOf("bun", p99At(10), within(9, 11), throttled(101, 201)),
+			},
+			want: "go has the lowest p99: 2.00 ms against 10.0 ms (bun); each is throttled in 50% of its periods.",
 		},
 		"without limits throttling is not spoken of": {
 			cells: []analysis.CellSummary{cellOf("go", p99At(2), within(1.9, 2.1)), cellOf("bun", p99At(10), within(9, 11))},
@@ -293,6 +302,17 @@ func TestHeadline(t *testing.T) {
 				cellOf("bun", p99At(10), within(9, 11), agentLimited),
 			},
 			want: "go has the lowest p99: 2.00 ms against 10.0 ms (bun). The agent was the limit for bun: its rate is a lower bound.",
+		},
+		"a neighbour disturbed one cell": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(2), within(1.9, 2.1), disturbed),
+				cellOf("bun", p99At(10), within(9, 11)),
+			},
+			want: "go has the lowest p99: 2.00 ms against 10.0 ms (bun). Other processes disturbed go: repeat it on a quiet host.",
+		},
+		"a neighbour disturbed the only cell": {
+			cells: []analysis.CellSummary{cellOf("go", p99At(2), disturbed)},
+			want:  "go: 400 requests/s, p99 2.00 ms, 100% available. Other processes disturbed the run: repeat it on a quiet host.",
 		},
 		"interrupted": {
 			cells:       []analysis.CellSummary{procs("1", p99At(150), within(145, 155)), procs("2", p99At(560), within(530, 600))},

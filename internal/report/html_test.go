@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/millicore/millicore/internal/analysis"
 )
 
@@ -191,15 +193,23 @@ func TestForeignTextDoesNotRun(t *testing.T) {
 	}
 }
 
-func TestPrintsInLight(t *testing.T) {
+// TestPrintsInLightWithinThePage looks at A4 paper, which is 794 CSS pixels wide.
+func TestPrintsInLightWithinThePage(t *testing.T) {
 	b := newBrowser(t)
-	b.screen(1280, true)
+	b.screen(794, true)
 	b.open(procsFixture())
 	dark := eval[string](b, "getComputedStyle(document.body).backgroundColor")
-	got := eval[string](b, "dispatchEvent(new Event('beforeprint')), getComputedStyle(document.body).backgroundColor")
-	if got == dark {
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := eval[string](b, "dispatchEvent(new Event('beforeprint')), getComputedStyle(document.body).backgroundColor"); got == dark {
 		t.Errorf("the background on paper is %s, as on the dark screen", got)
 	}
+	if over := eval[float64](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		t.Errorf("the print is %v px wider than the paper", over)
+	}
+	b.keep("comparison-print")
+	b.screen(794, true)
 	if got := eval[string](b, "dispatchEvent(new Event('afterprint')), getComputedStyle(document.body).backgroundColor"); got != dark {
 		t.Errorf("after printing the background is %s, was %s", got, dark)
 	}

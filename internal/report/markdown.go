@@ -68,14 +68,14 @@ func markdownTable(cols []column, rows int) string {
 
 func markdownNotes(s *analysis.Summary) string {
 	var lines []string
-	for _, f := range s.Findings {
-		text := "**" + escaped(plain(f.Title)) + "**"
-		if f.Text != "" {
-			text += " – " + escaped(plain(f.Text))
+	names := cellNames(s)
+	for _, f := range findings(s, names) {
+		text := "**" + escaped(f.Title) + "**"
+		if len(f.Texts) > 0 {
+			text += " – " + escaped(strings.Join(f.Texts, "; "))
 		}
 		lines = append(lines, text)
 	}
-	names := cellNames(s)
 	for _, f := range flags(s) {
 		text := "**" + escaped(plain(f.Word)) + "** (" + escaped(f.who(names)) + ")"
 		if f.Text != "" {

@@ -180,16 +180,12 @@ func throttledText(c *analysis.CellSummary) string {
 func (t terminal) notes(s *analysis.Summary) string {
 	names := cellNames(s)
 	var b strings.Builder
-	for _, f := range s.Findings {
-		text := plain(f.Title)
-		if f.Text != "" {
-			text += " – " + plain(f.Text)
-		}
+	for _, f := range findings(s, names) {
 		look := normal
-		if f.Level == "warning" {
+		if f.Warning {
 			look = warning
 		}
-		b.WriteString(t.note(look, text))
+		b.WriteString(t.note(look, f.sentence()))
 	}
 	for _, f := range flags(s) {
 		text := plain(f.Word) + " (" + f.who(names) + ")"
@@ -235,8 +231,6 @@ func (t terminal) style(base lipgloss.Style, look tone) lipgloss.Style {
 	switch look {
 	case quiet:
 		return base.Faint(true)
-	case good:
-		return base.Foreground(lipgloss.Green)
 	case warning:
 		return base.Foreground(lipgloss.Yellow)
 	case bad:

@@ -7,47 +7,89 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 )
 
-// grid is the common time of all trials: moment k ends step x (k+1) seconds
-// after the load began.
+// grid is the common time of all trials: the moments at which intervals end,
+// in seconds since the load began, upwards. The trials of a record are cut
+// alike, so that their intervals end at nearly the same times; only drains
+// take as long as the last answer.
 type grid struct {
-	step float64
-	size int
+	moments []float64
+	drain   int // moments from here on end a drain
 }
 
-// newGrid takes its step from the trials' most usual interval.
+// newGrid joins times that lie closer together than a part of the usual
+// interval: they are one moment, a little early in one trial and late in
+// another.
 func newGrid(series []analysis.Series) grid {
-	var steps []float64
-	last := 0.0
+	var sent, drained, steps []float64
 	for _, one := range series {
 		before := 0.0
 		for _, p := range one.Points {
-			if p.T > before {
+			if p.Phase == "drain" {
+				drained = append(drained, p.T)
+			} else {
+				sent = append(sent, p.T)
 				steps = append(steps, p.T-before)
 			}
 			before = p.T
 		}
-		last = max(last, before)
 	}
-	if len(steps) == 0 {
-		return grid{}
+	const close = 0.3 // of the usual interval
+	reach := 0.0
+	if len(steps) > 0 {
+		slices.Sort(steps)
+		reach = close * steps[len(steps)/2]
 	}
-	slices.Sort(steps)
-	step := math.Max(0.01, math.Round(steps[len(steps)/2]*100)/100)
-	return grid{step: step, size: max(1, int(math.Round(last/step)))}
+	g := grid{moments: clusters(sent, reach)}
+	g.drain = len(g.moments)
+	for _, t := range clusters(drained, reach) {
+		if g.drain == 0 || t > g.moments[len(g.moments)-1] {
+			g.moments = append(g.moments, t)
+		}
+	}
+	return g
+}
+
+// clusters gives the middle one of each group of times that lie within reach.
+func clusters(times []float64, reach float64) []float64 {
+	slices.Sort(times)
+	var middles []float64
+	for from := 0; from < len(times); {
+		to := from + 1
+		for to < len(times) && times[to]-times[from] <= reach {
+			to++
+		}
+		middles = append(middles, times[(from+to-1)/2])
+		from = to
+	}
+	return middles
+}
+
+// at is the place of a point's moment; -1: it has none, as a drain that was
+// over before another trial's last interval.
+func (g grid) at(p *analysis.Point) int {
+	from, to := 0, g.drain
+	if p.Phase == "drain" {
+		from, to = g.drain, len(g.moments)
+	}
+	near := g.moments[from:to]
+	if len(near) == 0 {
+		return -1
+	}
+	k, _ := slices.BinarySearch(near, p.T)
+	if k == len(near) || k > 0 && p.T-near[k-1] < near[k]-p.T {
+		k--
+	}
+	return from + k
 }
 
 // lay puts one metric of a trial on the grid. Where two intervals fall on one
-// moment, as at a drain's short end, the later one with a value stands.
+// moment, the first with a value stands.
 func (g grid) lay(one analysis.Series, of func(*analysis.Point) *float64) []*float64 {
-	out := make([]*float64, g.size)
+	out := make([]*float64, len(g.moments))
 	for i := range one.Points {
 		p := &one.Points[i]
-		k := int(math.Round(p.T/g.step)) - 1
-		if k < 0 || k >= g.size {
-			continue
-		}
-		if v := finite(of(p)); v != nil {
-			out[k] = v
+		if k := g.at(p); k >= 0 && out[k] == nil {
+			out[k] = finite(of(p))
 		}
 	}
 	return out
@@ -90,17 +132,17 @@ func (t thinning) buckets(do func(from, to int)) {
 	}
 }
 
-// times are the moments of the points, in seconds.
-func (t thinning) times(step float64) []float64 {
+// times are the moments of the points: of a bucket, one early and one late in
+// it.
+func (t thinning) times(moments []float64) []float64 {
 	out := []float64{}
-	at := func(k float64) { out = append(out, math.Round(k*step*1000)/1000) }
+	at := func(v float64) { out = append(out, math.Round(v*1000)/1000) }
 	t.buckets(func(from, to int) {
-		if !t.active() {
-			at(float64(to))
-			return
+		at(moments[min(from+t.bucket/4, to-1)])
+		if t.active() {
+			// A last bucket of one moment has its second point a little later.
+			at(max(moments[min(from+t.bucket*3/4, to-1)], out[len(out)-1]+0.001))
 		}
-		at(float64(from) + float64(t.bucket)/4)
-		at(float64(from) + float64(t.bucket)*3/4)
 	})
 	return out
 }
@@ -155,23 +197,15 @@ func (t thinning) each(values []*float64, choose func(low, high int) (first, sec
 	return out
 }
 
-// extremes are the places that remain when points are thinned rather than
-// lines: per bucket those of the lowest and the highest value.
-func (t thinning) extremes(values []*float64) []int {
+// samples are the places that remain when points are thinned rather than lines:
+// per bucket its first, which makes a fair sample, and its highest, so that the
+// worst is never lost.
+func (t thinning) samples(values []*float64) []int {
 	var keep []int
 	t.buckets(func(from, to int) {
-		if !t.active() {
-			keep = append(keep, from)
-			return
-		}
-		low, high, ok := ends(values, from, to)
-		switch {
-		case !ok:
-			keep = append(keep, from)
-		case low == high:
-			keep = append(keep, low)
-		default:
-			keep = append(keep, min(low, high), max(low, high))
+		keep = append(keep, from)
+		if _, high, ok := ends(values, from, to); ok && high != from {
+			keep = append(keep, high)
 		}
 	})
 	return keep

@@ -21,7 +21,7 @@ type view struct {
 	Run      []string
 	Setup    []string
 	Host     []string
-	Notes    []note
+	Findings []finding
 	Axes     []string
 	Rows     []row
 	Strip    stripScale
@@ -36,14 +36,6 @@ type view struct {
 	Plot     template.JS
 	Script   template.JS
 	Policy   string
-}
-
-// note is a finding.
-type note struct {
-	Warning bool
-	Cell    string
-	Title   string
-	Text    string
 }
 
 type flagNote struct{ Word, Who, Text string }
@@ -93,18 +85,10 @@ func newView(d Data) view {
 	p := view{
 		Title: plain(s.Experiment.Name), Headline: typeset(h.answer), More: []string{}, Notice: h.notice, About: plain(s.Experiment.About),
 		Run: runFacts(s)[1:], Setup: setupFacts(s), Host: hostFacts(s.Host), Axes: axes(s), Strip: newStripScale(s),
+		Findings: findings(s, names),
 	}
 	for _, text := range h.more {
 		p.More = append(p.More, typeset(text))
-	}
-	for _, f := range s.Findings {
-		n := note{Warning: f.Level == "warning", Title: plain(f.Title), Text: plain(f.Text)}
-		if f.Cell != nil {
-			if at := cellAt(s, *f.Cell); at >= 0 {
-				n.Cell = names[at]
-			}
-		}
-		p.Notes = append(p.Notes, n)
 	}
 	for _, f := range flags(s) {
 		p.Flags = append(p.Flags, flagNote{Word: plain(f.Word), Who: f.who(names), Text: f.Text})
@@ -123,14 +107,18 @@ func newView(d Data) view {
 	return p
 }
 
-// unitAfterNumber finds the space between a figure and its unit.
-var unitAfterNumber = regexp.MustCompile(`(\d) (ms|s|MiB|GiB|requests/s|users|CPUs?)\b`)
+// unitAfterNumber finds a figure and its unit, with a space between them or, as
+// Go writes durations, without; afterSign the space after a comparison.
+var (
+	unitAfterNumber = regexp.MustCompile(`(\d) ?(ms|µs|s|MiB|GiB|requests/s|users|CPUs?)\b`)
+	afterSign       = regexp.MustCompile(`([≤≥]) `)
+)
 
 // typeset keeps figures and their units on one line, and writes signs as print
 // does.
 func typeset(text string) string {
 	text = strings.NewReplacer("<=", "≤", ">=", "≥").Replace(text)
-	return unitAfterNumber.ReplaceAllString(text, "$1\u00a0$2")
+	return afterSign.ReplaceAllString(unitAfterNumber.ReplaceAllString(text, "$1\u00a0$2"), "$1\u00a0")
 }
 
 func newRow(c *analysis.CellSummary, axes []string) row {

@@ -53,6 +53,13 @@ function clock(seconds) {
   return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}:${rest}`;
 }
 
+// clockTick is a moment on an axis: short, as there are several.
+function clockTick(seconds) {
+  if (lastX < 3600 || seconds % 60 !== 0) return clock(seconds);
+  const hours = Math.floor(seconds / 3600), minutes = (seconds % 3600) / 60;
+  return hours === 0 ? `${minutes} min` : minutes === 0 ? `${hours} h` : `${hours} h ${minutes}`;
+}
+
 function element(tag, className, text) {
   const e = document.createElement(tag);
   if (className) e.className = className;

@@ -1,6 +1,6 @@
 // The panels over time. Each shows one metric of all cells; the trials of a
 // cell lie over one another, as a median with their range or each for itself.
-const gib = 1 << 30, mib = 1 << 20;
+const mib = 1 << 20;
 const zero = (max) => [0, max > 0 ? max * 1.08 : 1];
 
 const timePanels = [
@@ -49,7 +49,8 @@ function timeSeries(panel) {
       for (const t of l.trials) add(cell, t, { stroke: () => cellColour(cell, 0.4), width: 1, points: { show: false } });
       return;
     }
-    const edge = { width: 0, stroke: () => "transparent", points: { show: false } };
+    // A faint edge, so that a spike of one trial in one moment is seen.
+    const edge = { width: 0.6, stroke: () => cellColour(cell, 0.3), points: { show: false } };
     add(cell, l.high, edge);
     add(cell, l.low, edge);
     bands.push({ series: [series.length - 2, series.length - 1], fill: () => cellColour(cell, charts.cells.length > 4 ? 0.1 : 0.17) });
@@ -151,13 +152,13 @@ function drawTimePanel(panel) {
   const { data, series, bands } = timeSeries(panel);
   const log = panel.log && panel.log();
   panel.u = new uPlot({
-    width: panel.plot.clientWidth, height: 196, padding: [8, 8, 0, 0], legend: { show: false }, series, bands,
+    width: panel.plot.clientWidth, height: 196, padding: [8, 14, 0, 0], legend: { show: false }, series, bands,
     scales: {
       x: { time: false, range: (u, min, max) => (min === charts.x[0] ? [0, max] : [min, max]) },
       y: log ? { distr: 3, log: 10, range: yRange(panel) } : { range: yRange(panel) },
     },
     axes: [
-      axis({ values: (u, ticks) => ticks.map(clock), size: 26, space: 64, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200] }),
+      axis({ values: (u, ticks) => ticks.map(clockTick), size: 26, space: 64, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200] }),
       axis({ values: (u, ticks) => ticks.map((v) => (v === null || (panel.range && v > 100) ? "" : tick(v))), size: axisSize, space: 34 }),
     ],
     cursor: {
