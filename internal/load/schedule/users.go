@@ -38,7 +38,8 @@ func (u *Users) Reach(n int, from time.Duration) (time.Duration, bool) {
 	if n <= 0 {
 		return from, true
 	}
-	need := float64((n-1)*u.shares+u.share+1) - nearly
+	whole := float64((n-1)*u.shares + u.share + 1)
+	need := whole - nearly
 	if need > u.curve.peak {
 		return 0, false
 	}
@@ -51,7 +52,7 @@ func (u *Users) Reach(n int, from time.Duration) (time.Duration, bool) {
 		case p.at(begin) >= need:
 			return begin, true
 		case p.to >= need:
-			x := (need - p.from) / p.slope()
+			x := (whole - p.from) / p.slope()
 			at := p.start + time.Duration(math.Ceil(x*1e9))
 			if at = max(at, begin); at < p.end {
 				return at, true

@@ -169,13 +169,16 @@ func (a *Answer) takeLine(line []byte) error {
 		a.state = inFields
 		return a.takeStatus(line)
 	case inSize:
-		// A chunk's line ends with CRLF; leniency there is how requests
-		// are smuggled (RFC 9112, errata 7633).
+		// Here and in trailers a line ends with CRLF; leniency there is
+		// how requests are smuggled (RFC 9112, errata 7633).
 		if bare {
 			return errChunk
 		}
 		return a.takeSize(line)
 	case inTrailers:
+		if bare {
+			return errChunk
+		}
 		if len(line) == 0 {
 			a.state = whole
 			return nil

@@ -1,6 +1,9 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // takeField reads a header line and keeps what decides where the answer ends.
 func (a *Answer) takeField(line []byte) error {
@@ -31,6 +34,7 @@ func (a *Answer) takeField(line []byte) error {
 
 // takeLength reads Content-Length. A length given twice must be the same.
 func (a *Answer) takeLength(value []byte) error {
+	value = trim(value)
 	if len(value) == 0 || len(value) > 18 {
 		return errLength
 	}
@@ -54,7 +58,7 @@ func (a *Answer) takeEncoding(value []byte) error {
 	if a.minor == 0 {
 		return nil
 	}
-	if a.coded || !equalFold(value, "chunked") {
+	if a.coded || !equalFold(trim(value), "chunked") {
 		return errEncoding
 	}
 	a.coded, a.chunked = true, true
@@ -70,7 +74,7 @@ func (a *Answer) takeConnection(value []byte) {
 		} else {
 			value = nil
 		}
-		switch token = bytes.Trim(token, " \t"); {
+		switch token = trim(token); {
 		case equalFold(token, "close"):
 			a.closes = true
 		case equalFold(token, "keep-alive"):
@@ -79,7 +83,7 @@ func (a *Answer) takeConnection(value []byte) {
 	}
 }
 
-// splitField splits "Name: value" and trims the value. A line that begins with
+// splitField splits "Name: value", the space about the value included. A line that begins with
 // a space continues the value before it, an obsolete form that a user agent
 // still has to take (RFC 9112, 5.2): it has no name. Where the value before it
 // decides how the answer ends, the form is refused.
@@ -104,16 +108,48 @@ func (a *Answer) splitField(line []byte) (name, value []byte, err error) {
 		return nil, nil, errField
 	}
 	a.folds = true
-	return name, bytes.Trim(value, " \t"), nil
+	return name, value, nil
 }
 
+// validValue tells whether a value has no control characters but tabs. It looks
+// at eight bytes at a time, since values are most of what a small answer is.
 func validValue(value []byte) bool {
+	for len(value) >= 8 {
+		if suspicious(binary.LittleEndian.Uint64(value)) && !validBytes(value[:8]) {
+			return false
+		}
+		value = value[8:]
+	}
+	return validBytes(value)
+}
+
+func validBytes(value []byte) bool {
 	for _, c := range value {
 		if !valueByte(c) {
 			return false
 		}
 	}
 	return true
+}
+
+// suspicious tells whether one of eight bytes is below a space or is DEL, by
+// the usual trick: subtracting from a byte that is too small borrows into its
+// highest bit, which is then set though it was not before.
+func suspicious(v uint64) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	del := v ^ ones*0x7f
+	return ((v-ones*' ')&^v|(del-ones)&^del)&tops != 0
+}
+
+// trim takes spaces and tabs off both ends.
+func trim(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
+		b = b[1:]
+	}
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 // equalFold compares with lower, which is in lower case, without regard to
