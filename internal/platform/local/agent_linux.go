@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,26 +63,32 @@ func (l *local) startAgent(trial, index int) (*agent, error) {
 
 // start starts the process with pipes at its three streams.
 func (a *agent) start(c shim.Command, prefix string) error {
-	var pipes [3]struct{ read, write *os.File }
-	for i := range pipes {
-		var err error
-		if pipes[i].read, pipes[i].write, err = os.Pipe(); err != nil {
-			return err
+	var theirs, ours [3]*os.File
+	closeAll := func(files [3]*os.File) {
+		for _, f := range files {
+			f.Close() // of a nil file too: no harm
 		}
 	}
-	stdin, stdout, stderr := pipes[0], pipes[1], pipes[2]
-	cmd, err := shim.Start(c, stdin.read, stdout.write, stderr.write)
-	for _, theirs := range []*os.File{stdin.read, stdout.write, stderr.write} {
-		theirs.Close()
+	var err error
+	for i := range theirs {
+		read, write, pipeErr := os.Pipe()
+		theirs[i], ours[i] = write, read
+		if i == 0 {
+			theirs[i], ours[i] = read, write
+		}
+		err = errors.Join(err, pipeErr)
 	}
+	var cmd *exec.Cmd
+	if err == nil {
+		cmd, err = shim.Start(c, theirs[0], theirs[1], theirs[2])
+	}
+	closeAll(theirs)
 	if err != nil {
-		for _, ours := range []*os.File{stdin.write, stdout.read, stderr.read} {
-			ours.Close()
-		}
+		closeAll(ours)
 		return err
 	}
-	a.in, a.out = stdin.write, stdout.read
-	go a.listen(stderr.read, prefix)
+	a.in, a.out = ours[0], ours[1]
+	go a.listen(ours[2], prefix)
 	go a.wait(cmd)
 	return nil
 }
@@ -89,9 +96,14 @@ func (a *agent) start(c shim.Command, prefix string) error {
 // listen passes on what the agent says on standard error.
 func (a *agent) listen(stderr *os.File, prefix string) {
 	defer stderr.Close()
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		a.local.options.Note(prefix + lines.Text())
+	for lines := bufio.NewReader(stderr); ; {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			a.local.options.Note(prefix + strings.TrimRight(line, "\n"))
+		}
+		if err != nil {
+			return
+		}
 	}
 }
 

@@ -144,7 +144,7 @@ func TestStopKillsWhatIgnoresIt(t *testing.T) {
 	if !gone(child) {
 		t.Error("the service's child is still there")
 	}
-	if log := logOf(t, logs); !strings.Contains(log, "goodbye") || !strings.Contains(log, "killing it") {
+	if log := logOf(t, logs); !strings.Contains(log, "goodbye") || !strings.Contains(log, "killing what is left") {
 		t.Errorf("log:\n%s", log)
 	}
 }

@@ -170,8 +170,10 @@ func (l *local) Close() error {
 	all.Wait()
 	errs = append(errs, l.run.End())
 	// A run that ended before may have had to leave something for us.
-	_, err := Clean(l.options)
-	return errors.Join(append(errs, err)...)
+	if _, err := Clean(l.options); err != nil {
+		l.options.Note(err.Error())
+	}
+	return errors.Join(errs...)
 }
 
 // add registers a part, so that Close ends it.

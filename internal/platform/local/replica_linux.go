@@ -188,7 +188,7 @@ func (r *replica) end(ctx context.Context) error {
 			break
 		}
 		if !sleep(ctx, 5*time.Millisecond) {
-			r.log.note("it did not end within %v of SIGTERM; killing it", platform.StopGrace)
+			r.log.note("not everything ended in time after SIGTERM; killing what is left")
 			break
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strconv"
 	"syscall"
 
 	"github.com/millicore/millicore/maxprocs/cgroup"
@@ -82,26 +81,12 @@ func (g *Group) Remove() error {
 // hint adds what to do about a refused setting.
 func (h *home) hint(s setting, err error) string {
 	switch {
-	case errors.Is(err, syscall.EINVAL) && s.file == "cpu.cfs_quota_us":
-		if limit, ok := h.parentCPUs(); ok {
-			return fmt.Sprintf(": %s itself is limited to %s CPUs, and cgroup v1 allows no higher limit below that; lower the limit", h.Dir, limit)
-		}
 	case errors.Is(err, syscall.ENOENT) && (s.file == "cpu.cfs_burst_us" || s.file == "cpu.max.burst"):
 		return ": bursts need Linux 5.14; leave the burst out"
 	case s.file == "cpuset.cpus":
 		return fmt.Sprintf(": the CPUs here are %s", available(h))
 	}
 	return ""
-}
-
-// parentCPUs is the limit in effect on the home.
-func (h *home) parentCPUs() (string, bool) {
-	at, err := cgroup.Host().At(h.Dir)
-	if err != nil {
-		return "", false
-	}
-	limit := at.CPULimit()
-	return strconv.FormatFloat(limit.CPUs, 'g', -1, 64), limit.State == cgroup.Limited
 }
 
 // available names the CPUs that a cpuset in the home may have.

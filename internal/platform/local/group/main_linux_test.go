@@ -58,17 +58,17 @@ func begin(t *testing.T) *Run {
 		if err := r.End(); err != nil {
 			t.Error(err)
 		}
-		nothingLeft(t, w, r.name, state)
+		nothingLeft(t, w, state)
 	})
 	return r
 }
 
-// nothingLeft checks that a run is gone, with its ledger.
-func nothingLeft(t *testing.T, w Way, name, state string) {
+// nothingLeft checks that all runs of this process are gone, with their ledgers.
+func nothingLeft(t *testing.T, w Way, state string) {
 	t.Helper()
 	for _, h := range w.Homes {
-		if dir := filepath.Join(h.Dir, name); exists(dir) {
-			t.Errorf("%s is left", dir)
+		if found, _ := filepath.Glob(filepath.Join(h.Dir, prefix+itoa(os.Getpid())+"-*")); len(found) > 0 {
+			t.Errorf("%v is left", found)
 		}
 	}
 	if files, _ := filepath.Glob(filepath.Join(state, "*")); len(files) > 0 {

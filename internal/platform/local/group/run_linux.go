@@ -49,11 +49,30 @@ func Begin(w Way, state string) (*Run, error) {
 			r.later = append(r.later, h)
 			continue
 		}
-		if err := r.enter(h); err != nil && !h.Optional {
+		before := len(r.homes)
+		err := r.enter(h)
+		if err != nil && h.Optional && r.leave(before) == nil {
+			continue
+		}
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("make control groups in %s: %w", h.Dir, err), r.End())
 		}
 	}
 	return r, nil
+}
+
+// leave removes the run's directories from all homes but the first ones.
+func (r *Run) leave(keep int) error {
+	var errs []error
+	for _, h := range slices.Backward(r.homes[keep:]) {
+		m := moved{Home: h.Dir, Controllers: h.enabled}
+		if h.Leaf {
+			m.Leaf = path.Join(h.dir, leaf)
+		}
+		errs = append(errs, erase(h.dir, m))
+	}
+	r.homes = r.homes[:keep]
+	return errors.Join(errs...)
 }
 
 // enter makes the run's directory in a home and enables its controllers.
@@ -214,23 +233,17 @@ func (h *home) apply(dir string, s setting) error {
 func (r *Run) End() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var errs []error
-	for _, h := range slices.Backward(r.homes) {
-		m := moved{Home: h.Dir, Controllers: h.enabled}
-		if h.Leaf {
-			m.Leaf = path.Join(h.dir, leaf)
-		}
-		errs = append(errs, erase(h.dir, m))
-	}
-	r.homes, r.later = nil, nil
-	err := errors.Join(errs...)
+	r.later = nil
+	err := r.leave(0)
 	if errors.Is(err, errInUse) {
 		return r.ledger.close(false)
 	}
 	return errors.Join(err, r.ledger.close(err == nil))
 }
 
-// Check reports a limit that no controller here can keep.
+// Check reports a limit that cannot be kept here: its controller is missing, or
+// a group that this process is in has a lower one. v1 would refuse that; v2
+// would take it, and the service would never get what the limit promises.
 func (r *Run) Check(l experiment.Limits) error {
 	switch {
 	case l.Memory != 0 && !r.Has(cgroup.Memory):
@@ -238,5 +251,27 @@ func (r *Run) Check(l experiment.Limits) error {
 	case l.CPUSet != "" && !r.Has(cgroup.CPUSet):
 		return errors.New("confine to CPUs: the cpuset controller of cgroups is not available here; leave the cpuset out, or use --on docker")
 	}
+	above, err := r.above()
+	if err != nil {
+		return err
+	}
+	cpu, memory := above.CPULimit(), above.MemoryLimit()
+	switch {
+	case cpu.State == cgroup.Limited && float64(l.CPUMillis) > 1000*cpu.CPUs:
+		return fmt.Errorf("limit CPU to %dm: %s, in which millicore runs, is itself limited to %gm; lower the limit, or run elsewhere", l.CPUMillis, cpu.Dir, 1000*cpu.CPUs)
+	case memory.State == cgroup.Limited && l.Memory > memory.Bytes:
+		return fmt.Errorf("limit memory to %d bytes: %s, in which millicore runs, is itself limited to %d; lower the limit, or run elsewhere", l.Memory, memory.Dir, memory.Bytes)
+	}
 	return nil
+}
+
+// above is the group that the run's directories are in.
+func (r *Run) above() (cgroup.Group, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var dirs []string
+	for _, h := range r.homes {
+		dirs = append(dirs, h.Dir)
+	}
+	return cgroup.Host().At(dirs...)
 }

@@ -77,33 +77,55 @@ func TestRefusedLimitsLeaveNothing(t *testing.T) {
 	}
 }
 
-func TestLimitAboveTheParents(t *testing.T) {
+func TestLimitsAboveTheCallersOwnAreRefused(t *testing.T) {
 	r := begin(t)
-	outer, err := r.Make("outer", experiment.Limits{CPUMillis: 500}, 1)
+	outer, err := r.Make("outer", experiment.Limits{CPUMillis: 500, Memory: 64 << 20}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := 0 // the home of the cpu controller
-	for !strings.HasPrefix(outer.dirs[i], r.homes[i].dir) || at(t, outer.dirs[i]).OwnCPULimit().State != cgroup.Limited {
-		i++
+	// A run whose homes are in that group.
+	inner := &Run{}
+	for i, h := range r.homes {
+		inner.homes = append(inner.homes, &home{Home: Home{Version: h.Version, Dir: outer.dirs[i], Controllers: h.Controllers}})
 	}
-	in := &home{Home: Home{Version: r.homes[i].Version, Dir: outer.dirs[i], Controllers: []cgroup.Controller{cgroup.CPU}}}
-	dir := filepath.Join(outer.dirs[i], "inner")
-	if in.Version == cgroup.V2 {
-		if err := set(outer.dirs[i], "cgroup.subtree_control", "+cpu"); err != nil {
-			t.Fatal(err)
-		}
+	for _, test := range []struct {
+		name   string
+		limits experiment.Limits
+		want   string // a part of the error; empty: none
+	}{
+		{"the same", experiment.Limits{CPUMillis: 500, Memory: 64 << 20}, ""},
+		{"none", experiment.Limits{}, ""},
+		{"more CPU", experiment.Limits{CPUMillis: 501}, "is itself limited to 500m"},
+		{"more memory", experiment.Limits{Memory: 64<<20 + 1}, "is itself limited to 67108864"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := inner.Check(test.limits)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
+}
+
+func TestOptionalHomeIsDoneWithout(t *testing.T) {
+	w, state := way(t), t.TempDir()
+	w.Homes = append(w.Homes, Home{Version: cgroup.V2, Dir: "/sys/fs/cgroup/nonexistent", Optional: true})
+	r, err := Begin(w, state)
+	if err != nil {
 		t.Fatal(err)
 	}
-	err = in.limit(dir, experiment.Limits{CPUMillis: 1000}, 1)
-	switch {
-	case in.Version == cgroup.V2 && err != nil:
-		t.Errorf("v2 allows it, but: %v", err)
-	case in.Version == cgroup.V1 && (err == nil || !strings.Contains(err.Error(), "is limited to 0.5 CPUs")):
-		t.Errorf("v1 refuses it, but: %v", err)
+	if _, err := r.Make("without", experiment.Limits{CPUMillis: 500}, 1); err != nil {
+		t.Error(err)
 	}
+	if err := r.End(); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t, w, state)
+	w.Homes[len(w.Homes)-1].Optional = false
+	if _, err := Begin(w, state); err == nil || !strings.Contains(err.Error(), "make control groups in /sys/fs/cgroup/nonexistent") {
+		t.Errorf("one that is not optional: %v", err)
+	}
+	nothingLeft(t, w, state)
 }
 
 func TestSignalReachesEveryProcess(t *testing.T) {

@@ -37,7 +37,7 @@ func TestSweepRemovesWhatADeadRunLeft(t *testing.T) {
 	if err := left.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("its process ended with %v, want killed", err)
 	}
-	nothingLeft(t, w, dead.name, state)
+	nothingLeft(t, w, state)
 }
 
 // cpuset is a cpuset that the run can have.
@@ -69,7 +69,7 @@ func TestSweepLeavesALivingRunAlone(t *testing.T) {
 	if err := r.End(); err != nil {
 		t.Error(err)
 	}
-	nothingLeft(t, w, r.name, state)
+	nothingLeft(t, w, state)
 }
 
 func TestSweepLeavesAloneWhatItCannotProve(t *testing.T) {
@@ -163,8 +163,7 @@ func TestTwoRunsInOneGroup(t *testing.T) {
 	if _, err := Sweep(state); err != nil {
 		t.Error(err)
 	}
-	nothingLeft(t, w, first.name, state)
-	nothingLeft(t, w, second.name, state)
+	nothingLeft(t, w, state)
 }
 
 func TestStateFolderOfOthersIsRefused(t *testing.T) {

@@ -64,7 +64,7 @@ func Start(c Command, stdin, stdout, stderr *os.File) (*exec.Cmd, error) {
 	if stderr != nil {
 		cmd.Stderr = stderr
 	}
-	err = cmd.Start()
+	err = startUnlocked(cmd)
 	ordersOut.Close()
 	answersIn.Close()
 	if err != nil {
@@ -89,6 +89,15 @@ func Start(c Command, stdin, stdout, stderr *os.File) (*exec.Cmd, error) {
 		return nil, err
 	}
 	return cmd, nil
+}
+
+// startUnlocked starts a process from a goroutine of its own. The kernel sends
+// the signal of the parent's death when the thread that forked ends, and Go ends
+// a thread with the goroutine that was locked to it, as the caller's may be.
+func startUnlocked(cmd *exec.Cmd) error {
+	started := make(chan error, 1)
+	go func() { started <- cmd.Start() }()
+	return <-started
 }
 
 // explain says what failed and what to do.
