@@ -22,7 +22,7 @@ var flagTexts = map[string]string{
 	"requests_dropped":     "Requests were due and never sent, as the trial had ended or was stopped.",
 	"few_periods_for_p999": "Fewer than 1,000 quota periods were measured: p99.9 rests on too few of them to be relied on.",
 	"moving_load":          "The load moves: no percentile over all of it describes a level. See the levels held.",
-	"trial_failed":         "A trial failed before its end; other attempts or trials stand in for it.",
+	"trial_failed":         "A trial failed before its end, and is left out of the figures.",
 	"unsteady":             "The first and the last third of the measured part differ: the service had not settled.",
 }
 

@@ -123,11 +123,11 @@ function leads() {
   const staged = charts.steps.some((s) => s.length > 0);
   document.getElementById("curves-lead").textContent = staged
     ? "Large marks are the levels that the load held; small ones are single intervals, ramps among them."
-    : "Large marks are the cells’ own figures over all trials; small ones are single intervals of the measured part.";
+    : "Large marks are the cells’ own figures over all trials, late answers included; small ones are single intervals of the measured part.";
   document.getElementById("time-lead").textContent = "Seconds since each trial’s load began."
     + (!several ? "" : state.trials === "each" ? " Thick lines are the median over a cell’s trials at that moment, thin ones its trials."
       : " Lines are the median over a cell’s trials at that moment, bands reach from the lowest trial to the highest.")
-    + (charts.warmup > 0 || charts.drain !== null ? " Grey is warm-up and drain, which count for nothing." : "")
+    + (charts.warmup > 0 || charts.drain !== null ? " Grey at the start is the warm-up, which counts for nothing; grey at the end the drain, in which the last answers were awaited." : "")
     + (charts.thinned ? " The test is long: each stretch shows its lowest and its highest value." : "")
     + " Drag to zoom, double-click to go back.";
 }
@@ -147,7 +147,7 @@ function start() {
   const someCurve = (p) => charts.cells.some((c, cell) => { const { cloud, marks } = curvePoints(p, cell); return cloud[0].length + marks[0].length > 0; });
   const anything = curvePanels.some(someCurve) || timePanels.some((p) => measured(p.metric()));
   if (!anything) {
-    document.getElementById("charts-section").replaceChildren(element("p", "lead", "No interval was measured: there is nothing to draw."));
+    document.getElementById("charts-section").replaceChildren(element("p", "lead alone", "No interval was measured: there is nothing to draw."));
     return ready();
   }
   leads();

@@ -99,7 +99,8 @@ function yRange(panel) {
   };
 }
 
-// shade marks the warm-up and the drain, which count for nothing.
+// shade marks the warm-up, which counts for nothing, and the drain, in which
+// nothing was sent.
 function shade(u) {
   const { left, top, width, height } = u.bbox;
   const draw = (from, to) => {
