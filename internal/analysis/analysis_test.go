@@ -225,3 +225,17 @@ func TestNoiseTellsANeighbour(t *testing.T) {
 		})
 	}
 }
+
+func TestABusyHostIsToldOnceACell(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	b := New(e, []Attempt{{Trial: 1, State: Disturbed, Why: "a"}, {Trial: 2, State: Disturbed, Why: "b"}, {Trial: 3, State: Failed, Why: "no such file"},
+		{Trial: 4, State: Disturbed, Why: "c"}, {Trial: 5, State: Disturbed, Why: "d"}})
+	got := b.Summarize(SummaryExperiment{}, nil).Findings
+	want := []Finding{
+		{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 3: no such file"},
+		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed", Text: "trial 1, 2, 4, 5: a; b; c; and 1 more like these"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,39 +45,58 @@ func objectiveFinding(c *CellSummary) (Finding, bool) {
 	got := fmt.Sprintf("asked: %s; seen: p99 %s ms, availability %s%%", c.Objective.Text, figure(p99(c)), figure(c.Availability))
 	switch {
 	case c.Objective.Met == nil:
-		f.Title, f.Text = c.Label+": whether the objective was met cannot be told", got
+		f.Title, f.Text = "whether the objective was met cannot be told", got
 	case *c.Objective.Met:
-		f.Title, f.Text = c.Label+" meets the objective", got
+		f.Title, f.Text = "meets the objective", got
 	default:
-		f.Title, f.Text = c.Label+" misses the objective", got
+		f.Title, f.Text = "misses the objective", got
 	}
 	return f, true
 }
 
-// failures tells of attempts that failed or were disturbed, once a reason.
+// states are the words for what became of attempts, worst first.
+var states = []struct {
+	state State
+	words string
+}{
+	{Failed, "failed"},
+	{Partial, "cut off before the end"},
+	{Disturbed, "disturbed"},
+}
+
+// failures tells of the cell's attempts that failed or were disturbed: one
+// finding a kind, with the reasons, since a busy host gives one to every trial.
 func (b *Builder) failures(c *CellSummary) []Finding {
 	var all []Finding
-	seen := map[string]int{}
-	for _, a := range b.attempts {
-		if a.Cell != c.Cell || a.Why == "" || a.State == Complete {
+	for _, kind := range states {
+		var trials, reasons []string
+		for _, a := range b.attempts {
+			if a.Cell != c.Cell || a.State != kind.state {
+				continue
+			}
+			trials = append(trials, fmt.Sprint(a.Trial))
+			if !slices.Contains(reasons, a.Why) {
+				reasons = append(reasons, a.Why)
+			}
+		}
+		if len(trials) == 0 {
 			continue
 		}
-		title := c.Label + ": a trial failed"
-		switch a.State {
-		case Disturbed:
-			title = c.Label + ": a trial was disturbed"
-		case Partial:
-			title = c.Label + ": a trial did not run to its end"
+		f := Finding{Level: "warning", Cell: &c.Cell, Title: plural(len(trials), "trial") + " " + kind.words}
+		f.Text = "trial " + strings.Join(trials, ", ") + ": " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
+		if more := len(reasons) - 3; more > 0 {
+			f.Text += fmt.Sprintf("; and %d more like these", more)
 		}
-		reason, _, _ := strings.Cut(a.Why, "\n")
-		if i, ok := seen[title+reason]; ok {
-			all[i].Text += fmt.Sprintf(", %d", a.Trial)
-			continue
-		}
-		seen[title+reason] = len(all)
-		all = append(all, Finding{Level: "warning", Cell: &c.Cell, Title: title, Text: fmt.Sprintf("%s; trials %d", a.Why, a.Trial)})
+		all = append(all, f)
 	}
 	return all
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func p99(c *CellSummary) *float64 {
