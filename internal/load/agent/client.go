@@ -20,7 +20,11 @@ import (
 type Client struct {
 	stream io.ReadWriteCloser
 	events chan event
-	mu     sync.Mutex // of writing
+	left   chan struct{} // closed when nobody takes events any more
+	leave  sync.Once
+	said   chan struct{} // closed when nothing follows what the agent said
+	last   error         // its last word, where that was an error
+	mu     sync.Mutex    // of writing
 }
 
 type event struct {
@@ -30,27 +34,46 @@ type event struct {
 
 // NewClient begins a conversation over a stream. Close ends it.
 func NewClient(stream io.ReadWriteCloser) *Client {
-	c := &Client{stream: stream, events: make(chan event, 16)}
+	c := &Client{stream: stream, events: make(chan event), left: make(chan struct{}), said: make(chan struct{})}
 	go c.read()
 	return c
 }
 
 func (c *Client) read() {
 	defer close(c.events)
+	err := c.readLines()
+	c.last = err
+	close(c.said)
+	if err != nil {
+		c.tell(event{err: err})
+	}
+}
+
+// readLines hands events over until the stream ends or the agent gives up.
+func (c *Client) readLines() error {
 	lines := bufio.NewScanner(c.stream)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	for lines.Scan() {
 		e, err := decodeEvent(lines.Bytes())
-		if err == nil && e.Error != "" {
-			err = errors.New(e.Error)
-		}
-		c.events <- event{Event: e, err: err}
 		if err != nil {
-			return
+			return err
+		}
+		if e.Error != "" {
+			return errors.New(e.Error)
+		}
+		if !c.tell(event{Event: e}) {
+			return nil
 		}
 	}
-	if err := lines.Err(); err != nil {
-		c.events <- event{err: err}
+	return lines.Err()
+}
+
+func (c *Client) tell(e event) bool {
+	select {
+	case c.events <- e:
+		return true
+	case <-c.left:
+		return false
 	}
 }
 
@@ -106,10 +129,8 @@ func (c *Client) Follow(ctx context.Context, take func(*signals.Frame) error) (p
 
 // Close ends the conversation, and with it the agent's traffic.
 func (c *Client) Close() error {
-	err := c.stream.Close()
-	for range c.events { // let the reader end
-	}
-	return err
+	c.leave.Do(func() { close(c.left) })
+	return c.stream.Close()
 }
 
 func (c *Client) next(ctx context.Context) (protocol.Event, error) {
@@ -135,7 +156,20 @@ func (c *Client) send(command protocol.Command) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, err := c.stream.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("agent: send %s: %w", name(command), err)
+		return fmt.Errorf("agent: send %s: %w", name(command), c.why(err))
 	}
 	return nil
+}
+
+// why is why a command could not be sent: where the agent has given up, what it
+// said of that.
+func (c *Client) why(err error) error {
+	select {
+	case <-c.said:
+		if c.last != nil {
+			return c.last
+		}
+	case <-time.After(time.Second):
+	}
+	return err
 }

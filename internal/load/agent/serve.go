@@ -20,8 +20,14 @@ import (
 // Serve does what comes in until in ends, which ends all traffic too. What goes
 // wrong is told to the lab in words, as the last line, and returned.
 func Serve(in io.Reader, out io.Writer) error {
-	s := &server{out: newWriter(out), commands: make(chan protocol.Command), ended: make(chan error, 1)}
+	s := &server{
+		out:      newWriter(out),
+		commands: make(chan protocol.Command),
+		ended:    make(chan error, 1),
+		left:     make(chan struct{}),
+	}
 	defer s.out.close()
+	defer close(s.left)
 	go s.read(in)
 	err := s.serve()
 	if err != nil {
@@ -33,7 +39,8 @@ func Serve(in io.Reader, out io.Writer) error {
 type server struct {
 	out      *writer
 	commands chan protocol.Command
-	ended    chan error // why no more commands come; nil: the input ended
+	ended    chan error    // why no more commands come; nil: the input ended
+	left     chan struct{} // closed when nobody takes commands any more
 }
 
 // read decodes the input. It ends with it, or with the first line that is no
@@ -50,7 +57,11 @@ func (s *server) read(in io.Reader) {
 			s.ended <- err
 			return
 		}
-		s.commands <- command
+		select {
+		case s.commands <- command:
+		case <-s.left:
+			return
+		}
 	}
 	if err := lines.Err(); err != nil {
 		s.ended <- fmt.Errorf("read commands: %w", err)

@@ -140,7 +140,8 @@ func (e *Engine) Change(load Load) error {
 // Stop ends the load. Run returns when what is in flight has ended or timed out.
 func (e *Engine) Stop() { e.order(order{stop: true, at: time.Since(e.zero) + lead}) }
 
-// Close ends all traffic at once and waits for the loops to end.
+// Close ends all traffic at once and waits for the loops to end; a Run under
+// way returns. Nothing may be asked of the engine afterwards.
 func (e *Engine) Close() {
 	e.order(order{quit: true, at: time.Since(e.zero)})
 	for _, full := range e.full {
@@ -155,7 +156,6 @@ func (e *Engine) release() {
 	for _, p := range e.ports {
 		p.release()
 	}
-	e.ports = nil
 }
 
 func (e *Engine) order(o order) {

@@ -59,8 +59,12 @@ const (
 	manyConnections = 1024
 )
 
-// maxConnections of one trial, beyond which a plan is surely a slip.
-const maxConnections = 1 << 20
+// Beyond these a plan is surely a slip: users or connections of one trial, and
+// requests per second, of which a loop can still keep the books.
+const (
+	maxConnections = 1 << 20
+	maxRate        = 5_000_000
+)
 
 // connections returns how many connections all agents have together.
 func (p *Plan) connections(load Load) int {
@@ -123,6 +127,10 @@ func (p *Plan) settleLoad() error {
 	switch l := p.Load; {
 	case l.Requests < 0:
 		return fmt.Errorf("%d requests", l.Requests)
+	case !l.Open && l.Curve.Peak() > maxConnections:
+		return fmt.Errorf("%v users are more than %d", l.Curve.Peak(), maxConnections)
+	case l.Open && l.Curve.Peak() > maxRate:
+		return fmt.Errorf("%v requests/s are more than any agent can make", l.Curve.Peak())
 	case l.Requests > 0 && l.Open:
 		return errors.New("a number of requests ends a closed loop; an open loop ends with its stages")
 	case l.Requests > 0 && p.Warmup > 0:

@@ -1,0 +1,377 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Trials one after another on one conversation, of both kinds.
+func TestTrialsOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	c := serve(t)
+	for n := range 3 {
+		if all := sum(trial(t, c, byNumber(server.addr(), 100+n, 3))); all.Good != int64(100+n) {
+			t.Errorf("%d good; want %d", all.Good, 100+n)
+		}
+		if all := sum(trial(t, c, openLoop(server.addr(), 100, 0.3))); all.Good != 30 {
+			t.Errorf("%d good; want 30", all.Good)
+		}
+	}
+}
+
+// Frames carry who sent them, tile the trial from the start that was asked for,
+// and come also where nothing happens.
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	c := serve(t)
+	p := openLoop(server.addr(), 20, 0.5)
+	p.Trial, p.Cell, p.Agent, p.Agents, p.Warmup = 7, 3, 1, 2, seconds(0.25)
+	ready, err := c.Prepare(t.Context(), p)
+	if err != nil || ready.Connections != 32 || ready.Threads != 1 || ready.PID == 0 || !strings.HasPrefix(ready.Version, "go") {
+		t.Fatalf("%+v, %v; want half of 64 connections, one thread, a process and a version", ready, err)
+	}
+	start := time.Now().Add(30 * time.Millisecond)
+	if err := c.Start(start); err != nil {
+		t.Fatal(err)
+	}
+	var frames []*signals.Frame
+	done, err := c.Follow(t.Context(), func(f *signals.Frame) error {
+		frames = append(frames, f)
+		return nil
+	})
+	if err != nil || done.PeakRSS <= 0 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	end := start.UnixNano()
+	for i, f := range frames {
+		if f.Trial != 7 || f.Cell != 3 || f.Seq != i || f.Agent == nil || *f.Agent != 1 || f.Client == nil || f.Server != nil || f.Host != nil {
+			t.Errorf("frame %d: %+v", i, f)
+		}
+		if f.Start != end || f.End <= f.Start {
+			t.Errorf("frame %d: %d to %d after %d", i, f.Start, f.End, end)
+		}
+		end = f.End
+		phase := signals.Warmup
+		switch {
+		case i >= 8:
+			phase = signals.Drain
+		case i >= 3:
+			phase = signals.Measure
+		}
+		if f.Phase != phase {
+			t.Errorf("frame %d is of the phase %s; want %s", i, f.Phase, phase)
+		}
+	}
+	if len(frames) < 8 || frames[7].End != start.Add(750*time.Millisecond).UnixNano() {
+		t.Errorf("%d frames; want 3 of warm-up and 5 measured until 750ms after the start", len(frames))
+	}
+}
+
+// Two agents and their threads make one load; merged, they are all of it.
+func TestAgentsAreMerged(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	const agents = 2
+	var mu sync.Mutex
+	var frames []*signals.Frame
+	var group sync.WaitGroup
+	start := time.Now().Add(500 * time.Millisecond)
+	for i := range agents {
+		c := serve(t)
+		p := openLoop(server.addr(), 400, 1)
+		p.Agent, p.Agents, p.Threads = i, agents, 2
+		if _, err := c.Prepare(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(start); err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			_, err := c.Follow(t.Context(), func(f *signals.Frame) error {
+				mu.Lock()
+				defer mu.Unlock()
+				frames = append(frames, f)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	all := sum(frames)
+	if all.Intended != 400 || all.Good != 400 || all.Latency.Count() != 400 {
+		t.Errorf("intended %d, good %d, %d latencies; want 400", all.Intended, all.Good, all.Latency.Count())
+	}
+	if n := server.requests.Load(); n != 400 {
+		t.Errorf("the service got %d requests; want 400", n)
+	}
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	c := serve(t)
+	p := openLoop(server.addr(), 100, 3600)
+	if _, err := c.Prepare(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	var frames []*signals.Frame
+	_, err := c.Follow(t.Context(), func(f *signals.Frame) error {
+		if frames = append(frames, f); len(frames) == 3 {
+			return c.Stop()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := sum(frames); all.Intended != all.Good || all.Good < 30 || all.Good != server.requests.Load() {
+		t.Errorf("intended %d, good %d, the service got %d; want the same, at least 30", all.Intended, all.Good, server.requests.Load())
+	}
+}
+
+func TestStopBeforeStart(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	c := serve(t)
+	if _, err := c.Prepare(t.Context(), openLoop(server.addr(), 100, 3600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Follow(t.Context(), func(f *signals.Frame) error { return errors.New("a frame of a trial that was not started") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := sum(trial(t, c, byNumber(server.addr(), 10, 1))); all.Good != 10 {
+		t.Errorf("%d good in the next trial; want 10", all.Good)
+	}
+}
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	c := serve(t)
+	if _, err := c.Prepare(t.Context(), openLoop(server.addr(), 10, 3600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	var frames []*signals.Frame
+	_, err := c.Follow(t.Context(), func(f *signals.Frame) error {
+		if frames = append(frames, f); len(frames) == 2 {
+			return c.Change(openLoop("", 500, 0.4).Load)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := sum(frames)
+	// 200 of the new load, and 1 of the old one for each 100 ms before it.
+	if late := all.Good - 200; late < 2 || late > 100 {
+		t.Errorf("%d good; want 200 and those before the change", all.Good)
+	}
+	measured, _ := measured(frames)
+	if rate := measured[len(measured)-1].Client.Rate; rate != 500 {
+		t.Errorf("the last rate is %v; want 500", rate)
+	}
+}
+
+// An agent whose input ends stops its traffic and ends.
+func TestTheInputEnds(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	lab, agent := net.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- Serve(agent, agent) }()
+	c := NewClient(lab)
+	if _, err := c.Prepare(t.Context(), openLoop(server.addr(), 100, 3600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	seen := errors.New("seen enough")
+	if _, err := c.Follow(t.Context(), func(*signals.Frame) error { return seen }); err != seen {
+		t.Fatal(err)
+	}
+	c.Close()
+	if err := <-done; err != nil {
+		t.Errorf("the agent ended with %v", err)
+	}
+	server.Close()
+	server.open.Wait() // hangs while a connection is open
+}
+
+// What the lab gets wrong is told in words, and ends the conversation.
+func TestErrorsAreTold(t *testing.T) {
+	for name, c := range map[string]struct{ lines, want string }{
+		"no JSON":                 {"hello\n", "command: "},
+		"nothing asked":           {"{}\n", "exactly one"},
+		"two things asked":        {`{"stop":{},"start":{"at":1}}`, "exactly one"},
+		"two on a line":           {`{"stop":{}} {"stop":{}}`, "more than one"},
+		"an unknown word":         {`{"halt":{}}`, "halt"},
+		"an unknown field":        {`{"stop":{"now":true}}`, "now"},
+		"start of nothing":        {`{"start":{"at":1}}`, "no trial is prepared"},
+		"no load":                 {`{"prepare":{"agents":1}}`, "kind"},
+		"a bad duration":          {`{"prepare":{"agents":1,"timeout":"soon"}}`, "soon"},
+		"a load without stages":   {`{"prepare":{"agents":1,"load":{"kind":"open"}}}`, "no stage"},
+		"requests with stages":    {`{"prepare":{"agents":1,"load":{"kind":"closed","requests":5,"stages":[{"from":1,"to":1},{"from":1,"to":1}]}}}`, "want one"},
+		"no targets":              {`{"prepare":{"agents":1,"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}`, "no targets"},
+		"a target without a port": {`{"prepare":{"agents":1,"targets":["localhost"],"load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}`, "host:port"},
+		"a path of two lines":     {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"request":{"path":"/\r\nX: y"},"load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}`, "path"},
+		"a start long past": {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}
+{"start":{"at":1}}`, "ago"},
+		"prepare in a trial": {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}
+{"prepare":{"agents":1}}`, "does not fit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			in := &lasting{Reader: strings.NewReader(c.lines + "\n"), over: make(chan struct{})}
+			defer close(in.over)
+			err := Serve(in, &out)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the agent ended with %v; want %q in it", err, c.want)
+			}
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			var last protocol.Event
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || err == nil && last.Error == "" {
+				t.Errorf("the last line is %q, %v; want an error", lines[len(lines)-1], err)
+			}
+		})
+	}
+}
+
+// lasting is a reader that does not end after its text.
+type lasting struct {
+	io.Reader
+	over chan struct{}
+}
+
+func (l *lasting) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if err == io.EOF {
+		<-l.over
+	}
+	return n, err
+}
+
+// The lab learns of what goes wrong on the other side.
+func TestTheClientLearnsOfErrors(t *testing.T) {
+	for name, c := range map[string]struct{ says, want string }{
+		"an error":           {`{"error":"no such host"}`, "no such host"},
+		"no words":           {"", "without a word"},
+		"nonsense":           {"hello", "event: "},
+		"nothing":            {"{}", "exactly one"},
+		"a frame too early":  {`{"frame":{}}`, "something else"},
+		"a frame too broken": {`{"frame":{"client":{"latency":"AAAA"}}}`, "histogram"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lab, agent := net.Pipe()
+			go func() {
+				bufio.NewReader(agent).ReadString('\n')
+				io.WriteString(agent, c.says)
+				agent.Close()
+			}()
+			client := NewClient(lab)
+			defer client.Close()
+			_, err := client.Prepare(t.Context(), protocol.Prepare{})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+// An agent that has given up takes no more commands: the lab is told why.
+func TestACommandToAnAgentThatGaveUp(t *testing.T) {
+	lab, agent := net.Pipe()
+	go func() {
+		io.WriteString(agent, `{"error":"out of ports"}`+"\n")
+		agent.Close()
+	}()
+	client := NewClient(lab)
+	defer client.Close()
+	<-client.said
+	if err := client.Stop(); err == nil || !strings.Contains(err.Error(), "out of ports") {
+		t.Errorf("%v; want the agent's words", err)
+	}
+}
+
+func TestTheLabGivesUpWaiting(t *testing.T) {
+	lab, agent := net.Pipe()
+	go io.Copy(io.Discard, agent)
+	client := NewClient(lab)
+	defer client.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the user has had enough"))
+	if _, err := client.Prepare(ctx, protocol.Prepare{}); err == nil || !strings.Contains(err.Error(), "had enough") {
+		t.Errorf("%v; want the cause", err)
+	}
+}
+
+// A name is looked up; a service of two addresses is reached by the first.
+func TestTargetsByName(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	_, port, _ := net.SplitHostPort(server.addr())
+	if _, err := net.LookupHost("localhost"); err != nil {
+		t.Skip("localhost has no address here")
+	}
+	plan, err := newTarget("localhost:"+port, protocol.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !plan.Addr.Addr().IsLoopback() || !strings.Contains(string(plan.Request), "Host: localhost:"+port+"\r\n") {
+		t.Errorf("%v gets %q; want a loopback address and its own name", plan.Addr, plan.Request)
+	}
+}
+
+func FuzzCommand(f *testing.F) {
+	for _, c := range []protocol.Command{
+		{Prepare: &protocol.Prepare{Agents: 1, Targets: []string{"127.0.0.1:1"}, Timeout: seconds(1), Interval: seconds(1),
+			Load: protocol.Load{Kind: protocol.Open, Stages: []protocol.Stage{{Duration: seconds(1), From: 1, To: 2}}}}},
+		{Start: &protocol.Start{At: 1}}, {Change: &protocol.Change{}}, {Stop: &protocol.Stop{}},
+	} {
+		line, _ := json.Marshal(c)
+		f.Add(line)
+	}
+	f.Add([]byte(`{"prepare":{"load":{"stages":[{"duration":"1h","from":1e308,"to":-1}]}}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		c, err := decodeCommand(line)
+		if err != nil {
+			return
+		}
+		if name(c) == "" {
+			t.Fatalf("%q is no command", line)
+		}
+		if c.Prepare != nil {
+			c.Prepare.Targets = nil // no look-ups
+			newPlan(c.Prepare)
+		}
+		if c.Change != nil {
+			newLoad(c.Change.Load)
+		}
+	})
+}

@@ -1,0 +1,305 @@
+package agent
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// byNumber is a trial of n requests by some users.
+func byNumber(addr string, n, users int) protocol.Prepare {
+	return protocol.Prepare{
+		Trial: 1, Agents: 1, Targets: []string{addr},
+		Load: protocol.Load{
+			Kind: protocol.Closed, Requests: int64(n),
+			Stages: []protocol.Stage{{From: float64(users), To: float64(users)}},
+		},
+		Timeout: seconds(30), Interval: seconds(0.1),
+	}
+}
+
+// What each service's requests end as, counted to the last one.
+func TestEndings(t *testing.T) {
+	for name, c := range map[string]struct {
+		serve    func(*exchange)
+		n, users int
+		want     signals.Client // counts; Status by hand below
+		status   string         // of all whole answers
+		bytes    int64          // received at least
+		connects int64          // at least; each user's at most one more
+	}{
+		"fine":                 {serve: answering(fine), n: 500, users: 10, want: signals.Client{Good: 500}, status: "200", bytes: 500 * int64(len(fine)), connects: 10},
+		"5 MB":                 {serve: answering(big), n: 8, users: 2, want: signals.Client{Good: 8}, status: "200", bytes: 40_000_000, connects: 2},
+		"5 MB in chunks":       {serve: answering(chunky), n: 8, users: 2, want: signals.Client{Good: 8}, status: "200", bytes: 40_000_000, connects: 2},
+		"byte by byte":         {serve: byByte(fine), n: 40, users: 4, want: signals.Client{Good: 40}, status: "200", connects: 4},
+		"chunks, byte by byte": {serve: byByte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: u\r\n\r\n"), n: 40, users: 4, want: signals.Client{Good: 40}, status: "200", connects: 4},
+		"a length too short":   {serve: answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
+		"a length too long":    {serve: onceThenClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
+		"a length of words":    {serve: answering("HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
+		"a broken chunk":       {serve: answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
+		"garbage":              {serve: answering("\x00\x01\x02\n\n"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
+		"endless headers":      {serve: endless("X: y\r\n"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
+		"one endless header":   {serve: endless("xxxxxxxx"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
+		"closes at once":       {serve: func(x *exchange) {}, n: 12, users: 4, want: signals.Client{Cut: 12}},
+		"resets at once":       {serve: func(x *exchange) { x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}},
+		"resets for an answer": {serve: func(x *exchange) { x.request(); x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}},
+		"closes half way":      {serve: onceThenClose(fine[:30]), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
+		"closes each":          {serve: onceThenClose(strings.Replace(fine, "\r\n", "\r\nConnection: close\r\n", 1)), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 200},
+		"HTTP/1.0":             {serve: onceThenClose("HTTP/1.0 200 OK\r\n\r\nhello"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 200},
+		"HTTP/1.0, kept alive": {serve: answering("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 4},
+		"interim answers":      {serve: answering("HTTP/1.1 100 Continue\r\n\r\n" + fine), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 4},
+		"failures":             {serve: answering("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"), n: 200, users: 4, status: "500", connects: 4},
+		"redirects":            {serve: answering("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n"), n: 200, users: 4, status: "302", connects: 4},
+		"nothing to say":       {serve: answering("HTTP/1.1 204 No Content\r\n\r\n"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "204", connects: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := startHostile(t, c.serve)
+			all := sum(trial(t, serve(t), byNumber(server.addr(), c.n, c.users)))
+			want := c.want
+			if c.status != "" {
+				want.Status = map[string]int64{c.status: int64(c.n)}
+			}
+			checkCounts(t, all, want)
+			if all.Intended != int64(c.n) || all.Sent != int64(c.n) || all.Ended() != int64(c.n) {
+				t.Errorf("intended %d, sent %d, ended %d; want %d", all.Intended, all.Sent, all.Ended(), c.n)
+			}
+			if all.Latency.Count() != c.want.Good || all.SendLag.Count() != int64(c.n) {
+				t.Errorf("%d latencies, %d lags; want %d, %d", all.Latency.Count(), all.SendLag.Count(), c.want.Good, c.n)
+			}
+			if all.Bytes < c.bytes {
+				t.Errorf("%d bytes; want at least %d", all.Bytes, c.bytes)
+			}
+			if c.connects > 0 && (all.Connects < c.connects || all.Connects > c.connects+int64(c.users)) {
+				t.Errorf("%d connections; want %d to %d", all.Connects, c.connects, c.connects+int64(c.users))
+			}
+		})
+	}
+}
+
+func onceThenClose(text string) func(*exchange) {
+	return func(x *exchange) {
+		if x.request() {
+			x.say(text)
+		}
+	}
+}
+
+func endless(text string) func(*exchange) {
+	return func(x *exchange) {
+		x.request()
+		for x.say("HTTP/1.1 200 OK\r\n"); x.say(text); {
+		}
+	}
+}
+
+func checkCounts(t *testing.T, got *signals.Client, want signals.Client) {
+	t.Helper()
+	counts := func(c *signals.Client) string {
+		return fmt.Sprintf("good %d, timeouts %d, refused %d, cut %d, malformed %d, dropped %d, status %v",
+			c.Good, c.Timeouts, c.Refused, c.Cut, c.Malformed, c.Dropped, c.Status)
+	}
+	if got, want := counts(got), counts(&want); got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}
+
+// fastest is the lowest duration in a histogram, rounded up as it rounds.
+func fastest(h *signals.Histogram) time.Duration {
+	for _, bar := range h.HDR().Distribution() {
+		if bar.Count > 0 {
+			return time.Duration(bar.To) * time.Microsecond
+		}
+	}
+	return 0
+}
+
+// A service that sleeps 20 ms: no answer is faster, and 10 rounds of 5 users
+// take at least 10 times that.
+func TestAServiceThatSleeps(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, sleeping(20*time.Millisecond))
+	frames := trial(t, serve(t), byNumber(server.addr(), 50, 5))
+	all := sum(frames)
+	checkCounts(t, all, signals.Client{Good: 50, Status: map[string]int64{"200": 50}})
+	if least := fastest(all.Service); least < 20*time.Millisecond {
+		t.Errorf("an answer after %v from a service that sleeps 20ms", least)
+	}
+	last := frames[len(frames)-1]
+	if took := time.Duration(last.End - frames[0].Start); took < 200*time.Millisecond {
+		t.Errorf("10 rounds of 20ms took %v", took)
+	}
+}
+
+// A service that never answers: every request is given up after the timeout,
+// and says so in both histograms.
+func TestAServiceThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	for name, serveIt := range map[string]func(*exchange){
+		"silent":                (*exchange).silence,
+		"silent after a header": func(x *exchange) { x.request(); x.say(fine[:30]); x.silence() },
+		"a length never filled": func(x *exchange) {
+			x.request()
+			x.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
+			x.silence()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := byNumber(startHostile(t, serveIt).addr(), 12, 4)
+			p.Timeout = seconds(0.1)
+			all := sum(trial(t, serve(t), p))
+			checkCounts(t, all, signals.Client{Timeouts: 12})
+			if all.Latency.Count() != 12 || fastest(all.Latency) < 100*time.Millisecond || fastest(all.Service) < 100*time.Millisecond {
+				t.Errorf("%d latencies from %v, service from %v; want 12 of at least 100ms", all.Latency.Count(), fastest(all.Latency), fastest(all.Service))
+			}
+			if all.Connects < 12 {
+				t.Errorf("%d connections; each timeout costs one", all.Connects)
+			}
+		})
+	}
+}
+
+// Nobody listens: everything is refused, and nothing enters a histogram.
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	all := sum(trial(t, serve(t), byNumber(freeAddr(t), 20, 5)))
+	checkCounts(t, all, signals.Client{Refused: 20})
+	if all.Sent != 0 || all.Latency.Count() != 0 || all.Connects != 0 {
+		t.Errorf("sent %d, %d latencies, %d connections; want none", all.Sent, all.Latency.Count(), all.Connects)
+	}
+}
+
+// A service that accepts no connection: its queue is full, and dials get no
+// answer. They are given up after the timeout.
+func TestNobodyAccepts(t *testing.T) {
+	t.Parallel()
+	addr := fullListener(t)
+	p := byNumber(addr, 4, 2)
+	p.Timeout = seconds(0.2)
+	all := sum(trial(t, serve(t), p))
+	checkCounts(t, all, signals.Client{Refused: 4})
+}
+
+// One of two replicas is down: it refuses its half of an open loop, and the
+// other half is fine.
+func TestOneReplicaIsDown(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	p := openLoop(server.addr(), 200, 1)
+	p.Targets = append(p.Targets, freeAddr(t))
+	all := sum(trial(t, serve(t), p))
+	if all.Intended != 200 || all.Ended() != 200 || all.Refused < 60 || all.Good < 60 {
+		t.Errorf("intended %d, ended %d, good %d, refused %d; want 200, 200, about half and half",
+			all.Intended, all.Ended(), all.Good, all.Refused)
+	}
+}
+
+// A body of 3 MB goes out in pieces, to a service that reads all of it first.
+func TestALargeRequest(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering(fine))
+	p := byNumber(server.addr(), 10, 2)
+	p.Request = protocol.Request{Method: "POST", Path: "/upload", Body: strings.Repeat("x", 3_000_000)}
+	all := sum(trial(t, serve(t), p))
+	checkCounts(t, all, signals.Client{Good: 10, Status: map[string]int64{"200": 10}})
+	if n := server.requests.Load(); n != 10 {
+		t.Errorf("the service read %d whole requests; want 10", n)
+	}
+}
+
+// A service that refuses a large body before it has read it: the answer counts,
+// and the connection is of no more use.
+func TestALargeRequestIsRefusedEarly(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, func(x *exchange) {
+		x.in.ReadString('\n')
+		x.say("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+		x.silence()
+	})
+	p := byNumber(server.addr(), 10, 2)
+	p.Request = protocol.Request{Method: "POST", Path: "/upload", Body: strings.Repeat("x", 30_000_000)}
+	all := sum(trial(t, serve(t), p))
+	checkCounts(t, all, signals.Client{Status: map[string]int64{"413": 10}})
+	if all.Connects < 10 {
+		t.Errorf("%d connections; want one for each request", all.Connects)
+	}
+}
+
+// Answers to HEAD have a length and no body.
+func TestHead(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, answering("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"))
+	p := byNumber(server.addr(), 20, 2)
+	p.Request.Method = "HEAD"
+	all := sum(trial(t, serve(t), p))
+	checkCounts(t, all, signals.Client{Good: 20, Status: map[string]int64{"200": 20}})
+	if all.Connects != 2 {
+		t.Errorf("%d connections; want 2", all.Connects)
+	}
+}
+
+// A service that closes each connection after its answer and does not say so: a
+// closed loop's next request may already be on its way, and is cut. Each request
+// is counted as one or the other.
+func TestClosingWithoutAWord(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, onceThenClose(fine))
+	all := sum(trial(t, serve(t), byNumber(server.addr(), 100, 2)))
+	if all.Good+all.Cut != 100 || all.Good < 50 || all.Ended() != 100 {
+		t.Errorf("%d good, %d cut, %d ended; want 100 good or cut, at least each first one good", all.Good, all.Cut, all.Ended())
+	}
+}
+
+// A service that hangs up on idle connections: requests that come seldom find
+// new ones. One that is sent in the very moment is cut; each is counted.
+func TestIdleConnectionsAreHungUpOn(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, func(x *exchange) {
+		for {
+			x.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+			if !x.request() || !x.say(fine) {
+				return
+			}
+		}
+	})
+	p := openLoop(server.addr(), 10, 1.5)
+	p.Connections = 1
+	all := sum(trial(t, serve(t), p))
+	if all.Good+all.Cut != 15 || all.Good == 0 || all.Ended() != 15 {
+		t.Errorf("%d good, %d cut, %d ended; want 15 good or cut", all.Good, all.Cut, all.Ended())
+	}
+}
+
+// openLoop is an open loop with even spacing.
+func openLoop(addr string, rate, length float64) protocol.Prepare {
+	return protocol.Prepare{
+		Trial: 1, Agents: 1, Targets: []string{addr},
+		Load: protocol.Load{
+			Kind: protocol.Open, Even: true,
+			Stages: []protocol.Stage{{Duration: seconds(length), From: rate, To: rate}},
+		},
+		Timeout: seconds(30), Interval: seconds(0.1),
+	}
+}
+
+// fullListener returns an address whose queue of connections is full.
+func fullListener(t *testing.T) string {
+	t.Helper()
+	addr, fill := listenWithoutQueue(t)
+	for range 8 {
+		go func() {
+			if conn, err := net.DialTimeout("tcp", addr, 100*time.Millisecond); err == nil {
+				t.Cleanup(func() { conn.Close() })
+			}
+			fill.Done()
+		}()
+	}
+	fill.Wait()
+	return addr
+}

@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// asService in the environment makes the test's binary a service that freezes:
+// its value is the work, the period and the time it stands still.
+const asService = "MILLICORE_TEST_AS_SERVICE"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(asService); text != "" {
+		if err := serveFrozen(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// serveFrozen says where it listens and when its clock began, serves until its
+// standard input ends, and says by how much it woke up late at worst.
+func serveFrozen(text string) error {
+	var f frozen
+	if _, err := fmt.Sscan(text, &f.work, &f.period, &f.still); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	epoch := time.Now()
+	fmt.Println(l.Addr(), epoch.UnixNano())
+	var worst atomic.Int64
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go f.serve(conn, epoch, &worst)
+		}
+	}()
+	_, err = io.Copy(io.Discard, os.Stdin)
+	fmt.Println(worst.Load())
+	return err
+}
+
+func (f frozen) serve(conn net.Conn, epoch time.Time, worst *atomic.Int64) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	answer := []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+	for {
+		for line := "more"; line != "\r\n"; {
+			var err error
+			if line, err = in.ReadString('\n'); err != nil {
+				return
+			}
+		}
+		if f.work > 0 {
+			at := epoch.Add(f.done(time.Since(epoch)))
+			time.Sleep(time.Until(at))
+			for late := int64(time.Since(at)); ; {
+				was := worst.Load()
+				if late <= was || worst.CompareAndSwap(was, late) {
+					break
+				}
+			}
+		}
+		if _, err := conn.Write(answer); err != nil {
+			return
+		}
+	}
+}
+
+// realService is a serveFrozen in a process of its own.
+type realService struct {
+	addr  netip.AddrPort
+	epoch time.Time
+	cmd   *exec.Cmd
+	in    io.Closer
+	out   *bufio.Reader
+}
+
+func startService(tb testing.TB, f frozen) *realService {
+	tb.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &realService{cmd: exec.Command(self)}
+	s.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d", asService, f.work, f.period, f.still))
+	s.cmd.Stderr = os.Stderr
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		tb.Fatal(err)
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.out = bufio.NewReader(out)
+	if err := s.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { s.stop() })
+	var addr string
+	var epoch int64
+	if _, err := fmt.Fscan(s.out, &addr, &epoch); err != nil {
+		tb.Fatal(err)
+	}
+	s.addr, s.epoch = netip.MustParseAddrPort(addr), time.Unix(0, epoch)
+	return s
+}
+
+// stop ends the service and returns by how much it woke up late at worst.
+func (s *realService) stop() (worst time.Duration) {
+	s.in.Close()
+	fmt.Fscan(s.out, (*int64)(&worst))
+	s.cmd.Wait()
+	return worst
+}
+
+// plan is a plan of requests to the service.
+func (s *realService) plan(load Load) Plan {
+	p := plan(load)
+	p.Targets = []Target{{Addr: s.addr, Request: []byte(request)}}
+	return p
+}
+
+// raced tells whether the race detector is on.
+var raced bool // set by race_on_test.go
+
+// The freeze of TestFreezeIsSeenWhole for real, over one period. A machine that
+// freezes by itself may spoil it; what the engine sent late and what the service
+// woke up late tell, and then it is tried again.
+func TestARealFreezeIsSeenWhole(t *testing.T) {
+	if testing.Short() || raced {
+		t.Skip("takes 10 seconds, and both sides as fast as they are without the race detector")
+	}
+	f := frozen{work: time.Millisecond, period: 8 * time.Second, still: time.Second}
+	want := f.truth(1000, 8*time.Second, 64)
+	const tries, quiet = 3, 2 * time.Millisecond
+	for range tries {
+		s := startService(t, f)
+		p := s.plan(Load{Open: true, Even: true, Curve: steady(t, 1000, 8*time.Second)})
+		p.Connections, p.Timeout = 64, 5*time.Second
+		all := newTally()
+		runReal(t, p, s.epoch.Add(time.Second), func(i *Interval) { all.add(&tally{Client: *i.Client}) })
+		worst, lag := s.stop(), all.SendLag.Quantile(0.999)
+		t.Logf("p50 %v, p95 %v, p99 %v, max %v; worked out: %v, %v, %v, %v; sent late p50 %v, p99 %v, p999 %v; woke late %v",
+			all.Latency.Quantile(0.5), all.Latency.Quantile(0.95), all.Latency.Quantile(0.99), all.Latency.Max(),
+			rank(want, 0.5), rank(want, 0.95), rank(want, 0.99), rank(want, 1),
+			all.SendLag.Quantile(0.5), all.SendLag.Quantile(0.99), lag, worst)
+		if all.Good != 8000 {
+			t.Fatalf("%d good answers; want 8000", all.Good)
+		}
+		off := ""
+		for _, q := range []float64{0.9, 0.95, 0.99, 0.999} {
+			got, want := all.Latency.Quantile(q), rank(want, q)
+			if math.Abs(float64(got-want)) > 0.02*float64(want) {
+				off += fmt.Sprintf("quantile %v is %v, not %v; ", q, got, want)
+			}
+		}
+		if off == "" {
+			return
+		}
+		if worst < quiet && lag < quiet {
+			t.Fatal(off)
+		}
+	}
+	t.Skipf("the machine was busy %d times: the engine sent or the service woke more than %v late", tries, quiet)
+}
+
+// runReal runs a plan and returns the engine's connections.
+func runReal(tb testing.TB, p Plan, at time.Time, take func(*Interval)) {
+	tb.Helper()
+	e, err := Open(p)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.Run(at, func(i *Interval) error {
+		take(i)
+		return nil
+	}); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// In the steady state a request allocates nothing, and memory stays flat.
+func TestRequestsDoNotAllocate(t *testing.T) {
+	for name, load := range map[string]Load{
+		"closed loop": {Curve: steady(t, 16, 1500*time.Millisecond)},
+		"open loop":   {Open: true, Curve: steady(t, 5000, 1500*time.Millisecond)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startService(t, frozen{})
+			p := s.plan(load)
+			p.Interval = 100 * time.Millisecond
+			var before, after runtime.MemStats
+			requests, intervals := int64(0), int64(0)
+			runReal(t, p, time.Now(), func(i *Interval) {
+				switch {
+				case i.Seq < 5 || i.Phase != signals.Measure:
+				case i.Seq == 5:
+					runtime.ReadMemStats(&before)
+				default:
+					requests += i.Client.Good
+					intervals++
+					runtime.ReadMemStats(&after)
+				}
+			})
+			if requests < 1000 {
+				t.Skipf("%d requests in a second: the machine is too busy to tell", requests)
+			}
+			// An interval costs some allocations in the collector.
+			allocations := int64(after.Mallocs - before.Mallocs)
+			if allocations > 100*intervals {
+				t.Errorf("%d allocations for %d requests in %d intervals; want none for a request", allocations, requests, intervals)
+			}
+			if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 4<<20 {
+				t.Errorf("the heap has grown by %d bytes", grown)
+			}
+			t.Logf("%d allocations for %d requests in %d intervals", allocations, requests, intervals)
+		})
+	}
+}
+
+// Where the kernel lacks epoll_pwait2, a timerfd ends the wait.
+func TestTheWaitWithoutPwait2(t *testing.T) {
+	p, err := newPort(time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.release()
+	if err := p.(*epollPort).useTimer(); err != nil {
+		t.Fatal(err)
+	}
+	events := make([]event, maxEvents)
+	for range 20 {
+		until := p.now() + 300*time.Microsecond
+		for p.now() < until { // a signal may end a wait early
+			if n := p.wait(events, until); n != 0 {
+				t.Fatalf("%d events of no connection", n)
+			}
+		}
+	}
+	if n := p.wait(events, 0); n != 0 || p.err() != nil {
+		t.Fatalf("%d events, %v", n, p.err())
+	}
+	p.wake()
+	if n := p.wait(events, never); n != 0 {
+		t.Fatalf("%d events of a bell", n)
+	}
+}
+
+// Too many connections for the limit of open files: refused with the remedy.
+func TestTooManyConnections(t *testing.T) {
+	err := allowFiles(1 << 40)
+	if err == nil || !strings.Contains(err.Error(), "ulimit") {
+		t.Errorf("%v; want words on the limit of open files", err)
+	}
+}
+
+// The freezing service's handler is a server that net/http agrees with.
+func TestTheRealServiceSpeaksHTTP(t *testing.T) {
+	s := startService(t, frozen{})
+	r, err := http.Get("http://" + s.addr.String() + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if body, err := io.ReadAll(r.Body); err != nil || string(body) != "hi" {
+		t.Fatalf("%q, %v", body, err)
+	}
+}
