@@ -20,6 +20,8 @@ var programs = map[string]string{
 	"local": module + "internal/platform/local",
 	"group": module + "internal/platform/local/group",
 	"shim":  module + "internal/platform/local/shim",
+
+	"cgroup": module + "maxprocs/cgroup",
 }
 
 // TestInMachine runs the tests of other packages in every layout of cgroups

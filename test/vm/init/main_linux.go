@@ -35,12 +35,16 @@ var layouts = map[string]struct {
 }{
 	"v2": {mountV2, []situation{
 		{name: "root", programs: "group shim"},
+		{name: "root", programs: "cgroup", tests: "TestReal"}, // with the controllers that group enabled
 		{name: "root", programs: "local", tests: "NoWay|EachReplica|OutOfMemory|StopKills|Killed"},
 		{name: "delegated", programs: "group local", prepare: makeScope, user: 1000},
 		{name: "container", programs: "group", prepare: makeBox, private: true},
 		{name: "session", programs: "local", tests: "TestEachReplica|TestAKilledRun", prepare: makeSession, user: 1000, path: "/bin"},
 	}},
-	"hybrid": {mountHybrid, []situation{{name: "root", programs: "group local"}}},
+	"hybrid": {mountHybrid, []situation{
+		{name: "root", programs: "group local"},
+		{name: "root", programs: "cgroup", tests: "TestReal"},
+	}},
 }
 
 const cgroups = "/sys/fs/cgroup"
