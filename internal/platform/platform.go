@@ -21,7 +21,8 @@ type Platform interface {
 	// started; the error names the ways out.
 	Check(e *experiment.Experiment) error
 	// Start starts all replicas of a unit and returns when they are ready. On
-	// an error nothing of the unit is left.
+	// an error nothing of the unit is left. The context bounds the starting, not
+	// the life of what was started; likewise for Agent.
 	Start(ctx context.Context, u Unit) (Running, error)
 	// Agent starts an agent; the stream speaks its protocol.
 	Agent(ctx context.Context, trial, index int) (Agent, error)
@@ -29,7 +30,8 @@ type Platform interface {
 	Close() error
 }
 
-// Unit is a service or a dependency, as one trial needs it.
+// Unit is a service or a dependency, as one trial needs it. Its processes find
+// their port in ${port} and in the environment variable PORT.
 type Unit struct {
 	Trial   int
 	Name    string
@@ -47,8 +49,8 @@ type Unit struct {
 // Running is a unit that was started.
 type Running interface {
 	Replicas() []Replica
-	// Stop ends all replicas (TERM, then KILL after a grace time) and removes
-	// what was made for them. It may be called again.
+	// Stop ends all replicas (TERM, then KILL after StopGrace, or at once when
+	// ctx ends) and removes what was made for them. It may be called again.
 	Stop(ctx context.Context) error
 }
 

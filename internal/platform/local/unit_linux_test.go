@@ -203,6 +203,71 @@ func TestClosedPlatformStartsNothing(t *testing.T) {
 	}
 }
 
+func TestNothingIsHeldOpen(t *testing.T) {
+	p := open(t, Options{Agent: "/proc/self/exe"})
+	descriptors := func() int {
+		files, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	cycle := func() {
+		u := start(t, p, server(t.TempDir()))
+		a, err := p.Agent(t.Context(), 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(a.Close(), u.Stop(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cycle() // the first opens what a Go program keeps
+	before := descriptors()
+	cycle()
+	until(t, "as many descriptors as before", func() bool { return descriptors() <= before })
+}
+
+func TestTail(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"empty", "", ""},
+		{"no end of line", "a\nb", "\n\ta\n\tb"},
+		{"more lines than are shown", strings.Repeat("x\n", tailLines) + "last\n", strings.Repeat("\n\tx", tailLines-1) + "\n\tlast"},
+		{"a line longer than is read", strings.Repeat("y", 2*tailBytes), "\n\t" + strings.Repeat("y", tailBytes)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			log, err := openOutput(t.TempDir(), "x.log")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.file.Close()
+			if _, err := log.file.WriteString(test.text); err != nil {
+				t.Fatal(err)
+			}
+			if got := log.tail(); got != test.want {
+				t.Errorf("%.80q, want %.80q", got, test.want)
+			}
+		})
+	}
+}
+
+func BenchmarkCounters(b *testing.B) {
+	p, err := New(Options{State: b.TempDir()})
+	if err != nil {
+		b.Skip(err)
+	}
+	defer p.Close()
+	u, err := p.Start(b.Context(), server(b.TempDir()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := u.Replicas()[0].Counters(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	p := open(t, Options{})
 	cell := func(change func(*experiment.Cell)) experiment.Cell {
