@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -19,7 +20,8 @@ var kernels = []string{"linux-image-cloud-amd64", "linux-image-virtual", "linux-
 var errMissing = errors.New("cannot boot a virtual machine here")
 
 // prepare makes sure that qemu and a kernel are in the cache folder, or finds
-// qemu installed.
+// qemu installed. Where this host's lists of packages name some that are gone by
+// now, it takes lists of its own, which needs no rights.
 func prepare(cache string) (machine, error) {
 	if runtime.GOARCH != "amd64" {
 		return machine{}, fmt.Errorf("%w: the machine is made for amd64 hosts", errMissing)
@@ -32,16 +34,60 @@ func prepare(cache string) (machine, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return machine{}, err
 	}
-	var m machine
-	var err error
-	if m.kernel, err = kernel(cache); err != nil {
-		return machine{}, err
-	}
-	if installed, err := exec.LookPath("qemu-system-x86_64"); err == nil {
-		m.qemu = installed
+	m, err := apt{}.machine(cache)
+	if err == nil {
 		return m, nil
 	}
-	root, err := qemu(cache)
+	own, listsErr := ownLists(cache)
+	if listsErr != nil {
+		return machine{}, fmt.Errorf("%w: %w; %w", errMissing, err, listsErr)
+	}
+	if m, err = own.machine(cache); err != nil {
+		return machine{}, fmt.Errorf("%w: %w", errMissing, err)
+	}
+	return m, nil
+}
+
+// apt is a way to call apt: options that come before any others.
+type apt []string
+
+func (a apt) run(dir, program string, args ...string) ([]byte, error) {
+	cmd := exec.Command(program, append(append([]string{}, a...), args...)...)
+	cmd.Dir = dir
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	out, err := cmd.Output()
+	if err != nil {
+		lines := strings.Split(strings.TrimSpace(problems.String()), "\n")
+		err = fmt.Errorf("%s %s: %w: %s", program, strings.Join(args[:1], " "), err, lines[len(lines)-1])
+	}
+	return out, err
+}
+
+// ownLists fetches lists of packages into the cache.
+func ownLists(cache string) (apt, error) {
+	var own apt
+	for option, folder := range map[string]string{"Dir::State::lists": "lists", "Dir::Cache": "cache"} {
+		dir := filepath.Join(cache, "apt", folder)
+		if err := os.MkdirAll(filepath.Join(dir, "partial"), 0o755); err != nil {
+			return nil, err
+		}
+		own = append(own, "--option="+option+"="+dir)
+	}
+	_, err := own.run("", "apt-get", "update")
+	return own, err
+}
+
+func (a apt) machine(cache string) (machine, error) {
+	var m machine
+	var err error
+	if m.kernel, err = a.kernel(cache); err != nil {
+		return machine{}, err
+	}
+	if m.qemu, err = exec.LookPath("qemu-system-x86_64"); err == nil {
+		return m, nil
+	}
+	root, err := a.qemu(cache)
 	if err != nil {
 		return machine{}, err
 	}
@@ -51,52 +97,47 @@ func prepare(cache string) (machine, error) {
 	return m, nil
 }
 
-// kernel returns the newest unpacked kernel, fetching it first if need be. A
-// cached one of another version does too.
-func kernel(cache string) (string, error) {
+// kernel returns the unpacked kernel, of whatever version, and fetches the
+// newest if there is none.
+func (a apt) kernel(cache string) (string, error) {
 	pattern := filepath.Join(cache, "kernel", "boot", "vmlinuz-*")
 	if found, _ := filepath.Glob(pattern); len(found) > 0 {
-		return found[len(found)-1], nil
+		return found[0], nil
 	}
+	var errs []error
 	for _, meta := range kernels {
-		packages, err := dependencies(meta)
-		if err != nil {
-			continue
+		packages, err := a.dependencies(meta)
+		if err == nil {
+			_, err = a.unpacked(cache, "kernel", packages)
 		}
-		if _, err := unpacked(cache, "kernel", packages); err != nil {
-			return "", err
+		if found, _ := filepath.Glob(pattern); err == nil && len(found) > 0 {
+			return found[0], nil
 		}
-		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			return found[len(found)-1], nil
-		}
+		errs = append(errs, err)
 	}
-	return "", fmt.Errorf("%w: apt knows no kernel (%s); run apt-get update", errMissing, strings.Join(kernels, ", "))
+	return "", fmt.Errorf("no kernel: %w", errors.Join(errs...))
 }
 
-// dependencies returns the kernel packages that a package depends on.
-func dependencies(meta string) ([]string, error) {
-	out, err := exec.Command("apt-cache", "depends", "--important", meta).Output()
+// dependencies returns the newest kernel package that a package depends on.
+func (a apt) dependencies(meta string) ([]string, error) {
+	out, err := a.run("", "apt-cache", "show", "--no-all-versions", meta)
 	if err != nil {
 		return nil, err
 	}
-	var all []string
-	for line := range strings.Lines(string(out)) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "Depends: linux-image-"); ok {
-			all = append(all, "linux-image-"+name)
+	for word := range strings.FieldsSeq(string(out)) {
+		if name := strings.TrimRight(word, ","); strings.HasPrefix(name, "linux-image-") && name != meta {
+			return []string{name}, nil
 		}
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s depends on no kernel", meta)
-	}
-	return all, nil
+	return nil, fmt.Errorf("%s depends on no kernel", meta)
 }
 
 // qemu returns the folder into which qemu and the libraries that this host
 // lacks were unpacked.
-func qemu(cache string) (string, error) {
-	out, err := exec.Command("apt-get", "install", "--simulate", "--no-install-recommends", "qemu-system-x86").Output()
+func (a apt) qemu(cache string) (string, error) {
+	out, err := a.run("", "apt-get", "install", "--simulate", "--no-install-recommends", "qemu-system-x86")
 	if err != nil {
-		return "", fmt.Errorf("%w: apt cannot install qemu-system-x86; run apt-get update", errMissing)
+		return "", err
 	}
 	var packages []string
 	for line := range strings.Lines(string(out)) {
@@ -105,12 +146,12 @@ func qemu(cache string) (string, error) {
 			packages = append(packages, name)
 		}
 	}
-	return unpacked(cache, "qemu", packages)
+	return a.unpacked(cache, "qemu", packages)
 }
 
 // unpacked fetches packages and unpacks them into a folder of the cache, unless
 // that was done before.
-func unpacked(cache, name string, packages []string) (string, error) {
+func (a apt) unpacked(cache, name string, packages []string) (string, error) {
 	root := filepath.Join(cache, name)
 	mark := filepath.Join(root, ".packages")
 	slices.Sort(packages)
@@ -123,7 +164,7 @@ func unpacked(cache, name string, packages []string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(fetched)
-	if err := download(cache, fetched, packages); err != nil {
+	if _, err := a.run(fetched, "apt-get", append([]string{"download"}, packages...)...); err != nil {
 		return "", err
 	}
 	files, err := filepath.Glob(filepath.Join(fetched, "*.deb"))
@@ -144,37 +185,4 @@ func unpacked(cache, name string, packages []string) (string, error) {
 		return "", err
 	}
 	return root, os.Rename(into, root)
-}
-
-// download fetches packages by the host's lists of packages. Where those are
-// too old to be true, it fetches lists of its own, which needs no rights.
-func download(cache, into string, packages []string) error {
-	fetch := func(options ...string) ([]byte, error) {
-		cmd := exec.Command("apt-get", append(append(options, "download"), packages...)...)
-		cmd.Dir = into
-		return cmd.CombinedOutput()
-	}
-	if _, err := fetch(); err == nil {
-		return nil
-	}
-	var own []string
-	for option, folder := range map[string]string{"Dir::State::lists": "lists", "Dir::Cache": "cache"} {
-		dir := filepath.Join(cache, "apt", folder)
-		if err := os.MkdirAll(filepath.Join(dir, "partial"), 0o755); err != nil {
-			return err
-		}
-		own = append(own, "--option="+option+"="+dir)
-	}
-	if out, err := exec.Command("apt-get", append(own, "update")...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: fetch lists of packages: %w: %s", errMissing, err, lastLine(out))
-	}
-	if out, err := fetch(own...); err != nil {
-		return fmt.Errorf("%w: fetch packages: %w: %s", errMissing, err, lastLine(out))
-	}
-	return nil
-}
-
-func lastLine(text []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return lines[len(lines)-1]
 }
