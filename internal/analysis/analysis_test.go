@@ -228,12 +228,16 @@ func TestNoiseTellsANeighbour(t *testing.T) {
 
 func TestABusyHostIsToldOnceACell(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
-	b := New(e, []Attempt{{Trial: 1, State: Disturbed, Why: "a"}, {Trial: 2, State: Disturbed, Why: "b"}, {Trial: 3, State: Failed, Why: "no such file"},
-		{Trial: 4, State: Disturbed, Why: "c"}, {Trial: 5, State: Disturbed, Why: "d"}})
-	got := b.Summarize(SummaryExperiment{}, nil).Findings
+	var attempts []Attempt
+	for i, why := range []string{"a", "b", "c", "d", "d"} {
+		attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i, State: Disturbed, Why: why})
+	}
+	attempts = append(attempts, Attempt{Trial: 6, Repeat: 4, Attempt: 1}, Attempt{Trial: 7, Repeat: 7, State: Failed, Why: "no such file"})
+	got := New(e, attempts).Summarize(SummaryExperiment{}, nil).Findings
 	want := []Finding{
-		{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 3: no such file"},
-		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed", Text: "trial 1, 2, 4, 5: a; b; c; and 1 more like these"},
+		{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 7: no such file"},
+		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed, and counted all the same", Text: "trial 1, 2, 3, 4: a; b; c; and 1 more like these"},
+		{Level: "warning", Cell: ptr(0), Title: "1 trial disturbed, and repeated", Text: "trial 5: d"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

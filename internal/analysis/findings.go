@@ -54,24 +54,27 @@ func objectiveFinding(c *CellSummary) (Finding, bool) {
 	return f, true
 }
 
-// states are the words for what became of attempts, worst first.
-var states = []struct {
-	state State
-	words string
+// kinds are the words for what became of attempts, worst first.
+var kinds = []struct {
+	state   State
+	counted bool
+	words   string
 }{
-	{Failed, "failed"},
-	{Partial, "cut off before the end"},
-	{Disturbed, "disturbed"},
+	{Failed, false, "failed"},
+	{Partial, true, "cut off before the end"},
+	{Partial, false, "cut off before the end, and left out"},
+	{Disturbed, true, "disturbed, and counted all the same"},
+	{Disturbed, false, "disturbed, and repeated"},
 }
 
 // failures tells of the cell's attempts that failed or were disturbed: one
 // finding a kind, with the reasons, since a busy host gives one to every trial.
 func (b *Builder) failures(c *CellSummary) []Finding {
 	var all []Finding
-	for _, kind := range states {
+	for _, kind := range kinds {
 		var trials, reasons []string
 		for _, a := range b.attempts {
-			if a.Cell != c.Cell || a.State != kind.state {
+			if a.Cell != c.Cell || a.State != kind.state || b.counted[a.Trial] != kind.counted {
 				continue
 			}
 			trials = append(trials, fmt.Sprint(a.Trial))

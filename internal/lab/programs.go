@@ -45,9 +45,10 @@ func (p Programs) Path(name string) (string, error) {
 	return path, nil
 }
 
-// workloads are the sample services: the program, and how it is told its port.
+// workloads are the sample services: the program, and how it is told where to
+// listen.
 var workloads = map[string][]string{
-	"go": {"millicore-go", "--port", "${port}"},
+	"go": {"millicore-go", "--host", "${host}", "--port", "${port}"},
 }
 
 // command gives the command that runs a service.

@@ -35,7 +35,7 @@ type Platform interface {
 type Unit struct {
 	Trial   int
 	Name    string
-	Command []string          // may hold ${port} and the names in Vars
+	Command []string          // may hold ${port}, ${host} (to listen on) and the names in Vars
 	Image   string            // platforms of containers only
 	Dir     string            // working folder of the command
 	Env     map[string]string // likewise

@@ -94,8 +94,8 @@ type Server struct {
 	ThrottledPeriods *int64   `json:"throttled_periods"`      // of those, periods that ended throttled
 	Throttled        *float64 `json:"throttled_s"`            // seconds, summed over CPUs: can exceed the interval
 	Bursts           *int64   `json:"bursts,omitempty"`       // periods that used saved-up quota
-	Memory           *int64   `json:"memory_bytes"`           // charged to the group at the interval's end
-	MemoryPeak       *int64   `json:"memory_peak_bytes"`      // highest since the replica's group was made
+	Memory           *int64   `json:"memory_bytes"`           // working set at the interval's end: charged, less inactive page cache, as a kubelet shows it
+	MemoryPeak       *int64   `json:"memory_peak_bytes"`      // highest charge since the replica's group was made, page cache included
 	MemoryLimit      *int64   `json:"memory_limit"`           // bytes; null: no limit
 	OOMKills         *int64   `json:"oom_kills"`              // in this interval
 	Restarts         int64    `json:"restarts"`               // in this interval

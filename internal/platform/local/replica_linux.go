@@ -50,7 +50,7 @@ type process struct {
 
 // Address is where the replica listens.
 func (r *replica) Address() string {
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port))
+	return net.JoinHostPort(loopback, strconv.Itoa(r.port))
 }
 
 // Counters reads the running totals.

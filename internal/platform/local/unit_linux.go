@@ -173,11 +173,14 @@ func (l *local) prepare(u platform.Unit, index int) (*replica, error) {
 	return nil, err
 }
 
+// loopback is where services listen: nobody outside this machine reaches them.
+const loopback = "127.0.0.1"
+
 // command resolves a unit's command and environment for a port.
 func (l *local) command(u platform.Unit, port int) (shim.Command, error) {
 	vars := map[string]string{}
 	maps.Copy(vars, u.Vars)
-	vars["port"] = strconv.Itoa(port)
+	vars["host"], vars["port"] = loopback, strconv.Itoa(port)
 	args, err := expandAll(u.Command, vars)
 	if err != nil {
 		return shim.Command{}, err
