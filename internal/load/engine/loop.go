@@ -85,7 +85,8 @@ func (l *loop) run() {
 		if l.dialing.n == 0 {
 			l.settle()
 		}
-		n := l.port.wait(l.events, l.wakeAt())
+		until := l.wakeAt()
+		n := l.port.wait(l.events, until, until == l.source.due)
 		l.tick()
 		// Connections that have closed come first, so that no request is
 		// given to one that is known to be gone.

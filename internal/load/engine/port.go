@@ -10,8 +10,8 @@ type port interface {
 	now() time.Duration
 	// wait fills in events and returns their number: at once where there
 	// are any, else when the first one comes, until is reached, or the port
-	// is woken from outside.
-	wait(events []event, until time.Duration) int
+	// is woken from outside. An exact wait takes pains to meet until.
+	wait(events []event, until time.Duration, exact bool) int
 
 	dial(slot, generation int32, target int) outcome
 	dialed(slot int32) outcome // how a dial ended

@@ -171,7 +171,7 @@ func TestARealFreezeIsSeenWhole(t *testing.T) {
 			t.Fatalf("%d good answers; want 8000", all.Good)
 		}
 		off := ""
-		for _, q := range []float64{0.9, 0.95, 0.99, 0.999} {
+		for _, q := range []float64{0.95, 0.99, 0.999} {
 			got, want := all.Latency.Quantile(q), rank(want, q)
 			if math.Abs(float64(got-want)) > 0.02*float64(want) {
 				off += fmt.Sprintf("quantile %v is %v, not %v; ", q, got, want)
@@ -253,19 +253,19 @@ func TestTheWaitWithoutPwait2(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := make([]event, maxEvents)
-	for range 20 {
+	for i := range 20 {
 		until := p.now() + 300*time.Microsecond
 		for p.now() < until { // a signal may end a wait early
-			if n := p.wait(events, until); n != 0 {
+			if n := p.wait(events, until, i%2 == 0); n != 0 {
 				t.Fatalf("%d events of no connection", n)
 			}
 		}
 	}
-	if n := p.wait(events, 0); n != 0 || p.err() != nil {
+	if n := p.wait(events, 0, false); n != 0 || p.err() != nil {
 		t.Fatalf("%d events, %v", n, p.err())
 	}
 	p.wake()
-	if n := p.wait(events, never); n != 0 {
+	if n := p.wait(events, never, false); n != 0 {
 		t.Fatalf("%d events of a bell", n)
 	}
 }

@@ -90,7 +90,7 @@ func (w *world) wake()              {}
 func (w *world) err() error         { return w.failed }
 func (w *world) release()           {}
 
-func (w *world) wait(events []event, until time.Duration) int {
+func (w *world) wait(events []event, until time.Duration, _ bool) int {
 	n := 0
 	for n < len(events) {
 		if len(w.coming) == 0 || w.coming[0].at > max(w.clock, until) {

@@ -7,73 +7,10 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/signals"
 )
-
-// sum adds all that the frames of a trial saw.
-func sum(frames []*signals.Frame) *signals.Client {
-	all := &signals.Client{
-		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
-		Status: map[string]int64{},
-	}
-	for _, f := range frames {
-		c := f.Client
-		all.Intended += c.Intended
-		all.Sent += c.Sent
-		all.Good += c.Good
-		all.Timeouts += c.Timeouts
-		all.Refused += c.Refused
-		all.Cut += c.Cut
-		all.Malformed += c.Malformed
-		all.Carried += c.Carried
-		all.Dropped += c.Dropped
-		all.Bytes += c.Bytes
-		all.Connects += c.Connects
-		all.CPU += c.CPU
-		for code, n := range c.Status {
-			all.Status[code] += n
-		}
-		all.Latency.Merge(c.Latency)
-		all.Service.Merge(c.Service)
-		all.SendLag.Merge(c.SendLag)
-	}
-	return all
-}
-
-// trial runs a trial to its end and returns its frames.
-func trial(tb testing.TB, c *Client, p protocol.Prepare) []*signals.Frame {
-	tb.Helper()
-	if _, err := c.Prepare(tb.Context(), p); err != nil {
-		tb.Fatal(err)
-	}
-	if err := c.Start(time.Now().Add(20 * time.Millisecond)); err != nil {
-		tb.Fatal(err)
-	}
-	var frames []*signals.Frame
-	if _, err := c.Follow(tb.Context(), func(f *signals.Frame) error {
-		frames = append(frames, f)
-		return nil
-	}); err != nil {
-		tb.Fatal(err)
-	}
-	return frames
-}
-
-func seconds(s float64) protocol.Duration { return protocol.Duration(s * float64(time.Second)) }
-
-// measured keeps what counts of a trial's frames.
-func measured(frames []*signals.Frame) (kept []*signals.Frame, seconds float64) {
-	for _, f := range frames {
-		if f.Phase == signals.Measure {
-			kept = append(kept, f)
-			seconds += f.Seconds()
-		}
-	}
-	return kept, seconds
-}
 
 // BenchmarkClosedLoop gives an agent one CPU and nginx the other, with 64 users,
 // and reports what a request costs the agent. Where wrk is installed it runs in
