@@ -217,11 +217,13 @@ func TestALargeRequest(t *testing.T) {
 // and the connection is of no more use.
 func TestALargeRequestIsRefusedEarly(t *testing.T) {
 	t.Parallel()
+	over := make(chan struct{})
 	server := startHostile(t, func(x *exchange) {
 		x.in.ReadString('\n')
 		x.say("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
-		x.silence()
+		<-over // reads no more
 	})
+	t.Cleanup(func() { close(over) })
 	p := byNumber(server.addr(), 10, 2)
 	p.Request = protocol.Request{Method: "POST", Path: "/upload", Body: strings.Repeat("x", 30_000_000)}
 	all := sum(trial(t, serve(t), p))

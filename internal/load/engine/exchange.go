@@ -125,11 +125,11 @@ func (l *loop) answered(i int32) {
 	l.count(s, answered)
 	l.goOn(l.now, 0)
 	s.failures, s.fresh, s.useful = 0, false, true
-	if s.answer.Reusable() && s.written == len(l.request(s)) {
+	if whole := s.written == len(l.request(s)); whole && s.answer.Reusable() {
 		s.state, s.freed = ready, l.now
 		l.release(i)
 	} else {
-		l.replace(i, false)
+		l.replace(i, !whole)
 	}
 }
 
@@ -161,10 +161,13 @@ func (l *loop) fail(i int32, how ending) {
 	l.replace(i, true)
 }
 
-// expire gives up what has waited for the timeout.
+// expire gives up what has waited for the timeout. An answer that has come by
+// now counts, though no event may have told of it yet.
 func (l *loop) expire() {
-	for l.flying.head >= 0 && l.slots[l.flying.head].sent+l.plan.Timeout <= l.now {
-		l.fail(l.flying.head, timedOut)
+	for i := l.flying.head; i >= 0 && l.slots[i].sent+l.plan.Timeout <= l.now; i = l.flying.head {
+		if l.receive(i, false); l.flying.head == i {
+			l.fail(i, timedOut)
+		}
 	}
 	for l.dialing.head >= 0 && l.slots[l.dialing.head].began+l.plan.Timeout <= l.now {
 		l.dialed(l.dialing.head, broken)

@@ -108,12 +108,8 @@ func (l *loop) run() {
 			l.larger = nil
 		}
 		l.dispatch()
-		if n < len(l.events) {
-			// All events known to the kernel have been seen, so what is
-			// late now is late.
-			l.expire()
-			l.dispatch()
-		}
+		l.expire()
+		l.dispatch()
 		l.finish()
 	}
 	l.leave()
