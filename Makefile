@@ -16,6 +16,7 @@ demo: build ## about a minute: what GOMAXPROCS does to a service under a limit o
 test: build vet cross ## install what the tests need, run them all, say how many ran
 	scripts/setup-tests.sh
 	$(GO) run $(GOTESTSUM) --format pkgname --format-hide-empty-pkg -- -race -count=1 -timeout 20m $(PKGS)
+	$(GO) test -count=1 -run TestARealFreeze ./internal/load/engine # both sides as fast as they are
 
 vet:
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
@@ -23,7 +24,7 @@ vet:
 
 cross: ## everything builds for the systems that it promises
 	for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/millicore && \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build $(PKGS) && \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) vet $(PKGS) || exit 1; \
 	done
 

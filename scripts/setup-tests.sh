@@ -12,9 +12,9 @@ need chromium chromium      # the report is looked at in a browser
 [ ${#missing[@]} -eq 0 ] && exit 0
 if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
   echo "installing: ${missing[*]}"
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-  exit 0
+  if apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; then
+    exit 0
+  fi
 fi
-echo "missing: ${missing[*]}; install them, or run this as root on Debian" >&2
+echo "missing: ${missing[*]}; install them, or run this as root on Debian with its packages in reach" >&2
 [ "${CI:-}" != true ]

@@ -55,12 +55,16 @@ func run(args []string) int {
 
 	root := command()
 	root.SetArgs(args)
+	begun := false // a mistake that is found before is one in the words
+	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errMissed):
 		return exitMissed
+	case !begun:
+		err = usageError{err}
 	}
 	fmt.Fprintf(os.Stderr, "millicore: %v\n", err)
 	switch {
@@ -86,17 +90,16 @@ func command() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(runCommand(), reportCommand(), experimentsCommand(), cleanCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
 
-// exactly is cobra.ExactArgs with an error that ends in exit code 2.
+// exactly is cobra.ExactArgs with words for what is wanted.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usageError{fmt.Errorf("%s: want %s, got %d arguments; see %s --help", cmd.CommandPath(), what, len(args), cmd.CommandPath())}
+			return fmt.Errorf("%s: want %s, got %d arguments; see %s --help", cmd.CommandPath(), what, len(args), cmd.CommandPath())
 		}
 		return nil
 	}

@@ -29,7 +29,7 @@ func newProgress(out *os.File) *progress {
 func (p *progress) progress(now lab.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ended := now.Stage == "done" || now.Stage == "failed" || now.Stage == "disturbed" || now.Stage == "interrupted"
+	ended := now.Stage.Ended()
 	if !p.live && !ended {
 		return
 	}

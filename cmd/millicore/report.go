@@ -25,9 +25,9 @@ func reportCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case asCSV:
-				return print(cmd, args[0], report.CSV)
+				return printAs(cmd, args[0], report.CSV)
 			case asMarkdown:
-				return print(cmd, args[0], report.Markdown)
+				return printAs(cmd, args[0], report.Markdown)
 			}
 			return tell(cmd, args[0], asJSON)
 		},
@@ -42,17 +42,21 @@ func reportCommand() *cobra.Command {
 // tell rebuilds what is derived from a record and prints its answer; the error
 // is errMissed where an objective was.
 func tell(cmd *cobra.Command, dir string, asJSON bool) error {
-	summary, err := report.Rebuild(dir)
+	data, err := report.Read(dir)
 	if err != nil {
 		return err
 	}
+	written := report.Write(dir, data)
+	if written != nil { // a record that may only be read can still be shown
+		fmt.Fprintf(cmd.ErrOrStderr(), "millicore: the derived files of %s are as they were: %v\n", dir, written)
+	}
 	out := cmd.OutOrStdout()
 	if asJSON {
-		err = report.JSON(out, summary)
+		err = report.JSON(out, data.Summary)
 	} else {
-		err = table(out, summary, dir)
+		err = table(out, data.Summary, dir)
 	}
-	if err == nil && summary.Missed() {
+	if err == nil && data.Summary.Missed() {
 		err = errMissed
 	}
 	return err
@@ -73,10 +77,11 @@ func table(out io.Writer, s *analysis.Summary, dir string) error {
 	return err
 }
 
-func print(cmd *cobra.Command, dir string, form func(io.Writer, *analysis.Summary) error) error {
-	summary, err := report.Rebuild(dir)
+// printAs prints a record's cells in another form, and writes nothing.
+func printAs(cmd *cobra.Command, dir string, form func(io.Writer, *analysis.Summary) error) error {
+	data, err := report.Read(dir)
 	if err != nil {
 		return err
 	}
-	return form(cmd.OutOrStdout(), summary)
+	return form(cmd.OutOrStdout(), data.Summary)
 }

@@ -34,7 +34,7 @@ func runCommand() *cobra.Command {
 		Args: exactly(1, "an experiment: a file, or a name from `millicore experiments`"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if on != "local" {
-				return usageError{fmt.Errorf("--on %s: this version runs experiments on: local", on)}
+				return usageError{fmt.Errorf("--on %s: this version runs experiments on this machine only: --on local", on)}
 			}
 			e, err := readExperiment(args[0], sets)
 			if err != nil {
@@ -62,16 +62,19 @@ func conduct(cmd *cobra.Command, e *experiment.Experiment, seed uint64, out stri
 	if err != nil {
 		return err
 	}
-	agent, err := programs.Path("millicore-agent")
-	if err != nil {
-		return err
+	if err := record.Free(out); err != nil {
+		return usageError{err}
 	}
 	show := newProgress(os.Stderr)
-	where, err := local.New(local.Options{Agent: agent, Note: show.note})
+	where, err := local.New(local.Options{Note: show.note})
 	if err != nil {
 		return err
 	}
-	defer where.Close()
+	defer func() {
+		if err := where.Close(); err != nil {
+			show.note(fmt.Sprintf("millicore: %v; `millicore clean` removes what is left", err))
+		}
+	}()
 	if err := where.Check(e); err != nil {
 		return usageError{err}
 	}

@@ -25,7 +25,7 @@ const (
 	Complete  State = iota // ran to its end, undisturbed
 	Disturbed              // ran to its end beside a busy neighbour
 	Partial                // was cut off: interrupted, or the run was killed
-	Failed                 // never got as far as load
+	Failed                 // the service or an agent could not be started, or broke off
 )
 
 // Counted chooses the attempts that count: of each planned trial the first

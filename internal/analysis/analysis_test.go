@@ -243,3 +243,71 @@ func TestABusyHostIsToldOnceACell(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestDeathsInTheWarmUpCount(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	dies := server(0, signals.Warmup, 5, 10, 10)
+	dies.Server.Restarts, dies.Server.OOMKills = 2, ptr(int64(1))
+	got, _ := build(e, dies, client(1, signals.Measure, 10, time.Millisecond), server(1, signals.Measure, 0.5, 10, 0))
+	if *got.Restarts != 2 || *got.Memory.OOMKills != 1 {
+		t.Errorf("restarts %v, OOM kills %v; want 2 and 1", *got.Restarts, *got.Memory.OOMKills)
+	}
+	if *got.CPU.Cores != 0.5 || *got.CPU.ThrottledPeriods != 0 {
+		t.Errorf("cpu %+v holds the warm-up's", got.CPU)
+	}
+}
+
+// With a number of requests each agent ends by itself.
+func TestARateIsOverTheTimeOfTheLastAgent(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}, Requests: 200})
+	fast, slow := client(0, signals.Measure, 100, time.Millisecond), client(0, signals.Measure, 100, time.Millisecond)
+	fast.End, slow.Agent = fast.Start+5e8, ptr(1)
+	got, _ := build(e, fast, slow)
+	if *got.RateRPS != 200 {
+		t.Errorf("rate %v, want 200 requests in the second that both took", *got.RateRPS)
+	}
+}
+
+func TestHoldsOfTheSameTargetThatMeetAreOneLevel(t *testing.T) {
+	s := time.Second
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Stages: []experiment.Stage{{Duration: s, Target: 50}, {Duration: s, Target: 50}, {Duration: s, Target: 50}, {Duration: s, Target: 80}, {Duration: s, Target: 80}}}})
+	l := levelsOf(e, &e.Cells[0])
+	want := []held{{from: 2 * s, to: 4 * s, target: 50}, {from: 5 * s, to: 6 * s, target: 80}}
+	if d := cmp.Diff(want, l.held, cmp.AllowUnexported(held{})); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
+	o := &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond}
+	step := func(p99 float64) Step { return Step{LatencyMS: &Quantiles{P99: p99}} }
+	if got := objective(o, &CellSummary{Steps: []Step{step(10), step(99)}}).Met; got == nil || !*got {
+		t.Errorf("two good levels: %v, want met", got)
+	}
+	if got := objective(o, &CellSummary{Steps: []Step{step(10), step(101)}}).Met; got == nil || *got {
+		t.Errorf("a bad level: %v, want missed", got)
+	}
+	s := &Summary{Cells: []CellSummary{{Objective: &ObjectiveSummary{Met: ptr(true)}}, {Objective: &ObjectiveSummary{}}}}
+	if !s.Missed() {
+		t.Error("a cell that could not be judged passes as good")
+	}
+}
+
+func TestDriftTellsAQueueThatGrows(t *testing.T) {
+	trial := func(p99 ...time.Duration) *drift {
+		var d drift
+		for i, v := range p99 {
+			d.add(client(i, signals.Measure, 100, v*time.Millisecond))
+		}
+		return &d
+	}
+	if trial(10, 12, 9, 11, 10, 9).unsteady() {
+		t.Error("a settled trial is called unsteady")
+	}
+	if !trial(10, 50, 100, 150, 200, 250).unsteady() {
+		t.Error("a queue that grows is called steady")
+	}
+	if trial(10, 250).unsteady() {
+		t.Error("two intervals are too few to tell")
+	}
+}

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -22,6 +21,7 @@ type trialTally struct {
 	attempt Attempt
 	all     *tally
 	levels  []*tally
+	drift   drift
 	began   int64 // unix nanoseconds of the earliest frame
 }
 
@@ -46,58 +46,56 @@ func (c *cell) add(f *signals.Frame) {
 	}
 	t := c.trials[i]
 	t.began = min(t.began, f.Start)
-	if f.Phase == signals.Warmup {
-		return
-	}
 	t.all.add(f, c.plan.Service.Name)
-	if c.levels != nil {
+	t.drift.add(f)
+	if c.levels != nil && f.Phase != signals.Warmup {
 		if n, ok := c.levels.find(f, t.began); ok {
 			t.levels[n].add(f, c.plan.Service.Name)
 		}
 	}
 }
 
-// latencies are the tally whose histograms are the cell's or trial's result:
-// all of a constant load, the one level of a load that holds only one, and
-// nothing for a load that moves.
-func (c *cell) latencies(t *trialTally) *tally {
+// result is the tally that a trial's figures come from: all of a constant load,
+// the one level of a load that holds only one. A load that moves has means over
+// all of it, and no quantiles: a percentile over a ramp describes no level.
+func (c *cell) result(t *trialTally) (sums *tally, held bool) {
 	if c.levels == nil {
-		return t.all
+		return t.all, true
 	}
 	if len(t.levels) == 1 {
-		return t.levels[0]
+		return t.levels[0], true
 	}
-	return newTally()
+	return t.all, false
 }
 
 func (c *cell) summary(attempts []Attempt) CellSummary {
-	all, steady := newTally(), newTally()
+	whole, all := newTally(), newTally()
+	held := true
 	for _, t := range c.trials {
-		all.merge(t.all)
-		steady.merge(c.latencies(t))
+		if t.attempt.State == Partial {
+			t.all.client.dropped = 0 // the user ended the trial, not the service
+		}
+		sums, ok := c.result(t)
+		held = held && ok
+		whole.merge(t.all)
+		all.merge(sums)
 	}
 	s := CellSummary{
 		Cell: c.plan.Index, Label: c.plan.Label(), Service: c.plan.Service.Name,
 		Vary: map[string]*string{}, Limits: limitsOf(c.plan), Load: loadOf(c.plan),
 		Trials: len(c.trials), Requests: all.client.requests(),
 		RateRPS: all.client.rate(), Availability: all.client.availability(),
-		LatencyMS: quantiles(steady.client.latency), ServiceMS: quantiles(steady.client.service),
-		Errors: errorsOf(&all.client), CPU: cpuOf(&all.server), Memory: memoryOf(&all.server),
-		Restarts: all.server.restarts, Generator: generatorOf(all), Host: hostOf(&all.noise),
+		Errors: errorsOf(&all.client), CPU: cpuOf(&all.server), Memory: memoryOf(&whole.server),
+		Restarts: whole.server.restarts, Generator: generatorOf(all), Host: hostOf(&all.noise),
 		Steps: c.steps(), PerTrial: []TrialFigures{},
+	}
+	if held {
+		s.LatencyMS, s.ServiceMS = quantiles(all.client.latency), quantiles(all.client.service)
 	}
 	for _, v := range c.plan.Vary {
 		s.Vary[v.Name] = v.Value
 	}
-	for name, d := range all.deps {
-		s.Dependencies = append(s.Dependencies, DependencySummary{Name: name, Cores: d.cores(), PeakBytes: d.memoryPeak})
-	}
-	slices.SortFunc(s.Dependencies, func(a, b DependencySummary) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	s.Dependencies = dependenciesOf(all, whole)
 	figures := make([]map[string]float64, 0, len(c.trials))
 	for _, t := range c.trials {
 		f := c.figures(t)
@@ -106,7 +104,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	}
 	s.Intervals = intervals(figures)
 	s.Objective = objective(c.exp.Objective, &s)
-	s.Flags = c.flags(&s, all, attempts)
+	s.Flags = c.flags(&s, attempts)
 	return s
 }
 
@@ -121,14 +119,14 @@ func (c *cell) steps() []Step {
 		for _, trial := range c.trials {
 			t.merge(trial.levels[i])
 		}
-		if t.client.seconds == 0 {
+		if t.client.seconds() == 0 {
 			continue
 		}
 		steps = append(steps, Step{
 			Target: h.target, RateRPS: *t.client.rate(), Availability: t.client.availability(),
 			LatencyMS: quantiles(t.client.latency), CPUOfLimit: t.server.ofLimit(),
 			Throttled: t.server.throttledShare(),
-			Seconds:   t.client.seconds / float64(max(1, len(t.client.agents))),
+			Seconds:   t.client.seconds(),
 		})
 	}
 	return steps
@@ -142,23 +140,23 @@ func (c *cell) figures(t *trialTally) map[string]float64 {
 			m[path] = *v
 		}
 	}
-	put("rate_rps", t.all.client.rate())
-	put("availability", t.all.client.availability())
-	steady := c.latencies(t)
-	for prefix, h := range map[string]*signals.Histogram{"latency_ms.": steady.client.latency, "service_ms.": steady.client.service} {
-		if q := quantiles(h); q != nil {
+	sums, held := c.result(t)
+	put("rate_rps", sums.client.rate())
+	put("availability", sums.client.availability())
+	for prefix, h := range map[string]*signals.Histogram{"latency_ms.": sums.client.latency, "service_ms.": sums.client.service} {
+		if q := quantiles(h); held && q != nil {
 			for name, v := range map[string]float64{"p50": q.P50, "p90": q.P90, "p95": q.P95, "p99": q.P99, "p999": q.P999, "max": q.Max} {
 				m[prefix+name] = v
 			}
 		}
 	}
-	put("cpu.cores", t.all.server.cores())
-	put("cpu.of_limit", t.all.server.ofLimit())
-	put("cpu.throttled_of_periods", t.all.server.throttledShare())
+	put("cpu.cores", sums.server.cores())
+	put("cpu.of_limit", sums.server.ofLimit())
+	put("cpu.throttled_of_periods", sums.server.throttledShare())
 	if p := t.all.server.memoryPeak; p != nil {
 		m["memory.peak_bytes"] = float64(*p)
 	}
-	put("generator.cores", t.all.client.cores())
+	put("generator.cores", sums.client.cores())
 	return m
 }
 
@@ -173,12 +171,12 @@ func trialFigures(a Attempt, f map[string]float64) TrialFigures {
 		P50: get("latency_ms.p50"), P99: get("latency_ms.p99"), Throttled: get("cpu.throttled_of_periods")}
 }
 
-// fewPeriods is how many CFS periods a p99.9 wants: its effective sample is
-// about the number of throttled periods, not of requests.
+// fewPeriods is how many CFS periods a p99.9 wants to see: one stall hits all
+// requests in flight, so its sample is counted in periods, not in requests.
 const fewPeriods = 1000
 
 // flags are warnings as words; internal/report explains each.
-func (c *cell) flags(s *CellSummary, all *tally, attempts []Attempt) []string {
+func (c *cell) flags(s *CellSummary, attempts []Attempt) []string {
 	flags := []string{}
 	flag := func(word string, when bool) {
 		if when && !slices.Contains(flags, word) {
@@ -191,7 +189,13 @@ func (c *cell) flags(s *CellSummary, all *tally, attempts []Attempt) []string {
 		flag("busy_neighbour", t.all.noise.Neighbour() != "")
 		flag("agent_waited", t.all.noise.AgentWaited() != "")
 		flag("low_idle", t.all.noise.lowIdle())
+		flag("cpu_stolen", t.all.noise.stolen())
 		flag("incomplete_trial", t.attempt.State == Partial)
+	}
+	flag("unsteady", c.levels == nil && 2*c.drifts() > len(c.trials))
+	for _, d := range s.Dependencies {
+		flag("dependency_throttled", d.ThrottledPeriods != nil && *d.ThrottledPeriods > 0)
+		flag("dependency_restarted", d.Restarts != nil && *d.Restarts > 0)
 	}
 	flag("generator_limited", s.Generator.Limited)
 	flag("restarted", s.Restarts != nil && *s.Restarts > 0)
@@ -205,34 +209,13 @@ func (c *cell) flags(s *CellSummary, all *tally, attempts []Attempt) []string {
 	return flags
 }
 
-func objective(o *experiment.Objective, s *CellSummary) *ObjectiveSummary {
-	if o == nil {
-		return nil
-	}
-	r := &ObjectiveSummary{}
-	met, known := true, true
-	if o.Quantile != "" {
-		r.Text = fmt.Sprintf("%s <= %v", o.Quantile, o.Latency)
-		if s.LatencyMS == nil {
-			known = false
-		} else {
-			met = met && s.LatencyMS.byName(o.Quantile) <= ms(o.Latency)
+// drifts counts the trials that had not settled.
+func (c *cell) drifts() int {
+	n := 0
+	for _, t := range c.trials {
+		if t.drift.unsteady() {
+			n++
 		}
 	}
-	if o.Availability > 0 {
-		if r.Text != "" {
-			r.Text += ", "
-		}
-		r.Text += fmt.Sprintf("availability >= %v%%", o.Availability)
-		if s.Availability == nil {
-			known = false
-		} else {
-			met = met && *s.Availability >= o.Availability
-		}
-	}
-	// One part missed is enough to know.
-	if known || !met {
-		r.Met = &met
-	}
-	return r
+	return n
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -64,22 +65,6 @@ func quantiles(h *signals.Histogram) *Quantiles {
 	}
 }
 
-func (q *Quantiles) byName(name string) float64 {
-	switch name {
-	case "p50":
-		return q.P50
-	case "p90":
-		return q.P90
-	case "p95":
-		return q.P95
-	case "p99":
-		return q.P99
-	case "p999":
-		return q.P999
-	}
-	return math.Inf(1) // an unknown objective is never met
-}
-
 func limitsOf(c *experiment.Cell) LimitsSummary {
 	some := func(v int64) *int64 {
 		if v == 0 {
@@ -135,8 +120,8 @@ func generatorOf(t *tally) GeneratorSummary {
 	if t.noise.lag.Count() > 0 {
 		out.SendLagP99US = ptr(ms(t.noise.lag.Quantile(0.99)) * 1000)
 	}
-	if t.noise.runWaitKnown && t.client.seconds > 0 {
-		out.RunWaitCores = ptr(t.noise.runWait / t.client.seconds * float64(max(1, len(t.client.agents))))
+	if t.noise.runWaitKnown {
+		out.RunWaitCores = over(&t.noise.runWait, ptr(t.client.seconds()))
 	}
 	return out
 }
@@ -146,4 +131,19 @@ func hostOf(n *Noise) HostSummary {
 		return HostSummary{}
 	}
 	return HostSummary{IdleCores: ptr(n.idle / n.hostSeconds), ForeignCores: ptr(n.foreign / n.hostSeconds), StealCores: ptr(n.steal / n.hostSeconds)}
+}
+
+// dependenciesOf takes rates from the sums of the result, and what counts
+// whenever it happens from the whole.
+func dependenciesOf(all, whole *tally) []DependencySummary {
+	var list []DependencySummary
+	for _, name := range slices.Sorted(maps.Keys(whole.deps)) {
+		d := DependencySummary{Name: name, PeakBytes: whole.deps[name].memoryPeak,
+			Restarts: whole.deps[name].restarts, OOMKills: whole.deps[name].oomKills}
+		if sums := all.deps[name]; sums != nil {
+			d.Cores, d.Periods, d.ThrottledPeriods = sums.cores(), sums.periods, sums.throttledPeriods
+		}
+		list = append(list, d)
+	}
+	return list
 }

@@ -14,20 +14,18 @@ func (b *Builder) Summarize(about SummaryExperiment, host any) *Summary {
 	return s
 }
 
-// Missed reports whether any cell missed its objective.
+// Missed reports whether any cell was not seen to meet its objective: it missed
+// it, or, having failed to run, could not be judged.
 func (s *Summary) Missed() bool {
-	for _, c := range s.Cells {
-		if c.Objective != nil && c.Objective.Met != nil && !*c.Objective.Met {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Cells, func(c CellSummary) bool {
+		return c.Objective != nil && (c.Objective.Met == nil || !*c.Objective.Met)
+	})
 }
 
 func (b *Builder) findings(cells []CellSummary) []Finding {
 	all := []Finding{}
 	for i := range cells {
-		if f, ok := objectiveFinding(&cells[i]); ok {
+		if f, ok := b.objectiveFinding(&cells[i]); ok {
 			all = append(all, f)
 		}
 	}
@@ -37,19 +35,17 @@ func (b *Builder) findings(cells []CellSummary) []Finding {
 	return all
 }
 
-func objectiveFinding(c *CellSummary) (Finding, bool) {
+func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 	if c.Objective == nil {
 		return Finding{}, false
 	}
-	f := Finding{Level: "result", Cell: &c.Cell}
-	got := fmt.Sprintf("asked: %s; seen: p99 %s ms, availability %s%%", c.Objective.Text, figure(p99(c)), figure(c.Availability))
+	f := Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective",
+		Text: fmt.Sprintf("asked: %s; seen: %s", c.Objective.Text, seen(b.exp.Objective, c))}
 	switch {
 	case c.Objective.Met == nil:
-		f.Title, f.Text = "whether the objective was met cannot be told", got
+		f.Title = "whether the objective was met cannot be told"
 	case *c.Objective.Met:
-		f.Title, f.Text = "meets the objective", got
-	default:
-		f.Title, f.Text = "misses the objective", got
+		f.Title = "meets the objective"
 	}
 	return f, true
 }
@@ -100,18 +96,4 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func p99(c *CellSummary) *float64 {
-	if c.LatencyMS == nil {
-		return nil
-	}
-	return &c.LatencyMS.P99
-}
-
-func figure(v *float64) string {
-	if v == nil {
-		return "not measured"
-	}
-	return fmt.Sprintf("%.5g", *v)
 }

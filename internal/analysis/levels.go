@@ -32,12 +32,21 @@ func levelsOf(e *experiment.Experiment, c *experiment.Cell) *levels {
 	for _, s := range target.Stages {
 		l.last = -1
 		if s.Target == value && s.Duration > 0 && value > 0 {
-			l.held = append(l.held, held{at, at + s.Duration, value})
-			l.last = len(l.held) - 1
+			l.hold(held{at, at + s.Duration, value})
 		}
 		at, value = at+s.Duration, s.Target
 	}
 	return l
+}
+
+// hold adds a stretch; one that goes on where the last ended is the same level.
+func (l *levels) hold(h held) {
+	if n := len(l.held); n > 0 && l.held[n-1].to == h.from && l.held[n-1].target == h.target {
+		l.held[n-1].to = h.to
+	} else {
+		l.held = append(l.held, h)
+	}
+	l.last = len(l.held) - 1
 }
 
 // find returns the level that a frame lies in. A client half is cut exactly and

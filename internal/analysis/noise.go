@@ -119,6 +119,11 @@ func (n *Noise) Limited() bool {
 	return n.lag.Count() > 0 && n.lag.Quantile(0.99) >= lateSendLag
 }
 
+// stolenCores taken by the hypervisor, on average over a trial, are a flag.
+const stolenCores = 0.1
+
+func (n *Noise) stolen() bool { return n.hostSeconds > 0 && n.steal/n.hostSeconds >= stolenCores }
+
 func (n *Noise) lowIdle() bool { return n.hostSeconds > 0 && n.idle/n.hostSeconds < lowIdleCores }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -26,10 +26,9 @@ const lateBy = 10 * time.Second
 type moment struct {
 	start, end int64
 	phase      signals.Phase
-	client     *clientSums
+	seen       bool // a client half
 	users      float64
 	rate       float64
-	servers    *serverSums
 	memory     *int64
 	frames     *tally
 	host       *signals.Host
@@ -45,8 +44,8 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 	switch {
 	case f.Client != nil:
 		// The client's cut is the grid that the others are joined to.
-		m.start, m.end, m.phase = f.Start, f.End, f.Phase
-		m.frames.add(f, b.plan.Service.Name)
+		m.start, m.end, m.phase, m.seen = f.Start, f.End, f.Phase, true
+		m.frames.client.add(f) // of every phase: the charts show the whole trial
 		m.users += f.Client.Users
 		m.rate += f.Client.Rate
 	case f.Server != nil:
@@ -62,8 +61,7 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 	}
 }
 
-// asMeasured lets a tally take rates of warm-up and drain too: the charts show
-// the whole trial.
+// asMeasured lets a tally take the server's rates of warm-up and drain too.
 func asMeasured(f *signals.Frame) *signals.Frame {
 	g := *f
 	g.Phase = signals.Measure
@@ -99,7 +97,7 @@ func (b *seriesBuilder) point(m *moment) Point {
 	t := m.frames
 	seconds := float64(m.end-m.start) / 1e9
 	p := Point{T: math.Round(float64(m.end-b.began)/1e6) / 1e3, Phase: string(m.phase)}
-	if len(t.client.agents) > 0 {
+	if m.seen {
 		done := float64(t.client.good)
 		if m.phase == signals.Measure {
 			done = t.client.answers // with those carried over from the warm-up

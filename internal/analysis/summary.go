@@ -33,7 +33,7 @@ type CellSummary struct {
 	Limits       LimitsSummary         `json:"limits"`
 	Load         LoadSummary           `json:"load"`
 	Trials       int                   `json:"trials"`
-	Requests     int64                 `json:"requests"` // that ended, well or not
+	Requests     int64                 `json:"requests"` // that were due: ended, well or not, or never sent
 	RateRPS      *float64              `json:"rate_rps"` // good answers a second
 	Availability *float64              `json:"availability"`
 	LatencyMS    *Quantiles            `json:"latency_ms"`
@@ -104,9 +104,13 @@ type MemorySummary struct {
 }
 
 type DependencySummary struct {
-	Name      string   `json:"name"`
-	Cores     *float64 `json:"cores"`
-	PeakBytes *int64   `json:"peak_bytes"`
+	Name             string   `json:"name"`
+	Cores            *float64 `json:"cores"`
+	Periods          *int64   `json:"periods"`
+	ThrottledPeriods *int64   `json:"throttled_periods"`
+	PeakBytes        *int64   `json:"peak_bytes"`
+	OOMKills         *int64   `json:"oom_kills"`
+	Restarts         *int64   `json:"restarts"`
 }
 
 type GeneratorSummary struct {

@@ -17,7 +17,7 @@ type tally struct {
 
 func newTally() *tally {
 	return &tally{
-		client: clientSums{status: map[string]int64{}, latency: signals.NewHistogram(), service: signals.NewHistogram(), agents: map[int]bool{}},
+		client: clientSums{status: map[string]int64{}, latency: signals.NewHistogram(), service: signals.NewHistogram(), agents: map[int]float64{}},
 		server: serverSums{replicas: map[int]bool{}},
 		deps:   map[string]*serverSums{},
 	}
@@ -27,9 +27,9 @@ func newTally() *tally {
 // intervals, requests and latencies in the drain too: those requests were
 // intended while it was measured, and leaving them out would trim the tail.
 type clientSums struct {
-	agents    map[int]bool
-	seconds   float64 // summed over agents
-	answers   float64 // good answers within the measured intervals, carried ones included
+	agents    map[int]float64 // seconds that each agent measured, of this trial
+	earlier   float64         // seconds of trials that were merged in
+	answers   float64         // good answers within the measured intervals, carried ones included
 	good      int64
 	timeouts  int64
 	refused   int64
@@ -44,11 +44,10 @@ type clientSums struct {
 
 func (c *clientSums) add(f *signals.Frame) {
 	k := f.Client
-	if f.Agent != nil {
-		c.agents[*f.Agent] = true
-	}
 	if f.Phase == signals.Measure {
-		c.seconds += f.Seconds()
+		if f.Agent != nil {
+			c.agents[*f.Agent] += f.Seconds()
+		}
 		c.cpu += k.CPU
 		// Whether a carried answer was good was not kept: they are taken to be
 		// as good as the interval's own.
@@ -74,8 +73,7 @@ func (c *clientSums) add(f *signals.Frame) {
 }
 
 func (c *clientSums) merge(o *clientSums) {
-	maps.Copy(c.agents, o.agents)
-	c.seconds += o.seconds
+	c.earlier += o.seconds()
 	c.answers += o.answers
 	c.good += o.good
 	c.timeouts += o.timeouts
@@ -99,13 +97,18 @@ func (c *clientSums) requests() int64 {
 	return n
 }
 
-// rate is good answers a second, over all agents.
-func (c *clientSums) rate() *float64 {
-	if c.seconds == 0 {
-		return nil
+// seconds that were measured. Agents begin together, but with a number of
+// requests each ends by itself: a trial lasts as long as its last agent.
+func (c *clientSums) seconds() float64 {
+	longest := 0.0
+	for _, s := range c.agents {
+		longest = max(longest, s)
 	}
-	return ptr(c.answers / c.seconds * float64(max(1, len(c.agents))))
+	return c.earlier + longest
 }
+
+// rate is good answers a second, over all agents.
+func (c *clientSums) rate() *float64 { return over(&c.answers, ptr(c.seconds())) }
 
 // availability is in percent, over the requests that were intended.
 func (c *clientSums) availability() *float64 {
@@ -115,12 +118,7 @@ func (c *clientSums) availability() *float64 {
 	return ptr(100 * float64(c.good) / float64(c.requests()))
 }
 
-func (c *clientSums) cores() *float64 {
-	if c.seconds == 0 {
-		return nil
-	}
-	return ptr(c.cpu / c.seconds * float64(max(1, len(c.agents))))
-}
+func (c *clientSums) cores() *float64 { return over(&c.cpu, ptr(c.seconds())) }
 
 // serverSums are the server halves of all replicas of a service in measured
 // intervals.
@@ -138,12 +136,17 @@ type serverSums struct {
 	restarts         *int64
 }
 
+// deaths count whenever they happen, in the warm-up too.
+func (s *serverSums) deaths(f *signals.Frame) {
+	k := f.Server
+	s.oomKills = signals.Plus(s.oomKills, k.OOMKills)
+	s.restarts = signals.Plus(s.restarts, &k.Restarts)
+}
+
 func (s *serverSums) add(f *signals.Frame) {
 	k := f.Server
 	s.replicas[f.Index] = true
-	// Deaths count whenever they happen; what is a rate counts where it was measured.
-	s.oomKills = plus(s.oomKills, k.OOMKills)
-	s.restarts = plus(s.restarts, &k.Restarts)
+	s.deaths(f)
 	s.memoryPeak = higher(s.memoryPeak, k.MemoryPeak)
 	s.memoryPeak = higher(s.memoryPeak, k.Memory)
 	s.memoryLimit = higher(s.memoryLimit, k.MemoryLimit)
@@ -153,23 +156,23 @@ func (s *serverSums) add(f *signals.Frame) {
 	if k.CPU != nil {
 		s.seconds += f.Seconds()
 	}
-	s.cpu = plus(s.cpu, k.CPU)
-	s.periods = plus(s.periods, k.Periods)
-	s.throttledPeriods = plus(s.throttledPeriods, k.ThrottledPeriods)
-	s.throttled = plus(s.throttled, k.Throttled)
+	s.cpu = signals.Plus(s.cpu, k.CPU)
+	s.periods = signals.Plus(s.periods, k.Periods)
+	s.throttledPeriods = signals.Plus(s.throttledPeriods, k.ThrottledPeriods)
+	s.throttled = signals.Plus(s.throttled, k.Throttled)
 	s.limit = higher(s.limit, k.CPULimit)
 }
 
 func (s *serverSums) merge(o *serverSums) {
 	maps.Copy(s.replicas, o.replicas)
 	s.seconds += o.seconds
-	s.cpu = plus(s.cpu, o.cpu)
-	s.periods = plus(s.periods, o.periods)
-	s.throttledPeriods = plus(s.throttledPeriods, o.throttledPeriods)
-	s.throttled = plus(s.throttled, o.throttled)
+	s.cpu = signals.Plus(s.cpu, o.cpu)
+	s.periods = signals.Plus(s.periods, o.periods)
+	s.throttledPeriods = signals.Plus(s.throttledPeriods, o.throttledPeriods)
+	s.throttled = signals.Plus(s.throttled, o.throttled)
 	s.limit = higher(s.limit, o.limit)
-	s.oomKills = plus(s.oomKills, o.oomKills)
-	s.restarts = plus(s.restarts, o.restarts)
+	s.oomKills = signals.Plus(s.oomKills, o.oomKills)
+	s.restarts = signals.Plus(s.restarts, o.restarts)
 	s.memoryPeak = higher(s.memoryPeak, o.memoryPeak)
 	s.memoryLimit = higher(s.memoryLimit, o.memoryLimit)
 }
@@ -200,19 +203,30 @@ func (s *serverSums) throttledShare() *float64 {
 	return ptr(float64(*s.throttledPeriods) / float64(*s.periods))
 }
 
+// add takes a frame of the measured part or the drain; of the warm-up it takes
+// deaths only.
 func (t *tally) add(f *signals.Frame, service string) {
 	switch {
+	case f.Server != nil && f.Phase == signals.Warmup:
+		t.of(f.Of, service).deaths(f)
+	case f.Phase == signals.Warmup:
 	case f.Client != nil:
 		t.client.add(f)
-	case f.Server != nil && f.Of == service:
-		t.server.add(f)
 	case f.Server != nil:
-		if t.deps[f.Of] == nil {
-			t.deps[f.Of] = &serverSums{replicas: map[int]bool{}}
-		}
-		t.deps[f.Of].add(f)
+		t.of(f.Of, service).add(f)
 	}
 	t.noise.Add(f)
+}
+
+// of gives the sums of the service, or of one of its dependencies.
+func (t *tally) of(name, service string) *serverSums {
+	if name == service {
+		return &t.server
+	}
+	if t.deps[name] == nil {
+		t.deps[name] = &serverSums{replicas: map[int]bool{}}
+	}
+	return t.deps[name]
 }
 
 func (t *tally) merge(o *tally) {
@@ -228,17 +242,6 @@ func (t *tally) merge(o *tally) {
 }
 
 func ptr[T any](v T) *T { return &v }
-
-// plus adds what was measured; unknown and unknown stays unknown.
-func plus[T int64 | float64](sum, v *T) *T {
-	if v == nil {
-		return sum
-	}
-	if sum == nil {
-		return ptr(*v)
-	}
-	return ptr(*sum + *v)
-}
 
 func higher[T int64 | float64](a, b *T) *T {
 	if a == nil || b != nil && *b > *a {

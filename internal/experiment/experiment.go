@@ -4,6 +4,7 @@
 package experiment
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -199,4 +200,16 @@ type Objective struct {
 	Quantile     string        `json:"quantile,omitempty"` // "p50", "p90", "p95", "p99", "p999"; empty: none asked
 	Latency      time.Duration `json:"latency,omitempty"`
 	Availability float64       `json:"availability,omitempty"` // percent; 0: none asked
+}
+
+// String is the objective in words: "p99 <= 250ms, availability >= 99.9%".
+func (o *Objective) String() string {
+	var parts []string
+	if o.Quantile != "" {
+		parts = append(parts, fmt.Sprintf("%s <= %v", o.Quantile, o.Latency))
+	}
+	if o.Availability > 0 {
+		parts = append(parts, fmt.Sprintf("availability >= %v%%", o.Availability))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -44,10 +44,9 @@ const (
 // do its work; a service that fails is in the record, not an error.
 func (l *Lab) Run(ctx context.Context) (err error) {
 	plan := l.Experiment.Plan(l.Seed)
-	facts := l.Programs.facts(ctx)
 	writer, err := record.Create(l.Dir, record.Run{
 		Version: record.Version, Program: l.Version, Experiment: l.Experiment, Platform: l.Platform.Name(),
-		Seed: l.Seed, Plan: plan, Started: time.Now(), Host: facts,
+		Seed: l.Seed, Plan: plan, Started: time.Now(), Host: facts(ctx),
 	})
 	if err != nil {
 		return err
@@ -55,7 +54,7 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, writer.Close()) }()
 
 	queue := newQueue(plan, len(l.Experiment.Cells))
-	pace := newPace(l.Experiment, len(plan))
+	pace := newPace(l.Experiment)
 	for number := 1; ctx.Err() == nil; number++ {
 		next, ok := queue.next()
 		if !ok {
@@ -70,12 +69,17 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
+		pace.took(next.Cell, time.Since(t.began))
 		if again := queue.settle(next, outcome); again != "" {
 			l.note("trial %d (%s): %s; %s", number, t.cell.Label(), why, again)
 		} else if outcome != record.Done {
 			l.note("trial %d (%s): %s: %s", number, t.cell.Label(), outcome, why)
 		}
-		pace.took(time.Since(t.began))
+	}
+	if ctx.Err() == nil {
+		if err := writer.Finish(time.Now()); err != nil {
+			return err
+		}
 	}
 	if queue.done == 0 && ctx.Err() == nil {
 		return fmt.Errorf("run %s: no trial could be completed; the reasons are above, what the services said is in %s/%s", l.Experiment.Name, l.Dir, record.LogsDir)

@@ -108,16 +108,16 @@ func TestStagesBeginAtTheTargetBefore(t *testing.T) {
 }
 
 func TestPaceLearnsFromTheTrialsThatRan(t *testing.T) {
-	p := &pace{each: 3 * time.Second}
-	if got := p.left(2, time.Second); got != 8*time.Second {
-		t.Errorf("left %v, want two trials and the rest of this one: 8 s", got)
+	const s = time.Second
+	p := &pace{planned: []time.Duration{3 * s, 10 * s}, taken: make([]time.Duration, 2), trials: make([]int, 2)}
+	waiting := []attempt{{Trial: experiment.Trial{Cell: 0}}, {Trial: experiment.Trial{Cell: 1}}}
+	if got := p.left(0, s, waiting); got != 15*s {
+		t.Errorf("left %v, want the rest of this trial and one of each cell: 2+3+10 s", got)
 	}
-	p.took(5 * time.Second)
-	if got := p.left(2, 5*time.Second); got != 10*time.Second {
-		t.Errorf("left %v, want two trials of 5 s", got)
-	}
-	if got := p.left(0, time.Hour); got != 0 {
-		t.Errorf("left %v of a last trial that takes long, want 0", got)
+	p.took(0, 5*s)
+	p.took(0, 7*s)
+	if got := p.left(0, 8*s, waiting); got != 16*s {
+		t.Errorf("left %v, want nothing of this trial, which takes long, and 6+10 s", got)
 	}
 }
 

@@ -4,17 +4,18 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
 
 // Progress is how a run stands, told at least once an interval.
 type Progress struct {
-	Label   string        // the cell's
-	Trial   int           // number of this trial, from 1
-	Of      int           // trials in all, as far as is known now
-	Repeat  int           // of the cell, from 1
-	Repeats int           // of each cell
-	Stage   string        // "starting", "warmup", "measure", "drain", "done", "failed"
+	Label   string // the cell's
+	Trial   int    // number of this trial, from 1
+	Of      int    // trials in all, as far as is known now
+	Repeat  int    // of the cell, from 1
+	Repeats int    // of each cell
+	Stage   Stage
 	Left    time.Duration // until the run's end, estimated
 
 	// Of the measured part of this trial so far; nil until something was seen.
@@ -22,7 +23,22 @@ type Progress struct {
 	P99              *time.Duration
 	Periods          *int64
 	ThrottledPeriods *int64
-	Why              string // with "failed" and "disturbed"
+	Why              string // where the trial ended otherwise than done
+}
+
+// Stage is where a trial stands: starting, a phase of its frames, or its outcome.
+type Stage string
+
+// Starting is the stage before the load.
+const Starting Stage = "starting"
+
+// Ended reports whether the trial is over.
+func (s Stage) Ended() bool {
+	switch record.Outcome(s) {
+	case record.Done, record.Disturbed, record.Failed, record.Interrupted:
+		return true
+	}
+	return false
 }
 
 // teller gathers one trial's progress.
@@ -40,12 +56,11 @@ type teller struct {
 }
 
 func (l *Lab) progress(a attempt, number int, q *queue, p *pace) *teller {
-	remaining := len(q.waiting)
 	return &teller{
-		told: Progress{Label: l.Experiment.Cells[a.Cell].Label(), Trial: number, Of: number + remaining,
+		told: Progress{Label: l.Experiment.Cells[a.Cell].Label(), Trial: number, Of: number + len(q.waiting),
 			Repeat: a.Repeat, Repeats: l.Experiment.Measure.Repeats},
 		tell:    l.Progress,
-		left:    func(sofar time.Duration) time.Duration { return p.left(remaining, sofar) },
+		left:    func(sofar time.Duration) time.Duration { return p.left(a.Cell, sofar, q.waiting) },
 		began:   time.Now(),
 		agents:  map[int]bool{},
 		latency: signals.NewHistogram(),
@@ -53,22 +68,22 @@ func (l *Lab) progress(a attempt, number int, q *queue, p *pace) *teller {
 }
 
 // stage tells that another part of the trial began.
-func (t *teller) stage(name, why string) {
-	t.told.Stage, t.told.Why = name, why
+func (t *teller) stage(s Stage, why string) {
+	t.told.Stage, t.told.Why = s, why
 	t.say()
 }
 
 // frame takes a frame into the figures; they are told with the host's half,
 // the last of an interval.
 func (t *teller) frame(f *signals.Frame, service string) {
-	t.told.Stage = string(f.Phase)
+	t.told.Stage = Stage(f.Phase)
 	if f.Phase != signals.Warmup {
 		switch {
 		case f.Client != nil:
 			t.client(f)
 		case f.Server != nil && f.Of == service:
-			t.periods = plus(t.periods, f.Server.Periods)
-			t.throttled = plus(t.throttled, f.Server.ThrottledPeriods)
+			t.periods = signals.Plus(t.periods, f.Server.Periods)
+			t.throttled = signals.Plus(t.throttled, f.Server.ThrottledPeriods)
 		}
 	}
 	if f.Host != nil {
@@ -103,42 +118,44 @@ func (t *teller) say() {
 	t.tell(p)
 }
 
-// pace estimates how long is left: what a trial takes by the plan, until trials
-// have shown what they take.
+// pace estimates how long is left: what a cell's trials take by the plan, until
+// they have shown what they take.
 type pace struct {
-	each  time.Duration
-	taken int
-	sum   time.Duration
+	planned []time.Duration // by cell
+	taken   []time.Duration // by cell, summed
+	trials  []int           // by cell
 }
 
 // overhead of a trial beyond its load, before one has been seen.
 const overhead = 500 * time.Millisecond
 
-func newPace(e *experiment.Experiment, trials int) *pace {
-	var sum time.Duration
+func newPace(e *experiment.Experiment) *pace {
+	n := len(e.Cells)
+	p := &pace{planned: make([]time.Duration, n), taken: make([]time.Duration, n), trials: make([]int, n)}
 	for i := range e.Cells {
-		sum += e.Measure.Warmup + e.Measure.Measured(&e.Cells[i]) + overhead
+		c := cut(e, &e.Cells[i])
+		p.planned[i] = c.Warmup + c.Measure + overhead
 	}
-	return &pace{each: sum / time.Duration(max(1, len(e.Cells)))}
+	return p
 }
 
-func (p *pace) took(d time.Duration) {
-	p.taken++
-	p.sum += d
-	p.each = p.sum / time.Duration(p.taken)
+func (p *pace) took(cell int, d time.Duration) {
+	p.taken[cell] += d
+	p.trials[cell]++
 }
 
-func (p *pace) left(trials int, sofar time.Duration) time.Duration {
-	return time.Duration(trials)*p.each + max(0, p.each-sofar)
+func (p *pace) each(cell int) time.Duration {
+	if p.trials[cell] == 0 {
+		return p.planned[cell]
+	}
+	return p.taken[cell] / time.Duration(p.trials[cell])
 }
 
-func plus(sum, v *int64) *int64 {
-	if v == nil {
-		return sum
+// left is what remains of the trial under way, and all that waits behind it.
+func (p *pace) left(cell int, sofar time.Duration, waiting []attempt) time.Duration {
+	sum := max(0, p.each(cell)-sofar)
+	for _, a := range waiting {
+		sum += p.each(a.Cell)
 	}
-	n := *v
-	if sum != nil {
-		n += *sum
-	}
-	return &n
+	return sum
 }

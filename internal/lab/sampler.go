@@ -3,7 +3,6 @@ package lab
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -37,16 +36,6 @@ const (
 	roleAgent
 )
 
-func (s *sampler) watch(of string, r role, replicas []platform.Replica) {
-	for i, replica := range replicas {
-		s.sources = append(s.sources, &source{of: of, index: i, role: r, read: replica.Counters})
-	}
-}
-
-func (s *sampler) watchAgent(i int, a platform.Agent) {
-	s.sources = append(s.sources, &source{index: i, role: roleAgent, read: a.Counters})
-}
-
 // run samples until stop is closed, which ends the interval under way.
 func (s *sampler) run(stop <-chan struct{}) {
 	time.Sleep(time.Until(s.began))
@@ -69,11 +58,18 @@ func (s *sampler) run(stop <-chan struct{}) {
 	}
 }
 
+// first reads where the counters stand as the load begins. Deaths since a
+// replica was started are left for the first frame.
 func (s *sampler) first() {
 	for _, src := range s.sources {
-		if c, err := src.read(); err == nil {
-			src.last, src.known = c, true
+		c, err := src.read()
+		if err != nil {
+			continue
 		}
+		if src.known {
+			c.Restarts, c.OOMKills = src.last.Restarts, src.last.OOMKills
+		}
+		src.last, src.known = c, true
 	}
 	if h, err := readHost(); err == nil {
 		s.host = &h

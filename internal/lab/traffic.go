@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -67,29 +68,28 @@ func addVars(vars map[string]string, name, address string) {
 	}
 }
 
-// act sends the service's actions when they are due, until the traffic is over;
-// the channel is closed when none is under way any more.
-func (t *trial) act(ctx context.Context, begin time.Time, over <-chan struct{}) <-chan struct{} {
-	done := make(chan struct{})
+// act sends the service's actions when they are due, to all replicas at once,
+// until ctx ends with the traffic. An action that the service did not take is a
+// failure: what was measured is not what was asked for.
+func (t *trial) act(ctx context.Context, begin time.Time) error {
 	start := begin.Add(cut(t.lab.Experiment, t.cell).Warmup)
-	go func() {
-		defer close(done)
-		for _, a := range t.cell.Service.Actions {
-			select {
-			case <-time.After(time.Until(start.Add(a.At))):
-			case <-over:
-				return
-			case <-ctx.Done():
-				return
-			}
-			for _, r := range t.services.Replicas() {
-				if err := send(ctx, r.Address(), a.Request, t.cell.Load.Timeout); err != nil {
-					t.lab.note("trial %d (%s): action %s %s at %v: %v", t.number, t.cell.Label(), a.Request.Method, a.Request.Path, a.At, err)
-				}
-			}
+	for _, a := range t.cell.Service.Actions {
+		select {
+		case <-time.After(time.Until(start.Add(a.At))):
+		case <-ctx.Done():
+			return nil
 		}
-	}()
-	return done
+		var failures failures
+		var sent sync.WaitGroup
+		for _, r := range t.services.Replicas() {
+			sent.Go(func() { failures.add(send(ctx, r.Address(), a.Request, t.cell.Load.Timeout)) })
+		}
+		sent.Wait()
+		if err := failures.joined(); err != nil {
+			return fmt.Errorf("action %s %s at %v: %w", a.Request.Method, a.Request.Path, a.At, err)
+		}
+	}
+	return nil
 }
 
 // send sends one request of the lab's own, apart from the agents' traffic.

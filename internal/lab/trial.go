@@ -31,7 +31,9 @@ type trial struct {
 	services platform.Running
 	deps     map[string]platform.Running
 	agents   []*runningAgent
+	sources  []*source // of the sampler
 	noise    analysis.Noise
+	stopping sync.Once
 }
 
 type runningAgent struct {
@@ -39,11 +41,15 @@ type runningAgent struct {
 	client  *agent.Client
 }
 
+// prepareWithin bounds how long an agent may take to make its connections.
+const prepareWithin = 20 * time.Second
+
 // lead is the time between the last agent being ready and the load's begin: for
 // the command to reach every agent.
 const lead = 100 * time.Millisecond
 
-// grace is how much longer than it should an agent may take.
+// grace is how much longer than it should an agent may take before it is given
+// up.
 const grace = 10 * time.Second
 
 // run runs the trial and records its outcome. The error is the tool's own: the
@@ -53,19 +59,16 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	if err := t.mark(record.Started, ""); err != nil {
 		return "", "", err
 	}
-	t.show.stage("starting", "")
+	t.show.stage(Starting, "")
 	outcome, why, err := t.conduct(ctx)
-	if stopErr := t.stop(); stopErr != nil && outcome == record.Done {
-		outcome, why = record.Failed, stopErr.Error()
+	if stopErr := t.stop(); stopErr != nil {
+		// What was measured stays true; what was not removed is said.
+		t.lab.note("trial %d (%s): stop: %v; `millicore clean` removes what is left", t.number, t.cell.Label(), stopErr)
 	}
 	if err != nil {
 		return "", "", err
 	}
-	stage := "done"
-	if outcome != record.Done {
-		stage = string(outcome)
-	}
-	t.show.stage(stage, why)
+	t.show.stage(Stage(outcome), why)
 	return outcome, why, t.mark(outcome, why)
 }
 
@@ -85,10 +88,10 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	switch {
 	case err != nil:
 		return "", "", err
-	case failure != nil:
-		return record.Failed, failure.Error(), nil
 	case ctx.Err() != nil:
 		return record.Interrupted, "stopped by the user", nil
+	case failure != nil:
+		return record.Failed, failure.Error(), nil
 	}
 	outcome, why := disturbance(&t.noise)
 	return outcome, why, nil
@@ -113,6 +116,7 @@ func (t *trial) start(ctx context.Context) error {
 			return err
 		}
 		t.deps[d.Name] = running
+		t.watch(d.Name, roleDependency, running.Replicas())
 		addVars(vars, d.Name, running.Replicas()[0].Address())
 	}
 	s := &t.cell.Service
@@ -125,6 +129,7 @@ func (t *trial) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.watch(s.Name, roleService, t.services.Replicas())
 	return t.startAgents(ctx)
 }
 
@@ -149,7 +154,10 @@ func (t *trial) startAgents(ctx context.Context) error {
 		}
 		a := &runningAgent{process: process, client: agent.NewClient(process)}
 		t.agents = append(t.agents, a)
-		if _, err := a.client.Prepare(ctx, prepare(t.lab.Experiment, t.cell, t.number, i, t.lab.Seed, targets)); err != nil {
+		t.sources = append(t.sources, &source{index: i, role: roleAgent, read: process.Counters})
+		patient, cancel := context.WithTimeout(ctx, prepareWithin)
+		defer cancel()
+		if _, err := a.client.Prepare(patient, prepare(t.lab.Experiment, t.cell, t.number, i, t.lab.Seed, targets)); err != nil {
 			return fmt.Errorf("prepare agent %d: %w", i, err)
 		}
 	}
@@ -166,30 +174,23 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 		}
 	}
 	frames := make(chan *signals.Frame, 64)
-	failed := make(chan error, len(t.agents))
-	over := make(chan struct{}) // closed when the last agent is done
+	loaded, over := context.WithCancel(ctx) // ends with the last agent
 
-	var agents sync.WaitGroup
+	var failures failures
+	var agents, others sync.WaitGroup
 	for i, a := range t.agents {
 		agents.Go(func() {
-			// It ends with the agent: told to stop by stopAgents, or closed.
-			_, err := a.client.Follow(context.Background(), func(f *signals.Frame) error { frames <- f; return nil })
-			if err != nil {
-				failed <- fmt.Errorf("agent %d broke off: %w", i, err)
+			if err := t.follow(a, begin, frames); err != nil {
+				failures.add(fmt.Errorf("agent %d broke off: %w", i, err))
+				t.stopAgents() // a part of the load is not the load that was asked for
 			}
 		})
 	}
-	go func() { agents.Wait(); close(over) }()
-
-	sampled := make(chan struct{})
-	go func() {
-		defer close(sampled)
-		t.sampler(begin, func(f *signals.Frame) { frames <- f }).run(over)
-	}()
-	acted := t.act(ctx, begin, over)
-	go func() { <-over; <-sampled; close(frames) }()
+	others.Go(func() { agents.Wait(); over() })
+	others.Go(func() { t.sampler(begin, func(f *signals.Frame) { frames <- f }).run(loadEnd(&agents)) })
+	others.Go(func() { failures.add(t.act(loaded, begin)) })
+	go func() { others.Wait(); close(frames) }()
 	defer context.AfterFunc(ctx, t.stopAgents)()
-	defer time.AfterFunc(time.Until(begin.Add(t.patience())), t.closeAgents).Stop()
 
 	for f := range frames {
 		// After a failed write the channel is still emptied, so that all ends.
@@ -200,12 +201,50 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 			t.stopAgents()
 		}
 	}
-	<-acted
-	select {
-	case failure = <-failed:
-	default:
+	return failures.joined(), err
+}
+
+// loadEnd gives a channel that is closed when all agents are done.
+func loadEnd(agents *sync.WaitGroup) <-chan struct{} {
+	end := make(chan struct{})
+	go func() { agents.Wait(); close(end) }()
+	return end
+}
+
+// follow passes on an agent's frames until it is done. A healthy agent sends
+// one at the end of each interval, whatever the service does; one that falls
+// silent is closed, which ends it.
+func (t *trial) follow(a *runningAgent, begin time.Time, frames chan<- *signals.Frame) error {
+	patience := t.lab.Experiment.Measure.Interval + grace
+	silent := time.AfterFunc(time.Until(begin)+patience, func() { a.process.Close() })
+	defer silent.Stop()
+	_, err := a.client.Follow(context.Background(), func(f *signals.Frame) error {
+		silent.Reset(patience)
+		frames <- f
+		return nil
+	})
+	return err
+}
+
+// failures gathers what went wrong in several goroutines.
+type failures struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+func (f *failures) add(err error) {
+	if err == nil {
+		return
 	}
-	return failure, err
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.errs = append(f.errs, err)
+}
+
+func (f *failures) joined() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(f.errs...)
 }
 
 // keep takes a frame into the record; the host's half ends an interval and
@@ -222,45 +261,33 @@ func (t *trial) keep(f *signals.Frame) error {
 	return nil
 }
 
-// stopAgents tells the agents to end their traffic; answers in flight are still
-// awaited, up to the requests' timeout.
+// stopAgents tells the agents to end their traffic, once; answers in flight are
+// still awaited, up to the requests' timeout.
 func (t *trial) stopAgents() {
-	for _, a := range t.agents {
-		// An agent that cannot be told ends when its input is closed.
-		if a.client.Stop() != nil {
-			a.process.Close()
+	t.stopping.Do(func() {
+		for _, a := range t.agents {
+			// An agent that cannot be told ends when its input is closed.
+			if a.client.Stop() != nil {
+				a.process.Close()
+			}
 		}
-	}
-	time.AfterFunc(t.cell.Load.Timeout+grace, t.closeAgents)
+	})
 }
 
-func (t *trial) closeAgents() {
-	for _, a := range t.agents {
-		a.process.Close()
+// watch has the sampler read replicas. They are read a first time at once, so
+// that one that dies before the load begins is counted.
+func (t *trial) watch(of string, r role, replicas []platform.Replica) {
+	for i, replica := range replicas {
+		s := &source{of: of, index: i, role: r, read: replica.Counters}
+		if c, err := s.read(); err == nil {
+			s.last, s.known = c, true
+		}
+		t.sources = append(t.sources, s)
 	}
-}
-
-// patience is how long an agent may take from the load's begin before it is
-// closed: its work, what may still be in flight, and a grace. A number of
-// requests takes as long as the service does; its end is the user's to choose.
-func (t *trial) patience() time.Duration {
-	c := cut(t.lab.Experiment, t.cell)
-	if c.Measure == 0 {
-		return 24 * time.Hour
-	}
-	return c.Warmup + c.Measure + 2*t.cell.Load.Timeout + grace
 }
 
 func (t *trial) sampler(begin time.Time, out func(*signals.Frame)) *sampler {
-	s := &sampler{trial: t.number, cell: t.cell.Index, began: begin, out: out, cut: cut(t.lab.Experiment, t.cell)}
-	s.watch(t.cell.Service.Name, roleService, t.services.Replicas())
-	for name, d := range t.deps {
-		s.watch(name, roleDependency, d.Replicas())
-	}
-	for i, a := range t.agents {
-		s.watchAgent(i, a.process)
-	}
-	return s
+	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, out: out, cut: cut(t.lab.Experiment, t.cell)}
 }
 
 // stop ends all that the trial started, the agents first, then in the reverse
@@ -268,7 +295,7 @@ func (t *trial) sampler(begin time.Time, out func(*signals.Frame)) *sampler {
 func (t *trial) stop() error {
 	var errs []error
 	for _, a := range t.agents {
-		errs = append(errs, a.process.Close())
+		errs = append(errs, a.client.Close()) // closes the process too
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
 	defer cancel()

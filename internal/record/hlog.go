@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -23,11 +24,13 @@ type Hlog struct {
 	buf  *bufio.Writer
 	log  *hdrhistogram.HistogramLogWriter
 	tags []string
+
+	dirty bool
 }
 
-// CreateHlog starts the log, in place of one that is there.
+// CreateHlog starts the log in a new file.
 func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, error) {
-	f, err := os.Create(path)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
@@ -68,6 +71,7 @@ func (h *Hlog) Frame(f *signals.Frame) error {
 		f.Client.Latency.Count() == 0 || f.Cell < 0 || f.Cell >= len(h.tags) {
 		return nil
 	}
+	h.dirty = true
 	hist := f.Client.Latency.HDR()
 	hist.SetTag(h.tags[f.Cell])
 	hist.SetStartTimeMs(f.Start / 1e6)
@@ -79,7 +83,36 @@ func (h *Hlog) Frame(f *signals.Frame) error {
 }
 
 // Sync brings the log to the disk.
-func (h *Hlog) Sync() error { return errors.Join(h.buf.Flush(), h.file.Sync()) }
+func (h *Hlog) Sync() error {
+	if !h.dirty {
+		return nil
+	}
+	h.dirty = false
+	return errors.Join(h.buf.Flush(), h.file.Sync())
+}
 
 // Close syncs and closes the log.
-func (h *Hlog) Close() error { return errors.Join(h.Sync(), h.file.Close()) }
+func (h *Hlog) Close() error {
+	h.dirty = true // the header, if there is nothing else
+	return errors.Join(h.Sync(), h.file.Close())
+}
+
+// ReplaceHlog puts a log in place of the one at path in one step; write fills it.
+func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
+	temp := path + ".new"
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	h, err := CreateHlog(temp, e, base)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp) // fails once it has been renamed
+	if err := errors.Join(write(h), h.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

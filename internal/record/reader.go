@@ -21,6 +21,8 @@ type Record struct {
 	Dir    string
 	Run    Run
 	Trials []Trial // one a trial in the order of their numbers, with the last that is known of it
+
+	Finished bool // the plan was worked through
 }
 
 // Open reads run.json and trials.ndjson. It works on the record of a run that
@@ -50,6 +52,13 @@ func (r *Record) readTrials() error {
 	for t, err := range readLines[Trial](filepath.Join(r.Dir, TrialsFile)) {
 		if err != nil {
 			return err
+		}
+		if t.Outcome == Finished {
+			r.Finished = true
+			continue
+		}
+		if cells := len(r.Run.Experiment.Cells); t.Cell < 0 || t.Cell >= cells {
+			return fmt.Errorf("read %s: a trial of cell %d, of %d in the plan", filepath.Join(r.Dir, TrialsFile), t.Cell, cells)
 		}
 		if n := len(r.Trials); n > 0 && r.Trials[n-1].Trial == t.Trial {
 			r.Trials[n-1] = *t

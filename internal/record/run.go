@@ -62,10 +62,12 @@ const (
 	Disturbed   Outcome = "disturbed"   // counts only where no quieter attempt of it does
 	Failed      Outcome = "failed"      // the service or an agent could not be started, or broke off
 	Interrupted Outcome = "interrupted" // ended early by the user
+	Finished    Outcome = "finished"    // of the whole run, in its last line: the plan was worked through
 )
 
 // Trial is one line of trials.ndjson. A trial has two: one at its start, one
-// at its end. Attempts of the same planned trial have numbers of their own.
+// at its end. Attempts of the same planned trial have numbers of their own. A
+// run that worked through its plan ends with a line Finished, of trial 0.
 type Trial struct {
 	Trial   int     `json:"trial"` // number in the record, from 1
 	Cell    int     `json:"cell"`

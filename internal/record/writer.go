@@ -21,6 +21,21 @@ type Writer struct {
 	hlog   *Hlog
 }
 
+// Free reports whether a record can be made in a folder: it must be empty, or
+// not be there. A record is never written over.
+func Free(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("create record: %w", err)
+	case len(entries) > 0:
+		return fmt.Errorf("create record %s: the folder is not empty; name another with --out", dir)
+	}
+	return nil
+}
+
 // NewDir returns a folder's path for a run of the named experiment that starts
 // now, below base; it does not make it. Two runs in one second get a suffix.
 func NewDir(base, name string, now time.Time) string {
@@ -33,11 +48,10 @@ func NewDir(base, name string, now time.Time) string {
 	}
 }
 
-// Create makes the folder with run.json and the empty files. A folder that
-// holds anything is refused: a record is never written over.
+// Create makes the folder, which must be Free, with run.json and the empty files.
 func Create(dir string, run Run) (*Writer, error) {
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return nil, fmt.Errorf("create record %s: the folder is not empty; name another with --out", dir)
+	if err := Free(dir); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(dir, LogsDir), 0o755); err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
@@ -80,6 +94,12 @@ func (w *Writer) Trial(t Trial) error {
 		return err
 	}
 	return w.Sync()
+}
+
+// Finish says that the plan was worked through; a record without it is that of
+// a run that was interrupted, killed, or still goes on.
+func (w *Writer) Finish(at time.Time) error {
+	return w.Trial(Trial{Outcome: Finished, At: at.UnixNano()})
 }
 
 // Sync brings to the disk what was appended. Called at the end of every

@@ -10,15 +10,18 @@ import (
 
 // flagTexts explain the warnings that analysis gives a cell as words.
 var flagTexts = map[string]string{
-	"no_trials":            "No trial of this cell got as far as its load: there is nothing to show.",
+	"no_trials":            "No trial of this cell was completed: there is nothing to show.",
 	"few_trials":           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
 	"busy_neighbour":       "Processes that the experiment did not start used the host's CPUs. That can turn a comparison round: repeat it on a quiet host.",
 	"agent_waited":         "The agent waited for a CPU and sent late: part of the latency is its own.",
 	"low_idle":             "The host had less than 0.2 idle cores: the service and the agent may have been in each other's way.",
 	"incomplete_trial":     "A trial was cut off before its end, and counts as far as it got.",
 	"generator_limited":    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
-	"restarted":            "The service ended and was started again during a trial.",
+	"restarted":            "The service ended and was started again during a trial, after 1 s at first; a kubelet begins at 10 s.",
 	"oom_killed":           "The kernel killed the service because it reached its memory limit.",
+	"cpu_stolen":           "The hypervisor took more than 0.1 cores from this machine: latencies hold its pauses.",
+	"dependency_throttled": "A dependency was throttled by its own limit: part of the latency may be its.",
+	"dependency_restarted": "A dependency ended and was started again during a trial.",
 	"requests_dropped":     "Requests were due and never sent, as the trial had ended or was stopped.",
 	"few_periods_for_p999": "Fewer than 1,000 quota periods were measured: p99.9 rests on too few of them to be relied on.",
 	"moving_load":          "The load moves: no percentile over all of it describes a level. See the levels held.",

@@ -261,27 +261,31 @@ func (a *answer) failures() string {
 // objective says which cells meet what was asked, where that differs or is
 // missed.
 func (a *answer) objective() string {
-	var met, missed []string
-	text := ""
+	var met, unknown []string
+	text, total := "", 0
 	for i := range a.s.Cells {
 		o := a.s.Cells[i].Objective
-		if o == nil || o.Met == nil {
+		if o == nil {
 			continue
 		}
+		total++
 		text = plain(o.Text)
-		if *o.Met {
+		switch {
+		case o.Met == nil:
+			unknown = append(unknown, a.names[i])
+		case *o.Met:
 			met = append(met, a.names[i])
-		} else {
-			missed = append(missed, a.names[i])
 		}
 	}
-	switch total := len(met) + len(missed); {
-	case total == 0:
+	switch {
+	case total == len(unknown):
 		return ""
-	case len(missed) == 0:
+	case len(met) == total:
 		return "All meet the objective " + text + "."
 	case len(met) == 0:
 		return "None meets the objective " + text + "."
+	case len(unknown) > 0:
+		return fmt.Sprintf("%d of %d cells meet the objective %s; of %s it cannot be told.", len(met), total, text, list(unknown))
 	case len(met) == 1:
 		return "Only " + met[0] + " meets the objective " + text + "."
 	case len(met) <= fewNames:

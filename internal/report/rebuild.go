@@ -10,49 +10,59 @@ import (
 	"github.com/millicore/millicore/internal/record"
 )
 
-// Rebuild computes all that is derived from a record again, from its frames
-// alone: summary.json, report.html and latency.hlog are written anew, the last
-// one with the counted trials only. It works on the record of a killed run.
-func Rebuild(dir string) (*analysis.Summary, error) {
+// Read computes all that is derived from a record, from its frames alone. It
+// works on the record of a run that was killed or still goes on, and writes
+// nothing.
+func Read(dir string) (Data, error) {
 	r, err := record.Open(dir)
 	if err != nil {
-		return nil, err
+		return Data{}, err
 	}
-	attempts := attempts(r)
-	builder := analysis.New(r.Run.Experiment, attempts)
-	if err := replay(r, analysis.Counted(attempts), builder); err != nil {
-		return nil, err
+	builder := analysis.New(r.Run.Experiment, attempts(r))
+	for f, err := range r.Frames() {
+		if err != nil {
+			return Data{}, err
+		}
+		builder.Add(f)
 	}
-	data := Data{Summary: builder.Summarize(about(r), r.Run.Host), Series: builder.Series()}
+	return Data{Summary: builder.Summarize(about(r), r.Run.Host), Series: builder.Series()}, nil
+}
+
+// Write puts the derived files into a record's folder anew: summary.json,
+// report.html and, with the counted trials only, latency.hlog.
+func Write(dir string, d Data) error {
 	var summary, page bytes.Buffer
-	if err := errors.Join(JSON(&summary, data.Summary), HTML(&page, data)); err != nil {
-		return nil, err
+	if err := errors.Join(JSON(&summary, d.Summary), HTML(&page, d)); err != nil {
+		return err
 	}
-	return data.Summary, errors.Join(
+	return errors.Join(
 		record.WriteFile(filepath.Join(dir, record.SummaryFile), summary.Bytes()),
 		record.WriteFile(filepath.Join(dir, record.ReportFile), page.Bytes()),
+		writeHlog(dir),
 	)
 }
 
-// replay feeds the frames to the builder, and the counted ones to latency.hlog.
-func replay(r *record.Record, counted map[int]bool, b *analysis.Builder) (err error) {
-	hlog, err := record.CreateHlog(filepath.Join(r.Dir, record.LatencyFile), r.Run.Experiment, r.Run.Started)
+func writeHlog(dir string) error {
+	r, err := record.Open(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, hlog.Close()) }()
-	for f, err := range r.Frames() {
-		if err != nil {
-			return err
-		}
-		b.Add(f)
-		if counted[f.Trial] {
-			if err := hlog.Frame(f); err != nil {
+	counted := analysis.Counted(attempts(r))
+	path := filepath.Join(dir, record.LatencyFile)
+	return record.ReplaceHlog(path, r.Run.Experiment, r.Run.Started, func(h *record.Hlog) error {
+		for f, err := range r.Frames() {
+			if err != nil {
+				return err
+			}
+			if !counted[f.Trial] {
+				continue
+			}
+			if err := h.Frame(f); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func attempts(r *record.Record) []analysis.Attempt {
@@ -74,15 +84,13 @@ func attempts(r *record.Record) []analysis.Attempt {
 func about(r *record.Record) analysis.SummaryExperiment {
 	s := analysis.SummaryExperiment{
 		Started: r.Run.Started.Format(time.RFC3339), Platform: r.Run.Platform, Seed: r.Run.Seed, TrialsPlanned: len(r.Run.Plan),
+		Interrupted: !r.Finished,
 	}
 	type planned struct{ cell, repeat int }
 	ended := map[planned]bool{}
 	for _, t := range r.Trials {
-		switch t.Outcome {
-		case record.Done, record.Disturbed:
+		if t.Outcome == record.Done || t.Outcome == record.Disturbed {
 			ended[planned{t.Cell, t.Repeat}] = true
-		case record.Interrupted, record.Started:
-			s.Interrupted = true
 		}
 	}
 	s.TrialsDone = len(ended)

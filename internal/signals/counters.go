@@ -54,3 +54,15 @@ func risen[T int64 | float64](before, after *T) *T {
 	}
 	return &d
 }
+
+// Plus adds what was measured: unknown and unknown stays unknown.
+func Plus[T int64 | float64](sum, v *T) *T {
+	if v == nil {
+		return sum
+	}
+	total := *v
+	if sum != nil {
+		total += *sum
+	}
+	return &total
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/record"
 )
 
 var bin string // folder with the built programs
@@ -173,7 +174,7 @@ services: {server: {command: [SERVER, --port, "${port}"]}}
 load: {request: {path: "/sleep?ms=50"}, users: 10}`+short)
 	c := s.Cells[0]
 	// Ten users that wait 50 ms and a little each make less than 200 requests/s.
-	if *c.RateRPS > 201 || *c.RateRPS < 20 {
+	if *c.RateRPS > 201 || *c.RateRPS < 100 {
 		t.Errorf("rate %v, want a little less than 200", *c.RateRPS)
 	}
 	if c.LatencyMS.P50 < 50 || c.ServiceMS.P50 < 50 {
@@ -305,6 +306,99 @@ measure: {warmup: 0s, duration: 2s, repeats: 1, interval: 500ms}`)
 	c := s.Cells[0]
 	if c.Requests != 1000 {
 		t.Errorf("%d requests, want 500/s for 2 s: 1000", c.Requests)
+	}
+}
+
+func TestTwoAgentsAndTwoReplicasShareTheLoad(t *testing.T) {
+	s, dir := run(t, `
+name: shared
+services: {server: {command: [SERVER, --port, "${port}"]}}
+limits: {cpu: 500m, burst: 250m, replicas: 2}
+load: {request: {path: /ok}, rate: 400, spacing: even, agents: 2}
+measure: {warmup: 0s, duration: 2s, repeats: 1, interval: 500ms}`)
+	c := s.Cells[0]
+	if c.Requests != 800 || *c.Availability != 100 {
+		t.Errorf("%d requests, availability %v; want both agents' 800, all good", c.Requests, *c.Availability)
+	}
+	if c.CPU.Limit == nil || *c.CPU.Limit != 1 || c.Limits.Replicas != 2 {
+		t.Errorf("limit %v cores, want both replicas' 1", c.CPU.Limit)
+	}
+	var replicas, agents [2]bool
+	r, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range r.Frames() {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case f.Server != nil && *f.Server.CPU > 0:
+			replicas[f.Index] = true
+		case f.Client != nil && f.Client.Good > 0:
+			agents[*f.Agent] = true
+		}
+	}
+	if replicas != [2]bool{true, true} || agents != [2]bool{true, true} {
+		t.Errorf("replicas that worked %v, agents that worked %v; want all", replicas, agents)
+	}
+}
+
+func TestStagesGiveOneStepALevel(t *testing.T) {
+	s, _ := run(t, `
+name: stages
+services: {server: {command: [SERVER, --port, "${port}"]}}
+load:
+  request: {path: "/sleep?ms=20"}
+  users: {stages: [{duration: 0s, target: 2}, {duration: 1s, target: 2}, {duration: 500ms, target: 8}, {duration: 1s, target: 8}]}
+objective: {p99: 10s}
+measure: {warmup: 0s, repeats: 1, interval: 250ms}`)
+	c := s.Cells[0]
+	if len(c.Steps) != 2 || c.Steps[0].Target != 2 || c.Steps[1].Target != 8 {
+		t.Fatalf("steps %+v, want the levels of 2 and 8 users", c.Steps)
+	}
+	if c.LatencyMS != nil {
+		t.Error("quantiles over two levels and a ramp: they describe no level")
+	}
+	if c.Steps[1].RateRPS <= c.Steps[0].RateRPS || c.Steps[0].LatencyMS.P50 < 20 {
+		t.Errorf("steps %+v, want more from 8 users than from 2, and at least 20 ms", c.Steps)
+	}
+	if c.Objective.Met == nil || !*c.Objective.Met {
+		t.Errorf("objective %+v, want met at both levels", c.Objective)
+	}
+}
+
+func TestAServiceThatCannotStartDoesNotHoldUpTheOthers(t *testing.T) {
+	s, _ := run(t, `
+name: halfbroken
+services:
+  broken: {command: [SERVER, --port, "${port}", --fail]}
+  server: {command: [SERVER, --port, "${port}"]}
+load: {request: {path: /ok}, users: 1}
+objective: {availability: 50}
+measure: {warmup: 0s, duration: 500ms, repeats: 3, interval: 250ms}`)
+	if c := s.Cells[0]; c.Trials != 0 || c.LatencyMS != nil || c.Objective.Met != nil {
+		t.Errorf("the broken one: %d trials, latency %v, objective %+v; want nothing", c.Trials, c.LatencyMS, c.Objective)
+	}
+	if c := s.Cells[1]; c.Trials != 3 || *c.Availability != 100 {
+		t.Errorf("the other: %d trials, want 3", c.Trials)
+	}
+	if !strings.Contains(fmt.Sprint(s.Findings), "told to fail") {
+		t.Errorf("findings %v, want what the broken one said", s.Findings)
+	}
+}
+
+func TestARecordIsNotWrittenOver(t *testing.T) {
+	needCgroups(t)
+	dir, c := command(t, "name: x\nservices: {s: {command: [SERVER]}}\nload: {request: {path: /ok}, users: 1}\n")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.CombinedOutput()
+	if c.ProcessState.ExitCode() != 2 || !bytes.Contains(out, []byte("not empty; name another with --out")) {
+		t.Errorf("%v: %s; want a refusal with exit code 2", err, out)
 	}
 }
 

@@ -132,8 +132,12 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 		case c := <-s.commands:
 			switch {
 			case c.Start != nil && !running:
+				at := time.Unix(0, c.Start.At)
+				if err := e.Start(at); err != nil {
+					return false, fmt.Errorf("trial %d: %w", p.Trial, err)
+				}
 				running = true
-				go func() { finished <- s.run(e, p, c.Start.At) }()
+				go func() { finished <- s.follow(e, p, at) }()
 			case c.Stop != nil && !running:
 				finished <- nil
 			case c.Stop != nil:
@@ -153,10 +157,11 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 	}
 }
 
-// run sends a frame for each interval.
-func (s *server) run(e *engine.Engine, p *protocol.Prepare, at int64) error {
+// follow sends a frame for each interval of the trial that was started at a
+// moment.
+func (s *server) follow(e *engine.Engine, p *protocol.Prepare, at time.Time) error {
 	own := startUsage()
-	return e.Run(time.Unix(0, at), func(i *engine.Interval) error {
+	return e.Follow(at, func(i *engine.Interval) error {
 		i.Client.CPU, i.Client.RunWait = own.since()
 		return s.out.send(protocol.Event{Frame: &signals.Frame{
 			Trial:  p.Trial,

@@ -97,17 +97,29 @@ func (e *Engine) Threads() int { return e.plan.Threads }
 // Connections is the number of connections of this agent.
 func (e *Engine) Connections() int { return e.size }
 
-// Run starts the trial at a moment of the wall clock and gives each interval to
-// take, in order, which must not keep its histograms. It returns after the last
-// interval, or with an error that ended the trial, take's among them.
+// Run is Start and Follow in one.
 func (e *Engine) Run(at time.Time, take func(*Interval) error) error {
+	if err := e.Start(at); err != nil {
+		return err
+	}
+	return e.Follow(at, take)
+}
+
+// Start starts the trial at a moment of the wall clock; Follow gives what comes
+// of it. A Stop that follows is obeyed after it.
+func (e *Engine) Start(at time.Time) error {
 	late := time.Since(at)
 	if late > latestStart {
 		return fmt.Errorf("start: the moment to start at was %v ago; set the clocks of lab and agent, or start later", late.Round(time.Millisecond))
 	}
 	e.order(order{start: true, at: time.Since(e.zero) - late})
-	return e.collect(at, take)
+	return nil
 }
+
+// Follow gives each interval of a trial that was started at a moment to take,
+// in order, which must not keep its histograms. It returns after the last
+// interval, or with an error that ended the trial, take's among them.
+func (e *Engine) Follow(at time.Time, take func(*Interval) error) error { return e.collect(at, take) }
 
 // Change replaces the load from now on; its curve's time begins anew. In the
 // last moments of a trial it comes too late and changes nothing.

@@ -1,0 +1,44 @@
+package analysis
+
+import "github.com/millicore/millicore/internal/signals"
+
+// drift compares the first third of a trial's measured part with the last: a
+// service that had not settled, or a queue that only grows, has no level to
+// describe.
+type drift struct {
+	p99  []float64 // ms, one a measured client half
+	rate []float64
+}
+
+// What counts as drift: the p99 or the rate of one third is so many times the
+// other's, over at least driftFrames halves.
+const (
+	driftFactor = 1.5
+	driftFrames = 6
+)
+
+func (d *drift) add(f *signals.Frame) {
+	if f.Phase != signals.Measure || f.Client == nil || f.Client.Latency.Count() == 0 || f.Seconds() <= 0 {
+		return
+	}
+	d.p99 = append(d.p99, ms(f.Client.Latency.Quantile(0.99)))
+	d.rate = append(d.rate, float64(f.Client.Good+f.Client.Carried)/f.Seconds())
+}
+
+func (d *drift) unsteady() bool {
+	return len(d.p99) >= driftFrames && (apart(d.p99) || apart(d.rate))
+}
+
+func apart(v []float64) bool {
+	third := len(v) / 3
+	first, last := mean(v[:third]), mean(v[len(v)-third:])
+	return first > driftFactor*last || last > driftFactor*first
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
