@@ -56,7 +56,13 @@ func run(args []string) int {
 	root := command()
 	root.SetArgs(args)
 	begun := false // a mistake that is found before is one in the words
-	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	for _, c := range root.Commands() {
+		work := c.RunE
+		c.RunE = func(c *cobra.Command, args []string) error {
+			begun = true
+			return work(c, args)
+		}
+	}
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
