@@ -15,8 +15,8 @@ demo: build ## about a minute: what GOMAXPROCS does to a service under a limit o
 
 test: build vet cross ## install what the tests need, run them all, say how many ran
 	scripts/setup-tests.sh
+	$(GO) test -count=1 -run TestARealFreeze ./internal/load/engine # without -race: both sides as fast as they are
 	$(GO) run $(GOTESTSUM) --format pkgname --format-hide-empty-pkg -- -race -count=1 -timeout 20m $(PKGS)
-	$(GO) test -count=1 -run TestARealFreeze ./internal/load/engine # both sides as fast as they are
 
 vet:
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
