@@ -101,10 +101,12 @@ func (p *progress) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// end leaves an empty line between the progress and what follows.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.endLine()
+	fmt.Fprintln(p.out)
 }
 
 func (p *progress) endLine() {
