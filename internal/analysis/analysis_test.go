@@ -311,3 +311,25 @@ func TestDriftTellsAQueueThatGrows(t *testing.T) {
 		t.Error("two intervals are too few to tell")
 	}
 }
+
+func TestALateAgentIsTheLimitWhereItsLatenessCounts(t *testing.T) {
+	limited := func(lag, latency time.Duration) bool {
+		f := client(0, signals.Measure, 0, 0)
+		for range 100 {
+			f.Client.SendLag.Record(lag)
+			f.Client.Latency.Record(latency)
+		}
+		var n Noise
+		n.Add(f)
+		return n.Limited()
+	}
+	if !limited(3*time.Millisecond, 10*time.Millisecond) {
+		t.Error("3 ms late where answers take 10 ms: want limited")
+	}
+	if limited(3*time.Millisecond, 500*time.Millisecond) {
+		t.Error("3 ms late where answers take 500 ms: want not limited")
+	}
+	if limited(time.Millisecond, time.Millisecond) {
+		t.Error("1 ms late: want not limited")
+	}
+}

@@ -6,27 +6,32 @@ import "github.com/millicore/millicore/internal/signals"
 // service that had not settled, or a queue that only grows, has no level to
 // describe.
 type drift struct {
-	p99  []float64 // ms, one a measured client half
-	rate []float64
+	p99      []float64 // ms, one a measured client half
+	rate     []float64
+	requests int64
 }
 
 // What counts as drift: the p99 or the rate of one third is so many times the
-// other's, over at least driftFrames halves.
+// other's, over at least driftFrames halves with driftRequests each on average:
+// the p99 of a few requests is their highest, and wanders by itself.
 const (
-	driftFactor = 1.5
-	driftFrames = 6
+	driftFactor   = 1.5
+	driftFrames   = 6
+	driftRequests = 100
 )
 
 func (d *drift) add(f *signals.Frame) {
 	if f.Phase != signals.Measure || f.Client == nil || f.Client.Latency.Count() == 0 || f.Seconds() <= 0 {
 		return
 	}
+	d.requests += f.Client.Latency.Count()
 	d.p99 = append(d.p99, ms(f.Client.Latency.Quantile(0.99)))
 	d.rate = append(d.rate, float64(f.Client.Good+f.Client.Carried)/f.Seconds())
 }
 
 func (d *drift) unsteady() bool {
-	return len(d.p99) >= driftFrames && (apart(d.p99) || apart(d.rate))
+	n := len(d.p99)
+	return n >= driftFrames && d.requests >= int64(n)*driftRequests && (apart(d.p99) || apart(d.rate))
 }
 
 func apart(v []float64) bool {

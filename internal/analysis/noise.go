@@ -19,6 +19,9 @@ const (
 	// where it also made the agent send late.
 	runWaitShare = 0.1
 	lateSendLag  = 2 * time.Millisecond // at the 99th percentile
+	// lateShare of the latency's own 99th percentile is the least lag that
+	// matters: where answers take half a second, 2 ms are not what limits.
+	lateShare = 0.05
 	// lowIdleCores is little room for anything else: a flag, not a disturbance,
 	// since a service without a limit uses what there is.
 	lowIdleCores = 0.2
@@ -36,6 +39,7 @@ type Noise struct {
 	runWait       float64
 	runWaitKnown  bool
 	lag           *signals.Histogram
+	latency       *signals.Histogram
 }
 
 // Add takes a frame; those outside the measured part are passed over.
@@ -57,10 +61,15 @@ func (n *Noise) Add(f *signals.Frame) {
 			n.runWaitKnown = true
 			n.runWait += *f.Client.RunWait
 		}
-		if n.lag == nil {
-			n.lag = signals.NewHistogram()
-		}
+		n.histograms()
 		n.lag.Merge(f.Client.SendLag)
+		n.latency.Merge(f.Client.Latency)
+	}
+}
+
+func (n *Noise) histograms() {
+	if n.lag == nil {
+		n.lag, n.latency = signals.NewHistogram(), signals.NewHistogram()
 	}
 }
 
@@ -74,10 +83,9 @@ func (n *Noise) Merge(o *Noise) {
 	n.clientSeconds += o.clientSeconds
 	n.runWait += o.runWait
 	n.runWaitKnown = n.runWaitKnown || o.runWaitKnown
-	if n.lag == nil {
-		n.lag = signals.NewHistogram()
-	}
+	n.histograms()
 	n.lag.Merge(o.lag)
+	n.latency.Merge(o.latency)
 }
 
 // Neighbour tells of a busy neighbour in words; "" is none.
@@ -98,11 +106,11 @@ func (n *Noise) AgentWaited() string {
 	if n.clientSeconds == 0 || !n.runWaitKnown || n.runWait/n.clientSeconds < runWaitShare {
 		return ""
 	}
-	if lag := n.lag.Quantile(0.99); lag >= lateSendLag {
-		return fmt.Sprintf("the agent waited for a CPU during %.0f%% of the time and sent 1%% of the requests more than %.1f ms late",
-			100*n.runWait/n.clientSeconds, ms(lag))
+	if !n.Limited() {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("the agent waited for a CPU during %.0f%% of the time and sent 1%% of the requests more than %.1f ms late",
+		100*n.runWait/n.clientSeconds, ms(n.lag.Quantile(0.99)))
 }
 
 // Disturbed gives the reason to repeat the trial, or "".
@@ -116,7 +124,11 @@ func (n *Noise) Disturbed() string {
 // Limited reports whether the generator was the limit: its figures are then
 // lower bounds.
 func (n *Noise) Limited() bool {
-	return n.lag.Count() > 0 && n.lag.Quantile(0.99) >= lateSendLag
+	if n.lag.Count() == 0 {
+		return false
+	}
+	lag := n.lag.Quantile(0.99)
+	return lag >= lateSendLag && float64(lag) >= lateShare*float64(n.latency.Quantile(0.99))
 }
 
 // stolenCores taken by the hypervisor, on average over a trial, are a flag.
