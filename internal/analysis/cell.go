@@ -145,8 +145,8 @@ func (c *cell) figures(t *trialTally) map[string]float64 {
 	put("availability", sums.client.availability())
 	for prefix, h := range map[string]*signals.Histogram{"latency_ms.": sums.client.latency, "service_ms.": sums.client.service} {
 		if q := quantiles(h); held && q != nil {
-			for name, v := range map[string]float64{"p50": q.P50, "p90": q.P90, "p95": q.P95, "p99": q.P99, "p999": q.P999, "max": q.Max} {
-				m[prefix+name] = v
+			for _, one := range q.All() {
+				m[prefix+one.Name] = one.Value
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -37,7 +36,7 @@ func met(o *experiment.Objective, q *Quantiles, availability *float64) *bool {
 	good, known := true, true
 	if o.Quantile != "" {
 		known = q != nil
-		good = !known || q.byName(o.Quantile) <= ms(o.Latency)
+		good = !known || q.named(o.Quantile) <= ms(o.Latency)
 	}
 	if o.Availability > 0 {
 		known = known && availability != nil
@@ -55,7 +54,7 @@ func seen(o *experiment.Objective, c *CellSummary) string {
 	if o.Quantile != "" {
 		text := "no " + o.Quantile + " of one level of load"
 		if c.LatencyMS != nil {
-			text = fmt.Sprintf("%s %.4g ms", o.Quantile, c.LatencyMS.byName(o.Quantile))
+			text = fmt.Sprintf("%s %.4g ms", o.Quantile, c.LatencyMS.named(o.Quantile))
 		}
 		parts = append(parts, text)
 	}
@@ -67,20 +66,4 @@ func seen(o *experiment.Objective, c *CellSummary) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
-}
-
-func (q *Quantiles) byName(name string) float64 {
-	switch name {
-	case "p50":
-		return q.P50
-	case "p90":
-		return q.P90
-	case "p95":
-		return q.P95
-	case "p99":
-		return q.P99
-	case "p999":
-		return q.P999
-	}
-	return math.Inf(1) // an unknown objective is never met
 }

@@ -1,5 +1,7 @@
 package analysis
 
+import "math"
+
 // Summary is summary.json: what a record says, for programs. What was not
 // measured is null, never 0.
 type Summary struct {
@@ -77,6 +79,28 @@ type Quantiles struct {
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
+}
+
+// Named is one quantile by its name, in milliseconds.
+type Named struct {
+	Name  string // as the JSON has it
+	Value float64
+}
+
+// All gives the quantiles in their order.
+func (q *Quantiles) All() []Named {
+	return []Named{{"p50", q.P50}, {"p90", q.P90}, {"p95", q.P95}, {"p99", q.P99}, {"p999", q.P999}, {"max", q.Max}}
+}
+
+// named gives a quantile by its name; one that is not known is infinite, so
+// that it never meets an objective.
+func (q *Quantiles) named(name string) float64 {
+	for _, one := range q.All() {
+		if one.Name == name {
+			return one.Value
+		}
+	}
+	return math.Inf(1)
 }
 
 type ErrorCounts struct {

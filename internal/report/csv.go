@@ -113,23 +113,12 @@ func csvUse() []csvColumn {
 
 func csvQuantiles(name string, of func(*cellSummary) *analysis.Quantiles) []csvColumn {
 	var cols []csvColumn
-	for _, q := range []struct {
-		name string
-		of   func(*analysis.Quantiles) float64
-	}{
-		{"p50", func(q *analysis.Quantiles) float64 { return q.P50 }},
-		{"p90", func(q *analysis.Quantiles) float64 { return q.P90 }},
-		{"p95", func(q *analysis.Quantiles) float64 { return q.P95 }},
-		{"p99", func(q *analysis.Quantiles) float64 { return q.P99 }},
-		{"p999", func(q *analysis.Quantiles) float64 { return q.P999 }},
-		{"max", func(q *analysis.Quantiles) float64 { return q.Max }},
-	} {
-		cols = append(cols, csvColumn{name + "_" + q.name + "_ms", func(c *cellSummary) string {
+	for i, q := range new(analysis.Quantiles).All() {
+		cols = append(cols, csvColumn{name + "_" + q.Name + "_ms", func(c *cellSummary) string {
 			if of(c) == nil {
 				return ""
 			}
-			v := q.of(of(c))
-			return exact(&v)
+			return exact(&of(c).All()[i].Value)
 		}})
 	}
 	return cols

@@ -80,25 +80,15 @@ func requestFacts(c *analysis.CellSummary) []fact {
 // latencyFacts give both latencies side by side: from intended, and from sent.
 func latencyFacts(c *analysis.CellSummary) []fact {
 	var facts []fact
-	for _, q := range []struct {
-		name string
-		of   func(*analysis.Quantiles) float64
-	}{
-		{"p50", func(q *analysis.Quantiles) float64 { return q.P50 }},
-		{"p90", func(q *analysis.Quantiles) float64 { return q.P90 }},
-		{"p95", func(q *analysis.Quantiles) float64 { return q.P95 }},
-		{"p99", func(q *analysis.Quantiles) float64 { return q.P99 }},
-		{"p99.9", func(q *analysis.Quantiles) float64 { return q.P999 }},
-		{"highest", func(q *analysis.Quantiles) float64 { return q.Max }},
-	} {
+	for i, name := range []string{"p50", "p90", "p95", "p99", "p99.9", "highest"} {
 		text := absent
 		if c.LatencyMS != nil {
-			text = figure(q.of(c.LatencyMS))
+			text = figure(c.LatencyMS.All()[i].Value)
 		}
 		if c.ServiceMS != nil {
-			text += " (" + figure(q.of(c.ServiceMS)) + " from sent)"
+			text += " (" + figure(c.ServiceMS.All()[i].Value) + " from sent)"
 		}
-		facts = append(facts, fact{q.name, text})
+		facts = append(facts, fact{name, text})
 	}
 	return facts
 }
