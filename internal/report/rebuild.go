@@ -84,15 +84,20 @@ func attempts(r *record.Record) []analysis.Attempt {
 func about(r *record.Record) analysis.SummaryExperiment {
 	s := analysis.SummaryExperiment{
 		Started: r.Run.Started.Format(time.RFC3339), Platform: r.Run.Platform, Seed: r.Run.Seed, TrialsPlanned: len(r.Run.Plan),
-		Interrupted: !r.Finished,
 	}
 	type planned struct{ cell, repeat int }
 	ended := map[planned]bool{}
+	broken := false // a trial was under way when the run ended
 	for _, t := range r.Trials {
-		if t.Outcome == record.Done || t.Outcome == record.Disturbed {
+		switch t.Outcome {
+		case record.Done, record.Disturbed:
 			ended[planned{t.Cell, t.Repeat}] = true
+		case record.Started, record.Interrupted:
+			broken = true
 		}
 	}
 	s.TrialsDone = len(ended)
+	// A run that was stopped when every trial had ended has lost nothing.
+	s.Interrupted = !r.Finished && (broken || s.TrialsDone < s.TrialsPlanned)
 	return s
 }
