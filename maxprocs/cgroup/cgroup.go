@@ -75,4 +75,5 @@ var (
 	ErrMalformed = errors.New("not in the kernel's format")
 
 	errNotLocated = errors.New("a Group must come from FS.Self, FS.Process or FS.At")
+	errNotAsked   = errors.New("this controller was not asked for; give it to FS.Self too")
 )

@@ -136,3 +136,42 @@ func parseCPUStatLocal(b []byte, throttled *Value[time.Duration]) error {
 	}
 	return nil
 }
+
+// ThrottlingAt reads the cpu.stat of the group itself or of a visible ancestor
+// of it, once: dir is its directory, such as [CPULimit] has in Dir. To read it
+// over and over, [Group.Open] that group.
+//
+// As with [Reader.ReadThrottling] what other files tell is left absent, and the
+// error says that the group is gone, or here that dir is not one of these.
+func (g Group) ThrottlingAt(dir string) (CPUStat, error) {
+	var s CPUStat
+	fail := func(err error) (CPUStat, error) {
+		s = CPUStat{}
+		s.unreadable(err)
+		return s, over(err)
+	}
+	p, ok := g.Place(CPU).Get()
+	if !ok {
+		if err := g.Place(CPU).Err(); err != nil {
+			return fail(err)
+		}
+		return s, nil
+	}
+	found := false
+	for _, one := range p.dirs() {
+		found = found || one == dir
+	}
+	if !found {
+		err := fmt.Errorf("read throttling: %q is neither the control group %s nor above it", dir, p.Dir)
+		s.unreadable(err)
+		return s, err
+	}
+	data, err := g.fs.read(dir, "cpu.stat")
+	if err == nil {
+		err = g.fs.at(dir, "cpu.stat", parseCPUStat(data, &s))
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return s, nil
+}

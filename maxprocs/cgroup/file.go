@@ -6,6 +6,26 @@ import (
 	"path"
 )
 
+// kind is what is known of a file before it is read.
+type kind struct {
+	usual int // bytes to make room for at first
+
+	// Bytes that are too many: far more than any such file has, and little
+	// enough for whatever stands in its place.
+	most int
+
+	// The kernel hands out all of it in a reading that has the room, so that
+	// there is no need for another one to see the end.
+	atOnce bool
+}
+
+// The kinds of files. Of those in /proc, which come line by line, mountinfo is
+// long where there are many mounts.
+var (
+	procFile  = kind{usual: 4 << 10, most: 16 << 20}
+	groupFile = kind{usual: 256, most: 64 << 10, atOnce: true}
+)
+
 // file is a file of a group that a Reader reads over and over. The zero file
 // is absent.
 type file struct {

@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 )
@@ -10,9 +11,11 @@ import (
 // makes a second system call to see the end of the file.
 type handle int
 
+// openHandle opens a file. It does not wait: a FIFO in the file's place, which
+// would be waited for until somebody writes, is opened and has nothing in it.
 func openHandle(name string) (handle, error) {
 	for {
-		fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+		fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
 		if err == nil {
 			return handle(fd), nil
 		}
@@ -29,6 +32,52 @@ func (h handle) pread(b []byte) (int, error) {
 		n, err := syscall.Pread(int(h), b, 0)
 		if err != syscall.EINTR {
 			return n, err
+		}
+	}
+}
+
+// readFile reads a whole file, as os.ReadFile does, with three differences: it
+// does not wait for a writer, too many bytes are an error, and it makes no system
+// call but open, read and close.
+func readFile(name string, k kind) ([]byte, error) {
+	h, err := openHandle(name)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	b := make([]byte, 0, k.usual)
+	for {
+		n, err := syscall.Read(int(h), b[len(b):cap(b)])
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+		case n == 0:
+			return b, nil
+		}
+		b = b[:len(b)+n]
+		switch {
+		case len(b) > k.most:
+			return nil, fmt.Errorf("%s: %w", name, malformed("longer than any such file", b))
+		case len(b) == cap(b):
+			b = append(b, 0)[:len(b)]
+		case k.atOnce:
+			return b, nil
+		}
+	}
+}
+
+// exists reports whether there is a file, or why that cannot be told.
+func exists(name string) error {
+	var s syscall.Stat_t
+	for {
+		err := syscall.Stat(name, &s)
+		if err == nil {
+			return nil
+		}
+		if err != syscall.EINTR {
+			return &fs.PathError{Op: "stat", Path: name, Err: err}
 		}
 	}
 }

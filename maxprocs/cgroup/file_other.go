@@ -4,6 +4,7 @@ package cgroup
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 )
@@ -23,6 +24,26 @@ func (h handle) pread(b []byte) (int, error) {
 		err = nil
 	}
 	return n, err
+}
+
+// readFile reads a whole file, of which too many bytes are an error.
+func readFile(name string, k kind) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, int64(k.most)+1))
+	if err == nil && len(b) > k.most {
+		err = fmt.Errorf("%s: %w", name, malformed("longer than any such file", b))
+	}
+	return b, err
+}
+
+// exists reports whether there is a file, or why that cannot be told.
+func exists(name string) error {
+	_, err := os.Stat(name)
+	return err
 }
 
 func (h handle) close() error { return h.file.Close() }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -40,8 +39,10 @@ func (f FS) hasCgroups() bool {
 	return f.root != "" || runtime.GOOS == "linux" || runtime.GOOS == "android"
 }
 
-// Self locates the group of this process. See [FS.Process].
-func (f FS) Self() (Group, error) { return f.process("self") }
+// Self locates the group of this process, for the given controllers only, or
+// for all if none is given. What is asked of a controller that was not given is
+// unreadable. See [FS.Process].
+func (f FS) Self(only ...Controller) (Group, error) { return f.process("self", only) }
 
 // Process locates the group of a process by its pid. The group is seen through
 // the mounts of this process, also where that one has others, so that as many
@@ -51,9 +52,9 @@ func (f FS) Self() (Group, error) { return f.process("self") }
 // there is no such process. A controller whose directory cannot be told is no
 // error here: whatever is asked of it is unknown or unreadable, and says why.
 // Where there are no control groups everything is absent.
-func (f FS) Process(pid int) (Group, error) { return f.process(strconv.Itoa(pid)) }
+func (f FS) Process(pid int) (Group, error) { return f.process(strconv.Itoa(pid), nil) }
 
-func (f FS) process(pid string) (Group, error) {
+func (f FS) process(pid string, only []Controller) (Group, error) {
 	g := Group{fs: f, located: true}
 	if !f.hasCgroups() {
 		return g, nil
@@ -62,9 +63,9 @@ func (f FS) process(pid string) (Group, error) {
 		return Group{}, fmt.Errorf("locate the control group of process %s: %w", pid, err)
 	}
 	name := f.real("/proc/" + pid + "/cgroup")
-	data, err := os.ReadFile(name)
+	data, err := readFile(name, procFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, statErr := os.Stat(filepath.Dir(name)); statErr == nil {
+		if exists(filepath.Dir(name)) == nil {
 			return g, nil // the process is there: this kernel has no control groups
 		}
 	}
@@ -80,9 +81,22 @@ func (f FS) process(pid string) (Group, error) {
 		return fail(err)
 	}
 	for c := Controller(0); c < controllers; c++ {
+		if len(only) > 0 && !hasController(only, c) {
+			g.places[c] = UnreadableValue[Place](errNotAsked)
+			continue
+		}
 		g.places[c] = f.locate(c, groups, mounts)
 	}
 	return g, nil
+}
+
+func hasController(all []Controller, c Controller) bool {
+	for _, one := range all {
+		if one == c {
+			return true
+		}
+	}
+	return false
 }
 
 // locate returns where the files of a controller are for a process in groups.
@@ -96,7 +110,7 @@ func (f FS) locate(c Controller, groups []membership, mounts []mount) Value[Plac
 	}
 	// A mount can be hidden by a later one; the directory is then not there.
 	for _, p := range places {
-		if _, err = os.Stat(f.real(p.Dir)); !errors.Is(err, fs.ErrNotExist) {
+		if err = exists(f.real(p.Dir)); !errors.Is(err, fs.ErrNotExist) {
 			return ValueOf(p)
 		}
 	}
@@ -199,7 +213,7 @@ func (f FS) mounts() ([]mount, error) {
 		pid = "1"
 	}
 	name := f.real("/proc/" + pid + "/mountinfo")
-	data, err := os.ReadFile(name)
+	data, err := readFile(name, procFile)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +235,7 @@ func (f FS) Affinity(pid int) Value[int] {
 		who = strconv.Itoa(pid)
 	}
 	name := f.real("/proc/" + who + "/status")
-	data, err := os.ReadFile(name)
+	data, err := readFile(name, procFile)
 	if err != nil {
 		return UnreadableValue[int](err)
 	}

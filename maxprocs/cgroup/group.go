@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 )
 
@@ -50,14 +49,14 @@ func (f FS) hidden(p Place) bool {
 	if p.Version == V2 {
 		name, onRoot = "cgroup.events", false
 	}
-	_, err := os.Stat(f.real(path.Join(p.Top, name)))
+	err := exists(f.real(path.Join(p.Top, name)))
 	return (err == nil) != onRoot
 }
 
 // read reads a file of a group's directory, and returns nil if the kernel does
 // not have the file for this group. The directory being missing is an error.
 func (f FS) read(dir, name string) ([]byte, error) {
-	data, err := os.ReadFile(f.real(path.Join(dir, name)))
+	data, err := readFile(f.real(path.Join(dir, name)), groupFile)
 	if err != nil {
 		return nil, f.explain(dir, err)
 	}
@@ -70,7 +69,7 @@ func (f FS) explain(dir string, err error) error {
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case missing || isRemoved(err):
-		if _, statErr := os.Stat(f.real(dir)); errors.Is(statErr, fs.ErrNotExist) {
+		if errors.Is(exists(f.real(dir)), fs.ErrNotExist) {
 			return fmt.Errorf("%w: %w", ErrGone, err)
 		}
 		if missing {

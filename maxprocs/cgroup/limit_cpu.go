@@ -58,7 +58,7 @@ func (g Group) CPULimit() CPULimit {
 	limit := CPULimit{State: Unlimited}
 	var firstErr error
 	for _, dir := range p.dirs() {
-		own := g.fs.cpuLimitOf(p.Version, dir)
+		own := g.fs.cpuBandwidth(p.Version, dir)
 		switch {
 		case own.State == Unknown && errors.Is(own.Err, ErrGone):
 			return own
@@ -67,6 +67,9 @@ func (g Group) CPULimit() CPULimit {
 		case own.State == Limited && (limit.State != Limited || own.CPUs < limit.CPUs):
 			limit = own
 		}
+	}
+	if limit.State == Limited {
+		limit.Burst = g.fs.cpuBurst(p.Version, limit.Dir)
 	}
 	limit.Hidden = g.fs.hidden(p)
 	limit.Err = firstErr
@@ -98,11 +101,20 @@ func (g Group) noCPUPlace() CPULimit {
 
 // cpuLimitOf returns the limit that is set in dir.
 func (f FS) cpuLimitOf(version Version, dir string) CPULimit {
+	limit := f.cpuBandwidth(version, dir)
+	if limit.State != Unknown {
+		limit.Burst = f.cpuBurst(version, dir)
+	}
+	return limit
+}
+
+// cpuBandwidth returns the limit that is set in dir, without its burst.
+func (f FS) cpuBandwidth(version Version, dir string) CPULimit {
 	quota, period, err := f.cpuQuota(version, dir)
 	if err != nil {
 		return CPULimit{State: Unknown, Err: err}
 	}
-	limit := CPULimit{State: Unlimited, Period: period, Burst: f.cpuBurst(version, dir)}
+	limit := CPULimit{State: Unlimited, Period: period}
 	if quota > 0 {
 		limit.State = Limited
 		limit.Quota = quota

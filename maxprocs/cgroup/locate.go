@@ -16,6 +16,10 @@ type membership struct {
 	path        string // relative to the root of the reader's cgroup namespace
 }
 
+// usualHierarchies is enough for most hosts: v1 has one for each of about a dozen
+// controllers.
+const usualHierarchies = 16
+
 // parseMemberships parses /proc/PID/cgroup.
 //
 //	hierarchy-ID:controller-list:cgroup-path\n
@@ -24,22 +28,21 @@ type membership struct {
 // controllers. The path may contain colons; nothing in it is escaped, and a
 // kernel never lets a newline into it. man 7 cgroups, "/proc files".
 func parseMemberships(b []byte) ([]membership, error) {
-	var all []membership
+	all := make([]membership, 0, usualHierarchies)
+	text := string(b) // once, for all parts of it
 	for n := 1; len(b) > 0; n++ {
 		line, rest, err := nextLine(b)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
+		start := len(text) - len(b)
 		b = rest
-		fields := strings.SplitN(string(line), ":", 3)
-		if len(fields) != 3 || !strings.HasPrefix(fields[2], "/") {
+		id, after, ok1 := strings.Cut(text[start:start+len(line)], ":")
+		list, group, ok2 := strings.Cut(after, ":")
+		if !ok1 || !ok2 || !strings.HasPrefix(group, "/") {
 			return nil, fmt.Errorf("line %d: %w", n, malformed("want ID:controllers:/path", line))
 		}
-		all = append(all, membership{
-			unified:     fields[0] == "0" && fields[1] == "",
-			controllers: fields[1],
-			path:        fields[2],
-		})
+		all = append(all, membership{unified: id == "0" && list == "", controllers: list, path: group})
 	}
 	return all, nil
 }
@@ -65,7 +68,7 @@ type mount struct {
 //
 // A line may pass 64 KiB: the super options of overlay mounts list all layers.
 func parseMounts(b []byte) ([]mount, error) {
-	var all []mount
+	all := make([]mount, 0, usualHierarchies)
 	for n := 1; len(b) > 0; n++ {
 		line, rest, err := nextLine(b)
 		if err != nil {
@@ -99,9 +102,12 @@ func parseMount(line []byte) (m mount, ok bool, err error) {
 		return mount{}, false, nil
 	}
 	_, options, found := bytes.Cut(after, []byte(" "))
-	fields := bytes.Split(before, []byte(" "))
-	if !found || len(fields) < 6 {
-		return mount{}, false, malformed("too few fields", line)
+	var fields [6][]byte // (1) to (6)
+	for i := range fields {
+		if !found {
+			return mount{}, false, malformed("too few fields", line)
+		}
+		fields[i], before, found = bytes.Cut(before, []byte(" "))
 	}
 	m.controllers = string(options)
 	if m.root, err = unescape(fields[3]); err != nil {
@@ -171,9 +177,11 @@ func candidates(c Controller, groups []membership, mounts []mount) ([]Place, err
 		return nil, fmt.Errorf("cgroup %s controller %s: %w: it is not mounted; mount it, or run where it is", version, c, ErrOutside)
 	}
 	// The mount with the shortest root shows most ancestors.
-	sort.SliceStable(matching, func(i, j int) bool {
-		return len(matching[i].root) < len(matching[j].root)
-	})
+	if len(matching) > 1 {
+		sort.SliceStable(matching, func(i, j int) bool {
+			return len(matching[i].root) < len(matching[j].root)
+		})
+	}
 	var places []Place
 	for _, m := range matching {
 		if rest, ok := below(group, m.root); ok {

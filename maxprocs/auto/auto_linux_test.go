@@ -1,0 +1,48 @@
+package auto
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/maxprocs/internal/grouptest"
+)
+
+func inGroup() { grouptest.Main(do) }
+
+// The import alone does it: the limit rounded down, and followed.
+func TestRealImport(t *testing.T) {
+	if runtime.NumCPU() < 2 {
+		t.Skip("needs 2 CPUs")
+	}
+	g := grouptest.New(t)
+	g.Limit(t, 1.5)
+	p := g.Start(t, []string{"GODEBUG=containermaxprocs=1,updatemaxprocs=1"})
+	if got := p.Do("result"); !strings.HasSuffix(got, " -> 1, the limit, rounded, following true") {
+		t.Errorf("got %q, want 1", got)
+	}
+	p.Want("procs", "1")
+	g.Limit(t, 2)
+	p.Until("procs", "2")
+	g.Limit(t, 0.5)
+	p.Until("procs", "1")
+	if p.Do("undo") == "1" {
+		t.Error("it is not undone")
+	}
+}
+
+func TestRealImportWithTheEnvironment(t *testing.T) {
+	g := grouptest.New(t)
+	g.Limit(t, 1)
+	p := g.Start(t, []string{"GOMAXPROCS=3"})
+	p.Want("result", "3 -> 3, GOMAXPROCS is in the environment, following false")
+	p.Want("procs", "3")
+}
+
+func TestRealImportWithoutALimit(t *testing.T) {
+	g := grouptest.New(t)
+	n := runtime.NumCPU()
+	p := g.Start(t, nil)
+	p.Want("result", fmt.Sprintf("%d -> %d, there is no limit, following true", n, n))
+}

@@ -1,0 +1,2 @@
+// Package beside measures maxprocs beside go.uber.org/automaxprocs, on Linux.
+package beside

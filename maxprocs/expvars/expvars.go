@@ -1,0 +1,60 @@
+// Package expvars publishes what the kernel counts of this process's CPU limit
+// as the expvar "maxprocs" when it is imported:
+//
+//	import _ "github.com/millicore/millicore/maxprocs/expvars"
+//
+// It is apart from package maxprocs because expvar brings net/http into the
+// program and serves /debug/vars on its default mux. A program that has
+// published another variable of this name before keeps that one.
+package expvars
+
+import (
+	"expvar"
+
+	"github.com/millicore/millicore/maxprocs"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+func init() {
+	if expvar.Get("maxprocs") == nil {
+		expvar.Publish("maxprocs", expvar.Func(func() any { return figures(maxprocs.ReadStats()) }))
+	}
+}
+
+// Figures are what is published. What is not measured is null.
+type Figures struct {
+	GOMAXPROCS       int      `json:"gomaxprocs"`
+	LimitState       string   `json:"limit_state"` // limited, unlimited or unknown
+	LimitCPUs        *float64 `json:"limit_cpus"`
+	LimitBy          string   `json:"limit_by,omitempty"` // the directory of the group that sets it
+	Periods          *int64   `json:"periods"`
+	ThrottledPeriods *int64   `json:"throttled_periods"`
+	ThrottledSeconds *float64 `json:"throttled_seconds"` // summed over CPUs
+}
+
+func figures(s maxprocs.Stats) Figures {
+	f := Figures{
+		GOMAXPROCS:       s.GOMAXPROCS,
+		LimitState:       s.Limit.State.String(),
+		LimitBy:          s.Limit.Dir,
+		Periods:          measured(s.Periods),
+		ThrottledPeriods: measured(s.ThrottledPeriods),
+	}
+	if s.Limit.State == maxprocs.Limited {
+		f.LimitCPUs = &s.Limit.CPUs
+	}
+	if throttled, ok := s.Throttled.Get(); ok {
+		seconds := throttled.Seconds()
+		f.ThrottledSeconds = &seconds
+	}
+	return f
+}
+
+// measured is nil for what was not.
+func measured[T any](v cgroup.Value[T]) *T {
+	n, ok := v.Get()
+	if !ok {
+		return nil
+	}
+	return &n
+}

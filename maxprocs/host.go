@@ -1,0 +1,85 @@
+package maxprocs
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// host is where a process looks for its limit.
+type host struct {
+	fs       cgroup.FS
+	affinity func() int    // CPUs that the process may run on now; 0 if not known
+	numCPU   int           // those at its start
+	patience time.Duration // with a file system that does not answer; 0 where all of them do
+	interval time.Duration // between two looks while the limit is followed
+}
+
+// thisHost is the host that the process runs on. There are two looks in the
+// second within which a change is to be seen.
+var thisHost = host{
+	fs:       cgroup.Host(),
+	affinity: affinity,
+	numCPU:   runtime.NumCPU(),
+	patience: patience,
+	interval: 500 * time.Millisecond,
+}
+
+// view is what is seen of a host at one look.
+type view struct {
+	limit    cgroup.CPULimit // in effect
+	own      cgroup.CPULimit // that the process's own group sets, which Go's runtime goes by
+	affinity int             // CPUs that the process may run on, at least 1
+	cpus     int             // the same, at most those at its start
+	groups   bool            // there are control groups
+}
+
+// look looks once. It can take as long as the file systems let it.
+func (h host) look() view {
+	v := view{affinity: h.affinity(), cpus: h.numCPU, groups: true}
+	if v.affinity < 1 {
+		v.affinity = h.numCPU
+	}
+	if v.affinity < v.cpus {
+		v.cpus = v.affinity
+	}
+	self, err := h.fs.Self(cgroup.CPU)
+	if err != nil {
+		v.limit = cgroup.CPULimit{State: cgroup.Unknown, Err: err}
+		v.own = v.limit
+		return v
+	}
+	place := self.Place(cgroup.CPU)
+	v.groups = place.State() != cgroup.Absent
+	v.limit = self.CPULimit()
+	v.own = v.limit
+	if p, ok := place.Get(); ok && v.limit.State == cgroup.Limited && v.limit.Dir != p.Dir {
+		v.own = self.OwnCPULimit()
+	}
+	return v
+}
+
+// lookPatiently looks once, and gives up after the host's patience: the limit is
+// then unknown. What hangs is left behind, in a goroutine that ends when the
+// kernel lets go of it.
+func (h host) lookPatiently() view {
+	if h.patience == 0 {
+		return h.look()
+	}
+	seen := make(chan view, 2)
+	go func() { seen <- h.look() }()
+	defer time.AfterFunc(h.patience, func() { seen <- h.gaveUp() }).Stop()
+	return <-seen
+}
+
+// gaveUp is what is seen of a host that has not answered.
+func (h host) gaveUp() view {
+	err := fmt.Errorf("reading control groups has not come to an end in %v; look at what is mounted at /proc and /sys/fs/cgroup", h.patience)
+	limit := cgroup.CPULimit{State: cgroup.Unknown, Err: err}
+	return view{limit: limit, own: limit, affinity: h.numCPU, cpus: h.numCPU, groups: true}
+}
+
+// limit is the limit in effect.
+func (h host) limit() cgroup.CPULimit { return h.look().limit }

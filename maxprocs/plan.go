@@ -1,0 +1,54 @@
+package maxprocs
+
+import "github.com/millicore/millicore/maxprocs/cgroup"
+
+// plan returns what GOMAXPROCS should be under what is seen, and on what
+// grounds; 0 where it is not for this package to say.
+func (o options) plan(v view) (int, Why) {
+	switch v.limit.State {
+	case cgroup.Unlimited:
+		return 0, NoLimit
+	case cgroup.Unknown:
+		return 0, LimitUnknown
+	}
+	procs, why := o.round(v.limit.CPUs), FromLimit
+	if procs < o.min {
+		procs, why = o.min, Minimum
+	}
+	if procs > v.cpus {
+		procs, why = v.cpus, AllCPUs
+	}
+	return procs, why
+}
+
+// state is what a Set knows while it is in force.
+type state struct {
+	planned int  // last time; 0 where it was not for this package to say
+	ours    bool // GOMAXPROCS was set by runtime.GOMAXPROCS: the runtime does not update it
+	changed bool // GOMAXPROCS is not as it was found
+}
+
+// move is what to do with GOMAXPROCS.
+type move struct {
+	procs int // 0: leave it
+
+	// The runtime's default is expected to be procs: ask for that first, so
+	// that the runtime goes on to follow the limit itself.
+	byDefault bool
+}
+
+// next returns what to do when GOMAXPROCS is now and should be planned (0: it is
+// not for this package to say, because of why). isDefault tells whether a value
+// is what the runtime sets by itself.
+func (s state) next(planned int, why Why, now int, v view, isDefault func(procs int) bool) move {
+	if planned == 0 && why == NoLimit && s.planned != 0 {
+		planned = v.cpus // the limit was removed
+	}
+	switch {
+	case planned == 0 || planned == now:
+		return move{}
+	case planned == s.planned && (s.ours || !isDefault(now)):
+		return move{} // the program itself has set another value since: its to decide
+	}
+	return move{planned, isDefault(planned)}
+}

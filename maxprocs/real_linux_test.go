@@ -1,0 +1,336 @@
+package maxprocs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/maxprocs/internal/grouptest"
+)
+
+// The tests named TestReal run this test program in control groups of their own
+// in the running kernel.
+
+func inGroup() { grouptest.Main(new(child).do) }
+
+// child is what does what the tests ask for within the group.
+type child struct {
+	undo func()
+	stop context.CancelFunc
+}
+
+func (c *child) do(line string) string {
+	words := strings.Fields(line)
+	switch words[0] {
+	case "procs":
+		return strconv.Itoa(runtime.GOMAXPROCS(0))
+	case "set":
+		return c.set(words[1:])
+	case "stop":
+		c.stop()
+		return "stopped"
+	case "undo":
+		c.undo()
+		return strconv.Itoa(runtime.GOMAXPROCS(0))
+	case "aware":
+		return strconv.FormatBool(containerAware())
+	case "limit":
+		l := Limit()
+		return fmt.Sprintf("%v %.6g %s %v", l.State, l.CPUs, l.Dir, l.Err)
+	case "burn":
+		for i := 0; i < 2; i++ {
+			go func() {
+				for {
+				}
+			}()
+		}
+		return "burning"
+	case "throttled":
+		s := ReadStats()
+		periods, _ := s.Periods.Get()
+		throttled, _ := s.ThrottledPeriods.Get()
+		span, _ := s.Throttled.Get()
+		return fmt.Sprint(periods >= throttled && throttled > 0 && span > 0 && s.GOMAXPROCS == runtime.GOMAXPROCS(0) && s.Limit.State == Limited)
+	}
+	return "no such line"
+}
+
+func (c *child) set(words []string) string {
+	var opts []Option
+	for _, word := range words {
+		switch word {
+		case "ceil":
+			opts = append(opts, RoundQuotaFunc(Ceil))
+		case "follow":
+			var ctx context.Context
+			ctx, c.stop = context.WithCancel(context.Background())
+			opts = append(opts, Follow(ctx))
+		}
+	}
+	var r Result
+	r, c.undo = Set(opts...)
+	return fmt.Sprintf("%d -> %d, %v", r.Before, r.After, r.Why)
+}
+
+// The runtime's own default that looks at the limit and is updated, and none.
+var (
+	aware   = []string{"GODEBUG=containermaxprocs=1,updatemaxprocs=1"}
+	unaware = []string{"GODEBUG=containermaxprocs=0,updatemaxprocs=0"}
+)
+
+// twoCPUs skips a test where a limit of 1 CPU makes no difference.
+func twoCPUs(t *testing.T) {
+	t.Helper()
+	if runtime.NumCPU() < 2 {
+		t.Skip("needs 2 CPUs")
+	}
+}
+
+// ownDefault skips a test of what the runtime does by itself.
+func ownDefault(t *testing.T) {
+	t.Helper()
+	if !hasOwnDefault {
+		t.Skip("needs Go 1.25, whose runtime looks at the limit")
+	}
+}
+
+// eight is a wrapper that makes a program see 8 CPUs.
+func eight(t *testing.T) []string {
+	t.Helper()
+	return traced(t, os.DevNull, "-e", "trace=sched_getaffinity", "-e", "inject=sched_getaffinity:poke_exit=@arg3=ff")
+}
+
+// traced is a wrapper that writes what a program does to a file.
+func traced(t *testing.T, file string, more ...string) []string {
+	t.Helper()
+	wrapper := append([]string{"strace", "-f", "-qq", "-e", "signal=none", "-o", file}, more...)
+	if out, err := exec.Command(wrapper[0], append(wrapper[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("needs strace 6 and the right to trace: %v %s", err, out)
+	}
+	return wrapper
+}
+
+func TestRealLimitOfAGroupAbove(t *testing.T) {
+	twoCPUs(t)
+	above := grouptest.New(t)
+	g := above.Below(t)
+	above.Limit(t, 1)
+	p := g.Start(t, aware)
+	p.Want("limit", "limited 1 "+above.Dir+" <nil>")
+	p.Want("procs", strconv.Itoa(runtime.NumCPU())) // the runtime reads its own group only
+	p.Want("set", fmt.Sprintf("%d -> 1, the limit, rounded", runtime.NumCPU()))
+	p.Want("undo", strconv.Itoa(runtime.NumCPU()))
+}
+
+func TestRealLowerLimitOfTheOwnGroup(t *testing.T) {
+	ownDefault(t)
+	twoCPUs(t)
+	above := grouptest.New(t)
+	g := above.Below(t)
+	above.Limit(t, 2)
+	g.Limit(t, 0.5)
+	p := g.Start(t, aware)
+	p.Want("limit", "limited 0.5 "+g.Dir+" <nil>")
+	p.Want("set", "2 -> 1, the minimum")
+}
+
+func TestRealFollowing(t *testing.T) {
+	twoCPUs(t)
+	for name, env := range map[string][]string{"aware": aware, "unaware": unaware} {
+		t.Run(name, func(t *testing.T) {
+			above := grouptest.New(t)
+			g := above.Below(t)
+			p := g.Start(t, env)
+			all := strconv.Itoa(runtime.NumCPU())
+			p.Want("set follow", all+" -> "+all+", there is no limit")
+			g.Limit(t, 1.5)
+			p.Until("procs", "1")
+			g.Limit(t, 2)
+			p.Until("procs", "2")
+			g.Limit(t, 0)
+			p.Until("procs", all)
+			above.Limit(t, 1)
+			p.Until("procs", "1")
+			p.Want("undo", all)
+		})
+	}
+}
+
+func TestRealEnvironmentWins(t *testing.T) {
+	g := grouptest.New(t)
+	g.Limit(t, 1)
+	p := g.Start(t, []string{"GOMAXPROCS=5"})
+	p.Want("set follow", "5 -> 5, GOMAXPROCS is in the environment")
+	p.Want("undo", "5")
+}
+
+func TestRealThrottling(t *testing.T) {
+	above := grouptest.New(t)
+	g := above.Below(t)
+	above.Limit(t, 0.1) // the own group has no limit, and counts nothing
+	p := g.Start(t, nil)
+	p.Want("burn", "burning")
+	p.Until("throttled", "true")
+}
+
+func TestRealCPUSet(t *testing.T) {
+	ownDefault(t)
+	twoCPUs(t)
+	g := grouptest.New(t)
+	g.Limit(t, 2)
+	dir := g.Dir
+	if g.Version == cgroup.V1 {
+		self, err := cgroup.Host().Self(cgroup.CPUSet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place, ok := self.Place(cgroup.CPUSet).Get()
+		if !ok {
+			t.Skipf("needs the cpuset controller: %v", self.Place(cgroup.CPUSet))
+		}
+		dir = filepath.Join(place.Top, filepath.Base(g.Dir))
+		grouptest.Mkdir(t, dir)
+		mems, err := os.ReadFile(filepath.Join(place.Top, "cpuset.mems"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		(grouptest.Group{Dir: dir}).Write(t, "cpuset.mems", string(mems))
+	}
+	cpus := grouptest.Group{Dir: dir}
+	if err := os.WriteFile(filepath.Join(dir, "cpuset.cpus"), []byte("0-1"), 0); err != nil {
+		t.Skip("needs the cpuset controller and CPUs 0 and 1:", err)
+	}
+	p := g.Start(t, aware)
+	p.Want("set follow", "2 -> 2, the limit, rounded")
+	if g.Version == cgroup.V1 {
+		cpus.Write(t, "cgroup.procs", strconv.Itoa(p.Process.Pid))
+	}
+	cpus.Write(t, "cpuset.cpus", "0")
+	p.Until("procs", "1")
+	cpus.Write(t, "cpuset.cpus", "0-1")
+	p.Until("procs", "2")
+}
+
+// That Set looks without patience rests on this: the runtime has opened the same
+// files before, also where it is told not to go by them.
+func TestRealRuntimeOpensTheLimitFirst(t *testing.T) {
+	ownDefault(t)
+	if patience != 0 {
+		t.Fatal("it is patient with what the runtime was not")
+	}
+	g := grouptest.New(t)
+	g.Limit(t, 1)
+	limit := "cpu.max"
+	if g.Version == cgroup.V1 {
+		limit = "cpu.cfs_quota_us"
+	}
+	for name, env := range map[string][]string{"aware": aware, "unaware": unaware, "GOMAXPROCS": {"GOMAXPROCS=2"}} {
+		t.Run(name, func(t *testing.T) {
+			trace := filepath.Join(t.TempDir(), "trace")
+			g.Start(t, env, traced(t, trace, "-e", "trace=openat")...).Do("procs") // which opens nothing
+			opened, err := os.ReadFile(trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"/proc/self/cgroup", "/proc/self/mountinfo", filepath.Join(g.Dir, limit)} {
+				if !strings.Contains(string(opened), strconv.Quote(name)) {
+					t.Errorf("the runtime has not opened %s, but:\n%s", name, opened)
+				}
+			}
+		})
+	}
+}
+
+// What follows tells whether the runtime's own updates are on by what it does
+// after a change of the limit that nobody else follows. It takes more CPUs than
+// most hosts of tests have.
+
+// Without GODEBUG it is the go line that counts: of the workspace, or of this
+// module with GOWORK=off.
+func TestRealAwareness(t *testing.T) {
+	ownDefault(t)
+	g := grouptest.New(t)
+	g.Limit(t, 4)
+	for _, value := range []string{
+		"",
+		"containermaxprocs=0",
+		"containermaxprocs=1",
+		"containermaxprocs=0,containermaxprocs=1",
+		"containermaxprocs=1,updatemaxprocs=1,containermaxprocs=0",
+		"containermaxprocs=0,containermaxprocs=x",
+		"containermaxprocs=1,containermaxprocs",
+		"containermaxprocs=1,containermaxprocs=",
+		"containermaxprocs=1, containermaxprocs=0",
+		"updatemaxprocs=0",
+	} {
+		t.Run(value, func(t *testing.T) {
+			p := g.Start(t, []string{"GODEBUG=" + value}, eight(t)...)
+			procs, aware := p.Do("procs"), p.Do("aware")
+			if !(procs == "4" && aware == "true" || procs == "8" && aware == "false") {
+				t.Errorf("the runtime has chosen %s, and is said to be aware of the limit: %s", procs, aware)
+			}
+			t.Log("aware:", aware)
+		})
+	}
+}
+
+func TestRealOwnUpdatesAreLeftOn(t *testing.T) {
+	ownDefault(t)
+	g := grouptest.New(t)
+	g.Limit(t, 4)
+	p := g.Start(t, aware, eight(t)...)
+	p.Want("set ceil", "4 -> 4, the limit, rounded")
+	g.Limit(t, 6)
+	p.Until("procs", "6")
+}
+
+func TestRealOwnUpdatesAreGivenBack(t *testing.T) {
+	ownDefault(t)
+	g := grouptest.New(t)
+	g.Limit(t, 3.5)
+	p := g.Start(t, aware, eight(t)...)
+	p.Want("set", "4 -> 3, the limit, rounded")
+	p.Want("undo", "4")
+	g.Limit(t, 6)
+	p.Until("procs", "6")
+}
+
+func TestRealOwnUpdatesAreGivenBackWhileFollowing(t *testing.T) {
+	ownDefault(t)
+	g := grouptest.New(t)
+	g.Limit(t, 3.5)
+	p := g.Start(t, aware, eight(t)...)
+	p.Want("set follow", "4 -> 3, the limit, rounded")
+	g.Limit(t, 5) // where both are of one mind
+	p.Until("procs", "5")
+	p.Want("stop", "stopped")
+	g.Limit(t, 6.5)
+	p.Until("procs", "7") // the runtime's rounding
+}
+
+func TestRealOwnUpdatesAreCorrected(t *testing.T) {
+	ownDefault(t)
+	g := grouptest.New(t)
+	g.Limit(t, 4)
+	p := g.Start(t, aware, eight(t)...)
+	p.Want("set follow", "4 -> 4, the limit, rounded")
+	g.Limit(t, 5.5) // the runtime may make it 6 for a moment
+	p.Until("procs", "5")
+}
+
+func TestRealRuntimeThatIsNotAware(t *testing.T) {
+	g := grouptest.New(t)
+	g.Limit(t, 4)
+	p := g.Start(t, unaware, eight(t)...)
+	p.Want("set ceil follow", "8 -> 4, the limit, rounded")
+	g.Limit(t, 5.5)
+	p.Until("procs", "6")
+	p.Want("undo", "8")
+}

@@ -1,0 +1,188 @@
+package maxprocs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+func TestSetFromALimit(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	f.limit("250000")
+	r, undo := f.set()
+	wantProcs(t, 2)
+	if r.Before != 7 || r.After != 2 || r.Why != FromLimit || r.Limit.CPUs != 2.5 || r.CPUs != 8 || r.Following || r.Err() != nil {
+		t.Errorf("got %+v", r)
+	}
+	undo()
+	wantProcs(t, 7)
+	runtime.GOMAXPROCS(3)
+	undo()
+	wantProcs(t, 3) // an undo is done once
+}
+
+func TestSetFromALimitAbove(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	f.limit("600000")
+	f.limitPod("300000")
+	if r, _ := f.set(); r.After != 3 || r.Limit.Dir != "/sys/fs/cgroup/pod" {
+		t.Errorf("got %+v, want 3 by the pod", r)
+	}
+	wantProcs(t, 3)
+}
+
+func TestSetLeaves(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spoil func(f fixture)
+		why   Why
+		err   bool
+	}{
+		{"what the environment has", func(f fixture) { f.limit("200000"); t.Setenv("GOMAXPROCS", "42") }, Environment, false},
+		{"what the environment has, and is no number", func(f fixture) { f.limit("200000"); t.Setenv("GOMAXPROCS", "") }, Environment, false},
+		{"no limit", func(fixture) {}, NoLimit, false},
+		{"no control groups", func(f fixture) { os.Remove(f.path("proc/self/cgroup")) }, NoLimit, false},
+		{"no /proc", func(f fixture) { os.RemoveAll(f.path("proc")) }, LimitUnknown, true},
+		{"a limit that is no number", func(f fixture) { f.limit("asdf") }, LimitUnknown, true},
+		{"a group out of sight", func(f fixture) { f.write("proc/self/cgroup", "0::/../other\n") }, LimitUnknown, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			begin(t, 7)
+			f := newFixture(t)
+			tt.spoil(f)
+			r, undo := f.set(Min(3))
+			os.Unsetenv("GOMAXPROCS")
+			wantProcs(t, 7)
+			if r.Why != tt.why || (r.Err() != nil) != tt.err || r.Before != 7 || r.After != 7 {
+				t.Errorf("got %+v, %v; want %v", r, r.Err(), tt.why)
+			}
+			runtime.GOMAXPROCS(5)
+			undo()
+			wantProcs(t, 5) // nothing was done, nothing is undone
+		})
+	}
+}
+
+// An ancestor that cannot be read may have a lower limit; the one that can be
+// read still holds.
+func TestSetFromALimitBelowOneThatIsUnreadable(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	f.limit("200000")
+	f.limitPod("asdf")
+	if r, _ := f.set(); r.After != 2 || r.Limit.Err == nil || r.Err() != nil {
+		t.Errorf("got %+v, want 2, and what could not be read", r)
+	}
+}
+
+func TestSetWithPatience(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	release := make(chan struct{})
+	defer close(release)
+	f.host.affinity = func() int { <-release; return 8 } // as a file system that does not answer
+	f.host.patience = 1
+	r, _ := f.set()
+	if r.Why != LimitUnknown || r.Err() == nil || !strings.Contains(r.Err().Error(), "/proc") {
+		t.Errorf("got %+v, want an unknown limit, and where to look", r)
+	}
+	wantProcs(t, 7)
+}
+
+func TestSetWithoutPatience(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	f.limit("200000")
+	f.host.patience = 0
+	f.set()
+	wantProcs(t, 2)
+}
+
+func TestLogger(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	var lines []string
+	logger := Logger(func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) })
+	say := func(opts ...Option) {
+		_, undo := f.set(append(opts, logger)...)
+		undo()
+	}
+	say()
+	f.limit("50000")
+	say()
+	say(RoundQuotaFunc(func(float64) int { return 100 }))
+	f.limit("250000")
+	say()
+	say(RoundQuotaFunc(func(float64) int { return 7 }))
+	f.limit("100000")
+	say()
+	f.limit("max")
+	os.Remove(f.path("sys/fs/cgroup/pod/cgroup.events"))
+	f.write("sys/fs/cgroup/cgroup.events", "populated 1\n") // which the root has not
+	say()
+	os.Remove(f.path("proc/1/mountinfo"))
+	say()
+	t.Setenv("GOMAXPROCS", "7")
+	say()
+	os.Unsetenv("GOMAXPROCS")
+	want := `maxprocs: GOMAXPROCS stays 7, there is no CPU limit
+maxprocs: GOMAXPROCS 7 -> 1, the minimum, above the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: undone, GOMAXPROCS 1 -> 7
+maxprocs: GOMAXPROCS 7 -> 8, all CPUs that there are, with the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: undone, GOMAXPROCS 8 -> 7
+maxprocs: GOMAXPROCS 7 -> 2, from the limit of 2.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: undone, GOMAXPROCS 2 -> 7
+maxprocs: GOMAXPROCS stays 7, from the limit of 2.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: GOMAXPROCS 7 -> 1, from the limit of 1 CPU that /sys/fs/cgroup/pod/box sets
+maxprocs: undone, GOMAXPROCS 1 -> 7
+maxprocs: GOMAXPROCS stays 7, no CPU limit can be seen from within this namespace
+maxprocs: GOMAXPROCS stays 7, the CPU limit is not known: locate the control group of process self: open /proc/1/mountinfo: no such file or directory
+maxprocs: GOMAXPROCS stays 7, GOMAXPROCS is in the environment`
+	if got := strings.ReplaceAll(strings.Join(lines, "\n"), f.root, ""); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A later Set takes over from an earlier one, whatever that still follows.
+func TestSetAgain(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	f.limit("300000")
+	var changes atomic.Int32
+	_, first := f.set(Follow(context.Background()), OnChange(func(Result) { changes.Add(1) }))
+	wantProcs(t, 3)
+	_, second := f.set(RoundQuotaFunc(Ceil), Min(4))
+	wantProcs(t, 4)
+	first()
+	wantProcs(t, 4)
+	f.limit("600000")
+	g := newFixture(t) // another host's following, to know that time has passed
+	g.limit("500000")
+	_, third := g.set(Follow(context.Background()))
+	g.limit("600000")
+	untilProcs(t, 6)
+	third()
+	wantProcs(t, 4)
+	second()
+	wantProcs(t, 4) // it was taken over from too
+	if n := changes.Load(); n != 0 {
+		t.Errorf("the first Set has made %d changes after the second", n)
+	}
+}
+
+func TestResultStrings(t *testing.T) {
+	if got := Why(99).String(); got != "Why(99)" {
+		t.Error(got)
+	}
+	for why := LimitUnknown; why <= AllCPUs; why++ {
+		if strings.HasPrefix(why.String(), "Why(") {
+			t.Errorf("%d has no word", why)
+		}
+	}
+}
