@@ -8,13 +8,61 @@ missing=()
 need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need gcc gcc                # the race detector
 need chromium chromium      # the report is looked at in a browser
-
-[ ${#missing[@]} -eq 0 ] && exit 0
-if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
-  echo "installing: ${missing[*]}"
-  if apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; then
-    exit 0
+need nginx nginx            # servers that this project did not write
+need node nodejs             # a sample service's runtime, and npm's
+need npm npm
+need javac default-jdk-headless
+need python3 python3
+need dockerd docker.io      # tests start daemons of their own
+# Debian's postgresql would start a server of its own; only its programs are wanted.
+if ! command -v initdb >/dev/null 2>&1 && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
+  missing+=(postgresql)
+  if [ "$(id -u)" -eq 0 ] && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+    mkdir -p /etc/postgresql-common
+    echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf
   fi
 fi
-echo "missing: ${missing[*]}; install them, or run this as root on Debian with its packages in reach" >&2
-[ "${CI:-}" != true ]
+
+# Docker's package would start a daemon for the whole machine, now and at each
+# boot; only its programs are wanted.
+without_service() {
+  local policy=/usr/sbin/policy-rc.d made= status=0 units="docker.service docker.socket"
+  command -v containerd >/dev/null 2>&1 || units="$units containerd.service"
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' > "$policy" && chmod +x "$policy"
+    made=yes
+  fi
+  "$@" || status=$?
+  [ -z "$made" ] || rm -f "$policy"
+  if [ $status -eq 0 ] && command -v systemctl >/dev/null 2>&1; then
+    systemctl --quiet disable $units >/dev/null 2>&1 || true
+  fi
+  return $status
+}
+
+failed=
+install() {
+  [ ${#missing[@]} -eq 0 ] && return
+  local how=
+  case " ${missing[*]} " in *" docker.io "*) how=without_service ;; esac
+  if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "installing: ${missing[*]}"
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive $how apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null && return
+  fi
+  echo "missing: ${missing[*]}; install them, or run this as root on Debian with its packages in reach" >&2
+  failed=yes
+}
+
+# What the sample services in JavaScript need, Bun among it. npm writes the
+# hidden list last.
+packages() {
+  [ workloads/node_modules/.package-lock.json -nt workloads/package-lock.json ] && return
+  echo "installing the packages of workloads/package-lock.json"
+  npm --prefix workloads ci --omit=dev --loglevel=error && return
+  echo "missing: the packages of workloads/; run npm ci --omit=dev there, with npm's registry in reach" >&2
+  failed=yes
+}
+
+install
+packages
+[ -z "$failed" ] || [ "${CI:-}" != true ]

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -15,7 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,6 +24,12 @@ import (
 // grace is how long requests in flight may take after SIGTERM; the process is
 // gone a second before the five that docs/workload-contract.md allows.
 const grace = 4 * time.Second
+
+// farewell is how long the closing of the database's connections may take.
+const farewell = 500 * time.Millisecond
+
+// patience is how long the database is awaited before the service listens.
+const patience = 30 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -44,6 +49,26 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintln(stderr, "millicore-go:", err)
 		return 2
 	}
+	return runBy(ctx, s, stdout, stderr)
+}
+
+// runBy is run with its settings read.
+func runBy(ctx context.Context, s settings, stdout, stderr io.Writer) int {
+	store, err := openStore(s)
+	if err != nil {
+		fmt.Fprintln(stderr, "millicore-go:", err)
+		return 2
+	}
+	if db, ok := store.(golang.Database); ok {
+		defer closeSoon(db)
+		if err := await(ctx, db, s.patience); err != nil {
+			fmt.Fprintf(stderr, "millicore-go: %s at DATABASE_URL has not answered within %v: %s\n", s.store, s.patience, oneLine(err))
+			return 1
+		}
+	}
+	if ctx.Err() != nil {
+		return 0 // the signal came while the database was awaited
+	}
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
 		fmt.Fprintf(stderr, "millicore-go: %v; choose another address with --host and --port\n", err)
@@ -51,7 +76,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	fmt.Fprintf(stdout, "millicore-go listening on http://%s, GOMAXPROCS %d, %s\n",
 		listener.Addr(), runtime.GOMAXPROCS(0), runtime.Version())
-	handler := golang.New(golang.Options{Store: golang.NewMemory(golang.Kept), Profile: s.profile})
+	handler := golang.New(golang.Options{Store: store, Workers: s.workers, Profile: s.profile})
 	if err := serve(ctx, listener, handler, grace, stderr); err != nil {
 		fmt.Fprintf(stderr, "millicore-go: serve on %s: %v\n", listener.Addr(), err)
 		return 1
@@ -59,55 +84,57 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return 0
 }
 
-// settings are what flags and environment ask for.
-type settings struct {
-	address string // host:port, as net.Listen takes it
-	profile bool
+// openStore returns the store that the settings ask for; a database is not
+// awaited yet. Its errors are the URL's, and so the user's.
+func openStore(s settings) (golang.Store, error) {
+	var store golang.Database
+	var err error
+	switch s.store {
+	case memory:
+		return golang.NewMemory(golang.Kept), nil
+	case postgres:
+		store, err = golang.OpenPostgres(s.database, s.connections)
+	case mongodb:
+		store, err = golang.OpenMongoDB(s.database, s.connections)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL: %s; it must be as %s", oneLine(err), urlForms[s.store])
+	}
+	return store, nil
 }
 
-// readSettings reads flags, which win, and environment, in which an empty
-// variable counts as an absent one. Asked for help, it writes it and returns
-// flag.ErrHelp.
-func readSettings(args []string, getenv func(string) string, help io.Writer) (settings, error) {
-	flags := flag.NewFlagSet("millicore-go", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // run reports what Parse returns
-	host := flags.String("host", getenv("HOST"), "address to listen on; empty for all interfaces (env HOST)")
-	port := flags.String("port", cmp.Or(getenv("PORT"), "8080"), "port to listen on; 0 for any that is free (env PORT)")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(help, "Usage: millicore-go [--host ADDRESS] [--port N]")
-			flags.SetOutput(help)
-			flags.PrintDefaults()
-		}
-		return settings{}, err
+// await awaits the database's first answer. A signal, by which ctx is done, ends
+// the wait and is no error.
+func await(ctx context.Context, db golang.Database, patience time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := golang.Await(limited, db)
+	if ctx.Err() != nil {
+		return nil
 	}
-	if flags.NArg() > 0 {
-		return settings{}, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
-	}
-	if _, err := strconv.ParseUint(*port, 10, 16); err != nil {
-		return settings{}, fmt.Errorf("port %q: give a number from 0 to 65535 as --port or PORT", *port)
-	}
-	s := settings{address: net.JoinHostPort(*host, *port)}
-	switch v := getenv("PPROF"); v {
-	case "", "0":
-	case "1":
-		s.profile = true
-	default:
-		return settings{}, fmt.Errorf("PPROF=%q: set it to 1 to serve /debug/pprof/, or leave it out", v)
-	}
-	return s, nil
+	return err
 }
+
+// closeSoon takes leave of the database within the time that is left of the five
+// seconds after a signal.
+func closeSoon(db golang.Database) {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	db.Close(ctx)
+}
+
+// oneLine is an error on a line of its own, as drivers like to write several.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // serve answers requests until ctx is done, then awaits those in flight for the
 // time of grace and cuts off what is left.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, grace time.Duration, stderr io.Writer) error {
 	server := &http.Server{
 		Handler: handler,
-		// No limit on idle connections or on answers: closing an idle one in the
-		// moment in which a request arrives reads as unavailability, and a slow
-		// answer is what experiments are about.
-		ReadHeaderTimeout: 10 * time.Second,
-		MaxHeaderBytes:    16 << 10,
+		// No limit on connections or on answers: closing an idle one in the moment in
+		// which a request arrives reads as unavailability (ReadHeaderTimeout closes
+		// those that were never used), and a slow answer is what experiments are about.
+		MaxHeaderBytes: 16 << 10,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

@@ -16,18 +16,34 @@ func environment(variables map[string]string) func(string) string {
 }
 
 func TestSettings(t *testing.T) {
+	defaults := settings{address: ":8080", store: "memory", connections: 10, patience: patience}
+	with := func(change func(*settings)) settings {
+		s := defaults
+		change(&s)
+		return s
+	}
+	const postgresURL, mongoURL = "postgresql://u@127.0.0.1/d", "mongodb+srv://h.example/d"
 	for _, c := range []struct {
 		name string
 		args []string
 		env  map[string]string
 		want settings
 	}{
-		{"nothing given", nil, nil, settings{":8080", false}},
-		{"environment", nil, map[string]string{"HOST": "127.0.0.1", "PORT": "9"}, settings{"127.0.0.1:9", false}},
-		{"flags win", []string{"--host", "::1", "--port=10"}, map[string]string{"HOST": "127.0.0.1", "PORT": "9"}, settings{"[::1]:10", false}},
-		{"empty variables", nil, map[string]string{"HOST": "", "PORT": "", "PPROF": ""}, settings{":8080", false}},
-		{"profiles on", nil, map[string]string{"PPROF": "1"}, settings{":8080", true}},
-		{"profiles off", nil, map[string]string{"PPROF": "0"}, settings{":8080", false}},
+		{"nothing given", nil, nil, defaults},
+		{"environment", nil, map[string]string{"HOST": "127.0.0.1", "PORT": "9"},
+			with(func(s *settings) { s.address = "127.0.0.1:9" })},
+		{"flags win", []string{"--host", "::1", "--port=10"}, map[string]string{"HOST": "127.0.0.1", "PORT": "9"},
+			with(func(s *settings) { s.address = "[::1]:10" })},
+		{"empty variables", nil, map[string]string{"HOST": "", "PORT": "", "PPROF": "", "STORE": "", "WORKERS": "", "DATABASE_CONNECTIONS": ""},
+			defaults},
+		{"profiles on", nil, map[string]string{"PPROF": "1"}, with(func(s *settings) { s.profile = true })},
+		{"profiles off", nil, map[string]string{"PPROF": "0"}, defaults},
+		{"most workers", nil, map[string]string{"WORKERS": "1024"}, with(func(s *settings) { s.workers = 1024 })},
+		{"a URL that nobody needs", nil, map[string]string{"STORE": "memory", "DATABASE_URL": "nonsense"}, defaults},
+		{"postgres", nil, map[string]string{"STORE": "postgres", "DATABASE_URL": postgresURL, "DATABASE_CONNECTIONS": "1000"},
+			with(func(s *settings) { s.store, s.database, s.connections = "postgres", postgresURL, 1000 })},
+		{"mongodb", nil, map[string]string{"STORE": "mongodb", "DATABASE_URL": mongoURL, "DATABASE_CONNECTIONS": "1"},
+			with(func(s *settings) { s.store, s.database, s.connections = "mongodb", mongoURL, 1 })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := readSettings(c.args, environment(c.env), io.Discard)
@@ -58,6 +74,15 @@ func TestExitCodes(t *testing.T) {
 		{"port is a word", []string{"--port", "http"}, nil, 2, `port "http"`},
 		{"port too large", nil, map[string]string{"PORT": "65536"}, 2, `port "65536"`},
 		{"PPROF is a word", nil, map[string]string{"PPROF": "true"}, 2, `PPROF="true"`},
+		{"no workers", nil, map[string]string{"WORKERS": "0"}, 2, `WORKERS="0": set it to a whole number from 1 to 1024`},
+		{"too many workers", nil, map[string]string{"WORKERS": "1025"}, 2, `WORKERS="1025"`},
+		{"half a worker", nil, map[string]string{"WORKERS": "1.5"}, 2, `WORKERS="1.5"`},
+		{"too many connections", nil, map[string]string{"DATABASE_CONNECTIONS": "1001"}, 2, `DATABASE_CONNECTIONS="1001": set it to a whole number from 1 to 1000`},
+		{"unknown store", nil, map[string]string{"STORE": "Postgres"}, 2, `STORE="Postgres": set it to memory, postgres or mongodb`},
+		{"store without a URL", nil, map[string]string{"STORE": "postgres"}, 2, "DATABASE_URL is not set, and STORE=postgres needs it"},
+		{"URL of the other store", nil, map[string]string{"STORE": "mongodb", "DATABASE_URL": "postgres://h/d"}, 2, "DATABASE_URL begins with none of mongodb://"},
+		{"URL with a bad port", nil, map[string]string{"STORE": "postgres", "DATABASE_URL": "postgres://u:secret@h:p/d"}, 2, "DATABASE_URL: "},
+		{"URL with a bad password", nil, map[string]string{"STORE": "mongodb", "DATABASE_URL": "mongodb://u:secret/secret@h"}, 2, "DATABASE_URL: "},
 		{"port taken", []string{"--host", "127.0.0.1", "--port", port}, nil, 1, "address already in use"},
 		{"help", []string{"--help"}, nil, 0, ""},
 	} {
@@ -69,6 +94,61 @@ func TestExitCodes(t *testing.T) {
 			}
 			if said := strings.Count(stderr.String(), "\n"); c.code != 0 && said != 1 {
 				t.Errorf("%d lines on standard error, want 1: %q", said, &stderr)
+			}
+			if strings.Contains(stderr.String(), "secret") {
+				t.Errorf("standard error tells a password: %q", &stderr)
+			}
+		})
+	}
+}
+
+// absentDatabases are settings of stores whose database is not there: nobody
+// listens at the port.
+func absentDatabases(t *testing.T) map[string]settings {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]settings{
+		postgres: {store: postgres, database: "postgres://u:secret@" + address + "/d", connections: 2},
+		mongodb:  {store: mongodb, database: "mongodb://" + address + "/d", connections: 2},
+	}
+}
+
+func TestADatabaseThatDoesNotAnswerIsAwaitedInVain(t *testing.T) {
+	for name, s := range absentDatabases(t) {
+		t.Run(name, func(t *testing.T) {
+			s.patience = 300 * time.Millisecond
+			var stdout, stderr bytes.Buffer
+			code := runBy(t.Context(), s, &stdout, &stderr)
+			want := "millicore-go: " + name + " at DATABASE_URL has not answered within 300ms: "
+			if code != 1 || !strings.HasPrefix(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
+				t.Errorf("exit code %d, standard error %q; want 1, one line that begins with %q", code, &stderr, want)
+			}
+			if !strings.Contains(stderr.String(), "refused") || strings.Contains(stderr.String(), "secret") {
+				t.Errorf("standard error %q; want the reason, and no password", &stderr)
+			}
+			if stdout.Len() != 0 {
+				t.Errorf("it says %q and does not listen", &stdout)
+			}
+		})
+	}
+}
+
+func TestASignalEndsTheWaitForADatabase(t *testing.T) {
+	for name, s := range absentDatabases(t) {
+		t.Run(name, func(t *testing.T) {
+			s.patience = time.Hour
+			ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer stop()
+			var stderr bytes.Buffer
+			if code := runBy(ctx, s, io.Discard, &stderr); code != 0 || stderr.Len() != 0 {
+				t.Errorf("exit code %d, standard error %q; want 0 and silence", code, &stderr)
 			}
 		})
 	}

@@ -1,33 +1,52 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/platform/docker"
 	"github.com/millicore/millicore/internal/platform/local"
 )
 
 func cleanCommand() *cobra.Command {
-	return &cobra.Command{
+	var on string
+	c := &cobra.Command{
 		Use:   "clean",
 		Short: "Stop and remove what a run that was killed left behind",
-		Long: "Stops the processes and removes the cgroups of runs whose millicore is gone.\n" +
+		Long: "Stops the processes of runs whose millicore is gone, and removes their cgroups and the data of\n" +
+			"their databases; with --on docker also their containers, networks and images at the Docker\n" +
+			"daemon of this machine.\n" +
 			"Runs that are under way, and whatever millicore did not make, are left alone.",
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOn(on); err != nil {
+				return usageError{err}
+			}
+			removed, living, err := clean(cmd.Context(), on)
 			out := cmd.OutOrStdout()
-			cleaned, err := local.Clean(local.Options{})
-			for _, what := range cleaned.Removed {
+			for _, what := range removed {
 				fmt.Fprintf(out, "removed %s\n", what)
 			}
-			for _, pid := range cleaned.Living {
+			for _, pid := range living {
 				fmt.Fprintf(out, "left alone the run of process %d, which is under way\n", pid)
 			}
-			if err == nil && len(cleaned.Removed) == 0 {
+			if err == nil && len(removed) == 0 {
 				fmt.Fprintln(out, "nothing was left behind")
 			}
 			return err
 		},
 	}
+	c.Flags().StringVar(&on, "on", "local", "where the run was: local, docker")
+	return c
+}
+
+func clean(ctx context.Context, on string) (removed []string, living []int, err error) {
+	if on == "docker" {
+		c, err := docker.Clean(ctx, docker.Options{})
+		return c.Removed, c.Living, err
+	}
+	c, err := local.Clean(local.Options{})
+	return c.Removed, c.Living, err
 }

@@ -48,7 +48,11 @@ func main() {
 }
 
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does, for runs that outlive their terminal
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// After the first signal the run ends cleanly; a second one ends it at once.
 	context.AfterFunc(ctx, stop)
@@ -96,7 +100,8 @@ func command() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(runCommand(), reportCommand(), experimentsCommand(), cleanCommand())
+	root.AddCommand(runCommand(), tryCommand(), reportCommand(), compareCommand(), experimentsCommand(), cleanCommand(),
+		doctorCommand(), topCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -62,6 +62,9 @@ func progressLine(p lab.Progress) string {
 	if p.Periods != nil && p.ThrottledPeriods != nil {
 		fmt.Fprintf(&b, "  throttled %3d of %3d", *p.ThrottledPeriods, *p.Periods)
 	}
+	if p.Search != "" {
+		fmt.Fprintf(&b, "  %-18s", p.Search)
+	}
 	if p.Stage != "measure" && p.Stage != "done" {
 		fmt.Fprintf(&b, "  %s", p.Stage)
 	}

@@ -3,13 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
 )
@@ -63,14 +62,7 @@ func tell(cmd *cobra.Command, dir string, asJSON bool) error {
 }
 
 func table(out io.Writer, s *analysis.Summary, dir string) error {
-	options := report.TableOptions{Width: 120}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		options.Colour = os.Getenv("NO_COLOR") == ""
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			options.Width = width
-		}
-	}
-	if err := report.Table(out, s, options); err != nil {
+	if err := report.Table(out, s, display.TerminalOf(out)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "\nReport: %s\n", filepath.Join(dir, record.ReportFile))

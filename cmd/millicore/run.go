@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,8 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/docker"
 	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -29,12 +33,17 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FILE|NAME",
 		Short: "Run an experiment: a file, or one that ships",
+		Long: "Run conducts an experiment: it starts each service under its limits, loads it, and leaves\n" +
+			"a record with a report in runs/NAME-TIME (or --out). The keys of --set are the file's fields.\n\n" +
+			"It exits with 0 where the objective was met or none was asked, with 99 where it was missed,\n" +
+			"with 2 for a wrong experiment, of which nothing is started.",
 		Example: "  millicore run quick\n" +
-			"  millicore run my-service.yaml --set limits.cpu=250m --out runs/first",
+			"  millicore run my-service.yaml --set limits.cpu=250m --out runs/first\n" +
+			"  millicore run quick --on docker",
 		Args: exactly(1, "an experiment: a file, or a name from `millicore experiments`"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if on != "local" {
-				return usageError{fmt.Errorf("--on %s: this version runs experiments on this machine only: --on local", on)}
+			if err := checkOn(on); err != nil {
+				return usageError{err}
 			}
 			e, err := readExperiment(args[0], sets)
 			if err != nil {
@@ -46,10 +55,10 @@ func runCommand() *cobra.Command {
 			if out == "" {
 				out = record.NewDir("runs", e.Name, time.Now())
 			}
-			return conduct(cmd, e, seed, out, asJSON)
+			return conduct(cmd, on, e, seed, out, asJSON)
 		},
 	}
-	c.Flags().StringVar(&on, "on", "local", "where services run: local")
+	c.Flags().StringVar(&on, "on", "local", "where services run: local (processes), docker (containers of this machine's Docker)")
 	c.Flags().StringVar(&out, "out", "", "folder for the record (default runs/NAME-TIME)")
 	c.Flags().StringArrayVar(&sets, "set", nil, "change a field of the experiment, as in limits.cpu=250m (repeatable)")
 	c.Flags().Uint64Var(&seed, "seed", 0, "of the order of trials and of arrivals (default: a random one, kept in the record)")
@@ -57,34 +66,14 @@ func runCommand() *cobra.Command {
 	return c
 }
 
-func conduct(cmd *cobra.Command, e *experiment.Experiment, seed uint64, out string, asJSON bool) error {
-	programs, err := lab.FindPrograms()
-	if err != nil {
-		return err
-	}
-	if err := record.Free(out); err != nil {
-		return usageError{err}
-	}
+func conduct(cmd *cobra.Command, on string, e *experiment.Experiment, seed uint64, out string, asJSON bool) error {
 	show := newProgress(os.Stderr)
-	where, err := local.New(local.Options{Note: show.note})
+	where, err := open(on, e, show)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err := where.Close(); err != nil {
-			show.note(fmt.Sprintf("millicore: %v; `millicore clean` removes what is left", err))
-		}
-	}()
-	if err := where.Check(e); err != nil {
-		return usageError{err}
-	}
-	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: seed, Dir: out, Version: version,
-		Progress: show.progress, Log: show}
-	runErr := l.Run(cmd.Context())
-	show.end()
-	if runErr == nil && cmd.Context().Err() != nil {
-		runErr = errInterrupted
-	}
+	defer closePlatform(where, show)
+	runErr := runOn(cmd.Context(), where, show, e, seed, out)
 	if _, err := os.Stat(filepath.Join(out, record.RunFile)); err != nil {
 		return runErr
 	}
@@ -94,6 +83,57 @@ func conduct(cmd *cobra.Command, e *experiment.Experiment, seed uint64, out stri
 		told = nil
 	}
 	return errors.Join(runErr, told)
+}
+
+// platforms are the words of --on.
+var platforms = []string{"local", "docker"}
+
+func checkOn(on string) error {
+	if !slices.Contains(platforms, on) {
+		return fmt.Errorf("--on %s: services run on one of %s", on, strings.Join(platforms, ", "))
+	}
+	return nil
+}
+
+// open opens the platform that --on names.
+func open(on string, e *experiment.Experiment, show *progress) (platform.Platform, error) {
+	if on == "docker" {
+		return docker.New(docker.Options{HostNetwork: e.Docker.HostNetwork, Note: show.note})
+	}
+	return openLocal(show)
+}
+
+func openLocal(show *progress) (platform.Platform, error) {
+	return local.New(local.Options{Note: show.note})
+}
+
+func closePlatform(where platform.Platform, show *progress) {
+	if err := where.Close(); err != nil {
+		show.note(fmt.Sprintf("millicore: %v; `millicore clean --on %s` removes what is left", err, where.Name()))
+	}
+}
+
+// runOn conducts an experiment into a new record. Where the error is nil the
+// plan was worked through.
+func runOn(ctx context.Context, where platform.Platform, show *progress, e *experiment.Experiment, seed uint64, out string) error {
+	programs, err := lab.FindPrograms()
+	if err != nil {
+		return err
+	}
+	if err := record.Free(out); err != nil {
+		return usageError{err}
+	}
+	if err := where.Check(e); err != nil {
+		return usageError{err}
+	}
+	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: seed, Dir: out, Version: version,
+		Progress: show.progress, Log: show}
+	err = l.Run(ctx)
+	show.end()
+	if err == nil && ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
 }
 
 // readExperiment reads a file, or an experiment that ships. A name with a

@@ -25,6 +25,7 @@ const (
 	Complete  State = iota // ran to its end, undisturbed
 	Disturbed              // ran to its end beside a busy neighbour
 	Partial                // was cut off: interrupted, or the run was killed
+	Profiled               // took profiles, and counts nowhere
 	Failed                 // the service or an agent could not be started, or broke off
 )
 
@@ -67,15 +68,20 @@ type Builder struct {
 	series   map[int]*seriesBuilder // by trial
 }
 
-// New returns a builder for a record of the experiment with these attempts.
-func New(e *experiment.Experiment, attempts []Attempt) *Builder {
+// New returns a builder for a record of the experiment with these attempts, and
+// the steps of its searches.
+func New(e *experiment.Experiment, attempts []Attempt, steps ...signals.SearchStep) *Builder {
 	b := &Builder{exp: e, attempts: attempts, counted: Counted(attempts), series: map[int]*seriesBuilder{}}
 	for i := range e.Cells {
 		b.cells = append(b.cells, newCell(e, &e.Cells[i]))
 	}
+	byTrial := map[int][]signals.SearchStep{}
+	for _, s := range steps {
+		byTrial[s.Trial] = append(byTrial[s.Trial], s)
+	}
 	for _, a := range attempts {
 		if b.counted[a.Trial] {
-			b.cells[a.Cell].begin(a)
+			b.cells[a.Cell].begin(a, byTrial[a.Trial])
 		}
 	}
 	return b

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -199,30 +200,46 @@ func TestObjective(t *testing.T) {
 	}
 }
 
-func TestNoiseTellsANeighbour(t *testing.T) {
+func TestNoiseTellsWhoElseTookCPU(t *testing.T) {
 	frame := func(phase signals.Phase, foreign float64, cpus int) *signals.Frame {
 		return &signals.Frame{Phase: phase, Start: 0, End: 1e9, Host: &signals.Host{CPUs: cpus, Foreign: foreign, Idle: 1}}
 	}
+	stolen := func(steal, foreign float64) *signals.Frame {
+		return &signals.Frame{Phase: signals.Measure, Start: 0, End: 1e9, Host: &signals.Host{CPUs: 2, Foreign: foreign, Steal: steal, Idle: 1}}
+	}
 	for _, c := range []struct {
-		name      string
-		frames    []*signals.Frame
-		disturbed bool
+		name   string
+		frames []*signals.Frame
+		want   string
 	}{
-		{"quiet", []*signals.Frame{frame(signals.Measure, 0.05, 2)}, false},
-		{"a busy neighbour", []*signals.Frame{frame(signals.Measure, 0.3, 2), frame(signals.Measure, 0.3, 2)}, true},
-		{"busy for a moment only", []*signals.Frame{frame(signals.Measure, 0.5, 2), frame(signals.Measure, 0, 2), frame(signals.Measure, 0, 2)}, false},
-		{"during the warm-up it does not matter", []*signals.Frame{frame(signals.Warmup, 2, 2), frame(signals.Measure, 0, 2)}, false},
-		{"a large host has more room", []*signals.Frame{frame(signals.Measure, 0.9, 64)}, false},
+		{"quiet", []*signals.Frame{frame(signals.Measure, 0.05, 2)}, ""},
+		{"a busy neighbour", []*signals.Frame{frame(signals.Measure, 0.3, 2), frame(signals.Measure, 0.3, 2)}, "other processes used 0.30 cores"},
+		{"busy for a moment only", []*signals.Frame{frame(signals.Measure, 0.5, 2), frame(signals.Measure, 0, 2), frame(signals.Measure, 0, 2)}, ""},
+		{"during the warm-up it does not matter", []*signals.Frame{frame(signals.Warmup, 2, 2), frame(signals.Measure, 0, 2)}, ""},
+		{"a large host has more room", []*signals.Frame{frame(signals.Measure, 0.9, 64)}, ""},
+		{"the hypervisor", []*signals.Frame{stolen(0.25, 0)}, "the hypervisor took 0.25 cores"},
+		{"the hypervisor, a little", []*signals.Frame{stolen(0.15, 0.15)}, ""},
+		{"both", []*signals.Frame{stolen(0.25, 0.5)}, "other processes used 0.50 cores and the hypervisor took 0.25 cores"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var n Noise
 			for _, f := range c.frames {
 				n.Add(f)
 			}
-			if got := n.Disturbed() != ""; got != c.disturbed {
-				t.Errorf("disturbed = %q, want %v", n.Disturbed(), c.disturbed)
+			if got := n.Disturbed(); got != c.want {
+				t.Errorf("disturbed = %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestWhatTheHypervisorTookIsFlagged(t *testing.T) {
+	for steal, want := range map[float64][]string{0.05: nil, 0.15: {"cpu_stolen"}, 0.25: {"busy_hypervisor", "cpu_stolen"}} {
+		var n Noise
+		n.Add(&signals.Frame{Phase: signals.Measure, End: 1e9, Host: &signals.Host{CPUs: 2, Steal: steal, Idle: 1}})
+		if got := n.flags(); !slices.Equal(got, want) {
+			t.Errorf("%v cores stolen: flags %q, want %q", steal, got, want)
+		}
 	}
 }
 

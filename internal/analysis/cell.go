@@ -1,19 +1,26 @@
 package analysis
 
 import (
+	"maps"
 	"math"
 	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
 
 // cell gathers the counted trials of one cell.
 type cell struct {
-	exp    *experiment.Experiment
-	plan   *experiment.Cell
-	levels *levels // nil: constant load
-	trials []*trialTally
+	exp     *experiment.Experiment
+	plan    *experiment.Cell
+	levels  *levels // nil: constant load
+	trials  []*trialTally
+	blocks  stats.Blocks // of a constant load, for intervals where trials are few
+	causes  *causes.Builder
+	skipped string             // why the service was not to be had; "": it was
+	slow    []signals.SlowLine // until it is known which of them are asked of
 }
 
 // trialTally is one counted trial: all of it, and its levels.
@@ -21,16 +28,24 @@ type trialTally struct {
 	attempt Attempt
 	all     *tally
 	levels  []*tally
+	search  *searched // nil: the breaking point was not searched for
 	drift   drift
 	began   int64 // unix nanoseconds of the earliest frame
+	last    int   // seq of the last measured interval
+	busy    busyFrames
+
+	benchmarks []BenchmarkLine // of a service that measures itself
 }
 
 func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
-	return &cell{exp: e, plan: plan, levels: levelsOf(e, plan)}
+	return &cell{exp: e, plan: plan, levels: levelsOf(e, plan), causes: newCauses(plan)}
 }
 
-func (c *cell) begin(a Attempt) {
+func (c *cell) begin(a Attempt, steps []signals.SearchStep) {
 	t := &trialTally{attempt: a, all: newTally(), began: math.MaxInt64}
+	if c.plan.Load.Find {
+		t.search = newSearched(c.exp, c.plan, steps)
+	}
 	if c.levels != nil {
 		for range c.levels.held {
 			t.levels = append(t.levels, newTally())
@@ -48,6 +63,16 @@ func (c *cell) add(f *signals.Frame) {
 	t.began = min(t.began, f.Start)
 	t.all.add(f, c.plan.Service.Name)
 	t.drift.add(f)
+	if f.Of == c.plan.Service.Name {
+		t.busy.add(f, c.exp.Measure.Interval)
+	}
+	if t.search != nil {
+		t.search.add(f)
+	}
+	c.block(t, f)
+	if c.tells(t, f) {
+		c.causes.Frame(f)
+	}
 	if c.levels != nil && f.Phase != signals.Warmup {
 		if n, ok := c.levels.find(f, t.began); ok {
 			t.levels[n].add(f, c.plan.Service.Name)
@@ -56,9 +81,16 @@ func (c *cell) add(f *signals.Frame) {
 }
 
 // result is the tally that a trial's figures come from: all of a constant load,
-// the one level of a load that holds only one. A load that moves has means over
-// all of it, and no quantiles: a percentile over a ramp describes no level.
+// the one level of a load that holds only one, the windows of a search that
+// tested its answer. A load that moves has means over all of it, and no
+// quantiles: a percentile over a ramp describes no level.
 func (c *cell) result(t *trialTally) (sums *tally, held bool) {
+	if t.search != nil {
+		if sums := t.search.tested(); sums != nil {
+			return sums, true
+		}
+		return t.all, false
+	}
 	if c.levels == nil {
 		return t.all, true
 	}
@@ -72,8 +104,8 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	whole, all := newTally(), newTally()
 	held := true
 	for _, t := range c.trials {
-		if t.attempt.State == Partial {
-			t.all.client.dropped = 0 // the user ended the trial, not the service
+		if t.attempt.State == Partial || t.search != nil {
+			t.all.client.dropped = 0 // the user ended the load, or the search, not the service
 		}
 		sums, ok := c.result(t)
 		held = held && ok
@@ -82,11 +114,11 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	}
 	s := CellSummary{
 		Cell: c.plan.Index, Label: c.plan.Label(), Service: c.plan.Service.Name,
-		Vary: map[string]*string{}, Limits: limitsOf(c.plan), Load: loadOf(c.plan),
+		Vary: map[string]*string{}, Limits: limitsOf(c.plan), Load: c.load(),
 		Trials: len(c.trials), Requests: all.client.requests(),
 		RateRPS: all.client.rate(), Availability: all.client.availability(),
 		Errors: errorsOf(&all.client), CPU: cpuOf(&all.server), Memory: memoryOf(&whole.server),
-		Restarts: whole.server.restarts, Generator: generatorOf(all), Host: hostOf(&all.noise),
+		WaitsMS: all.waits.summary(), Restarts: whole.server.restarts, Generator: generatorOf(all, c.generatorLimited(all)), Host: hostOf(&all.noise),
 		Steps: c.steps(), PerTrial: []TrialFigures{},
 	}
 	if held {
@@ -96,51 +128,96 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		s.Vary[v.Name] = v.Value
 	}
 	s.Dependencies = dependenciesOf(all, whole)
+	s.Benchmarks = c.benchmarks()
 	figures := make([]map[string]float64, 0, len(c.trials))
 	for _, t := range c.trials {
 		f := c.figures(t)
 		figures = append(figures, f)
-		s.PerTrial = append(s.PerTrial, trialFigures(t.attempt, f))
+		one := trialFigures(t.attempt, f)
+		one.OOMKills, one.Restarts = float(t.all.server.oomKills), float(t.all.server.restarts)
+		s.PerTrial = append(s.PerTrial, one)
 	}
-	s.Intervals = intervals(figures)
+	s.Intervals, s.IntervalsOf = intervals(figures), "trials"
+	if len(s.Intervals) == 0 {
+		s.Intervals, s.IntervalsOf = c.resampled()
+	}
+	s.Breaking, s.Knee, s.Causes = c.breaking(s.Steps), c.knee(), c.tail(all, held)
+	if s.Breaking != nil {
+		s.Breaking.DisturbedBy = c.disturbers()
+	}
 	s.Objective = objective(c.exp.Objective, &s)
 	s.Flags = c.flags(&s, attempts)
 	return s
 }
 
-// steps gives one entry a level, over all trials; nil for a constant load.
+// steps gives one entry a level that was held, over all trials; nil for a
+// constant load. Those of a search are in the order of their loads.
 func (c *cell) steps() []Step {
-	if c.levels == nil {
-		return nil
-	}
 	var steps []Step
+	add := func(target float64, t *tally) {
+		if t.client.seconds() == 0 {
+			return
+		}
+		steps = append(steps, Step{
+			Target: target, RateRPS: *t.client.rate(), Availability: t.client.availability(),
+			LatencyMS: quantiles(t.client.latency), CPUOfLimit: t.server.ofLimit(),
+			Throttled: t.server.throttledShare(),
+			Seconds:   t.client.seconds(),
+		})
+	}
+	if c.plan.Load.Find {
+		byLoad := map[float64]*tally{}
+		for _, trial := range c.trials {
+			trial.search.windows(byLoad)
+		}
+		for _, load := range slices.Sorted(maps.Keys(byLoad)) {
+			add(load, byLoad[load])
+		}
+	}
+	if c.levels == nil {
+		return steps
+	}
 	for i, h := range c.levels.held {
 		t := newTally()
 		for _, trial := range c.trials {
 			t.merge(trial.levels[i])
 		}
-		if t.client.seconds() == 0 {
-			continue
-		}
-		steps = append(steps, Step{
-			Target: h.target, RateRPS: *t.client.rate(), Availability: t.client.availability(),
-			LatencyMS: quantiles(t.client.latency), CPUOfLimit: t.server.ofLimit(),
-			Throttled: t.server.throttledShare(),
-			Seconds:   t.client.seconds(),
-		})
+		add(h.target, t)
 	}
 	return steps
 }
 
 // figures are one trial's figures by field path, those that were measured.
 func (c *cell) figures(t *trialTally) map[string]float64 {
+	sums, held := c.result(t)
+	m := figuresOf(sums, held)
+	put := func(path string, v *float64) {
+		if v != nil {
+			m[path] = *v
+		}
+	}
+	put("memory.peak_bytes", float(c.peak(t)))
+	put("cpu.max_cores", t.busy.most())
+	for _, b := range t.printed() {
+		put(b.Path(), &b.Values[0])
+	}
+	if t.search != nil {
+		if r := t.search.result(); r.Load > 0 && !r.AtLeast { // a bound is no sample
+			m["breaking_point"] = r.Load
+		}
+	}
+	return m
+}
+
+// figuresOf are those of any part of a trial: its sums, at one load where held
+// says so.
+func figuresOf(sums *tally, held bool) map[string]float64 {
 	m := map[string]float64{}
 	put := func(path string, v *float64) {
 		if v != nil {
 			m[path] = *v
 		}
 	}
-	sums, held := c.result(t)
 	put("rate_rps", sums.client.rate())
 	put("availability", sums.client.availability())
 	for prefix, h := range map[string]*signals.Histogram{"latency_ms.": sums.client.latency, "service_ms.": sums.client.service} {
@@ -152,12 +229,43 @@ func (c *cell) figures(t *trialTally) map[string]float64 {
 	}
 	put("cpu.cores", sums.server.cores())
 	put("cpu.of_limit", sums.server.ofLimit())
-	put("cpu.throttled_of_periods", sums.server.throttledShare())
-	if p := t.all.server.memoryPeak; p != nil {
-		m["memory.peak_bytes"] = float64(*p)
+	if perRequest := over(sums.server.cores(), sums.client.rate()); perRequest != nil {
+		put("cpu.per_request_ms", ptr(1000**perRequest))
 	}
+	put("cpu.throttled_of_periods", sums.server.throttledShare())
+	if sums.client.requests() > 0 {
+		m["good"] = float64(sums.client.good)
+	}
+	if h := sums.client.latency; held && h.Count() > 0 {
+		m["latency_ms.min"] = lowest(h)
+	}
+	if w := sums.waits.summary(); w != nil {
+		m["waits_ms.mean"] = w.Mean
+		put("waits_ms.p50", w.P50)
+		put("waits_ms.p99", w.P99)
+	}
+	put("dependencies.cores", dependencyCores(sums))
 	put("generator.cores", sums.client.cores())
 	return m
+}
+
+// peak is a trial's own highest memory. The kernel's peak is that of the
+// replica's whole life, so that of a service that stayed up between its trials
+// is what the frames showed.
+func (c *cell) peak(t *trialTally) *int64 {
+	if c.exp.Measure.StaysUp() {
+		return t.all.server.memoryUsed
+	}
+	return t.all.server.memoryPeak
+}
+
+// dependencyCores is what all dependencies used together; nil: none was seen.
+func dependencyCores(t *tally) *float64 {
+	var all *float64
+	for _, d := range t.deps {
+		all = signals.Plus(all, d.cores())
+	}
+	return all
 }
 
 func trialFigures(a Attempt, f map[string]float64) TrialFigures {
@@ -167,8 +275,12 @@ func trialFigures(a Attempt, f map[string]float64) TrialFigures {
 		}
 		return nil
 	}
-	return TrialFigures{Trial: a.Trial, Attempt: a.Attempt, RateRPS: get("rate_rps"),
-		P50: get("latency_ms.p50"), P99: get("latency_ms.p99"), Throttled: get("cpu.throttled_of_periods")}
+	return TrialFigures{Trial: a.Trial, Attempt: a.Attempt, RateRPS: get("rate_rps"), Availability: get("availability"),
+		P50: get("latency_ms.p50"), P90: get("latency_ms.p90"), P95: get("latency_ms.p95"),
+		P99: get("latency_ms.p99"), P999: get("latency_ms.p999"),
+		CPUPerReqMS: get("cpu.per_request_ms"), Throttled: get("cpu.throttled_of_periods"), Breaking: get("breaking_point"),
+		Good: get("good"), Min: get("latency_ms.min"), Max: get("latency_ms.max"), CPUMax: get("cpu.max_cores"), CPUOfLimit: get("cpu.of_limit"),
+		MemoryPeak: get("memory.peak_bytes"), WaitsP99: get("waits_ms.p99"), Dependencies: get("dependencies.cores")}
 }
 
 // fewPeriods is how many CFS periods a p99.9 wants to see: one stall hits all
@@ -183,24 +295,34 @@ func (c *cell) flags(s *CellSummary, attempts []Attempt) []string {
 			flags = append(flags, word)
 		}
 	}
-	flag("no_trials", len(c.trials) == 0)
-	flag("few_trials", len(c.trials) > 0 && len(c.trials) < minTrials)
+	flag(skippedFlag, c.skipped != "")
+	flag("no_trials", len(c.trials) == 0 && c.skipped == "")
+	find := c.plan.Load.Find // a search gives its own interval, and loads too much on purpose
+	flag("few_trials", !find && len(c.trials) > 0 && len(c.trials) < minTrials)
 	for _, t := range c.trials {
-		flag("busy_neighbour", t.all.noise.Neighbour() != "")
-		flag("agent_waited", t.all.noise.AgentWaited() != "")
-		flag("low_idle", t.all.noise.lowIdle())
-		flag("cpu_stolen", t.all.noise.stolen())
+		noise := &t.all.noise
+		if find {
+			sums, _ := c.result(t)
+			noise = &sums.noise
+			flag(searchDisturbed, t.search.disturbers() != 0)
+			flag("search_incomplete", t.search.tested() == nil)
+		}
+		for _, word := range noise.flags() {
+			flag(word, true)
+		}
 		flag("incomplete_trial", t.attempt.State == Partial)
 	}
-	flag("unsteady", c.levels == nil && 2*c.drifts() > len(c.trials))
+	flag(searchDisturbed, c.upset() > 0)
+	flag("lower_bound", s.Breaking != nil && s.Breaking.AtLeast && s.Breaking.LimitedBy != "")
+	flag("unsteady", c.levels == nil && !find && 2*c.drifts() > len(c.trials))
 	for _, d := range s.Dependencies {
 		flag("dependency_throttled", d.ThrottledPeriods != nil && *d.ThrottledPeriods > 0)
 		flag("dependency_restarted", d.Restarts != nil && *d.Restarts > 0)
 	}
 	flag("generator_limited", s.Generator.Limited)
-	flag("restarted", s.Restarts != nil && *s.Restarts > 0)
-	flag("oom_killed", s.Memory.OOMKills != nil && *s.Memory.OOMKills > 0)
-	flag("requests_dropped", s.Errors.Dropped > 0)
+	flag("restarted", !find && s.Restarts != nil && *s.Restarts > 0)
+	flag("oom_killed", !find && s.Memory.OOMKills != nil && *s.Memory.OOMKills > 0)
+	flag("requests_dropped", !find && s.Errors.Dropped > 0)
 	flag("few_periods_for_p999", s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
 	flag("moving_load", c.levels != nil && len(c.levels.held) != 1)
 	for _, a := range attempts {

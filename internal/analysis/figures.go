@@ -61,9 +61,12 @@ func quantiles(h *signals.Histogram) *Quantiles {
 	}
 	return &Quantiles{
 		P50: ms(h.Quantile(0.50)), P90: ms(h.Quantile(0.90)), P95: ms(h.Quantile(0.95)),
-		P99: ms(h.Quantile(0.99)), P999: ms(h.Quantile(0.999)), Max: ms(h.Max()),
+		P99: ms(h.Quantile(0.99)), P999: ms(h.Quantile(0.999)), Max: ms(h.Max()), Mean: ms(h.Mean()), Min: lowest(h),
 	}
 }
+
+// lowest is in milliseconds.
+func lowest(h *signals.Histogram) float64 { return float64(h.HDR().Min()) / 1e3 }
 
 func limitsOf(c *experiment.Cell) LimitsSummary {
 	some := func(v int64) *int64 {
@@ -76,8 +79,38 @@ func limitsOf(c *experiment.Cell) LimitsSummary {
 		BurstMillis: some(c.Limits.BurstMillis), Replicas: c.Limits.Replicas}
 }
 
+// load is what the cell's figures were measured under: for a search, the load
+// that it tested last.
+func (c *cell) load() LoadSummary {
+	s := loadOf(c.plan)
+	if !c.plan.Load.Find {
+		return s
+	}
+	s.Find, s.Rate, s.Users = true, nil, nil
+	var tested []float64
+	for _, t := range c.trials {
+		if load := t.search.result().Tested; load > 0 {
+			tested = append(tested, load)
+		}
+	}
+	if len(tested) == 0 {
+		return s
+	}
+	slices.Sort(tested)
+	middle := &tested[len(tested)/2]
+	if c.plan.Load.Users != nil {
+		s.Users = middle
+	} else {
+		s.Rate = middle
+	}
+	return s
+}
+
 func loadOf(c *experiment.Cell) LoadSummary {
 	s := LoadSummary{Kind: "open"}
+	if c.Load.Benchmark {
+		s.Kind = "benchmark"
+	}
 	target := c.Load.Target()
 	if target == nil {
 		return s
@@ -115,8 +148,8 @@ func memoryOf(s *serverSums) MemorySummary {
 	return out
 }
 
-func generatorOf(t *tally) GeneratorSummary {
-	out := GeneratorSummary{Cores: t.client.cores(), Limited: t.noise.Limited()}
+func generatorOf(t *tally, limited bool) GeneratorSummary {
+	out := GeneratorSummary{Cores: t.client.cores(), Limited: limited}
 	if t.noise.lag.Count() > 0 {
 		out.SendLagP99US = ptr(ms(t.noise.lag.Quantile(0.99)) * 1000)
 	}
@@ -133,12 +166,18 @@ func hostOf(n *Noise) HostSummary {
 	return HostSummary{IdleCores: ptr(n.idle / n.hostSeconds), ForeignCores: ptr(n.foreign / n.hostSeconds), StealCores: ptr(n.steal / n.hostSeconds)}
 }
 
+// peakTogether is the highest memory of all replicas at one time. The kernel
+// keeps the peak of each, but not when it was: of one replica that is the answer,
+// of several it is the sum that was seen at the end of an interval, and no less
+// than the peak of any one.
+func (s *serverSums) peakTogether() *int64 { return higher(s.memoryPeak, s.memoryTogether) }
+
 // dependenciesOf takes rates from the sums of the result, and what counts
 // whenever it happens from the whole.
 func dependenciesOf(all, whole *tally) []DependencySummary {
 	var list []DependencySummary
 	for _, name := range slices.Sorted(maps.Keys(whole.deps)) {
-		d := DependencySummary{Name: name, PeakBytes: whole.deps[name].memoryPeak,
+		d := DependencySummary{Name: name, PeakBytes: whole.deps[name].peakTogether(),
 			Restarts: whole.deps[name].restarts, OOMKills: whole.deps[name].oomKills}
 		if sums := all.deps[name]; sums != nil {
 			d.Cores, d.Periods, d.ThrottledPeriods = sums.cores(), sums.periods, sums.throttledPeriods

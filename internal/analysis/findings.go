@@ -8,27 +8,55 @@ import (
 
 // Summarize puts together what a record says.
 func (b *Builder) Summarize(about SummaryExperiment, host any) *Summary {
-	about.Name, about.About = b.exp.Name, b.exp.About
+	about.Name, about.About, about.Kept = b.exp.Name, b.exp.About, b.exp.Measure.Kept
 	s := &Summary{Experiment: about, Host: host, Cells: b.Cells()}
+	s.Comparisons = append(b.comparisons(), b.benchmarkComparisons()...)
+	s.Claims = b.claims(s.Cells)
 	s.Findings = b.findings(s.Cells)
 	return s
 }
 
 // Missed reports whether any cell was not seen to meet its objective: it missed
-// it, or, having failed to run, could not be judged.
+// it, or, having failed to run, could not be judged. A cell whose service was
+// skipped is none of them: that something is not installed here says nothing
+// about a service, and a finding and a flag tell of it. Yet where all that had an
+// objective was skipped, nothing was seen to meet it.
 func (s *Summary) Missed() bool {
-	return slices.ContainsFunc(s.Cells, func(c CellSummary) bool {
-		return c.Objective != nil && (c.Objective.Met == nil || !*c.Objective.Met)
-	})
+	met, skipped := 0, 0
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		switch {
+		case c.Objective == nil:
+		case c.Skipped():
+			skipped++
+		case c.Objective.Met == nil || !*c.Objective.Met:
+			return true
+		default:
+			met++
+		}
+	}
+	return skipped > 0 && met == 0
 }
 
 func (b *Builder) findings(cells []CellSummary) []Finding {
 	all := []Finding{}
 	for i := range cells {
+		if b.cells[i].skipped != "" {
+			continue
+		}
 		if f, ok := b.objectiveFinding(&cells[i]); ok {
 			all = append(all, f)
 		}
 	}
+	if f, ok := b.order(cells); ok {
+		all = append(all, f)
+	}
+	for i := range cells {
+		if f, ok := b.growth(&cells[i]); ok {
+			all = append(all, f)
+		}
+	}
+	all = append(all, b.skips()...)
 	for i := range cells {
 		all = append(all, b.failures(&cells[i])...)
 	}
@@ -39,8 +67,11 @@ func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 	if c.Objective == nil {
 		return Finding{}, false
 	}
+	if c.Breaking != nil && (c.Trials > 0 || c.Breaking.Load() != nil) {
+		return b.breakingFinding(c), true
+	}
 	f := Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective",
-		Text: fmt.Sprintf("asked: %s; seen: %s", c.Objective.Text, seen(b.exp.Objective, c))}
+		Text: fmt.Sprintf("asked: %s; seen: %s", c.Objective.Text, seen(b.exp.Objective, c.LatencyMS, c.Availability))}
 	switch {
 	case c.Objective.Met == nil:
 		f.Title = "whether the objective was met cannot be told"
@@ -48,6 +79,50 @@ func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 		f.Title = "meets the objective"
 	}
 	return f, true
+}
+
+// breakingFinding says up to which load a cell meets its objective, with what
+// was seen there. Figures over all loads would say nothing: the higher ones were
+// to miss it.
+func (b *Builder) breakingFinding(c *CellSummary) Finding {
+	f := Finding{Level: "result", Cell: &c.Cell, Title: "was not seen to meet the objective at any load", Text: "asked: " + c.Objective.Text}
+	load := c.Breaking.Load()
+	if load == nil {
+		if metSomewhere(b.exp.Objective, c.Steps) {
+			f.Title = "up to which load it meets the objective cannot be told"
+		}
+		if c.Breaking.Reason != "" {
+			f.Text += "; " + c.Breaking.Reason
+		}
+		return f
+	}
+	unit := "requests/s"
+	if c.Breaking.Users != nil {
+		unit = "users"
+	}
+	f.Title = fmt.Sprintf("meets the objective up to %s %s", threeDigits(*load), unit)
+	if c.Breaking.AtLeast {
+		f.Title += " at least"
+	}
+	q, availability := c.LatencyMS, c.Availability // of the windows in which the answer was tested
+	if !c.Load.Find {
+		q, availability = nil, nil
+		if at := slices.IndexFunc(c.Steps, func(s Step) bool { return s.Target == *load }); at >= 0 {
+			q, availability = c.Steps[at].LatencyMS, c.Steps[at].Availability
+		}
+	}
+	if q != nil {
+		f.Text += "; seen where that was tested: " + seen(b.exp.Objective, q, availability)
+	}
+	return f
+}
+
+// threeDigits writes a load; from 100 on it is whole.
+func threeDigits(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }
 
 // kinds are the words for what became of attempts, worst first.

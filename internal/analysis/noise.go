@@ -2,29 +2,11 @@ package analysis
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/signals"
-)
-
-// What makes a trial disturbed. The machine decides the answer unless it is
-// watched: the same cells read the opposite way round with a busy neighbour.
-const (
-	// foreignCores, or foreignShare of the host's CPUs if that is more, used by
-	// processes that the experiment did not start, on average over a trial.
-	foreignCores = 0.2
-	foreignShare = 0.05
-	// runWaitShare is the part of a trial in which the agent's threads were
-	// ready to run and waited for a CPU, summed over threads; it disturbs only
-	// where it also made the agent send late.
-	runWaitShare = 0.1
-	lateSendLag  = 2 * time.Millisecond // at the 99th percentile
-	// lateShare of the latency's own 99th percentile is the least lag that
-	// matters: where answers take half a second, 2 ms are not what limits.
-	lateShare = 0.05
-	// lowIdleCores is little room for anything else: a flag, not a disturbance,
-	// since a service without a limit uses what there is.
-	lowIdleCores = 0.2
 )
 
 // Noise adds up, over the measured frames of a trial, what does not come from
@@ -88,54 +70,93 @@ func (n *Noise) Merge(o *Noise) {
 	n.latency.Merge(o.latency)
 }
 
-// Neighbour tells of a busy neighbour in words; "" is none.
-func (n *Noise) Neighbour() string {
+// disturbers is who else took much CPU: others of this host, or of the one below.
+func (n *Noise) disturbers() (by search.Disturber) {
 	if n.hostSeconds == 0 {
-		return ""
+		return 0
 	}
-	used := n.foreign / n.hostSeconds
-	if used < max(foreignCores, foreignShare*float64(n.cpus)) {
-		return ""
+	if signals.Busy(n.foreign/n.hostSeconds, n.cpus) {
+		by |= search.Neighbour
 	}
-	return fmt.Sprintf("other processes used %.2f cores", used)
+	if signals.Busy(n.steal/n.hostSeconds, n.cpus) {
+		by |= search.Hypervisor
+	}
+	return by
+}
+
+// others words who else took CPU, and how much; "": nobody did.
+func (n *Noise) others() string {
+	by := n.disturbers()
+	var who []string
+	if by&search.Neighbour != 0 {
+		who = append(who, fmt.Sprintf("other processes used %.2f cores", n.foreign/n.hostSeconds))
+	}
+	if by&search.Hypervisor != 0 {
+		who = append(who, fmt.Sprintf("the hypervisor took %.2f cores", n.steal/n.hostSeconds))
+	}
+	return strings.Join(who, " and ")
 }
 
 // AgentWaited tells in words that the agent waited for a CPU and so sent late;
 // "" is that it did not.
 func (n *Noise) AgentWaited() string {
-	if n.clientSeconds == 0 || !n.runWaitKnown || n.runWait/n.clientSeconds < runWaitShare {
-		return ""
-	}
-	if !n.Limited() {
+	if !n.waited() || !n.Limited() {
 		return ""
 	}
 	return fmt.Sprintf("the agent waited for a CPU during %.0f%% of the time and sent 1%% of the requests more than %.1f ms late",
 		100*n.runWait/n.clientSeconds, ms(n.lag.Quantile(0.99)))
 }
 
+// waited reports whether the agents waited for a CPU for much of their time, a
+// tenth and more: that of other processes, or their own, where their group has a
+// quota. Users who wait for their answers then send up to a tenth less, which is
+// more than most of what is compared differs by.
+func (n *Noise) waited() bool {
+	return n.clientSeconds > 0 && n.runWaitKnown && signals.Waited(n.runWait, n.clientSeconds)
+}
+
 // Disturbed gives the reason to repeat the trial, or "".
 func (n *Noise) Disturbed() string {
-	if why := n.Neighbour(); why != "" {
+	if why := n.others(); why != "" {
 		return why
 	}
 	return n.AgentWaited()
 }
 
-// Limited reports whether the generator was the limit: its figures are then
-// lower bounds.
+// Limited reports whether the generator sent so late that it was the limit: its
+// figures are then lower bounds. Of a closed loop, in which nothing is sent late,
+// cell.generatorLimited tells.
 func (n *Noise) Limited() bool {
 	if n.lag.Count() == 0 {
 		return false
 	}
-	lag := n.lag.Quantile(0.99)
-	return lag >= lateSendLag && float64(lag) >= lateShare*float64(n.latency.Quantile(0.99))
+	return signals.SentLate(n.lag.Quantile(0.99), n.latency.Quantile(0.99))
 }
 
-// stolenCores taken by the hypervisor, on average over a trial, are a flag.
-const stolenCores = 0.1
+// stolen reports whether the hypervisor took CPU that shows, be it too little to
+// disturb: a flag.
+func (n *Noise) stolen() bool { return n.hostSeconds > 0 && signals.Stolen(n.steal/n.hostSeconds) }
 
-func (n *Noise) stolen() bool { return n.hostSeconds > 0 && n.steal/n.hostSeconds >= stolenCores }
+// lowIdle is little room for anything else: a flag, not a disturbance, since a
+// service without a limit uses what there is.
+func (n *Noise) lowIdle() bool {
+	return n.hostSeconds > 0 && signals.Full(n.idle/n.hostSeconds, n.cpus)
+}
 
-func (n *Noise) lowIdle() bool { return n.hostSeconds > 0 && n.idle/n.hostSeconds < lowIdleCores }
+// flags are the warnings that it gives, as words.
+func (n *Noise) flags() []string {
+	var words []string
+	by := n.disturbers()
+	for _, one := range []struct {
+		word string
+		when bool
+	}{{"busy_neighbour", by&search.Neighbour != 0}, {"busy_hypervisor", by&search.Hypervisor != 0},
+		{"cpu_stolen", n.stolen()}, {"agent_waited", n.AgentWaited() != ""}, {"low_idle", n.lowIdle()}} {
+		if one.when {
+			words = append(words, one.word)
+		}
+	}
+	return words
+}
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

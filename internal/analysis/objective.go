@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -14,7 +15,14 @@ func objective(o *experiment.Objective, s *CellSummary) *ObjectiveSummary {
 	if o == nil {
 		return nil
 	}
-	r := &ObjectiveSummary{Text: o.String()}
+	r := asked(o)
+	if s.Load.Find { // met below the breaking point, where there is one
+		found := s.Breaking != nil && s.Breaking.Load() != nil
+		if found || s.Trials > 0 && !metSomewhere(o, s.Steps) {
+			r.Met = &found
+		}
+		return r
+	}
 	if len(s.Steps) < 2 {
 		r.Met = met(o, s.LatencyMS, s.Availability)
 		return r
@@ -29,6 +37,29 @@ func objective(o *experiment.Objective, s *CellSummary) *ObjectiveSummary {
 	}
 	r.Met = &all
 	return r
+}
+
+// asked writes an objective down, before it is known whether it was met.
+func asked(o *experiment.Objective) *ObjectiveSummary {
+	r := &ObjectiveSummary{Text: o.String()}
+	if o.Quantile != "" {
+		latency := ms(o.Latency)
+		r.Quantile, r.LatencyMS = o.Quantile, &latency
+	}
+	if o.Availability > 0 {
+		availability := o.Availability
+		r.Availability = &availability
+	}
+	return r
+}
+
+// metSomewhere reports whether a load was held at which the objective was met: a
+// search may have seen that, and still not be able to tell where it ends.
+func metSomewhere(o *experiment.Objective, steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool {
+		ok := met(o, s.LatencyMS, s.Availability)
+		return ok != nil && *ok
+	})
 }
 
 // met is nil where it cannot be told. One part missed is enough to know.
@@ -49,19 +80,19 @@ func met(o *experiment.Objective, q *Quantiles, availability *float64) *bool {
 }
 
 // seen words what an objective asked for, as it was measured.
-func seen(o *experiment.Objective, c *CellSummary) string {
+func seen(o *experiment.Objective, q *Quantiles, availability *float64) string {
 	var parts []string
 	if o.Quantile != "" {
 		text := "no " + o.Quantile + " of one level of load"
-		if c.LatencyMS != nil {
-			text = fmt.Sprintf("%s %.4g ms", o.Quantile, c.LatencyMS.named(o.Quantile))
+		if q != nil {
+			text = fmt.Sprintf("%s %.4g ms", o.Quantile, q.named(o.Quantile))
 		}
 		parts = append(parts, text)
 	}
 	if o.Availability > 0 {
 		text := "no request that ended"
-		if c.Availability != nil {
-			text = fmt.Sprintf("availability %.5g%%", *c.Availability)
+		if availability != nil {
+			text = fmt.Sprintf("availability %.5g%%", *availability)
 		}
 		parts = append(parts, text)
 	}

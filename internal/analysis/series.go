@@ -53,6 +53,8 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 		if f.Of == b.plan.Service.Name {
 			m.memory = higher(m.memory, f.Server.Memory)
 		}
+	case f.Waits != nil:
+		m.frames.add(asMeasured(f), b.plan.Service.Name)
 	case f.Host != nil:
 		m.host = f.Host
 	}
@@ -61,7 +63,7 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 	}
 }
 
-// asMeasured lets a tally take the server's rates of warm-up and drain too.
+// asMeasured lets a tally take the server's rates and waits of warm-up and drain too.
 func asMeasured(f *signals.Frame) *signals.Frame {
 	g := *f
 	g.Phase = signals.Measure
@@ -124,9 +126,15 @@ func (b *seriesBuilder) point(m *moment) Point {
 	p.Memory, p.MemoryLimit = float(m.memory), float(t.server.memoryLimit)
 	if m.host != nil {
 		p.Idle, p.Foreign = &m.host.Idle, &m.host.Foreign
-		if len(t.deps) > 0 {
-			p.Dependencies = &m.host.Dependencies
+	}
+	if w := t.waits.summary(); w != nil {
+		p.WaitP50, p.WaitP99, p.WaitMean = w.P50, w.P99, &w.Mean
+	}
+	for name, d := range t.deps {
+		if p.Dependencies == nil {
+			p.Dependencies = map[string]DependencyPoint{}
 		}
+		p.Dependencies[name] = DependencyPoint{CPU: d.cores(), Memory: float(d.memoryTogether)}
 	}
 	return p
 }

@@ -8,7 +8,10 @@ type Summary struct {
 	Experiment SummaryExperiment `json:"experiment"`
 	Host       any               `json:"host"` // record.Host
 	Cells      []CellSummary     `json:"cells"`
-	Findings   []Finding         `json:"findings"`
+	// Comparisons are against the first cell; empty where trials are too few.
+	Comparisons []Comparison `json:"comparisons,omitempty"`
+	Claims      []Claim      `json:"claims,omitempty"` // of the experiment, in its order
+	Findings    []Finding    `json:"findings"`
 }
 
 // SummaryExperiment tells which experiment, and how much of it the record holds.
@@ -21,12 +24,14 @@ type SummaryExperiment struct {
 	TrialsPlanned int    `json:"trials_planned"`
 	TrialsDone    int    `json:"trials_done"`
 	Interrupted   bool   `json:"interrupted"`
+	Kept          bool   `json:"kept,omitempty"` // services stayed up between the trials of their cells
 }
 
 // CellSummary is one cell over all its trials. Latencies come from the merged
 // histograms of the measured frames; counts are sums; Intervals hold the 95%
 // interval of the median over trials (order statistics) where there are at
-// least six, by field path ("latency_ms.p99").
+// least six, by field path ("latency_ms.p99"); with fewer those of the latencies
+// by a bootstrap of frames, which hold for these very trials only.
 type CellSummary struct {
 	Cell         int                   `json:"cell"` // index in the plan
 	Label        string                `json:"label"`
@@ -43,16 +48,21 @@ type CellSummary struct {
 	Errors       ErrorCounts           `json:"errors"`
 	CPU          CPUSummary            `json:"cpu"`
 	Memory       MemorySummary         `json:"memory"`
+	WaitsMS      *WaitsSummary         `json:"waits_ms"` // null: the service was not asked, or did not wait
 	Restarts     *int64                `json:"restarts"`
 	Dependencies []DependencySummary   `json:"dependencies,omitempty"`
+	Benchmarks   []BenchmarkSummary    `json:"benchmarks,omitempty"` // what a service that measures itself printed
 	Generator    GeneratorSummary      `json:"generator"`
 	Host         HostSummary           `json:"host"`
 	Objective    *ObjectiveSummary     `json:"objective"`
-	Steps        []Step                `json:"steps,omitempty"` // with stages: one a level held
-	Breaking     any                   `json:"breaking_point"`  // null until it is searched for
-	Causes       any                   `json:"causes"`          // null until they are known
+	Steps        []Step                `json:"steps,omitempty"`   // with stages: one a level held
+	Breaking     *BreakingPoint        `json:"breaking_point"`    // null: not searched for
+	Knee         *Knee                 `json:"knee"`              // null: not seen, or one level of load only
+	Causes       *Causes               `json:"causes"`            // null: not known
+	Profile      any                   `json:"profile,omitempty"` // *profile.Profile, where one was taken
 	Flags        []string              `json:"flags"`
 	Intervals    map[string][2]float64 `json:"intervals"`
+	IntervalsOf  string                `json:"intervals_of,omitempty"` // what they rest on: trials, or frames
 	PerTrial     []TrialFigures        `json:"per_trial"`
 }
 
@@ -64,11 +74,12 @@ type LimitsSummary struct {
 }
 
 type LoadSummary struct {
-	Kind     string   `json:"kind"` // closed or open
+	Kind     string   `json:"kind"` // closed, open, or benchmark: nothing was sent
 	Users    *float64 `json:"users"`
 	Rate     *float64 `json:"rate"`
 	Requests *int64   `json:"requests"`
-	Stages   bool     `json:"stages"` // Users or Rate is then the highest target
+	Stages   bool     `json:"stages"`         // Users or Rate is then the highest target
+	Find     bool     `json:"find,omitempty"` // Users or Rate is then what the search tested last
 }
 
 // Quantiles are in milliseconds.
@@ -79,6 +90,8 @@ type Quantiles struct {
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
+	Mean float64 `json:"mean"`
+	Min  float64 `json:"min"`
 }
 
 // Named is one quantile by its name, in milliseconds.
@@ -87,7 +100,8 @@ type Named struct {
 	Value float64
 }
 
-// All gives the quantiles in their order.
+// All gives the quantiles in their order, the highest included; the mean and the
+// lowest are none.
 func (q *Quantiles) All() []Named {
 	return []Named{{"p50", q.P50}, {"p90", q.P90}, {"p95", q.P95}, {"p99", q.P99}, {"p999", q.P999}, {"max", q.Max}}
 }
@@ -127,12 +141,22 @@ type MemorySummary struct {
 	OOMKills  *int64   `json:"oom_kills"`
 }
 
+// WaitsSummary is how long the service says that it waited for what it depends
+// on, in milliseconds: an insert's latency where that is what it waits for. The
+// quantiles are interpolated within the bounds of its histogram, and are the
+// highest bound at most.
+type WaitsSummary struct {
+	P50  *float64 `json:"p50"` // null: its bounds changed
+	P99  *float64 `json:"p99"`
+	Mean float64  `json:"mean"`
+}
+
 type DependencySummary struct {
 	Name             string   `json:"name"`
-	Cores            *float64 `json:"cores"`
+	Cores            *float64 `json:"cores"` // of all its processes
 	Periods          *int64   `json:"periods"`
 	ThrottledPeriods *int64   `json:"throttled_periods"`
-	PeakBytes        *int64   `json:"peak_bytes"`
+	PeakBytes        *int64   `json:"peak_bytes"` // the highest of all its processes together, at one time
 	OOMKills         *int64   `json:"oom_kills"`
 	Restarts         *int64   `json:"restarts"`
 }
@@ -152,8 +176,11 @@ type HostSummary struct {
 
 // ObjectiveSummary says what was asked and whether it was met.
 type ObjectiveSummary struct {
-	Text string `json:"text"` // "p99 <= 250 ms, availability >= 99.9%"
-	Met  *bool  `json:"met"`  // null: cannot be told
+	Text         string   `json:"text"`         // "p99 <= 250ms, availability >= 99.9%"
+	Quantile     string   `json:"quantile"`     // "p99"; "": no latency was asked for
+	LatencyMS    *float64 `json:"latency_ms"`   // that the quantile may reach; null likewise
+	Availability *float64 `json:"availability"` // percent; null: not asked for
+	Met          *bool    `json:"met"`          // null: cannot be told
 }
 
 // Step is one level that a staged load held.
@@ -169,12 +196,28 @@ type Step struct {
 
 // TrialFigures are one trial's own figures, what the intervals are made of.
 type TrialFigures struct {
-	Trial     int      `json:"trial"`
-	RateRPS   *float64 `json:"rate_rps"`
-	P50       *float64 `json:"p50_ms"`
-	P99       *float64 `json:"p99_ms"`
-	Throttled *float64 `json:"throttled_of_periods"`
-	Attempt   int      `json:"attempt"`
+	Trial        int      `json:"trial"`
+	RateRPS      *float64 `json:"rate_rps"`
+	P50          *float64 `json:"p50_ms"`
+	P90          *float64 `json:"p90_ms"`
+	P95          *float64 `json:"p95_ms"`
+	P99          *float64 `json:"p99_ms"`
+	P999         *float64 `json:"p999_ms"`
+	Availability *float64 `json:"availability"`       // percent
+	CPUPerReqMS  *float64 `json:"cpu_per_request_ms"` // of the service, a good answer
+	Throttled    *float64 `json:"throttled_of_periods"`
+	Breaking     *float64 `json:"breaking_point"` // requests/s or users
+	Good         *float64 `json:"requests"`       // good answers
+	Min          *float64 `json:"min_ms"`
+	Max          *float64 `json:"max_ms"`
+	CPUOfLimit   *float64 `json:"cpu_of_limit"`  // 0..1; null without a limit
+	CPUMax       *float64 `json:"cpu_max_cores"` // of the service in its busiest frame
+	MemoryPeak   *float64 `json:"memory_peak_bytes"`
+	OOMKills     *float64 `json:"oom_kills"` // of all replicas, whenever they happened
+	Restarts     *float64 `json:"restarts"`  // likewise
+	WaitsP99     *float64 `json:"waits_p99_ms"`
+	Dependencies *float64 `json:"dependency_cores"` // of all dependencies together
+	Attempt      int      `json:"attempt"`
 }
 
 // Finding is a statement about the record, with its numbers in the text.
@@ -191,6 +234,12 @@ type Series struct {
 	Cell   int     `json:"cell"`
 	Trial  int     `json:"trial"`
 	Points []Point `json:"points"`
+}
+
+// DependencyPoint is one dependency in one interval.
+type DependencyPoint struct {
+	CPU    *float64 `json:"cpu"`    // cores, of all its processes
+	Memory *float64 `json:"memory"` // bytes, likewise
 }
 
 // Point is one interval of a trial; null is "not measured".
@@ -212,5 +261,9 @@ type Point struct {
 	AgentCPU     *float64 `json:"agent_cpu"`    // cores
 	Idle         *float64 `json:"idle"`         // cores
 	Foreign      *float64 `json:"foreign"`      // cores
-	Dependencies *float64 `json:"dependencies"` // cores
+	WaitP50      *float64 `json:"wait_p50"`     // ms that the service says it waited for its dependency
+	WaitP99      *float64 `json:"wait_p99"`
+	WaitMean     *float64 `json:"wait_mean"`
+	// Dependencies are those that were seen, by name.
+	Dependencies map[string]DependencyPoint `json:"dependencies,omitempty"`
 }

@@ -12,6 +12,7 @@ type tally struct {
 	client clientSums
 	server serverSums
 	deps   map[string]*serverSums
+	waits  waitSums
 	noise  Noise
 }
 
@@ -131,9 +132,14 @@ type serverSums struct {
 	throttledPeriods *int64
 	throttled        *float64
 	memoryPeak       *int64
+	memoryUsed       *int64 // the highest at the end of an interval: a peak of its own, where the kernel's is that of an earlier trial
+	memoryTogether   *int64 // the highest of all replicas at the end of one interval
 	memoryLimit      *int64
 	oomKills         *int64
 	restarts         *int64
+
+	at  int   // seq of the interval that came last
+	now int64 // what the replicas seen of it have in memory, in bytes
 }
 
 // deaths count whenever they happen, in the warm-up too.
@@ -149,7 +155,9 @@ func (s *serverSums) add(f *signals.Frame) {
 	s.deaths(f)
 	s.memoryPeak = higher(s.memoryPeak, k.MemoryPeak)
 	s.memoryPeak = higher(s.memoryPeak, k.Memory)
+	s.memoryUsed = higher(s.memoryUsed, k.Memory)
 	s.memoryLimit = higher(s.memoryLimit, k.MemoryLimit)
+	s.together(f)
 	if f.Phase != signals.Measure {
 		return
 	}
@@ -163,6 +171,19 @@ func (s *serverSums) add(f *signals.Frame) {
 	s.limit = higher(s.limit, k.CPULimit)
 }
 
+// together adds up what the replicas have in memory at the end of an interval,
+// all of whose frames come before those of the next one.
+func (s *serverSums) together(f *signals.Frame) {
+	if f.Server.Memory == nil {
+		return
+	}
+	if f.Seq != s.at {
+		s.at, s.now = f.Seq, 0
+	}
+	s.now += *f.Server.Memory
+	s.memoryTogether = higher(s.memoryTogether, &s.now)
+}
+
 func (s *serverSums) merge(o *serverSums) {
 	maps.Copy(s.replicas, o.replicas)
 	s.seconds += o.seconds
@@ -174,6 +195,8 @@ func (s *serverSums) merge(o *serverSums) {
 	s.oomKills = signals.Plus(s.oomKills, o.oomKills)
 	s.restarts = signals.Plus(s.restarts, o.restarts)
 	s.memoryPeak = higher(s.memoryPeak, o.memoryPeak)
+	s.memoryUsed = higher(s.memoryUsed, o.memoryUsed)
+	s.memoryTogether = higher(s.memoryTogether, o.memoryTogether)
 	s.memoryLimit = higher(s.memoryLimit, o.memoryLimit)
 }
 
@@ -214,6 +237,8 @@ func (t *tally) add(f *signals.Frame, service string) {
 		t.client.add(f)
 	case f.Server != nil:
 		t.of(f.Of, service).add(f)
+	case f.Waits != nil && f.Of == service && f.Phase == signals.Measure:
+		t.waits.add(f.Waits)
 	}
 	t.noise.Add(f)
 }
@@ -238,6 +263,7 @@ func (t *tally) merge(o *tally) {
 		}
 		t.deps[name].merge(d)
 	}
+	t.waits.merge(&o.waits)
 	t.noise.Merge(&o.noise)
 }
 

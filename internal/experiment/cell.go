@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // cellReader reads scalars of the file with the values of one cell. It reports
@@ -12,6 +13,7 @@ type cellReader struct {
 	problems *problems
 	names    []string             // in vary
 	values   map[string]varyValue // of those that the cell's service uses
+	interval time.Duration        // length of a frame; 0: not known, as it was wrong
 	failed   bool                 // something of the section being read does not fit, and was reported
 }
 
@@ -141,15 +143,18 @@ func (c *cellReader) wrong(s *scalar, format string, args ...any) {
 	c.problems.addOnce(at, same, message)
 }
 
-// conflict reports scalars that contradict one another, at the first of them
-// that stands in the file.
+// conflict reports scalars that contradict one another, at the one that --set
+// changed last, or else at the first of them that stands in the file; if some
+// are a service's own, at the first of those.
 func (c *cellReader) conflict(scalars []*scalar, format string, args ...any) {
 	c.failed = true
 	at, message := scalars[0].at, fmt.Sprintf(format, args...)
+	found, own := false, false
 	for _, s := range scalars {
-		if s.given {
-			at = s.at
-			break
+		mine := strings.HasPrefix(s.path, "services.")
+		better := s.at.set > at.set || s.at.set == at.set && mine && !own
+		if s.present() && (!found || better) {
+			at, found, own = s.at, true, mine
 		}
 	}
 	if names := c.varying(scalars...); len(names) > 0 {

@@ -11,6 +11,8 @@ import (
 type decoder struct {
 	problems   *problems
 	references []reference
+	searching  bool // the file has load.find, so that some keys have another fallback
+	benchmark  bool // the file has load.benchmark, so that nothing is sent
 	misspelt   bool // a key was not known
 }
 
@@ -23,10 +25,13 @@ type reference struct {
 }
 
 // usedBy tells whether a service's cells depend on the reference: its own
-// fields, and those under limits and load, which all services share.
-func (r reference) usedBy(service string) bool {
-	return strings.HasPrefix(r.path, "limits.") || strings.HasPrefix(r.path, "load.") ||
-		strings.HasPrefix(r.path, "services."+service+".")
+// fields, and those under load and limits, which all services share, but for
+// the limits that it has its own of.
+func (r reference) usedBy(s *named[service]) bool {
+	if key, ok := strings.CutPrefix(r.path, "limits."); ok {
+		return !s.value.Limits.has(key)
+	}
+	return strings.HasPrefix(r.path, "load.") || strings.HasPrefix(r.path, "services."+s.name+".")
 }
 
 // value reads n into v, a value of one of the shape's types.
@@ -103,6 +108,9 @@ func (d *decoder) structure(n *node, at slot, v reflect.Value) {
 		}
 		child := at.child(f.key)
 		child.fallback = f.fallback
+		if d.searching && f.search != "" {
+			child.fallback = f.search
+		}
 		d.value(value, child, v.Field(f.index))
 	}
 	// A key that was misspelt is not also missing.
@@ -151,6 +159,8 @@ func keyHint(key string, at slot, keys []string) string {
 func (d *decoder) missing(n *node, at slot, fields []field) {
 	var choices, chosen []string
 	var last place
+	standing := ""      // the chosen one that was written before the last
+	replaced := at.free // by what stands in the place of the choices
 	for _, f := range fields {
 		e := n.entry(f.key)
 		given := e != nil && e.value.kind != nullNode
@@ -160,22 +170,27 @@ func (d *decoder) missing(n *node, at slot, fields []field) {
 		if (f.required || f.one) && given && e.value.empty() {
 			d.problems.add(e.value.at, "%s is empty", at.child(f.key).path)
 		}
+		replaced = replaced || f.stands && given
 		if f.one {
 			choices = append(choices, f.key)
 			if given {
 				chosen = append(chosen, f.key)
+				if standing == "" || e.changed().set < last.set {
+					standing = f.key
+				}
 				last = later(last, e.changed())
 			}
 		}
 	}
 	switch {
 	case len(choices) == 0 || len(chosen) == 1:
+	case len(chosen) == 0 && replaced:
 	case len(chosen) == 0:
 		d.problems.add(n.at, "%sone of %s is missing", prefix(at.path), choice(choices))
 	default:
 		advice := "keep one"
 		if last.set > 0 {
-			advice = fmt.Sprintf("set what the file has to null, as in --set %s=null", at.child(chosen[0]).path)
+			advice = fmt.Sprintf("set what the file has to null, as in --set %s=null", at.child(standing).path)
 		}
 		d.problems.add(last, "%s%s exclude one another; %s", prefix(at.path), enumerate(chosen, "and"), advice)
 	}

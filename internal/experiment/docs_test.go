@@ -9,12 +9,17 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// The guide's experiments are right, and give the cells that it speaks of.
+// The guides' experiments are right, and give the cells that it speaks of.
 func TestTheExperimentsOfTheGuide(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/experiment-file.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	docker, err := os.ReadFile("../../docs/docker.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide = append(append(guide, '\n'), docker...)
 	schema := compiledSchema(t)
 	cells := make(map[string]int)
 	for i, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(guide, -1) {
@@ -32,7 +37,7 @@ func TestTheExperimentsOfTheGuide(t *testing.T) {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 	}
-	for name, want := range map[string]int{"cpu-limits-and-go": 4, "services": 1, "actions": 1, "vary": 18 + 3, "stages": 1} {
+	for name, want := range map[string]int{"cpu-limits-and-go": 4, "services": 2, "databases": 2, "actions": 1, "vary": 18 + 3, "ramp": 2, "stages": 1, "search": 3, "claims": 3, "claims-of-a-ramp": 2, "mine": 3} {
 		if cells[name] != want {
 			t.Errorf("%s has %d cells, want %d", name, cells[name], want)
 		}

@@ -76,6 +76,15 @@ func Expand(text string, vars map[string]string) (string, error) {
 	return b.String(), nil
 }
 
+// expandLetters is a text without names, each $${ as the letters ${.
+func expandLetters(all []segment) string {
+	var b strings.Builder
+	for _, s := range all {
+		b.WriteString(s.letters)
+	}
+	return b.String()
+}
+
 // expandKnown replaces the names that have a value, and leaves the others and
 // $${ as they are for Expand to end the work. For that no value holds ${ or
 // ends in $ (see checkValue).

@@ -5,6 +5,7 @@ package experiment
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -18,8 +19,17 @@ type Experiment struct {
 	Cells     []Cell     `json:"cells"`
 	Measure   Measure    `json:"measure"`
 	Objective *Objective `json:"objective,omitempty"`
+	Claims    []Claim    `json:"claims,omitempty"`  // what was published, to be checked
+	Profile   bool       `json:"profile,omitempty"` // one extra trial a cell, which counts nowhere, takes profiles
+	Docker    Docker     `json:"docker,omitzero"`
 	Source    string     `json:"source"`         // the file's text as it was read
 	Sets      []string   `json:"sets,omitempty"` // what --set changed
+}
+
+// Docker is what holds with --on docker alone.
+type Docker struct {
+	// HostNetwork: containers have the machine's network, not the run's own.
+	HostNetwork bool `json:"host_network,omitempty"`
 }
 
 // Axis is one name of vary with its values in the file's order; nil leaves
@@ -65,21 +75,30 @@ func (c *Cell) Label() string {
 // where it has one): they are known only once it has started, and put in with
 // Expand.
 type Service struct {
-	Name         string            `json:"name"`
-	Workload     string            `json:"workload,omitempty"` // a sample service: "go"
-	Command      []string          `json:"command,omitempty"`
-	Image        string            `json:"image,omitempty"`
-	Dir          string            `json:"dir,omitempty"` // working folder; of a command: relative to the lab's own, not the file's
-	Env          map[string]string `json:"env,omitempty"`
-	Unset        []string          `json:"unset,omitempty"` // env names that must be absent
-	Ready        Ready             `json:"ready"`
-	Dependencies []Dependency      `json:"dependencies,omitempty"`
-	Actions      []Action          `json:"actions,omitempty"`
+	Name     string            `json:"name"`
+	Workload string            `json:"workload,omitempty"` // a sample service: "go", "node", "bun"
+	Command  []string          `json:"command,omitempty"`
+	Image    string            `json:"image,omitempty"`
+	Dir      string            `json:"dir,omitempty"` // working folder; of a command: relative to the lab's own, not the file's
+	Env      map[string]string `json:"env,omitempty"`
+	Unset    []string          `json:"unset,omitempty"` // env names that must be absent
+	// Port is one that the service listens on whatever it is told; FindPort says
+	// that it is to be found by looking at what its processes listen on. With
+	// neither the platform gives it one. Both need one replica; an image's Port may
+	// be that of several, which then need addresses of their own.
+	Port         int          `json:"port,omitempty"`
+	FindPort     bool         `json:"find_port,omitempty"`
+	Ready        Ready        `json:"ready"`
+	Metrics      *Metrics     `json:"metrics,omitempty"`
+	Dependencies []Dependency `json:"dependencies,omitempty"`
+	Actions      []Action     `json:"actions,omitempty"`
 }
 
-// Dependency runs beside the service and is observed, but not loaded.
+// Dependency runs beside the service and is observed, but not loaded. Exactly
+// one of Builtin, Command, Image and URL is set.
 type Dependency struct {
 	Name    string            `json:"name"`
+	Builtin string            `json:"builtin,omitempty"` // a database that Millicore starts itself: "postgres", "mongodb"
 	Command []string          `json:"command,omitempty"`
 	Image   string            `json:"image,omitempty"`
 	URL     string            `json:"url,omitempty"` // one that already runs: nothing is started or observed
@@ -88,6 +107,13 @@ type Dependency struct {
 	Unset   []string          `json:"unset,omitempty"`
 	Ready   Ready             `json:"ready"`
 	Limits  Limits            `json:"limits"`
+}
+
+// Metrics is where a service tells, in Prometheus' text format, how long it
+// waited for what it depends on.
+type Metrics struct {
+	Path       string `json:"path"`       // "/metrics"
+	Dependency string `json:"dependency"` // a histogram's name; seconds
 }
 
 // Ready tells when a replica serves: when its port accepts, or when Path
@@ -114,11 +140,17 @@ type Limits struct {
 	Replicas    int           `json:"replicas"`         // at least 1
 }
 
-// Load is the traffic of a cell. Exactly one of Users and Rate is set.
+// Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
 type Load struct {
-	Request     Request       `json:"request"`
-	Users       *Target       `json:"users,omitempty"` // closed loop
-	Rate        *Target       `json:"rate,omitempty"`  // open loop, requests/s
+	Request Request `json:"request"`
+	Users   *Target `json:"users,omitempty"` // closed loop
+	Rate    *Target `json:"rate,omitempty"`  // open loop, requests/s
+	// Find says that the highest such load is searched that meets the objective;
+	// Users or Rate is then a number, where the search begins.
+	Find bool `json:"find,omitempty"`
+	// Benchmark says that the service measures itself and ends: nothing is sent,
+	// and nothing else is set.
+	Benchmark   bool          `json:"benchmark,omitempty"`
 	Requests    int64         `json:"requests,omitempty"`
 	Even        bool          `json:"even,omitempty"` // spacing: even
 	Agents      int           `json:"agents"`
@@ -127,7 +159,7 @@ type Load struct {
 	Timeout     time.Duration `json:"timeout"`
 }
 
-// Target is what the load aims at: its Users or its Rate.
+// Target is what the load aims at: its Users or its Rate; nil for a benchmark.
 func (l *Load) Target() *Target {
 	if l.Users != nil {
 		return l.Users
@@ -143,7 +175,8 @@ type Request struct {
 	Body    string            `json:"body,omitempty"`
 }
 
-// Target is a number, constant over the trial, or stages.
+// Target is a number, constant over the trial, or stages. A file's ramp is a
+// stage of no time to each level and one that holds it.
 type Target struct {
 	Value  float64 `json:"value,omitempty"`
 	Stages []Stage `json:"stages,omitempty"`
@@ -175,19 +208,38 @@ type Stage struct {
 }
 
 // Measure says how long and how often. Duration is that of a trial's measured
-// part; with stages it is theirs, with a number of requests there is none.
+// part; with stages it is theirs, with a number of requests there is none; while
+// the breaking point is searched it is the most traffic of a search; of a benchmark
+// it is the most that a trial may take.
 type Measure struct {
 	Warmup   time.Duration `json:"warmup"`
 	Duration time.Duration `json:"duration"`
 	Repeats  int           `json:"repeats"`
 	Interval time.Duration `json:"interval"` // length of a frame
+	// Kept says that a service stays up between the trials of its cell, which then
+	// follow one another: what grows from run to run is to be seen.
+	Kept bool `json:"kept,omitempty"`
+	// Resize says that a service stays up from one trial to the next wherever it is
+	// the same but for its limits, which are changed while it runs.
+	Resize bool `json:"resize,omitempty"`
+}
+
+// StaysUp reports whether a service can be older than the trial that it is in.
+func (m Measure) StaysUp() bool { return m.Kept || m.Resize }
+
+// Resizable reports whether a service that runs as one cell has it runs as
+// another does once its limits are changed. The number of replicas and the CPUs
+// that they are confined to are none of those that can be.
+func (c *Cell) Resizable(to *Cell) bool {
+	return c.Limits.Replicas == to.Limits.Replicas && c.Limits.CPUSet == to.Limits.CPUSet && reflect.DeepEqual(c.Service, to.Service)
 }
 
 // Measured is how long the measured part of the cell's trials lasts, without
-// warm-up and drain. It is 0 where a number of requests ends it.
+// warm-up and drain. It is 0 where a number of requests ends it, a search, or the
+// benchmark itself.
 func (m Measure) Measured(c *Cell) time.Duration {
 	switch {
-	case c.Load.Requests > 0:
+	case c.Load.Requests > 0, c.Load.Find, c.Load.Benchmark:
 		return 0
 	case len(c.Load.Target().Stages) > 0:
 		return c.Load.Target().Length()

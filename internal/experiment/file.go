@@ -17,6 +17,9 @@ type file struct {
 	Load      load                       `yaml:"load,required" doc:"The traffic to a service."`
 	Measure   measure                    `yaml:"measure" doc:"How long and how often is measured."`
 	Objective objective                  `yaml:"objective" doc:"What counts as good; a run that misses it exits with 99."`
+	Claims    []claim                    `yaml:"claims" doc:"Published statements that the run is held against."`
+	Profile   fixed[truth, bool]         `yaml:"profile" default:"false" doc:"Take profiles of each cell in one extra trial, which counts nowhere else."`
+	Docker    docker                     `yaml:"docker" doc:"What holds with --on docker alone."`
 }
 
 // axis is the values of one varied name.
@@ -33,19 +36,39 @@ func (a *axis) decode(d *decoder, n *node, at slot) {
 // service is one of services.
 type service struct {
 	Workload     fixed[workload, string]        `yaml:"workload,one" doc:"A sample service that comes with Millicore."`
-	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is the port to listen on (also in PORT); ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's, ${NAME.url} is that of one with a url."`
+	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is the port to listen on (also in PORT); ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's, ${NAME.url} is that of a database or of one with a url."`
 	Image        fixed[text, string]            `yaml:"image,one" doc:"A container image; needs a platform of containers."`
 	Dir          fixed[text, string]            `yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
 	Env          mapping[envName, launched]     `yaml:"env" doc:"Environment variables beside those of the lab. null leaves a variable unset. ${port} and ${NAME.address} as in command."`
+	Port         fixed[port, int]               `yaml:"port" doc:"A port that the service listens on whatever it is told, or find: look at what its processes listen on. Default: it listens where it is told to. Needs one replica, unless the service is an image."`
 	Ready        fixed[path, string]            `yaml:"ready" doc:"Path that answers with a status of 200 to 299 once the service is ready; default: the port accepts."`
 	ReadyTimeout fixed[duration, time.Duration] `yaml:"ready_timeout" default:"30s" doc:"How long the service may take to become ready."`
-	Dependencies []dependency                   `yaml:"dependencies" doc:"What the service needs beside it, in the order of their start. They run and are observed, but not loaded."`
+	Limits       limits                         `yaml:"limits" doc:"Limits of this service where they differ: each key stands in the place of the experiment's; null means no limit."`
+	Metrics      metrics                        `yaml:"metrics" doc:"Where the service tells how long it waited for what it depends on."`
+	Dependencies []dependency                   `yaml:"dependencies" doc:"What the service needs beside it, in the order of their start: postgres, mongodb, or a map. They run and are observed, but not loaded."`
 	Actions      []action                       `yaml:"actions" doc:"Requests that the lab sends to each replica while it measures."`
 }
 
-// dependency is one of a service's dependencies.
+// metrics is where a service tells how long it waited.
+type metrics struct {
+	section
+	Path       fixed[path, string]       `yaml:"path" default:"/metrics" doc:"Path of the metrics, in Prometheus' text format."`
+	Dependency fixed[metricName, string] `yaml:"dependency,required" doc:"Name of the histogram of waits for the dependency, in seconds."`
+}
+
+// decode takes a null for an absent key, which has nothing required in it.
+func (m *metrics) decode(d *decoder, n *node, at slot) {
+	if n != nil && n.kind == nullNode {
+		n = nil
+	}
+	type plain metrics
+	d.structure(n, at, reflect.ValueOf((*plain)(m)).Elem())
+}
+
+// dependency is one of a service's dependencies, or the name of a built-in
+// database (see builtin.go).
 type dependency struct {
-	Name         fixed[unitName, string]        `yaml:"name,required" doc:"Name in ${NAME.address}, ${NAME.host}, ${NAME.port} and ${NAME.url}."`
+	Name         fixed[unitName, string]        `yaml:"name,required" doc:"Name in ${NAME.address}, ${NAME.host}, ${NAME.port} and ${NAME.url}. postgres and mongodb without command, image and url are databases that Millicore starts itself."`
 	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is its own port; names of earlier dependencies are known."`
 	Image        fixed[text, string]            `yaml:"image,one" doc:"A container image; needs a platform of containers."`
 	URL          fixed[link, string]            `yaml:"url,one" doc:"One that already runs: nothing is started or observed."`
@@ -54,16 +77,6 @@ type dependency struct {
 	Ready        fixed[path, string]            `yaml:"ready" doc:"Path that answers with a status of 200 to 299 once the dependency is ready; default: the port accepts."`
 	ReadyTimeout fixed[duration, time.Duration] `yaml:"ready_timeout" default:"30s" doc:"How long the dependency may take to become ready."`
 	Limits       limits                         `yaml:"limits" doc:"Limits of the dependency; default: none."`
-}
-
-// decode explains the short form, which names a built-in dependency.
-func (dep *dependency) decode(d *decoder, n *node, at slot) {
-	if n != nil && n.kind == scalarNode {
-		d.problems.add(n.at, "dependency %q: no built-in dependency of this name; write {name: %s, command: [...]}", n.text, n.text)
-		n = nil
-	}
-	type plain dependency
-	d.structure(n, at, reflect.ValueOf((*plain)(dep)).Elem())
 }
 
 // action is one of a service's actions.
@@ -94,8 +107,10 @@ type limits struct {
 // load is the traffic.
 type load struct {
 	Request     request                         `yaml:"request,required" doc:"What is sent."`
-	Users       target                          `yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, or stages."`
-	Rate        target                          `yaml:"rate,one" doc:"Open loop: requests a second, whatever the answers do. A number, or stages."`
+	Users       target                          `yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search begins."`
+	Rate        target                          `yaml:"rate,one" search:"50" doc:"Open loop: requests a second, whatever the answers do. A number, a ramp or stages; with load.find the number where the search begins, unless users is given."`
+	Find        fixed[goal, bool]               `yaml:"find,stands" doc:"breaking-point: search the highest load that meets the objective, instead of holding one."`
+	Benchmark   fixed[truth, bool]              `yaml:"benchmark" default:"false" doc:"true: the service is a program that measures itself and ends, such as a Go benchmark. Nothing is sent, and no other key of load is given; what it prints in Go's benchmark format is its result."`
 	Requests    varied[count, int64]            `yaml:"requests" doc:"End after so many requests; with a number of users only. The time of measure.duration then does not count."`
 	Spacing     varied[spacing, bool]           `yaml:"spacing" default:"poisson" doc:"How arrivals of an open loop lie in time: poisson or even."`
 	Agents      varied[count, int64]            `yaml:"agents" default:"1" doc:"Number of agents that share the load."`
@@ -104,14 +119,25 @@ type load struct {
 	Timeout     varied[duration, time.Duration] `yaml:"timeout" default:"2s" doc:"How long an answer may take from when its request was sent, 1ms to 60s."`
 }
 
-// target is a number, or {stages: […]}.
+// target is a number, or the course that the load takes.
 type target struct {
 	number varied[level, float64]
-	staged *stages
+	course *course
 }
 
-type stages struct {
-	Stages []stage `yaml:"stages,required" doc:"Stages, one after the other."`
+// course is a load that changes over a trial: {ramp: {…}} or {stages: […]}.
+type course struct {
+	section
+	Ramp   ramp    `yaml:"ramp,one" doc:"Raise the load in steps, and hold each."`
+	Stages []stage `yaml:"stages,one" doc:"Stages, one after the other."`
+}
+
+// what names the course for people.
+func (c *course) what() string {
+	if c.Ramp.given {
+		return "a ramp"
+	}
+	return "stages"
 }
 
 type stage struct {
@@ -120,25 +146,33 @@ type stage struct {
 }
 
 func (t *target) decode(d *decoder, n *node, at slot) {
+	t.number.slot = at
 	if n != nil && n.kind == mapNode {
-		t.staged = new(stages)
-		d.structure(n, at, reflect.ValueOf(t.staged).Elem())
+		t.course = new(course)
+		d.structure(n, at, reflect.ValueOf(t.course).Elem())
 		return
 	}
 	if n != nil && n.kind == listNode {
-		d.problems.add(n.at, "%s: want a number or {stages: [...]}, not a list", at.path)
+		d.problems.add(n.at, "%s: want a number, {ramp: {...}} or {stages: [...]}, not a list", at.path)
 		t.number.bad = true
 		return
 	}
 	t.number.decode(d, n, at)
 }
 
+// docker is what holds on Docker alone.
+type docker struct {
+	Network fixed[networking, bool] `yaml:"network" default:"own" doc:"own: containers have a network of the run's own, and addresses in it; host: they have the machine's."`
+}
+
 // measure says how long and how often.
 type measure struct {
-	Warmup   fixed[duration, time.Duration] `yaml:"warmup" default:"5s" doc:"Load before what counts."`
-	Duration fixed[duration, time.Duration] `yaml:"duration" default:"20s" doc:"Length of the measured part of a trial; stages and requests have their own."`
-	Repeats  fixed[count, int64]            `yaml:"repeats" default:"6" doc:"Number of trials of each cell; fewer than 6 give no 95% interval of a median."`
-	Interval fixed[duration, time.Duration] `yaml:"interval" default:"1s" doc:"Length of a frame, 100ms to 10s."`
+	Warmup   fixed[duration, time.Duration] `yaml:"warmup" default:"5s" search:"3s" doc:"Load before what counts."`
+	Duration fixed[duration, time.Duration] `yaml:"duration" default:"20s" search:"60s" doc:"Length of the measured part of a trial; ramps, stages and requests have their own. With load.find the most traffic of a search, 10s or more; with load.benchmark the most that a trial may take, and 10m by default."`
+	Repeats  fixed[count, int64]            `yaml:"repeats" default:"6" search:"1" doc:"Number of trials of each cell; fewer than 6 give no 95% interval of a median."`
+	Restart  fixed[truth, bool]             `yaml:"restart" default:"true" doc:"Start a service anew for each trial. false: it stays up between the trials of its cell, which then follow one another, so that what grows from run to run is seen."`
+	Resize   fixed[truth, bool]             `yaml:"resize" default:"false" doc:"true: a service stays up from one trial to the next where it is the same but for its limits (CPU, burst, period, memory), which are changed while it runs, as by an in-place resize of a pod."`
+	Interval fixed[duration, time.Duration] `yaml:"interval" default:"1s" search:"500ms" doc:"Length of a frame, 100ms to 10s; with load.find at most 2s, and whole CFS periods."`
 }
 
 // objective is what counts as good.

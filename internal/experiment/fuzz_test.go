@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
 )
@@ -13,7 +14,7 @@ func FuzzParse(f *testing.F) {
 	for _, b := range bad {
 		f.Add(b.yaml, strings.Join(b.sets, "\n"))
 	}
-	for _, text := range []string{everything, least, settable} {
+	for _, text := range []string{everything, least, settable, searching, ramping, claiming, measuring} {
 		f.Add([]byte(text), "limits.cpu=250m")
 	}
 	schema := compiledSchema(f)
@@ -71,8 +72,15 @@ func checkExperiment(t *testing.T, e *experiment.Experiment) {
 		if c.Index != i || s.Name == "" || ways != 1 {
 			t.Errorf("cell %d cannot be started: %+v", i, s)
 		}
+		if c.Load.Benchmark {
+			checkBenchmark(t, e, c)
+			continue
+		}
 		if (c.Load.Users == nil) == (c.Load.Rate == nil) || c.Load.Target().Highest() <= 0 {
 			t.Errorf("cell %d has no load: %+v", i, c.Load)
+		}
+		if (s.Port != 0 || s.FindPort) && (c.Limits.Replicas > 1 || s.Workload != "" || s.Port < 0 || s.Port != 0 && s.FindPort) {
+			t.Errorf("cell %d cannot have its port: %+v", i, s)
 		}
 		if c.Load.Agents < 1 || c.Load.Threads < 1 || c.Load.Timeout <= 0 || c.Limits.Replicas < 1 || c.Limits.Period <= 0 {
 			t.Errorf("cell %d lacks a default: %+v, %+v", i, c.Limits, c.Load)
@@ -80,7 +88,10 @@ func checkExperiment(t *testing.T, e *experiment.Experiment) {
 		if c.Load.Request.Method == "" || !strings.HasPrefix(c.Load.Request.Path, "/") {
 			t.Errorf("cell %d has no request: %+v", i, c.Load.Request)
 		}
-		if c.Load.Requests == 0 && e.Measure.Measured(c) <= 0 {
+		if c.Load.Find && (len(c.Load.Target().Stages) > 0 || c.Load.Requests > 0 || e.Objective == nil || e.Measure.Duration < 10*time.Second) {
+			t.Errorf("cell %d cannot be searched: %+v, %+v", i, c.Load, e.Measure)
+		}
+		if c.Load.Requests == 0 && !c.Load.Find && e.Measure.Measured(c) <= 0 {
 			t.Errorf("cell %d has no end", i)
 		}
 	}

@@ -3,7 +3,6 @@ package experiment
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/invopop/jsonschema"
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // kind is how the text of a scalar reads as a T. Errors say what was read and
@@ -98,7 +96,7 @@ type envName struct{}
 const envNamePattern = `^[^=]+$`
 
 func (envName) read(s string) (string, error) {
-	if s == "" || strings.ContainsRune(s, '=') {
+	if s == "" || strings.ContainsAny(s, "=\x00") {
 		return "", fmt.Errorf("%q is no name of an environment variable", s)
 	}
 	return s, nil
@@ -199,11 +197,97 @@ func (spacing) read(s string) (bool, error) {
 }
 func (spacing) schema() *jsonschema.Schema { return pattern(`^(poisson|even)$`) }
 
+// networking is which network containers have; true: the machine's.
+type networking struct{}
+
+func (networking) read(s string) (bool, error) {
+	switch s {
+	case "own":
+		return false, nil
+	case "host":
+		return true, nil
+	}
+	return false, fmt.Errorf("unknown word %q; %s", s, hint(s, "valid words", []string{"own", "host"}))
+}
+func (networking) schema() *jsonschema.Schema { return pattern(`^(own|host)$`) }
+
+// goal is what is searched; true: the breaking point.
+type goal struct{}
+
+const breakingPoint = "breaking-point"
+
+func (goal) read(s string) (bool, error) {
+	if s != breakingPoint {
+		return false, fmt.Errorf("unknown word %q; %s", s, hint(s, "valid words", []string{breakingPoint}))
+	}
+	return true, nil
+}
+func (goal) schema() *jsonschema.Schema { return pattern("^" + breakingPoint + "$") }
+
+// truth is true or false: YAML 1.2 has no yes and no on.
+type truth struct{}
+
+func (truth) read(s string) (bool, error) {
+	switch s {
+	case "true", "false":
+		return s == "true", nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", s)
+}
+func (truth) schema() *jsonschema.Schema {
+	s := typed("boolean", "string")
+	s.Pattern = "^(true|false)$"
+	return s
+}
+
+// port is a TCP port, or findPort for the word find.
+type port struct{}
+
+const (
+	findPort    = -1
+	portPattern = `^([1-9][0-9]{0,4}|find)$`
+	mostPort    = 65535
+)
+
+func (port) read(s string) (int, error) {
+	if s == "find" {
+		return findPort, nil
+	}
+	if near := nearest(s, []string{"find"}); near != "" {
+		return 0, fmt.Errorf("unknown word %q; did you mean %q?", s, near)
+	}
+	number, err := strconv.Atoi(s)
+	if err != nil || !digits.MatchString(s) || number > mostPort {
+		return 0, fmt.Errorf("%q is no port; write a number from 1 to %d, or find", s, mostPort)
+	}
+	return number, nil
+}
+func (port) schema() *jsonschema.Schema { return numberOr("integer", 1, mostPort, portPattern) }
+
+// metricName is the name of a metric of Prometheus (prometheus.io/docs/concepts/data_model).
+type metricName struct{}
+
+const metricNamePattern = `^[a-zA-Z_:][a-zA-Z0-9_:]*$`
+
+var metricNameSyntax = regexp.MustCompile(metricNamePattern)
+
+func (metricName) read(s string) (string, error) {
+	if !metricNameSyntax.MatchString(s) {
+		return "", fmt.Errorf("%q is no name of a metric: use letters, digits, _ and :, no digit first", s)
+	}
+	return s, nil
+}
+func (metricName) schema() *jsonschema.Schema {
+	s := typed("string", "boolean") // plain YAML reads true as a boolean
+	s.Pattern = metricNamePattern
+	return s
+}
+
 // workload is a sample service.
 type workload struct{}
 
 // workloads are the sample services that exist.
-var workloads = []string{"go"}
+var workloads = []string{"go", "node", "bun", "semaphore"}
 
 func (workload) read(s string) (string, error) {
 	if !slices.Contains(workloads, s) {
@@ -304,91 +388,3 @@ func (percent) schema() *jsonschema.Schema {
 	s.ExclusiveMinimum, s.Maximum, s.Pattern = "0", "100", percentPattern
 	return s
 }
-
-// quantitySyntax is that of Kubernetes, without signs, and with exponents that
-// cannot blow a number up.
-const quantityPattern = `^([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$`
-
-var quantitySyntax = regexp.MustCompile(quantityPattern)
-
-func quantity(s string) (resource.Quantity, bool) {
-	if !quantitySyntax.MatchString(s) {
-		return resource.Quantity{}, false
-	}
-	q, err := resource.ParseQuantity(s)
-	return q, err == nil
-}
-
-// cpu is a Kubernetes quantity of CPUs, read in thousandths.
-type cpu struct{}
-
-const mostCPUs = 4096
-
-func (cpu) read(s string) (int64, error) {
-	q, ok := quantity(s)
-	if !ok {
-		return 0, fmt.Errorf("%q is no quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m", s)
-	}
-	if q.CmpInt64(mostCPUs) > 0 {
-		return 0, fmt.Errorf("%q is more than %d CPUs; thousandths of a CPU are written with an m, as in 500m", s, mostCPUs)
-	}
-	millis := q.MilliValue()
-	if q.Cmp(*resource.NewMilliQuantity(millis, resource.DecimalSI)) != 0 {
-		return 0, fmt.Errorf("%q is finer than a thousandth of a CPU (1m)", s)
-	}
-	return millis, nil
-}
-func (cpu) schema() *jsonschema.Schema { return numberOr("number", 0, mostCPUs, quantityPattern) }
-
-// memory is a Kubernetes quantity of bytes.
-type memory struct{}
-
-// leastMemory is what a process needs to be executed at all.
-const leastMemory = 4 << 20
-
-func (memory) read(s string) (int64, error) {
-	q, ok := quantity(s)
-	if !ok {
-		message := fmt.Sprintf("%q is no quantity of memory; write it as 256Mi or 1Gi", s)
-		if bare := strings.TrimSuffix(s, "B"); bare != s && quantitySyntax.MatchString(bare) {
-			message = fmt.Sprintf("%q is no quantity of memory; Kubernetes writes %s, or %si for powers of 1024", s, bare, strings.TrimSuffix(bare, "i"))
-		}
-		return 0, fmt.Errorf("%s", message)
-	}
-	if strings.HasSuffix(s, "m") {
-		return 0, fmt.Errorf("%q is thousandths of a byte; did you mean %q?", s, strings.TrimSuffix(s, "m")+"Mi")
-	}
-	if q.CmpInt64(leastMemory) < 0 {
-		return 0, fmt.Errorf("%q is less than 4Mi, too little for any process to start", s)
-	}
-	if q.CmpInt64(math.MaxInt64/2) > 0 {
-		return 0, fmt.Errorf("%q is more memory than there can be", s)
-	}
-	return q.Value(), nil
-}
-func (memory) schema() *jsonschema.Schema {
-	return numberOr("number", leastMemory, math.MaxInt64/2, quantityPattern)
-}
-
-// cpuList is the list format of cpuset(7): "0", "0-1,4".
-type cpuList struct{}
-
-const cpuListPattern = `^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`
-
-var cpuListSyntax = regexp.MustCompile(cpuListPattern)
-
-func (cpuList) read(s string) (string, error) {
-	if !cpuListSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q is no list of CPUs; write it as 0, 0-1 or 0-1,4", s)
-	}
-	for part := range strings.SplitSeq(s, ",") {
-		low, high, ranged := strings.Cut(part, "-")
-		from, _ := strconv.Atoi(low)
-		to, _ := strconv.Atoi(high)
-		if ranged && to < from {
-			return "", fmt.Errorf("%q: the range %s runs backwards", s, part)
-		}
-	}
-	return s, nil
-}
-func (cpuList) schema() *jsonschema.Schema { return numberOr("integer", 0, 9999, cpuListPattern) }

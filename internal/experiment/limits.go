@@ -1,6 +1,9 @@
 package experiment
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 const (
 	// leastQuota is the kernel's min_cfs_quota_period (kernel/sched/core.c).
@@ -10,7 +13,33 @@ const (
 	mostReplicas   = 100
 )
 
-// readLimits reads limits in a cell: those of the services, or a dependency's.
+// has tells whether the key was written, if only with null.
+func (l *limits) has(key string) bool {
+	for _, f := range fieldsOf(reflect.TypeFor[limits]()) {
+		if f.key == key {
+			return l.field(f).Interface().(interface{ present() bool }).present()
+		}
+	}
+	return false
+}
+
+// field is a pointer to one of the limits.
+func (l *limits) field(f field) reflect.Value {
+	return reflect.ValueOf(l).Elem().Field(f.index).Addr()
+}
+
+// over are the limits key by key, those of base where l does not have the key.
+func (l *limits) over(base *limits) limits {
+	out := *base
+	for _, f := range fieldsOf(reflect.TypeFor[limits]()) {
+		if l.has(f.key) {
+			out.field(f).Elem().Set(l.field(f).Elem())
+		}
+	}
+	return out
+}
+
+// readLimits reads limits in a cell: those of a service, or a dependency's.
 func (c *cellReader) readLimits(l *limits) Limits {
 	c.failed = false
 	var out Limits
@@ -43,7 +72,7 @@ func (c *cellReader) readLimits(l *limits) Limits {
 			"%s: %dm of a period of %s is a quota under 1 ms, the least that the kernel takes; use %dm or more", l.CPU.path, cpu, short(out.Period), least)
 	}
 	if bursts && burst > 0 && !limited {
-		c.conflict([]*scalar{&l.Burst.scalar, &l.CPU.scalar}, "%s: without a CPU limit there is no quota to save up; set cpu, or leave burst out", l.Burst.path)
+		c.conflict([]*scalar{&l.Burst.scalar, &l.CPU.scalar}, "%s: without a CPU limit there is no quota to save up; set cpu, or make burst null too", l.Burst.path)
 	}
 	if limited && burst > cpu {
 		c.conflict([]*scalar{&l.Burst.scalar, &l.CPU.scalar}, "%s: %dm is more than the limit of %dm, the most that the kernel takes", l.Burst.path, burst, cpu)

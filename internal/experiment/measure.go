@@ -17,6 +17,11 @@ func (r *reader) readMeasure() {
 		Duration: m.Duration.value,
 		Repeats:  int(m.Repeats.value),
 		Interval: m.Interval.value,
+		Kept:     !m.Restart.value,
+		Resize:   m.Resize.value,
+	}
+	if m.Resize.value && m.Restart.given && !m.Restart.value {
+		r.problems.add(m.Resize.at, "measure.resize contradicts restart: false, which has the trials of a cell follow one another; keep one")
 	}
 	if r.out.Measure.Repeats > mostRepeats {
 		r.problems.add(m.Repeats.at, "measure.repeats: %d are more than %d", r.out.Measure.Repeats, mostRepeats)
@@ -39,19 +44,38 @@ func (r *reader) checkMeasure() {
 	staged := 0
 	for i := range r.out.Cells {
 		c := &r.out.Cells[i]
-		if len(c.Load.Target().Stages) > 0 {
+		if t := c.Load.Target(); t != nil && len(t.Stages) > 0 {
 			staged++
 		}
 		if part := r.out.Measure.Measured(c); part > 0 && part < m.Interval.value {
 			r.problems.addOnce(m.Interval.at, "longer", fmt.Sprintf("measure.interval: a frame of %s is longer than the %s that are measured; measure for longer, or shorten the frames", short(m.Interval.value), short(part)))
 		}
-		if c.Limits.CPUMillis > 0 && c.Limits.Period > m.Interval.value {
+		switch {
+		case c.Limits.CPUMillis == 0 || m.Interval.value%c.Limits.Period == 0:
+		case c.Load.Find:
+			r.problems.addOnce(m.Interval.at, "whole", fmt.Sprintf("measure.interval: a search measures whole CFS periods, and %s is no multiple of %s; use %s", short(m.Interval.value), short(c.Limits.Period), short(wholePeriods(m.Interval.value, c.Limits.Period))))
+		case c.Limits.Period > m.Interval.value:
 			r.problems.addOnce(m.Interval.at, "shorter", fmt.Sprintf("measure.interval: a frame of %s is shorter than a CFS period of %s", short(m.Interval.value), short(c.Limits.Period)))
 		}
 	}
-	if m.Duration.given && staged == len(r.out.Cells) {
-		r.problems.add(m.Duration.at, "measure.duration contradicts the stages, which say themselves how long they take; keep one")
+	if r.out.Measure.Resize && !r.out.resizes() {
+		r.problems.add(m.Resize.at, "measure.resize: no two cells differ in their limits alone (cpu, burst, period, memory); vary one of these, or leave resize out")
 	}
+	if m.Duration.given && staged == len(r.out.Cells) {
+		r.problems.add(m.Duration.at, "measure.duration contradicts a load in %s, which has a length of its own; keep one", r.file.Load.course().what())
+	}
+}
+
+// resizes reports whether there are cells between which limits can be changed.
+func (e *Experiment) resizes() bool {
+	for i := range e.Cells {
+		for j := range e.Cells[:i] {
+			if a, b := &e.Cells[i], &e.Cells[j]; a.Limits != b.Limits && a.Resizable(b) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // checkActions finds actions that could never be sent.

@@ -51,19 +51,25 @@ type reader struct {
 	file   file
 	folder string
 	out    *Experiment
+	wrote  *written // what claims mean; nil: what is set is what is written
 }
 
 func (r *reader) read(root *node) {
+	r.searching, r.benchmark = searches(root), measuresItself(root)
 	r.structure(root, slot{around: root.at}, reflect.ValueOf(&r.file).Elem())
-	r.out.Name, r.out.About = r.file.Name.value, r.file.About.text
+	r.out.Name, r.out.About, r.out.Profile = r.file.Name.value, r.file.About.text, r.file.Profile.value
 	r.checkServices(r.file.Services.entries)
 	r.readVary()
 	r.checkReferences()
+	r.out.Docker.HostNetwork = r.file.Docker.Network.value
 	r.readMeasure()
 	r.readObjective()
+	r.checkSearch()
+	r.checkBenchmark()
 	if r.countCells() {
 		r.readCells()
 		r.checkMeasure()
+		r.readClaims()
 	}
 }
 
@@ -120,11 +126,21 @@ func (r *reader) checkReferences() {
 		return // the use may stand under the key that is not known
 	}
 	for _, axis := range r.file.Vary.entries {
-		used := slices.ContainsFunc(r.references, func(ref reference) bool { return ref.name == axis.name })
+		used := slices.ContainsFunc(r.references, func(ref reference) bool {
+			return ref.name == axis.name && !r.overruled(ref)
+		})
 		if !used {
 			r.problems.add(axis.at, "vary.%s is not used; write ${%s} under env, command, actions, limits or load, or leave it out", axis.name, axis.name)
 		}
 	}
+}
+
+// overruled tells of a reference under limits in whose place every service has
+// a limit of its own.
+func (r *reader) overruled(ref reference) bool {
+	services := r.file.Services.entries
+	return strings.HasPrefix(ref.path, "limits.") && len(services) > 0 &&
+		!slices.ContainsFunc(services, func(s named[service]) bool { return ref.usedBy(&s) })
 }
 
 // varied are the names in vary.
@@ -137,11 +153,11 @@ func (r *reader) varied() []string {
 }
 
 // axesOf are the axes that a service's cells run along.
-func (r *reader) axesOf(service string) []named[axis] {
+func (r *reader) axesOf(s *named[service]) []named[axis] {
 	var all []named[axis]
 	for _, one := range r.file.Vary.entries {
 		used := slices.ContainsFunc(r.references, func(ref reference) bool {
-			return ref.name == one.name && ref.usedBy(service)
+			return ref.name == one.name && ref.usedBy(s)
 		})
 		if used && len(one.value.values) > 0 {
 			all = append(all, one)
@@ -153,9 +169,9 @@ func (r *reader) axesOf(service string) []named[axis] {
 // countCells refuses an experiment that would never end.
 func (r *reader) countCells() bool {
 	cells := 0
-	for _, s := range r.file.Services.entries {
+	for i := range r.file.Services.entries {
 		product := 1
-		for _, axis := range r.axesOf(s.name) {
+		for _, axis := range r.axesOf(&r.file.Services.entries[i]) {
 			product *= len(axis.value.values)
 			if product > mostCells {
 				break
@@ -177,7 +193,7 @@ func (r *reader) countCells() bool {
 func (r *reader) readCells() {
 	for i := range r.file.Services.entries {
 		s := &r.file.Services.entries[i]
-		axes := r.axesOf(s.name)
+		axes := r.axesOf(s)
 		for at := make([]int, len(axes)); ; {
 			r.out.Cells = append(r.out.Cells, r.readCell(s, axes, at))
 			k := len(axes) - 1
@@ -198,6 +214,9 @@ func (r *reader) readCells() {
 func (r *reader) readCell(s *named[service], axes []named[axis], at []int) Cell {
 	cell := Cell{Index: len(r.out.Cells)}
 	c := &cellReader{problems: r.problems, names: r.varied(), values: make(map[string]varyValue)}
+	if !r.file.Measure.Interval.bad {
+		c.interval = r.out.Measure.Interval
+	}
 	for k, axis := range axes {
 		v := &axis.value.values[at[k]]
 		c.values[axis.name] = varyValue{text: v.text, null: !v.given && !v.bad, bad: v.bad, at: v.at}
@@ -208,7 +227,14 @@ func (r *reader) readCell(s *named[service], axes []named[axis], at []int) Cell 
 		cell.Vary = append(cell.Vary, setting)
 	}
 	cell.Service = c.readService(s.name, &s.value, r.folder)
-	cell.Limits = c.readLimits(&r.file.Limits)
+	own := s.value.Limits.over(&r.file.Limits)
+	cell.Limits = c.readLimits(&own)
+	c.checkPort(&s.value, &own, cell.Limits.Replicas)
+	if r.benchmark {
+		c.checkOne(&own, cell.Limits.Replicas)
+		cell.Load.Benchmark = true
+		return cell
+	}
 	cell.Load = c.readLoad(&r.file.Load)
 	if cell.Load.Target() != nil && !c.failed {
 		c.checkActions(&s.value, &cell, r.out.Measure)

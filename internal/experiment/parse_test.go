@@ -30,7 +30,7 @@ func texts(values ...string) []*string {
 	return all
 }
 
-// everything uses every key at least once.
+// everything uses every key at least once, but for load.find (see searching).
 const everything = `
 name: everything
 about: |
@@ -58,6 +58,9 @@ services:
         request: {method: POST, path: "/workers/${workers}", headers: {X-Why: test}, body: "n=${workers}"}
   box:
     image: registry.example/box:1
+    port: 8080
+    metrics: {path: /stats, dependency: db_wait_seconds}
+    limits: {cpu: null, burst: null, memory: "6${workers}Mi", replicas: 1}
 limits: {cpu: 1500m, memory: 256Mi, burst: 250m, period: 50ms, cpuset: 0-1, replicas: 2}
 vary:
   workers: [2, 4]
@@ -75,6 +78,7 @@ load:
   timeout: 500ms
 measure: {warmup: 1s, repeats: 3, interval: 500ms}
 objective: {p999: 250ms, availability: 99.95}
+profile: true
 `
 
 func TestEveryKeyArrives(t *testing.T) {
@@ -105,24 +109,29 @@ func TestEveryKeyArrives(t *testing.T) {
 			Load:    load,
 		}
 	}
-	box := experiment.Cell{
-		Index: 2,
-		Service: experiment.Service{
-			Name: "box", Image: "registry.example/box:1",
-			Ready: experiment.Ready{Timeout: 30 * time.Second},
-		},
-		Limits: limits,
-		Load:   load,
+	box := func(index int, workers string, memory int64) experiment.Cell {
+		return experiment.Cell{
+			Index: index,
+			Vary:  []experiment.Setting{{Name: "workers", Value: &workers}},
+			Service: experiment.Service{
+				Name: "box", Image: "registry.example/box:1", Port: 8080,
+				Ready:   experiment.Ready{Timeout: 30 * time.Second},
+				Metrics: &experiment.Metrics{Path: "/stats", Dependency: "db_wait_seconds"},
+			},
+			Limits: experiment.Limits{Period: 50 * time.Millisecond, Memory: memory, CPUSet: "0-1", Replicas: 1},
+			Load:   load,
+		}
 	}
 	want := &experiment.Experiment{
 		Name:  "everything",
 		About: "Two lines\nof ${text} that stay as they are.\n",
 		Vary:  []experiment.Axis{{Name: "workers", Values: texts("2", "4")}},
-		Cells: []experiment.Cell{api(0, "2"), api(1, "4"), box},
+		Cells: []experiment.Cell{api(0, "2"), api(1, "4"), box(2, "2", 62<<20), box(3, "4", 64<<20)},
 		Measure: experiment.Measure{
 			Warmup: time.Second, Duration: 20 * time.Second, Repeats: 3, Interval: 500 * time.Millisecond,
 		},
 		Objective: &experiment.Objective{Quantile: "p999", Latency: 250 * time.Millisecond, Availability: 99.95},
+		Profile:   true,
 		Source:    everything,
 	}
 	e := parse(t, everything)
@@ -201,11 +210,13 @@ func TestAbsentKeysHaveTheirDefaults(t *testing.T) {
 	nulls := `
 limits: {cpu: null, memory: null, burst: null, period: null, cpuset: null, replicas: null}
 vary:
+profile:
 measure: {warmup: null, duration: null, repeats: null, interval: null}
 objective:
 `
-	ignored := cmpopts.IgnoreFields(experiment.Experiment{}, "Source")
-	if diff := cmp.Diff(want, parse(t, least+nulls), ignored); diff != "" {
+	ignored := cmpopts.IgnoreFields(experiment.Experiment{}, "Source", "Sets")
+	sets := []string{"services.server.port=null", "services.server.metrics=null", "services.server.limits=null", "load.find=null"}
+	if diff := cmp.Diff(want, parse(t, least+nulls, sets...), ignored); diff != "" {
 		t.Errorf("the same with nulls (-want +got):\n%s", diff)
 	}
 }

@@ -16,8 +16,15 @@ type Trial struct {
 // the machine's heat or of a neighbour's load, cancels out of every difference
 // between cells. The next pair is shuffled anew, against drift with a rhythm;
 // an odd last round stands alone. The same seed gives the same plan.
+//
+// Where services are kept up between trials, the trials of a cell follow one
+// another instead, and the cells come in shuffled order: drift is then not told
+// from a difference between cells.
 func (e *Experiment) Plan(seed uint64) []Trial {
 	source := rand.New(rand.NewPCG(seed, 0))
+	if e.Measure.Kept {
+		return e.inARow(source)
+	}
 	cells := len(e.Cells)
 	order := make([]int, cells)
 	for i := range order {
@@ -34,6 +41,16 @@ func (e *Experiment) Plan(seed uint64) []Trial {
 			if !forward {
 				cell = order[cells-1-i]
 			}
+			plan = append(plan, Trial{Number: len(plan) + 1, Cell: cell, Repeat: repeat})
+		}
+	}
+	return plan
+}
+
+func (e *Experiment) inARow(source *rand.Rand) []Trial {
+	plan := make([]Trial, 0, len(e.Cells)*e.Measure.Repeats)
+	for _, cell := range source.Perm(len(e.Cells)) {
+		for repeat := 1; repeat <= e.Measure.Repeats; repeat++ {
 			plan = append(plan, Trial{Number: len(plan) + 1, Cell: cell, Repeat: repeat})
 		}
 	}

@@ -74,3 +74,22 @@ func TestPlanOfAKnownSeed(t *testing.T) {
 		t.Errorf("order of the cells (-want +got):\n%s", diff)
 	}
 }
+
+func TestTrialsOfAServiceThatIsKeptFollowOneAnother(t *testing.T) {
+	e := &experiment.Experiment{Cells: make([]experiment.Cell, 3), Measure: experiment.Measure{Repeats: 4, Kept: true}}
+	plan := e.Plan(7)
+	var cells []int
+	for i, trial := range plan {
+		if trial.Number != i+1 || trial.Repeat != i%4+1 {
+			t.Errorf("trial %+v stands at %d", trial, i+1)
+		}
+		if i%4 == 0 {
+			cells = append(cells, trial.Cell)
+		} else if trial.Cell != cells[len(cells)-1] {
+			t.Errorf("trial %+v stands among those of cell %d", trial, cells[len(cells)-1])
+		}
+	}
+	if slices.Sort(cells); !slices.Equal(cells, []int{0, 1, 2}) || len(plan) != 12 {
+		t.Errorf("%d trials of the cells %v", len(plan), cells)
+	}
+}

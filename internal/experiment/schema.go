@@ -51,6 +51,9 @@ func structSchema(t reflect.Type) *jsonschema.Schema {
 	for _, f := range fieldsOf(t) {
 		property := schemaOf(t.Field(f.index).Type)
 		property.Description = f.doc
+		if f.search != "" {
+			property.Description += " With load.find the default is " + f.search + "."
+		}
 		if f.fallback != "" {
 			property.Default = defaultOf(f.fallback)
 		}
@@ -67,6 +70,22 @@ func structSchema(t reflect.Type) *jsonschema.Schema {
 		}
 		s.Properties.Set(f.key, property)
 	}
+	for _, f := range fieldsOf(t) {
+		if f.stands {
+			s.OneOf = append(s.OneOf, alone(f.key, fieldsOf(t)))
+		}
+	}
+	return s
+}
+
+// alone is true where a key is given and none of those that it stands for.
+func alone(key string, fields []field) *jsonschema.Schema {
+	s := given(key)
+	for _, f := range fields {
+		if f.one {
+			s.Properties.Set(f.key, &jsonschema.Schema{Type: "null"})
+		}
+	}
 	return s
 }
 
@@ -77,10 +96,13 @@ func given(key string) *jsonschema.Schema {
 	return s
 }
 
-// defaultOf is a fallback as JSON: a number where it reads as one.
+// defaultOf is a fallback as JSON: a number or a boolean where it reads as one.
 func defaultOf(fallback string) any {
 	if bareNumber.MatchString(fallback) {
 		return json.Number(fallback)
+	}
+	if known, err := (truth{}).read(fallback); err == nil {
+		return known
 	}
 	return fallback
 }
@@ -138,5 +160,5 @@ func (m *mapping[K, T]) schema() *jsonschema.Schema {
 
 func (t *target) schema() *jsonschema.Schema {
 	number := t.number.schema()
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, structSchema(reflect.TypeFor[stages]())}}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, structSchema(reflect.TypeFor[course]())}}
 }

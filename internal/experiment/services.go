@@ -14,7 +14,14 @@ func (c *cellReader) readService(name string, s *service, folder string) Service
 		Workload: s.Workload.value,
 		Image:    s.Image.value,
 		Dir:      s.Dir.value,
+		FindPort: s.Port.value == findPort,
 		Ready:    Ready{Path: s.Ready.value, Timeout: s.ReadyTimeout.value},
+	}
+	if !out.FindPort {
+		out.Port = s.Port.value
+	}
+	if s.Metrics.given {
+		out.Metrics = &Metrics{Path: s.Metrics.Path.value, Dependency: s.Metrics.Dependency.value}
 	}
 	late := []string{"port"}
 	for i := range s.Dependencies {
@@ -39,15 +46,28 @@ func (c *cellReader) readService(name string, s *service, folder string) Service
 	return out
 }
 
+// checkPort finds replicas that could not all have the service's port.
+// Containers of an image may: each has an address of its own.
+func (c *cellReader) checkPort(s *service, l *limits, replicas int) {
+	if s.Image.given && s.Port.value != findPort {
+		return
+	}
+	if s.Port.given && !s.Port.bad && replicas > 1 {
+		c.conflict([]*scalar{&s.Port.scalar, &l.Replicas.scalar},
+			"%s: %d replicas would want the same port; keep one replica, or leave port out and tell each its ${port}", s.Port.path, replicas)
+	}
+}
+
 // readDependency reads one dependency in a cell.
 func (c *cellReader) readDependency(dep *dependency, late []string, folder string) Dependency {
 	out := Dependency{
-		Name:   dep.Name.value,
-		Image:  dep.Image.value,
-		URL:    dep.URL.value,
-		Dir:    dep.Dir.value,
-		Ready:  Ready{Path: dep.Ready.value, Timeout: dep.ReadyTimeout.value},
-		Limits: c.readLimits(&dep.Limits),
+		Name:    dep.Name.value,
+		Builtin: dep.builtin(),
+		Image:   dep.Image.value,
+		URL:     dep.URL.value,
+		Dir:     dep.Dir.value,
+		Ready:   Ready{Path: dep.Ready.value, Timeout: dep.ReadyTimeout.value},
+		Limits:  c.readLimits(&dep.Limits),
 	}
 	if out.Limits.Replicas > 1 {
 		c.wrong(&dep.Limits.Replicas.scalar, "%s: a dependency has one replica", dep.Limits.Replicas.path)
@@ -66,7 +86,11 @@ func (dep *dependency) laterNames() []string {
 	if dep.URL.given {
 		return []string{name + ".url"}
 	}
-	return []string{name + ".address", name + ".host", name + ".port"}
+	names := []string{name + ".address", name + ".host", name + ".port"}
+	if dep.builtin() != "" {
+		names = append(names, name+".url")
+	}
+	return names
 }
 
 func workingFolder(folder, dir string) string {
@@ -120,6 +144,9 @@ func (d *decoder) checkServices(services []named[service]) {
 		if s.value.Dir.given && s.value.Workload.given {
 			d.problems.add(s.value.Dir.at, "%s.dir: a workload has no folder of its own; leave dir out", at)
 		}
+		if s.value.Port.given && s.value.Workload.given {
+			d.problems.add(s.value.Port.at, "%s.port: a workload takes the port that it is given; leave port out", at)
+		}
 		names := map[string]bool{s.name: true}
 		for j := range s.value.Dependencies {
 			d.checkDependency(&s.value.Dependencies[j], names)
@@ -135,22 +162,19 @@ func (d *decoder) checkDependency(dep *dependency, names map[string]bool) {
 		}
 		names[name] = true
 	}
-	if !dep.URL.given {
-		return
-	}
-	for _, of := range []struct {
-		key   string
-		given bool
-		at    place
-	}{
+	shape := []givenKey{
 		{"dir", dep.Dir.given, dep.Dir.at},
 		{"env", dep.Env.given, dep.Env.at},
 		{"ready", dep.Ready.given, dep.Ready.at},
+	}
+	bounds := []givenKey{
 		{"ready_timeout", dep.ReadyTimeout.given, dep.ReadyTimeout.at},
 		{"limits", dep.Limits.given, dep.Limits.at},
-	} {
-		if of.given {
-			d.problems.add(of.at, "%s: what is behind a url already runs; leave %s out", dep.URL.path, of.key)
-		}
+	}
+	switch {
+	case dep.URL.given:
+		d.noneOf(append(shape, bounds...), "%s: what is behind a url already runs", dep.URL.path)
+	case dep.builtin() != "":
+		d.noneOf(shape, "%s: Millicore starts the database %s in its own way", dep.Name.path, dep.builtin())
 	}
 }

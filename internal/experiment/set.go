@@ -64,6 +64,9 @@ func (s *setter) apply(n *node, t reflect.Type, depth int) error {
 		if i < 0 {
 			return s.unknown("key", key, keys, depth)
 		}
+		if shape.short != "" && n.kind == scalarNode {
+			*n = *n.copy().spelled(shape.short)
+		}
 		next := shape.fields.Field(fieldsOf(shape.fields)[i].index).Type
 		return s.apply(s.child(n, key), next, depth+1)
 	case shape.elem != nil && shape.list:
@@ -116,6 +119,7 @@ type shape struct {
 	fields reflect.Type // struct with the keys
 	elem   reflect.Type // of a mapping or a list
 	list   bool
+	short  string // key that a single value in the place of the fields stands for
 }
 
 func shapeOf(t reflect.Type) shape {
@@ -133,4 +137,4 @@ func shapeOf(t reflect.Type) shape {
 
 func (m *mapping[K, T]) below() shape { return shape{elem: reflect.TypeFor[T]()} }
 func (a *axis) below() shape          { return shape{elem: reflect.TypeFor[literal](), list: true} }
-func (t *target) below() shape        { return shape{fields: reflect.TypeFor[stages]()} }
+func (t *target) below() shape        { return shape{fields: reflect.TypeFor[course]()} }

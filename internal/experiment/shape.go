@@ -13,16 +13,20 @@ import (
 // field is one key of a map with known keys, from the tags of a struct's field:
 //
 //	yaml:"cpu"           the key; ",required" if it must be there, ",one" if
-//	                     exactly one of the keys so marked must be there
+//	                     exactly one of the keys so marked must be there;
+//	                     ",stands" if the key may stand in the place of those
 //	doc:"…"              a sentence for editors
 //	default:"5s"         what an absent or null key stands for
+//	search:"3s"          the same where the file has load.find
 type field struct {
 	index    int
 	key      string
 	doc      string
 	fallback string
+	search   string // fallback in a search; "": as always
 	required bool
 	one      bool
+	stands   bool
 }
 
 var fieldTables sync.Map // reflect.Type -> []field
@@ -43,8 +47,10 @@ func fieldsOf(t reflect.Type) []field {
 			key:      key,
 			doc:      tag.Get("doc"),
 			fallback: tag.Get("default"),
+			search:   tag.Get("search"),
 			required: option == "required",
 			one:      option == "one",
+			stands:   option == "stands",
 		})
 	}
 	fieldTables.Store(t, all)
@@ -71,6 +77,7 @@ type slot struct {
 	path     string // "limits.cpu"
 	fallback string
 	around   place // of the map that the key is, or would be, in
+	free     bool  // none of the keys of which one must be there need be there
 }
 
 func (s slot) child(key string) slot {
@@ -94,6 +101,7 @@ type scalar struct {
 	at    place // around it where nothing was written
 	text  string
 	given bool // written, and not null
+	null  bool // written as null
 	bad   bool // written, and not what it should be; reported
 	parts []segment
 }
@@ -106,6 +114,7 @@ func (s *scalar) decode(d *decoder, n *node, at slot) {
 	s.at = n.at
 	switch n.kind {
 	case nullNode:
+		s.null = true
 	case scalarNode:
 		s.given, s.text = true, n.text
 	default:
@@ -113,6 +122,9 @@ func (s *scalar) decode(d *decoder, n *node, at slot) {
 		d.problems.add(n.at, "%s: want a single value, not %s", s.path, n.what())
 	}
 }
+
+// present tells whether the key was written, if only with null.
+func (s *scalar) present() bool { return s.given || s.null || s.bad }
 
 // names are the names in the text's ${}.
 func (s *scalar) names() []string {
@@ -140,20 +152,19 @@ func (f *fixed[K, T]) decode(d *decoder, n *node, at slot) {
 	if f.bad || text == "" && !f.given {
 		return
 	}
-	if strings.Contains(text, "${") {
+	parts, err := segments(text)
+	f.parts = parts
+	if names := f.names(); err != nil || len(names) > 0 {
 		f.bad = true
-		if parts, err := segments(text); err == nil {
-			// A name in the wrong place is not also unused, or unknown.
-			f.parts = parts
-			for _, name := range f.names() {
-				d.references = append(d.references, reference{name: name, path: f.path, at: f.at, late: true})
-			}
+		// A name in the wrong place is not also unused, or unknown.
+		for _, name := range names {
+			d.references = append(d.references, reference{name: name, path: f.path, at: f.at, late: true})
 		}
-		d.problems.add(f.at, "%s: ${…} is replaced only under env, command, actions, limits and load", f.path)
+		d.problems.add(f.at, "%s: ${…} is replaced only under env, command, actions, limits and load, but for load.find", f.path)
 		return
 	}
 	var reader K
-	value, err := reader.read(text)
+	value, err := reader.read(expandLetters(parts))
 	if err != nil {
 		f.bad = true
 		d.problems.add(f.at, "%s: %v", f.path, err)
@@ -170,6 +181,15 @@ type varied[K kind[T], T any] struct{ scalar }
 func (v *varied[K, T]) decode(d *decoder, n *node, at slot) {
 	v.scalar.decode(d, n, at)
 	v.split(d, false)
+	if !v.given || len(v.names()) > 0 {
+		return
+	}
+	// Without a name it is wrong in every cell, and also where no cell reads it.
+	var reader K
+	if _, err := reader.read(expandLetters(v.parts)); err != nil {
+		v.given, v.bad = false, true
+		d.problems.add(v.at, "%s: %v", v.path, err)
+	}
 }
 
 // launched is a varied text that the platform expands a second time, when it

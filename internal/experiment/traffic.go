@@ -19,9 +19,12 @@ const (
 // readLoad reads the traffic in a cell.
 func (c *cellReader) readLoad(l *load) Load {
 	c.failed = false
-	out := Load{Request: c.readRequest(&l.Request)}
-	out.Users = c.readTarget(&l.Users, "users", mostUsers)
-	out.Rate = c.readTarget(&l.Rate, "rate", mostRate)
+	out := Load{Request: c.readRequest(&l.Request), Find: l.Find.value}
+	if l.Users.present() {
+		out.Users = c.readTarget(&l.Users, "users", mostUsers)
+	} else {
+		out.Rate = c.readTarget(&l.Rate, "rate", mostRate)
+	}
 	requests, counted := read(c, &l.Requests)
 	even, _ := read(c, &l.Spacing)
 	agents, _ := read(c, &l.Agents)
@@ -60,11 +63,14 @@ func (c *cellReader) readLoad(l *load) Load {
 func (c *cellReader) checkClosed(l *load, out *Load, counted bool) {
 	if counted {
 		switch {
+		case out.Find:
+			c.conflict([]*scalar{&l.Requests.scalar}, "load.requests: a search ends when it has found what it searches, not after so many requests; leave out requests or find")
+			return
 		case out.Rate != nil:
 			c.conflict([]*scalar{&l.Requests.scalar}, "load.requests: an end after so many requests is for users; with a rate, set measure.duration")
 			return
 		case out.Users != nil && len(out.Users.Stages) > 0:
-			c.conflict([]*scalar{&l.Requests.scalar}, "load.requests: an end after so many requests contradicts users in stages; keep one")
+			c.conflict([]*scalar{&l.Requests.scalar}, "load.requests: an end after so many requests contradicts users in %s; keep one", l.course().what())
 			return
 		}
 	}
@@ -99,31 +105,50 @@ func (c *cellReader) readRequest(r *request) Request {
 	return out
 }
 
-// readTarget reads users or rate; nil where it is absent.
-func (c *cellReader) readTarget(t *target, what string, most float64) *Target {
-	whole := what == "users"
-	if t.staged != nil {
-		return c.readStages(t.staged, what, most)
+// course is the one that the load takes; nil: a number is held.
+func (l *load) course() *course {
+	if l.Users.course != nil {
+		return l.Users.course
 	}
-	if !t.number.given {
+	return l.Rate.course
+}
+
+// present tells whether the load has this target.
+func (t *target) present() bool { return t.course != nil || t.number.given || t.number.bad }
+
+// readTarget reads users or rate; nil where it is absent and has no default.
+func (c *cellReader) readTarget(t *target, what string, most float64) *Target {
+	if t.course != nil {
+		if t.course.Ramp.given {
+			return c.readRamp(&t.course.Ramp, what, most)
+		}
+		return c.readStages(t.course, what, most)
+	}
+	if !t.number.given && t.number.fallback == "" {
 		return nil
 	}
 	value := need(c, &t.number)
 	if c.failed {
 		return nil
 	}
-	switch {
-	case value == 0:
+	if value == 0 {
 		c.wrong(&t.number.scalar, "load.%s: 0 is no load", what)
-	case whole && value != math.Trunc(value):
-		c.wrong(&t.number.scalar, "load.%s: %v is no whole number", what, value)
-	case value > most:
-		c.wrong(&t.number.scalar, "load.%s: %s is more than %s", what, number64(value), number64(most))
 	}
+	c.checkLevel(&t.number, value, what, most)
 	return &Target{Value: value}
 }
 
-func (c *cellReader) readStages(s *stages, what string, most float64) *Target {
+// checkLevel refuses parts of users, and more than can be asked for.
+func (c *cellReader) checkLevel(v *varied[level, float64], value float64, what string, most float64) {
+	switch {
+	case what == "users" && value != math.Trunc(value):
+		c.wrong(&v.scalar, "%s: %v is no whole number", v.path, value)
+	case value > most:
+		c.wrong(&v.scalar, "%s: %s is more than %s", v.path, number64(value), number64(most))
+	}
+}
+
+func (c *cellReader) readStages(s *course, what string, most float64) *Target {
 	out := &Target{}
 	if len(s.Stages) == 0 {
 		c.failed = true // reported as missing or empty
@@ -132,12 +157,7 @@ func (c *cellReader) readStages(s *stages, what string, most float64) *Target {
 	for i := range s.Stages {
 		one := &s.Stages[i]
 		length, value := need(c, &one.Duration), need(c, &one.Target)
-		if what == "users" && value != math.Trunc(value) {
-			c.wrong(&one.Target.scalar, "%s: %v is no whole number", one.Target.path, value)
-		}
-		if value > most {
-			c.wrong(&one.Target.scalar, "%s: %s is more than %s", one.Target.path, number64(value), number64(most))
-		}
+		c.checkLevel(&one.Target, value, what, most)
 		out.Stages = append(out.Stages, Stage{Duration: length, Target: value})
 	}
 	if c.failed {

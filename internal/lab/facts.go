@@ -21,7 +21,7 @@ import (
 
 // facts describes the machine. What cannot be found out is left out.
 func facts(ctx context.Context) record.Host {
-	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: cpuCount(), Runtimes: runtimes(ctx)}
+	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: cpuCount(), Runtimes: runtimeVersions(ctx)}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		h.Kernel = unix.ByteSliceToString(u.Release[:])
@@ -47,9 +47,9 @@ func firstMatch(pattern, text string) string {
 	return ""
 }
 
-// runtimes asks each runtime that is found for its version; one that does not
+// runtimeVersions asks each runtime that is found for its version; one that does not
 // answer within a second is left out.
-func runtimes(ctx context.Context) map[string]string {
+func runtimeVersions(ctx context.Context) map[string]string {
 	ask := map[string][]string{
 		"node":    {"node", "--version"},
 		"bun":     {"bun", "--version"},

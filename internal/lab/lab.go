@@ -12,9 +12,12 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/workload"
 )
 
 // Lab is one run of one experiment.
@@ -27,6 +30,15 @@ type Lab struct {
 	Version    string         // of millicore
 	Progress   func(Progress) // called from one goroutine; may be nil
 	Log        io.Writer      // notes for people: what went wrong, what was repeated
+
+	samples workload.Found // the sample services, as this machine has them, or the platform
+	stock   *stock         // nil: the platform runs commands of this machine
+
+	kept  *kept                 // nil: every service was stopped with its trial
+	found map[int][]float64     // by cell: the loads that its searches found
+	met   map[int]runtimes.Info // by cell: what its service runs on, for profiles
+
+	databases *database.Set // those that the trials have started
 }
 
 // Bounds on patience.
@@ -43,25 +55,43 @@ const (
 // record says that it was interrupted. An error means that the tool could not
 // do its work; a service that fails is in the record, not an error.
 func (l *Lab) Run(ctx context.Context) (err error) {
-	plan := l.Experiment.Plan(l.Seed)
+	l.found, l.met = map[int][]float64{}, map[int]runtimes.Info{}
+	if err := l.checkBenchmarks(); err != nil {
+		return err
+	}
+	skipped, err := l.prepare(ctx)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	plan := l.planned(skipped)
+	host := facts(ctx)
+	l.versions(ctx, host.Runtimes)
 	writer, err := record.Create(l.Dir, record.Run{
 		Version: record.Version, Program: l.Version, Experiment: l.Experiment, Platform: l.Platform.Name(),
-		Seed: l.Seed, Plan: plan, Started: time.Now(), Host: facts(ctx),
+		Seed: l.Seed, Plan: plan, Started: time.Now(), Host: host, Skipped: skipped,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, writer.Close()) }()
+	l.databases = database.New(l.Platform, l.Dir)
+	defer func() { err = errors.Join(err, l.databases.Close()) }()
 
 	queue := newQueue(plan, len(l.Experiment.Cells))
+	if l.Experiment.Measure.Kept {
+		queue.budget = 0 // what comes later meets a service that was started anew
+	}
+	defer l.release(-1)
 	pace := newPace(l.Experiment)
-	for number := 1; ctx.Err() == nil; number++ {
+	number := 1
+	for ; ctx.Err() == nil; number++ {
 		next, ok := queue.next()
 		if !ok {
 			break
 		}
+		l.release(next.Cell)
 		t := &trial{
-			lab: l, writer: writer, number: number, planned: next,
+			lab: l, writer: writer, exp: l.Experiment, number: number, planned: next,
 			cell: &l.Experiment.Cells[next.Cell],
 			show: l.progress(next, number, queue, pace),
 		}
@@ -74,6 +104,12 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 			l.note("trial %d (%s): %s; %s", number, t.cell.Label(), why, again)
 		} else if outcome != record.Done {
 			l.note("trial %d (%s): %s: %s", number, t.cell.Label(), outcome, why)
+		}
+	}
+	l.release(-1)
+	if l.Experiment.Profile && queue.done > 0 {
+		if err := l.profiles(ctx, writer, number, queue, pace); err != nil {
+			return err
 		}
 	}
 	if ctx.Err() == nil {

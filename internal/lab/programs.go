@@ -5,8 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-
-	"github.com/millicore/millicore/internal/experiment"
 )
 
 // Programs are where millicore's programs lie: beside one another.
@@ -33,26 +31,4 @@ func (p Programs) Path(name string) (string, error) {
 		return "", fmt.Errorf("find %s: it is not beside millicore in %s; `make build` puts all programs into bin/", name, p.Dir)
 	}
 	return path, nil
-}
-
-// workloads are the sample services: the program, and how it is told where to
-// listen.
-var workloads = map[string][]string{
-	"go": {"millicore-go", "--host", "${host}", "--port", "${port}"},
-}
-
-// command gives the command that runs a service.
-func (p Programs) command(s *experiment.Service) ([]string, error) {
-	if s.Workload == "" {
-		return s.Command, nil
-	}
-	words, ok := workloads[s.Workload]
-	if !ok {
-		return nil, fmt.Errorf("start service %q: no sample service is named %q", s.Name, s.Workload)
-	}
-	path, err := p.Path(words[0])
-	if err != nil {
-		return nil, err
-	}
-	return append([]string{path}, words[1:]...), nil
 }

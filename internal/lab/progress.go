@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
@@ -23,6 +25,7 @@ type Progress struct {
 	P99              *time.Duration
 	Periods          *int64
 	ThrottledPeriods *int64
+	Search           string // what the search does now; "" without one
 	Why              string // where the trial ended otherwise than done
 }
 
@@ -71,6 +74,13 @@ func (l *Lab) progress(a attempt, number int, q *queue, p *pace) *teller {
 func (t *teller) stage(s Stage, why string) {
 	t.told.Stage, t.told.Why = s, why
 	t.say()
+}
+
+// searching tells that a search holds another load; the figures are of it alone.
+func (t *teller) searching(s search.Step) {
+	t.told.Search = fmt.Sprintf("%s at %.4g", s.Stage, s.Load)
+	t.answers, t.seconds, t.periods, t.throttled = 0, 0, nil, nil
+	t.latency.Reset()
 }
 
 // frame takes a frame into the figures; they are told with the host's half,
@@ -135,6 +145,9 @@ func newPace(e *experiment.Experiment) *pace {
 	for i := range e.Cells {
 		c := cut(e, &e.Cells[i])
 		p.planned[i] = c.Warmup + c.Measure + overhead
+		if e.Cells[i].Load.Find {
+			p.planned[i] += e.Measure.Duration
+		}
 	}
 	return p
 }

@@ -29,10 +29,24 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 		Threads: c.Load.Threads,
 		Seed:    seed + uint64(trial)<<16, // agents and threads add their own to it
 	}
-	if c.Load.Users != nil {
-		p.Load.Kind = protocol.Closed
+	if c.Load.Find {
+		p.Load.Stages = openEnded(c.Load.Target().Value).Stages
 	}
+	p.Load.Kind = kindOf(c)
 	return p
+}
+
+func kindOf(c *experiment.Cell) protocol.Kind {
+	if c.Load.Users != nil {
+		return protocol.Closed
+	}
+	return protocol.Open
+}
+
+// openEnded is a load that is held until another takes its place: while the
+// breaking point is searched nobody knows for how long.
+func openEnded(load float64) protocol.Load {
+	return protocol.Load{Stages: []protocol.Stage{{Duration: protocol.Duration(24 * time.Hour), From: load, To: load}}}
 }
 
 // stages puts a target over time as the agent wants it.
@@ -72,7 +86,7 @@ func addVars(vars map[string]string, name, address string) {
 // until ctx ends with the traffic. An action that the service did not take is a
 // failure: what was measured is not what was asked for.
 func (t *trial) act(ctx context.Context, begin time.Time) error {
-	start := begin.Add(cut(t.lab.Experiment, t.cell).Warmup)
+	start := begin.Add(cut(t.exp, t.cell).Warmup)
 	for _, a := range t.cell.Service.Actions {
 		select {
 		case <-time.After(time.Until(start.Add(a.At))):

@@ -6,6 +6,7 @@ package platform
 import (
 	"context"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -26,8 +27,27 @@ type Platform interface {
 	Start(ctx context.Context, u Unit) (Running, error)
 	// Agent starts an agent; the stream speaks its protocol.
 	Agent(ctx context.Context, trial, index int) (Agent, error)
+	// Folder makes an empty folder for what units keep on disk. It belongs to
+	// user (nil: the caller) and lies in dir, or where the user cannot reach that
+	// in the system's folder for temporary files.
+	Folder(dir string, user *User) (Folder, error)
 	// Close stops and removes all that is still there.
 	Close() error
+}
+
+// Images is a Platform that runs images alone: the sample services and the
+// databases that experiments have by name are images there too.
+type Images interface {
+	Platform
+	// Workload gives the image of a sample service and the arguments that it
+	// takes, which may hold ${host} and ${port}. The error says what is missing,
+	// and how it is made.
+	Workload(ctx context.Context, name string) (image string, arguments []string, err error)
+	// Fetch has an image there before anything is started with it, and gives what
+	// it is, as precisely as is known: its digest.
+	Fetch(ctx context.Context, image string) (digest string, err error)
+	// Versions are those of what runs containers, by name.
+	Versions() map[string]string
 }
 
 // Unit is a service or a dependency, as one trial needs it. Its processes find
@@ -35,32 +55,75 @@ type Platform interface {
 type Unit struct {
 	Trial   int
 	Name    string
-	Command []string          // may hold ${port}, ${host} (to listen on) and the names in Vars
-	Image   string            // platforms of containers only
-	Dir     string            // working folder of the command
+	Command []string          // may hold ${port}, ${host} (to listen on) and the names in Vars; arguments of an image
+	Image   string            // platforms of images only
+	Dir     string            // working folder of the command; in the container of an image
 	Env     map[string]string // likewise
 	Unset   []string          // env names that must be absent
 	Vars    map[string]string // values for ${name}, known by now
 	Limits  experiment.Limits
-	Ready   experiment.Ready
-	Logs    string // folder for the replicas' output, one file each; it exists
+	// Port is one that the unit listens on whatever it is told; FindPort says
+	// that the platform is to find it, by looking at what the unit's processes
+	// listen on. With neither the platform gives each replica a port. Both need
+	// one replica, where replicas have one address. ${port} and PORT are set in any case.
+	Port     int
+	FindPort bool
+	Ready    experiment.Ready
+	// Serves tells whether a replica serves at its address, in the place of
+	// Ready.Path and of a port that accepts; nil where those tell.
+	Serves func(ctx context.Context, address string) error
+	Logs   string // folder for the replicas' output, one file each; it exists
+
+	User *User // whom the processes run as; nil: the caller
+	// PrivateIPC gives each replica shared memory of its own (System V and POSIX),
+	// which is gone with its processes, however they ended. Where the system does
+	// not allow that, it is left out.
+	PrivateIPC bool
+	StopSignal syscall.Signal // in the place of TERM; 0: TERM
+}
+
+// User is an account of the machine.
+type User struct {
+	Name     string
+	UID, GID int
+}
+
+// Folder is a folder that was made for units. What removes it is Remove, the
+// platform's Close or, after a crash, Clean.
+type Folder interface {
+	Path() string
+	Remove() error // with all that is in it; it may be called again
 }
 
 // Running is a unit that was started.
 type Running interface {
 	Replicas() []Replica
-	// Stop ends all replicas (TERM, then KILL after StopGrace, or at once when
+	// Stop ends all replicas (StopSignal, then KILL after StopGrace, or at once when
 	// ctx ends) and removes what was made for them. It may be called again.
 	Stop(ctx context.Context) error
 }
 
+// Resizer is a Running whose limits can be changed while it runs.
+type Resizer interface {
+	// Resize gives every replica other limits, without a restart. The number of
+	// replicas and the CPUs that they are confined to stay. After an error some
+	// may have the one, some the other: stop the unit.
+	Resize(ctx context.Context, l experiment.Limits) error
+}
+
 // Replica is one process or container of a unit. Its address stays the same
-// when it is restarted.
+// when it is restarted. Its methods may be called by several goroutines at once.
 type Replica interface {
 	Address() string // host:port
 	// Counters reads the running totals. An error means that nothing could be
 	// read; single counters that cannot are nil.
 	Counters() (signals.Counters, error)
+	// Pulse reads what is looked at a hundred times a second, and costs a few
+	// microseconds. Errors are as those of Counters, which it does not wait for.
+	Pulse() (signals.Pulse, error)
+	// PIDs are the replica's processes now, the one that was started first; nil
+	// where they are not known.
+	PIDs() []int
 }
 
 // Agent is an agent's process, reached by a byte stream.
@@ -69,5 +132,5 @@ type Agent interface {
 	Counters() (signals.Counters, error)
 }
 
-// StopGrace is how long a unit has between TERM and KILL.
+// StopGrace is how long a unit has between its StopSignal and KILL.
 const StopGrace = 5 * time.Second

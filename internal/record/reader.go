@@ -73,13 +73,47 @@ func (r *Record) readTrials() error {
 // line without its end, as a killed run leaves it, is passed over in silence;
 // any other line that cannot be read is an error with its number.
 func (r *Record) Frames() iter.Seq2[*signals.Frame, error] {
-	return func(yield func(*signals.Frame, error) bool) {
-		cells := len(r.Run.Experiment.Cells)
-		for f, err := range readLines[signals.Frame](filepath.Join(r.Dir, FramesFile)) {
-			if err == nil && (f.Cell < 0 || f.Cell >= cells) {
-				err = fmt.Errorf("read %s: a frame of cell %d, of %d in the plan", r.Dir, f.Cell, cells)
+	return inPlan(r, FramesFile, func(f *signals.Frame) int { return f.Cell })
+}
+
+// Windows yields, likewise, the stretches of time in which replicas could not
+// run. They are in order for each replica; those of several are mixed. Windows,
+// Slow and Steps yield nothing where the record is older than their files.
+func (r *Record) Windows() iter.Seq2[*signals.Window, error] {
+	return ifThere(r, WindowsFile, func(w *signals.Window) int { return w.Cell })
+}
+
+// Slow yields the slow requests that were kept. They are no more than an agent
+// sends with a frame, for each of its frames.
+func (r *Record) Slow() iter.Seq2[*signals.SlowLine, error] {
+	return ifThere(r, SlowFile, func(l *signals.SlowLine) int { return l.Cell })
+}
+
+// Steps yields the loads that searches for the breaking point held.
+func (r *Record) Steps() iter.Seq2[*signals.SearchStep, error] {
+	return ifThere(r, StepsFile, func(s *signals.SearchStep) int { return s.Cell })
+}
+
+// ifThere yields the lines of a file that older records do not have.
+func ifThere[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for v, err := range inPlan(r, file, cell) {
+			if errors.Is(err, fs.ErrNotExist) || !yield(v, err) {
+				return
 			}
-			if !yield(f, err) || err != nil {
+		}
+	}
+}
+
+// inPlan yields the lines of a file, each of a cell that is in the plan.
+func inPlan[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		path, cells := filepath.Join(r.Dir, file), len(r.Run.Experiment.Cells)
+		for v, err := range readLines[T](path) {
+			if err == nil && (cell(v) < 0 || cell(v) >= cells) {
+				err = fmt.Errorf("read %s: a line of cell %d, of %d in the plan", path, cell(v), cells)
+			}
+			if !yield(v, err) || err != nil {
 				return
 			}
 		}

@@ -3,8 +3,10 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,14 +63,7 @@ func frames(t *testing.T, dir string) []*signals.Frame {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []*signals.Frame
-	for f, err := range r.Frames() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, f)
-	}
-	return all
+	return all(t, r.Frames())
 }
 
 func TestWhatWasWrittenIsRead(t *testing.T) {
@@ -100,6 +95,110 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 	if len(all) != 1 || all[0].Client.Latency.Count() != 100 || all[0].Client.Latency.Max() < 100*time.Millisecond {
 		t.Errorf("frames: %+v", all)
 	}
+}
+
+func TestWindowsSlowRequestsAndStepsAreRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "record")
+	w, err := Create(dir, testRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	windows := []*signals.Window{
+		{Trial: 1, Of: "go", Kind: signals.Throttled, Start: 10, End: 60, Throttled: 100, CPUs: 2},
+		{Trial: 1, Of: "go", Index: 1, Kind: signals.Down, Start: 20, End: 90},
+	}
+	steps := []*signals.SearchStep{{Trial: 1, Stage: "bracket", Load: 100, Begin: 1, First: 3, Last: 7, Gone: "it was killed"}}
+	f := clientFrame(0, 100)
+	agent := 3
+	f.Agent, f.Client.SlowSeen = &agent, 700
+	f.Client.Slow = []signals.Slow{{Replica: 1, Intended: 5, Sent: 6, Done: 9, For: 350}, {Intended: 7, Sent: 7, Done: 12, TimedOut: true, For: 350}}
+	slow := []*signals.SlowLine{{Trial: 1, Agent: 3, Slow: f.Client.Slow[0]}, {Trial: 1, Agent: 3, Slow: f.Client.Slow[1]}}
+	for _, v := range windows {
+		err = errors.Join(err, w.Window(v))
+	}
+	for _, v := range steps {
+		err = errors.Join(err, w.Step(v))
+	}
+	err = errors.Join(err, w.Frame(f), w.Sync())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Client.Slow) != 2 || f.Client.SlowSeen != 700 {
+		t.Error("the caller's frame was changed")
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(windows, all(t, r.Windows())); d != "" {
+		t.Errorf("windows: %s", d)
+	}
+	if d := cmp.Diff(slow, all(t, r.Slow())); d != "" {
+		t.Errorf("slow requests: %s", d)
+	}
+	if d := cmp.Diff(steps, all(t, r.Steps())); d != "" {
+		t.Errorf("steps: %s", d)
+	}
+	if f := all(t, r.Frames()); len(f) != 1 || f[0].Client.Slow != nil || f[0].Client.SlowSeen != 700 || f[0].Client.Latency.Count() != 100 {
+		t.Errorf("frames: %+v", f[0].Client)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnOlderRecordHasNoWindowsSlowRequestsOrSteps(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "record")
+	w, err := Create(dir, testRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []string{"empty files", "no files"} {
+		if n := len(all(t, r.Windows())) + len(all(t, r.Slow())) + len(all(t, r.Steps())); n != 0 {
+			t.Errorf("%s: %d lines", state, n)
+		}
+		for _, file := range []string{WindowsFile, SlowFile, StepsFile} {
+			os.Remove(filepath.Join(dir, file))
+		}
+	}
+}
+
+func TestALineOfACellThatIsNotInThePlanIsAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "record")
+	w, err := Create(dir, testRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Window(&signals.Window{Cell: 1}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range r.Windows() {
+	}
+	if err == nil || !strings.Contains(err.Error(), "windows.ndjson: a line of cell 1, of 1 in the plan") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// all gathers what an iterator yields.
+func all[T any](t *testing.T, seq iter.Seq2[*T, error]) []*T {
+	t.Helper()
+	var got []*T
+	for v, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, v)
+	}
+	return got
 }
 
 func TestARecordIsNeverWrittenOver(t *testing.T) {
@@ -261,6 +360,34 @@ func FuzzFrames(f *testing.F) {
 		for frame, err := range r.Frames() {
 			if err == nil && frame.Cell != 0 {
 				t.Error("a frame of a cell that is not in the plan")
+			}
+		}
+	})
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("{}\n"))
+	f.Add([]byte(`{"trial":1,"cell":0,"of":"go","kind":"down","start":1,"end":2}` + "\n"))
+	f.Add([]byte(`{"cell":-1}` + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		r := &Record{Dir: dir, Run: testRun()}
+		for _, file := range []string{WindowsFile, SlowFile, StepsFile} {
+			os.WriteFile(filepath.Join(dir, file), data, 0o644)
+		}
+		for w, err := range r.Windows() {
+			if err == nil && w.Cell != 0 {
+				t.Error("a window of a cell that is not in the plan")
+			}
+		}
+		for l, err := range r.Slow() {
+			if err == nil && l.Cell != 0 {
+				t.Error("a slow request of a cell that is not in the plan")
+			}
+		}
+		for s, err := range r.Steps() {
+			if err == nil && s.Cell != 0 {
+				t.Error("a step of a cell that is not in the plan")
 			}
 		}
 	})

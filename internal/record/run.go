@@ -3,12 +3,16 @@
 // which everything that is ever shown can be computed again.
 //
 // The folder holds run.json (what was asked, the plan, the host), trials.ndjson
-// (what became of each trial), frames.ndjson (what was seen), latency.hlog
-// (histograms for HdrHistogram's tools), logs/ (what the services said), and
-// what was derived: summary.json and report.html.
+// (what became of each trial), frames.ndjson (what was seen), windows.ndjson
+// (when replicas could not run), slow.ndjson (the slow requests), steps.ndjson
+// (the loads that a search held), benchmarks.ndjson (what services that measure
+// themselves printed), latency.hlog (histograms for HdrHistogram's
+// tools), logs/ (what the services said), and what was derived: summary.json and
+// report.html.
 package record
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -22,10 +26,14 @@ const (
 	RunFile     = "run.json"
 	TrialsFile  = "trials.ndjson"
 	FramesFile  = "frames.ndjson"
+	WindowsFile = "windows.ndjson"
+	SlowFile    = "slow.ndjson"
+	StepsFile   = "steps.ndjson"
 	LatencyFile = "latency.hlog"
 	SummaryFile = "summary.json"
 	ReportFile  = "report.html"
 	LogsDir     = "logs"
+	ProfilesDir = "profiles" // of cell n in cell-00n
 )
 
 // Run is run.json: all that was known before the first trial.
@@ -38,6 +46,14 @@ type Run struct {
 	Plan       []experiment.Trial     `json:"plan"`
 	Started    time.Time              `json:"started"`
 	Host       Host                   `json:"host"`
+	Skipped    []Skipped              `json:"skipped,omitempty"`
+}
+
+// Skipped is a service that cannot be had on this machine. The plan has no
+// trials of its cells.
+type Skipped struct {
+	Service string `json:"service"`
+	Reason  string `json:"reason"` // in words, with what to install
 }
 
 // Host is the machine as the run found it. A nil pointer is "not known".
@@ -62,6 +78,7 @@ const (
 	Disturbed   Outcome = "disturbed"   // counts only where no quieter attempt of it does
 	Failed      Outcome = "failed"      // the service or an agent could not be started, or broke off
 	Interrupted Outcome = "interrupted" // ended early by the user
+	Profiled    Outcome = "profiled"    // an extra trial that took profiles, and counts nowhere
 	Finished    Outcome = "finished"    // of the whole run, in its last line: the plan was worked through
 )
 
@@ -77,3 +94,6 @@ type Trial struct {
 	Why     string  `json:"why,omitempty"` // in words, for all but started and done
 	At      int64   `json:"at"`            // unix nanoseconds when the line was written
 }
+
+// ProfileDir is the folder of a cell's profiles, relative to the record's.
+func ProfileDir(cell int) string { return fmt.Sprintf("%s/cell-%03d", ProfilesDir, cell) }

@@ -15,10 +15,14 @@ import (
 
 // Writer appends to a record. It is not safe for use by several goroutines.
 type Writer struct {
-	dir    string
-	frames *lines
-	trials *lines
-	hlog   *Hlog
+	dir        string
+	frames     *lines
+	windows    *lines
+	slow       *lines
+	steps      *lines
+	benchmarks *lines
+	trials     *lines
+	hlog       *Hlog
 }
 
 // Free reports whether a record can be made in a folder: it must be empty, or
@@ -64,11 +68,13 @@ func Create(dir string, run Run) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{dir: dir}
-	if w.frames, err = openLines(filepath.Join(dir, FramesFile)); err != nil {
-		return nil, err
-	}
-	if w.trials, err = openLines(filepath.Join(dir, TrialsFile)); err != nil {
-		return nil, errors.Join(err, w.Close())
+	for _, file := range []struct {
+		name string
+		to   **lines
+	}{{FramesFile, &w.frames}, {WindowsFile, &w.windows}, {SlowFile, &w.slow}, {StepsFile, &w.steps}, {BenchmarksFile, &w.benchmarks}, {TrialsFile, &w.trials}} {
+		if *file.to, err = openLines(filepath.Join(dir, file.name)); err != nil {
+			return nil, errors.Join(err, w.Close())
+		}
 	}
 	if w.hlog, err = CreateHlog(filepath.Join(dir, LatencyFile), run.Experiment, run.Started); err != nil {
 		return nil, errors.Join(err, w.Close())
@@ -79,14 +85,44 @@ func Create(dir string, run Run) (*Writer, error) {
 // Dir is the record's folder.
 func (w *Writer) Dir() string { return w.dir }
 
-// Frame appends one frame, and its histogram to latency.hlog where it is the
-// client half of a measured interval. It is safe on the disk after Sync.
+// Frame appends one frame. Where it is a client half, its slow requests go to
+// slow.ndjson instead, and its histogram, if the interval is a measured one, to
+// latency.hlog as well. The frame is not changed. It is safe on the disk after
+// Sync.
 func (w *Writer) Frame(f *signals.Frame) error {
-	if err := w.frames.append(f); err != nil {
+	written := f
+	if f.Client != nil && len(f.Client.Slow) > 0 {
+		if err := w.slowOf(f); err != nil {
+			return err
+		}
+		frame, client := *f, *f.Client
+		client.Slow, frame.Client = nil, &client
+		written = &frame
+	}
+	if err := w.frames.append(written); err != nil {
 		return err
 	}
 	return w.hlog.Frame(f)
 }
+
+func (w *Writer) slowOf(f *signals.Frame) error {
+	line := signals.SlowLine{Trial: f.Trial, Cell: f.Cell}
+	if f.Agent != nil {
+		line.Agent = *f.Agent
+	}
+	for _, line.Slow = range f.Client.Slow {
+		if err := w.slow.append(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Window appends a stretch of time in which a replica could not run.
+func (w *Writer) Window(v *signals.Window) error { return w.windows.append(v) }
+
+// Step appends one load that a search for the breaking point held.
+func (w *Writer) Step(s *signals.SearchStep) error { return w.steps.append(s) }
 
 // Trial appends a trial's start or end, and syncs it with all frames before it.
 func (w *Writer) Trial(t Trial) error {
@@ -105,13 +141,23 @@ func (w *Writer) Finish(at time.Time) error {
 // Sync brings to the disk what was appended. Called at the end of every
 // interval, it bounds what a crash can lose.
 func (w *Writer) Sync() error {
-	return errors.Join(w.frames.sync(), w.trials.sync(), w.hlog.Sync())
+	var errs []error
+	for _, l := range w.files() {
+		errs = append(errs, l.sync())
+	}
+	return errors.Join(append(errs, w.hlog.Sync())...)
+}
+
+// files are those of lines, the trials last: a trial's end is on the disk after
+// all that it ended.
+func (w *Writer) files() []*lines {
+	return []*lines{w.frames, w.windows, w.slow, w.steps, w.benchmarks, w.trials}
 }
 
 // Close syncs and closes the files.
 func (w *Writer) Close() error {
 	var errs []error
-	for _, l := range []*lines{w.frames, w.trials} {
+	for _, l := range w.files() {
 		if l != nil {
 			errs = append(errs, l.sync(), l.file.Close())
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -104,7 +105,16 @@ func (b *browser) open(d Data) {
 	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
 		b.t.Fatal(err)
 	}
-	b.do(chromedp.Navigate("file://"+file), chromedp.Poll[chromedp.Void]("window.millicore && window.millicore.ready"))
+	b.do(chromedp.Navigate("file://" + file))
+	// Not by chromedp's Poll: that goes on in the page, and is gone with the page
+	// that was open before if it began a moment too early.
+	const drawn = "!!(window.millicore && window.millicore.ready)"
+	for is := false; !is; time.Sleep(10 * time.Millisecond) {
+		var err error
+		if is, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn)); err != nil && !strings.Contains(err.Error(), "Cannot find context") {
+			b.t.Fatalf("wait until the page is drawn: %v\nthe page complains: %q", err, b.complaints())
+		}
+	}
 }
 
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {

@@ -10,15 +10,20 @@ import (
 
 // charts is what the panels of the HTML report are drawn from, as JSON.
 type charts struct {
-	Cells    []chartCell         `json:"cells"`
-	LoadUnit string              `json:"load_unit"` // of the target: "users" or "requests/s"
-	Warmup   float64             `json:"warmup"`    // seconds since the load began; 0: none
-	Drain    *float64            `json:"drain"`     // from when on answers were only awaited; null: never
-	X        []float64           `json:"x"`         // seconds since the load began
-	Thinned  bool                `json:"thinned"`   // long trials: each bucket keeps its lowest and highest
-	Lines    map[string][]*lines `json:"lines"`     // by metric, then by cell
-	Clouds   []cloud             `json:"clouds"`    // by cell
-	Steps    [][]chartStep       `json:"steps"`     // by cell, with staged loads
+	Cells    []chartCell `json:"cells"`
+	LoadUnit string      `json:"load_unit"` // of the target: "users" or "requests/s"
+	// Dependencies are those that any trial saw; their metrics are in Lines as
+	// "dependency_cpu:NAME" and "dependency_memory:NAME".
+	Dependencies []string            `json:"dependencies"`
+	Warmup       float64             `json:"warmup"`  // seconds since the load began; 0: none
+	Drain        *float64            `json:"drain"`   // from when on answers were only awaited; null: never
+	X            []float64           `json:"x"`       // seconds since the load began
+	Thinned      bool                `json:"thinned"` // long trials: each bucket keeps its lowest and highest
+	Lines        map[string][]*lines `json:"lines"`   // by metric, then by cell
+	Clouds       []cloud             `json:"clouds"`  // by cell
+	Steps        [][]chartStep       `json:"steps"`   // by cell, with staged loads and searches
+	// Objective is the latency that all cells were held against; null: none.
+	Objective *chartObjective `json:"objective"`
 }
 
 // chartCell is a cell as the legend and the curves need it.
@@ -31,6 +36,10 @@ type chartCell struct {
 	P99         *float64 `json:"p99"`
 	P999        *float64 `json:"p999"`
 	Throttled   *float64 `json:"throttled"` // 0..1
+	// Searched cells have loads of their own, rather than levels.
+	Searched bool           `json:"searched"`
+	Breaking *chartBreaking `json:"breaking"`
+	Knee     *chartKnee     `json:"knee"`
 }
 
 // lines are one metric of one cell over time: the median over its trials, and
@@ -51,21 +60,14 @@ type cloud struct {
 	Throttled []*float64 `json:"throttled"`
 }
 
-// chartStep is one level of a staged load in the curves.
-type chartStep struct {
-	Target    float64  `json:"target"`
-	Rate      float64  `json:"rate"`
-	P50       *float64 `json:"p50"`
-	P99       *float64 `json:"p99"`
-	P999      *float64 `json:"p999"`
-	Throttled *float64 `json:"throttled"`
-}
-
-// metrics are what the panels over time show, by the names of Point's JSON.
-var metrics = []struct {
+// overTime is a metric that a panel over time shows.
+type overTime struct {
 	name string
 	of   func(*analysis.Point) *float64
-}{
+}
+
+// metrics are those of every record, by the names of Point's JSON.
+var metrics = []overTime{
 	{"target", whileSent(func(p *analysis.Point) *float64 { return p.Target })},
 	{"rate", whileSent(func(p *analysis.Point) *float64 { return p.RateRPS })},
 	{"p50", func(p *analysis.Point) *float64 { return p.P50 }},
@@ -79,7 +81,36 @@ var metrics = []struct {
 	{"agent_cpu", func(p *analysis.Point) *float64 { return p.AgentCPU }},
 	{"idle", func(p *analysis.Point) *float64 { return p.Idle }},
 	{"foreign", func(p *analysis.Point) *float64 { return p.Foreign }},
-	{"dependencies", func(p *analysis.Point) *float64 { return p.Dependencies }},
+	{"wait_p50", func(p *analysis.Point) *float64 { return p.WaitP50 }},
+	{"wait_p99", func(p *analysis.Point) *float64 { return p.WaitP99 }},
+	{"wait_mean", func(p *analysis.Point) *float64 { return p.WaitMean }},
+}
+
+// withDependencies adds the metrics of each dependency.
+func withDependencies(names []string) []overTime {
+	all := slices.Clone(metrics)
+	for _, name := range names {
+		all = append(all,
+			overTime{"dependency_cpu:" + name, func(p *analysis.Point) *float64 { return p.Dependencies[name].CPU }},
+			overTime{"dependency_memory:" + name, func(p *analysis.Point) *float64 { return p.Dependencies[name].Memory }})
+	}
+	return all
+}
+
+// dependenciesOf names the dependencies that the series show.
+func dependenciesOf(series []analysis.Series) []string {
+	names := []string{}
+	for _, one := range series {
+		for i := range one.Points {
+			for name := range one.Points[i].Dependencies {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // whileSent leaves out the drain, in which nothing is sent and the last answers
@@ -101,11 +132,11 @@ func newCharts(d Data) charts {
 	names := cellNames(s)
 	out := charts{
 		LoadUnit: "requests/s", Cells: make([]chartCell, len(s.Cells)), Clouds: make([]cloud, len(s.Cells)),
-		Steps: make([][]chartStep, len(s.Cells)), Lines: map[string][]*lines{}, X: []float64{},
+		Steps: make([][]chartStep, len(s.Cells)), Objective: chartObjectiveOf(s), Lines: map[string][]*lines{}, X: []float64{},
 	}
 	for i := range s.Cells {
 		out.Cells[i] = newChartCell(&s.Cells[i], names[i])
-		out.Steps[i] = chartSteps(s.Cells[i].Steps)
+		out.Steps[i] = chartSteps(&s.Cells[i])
 		if s.Cells[i].Load.Kind == "closed" {
 			out.LoadUnit = "users"
 		}
@@ -113,7 +144,9 @@ func newCharts(d Data) charts {
 	series := known(d.Series, s)
 	out.Warmup, out.Drain = phases(series)
 	g := newGrid(series)
-	thin := newThinning(len(g.moments), pointsPerLine(len(series), len(s.Cells)))
+	out.Dependencies = dependenciesOf(series)
+	metrics := withDependencies(out.Dependencies)
+	thin := newThinning(len(g.moments), pointsPerLine(len(metrics), len(series), len(s.Cells)))
 	out.X, out.Thinned = thin.times(g.moments), thin.active()
 	for _, m := range metrics {
 		out.Lines[m.name] = make([]*lines, len(s.Cells))
@@ -159,33 +192,10 @@ func newChartCell(c *analysis.CellSummary, name string) chartCell {
 		bytes := float64(*c.Limits.MemoryBytes)
 		out.MemoryLimit = &bytes
 	}
+	out.Searched, out.Breaking, out.Knee = searched(c) && !c.Load.Stages, newChartBreaking(c), newChartKnee(c)
 	if q := c.LatencyMS; q != nil {
 		out.P50, out.P99, out.P999 = finite(&q.P50), finite(&q.P99), finite(&q.P999)
 	}
-	return out
-}
-
-// chartSteps are a cell's levels in the order of their rate, so that a line
-// through them runs one way.
-func chartSteps(steps []analysis.Step) []chartStep {
-	out := []chartStep{}
-	for i := range steps {
-		s := &steps[i]
-		one := chartStep{Target: s.Target, Rate: s.RateRPS, Throttled: finite(s.Throttled)}
-		if q := s.LatencyMS; q != nil {
-			one.P50, one.P99, one.P999 = finite(&q.P50), finite(&q.P99), finite(&q.P999)
-		}
-		out = append(out, one)
-	}
-	slices.SortStableFunc(out, func(a, b chartStep) int {
-		switch {
-		case a.Target < b.Target:
-			return -1
-		case a.Target > b.Target:
-			return 1
-		}
-		return 0
-	})
 	return out
 }
 

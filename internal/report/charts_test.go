@@ -157,8 +157,20 @@ func TestPhasesAreFoundOverAllTrials(t *testing.T) {
 	if l := c.Lines["memory"][0]; l.Mid[len(l.Mid)-1] == nil {
 		t.Error("the memory is not drawn in the drain")
 	}
-	if c.Lines["dependencies"][0] != nil {
+	if c.Lines["wait_p99"][0] != nil {
 		t.Error("a line for what was not measured")
+	}
+}
+
+func TestEachDependencyHasItsLines(t *testing.T) {
+	c := newCharts(rampFixture())
+	if len(c.Dependencies) != 1 || c.Dependencies[0] != "mongodb" {
+		t.Fatalf("dependencies %q, want mongodb", c.Dependencies)
+	}
+	for _, name := range []string{"dependency_cpu:mongodb", "dependency_memory:mongodb"} {
+		if all := c.Lines[name]; len(all) != 2 || all[0] == nil || all[1] == nil {
+			t.Errorf("%s has no line of each cell: %v", name, all)
+		}
 	}
 }
 

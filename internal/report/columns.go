@@ -5,91 +5,125 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
-// column is one column of the table of cells, as text for the terminal and for
-// Markdown. The unit stands in the header, so the values are bare and align.
-type column struct {
-	head  string // two lines: what it is, and its unit
-	left  bool   // words stand left, figures right
-	cells []string
-	tone  func(cell int) tone
+// layouts are the tables of cells, the fullest first: a terminal takes the first
+// that fits. What a narrower one leaves out stands in the lines below it.
+func layouts(s *analysis.Summary) [][]display.Column {
+	if benchmarked(s) {
+		return benchLayouts(s)
+	}
+	full := columns(s)
+	var tail, words []display.Column
+	if slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Causes != nil }) {
+		tail = []display.Column{tailColumn(s)}
+	}
+	if len(flags(s)) > 0 {
+		words = []display.Column{flagsColumn(s)}
+	}
+	all := [][]display.Column{slices.Concat(full, tail, words), slices.Concat(full, tail), slices.Concat(shortened(s, full), tail)}
+	if rest := without(full, p999Head+"\nms"); len(rest) < len(full) {
+		all = append(all, slices.Concat(rest, tail), slices.Concat(shortened(s, rest), tail))
+		full = rest
+	}
+	return append(all, slices.Concat(full, words), full, shortened(s, full))
 }
 
-// tone says how a value is set off, where colours are wanted.
-type tone int
+const p999Head = "p99.9"
 
-const (
-	normal tone = iota
-	quiet       // belongs to the figure beside it
-	warning
-	bad
-)
+// tellsP999 reports whether the table has a column of p99.9: where one parameter
+// is varied, as published tables of it do, and every cell saw enough periods.
+func tellsP999(s *analysis.Summary) bool {
+	if len(axes(s)) != 1 {
+		return false
+	}
+	return !slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool {
+		limited := c.CPU.Periods != nil && c.Limits.CPUMillis != nil
+		return !limited || slices.Contains(c.Flags, "few_periods_for_p999")
+	})
+}
+
+// without leaves out the column with a head.
+func without(cols []display.Column, head string) []display.Column {
+	return slices.DeleteFunc(slices.Clone(cols), func(c display.Column) bool { return c.Head == head })
+}
+
+// each writes one cell of a column for each cell of the record.
+func each(s *analysis.Summary, of func(*analysis.CellSummary) string) []string {
+	out := make([]string, len(s.Cells))
+	for i := range s.Cells {
+		out[i] = of(&s.Cells[i])
+	}
+	return out
+}
+
+// quantileColumn is a quantile of each cell's latency.
+func quantileColumn(s *analysis.Summary, name string, of func(*analysis.Quantiles) float64) display.Column {
+	return display.Column{Head: name + "\nms", Cells: aligned(each(s, func(c *analysis.CellSummary) string {
+		if c.LatencyMS == nil {
+			return display.Absent
+		}
+		return display.Figure(of(c.LatencyMS))
+	}))}
+}
 
 // columns builds the table of cells. Columns that would be the same "–" for
 // every cell are left out, except those that every report is read for.
-func columns(s *analysis.Summary) []column {
+func columns(s *analysis.Summary) []display.Column {
+	if anySearched(s) {
+		return searchColumns(s)
+	}
 	cols := nameColumns(s)
-	each := func(of func(*analysis.CellSummary) string) []string {
-		out := make([]string, len(s.Cells))
-		for i := range s.Cells {
-			out[i] = of(&s.Cells[i])
-		}
-		return out
-	}
-	quantile := func(of func(*analysis.Quantiles) float64) []string {
-		return aligned(each(func(c *analysis.CellSummary) string {
-			if c.LatencyMS == nil {
-				return absent
-			}
-			return figure(of(c.LatencyMS))
-		}))
-	}
 	head, spreads := spreadColumn(s)
 	cols = append(cols,
-		column{head: "requests\n/s", cells: aligned(each(func(c *analysis.CellSummary) string { return maybe(c.RateRPS, figure) }))},
-		column{head: "p50\nms", cells: quantile(func(q *analysis.Quantiles) float64 { return q.P50 })},
-		column{head: "p99\nms", cells: quantile(func(q *analysis.Quantiles) float64 { return q.P99 })},
-		column{head: head, left: true, cells: spreads, tone: func(int) tone { return quiet }},
-		column{head: "available\n%", tone: func(i int) tone { return availabilityTone(s.Cells[i].Availability) },
-			cells: aligned(each(func(c *analysis.CellSummary) string { return strings.TrimSuffix(maybe(c.Availability, percent), "%") }))},
-		column{head: "CPU\n% of limit", cells: aligned(each(func(c *analysis.CellSummary) string {
+		display.Column{Head: "requests\n/s", Cells: aligned(each(s, func(c *analysis.CellSummary) string { return maybe(c.RateRPS, display.Figure) }))},
+		quantileColumn(s, "p50", func(q *analysis.Quantiles) float64 { return q.P50 }),
+		quantileColumn(s, "p99", func(q *analysis.Quantiles) float64 { return q.P99 }),
+		display.Column{Head: head, Left: true, Cells: spreads, Tone: func(int) display.Tone { return display.Quiet }},
+	)
+	if tellsP999(s) {
+		cols = append(cols, quantileColumn(s, p999Head, func(q *analysis.Quantiles) float64 { return q.P999 }))
+	}
+	cols = append(cols,
+		display.Column{Head: "available\n%", Tone: func(i int) display.Tone { return availabilityTone(s.Cells[i].Availability) },
+			Cells: aligned(each(s, func(c *analysis.CellSummary) string { return strings.TrimSuffix(maybe(c.Availability, percent), "%") }))},
+		display.Column{Head: "CPU\n% of limit", Cells: aligned(each(s, func(c *analysis.CellSummary) string {
 			return strings.TrimSuffix(maybe(c.CPU.OfLimit, share), "%")
 		}))},
-		column{head: "throttled\nperiods", cells: throttledColumn(s), tone: func(i int) tone { return throttledTone(throttledShare(&s.Cells[i])) }},
-		column{head: "memory\npeak MiB", cells: aligned(each(func(c *analysis.CellSummary) string {
-			return maybe(c.Memory.PeakBytes, func(b int64) string { return figure(mebibytes(b)) })
+		display.Column{Head: throttledHead, Cells: throttledColumn(s), Tone: func(i int) display.Tone { return throttledTone(throttledShare(&s.Cells[i])) }},
+		display.Column{Head: "memory\npeak MiB", Cells: aligned(each(s, func(c *analysis.CellSummary) string {
+			return maybe(c.Memory.PeakBytes, func(b int64) string { return display.Figure(mebibytes(b)) })
 		}))},
 	)
 	if slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Objective != nil }) {
-		cols = append(cols, column{head: "objective\n", left: true, cells: each(objectiveWord),
-			tone: func(i int) tone {
+		cols = append(cols, display.Column{Head: "objective\n", Left: true, Cells: each(s, objectiveWord),
+			Tone: func(i int) display.Tone {
 				if objectiveWord(&s.Cells[i]) == "missed" {
-					return bad
+					return display.Bad
 				}
-				return normal
+				return display.Normal
 			}})
 	}
 	return cols
 }
 
 // nameColumns are the service and each varied setting.
-func nameColumns(s *analysis.Summary) []column {
-	services := column{head: "service\n", left: true}
+func nameColumns(s *analysis.Summary) []display.Column {
+	services := display.Column{Head: "service\n", Left: true}
 	for i := range s.Cells {
-		services.cells = append(services.cells, plain(s.Cells[i].Service))
+		services.Cells = append(services.Cells, display.Plain(s.Cells[i].Service))
 	}
-	cols := []column{services}
+	cols := []display.Column{services}
 	for _, name := range axes(s) {
-		col := column{head: plain(name) + "\n", left: true}
+		col := display.Column{Head: display.Plain(name) + "\n", Left: true}
 		for i := range s.Cells {
 			value := setting(&s.Cells[i], name)
 			if value == "" {
-				value = absent
+				value = display.Absent
 			}
-			col.cells = append(col.cells, plain(value))
+			col.Cells = append(col.Cells, display.Plain(value))
 		}
 		cols = append(cols, col)
 	}
@@ -97,56 +131,31 @@ func nameColumns(s *analysis.Summary) []column {
 }
 
 // flagsColumn holds the warnings as words.
-func flagsColumn(s *analysis.Summary) column {
-	col := column{head: "flags\n", left: true, tone: func(int) tone { return warning }}
+func flagsColumn(s *analysis.Summary) display.Column {
+	col := display.Column{Head: "flags\n", Left: true, Tone: func(int) display.Tone { return display.Warning }}
 	for i := range s.Cells {
-		col.cells = append(col.cells, plain(strings.Join(s.Cells[i].Flags, " ")))
+		col.Cells = append(col.Cells, display.Plain(strings.Join(s.Cells[i].Flags, " ")))
 	}
 	return col
 }
 
-// spread tells how sure a cell's p99 is: its 95% interval where there is one,
-// else the range over its trials; what is said in words which of them it is.
-func spread(c *analysis.CellSummary) (low, high float64, what certainty) {
-	if ends, ok := c.Intervals["latency_ms.p99"]; ok {
-		return ends[0], ends[1], interval
-	}
-	low, high, n := trialRange(c, func(t *analysis.TrialFigures) *float64 { return t.P99 })
-	if n < 2 {
-		return 0, 0, unknown
-	}
-	return low, high, ranged
+// tailColumn says what the slow tail is mostly made of.
+func tailColumn(s *analysis.Summary) display.Column {
+	return display.Column{Head: "slow tail\nis mostly", Left: true, Cells: each(s, tailWord), Tone: func(i int) display.Tone { return tailTone(&s.Cells[i]) }}
 }
 
-// spreadColumn is the column beside p99. Where some cells have intervals and
-// others only a range, the ranges are marked.
-func spreadColumn(s *analysis.Summary) (head string, cells []string) {
-	intervals, ranges := 0, 0
-	for i := range s.Cells {
-		low, high, what := spread(&s.Cells[i])
-		text := absent
-		if what != unknown {
-			text = figure(low) + "–" + figure(high)
+const throttledHead = "throttled\nperiods"
+
+// shortened gives throttling its share only, where there is no room for the
+// number of periods.
+func shortened(s *analysis.Summary, cols []display.Column) []display.Column {
+	out := slices.Clone(cols)
+	for i := range out {
+		if out[i].Head == throttledHead {
+			out[i].Cells = each(s, func(c *analysis.CellSummary) string { return maybe(throttledShare(c), share) })
 		}
-		switch what {
-		case interval:
-			intervals++
-		case ranged:
-			ranges++
-			text += "*"
-		}
-		cells = append(cells, text)
 	}
-	if intervals > 0 && ranges > 0 {
-		return "95% (* range\nof trials)", cells
-	}
-	for i := range cells {
-		cells[i] = strings.TrimSuffix(cells[i], "*")
-	}
-	if ranges > 0 {
-		return "range of\nthe trials", cells
-	}
-	return "95%\ninterval", cells
+	return out
 }
 
 // throttledColumn writes "29 of 32 (91%)" with the parts under one another.
@@ -160,7 +169,7 @@ func throttledColumn(s *analysis.Summary) []string {
 		if part == nil {
 			continue
 		}
-		p := parts{grouped(*c.CPU.ThrottledPeriods), grouped(*c.CPU.Periods), "(" + share(*part) + ")"}
+		p := parts{display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods), "(" + share(*part) + ")"}
 		rows[i] = p
 		for n, text := range []string{p.hit, p.of, p.share} {
 			widest[n] = max(widest[n], len(text))
@@ -169,43 +178,12 @@ func throttledColumn(s *analysis.Summary) []string {
 	out := make([]string, len(rows))
 	for i, p := range rows {
 		if p.of == "" {
-			out[i] = absent
+			out[i] = display.Absent
 			continue
 		}
 		out[i] = fmt.Sprintf("%*s of %*s %*s", widest[0], p.hit, widest[1], p.of, widest[2], p.share)
 	}
 	return out
-}
-
-// levelColumns are the table of the levels that staged loads held: one line a
-// level and cell, upwards, so that the cells stand side by side. Unless repeat
-// is set, a level's load is written at its first line only.
-func levelColumns(s *analysis.Summary, repeat bool) (cols []column, rows int) {
-	levels, unit := levelRows(s, cellNames(s))
-	each := func(of func(*levelRow) string) []string {
-		out := make([]string, len(levels))
-		for i := range levels {
-			out[i] = of(&levels[i])
-		}
-		return out
-	}
-	bare := func(text string) string { return strings.TrimSuffix(text, "%") }
-	return []column{
-		{head: "load\n" + unit, cells: each(func(r *levelRow) string {
-			if r.First || repeat {
-				return r.Target
-			}
-			return ""
-		})},
-		{head: "cell\n", left: true, cells: each(func(r *levelRow) string { return r.Name })},
-		{head: "requests\n/s", cells: aligned(each(func(r *levelRow) string { return r.Rate }))},
-		{head: "p50\nms", cells: aligned(each(func(r *levelRow) string { return r.P50 }))},
-		{head: "p99\nms", cells: aligned(each(func(r *levelRow) string { return r.P99 }))},
-		{head: "available\n%", cells: aligned(each(func(r *levelRow) string { return bare(r.Avail.Figure) })),
-			tone: func(i int) tone { return levels[i].tone }},
-		{head: "CPU\n% of limit", cells: aligned(each(func(r *levelRow) string { return bare(r.CPU) }))},
-		{head: "throttled\n% of periods", cells: aligned(each(func(r *levelRow) string { return bare(r.Thrott) }))},
-	}, len(levels)
 }
 
 // aligned pads figures on the right so that their decimal points stand under
@@ -228,35 +206,32 @@ func aligned(cells []string) []string {
 	return out
 }
 
-func availabilityTone(v *float64) tone {
+func availabilityTone(v *float64) display.Tone {
 	switch {
 	case v == nil:
-		return normal
+		return display.Normal
 	case *v < enoughAnswers:
-		return bad
+		return display.Bad
 	case *v < 99.9:
-		return warning
+		return display.Warning
 	}
-	return normal
+	return display.Normal
 }
 
-func throttledTone(part *float64) tone {
+func throttledTone(part *float64) display.Tone {
 	if part != nil && *part >= 0.25 {
-		return warning
+		return display.Warning
 	}
-	return normal
+	return display.Normal
 }
 
 // objectiveWord is "met", "missed", or "–" where it cannot be told.
 func objectiveWord(c *analysis.CellSummary) string {
 	if c.Objective == nil || c.Objective.Met == nil {
-		return absent
+		return display.Absent
 	}
 	if *c.Objective.Met {
 		return "met"
 	}
 	return "missed"
 }
-
-// width is how many columns of a terminal a text takes.
-func width(text string) int { return ansi.StringWidth(text) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // comparison ranks the cells that answered: by p99 where it was measured, else
@@ -56,7 +57,7 @@ func (a *answer) ranked(all []contender) []string {
 	best := all[0]
 	var tied []contender
 	for _, c := range all[1:] {
-		if !apart(best, c) {
+		if !a.apart(best, c) {
 			tied = append(tied, c)
 		}
 	}
@@ -66,7 +67,7 @@ func (a *answer) ranked(all []contender) []string {
 		text = fmt.Sprintf("%s has the lowest p99%s%s: %s against %s", best.name, among(all), doubt(all),
 			milliseconds(best.value), others(inPlan, all, best))
 	case len(tied) == len(all)-1:
-		text = indistinct(all)
+		text = a.indistinct(all)
 	default:
 		text = leading(inPlan, append([]contender{best}, tied...))
 	}
@@ -110,7 +111,7 @@ func others(inPlan, ranked []contender, best contender) string {
 }
 
 // indistinct words the case that no cell is clearly ahead.
-func indistinct(ranked []contender) string {
+func (a *answer) indistinct(ranked []contender) string {
 	if len(ranked) > fewNames {
 		return fmt.Sprintf("No cell of %d has clearly the lowest p99: %s, %s", len(ranked), fromTo(ranked), overlap(ranked))
 	}
@@ -118,7 +119,7 @@ func indistinct(ranked []contender) string {
 	everyPair := true
 	for i, x := range ranked {
 		for _, y := range ranked[i+1:] {
-			everyPair = everyPair && !apart(x, y)
+			everyPair = everyPair && !a.apart(x, y)
 		}
 	}
 	if !everyPair {
@@ -189,9 +190,14 @@ func overlap(all []contender) string {
 	}
 	switch weakest {
 	case interval:
+		if slices.ContainsFunc(all[1:], func(c contender) bool { return apart(all[0], c) }) {
+			return "over their trials the difference may be chance"
+		}
 		return "their 95% intervals overlap"
 	case ranged:
 		return "their trials overlap"
+	case byFrames:
+		return "their intervals by frames overlap"
 	}
 	return "the same figure"
 }
@@ -211,7 +217,7 @@ func caveat(all []contender) string {
 		weakest = min(weakest, c.sure)
 	}
 	switch weakest {
-	case unknown:
+	case unknown, byFrames:
 		return "Not every cell has two trials: a difference may be chance."
 	case ranged:
 		return "Too few trials for 95% intervals: a difference may be chance."
@@ -270,8 +276,8 @@ func (a *answer) servesMore(best contender) string {
 	byValue(all)
 	top := all[len(all)-1]
 	for _, c := range all {
-		if c.cell == best.cell && c.sure == interval && top.sure == interval && apart(c, top) {
-			return fmt.Sprintf("%s serves more: %s requests/s against %s.", top.name, figure(top.value), figure(c.value))
+		if c.cell == best.cell && c.sure == interval && top.sure == interval && a.apart(c, top) {
+			return fmt.Sprintf("%s serves more: %s requests/s against %s.", top.name, display.Figure(top.value), display.Figure(c.value))
 		}
 	}
 	return ""
@@ -292,28 +298,28 @@ func (a *answer) rates(cells []int) []contender {
 func (a *answer) mostRequests(cells []int) string {
 	all := a.rates(cells)
 	if len(all) == 1 {
-		return fmt.Sprintf("%s: %s requests/s.", all[0].name, figure(all[0].value))
+		return fmt.Sprintf("%s: %s requests/s.", all[0].name, display.Figure(all[0].value))
 	}
 	inPlan := slices.Clone(all)
 	byValue(all)
 	slices.Reverse(all)
 	best, next := all[0], all[1]
 	why := a.noLatency() + "."
-	if !apart(best, next) {
+	if !a.apart(best, next) {
 		return fmt.Sprintf("Requests/s do not tell %s and %s apart (%s and %s, %s); %s", best.name, next.name,
-			figure(best.value), figure(next.value), overlap(all[:2]), why)
+			display.Figure(best.value), display.Figure(next.value), overlap(all[:2]), why)
 	}
 	if len(all) > fewNames {
 		return fmt.Sprintf("%s serves the most of %d cells: %s requests/s against %s (%s) down to %s (%s); %s", best.name, len(all),
-			figure(best.value), figure(next.value), next.name, figure(all[len(all)-1].value), all[len(all)-1].name, why)
+			display.Figure(best.value), display.Figure(next.value), next.name, display.Figure(all[len(all)-1].value), all[len(all)-1].name, why)
 	}
 	var words []string
 	for _, c := range inPlan {
 		if c.cell != best.cell {
-			words = append(words, fmt.Sprintf("%s (%s)", figure(c.value), c.name))
+			words = append(words, fmt.Sprintf("%s (%s)", display.Figure(c.value), c.name))
 		}
 	}
-	return strings.Join([]string{fmt.Sprintf("%s serves the most: %s requests/s against %s", best.name, figure(best.value), list(words)), why}, "; ")
+	return strings.Join([]string{fmt.Sprintf("%s serves the most: %s requests/s against %s", best.name, display.Figure(best.value), list(words)), why}, "; ")
 }
 
 // noLatency says why there is no percentile.

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // csvColumn is one column; its name has the unit and never changes, so that
@@ -21,7 +22,10 @@ type csvColumn struct {
 // CSV writes one line a cell. The fixed columns come first, then one column
 // vary_NAME for each varied setting.
 func CSV(w io.Writer, s *analysis.Summary) error {
-	cols := csvColumns()
+	if benchmarked(s) {
+		return csvBenchmarks(w, s)
+	}
+	cols := append(csvColumns(), csvVerdicts(s)...)
 	for _, name := range axes(s) {
 		cols = append(cols, csvColumn{"vary_" + snake(name), func(c *analysis.CellSummary) string { return setting(c, name) }})
 	}
@@ -56,16 +60,16 @@ func csvColumns() []csvColumn {
 		{"memory_limit_bytes", func(c *cellSummary) string { return whole(c.Limits.MemoryBytes) }},
 		{"replicas", func(c *cellSummary) string { return strconv.Itoa(c.Limits.Replicas) }},
 		{"load_kind", func(c *cellSummary) string { return c.Load.Kind }},
-		{"load_users", func(c *cellSummary) string { return exact(c.Load.Users) }},
-		{"load_rate_rps", func(c *cellSummary) string { return exact(c.Load.Rate) }},
+		{"load_users", func(c *cellSummary) string { return display.Exact(c.Load.Users) }},
+		{"load_rate_rps", func(c *cellSummary) string { return display.Exact(c.Load.Rate) }},
 		{"load_requests", func(c *cellSummary) string { return whole(c.Load.Requests) }},
 		{"load_stages", func(c *cellSummary) string { return strconv.FormatBool(c.Load.Stages) }},
 		{"trials", func(c *cellSummary) string { return strconv.Itoa(c.Trials) }},
 		{"requests", func(c *cellSummary) string { return strconv.FormatInt(c.Requests, 10) }},
-		{"rate_rps", func(c *cellSummary) string { return exact(c.RateRPS) }},
+		{"rate_rps", func(c *cellSummary) string { return display.Exact(c.RateRPS) }},
 		{"rate_rps_low", intervalEnd("rate_rps", 0)},
 		{"rate_rps_high", intervalEnd("rate_rps", 1)},
-		{"availability_percent", func(c *cellSummary) string { return exact(c.Availability) }},
+		{"availability_percent", func(c *cellSummary) string { return display.Exact(c.Availability) }},
 	}
 	cols = append(cols, csvQuantiles("latency", func(c *cellSummary) *analysis.Quantiles { return c.LatencyMS })...)
 	cols = append(cols,
@@ -84,29 +88,30 @@ func csvUse() []csvColumn {
 		{"malformed", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Malformed, 10) }},
 		{"bad_status", func(c *cellSummary) string { return strconv.FormatInt(badAnswers(&c.Errors), 10) }},
 		{"dropped", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Dropped, 10) }},
-		{"cpu_cores", func(c *cellSummary) string { return exact(c.CPU.Cores) }},
-		{"cpu_limit_cores", func(c *cellSummary) string { return exact(c.CPU.Limit) }},
-		{"cpu_of_limit", func(c *cellSummary) string { return exact(c.CPU.OfLimit) }},
+		{"cpu_cores", func(c *cellSummary) string { return display.Exact(c.CPU.Cores) }},
+		{"cpu_limit_cores", func(c *cellSummary) string { return display.Exact(c.CPU.Limit) }},
+		{"cpu_of_limit", func(c *cellSummary) string { return display.Exact(c.CPU.OfLimit) }},
 		{"periods", func(c *cellSummary) string { return whole(c.CPU.Periods) }},
 		{"throttled_periods", func(c *cellSummary) string { return whole(c.CPU.ThrottledPeriods) }},
-		{"throttled_ms", func(c *cellSummary) string { return exact(c.CPU.ThrottledMS) }},
+		{"throttled_ms", func(c *cellSummary) string { return display.Exact(c.CPU.ThrottledMS) }},
 		{"memory_peak_bytes", func(c *cellSummary) string { return whole(c.Memory.PeakBytes) }},
-		{"memory_of_limit", func(c *cellSummary) string { return exact(c.Memory.OfLimit) }},
+		{"memory_of_limit", func(c *cellSummary) string { return display.Exact(c.Memory.OfLimit) }},
 		{"oom_kills", func(c *cellSummary) string { return whole(c.Memory.OOMKills) }},
 		{"restarts", func(c *cellSummary) string { return whole(c.Restarts) }},
-		{"agent_cores", func(c *cellSummary) string { return exact(c.Generator.Cores) }},
-		{"agent_run_wait_cores", func(c *cellSummary) string { return exact(c.Generator.RunWaitCores) }},
+		{"agent_cores", func(c *cellSummary) string { return display.Exact(c.Generator.Cores) }},
+		{"agent_run_wait_cores", func(c *cellSummary) string { return display.Exact(c.Generator.RunWaitCores) }},
 		{"agent_limited", func(c *cellSummary) string { return strconv.FormatBool(c.Generator.Limited) }},
-		{"send_lag_p99_us", func(c *cellSummary) string { return exact(c.Generator.SendLagP99US) }},
-		{"host_idle_cores", func(c *cellSummary) string { return exact(c.Host.IdleCores) }},
-		{"host_foreign_cores", func(c *cellSummary) string { return exact(c.Host.ForeignCores) }},
-		{"host_steal_cores", func(c *cellSummary) string { return exact(c.Host.StealCores) }},
+		{"send_lag_p99_us", func(c *cellSummary) string { return display.Exact(c.Generator.SendLagP99US) }},
+		{"host_idle_cores", func(c *cellSummary) string { return display.Exact(c.Host.IdleCores) }},
+		{"host_foreign_cores", func(c *cellSummary) string { return display.Exact(c.Host.ForeignCores) }},
+		{"host_steal_cores", func(c *cellSummary) string { return display.Exact(c.Host.StealCores) }},
 		{"objective", func(c *cellSummary) string {
 			if c.Objective == nil || c.Objective.Met == nil {
 				return ""
 			}
 			return objectiveWord(c)
 		}},
+		{"intervals_of", func(c *cellSummary) string { return c.IntervalsOf }},
 		{"flags", func(c *cellSummary) string { return strings.Join(c.Flags, " ") }},
 	}
 }
@@ -118,7 +123,7 @@ func csvQuantiles(name string, of func(*cellSummary) *analysis.Quantiles) []csvC
 			if of(c) == nil {
 				return ""
 			}
-			return exact(&of(c).All()[i].Value)
+			return display.Exact(&of(c).All()[i].Value)
 		}})
 	}
 	return cols
@@ -131,16 +136,8 @@ func intervalEnd(path string, end int) func(*cellSummary) string {
 		if !ok {
 			return ""
 		}
-		return exact(&ends[end])
+		return display.Exact(&ends[end])
 	}
-}
-
-// exact writes a number for programs: all its digits, no grouping.
-func exact(v *float64) string {
-	if finite(v) == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
 func whole(v *int64) string {

@@ -3,8 +3,10 @@ package report
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // detail is all else that is known of a cell, for those who want to check.
@@ -14,12 +16,15 @@ type detail struct {
 	Open   bool
 	Groups []group
 	Trials []trialRow
+	Loads  []levelRow // that a search held
+	Unit   string     // of the loads
 }
 
 // group is a short table of facts under a heading.
 type group struct {
 	Head  string
 	Facts []fact
+	Words bool // sentences rather than figures
 }
 
 type fact struct{ Name, Text string }
@@ -27,26 +32,71 @@ type fact struct{ Name, Text string }
 type trialRow struct{ Trial, Attempt, Rate, P50, P99, Throttled string }
 
 func newDetail(c *analysis.CellSummary, name string, m mark) detail {
+	if measuresItself(c) {
+		return newBenchDetail(c, name, m)
+	}
 	d := detail{Name: name, Mark: m}
-	d.Groups = []group{
-		{"Asked", askedFacts(c)},
-		{"Requests", requestFacts(c)},
-		{"Latency, ms", latencyFacts(c)},
-		{"Service", serviceFacts(c)},
-		{"Generator and host", generatorFacts(c)},
+	if facts := explained(c); len(facts) > 0 {
+		head := "Knee"
+		if searched(c) {
+			head = typeset(breakLine(c))
+		}
+		d.Groups = append(d.Groups, group{Head: head, Facts: typesetAll(facts), Words: true})
+	}
+	d.Groups = append(d.Groups,
+		group{Head: "Asked", Facts: askedFacts(c)},
+		group{Head: "Requests", Facts: requestFacts(c)},
+		group{Head: "Latency, ms", Facts: latencyFacts(c)},
+		group{Head: "Service", Facts: serviceFacts(c)},
+		group{Head: "Generator and host", Facts: generatorFacts(c)},
+	)
+	if facts := dependencyFacts(c); len(facts) > 0 {
+		d.Groups = append(d.Groups, group{Head: "Dependencies", Facts: facts})
+	}
+	if c.Causes != nil {
+		d.Groups = append(d.Groups, group{Head: "Slow tail", Facts: tailFacts(c.Causes)})
+	}
+	if searched(c) && !c.Load.Stages {
+		d.Unit = loadUnit(c)
+		for i := range c.Steps {
+			d.Loads = append(d.Loads, newLevelRow(&c.Steps[i]))
+		}
 	}
 	for i := range c.PerTrial {
 		t := &c.PerTrial[i]
-		d.Trials = append(d.Trials, trialRow{Trial: grouped(int64(t.Trial)), Attempt: grouped(int64(t.Attempt) + 1),
-			Rate: maybe(t.RateRPS, figure), P50: maybe(t.P50, figure), P99: maybe(t.P99, figure), Throttled: maybe(t.Throttled, share)})
+		d.Trials = append(d.Trials, trialRow{Trial: display.Grouped(int64(t.Trial)), Attempt: display.Grouped(int64(t.Attempt) + 1),
+			Rate: maybe(t.RateRPS, display.Figure), P50: maybe(t.P50, display.Figure), P99: maybe(t.P99, display.Figure), Throttled: maybe(t.Throttled, share)})
 	}
 	return d
 }
 
+func typesetAll(facts []fact) []fact {
+	for i := range facts {
+		facts[i].Text = typeset(facts[i].Text)
+	}
+	return facts
+}
+
+// tailFacts divide the slow tail.
+func tailFacts(c *analysis.Causes) []fact {
+	facts := []fact{
+		{"from " + quantileName(c.Quantile) + " on", milliseconds(c.FromMS)},
+		{"requests", display.Grouped(int64(c.Requests))},
+		{"on average", milliseconds(c.MeanMS)},
+	}
+	for _, p := range parts(c) {
+		facts = append(facts, fact{p.long, p.Text()})
+		if p.name == "throttling" && c.ThrottledDirectly > 0 {
+			facts = append(facts, fact{"of it within windows", share(c.ThrottledDirectly)})
+		}
+	}
+	return facts
+}
+
 func askedFacts(c *analysis.CellSummary) []fact {
-	facts := []fact{{"cell", plain(c.Label)}, {"limits", limitsText(c)}, {"load", loadText(c)}, {"trials", grouped(int64(c.Trials))}}
+	facts := []fact{{"cell", display.Plain(c.Label)}, {"limits", limitsText(c)}, {"load", loadText(c)}, {"trials", display.Grouped(int64(c.Trials))}}
 	if c.Objective != nil {
-		facts = append(facts, fact{"objective", typeset(plain(c.Objective.Text)) + ": " + objectiveWord(c)})
+		facts = append(facts, fact{"objective", typeset(display.Plain(c.Objective.Text)) + ": " + objectiveWord(c)})
 	}
 	return facts
 }
@@ -55,11 +105,11 @@ func askedFacts(c *analysis.CellSummary) []fact {
 // occur are left out, but where none occurred, that is said.
 func requestFacts(c *analysis.CellSummary) []fact {
 	e := &c.Errors
-	facts := []fact{{"ended", grouped(c.Requests)}}
+	facts := []fact{{"ended", display.Grouped(c.Requests)}}
 	errors := 0
 	say := func(name string, n int64) {
 		if n != 0 {
-			facts = append(facts, fact{name, grouped(n)})
+			facts = append(facts, fact{name, display.Grouped(n)})
 			errors++
 		}
 	}
@@ -68,7 +118,7 @@ func requestFacts(c *analysis.CellSummary) []fact {
 	say("cut off", e.Cut)
 	say("not HTTP", e.Malformed)
 	for _, code := range slices.Sorted(maps.Keys(e.Status)) {
-		say("status "+plain(code), e.Status[code])
+		say("status "+display.Plain(code), e.Status[code])
 	}
 	say("due, never sent", e.Dropped)
 	if errors == 0 {
@@ -80,47 +130,91 @@ func requestFacts(c *analysis.CellSummary) []fact {
 // latencyFacts give both latencies side by side: from intended, and from sent.
 func latencyFacts(c *analysis.CellSummary) []fact {
 	var facts []fact
+	if c.LatencyMS != nil && c.LatencyMS.Mean > 0 {
+		facts = append(facts, fact{"lowest", pair(c, func(q *analysis.Quantiles) float64 { return q.Min })},
+			fact{"on average", pair(c, func(q *analysis.Quantiles) float64 { return q.Mean })})
+	}
 	for i, name := range []string{"p50", "p90", "p95", "p99", "p99.9", "highest"} {
-		text := absent
-		if c.LatencyMS != nil {
-			text = figure(c.LatencyMS.All()[i].Value)
-		}
-		if c.ServiceMS != nil {
-			text += " (" + figure(c.ServiceMS.All()[i].Value) + " from sent)"
-		}
-		facts = append(facts, fact{name, text})
+		facts = append(facts, fact{name, pair(c, func(q *analysis.Quantiles) float64 { return q.All()[i].Value })})
 	}
 	return facts
 }
 
+// pair writes a figure of both latencies.
+func pair(c *analysis.CellSummary, of func(*analysis.Quantiles) float64) string {
+	text := display.Absent
+	if c.LatencyMS != nil {
+		text = display.Figure(of(c.LatencyMS))
+	}
+	if c.ServiceMS != nil {
+		text += " (" + display.Figure(of(c.ServiceMS)) + " from sent)"
+	}
+	return text
+}
+
 func serviceFacts(c *analysis.CellSummary) []fact {
-	count := func(v *int64) string { return maybe(v, grouped) }
+	count := func(v *int64) string { return maybe(v, display.Grouped) }
 	facts := []fact{
-		{"CPU", maybe(c.CPU.Cores, func(v float64) string { return figure(v) + " cores" })},
+		{"CPU", maybe(c.CPU.Cores, func(v float64) string { return display.Figure(v) + " cores" })},
 		{"throttled", throttledText(c)},
 		{"per throttled period", throttledPerPeriod(c)},
 		{"restarts", count(c.Restarts)},
 		{"killed for memory", count(c.Memory.OOMKills)},
 	}
+	return facts
+}
+
+// dependencyFacts tell of each dependency, and of the service's waits for them.
+func dependencyFacts(c *analysis.CellSummary) []fact {
+	var facts []fact
 	for i := range c.Dependencies {
 		dep := &c.Dependencies[i]
-		facts = append(facts, fact{plain(dep.Name), maybe(dep.Cores, func(v float64) string { return figure(v) + " cores" }) + ", peak " +
-			maybe(dep.PeakBytes, func(v int64) string { return size(float64(v)) })})
+		parts := []string{maybe(dep.Cores, func(v float64) string { return display.Figure(v) + " cores" }) + ", peak " +
+			maybe(dep.PeakBytes, func(v int64) string { return size(float64(v)) })}
+		if part := over(dep.ThrottledPeriods, dep.Periods); part != nil {
+			parts = append(parts, "throttled in "+share(*part)+" of its periods")
+		}
+		if n := dep.Restarts; n != nil && *n > 0 {
+			parts = append(parts, plural(int(*n), "restart"))
+		}
+		if n := dep.OOMKills; n != nil && *n > 0 {
+			parts = append(parts, plural(int(*n), "kill")+" for memory")
+		}
+		facts = append(facts, fact{display.Plain(dep.Name), strings.Join(parts, ", ")})
+	}
+	if w := c.WaitsMS; w != nil {
+		for _, one := range []struct {
+			name string
+			v    *float64
+		}{{"waited for, p50", w.P50}, {"waited for, p99", w.P99}, {"waited for, on average", &w.Mean}} {
+			facts = append(facts, fact{one.name, maybe(finite(one.v), milliseconds)})
+		}
 	}
 	return facts
+}
+
+// over is a share; nil where it is not known.
+func over(part, of *int64) *float64 {
+	if part == nil || of == nil || *of == 0 {
+		return nil
+	}
+	v := float64(*part) / float64(*of)
+	return &v
 }
 
 // throttledPerPeriod is the time throttled per throttled period. It is summed
 // over CPUs, and so can exceed the period.
 func throttledPerPeriod(c *analysis.CellSummary) string {
 	if c.CPU.ThrottledMS == nil || c.CPU.ThrottledPeriods == nil || *c.CPU.ThrottledPeriods == 0 {
-		return absent
+		return display.Absent
 	}
 	return milliseconds(*c.CPU.ThrottledMS/float64(*c.CPU.ThrottledPeriods)) + ", summed over CPUs"
 }
 
 func generatorFacts(c *analysis.CellSummary) []fact {
-	cores := func(v *float64) string { return maybe(v, func(v float64) string { return figure(v) + " cores" }) }
+	cores := func(v *float64) string {
+		return maybe(v, func(v float64) string { return display.Figure(v) + " cores" })
+	}
 	limited := "no"
 	if c.Generator.Limited {
 		limited = "yes: rates are lower bounds"
@@ -128,7 +222,7 @@ func generatorFacts(c *analysis.CellSummary) []fact {
 	return []fact{
 		{"agent's CPU", cores(c.Generator.Cores)},
 		{"agent waited for a CPU", cores(c.Generator.RunWaitCores)},
-		{"send lag, p99", maybe(c.Generator.SendLagP99US, func(v float64) string { return figure(v) + " µs" })},
+		{"send lag, p99", maybe(c.Generator.SendLagP99US, func(v float64) string { return display.Figure(v) + " µs" })},
 		{"agent was the limit", limited},
 		{"host idle", cores(c.Host.IdleCores)},
 		{"others' CPU", cores(c.Host.ForeignCores)},

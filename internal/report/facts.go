@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // runFacts say which record this is: name, platform, time, trials.
 func runFacts(s *analysis.Summary) []string {
 	e := &s.Experiment
-	facts := []string{plain(e.Name)}
+	facts := []string{display.Plain(e.Name)}
 	if e.Platform != "" {
-		facts = append(facts, plain(e.Platform))
+		facts = append(facts, display.Plain(e.Platform))
 	}
 	if at, err := time.Parse(time.RFC3339, e.Started); err == nil {
 		facts = append(facts, at.Format("2 January 2006, 15:04 MST"))
 	} else if e.Started != "" {
-		facts = append(facts, plain(e.Started))
+		facts = append(facts, display.Plain(e.Started))
 	}
 	if e.TrialsPlanned == e.TrialsDone {
 		facts = append(facts, plural(e.TrialsDone, "trial"))
@@ -35,7 +36,7 @@ func runFacts(s *analysis.Summary) []string {
 // cells; what differs is in the table.
 func setupFacts(s *analysis.Summary) []string {
 	var facts []string
-	for _, of := range []func(*analysis.CellSummary) string{limitsText, loadText} {
+	for _, of := range []func(*analysis.CellSummary) string{limitsText, loadText, askedText} {
 		text := ""
 		for i := range s.Cells {
 			if t := of(&s.Cells[i]); i == 0 {
@@ -58,9 +59,9 @@ func limitsText(c *analysis.CellSummary) string {
 	l := &c.Limits
 	var parts []string
 	if l.CPUMillis != nil {
-		cpus := figure(float64(*l.CPUMillis) / 1000)
+		cpus := display.Figure(float64(*l.CPUMillis) / 1000)
 		if *l.CPUMillis%1000 == 0 {
-			cpus = grouped(*l.CPUMillis / 1000)
+			cpus = display.Grouped(*l.CPUMillis / 1000)
 		}
 		cpus += " CPU"
 		if *l.CPUMillis > 1000 {
@@ -93,17 +94,31 @@ func loadText(c *analysis.CellSummary) string {
 	}
 	var parts []string
 	switch {
+	case searched(c) && !l.Stages: // its number is what was tested last
+		parts = append(parts, display.Plain(l.Kind)+" loop", "breaking point searched")
 	case l.Users != nil:
 		parts = append(parts, "closed loop", upTo+plural(int(*l.Users), "user"))
 	case l.Rate != nil:
-		parts = append(parts, "open loop", upTo+figure(*l.Rate)+" requests/s")
+		parts = append(parts, "open loop", upTo+display.Figure(*l.Rate)+" requests/s")
+	case measuresItself(c):
+		parts = append(parts, "nothing sent: the program measures itself")
 	case l.Kind != "":
-		parts = append(parts, plain(l.Kind)+" loop")
+		parts = append(parts, display.Plain(l.Kind)+" loop")
 	}
 	if l.Requests != nil {
-		parts = append(parts, grouped(*l.Requests)+" requests a trial")
+		parts = append(parts, display.Grouped(*l.Requests)+" requests a trial")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// askedText is the objective that a breaking point was searched for: without it
+// the figure says nothing. Where none was searched, the objective stands with
+// what became of it.
+func askedText(c *analysis.CellSummary) string {
+	if !searched(c) || c.Objective == nil {
+		return ""
+	}
+	return "objective " + display.Plain(c.Objective.Text)
 }
 
 // hostFacts word whatever the record says of the host. The names that are
@@ -156,12 +171,12 @@ func hostFacts(host any) []string {
 	runtimes, _ := take("runtimes")
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if v, ok := take(name); ok {
-			facts = append(facts, plain(strings.ReplaceAll(name, "_", " "))+" "+scalar(v))
+			facts = append(facts, display.Plain(strings.ReplaceAll(name, "_", " "))+" "+scalar(v))
 		}
 	}
 	if versions, ok := runtimes.(map[string]any); ok {
 		for _, name := range slices.Sorted(maps.Keys(versions)) {
-			facts = append(facts, plain(name)+" "+strings.TrimPrefix(scalar(versions[name]), plain(name)))
+			facts = append(facts, display.Plain(name)+" "+strings.TrimPrefix(scalar(versions[name]), display.Plain(name)))
 		}
 	}
 	return facts
@@ -185,7 +200,7 @@ func asObject(v any) (map[string]any, bool) {
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
-		return plain(v)
+		return display.Plain(v)
 	case float64:
 		if v == float64(int64(v)) {
 			return fmt.Sprintf("%d", int64(v))
@@ -194,7 +209,7 @@ func scalar(v any) string {
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
-		return absent
+		return display.Absent
 	}
-	return plain(string(data))
+	return display.Plain(string(data))
 }

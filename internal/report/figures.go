@@ -4,46 +4,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/millicore/millicore/internal/display"
 )
-
-// absent stands for what was not measured.
-const absent = "–"
-
-// grouped writes a whole number with a comma between thousands.
-func grouped(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, text = text[:1], text[1:]
-	}
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return sign + text
-}
-
-// figure writes a number with three significant digits, which is what the
-// histograms hold, and never more than three decimals. Numbers from 1,000 up
-// are written whole.
-func figure(v float64) string {
-	size := math.Abs(v)
-	decimals := 3
-	switch {
-	case size == 0 || size >= 99.95:
-		decimals = 0
-	case size >= 9.995:
-		decimals = 1
-	case size >= 0.9995:
-		decimals = 2
-	}
-	if decimals == 0 {
-		return grouped(int64(math.Round(v)))
-	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
-}
 
 // percent writes a number of percent, rounded down where that is all that
 // keeps it from reading 100: 99.9996 is not "100%".
@@ -87,9 +50,18 @@ func share(v float64) string {
 // "1.46 s".
 func milliseconds(v float64) string {
 	if v >= 1000 {
-		return figure(v/1000) + " s"
+		return display.Figure(v/1000) + " s"
 	}
-	return figure(v) + " ms"
+	return display.Figure(v) + " ms"
+}
+
+// microseconds writes a time that may be much shorter than a request: "2.50 µs",
+// "4.56 ms".
+func microseconds(v float64) string {
+	if v < 999.5 {
+		return display.Figure(v) + " µs"
+	}
+	return milliseconds(v / 1000)
 }
 
 // mebibytes is a number of bytes in MiB.
@@ -103,15 +75,15 @@ func size(b float64) string {
 		b, i = b/1024, i+1
 	}
 	if b == math.Trunc(b) {
-		return grouped(int64(b)) + " " + units[i]
+		return display.Grouped(int64(b)) + " " + units[i]
 	}
-	return figure(b) + " " + units[i]
+	return display.Figure(b) + " " + units[i]
 }
 
 // maybe writes a figure that may not have been measured.
 func maybe[T any](v *T, write func(T) string) string {
 	if v == nil {
-		return absent
+		return display.Absent
 	}
 	return write(*v)
 }
@@ -121,7 +93,7 @@ func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
-	return grouped(int64(n)) + " " + word + "s"
+	return display.Grouped(int64(n)) + " " + word + "s"
 }
 
 // list joins words as a sentence does: "a", "a and b", "a, b and c".
@@ -130,18 +102,4 @@ func list(words []string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}
-
-// plain makes foreign text fit for one line of a terminal: without escape
-// sequences and control characters, which could recolour or rewrite it.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, ansi.Strip(text))
 }

@@ -1,17 +1,10 @@
 package report
 
-import "testing"
+import (
+	"testing"
 
-func TestFigureKeepsThreeDigits(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "0", 0.00004: "0.000", 0.19: "0.190", 0.9994: "0.999", 0.9996: "1.00", 1.234: "1.23", 9.994: "9.99", 9.996: "10.0",
-		78: "78.0", 99.94: "99.9", 99.96: "100", 373.4: "373", 1460: "1,460", 28893.18: "28,893", 1234567: "1,234,567", -1234: "-1,234",
-	} {
-		if got := figure(v); got != want {
-			t.Errorf("figure(%v) = %q, want %q", v, got, want)
-		}
-	}
-}
+	"github.com/millicore/millicore/internal/display"
+)
 
 func TestPercentNeverRoundsUpToAll(t *testing.T) {
 	for v, want := range map[float64]string{
@@ -43,25 +36,9 @@ func TestSizeChoosesItsUnit(t *testing.T) {
 	}
 }
 
-func TestPlainRemovesWhatSteersATerminal(t *testing.T) {
-	for in, want := range map[string]string{
-		"go":                          "go",
-		"\x1b[31mred\x1b[0m":          "red",
-		"a\nb\tc\r":                   "a b c ",
-		"\u202eevil":                  "evil",
-		"\x1b]0;title\x07text":        "text",
-		"bell\x07, null\x00, del\x7f": "bell, null, del",
-		"Grüße, 世界":                   "Grüße, 世界",
-	} {
-		if got := plain(in); got != want {
-			t.Errorf("plain(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestAlignedPutsDecimalPointsUnderOneAnother(t *testing.T) {
-	got := aligned([]string{"130", "78.0", "0.190", absent})
-	want := []string{"130    ", "78.0  ", "0.190", absent + "    "}
+	got := aligned([]string{"130", "78.0", "0.190", display.Absent})
+	want := []string{"130    ", "78.0  ", "0.190", display.Absent + "    "}
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("aligned[%d] = %q, want %q", i, got[i], want[i])
@@ -99,10 +76,18 @@ func TestHostFactsShowWhatIsThere(t *testing.T) {
 }
 
 func TestEveryFlagOfAnalysisIsExplained(t *testing.T) {
-	for _, word := range []string{"no_trials", "few_trials", "busy_neighbour", "agent_waited", "low_idle", "incomplete_trial", "generator_limited",
+	for _, word := range []string{"skipped", "no_trials", "few_trials", "busy_neighbour", "busy_hypervisor", "cpu_stolen", "agent_waited", "low_idle", "incomplete_trial", "generator_limited",
 		"restarted", "oom_killed", "requests_dropped", "few_periods_for_p999", "moving_load", "trial_failed"} {
 		if flagTexts[word] == "" {
 			t.Errorf("the flag %q has no explanation", word)
+		}
+	}
+}
+
+func TestMicrosecondsChooseTheirUnit(t *testing.T) {
+	for v, want := range map[float64]string{0: "0 µs", 0.256: "0.256 µs", 183: "183 µs", 999.6: "1.00 ms", 4562: "4.56 ms", 1015294.6: "1.02 s"} {
+		if got := microseconds(v); got != want {
+			t.Errorf("microseconds(%v) = %q, want %q", v, got, want)
 		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 // The fixtures look like what analysis gives: a comparison of GOMAXPROCS under
@@ -19,6 +21,24 @@ func fixtureHost() map[string]any {
 		"memory_bytes": int64(8) << 30, "cgroup": "v2",
 		"runtimes": map[string]any{"go": "go1.26.8", "node": "v26.1.0"},
 	}
+}
+
+// objectiveOf is an objective as analysis writes it: 0 and "" are not asked for.
+func objectiveOf(quantile string, ms, availability float64) *analysis.ObjectiveSummary {
+	o := experiment.Objective{Quantile: quantile, Latency: time.Duration(ms * float64(time.Millisecond)), Availability: availability}
+	s := &analysis.ObjectiveSummary{Text: o.String(), Quantile: quantile}
+	if quantile != "" {
+		s.LatencyMS = &ms
+	}
+	if availability > 0 {
+		s.Availability = &availability
+	}
+	return s
+}
+
+func judged(o *analysis.ObjectiveSummary, met bool) *analysis.ObjectiveSummary {
+	o.Met = &met
+	return o
 }
 
 // shape is what a cell of the comparison does, for the fixture's arithmetic.
@@ -65,7 +85,7 @@ func procsFixture() Data {
 			Restarts:  ptr(int64(0)),
 			Generator: analysis.GeneratorSummary{Cores: ptr(0.06), SendLagP99US: ptr(84.0), RunWaitCores: ptr(0.01)},
 			Host:      analysis.HostSummary{IdleCores: ptr(0.91), ForeignCores: ptr(0.03), StealCores: ptr(0.0)},
-			Objective: &analysis.ObjectiveSummary{Text: "p99 <= 250ms, availability >= 99.9%", Met: ptr(f.p99 <= 250)},
+			Objective: judged(objectiveOf("p99", 250, 99.9), f.p99 <= 250),
 			Flags:     []string{},
 			Intervals: map[string][2]float64{
 				"latency_ms.p50": {f.p50 * 0.97, f.p50 * 1.02}, "latency_ms.p99": {f.p99 * (1 - f.p99Spread), f.p99 * (1 + f.p99Spread)},
@@ -127,7 +147,7 @@ func constantSeries(rng *rand.Rand, cell, trial int, f shape) analysis.Series {
 }
 
 func quantilesOf(p50, p99 float64) *analysis.Quantiles {
-	return &analysis.Quantiles{P50: p50, P90: p50 + 0.6*(p99-p50), P95: p50 + 0.8*(p99-p50), P99: p99, P999: p99 * 1.18, Max: p99 * 1.31}
+	return &analysis.Quantiles{P50: p50, P90: p50 + 0.6*(p99-p50), P95: p50 + 0.8*(p99-p50), P99: p99, P999: p99 * 1.18, Max: p99 * 1.31, Mean: p50 * 1.1, Min: p50 * 0.3}
 }
 
 // rampFixture is a staged open loop on two services with a database: eight
@@ -204,7 +224,8 @@ func rampSeries(rng *rand.Rand, cell, trial int, capacity, base, memory float64)
 			CPU: ptr(2 * math.Min(1, u)), CPUOfLimit: ptr(math.Min(1, u)), MemoryLimit: ptr(float64(256 << 20)),
 			Memory:    ptr((memory + 200*math.Max(0, math.Min(1, 3*(u-0.9)))) * (1 << 20)),
 			Throttled: ptr(math.Max(0, math.Min(1, 2.2*(u-0.5)))), AgentCPU: ptr(target / 45000), Idle: ptr(4 - 2*math.Min(1, u)),
-			Foreign: ptr(0.1), Dependencies: ptr(0.4 * math.Min(1, u)),
+			Foreign: ptr(0.1), Dependencies: map[string]analysis.DependencyPoint{"mongodb": {CPU: ptr(0.4 * math.Min(1, u)), Memory: ptr((200 + 100*u) * (1 << 20))}},
+			WaitP50: ptr(0.4 + 0.2*u), WaitP99: ptr(1 + 4*u*u), WaitMean: ptr(0.5 + 0.4*u),
 		}
 		if *p.Throttled > 0 {
 			p.ThrottledMS = ptr(30 + 20*rng.Float64())

@@ -6,27 +6,69 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/signals"
 )
 
-// flagTexts explain the warnings that analysis gives a cell as words.
+// flagTexts explain the warnings that analysis gives a cell as words. Of some it
+// is the cell that tells more: see flagText.
 var flagTexts = map[string]string{
+	"skipped":              "The service could not be had on this machine, and nothing of it was measured. The warning says what to install.",
 	"no_trials":            "No trial of this cell was completed: there is nothing to show.",
 	"few_trials":           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
 	"busy_neighbour":       "Processes that the experiment did not start used the host's CPUs. That can turn a comparison round: repeat it on a quiet host.",
 	"agent_waited":         "The agent waited for a CPU and sent late: part of the latency is its own.",
-	"low_idle":             "The host had less than 0.2 idle cores: the service and the agent may have been in each other's way.",
+	"low_idle":             "The host had less than 0.2 idle cores, or than 5% of its CPUs where that is more: the service and the agent may have been in each other's way.",
 	"incomplete_trial":     "A trial was cut off before its end, and counts as far as it got.",
 	"generator_limited":    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
 	"restarted":            "The service ended and was started again during a trial, after 1 s at first; a kubelet begins at 10 s.",
 	"oom_killed":           "The kernel killed the service because it reached its memory limit.",
-	"cpu_stolen":           "The hypervisor took more than 0.1 cores from this machine: latencies hold its pauses.",
+	"busy_hypervisor":      "The hypervisor gave CPUs of this machine to others. That can turn a comparison round: repeat it where it takes less CPU.",
+	"cpu_stolen":           "The hypervisor took 0.1 cores and more from this machine: latencies hold its pauses.",
 	"dependency_throttled": "A dependency was throttled by its own limit: part of the latency may be its.",
 	"dependency_restarted": "A dependency ended and was started again during a trial.",
 	"requests_dropped":     "Requests were due and never sent, as the trial had ended or was stopped.",
 	"few_periods_for_p999": "Fewer than 1,000 quota periods were measured: p99.9 rests on too few of them to be relied on.",
 	"moving_load":          "The load moves: no percentile over all of it describes a level. See the levels held.",
 	"trial_failed":         "A trial failed before its end, and is left out of the figures.",
+	"search_disturbed":     "Other processes or the hypervisor took CPU while the breaking point was looked for.",
+	"search_incomplete":    "The search ended before its answer was tested for longer: it is less sure than its interval says.",
+	"lower_bound":          "The generator or the host was the limit, not the service: it breaks at no less than this.",
+	"few_spans":            "Too few slow requests were kept to divide the tail's time among its causes.",
+	"windows_unknown":      "The throttle counters could not be read: throttling under the slow requests is unknown, and counts as queueing and work.",
 	"unsteady":             "The first and the last third of the measured part differ: the service had not settled.",
+}
+
+// waitedText explains generator_limited where users wait for their answers, and
+// so never send late.
+const waitedText = "The agent waited for a CPU during a tenth of the time and more: it was the limit, not the service. Rates are lower bounds."
+
+// flagText explains a warning of a cell; "" for a word that this version does
+// not know.
+func flagText(word string, c *analysis.CellSummary) string {
+	switch lag := finite(c.Generator.SendLagP99US); {
+	case word == "search_disturbed":
+		return disturbedSearch(c)
+	case word == "generator_limited" && c.Load.Kind == "closed" && lag != nil && *lag < float64(signals.LateLag.Microseconds()):
+		return waitedText
+	}
+	return flagTexts[word]
+}
+
+// disturbedSearch says who took CPU while a breaking point was looked for, what
+// became of it, and what to do.
+func disturbedSearch(c *analysis.CellSummary) string {
+	text := flagTexts["search_disturbed"]
+	if who := disturbersOf(c); who != unnamed {
+		text = who.subject + " took CPU while the breaking point was looked for."
+	}
+	switch {
+	case c.Load.Find:
+		text += " A window that this disturbed is made again or left out, which widens the interval or leaves none."
+	case c.Load.Stages:
+		text += " From the level on that missed the objective meanwhile it cannot be told where the service breaks."
+	}
+	return text + " Repeat it " + disturbersOf(c).where + "."
 }
 
 // finding is what was found under one title, for one cell or the whole record:
@@ -42,7 +84,7 @@ type finding struct {
 func findings(s *analysis.Summary, names []string) []finding {
 	var all []finding
 	for _, f := range s.Findings {
-		title := plain(f.Title)
+		title := display.Plain(f.Title)
 		if f.Cell != nil {
 			if at := cellAt(s, *f.Cell); at >= 0 && !strings.Contains(title, names[at]) {
 				title = names[at] + ": " + title
@@ -54,7 +96,7 @@ func findings(s *analysis.Summary, names []string) []finding {
 			all = append(all, one)
 			at = len(all) - 1
 		}
-		if text := plain(f.Text); text != "" {
+		if text := display.Plain(f.Text); text != "" {
 			all[at].Texts = append(all[at].Texts, text)
 		}
 	}
@@ -91,14 +133,16 @@ type flagged struct {
 	Cells []int  // indices in the summary
 }
 
-// flags collects the cells' warnings, in the order in which they first appear.
+// flags collects the cells' warnings, in the order in which they first appear:
+// those that mean the same together.
 func flags(s *analysis.Summary) []flagged {
 	var all []flagged
 	for i := range s.Cells {
 		for _, word := range s.Cells[i].Flags {
-			at := slices.IndexFunc(all, func(f flagged) bool { return f.Word == word })
+			text := flagText(word, &s.Cells[i])
+			at := slices.IndexFunc(all, func(f flagged) bool { return f.Word == word && f.Text == text })
 			if at < 0 {
-				all = append(all, flagged{Word: word, Text: flagTexts[word]})
+				all = append(all, flagged{Word: word, Text: text})
 				at = len(all) - 1
 			}
 			all[at].Cells = append(all[at].Cells, i)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 const (
@@ -61,16 +62,9 @@ type contender struct {
 	low   float64
 	high  float64
 	sure  certainty
+	// metric is the figure's field path, by which a test of it is found.
+	metric string
 }
-
-// certainty is what a contender's low and high are made of.
-type certainty int
-
-const (
-	unknown  certainty = iota // one trial: no spread
-	ranged                    // the lowest and highest of few trials
-	interval                  // the 95% interval of the median over trials
-)
 
 // apart reports whether two figures can be told apart.
 func apart(a, b contender) bool {
@@ -78,6 +72,19 @@ func apart(a, b contender) bool {
 		return a.value != b.value
 	}
 	return a.high < b.low || b.high < a.low
+}
+
+// apart reports whether two cells' figures can be told apart: by the test
+// between them where there is one, else by their intervals.
+func (a *answer) apart(x, y contender) bool {
+	for i := range a.s.Comparisons {
+		c := &a.s.Comparisons[i]
+		pair := c.Cell == x.cell.Cell && c.Baseline == y.cell.Cell || c.Cell == y.cell.Cell && c.Baseline == x.cell.Cell
+		if pair && x.metric != "" && strings.HasPrefix(c.Metric, x.metric) {
+			return c.Significant
+		}
+	}
+	return apart(x, y)
 }
 
 // answer holds what the sentences are made from.
@@ -104,6 +111,10 @@ func (a *answer) sentences() []string {
 	switch {
 	case len(a.s.Cells) == 0:
 		return []string{"The record holds no cell."}
+	case anySearched(a.s):
+		return a.searched()
+	case benchmarked(a.s):
+		return a.benchmarks()
 	case len(a.good) == 0:
 		return []string{a.allFailed()}
 	case len(a.s.Cells) == 1:
@@ -121,7 +132,7 @@ func (a *answer) sentences() []string {
 	if text := a.objective(); text != "" {
 		all = append(all, text)
 	}
-	for _, text := range []string{a.lowerBounds(), a.disturbed()} {
+	for _, text := range append([]string{a.tail(), a.lowerBounds()}, a.disturbed()...) {
 		if text != "" {
 			all = append(all, text)
 		}
@@ -188,7 +199,7 @@ func worstError(cells []analysis.CellSummary) string {
 	if worst.n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(": %s of %s requests %s", grouped(worst.n), grouped(requests), worst.text)
+	return fmt.Sprintf(": %s of %s requests %s", display.Grouped(worst.n), display.Grouped(requests), worst.text)
 }
 
 // single states the figures of one cell.
@@ -204,28 +215,28 @@ func (a *answer) single(i int) []string {
 	}
 	if o := c.Objective; o != nil && o.Met != nil {
 		if *o.Met {
-			all = append(all, "It meets the objective "+plain(o.Text)+".")
+			all = append(all, "It meets the objective "+display.Plain(o.Text)+".")
 		} else {
-			all = append(all, "It misses the objective "+plain(o.Text)+".")
+			all = append(all, "It misses the objective "+display.Plain(o.Text)+".")
 		}
 	}
 	if c.Generator.Limited {
 		all = append(all, "The agent was the limit: the rate is a lower bound.")
 	}
-	if text := a.disturbed(); text != "" {
-		all = append(all, text)
-	}
-	return all
+	return a.closing(all)
 }
 
 // constantSingle states what one cell did under a constant load.
 func (a *answer) constantSingle(i int) string {
 	c := &a.s.Cells[i]
-	figures := []string{figure(*c.RateRPS) + " requests/s"}
+	figures := []string{display.Figure(*c.RateRPS) + " requests/s"}
 	if c.LatencyMS != nil {
 		text := "p99 " + milliseconds(c.LatencyMS.P99)
-		if v, ok := c.Intervals["latency_ms.p99"]; ok {
-			text += fmt.Sprintf(" (95%% interval %s to %s)", figure(v[0]), milliseconds(v[1]))
+		switch low, high, what := spread(c); what {
+		case interval:
+			text += fmt.Sprintf(" (95%% interval %s to %s)", display.Figure(low), milliseconds(high))
+		case byFrames:
+			text += fmt.Sprintf(" (95%% interval %s to %s in this one trial)", display.Figure(low), milliseconds(high))
 		}
 		figures = append(figures, text)
 	}
@@ -242,34 +253,48 @@ func (a *answer) constantSingle(i int) string {
 	return text + "."
 }
 
-// failures names the cells of a comparison that gave no good answer.
+// failures names the cells of a comparison that gave no good answer, and apart
+// from them those that were never asked.
 func (a *answer) failures() string {
-	switch n := len(a.failed); {
+	var skipped, failed []int
+	for _, i := range a.failed {
+		if a.s.Cells[i].Skipped() {
+			skipped = append(skipped, i)
+		} else {
+			failed = append(failed, i)
+		}
+	}
+	return strings.TrimSpace(a.some(failed, "gave no good answer.") + " " + a.some(skipped, "had to be skipped."))
+}
+
+// some says something of cells, by name where they are few; "" of none.
+func (a *answer) some(cells []int, what string) string {
+	switch n := len(cells); {
 	case n == 0:
 		return ""
 	case n <= fewNames:
 		var names []string
-		for _, i := range a.failed {
+		for _, i := range cells {
 			names = append(names, a.names[i])
 		}
-		return list(names) + " gave no good answer."
+		return list(names) + " " + what
 	default:
-		return fmt.Sprintf("%d of %d cells gave no good answer.", n, len(a.s.Cells))
+		return fmt.Sprintf("%d of %d cells %s", n, len(a.s.Cells), what)
 	}
 }
 
-// objective says which cells meet what was asked, where that differs or is
-// missed.
+// objective says which of the cells that were tried meet what was asked, where
+// that differs or is missed.
 func (a *answer) objective() string {
 	var met, unknown []string
 	text, total := "", 0
 	for i := range a.s.Cells {
 		o := a.s.Cells[i].Objective
-		if o == nil {
+		if o == nil || a.s.Cells[i].Skipped() {
 			continue
 		}
 		total++
-		text = plain(o.Text)
+		text = display.Plain(o.Text)
 		switch {
 		case o.Met == nil:
 			unknown = append(unknown, a.names[i])
@@ -280,6 +305,8 @@ func (a *answer) objective() string {
 	switch {
 	case total == len(unknown):
 		return ""
+	case total == 1 && len(met) == 1:
+		return met[0] + " meets the objective " + text + "."
 	case len(met) == total:
 		return "All meet the objective " + text + "."
 	case len(met) == 0:
@@ -318,29 +345,8 @@ func (a *answer) lowerBounds() string {
 	return fmt.Sprintf("The agent was the limit for %d cells: their rates are lower bounds.", len(names))
 }
 
-// disturbed names the cells that other processes disturbed: the machine then
-// decides the answer.
-func (a *answer) disturbed() string {
-	var names []string
-	for _, i := range a.good {
-		if slices.Contains(a.s.Cells[i].Flags, "busy_neighbour") {
-			names = append(names, a.names[i])
-		}
-	}
-	who := list(names)
-	switch {
-	case len(names) == 0:
-		return ""
-	case len(names) == len(a.good):
-		who = "the run"
-	case len(names) > fewNames:
-		who = fmt.Sprintf("%d cells", len(names))
-	}
-	return "Other processes disturbed " + who + ": repeat it on a quiet host."
-}
-
 // contenders collects the cells that have a figure, with what is known of its
-// spread: the interval under path, else the range over the trials.
+// spread.
 func (a *answer) contenders(cells []int, path string, of func(*analysis.CellSummary) *float64,
 	trial func(*analysis.TrialFigures) *float64) []contender {
 	var all []contender
@@ -350,31 +356,14 @@ func (a *answer) contenders(cells []int, path string, of func(*analysis.CellSumm
 		if v == nil {
 			continue
 		}
-		one := contender{cell: c, name: a.names[i], value: *v}
-		if ends, ok := c.Intervals[path]; ok {
-			one.low, one.high, one.sure = ends[0], ends[1], interval
-		} else if low, high, n := trialRange(c, trial); n > 1 {
-			one.low, one.high, one.sure = low, high, ranged
+		one := contender{cell: c, name: a.names[i], value: *v, metric: path}
+		one.low, one.high, one.sure = spreadOf(c, path, trial)
+		if ends, ok := c.Intervals[path]; ok && one.sure == ranged { // two trials may be close to one another by chance
+			one.low, one.high = min(one.low, ends[0]), max(one.high, ends[1])
 		}
 		all = append(all, one)
 	}
 	return all
-}
-
-// trialRange is the lowest and the highest figure of a cell's trials, and how
-// many of them have it.
-func trialRange(c *analysis.CellSummary, of func(*analysis.TrialFigures) *float64) (low, high float64, n int) {
-	for i := range c.PerTrial {
-		v := of(&c.PerTrial[i])
-		if v == nil {
-			continue
-		}
-		if n == 0 {
-			low, high = *v, *v
-		}
-		low, high, n = min(low, *v), max(high, *v), n+1
-	}
-	return low, high, n
 }
 
 // byValue sorts contenders upwards, and by their place in the plan where equal.

@@ -37,6 +37,9 @@ func within(low, high float64) change {
 	return func(c *analysis.CellSummary) { c.Intervals["latency_ms.p99"] = [2]float64{low, high} }
 }
 
+// frames says that the intervals rest on the frames of few trials.
+func frames(c *analysis.CellSummary) { c.IntervalsOf = "frames" }
+
 // trials sets the trials' own p99.
 func trials(p99s ...float64) change {
 	return func(c *analysis.CellSummary) {
@@ -167,6 +170,28 @@ func TestHeadline(t *testing.T) {
 			want: "procs=1 has the lowest p99, though not for certain: 150 ms against 1.46 s (procs=2). " +
 				"Not every cell has two trials: a difference may be chance.",
 		},
+		"one trial each, with intervals by frames that overlap": {
+			cells: []analysis.CellSummary{procs("1", p99At(150), within(140, 165), frames), procs("2", p99At(160), within(150, 170), frames)},
+			want: "p99 does not tell procs=1 and procs=2 apart: 150 ms and 160 ms, their intervals by frames overlap. " +
+				"Not every cell has two trials: a difference may be chance.",
+		},
+		"one trial each, with intervals by frames that do not overlap, which says nothing of another start": {
+			cells: []analysis.CellSummary{procs("1", p99At(150), within(145, 155), frames), procs("2", p99At(160), within(158, 163), frames)},
+			want: "procs=1 has the lowest p99, though not for certain: 150 ms against 160 ms (procs=2). " +
+				"Not every cell has two trials: a difference may be chance.",
+		},
+		"two trials that are close to one another by chance": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(130, 168), trials(150, 151), frames),
+				procs("2", p99At(160), within(150, 170), trials(160, 161), frames),
+			},
+			want: "p99 does not tell procs=1 and procs=2 apart: 150 ms and 160 ms, their trials overlap. " +
+				"Too few trials for 95% intervals: a difference may be chance.",
+		},
+		"a cell alone, with one trial": {
+			cells: []analysis.CellSummary{cellOf("go", p99At(150), within(145, 155), frames)},
+			want:  "go: 400 requests/s, p99 150 ms (95% interval 145 to 155 ms in this one trial), 100% available.",
+		},
 		"nothing is throttled": {
 			cells: []analysis.CellSummary{
 				cellOf("go", p99At(2), within(1.9, 2.1), throttled(0, 200)),
@@ -239,6 +264,26 @@ func TestHeadline(t *testing.T) {
 		"all but one failed": {
 			cells: []analysis.CellSummary{procs("1", p99At(150), within(145, 155)), procs("2", silent)},
 			want:  "procs=1: 400 requests/s, p99 150 ms (95% interval 145 to 155 ms), 100% available. procs=2 gave no good answer.",
+		},
+		"one failed and one was skipped": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(150), within(145, 155)), cellOf("node", silent),
+				cellOf("bun", silent, func(c *analysis.CellSummary) { c.Flags = []string{"skipped"} }),
+			},
+			want: "go: 400 requests/s, p99 150 ms (95% interval 145 to 155 ms), 100% available. node gave no good answer. bun had to be skipped.",
+		},
+		"what was skipped is not asked about the objective": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))), cellOf("node", p99At(200), within(190, 210), asked("p99 <= 250ms", ptr(true))),
+				cellOf("bun", silent, warned("skipped"), asked("p99 <= 250ms", nil)),
+			},
+			want: "go has the lowest p99: 150 ms against 200 ms (node). bun had to be skipped. All meet the objective p99 <= 250ms.",
+		},
+		"one was tried, and the other skipped": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))), cellOf("bun", silent, warned("skipped"), asked("p99 <= 250ms", nil)),
+			},
+			want: "go: 400 requests/s, p99 150 ms (95% interval 145 to 155 ms), 100% available. bun had to be skipped. go meets the objective p99 <= 250ms.",
 		},
 		"every cell failed before a request": {
 			cells: []analysis.CellSummary{procs("1", silent), procs("2", silent)},

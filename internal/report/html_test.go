@@ -11,12 +11,14 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // Panels that every report with frames has, and those that need a reason.
 var (
 	alwaysDrawn = []string{"latency-rate", "throttled-rate", "rate", "latency", "cpu", "memory", "throttled", "throttled_ms", "availability", "agent_cpu", "idle", "foreign"}
-	whenStaged  = []string{"target", "dependencies"}
+	whenStaged  = []string{"breaking", "target", "waits", "dependency_cpu:mongodb", "dependency_memory:mongodb"}
+	searchDrawn = []string{"breaking", "throttled-rate", "target", "rate", "latency", "cpu", "memory", "throttled", "throttled_ms", "availability", "agent_cpu", "idle", "foreign"}
 )
 
 // screens are what the reports are looked at on.
@@ -36,7 +38,11 @@ func TestPanelsHoldData(t *testing.T) {
 		screens []string
 	}{
 		{"comparison", procsFixture(), alwaysDrawn, []string{"light", "dark", "phone", "phone-dark"}},
+		{"claims", withClaims(procsFixture()), alwaysDrawn, []string{"light", "dark", "phone", "phone-dark"}},
+		{"runs", runsFixture(), []string{"latency-rate"}, []string{"light", "phone-dark"}},
 		{"ramp", rampFixture(), append(append([]string{}, alwaysDrawn...), whenStaged...), []string{"light", "dark", "phone"}},
+		{"search", withProfiles(searchFixture()), searchDrawn, []string{"light", "dark", "phone", "phone-dark"}},
+		{"bounds", boundsFixture(), []string{"breaking", "throttled-rate"}, []string{"light", "phone-dark"}},
 		{"failed", failedFixture(), nil, []string{"light"}},
 		{"many-and-long", longFixture(), []string{"latency-rate", "rate", "latency", "cpu", "memory", "throttled", "availability", "idle"}, []string{"light", "phone-dark"}},
 	} {
@@ -219,8 +225,7 @@ func TestPrintsInLightWithinThePage(t *testing.T) {
 var tags = regexp.MustCompile(`<[a-zA-Z/!]`)
 
 // foreign puts a text wherever a record has foreign text.
-func foreign(text string) Data {
-	d := procsFixture()
+func foreign(d Data, text string) Data {
 	d.Summary.Experiment.Name, d.Summary.Experiment.About, d.Summary.Experiment.Started, d.Summary.Experiment.Platform = text, text, text, text
 	d.Summary.Host = map[string]any{"os": text, "kernel": text, "cpu_model": text, "x" + text: text, "runtimes": map[string]any{text: text}}
 	d.Summary.Findings = []analysis.Finding{{Level: "warning", Cell: ptr(1), Title: text, Text: text}}
@@ -229,10 +234,36 @@ func foreign(text string) Data {
 		value := fmt.Sprint(text, i)
 		c.Service, c.Label, c.Flags = text, text, []string{"f" + text}
 		c.Vary = map[string]*string{"v" + text: &value}
-		c.Objective.Text = text
+		if c.Objective != nil {
+			c.Objective.Text = text
+		}
 		c.Load.Kind = text
 		c.Errors.Status = map[string]int64{"s" + text: 1}
 		c.Dependencies = []analysis.DependencySummary{{Name: text}}
+		if c.Profile != nil {
+			p := profileOf(c)
+			p.Top[0].Name, p.Top[0].File, p.Waits[1].Name, p.Files, p.Notes = text, text, text, []string{text}, []string{text}
+			c.Profile = p
+		}
+		if b := c.Breaking; b != nil {
+			b.LimitedBy, b.Evidence, b.Reason = text, text, "r"+text
+			c.Knee.Quantile, c.Causes.Quantile = "p"+text, "p"+text
+			for k := range c.Causes.Slowest {
+				for w := range c.Causes.Slowest[k].Windows {
+					c.Causes.Slowest[k].Windows[w].Kind = text
+				}
+			}
+		}
+	}
+	for i := range d.Summary.Comparisons {
+		d.Summary.Comparisons[i].Metric = text
+	}
+	for i := range d.Summary.Claims {
+		c := &d.Summary.Claims[i]
+		c.Says, c.Published, c.Metric, c.Unit, c.Reason, c.Verdict = text, text, text, text, text, analysis.Verdict(text)
+		for k := range c.Cells {
+			c.Cells[k].Label = text
+		}
 	}
 	return d
 }
@@ -243,13 +274,13 @@ func FuzzForeignTextAddsNoElement(f *testing.F) {
 	}
 	render := func(t *testing.T, text string) int {
 		var page bytes.Buffer
-		if err := HTML(&page, foreign(text)); err != nil {
+		if err := errors.Join(HTML(&page, foreign(withClaims(procsFixture()), text)), HTML(&page, foreign(runsFixture(), text)), HTML(&page, foreign(withProfiles(searchFixture()), text))); err != nil {
 			t.Fatal(err)
 		}
 		return len(tags.FindAll(page.Bytes(), -1))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.TrimSpace(plain(text)) == "" {
+		if strings.TrimSpace(display.Plain(text)) == "" {
 			return // a blank text leaves out elements
 		}
 		if got, want := render(t, text), render(t, "plain"); got != want {
@@ -267,7 +298,7 @@ func TestWritersReportWhatFailed(t *testing.T) {
 	d := procsFixture()
 	for name, err := range map[string]error{
 		"HTML": HTML(brokenPipe{}, d), "JSON": JSON(brokenPipe{}, d.Summary), "CSV": CSV(brokenPipe{}, d.Summary),
-		"Markdown": Markdown(brokenPipe{}, d.Summary), "Table": Table(brokenPipe{}, d.Summary, TableOptions{}),
+		"Markdown": Markdown(brokenPipe{}, d.Summary), "Table": Table(brokenPipe{}, d.Summary, display.Terminal{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "cpu-limits-and-go") || !strings.Contains(err.Error(), "broken pipe") {
 			t.Errorf("%s says %v; want what was written, and why it failed", name, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // axes are the names that the experiment varies, in the order in which the
@@ -74,7 +75,7 @@ func cellNames(s *analysis.Summary) []string {
 		if len(parts) == 0 {
 			parts = []string{c.Label}
 		}
-		names[i] = plain(strings.Join(parts, " "))
+		names[i] = display.Plain(strings.Join(parts, " "))
 	}
 	return names
 }

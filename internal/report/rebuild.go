@@ -3,10 +3,12 @@ package report
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"path/filepath"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -18,14 +20,40 @@ func Read(dir string) (Data, error) {
 	if err != nil {
 		return Data{}, err
 	}
-	builder := analysis.New(r.Run.Experiment, attempts(r))
+	steps, err := collect(r.Steps())
+	if err != nil {
+		return Data{}, err
+	}
+	builder := analysis.New(r.Run.Experiment, attempts(r), steps...)
+	for _, s := range r.Run.Skipped {
+		builder.Skip(s.Service, s.Reason)
+	}
+	for w, err := range r.Windows() {
+		if err != nil {
+			return Data{}, err
+		}
+		builder.Window(w)
+	}
+	for s, err := range r.Slow() {
+		if err != nil {
+			return Data{}, err
+		}
+		builder.Slow(s)
+	}
+	for l, err := range r.Benchmarks() {
+		if err != nil {
+			return Data{}, err
+		}
+		builder.Benchmark(benchmarkLine(l))
+	}
 	for f, err := range r.Frames() {
 		if err != nil {
 			return Data{}, err
 		}
 		builder.Add(f)
 	}
-	return Data{Summary: builder.Summarize(about(r), r.Run.Host), Series: builder.Series()}, nil
+	data := Data{Summary: builder.Summarize(about(r), r.Run.Host), Series: builder.Series()}
+	return data, profiles(dir, data.Summary)
 }
 
 // Write puts the derived files into a record's folder anew: summary.json,
@@ -68,10 +96,13 @@ func writeHlog(dir string) error {
 func attempts(r *record.Record) []analysis.Attempt {
 	states := map[record.Outcome]analysis.State{
 		record.Done: analysis.Complete, record.Disturbed: analysis.Disturbed, record.Failed: analysis.Failed,
-		record.Interrupted: analysis.Partial, record.Started: analysis.Partial,
+		record.Interrupted: analysis.Partial, record.Started: analysis.Partial, record.Profiled: analysis.Profiled,
 	}
 	var all []analysis.Attempt
 	for _, t := range r.Trials {
+		if t.Repeat == 0 && t.Outcome != record.Profiled {
+			continue // a trial for profiles that was cut off
+		}
 		a := analysis.Attempt{Trial: t.Trial, Cell: t.Cell, Repeat: t.Repeat, Attempt: t.Attempt, State: states[t.Outcome], Why: t.Why}
 		if t.Outcome == record.Started {
 			a.Why = "the run was cut off"
@@ -100,4 +131,31 @@ func about(r *record.Record) analysis.SummaryExperiment {
 	// A run that was stopped when every trial had ended has lost nothing.
 	s.Interrupted = !r.Finished && (broken || s.TrialsDone < s.TrialsPlanned)
 	return s
+}
+
+// profiles adds what the record holds of them to the cells.
+func profiles(dir string, s *analysis.Summary) error {
+	for i := range s.Cells {
+		p, err := profile.Read(filepath.Join(dir, record.ProfileDir(s.Cells[i].Cell)))
+		switch {
+		case errors.Is(err, profile.ErrNone):
+		case err != nil:
+			return err
+		default:
+			s.Cells[i].Profile = p
+		}
+	}
+	return nil
+}
+
+// collect gathers what an iterator yields until its first error.
+func collect[T any](all iter.Seq2[*T, error]) ([]T, error) {
+	var list []T
+	for one, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *one)
+	}
+	return list, nil
 }

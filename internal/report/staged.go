@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // staged reports whether every cell that answered rose through levels: its
@@ -22,9 +23,9 @@ func (a *answer) staged() bool {
 // level writes a target with its unit: "200 users", "2,000 requests/s".
 func level(l *analysis.LoadSummary, target float64) string {
 	if l.Kind == "open" {
-		return figure(target) + " requests/s"
+		return display.Figure(target) + " requests/s"
 	}
-	return figure(target) + " users"
+	return display.Figure(target) + " users"
 }
 
 // stepAt is the step of a cell at a target; nil: it did not hold that level.

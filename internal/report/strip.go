@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // A strip is a small picture of how sure a cell's p99 is: each trial's p99 as
@@ -56,9 +57,12 @@ func newStripScale(s *analysis.Summary) stripScale {
 func trialP99(t *analysis.TrialFigures) *float64 { return t.P99 }
 
 // roundUp gives the next of 1, 1.5, 2, 3, 4, 6, 8 times a power of ten.
-func roundUp(v float64) float64 {
+func roundUp(v float64) float64 { return nextOf(v, 1, 1.5, 2, 3, 4, 6, 8) }
+
+// nextOf gives the next of some numbers from 1 to 10, times a power of ten.
+func nextOf(v float64, numbers ...float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 1.5, 2, 3, 4, 6, 8} {
+	for _, m := range numbers {
 		if v <= m*power*(1+1e-9) {
 			return m * power
 		}
@@ -84,7 +88,44 @@ func (s stripScale) strip(c *analysis.CellSummary) *strip {
 	if low, high, what := spread(c); what != unknown {
 		out.Interval = true
 		out.Low, out.Long = s.x(low), math.Max(1, s.x(high)-s.x(low))
-		out.Label += ", trials or interval " + figure(low) + " to " + milliseconds(high)
+		out.Label += ", trials or interval " + display.Figure(low) + " to " + milliseconds(high)
+	}
+	return out
+}
+
+// newBreakScale is the scale of the breaking points, in the unit of the load.
+func newBreakScale(s *analysis.Summary) stripScale {
+	top := 0.0
+	for i := range s.Cells {
+		if b := s.Cells[i].Breaking; b != nil && finite(b.Load()) != nil {
+			top = math.Max(top, *b.Load())
+			if finite(b.High) != nil {
+				top = math.Max(top, *b.High)
+			}
+		}
+	}
+	if top <= 0 || len(loadUnits(s)) > 1 {
+		return stripScale{}
+	}
+	m := roundUp(top)
+	return stripScale{Max: m, Label: display.Figure(m), Half: display.Figure(m / 2)}
+}
+
+// breakStrip draws a cell's breaking point with its interval; that of a lower
+// bound has no end. It is nil where none was found.
+func (s stripScale) breakStrip(c *analysis.CellSummary) *strip {
+	b := c.Breaking
+	if s.Max == 0 || b == nil || finite(b.Load()) == nil {
+		return nil
+	}
+	out := &strip{Tick: s.x(*b.Load()), Label: breakLine(c)}
+	if finite(b.Low) != nil {
+		high := s.Max
+		if finite(b.High) != nil {
+			high = *b.High
+		}
+		out.Interval = true
+		out.Low, out.Long = s.x(*b.Low), math.Max(1, s.x(high)-s.x(*b.Low))
 	}
 	return out
 }

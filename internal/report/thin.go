@@ -105,8 +105,8 @@ const (
 )
 
 // pointsPerLine shares maxValues among the lines of a report.
-func pointsPerLine(trials, cells int) int {
-	return min(maxPoints, max(minPoints, maxValues/(len(metrics)*max(1, trials+3*cells))))
+func pointsPerLine(metrics, trials, cells int) int {
+	return min(maxPoints, max(minPoints, maxValues/(metrics*max(1, trials+3*cells))))
 }
 
 // thinning cuts n moments into buckets, each of which is drawn as two points:

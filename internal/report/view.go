@@ -5,37 +5,56 @@ import (
 	"html/template"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // view is what the template shows. All its strings are foreign text or made
 // from it; html/template escapes them.
 type view struct {
-	Title    string
-	Headline string   // the sentence that says the answer
-	More     []string // what adds to it
-	Notice   string   // that the record is not whole
-	About    string
-	Run      []string
-	Setup    []string
-	Host     []string
-	Findings []finding
-	Axes     []string
-	Rows     []row
-	Strip    stripScale
-	Judged   bool // an objective was asked
-	Flags    []flagNote
-	Levels   []levelRow
-	LoadUnit string
-	Details  []detail
-	Charts   template.JS
-	Style    template.CSS
-	Early    template.JS
-	Plot     template.JS
-	Script   template.JS
-	Policy   string
+	Title      string
+	Headline   string   // the sentence that says the answer
+	More       []string // what adds to it
+	Notice     string   // that the record is not whole
+	About      string
+	Run        []string
+	Setup      []string
+	Host       []string
+	Claims     []claimRow
+	ClaimCount string
+	Findings   []finding
+	Axes       []string
+	Rows       []row
+	Bench      []benchView // in the place of Rows, for services that measure themselves
+	Strip      stripScale
+	Judged     bool // an objective was asked
+	Flags      []flagNote
+	Levels     []levelRow
+	LoadUnit   string
+	Sheets     []sheet
+	Details    []detail
+	Searched   bool // breaking points were looked for
+	Units      string
+	Breaks     stripScale // of the breaking points
+	Kneed      bool       // a cell has a knee
+	Curved     bool       // a cell has loads to draw a curve through
+	Tails      []tailRow
+	TailKeys   []tailKey
+	Slowest    []slowest
+	Profiles   []profiled
+	Down       bool // a slow request lay in a time in which its replica was down
+	GivenUp    bool // a slow request timed out
+	Shifts     []*shifts
+	Untested   string
+	Charts     template.JS
+	Style      template.CSS
+	Early      template.JS
+	Plot       template.JS
+	Script     template.JS
+	Policy     string
 }
 
 type flagNote struct{ Word, Who, Text string }
@@ -72,6 +91,11 @@ type row struct {
 	Objective string
 	Flags     []string
 	Strip     *strip
+	Breaks    value
+	Limited   string
+	Knee      value
+	Tail      []tailPart
+	TailText  string
 }
 
 // value is a figure with what stands under it: its interval, its range or its
@@ -83,26 +107,47 @@ func newView(d Data) view {
 	names := cellNames(s)
 	h := headlineOf(s)
 	p := view{
-		Title: plain(s.Experiment.Name), Headline: typeset(h.answer), More: []string{}, Notice: h.notice, About: plain(s.Experiment.About),
-		Run: runFacts(s)[1:], Setup: setupFacts(s), Host: hostFacts(s.Host), Axes: axes(s), Strip: newStripScale(s),
-		Findings: findings(s, names),
+		Title: display.Plain(s.Experiment.Name), Headline: typeset(h.answer), More: []string{}, Notice: h.notice, About: display.Plain(s.Experiment.About),
+		Run: runFacts(s)[1:], Host: hostFacts(s.Host), Axes: axes(s), Strip: newStripScale(s),
+		Findings: findings(s, names), Searched: anySearched(s), Units: strings.Join(loadUnits(s), " or "), Breaks: newBreakScale(s),
+		Shifts: newShifts(s), Untested: untested(s), Slowest: newSlowest(s, names), Profiles: newProfiles(s, names),
+	}
+	p.Claims, p.ClaimCount = newClaims(s, names), claimCount(s)
+	p.Tails, p.TailKeys = newTails(s, names)
+	for _, t := range p.Shifts {
+		t.forests()
+	}
+	for _, one := range p.Slowest {
+		for _, r := range one.Rows {
+			p.GivenUp = p.GivenUp || r.TimedOut
+			p.Down = p.Down || slices.ContainsFunc(r.Windows, func(w slowWindow) bool { return w.Class == "down" })
+		}
+	}
+	for _, text := range setupFacts(s) {
+		p.Setup = append(p.Setup, typeset(text))
 	}
 	for _, text := range h.more {
 		p.More = append(p.More, typeset(text))
 	}
 	for _, f := range flags(s) {
-		p.Flags = append(p.Flags, flagNote{Word: plain(f.Word), Who: f.who(names), Text: f.Text})
+		p.Flags = append(p.Flags, flagNote{Word: display.Plain(f.Word), Who: f.who(names), Text: f.Text})
 	}
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		p.Judged = p.Judged || c.Objective != nil
+		p.Judged = p.Judged || c.Objective != nil && !searched(c)
+		p.Kneed, p.Curved = p.Kneed || c.Knee != nil, p.Curved || len(c.Steps) > 0
 		r := newRow(c, p.Axes)
 		r.Mark, r.Index, r.Name, r.Strip = markOf(i), i, names[i], p.Strip.strip(c)
+		if p.Searched {
+			r.Strip = p.Breaks.breakStrip(c)
+		}
 		p.Rows = append(p.Rows, r)
 		d := newDetail(c, names[i], markOf(i))
 		d.Open = len(s.Cells) == 1
 		p.Details = append(p.Details, d)
 	}
+	p.Sheets = sheets(s)
+	p.Bench = newBenchViews(s, p.Rows)
 	p.Levels, p.LoadUnit = levelRows(s, names)
 	return p
 }
@@ -122,26 +167,31 @@ func typeset(text string) string {
 }
 
 func newRow(c *analysis.CellSummary, axes []string) row {
-	r := row{Service: plain(c.Service), Objective: objectiveWord(c)}
+	r := row{Service: display.Plain(c.Service), Objective: objectiveWord(c)}
 	for _, name := range axes {
 		text := setting(c, name)
 		if text == "" {
-			text = absent
+			text = display.Absent
 		}
-		r.Settings = append(r.Settings, plain(text))
+		r.Settings = append(r.Settings, display.Plain(text))
 	}
 	for _, f := range c.Flags {
-		r.Flags = append(r.Flags, plain(f))
+		r.Flags = append(r.Flags, display.Plain(f))
 	}
-	trial := func(of func(*analysis.TrialFigures) *float64, path string) string { return under(c, path, of) }
 	none := func(*analysis.TrialFigures) *float64 { return nil }
-	r.Rate = value{Figure: maybe(c.RateRPS, figure),
+	trial := func(of func(*analysis.TrialFigures) *float64, path string) string {
+		if searched(c) { // each trial has a load of its own: their range says nothing
+			of = none
+		}
+		return under(c, path, of)
+	}
+	r.Rate = value{Figure: maybe(c.RateRPS, display.Figure),
 		Under: trial(func(t *analysis.TrialFigures) *float64 { return t.RateRPS }, "rate_rps")}
 	quantile := func(of func(*analysis.Quantiles) float64, spread string) value {
 		if c.LatencyMS == nil {
-			return value{Figure: absent}
+			return value{Figure: display.Absent}
 		}
-		return value{Figure: figure(of(c.LatencyMS)), Under: spread}
+		return value{Figure: display.Figure(of(c.LatencyMS)), Under: spread}
 	}
 	r.P50 = quantile(func(q *analysis.Quantiles) float64 { return q.P50 },
 		trial(func(t *analysis.TrialFigures) *float64 { return t.P50 }, "latency_ms.p50"))
@@ -152,11 +202,12 @@ func newRow(c *analysis.CellSummary, axes []string) row {
 	r.CPU = value{Figure: maybe(c.CPU.OfLimit, share), Under: coresOf(c)}
 	if part := throttledShare(c); part != nil {
 		r.Throttled = value{Figure: share(*part), Tone: toneClass(throttledTone(part)),
-			Under: grouped(*c.CPU.ThrottledPeriods) + " of " + grouped(*c.CPU.Periods)}
+			Under: display.Grouped(*c.CPU.ThrottledPeriods) + " of " + display.Grouped(*c.CPU.Periods)}
 	} else {
-		r.Throttled = value{Figure: absent}
+		r.Throttled = value{Figure: display.Absent}
 	}
-	r.Memory = value{Figure: absent}
+	r.Memory = value{Figure: display.Absent}
+	r.verdicts(c)
 	if c.Memory.PeakBytes != nil {
 		r.Memory = value{Figure: size(float64(*c.Memory.PeakBytes)), Under: maybe(c.Memory.OfLimit, func(v float64) string { return share(v) + " of limit" })}
 		if c.Memory.OfLimit == nil {
@@ -166,19 +217,25 @@ func newRow(c *analysis.CellSummary, axes []string) row {
 	return r
 }
 
-// under is what stands under a figure: its interval, or the range over trials.
-// Where both ends read the same it adds nothing.
-func under(c *analysis.CellSummary, path string, of func(*analysis.TrialFigures) *float64) string {
-	low, high, what := 0.0, 0.0, ""
-	if ends, ok := c.Intervals[path]; ok {
-		low, high = ends[0], ends[1]
-	} else if l, h, n := trialRange(c, of); n > 1 {
-		low, high, what = l, h, "range "
+// verdicts fills in what analysis concludes of the cell.
+func (r *row) verdicts(c *analysis.CellSummary) {
+	r.Breaks, r.Limited, r.Knee = value{Figure: breaksAt(c), Under: breakInterval(c.Breaking), Tone: toneClass(breakTone(c))}, display.Absent, value{Figure: display.Absent}
+	if c.Breaking != nil && c.Breaking.LimitedBy != "" {
+		r.Limited = display.Plain(c.Breaking.LimitedBy)
 	}
-	if figure(low) == figure(high) {
-		return ""
+	if k := c.Knee; k != nil {
+		load := display.Figure(k.Load) + " " + loadUnit(c)
+		r.Knee = value{Figure: load}
+		if k.OfLimit != nil {
+			r.Knee = value{Figure: share(*k.OfLimit), Under: "at " + display.Figure(k.Load)}
+		}
 	}
-	return what + figure(low) + "–" + figure(high)
+	r.TailText = tailWord(c)
+	if c.Causes != nil {
+		for _, p := range parts(c.Causes) {
+			r.Tail = append(r.Tail, newTailPart(c.Causes, p))
+		}
+	}
 }
 
 // coresOf writes a cell's CPU: "0.98 of 1 CPU".
@@ -187,76 +244,24 @@ func coresOf(c *analysis.CellSummary) string {
 		return ""
 	}
 	if c.CPU.Limit == nil {
-		return figure(*c.CPU.Cores) + " CPUs"
+		return display.Figure(*c.CPU.Cores) + " CPUs"
 	}
-	whole := figure(*c.CPU.Limit)
+	whole := display.Figure(*c.CPU.Limit)
 	if *c.CPU.Limit == math.Trunc(*c.CPU.Limit) {
-		whole = grouped(int64(*c.CPU.Limit))
+		whole = display.Grouped(int64(*c.CPU.Limit))
 	}
 	if *c.CPU.Limit == 1 {
-		return figure(*c.CPU.Cores) + " of 1 CPU"
+		return display.Figure(*c.CPU.Cores) + " of 1 CPU"
 	}
-	return fmt.Sprintf("%s of %s CPUs", figure(*c.CPU.Cores), whole)
+	return fmt.Sprintf("%s of %s CPUs", display.Figure(*c.CPU.Cores), whole)
 }
 
-func toneClass(t tone) string {
+func toneClass(t display.Tone) string {
 	switch t {
-	case warning:
+	case display.Warning:
 		return "warning"
-	case bad:
+	case display.Bad:
 		return "bad"
 	}
 	return ""
-}
-
-// levelRow is one level of a staged load with each cell's figures at it.
-type levelRow struct {
-	Target string
-	First  bool // the first row of its level
-	Span   int  // rows of the level
-	Mark   mark
-	Name   string
-	Rate   string
-	P50    string
-	P99    string
-	P999   string
-	Avail  value
-	CPU    string
-	Thrott string
-	tone   tone // of the availability
-}
-
-// levelRows puts the cells side by side at each level, upwards.
-func levelRows(s *analysis.Summary, names []string) (rows []levelRow, unit string) {
-	unit = "requests/s"
-	var targets []float64
-	for i := range s.Cells {
-		if s.Cells[i].Load.Kind == "closed" {
-			unit = "users"
-		}
-		for _, step := range s.Cells[i].Steps {
-			targets = append(targets, step.Target)
-		}
-	}
-	for _, target := range sortedSet(targets) {
-		start := len(rows)
-		for i := range s.Cells {
-			for k := range s.Cells[i].Steps {
-				step := &s.Cells[i].Steps[k]
-				if step.Target != target {
-					continue
-				}
-				r := levelRow{Target: figure(target), First: len(rows) == start, Mark: markOf(i), Name: names[i], Rate: figure(step.RateRPS),
-					P50: absent, P99: absent, P999: absent, CPU: maybe(step.CPUOfLimit, share), Thrott: maybe(step.Throttled, share),
-					Avail: value{Figure: maybe(step.Availability, percent), Tone: toneClass(availabilityTone(step.Availability))}}
-				r.tone = availabilityTone(step.Availability)
-				if q := step.LatencyMS; q != nil {
-					r.P50, r.P99, r.P999 = figure(q.P50), figure(q.P99), figure(q.P999)
-				}
-				rows = append(rows, r)
-			}
-		}
-		rows[start].Span = len(rows) - start
-	}
-	return rows, unit
 }

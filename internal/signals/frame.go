@@ -15,7 +15,7 @@ const (
 )
 
 // Frame is one line of frames.ndjson: what one source saw over one interval.
-// Exactly one of Client, Server and Host is set. Client and server halves of
+// Exactly one of Client, Server, Host and Waits is set. Client and server halves of
 // the same service are joined by their times, which are the lab's clock.
 type Frame struct {
 	Trial int    `json:"trial"` // number of the trial in the record, from 1
@@ -31,6 +31,15 @@ type Frame struct {
 	Client *Client `json:"client,omitempty"`
 	Server *Server `json:"server,omitempty"`
 	Host   *Host   `json:"host,omitempty"`
+	Waits  *Waits  `json:"waits,omitempty"` // of the replica Index of the service Of
+}
+
+// Waits is how long a replica waited for its dependency, by its own account: a
+// histogram of the waits that ended in the interval.
+type Waits struct {
+	Bounds []float64 `json:"bounds"` // upper bounds in seconds, ascending, without +Inf
+	Counts []int64   `json:"counts"` // one a bound and one above all; not cumulative
+	Sum    float64   `json:"sum_s"`
 }
 
 // Seconds is the length of the interval in seconds.
@@ -65,6 +74,11 @@ type Client struct {
 	Latency *Histogram `json:"latency"`
 	Service *Histogram `json:"service"`
 	SendLag *Histogram `json:"send_lag"`
+
+	// Slow is a sample of the slow requests. It travels in the frame, and goes to
+	// slow.ndjson instead of frames.ndjson. SlowSeen is how many there were.
+	Slow     []Slow `json:"slow,omitempty"`
+	SlowSeen int64  `json:"slow_seen,omitempty"`
 
 	CPU     float64  `json:"cpu_s"`                // CPU seconds of the agent's process, user and system
 	RunWait *float64 `json:"run_wait_s,omitempty"` // seconds its threads waited for a CPU; null: not measured

@@ -82,6 +82,21 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return time.Duration(h.hdr.ValueAtQuantile(q*100)) * time.Microsecond
 }
 
+// Above returns how many durations lie above d, to the histogram's precision;
+// 0 for nil.
+func (h *Histogram) Above(d time.Duration) int64 {
+	if h.Count() == 0 {
+		return 0
+	}
+	var n int64
+	for _, bar := range h.hdr.Distribution() {
+		if bar.From > int64(d/time.Microsecond) {
+			n += bar.Count
+		}
+	}
+	return n
+}
+
 // Max returns the highest duration recorded, to the histogram's precision.
 func (h *Histogram) Max() time.Duration {
 	if h.Count() == 0 {

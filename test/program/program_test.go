@@ -37,6 +37,13 @@ func TestMain(m *testing.M) {
 		if out, err := build.CombinedOutput(); err != nil {
 			panic("build the programs: " + err.Error() + "\n" + string(out))
 		}
+		// Not built here: it takes minutes where nothing is cached, and `make
+		// mongodb` has done it.
+		if built, err := filepath.Abs("../../bin/millicore-mongodb"); err == nil {
+			if err := os.Symlink(built, filepath.Join(dir, "millicore-mongodb")); err != nil {
+				panic(err)
+			}
+		}
 		bin = dir
 		return m.Run()
 	}())
@@ -97,6 +104,15 @@ func run(t *testing.T, yaml string, args ...string) (*analysis.Summary, string) 
 	t.Helper()
 	needCgroups(t)
 	dir, c := command(t, yaml, args...)
+	s := finish(t, c)
+	nothingLeft(t, c.Process.Pid)
+	return s, dir
+}
+
+// finish runs a command that prints a summary, whether an objective was met or
+// not.
+func finish(t *testing.T, c *exec.Cmd) *analysis.Summary {
+	t.Helper()
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()
@@ -104,12 +120,11 @@ func run(t *testing.T, yaml string, args ...string) (*analysis.Summary, string) 
 	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 99) {
 		t.Fatalf("%v\n%s", err, &errs)
 	}
-	var s analysis.Summary
-	if err := json.Unmarshal(out, &s); err != nil {
+	s := new(analysis.Summary)
+	if err := json.Unmarshal(out, s); err != nil {
 		t.Fatalf("%v in:\n%s\n%s", err, out, &errs)
 	}
-	nothingLeft(t, c.Process.Pid)
-	return &s, dir
+	return s
 }
 
 func command(t *testing.T, yaml string, args ...string) (dir string, c *exec.Cmd) {
@@ -230,6 +245,62 @@ measure: {repeats: 1}`)
 	}
 	if c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met {
 		t.Errorf("objective %+v, want missed", c.Objective)
+	}
+}
+
+// Every fourth request fails, over the service's whole life: three trials of six
+// see 4 failures together where it is kept up, and one each where it is not.
+func TestAServiceIsKeptUpBetweenTrials(t *testing.T) {
+	for _, c := range []struct {
+		restart string
+		want    int64
+	}{{"true", 3}, {"false", 4}} {
+		s, _ := run(t, `
+name: kept
+services: {server: {command: [SERVER, --port, "${port}"]}}
+vary: {n: [4, 1000]}
+load: {request: {path: "/every?n=${n}"}, users: 1, requests: 6}
+measure: {repeats: 3, restart: `+c.restart+`}`)
+		if got := s.Cells[0].Errors.Status["500"]; got != c.want || s.Cells[0].Requests != 18 {
+			t.Errorf("restart: %s: %d of %d requests failed, want %d of 18", c.restart, got, s.Cells[0].Requests, c.want)
+		}
+		if got := s.Cells[1].Errors.Status["500"]; got != 0 {
+			t.Errorf("restart: %s: the other cell met the service of the first: %d failures", c.restart, got)
+		}
+	}
+}
+
+// One service of each kind that is varied, whatever limits it is given.
+func TestLimitsAreChangedWhileAServiceRuns(t *testing.T) {
+	s, dir := run(t, `
+name: resized
+services: {server: {command: [SERVER, --port, "${port}"], env: {GOGC: "${gc}"}}}
+limits: {cpu: "${cpu}", memory: "${memory}"}
+vary: {cpu: [200m, null, "4"], memory: [64Mi, 256Mi], gc: ["100"]}
+load: {request: {path: "/spin?us=2000"}, users: 2}
+measure: {warmup: 200ms, duration: 1500ms, interval: 500ms, repeats: 2, resize: true}`)
+	started := 0
+	filepath.WalkDir(filepath.Join(dir, "logs"), func(path string, d fs.DirEntry, err error) error {
+		if text, err := os.ReadFile(path); err == nil && !d.IsDir() {
+			started += strings.Count(string(text), "server: pid")
+		}
+		return err
+	})
+	if started != 1 {
+		t.Errorf("the service was started %d times for 6 cells that differ in limits alone, want once", started)
+	}
+	for _, c := range s.Cells {
+		if c.Restarts == nil || *c.Restarts != 0 || *c.Availability != 100 {
+			t.Errorf("%v: restarts %v, availability %v", c.Vary, c.Restarts, *c.Availability)
+		}
+		switch limit := c.Limits.CPUMillis; {
+		case limit == nil:
+			if c.CPU.ThrottledPeriods != nil && *c.CPU.ThrottledPeriods != 0 {
+				t.Errorf("%v: %d periods throttled without a limit", c.Vary, *c.CPU.ThrottledPeriods)
+			}
+		case (*c.CPU.ThrottledPeriods > 0) != (*limit == 200): // two users use 2 CPUs at most
+			t.Errorf("%v: throttled in %d of %d periods", c.Vary, *c.CPU.ThrottledPeriods, *c.CPU.Periods)
+		}
 	}
 }
 

@@ -3,21 +3,29 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 func main() {
 	port := flag.Int("port", 0, "port to listen on")
+	contained := flag.Bool("contained", false, "listen on all addresses, at the port in PORT, as a container's program does")
 	startup := flag.Duration("startup", 0, "how long to wait before listening")
+	warm := flag.Duration("warm", 0, "how long to listen before answering, as a service that fills its caches")
 	fail := flag.Bool("fail", false, "exit with status 3 instead of listening")
 	deaf := flag.Bool("deaf", false, "ignore SIGTERM")
 	flag.Parse()
@@ -31,7 +39,16 @@ func main() {
 	}
 	time.Sleep(*startup)
 	s := &server{kept: map[int][]byte{}}
-	if err := http.ListenAndServe(fmt.Sprintf("127.0.0.1:%d", *port), s.routes()); err != nil {
+	address := fmt.Sprintf("127.0.0.1:%d", *port)
+	if *contained {
+		address = ":" + os.Getenv("PORT")
+	}
+	listener, err := net.Listen("tcp", address)
+	time.Sleep(*warm)
+	if err == nil {
+		err = http.Serve(listener, s.routes())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
@@ -42,10 +59,54 @@ type server struct {
 	actions  atomic.Int64
 	mu       sync.Mutex
 	kept     map[int][]byte
+	serial   sync.Mutex
+	busy     atomic.Int64
+	broken   atomic.Bool
+	waits    prometheus.Histogram
 }
+
+// above sleeps 5 ms, and does it, from then on, once more than a number of
+// requests are under way.
+func (s *server) above(do func()) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.busy.Add(1) > int64(number(r, "above")) {
+			s.broken.Store(true)
+		}
+		defer s.busy.Add(-1)
+		if s.broken.Load() {
+			do()
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (s *server) metrics() http.Handler {
+	s.waits = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "dependency_seconds", Help: "Waiting for the dependency.",
+		Buckets: []float64{.001, .01, .02, .05, .1, .2, .3, .5, 1}})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(s.waits)
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
+
+// spin uses CPU time of the thread that it runs on.
+func spin(d time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var u syscall.Rusage
+	used := func() time.Duration {
+		syscall.Getrusage(rusageThread, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	for start := used(); used()-start < d; {
+	}
+}
+
+// rusageThread is RUSAGE_THREAD of getrusage(2).
+const rusageThread = 1
 
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
+	every, _ := strconv.Atoi(os.Getenv("EVERY"))
 	mux.HandleFunc("/ok", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/sleep", func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(time.Duration(number(r, "ms")) * time.Millisecond)
@@ -56,14 +117,35 @@ func (s *server) routes() http.Handler {
 		}
 	})
 	mux.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(number(r, "code")) })
-	// Every nth request fails: the availability is known to the request.
+	// Every nth request fails: the availability is known to the request, or to
+	// the environment.
 	mux.HandleFunc("/every", func(w http.ResponseWriter, r *http.Request) {
-		if s.requests.Add(1)%int64(number(r, "n")) == 0 {
+		if s.requests.Add(1)%int64(cmp.Or(number(r, "n"), every)) == 0 {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
 	mux.HandleFunc("/never", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	mux.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) { os.Exit(number(r, "code")) })
+	// A request uses so much CPU of its own thread, whatever others do.
+	mux.HandleFunc("/spin", func(w http.ResponseWriter, r *http.Request) { spin(time.Duration(number(r, "us")) * time.Microsecond) })
+	// Every nth request waits for a dependency, of which /metrics tells.
+	mux.HandleFunc("/ask", func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		if s.requests.Add(1)%int64(number(r, "every")) == 0 {
+			time.Sleep(time.Duration(number(r, "ms")) * time.Millisecond)
+		}
+		s.waits.Observe(time.Since(start).Seconds())
+	})
+	mux.Handle("/metrics", s.metrics())
+	// One request at a time: a service whose limit is its own lock.
+	mux.HandleFunc("/serial", func(w http.ResponseWriter, r *http.Request) {
+		s.serial.Lock()
+		defer s.serial.Unlock()
+		time.Sleep(time.Duration(number(r, "ms")) * time.Millisecond)
+	})
+	// What happens once more than so many requests are under way.
+	mux.HandleFunc("/crash", s.above(func() { os.Exit(7) }))
+	mux.HandleFunc("/hang", s.above(func() { select {} }))
 	// Each request keeps so much memory, and writes to all of it.
 	mux.HandleFunc("/keep", func(w http.ResponseWriter, r *http.Request) {
 		b := make([]byte, number(r, "mb")<<20)

@@ -30,13 +30,14 @@ type section struct {
 }
 
 // boot boots the machine in a layout with an initramfs and returns what was on
-// the console, which is complete if the error is nil.
-func (m machine) boot(ctx context.Context, layout string, initramfs string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+// the console, which is complete if the error is nil. That takes two minutes, and
+// over five where others take half of this machine.
+func (m machine) boot(ctx context.Context, layout, initramfs string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 	// Not with KVM: nested in another machine it may be there and yet hang. An
 	// old CPU, because wide vectors take long to emulate.
-	args := []string{"-machine", "q35", "-accel", "tcg", "-cpu", "Nehalem-v1", "-m", "512", "-smp", "2"}
+	args := []string{"-machine", "q35", "-accel", "tcg", "-cpu", "Nehalem-v1", "-m", "1024", "-smp", "2"}
 	for _, dir := range m.data {
 		args = append(args, "-L", dir)
 	}

@@ -3,7 +3,12 @@ package vm
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"os"
+	"os/exec"
 	"path"
+	"slices"
+	"strings"
 )
 
 // archive writes an initramfs: cpio in the format newc.
@@ -25,6 +30,39 @@ const (
 func (a *archive) file(name string, content []byte) {
 	a.folder(path.Dir(name))
 	a.entry(name, typeFile|0o755, 0, 0, content)
+}
+
+// tools adds programs of the host to /tools, and the libraries that they are
+// linked with. It returns why some are not added.
+func (a *archive) tools(names ...string) map[string]error {
+	missing := map[string]error{}
+	files := map[string]string{}
+	for _, name := range names {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			missing[name] = err
+			continue
+		}
+		files["tools/"+name] = program
+		libraries, err := exec.Command("ldd", program).Output() // fails where there are none
+		if err != nil {
+			continue
+		}
+		for word := range strings.FieldsSeq(string(libraries)) {
+			if strings.HasPrefix(word, "/") {
+				files[word[1:]] = word
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		content, err := os.ReadFile(files[name])
+		if err != nil {
+			missing[path.Base(name)] = err
+			continue
+		}
+		a.file(name, content)
+	}
+	return missing
 }
 
 // folder adds a folder and those above it.

@@ -8,8 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/millicore/millicore/test/vm/prebuilt"
 )
 
 // module is this module's path.
@@ -21,8 +24,16 @@ var programs = map[string]string{
 	"group": module + "internal/platform/local/group",
 	"shim":  module + "internal/platform/local/shim",
 
-	"cgroup": module + "maxprocs/cgroup",
+	"cgroup":   module + "maxprocs/cgroup",
+	"maxprocs": module + "maxprocs",
+	"auto":     module + "maxprocs/auto",
+
+	"doctor":  module + "internal/doctor",
+	"inspect": module + "internal/inspect",
 }
+
+// layouts are the machines to boot, by the names that process 1 knows.
+var layouts = []string{"v2", "v2-sizing", "hybrid", "hybrid-sizing"}
 
 // TestInMachine runs the tests of other packages in every layout of cgroups
 // that this host does not have.
@@ -38,7 +49,7 @@ func TestInMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	initramfs := build(t)
-	for _, layout := range []string{"v2", "hybrid"} {
+	for _, layout := range layouts {
 		t.Run(layout, func(t *testing.T) {
 			console, err := m.boot(t.Context(), layout, initramfs)
 			all, outside, done := sections(console)
@@ -62,33 +73,64 @@ func cacheFolder(t *testing.T) string {
 	return filepath.Join(cache, "millicore", "vm")
 }
 
-// build makes an initramfs of process 1 and the test programs.
+// build makes an initramfs of process 1, the test programs, and the programs
+// that these would build.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	var a archive
-	add := func(name string, command ...string) {
-		file := filepath.Join(dir, filepath.Base(name))
-		cmd := exec.Command("go", append(command[:len(command)-1:len(command)-1], "-o", file, "-ldflags=-s -w", command[len(command)-1])...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", cmd, err, out)
-		}
-		content, err := os.ReadFile(file)
+	add := func(name, dir string, args ...string) {
+		t.Helper()
+		content, err := made(dir, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.file(name, content)
 	}
-	add("init", "build", module+"test/vm/init")
+	const small = "-ldflags=-s -w"
+	add("init", ".", "build", small, module+"test/vm/init")
 	for name, pkg := range programs {
-		add("tests/"+name, "test", "-c", pkg)
+		add("tests/"+name, ".", "test", "-c", small, pkg)
+	}
+	for _, line := range prebuilt.Lines {
+		source := filepath.Join(dir, line)
+		if err := prebuilt.WriteSource(source, line); err != nil {
+			t.Fatal(err)
+		}
+		for _, flags := range prebuilt.Flags {
+			add(prebuilt.Dir+"/"+prebuilt.Name(line, flags), source, append(append([]string{"build"}, flags...), ".")...)
+		}
+	}
+	for name, err := range a.tools("sh", "true", "sleep", "strace", "node", "nginx") {
+		t.Logf("tests in the machine have no %s: %v", name, err)
 	}
 	file := filepath.Join(dir, "initramfs")
 	if err := os.WriteFile(file, a.close(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// made returns what a go command writes, which is run in dir: a name for the
+// file is put in before the package.
+func made(dir string, args ...string) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "millicore-vm-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, "made")
+	last := len(args) - 1
+	cmd := exec.Command("go", append(append(slices.Clone(args[:last]), "-o", file), args[last])...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if dir != "." {
+		cmd.Env = append(cmd.Env, "GOWORK=off")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, out)
+	}
+	return os.ReadFile(file)
 }
 
 // retell shows the tests of a section as subtests of this one.

@@ -59,9 +59,8 @@ var (
 func (s service) setsMaxProcs(t *testing.T) {
 	before := s.get(t, "/maxProcs")
 	if before.status == http.StatusNotFound {
-		before.wantRefusal(t, http.StatusNotFound)
-		s.post(t, "/maxProcs/3", "").wantRefusal(t, http.StatusNotFound)
-		t.Skip("the runtime cannot change its parallelism while it runs")
+		s.hasNoMaxProcs(t)
+		return
 	}
 	before.wantText(t, http.StatusOK)
 	told := maxProcsTold.FindStringSubmatch(before.body)
@@ -74,6 +73,9 @@ func (s service) setsMaxProcs(t *testing.T) {
 	if got, want := s.get(t, "/maxProcs").body, fmt.Sprintf("%s is using 3 CPUs and there are %s CPUs available\n", runtime, available); got != want {
 		t.Errorf("after setting 3: %q, want %q", got, want)
 	}
+	if s.workers == 0 {
+		s.runLoop(t, 10, 3)
+	}
 	s.setMaxProcs(t, runtime, "3", procs)
 
 	for _, n := range []string{"0", "-1", "1025", "three", "99999999999999999999"} {
@@ -81,8 +83,28 @@ func (s service) setsMaxProcs(t *testing.T) {
 			s.post(t, "/maxProcs/"+n, "").wantRefusal(t, http.StatusBadRequest)
 		})
 	}
+	t.Run("by another method", func(t *testing.T) {
+		s.post(t, "/maxProcs", "").wantOtherMethod(t, "GET, HEAD")
+		s.get(t, "/maxProcs/3").wantOtherMethod(t, "POST")
+	})
 	if after := s.get(t, "/maxProcs").body; after != before.body {
 		t.Errorf("after all: %q, before: %q", after, before.body)
+	}
+}
+
+// hasNoMaxProcs checks that both routes are unknown ones, whatever is asked of
+// them: a runtime sets its parallelism or has no such route.
+func (s service) hasNoMaxProcs(t *testing.T) {
+	for _, r := range []request{
+		{method: "GET", path: "/maxProcs"},
+		{method: "POST", path: "/maxProcs"},
+		{method: "GET", path: "/maxProcs/3"},
+		{method: "POST", path: "/maxProcs/3"},
+		{method: "POST", path: "/maxProcs/three"},
+	} {
+		t.Run(r.method+" "+r.path, func(t *testing.T) {
+			s.do(t, r).wantRefusal(t, http.StatusNotFound)
+		})
 	}
 }
 

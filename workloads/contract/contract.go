@@ -16,21 +16,29 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 )
 
+// An Option tells Run how the service was started where that is not by the
+// defaults of its settings. Its store is none: RunStore looks into that.
+type Option func(*service)
+
+// Workers says that the service was started with WORKERS=n.
+func Workers(n int) Option { return func(s *service) { s.workers = uint64(n) } }
+
+// Clustered says that the service was started with CLUSTER, so that each of its
+// processes has counters of its own: what needs one map is not checked.
+func Clustered() Option { return func(s *service) { s.clustered = true } }
+
 // Run checks the service at baseURL, as http://127.0.0.1:8080, one subtest for
-// each part of the contract. It adds devices, and sets the parallelism of the
-// service and sets it back. The service is fresh from the defaults of its
-// settings and has no other client, as its requests are counted.
-func Run(t *testing.T, baseURL string) {
-	s := service{
-		base: strings.TrimSuffix(baseURL, "/"),
-		// The longest wait for an answer that a broken service may cause.
-		client: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		}},
+// each part of the contract. It adds devices, fills the map of counters, and
+// sets the parallelism of the service and sets it back. The service is fresh
+// from its start and has no other client, as its requests are counted.
+func Run(t *testing.T, baseURL string, options ...Option) {
+	s := at(t, baseURL)
+	for _, o := range options {
+		o(&s)
 	}
-	t.Cleanup(s.client.CloseIdleConnections)
 	t.Run("devices are listed", s.listsDevices)
 	t.Run("a device is added", s.addsDevice)
 	t.Run("devices added at once get UUIDs of their own", s.addsDevicesAtOnce)
@@ -39,21 +47,51 @@ func Run(t *testing.T, baseURL string) {
 	t.Run("primes are told", s.tellsPrimes)
 	t.Run("a bad n is refused", s.refusesNumber)
 	t.Run("parallelism is told and set", s.setsMaxProcs)
+	t.Run("a loop is run by all workers", s.runsLoop)
+	t.Run("loops at once are told apart", s.runsLoopsAtOnce)
+	t.Run("a bad n of a loop is refused", s.refusesLoop)
+	t.Run("a counter that nobody made", s.missesCounter)
+	t.Run("a bad counter is refused", s.refusesCounter)
+	if !s.clustered {
+		t.Run("counters add up", s.counts)
+		t.Run("counters add up at once", s.countsAtOnce)
+	}
 	t.Run("health", s.isHealthy)
 	t.Run("unknown routes", s.refusesRoute)
 	t.Run("other methods", s.refusesMethod)
 	t.Run("HEAD is GET without a body", s.answersHead)
 	t.Run("connections are kept", s.keepsConnections)
 	t.Run("metrics count requests", s.countsRequests)
+	t.Run("metrics count inserts", s.countsInserts)
 	t.Run("metrics have no series of a client's making", s.boundsSeries)
+	if !s.clustered {
+		t.Run("a counter too many is refused", s.limitsCounters) // the last: the map is full then
+	}
 }
 
 const jsonType = "application/json"
 
 // service is the service under test.
 type service struct {
-	base   string
-	client *http.Client
+	base      string
+	client    *http.Client
+	workers   uint64 // of loops and counters, 0 where the service chooses
+	clustered bool
+	made      map[string]bool // the keys of counters that add made
+}
+
+// at returns the service at baseURL, as Run takes it without options.
+func at(t *testing.T, baseURL string) service {
+	s := service{
+		base: strings.TrimSuffix(baseURL, "/"),
+		// The longest wait for an answer that a broken service may cause.
+		client: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
+		made: make(map[string]bool),
+	}
+	t.Cleanup(s.client.CloseIdleConnections)
+	return s
 }
 
 // reply is an answer read to its end.
@@ -112,6 +150,28 @@ func (s service) send(t *testing.T, req *http.Request) reply {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// atOnce sends all requests at the same time and returns their answers in the
+// same order; the test ends where one has none.
+func (s service) atOnce(t *testing.T, requests []request) []reply {
+	t.Helper()
+	replies := make([]reply, len(requests))
+	var all errgroup.Group
+	for i, r := range requests {
+		all.Go(func() error {
+			req, err := s.build(t.Context(), r)
+			if err != nil {
+				return err
+			}
+			replies[i], err = s.roundTrip(req)
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return replies
 }
 
 func (s service) get(t *testing.T, path string) reply {

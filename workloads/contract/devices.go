@@ -2,11 +2,11 @@ package contract
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 )
 
 // fixedList is what GET /devices answers, byte for byte.
@@ -53,21 +53,7 @@ func (s service) addsDevice(t *testing.T) {
 
 func (s service) addsDevicesAtOnce(t *testing.T) {
 	const devices = 50
-	replies := make([]reply, devices)
-	var all errgroup.Group
-	for i := range replies {
-		all.Go(func() error {
-			req, err := s.build(t.Context(), request{http.MethodPost, "/devices", jsonType, validDevice})
-			if err != nil {
-				return err
-			}
-			replies[i], err = s.roundTrip(req)
-			return err
-		})
-	}
-	if err := all.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	replies := s.atOnce(t, slices.Repeat([]request{{http.MethodPost, "/devices", jsonType, validDevice}}, devices))
 	seen := make(map[string]bool)
 	for _, r := range replies {
 		r.wantJSONHeaders(t, http.StatusCreated)

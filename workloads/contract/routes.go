@@ -20,6 +20,13 @@ func (s service) refusesRoute(t *testing.T) {
 		{method: "GET", path: "/isPrime"},
 		{method: "GET", path: "/isPrime/"},
 		{method: "GET", path: "/isPrime/7/8"},
+		{method: "GET", path: "/loop/"},
+		{method: "GET", path: "/loop/7"},
+		{method: "GET", path: "/counter"},
+		{method: "GET", path: "/counter/"},
+		{method: "POST", path: "/counter?n=1"},
+		{method: "POST", path: "/counter/?n=1"},
+		{method: "POST", path: "/counter/" + sharedKey + "/" + sharedKey + "?n=1"},
 		{method: "POST", path: "/nowhere", contentType: jsonType, body: validDevice},
 		{method: "DELETE", path: "/nowhere"},
 		{method: "GET", path: "/debug/pprof/"},
@@ -41,21 +48,33 @@ func (s service) refusesMethod(t *testing.T) {
 		{request{method: "OPTIONS", path: "/devices"}, "GET, HEAD, POST"},
 		{request{method: "POST", path: "/isPrime/7"}, "GET, HEAD"},
 		{request{method: "POST", path: "/isPrime/seven"}, "GET, HEAD"},
+		{request{method: "POST", path: "/loop?n=1"}, "GET, HEAD"},
+		{request{method: "POST", path: "/loop"}, "GET, HEAD"},
+		{request{method: "PUT", path: "/counter/" + sharedKey + "?n=1"}, "GET, HEAD, POST"},
+		{request{method: "DELETE", path: "/counter/a.b"}, "GET, HEAD, POST"},
 		{request{method: "POST", path: "/healthz"}, "GET, HEAD"},
 		{request{method: "POST", path: "/metrics"}, "GET, HEAD"},
 	} {
 		t.Run(c.method+" "+c.path, func(t *testing.T) {
-			r := s.do(t, c.request)
-			r.wantRefusal(t, http.StatusMethodNotAllowed)
-			if got := r.header.Get("Allow"); got != c.allow {
-				t.Errorf("Allow %q, want %q", got, c.allow)
-			}
+			s.do(t, c.request).wantOtherMethod(t, c.allow)
 		})
 	}
 }
 
+// wantOtherMethod checks that the answer is a refusal of the request's method,
+// and names those that the route takes.
+func (r reply) wantOtherMethod(t *testing.T, allow string) {
+	t.Helper()
+	r.wantRefusal(t, http.StatusMethodNotAllowed)
+	if got := r.header.Get("Allow"); got != allow {
+		t.Errorf("Allow %q, want %q", got, allow)
+	}
+}
+
 func (s service) answersHead(t *testing.T) {
-	for _, path := range []string{"/devices", "/isPrime/7", "/isPrime/seven", "/healthz", "/nowhere"} {
+	for _, path := range []string{
+		"/devices", "/isPrime/7", "/isPrime/seven", "/loop?n=7", "/loop", "/counter/" + absentKey, "/healthz", "/nowhere",
+	} {
 		t.Run(path, func(t *testing.T) {
 			get, head := s.get(t, path), s.do(t, request{method: http.MethodHead, path: path})
 			if head.status != get.status || head.length != get.length || head.body != "" {
@@ -75,6 +94,8 @@ func (s service) keepsConnections(t *testing.T) {
 		{method: "POST", path: "/devices", contentType: jsonType, body: "{"},
 		{method: "POST", path: "/devices", contentType: "text/plain", body: validDevice},
 		{method: "GET", path: "/isPrime/7"},
+		{method: "GET", path: "/loop?n=7"},
+		{method: "POST", path: "/counter/" + sharedKey + "?n=7"},
 		{method: "GET", path: "/nowhere"},
 		{method: "PUT", path: "/healthz"},
 	} {
@@ -90,7 +111,8 @@ func (s service) keepsConnections(t *testing.T) {
 					}
 				},
 			})
-			one := service{s.base, &http.Client{Transport: transport, Timeout: s.client.Timeout}}
+			one := s
+			one.client = &http.Client{Transport: transport, Timeout: s.client.Timeout}
 			for range 3 {
 				req, err := one.build(ctx, r)
 				if err != nil {

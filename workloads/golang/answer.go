@@ -57,10 +57,20 @@ func answer(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// pathNumber reads the path's {n}: decimal digits, low to high. The refusal
-// does not quote the path, which may be long.
+// pathNumber reads the path's {n}: decimal digits, low to high.
 func pathNumber(r *http.Request, low, high uint64) (uint64, error) {
-	n, err := strconv.ParseUint(r.PathValue("n"), 10, 64)
+	return number(r.PathValue("n"), low, high)
+}
+
+// queryNumber reads the query's n, as pathNumber reads the path's.
+func queryNumber(r *http.Request, low, high uint64) (uint64, error) {
+	return number(r.URL.Query().Get("n"), low, high)
+}
+
+// number reads decimal digits. The refusal does not quote them: they may be
+// many, or missing.
+func number(s string, low, high uint64) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || n < low || n > high {
 		return 0, refusef(http.StatusBadRequest, "n must be a whole number from %d to %d, in decimal digits", low, high)
 	}

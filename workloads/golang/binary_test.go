@@ -52,18 +52,27 @@ func inScratch(run func() int) int {
 	return run()
 }
 
-// process is a millicore-go that listens.
+// process is a millicore-go.
 type process struct {
 	*exec.Cmd
-	url    string
+	url    string // once it listens
+	stdout *bufio.Reader
 	stderr *bytes.Buffer
 }
 
 var listening = regexp.MustCompile(`^millicore-go listening on (http://127\.0\.0\.1:\d+), GOMAXPROCS (\d+), (go\S+)\n$`)
 
 // start runs millicore-go on a free port of loopback with env on top of an
-// empty environment, and ends it with the test.
+// empty environment, and ends it with the test. It returns when it listens.
 func start(t *testing.T, env ...string) process {
+	t.Helper()
+	p := launch(t, env...)
+	p.awaitListening(t)
+	return p
+}
+
+// launch is start without the wait.
+func launch(t *testing.T, env ...string) process {
 	t.Helper()
 	path, err := program()
 	if err != nil {
@@ -76,6 +85,7 @@ func start(t *testing.T, env ...string) process {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.stdout = bufio.NewReader(out)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +95,13 @@ func start(t *testing.T, env ...string) process {
 			_ = p.Wait()
 		}
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
+	return p
+}
+
+// awaitListening returns when the process has said where it listens.
+func (p *process) awaitListening(t *testing.T) {
+	t.Helper()
+	line, err := p.stdout.ReadString('\n')
 	if err != nil {
 		t.Fatalf("no line from millicore-go: %v; standard error: %s", err, p.stderr)
 	}
@@ -97,7 +113,6 @@ func start(t *testing.T, env ...string) process {
 		t.Errorf("it says %s, and was built by %s", parts[3], runtime.Version())
 	}
 	p.url = parts[1]
-	return p
 }
 
 func get(t *testing.T, url string) (status int, body string) {
@@ -116,6 +131,10 @@ func get(t *testing.T, url string) (status int, body string) {
 
 func TestContract(t *testing.T) {
 	contract.Run(t, start(t).url)
+}
+
+func TestContractWithWorkers(t *testing.T) {
+	contract.Run(t, start(t, "WORKERS=5").url, contract.Workers(5))
 }
 
 func TestMaxProcsIsThatOfTheEnvironment(t *testing.T) {
@@ -157,6 +176,12 @@ func TestMemoryAtRest(t *testing.T) {
 			t.Fatalf("GET %s: status %d", path, status)
 		}
 	}
+	wantSmall(t, p)
+}
+
+// wantSmall checks what the process holds in memory.
+func wantSmall(t *testing.T, p process) {
+	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	if errors.Is(err, os.ErrNotExist) {
 		t.Skip("needs /proc to read a process's memory")

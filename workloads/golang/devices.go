@@ -1,14 +1,17 @@
 package golang
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Device is a device as clients see it.
@@ -40,8 +43,9 @@ func listDevices(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, fixedDevices)
 }
 
-// addDevice takes a device, gives it a UUID and hands it to the store.
-func addDevice(store Store) func(http.ResponseWriter, *http.Request) error {
+// addDevice takes a device, gives it a UUID and hands it to the store, whose
+// time goes into inserts.
+func addDevice(store Store, inserts prometheus.Observer) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := requireJSON(r.Header.Get("Content-Type")); err != nil {
 			return err
@@ -51,11 +55,27 @@ func addDevice(store Store) func(http.ResponseWriter, *http.Request) error {
 			return err
 		}
 		d.ID = uuid.NewString()
-		if err := store.Insert(r.Context(), d); err != nil {
+		if err := insert(r.Context(), store, d, inserts); err != nil {
 			return refusef(http.StatusServiceUnavailable, "keep the device: %v", err)
 		}
 		return answer(w, http.StatusCreated, d)
 	}
+}
+
+// insertPatience is how long an insert may take, its wait for a connection
+// included.
+const insertPatience = 5 * time.Second
+
+// insert keeps d and observes how long that took, well or not. A client that
+// hangs up does not end it: drivers of databases close the connection of what
+// is cancelled, and an overloaded service would drown in new ones.
+func insert(ctx context.Context, store Store, d Device, took prometheus.Observer) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), insertPatience)
+	defer cancel()
+	begun := time.Now()
+	err := store.Insert(ctx, d)
+	took.Observe(time.Since(begun).Seconds())
+	return err
 }
 
 // maxBody is the largest body that POST /devices takes, in bytes.

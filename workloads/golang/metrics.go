@@ -27,6 +27,7 @@ var durationBounds = []float64{
 // they look better than what the client sees, and that is the lesson of them.
 type metrics struct {
 	durations *prometheus.HistogramVec
+	inserts   prometheus.Histogram
 	handler   http.Handler
 }
 
@@ -37,12 +38,18 @@ func newMetrics() *metrics {
 		Help:    "Time in the handler, by method, route and status.",
 		Buckets: durationBounds,
 	}, []string{"method", "route", "status"})
+	inserts := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "device_insert_duration_seconds",
+		Help:    "Time that the store took for an insert, well or not, with its wait for a connection.",
+		Buckets: durationBounds,
+	})
 	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		durations,
+		inserts,
 	)
-	return &metrics{durations, promhttp.HandlerFor(registry, promhttp.HandlerOpts{})}
+	return &metrics{durations, inserts, promhttp.HandlerFor(registry, promhttp.HandlerOpts{})}
 }
 
 // observer returns what takes the seconds of a request. Finding it costs more

@@ -19,6 +19,9 @@ import (
 type Options struct {
 	// Store keeps the devices that POST /devices takes.
 	Store Store
+	// Workers is how many goroutines share the loop of /loop and /counter; 0 is
+	// GOMAXPROCS at the time of the request.
+	Workers int
 	// Profile serves net/http/pprof under /debug/pprof/.
 	Profile bool
 }
@@ -37,14 +40,20 @@ type endpoint struct {
 // the store be.
 func New(o Options) http.Handler {
 	m := newMetrics()
+	l := loops{o.Workers}
+	c := newCounters(l)
 	mux := http.NewServeMux()
 	mount := func(path string, endpoints ...endpoint) {
 		mux.Handle(path, resource(m, path, endpoints))
 	}
 	mount("/devices",
 		endpoint{http.MethodGet, http.StatusOK, listDevices},
-		endpoint{http.MethodPost, http.StatusCreated, addDevice(o.Store)})
+		endpoint{http.MethodPost, http.StatusCreated, addDevice(o.Store, m.inserts)})
 	mount("/isPrime/{n}", endpoint{http.MethodGet, http.StatusOK, answerPrime})
+	mount("/loop", endpoint{http.MethodGet, http.StatusOK, l.answer})
+	mount("/counter/{key}",
+		endpoint{http.MethodGet, http.StatusOK, c.tell},
+		endpoint{http.MethodPost, http.StatusOK, c.count})
 	mount("/maxProcs", endpoint{http.MethodGet, http.StatusOK, tellMaxProcs})
 	mount("/maxProcs/{n}", endpoint{http.MethodPost, http.StatusOK, setMaxProcs})
 	mount("/healthz", endpoint{http.MethodGet, http.StatusOK, answerHealth})

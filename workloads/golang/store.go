@@ -3,12 +3,51 @@ package golang
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Store keeps devices. Insert is called by many requests at once; its error
 // becomes the client's 503.
 type Store interface {
 	Insert(ctx context.Context, d Device) error
+}
+
+// Database is a Store behind connections.
+type Database interface {
+	Store
+	// Prepare makes what the store needs in the database, where it is missing.
+	Prepare(ctx context.Context) error
+	// Close closes the connections, and awaits those in use for as long as ctx
+	// does.
+	Close(ctx context.Context)
+}
+
+// Await prepares a database that may be starting still: it tries until it
+// succeeds or until ctx is done, and then returns why the last attempt failed.
+// Any error is tried again, as one of a database that starts (refused, "is
+// starting up", a name that is not known yet) can hardly be told from others.
+func Await(ctx context.Context, db Database) error {
+	const (
+		attempt = 5 * time.Second // some hang while the database starts
+		pause   = 200 * time.Millisecond
+	)
+	var failed error
+	for {
+		limited, cancel := context.WithTimeout(ctx, attempt)
+		err := db.Prepare(limited)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if failed == nil || ctx.Err() == nil { // an attempt cut off tells nothing new
+			failed = err
+		}
+		select {
+		case <-ctx.Done():
+			return failed
+		case <-time.After(pause):
+		}
+	}
 }
 
 // Kept is how many devices the service keeps in memory: some 2 MB when full.

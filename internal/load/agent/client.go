@@ -99,9 +99,10 @@ func (c *Client) Start(at time.Time) error {
 	return c.send(protocol.Command{Start: &protocol.Start{At: at.UnixNano()}})
 }
 
-// Change replaces the load from now on.
-func (c *Client) Change(load protocol.Load) error {
-	return c.send(protocol.Command{Change: &protocol.Change{Load: load}})
+// Change replaces the load from now on. One that comes when the trial is over
+// changes nothing.
+func (c *Client) Change(change protocol.Change) error {
+	return c.send(protocol.Command{Change: &change})
 }
 
 // Stop ends the load; Follow goes on until the answers in flight are in.

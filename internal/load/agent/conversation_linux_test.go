@@ -179,7 +179,7 @@ func TestChange(t *testing.T) {
 	var frames []*signals.Frame
 	_, err := c.Follow(t.Context(), func(f *signals.Frame) error {
 		if frames = append(frames, f); len(frames) == 2 {
-			return c.Change(openLoop("", 500, 0.4).Load)
+			return c.Change(protocol.Change{Load: openLoop("", 500, 0.4).Load})
 		}
 		return nil
 	})
@@ -194,6 +194,75 @@ func TestChange(t *testing.T) {
 	measured, _ := measured(frames)
 	if rate := measured[len(measured)-1].Client.Rate; rate != 500 {
 		t.Errorf("the last rate is %v; want 500", rate)
+	}
+}
+
+// A search for a breaking point: too much load without an end of its own, a rest
+// with nothing left over, less load, a stop. Each frame's slow requests are its
+// own, and stand for all that it saw.
+func TestTooMuchLoadRestLess(t *testing.T) {
+	t.Parallel()
+	server := startHostile(t, func(x *exchange) {
+		for x.request() {
+			time.Sleep(20 * time.Millisecond)
+			x.say(fine)
+		}
+	})
+	c := serve(t)
+	p := openLoop(server.addr(), 400, 24*3600)
+	p.Connections = 2
+	if _, err := c.Prepare(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	change := func(rate float64) error {
+		return c.Change(protocol.Change{Load: openLoop("", rate, 24*3600).Load, Drop: true})
+	}
+	var frames []*signals.Frame
+	stage := 0
+	_, err := c.Follow(t.Context(), func(f *signals.Frame) error {
+		frames = append(frames, f)
+		checkSlow(t, f)
+		switch quiet := f.Client.InFlight == 0 && f.Client.Waiting == 0; {
+		case stage == 0 && len(frames) == 3:
+			stage = 1
+			return change(0)
+		case stage == 1 && quiet && f.Client.Intended == 0:
+			stage = 2
+			return change(20)
+		case stage == 2 && f.Client.Good > 0 && f.Client.Rate == 20:
+			stage = 3
+			return c.Stop()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := sum(frames)
+	if all.Dropped < 20 || all.Intended != all.Good+all.Dropped || all.Good != server.requests.Load() || all.Connects != 2 {
+		t.Errorf("intended %d, good %d, dropped %d, the service got %d on %d connections", all.Intended, all.Good, all.Dropped, server.requests.Load(), all.Connects)
+	}
+	for i, f := range frames[:len(frames)-1] {
+		if f.Phase != signals.Measure && f.Phase != signals.Drain {
+			t.Errorf("frame %d is of the phase %s", i, f.Phase)
+		}
+	}
+}
+
+// checkSlow checks the slow requests of a frame that came over the wire.
+func checkSlow(t *testing.T, f *signals.Frame) {
+	sum := 0.0
+	for _, s := range f.Client.Slow {
+		sum += s.For
+		if s.Replica != 0 || s.Intended > s.Sent || s.Sent > s.Done || s.Done < f.Start || s.Done > f.End || s.Lag > s.Sent-s.Intended {
+			t.Errorf("frame %d, %d to %d, has %+v", f.Seq, f.Start, f.End, s)
+		}
+	}
+	if seen := float64(f.Client.SlowSeen); sum < seen-1e-6 || sum > seen+1e-6 || seen > float64(f.Client.Latency.Count()) {
+		t.Errorf("frame %d: slow requests that stand for %v of %v, of %d", f.Seq, sum, seen, f.Client.Latency.Count())
 	}
 }
 

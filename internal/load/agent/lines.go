@@ -12,7 +12,7 @@ import (
 )
 
 // maxLine is the longest line of the conversation in bytes: a command with a
-// large body, or a frame with three full histograms.
+// large body, or a frame with three full histograms and its slow requests.
 const maxLine = 64 << 20
 
 // decodeCommand reads a line to the agent.

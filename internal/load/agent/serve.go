@@ -145,7 +145,7 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 			case c.Change != nil && running:
 				load, err := newLoad(c.Change.Load)
 				if err == nil {
-					err = e.Change(load)
+					err = e.Change(load, c.Change.Drop)
 				}
 				if err != nil {
 					return false, fmt.Errorf("trial %d: %w", p.Trial, err)

@@ -22,9 +22,11 @@ var errQuit = errors.New("the trial was ended before its time")
 // An interval is complete when each loop has handed it over or ended before it.
 func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 	ended := make([]bool, len(e.full))
+	var slow []signals.Slow
 	for seq := 0; ; seq++ {
 		var whole *handover
 		owner := 0
+		slow = slow[:0]
 		for i, full := range e.full {
 			h, ok := <-full
 			switch {
@@ -34,6 +36,7 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 				continue
 			}
 			ended[i] = h.last
+			slow = h.tally.slow.appendTo(slow, at)
 			if whole == nil {
 				whole, owner = &h, i
 				continue
@@ -45,12 +48,14 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 		if whole == nil {
 			return nil
 		}
+		client := whole.tally.client()
+		client.Slow = slow
 		if err := take(&Interval{
 			Seq:    seq,
 			Start:  at.Add(whole.start),
 			End:    at.Add(whole.end),
 			Phase:  whole.phase,
-			Client: whole.tally.client(),
+			Client: client,
 		}); err != nil {
 			return err
 		}

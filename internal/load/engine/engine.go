@@ -24,7 +24,7 @@ const connectWithin = 3 * time.Second
 type Engine struct {
 	plan   Plan
 	zero   time.Time // of the engine's clock
-	orders orders
+	orders *orders
 	ports  []port
 	full   []chan handover
 	spare  []chan *tally
@@ -39,7 +39,7 @@ func Open(plan Plan) (*Engine, error) {
 	if err := plan.settle(); err != nil {
 		return nil, err
 	}
-	e := &Engine{plan: plan, zero: time.Now()}
+	e := &Engine{plan: plan, zero: time.Now(), orders: newOrders()}
 	for i := range plan.Threads {
 		_, n := e.plan.place(plan.Load, e.share(i))
 		e.size += n
@@ -62,12 +62,12 @@ func Open(plan Plan) (*Engine, error) {
 		e.full, e.spare = append(e.full, full), append(e.spare, spare)
 		spare <- newTally()
 		settled.Add(1)
-		l := newLoop(e.ports[i], &e.plan, e.share(i), &e.orders, spare, full, settled.Done)
+		l := newLoop(e.ports[i], &e.plan, e.share(i), e.orders.newest(), spare, full, settled.Done)
 		e.done.Go(func() {
 			defer makeRoom(-1)
 			runtime.LockOSThread() // for good: the thread ends with the loop
 			enter()
-			l.grow(plan.Load)
+			l.connect()
 			l.run()
 		})
 	}
@@ -117,13 +117,17 @@ func (e *Engine) Start(at time.Time) error {
 }
 
 // Follow gives each interval of a trial that was started at a moment to take,
-// in order, which must not keep its histograms. It returns after the last
-// interval, or with an error that ended the trial, take's among them.
+// in order, which must not keep its histograms and slow requests. It returns
+// after the last interval, or with an error that ended the trial, take's among
+// them.
 func (e *Engine) Follow(at time.Time, take func(*Interval) error) error { return e.collect(at, take) }
 
-// Change replaces the load from now on; its curve's time begins anew. In the
-// last moments of a trial it comes too late and changes nothing.
-func (e *Engine) Change(load Load) error {
+// Change replaces the load from now on; its curve's time begins anew. Requests
+// that are due and not sent by then stay, or are dropped if that is asked for;
+// those under way are awaited. A load of zero is one: it lets a service recover,
+// and the next change ends it. In the last moments of a trial a change comes too
+// late and changes nothing.
+func (e *Engine) Change(load Load, drop bool) error {
 	switch {
 	case load.Curve == nil:
 		return errors.New("change: no load")
@@ -145,7 +149,7 @@ func (e *Engine) Change(load Load) error {
 	if err := allowFiles(size); err != nil {
 		return fmt.Errorf("change: %w", err)
 	}
-	e.order(order{load: &load, at: time.Since(e.zero) + lead})
+	e.order(order{load: &load, drop: drop, at: time.Since(e.zero) + lead})
 	return nil
 }
 

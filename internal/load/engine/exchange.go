@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
 
 // handle takes what may be done with a connection now.
 func (l *loop) handle(ev event) {
@@ -35,7 +39,7 @@ func (l *loop) request(s *slot) []byte { return l.plan.Targets[s.target].Request
 func (l *loop) send(i int32) {
 	s := &l.slots[i]
 	s.written = 0
-	sent := l.now
+	sent, lag := l.now, l.lag(s.intended, s.freed)
 	if l.write(i) == broken && s.written == 0 && !s.fresh {
 		// The connection ended while it was idle and the request never
 		// left, so nothing is known of the service: take a new one.
@@ -44,12 +48,12 @@ func (l *loop) send(i int32) {
 		l.dial(i)
 		return
 	}
-	s.state, s.sent = flying, sent
+	s.state, s.sent, s.lag = flying, sent, lag
 	s.answer.Begin(l.plan.Head)
 	l.join(&l.flying, i)
 	if s.intended >= l.counted {
 		l.tally.Sent++
-		l.tally.SendLag.Record(s.sent - max(s.intended, s.freed))
+		l.tally.SendLag.Record(lag)
 	}
 }
 
@@ -216,5 +220,29 @@ func (l *loop) count(s *slot, how ending) {
 	if timed {
 		t.Latency.Record(l.now - s.intended)
 		t.Service.Record(l.now - s.sent)
+		if l.phase != signals.Warmup {
+			l.notice(s, how == timedOut)
+		}
 	}
+}
+
+// notice keeps a request that ends now in the sample if it was slow. One that
+// was due before the load was last set says nothing of what is slow under this.
+func (l *loop) notice(s *slot, timedOut bool) {
+	latency := l.now - s.intended
+	if s.intended >= l.source.began {
+		l.bar.present.add(latency)
+	}
+	if latency < l.bar.height {
+		return
+	}
+	l.tally.SlowSeen++
+	l.tally.slow.add(span{
+		intended: s.intended - l.zero,
+		sent:     s.sent - l.zero,
+		done:     l.now - l.zero,
+		lag:      s.lag,
+		target:   s.target,
+		timedOut: timedOut,
+	}, l.random)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/millicore/millicore/internal/load/schedule"
@@ -27,12 +28,14 @@ type loop struct {
 	port          port
 	plan          *Plan
 	share, shares int
-	orders        *orders
 	spare         <-chan *tally // empty tallies that the collector gave back
 	full          chan<- handover
 	settled       func() // called once, when the first dials have ended
 
 	slots   []slot
+	from    int                 // place of the first slot among all agents' connections
+	wanted  int                 // slots, once all have been added
+	nextAt  time.Duration       // when the next of them is added
 	free    ring[int32]         // slots without a request, the longest idle first
 	wait    ring[time.Duration] // when the waiting requests were intended
 	flying  list                // slots with a request under way, by the moment it was sent
@@ -43,13 +46,18 @@ type loop struct {
 	buffer  []byte
 
 	now    time.Duration
+	last   time.Duration // what now was before
+	awaits time.Duration // when the present wait was to end at the latest
+	stall  stall
 	stale  bool          // time has gone by since now was read
-	obeyed int           // orders
+	obeyed *posted       // the last order that was obeyed
 	zero   time.Duration // start of the trial; never before it is known
 
 	source
 	intervals schedule.Intervals // since zero
 	tally     *tally
+	bar       bar
+	random    *rand.Rand // of the sample of slow requests
 	seq       int
 	begun     time.Duration // start of the present interval
 	boundary  time.Duration // its end
@@ -57,14 +65,15 @@ type loop struct {
 	counted   time.Duration // requests intended before are carried, not counted
 	dropAt    time.Duration // when requests that still wait after the end are dropped
 	bound     int           // requests that wait for a connection of their own to be made
-	larger    *Load         // a load that may need more connections, not yet seen to
 	over      bool
 }
 
-func newLoop(p port, plan *Plan, share int, o *orders, spare <-chan *tally, full chan<- handover, settled func()) *loop {
+// newLoop makes the loop of one share, which obeys the orders after one.
+func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, full chan<- handover, settled func()) *loop {
 	l := &loop{
 		port: p, plan: plan, share: share, shares: plan.shares(),
-		orders: o, spare: spare, full: full, settled: settled,
+		obeyed: after, spare: spare, full: full, settled: settled,
+		random:   rand.New(rand.NewPCG(plan.Seed, ^uint64(share))),
 		flying:   list{head: -1, tail: -1},
 		dialing:  list{head: -1, tail: -1},
 		events:   make([]event, maxEvents),
@@ -75,6 +84,7 @@ func newLoop(p port, plan *Plan, share int, o *orders, spare <-chan *tally, full
 		dropAt:   never,
 	}
 	l.source.due = never
+	l.from, _ = plan.place(plan.Load, share)
 	return l
 }
 
@@ -85,8 +95,8 @@ func (l *loop) run() {
 		if l.dialing.n == 0 {
 			l.settle()
 		}
-		until := l.wakeAt()
-		n := l.port.wait(l.events, until, until == l.source.due)
+		l.awaits = l.wakeAt()
+		n := l.port.wait(l.events, l.awaits, l.awaits == l.source.due)
 		l.tick()
 		// Connections that have closed come first, so that no request is
 		// given to one that is known to be gone.
@@ -103,13 +113,10 @@ func (l *loop) run() {
 			l.dispatch()
 		}
 		l.readOn()
-		if l.larger != nil {
-			l.grow(*l.larger)
-			l.larger = nil
-		}
 		l.dispatch()
 		l.expire()
 		l.dispatch()
+		l.extend()
 		l.finish()
 	}
 	l.leave()
@@ -117,10 +124,10 @@ func (l *loop) run() {
 
 // wakeAt is the moment at which the loop has to work even if nothing comes.
 func (l *loop) wakeAt() time.Duration {
-	if len(l.again) > 0 || l.larger != nil {
+	if len(l.again) > 0 {
 		return 0
 	}
-	at := l.next()
+	at := min(l.next(), l.extendAt())
 	if l.flying.head >= 0 {
 		at = min(at, l.slots[l.flying.head].sent+l.plan.Timeout)
 	}
@@ -132,17 +139,39 @@ func (l *loop) wakeAt() time.Duration {
 
 // tick reads the clock and brings the books up to it.
 func (l *loop) tick() {
-	l.now = l.port.now()
-	l.stale = false
+	was := max(l.now, l.awaits)
+	l.last, l.now = l.now, l.port.now()
+	l.awaits, l.stale = 0, false
+	if l.now-was > longPause && l.free.len() > 0 && l.wait.len() == 0 {
+		l.stall = stall{was, l.now}
+	}
 	for at := l.next(); at <= l.now; at = l.next() {
 		l.step(at)
 	}
 }
 
+// stall is a time in which the loop had connections free and did not run: its
+// process was stopped, throttled, or found no CPU.
+type stall struct{ begin, end time.Duration }
+
+// longPause is what no work of the loop takes.
+const longPause = time.Millisecond
+
+// lag is for how long the loop failed to send a request that was due while a
+// connection was free. Behind a stall many requests may have come due, and those
+// that then queue for connections were held up by it all the same.
+func (l *loop) lag(intended, freed time.Duration) time.Duration {
+	lag := l.now - max(intended, freed)
+	if freed >= l.stall.end && intended >= l.stall.begin && intended < l.stall.end {
+		lag += l.stall.end - intended
+	}
+	return lag
+}
+
 // next is the moment of the next thing that happens by itself.
 func (l *loop) next() time.Duration {
 	at := min(l.boundary, l.source.next(), l.dropAt)
-	if o, ok := l.orders.after(l.obeyed); ok {
+	if o := l.obeyed.next.Load(); o != nil {
 		at = min(at, o.at)
 	}
 	return at
@@ -151,10 +180,10 @@ func (l *loop) next() time.Duration {
 // step does the one thing that falls on the moment at. Orders come first, then
 // the end of an interval, so that a request due at that end belongs to the next.
 func (l *loop) step(at time.Duration) {
-	switch o, ok := l.orders.after(l.obeyed); {
-	case ok && o.at <= at:
-		l.obeyed++
-		l.obey(o)
+	switch o := l.obeyed.next.Load(); {
+	case o != nil && o.at <= at:
+		l.obeyed = o
+		l.obey(&o.order)
 	case l.boundary <= at:
 		l.turn()
 	case l.dropAt <= at:
@@ -164,8 +193,10 @@ func (l *loop) step(at time.Duration) {
 	}
 }
 
-// obey does what an order says, as of its moment.
-func (l *loop) obey(o order) {
+// obey does what an order says, as of its moment; where that was told too late,
+// as of the last one, since what has been stamped meanwhile stands.
+func (l *loop) obey(o *order) {
+	at := max(o.at, l.last)
 	switch {
 	case o.start:
 		l.zero, l.counted = o.at, o.at
@@ -183,19 +214,34 @@ func (l *loop) obey(o order) {
 	case l.phase == signals.Drain:
 	case o.stop:
 		l.drop()
-		l.intervals.End = max(o.at, l.begun) - l.zero
-		if o.at > l.begun {
-			l.boundary = min(l.boundary, o.at)
+		l.intervals.End = max(at, l.begun) - l.zero
+		if at > l.begun {
+			l.boundary = min(l.boundary, at)
 			return
 		}
 		l.endLoad(l.begun)
 		l.open(l.begun)
-	case o.load != nil && o.at-l.zero < l.intervals.End:
-		l.intervals.End = o.at - l.zero + o.load.Curve.Length()
+	case o.load != nil && at-l.zero < l.intervals.End:
+		l.intervals.End = at - l.zero + o.load.Curve.Length()
 		l.boundary = l.zero + first(l.intervals.After(l.begun-l.zero))
-		l.source.begin(*o.load, o.load.Curve, l, o.at)
-		l.larger = o.load
+		l.replaceLoad(*o.load, o.drop, at)
 	}
+}
+
+// replaceLoad makes the load another one. Users whose requests are dropped go on
+// as if those had ended.
+func (l *loop) replaceLoad(load Load, drop bool, at time.Duration) {
+	dropped := 0
+	if drop {
+		dropped = l.drop()
+	}
+	l.source.begin(load, load.Curve, l, at)
+	for range dropped {
+		l.goOn(at, 0)
+	}
+	_, l.wanted = l.plan.place(load, l.share)
+	l.nextAt = at
+	l.bar.reset()
 }
 
 // open begins an interval at a moment.
@@ -233,6 +279,7 @@ func (l *loop) turn() {
 // sent if a connection becomes free within the timeout.
 func (l *loop) endLoad(at time.Duration) {
 	l.source.end()
+	l.wanted = 0
 	l.dropAt = at + l.plan.Timeout
 }
 
@@ -261,6 +308,7 @@ func (l *loop) handOver(end time.Duration, last bool) {
 		phase: l.phase, tally: l.tally, last: last,
 	}
 	l.seq++
+	l.bar.turn()
 	select {
 	case l.tally = <-l.spare:
 	default:
@@ -268,9 +316,11 @@ func (l *loop) handOver(end time.Duration, last bool) {
 	}
 }
 
-// drop gives up the requests that are due and were not sent.
-func (l *loop) drop() {
+// drop gives up the requests that are due and were not sent, and returns how
+// many they are.
+func (l *loop) drop() (n int) {
 	l.dropAt = never
+	n = l.wait.len() + l.bound
 	for l.wait.len() > 0 {
 		l.discard(l.wait.pop())
 	}
@@ -281,6 +331,7 @@ func (l *loop) drop() {
 			l.discard(s.intended)
 		}
 	}
+	return n
 }
 
 func (l *loop) discard(intended time.Duration) {

@@ -32,6 +32,21 @@ func TestStopDropsWhatWaits(t *testing.T) {
 	}
 }
 
+// A stop comes while 30 requests, which are late since the agent stood still, are
+// being sent one after another: the rest is dropped, and nothing is sent twice.
+func TestStopInTheMiddleOfSending(t *testing.T) {
+	s := lasts(ms)
+	s.cost = 100 * time.Microsecond
+	sim := simulate(t, plan(*even(t, 1000, time.Minute)), s)
+	w := sim.worlds[0]
+	w.at(startAt+400*ms, func() { sim.engine.orders.add(order{stop: true, at: startAt + 530*ms + 500*time.Microsecond}) })
+	w.at(startAt+500*ms, func() { w.clock += 30 * ms })
+	sum := total(sim.run(t))
+	if sum.Dropped < 20 || sum.Dropped > 28 || sum.Intended != sum.Good+sum.Dropped {
+		t.Errorf("intended %d, good %d, dropped %d; want some 25 dropped", sum.Intended, sum.Good, sum.Dropped)
+	}
+}
+
 func TestStopInTheWarmup(t *testing.T) {
 	p := plan(Load{Curve: steady(t, 2, time.Minute)})
 	p.Warmup = 10 * time.Second
@@ -128,8 +143,8 @@ func TestQuitEndsAtOnce(t *testing.T) {
 	full := make(chan handover, 100)
 	spare := make(chan *tally, 1)
 	spare <- newTally()
-	l := newLoop(w, &sim.plan, 0, &sim.engine.orders, spare, full, nil)
-	l.grow(sim.plan.Load)
+	l := newLoop(w, &sim.plan, 0, sim.first, spare, full, nil)
+	l.connect()
 	l.run()
 	if w.clock != startAt+1050*ms {
 		t.Errorf("the loop ended at %v; want 1.05s after the start", w.clock-startAt)

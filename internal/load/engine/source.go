@@ -34,7 +34,7 @@ func (s *source) begin(load Load, curve *schedule.Curve, l *loop, at time.Durati
 	case load.Open && load.Even:
 		s.arrivals = schedule.Even(curve, l.share, l.shares)
 	case load.Open:
-		s.arrivals = schedule.Poisson(curve, l.share, l.shares, l.plan.Seed+uint64(l.obeyed))
+		s.arrivals = schedule.Poisson(curve, l.share, l.shares, l.plan.Seed+uint64(l.obeyed.number))
 	default:
 		s.users = schedule.NewUsers(curve, l.share, l.shares)
 	}

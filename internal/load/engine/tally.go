@@ -12,26 +12,32 @@ import (
 type tally struct {
 	signals.Client
 	status [1000]int64
+	slow   *sample
 }
 
 func newTally() *tally {
-	return &tally{Client: signals.Client{
-		Latency: signals.NewHistogram(),
-		Service: signals.NewHistogram(),
-		SendLag: signals.NewHistogram(),
-	}}
+	return &tally{
+		Client: signals.Client{
+			Latency: signals.NewHistogram(),
+			Service: signals.NewHistogram(),
+			SendLag: signals.NewHistogram(),
+		},
+		slow: &sample{},
+	}
 }
 
 // reset empties the tally and keeps its memory.
 func (t *tally) reset() {
-	latency, service, lag := t.Latency, t.Service, t.SendLag
+	latency, service, lag, slow := t.Latency, t.Service, t.SendLag, t.slow
 	latency.Reset()
 	service.Reset()
 	lag.Reset()
-	*t = tally{Client: signals.Client{Latency: latency, Service: service, SendLag: lag}}
+	slow.seen = 0
+	*t = tally{Client: signals.Client{Latency: latency, Service: service, SendLag: lag}, slow: slow}
 }
 
-// add adds what another loop counted over the same interval.
+// add adds what another loop counted over the same interval, save the slow
+// requests themselves: each loop's stand for its own.
 func (t *tally) add(o *tally) {
 	t.Intended += o.Intended
 	t.Sent += o.Sent
@@ -46,6 +52,7 @@ func (t *tally) add(o *tally) {
 	t.Waiting += o.Waiting
 	t.Bytes += o.Bytes
 	t.Connects += o.Connects
+	t.SlowSeen += o.SlowSeen
 	t.Users += o.Users
 	t.Rate += o.Rate
 	for i, n := range o.status {

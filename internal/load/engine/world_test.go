@@ -2,6 +2,7 @@ package engine
 
 import (
 	"container/heap"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +11,9 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// world is a simulated port: a clock that moves only while a loop waits, and a
-// service whose answers come when the test says.
+// world is a simulated port: a clock that moves while a loop waits, and by what
+// the service says that calls cost, and a service whose answers come when the
+// test says.
 type world struct {
 	tb      testing.TB
 	service service
@@ -29,6 +31,7 @@ type world struct {
 type service struct {
 	dial   func(at time.Duration, target int) (after time.Duration, out outcome)
 	answer func(at time.Duration, target int) []piece
+	cost   time.Duration // of each call on a connection
 }
 
 // piece is something that happens to a connection, a time after the piece
@@ -144,6 +147,7 @@ func (w *world) dial(slot, generation int32, target int) outcome {
 	if w.conns[slot].open {
 		w.tb.Fatalf("slot %d is dialed while its connection is open", slot)
 	}
+	w.clock += w.service.cost
 	after, out := time.Duration(0), okay
 	if w.service.dial != nil {
 		after, out = w.service.dial(w.clock, target)
@@ -171,6 +175,7 @@ func (w *world) write(slot int32, p []byte) (int, outcome) {
 		return len(p), okay
 	}
 	c.got = 0
+	w.clock += w.service.cost
 	w.sent = append(w.sent, w.clock)
 	at := w.clock
 	for _, piece := range w.service.answer(w.clock, c.target) {
@@ -185,6 +190,7 @@ func (w *world) read(slot int32, p []byte) (int, outcome) {
 	if !c.open {
 		w.tb.Fatalf("slot %d is read while it is closed", slot)
 	}
+	w.clock += w.service.cost
 	if c.inbox != "" {
 		n := copy(p, c.inbox)
 		c.inbox = c.inbox[n:]
@@ -200,6 +206,7 @@ func (w *world) close(slot int32, _ bool) {
 	if !w.conns[slot].open {
 		w.tb.Fatalf("slot %d is closed twice", slot)
 	}
+	w.clock += w.service.cost
 	w.conns[slot].open = false
 }
 
@@ -254,6 +261,8 @@ type simulation struct {
 	plan   Plan
 	worlds []*world
 	engine *Engine
+	loops  []*loop // once they have run
+	first  *posted // before all orders
 }
 
 func simulate(tb testing.TB, p Plan, s service) *simulation {
@@ -261,7 +270,8 @@ func simulate(tb testing.TB, p Plan, s service) *simulation {
 	if err := p.settle(); err != nil {
 		tb.Fatal(err)
 	}
-	sim := &simulation{plan: p, engine: &Engine{plan: p}}
+	sim := &simulation{plan: p, engine: &Engine{plan: p, orders: newOrders()}}
+	sim.first = sim.engine.orders.newest()
 	for range p.Threads {
 		w := &world{tb: tb, service: s, size: len(request)}
 		sim.worlds = append(sim.worlds, w)
@@ -301,9 +311,10 @@ func (s *simulation) run(tb testing.TB) []interval {
 		spare := make(chan *tally, 10000)
 		spare <- newTally()
 		s.engine.full, s.engine.spare = append(s.engine.full, full), append(s.engine.spare, spare)
-		l := newLoop(w, &s.plan, s.engine.share(i), &s.engine.orders, spare, full, nil)
-		l.grow(s.plan.Load)
+		l := newLoop(w, &s.plan, s.engine.share(i), s.first, spare, full, nil)
+		l.connect()
 		l.run()
+		s.loops = append(s.loops, l)
 		for slot := range w.conns {
 			if w.conns[slot].open {
 				tb.Errorf("slot %d is open after the end", slot)
@@ -317,6 +328,7 @@ func (s *simulation) run(tb testing.TB) []interval {
 		c.Latency.Merge(i.Client.Latency)
 		c.Service.Merge(i.Client.Service)
 		c.SendLag.Merge(i.Client.SendLag)
+		c.Slow = slices.Clone(i.Client.Slow)
 		all = append(all, interval{seq: i.Seq, start: i.Start.Sub(epoch), end: i.End.Sub(epoch), phase: i.Phase, Client: &c})
 		return nil
 	})

@@ -53,7 +53,8 @@ type Request struct {
 }
 
 // Load is closed (users that wait for their answer) or open (arrivals at a
-// rate, whatever the answers do), over time.
+// rate, whatever the answers do), over time. One that a stop is to end has a
+// single stage of many hours.
 type Load struct {
 	Kind     Kind    `json:"kind"`
 	Stages   []Stage `json:"stages"`             // users or requests/s over time, after the warm-up
@@ -82,9 +83,11 @@ type Start struct {
 }
 
 // Change replaces the load from now on, without a new warm-up; the stages'
-// time begins anew.
+// time begins anew. Requests under way are awaited. A load of zero lets the
+// service come to rest: frames go on, and tell when nothing is in flight.
 type Change struct {
 	Load Load `json:"load"`
+	Drop bool `json:"drop,omitempty"` // what is due and was not sent yet is dropped, and counted as such
 }
 
 // Stop ends the traffic; answers in flight are awaited up to the timeout.

@@ -59,6 +59,44 @@ func TestEvenArrivalsAreExactInEachSecond(t *testing.T) {
 	}
 }
 
+// A load that lasts a day, and one that something else is to end, are as exact at
+// their end as at their beginning: 5 us from one arrival to the next, and 200,000
+// in the last second.
+func TestArrivalsDoNotDrift(t *testing.T) {
+	const day = 24 * time.Hour
+	for name, length := range map[string]time.Duration{"a day": day, "a year": 365 * day} {
+		t.Run(name, func(t *testing.T) {
+			a := Even(mustCurve(t, Stage{length, 200_000, 200_000}), 0, 1)
+			a.at = a.curve.Integral(length-sec) - middle // all before the last second have come
+			last, n := length-sec-2500, 0
+			for {
+				at, ok := a.Next()
+				if !ok {
+					break
+				}
+				if gap := at - last; gap < 5000-1 || gap > 5000+1 {
+					t.Fatalf("arrival %d of the last second comes %v after the one before; want 5us", n, gap)
+				}
+				last = at
+				n++
+			}
+			if n != 200_000 {
+				t.Errorf("%d arrivals in the last second; want 200000", n)
+			}
+		})
+	}
+}
+
+// Nothing is due at a rate of zero, and little at half a request a second.
+func TestSlowRates(t *testing.T) {
+	if got := all(Poisson(mustCurve(t, Stage{24 * time.Hour, 0, 0}), 0, 1, 1)); len(got) != 0 {
+		t.Errorf("%d arrivals at a rate of zero", len(got))
+	}
+	if got := all(Even(mustCurve(t, Stage{24 * time.Hour, 0.5, 0.5}), 0, 1)); len(got) != 43200 || got[0] != sec || got[43199] != 86399*sec {
+		t.Errorf("%d arrivals in a day at 0.5/s; want 43200", len(got))
+	}
+}
+
 // Shares of an even load together are the load, arrival by arrival.
 func TestSharesOfAnEvenLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

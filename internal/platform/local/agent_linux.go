@@ -16,6 +16,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/local/shim"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -31,7 +32,7 @@ const agentWeight = 10
 type agent struct {
 	local  *local
 	group  *group.Group
-	meter  *meter
+	meter  *meter.Meter
 	in     *os.File
 	out    *os.File
 	exited chan struct{}
@@ -58,7 +59,7 @@ func (l *local) startAgent(trial, index int) (*agent, error) {
 		}
 		return nil, errors.Join(err, a.Close())
 	}
-	return nil, errors.Join(err, m.close(), g.Remove())
+	return nil, errors.Join(err, m.Close(), g.Remove())
 }
 
 // start starts the process with pipes at its three streams.
@@ -139,7 +140,7 @@ func (a *agent) Write(b []byte) (int, error) { return a.in.Write(b) }
 
 // Counters reads the agent's running totals.
 func (a *agent) Counters() (signals.Counters, error) {
-	c, err := a.meter.counters()
+	c, err := a.meter.Counters()
 	select {
 	case <-a.exited:
 	default:
@@ -159,7 +160,7 @@ func (a *agent) Close() error {
 		case <-a.exited:
 		case <-timer.C:
 		}
-		a.err = errors.Join(inErr, a.meter.close(), a.group.Remove(), a.out.Close())
+		a.err = errors.Join(inErr, a.meter.Close(), a.group.Remove(), a.out.Close())
 		a.local.drop(a)
 	})
 	return a.err

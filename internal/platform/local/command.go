@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/millicore/millicore/internal/experiment"
 )
 
 // findProgram returns the file of a command: a name with a slash is relative to
@@ -66,30 +64,4 @@ func executable(file string) error {
 		return fmt.Errorf("command %s: %w; it is not executable: chmod +x it", file, fs.ErrPermission)
 	}
 	return nil
-}
-
-// expandAll expands each word of a command.
-func expandAll(words []string, vars map[string]string) ([]string, error) {
-	all := make([]string, len(words))
-	for i, word := range words {
-		expanded, err := experiment.Expand(word, vars)
-		if err != nil {
-			return nil, fmt.Errorf("command: %w", err)
-		}
-		all[i] = expanded
-	}
-	return all, nil
-}
-
-// expandEnv expands the values of env.
-func expandEnv(env, vars map[string]string) (map[string]string, error) {
-	all := make(map[string]string, len(env))
-	for name, value := range env {
-		expanded, err := experiment.Expand(value, vars)
-		if err != nil {
-			return nil, fmt.Errorf("env %s: %w", name, err)
-		}
-		all[name] = expanded
-	}
-	return all, nil
 }

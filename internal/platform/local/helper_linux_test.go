@@ -48,10 +48,23 @@ var helpers = map[string]func([]string){
 		fmt.Fprintln(os.Stderr, "line two")
 		os.Exit(7)
 	},
-	"hungry": func([]string) { eat() },
-	"deaf":   func([]string) { fmt.Println("I do not listen"); time.Sleep(time.Hour) },
-	"once":   func(args []string) { onceHelper(args[0]) },
-	"lab":    func(args []string) { labHelper(args[0], args[1]) },
+	"say":     func(args []string) { fmt.Println(strings.Join(args, " ")) },
+	"suicide": func([]string) { syscall.Kill(os.Getpid(), syscall.SIGTERM); time.Sleep(time.Hour) },
+	"leave":   func(args []string) { exec.Command("/proc/self/exe", append([]string{helper}, args...)...).Start() },
+	"write": func(args []string) {
+		if err := os.WriteFile(args[0], []byte("mine\n"), 0o644); err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+		time.Sleep(time.Hour)
+	},
+	"listen":     listenHelper,
+	"background": func(args []string) { backgroundHelper(args) },
+	"hungry":     func([]string) { eat() },
+	"deaf":       func([]string) { fmt.Println("I do not listen"); time.Sleep(time.Hour) },
+	"once":       func(args []string) { onceHelper(args[0]) },
+	"lab":        func(args []string) { labHelper(args[0], args[1]) },
+	"nobody-lab": func(args []string) { nobodyLabHelper(args[0], args[1]) },
 }
 
 // serveHelper is a service: each of its paths is a way to behave badly.
@@ -126,6 +139,94 @@ func eat() {
 	}
 }
 
+// listenHelper does what its arguments say, one after the other, and then waits.
+// http:127.0.0.1:80 serves there and has nothing, path: has /healthz, fine: has
+// everything, raw: hangs up on everyone, udp: and unix: are no TCP. child:WORD
+// leaves a word to a child, life:MARK=A|B is A in the first life and B later.
+func listenHelper(args []string) {
+	for _, arg := range args {
+		if err := listenAs(arg); err != nil {
+			fmt.Println(arg, err)
+			os.Exit(3)
+		}
+	}
+	for { // any signal ends a pause, the runtime's own to a goroutine among them
+		syscall.Pause() // in the kernel: without a goroutine of its own Go takes a select for a deadlock
+	}
+}
+
+func listenAs(arg string) error {
+	kind, address, _ := strings.Cut(arg, ":")
+	switch kind {
+	case "http", "path", "fine":
+		mux := http.NewServeMux()
+		mux.HandleFunc("/exit", func(http.ResponseWriter, *http.Request) { os.Exit(9) })
+		if kind == "path" {
+			mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
+		}
+		if kind == "fine" {
+			mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
+		}
+		l, err := listenOn(address)
+		if err == nil {
+			go http.Serve(l, mux)
+		}
+		return err
+	case "raw":
+		l, err := listenOn(address)
+		if err != nil {
+			return err
+		}
+		go func() {
+			for {
+				if c, err := l.Accept(); err == nil {
+					c.Close()
+				}
+			}
+		}()
+		return nil
+	case "udp":
+		_, err := net.ListenPacket("udp", address)
+		return err
+	case "unix":
+		_, err := net.Listen("unix", address)
+		return err
+	case "child":
+		child := exec.Command("/proc/self/exe", helper, "listen", address)
+		child.Stdout = os.Stdout
+		return child.Start()
+	case "life":
+		mark, lives, _ := strings.Cut(address, "=")
+		first, later, _ := strings.Cut(lives, "|")
+		if os.Mkdir(mark, 0o755) != nil {
+			return listenAs(later)
+		}
+		return listenAs(first)
+	}
+	return errors.New("what?")
+}
+
+// listenOn listens on one kind of address alone, so that [::] is no 0.0.0.0.
+func listenOn(address string) (net.Listener, error) {
+	if strings.HasPrefix(address, "[") {
+		return net.Listen("tcp6", address)
+	}
+	if strings.HasPrefix(address, ":") {
+		return net.Listen("tcp", address)
+	}
+	return net.Listen("tcp4", address)
+}
+
+// backgroundHelper leaves its work to a child, as a daemon does.
+func backgroundHelper(args []string) {
+	child := exec.Command("/proc/self/exe", append([]string{helper, "listen"}, args...)...)
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := child.Start(); err != nil {
+		os.Exit(1)
+	}
+	syscall.Exit(0) // at once: the race detector has os.Exit wait for a second
+}
+
 // onceHelper serves if it is the first to make the file mark.
 func onceHelper(mark string) {
 	if err := os.Mkdir(mark, 0o755); err != nil {
@@ -166,6 +267,10 @@ func doing(t *testing.T, what ...string) platform.Unit {
 
 // patience bounds every wait, on machines as slow as may be.
 const patience = 60 * time.Second
+
+// notServing is how long a unit that never serves is waited for: long enough for
+// its program to start and say what it says, in a slow virtual machine too.
+const notServing = 5 * time.Second
 
 // open returns a platform, of which nothing is left when the test is over.
 // Where there is no way to cgroups the test is skipped, except in CI.

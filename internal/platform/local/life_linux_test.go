@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
 )
 
 func TestDeadServiceIsStartedAgain(t *testing.T) {
@@ -101,18 +105,6 @@ func stubbornChild(t *testing.T, r *replica, logs string) (pid int) {
 	return pid
 }
 
-func TestBackoff(t *testing.T) {
-	b := backoff{first: time.Second}
-	for i, life := range []struct{ ran, wait time.Duration }{
-		{0, 1}, {0, 2}, {9, 4}, {10, 8}, {0, 10}, {0, 10}, // doubling to ten
-		{11, 1}, {0, 2}, // a longer life than that begins again
-	} {
-		if wait := b.next(life.ran * time.Second); wait != life.wait*time.Second {
-			t.Errorf("death %d, after %v s: wait %v, want %v s", i, int(life.ran), wait, int(life.wait))
-		}
-	}
-}
-
 func TestStopLetsAServiceSayGoodbyeOnce(t *testing.T) {
 	p := open(t, Options{})
 	logs := t.TempDir()
@@ -153,14 +145,14 @@ func TestAKilledRunIsCleaned(t *testing.T) {
 	open(t, Options{}).Close() // skips where there are no groups
 	state, logs := t.TempDir(), t.TempDir()
 	lab, address := startLab(t, state, logs)
-	child := stubbornChild(t, &replica{port: portOf(t, address)}, logs)
+	child := stubbornChild(t, &replica{address: address}, logs)
 
 	// While it lives it is left alone.
 	cleaned, err := Clean(Options{State: state})
 	if err != nil || len(cleaned.Removed) != 0 || len(cleaned.Living) != 1 || cleaned.Living[0] != lab.Process.Pid {
 		t.Errorf("cleaned %+v, %v; want the living run left alone", cleaned, err)
 	}
-	mustGet(t, &replica{port: portOf(t, address)}, "/healthz")
+	mustGet(t, &replica{address: address}, "/healthz")
 
 	lab.Process.Kill()
 	lab.Wait()
@@ -220,14 +212,6 @@ func startLab(t *testing.T, state, logs string) (*exec.Cmd, string) {
 	return lab, address
 }
 
-func portOf(t *testing.T, address string) (port int) {
-	t.Helper()
-	if _, err := fmt.Sscanf(address, "127.0.0.1:%d", &port); err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
 // asNobody tries New as a user who may do nothing, and returns its error.
 func asNobody(t *testing.T) string {
 	t.Helper()
@@ -248,4 +232,28 @@ func asNobody(t *testing.T) string {
 		t.Fatal("nobody could make groups")
 	}
 	return strings.TrimSpace(string(out))
+}
+
+func TestLimitsAreChangedInPlace(t *testing.T) {
+	p := open(t, Options{})
+	u := server(t.TempDir())
+	u.Limits = experiment.Limits{CPUMillis: 200, Replicas: 2}
+	running := start(t, p, u)
+	resize := running.(platform.Resizer).Resize
+	var pids [][]int
+	for _, r := range running.Replicas() {
+		pids = append(pids, r.PIDs())
+	}
+	if err := resize(t.Context(), experiment.Limits{CPUMillis: 500, Memory: 128 << 20, Replicas: 2}); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range running.Replicas() {
+		c, err := r.Counters()
+		if err != nil || *c.CPULimit != 0.5 || *c.MemoryLimit != 128<<20 || c.Restarts != 0 || !slices.Equal(r.PIDs(), pids[i]) {
+			t.Errorf("replica %d: %+v, %v, pids %v, were %v", i, c, err, r.PIDs(), pids[i])
+		}
+	}
+	if err := resize(t.Context(), experiment.Limits{CPUMillis: 1, Replicas: 2}); err == nil || !strings.Contains(err.Error(), "resize replica 0: CPU limit 1m") {
+		t.Errorf("an impossible limit: %v", err)
+	}
 }

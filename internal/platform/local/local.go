@@ -26,6 +26,9 @@ type Options struct {
 	// State is the folder where runs write down what they make; empty:
 	// /run/millicore for root, a folder of the user's otherwise.
 	State string
+	// AgentsOnly says that the platform is another one's, which starts its units
+	// elsewhere.
+	AgentsOnly bool
 	// RestartAfter is the wait before a dead replica's first restart; 0: 1 s.
 	// It doubles with every death to ten times that, and is back to it once a
 	// replica has run for longer than ten times that. (A kubelet begins at 10 s
@@ -35,7 +38,7 @@ type Options struct {
 
 // Cleaned is what Clean did.
 type Cleaned struct {
-	Removed []string // control groups of runs that are dead
+	Removed []string // control groups of runs that are dead, and their units' folders
 	Living  []int    // pids of runs that were left alone
 }
 

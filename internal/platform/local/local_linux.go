@@ -4,20 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local/group"
+	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/internal/platform/ports"
 )
 
 // local is the platform.
 type local struct {
 	options Options
 	run     *group.Run
-	ports   ports
+	ports   ports.Set
 
 	mu     sync.Mutex
 	parts  map[part]struct{} // what is started and not yet stopped
@@ -26,7 +28,7 @@ type local struct {
 	closed bool
 }
 
-// part is a running unit or an agent.
+// part is a running unit, an agent or a folder.
 type part interface{ end() error }
 
 // New returns the platform of this machine, after it removed what dead runs
@@ -40,13 +42,16 @@ func New(o Options) (platform.Platform, error) {
 	if cleaned, err := Clean(o); err != nil {
 		o.Note(err.Error())
 	} else if n := len(cleaned.Removed); n > 0 {
-		o.Note(fmt.Sprintf("removed %d control groups that a killed run left", n))
+		o.Note(fmt.Sprintf("removed %d control groups and folders that a killed run left", n))
 	}
 	facts, err := group.Survey()
 	if err != nil {
 		return nil, err
 	}
 	way, err := facts.Way()
+	if errors.Is(err, group.ErrNoWay) && !o.AgentsOnly {
+		err = fmt.Errorf("%w, or use --on docker", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +80,7 @@ func (o Options) filled() Options {
 		o.State = group.DefaultState()
 	}
 	if o.RestartAfter == 0 {
-		o.RestartAfter = time.Second
+		o.RestartAfter = life.RestartAfter
 	}
 	return o
 }
@@ -94,6 +99,13 @@ func (l *local) Check(e *experiment.Experiment) error {
 		if err := l.checkLimits(c.Limits); err != nil {
 			errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
 		}
+		if err := ports.Check(c.Service.Port, c.Service.FindPort, c.Limits.Replicas); err != nil {
+			errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
+		} else if c.Service.Port != 0 {
+			if err := ports.Unused(c.Service.Port); err != nil {
+				errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
+			}
+		}
 		for _, d := range c.Service.Dependencies {
 			if d.Image != "" {
 				errs = append(errs, fmt.Errorf("dependency %q is an image: use --on docker or --on kubernetes, or give its command or url", d.Name))
@@ -103,7 +115,7 @@ func (l *local) Check(e *experiment.Experiment) error {
 			}
 		}
 	}
-	return firstOfEach(errs)
+	return life.FirstOfEach(errs)
 }
 
 func (l *local) checkLimits(limits experiment.Limits) error {
@@ -111,19 +123,6 @@ func (l *local) checkLimits(limits experiment.Limits) error {
 		return err
 	}
 	return l.run.Check(limits)
-}
-
-// firstOfEach joins errors and leaves out repetitions: cells differ in little.
-func firstOfEach(errs []error) error {
-	seen := map[string]bool{}
-	var kept []error
-	for _, err := range errs {
-		if !seen[err.Error()] {
-			seen[err.Error()] = true
-			kept = append(kept, err)
-		}
-	}
-	return errors.Join(kept...)
 }
 
 // Start starts all replicas of a unit and returns when they are ready. The
@@ -162,12 +161,14 @@ func (l *local) Close() error {
 		left = append(left, p)
 	}
 	l.mu.Unlock()
-	errs := make([]error, len(left))
-	var all sync.WaitGroup
-	for i, p := range left {
-		all.Go(func() { errs[i] = p.end() })
+	isFolder := func(p part) bool { _, is := p.(*folder); return is }
+	running := slices.DeleteFunc(slices.Clone(left), isFolder)
+	errs := life.Each(len(running), func(i int) error { return running[i].end() })
+	for _, p := range left {
+		if isFolder(p) { // whose users have ended now
+			errs = append(errs, p.end())
+		}
 	}
-	all.Wait()
 	errs = append(errs, l.run.End())
 	// A run that ended before may have had to leave something for us.
 	if _, err := Clean(l.options); err != nil {
@@ -194,16 +195,16 @@ func (l *local) drop(p part) {
 }
 
 // makeGroup makes a group whose name begins with what it is for.
-func (l *local) makeGroup(what string, limits experiment.Limits, weight int) (*group.Group, *meter, error) {
+func (l *local) makeGroup(what string, limits experiment.Limits, weight int) (*group.Group, *meter.Meter, error) {
 	l.mu.Lock()
 	l.names++
-	name := fmt.Sprintf("%s-%d", safeName(what), l.names)
+	name := fmt.Sprintf("%s-%d", life.SafeName(what), l.names)
 	l.mu.Unlock()
 	g, err := l.run.Make(name, limits, weight)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := newMeter(g, limits)
+	m, err := meter.New(g, limits)
 	if err != nil {
 		return nil, nil, errors.Join(err, g.Remove())
 	}
@@ -219,17 +220,4 @@ func (l *local) warn(text string) {
 	if !before {
 		l.options.Note(text)
 	}
-}
-
-// safeName is a name that can be one of a file or a group: what is not a
-// letter, a digit, a dash or a dot becomes a dash.
-func safeName(name string) string {
-	safe := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
-			return r
-		}
-		return '-'
-	}, name)
-	return strings.TrimLeft(safe, ".")
 }

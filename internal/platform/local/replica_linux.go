@@ -12,31 +12,45 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/local/shim"
+	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/internal/platform/ports"
+	"github.com/millicore/millicore/internal/platform/ready"
 	"github.com/millicore/millicore/internal/signals"
 )
 
 // replica is a process of a unit with its group. It stays the same when the
 // process dies and is started again.
 type replica struct {
-	port    int
+	port    int    // that it was given, or insists on
+	insists bool   // on port
+	find    bool   // the port is to be found
+	address string // where it is reached; with a port to be found "" until it is ready
 	command shim.Command
 	ready   experiment.Ready
-	backoff backoff
+	serves  func(context.Context, string) error // as in platform.Unit
+	ending  syscall.Signal                      // asks it to end
+	backoff life.Backoff
 	group   *group.Group
-	meter   *meter
-	log     *output
+	meter   *meter.Meter
+	pulses  *meter.Pulser
+	log     *life.Log
 
 	stopping context.Context // ends when the replica is to stop
 	stop     context.CancelFunc
 	kept     chan struct{} // closed when nobody restarts it any more; nil before
 
-	mu       sync.Mutex
-	up       bool
-	restarts int64
+	standing life.Standing
+
+	mu     sync.Mutex
+	memory int64 // limit in bytes; 0: none
+	leader int   // pid of the process that was started last
 }
 
 // process is one life of a replica.
@@ -49,36 +63,43 @@ type process struct {
 }
 
 // Address is where the replica listens.
-func (r *replica) Address() string {
-	return net.JoinHostPort(loopback, strconv.Itoa(r.port))
-}
+func (r *replica) Address() string { return r.address }
+
+// loopbackAt is a port's address for those who were told it.
+func loopbackAt(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
 // Counters reads the running totals.
 func (r *replica) Counters() (signals.Counters, error) {
-	c, err := r.meter.counters()
-	if err != nil {
-		return signals.Counters{}, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c.Restarts, c.Up = r.restarts, r.up
-	return c, nil
+	return r.standing.Counters(r.meter.Counters())
 }
 
-func (r *replica) setUp(up bool) {
+// Pulse reads how the replica is throttled, and whether it is up.
+func (r *replica) Pulse() (signals.Pulse, error) { return r.standing.Pulse(r.pulses.Pulse()) }
+
+// PIDs are the processes in the replica's group: the one that was started, if it
+// is still there, then its descendants.
+func (r *replica) PIDs() []int {
+	all, err := r.group.PIDs()
+	if err != nil {
+		return nil
+	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.up = up
+	leader := r.leader
+	r.mu.Unlock()
+	return life.LeaderFirst(all, leader)
 }
 
 // launch starts the process.
 func (r *replica) launch() (*process, error) {
-	p := &process{kills: r.meter.oomKills(), exited: make(chan struct{})}
-	cmd, err := shim.Start(r.command, nil, r.log.file, r.log.file)
+	p := &process{kills: r.meter.OOMKills(), exited: make(chan struct{})}
+	cmd, err := shim.Start(r.command, nil, r.log.File, r.log.File)
 	if err != nil {
 		return nil, err
 	}
 	p.began = time.Now()
+	r.mu.Lock()
+	r.leader = cmd.Process.Pid
+	r.mu.Unlock()
 	go p.wait(cmd)
 	return p, nil
 }
@@ -90,22 +111,35 @@ func (p *process) wait(cmd *exec.Cmd) {
 	close(p.exited)
 }
 
-// errDied says that a process ended before it was ready.
-var errDied = errors.New("it ended before it was ready")
-
-// awaitReady waits until the process serves. It returns errDied if the process
+// awaitReady waits until the process serves. It returns life.ErrDied if the process
 // ends first, and another error when ctx does.
 func (r *replica) awaitReady(ctx context.Context, p *process) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answer := make(chan error, 1)
-	go func() { answer <- serves(looking, r.Address(), r.ready.Path) }()
-	select {
-	case err := <-answer:
-		return err
-	case <-p.exited:
-		return errDied
+	type answer struct {
+		address string
+		err     error
 	}
+	answered := make(chan answer, 1)
+	every, look := r.looking()
+	go func() {
+		address, err := ready.Await(looking, every, look)
+		answered <- answer{address, err}
+	}()
+	var a answer
+	select {
+	case a = <-answered:
+	case <-p.exited:
+		return life.ErrDied
+	}
+	if a.err != nil {
+		return a.err
+	}
+	if r.address == "" { // the first life; it stays the same
+		r.address = a.address
+		r.log.Note("it listens on %s", r.address)
+	}
+	return nil
 }
 
 // keep restarts the process whenever it dies, until the replica is to stop.
@@ -117,13 +151,14 @@ func (r *replica) keep(p *process) {
 			return
 		case <-p.exited:
 		}
-		r.setUp(false)
+		r.standing.SetUp(false)
+		obituary := r.obituary(p)
 		if err := r.group.Kill(); err != nil { // what it left, as with a container's process 1
-			r.log.note("%v", err)
+			r.log.Note("%v", err)
 		}
-		wait := r.backoff.next(p.ran)
-		r.log.note("%s; starting it again in %v", r.obituary(p), wait)
-		if !sleep(r.stopping, wait) {
+		wait := r.backoff.Next(p.ran)
+		r.log.Note("%s; starting it again in %v", obituary, wait)
+		if !life.Sleep(r.stopping, wait) {
 			return
 		}
 		p = r.again()
@@ -133,18 +168,16 @@ func (r *replica) keep(p *process) {
 // again starts the process anew and waits until it serves. What comes back may
 // be dead already.
 func (r *replica) again() *process {
-	r.mu.Lock()
-	r.restarts++
-	r.mu.Unlock()
+	r.standing.Restarted()
 	p, err := r.launch()
 	if err != nil {
-		r.log.note("%v", err)
+		r.log.Note("%v", err)
 		p = &process{exited: make(chan struct{})}
 		close(p.exited)
 		return p
 	}
 	if r.awaitReady(r.stopping, p) == nil {
-		r.setUp(true)
+		r.standing.SetUp(true)
 	}
 	return p
 }
@@ -155,30 +188,53 @@ func (r *replica) obituary(p *process) string {
 		return "it could not be started"
 	}
 	status, _ := p.state.Sys().(syscall.WaitStatus)
-	if status.Signaled() && status.Signal() == syscall.SIGKILL && r.meter.oomKills() > p.kills {
-		if r.meter.memoryLimit == nil {
-			return "it was killed for want of memory on this machine"
-		}
-		return fmt.Sprintf("it was killed for want of memory: it reached its limit of %d bytes", *r.meter.memoryLimit)
+	if status.Signaled() && status.Signal() == syscall.SIGKILL && r.meter.OOMKills() > p.kills {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return meter.Starved(r.memory)
 	}
-	switch {
-	case status.Signaled():
+	if status.Signaled() {
 		return fmt.Sprintf("it was ended by signal %d (%v)", status.Signal(), status.Signal())
-	default:
-		return fmt.Sprintf("it ended with exit status %d", status.ExitStatus())
+	}
+	ended := fmt.Sprintf("it ended with exit status %d", status.ExitStatus())
+	if status.ExitStatus() != 0 {
+		return ended
+	}
+	if left := r.left(); left != "" {
+		return ended + " and left " + left + " running in the background; a service must stay in the foreground (nginx does with -g 'daemon off;')"
+	}
+	return ended
+}
+
+// left names the processes that are left in the group, and still are a moment
+// later; "" if there are none.
+func (r *replica) left() string {
+	for deadline := time.Now().Add(life.Steady); ; time.Sleep(5 * time.Millisecond) {
+		pids := r.PIDs()
+		if len(pids) == 0 {
+			return ""
+		}
+		if time.Now().Before(deadline) {
+			continue
+		}
+		name := fmt.Sprintf("%s (pid %d)", ports.NameOf(pids[0]), pids[0])
+		if n := len(pids) - 1; n > 0 {
+			name += fmt.Sprintf(" and %d more", n)
+		}
+		return name
 	}
 }
 
-// end stops the replica and removes its group: TERM to every process, and KILL
-// when the grace time or ctx is over.
+// end stops the replica and removes its group: its signal to every process, and
+// KILL when the grace time or ctx is over.
 func (r *replica) end(ctx context.Context) error {
 	r.stop()
 	if r.kept != nil {
 		<-r.kept
 	}
-	r.setUp(false)
-	if err := r.group.Signal(syscall.SIGTERM); err != nil {
-		r.log.note("%v", err)
+	r.standing.SetUp(false)
+	if err := r.group.Signal(r.ending); err != nil {
+		r.log.Note("%v", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, platform.StopGrace)
 	defer cancel()
@@ -187,38 +243,27 @@ func (r *replica) end(ctx context.Context) error {
 		if err != nil || empty {
 			break
 		}
-		if !sleep(ctx, 5*time.Millisecond) {
-			r.log.note("not everything ended in time after SIGTERM; killing what is left")
+		if !life.Sleep(ctx, 5*time.Millisecond) {
+			r.log.Note("not everything ended in time after %s; killing what is left", unix.SignalName(r.ending))
 			break
 		}
 	}
-	return errors.Join(r.meter.close(), r.group.Remove(), r.log.file.Close())
+	return errors.Join(r.meter.Close(), r.pulses.Close(), r.group.Remove(), r.released(), r.log.File.Close())
 }
 
-// backoff is the wait before a restart: first, doubling with every death to ten
-// times first; a life longer than that begins again at first.
-type backoff struct {
-	first, now time.Duration
-}
-
-func (b *backoff) next(ran time.Duration) time.Duration {
-	longest := 10 * b.first
-	if b.now == 0 || ran > longest {
-		b.now = b.first
+// released verifies that nobody listens any more on a port that the next trial
+// needs again.
+func (r *replica) released() error {
+	if !r.insists {
+		return nil
 	}
-	wait := b.now
-	b.now = min(2*b.now, longest)
-	return wait
-}
-
-// sleep waits, and reports false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
+	for deadline := time.Now().Add(platform.StopGrace); ; time.Sleep(5 * time.Millisecond) {
+		holder, err := ports.Holder(r.port)
+		if err != nil || holder == "" {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("port %d is still listened on by %s after the service has stopped; end that before the next trial", r.port, holder)
+		}
 	}
 }

@@ -1,22 +1,26 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
+	"syscall"
 
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local/shim"
+	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/internal/platform/ports"
 )
-
-// readyTimeout holds where a unit states none.
-const readyTimeout = 30 * time.Second
 
 // unit is a running unit.
 type unit struct {
@@ -28,31 +32,35 @@ type unit struct {
 }
 
 // Replicas returns the replicas in the order of their numbers.
-func (u *unit) Replicas() []platform.Replica {
-	all := make([]platform.Replica, len(u.replicas))
-	for i, r := range u.replicas {
-		all[i] = r
-	}
-	return all
-}
+func (u *unit) Replicas() []platform.Replica { return life.Replicas(u.replicas) }
 
 // Stop stops and removes all replicas. When ctx ends, those that are still
 // there are killed at once.
 func (u *unit) Stop(ctx context.Context) error {
 	u.once.Do(func() {
-		errs := make([]error, len(u.replicas))
-		var all sync.WaitGroup
-		for i, r := range u.replicas {
-			all.Go(func() {
-				errs[i] = r.end(ctx)
-				u.local.ports.give(r.port)
-			})
-		}
-		all.Wait()
+		u.err = errors.Join(life.Each(len(u.replicas), func(i int) error {
+			r := u.replicas[i]
+			defer u.local.ports.Give(r.port)
+			return r.end(ctx)
+		})...)
 		u.local.drop(u)
-		u.err = errors.Join(errs...)
 	})
 	return u.err
+}
+
+// Resize gives every replica other limits. Those that are being started again
+// have them too.
+func (u *unit) Resize(_ context.Context, l experiment.Limits) error {
+	for i, r := range u.replicas {
+		if err := u.local.run.Resize(r.group, l); err != nil {
+			return fmt.Errorf("resize replica %d: %w", i, err)
+		}
+		r.meter.Resized(l)
+		r.mu.Lock()
+		r.memory = l.Memory
+		r.mu.Unlock()
+	}
+	return nil
 }
 
 func (u *unit) end() error { return u.Stop(context.Background()) }
@@ -61,6 +69,9 @@ func (u *unit) end() error { return u.Stop(context.Background()) }
 func (l *local) startUnit(ctx context.Context, u platform.Unit) (*unit, error) {
 	if len(u.Command) == 0 {
 		return nil, errors.New("no command: images run with --on docker or --on kubernetes")
+	}
+	if err := ports.Check(u.Port, u.FindPort, u.Limits.Replicas); err != nil {
+		return nil, err
 	}
 	started := &unit{local: l}
 	err := l.startReplicas(ctx, u, started)
@@ -78,15 +89,7 @@ func (l *local) startUnit(ctx context.Context, u platform.Unit) (*unit, error) {
 // startReplicas starts the replicas one after the other and then waits for all
 // of them together.
 func (l *local) startReplicas(ctx context.Context, u platform.Unit, into *unit) error {
-	timeout := u.Ready.Timeout
-	if timeout == 0 {
-		timeout = readyTimeout
-	}
-	// Without a deadline in it: a look that meets one says so instead of what it
-	// saw.
-	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(timeout, func() { cancel(fmt.Errorf("it was not ready within %v", timeout)) })
-	defer timer.Stop()
+	ctx, cancel := life.Within(ctx, cmp.Or(u.Ready.Timeout, life.ReadyTimeout))
 	defer cancel(nil)
 	processes := make([]*process, max(u.Limits.Replicas, 1))
 	for i := range processes {
@@ -99,78 +102,94 @@ func (l *local) startReplicas(ctx context.Context, u platform.Unit, into *unit) 
 			return fmt.Errorf("replica %d: %w", i, err)
 		}
 	}
-	errs := make([]error, len(processes))
-	var all sync.WaitGroup
-	for i, r := range into.replicas {
-		all.Go(func() {
-			if errs[i] = r.awaitReady(ctx, processes[i]); errs[i] != nil {
-				errs[i] = fmt.Errorf("replica %d: %w", i, r.explain(ctx, processes[i], errs[i]))
-				cancel(nil) // the others need not be waited for
-			}
-		})
-	}
-	all.Wait()
-	if err := firstCause(errs); err != nil {
+	err := life.Together(len(processes), cancel, func(i int) error {
+		r, p := into.replicas[i], processes[i]
+		err := r.awaitReady(ctx, p)
+		if err == nil {
+			err = life.Lasts(p.exited)
+		}
+		if err != nil {
+			return r.explain(ctx, p, err)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for i, r := range into.replicas {
-		r.setUp(true)
+		r.standing.SetUp(true)
 		r.kept = make(chan struct{})
 		go r.keep(processes[i])
 	}
 	return nil
 }
 
-// firstCause returns the error of a replica that failed of itself rather than
-// because another had failed before.
-func firstCause(errs []error) error {
-	var first error
-	for _, err := range errs {
-		if err != nil && (first == nil || errors.Is(first, context.Canceled)) {
-			first = err
-		}
-	}
-	return first
-}
-
 // explain adds to an error of awaitReady how it came and the end of the log.
 func (r *replica) explain(ctx context.Context, p *process, err error) error {
-	switch {
-	case errors.Is(err, errDied):
-		err = fmt.Errorf("%w: %s", errDied, strings.TrimPrefix(r.obituary(p), "it "))
-	case context.Cause(ctx) != nil:
-		err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
+	return r.log.Explain(ctx, err, func() string { return strings.TrimPrefix(r.obituary(p), "it ") }, r.elsewhere)
+}
+
+// elsewhere says where a replica listens that should listen on its port and does
+// not; "" where there is nothing to say.
+func (r *replica) elsewhere() string {
+	if r.find {
+		return ""
 	}
-	if tail := r.log.tail(); tail != "" {
-		return fmt.Errorf("%w; the end of %s:%s", err, r.log.file.Name(), tail)
+	found, err := ports.Listening(r.PIDs())
+	if err != nil || slices.ContainsFunc(found, func(a netip.AddrPort) bool { return int(a.Port()) == r.port }) {
+		return ""
 	}
-	return fmt.Errorf("%w; %s is empty", err, r.log.file.Name())
+	return fmt.Sprintf("; it listens on %v, and should on port %d: it is told by ${port} and $PORT, and where it takes neither, say --port (port: in an experiment file)", found[0], r.port)
 }
 
 // prepare makes everything that a replica needs but its process.
 func (l *local) prepare(u platform.Unit, index int) (*replica, error) {
-	port, err := l.ports.take()
+	port, err := l.takePort(u)
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{port: port, ready: u.Ready, backoff: backoff{first: l.options.RestartAfter}}
+	r := &replica{port: port, memory: u.Limits.Memory, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, ending: cmp.Or(u.StopSignal, syscall.SIGTERM), backoff: life.Backoff{First: l.options.RestartAfter}}
+	if !r.insists && !r.find {
+		r.address = loopbackAt(port)
+	}
 	r.stopping, r.stop = context.WithCancel(context.Background())
-	name := fmt.Sprintf("trial%03d-%s-%d", u.Trial, safeName(u.Name), index)
+	name := life.Name(u.Trial, u.Name, index)
 	r.command, err = l.command(u, port)
 	if err == nil {
-		r.log, err = openOutput(u.Logs, name+".log")
+		r.log, err = life.OpenLog(u.Logs, name+".log")
 	}
 	if err == nil {
-		r.group, r.meter, err = l.makeGroup(name, u.Limits, 1)
-		if err == nil {
-			r.command.Joins = r.group.Joins()
+		if err = r.enclose(l, name, u.Limits); err == nil {
 			return r, nil
 		}
-		err = errors.Join(err, r.log.file.Close())
+		err = errors.Join(err, r.log.File.Close())
 	}
 	r.stop()
-	l.ports.give(port)
+	l.ports.Give(port)
 	return nil, err
+}
+
+// takePort takes the port that a unit insists on, or a free one.
+func (l *local) takePort(u platform.Unit) (int, error) {
+	if u.Port == 0 {
+		return l.ports.Take()
+	}
+	if low, high := ports.Ephemeral(); u.Port >= low && u.Port <= high {
+		l.warn(fmt.Sprintf("port %d is among those that the kernel gives to connections (%d to %d in /proc/sys/net/ipv4/ip_local_port_range): a service that is started again may find it taken", u.Port, low, high))
+	}
+	return u.Port, l.ports.Claim(u.Port)
+}
+
+// enclose makes the replica's group with the readers of its counters.
+func (r *replica) enclose(l *local, name string, limits experiment.Limits) (err error) {
+	if r.group, r.meter, err = l.makeGroup(name, limits, 1); err != nil {
+		return err
+	}
+	if r.pulses, err = meter.NewPulser(r.group); err != nil {
+		return errors.Join(err, r.meter.Close(), r.group.Remove())
+	}
+	r.command.Joins = r.group.Joins()
+	return nil
 }
 
 // loopback is where services listen: nobody outside this machine reaches them.
@@ -181,11 +200,11 @@ func (l *local) command(u platform.Unit, port int) (shim.Command, error) {
 	vars := map[string]string{}
 	maps.Copy(vars, u.Vars)
 	vars["host"], vars["port"] = loopback, strconv.Itoa(port)
-	args, err := expandAll(u.Command, vars)
+	args, err := life.Words(u.Command, vars)
 	if err != nil {
 		return shim.Command{}, err
 	}
-	stated, err := expandEnv(u.Env, vars)
+	stated, err := life.Env(u.Env, vars)
 	if err != nil {
 		return shim.Command{}, err
 	}
@@ -198,5 +217,9 @@ func (l *local) command(u platform.Unit, port int) (shim.Command, error) {
 	if err != nil {
 		return shim.Command{}, err
 	}
-	return shim.Command{Dir: u.Dir, Path: program, Args: args, Env: env}, nil
+	c := shim.Command{Dir: u.Dir, Path: program, Args: args, Env: env, PrivateIPC: u.PrivateIPC}
+	if u.User != nil {
+		c.User = &shim.User{UID: u.User.UID, GID: u.User.GID}
+	}
+	return c, nil
 }

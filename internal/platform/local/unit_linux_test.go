@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
@@ -134,15 +135,15 @@ func TestFailingToStart(t *testing.T) {
 			[]string{"enter the folder /nonexistent"}, fs.ErrNotExist},
 		{"unknown name", func(u *platform.Unit) { u.Env = map[string]string{"A": "${prot}"} }, []string{"env A", "${prot}"}, nil},
 		{"dies before it is ready", func(u *platform.Unit) { u.Command[2] = "dying" },
-			[]string{"ended before it was ready", "exit status 7", "\n\tline one\n\tline two"}, errDied},
+			[]string{"ended before it was ready", "exit status 7", "\n\tline one\n\tline two"}, life.ErrDied},
 		{"killed for want of memory before it is ready", func(u *platform.Unit) {
 			u.Command[2] = "hungry"
 			u.Limits.Memory = 24 << 20
-		}, []string{"killed for want of memory", "25165824 bytes"}, errDied},
-		{"never listens", func(u *platform.Unit) { u.Command[2], u.Ready.Timeout = "deaf", 2*time.Second },
-			[]string{"not ready within 2s", "connection refused", "I do not listen"}, nil},
-		{"answers badly", func(u *platform.Unit) { u.Ready = experiment.Ready{Path: "/broken", Timeout: 2 * time.Second} },
-			[]string{"not ready within 2s", "GET /broken answers 503"}, nil},
+		}, []string{"killed for want of memory", "25165824 bytes"}, life.ErrDied},
+		{"never listens", func(u *platform.Unit) { u.Command[2], u.Ready.Timeout = "deaf", notServing },
+			[]string{"not ready within 5s", "connection refused", "I do not listen"}, nil},
+		{"answers badly", func(u *platform.Unit) { u.Ready = experiment.Ready{Path: "/broken", Timeout: notServing} },
+			[]string{"not ready within 5s", "GET /broken answers 503"}, nil},
 		{"impossible limit", func(u *platform.Unit) { u.Limits.CPUMillis = 1 }, []string{"raise the limit to 10m"}, nil},
 		{"an image", func(u *platform.Unit) { u.Command, u.Image = nil, "postgres" }, []string{"--on docker"}, nil},
 	} {
@@ -165,8 +166,8 @@ func TestFailingToStart(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() {
-		if len(p.parts) != 0 || len(p.ports.taken) != 0 {
-			t.Errorf("%d parts and %d ports are still held", len(p.parts), len(p.ports.taken))
+		if len(p.parts) != 0 || p.ports.Taken() != 0 {
+			t.Errorf("%d parts and %d ports are still held", len(p.parts), p.ports.Taken())
 		}
 	})
 }
@@ -226,29 +227,6 @@ func TestNothingIsHeldOpen(t *testing.T) {
 	before := descriptors()
 	cycle()
 	until(t, "as many descriptors as before", func() bool { return descriptors() <= before })
-}
-
-func TestTail(t *testing.T) {
-	for _, test := range []struct{ name, text, want string }{
-		{"empty", "", ""},
-		{"no end of line", "a\nb", "\n\ta\n\tb"},
-		{"more lines than are shown", strings.Repeat("x\n", tailLines) + "last\n", strings.Repeat("\n\tx", tailLines-1) + "\n\tlast"},
-		{"a line longer than is read", strings.Repeat("y", 2*tailBytes), "\n\t" + strings.Repeat("y", tailBytes)},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			log, err := openOutput(t.TempDir(), "x.log")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer log.file.Close()
-			if _, err := log.file.WriteString(test.text); err != nil {
-				t.Fatal(err)
-			}
-			if got := log.tail(); got != test.want {
-				t.Errorf("%.80q, want %.80q", got, test.want)
-			}
-		})
-	}
 }
 
 func BenchmarkCounters(b *testing.B) {

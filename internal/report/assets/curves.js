@@ -2,7 +2,7 @@
 // serves more. A small point is one interval of one trial; a large mark is the
 // cell's own figure, or one level that a staged load held.
 const curvePanels = [
-  { id: "latency-rate", title: () => quantileNames[state.quantile] + " against requests/s", unit: "ms", y: () => state.quantile, log: () => state.scale === "log" },
+  { id: "latency-rate", when: () => !charts.cells.every((c) => c.searched), title: () => quantileNames[state.quantile] + " against requests/s", unit: "ms", y: () => state.quantile, log: () => state.scale === "log" },
   { id: "throttled-rate", title: "Throttling against requests/s", unit: "% of periods", y: () => "throttled", factor: 100, range: [-2, 104], format: (v) => percent(v) },
 ];
 

@@ -1,7 +1,10 @@
 // What the charts share: the data, colours, numbers, and a way to make elements.
 const charts = JSON.parse(document.getElementById("charts").textContent);
 const hues = 8, shapes = 4;
-const state = { hidden: new Set(), quantile: "p99", scale: "linear", trials: "range", zoomed: {} };
+// Latencies of loads from idle to broken span powers of ten.
+const spans = charts.steps.flat().map((s) => s.p99).filter((v) => v > 0);
+const wide = spans.length > 0 && Math.max(...spans) > 20 * Math.min(...spans);
+const state = { hidden: new Set(), quantile: "p99", scale: wide ? "log" : "linear", trials: "range", zoomed: {}, picked: {} };
 const quantileNames = { p50: "p50", p99: "p99", p999: "p99.9" };
 
 // The page's colours, as the canvas needs them: a custom property that depends

@@ -7,21 +7,23 @@ function panelBox(panel, home) {
   const header = element("header");
   panel.heading = element("h3");
   header.append(panel.heading, element("span", "unit", panel.unit));
-  if (panel.limit && charts.cells.some((c) => panel.limit(c) !== null)) header.append(zoomSwitch(panel));
+  if (panel.limit && charts.cells.some((c) => panel.limit(c) !== null)) header.append(panelSwitch(panel, state.zoomed, [["to limit", false], ["close", true]], false));
+  if (panel.picks) header.append(panelSwitch(panel, state.picked, panel.picks, panel.picked));
   panel.plot = element("div", "plot");
   box.append(header, panel.plot);
   home.append(box);
 }
 
-// zoomSwitch shows a use that lies far below its limit by itself.
-function zoomSwitch(panel) {
+// panelSwitch is one panel's own choice: to show a use that lies far below its
+// limit by itself, or which of several figures to show.
+function panelSwitch(panel, choice, values, first) {
   const group = element("div", "switch");
-  for (const [text, zoomed] of [["to limit", false], ["close", true]]) {
+  for (const [text, value] of values) {
     const b = element("button", "", text);
     b.type = "button";
-    b.setAttribute("aria-pressed", String(zoomed === false));
+    b.setAttribute("aria-pressed", String(value === first));
     b.addEventListener("click", () => {
-      state.zoomed[panel.id] = zoomed;
+      choice[panel.id] = value;
       for (const other of group.children) other.setAttribute("aria-pressed", String(other === b));
       panel.draw();
     });
@@ -68,6 +70,7 @@ function fitAll() {
 // showCells makes legend and panels agree with what is hidden.
 function showCells() {
   for (const chip of document.querySelectorAll(".chip")) chip.setAttribute("aria-pressed", String(shown(Number(chip.dataset.cell))));
+  for (const part of document.querySelectorAll(".tail[data-cell], .gantt[data-cell], .profile[data-cell]")) part.hidden = !shown(Number(part.dataset.cell));
   for (const { u } of built) {
     if (u) u.batch(() => u.series.forEach((s, i) => { if (i > 0 && s.show !== shown(s.cell)) u.setSeries(i, { show: shown(s.cell) }); }));
   }
@@ -118,13 +121,16 @@ function wireTheme() {
 }
 
 function leads() {
+  breakingLead();
   const several = Object.values(charts.lines).some((cells) => cells.some((l) => l && l.low));
   document.getElementById("trials-switch").hidden = !several;
   const staged = charts.steps.some((s) => s.length > 0);
-  document.getElementById("curves-lead").textContent = staged
-    ? "Large marks are the levels that the load held; small ones are single intervals, ramps among them."
+  const searches = charts.cells.every((c) => c.searched);
+  document.getElementById("curves-lead").textContent = searches
+    ? "Large marks are the loads that the searches held; small ones are single intervals."
+    : staged ? "Large marks are the levels that the load held; small ones are single intervals, ramps among them."
     : "Large marks are the cells’ own figures over all trials, late answers included; small ones are single intervals of the measured part.";
-  document.getElementById("time-lead").textContent = "Seconds since each trial’s load began."
+  document.getElementById("time-lead").textContent = !charts.x.length ? "" : "Seconds since each trial’s load began."
     + (!several ? "" : state.trials === "each" ? " Thick lines are the median over a cell’s trials at that moment, thin ones its trials."
       : " Lines are the median over a cell’s trials at that moment, bands reach from the lowest trial to the highest.")
     + (charts.warmup > 0 || charts.drain !== null ? " Grey at the start is the warm-up, which counts for nothing; grey at the end the drain, in which the last answers were awaited." : "")
@@ -144,18 +150,23 @@ function ready() {
 function start() {
   millicore.state = state;
   wireTheme();
+  wireTips();
   const someCurve = (p) => charts.cells.some((c, cell) => { const { cloud, marks } = curvePoints(p, cell); return cloud[0].length + marks[0].length > 0; });
-  const anything = curvePanels.some(someCurve) || timePanels.some((p) => measured(p.metric()));
-  if (!anything) {
-    document.getElementById("charts-section").replaceChildren(element("p", "lead alone", "No interval was measured: there is nothing to draw."));
+  if (!someLoad(breakingPanel)) document.getElementById("breaking-section")?.remove();
+  if (!curvePanels.some(someCurve) && !timePanels.some((p) => measured(p.metric()))) {
+    document.getElementById("intervals").replaceChildren(element("p", "lead alone", "No interval was measured: there is nothing to draw."));
+    document.getElementById("controls").remove();
     return ready();
   }
   leads();
-  const curves = document.getElementById("curves"), panels = document.getElementById("panels");
-  for (const p of curvePanels) addPanel(p, curves, someCurve, drawCurve);
-  for (const p of timePanels) {
-    if (p.when && !p.when(p.metric())) continue;
-    addPanel(p, panels, () => measured(p.metric()), drawTimePanel);
+  const breaking = document.getElementById("breaking"), curves = document.getElementById("curves"), panels = document.getElementById("panels");
+  if (breaking) addPanel(breakingPanel, breaking, someLoad, drawBreaking);
+  // A benchmark is sent nothing: what belongs to requests has no panels.
+  const traffic = !document.getElementById("charts-section").hasAttribute("data-benchmark");
+  for (const p of traffic ? curvePanels : []) if (!p.when || p.when()) addPanel(p, curves, someCurve, drawCurve);
+  if (!timePanels.some((p) => measured(p.metric()))) panels.replaceWith(element("p", "lead", "The intervals are lost: there is nothing to draw over time."));
+  else {
+    for (const p of timePanels.filter((p) => traffic || measured(p.metric()))) if (!p.when || p.when(p.metric())) addPanel(p, panels, () => measured(p.metric()), drawTimePanel);
   }
   wireLegend();
   wireSwitches();

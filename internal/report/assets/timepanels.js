@@ -12,11 +12,21 @@ const timePanels = [
   { id: "throttled", title: "Throttled periods", unit: "% of periods", metric: () => "throttled", factor: 100, range: () => [0, 106], format: (v) => percent(v) },
   { id: "throttled_ms", title: "Time per throttled period", unit: "ms", metric: () => "throttled_ms" },
   { id: "availability", title: "Availability", unit: "% of requests", metric: () => "availability", range: fromHundred, format: (v) => percent(v) },
+  { id: "waits", title: waitTitle, unit: "ms", metric: () => "wait_" + (state.picked.waits || "p99"), when: (m) => measured(m),
+    picks: [["p50", "p50"], ["p99", "p99"], ["mean", "mean"]], picked: "p99" },
+  ...charts.dependencies.flatMap((name) => [
+    { id: "dependency_cpu:" + name, title: "CPU of " + name, unit: "cores", metric: () => "dependency_cpu:" + name },
+    { id: "dependency_memory:" + name, title: "Memory of " + name, unit: "MiB", metric: () => "dependency_memory:" + name, factor: 1 / mib },
+  ]),
   { id: "agent_cpu", title: "Agent’s CPU", unit: "cores", metric: () => "agent_cpu" },
   { id: "idle", title: "Idle CPU of the host", unit: "cores", metric: () => "idle" },
   { id: "foreign", title: "Other processes’ CPU", unit: "cores", metric: () => "foreign" },
-  { id: "dependencies", title: "Dependencies’ CPU", unit: "cores", metric: () => "dependencies", when: (m) => measured(m) },
 ];
+
+// waitTitle names what the service waited for, where that is one thing.
+function waitTitle() {
+  return "Waiting for " + (charts.dependencies.length === 1 ? charts.dependencies[0] : "its dependency");
+}
 
 const measured = (metric) => (charts.lines[metric] || []).some((l) => l !== null);
 
@@ -115,24 +125,9 @@ function shade(u) {
 }
 
 function drawLimits(u, panel) {
-  const { left, top, width, height } = u.bbox, px = uPlot.pxRatio;
-  u.ctx.save();
   for (const { value, cell } of limits(panel)) {
-    const y = u.valToPos(value, "y", true);
-    if (y < top - 1 || y > top + height + 1) continue;
-    u.ctx.strokeStyle = u.ctx.fillStyle = cell === null ? colour("ink") : cellColour(cell);
-    u.ctx.lineWidth = px * 1.2;
-    u.ctx.setLineDash([5 * px, 4 * px]);
-    u.ctx.beginPath();
-    u.ctx.moveTo(left, y);
-    u.ctx.lineTo(left + width, y);
-    u.ctx.stroke();
-    u.ctx.font = `${10.5 * px}px system-ui, sans-serif`;
-    u.ctx.textAlign = "right";
-    u.ctx.textBaseline = "bottom";
-    u.ctx.fillText(panel.limitText(value), left + width - 3 * px, y - 3 * px);
+    markedLine(u, value, panel.limitText(value), { ink: cell === null ? colour("ink") : cellColour(cell), end: "right" });
   }
-  u.ctx.restore();
 }
 
 function timeTip(u, panel, tip) {

@@ -101,11 +101,22 @@ func makeGroups(dir string) error {
 	if err := makeGroups(above); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(above, "cgroup.subtree_control"), []byte("+cpu +memory +cpuset +pids"), 0); err != nil {
-		return fmt.Errorf("enable controllers in %s: %w", above, err)
+	if err := enable(above); err != nil {
+		return err
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	return nil
 }
+
+// enable enables the controllers for groups below a group.
+func enable(dir string) error {
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+cpu +memory +cpuset +pids"), 0); err != nil {
+		return fmt.Errorf("enable controllers in %s: %w", dir, err)
+	}
+	return nil
+}
+
+// enableAll enables them for what tests make below the root, in which they are.
+func enableAll() (string, error) { return "", enable(cgroups) }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/test/vm/prebuilt"
 )
 
 // situation is a place in the tree of groups from which tests run.
@@ -41,18 +43,39 @@ var layouts = map[string]struct {
 		{name: "container", programs: "group", prepare: makeBox, private: true},
 		{name: "session", programs: "local", tests: "TestEachReplica|TestAKilledRun", prepare: makeSession, user: 1000, path: "/bin"},
 	}},
+	"v2-sizing": {mountV2, []situation{
+		{name: "root", programs: sizing, tests: sizingTests, prepare: enableAll, path: tools},
+	}},
 	"hybrid": {mountHybrid, []situation{
 		{name: "root", programs: "group local"},
 		{name: "root", programs: "cgroup", tests: "TestReal"},
 	}},
+	"hybrid-sizing": {mountHybrid, []situation{
+		{name: "root", programs: sizing, tests: sizingTests, path: tools},
+	}},
 }
 
-const cgroups = "/sys/fs/cgroup"
+// sizing are the test programs of what finds and mends services that are sized
+// wrongly, and sizingTests those of their tests that ask the kernel.
+const (
+	sizing      = "maxprocs auto inspect doctor"
+	sizingTests = "TestReal|TestThisHost|TestAffinity"
+)
+
+const (
+	cgroups = "/sys/fs/cgroup"
+	tools   = "/tools" // what stands in for programs of other hosts
+)
 
 func main() {
 	switch {
 	case filepath.Base(os.Args[0]) == "systemd-run":
 		fail(inScope(os.Args[1:]))
+	case filepath.Base(os.Args[0]) == "go":
+		if err := prebuilt.Go(os.Args[1:]); err != nil {
+			fail(err)
+		}
+		return
 	case len(os.Args) > 1:
 		fail(inContainer(os.Args[1:]))
 	}
@@ -68,6 +91,9 @@ func main() {
 
 func run() error {
 	if err := mountBasics(); err != nil {
+		return err
+	}
+	if err := makeTools(); err != nil {
 		return err
 	}
 	name := parameter("layout")
@@ -92,6 +118,19 @@ func run() error {
 		}
 	}
 	return nil
+}
+
+// makeTools adds to the programs that came from the host a go command, and the
+// users that nginx can be built to look for.
+func makeTools() error {
+	const users = "root:x:0:0::/:\nnobody:x:65534:65534::/:\nwww-data:x:33:33::/:\nnginx:x:33:33::/:\n"
+	return errors.Join(
+		os.MkdirAll(tools, 0o755),
+		os.Symlink("/init", filepath.Join(tools, "go")),
+		os.MkdirAll("/etc", 0o755),
+		os.WriteFile("/etc/passwd", []byte(users), 0o644),
+		os.WriteFile("/etc/group", []byte("root:x:0:\nnogroup:x:65534:\nwww-data:x:33:\nnginx:x:33:\n"), 0o644),
+	)
 }
 
 // command is a test program in a situation.

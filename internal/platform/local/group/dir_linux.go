@@ -69,6 +69,10 @@ func pids(dir, except string) ([]int, error) {
 	return all, nil
 }
 
+// PIDs returns the processes of the group in a directory and of those below it.
+// A group that is gone has none.
+func PIDs(dir string) ([]int, error) { return pids(dir, "") }
+
 // below returns the groups directly below a group.
 func below(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)

@@ -9,7 +9,8 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Group is a group that was made: a directory in every hierarchy of use.
+// Group is a group that was made: a directory in every hierarchy of use. It may
+// be used by several goroutines at once.
 type Group struct {
 	name string
 	dirs []string
@@ -39,6 +40,10 @@ func (g *Group) Empty() (bool, error) {
 	return err == nil && len(all) == 0, err
 }
 
+// PIDs returns the processes of the group, lowest first. A group that was
+// removed has none.
+func (g *Group) PIDs() ([]int, error) { return members(g.dirs, "") }
+
 // Signal sends a signal to every process of the group.
 func (g *Group) Signal(sig syscall.Signal) error {
 	_, err := send(g.dirs, "", sig)
@@ -60,9 +65,6 @@ func (g *Group) Unlimit() {
 // Remove kills what is left in the group and removes it. It may be called
 // again.
 func (g *Group) Remove() error {
-	if len(g.dirs) == 0 {
-		return nil
-	}
 	g.Unlimit()
 	if err := g.Kill(); err != nil {
 		return fmt.Errorf("remove group %s: %w", g.name, err)
@@ -74,7 +76,6 @@ func (g *Group) Remove() error {
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("remove group %s: %w", g.name, err)
 	}
-	g.dirs = nil
 	return nil
 }
 
@@ -83,6 +84,8 @@ func (h *home) hint(s setting, err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOENT) && (s.file == "cpu.cfs_burst_us" || s.file == "cpu.max.burst"):
 		return ": bursts need Linux 5.14; leave the burst out"
+	case errors.Is(err, syscall.EBUSY) && s.file == "memory.limit_in_bytes":
+		return ": the group uses more; raise the limit, or start the service anew (resize: false)"
 	case s.file == "cpuset.cpus":
 		return fmt.Sprintf(": the CPUs here are %s", available(h))
 	}

@@ -32,6 +32,9 @@ type entry struct {
 	Make  string     `json:"make,omitempty"` // a directory that is about to be made
 	Made  *made      `json:"made,omitempty"`
 	Leaf  *moved     `json:"leaf,omitempty"`
+	// Folder is one for data: first without its inode, when it is about to be
+	// made, then with it.
+	Folder *made `json:"folder,omitempty"`
 }
 
 type beginning struct {
@@ -169,6 +172,8 @@ type book struct {
 	maybe  []string // directories that were about to be made
 	made   []made
 	leaves []moved
+
+	folders map[string]made // by name; without an inode: about to be made
 }
 
 // parseLedger reads a ledger. A last line without its end, of a run that was
@@ -194,6 +199,11 @@ func parseLedger(text []byte) (book, error) {
 			b.made = append(b.made, *e.Made)
 		case e.Leaf != nil:
 			b.leaves = append(b.leaves, *e.Leaf)
+		case e.Folder != nil:
+			if b.folders == nil {
+				b.folders = map[string]made{}
+			}
+			b.folders[e.Folder.Dir] = *e.Folder
 		}
 	}
 }

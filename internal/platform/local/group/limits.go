@@ -77,6 +77,41 @@ func settings(version cgroup.Version, controller cgroup.Controller, l experiment
 	return nil
 }
 
+// resettings are the writes that give a group of one hierarchy, which has limits
+// already, other ones. A burst goes before the quota that it must not exceed, and
+// v1's limit of memory and swap together before that of memory.
+func resettings(version cgroup.Version, controller cgroup.Controller, l experiment.Limits) []setting {
+	v1 := version == cgroup.V1
+	switch controller {
+	case cgroup.CPU:
+		noBurst, unlimited := setting{file: "cpu.max.burst", value: "0"}, setting{file: "cpu.max", value: "max"}
+		if v1 {
+			noBurst, unlimited = setting{file: "cpu.cfs_burst_us", value: "0"}, setting{file: "cpu.cfs_quota_us", value: "-1"}
+		}
+		noBurst.what, noBurst.optional, unlimited.what = "end the CPU burst", true, "lift the CPU limit"
+		if l.CPUMillis == 0 {
+			return []setting{noBurst, unlimited}
+		}
+		return append([]setting{noBurst}, cpuSettings(v1, l)...)
+	case cgroup.Memory:
+		unlimited := setting{file: "memory.max", value: "max", what: "lift the memory limit"}
+		if v1 {
+			unlimited.file, unlimited.value = "memory.limit_in_bytes", "-1"
+		}
+		swap := setting{file: "memory.memsw.limit_in_bytes", value: "-1", what: unlimited.what, optional: true}
+		switch {
+		case l.Memory == 0 && v1:
+			return []setting{swap, unlimited}
+		case l.Memory == 0:
+			return []setting{unlimited}
+		case v1:
+			return append([]setting{swap}, memorySettings(v1, l.Memory)...)
+		}
+		return memorySettings(v1, l.Memory)
+	}
+	return nil
+}
+
 func cpuSettings(v1 bool, l experiment.Limits) []setting {
 	period := period(l)
 	quota, burst := quota(l.CPUMillis, period), quota(l.BurstMillis, period)

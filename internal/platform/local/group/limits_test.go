@@ -46,22 +46,55 @@ func TestSettings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for version, want := range map[cgroup.Version][]string{cgroup.V1: test.v1, cgroup.V2: test.v2} {
-				var got []string
-				for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet} {
-					for _, s := range settings(version, c, test.limits) {
-						line := s.file + "=" + s.value
-						if s.optional {
-							line += "?"
-						}
-						got = append(got, line)
-					}
-				}
-				if diff := cmp.Diff(want, got); diff != "" {
+				if diff := cmp.Diff(want, lines(version, test.limits, settings)); diff != "" {
 					t.Errorf("%v: %s", version, diff)
 				}
 			}
 		})
 	}
+}
+
+func TestResettings(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		limits experiment.Limits
+		v1, v2 []string
+	}{
+		{
+			name: "no limits",
+			v1:   []string{"cpu.cfs_burst_us=0?", "cpu.cfs_quota_us=-1", "memory.memsw.limit_in_bytes=-1?", "memory.limit_in_bytes=-1"},
+			v2:   []string{"cpu.max.burst=0?", "cpu.max=max", "memory.max=max"},
+		},
+		{
+			name:   "all limits",
+			limits: experiment.Limits{CPUMillis: 500, BurstMillis: 100, Memory: 1 << 20, CPUSet: "0"},
+			v1: []string{"cpu.cfs_burst_us=0?", "cpu.cfs_period_us=100000", "cpu.cfs_quota_us=50000", "cpu.cfs_burst_us=10000",
+				"memory.memsw.limit_in_bytes=-1?", "memory.limit_in_bytes=1048576", "memory.memsw.limit_in_bytes=1048576?"},
+			v2: []string{"cpu.max.burst=0?", "cpu.max=50000 100000", "cpu.max.burst=10000", "memory.max=1048576", "memory.swap.max=0?", "memory.oom.group=1?"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for version, want := range map[cgroup.Version][]string{cgroup.V1: test.v1, cgroup.V2: test.v2} {
+				if diff := cmp.Diff(want, lines(version, test.limits, resettings)); diff != "" {
+					t.Errorf("%v: %s", version, diff)
+				}
+			}
+		})
+	}
+}
+
+// lines are the writes of all controllers; a ? ends those that are optional.
+func lines(version cgroup.Version, l experiment.Limits, of func(cgroup.Version, cgroup.Controller, experiment.Limits) []setting) (all []string) {
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet} {
+		for _, s := range of(version, c, l) {
+			line := s.file + "=" + s.value
+			if s.optional {
+				line += "?"
+			}
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 func TestCheckLimits(t *testing.T) {

@@ -7,20 +7,24 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // stubborn is the argument by which this test's program is a process that
-// ignores SIGTERM.
+// ignores SIGTERM and ends with status 10 by SIGUSR1. (Whether HUP and INT end a
+// process depends on who started the tests: nohup, or a shell in the background,
+// has its descendants ignore them.)
 const stubborn = "__stubborn"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == stubborn {
 		signal.Ignore(syscall.SIGTERM)
+		told := make(chan os.Signal, 1)
+		signal.Notify(told, syscall.SIGUSR1)
 		os.Stdout.WriteString("here\n")
-		time.Sleep(time.Hour)
+		<-told
+		os.Exit(10)
 	}
 	os.Exit(m.Run())
 }

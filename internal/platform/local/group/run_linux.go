@@ -23,9 +23,10 @@ type Run struct {
 	name   string
 	ledger *ledger
 
-	mu    sync.Mutex
-	homes []*home // those in which the run's directory was made
-	later []Home  // cpuset of v1, made when it is first asked for
+	mu      sync.Mutex
+	homes   []*home // those in which the run's directory was made
+	later   []Home  // cpuset of v1, made when it is first asked for
+	folders int     // made and not yet removed
 }
 
 // home is a Home with the run's directory in it.
@@ -165,6 +166,26 @@ func (r *Run) Make(name string, l experiment.Limits, weight int) (*Group, error)
 	return g, nil
 }
 
+// Resize gives a group that was made other limits of CPU and memory. Its
+// processes go on.
+func (r *Run) Resize(g *Group, l experiment.Limits) error {
+	if err := errors.Join(CheckLimits(l), r.Check(l)); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.homes {
+		for _, c := range h.Controllers {
+			for _, s := range resettings(h.Version, c, l) {
+				if err := h.apply(path.Join(h.dir, g.name), s); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // enterCPUSet makes the run's directory in the cpuset hierarchy of v1, which
 // lets no process in before it has CPUs and memory nodes.
 func (r *Run) enterCPUSet() error {
@@ -229,7 +250,8 @@ func (h *home) apply(dir string, s setting) error {
 
 // End kills and removes all groups of the run that are left, moves the caller
 // back to where it was and gives the ledger up. Where another run is in the way
-// of the moving, an empty directory and the ledger stay for [Sweep].
+// of the moving, an empty directory and the ledger stay for [Sweep], as does the
+// ledger where a folder is left.
 func (r *Run) End() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,7 +260,7 @@ func (r *Run) End() error {
 	if errors.Is(err, errInUse) {
 		return r.ledger.close(false)
 	}
-	return errors.Join(err, r.ledger.close(err == nil))
+	return errors.Join(err, r.ledger.close(err == nil && r.folders == 0))
 }
 
 // Check reports a limit that cannot be kept here: its controller is missing, or

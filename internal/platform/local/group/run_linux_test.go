@@ -45,6 +45,37 @@ func TestLimitsAreSet(t *testing.T) {
 	}
 }
 
+func TestLimitsAreChanged(t *testing.T) {
+	r := begin(t)
+	l := experiment.Limits{CPUMillis: 500, BurstMillis: 500, Period: 50 * time.Millisecond, Memory: 64 << 20}
+	g, err := r.Make("resized", l, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []experiment.Limits{
+		{CPUMillis: 200, Memory: 32 << 20}, // the quota is below the burst
+		{},
+		{CPUMillis: 1000, BurstMillis: 1000, Memory: 128 << 20},
+	} {
+		if err := r.Resize(g, l); err != nil {
+			t.Fatalf("%+v: %v", l, err)
+		}
+		cpu, memory := at(t, g.dirs...).OwnCPULimit(), at(t, g.dirs...).MemoryLimit()
+		if limited := cpu.State == cgroup.Limited; limited != (l.CPUMillis > 0) || limited && int64(1000*cpu.CPUs) != l.CPUMillis {
+			t.Errorf("%+v: CPU limit %+v", l, cpu)
+		}
+		if burst, ok := cpu.Burst.Get(); ok && burst != quota(l.BurstMillis, 100*time.Millisecond) {
+			t.Errorf("%+v: burst %v", l, burst)
+		}
+		if limited := memory.State == cgroup.Limited; limited != (l.Memory > 0) || limited && memory.Bytes != l.Memory {
+			t.Errorf("%+v: memory limit %+v", l, memory)
+		}
+	}
+	if err := r.Resize(g, experiment.Limits{CPUMillis: 1}); err == nil {
+		t.Error("a quota below the kernel's smallest was taken")
+	}
+}
+
 func TestCPUSetConfines(t *testing.T) {
 	r := begin(t)
 	if !r.Has(cgroup.CPUSet) {
@@ -138,12 +169,12 @@ func TestSignalReachesEveryProcess(t *testing.T) {
 	if empty, err := g.Empty(); err != nil || empty {
 		t.Errorf("empty %v, %v", empty, err)
 	}
-	if err := g.Signal(syscall.SIGHUP); err != nil {
+	if err := g.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)
 	}
 	for _, cmd := range []interface{ Wait() error }{one, two} {
-		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "hangup") {
-			t.Errorf("it ended with %v, want hangup", err)
+		if err := cmd.Wait(); err == nil || err.Error() != "exit status 10" {
+			t.Errorf("it ended with %v, want exit status 10", err)
 		}
 	}
 	if empty, err := g.Empty(); err != nil || !empty {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 
 // Swept is what Sweep did.
 type Swept struct {
-	Removed []string // directories of dead runs
+	Removed []string // directories of dead runs: groups, and folders for data
 	Living  []int    // pids of runs that were left alone
 }
 
@@ -89,7 +90,25 @@ func (s *Swept) sweep(name string) error {
 			return err
 		}
 	}
+	if err := s.eraseFolders(b); err != nil {
+		return err
+	}
 	return os.Remove(name)
+}
+
+// eraseFolders removes the folders of a book, which outlive a boot. Whoever
+// wrote there is dead by now.
+func (s *Swept) eraseFolders(b book) error {
+	var errs []error
+	for _, dir := range slices.Sorted(maps.Keys(b.folders)) {
+		removed, err := b.folders[dir].remove()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("remove what process %d left: %w", b.begin.PID, err))
+		} else if removed {
+			s.Removed = append(s.Removed, dir)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // errInUse says that a living run needs the controllers that a run enabled for

@@ -196,6 +196,8 @@ func TestParseLedger(t *testing.T) {
 			},
 		},
 		{name: "cut short", text: `{"make":"/a/x"}` + "\n" + `{"made":{"dir":"/a`, want: book{maybe: []string{"/a/x"}}},
+		{name: "folders", text: `{"folder":{"dir":"/d/x"}}` + "\n" + `{"folder":{"dir":"/d/y"}}` + "\n" + `{"folder":{"dir":"/d/x","inode":7}}` + "\n",
+			want: book{folders: map[string]made{"/d/x": {Dir: "/d/x", Inode: 7}, "/d/y": {Dir: "/d/y"}}}},
 		{name: "not ours", text: "hello\n", fails: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -174,9 +174,9 @@ func (f Facts) whyNotV2() string {
 func (f Facts) refuse(why string) error {
 	scope := "in a delegated scope (systemd-run --user --scope -p Delegate=yes millicore …)"
 	if f.UID == 0 {
-		return fmt.Errorf("%w: %s; run in a delegated scope or a container whose /sys/fs/cgroup is writable, or use --on docker", ErrNoWay, why)
+		return fmt.Errorf("%w: %s; run in a delegated scope or a container whose /sys/fs/cgroup is writable", ErrNoWay, why)
 	}
-	return fmt.Errorf("%w: %s; run as root, %s, or use --on docker", ErrNoWay, why, scope)
+	return fmt.Errorf("%w: %s; run as root, or %s", ErrNoWay, why, scope)
 }
 
 // offered returns those of the wanted controllers that are in a cgroup's list.

@@ -9,8 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Command is what is to be run, where, and inside which groups.
@@ -20,7 +24,14 @@ type Command struct {
 	Path  string   // the program's file
 	Args  []string // Args[0] is the name that the program sees
 	Env   []string
+	User  *User // whom it runs as; nil: the caller
+	// PrivateIPC gives it System V and POSIX shared memory of its own where the
+	// kernel allows that.
+	PrivateIPC bool
 }
+
+// User is whom a command runs as; its only group is GID.
+type User struct{ UID, GID int }
 
 // failure is what the shim says when it cannot become the command.
 type failure struct {
@@ -122,6 +133,8 @@ const (
 	stepOrders = "read the shim's orders from"
 	stepJoin   = "join the control group"
 	stepDir    = "enter the folder"
+	stepUser   = "become user"
+	stepBind   = "end with"
 	stepExec   = "run"
 )
 
@@ -139,6 +152,9 @@ func Main(args []string) {
 
 // become joins the groups and becomes the command; it returns only on failure.
 func become() failure {
+	// What is set below belongs to this thread, which becomes the command.
+	runtime.LockOSThread()
+	parent := os.Getppid()
 	syscall.CloseOnExec(answers)
 	var c Command
 	in := os.NewFile(orders, "orders")
@@ -157,6 +173,15 @@ func become() failure {
 		}
 	}
 	raiseFiles()
+	if c.PrivateIPC {
+		privateIPC()
+	}
+	if err := drop(c.User); err != nil {
+		return failure{stepUser, strconv.Itoa(c.User.UID), errno(err)}
+	}
+	if err := endWith(parent); err != nil {
+		return failure{stepBind, "process " + strconv.Itoa(parent), errno(err)}
+	}
 	return failure{stepExec, c.Path, errno(syscall.Exec(c.Path, c.Args, c.Env))}
 }
 
@@ -180,6 +205,44 @@ func raiseFiles() {
 		limit.Cur = limit.Max
 		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
 	}
+}
+
+// privateIPC enters an IPC namespace, and a mount namespace with a /dev/shm of
+// its own. The mounts of the machine stay in step (MS_SLAVE). What may not be
+// done is left.
+func privateIPC() {
+	_ = unix.Unshare(unix.CLONE_NEWIPC)
+	if unix.Unshare(unix.CLONE_NEWNS) != nil || unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") != nil {
+		return
+	}
+	_ = unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+}
+
+// drop becomes a user, for good.
+func drop(u *User) error {
+	if u == nil {
+		return nil
+	}
+	if err := unix.Setgroups([]int{u.GID}); err != nil {
+		return err
+	}
+	if err := unix.Setresgid(u.GID, u.GID, u.GID); err != nil {
+		return err
+	}
+	return unix.Setresuid(u.UID, u.UID, u.UID)
+}
+
+// endWith has this process killed when its parent ends, and reports a parent
+// that has ended before. The kernel forgets that wish when the user changes, and
+// never passes it on to other threads (PR_SET_PDEATHSIG in prctl(2)).
+func endWith(parent int) error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return err
+	}
+	if os.Getppid() != parent {
+		return syscall.ESRCH
+	}
+	return nil
 }
 
 // errno is the kernel's part of an error.

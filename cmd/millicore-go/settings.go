@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The stores that STORE names.
+const (
+	memory   = "memory"
+	postgres = "postgres"
+	mongodb  = "mongodb"
+)
+
+// urlForms are how DATABASE_URL is written for each store that needs one.
+var urlForms = map[string]string{
+	postgres: "postgres://USER:PASSWORD@HOST:5432/DATABASE",
+	mongodb:  "mongodb://USER:PASSWORD@HOST:27017/DATABASE",
+}
+
+// urlSchemes are what DATABASE_URL begins with for each store.
+var urlSchemes = map[string][]string{
+	postgres: {"postgres://", "postgresql://"},
+	mongodb:  {"mongodb://", "mongodb+srv://"},
+}
+
+// settings are what flags and environment ask for.
+type settings struct {
+	address     string // host:port, as net.Listen takes it
+	profile     bool
+	workers     int           // 0: GOMAXPROCS
+	store       string        // memory, postgres or mongodb
+	database    string        // the URL of what is not in memory
+	connections int           // to the database, at most
+	patience    time.Duration // with the database before the service listens
+}
+
+// readSettings reads flags, which win, and environment, in which an empty
+// variable counts as an absent one. Asked for help, it writes it and returns
+// flag.ErrHelp.
+func readSettings(args []string, getenv func(string) string, help io.Writer) (settings, error) {
+	s, err := readAddress(args, getenv, help)
+	if err != nil {
+		return settings{}, err
+	}
+	switch v := getenv("PPROF"); v {
+	case "", "0":
+	case "1":
+		s.profile = true
+	default:
+		return settings{}, fmt.Errorf("PPROF=%q: set it to 1 to serve /debug/pprof/, or leave it out", v)
+	}
+	if s.workers, err = readNumber(getenv, "WORKERS", 0, 1024); err != nil {
+		return settings{}, err
+	}
+	if s.connections, err = readNumber(getenv, "DATABASE_CONNECTIONS", 10, 1000); err != nil {
+		return settings{}, err
+	}
+	s.store, s.database, err = readStore(getenv)
+	return s, err
+}
+
+// readAddress reads the settings that are flags too.
+func readAddress(args []string, getenv func(string) string, help io.Writer) (settings, error) {
+	flags := flag.NewFlagSet("millicore-go", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // run reports what Parse returns
+	host := flags.String("host", getenv("HOST"), "address to listen on; empty for all interfaces (env HOST)")
+	port := flags.String("port", cmp.Or(getenv("PORT"), "8080"), "port to listen on; 0 for any that is free (env PORT)")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(help, "Usage: millicore-go [--host ADDRESS] [--port N]")
+			flags.SetOutput(help)
+			flags.PrintDefaults()
+			fmt.Fprintln(help, "Of the environment alone: STORE, DATABASE_URL, DATABASE_CONNECTIONS, WORKERS, PPROF.")
+		}
+		return settings{}, err
+	}
+	if flags.NArg() > 0 {
+		return settings{}, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
+	}
+	if _, err := strconv.ParseUint(*port, 10, 16); err != nil {
+		return settings{}, fmt.Errorf("port %q: give a number from 0 to 65535 as --port or PORT", *port)
+	}
+	return settings{address: net.JoinHostPort(*host, *port), patience: patience}, nil
+}
+
+// readNumber reads a variable that is a whole number from 1 to high.
+func readNumber(getenv func(string) string, name string, absent, high int) (int, error) {
+	v := getenv(name)
+	if v == "" {
+		return absent, nil
+	}
+	n, err := strconv.ParseUint(v, 10, 64)
+	if err != nil || n < 1 || n > uint64(high) {
+		return 0, fmt.Errorf("%s=%q: set it to a whole number from 1 to %d, or leave it out", name, v, high)
+	}
+	return int(n), nil
+}
+
+// readStore reads which store is asked for and where its database is. The URL
+// is not quoted, as it may hold a password.
+func readStore(getenv func(string) string) (store, url string, err error) {
+	store = cmp.Or(getenv("STORE"), memory)
+	if store == memory {
+		return store, "", nil
+	}
+	schemes, ok := urlSchemes[store]
+	if !ok {
+		return "", "", fmt.Errorf("STORE=%q: set it to %s, %s or %s, or leave it out for %s", store, memory, postgres, mongodb, memory)
+	}
+	url = getenv("DATABASE_URL")
+	if url == "" {
+		return "", "", fmt.Errorf("DATABASE_URL is not set, and STORE=%s needs it, as %s", store, urlForms[store])
+	}
+	if !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(url, scheme) }) {
+		return "", "", fmt.Errorf("DATABASE_URL begins with none of %s; STORE=%s needs it as %s",
+			strings.Join(schemes, ", "), store, urlForms[store])
+	}
+	return store, url, nil
+}

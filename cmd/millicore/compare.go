@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/millicore/millicore/internal/compare"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// compareForms are what --format takes.
+var compareForms = []string{"table", "markdown", "csv", "benchstat"}
+
+const compareLong = `Holds a record against another, or a cell of a record against another cell, and
+says what differs in B from A, by how much, and how sure that is.
+
+A and B are folders that runs have left; A is what B is measured by, such as the
+release before. One cell of a record is written DIR#CELL, where CELL is its label
+as in the report, or its index from 0. Records with several cells are compared
+cell by cell, by their labels.
+
+Each metric gets a line: the median over trials of A and of B, how far B lies from
+A (shift) with its 95% interval, the chance p of seeing such a difference where
+there is none, and a verdict. It takes 4 trials of each side to tell a difference,
+6 are advised (measure.repeats). Breaking points of single searches differ where
+their own intervals do not overlap. Behind it stand Mann-Whitney's test,
+Hodges-Lehmann shifts, and over several cells Holm's correction.
+
+What is not comparable is refused: another machine, kernel or platform; another
+kind of load, request, timeout or objective. --anyway compares it, and says so.
+
+For CI, --fail-on ends with exit code 99 where B differs from A by more than a
+bound and the difference is significant. A bound is
+
+  p99>+10%         a percentage of A, for any metric; > looks for a rise
+  rate<-5%         and < for a fall
+  p99>+20ms        milliseconds: latencies, cpu_per_request
+  throttled>+5pp   percentage points: throttled, availability
+  rate<-50         its own unit: rate, breaking_point
+
+Where that cannot be told, for too few trials or because it was not measured, it
+is said; it fails only with --strict.
+
+`
+
+// compareHelp ends with the metrics.
+func compareHelp() string {
+	return compareLong + display.Terminal{Width: 80}.Wrap("Metrics: "+compare.MetricNames()+".", "")
+}
+
+func compareCommand() *cobra.Command {
+	var (
+		form           string
+		asJSON, anyway bool
+		strict         bool
+		failOn         []string
+	)
+	c := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Compare two records, or two cells of one, and say how sure the difference is",
+		Long:  compareHelp(),
+		Example: "  millicore compare runs/before runs/after --fail-on 'p99>+10%'\n" +
+			"  millicore compare 'runs/procs#go procs=1' 'runs/procs#go procs=2'\n" +
+			"  millicore compare runs/procs#0 runs/procs#1 --format markdown\n" +
+			"  millicore compare runs/before --format benchstat > before.txt   # then after.txt, and: benchstat before.txt after.txt",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && form == "benchstat" {
+				return nil
+			}
+			return exactly(2, "two records, or two cells as DIR#CELL")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case asJSON && cmd.Flags().Changed("format"):
+				return usageError{errors.New("--json and --format: give one of the two")}
+			case !slices.Contains(compareForms, form):
+				return usageError{fmt.Errorf("--format %s: want one of %s; JSON is --json", form, strings.Join(compareForms, ", "))}
+			case strict && len(failOn) == 0:
+				return usageError{errors.New("--strict is about bounds; give one with --fail-on, as in 'p99>+10%'")}
+			case len(args) == 1 && len(failOn) > 0:
+				return usageError{errors.New("--fail-on wants two records to compare")}
+			}
+			bounds, err := parseBounds(failOn)
+			if err != nil {
+				return usageError{err}
+			}
+			if len(args) == 1 {
+				return printBenchmarks(cmd.OutOrStdout(), args[0])
+			}
+			if asJSON {
+				form = "json"
+			}
+			return comparePrinted(cmd, args, form, anyway, bounds, strict)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&form, "format", "table", "table, markdown, csv, or benchstat (Go benchmark lines, a trial each; also of one record alone)")
+	f.BoolVar(&asJSON, "json", false, "print the comparison as JSON")
+	f.BoolVar(&anyway, "anyway", false, "compare what is not comparable, and say so")
+	f.StringArrayVar(&failOn, "fail-on", nil, "end with exit code 99 where B differs by more than this, as in 'p99>+10%' (repeatable)")
+	f.BoolVar(&strict, "strict", false, "with --fail-on: fail too where it cannot be told")
+	return c
+}
+
+func parseBounds(texts []string) ([]compare.Bound, error) {
+	var bounds []compare.Bound
+	for _, text := range texts {
+		b, err := compare.ParseBound(text)
+		if err != nil {
+			return nil, err
+		}
+		bounds = append(bounds, b)
+	}
+	return bounds, nil
+}
+
+// comparePrinted compares, prints, and ends with errMissed where a bound is
+// broken.
+func comparePrinted(cmd *cobra.Command, args []string, form string, anyway bool, bounds []compare.Bound, strict bool) error {
+	matches, onlyA, onlyB, err := compareMatches(args)
+	if err != nil {
+		return compareUsage(err)
+	}
+	result, err := compare.Compare(matches, anyway)
+	if err != nil {
+		return compareUsage(err)
+	}
+	result.OnlyInA, result.OnlyInB = append(result.OnlyInA, onlyA...), append(result.OnlyInB, onlyB...)
+	failed := result.Judge(bounds, strict)
+	out := cmd.OutOrStdout()
+	switch form {
+	case "json":
+		err = compare.JSON(out, result)
+	case "markdown":
+		err = compare.Markdown(out, result)
+	case "csv":
+		err = compare.CSV(out, result)
+	case "benchstat":
+		err = compare.BenchmarkMatches(out, matches)
+	default:
+		err = compare.Table(out, result, display.TerminalOf(out))
+	}
+	if err != nil {
+		return err
+	}
+	if form == "csv" || form == "benchstat" { // these have no place for it
+		err = compare.Judgments(cmd.ErrOrStderr(), result)
+	}
+	if failed {
+		err = errMissed
+	}
+	return err
+}
+
+func compareMatches(args []string) (matches []compare.Match, onlyA, onlyB []string, err error) {
+	a, err := compare.Open(args[0])
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b, err := compare.Open(args[1])
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return compare.Pairs(a, b)
+}
+
+func printBenchmarks(out io.Writer, argument string) error {
+	selection, err := compare.Open(argument)
+	if err != nil {
+		return compareUsage(err)
+	}
+	return compare.Benchmarks(out, selection)
+}
+
+// compareUsage makes a usage error of what was wrong with the request.
+func compareUsage(err error) error {
+	var words *compare.WordsError
+	var refused *compare.RefusedError
+	if errors.As(err, &words) || errors.As(err, &refused) {
+		return usageError{err}
+	}
+	return err
+}

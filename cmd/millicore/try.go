@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/try"
+)
+
+// tryFlags are what `millicore try` is told.
+type tryFlags struct {
+	ask          try.Ask
+	get, post    string
+	headers      []string
+	p99          time.Duration
+	availability float64
+	save, out    string
+	seed         uint64
+	asJSON       bool
+}
+
+func tryCommand() *cobra.Command {
+	var f tryFlags
+	c := &cobra.Command{
+		Use:   "try [--cpu 500m] [--memory 256Mi] [--get /path] -- COMMAND…",
+		Short: "Put any server under a limit and find where it breaks",
+		Long: "Try starts a server under a CPU and memory limit, finds its port and its runtime, and\n" +
+			"searches its breaking point: as it is, with its parallelism set to each sensible value\n" +
+			"(two replicas where its runtime has no such setting, and it listens on ${port} or\n" +
+			"$PORT), and once without the CPU limit. It ends with one paragraph: where it breaks, why, which\n" +
+			"setting is best at this limit for throughput and which for p99.\n\n" +
+			"The server must stay in the foreground. Where the command has ${port}, it is given a\n" +
+			"port; else try looks at what it listens on. Each search takes about a minute, and the\n" +
+			"settings are then held at one common load for half a minute each. --as-is searches once.",
+		Example: "  millicore try --cpu 500m --memory 256Mi --get /api -- ./my-server\n" +
+			"  millicore try --get /index.html -- nginx -g 'daemon off;'\n" +
+			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: want the server's command after --, as in: millicore try --cpu 500m -- ./my-server", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.ask.Command = args
+			if !cmd.Flags().Changed("seed") {
+				f.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
+			}
+			return tryServer(cmd, &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.ask.CPU, "cpu", "1", `CPU limit: 500m, 1.5, or "none"`)
+	flags.StringVar(&f.ask.Memory, "memory", "", "memory limit: 256Mi (default none)")
+	flags.StringVar(&f.get, "get", "/", "path to GET")
+	flags.StringVar(&f.post, "post", "", "path to POST instead")
+	flags.StringVar(&f.ask.Request.Body, "body", "", "body to POST")
+	flags.StringArrayVar(&f.headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
+	flags.IntVar(&f.ask.Port, "port", 0, "port that the server listens on (default: found)")
+	flags.StringVar(&f.ask.Ready.Path, "ready", "", "path that answers with 200 once the server is ready (default: the port accepts)")
+	flags.DurationVar(&f.ask.Ready.Timeout, "ready-timeout", 30*time.Second, "how long the server may take to be ready")
+	flags.DurationVar(&f.p99, "p99", 100*time.Millisecond, "latency that 99 of 100 requests must keep")
+	flags.Float64Var(&f.availability, "availability", 99.9, "percentage of requests that must get a good answer")
+	flags.DurationVar(&f.ask.Timeout, "timeout", 2*time.Second, "how long an answer may take")
+	flags.BoolVar(&f.ask.Users, "users", false, "search for a number of users that wait for their answers, not for a rate")
+	flags.DurationVar(&f.ask.Traffic, "traffic", time.Minute, "traffic of each search, at most")
+	flags.BoolVar(&f.ask.AsIsOnly, "as-is", false, "only as it is: no other settings, no replicas, no run without the limit")
+	flags.BoolVar(&f.ask.Profile, "profile", false, "take profiles at the breaking point, in a trial of their own")
+	flags.StringVar(&f.save, "save", "", "write the experiment file of what is done")
+	flags.StringVar(&f.out, "out", "", "folder for the record (default runs/try-NAME-TIME)")
+	flags.Uint64Var(&f.seed, "seed", 0, "of the order of trials and of arrivals (default: a random one, kept in the record)")
+	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […]}`)
+	c.MarkFlagsMutuallyExclusive("get", "post")
+	return c
+}
+
+// fill turns flags into what is asked.
+func (f *tryFlags) fill() error {
+	a := &f.ask
+	var err error
+	if a.Dir, err = os.Getwd(); err != nil {
+		return err
+	}
+	if a.CPU == "none" {
+		a.CPU = ""
+	}
+	a.Env = try.Caller(os.Environ())
+	a.Objective = experiment.Objective{Quantile: "p99", Latency: f.p99, Availability: f.availability}
+	a.Request.Method, a.Request.Path = "GET", f.get
+	if f.post != "" {
+		a.Request.Method, a.Request.Path = "POST", f.post
+	}
+	for _, h := range f.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return fmt.Errorf("--header %q: write it as 'Name: value'", h)
+		}
+		if a.Request.Headers == nil {
+			a.Request.Headers = map[string]string{}
+		}
+		a.Request.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	if f.save != "" {
+		if _, err := os.Lstat(f.save); err == nil {
+			return fmt.Errorf("--save %s: the file is there already; name another", f.save)
+		}
+	}
+	if f.out == "" {
+		f.out = record.NewDir("runs", a.Name(), time.Now())
+	}
+	return record.Free(f.out)
+}
+
+// parse reads what a draft says, as a file would be read.
+func (f *tryFlags) parse(variants []try.Variant, sets ...string) (*experiment.Experiment, []byte, error) {
+	text := f.ask.Draft(variants).YAML()
+	e, err := experiment.Parse(f.ask.Name(), text, sets)
+	var wrong experiment.Errors
+	if errors.As(err, &wrong) { // its lines are of a file that nobody wrote
+		var words []string
+		for _, one := range wrong {
+			words = append(words, one.Message)
+		}
+		err = errors.New(strings.Join(words, "\n"))
+	}
+	return e, text, err
+}
+
+func tryServer(cmd *cobra.Command, f *tryFlags) error {
+	if err := f.fill(); err != nil {
+		return usageError{err}
+	}
+	first, _, err := f.parse(try.AsItIs(&f.ask))
+	if err != nil {
+		return usageError{err}
+	}
+	show := newProgress(os.Stderr)
+	where, err := openLocal(show)
+	if err != nil {
+		return err
+	}
+	defer closePlatform(where, show)
+	if err := where.Check(first); err != nil {
+		return usageError{err}
+	}
+	seen, variants, err := f.look(cmd.Context(), where, first)
+	if err != nil {
+		if cmd.Context().Err() != nil {
+			return errInterrupted
+		}
+		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
+	}
+	show.note(try.Announce(&f.ask, seen.Info, variants))
+	e, text, err := f.parse(variants)
+	if err != nil {
+		return usageError{err}
+	}
+	if f.save != "" {
+		if err := record.WriteFile(f.save, text); err != nil {
+			return err
+		}
+	}
+	runErr := runOn(cmd.Context(), where, show, e, f.seed, f.out)
+	found, err := derived(f.out)
+	if err != nil {
+		return errors.Join(runErr, err)
+	}
+	var level *analysis.Summary
+	if sets := try.Level(variants, found); runErr == nil && sets != nil {
+		level, runErr = f.level(cmd.Context(), where, show, variants, sets)
+	}
+	told := f.tell(cmd, seen.Info, variants, found, level)
+	if runErr != nil {
+		return errors.Join(runErr, nilIfMissed(told))
+	}
+	return told
+}
+
+func nilIfMissed(err error) error {
+	if errors.Is(err, errMissed) {
+		return nil
+	}
+	return err
+}
+
+// look starts the server once as it is, and once with each setting whose effect
+// can be read, and gives what was seen and what is worth measuring. What the
+// server says goes to a folder of its own, which an error shows the end of.
+func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *experiment.Experiment) (try.Seen, []try.Variant, error) {
+	logs, err := os.MkdirTemp("", "millicore-try-")
+	if err != nil {
+		return try.Seen{}, nil, err
+	}
+	defer os.RemoveAll(logs)
+	seen, err := try.Probe(ctx, where, &asIs.Cells[0], asIs.Objective, logs)
+	if err != nil {
+		return seen, nil, err
+	}
+	f.ask.First = try.Begin(seen.Least)
+	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen.Info.Affinity}
+	variants := try.Variants(&f.ask, asIs.Cells[0].Limits, seen, machine)
+	e, _, err := f.parse(variants)
+	if err != nil {
+		return seen, nil, usageError{err}
+	}
+	return seen, variants, try.Check(ctx, where, e, seen.Info, variants, logs)
+}
+
+// level holds all variants at one common load, in a record beside the first.
+func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *progress, variants []try.Variant, sets []string) (*analysis.Summary, error) {
+	e, _, err := f.parse(variants, sets...)
+	if err != nil {
+		return nil, err
+	}
+	show.note("Now all of them at one load: " + strings.Join(sets[:2], " "))
+	out := f.out + "-level"
+	if err := runOn(ctx, where, show, e, f.seed, out); err != nil {
+		return nil, err
+	}
+	return derived(out)
+}
+
+// derived rebuilds what is derived from a record.
+func derived(dir string) (*analysis.Summary, error) {
+	data, err := report.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	return data.Summary, report.Write(dir, data)
+}
+
+// readable is how wide a paragraph may get, in letters.
+const readable = 100
+
+// tell prints the table and ends with the verdict.
+func (f *tryFlags) tell(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found, level *analysis.Summary) error {
+	verdict := try.Verdict(try.Describe(&f.ask, info), variants, found, level)
+	out := cmd.OutOrStdout()
+	if f.asJSON {
+		said := map[string]any{"verdict": verdict, "cells": found.Cells, "variants": variants, "record": f.out, "runtime": info}
+		if level != nil {
+			said["level"] = level.Cells
+		}
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(said); err != nil {
+			return err
+		}
+	} else {
+		if err := table(out, found, f.out); err != nil {
+			return err
+		}
+		if f.save != "" {
+			fmt.Fprintf(out, "Experiment: %s\n", f.save)
+		}
+		screen := display.TerminalOf(out)
+		screen.Width = min(screen.Width, readable)
+		fmt.Fprintf(out, "\n%s", screen.Line(verdict, display.Normal))
+	}
+	asIs := slices.IndexFunc(found.Cells, func(c analysis.CellSummary) bool { return c.Service == variants[0].Service })
+	if asIs < 0 || found.Cells[asIs].Breaking == nil || found.Cells[asIs].Breaking.Load() == nil {
+		return errMissed
+	}
+	return nil
+}

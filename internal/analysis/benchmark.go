@@ -1,0 +1,136 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/stats"
+)
+
+// BenchmarkLine is one result that a service which measures itself printed.
+type BenchmarkLine struct {
+	Trial, Cell int
+	Name        string // without the word Benchmark
+	Procs       int    // GOMAXPROCS as it began
+	Values      []BenchmarkValue
+}
+
+// BenchmarkValue is one figure with its unit, as "sec/op".
+type BenchmarkValue struct {
+	Value float64
+	Unit  string
+}
+
+// BenchmarkSummary is one figure of one benchmark over a cell's trials. A trial
+// that printed it several times (-test.count) counts once, with their median.
+type BenchmarkSummary struct {
+	Name   string    `json:"name"`
+	Unit   string    `json:"unit"`   // "sec/op"
+	Procs  *int      `json:"procs"`  // GOMAXPROCS as it began; null: not always the same
+	Values []float64 `json:"values"` // one a trial that printed it, in the trials' order
+	Median float64   `json:"median"` // of them
+	Low    *float64  `json:"low"`    // of the median's 95% interval; null: too few trials
+	High   *float64  `json:"high"`
+}
+
+// Path is the figure's field path in the cell's intervals and in comparisons.
+func (b *BenchmarkSummary) Path() string { return "benchmarks." + b.Name + "." + b.Unit }
+
+// Benchmark takes a result of the record; those of attempts that do not count
+// are passed over.
+func (b *Builder) Benchmark(l BenchmarkLine) {
+	if !b.counted[l.Trial] {
+		return
+	}
+	for _, t := range b.cells[l.Cell].trials {
+		if t.attempt.Trial == l.Trial {
+			t.benchmarks = append(t.benchmarks, l)
+		}
+	}
+}
+
+// benchmarks gives each figure that the cell's trials printed, in the order in
+// which they came first.
+func (c *cell) benchmarks() []BenchmarkSummary {
+	var all []BenchmarkSummary
+	for _, t := range c.trials {
+		for _, one := range t.printed() {
+			at := slices.IndexFunc(all, func(s BenchmarkSummary) bool { return s.Path() == one.Path() })
+			if at < 0 {
+				all = append(all, one)
+				continue
+			}
+			s := &all[at]
+			s.Values = append(s.Values, one.Values...)
+			if s.Procs == nil || one.Procs == nil || *s.Procs != *one.Procs {
+				s.Procs = nil
+			}
+		}
+	}
+	for i := range all {
+		s := &all[i]
+		s.Median = stats.Median(s.Values)
+		sorted := slices.Sorted(slices.Values(s.Values))
+		if low, high, ok := medianInterval(len(sorted)); ok {
+			s.Low, s.High = &sorted[low], &sorted[high]
+		}
+	}
+	return all
+}
+
+// printed gives each figure of one trial, with its one value.
+func (t *trialTally) printed() []BenchmarkSummary {
+	var all []BenchmarkSummary
+	for i := range t.benchmarks {
+		l := &t.benchmarks[i]
+		for _, v := range l.Values {
+			one := BenchmarkSummary{Name: l.Name, Unit: v.Unit, Procs: &l.Procs}
+			at := slices.IndexFunc(all, func(s BenchmarkSummary) bool { return s.Path() == one.Path() })
+			if at < 0 {
+				all = append(all, one)
+				at = len(all) - 1
+			}
+			s := &all[at]
+			s.Values = append(s.Values, v.Value)
+			if s.Procs != nil && *s.Procs != l.Procs {
+				s.Procs = nil
+			}
+		}
+	}
+	for i := range all {
+		all[i].Values = []float64{stats.Median(all[i].Values)}
+	}
+	return all
+}
+
+// benchmarkComparisons compares, for each figure of a benchmark, every cell with
+// the first one that has it. The tests of one figure are a family: Holm's
+// correction goes over all of them. Cells with too few trials have none.
+func (b *Builder) benchmarkComparisons() []Comparison {
+	type figure struct {
+		path   string
+		cells  []int
+		values [][]float64
+	}
+	var figures []figure
+	for i, c := range b.cells {
+		for _, s := range c.benchmarks() {
+			at := slices.IndexFunc(figures, func(f figure) bool { return f.path == s.Path() })
+			if at < 0 {
+				figures = append(figures, figure{path: s.Path()})
+				at = len(figures) - 1
+			}
+			figures[at].cells, figures[at].values = append(figures[at].cells, i), append(figures[at].values, s.Values)
+		}
+	}
+	var all []Comparison
+	for _, f := range figures {
+		for i, c := range stats.Against(f.values[0], f.values[1:]) {
+			if !c.Enough() {
+				continue
+			}
+			all = append(all, Comparison{Cell: f.cells[i+1], Baseline: f.cells[0], Metric: f.path, Base: c.Base, Value: c.Value, Shift: c.Shift,
+				Low: c.Interval.Low, High: c.Interval.High, P: c.P, PHolm: c.PHolm, Significant: c.Significant, Trials: c.Trials})
+		}
+	}
+	return all
+}

@@ -1,0 +1,54 @@
+package causes
+
+// Causes divides the time of the slow tail: the requests at or above the
+// quantile. The shares are of the sum of their latencies and add up to 1, each
+// moment given to the first cause that holds it, in the order of the fields.
+// A queue that a cause built goes to that cause until it has drained.
+type Causes struct {
+	Quantile   string  `json:"quantile"`   // "p99"
+	FromMS     float64 `json:"from_ms"`    // its value: requests from there on are looked at
+	Requests   int     `json:"requests"`   // that were looked at
+	MeanMS     float64 `json:"mean_ms"`    // their mean latency
+	Generator  float64 `json:"generator"`  // waiting in the generator
+	Throttling float64 `json:"throttling"` // windows of the very replica, and the queue that they built
+	Dependency float64 `json:"dependency"`
+	Restart    float64 `json:"restart"`    // down, or killed for memory
+	Neighbours float64 `json:"neighbours"` // waiting for a CPU that others used
+	Rest       float64 `json:"rest"`       // queueing and work
+
+	// ThrottledDirectly is the part of Throttling that lies within windows.
+	ThrottledDirectly float64 `json:"throttled_directly"`
+	// Slowest are the slowest requests with the windows that they lay in.
+	Slowest []SlowRequest `json:"slowest"`
+}
+
+// Share is one cause with its share of the tail.
+type Share struct {
+	Name  string // as the JSON has it
+	Value float64
+}
+
+// Shares gives the causes in their order.
+func (c *Causes) Shares() []Share {
+	return []Share{{"generator", c.Generator}, {"throttling", c.Throttling}, {"dependency", c.Dependency},
+		{"restart", c.Restart}, {"neighbours", c.Neighbours}, {"rest", c.Rest}}
+}
+
+// SlowRequest is one of the slowest requests. Times are milliseconds since it
+// was intended.
+type SlowRequest struct {
+	Trial    int          `json:"trial"`
+	Replica  int          `json:"replica"`
+	AtS      float64      `json:"at_s"` // intended: seconds since the trial's first frame
+	SentMS   float64      `json:"sent_ms"`
+	DoneMS   float64      `json:"done_ms"`
+	TimedOut bool         `json:"timed_out,omitempty"`
+	Windows  []SlowWindow `json:"windows"` // that it overlaps, clipped to it
+}
+
+// SlowWindow is a window under a slow request.
+type SlowWindow struct {
+	Kind   string  `json:"kind"` // throttled, down
+	FromMS float64 `json:"from_ms"`
+	ToMS   float64 `json:"to_ms"`
+}

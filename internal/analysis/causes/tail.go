@@ -1,0 +1,219 @@
+package causes
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// ownQuantile of the service times is what a request takes when nothing is in
+// its way: the median of a service that is throttled half of the time already
+// holds the throttling.
+const ownQuantile = 0.05
+
+// Result divides the tail of all requests that took at least the threshold,
+// which is the value of the quantile of that name; typical is the median of
+// done - sent. It is nil where no such request was kept. Agents keep requests
+// above their p95, so that the tail of a lower quantile is not whole.
+func (b *Builder) Result(quantile string, threshold, typical time.Duration) *Causes {
+	own := min(typical, b.own.Quantile(ownQuantile))
+	if b.own.Count() == 0 {
+		own = typical
+	}
+	callMeans := means(b.allWaits())
+	var tail []*division
+	requests := b.sorted()
+	for len(requests) > 0 {
+		number := requests[0].Trial
+		n := 1
+		for n < len(requests) && requests[n].Trial == number {
+			n++
+		}
+		tail = append(tail, b.divideTrial(requests[:n], callMeans, threshold, own, typical)...)
+		requests = requests[n:]
+	}
+	c := sum(tail)
+	if c == nil {
+		return nil
+	}
+	c.Quantile, c.FromMS = quantile, ms(int64(threshold))
+	c.Slowest = b.slowest(tail)
+	return c
+}
+
+// divideTrial divides the tail of a trial. Its requests are sorted by replica.
+func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]float64, threshold, own, typical time.Duration) []*division {
+	t := b.trial(requests[0].Trial)
+	frozen, all := frozen(requests, int64(threshold)), newFlow(t.counted)
+	busy := slices.SortedFunc(slices.Values(slices.Concat(t.busy, occupied(t.hosts))), func(x, y busy) int {
+		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.share, y.share))
+	})
+	due := func(from, to int64) float64 { return all.due(from, to) / float64(max(b.replicas, 1)) }
+
+	var tail []*division
+	for len(requests) > 0 {
+		n := 1
+		for n < len(requests) && requests[n].Replica == requests[0].Replica {
+			n++
+		}
+		at := place{requests[0].Trial, requests[0].Replica}
+		here := b.tail(requests[:n], b.ground(at, frozen, busy), due, t, threshold)
+		calls := newCalls(b.waits[at], callMeans, due)
+		for _, d := range here {
+			d.before(int64(own))
+		}
+		slices.SortStableFunc(here, func(x, y *division) int { return cmp.Compare(y.left, x.left) })
+		for _, d := range here {
+			d.after(int64(own), int64(typical), calls)
+		}
+		tail = append(tail, here...)
+		requests = requests[n:]
+	}
+	return tail
+}
+
+// tail is the requests of a replica that are looked at, with what there is of
+// direct evidence, and the queues that they stood in.
+func (b *Builder) tail(requests []signals.SlowLine, g *ground, due func(from, to int64) float64, t *trial, threshold time.Duration) []*division {
+	bar := threshold
+	if b.latency.Count() > 0 {
+		bar = min(bar, b.latency.Quantile(0.95))
+	}
+	thinned := thinned(requests)
+	var since [causes][]int64
+	for c, episodes := range g.episodes {
+		if len(episodes) > 0 {
+			q := queue{episodes: episodes, bar: int64(bar), due: due}
+			if cause(c) == throttling {
+				q.period = b.period
+			}
+			since[c] = q.waited(requests, thinned)
+		}
+	}
+	var tail []*division
+	for i := range requests {
+		if t.measures && requests[i].Intended < t.measured || !b.reaches(latency(&requests[i]), threshold) {
+			continue
+		}
+		d := &division{request: &requests[i], ground: g}
+		for c := range since {
+			d.since[c] = never
+			if since[c] != nil {
+				d.since[c] = since[c][i]
+			}
+		}
+		d.direct()
+		tail = append(tail, d)
+	}
+	return tail
+}
+
+// reaches tells whether a latency counts as at least the threshold: a quantile
+// of a histogram is known to the histogram's precision only.
+func (b *Builder) reaches(nanoseconds int64, threshold time.Duration) bool {
+	us := min(nanoseconds/int64(time.Microsecond), signals.HighestMicros)
+	from := min(int64(threshold/time.Microsecond), signals.HighestMicros)
+	return us >= from || b.latency.HDR().ValuesAreEquivalent(max(us, signals.LowestMicros), from)
+}
+
+// thinned gives for each request how many slow ones a kept one stands for at its
+// time: agents keep some of an interval's, the slowest with a weight of one.
+func thinned(requests []signals.SlowLine) []float64 {
+	const second = int64(time.Second)
+	most := map[int64]float64{}
+	for i := range requests {
+		s := requests[i].Done / second
+		most[s] = max(most[s], requests[i].For)
+	}
+	out := make([]float64, len(requests))
+	for i := range requests {
+		out[i] = most[requests[i].Done/second]
+	}
+	return out
+}
+
+// sum adds up divisions; nil where there is no time to divide.
+func sum(tail []*division) *Causes {
+	var requests, whole, directly float64
+	var held [causes]float64
+	for _, d := range tail {
+		w := d.request.For
+		requests += w
+		whole += w * float64(latency(d.request))
+		directly += w * float64(d.directly)
+		for c := range held {
+			held[c] += w * float64(d.held[c])
+		}
+	}
+	if whole == 0 {
+		return nil
+	}
+	return &Causes{
+		Requests:          int(math.Round(requests)),
+		MeanMS:            whole / requests / 1e6,
+		Generator:         held[generator] / whole,
+		Throttling:        held[throttling] / whole,
+		Dependency:        held[dependency] / whole,
+		Restart:           held[restart] / whole,
+		Neighbours:        held[neighbours] / whole,
+		Rest:              held[rest] / whole,
+		ThrottledDirectly: directly / whole,
+	}
+}
+
+// keptSlowest is how many of the slowest requests a result shows.
+const keptSlowest = 8
+
+func (b *Builder) slowest(tail []*division) []SlowRequest {
+	sorted := slices.Clone(tail)
+	slices.SortStableFunc(sorted, func(x, y *division) int { return cmp.Compare(latency(y.request), latency(x.request)) })
+	out := []SlowRequest{}
+	for _, d := range sorted[:min(len(sorted), keptSlowest)] {
+		r := d.request
+		out = append(out, SlowRequest{
+			Trial:    r.Trial,
+			Replica:  r.Replica,
+			AtS:      float64(r.Intended-b.began(r.Trial)) / 1e9,
+			SentMS:   ms(r.Sent - r.Intended),
+			DoneMS:   ms(r.Done - r.Intended),
+			TimedOut: r.TimedOut,
+			Windows:  d.windows(),
+		})
+	}
+	return out
+}
+
+// began is when the first frame of a trial did, or else when its first slow
+// request was due.
+func (b *Builder) began(number int) int64 {
+	first := b.trial(number).first
+	if first != math.MaxInt64 {
+		return first
+	}
+	for i := range b.requests {
+		if b.requests[i].Trial == number {
+			first = min(first, b.requests[i].Intended)
+		}
+	}
+	return first
+}
+
+// windows are those that the request overlaps, in the order of time.
+func (d *division) windows() []SlowWindow {
+	r := d.request
+	out := []SlowWindow{}
+	add := func(kind signals.WindowKind, all times) {
+		for _, s := range all.during(r.Intended, r.Done) {
+			out = append(out, SlowWindow{string(kind), ms(s.from - r.Intended), ms(s.to - r.Intended)})
+		}
+	}
+	add(signals.Throttled, d.ground.throttled)
+	add(signals.Down, d.ground.down)
+	slices.SortStableFunc(out, func(a, b SlowWindow) int { return cmp.Compare(a.FromMS, b.FromMS) })
+	return out
+}
+
+func ms(nanoseconds int64) float64 { return float64(nanoseconds) / 1e6 }

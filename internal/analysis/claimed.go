@@ -1,0 +1,308 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// figure is what one cell, or the ratio of two, shows of a metric.
+type figure struct {
+	cell   *CellSummary // nil: not in this run, or a ratio
+	label  string
+	metric string
+	value  float64 // NaN: not known
+	low    float64
+	high   float64   // infinite: no upper end is known
+	of     string    // what the ends rest on
+	trials int       // the fewest of its cells
+	values []float64 // of the trials, upwards
+	why    string    // it cannot be told; "": it can
+}
+
+// figure takes a metric of the cell that a selector means, at one level of its
+// load or, with nil, under all of it.
+func (j *judge) figure(m Metric, s *experiment.Selector, at *float64) figure {
+	f := figure{label: s.Label(), metric: m.Name, value: math.NaN()}
+	if s.Cell < 0 || s.Cell >= len(j.cells) {
+		f.why = "this run has no cell " + f.label
+		return f
+	}
+	f.cell = &j.cells[s.Cell]
+	f.label = f.cell.Label
+	if at != nil && f.cell.Trials > 0 {
+		level, ok := j.at(s.Cell, *at)
+		if !ok {
+			f.why = "the load of " + f.label + " holds no level of " + number(*at) + " in this run"
+			return f
+		}
+		f.cell, f.label = &level, level.Label
+	}
+	switch {
+	case f.cell.Trials == 0:
+		f.why = "nothing was measured of " + f.label
+		if s.Cell < len(j.absent) && j.absent[s.Cell] != "" {
+			f.why += ": " + j.absent[s.Cell]
+		}
+	case m.Name == BreakingPointMetric:
+		f.breaking(f.cell.Breaking)
+	case m.Name == memoryGrowthMetric:
+		f.growth(j.exp.Measure.Kept)
+	default:
+		f.over(m, m.Trials(f.cell))
+		f.disturbed(m)
+	}
+	return f
+}
+
+// atLevel is what claims need to know of a cell as one level of its load shows it;
+// false: the load does not hold that level, or holds it more than once. A trial
+// that did not get there has no figures.
+func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
+	index, times := 0, 0
+	if c.levels != nil {
+		for i, h := range c.levels.held {
+			if h.target == level {
+				index = i
+				times++
+			}
+		}
+	}
+	if times != 1 {
+		return CellSummary{}, false
+	}
+	unit := " requests/s"
+	if c.plan.Load.Users != nil {
+		unit = " users"
+	}
+	out := CellSummary{Cell: s.Cell, Label: s.Label + " at " + number(level) + unit}
+	all := newTally()
+	for _, t := range c.trials {
+		sums := t.levels[index]
+		if sums.client.seconds() == 0 {
+			continue
+		}
+		out.Trials++
+		out.PerTrial = append(out.PerTrial, trialFigures(t.attempt, figuresOf(sums, true)))
+		out.Flags = append(out.Flags, sums.noise.flags()...)
+		if t.attempt.State == Partial {
+			out.Flags = append(out.Flags, "incomplete_trial")
+		}
+		all.merge(sums)
+	}
+	out.Generator.Limited = c.generatorLimited(all)
+	return out, true
+}
+
+// over takes a figure from trials: their median, and how sure it is.
+func (f *figure) over(m Metric, values []float64) {
+	f.trials = len(values)
+	if f.trials == 0 {
+		f.why = "not measured of " + f.label + ": " + m.Words
+		if f.cell.Load.Stages {
+			f.why = "the load of " + f.label + " moves, and no " + m.Words + " over all of it describes a level; say at which with at"
+		}
+		return
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	f.values = sorted
+	f.value, f.low, f.high, f.of = stats.Median(sorted), sorted[0], sorted[len(sorted)-1], ByRange
+	if low, high, ok := medianInterval(len(sorted)); ok {
+		f.low, f.high, f.of = sorted[low], sorted[high], ByTrials
+	}
+	if f.trials == 1 {
+		f.of, f.why = "", "one trial of "+f.label+" gives no interval; repeat it, six times at best"
+	}
+}
+
+// breaking takes a breaking point with its own interval, that of one search too.
+func (f *figure) breaking(b *BreakingPoint) {
+	switch {
+	case b == nil:
+		f.why = "no breaking point of " + f.label + " was looked for"
+		return
+	case b.Load() == nil || b.Low == nil:
+		f.why = "no breaking point of " + f.label + " was found"
+		if b.Reason != "" {
+			f.why += ": " + b.Reason
+		}
+		return
+	}
+	f.trials = max(b.Searches, 1)
+	f.value, f.low, f.high = *b.Load(), *b.Low, math.Inf(1)
+	switch {
+	case f.cell.Load.Find:
+		f.of = BySearch
+	case f.trials == 1:
+		f.of = ByLevels
+	case f.trials < minTrials:
+		f.of = ByRange
+	default:
+		f.of = ByTrials
+	}
+	if b.High != nil {
+		f.high = *b.High
+	}
+}
+
+// growth takes how much the peak grew from the first trial of a service that
+// stayed up to its last. What each further trial adds is the sample: as often as
+// there were steps, the smallest and the largest of them are the ends.
+func (f *figure) growth(kept bool) {
+	peaks := peaksOf(f.cell)
+	f.trials = len(peaks)
+	switch {
+	case !kept:
+		f.why = f.label + " was started anew for each trial, so that nothing can grow from one to the next (measure.kept)"
+		return
+	case len(peaks) == 0 || slices.Min(peaks) <= 0:
+		f.why = "the memory of " + f.label + " was not measured"
+		return
+	case len(peaks) == 1:
+		f.why = "one trial of " + f.label + " shows no growth; repeat it"
+		return
+	}
+	steps := len(peaks) - 1
+	least, most := math.Inf(1), 0.0
+	for i := range steps {
+		step := peaks[i+1] / peaks[i]
+		least, most = min(least, step), max(most, step)
+	}
+	f.value = peaks[steps] / peaks[0]
+	f.low, f.high, f.of = math.Pow(least, float64(steps)), math.Pow(most, float64(steps)), ByRange
+	if steps == 1 {
+		f.of, f.why = "", "two trials of "+f.label+" show one step of growth, and no interval; repeat it"
+	}
+}
+
+// peaksOf are the trials' memory peaks in bytes, in the order of the trials.
+func peaksOf(c *CellSummary) []float64 {
+	inOrder := slices.SortedFunc(slices.Values(c.PerTrial), func(a, b TrialFigures) int { return a.Trial - b.Trial })
+	var peaks []float64
+	for _, t := range inOrder {
+		if t.MemoryPeak != nil {
+			peaks = append(peaks, *t.MemoryPeak)
+		}
+	}
+	return peaks
+}
+
+// ofMemory reports whether the metric is one that other processes hardly touch.
+func ofMemory(metric string) bool { return strings.HasPrefix(metric, "memory_") }
+
+// disturbed takes back a figure that is not the service's own.
+func (f *figure) disturbed(m Metric) {
+	counts := m.Name == "rate" || m.Name == "requests"
+	latency := m.Unit == "ms" && m.Name != "insert_p99" && m.Name != "cpu_per_request"
+	switch {
+	case f.why != "":
+	case f.cell.Generator.Limited && m.Name == "memory_peak": // the load that fills it was not reached
+		f.high = math.Inf(1)
+	case ofMemory(m.Name):
+	case f.beside() != "":
+		f.why = f.beside() + " took CPU beside " + f.label + "; repeat it on a quiet host"
+	case f.cell.Generator.Limited && (counts || m.events()):
+		f.high = math.Inf(1)
+	case f.cell.Generator.Limited:
+		f.why = "the generator was the limit of " + f.label + ", not the service"
+	case latency && slices.Contains(f.cell.Flags, "agent_waited"):
+		f.why = "the agent waited for a CPU beside " + f.label + ", and part of the latency is its own"
+	}
+}
+
+// beside is who took so much CPU beside the figure's cell that its figures may be
+// theirs; "": nobody.
+func (f *figure) beside() string {
+	var who []string
+	for _, one := range []struct{ flag, words string }{{"busy_neighbour", "other processes"}, {"busy_hypervisor", "the hypervisor"}} {
+		if slices.Contains(f.cell.Flags, one.flag) {
+			who = append(who, one.words)
+		}
+	}
+	return strings.Join(who, " and ")
+}
+
+// ratio divides one figure by another. Its ends are those of both intervals that
+// lie farthest apart, so that it is wider than it has to be, never narrower.
+func ratio(a, b figure) figure {
+	f := a.and(b)
+	f.label, f.value = a.label+" over "+b.label, a.value/b.value
+	switch {
+	case f.why != "" && (a.of == "" || b.of == ""):
+		f.of = ""
+	case b.high == 0:
+		f.of, f.value = "", math.NaN()
+		if f.why == "" {
+			f.why = b.label + " shows 0, and nothing is a multiple of it"
+		}
+	case math.IsInf(a.high, 1) && math.IsInf(b.high, 1):
+		f.of, f.value, f.why = "", math.NaN(), "both are lower bounds"
+	default:
+		f.low, f.high = a.low/b.high, 0 // 0 too where there is no upper end
+		if a.high > 0 {
+			f.high = a.high / b.low // infinite where b may be 0
+		}
+	}
+	if math.IsInf(f.value, 0) {
+		f.value = math.NaN()
+	}
+	return f
+}
+
+// and joins what two figures rest on: the weaker of them.
+func (f figure) and(o figure) figure {
+	out := figure{metric: f.metric, value: math.NaN(), trials: min(f.trials, o.trials), of: f.of, why: f.why}
+	if out.why == "" {
+		out.why = o.why
+	}
+	for _, weak := range []string{ByTrials, BySearch, ByRange, ByLevels, ""} { // the last that is found
+		if f.of == weak || o.of == weak {
+			out.of = weak
+		}
+	}
+	return out
+}
+
+// basis words the interval as the beginning of a sentence.
+func (f *figure) basis() string {
+	switch {
+	case f.of == ByRange && f.metric == memoryGrowthMetric:
+		return fmt.Sprintf("the range of its %d steps", f.trials-1)
+	case f.of == ByRange:
+		return fmt.Sprintf("the range of %d trials, too few for a 95%% interval,", f.trials)
+	case f.of == ByLevels:
+		return "the whole way between the levels"
+	}
+	return "the whole 95% interval"
+}
+
+// doubt is said with a verdict that ranges alone stand for.
+func (f figure) doubt() string {
+	if f.of != ByRange {
+		return ""
+	}
+	return fmt.Sprintf(", by the ranges of %d trials: too few for a 95%% interval", f.trials)
+}
+
+// claimed is the figure as the summary has it.
+func (f *figure) claimed() ClaimedCell {
+	out := ClaimedCell{Label: f.label, Trials: f.trials, IntervalOf: f.of}
+	known := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	out.Value = known(f.value)
+	if f.of != "" {
+		out.Low, out.High = known(f.low), known(f.high)
+	}
+	if f.cell != nil {
+		out.Cell = ptr(f.cell.Cell)
+	}
+	return out
+}

@@ -1,0 +1,265 @@
+package analysis
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// rampCell is a cell whose breaking point was read from ramps between two levels;
+// high 0: a lower bound.
+func rampCell(label string, ramps int, low, high float64) CellSummary {
+	c := CellSummary{Label: label, Trials: ramps, Load: LoadSummary{Kind: "open", Stages: true},
+		Breaking: &BreakingPoint{RateRPS: &low, Low: &low, High: &high, Searches: ramps}}
+	if high == 0 {
+		c.Breaking.High, c.Breaking.AtLeast, c.Breaking.Reason = nil, true, "every level met the objective; go higher"
+	}
+	return c
+}
+
+func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
+	const one = "; from one ramp, read to within steps of 1000 requests/s; no spread between runs is known"
+	const each = "; from one ramp each, read to within steps of 1000 requests/s; no spread between runs is known"
+	above := func(bound float64) experiment.Claim {
+		return experiment.Claim{Metric: BreakingPointMetric, Of: selector(0), Above: &bound}
+	}
+	over := func(bound float64) experiment.Claim {
+		return experiment.Claim{Metric: BreakingPointMetric, Of: selector(0), Over: selector(1), Above: &bound}
+	}
+	inOrder := experiment.Claim{Metric: BreakingPointMetric, Order: []experiment.Selector{*selector(0), *selector(1)}}
+	upset := rampCell("go", 1, 3000, 0)
+	upset.Breaking.Reason = besides(4000)
+	users := rampCell("go", 1, 10, 20)
+	users.Breaking.Users, users.Breaking.RateRPS = users.Breaking.RateRPS, nil
+	for _, c := range []struct {
+		name    string
+		claim   experiment.Claim
+		cells   []CellSummary
+		verdict Verdict
+		reason  string
+	}{
+		{"above a bound", above(3000), []CellSummary{rampCell("go", 1, 4000, 5000)}, Reproduced, "the whole way between the levels lies above 3000 requests/s" + one},
+		{"a bound between the levels", above(4500), []CellSummary{rampCell("go", 1, 4000, 5000)}, CannotTell, "the whole way between the levels reaches across 4500 requests/s" + one},
+		{"users", above(20), []CellSummary{users}, NotReproduced,
+			"the whole way between the levels lies below 20 users; from one ramp, read to within steps of 10 users; no spread between runs is known"},
+		{"a ratio of brackets", over(1.2), []CellSummary{rampCell("go", 1, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Reproduced,
+			"the whole way between the levels lies above 1.2" + each},
+		{"whose ends allow less", over(1.6), []CellSummary{rampCell("go", 1, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, CannotTell,
+			"the whole way between the levels reaches across 1.6" + each},
+		{"steps that differ", over(1.2), []CellSummary{rampCell("go", 1, 6000, 8000), rampCell("bun", 1, 3000, 4000)}, Reproduced,
+			"the whole way between the levels lies above 1.2; from one ramp each, read to within steps of 1000 and 2000 requests/s; no spread between runs is known"},
+		{"an order of brackets that are apart", inOrder, []CellSummary{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 6000, 7000)}, Reproduced,
+			"no two of the intervals overlap" + each},
+		{"that touch", inOrder, []CellSummary{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 4000, 5000)}, CannotTell,
+			"bun and go cannot be told apart: the levels between which they lie are not apart" + each},
+		{"that are the same", inOrder, []CellSummary{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 3000, 4000)}, CannotTell,
+			"bun and go cannot be told apart: the levels between which they lie are not apart" + each},
+		{"the other way round", inOrder, []CellSummary{rampCell("bun", 1, 6000, 7000), rampCell("go", 1, 3000, 4000)}, NotReproduced,
+			"bun lies above go" + each},
+		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []CellSummary{flagged(upset, "search_disturbed")}, CannotTell,
+			"what was measured has no upper end, and its lower one lies below 3500 requests/s; from one ramp; no spread between runs is known; only a lower bound is known of go: " + besides(4000)},
+		{"two lower bounds have no ratio", over(1), []CellSummary{upset, rampCell("bun", 1, 3000, 0)}, CannotTell,
+			"both are lower bounds; from one ramp each; no spread between runs is known; only a lower bound is known of go: " + besides(4000) +
+				"; only a lower bound is known of bun: every level met the objective; go higher"},
+		{"nothing but the reason where one is missing", inOrder, []CellSummary{upset, {Label: "bun"}}, CannotTell, "nothing was measured of bun"},
+		{"which is enough for what lies below it", above(2000), []CellSummary{upset}, Reproduced,
+			"the whole way between the levels lies above 2000 requests/s; from one ramp; no spread between runs is known; only a lower bound is known of go: " + besides(4000)},
+		{"a lower bound below another is no order", inOrder, []CellSummary{upset, rampCell("bun", 1, 6000, 7000)}, CannotTell,
+			"go and bun cannot be told apart: that of go is a lower bound" + each + "; only a lower bound is known of go: " + besides(4000)},
+		{"a neighbour elsewhere", above(3000), []CellSummary{flagged(rampCell("go", 1, 4000, 5000), "busy_neighbour")}, Reproduced,
+			"the whole way between the levels lies above 3000 requests/s" + one + "; other processes took CPU beside go"},
+		{"three ramps have a range", above(3000), []CellSummary{rampCell("go", 3, 4000, 6000)}, Reproduced,
+			"the range of 3 trials, too few for a 95% interval, lies above 3000 requests/s"},
+		{"six an interval", above(3000), []CellSummary{rampCell("go", 6, 4000, 6000)}, Reproduced, "the whole 95% interval lies above 3000 requests/s"},
+		{"one ramp over six", over(1.2), []CellSummary{rampCell("go", 6, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Reproduced,
+			"the whole way between the levels lies above 1.2; from one ramp of bun, read to within steps of 1000 requests/s; no spread between runs is known"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := (&judge{exp: &experiment.Experiment{}, cells: c.cells}).claim(&c.claim)
+			if d := cmp.Diff([]string{string(c.verdict), c.reason}, []string{string(got.Verdict), got.Reason}); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestADisturbedRampIsNoBreakingPointOfTheService goes from frames to the verdict.
+func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		levels  []shown
+		verdict Verdict
+	}{
+		{"nobody else took CPU", []shown{fine, fine, slow, slow}, NotReproduced},
+		{"somebody did where it misses", []shown{fine, fine, beside, slow}, CannotTell},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := rampTo(100, 200, 300, 400)
+			e.Claims = []experiment.Claim{{Metric: BreakingPointMetric, Of: selector(0), Above: ptr(350.0)}}
+			b := New(e, []Attempt{{Trial: 1}})
+			fill(b.cells[0], 0, c.levels)
+			s := b.Summarize(SummaryExperiment{}, nil)
+			if got := s.Claims[0]; got.Verdict != c.verdict {
+				t.Errorf("%s: %s, want %s", got.Verdict, got.Reason, c.verdict)
+			}
+			if got := slices.Contains(s.Cells[0].Flags, "search_disturbed"); got != (c.verdict == CannotTell) {
+				t.Errorf("flags %v", s.Cells[0].Flags)
+			}
+		})
+	}
+}
+
+func TestWhatHappenedIsJudgedTrialByTrial(t *testing.T) {
+	killed := func(kills ...float64) CellSummary {
+		c := claimCell(0, "go", kills...)
+		for i := range c.PerTrial {
+			c.PerTrial[i].OOMKills, c.PerTrial[i].Restarts = ptr(kills[i]), ptr(kills[i])
+		}
+		return c
+	}
+	above, below := func(v float64) experiment.Claim {
+		return experiment.Claim{Metric: oomKillsMetric, Of: selector(0), Above: &v}
+	}, func(v float64) experiment.Claim {
+		return experiment.Claim{Metric: oomKillsMetric, Of: selector(0), Below: &v}
+	}
+	restarts := above(0)
+	restarts.Metric = restartsMetric
+	for _, c := range []struct {
+		name    string
+		claim   experiment.Claim
+		cell    CellSummary
+		verdict Verdict
+		reason  string
+	}{
+		{"in each trial", above(0), killed(2, 1, 4), Reproduced, "at least one OOM kill in 3 of 3 trials"},
+		{"in none", above(0), killed(0, 0, 0), NotReproduced, "at least one OOM kill in 0 of 3 trials"},
+		{"in some", above(0), killed(0, 1, 0), CannotTell, "at least one OOM kill in 1 of 3 trials"},
+		{"in some of ten, where a median would be sure", above(0), killed(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), CannotTell, "at least one OOM kill in 9 of 10 trials"},
+		{"in the only trial", above(0), killed(3), Reproduced, "at least one OOM kill in 1 of 1 trial"},
+		{"not in the only trial", above(0), killed(0), NotReproduced, "at least one OOM kill in 0 of 1 trial"},
+		{"several times", above(2), killed(3, 4), Reproduced, "at least 3 OOM kills in 2 of 2 trials"},
+		{"as often as it is said to be exceeded", above(2), killed(2, 2), NotReproduced, "at least 3 OOM kills in 0 of 2 trials"},
+		{"never, it is said", below(1), killed(0, 0), Reproduced, "at least one OOM kill in 0 of 2 trials"},
+		{"never, and it did", below(1), killed(1), NotReproduced, "at least one OOM kill in 1 of 1 trial"},
+		{"never, in one trial", below(1), killed(0), CannotTell, "at least one OOM kill in 0 of 1 trial, and one without is no proof; repeat it"},
+		{"restarts", restarts, killed(1), Reproduced, "at least one restart in 1 of 1 trial"},
+		{"not measured", above(0), claimCell(0, "go", 1, 2), CannotTell, "not measured of go: OOM kills"},
+		{"beside a neighbour", above(0), flagged(killed(2), "busy_neighbour"), CannotTell, "other processes took CPU beside go; repeat it on a quiet host"},
+		{"under all that the generator can send", above(0), limited(killed(0, 0)), CannotTell,
+			"at least one OOM kill in 0 of 2 trials; the generator was the limit, and under more load there may be more"},
+		{"under less than it takes", above(0), limited(killed(1, 2)), Reproduced, "at least one OOM kill in 2 of 2 trials"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := (&judge{exp: &experiment.Experiment{}, cells: []CellSummary{c.cell}}).claim(&c.claim)
+			if got.Verdict != c.verdict || got.Reason != c.reason {
+				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
+			}
+		})
+	}
+}
+
+func TestOOMKillsAreThoseOfAllReplicasOfATrial(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	b := New(e, []Attempt{{Trial: 1}, {Trial: 2, Repeat: 1}})
+	for trial := 1; trial <= 2; trial++ {
+		for replica := range 2 {
+			for seq, phase := range []signals.Phase{signals.Warmup, signals.Measure, signals.Drain} {
+				f := server(seq, phase, 0.1, 10, 0)
+				f.Trial, f.Index, f.Of = trial, replica, e.Cells[0].Service.Name
+				f.Server.OOMKills, f.Server.Restarts = ptr(int64(trial)), 1
+				b.Add(f)
+			}
+		}
+	}
+	got := b.Cells()[0]
+	if *got.Memory.OOMKills != 18 || *got.PerTrial[0].OOMKills != 6 || *got.PerTrial[1].OOMKills != 12 || *got.PerTrial[1].Restarts != 6 {
+		t.Errorf("%d kills, of the trials %v and %v, and %v restarts; want 18 of 6 and 12, and 6", *got.Memory.OOMKills, *got.PerTrial[0].OOMKills, *got.PerTrial[1].OOMKills, *got.PerTrial[1].Restarts)
+	}
+}
+
+func TestAVerdictSaysWhatWasNotAsWritten(t *testing.T) {
+	six100, six400 := []float64{98, 99, 100, 100, 101, 102}, []float64{390, 395, 400, 400, 405, 410}
+	cells := []CellSummary{claimCell(0, "node", six400...), claimCell(1, "go", six100...)}
+	const over, of = "the whole 95% interval lies above 2", "the whole 95% interval lies above 2 ms"
+	const grew = "; not restarted between runs: what grew in earlier runs is in later ones"
+	for _, c := range []struct {
+		name  string
+		kept  bool
+		claim experiment.Claim
+		want  string
+	}{
+		{"started anew for each trial", false, experiment.Claim{Metric: "p99", Of: selector(0), Over: selector(1)}, over},
+		{"kept up", true, experiment.Claim{Metric: "p99", Of: selector(0), Over: selector(1)}, over + grew},
+		{"kept up, and one cell", true, experiment.Claim{Metric: "p99", Of: selector(0)}, of},
+		{"set", false, experiment.Claim{Metric: "p99", Of: selector(0), Set: []string{"limits"}}, of + "; with limits as set on the command line"},
+		{"set, and kept up", true, experiment.Claim{Metric: "p99", Of: selector(0), Over: selector(1), Set: []string{"limits", "load", "the service"}},
+			over + grew + "; with limits, load and the service as set on the command line"},
+		{"kept up, and a cell is missing", true, experiment.Claim{Metric: "p99", Of: selector(0), Over: selector(experiment.NoCell), Set: []string{"limits"}},
+			"this run has no cell go; with limits as set on the command line"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.claim.Above = ptr(2.0)
+			j := judge{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: c.kept}}, cells: cells}
+			if got := j.claim(&c.claim).Reason; got != c.want {
+				t.Errorf("%q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAClaimAtOneLevelOfARamp(t *testing.T) {
+	quick := shown{latency: 5 * time.Millisecond}
+	for _, c := range []struct {
+		name    string
+		metric  string
+		at      float64
+		bound   float64
+		trials  [][]shown
+		verdict Verdict
+		reason  string
+	}{
+		{"as that level shows it", "p99", 200, 8, [][]shown{{slow, quick, slow}, {slow, quick, slow}}, NotReproduced,
+			"the range of 2 trials, too few for a 95% interval, lies below 8 ms"},
+		{"another level", "p99", 300, 8, [][]shown{{slow, quick, slow}, {slow, quick, slow}}, Reproduced,
+			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
+		{"its CPU", "cpu_of_limit", 200, 0.8, [][]shown{{fine, {cpu: 0.9}, fine}, {fine, {cpu: 0.95}, fine}}, Reproduced,
+			"the range of 2 trials, too few for a 95% interval, lies above 80%"},
+		{"six ramps", "p99", 200, 8, [][]shown{{fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}}, Reproduced,
+			"the whole 95% interval lies above 8 ms"},
+		{"one ramp has no spread", "p99", 200, 8, [][]shown{{fine, fine, fine}}, CannotTell,
+			"one trial of go at 200 requests/s gives no interval; repeat it, six times at best"},
+		{"a neighbour at another level", "p99", 200, 8, [][]shown{{beside, fine, fine}, {fine, fine, fine}}, Reproduced,
+			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
+		{"a neighbour at that level", "p99", 200, 8, [][]shown{{fine, beside, fine}, {fine, fine, fine}}, CannotTell,
+			"other processes took CPU beside go at 200 requests/s; repeat it on a quiet host"},
+		{"the generator was the limit there", "p99", 200, 8, [][]shown{{fine, late, fine}, {fine, late, fine}}, CannotTell,
+			"the generator was the limit of go at 200 requests/s, not the service"},
+		{"the ramp was cut off below it", "p99", 300, 8, [][]shown{{fine}, {fine}}, CannotTell, "nothing was measured of go at 300 requests/s"},
+		{"a level that the load does not hold", "p99", 250, 8, [][]shown{{fine}, {fine}}, CannotTell, "the load of go holds no level of 250 in this run"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := rampTo(100, 200, 300)
+			e.Claims = []experiment.Claim{{Metric: c.metric, At: &c.at, Of: selector(0), Above: &c.bound}}
+			var attempts []Attempt
+			for i := range c.trials {
+				attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i})
+			}
+			b := New(e, attempts)
+			for i, levels := range c.trials {
+				fill(b.cells[0], i, levels)
+			}
+			got := b.Summarize(SummaryExperiment{}, nil).Claims[0]
+			if got.Verdict != c.verdict || got.Reason != c.reason {
+				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
+			}
+			if got.At == nil || *got.At != c.at {
+				t.Errorf("at %v, want %v", got.At, c.at)
+			}
+		})
+	}
+}

@@ -1,0 +1,234 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// Claim is a published statement of the experiment, held against the record.
+type Claim struct {
+	Says      string   `json:"says"`
+	Published string   `json:"published,omitempty"`
+	Metric    string   `json:"metric"` // by its name
+	At        *float64 `json:"at"`     // the one level of the load that it was taken at, users or requests/s; null: the whole load
+	Unit      string   `json:"unit"`   // of the metric
+	// Cells are what was measured: of alone, of and over, or the cells of an order.
+	Cells []ClaimedCell `json:"cells"`
+	Ratio bool          `json:"ratio"` // the claim is about the first cell's over the second's
+	Above *float64      `json:"above"` // the bound; all three null in an order
+	Below *float64      `json:"below"`
+	// Value is the figure that the claim is about; null in an order, or where it
+	// was not measured. Low and High are the ends of its interval; High is also
+	// null where Value is a lower bound.
+	Value      *float64 `json:"value"`
+	Low        *float64 `json:"low"`
+	High       *float64 `json:"high"`
+	IntervalOf string   `json:"interval_of"` // what the ends rest on: see ClaimedCell
+	Verdict    Verdict  `json:"verdict"`
+	Reason     string   `json:"reason"` // what the verdict rests on, in words, with what else is to be known
+}
+
+// ClaimedCell is one cell of a claim with its figure: the median over trials, or
+// the breaking point.
+type ClaimedCell struct {
+	Cell  *int     `json:"cell"` // index; null: it is not in this run
+	Label string   `json:"label"`
+	Value *float64 `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+	// IntervalOf is what the ends rest on: one of the words below.
+	IntervalOf string `json:"interval_of"`
+	Trials     int    `json:"trials"`
+}
+
+// What the ends of a claim's interval rest on.
+const (
+	ByTrials = "trials" // the 95% interval of the median over trials
+	ByRange  = "range"  // the lowest and the highest of fewer than six trials: less sure
+	BySearch = "search" // the 95% interval of a search for the breaking point
+	ByLevels = "levels" // the levels of one ramp that it lies between
+)
+
+// Verdict on a claim.
+type Verdict string
+
+const (
+	Reproduced    Verdict = "reproduced"     // the whole interval lies on the claimed side
+	NotReproduced Verdict = "not reproduced" // it lies wholly on the other side
+	CannotTell    Verdict = "cannot be told here"
+)
+
+// claims judges the experiment's claims by the cells' figures.
+func (b *Builder) claims(cells []CellSummary) []Claim {
+	j := judge{exp: b.exp, cells: cells, absent: make([]string, len(cells)),
+		at: func(cell int, level float64) (CellSummary, bool) { return b.cells[cell].atLevel(&cells[cell], level) }}
+	for _, c := range b.cells {
+		for _, t := range c.trials {
+			j.cpus = max(j.cpus, t.all.noise.cpus)
+		}
+	}
+	for i, c := range b.cells {
+		j.absent[i] = c.skipped
+	}
+	for _, a := range b.attempts {
+		if a.State != Profiled && a.Cell < len(j.absent) {
+			j.absent[a.Cell] = a.Why
+		}
+	}
+	var all []Claim
+	for i := range b.exp.Claims {
+		all = append(all, j.claim(&b.exp.Claims[i]))
+	}
+	return all
+}
+
+// judge holds claims against cells.
+type judge struct {
+	exp    *experiment.Experiment
+	cells  []CellSummary // in the plan's order
+	absent []string      // by cell: why it has no trial, as far as that is known
+	cpus   int           // of the host; 0: not known
+	// at is what a cell shows at one level of its load; false: it holds no such level.
+	at func(cell int, level float64) (CellSummary, bool)
+}
+
+func (j *judge) claim(c *experiment.Claim) Claim {
+	m, _ := MetricOf(c.Metric)
+	out := Claim{Says: c.Says, Published: c.Published, Metric: c.Metric, At: c.At, Unit: m.Unit, Above: c.Above, Below: c.Below, Cells: []ClaimedCell{}}
+	selectors := slices.Clone(c.Order)
+	for _, one := range []*experiment.Selector{c.Of, c.Over} {
+		if one != nil {
+			selectors = append(selectors, *one)
+		}
+	}
+	var figures []figure
+	for i := range selectors {
+		f := j.figure(m, &selectors[i], c.At)
+		if f.cell != nil {
+			out.Unit = m.UnitOf(f.cell)
+		}
+		figures = append(figures, f)
+		out.Cells = append(out.Cells, f.claimed())
+	}
+	switch {
+	case len(c.Order) > 0:
+		out.Verdict, out.Reason = inOrder(figures)
+	case c.Over != nil:
+		out.Ratio = true
+		out.set(ratio(figures[0], figures[1]))
+	case m.events():
+		out.happened(m, &figures[0])
+	default:
+		out.set(figures[0])
+	}
+	if c.CPUs > 0 && j.cpus > 0 && j.cpus < c.CPUs {
+		out.Verdict, out.Reason = CannotTell, fmt.Sprintf("it needs a host of %d CPUs, and this one has %d", c.CPUs, j.cpus)
+	}
+	out.Reason = noted(append([]string{out.Reason}, j.notes(c, figures, out.Verdict)...)...)
+	return out
+}
+
+// set judges a figure by the claim's bound.
+func (c *Claim) set(f figure) {
+	one := f.claimed()
+	c.Value, c.Low, c.High, c.IntervalOf = one.Value, one.Low, one.High, one.IntervalOf
+	if f.why != "" {
+		c.Verdict, c.Reason = CannotTell, f.why
+		return
+	}
+	bound := 0.0
+	switch {
+	case c.Above != nil:
+		bound = *c.Above
+		c.Verdict = side(f.low > bound, f.high <= bound)
+	case c.Below != nil:
+		bound = *c.Below
+		c.Verdict = side(f.high < bound, f.low >= bound)
+	}
+	text := "lies above "
+	switch {
+	case c.Verdict == CannotTell && math.IsInf(f.high, 1):
+		c.Reason = "what was measured has no upper end, and its lower one lies below " + boundText(bound, c.ValueUnit())
+		return
+	case c.Verdict == CannotTell:
+		text = "reaches across "
+	case f.high <= bound:
+		text = "lies below "
+	}
+	c.Reason = f.basis() + " " + text + boundText(bound, c.ValueUnit())
+}
+
+// ValueUnit is the unit of the claim's value, its interval and its bound.
+func (c *Claim) ValueUnit() string {
+	if c.Ratio {
+		return "times"
+	}
+	return c.Unit
+}
+
+func side(on, off bool) Verdict {
+	switch {
+	case on:
+		return Reproduced
+	case off:
+		return NotReproduced
+	}
+	return CannotTell
+}
+
+// boundText writes a bound as people write it.
+func boundText(v float64, unit string) string {
+	switch unit {
+	case "share":
+		return fmt.Sprintf("%.6g%%", 100*v)
+	case "%":
+		return fmt.Sprintf("%.6g%%", v)
+	case "times":
+		return fmt.Sprintf("%.6g", v)
+	case "bytes":
+		return fmt.Sprintf("%.4g MiB", v/(1<<20))
+	}
+	return fmt.Sprintf("%.6g %s", v, unit)
+}
+
+// inOrder judges figures that are said to rise from one to the next: all of
+// their intervals lie one after the other, or two of them the other way round.
+func inOrder(figures []figure) (Verdict, string) {
+	for i := range figures {
+		for k := i + 1; k < len(figures); k++ {
+			if a, b := &figures[i], &figures[k]; a.why == "" && b.why == "" && a.low > b.high {
+				return NotReproduced, fmt.Sprintf("%s lies above %s%s", a.label, b.label, a.and(*b).doubt())
+			}
+		}
+	}
+	for i := range figures {
+		if figures[i].why != "" {
+			return CannotTell, figures[i].why
+		}
+	}
+	all := figures[0]
+	for i := 1; i < len(figures); i++ {
+		a, b := &figures[i-1], &figures[i]
+		all = all.and(*b)
+		if !(a.high < b.low) {
+			return CannotTell, fmt.Sprintf("%s and %s cannot be told apart: %s", a.label, b.label, overlapping(a, b))
+		}
+	}
+	return Reproduced, "no two of the intervals overlap" + all.doubt()
+}
+
+// overlapping says why two figures have no order.
+func overlapping(a, b *figure) string {
+	switch {
+	case math.IsInf(a.high, 1):
+		return "that of " + a.label + " is a lower bound"
+	case a.and(*b).of == ByLevels:
+		return "the levels between which they lie are not apart"
+	case a.and(*b).of == ByRange:
+		return "the ranges of their trials overlap"
+	}
+	return "their intervals overlap"
+}

@@ -1,0 +1,314 @@
+package analysis
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// claimCell is a cell with a p99 a trial.
+func claimCell(cell int, label string, p99 ...float64) CellSummary {
+	c := CellSummary{Cell: cell, Label: label, Trials: len(p99)}
+	for i, v := range p99 {
+		c.PerTrial = append(c.PerTrial, TrialFigures{Trial: 2*i + cell + 1, P99: ptr(v), RateRPS: ptr(v), Throttled: ptr(v / 1000), MemoryPeak: ptr(v)})
+	}
+	return c
+}
+
+// breakCell is a cell whose breaking point was searched once; high 0: a lower
+// bound.
+func breakCell(cell int, label string, low, at, high float64) CellSummary {
+	c := CellSummary{Cell: cell, Label: label, Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{RateRPS: &at, Low: &low, High: &high, Searches: 1}}
+	if high == 0 {
+		c.Breaking.High, c.Breaking.AtLeast = nil, true
+	}
+	return c
+}
+
+func selector(cell int) *experiment.Selector {
+	return &experiment.Selector{Service: "go", Cell: cell}
+}
+
+// flagged gives a cell a warning.
+func flagged(c CellSummary, flag string) CellSummary {
+	c.Flags = append(c.Flags, flag)
+	return c
+}
+
+func limited(c CellSummary) CellSummary {
+	c.Generator.Limited = true
+	return c
+}
+
+var (
+	six100 = []float64{98, 99, 100, 100, 101, 102}
+	six400 = []float64{390, 395, 400, 400, 405, 410}
+)
+
+func TestClaimsAreJudgedByWholeIntervals(t *testing.T) {
+	above := func(v float64) experiment.Claim {
+		return experiment.Claim{Metric: "p99", Of: selector(0), Above: &v}
+	}
+	below := func(v float64) experiment.Claim {
+		return experiment.Claim{Metric: "p99", Of: selector(0), Below: &v}
+	}
+	over := func(v float64) experiment.Claim {
+		return experiment.Claim{Metric: "p99", Of: selector(0), Over: selector(1), Above: &v}
+	}
+	of := func(c experiment.Claim, metric string) experiment.Claim { c.Metric = metric; return c }
+	on := func(c experiment.Claim, cpus int) experiment.Claim { c.CPUs = cpus; return c }
+	fast, slow := claimCell(0, "fast", six100...), claimCell(1, "slow", six400...)
+	for _, c := range []struct {
+		name    string
+		claim   experiment.Claim
+		cells   []CellSummary
+		verdict Verdict
+		reason  string
+		low     float64 // -1: none
+		value   float64
+		high    float64
+	}{
+		{"six trials above", above(97), []CellSummary{fast}, Reproduced, "the whole 95% interval lies above 97 ms", 98, 100, 102},
+		{"six trials below", above(102), []CellSummary{fast}, NotReproduced, "the whole 95% interval lies below 102 ms", 98, 100, 102},
+		{"six trials on both sides", above(100), []CellSummary{fast}, CannotTell, "the whole 95% interval reaches across 100 ms", 98, 100, 102},
+		{"the bound is not above itself", above(98), []CellSummary{fast}, CannotTell, "the whole 95% interval reaches across 98 ms", 98, 100, 102},
+		{"below", below(103), []CellSummary{fast}, Reproduced, "the whole 95% interval lies below 103 ms", 98, 100, 102},
+		{"not below", below(98), []CellSummary{fast}, NotReproduced, "the whole 95% interval lies above 98 ms", 98, 100, 102},
+		{"a share is worded in percent", of(below(0.103), "throttled"), []CellSummary{fast}, Reproduced, "the whole 95% interval lies below 10.3%", 0.098, 0.1, 0.102},
+		{"three trials have a range", above(97), []CellSummary{claimCell(0, "fast", 98, 100, 102)}, Reproduced,
+			"the range of 3 trials, too few for a 95% interval, lies above 97 ms", 98, 100, 102},
+		{"one trial tells nothing", above(1), []CellSummary{claimCell(0, "fast", 100)}, CannotTell,
+			"one trial of fast gives no interval; repeat it, six times at best", -1, 100, -1},
+		{"no trial", above(1), []CellSummary{claimCell(0, "fast")}, CannotTell, "nothing was measured of fast: node is not installed", -1, -1, -1},
+		{"not measured", of(above(1), "insert_p99"), []CellSummary{fast}, CannotTell, "not measured of fast: p99 of waiting for the dependency", -1, -1, -1},
+		{"a cell that --set left out", experiment.Claim{Metric: "p99", Of: &experiment.Selector{Service: "bun", Cell: experiment.NoCell}, Above: ptr(1.0)},
+			[]CellSummary{fast}, CannotTell, "this run has no cell bun", -1, -1, -1},
+		{"a small host", on(above(97), 6), []CellSummary{fast}, CannotTell, "it needs a host of 6 CPUs, and this one has 2", 98, 100, 102},
+		{"a host just large enough", on(above(97), 2), []CellSummary{fast}, Reproduced, "the whole 95% interval lies above 97 ms", 98, 100, 102},
+		{"a busy neighbour", above(97), []CellSummary{flagged(fast, "busy_neighbour")}, CannotTell,
+			"other processes took CPU beside fast; repeat it on a quiet host", 98, 100, 102},
+		{"which hardly touches memory", of(above(97), "memory_peak"), []CellSummary{flagged(fast, "busy_neighbour")}, Reproduced,
+			"the whole 95% interval lies above 9.251e-05 MiB", 98, 100, 102},
+		{"stolen CPU is said", above(97), []CellSummary{flagged(fast, "cpu_stolen")}, Reproduced,
+			"the whole 95% interval lies above 97 ms; the hypervisor took CPU from fast", 98, 100, 102},
+		{"much of it", above(97), []CellSummary{flagged(flagged(fast, "cpu_stolen"), "busy_hypervisor")}, CannotTell,
+			"the hypervisor took CPU beside fast; repeat it on a quiet host", 98, 100, 102},
+		{"both", above(97), []CellSummary{flagged(flagged(fast, "busy_neighbour"), "busy_hypervisor")}, CannotTell,
+			"other processes and the hypervisor took CPU beside fast; repeat it on a quiet host", 98, 100, 102},
+		{"an agent that waited", above(97), []CellSummary{flagged(fast, "agent_waited")}, CannotTell,
+			"the agent waited for a CPU beside fast, and part of the latency is its own", 98, 100, 102},
+		{"a rate that the generator limited may be higher", of(above(99), "rate"), []CellSummary{limited(fast)}, CannotTell,
+			"what was measured has no upper end, and its lower one lies below 99 requests/s", 98, 100, -1},
+		{"and is above what it is above", of(above(97), "rate"), []CellSummary{limited(fast)}, Reproduced,
+			"the whole 95% interval lies above 97 requests/s", 98, 100, -1},
+		{"a latency that the generator limited", above(97), []CellSummary{limited(fast)}, CannotTell,
+			"the generator was the limit of fast, not the service", 98, 100, 102},
+		{"memory under a load that the generator limited may be more", of(above(99), "memory_peak"), []CellSummary{limited(fast)}, CannotTell,
+			"what was measured has no upper end, and its lower one lies below 9.441e-05 MiB", 98, 100, -1},
+		{"a ratio", over(3.8), []CellSummary{claimCell(0, "slow", six400...), claimCell(1, "fast", six100...)}, Reproduced,
+			"the whole 95% interval lies above 3.8", 390.0 / 102, 4, 410.0 / 98},
+		{"a ratio with a range on one side", over(3.8), []CellSummary{claimCell(0, "slow", six400...), claimCell(1, "fast", 98, 102)}, Reproduced,
+			"the range of 2 trials, too few for a 95% interval, lies above 3.8", 390.0 / 102, 4, 410.0 / 98},
+		{"a ratio the other way", over(1), []CellSummary{fast, slow}, NotReproduced, "the whole 95% interval lies below 1", 98.0 / 410, 0.25, 102.0 / 390},
+		{"a ratio to one trial", over(1), []CellSummary{fast, claimCell(1, "slow", 400)}, CannotTell,
+			"one trial of slow gives no interval; repeat it, six times at best", -1, 0.25, -1},
+		{"a ratio to nothing", over(1), []CellSummary{fast, claimCell(1, "none", 0, 0, 0)}, CannotTell,
+			"none shows 0, and nothing is a multiple of it", -1, -1, -1},
+		{"a ratio to what may be nothing", over(4), []CellSummary{fast, claimCell(1, "few", 0, 0, 10)}, Reproduced,
+			"the range of 3 trials, too few for a 95% interval, lies above 4", 9.8, -1, -1},
+		{"nothing of nothing", over(4), []CellSummary{claimCell(0, "zero", 0, 0, 0), claimCell(1, "few", 0, 0, 10)}, NotReproduced,
+			"the range of 3 trials, too few for a 95% interval, lies below 4", 0, -1, 0},
+		{"a search by itself", of(above(300), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 350)}, Reproduced,
+			"the whole 95% interval lies above 300 requests/s", 310, 330, 350},
+		{"a lower bound above it", of(above(300), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 0)}, Reproduced,
+			"the whole 95% interval lies above 300 requests/s", 310, 330, -1},
+		{"a lower bound below it", of(above(400), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 0)}, CannotTell,
+			"what was measured has no upper end, and its lower one lies below 400 requests/s", 310, 330, -1},
+		{"a ratio to a lower bound", of(over(2), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 350), breakCell(1, "bun", 100, 110, 0)}, CannotTell,
+			"the whole 95% interval reaches across 2", 0, 3, 3.5},
+		{"no search", of(above(1), "breaking_point"), []CellSummary{fast}, CannotTell, "no breaking point of fast was looked for", -1, -1, -1},
+		{"a search that found none", of(above(1), "breaking_point"),
+			[]CellSummary{{Label: "go", Trials: 1, Breaking: &BreakingPoint{Reason: "the service died"}}}, CannotTell,
+			"no breaking point of go was found: the service died", -1, -1, -1},
+		{"growth of what was started anew", of(above(1), "memory_growth"), []CellSummary{fast}, CannotTell,
+			"fast was started anew for each trial, so that nothing can grow from one to the next (measure.kept)", -1, -1, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judge{exp: &experiment.Experiment{}, cells: c.cells, absent: []string{"node is not installed", ""}, cpus: 2}
+			got := j.claim(&c.claim)
+			if got.Verdict != c.verdict || got.Reason != c.reason {
+				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
+			}
+			for name, of := range map[string]struct {
+				got  *float64
+				want float64
+			}{"low": {got.Low, c.low}, "value": {got.Value, c.value}, "high": {got.High, c.high}} {
+				if of.want < 0 != (of.got == nil) || of.got != nil && math.Abs(*of.got-of.want) > 1e-9 {
+					t.Errorf("%s: %v, want %v", name, show(of.got), of.want)
+				}
+			}
+		})
+	}
+}
+
+func show(v *float64) any {
+	if v == nil {
+		return "none"
+	}
+	return *v
+}
+
+func TestAnOrderIsJudgedByWholeIntervals(t *testing.T) {
+	cells := func(all ...CellSummary) []CellSummary {
+		for i := range all {
+			all[i].Cell = i
+		}
+		return all
+	}
+	node, goes, bun := breakCell(0, "node", 90, 100, 110), breakCell(0, "go", 120, 130, 140), breakCell(0, "bun", 150, 160, 170)
+	for _, c := range []struct {
+		name    string
+		metric  string
+		cells   []CellSummary
+		verdict Verdict
+		reason  string
+	}{
+		{"one after the other", "breaking_point", cells(node, goes, bun), Reproduced, "no two of the intervals overlap"},
+		{"two of them overlap", "breaking_point", cells(node, goes, breakCell(0, "bun", 135, 150, 160)), CannotTell, "go and bun cannot be told apart: their intervals overlap"},
+		{"two the other way round", "breaking_point", cells(node, bun, goes), NotReproduced, "bun lies above go"},
+		{"the first above the last", "breaking_point", cells(bun, breakCell(0, "wide", 100, 155, 200), node), NotReproduced, "bun lies above node"},
+		{"a lower bound at the end", "breaking_point", cells(node, breakCell(0, "go", 120, 130, 0)), Reproduced, "no two of the intervals overlap"},
+		{"a lower bound before the end", "breaking_point", cells(breakCell(0, "node", 90, 100, 0), goes), CannotTell,
+			"node and go cannot be told apart: that of node is a lower bound"},
+		{"one that is not there", "breaking_point", cells(node, CellSummary{Label: "go"}, bun), CannotTell, "nothing was measured of go"},
+		{"one that is not there, and two the other way round", "breaking_point", cells(goes, CellSummary{Label: "bun"}, node), NotReproduced, "go lies above node"},
+		{"ranges of few trials", "p99", cells(claimCell(0, "a", 1, 2), claimCell(0, "b", 3, 4, 5)), Reproduced,
+			"no two of the intervals overlap, by the ranges of 2 trials: too few for a 95% interval"},
+		{"ranges that overlap", "p99", cells(claimCell(0, "a", 1, 3), claimCell(0, "b", 3, 4)), CannotTell, "a and b cannot be told apart: the ranges of their trials overlap"},
+		{"a search beside a neighbour says so", "breaking_point", cells(flagged(node, "search_disturbed"), goes), Reproduced,
+			"no two of the intervals overlap; others, or the hypervisor, took CPU while the breaking point was searched of node"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			claim := experiment.Claim{Metric: c.metric}
+			for i := range c.cells {
+				claim.Order = append(claim.Order, *selector(i))
+			}
+			got := (&judge{exp: &experiment.Experiment{}, cells: c.cells}).claim(&claim)
+			if got.Verdict != c.verdict || got.Reason != c.reason {
+				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
+			}
+			if got.Value != nil || len(got.Cells) != len(c.cells) {
+				t.Errorf("an order has a figure a cell, not one of its own: %+v", got)
+			}
+		})
+	}
+}
+
+// The published one: 0.5, 0.9, 1.4% of the host's memory.
+func TestGrowthIsMeasuredFromRunToRun(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		peaks   []float64
+		verdict Verdict
+		reason  string
+		ends    [2]float64
+	}{
+		{"three runs that grow", []float64{0.5, 0.9, 1.4}, Reproduced, "the range of its 2 steps lies above 1.5", [2]float64{math.Pow(1.4/0.9, 2), 1.8 * 1.8}},
+		{"three runs that do not", []float64{1, 1.01, 1}, NotReproduced, "the range of its 2 steps lies below 1.5", [2]float64{math.Pow(1/1.01, 2), 1.01 * 1.01}},
+		{"one step among two", []float64{1, 1, 2}, CannotTell, "the range of its 2 steps reaches across 1.5", [2]float64{1, 4}},
+		{"two runs", []float64{1, 2}, CannotTell, "two trials of go show one step of growth, and no interval; repeat it", [2]float64{}},
+		{"one run", []float64{1}, CannotTell, "one trial of go shows no growth; repeat it", [2]float64{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cell := claimCell(0, "go", c.peaks...)
+			slices.Reverse(cell.PerTrial) // the order of the trials counts, not that of the list
+			j := judge{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: true}}, cells: []CellSummary{cell}}
+			got := j.claim(&experiment.Claim{Metric: "memory_growth", Of: selector(0), Above: ptr(1.5)})
+			if got.Verdict != c.verdict || got.Reason != c.reason {
+				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
+			}
+			if got.Low != nil && (math.Abs(*got.Low-c.ends[0]) > 1e-9 || math.Abs(*got.High-c.ends[1]) > 1e-9) {
+				t.Errorf("from %v to %v, want %v", *got.Low, *got.High, c.ends)
+			}
+		})
+	}
+}
+
+// TestAFalseClaimIsSeldomCalledReproduced draws trials of two cells whose ratio
+// is exactly what is claimed to be exceeded: the claim is false, and nothing
+// could make it look truer. What docs/statistics.md says is checked here.
+func TestAFalseClaimIsSeldomCalledReproduced(t *testing.T) {
+	const runs = 4000
+	random := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int, middle float64) []float64 {
+		all := make([]float64, n)
+		for i := range all {
+			all[i] = middle * math.Exp(0.2*random.NormFloat64())
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name          string
+		trials        int
+		over          bool
+		truth         float64 // of the bound
+		least, atMost float64 // shares of the runs that are called reproduced
+	}{
+		{"one cell, six trials", 6, false, 1, 0.005, 0.025},
+		{"one cell, ten trials", 10, false, 1, 0, 0.025},
+		{"one cell, three trials: a range is no 95% interval", 3, false, 1, 0.10, 0.15},
+		{"a ratio, six trials", 6, true, 1, 0, 0.005},
+		{"a ratio, ten trials", 10, true, 1, 0, 0.01},
+		{"a ratio, three trials", 3, true, 1, 0.03, 0.07},
+		{"a ratio, two trials", 2, true, 1, 0.13, 0.20},
+		{"a true claim by a third, six trials", 6, true, 4. / 3, 0.05, 0.6},
+		{"a true claim by twice, six trials", 6, true, 2, 0.75, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			claim := experiment.Claim{Metric: "p99", Of: selector(0), Above: ptr(100.0)}
+			if c.over {
+				claim.Over, claim.Above = selector(1), ptr(1.0)
+			}
+			reproduced := 0
+			for range runs {
+				j := judge{exp: &experiment.Experiment{}, cells: []CellSummary{claimCell(0, "a", draw(c.trials, 100*c.truth)...), claimCell(1, "b", draw(c.trials, 100)...)}}
+				if j.claim(&claim).Verdict == Reproduced {
+					reproduced++
+				}
+			}
+			got := float64(reproduced) / runs
+			t.Logf("%.2f%% are called reproduced", 100*got)
+			if got < c.least || got > c.atMost {
+				t.Errorf("%.2f%% are called reproduced, want %.1f to %.1f%%", 100*got, 100*c.least, 100*c.atMost)
+			}
+		})
+	}
+}
+
+// TestEveryClaimsMetricIsKnown holds the experiment's names against the list
+// here.
+func TestEveryClaimsMetricIsKnown(t *testing.T) {
+	var names []string
+	for _, m := range metrics {
+		names = append(names, m.Name)
+	}
+	if diff := cmp.Diff(experiment.ClaimMetrics, names); diff != "" {
+		t.Errorf("the metrics of experiments and those of analysis (-want +got):\n%s", diff)
+	}
+}
+
+func TestClaimsComeWithTheSummary(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	e.Claims = []experiment.Claim{{Says: "it is quick", Published: "10 ms", Metric: "p99", Of: selector(0), Below: ptr(5.0), CPUs: 4}}
+	b := New(e, []Attempt{{Trial: 1, State: Failed, Why: "start service \"go\": no such file"}})
+	got := b.Summarize(SummaryExperiment{}, nil).Claims
+	if len(got) != 1 || got[0].Says != "it is quick" || got[0].Verdict != CannotTell || !strings.Contains(got[0].Reason, "no such file") {
+		t.Errorf("%+v", got)
+	}
+}

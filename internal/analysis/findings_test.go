@@ -1,0 +1,80 @@
+package analysis
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+func TestAnObjectiveIsWrittenDownInFigures(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		asked experiment.Objective
+		want  ObjectiveSummary
+	}{
+		{"both", experiment.Objective{Quantile: "p99", Latency: 250 * time.Millisecond, Availability: 99.9},
+			ObjectiveSummary{Text: "p99 <= 250ms, availability >= 99.9%", Quantile: "p99", LatencyMS: ptr(250.0), Availability: ptr(99.9)}},
+		{"latency", experiment.Objective{Quantile: "p999", Latency: 1500 * time.Microsecond},
+			ObjectiveSummary{Text: "p999 <= 1.5ms", Quantile: "p999", LatencyMS: ptr(1.5)}},
+		{"availability", experiment.Objective{Availability: 95}, ObjectiveSummary{Text: "availability >= 95%", Availability: ptr(95.0)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(&c.want, asked(&c.asked)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestASearchedCellSaysUpToWhichLoad guards against figures of another load
+// beside "meets" or "misses".
+func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
+	o := &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}
+	b := New(testExperiment(experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true}), nil)
+	b.exp.Objective = o
+	tested := &Quantiles{P99: 56.06}
+	for _, c := range []struct {
+		name string
+		cell CellSummary
+		want Finding
+	}{
+		{"a breaking point", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, LatencyMS: tested, Availability: ptr(100.0), Breaking: &BreakingPoint{RateRPS: ptr(352.4)}},
+			Finding{Title: "meets the objective up to 352 requests/s",
+				Text: "asked: p99 <= 100ms, availability >= 99.9%; seen where that was tested: p99 56.06 ms, availability 100%"}},
+		{"of users", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Users: ptr(12.0)}},
+			Finding{Title: "meets the objective up to 12 users", Text: "asked: p99 <= 100ms, availability >= 99.9%"}},
+		{"a lower bound", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{RateRPS: ptr(40000.0), AtLeast: true}},
+			Finding{Title: "meets the objective up to 40000 requests/s at least", Text: "asked: p99 <= 100ms, availability >= 99.9%"}},
+		{"none found", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, LatencyMS: tested, Breaking: &BreakingPoint{Reason: "the service died 3 times in a row"}},
+			Finding{Title: "was not seen to meet the objective at any load", Text: "asked: p99 <= 100ms, availability >= 99.9%; the service died 3 times in a row"}},
+		{"none found, though a load met it", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Reason: "cannot tell: a neighbour took CPU"},
+			Steps: []Step{{Target: 100, LatencyMS: tested, Availability: ptr(100.0)}, {Target: 400, LatencyMS: &Quantiles{P99: 632}, Availability: ptr(100.0)}}},
+			Finding{Title: "up to which load it meets the objective cannot be told", Text: "asked: p99 <= 100ms, availability >= 99.9%; cannot tell: a neighbour took CPU"}},
+		{"no search was made", CellSummary{Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Reason: "no search could be made"}},
+			Finding{Title: "whether the objective was met cannot be told",
+				Text: "asked: p99 <= 100ms, availability >= 99.9%; seen: no p99 of one level of load, no request that ended"}},
+		{"a ramp: the figures of its level", CellSummary{Trials: 1, Load: LoadSummary{Stages: true}, Availability: ptr(50.0), Breaking: &BreakingPoint{RateRPS: ptr(100.0)},
+			Steps: []Step{{Target: 100, LatencyMS: &Quantiles{P99: 20}, Availability: ptr(99.95)}, {Target: 200, LatencyMS: &Quantiles{P99: 900}, Availability: ptr(1.0)}}},
+			Finding{Title: "meets the objective up to 100 requests/s",
+				Text: "asked: p99 <= 100ms, availability >= 99.9%; seen where that was tested: p99 20 ms, availability 99.95%"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.cell.Objective = objective(o, &c.cell)
+			if got := c.cell.Objective.Met; (got == nil) != strings.Contains(c.want.Title, "cannot be told") {
+				t.Errorf("the objective counts as met: %v", got)
+			}
+			got, ok := b.objectiveFinding(&c.cell)
+			if !ok {
+				t.Fatal("nothing is found")
+			}
+			c.want.Level, c.want.Cell = "result", &c.cell.Cell
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

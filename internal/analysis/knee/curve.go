@@ -1,0 +1,124 @@
+package knee
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// curve is the points by load, with the logarithm of their latency.
+type curve struct {
+	points []point // ascending by load
+	levels []level // one a distinct load, ascending
+	used   []used  // CPU of the limit, where it was measured; ascending by load
+}
+
+type point struct{ load, y, weight float64 }
+
+// level is what the fit needs to know of all points of one load: weighted sums.
+type level struct {
+	load         float64
+	w, wy, wyy   float64
+	first, after int // its points
+}
+
+type used struct{ load, ofLimit, weight float64 }
+
+func newCurve(points []Point) *curve {
+	c := &curve{}
+	for _, p := range points {
+		if !(p.Latency > 0) || !(p.Load > 0) || math.IsInf(p.Latency, 0) || math.IsInf(p.Load, 0) {
+			continue
+		}
+		weight := p.Weight
+		if weight <= 0 {
+			weight = 1
+		}
+		c.points = append(c.points, point{p.Load, math.Log(p.Latency), weight})
+		if p.OfLimit != nil {
+			c.used = append(c.used, used{p.Load, *p.OfLimit, weight})
+		}
+	}
+	slices.SortStableFunc(c.points, func(a, b point) int { return cmp.Compare(a.load, b.load) })
+	slices.SortStableFunc(c.used, func(a, b used) int { return cmp.Compare(a.load, b.load) })
+	for i, p := range c.points {
+		if n := len(c.levels); n == 0 || c.levels[n-1].load != p.load {
+			c.levels = append(c.levels, level{load: p.load, first: i})
+		}
+		c.levels[len(c.levels)-1].after = i + 1
+	}
+	c.sum()
+	return c
+}
+
+// sum computes the levels' sums from the points.
+func (c *curve) sum() {
+	for i := range c.levels {
+		l := &c.levels[i]
+		l.w, l.wy, l.wyy = 0, 0, 0
+		for _, p := range c.points[l.first:l.after] {
+			l.w += p.weight
+			l.wy += p.weight * p.y
+			l.wyy += p.weight * p.y * p.y
+		}
+	}
+}
+
+func (l *level) mean() float64 { return l.wy / l.w }
+
+func (c *curve) highest() float64 { return c.levels[len(c.levels)-1].load }
+
+// upToTheCliff leaves out what lies behind the first load at which latency is
+// ten times its floor, and takes that load's for no more than ten times: a
+// service that has broken down has latencies of a hundred floors, and they would
+// drag the fit to themselves. Five loads are kept in any case. The floor is
+// guessed from the lower half of the loads.
+func (c *curve) upToTheCliff() *curve {
+	var lower []float64
+	for i := range c.levels[:(len(c.levels)+1)/2] {
+		lower = append(lower, c.levels[i].mean())
+	}
+	top := slices.Min(lower) + math.Log(cliff)
+	keep := len(c.levels)
+	for i := range c.levels {
+		if c.levels[i].mean() > top {
+			keep = max(i+1, fewLoads)
+			break
+		}
+	}
+	near := &curve{levels: slices.Clone(c.levels[:keep])}
+	near.points = slices.Clone(c.points[:near.levels[keep-1].after])
+	for i := range near.points {
+		near.points[i].y = min(near.points[i].y, top)
+	}
+	near.sum()
+	return near
+}
+
+// ofLimit is the CPU of the limit at a load: in a straight line between the
+// loads that measured it, and that of the nearest one beyond them.
+func (c *curve) ofLimit(load float64) *float64 {
+	var means []used // one a load
+	for _, u := range c.used {
+		if n := len(means); n > 0 && means[n-1].load == u.load {
+			m := &means[n-1]
+			m.ofLimit = (m.ofLimit*m.weight + u.ofLimit*u.weight) / (m.weight + u.weight)
+			m.weight += u.weight
+			continue
+		}
+		means = append(means, u)
+	}
+	if len(means) < 2 {
+		return nil
+	}
+	at := slices.IndexFunc(means, func(u used) bool { return u.load >= load })
+	switch at {
+	case 0:
+		return &means[0].ofLimit
+	case -1:
+		return &means[len(means)-1].ofLimit
+	}
+	a, b := means[at-1], means[at]
+	v := a.ofLimit + (b.ofLimit-a.ofLimit)*(load-a.load)/(b.load-a.load)
+	return &v
+}

@@ -1,0 +1,80 @@
+package analysis
+
+// Metric is a figure of a cell's trials that can be compared, or claimed.
+type Metric struct {
+	Name  string // for programs, in --fail-on and in claims
+	Words string // for people
+	Unit  string // of the values: "share" is 0..1, "times" a ratio
+	// Of is a trial's value; nil: the metric is not one trial's.
+	Of func(*TrialFigures) *float64
+}
+
+// The metrics that are treated in their own ways.
+const (
+	BreakingPointMetric = "breaking_point"
+	memoryGrowthMetric  = "memory_growth"
+	oomKillsMetric      = "oom_kills"
+	restartsMetric      = "restarts"
+)
+
+// metrics in the order in which people read them.
+var metrics = []Metric{
+	{"rate", "rate", "requests/s", func(t *TrialFigures) *float64 { return t.RateRPS }},
+	{"requests", "good answers", "requests", func(t *TrialFigures) *float64 { return t.Good }},
+	{"p50", "p50", "ms", func(t *TrialFigures) *float64 { return t.P50 }},
+	{"p90", "p90", "ms", func(t *TrialFigures) *float64 { return t.P90 }},
+	{"p95", "p95", "ms", func(t *TrialFigures) *float64 { return t.P95 }},
+	{"p99", "p99", "ms", func(t *TrialFigures) *float64 { return t.P99 }},
+	{"p999", "p99.9", "ms", func(t *TrialFigures) *float64 { return t.P999 }},
+	{"min", "lowest latency", "ms", func(t *TrialFigures) *float64 { return t.Min }},
+	{"max", "highest latency", "ms", func(t *TrialFigures) *float64 { return t.Max }},
+	{"availability", "availability", "%", func(t *TrialFigures) *float64 { return t.Availability }},
+	{"cpu_per_request", "CPU per request", "ms", func(t *TrialFigures) *float64 { return t.CPUPerReqMS }},
+	{"cpu_of_limit", "CPU of its limit", "share", func(t *TrialFigures) *float64 { return t.CPUOfLimit }},
+	{"cpu_max", "CPU in the busiest frame", "cores", func(t *TrialFigures) *float64 { return t.CPUMax }},
+	{"throttled", "throttled periods", "share", func(t *TrialFigures) *float64 { return t.Throttled }},
+	{"memory_peak", "memory peak", "bytes", func(t *TrialFigures) *float64 { return t.MemoryPeak }},
+	{memoryGrowthMetric, "growth of memory", "times", nil},
+	{oomKillsMetric, "OOM kills", "kills", func(t *TrialFigures) *float64 { return t.OOMKills }},
+	{restartsMetric, "restarts", "restarts", func(t *TrialFigures) *float64 { return t.Restarts }},
+	{"insert_p99", "p99 of waiting for the dependency", "ms", func(t *TrialFigures) *float64 { return t.WaitsP99 }},
+	{"dependency_cores", "CPU of the dependencies", "cores", func(t *TrialFigures) *float64 { return t.Dependencies }},
+	{BreakingPointMetric, "breaking point", "requests/s", func(t *TrialFigures) *float64 { return t.Breaking }},
+}
+
+// events reports whether the metric counts what happened, all replicas together.
+func (m Metric) events() bool { return m.Name == oomKillsMetric || m.Name == restartsMetric }
+
+// MetricOf finds a metric by its name; false: there is none.
+func MetricOf(name string) (Metric, bool) {
+	for _, m := range metrics {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Metric{}, false
+}
+
+// Trials are the metric's values, one a trial that measured it, in the trials'
+// order.
+func (m Metric) Trials(c *CellSummary) []float64 {
+	var all []float64
+	for i := range c.PerTrial {
+		if m.Of == nil {
+			break
+		}
+		if v := m.Of(&c.PerTrial[i]); v != nil {
+			all = append(all, *v)
+		}
+	}
+	return all
+}
+
+// UnitOf is the metric's unit in a cell: a closed loop breaks at a number of
+// users.
+func (m Metric) UnitOf(c *CellSummary) string {
+	if m.Name == BreakingPointMetric && c.Breaking != nil && c.Breaking.Users != nil {
+		return "users"
+	}
+	return m.Unit
+}

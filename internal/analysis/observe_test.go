@@ -1,0 +1,273 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+func searchExperiment() *experiment.Experiment {
+	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true, Agents: 1})
+	e.Measure = experiment.Measure{Warmup: time.Second, Duration: 60 * time.Second, Repeats: 1, Interval: time.Second}
+	e.Objective = &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}
+	return e
+}
+
+func TestAWindowShowsRequestsLateAndBad(t *testing.T) {
+	e := searchExperiment()
+	late := client(1, signals.Measure, 10, 200*time.Millisecond)
+	late.Client.Timeouts = 2 // in the histogram only where the agent put them
+	for range 2 {
+		late.Client.Latency.Record(2 * time.Second)
+	}
+	errors := client(2, signals.Measure, 90, time.Millisecond)
+	errors.Client.Status["500"] = 5
+	for _, c := range []struct {
+		name         string
+		availability float64
+		frames       []*signals.Frame
+		want         []search.Block
+	}{
+		{"timeouts are late and bad", 99.9, []*signals.Frame{late}, []search.Block{{Requests: 12, Late: 12, Bad: 2}}},
+		{"errors are bad only", 99.9, []*signals.Frame{errors}, []search.Block{{Requests: 95, Bad: 5}}},
+		{"without an availability who got no answer did not get it in time", 0, []*signals.Frame{errors}, []search.Block{{Requests: 95, Late: 5, Bad: 5}}},
+		{"one block an interval, server halves are none", 99.9, []*signals.Frame{late, server(1, signals.Measure, 1, 10, 0), errors},
+			[]search.Block{{Requests: 12, Late: 12, Bad: 2}, {Requests: 95, Bad: 5}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e.Objective.Availability = c.availability
+			o := Observe(e, &e.Cells[0], 50)
+			for _, f := range c.frames {
+				o.Add(f)
+			}
+			if d := cmp.Diff(c.want, o.Blocks()); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestAServiceThatAnswersNothingIsLate(t *testing.T) {
+	e := searchExperiment()
+	o := Observe(e, &e.Cells[0], 1000)
+	f := client(1, signals.Measure, 0, 0)
+	f.Client.InFlight, f.Client.Waiting = 50, 950
+	o.Add(f)
+	// In time, 1000/s x 0.1 s = 100 would be under way, and 3 x 10 + 1 more by chance.
+	if d := cmp.Diff([]search.Block{{Requests: 869, Late: 869, Overdue: 869}}, o.Blocks()); d != "" {
+		t.Error(d)
+	}
+	f = client(2, signals.Measure, 1000, time.Millisecond)
+	f.Client.InFlight = 120
+	o.Add(f)
+	if got := o.Blocks(); got[1].Late != 0 || got[0].Late != 0 {
+		t.Errorf("%+v: what is under way at the end of the window counts, not in its middle", got)
+	}
+}
+
+func TestTheGeneratorOrTheHostIsTheLimitOnlyWhereTheServiceIsNot(t *testing.T) {
+	e := searchExperiment()
+	lagging := client(1, signals.Measure, 100, 50*time.Millisecond)
+	for range 10 {
+		lagging.Client.SendLag.Record(30 * time.Millisecond)
+	}
+	late := client(1, signals.Measure, 100, 150*time.Millisecond)
+	for range 10 {
+		late.Client.SendLag.Record(30 * time.Millisecond)
+	}
+	once := func(lag time.Duration) *signals.Frame {
+		f := client(1, signals.Measure, 50, 5*time.Millisecond)
+		f.Client.Latency.Record(lag + 5*time.Millisecond)
+		f.Client.SendLag.Record(lag)
+		return f
+	}
+	host := func(idle float64) *signals.Frame {
+		return &signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Idle: idle}}
+	}
+	prompt := client(1, signals.Measure, 100, 50*time.Millisecond)
+	for _, c := range []struct {
+		name   string
+		frames []*signals.Frame
+		want   string
+	}{
+		{"all is well", []*signals.Frame{prompt, server(1, signals.Measure, 0.5, 10, 0), host(1)}, ""},
+		{"one request was sent so late that this alone makes it late", []*signals.Frame{once(98 * time.Millisecond), server(1, signals.Measure, 0.5, 10, 0), host(1)}, ByGenerator},
+		{"one was sent late, by chance", []*signals.Frame{once(20 * time.Millisecond), server(1, signals.Measure, 0.5, 10, 0), host(1)}, ""},
+		{"the agent lags", []*signals.Frame{lagging, server(1, signals.Measure, 0.5, 10, 0), host(1)}, ByGenerator},
+		{"the host is full", []*signals.Frame{prompt, server(1, signals.Measure, 0.5, 10, 0), host(0.02)}, ByHost},
+		{"the host is full, but the service is at its limit", []*signals.Frame{prompt, server(1, signals.Measure, 0.95, 10, 0), host(0.02)}, ""},
+		{"the agent lags, and the service is throttled but in time", []*signals.Frame{lagging, server(1, signals.Measure, 0.5, 10, 4), host(1)}, ByGenerator},
+		{"the agent lags, but the service is throttled and late by itself", []*signals.Frame{late, server(1, signals.Measure, 0.5, 10, 4), host(1)}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := Observe(e, &e.Cells[0], 100)
+			for _, f := range c.frames {
+				o.Add(f)
+			}
+			if got := o.limited(); got != c.want {
+				t.Errorf("limited by %q, want %q", got, c.want)
+			}
+			if got := o.Observation().Limited; got != (c.want != "") {
+				t.Errorf("the search is told %v", got)
+			}
+		})
+	}
+}
+
+// In a closed loop nothing is sent late, however weak the generator is.
+func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
+	users := func() *experiment.Experiment {
+		e := searchExperiment()
+		e.Cells[0].Load.Rate, e.Cells[0].Load.Users = nil, &experiment.Target{Value: 4}
+		return e
+	}
+	waited := func(seconds float64) *signals.Frame {
+		f := client(1, signals.Measure, 100, 150*time.Millisecond)
+		f.Client.RunWait = &seconds
+		return f
+	}
+	host := func(h signals.Host) *signals.Frame {
+		h.CPUs = 2
+		return &signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &h}
+	}
+	idle, half := host(signals.Host{Idle: 1}), server(1, signals.Measure, 0.5, 10, 0)
+	failing := waited(1.9)
+	failing.Client.Status["500"] = 50
+	for _, c := range []struct {
+		name     string
+		e        *experiment.Experiment
+		frames   []*signals.Frame
+		want     string
+		evidence string
+	}{
+		{"it did not wait", users(), []*signals.Frame{waited(0.05), half, idle}, "", ""},
+		{"it is not known", users(), []*signals.Frame{client(1, signals.Measure, 100, 150*time.Millisecond), half, idle}, "", ""},
+		{"it waited most of the time", users(), []*signals.Frame{waited(1.9), half, idle}, ByGenerator, "waited 1.9 s in each second"},
+		{"the service is at its limit", users(), []*signals.Frame{waited(1.9), server(1, signals.Measure, 0.95, 10, 0), idle}, "", ""},
+		{"the service is throttled", users(), []*signals.Frame{waited(1.9), server(1, signals.Measure, 0.5, 10, 4), idle}, "", ""},
+		{"it waited for what the service used of a host with little left", users(), []*signals.Frame{waited(0.5), half, host(signals.Host{Idle: 0.15})}, ByHost, "0.15 cores of 2"},
+		{"it waited on a full host", users(), []*signals.Frame{waited(0.5), half, host(signals.Host{Idle: 0.02})}, ByHost, "0.02 cores of 2"},
+		{"it waited for a neighbour", users(), []*signals.Frame{waited(1.9), half, host(signals.Host{Idle: 0.3, Foreign: 1})}, "", ""},
+		{"it waited for the hypervisor", users(), []*signals.Frame{waited(1.9), half, host(signals.Host{Idle: 0.3, Steal: 1})}, "", ""},
+		{"the service fails beside it", users(), []*signals.Frame{failing, half, idle}, "", ""},
+		{"in an open loop the lag tells", searchExperiment(), []*signals.Frame{waited(1.9), half, idle}, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := Observe(c.e, &c.e.Cells[0], 4)
+			for _, f := range c.frames {
+				o.Add(f)
+			}
+			got := o.limited()
+			if got != c.want || o.Observation().Limited != (c.want != "") {
+				t.Errorf("limited by %q, and the search is told %v, want %q", got, o.Observation().Limited, c.want)
+			}
+			if got != "" && !strings.Contains(o.weakness(got), c.evidence) {
+				t.Errorf("evidence %q, want %q in it", o.weakness(got), c.evidence)
+			}
+		})
+	}
+}
+
+// Cells under a constant load are judged by the rule of the search.
+func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
+	cellOf := func(load experiment.Load, frames ...*signals.Frame) CellSummary {
+		e := testExperiment(load)
+		e.Objective = &experiment.Objective{Availability: 99.9}
+		c, _ := build(e, frames...)
+		return c
+	}
+	users, rate := experiment.Load{Users: &experiment.Target{Value: 4}}, experiment.Load{Rate: &experiment.Target{Value: 100}}
+	waited := func(seconds float64) *signals.Frame {
+		f := client(1, signals.Measure, 100, 150*time.Millisecond)
+		f.Client.RunWait = &seconds
+		return f
+	}
+	host := func(h signals.Host) *signals.Frame {
+		h.CPUs = 2
+		return &signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &h}
+	}
+	failing := waited(0.3)
+	failing.Client.Status["500"] = 50
+	late := client(1, signals.Measure, 100, time.Millisecond)
+	for range 5 {
+		late.Client.SendLag.Record(10 * time.Millisecond)
+	}
+	idle, half, full := host(signals.Host{Idle: 1}), server(1, signals.Measure, 0.5, 10, 0), server(1, signals.Measure, 0.95, 10, 0)
+	for _, c := range []struct {
+		name   string
+		load   experiment.Load
+		frames []*signals.Frame
+		want   bool
+	}{
+		{"it did not wait", users, []*signals.Frame{waited(0.09), half, idle}, false},
+		{"it waited a tenth of the time", users, []*signals.Frame{waited(0.1), half, idle}, true},
+		{"how long it waited is not known", users, []*signals.Frame{client(1, signals.Measure, 100, 150*time.Millisecond), half, idle}, false},
+		{"the service was at its own limit", users, []*signals.Frame{waited(0.3), full, idle}, false},
+		{"it waited for a neighbour", users, []*signals.Frame{waited(0.3), half, host(signals.Host{Idle: 0.5, Foreign: 1})}, false},
+		{"it waited for the hypervisor", users, []*signals.Frame{waited(0.3), half, host(signals.Host{Idle: 0.5, Steal: 1})}, false},
+		{"it waited for the service, on a full host", users, []*signals.Frame{waited(0.3), half, host(signals.Host{Idle: 0.1})}, false},
+		{"the service failed beside it", users, []*signals.Frame{failing, half, idle}, false},
+		{"in an open loop it was in time all the same", rate, []*signals.Frame{waited(0.3), half, idle}, false},
+		{"in an open loop it was late, which counts whatever the service did", rate, []*signals.Frame{late, full, idle}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := cellOf(c.load, c.frames...)
+			if got.Generator.Limited != c.want || slices.Contains(got.Flags, "generator_limited") != c.want {
+				t.Errorf("limited: %v, flags %q; want %v", got.Generator.Limited, got.Flags, c.want)
+			}
+		})
+	}
+}
+
+func TestErrorsAreTheServicesOwnWhoeverTakesCPU(t *testing.T) {
+	e := searchExperiment()
+	for _, c := range []struct {
+		name      string
+		status    int64
+		host      signals.Host
+		disturbed search.Disturber
+	}{
+		{"nobody else took CPU", 0, signals.Host{CPUs: 2, Idle: 1}, 0},
+		{"a neighbour did", 0, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, search.Neighbour},
+		{"the hypervisor did", 0, signals.Host{CPUs: 2, Idle: 0.1, Steal: 1}, search.Hypervisor},
+		{"both did", 0, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 0.5, Steal: 0.5}, search.Neighbour | search.Hypervisor},
+		{"a neighbour did, and half of the answers are errors", 100, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
+	} {
+		o := Observe(e, &e.Cells[0], 100)
+		f := client(1, signals.Measure, 100, 10*time.Millisecond)
+		if c.status > 0 {
+			f.Client.Status["500"] = c.status
+		}
+		o.Add(f)
+		o.Add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &c.host})
+		if got := o.Observation().Disturbed; got != c.disturbed {
+			t.Errorf("%s: disturbed is %v, want %v", c.name, got, c.disturbed)
+		}
+	}
+}
+
+func TestWhatASearchIsAsked(t *testing.T) {
+	e := searchExperiment()
+	got := SearchConfig(e, &e.Cells[0])
+	want := search.Config{First: 50, Most: mostRate, AllowedLate: got.AllowedLate, AllowedBad: got.AllowedBad, Late: 100 * time.Millisecond, Block: time.Second, Budget: 59 * time.Second}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	for quantile, late := range map[string]float64{"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001} {
+		e.Objective.Quantile = quantile
+		if got := SearchConfig(e, &e.Cells[0]).AllowedLate; got < late*0.999999 || got > late*1.000001 {
+			t.Errorf("%s allows %v late, want %v", quantile, got, late)
+		}
+	}
+	e.Objective.Quantile, e.Objective.Availability = "", 0
+	if got := SearchConfig(e, &e.Cells[0]); got.AllowedLate >= 0 || got.AllowedBad >= 0 {
+		t.Errorf("%+v: what was not asked must be negative", got)
+	}
+}

@@ -1,0 +1,397 @@
+package analysis
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// rampTo is an experiment whose load jumps to each target and holds it for 1 s,
+// after a warm-up of 1 s.
+func rampTo(targets ...float64) *experiment.Experiment {
+	target := &experiment.Target{}
+	for _, v := range targets {
+		target.Stages = append(target.Stages, experiment.Stage{Target: v}, experiment.Stage{Duration: time.Second, Target: v})
+	}
+	e := testExperiment(experiment.Load{Rate: target, Agents: 1})
+	e.Objective = &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}
+	return e
+}
+
+// shown is what one level of a ramp shows in its second. Without more it is 100
+// good answers within 10 ms, at half of the CPU limit.
+type shown struct {
+	good      int64 // 0: 100; -1: no request ended
+	latency   time.Duration
+	status500 int64
+	cpu       float64       // 0: 0.5 cores of 1
+	throttled int64         // of 10 periods
+	lag       time.Duration // of the generator, for a tenth of the requests
+	foreign   float64       // cores
+	steal     float64       // cores
+	idle      float64       // cores of 2; 0: 1
+	oom       int64
+	waited    float64 // seconds, of all the requests together, for the dependency
+}
+
+var (
+	fine = shown{}
+	slow = shown{latency: 200 * time.Millisecond}
+	mute = shown{good: -1}
+	// late: what is missed is the generator's.
+	late = shown{latency: 200 * time.Millisecond, lag: 50 * time.Millisecond}
+	// beside: what is missed may be a neighbour's doing.
+	beside = shown{latency: time.Second, foreign: 0.8, cpu: 0.97}
+)
+
+// besides is what is said of a level that shows beside.
+func besides(level float64) string {
+	return number(level) + " misses the objective, but other processes used 0.80 cores there; repeat it on a quiet host"
+}
+
+// frames are the halves of one interval.
+func (s shown) frames(seq int) []*signals.Frame {
+	c := client(seq, signals.Measure, 0, 0)
+	if s.good >= 0 {
+		latency := s.latency
+		if latency == 0 {
+			latency = 10 * time.Millisecond
+		}
+		good := s.good
+		if good == 0 {
+			good = 100
+		}
+		c = client(seq, signals.Measure, good, latency)
+	}
+	if s.status500 > 0 {
+		c.Client.Status["500"] = s.status500
+	}
+	for range 10 {
+		if s.lag > 0 {
+			c.Client.SendLag.Record(s.lag)
+		}
+	}
+	cpu, idle := s.cpu, s.idle
+	if cpu == 0 {
+		cpu = 0.5
+	}
+	if idle == 0 {
+		idle = 1
+	}
+	v := server(seq, signals.Measure, cpu, 10, s.throttled)
+	v.Server.OOMKills = &s.oom
+	h := &signals.Frame{Trial: 1, Seq: seq, Phase: signals.Measure, Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9,
+		Host: &signals.Host{CPUs: 2, Idle: idle, Foreign: s.foreign, Steal: s.steal}}
+	frames := []*signals.Frame{c, v, h}
+	if s.waited > 0 {
+		frames = append(frames, &signals.Frame{Trial: 1, Seq: seq, Phase: signals.Measure, Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9,
+			Waits: &signals.Waits{Bounds: []float64{1}, Counts: []int64{100, 0}, Sum: s.waited}})
+	}
+	return frames
+}
+
+// ramped gives what the levels of one trial or several say.
+func ramped(e *experiment.Experiment, trials ...[]shown) *BreakingPoint {
+	var attempts []Attempt
+	for i := range trials {
+		attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i})
+	}
+	c := New(e, attempts).cells[0]
+	for i, levels := range trials {
+		fill(c, i, levels)
+	}
+	return c.breaking(c.steps())
+}
+
+// fill puts what the levels show into a trial of a cell.
+func fill(c *cell, trial int, levels []shown) {
+	for i, level := range levels {
+		for _, f := range level.frames(1 + i) {
+			if f.Server != nil || f.Waits != nil {
+				f.Of = c.plan.Service.Name
+			}
+			c.trials[trial].levels[i].add(f, c.plan.Service.Name)
+		}
+	}
+}
+
+const (
+	itself = "neither its CPU limit, nor memory, nor errors: its own parallelism, locks or queues; it used 50% of its CPU limit"
+	lagged = "1% of the requests were sent more than 50.0 ms late"
+)
+
+func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
+	// at is a breaking point between two levels of a ramp of four.
+	at := func(low, high float64, by, evidence, reason string) *BreakingPoint {
+		return &BreakingPoint{RateRPS: &low, Low: &low, High: &high, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
+	}
+	atLeast := func(low float64, by, evidence, reason string) *BreakingPoint {
+		return &BreakingPoint{RateRPS: &low, Low: &low, AtLeast: true, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
+	}
+	for _, c := range []struct {
+		name   string
+		levels []shown
+		want   *BreakingPoint
+	}{
+		{"the last level before the first that misses", []shown{fine, fine, slow, slow},
+			at(200, 300, ByService, itself, "")},
+		{"the first level misses", []shown{slow, slow, slow, slow},
+			&BreakingPoint{High: ptr(100.0), LimitedBy: ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; begin lower", TrafficS: 4}},
+		{"none misses", []shown{fine, fine, fine, fine},
+			atLeast(400, "", "", "every level met the objective; go higher")},
+		{"the last misses", []shown{fine, fine, fine, slow},
+			at(300, 400, ByService, itself, "")},
+		{"one in the middle misses, and the next meets it again: the first counts", []shown{fine, slow, fine, slow},
+			at(100, 200, ByService, itself, "200 misses the objective and 300 meets it again: the first that misses counts")},
+		{"two meet it again", []shown{fine, slow, fine, fine},
+			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first that misses counts")},
+
+		{"too many errors, and quick ones", []shown{fine, {status500: 1}, slow, slow},
+			at(100, 200, ByErrors, "0.99% of the requests got no good answer", "")},
+		{"nothing but errors", []shown{fine, {good: -1, status500: 50}, slow, slow},
+			at(100, 200, ByErrors, "100% of the requests got no good answer", "")},
+		{"errors beside latency that broke first", []shown{fine, {latency: time.Second, status500: 1}, fine, fine},
+			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first that misses counts")},
+
+		{"limited by its CPU, as that level shows and no other", []shown{{cpu: 0.4}, {latency: time.Second, cpu: 0.95, throttled: 8}, {latency: time.Second, cpu: 0.2, oom: 1}, slow},
+			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 80% of the periods", "")},
+		{"limited by throttling", []shown{fine, fine, {latency: time.Second, throttled: 3}, slow},
+			at(200, 300, ByThrottling, "it was throttled in 30% of the periods, though it used 50% of its CPU limit on average", "")},
+		{"requests mostly wait for the dependency", []shown{fine, {latency: 200 * time.Millisecond, waited: 18}, slow, slow},
+			at(100, 200, ByDependency, "of the 200 ms that a request took, it waited 180 for what the service depends on", "")},
+		{"the dependency is a small part", []shown{fine, {latency: 200 * time.Millisecond, waited: 2}, slow, slow},
+			at(100, 200, ByService, itself, "")},
+		{"limited by its CPU while it waits", []shown{fine, {latency: 200 * time.Millisecond, waited: 18, cpu: 0.95}, slow, slow},
+			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
+		{"limited by memory", []shown{fine, fine, {latency: time.Second, oom: 1, cpu: 0.99}, slow},
+			at(200, 300, ByMemory, "1 OOM kill in the windows above it", "")},
+
+		{"the generator was the limit", []shown{fine, fine, late, late},
+			atLeast(200, ByGenerator, lagged, "at 300 the generator was the limit, not the service, which may bear more")},
+		{"the host was the limit", []shown{fine, {latency: time.Second, idle: 0.01}, {latency: time.Second, idle: 0.01}, late},
+			atLeast(100, ByHost, "0.01 cores of 2 were idle", "at 200 the host was the limit, not the service, which may bear more")},
+		{"the generator was the limit throughout", []shown{late, late, late, late},
+			&BreakingPoint{LimitedBy: ByGenerator, Evidence: lagged, Reason: "at 100 the generator was the limit, not the service, of which nothing can be said", TrafficS: 4}},
+		{"the generator stumbles where a higher level shows that the service does not", []shown{late, fine, late, fine},
+			atLeast(400, "", "", "every level met the objective; go higher")},
+		{"the generator stumbles right below the level that misses: the ends lie further apart", []shown{fine, fine, late, slow},
+			at(200, 400, ByService, itself, "at 300 the generator was the limit, not the service")},
+		{"the generator stumbles below the first that can be told, which misses", []shown{late, slow, slow, slow},
+			&BreakingPoint{High: ptr(200.0), LimitedBy: ByService, Evidence: itself, Reason: "200 misses the objective, and at 100 below it the generator was the limit, not the service; begin lower", TrafficS: 4}},
+		{"the agent lags, but the service is at its limit", []shown{fine, {latency: 200 * time.Millisecond, lag: 50 * time.Millisecond, cpu: 0.95}, late, late},
+			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
+		{"a neighbour where it misses", []shown{fine, beside, slow, slow},
+			atLeast(100, "", "", besides(200))},
+		{"a neighbour at the last level", []shown{fine, fine, fine, beside},
+			atLeast(300, "", "", besides(400))},
+		{"a neighbour where it misses, and a level above it shows that it bears more", []shown{fine, beside, fine, slow},
+			at(300, 400, ByService, itself, "")},
+		{"a neighbour at all levels above one", []shown{fine, beside, beside, beside},
+			atLeast(100, "", "", besides(200))},
+		{"a neighbour at the first level, which misses", []shown{beside, slow, slow, slow},
+			&BreakingPoint{Reason: besides(100), TrafficS: 4}},
+		{"the hypervisor where it misses", []shown{fine, {latency: time.Second, steal: 0.8}, slow, slow},
+			atLeast(100, "", "", "200 misses the objective, but the hypervisor took 0.80 cores there; repeat it on a quiet host")},
+		{"both where it misses", []shown{fine, {latency: time.Second, steal: 0.5, foreign: 0.5}, slow, slow},
+			atLeast(100, "", "", "200 misses the objective, but other processes used 0.50 cores and the hypervisor took 0.50 cores there; repeat it on a quiet host")},
+		{"no request ends beside a neighbour", []shown{fine, {good: -1, foreign: 0.8}, slow, slow},
+			atLeast(100, "", "", besides(200))},
+		{"a neighbour where errors tell that it is the service", []shown{fine, {status500: 50, foreign: 0.8}, fine, slow},
+			at(100, 200, ByErrors, "33.3% of the requests got no good answer", "200 misses the objective and 300 meets it again: the first that misses counts; at 200 other processes used 0.80 cores")},
+		{"a neighbour where the objective is met counts for the service", []shown{fine, {foreign: 0.8}, slow, slow},
+			at(200, 300, ByService, itself, "")},
+		{"the generator stumbles, and then a neighbour", []shown{fine, late, beside, slow},
+			atLeast(100, ByGenerator, lagged, "at 200 the generator was the limit, not the service, which may bear more")},
+		{"a neighbour elsewhere", []shown{{foreign: 0.8}, slow, {latency: time.Second, foreign: 0.8}, slow},
+			at(100, 200, ByService, itself, "")},
+
+		{"no request ends at the first level", []shown{mute, fine, slow, slow},
+			at(200, 300, ByService, itself, "")},
+		{"no request ends below the level that misses: the ends lie further apart", []shown{fine, mute, slow, slow},
+			at(100, 300, ByService, itself, "")},
+		{"no request ends at the last levels", []shown{fine, fine, mute, mute},
+			atLeast(200, "", "", "no request ended at the levels above 200")},
+		{"no request ends below the first that can be told, which misses", []shown{mute, mute, slow, slow},
+			&BreakingPoint{High: ptr(300.0), LimitedBy: ByService, Evidence: itself, Reason: "300 misses the objective, and at no level below it a request ended; hold each level longer", TrafficS: 4}},
+		{"no request ends at all", []shown{mute, mute, mute, mute},
+			&BreakingPoint{Reason: "no request ended at any level", TrafficS: 4}},
+		{"the trial was cut off", []shown{fine, fine},
+			&BreakingPoint{RateRPS: ptr(200.0), Low: ptr(200.0), AtLeast: true, Reason: "no request ended at the levels above 200", TrafficS: 2, Searches: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, ramped(rampTo(100, 200, 300, 400), c.levels)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestManyLevelsMeetTheObjectiveAgain(t *testing.T) {
+	got := ramped(rampTo(100, 200, 300, 400, 500, 1_000_000, 2_500_000.5), []shown{fine, slow, fine, fine, slow, fine, fine})
+	if want := "200 misses the objective and 4 levels above it, up to 2500000.5, meet it again: the first that misses counts"; got.Reason != want {
+		t.Errorf("reason %q, want %q", got.Reason, want)
+	}
+}
+
+// A service that refuses most requests and answers few at once has the best
+// latency of all.
+func TestWithoutAnAvailabilityWhoGotNoAnswerDidNotGetItInTime(t *testing.T) {
+	e := rampTo(100, 200, 300)
+	e.Objective.Availability = 0
+	for _, c := range []struct {
+		name  string
+		level shown
+		by    string
+	}{
+		{"half of them refused", shown{status500: 100}, ByErrors},
+		{"all of them refused", shown{good: -1, status500: 100}, ByErrors},
+		{"few slow, few refused, more together than may be late", shown{good: 1000, status500: 11}, ByErrors},
+		{"as many refused as may be late", shown{good: 1000, status500: 10}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := ramped(e, []shown{fine, c.level, fine})
+			want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), TrafficS: 3, Searches: 1, LimitedBy: c.by, Evidence: got.Evidence,
+				Reason: "200 misses the objective and 300 meets it again: the first that misses counts"}
+			if c.by == "" {
+				want = &BreakingPoint{RateRPS: ptr(300.0), Low: ptr(300.0), AtLeast: true, TrafficS: 3, Searches: 1, Reason: "every level met the objective; go higher"}
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestABreakingPointOfAvailabilityAlone(t *testing.T) {
+	e := rampTo(100, 200)
+	e.Objective = &experiment.Objective{Availability: 99}
+	got := ramped(e, []shown{slow, {status500: 5}})
+	want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), LimitedBy: ByErrors, Evidence: "4.76% of the requests got no good answer", TrafficS: 2, Searches: 1}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestARampOfUsersBreaksAtUsers(t *testing.T) {
+	e := rampTo(10, 20)
+	e.Cells[0].Load.Users, e.Cells[0].Load.Rate = e.Cells[0].Load.Rate, nil
+	got := ramped(e, []shown{fine, slow})
+	want := &BreakingPoint{Users: ptr(10.0), Low: ptr(10.0), High: ptr(20.0), LimitedBy: ByService, Evidence: itself, TrafficS: 2, Searches: 1}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestWhatIsNoRamp(t *testing.T) {
+	constant, unasked := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 100}}), rampTo(100, 200)
+	constant.Objective = rampTo(1).Objective
+	unasked.Objective = nil
+	for name, got := range map[string]*BreakingPoint{
+		"a constant load":      ramped(constant, []shown{}),
+		"no objective":         ramped(unasked, []shown{fine, slow}),
+		"one level":            ramped(rampTo(100), []shown{fine}),
+		"a load that is eased": ramped(rampTo(300, 200, 100), []shown{slow, slow, fine}),
+		"no trial":             ramped(rampTo(100, 200)),
+		"nothing measured":     ramped(rampTo(100, 200), []shown{}),
+	} {
+		if got != nil {
+			t.Errorf("%s: %+v, want no breaking point", name, got)
+		}
+	}
+}
+
+func TestALevelThatIsNotAboveTheOthersTellsOfRecovery(t *testing.T) {
+	// A peak between rests: it does not recover from 300, but bore 400 before.
+	got := ramped(rampTo(100, 400, 100, 300, 400, 500), []shown{fine, fine, slow, slow, slow, slow})
+	want := &BreakingPoint{RateRPS: ptr(400.0), Low: ptr(400.0), High: ptr(500.0), LimitedBy: ByService, Evidence: itself, TrafficS: 6, Searches: 1}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestSeveralTrialsOfARamp(t *testing.T) {
+	// broken is a trial that misses the objective from a level on.
+	broken := func(from int) []shown {
+		levels := []shown{fine, fine, fine, fine}
+		for i := from; i < len(levels); i++ {
+			levels[i] = slow
+		}
+		return levels
+	}
+	trials := func(from ...int) (all [][]shown) {
+		for _, f := range from {
+			all = append(all, broken(f))
+		}
+		return all
+	}
+	type point struct {
+		Load, Low, High *float64
+		AtLeast         bool
+		Searches        int
+		Reason          string
+	}
+	for _, c := range []struct {
+		name   string
+		trials [][]shown
+		want   point
+	}{
+		{"agree", trials(2, 2, 2), point{Load: ptr(200.0), Low: ptr(200.0), High: ptr(300.0), Searches: 3}},
+		{"differ: the levels of all together, and the ends of each", trials(2, 1, 3), point{Load: ptr(100.0), Low: ptr(100.0), High: ptr(400.0), Searches: 3}},
+		{"one never misses: no upper end", trials(2, 4), point{Load: ptr(200.0), Low: ptr(200.0), Searches: 2}},
+		{"none misses", trials(4, 4), point{Load: ptr(400.0), Low: ptr(400.0), AtLeast: true, Searches: 2, Reason: "every level met the objective; go higher"}},
+		{"one misses at once, and all together", trials(0, 3), point{High: ptr(100.0), Reason: "the first level, 100, already misses the objective; begin lower"}},
+		{"nine, of which one breaks early: its own end lies outside the interval of the median",
+			append(trials(3, 3, 3, 3, 3, 3, 3, 3), []shown{{good: 1, latency: time.Second}, slow, slow, slow}),
+			point{Load: ptr(100.0), Low: ptr(100.0), High: ptr(400.0), Searches: 9}},
+		{"one of little weight misses at once: the lower end is 0",
+			append(trials(3, 3), []shown{{good: 1, latency: time.Second}, fine, fine, slow}),
+			point{Load: ptr(300.0), Low: ptr(0.0), High: ptr(400.0), Searches: 3}},
+		{"one was disturbed where it missed: no upper end", append(trials(2, 2, 2, 2), []shown{fine, fine, beside, slow}),
+			point{Load: ptr(200.0), Low: ptr(200.0), Searches: 5, Reason: "in 1 of 5 trials others took CPU where it missed the objective"}},
+		{"all were", [][]shown{{fine, fine, beside, slow}, {fine, fine, beside, slow}}, point{Load: ptr(200.0), Low: ptr(200.0), AtLeast: true, Searches: 2, Reason: besides(300)}},
+		{"nine, of which one was: the interval of the median is closed", append(trials(2, 2, 2, 2, 2, 2, 2, 2), []shown{fine, fine, beside, slow}),
+			point{Load: ptr(200.0), Low: ptr(200.0), High: ptr(300.0), Searches: 9}},
+		{"one says nothing", append(trials(2, 2), []shown{mute, mute, mute, mute}), point{Load: ptr(200.0), Low: ptr(200.0), High: ptr(300.0), Searches: 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := ramped(rampTo(100, 200, 300, 400), c.trials...)
+			got := point{b.Load(), b.Low, b.High, b.AtLeast, b.Searches, b.Reason}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			if b.TrafficS != 4 {
+				t.Errorf("%v s of traffic, want those of a trial: 4", b.TrafficS)
+			}
+		})
+	}
+}
+
+func TestASummaryTellsOfARamp(t *testing.T) {
+	b := New(rampTo(100, 200), []Attempt{{Trial: 1}})
+	b.Add(client(0, signals.Warmup, 100, time.Second))
+	for i, level := range []shown{fine, slow} {
+		for _, f := range level.frames(1 + i) {
+			b.Add(f)
+		}
+	}
+	got := b.Cells()[0]
+	if got.Breaking == nil || *got.Breaking.Low != 100 || len(got.Steps) != 2 || !got.Load.Stages || *got.Objective.Met {
+		t.Errorf("%+v: want two steps, and a breaking point between them", got)
+	}
+}
+
+func TestLoadsAreWrittenAsInAFile(t *testing.T) {
+	for load, want := range map[float64]string{50: "50", 2.5: "2.5", 10_000_000: "10000000", 0.000000001: "0.000000001"} {
+		if got := number(load); got != want {
+			t.Errorf("%v is written %q, want %q", load, got, want)
+		}
+	}
+	if got := fmt.Sprint(listed(nil), listed([]string{"a"}), listed([]string{"a", "b", "c"})); got != "aa, b and c" {
+		t.Errorf("lists %q", got)
+	}
+}

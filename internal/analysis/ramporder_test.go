@@ -1,0 +1,64 @@
+package analysis
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheOrderInWhichCellsFail(t *testing.T) {
+	breaks := func(from int) []shown {
+		levels := []shown{fine, fine, fine}
+		for i := from; i < len(levels); i++ {
+			levels[i] = slow
+		}
+		return levels
+	}
+	for _, c := range []struct {
+		name  string
+		users bool
+		cells [][]shown
+		want  string // "": no finding
+	}{
+		{"one after the other", false, [][]shown{breaks(2), breaks(0), breaks(1)}, "b at 100 requests/s, then c at 200, then a at 300"},
+		{"ties, in the plan's order", false, [][]shown{breaks(1), breaks(2), breaks(1), breaks(1)}, "a, c and d at 200 requests/s, then b at 300"},
+		{"all at once", false, [][]shown{breaks(1), breaks(1)}, "a and b at 200 requests/s"},
+		{"some never fail", false, [][]shown{breaks(3), breaks(1), breaks(3), breaks(2)}, "b at 200 requests/s, then d at 300; a and c not by 300"},
+		{"one that could be told up to 100 only", false, [][]shown{breaks(3), breaks(1), {fine, late, late}}, "b at 200 requests/s; c not by 100, a not by 300"},
+		{"users", true, [][]shown{breaks(2), breaks(1)}, "b at 200 users, then a at 300"},
+		{"one of which nothing can be said is left out", false, [][]shown{breaks(2), {mute, mute, mute}, breaks(1)}, "c at 200 requests/s, then a at 300"},
+		{"one that failed to run is left out", false, [][]shown{breaks(2), nil, breaks(1)}, "c at 200 requests/s, then a at 300"},
+		{"none fails", false, [][]shown{breaks(3), breaks(3)}, ""},
+		{"one cell alone has no order", false, [][]shown{breaks(1)}, ""},
+		{"one cell beside others of which nothing can be said", false, [][]shown{breaks(1), {mute, mute, mute}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := rampTo(100, 200, 300)
+			if c.users {
+				e.Cells[0].Load.Users, e.Cells[0].Load.Rate = e.Cells[0].Load.Rate, nil
+			}
+			plan := e.Cells[0]
+			e.Cells = nil
+			var attempts []Attempt
+			for i := range c.cells {
+				plan.Index, plan.Service.Name = i, string(rune('a'+i))
+				e.Cells = append(e.Cells, plan)
+				attempts = append(attempts, Attempt{Trial: i + 1, Cell: i})
+			}
+			b := New(e, attempts)
+			var want Finding
+			if c.want != "" {
+				want = Finding{Level: "result", Title: "the order in which they fail as the load is raised", Text: c.want}
+			}
+			cells := make([]CellSummary, len(b.cells))
+			for i, cell := range b.cells {
+				fill(cell, 0, c.cells[i])
+				cells[i] = CellSummary{Label: cell.plan.Label(), Load: loadOf(cell.plan), Breaking: cell.breaking(cell.steps())}
+			}
+			got, found := b.order(cells)
+			if d := cmp.Diff(want, got); d != "" || found != (c.want != "") {
+				t.Errorf("found: %v (-want +got):\n%s", found, d)
+			}
+		})
+	}
+}

@@ -1,0 +1,236 @@
+package search
+
+import (
+	"math"
+	"slices"
+)
+
+// curve is what the windows say of one part of the objective: which share of
+// the requests fails it (is late, or has no good answer) at which load, and so
+// at which load the share crosses the one that is allowed.
+//
+// The model has three unknowns. At the breaking point B the share is the
+// allowed one; from there its odds grow with the load x:
+//
+//	ln(odds) = ln(odds allowed) + steepness * (x/B - 1)
+//
+// This is the shape of a queue whose waiting times have an exponential tail,
+// like M/M/1, where P(later than T) = exp(-(mu - x) T). It holds near the
+// breaking point; farther away the model trusts itself less (see doubt), and
+// above trusted odds it only asks that there be many failures.
+//
+// Requests do not fail one by one: a burst or a throttled period makes all
+// around it late. So a window of W seconds holds no more than about W/memory
+// independent looks, and its failures are beta-binomial: their share is drawn
+// from a beta distribution of the precision W/memory, each request's fate from
+// that share. The memory, in seconds, is the third unknown. A window counts as
+// what it is worth, and none needs the strict yes or no that throws most of it
+// away.
+//
+// The three are known as probabilities on a grid (Bayes' rule), so that what
+// is not known about steepness and memory widens the interval of B.
+type curve struct {
+	allowed float64   // share of requests, between 0 and 1
+	latency float64   // of the objective, s; 0: not known, or not what matters here
+	users   bool      // loads are users, not requests/s
+	floors  []float64 // shares that may fail at any load, as likely as one another
+	looks   []*look
+}
+
+// look is one window as a curve sees it.
+type look struct {
+	load   float64
+	n, k   float64 // requests, and those of them that failed
+	window float64 // s
+	held   float64 // s for which this load, or one near it, had been held at the window's end
+	single bool    // one look, however long: it was cut short
+
+	likelihood [][]float64 // ln, by floor, and then by distance (rows) and memory
+}
+
+var (
+	// steepnesses: from one that grows the odds by half with a tenth more load,
+	// to a wall.
+	steepnesses = []float64{4, 8, 16, 32, 64, 128, 256, 512, 1024}
+	memories    = []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10} // s
+
+	lnMemories = logs(memories)
+)
+
+func logs(values []float64) []float64 {
+	all := make([]float64, len(values))
+	for i, v := range values {
+		all[i] = math.Log(v)
+	}
+	return all
+}
+
+const (
+	// lapse is how likely a window is to show anything at all, for a reason that
+	// has nothing to do with the load.
+	lapse = 0.01
+	// doubt is the standard deviation of the model's ln(odds), as a share of
+	// their distance from the allowed ones.
+	doubt = 0.3
+	// trusted is the distance, in ln(odds), above which a share is only "many".
+	trusted = 6.0
+	// lowest distance that is told apart, and the grid's step.
+	farthest = -10.0
+	fine     = 0.25
+	rows     = int((trusted-farthest)/fine) + 1
+	// most of the allowed share that may be thought to fail at any load.
+	mostFloor = 0.8
+	// many is enough requests for a window: beyond it, shares are all the same.
+	many = 1e7
+)
+
+// saw adds a window.
+func (c *curve) saw(l look) {
+	if l.n > many {
+		l.n, l.k = many, l.k*many/l.n
+	}
+	c.looks = append(c.looks, &l)
+}
+
+// settle takes what fails at loads up to calm, far below the breaking point, for
+// what fails at any load: pauses of a collector, a slow endpoint. Where these
+// are some requests, their number is only known within its noise.
+func (c *curve) settle(calm float64) {
+	var n, k float64
+	for _, l := range c.looks {
+		if l.load <= calm {
+			n, k = n+l.n, k+l.k
+		}
+	}
+	n = max(n, 1)
+	floors := []float64{k / n}
+	if k >= 3 { // a gamma distribution of shape k+1, by three points of its mean and deviation
+		mean, deviation := (k+1)/n, math.Sqrt(k+1)/n
+		floors = []float64{mean - 1.22*deviation, mean, mean + 1.22*deviation}
+	}
+	for i := range floors {
+		floors[i] = min(floors[i], mostFloor*c.allowed)
+	}
+	floors = slices.Compact(floors)
+	if !slices.Equal(floors, c.floors) {
+		c.floors = floors
+		for _, l := range c.looks {
+			l.likelihood = nil
+		}
+	}
+	for _, l := range c.looks {
+		if l.likelihood == nil {
+			for _, floor := range floors {
+				l.likelihood = append(l.likelihood, c.tabulate(l, floor))
+			}
+		}
+	}
+}
+
+// share is the share that fails at a distance of ln(odds).
+func (c *curve) share(distance, floor float64) float64 {
+	above := c.allowed - floor
+	p := 1 / (1 + math.Exp(-distance)*(1-above)/above)
+	return min(max(floor+(1-floor)*p, 1e-9), 1-1e-6)
+}
+
+// tabulate computes the likelihood of a look, by distance and memory.
+func (c *curve) tabulate(l *look, floor float64) []float64 {
+	table := make([]float64, rows*len(memories))
+	k := min(l.k, l.n*c.share(trusted, floor))
+	wrong := math.Log(lapse) + betaBinomial(l.n, k, 0.5, 1)
+	for row := range rows {
+		distance := farthest + float64(row)*fine
+		p := c.share(distance, floor)
+		for m, memory := range memories {
+			perLook := memory / l.window
+			if l.single {
+				perLook = max(perLook, 1)
+			}
+			perLook += doubt * doubt * distance * distance * p * (1 - p)
+			right := math.Log(1-lapse) + betaBinomial(l.n, k, p, 1/perLook)
+			table[row*len(memories)+m] = max(right, wrong) + math.Log1p(math.Exp(-math.Abs(right-wrong)))
+		}
+	}
+	return table
+}
+
+// betaBinomial is the log probability, but for what depends on n and k alone,
+// that k of n fail where the share of failures is drawn from a beta
+// distribution of the mean p and the precision m: from m = 0, all or none, to
+// the binomial distribution at infinity.
+func betaBinomial(n, k, p, m float64) float64 {
+	a, b := p*m, (1-p)*m
+	return lgamma(k+a) - lgamma(a) + lgamma(n-k+b) - lgamma(b) - lgamma(n+m) + lgamma(m)
+}
+
+func lgamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
+
+// add adds to the log probability of each memory that of a look, if the
+// breaking point and the steepness were these.
+//
+// A service that is loaded a little above its capacity is late only once its
+// queue is as long as the objective's latency: at a load of 1+u capacities,
+// after latency/u. Until then a window shows nothing. So a look is compared
+// with the curve as it is, and with the curve moved up by what a queue could
+// hide in the time that the load was held; the better one counts.
+func (c *curve) add(l *look, floor int, breaking, steepness float64, to []float64) {
+	table := l.likelihood[floor]
+	distance := steepness * (l.load/breaking - 1)
+	a0, a1, f := at(table, distance)
+	hidden := hides * c.latency / l.held
+	moved := steepness * (l.load/(breaking*(1+hidden)) - 1)
+	if hidden == 0 || distance <= farthest || moved >= trusted {
+		for m := range to {
+			to[m] += a0[m] + f*(a1[m]-a0[m])
+		}
+		return
+	}
+	b0, b1, g := at(table, moved)
+	for m := range to {
+		to[m] += max(a0[m]+f*(a1[m]-a0[m]), b0[m]+g*(b1[m]-b0[m]))
+	}
+}
+
+// hides is how much of its latency's worth of queue a service can hide.
+const hides = 1.0
+
+// at gives the rows of a table around a distance, and where it lies between.
+func at(table []float64, distance float64) (below, above []float64, part float64) {
+	row := (min(max(distance, farthest), trusted-1e-9) - farthest) / fine
+	first, n := int(row), len(memories)
+	return table[first*n:][:n], table[(first+1)*n:][:n], row - float64(first)
+}
+
+// prior is what is thought, before any window, of a steepness and the memories,
+// if the breaking point were this; ln, but for a constant.
+//
+// For a queue under heavy load, by its diffusion approximation (W. Whitt,
+// "Planning Queueing Simulations", Management Science 35, 1989), the tail of the
+// waiting time is exp(-2 T slack / v), v being the variance of the work that
+// arrives in a second: one to two times the requests that arrive within T make
+// the steepness. Twice its relaxation time, 8 steepness T / ln(allowed)^2, is
+// the memory. Both are thought with a wide margin, since services are not
+// queues alone.
+func (c *curve) prior(breaking, steepness float64, to []float64) {
+	base, memory := 0.0, usualMemory
+	if c.latency > 0 && !c.users {
+		off := math.Log(steepness/(1.5*breaking*c.latency)) / margin
+		base = -math.Log1p(off * off)
+		tail := math.Log(c.allowed)
+		memory = 8 * steepness * c.latency / (tail * tail)
+	}
+	lnMemory := math.Log(memory)
+	for m := range to {
+		off := (lnMemories[m] - lnMemory) / margin
+		to[m] = base - off*off/2
+	}
+}
+
+const (
+	margin      = 1.5  // standard deviation of ln
+	usualMemory = 0.03 // s, where no latency tells
+)

@@ -1,0 +1,124 @@
+package search
+
+import (
+	"fmt"
+	"math"
+)
+
+// wide is a width of the interval, as a share of the answer, that is worth a
+// word.
+const wide = 0.3
+
+// finish ends the search with what is known.
+func (s *Search) finish() {
+	r := s.again
+	if r.disturbed > r.clean {
+		s.fail("cannot tell: %v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.advice())
+		return
+	}
+	if s.missed == 0 || len(s.met) == 0 && s.stage == Bracket {
+		s.unbroken()
+		return
+	}
+	s.look()
+	if len(s.posteriors) == 0 {
+		s.unbroken()
+		return
+	}
+	low, load, high := s.interval()
+	if load >= s.ceiling && len(s.met) > 0 {
+		s.atLeast()
+		return
+	}
+	s.result.Load, s.result.Low, s.result.High = load, low, max(high, load)
+	switch {
+	case r.disturbed > 0:
+		s.result.Reason = fmt.Sprintf("%v took CPU in %d of %d windows, which are left out: the interval is wider for it", r.by, r.disturbed, r.disturbed+r.clean)
+	case s.limited && high > s.ceiling:
+		s.result.Reason = fmt.Sprintf("from %s on the generator or the host was the limit, not the service: how much more it may bear is an estimate", show(s.limit))
+	case high-low > wide*load:
+		s.result.Reason = fmt.Sprintf("the interval is wide: too few requests failed or passed near %s in %v of traffic to tell more", show(load), s.traffic)
+	}
+	s.end()
+}
+
+// unbroken ends a search whose budget was spent before it found two loads, one
+// that meets the objective and one that misses it.
+func (s *Search) unbroken() {
+	switch {
+	case len(s.met) > 0:
+		s.atLeast()
+	case s.missed > 0:
+		s.fail("it misses the objective at every load tried, down to %s, and the time for the search is spent: begin lower", show(s.lowest))
+	default:
+		s.fail("the time for the search, %v, is too short to tell anything", s.config.Budget)
+	}
+}
+
+// atLeast ends a search with a lower bound: the highest load that was met.
+func (s *Search) atLeast() {
+	load := 0.0
+	for _, met := range s.met {
+		if met <= s.ceiling {
+			load = max(load, met)
+		}
+	}
+	s.result.Load, s.result.Low, s.result.High = load, load, math.Inf(1)
+	if s.limited && len(s.posteriors) > 0 { // a window missed below it, which others outweigh
+		low, _, _ := s.interval()
+		s.result.Low = min(low, load)
+	}
+	s.result.AtLeast, s.result.Limited = true, s.limited
+	switch {
+	case s.limited:
+		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit, not the service, which may bear more", show(load))
+	case load >= s.config.Most:
+		s.result.Reason = fmt.Sprintf("the objective is still met at %s, the highest load asked for", show(load))
+	default:
+		s.result.Reason = fmt.Sprintf("the time for the search was spent before a load missed the objective; the highest one tried was %s: begin higher", show(s.highest))
+	}
+	s.end()
+}
+
+// gone ends a search whose service can no longer be measured since a load.
+func (s *Search) gone(load float64, why string) {
+	below := 0.0
+	for _, met := range s.met {
+		if met < load {
+			below = max(below, met)
+		}
+	}
+	if below == 0 {
+		s.fail("the service was gone at a load of %s: %s", show(load), why)
+		return
+	}
+	s.result.Load, s.result.Low, s.result.High = below, below, load
+	if s.stage != Bracket && len(s.posteriors) > 0 {
+		low, middle, high := s.interval()
+		s.result.Low = min(low, below)
+		s.result.Load = max(min(middle, load), s.result.Low)
+		s.result.High = max(min(high, load), s.result.Load)
+	}
+	s.result.Reason = fmt.Sprintf("the search ended early, as the service was gone at a load of %s: %s", show(load), why)
+	s.end()
+}
+
+// fail ends a search that found nothing.
+func (s *Search) fail(format string, args ...any) {
+	s.result = Result{Reason: fmt.Sprintf(format, args...)}
+	s.done = true
+	s.result.Traffic = s.traffic + s.wasted
+}
+
+// end closes the books.
+func (s *Search) end() {
+	r := &s.result
+	r.Tested, r.Traffic = s.tested, s.traffic+s.wasted
+	r.Load = min(r.Load, s.config.Most)
+	if s.config.Whole {
+		r.Load, r.Low = math.Max(1, math.Floor(r.Load)), math.Max(1, math.Floor(r.Low))
+		r.High = max(math.Floor(r.High), r.Load)
+	}
+	r.Low = min(r.Low, r.Load)
+	s.done = true
+}

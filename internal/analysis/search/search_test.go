@@ -1,0 +1,625 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// usual is a search for a p99, and for 99.9% of good answers.
+var usual = Config{First: 50, AllowedLate: 0.01, AllowedBad: 0.001, Late: 50 * time.Millisecond,
+	Block: 500 * time.Millisecond, Budget: 58 * time.Second}
+
+// play answers a search by a rule, and returns the steps with the result.
+func play(t *testing.T, c Config, answer func(Step) Observation) ([]Step, Result) {
+	t.Helper()
+	s := New(c)
+	var steps []Step
+	for range 1000 {
+		step, ok := s.Next()
+		if !ok {
+			return steps, s.Result()
+		}
+		steps = append(steps, step)
+		s.Saw(answer(step))
+	}
+	t.Fatal("the search does not end")
+	return nil, Result{}
+}
+
+// blocks shows that of the requests that a step asks for these shares failed.
+func blocks(s Step, late, bad float64) []Block {
+	var all []Block
+	for range s.Window / usual.Block {
+		n := max(1, s.Load*usual.Block.Seconds())
+		all = append(all, Block{Requests: int64(n), Late: int64(math.Ceil(n * late)), Bad: int64(math.Ceil(n * bad))})
+	}
+	return all
+}
+
+// wall is a service that answers all in time up to a load, and none above.
+func wall(at float64) func(Step) Observation {
+	return func(s Step) Observation {
+		late := 0.0
+		if s.Load > at {
+			late = 1
+		}
+		return Observation{Blocks: blocks(s, late, 0)}
+	}
+}
+
+func TestAWallIsFound(t *testing.T) {
+	for _, at := range []float64{26, 73, 800, 1234, 25600, 77777} {
+		steps, r := play(t, usual, wall(at))
+		if r.AtLeast || math.Abs(r.Load-at) > 0.05*at || r.Low > at || r.High < at || at > 50 && (r.Reason != "" || r.High-r.Low > 0.15*at) {
+			t.Errorf("a wall at %g: %+v after %d steps", at, r, len(steps))
+		}
+		if r.Tested == 0 || r.Tested > at {
+			t.Errorf("a wall at %g: %g is said to have been held", at, r.Tested)
+		}
+	}
+}
+
+func TestAWallOfUsersIsFoundExactly(t *testing.T) {
+	c := usual
+	c.Whole, c.First = true, 8
+	for _, at := range []float64{1, 2, 5, 8, 37, 150} {
+		steps, r := play(t, c, wall(at))
+		if r.Low > at || r.High < at || math.Abs(r.Load-at) > 0.03*at+1 {
+			t.Errorf("a wall at %g users: %+v", at, r)
+		}
+		for _, s := range steps {
+			if s.Load != math.Trunc(s.Load) || s.Load < 1 {
+				t.Errorf("a wall at %g users: a step of %g users", at, s.Load)
+			}
+		}
+	}
+}
+
+// One window that is wrong, whichever it is, does not mislead the search: not
+// even one of the bracket.
+func TestASingleWrongWindowIsBorne(t *testing.T) {
+	const at = 1234.0
+	for wrong := range 14 {
+		n := 0
+		_, r := play(t, usual, func(s Step) Observation {
+			o := wall(at)(s)
+			if n == wrong {
+				late := 1.0
+				if s.Load > at {
+					late = 0
+				}
+				o.Blocks = blocks(s, late, 0)
+			}
+			n++
+			return o
+		})
+		if r.Low > at || r.High < at {
+			t.Errorf("window %d wrong: %+v, want an interval that holds %g", wrong, r, at)
+		}
+	}
+}
+
+func TestNothingMeetsTheObjective(t *testing.T) {
+	for name, shares := range map[string][2]float64{"late": {1, 0}, "no good answer": {0, 1}} {
+		steps, r := play(t, usual, func(s Step) Observation { return Observation{Blocks: blocks(s, shares[0], shares[1])} })
+		if r.Load != 0 || r.Low != 0 || r.High != 0 || !strings.Contains(r.Reason, "even at the lowest load tried") || !strings.Contains(r.Reason, name) {
+			t.Errorf("all %s: %+v, want a reason in words", name, r)
+		}
+		if lowest := steps[len(steps)-1].Load; lowest != usual.First/64 {
+			t.Errorf("all %s: the lowest load is %g", name, lowest)
+		}
+		for _, s := range steps[1:] {
+			if !s.Drain {
+				t.Errorf("all %s: step %d does not drain what the one before left", name, s.Number)
+			}
+		}
+	}
+}
+
+func TestNothingMissesTheObjective(t *testing.T) {
+	c := usual
+	c.Most = 700
+	steps, r := play(t, c, func(s Step) Observation { return Observation{Blocks: blocks(s, 0, 0)} })
+	if r.Load != 700 || !math.IsInf(r.High, 1) || !r.AtLeast || r.Limited || !strings.Contains(r.Reason, "highest load asked for") {
+		t.Errorf("%+v, want a lower bound of 700", r)
+	}
+	if last := steps[len(steps)-1]; last.Stage != Test || last.Load != 700 || r.Tested != 700 {
+		t.Errorf("the last step is %+v, want a test of 700", last)
+	}
+}
+
+func TestTheHighestLoadMissesOnlyInTheLongerWindow(t *testing.T) {
+	c := usual
+	c.Most = 700
+	_, r := play(t, c, func(s Step) Observation {
+		if s.Stage == Bracket {
+			return Observation{Blocks: blocks(s, 0, 0)}
+		}
+		return wall(650)(s)
+	})
+	if r.AtLeast || r.Low > 650 || r.High < 650 || r.Load > 700 {
+		t.Errorf("%+v, want 650", r)
+	}
+}
+
+func TestAWeakGeneratorIsNeverTheServicesBreakingPoint(t *testing.T) {
+	for _, weak := range []float64{120, 3000, 3300, 6400} {
+		_, r := play(t, usual, func(s Step) Observation {
+			o := wall(weak)(s)
+			o.Limited = s.Load > weak
+			return o
+		})
+		if !r.AtLeast || !r.Limited || r.Load > weak || r.Load < weak/1.1 || !math.IsInf(r.High, 1) || !strings.Contains(r.Reason, "may bear more") {
+			t.Errorf("a generator that makes %g: %+v, want a lower bound", weak, r)
+		}
+	}
+}
+
+// limitedAt is a service that is a wall, loaded by a generator that cannot make
+// more than a load: above it the windows miss, and tell nothing of the service.
+func limitedAt(wallAt, weak float64) func(Step) Observation {
+	return func(s Step) Observation {
+		o := wall(min(wallAt, weak))(s)
+		o.Limited = s.Load > weak
+		return o
+	}
+}
+
+// A generator that can make only a little more than what the service bears does
+// not hide where that is; one that makes less gives a bound, and a near one.
+func TestAGeneratorThatIsLittleStrongerThanTheService(t *testing.T) {
+	const at = 1000.0
+	for _, weak := range []float64{1050, 1100, 1300, 1590} {
+		_, r := play(t, usual, limitedAt(at, weak))
+		if r.AtLeast || r.Limited || r.Low > at || r.High < at || math.Abs(r.Load-at) > 0.05*at {
+			t.Errorf("a generator that makes %g: %+v, want an interval that holds %g", weak, r, at)
+		}
+		if r.Tested == 0 || r.Tested > at {
+			t.Errorf("a generator that makes %g: %g is said to have been held", weak, r.Tested)
+		}
+	}
+	for _, weak := range []float64{900, 999} {
+		_, r := play(t, usual, limitedAt(at, weak))
+		if !r.AtLeast || !r.Limited || r.Load > weak || r.Load < 0.94*weak || r.Tested != r.Load {
+			t.Errorf("a generator that makes %g: %+v, want a lower bound near it", weak, r)
+		}
+	}
+}
+
+// What was seen below the generator's limit is kept where the limit is met late,
+// while narrowing or testing.
+func TestAGeneratorThatWeakensKeepsWhatIsKnown(t *testing.T) {
+	const at = 1000.0
+	for from := 6; from < 14; from++ {
+		n := 0
+		_, r := play(t, usual, func(s Step) Observation {
+			o := wall(at)(s)
+			if n++; n > from && s.Load > 1040 {
+				o = Observation{Blocks: blocks(s, 1, 0), Limited: true}
+			}
+			return o
+		})
+		if r.AtLeast || r.Low > at || r.High < at {
+			t.Errorf("weaker from step %d on: %+v, want an interval that holds %g", from, r, at)
+		}
+	}
+}
+
+// One window below the limit that missed by chance is no breaking point, where all
+// others there met the objective.
+func TestAGeneratorThatIsWeakAndOneWrongMiss(t *testing.T) {
+	for wrong := range 12 {
+		n := 0
+		_, r := play(t, usual, func(s Step) Observation {
+			o := limitedAt(5000, 1200)(s)
+			if n == wrong && !o.Limited {
+				o.Blocks = blocks(s, 0.03, 0)
+			}
+			n++
+			return o
+		})
+		if r.Load > 1200 || r.Low > 1200 || r.Load < 550 {
+			t.Errorf("window %d wrong: %+v, want a bound below 1200", wrong, r)
+		}
+		if !r.AtLeast && r.High < 1200 {
+			t.Errorf("window %d wrong: %+v, though the service bears 5000", wrong, r)
+		}
+	}
+}
+
+func TestAWeakGeneratorOfUsers(t *testing.T) {
+	c := usual
+	c.Whole, c.First = true, 8
+	for _, k := range []struct{ at, weak float64 }{{37, 40}, {37, 36}, {150, 155}, {9, 15}, {12, 8}} {
+		_, r := play(t, c, limitedAt(k.at, k.weak))
+		if bound := k.weak < k.at; r.AtLeast != bound || r.Limited != bound || r.Low > min(k.at, k.weak) || r.High < k.at {
+			t.Errorf("a wall at %g users and a generator that makes %g: %+v", k.at, k.weak, r)
+		}
+	}
+}
+
+func TestAGeneratorThatIsTooWeakForAnyLoad(t *testing.T) {
+	_, r := play(t, usual, func(s Step) Observation { return Observation{Blocks: blocks(s, 1, 0), Limited: true} })
+	if r.Load != 0 || !r.Limited || !strings.Contains(r.Reason, "nothing can be said of the service") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAGeneratorThatStumblesOnce(t *testing.T) {
+	for stumble := range 16 {
+		n := 0
+		_, r := play(t, usual, func(s Step) Observation {
+			o := wall(1234)(s)
+			if n == stumble {
+				o = Observation{Blocks: blocks(s, 1, 0), Limited: true}
+			}
+			n++
+			return o
+		})
+		if r.AtLeast || r.Low > 1234 || r.High < 1234 {
+			t.Errorf("stumbled at step %d: %+v, want 1234", stumble, r)
+		}
+	}
+}
+
+func TestANeighbourForAWhile(t *testing.T) {
+	quiet, n := time.Duration(0), 0
+	_, calm := play(t, usual, wall(1000))
+	_, r := play(t, usual, func(s Step) Observation {
+		o := wall(1000)(s)
+		if n++; n >= 8 && n < 12 {
+			quiet += s.Window
+			o = Observation{Blocks: blocks(s, 0.3, 0), Disturbed: Neighbour}
+		}
+		return o
+	})
+	if r.Low > 1000 || r.High < 1000 || r.High-r.Low < calm.High-calm.Low {
+		t.Errorf("%+v, want an interval that holds 1000 and is no narrower than %+v", r, calm)
+	}
+}
+
+func TestANeighbourThatStays(t *testing.T) {
+	n := 0
+	_, r := play(t, usual, func(s Step) Observation {
+		n++
+		if n <= 8 {
+			return Observation{Blocks: blocks(s, 0, 0)}
+		}
+		return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: Neighbour}
+	})
+	if r.Load != 0 || !strings.Contains(r.Reason, "cannot tell") || !strings.Contains(r.Reason, "neighbour") {
+		t.Errorf("%+v, want that it cannot tell", r)
+	}
+}
+
+// The words name who it was, and only a neighbour can be stopped.
+func TestTheWordsNameWhoTookTheCPU(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		early      bool // while the load is doubled
+		by         []Disturber
+		want, none string
+	}{
+		{"a neighbour, early", true, []Disturber{Neighbour}, "a neighbour took CPU for", "hypervisor"},
+		{"the hypervisor, early", true, []Disturber{Hypervisor}, "the hypervisor took CPU for", "neighbour"},
+		{"a neighbour, later", false, []Disturber{Neighbour}, "a neighbour took CPU in", "hypervisor"},
+		{"the hypervisor, later", false, []Disturber{Hypervisor}, "the hypervisor took CPU in", "stop it"},
+		{"both in turn", false, []Disturber{Neighbour, Hypervisor}, "a neighbour or the hypervisor took CPU in", "stop it"},
+	} {
+		n := 0
+		_, r := play(t, usual, func(s Step) Observation {
+			o := wall(1000)(s)
+			if s.Stage != Bracket || c.early && s.Load > 200 {
+				o = Observation{Blocks: blocks(s, 0.3, 0), Disturbed: c.by[n%len(c.by)]}
+				n++
+			}
+			return o
+		})
+		if r.Load != 0 || !strings.Contains(r.Reason, c.want) || strings.Contains(r.Reason, c.none) {
+			t.Errorf("%s: %+v, want %q and no %q", c.name, r, c.want, c.none)
+		}
+	}
+}
+
+// While the load is doubled nothing is known yet that a neighbour could make less
+// sure: its windows are made again, and the budget stays whole.
+func TestANeighbourWhileTheLoadIsDoubled(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		d     time.Duration // of the neighbour's traffic
+		found bool
+	}{
+		{"for 20 s", 20 * time.Second, true},
+		{"for as long as the search may take", usual.Budget, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			noisy := time.Duration(0)
+			_, calm := play(t, usual, wall(1000))
+			_, r := play(t, usual, func(s Step) Observation {
+				if s.Load < 400 || noisy >= c.d {
+					return wall(1000)(s)
+				}
+				noisy += s.Settle + s.Window
+				return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: Neighbour}
+			})
+			if !c.found {
+				if r.Load != 0 || !strings.Contains(r.Reason, "cannot tell") || !strings.Contains(r.Reason, "neighbour") {
+					t.Errorf("%+v, want that it cannot tell", r)
+				}
+				return
+			}
+			calm.Traffic += noisy
+			if r != calm {
+				t.Errorf("%+v, want %+v as without the neighbour", r, calm)
+			}
+		})
+	}
+}
+
+func TestAServiceThatIsGone(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		after int
+		load  bool // an answer none the less
+	}{{"at once", 0, false}, {"while bracketing", 3, true}, {"while narrowing", 9, true}} {
+		n := 0
+		steps, r := play(t, usual, func(s Step) Observation {
+			o := wall(1234)(s)
+			if n == c.after {
+				o = Observation{Gone: "it was OOM-killed three times"}
+			}
+			n++
+			return o
+		})
+		if len(steps) != c.after+1 || (r.Load > 0) != c.load || !strings.Contains(r.Reason, "OOM-killed") {
+			t.Errorf("%s: %+v after %d steps", c.name, r, len(steps))
+		}
+	}
+}
+
+// hangs is a service that gives no good answer any more once a load was above
+// what it bears, or from the middle of that window on. What is under way at a
+// window's end is overdue then.
+func hangs(at float64, middle bool) func(Step) Observation {
+	hung := false
+	return func(s Step) Observation {
+		before := hung
+		if hung = hung || s.Load > at; !hung {
+			return Observation{Blocks: blocks(s, 0, 0)}
+		}
+		all := blocks(s, 1, 1)
+		last := &all[len(all)-1]
+		last.Bad, last.Overdue = last.Bad/2, last.Requests-last.Bad/2
+		if middle && !before {
+			all[0].Bad, all[0].Late = 0, 0
+		}
+		return Observation{Blocks: all}
+	}
+}
+
+func TestAServiceThatStopsAnswering(t *testing.T) {
+	short := usual
+	short.Budget = 12 * time.Second // spent with the window in which it hangs
+	for name, c := range map[string]struct {
+		Config
+		middle bool
+	}{"with time left": {usual, false}, "with its last window": {short, false}, "in the middle of a window": {usual, true}, "in the middle of its last": {short, true}} {
+		steps, r := play(t, c.Config, hangs(2000, c.middle))
+		last := steps[len(steps)-1]
+		if last.Stage != Recover || last.Load != 50 || !last.Drain {
+			t.Errorf("%s: the last step is %+v", name, last)
+		}
+		if !strings.Contains(r.Reason, "at a load of 3200: the service stopped answering: none of ") || !strings.Contains(r.Reason, "nor one of 50 at 50, which") {
+			t.Errorf("%s: reason %q", name, r.Reason)
+		}
+		if r.Load <= 0 || r.Load > 3200 || r.Low > 2000 || r.High < 2000 || r.AtLeast {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if before := steps[len(steps)-2]; before.Stage != Recover {
+			t.Errorf("%s: it was asked once, and one window decides nothing", name)
+		}
+	}
+	// It dies while it is asked.
+	hung := hangs(2000, false)
+	_, r := play(t, usual, func(s Step) Observation {
+		o := hung(s)
+		if s.Stage == Recover {
+			o.Gone = "it died"
+		}
+		return o
+	})
+	if r.Load != 1600 || r.Low != 1600 || r.High != 3200 || !strings.Contains(r.Reason, "at a load of 3200: it died") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAServiceThatAnswersAgain(t *testing.T) {
+	fails := func(s Step) Observation { // all above 2000, and works again below
+		bad := 0.0
+		if s.Load > 2000 {
+			bad = 1
+		}
+		return Observation{Blocks: blocks(s, 0, bad)}
+	}
+	if _, r := play(t, usual, fails); strings.Contains(r.Reason, "gone") || r.Low > 2000 || r.High < 2000 {
+		t.Errorf("%+v", r)
+	}
+	// Silent for a while, whatever is asked, and then as before.
+	silent, wasAsked := 0, false
+	steps, r := play(t, usual, func(s Step) Observation {
+		switch {
+		case s.Stage == Recover:
+			wasAsked = true
+			answer := blocks(s, 0, 0)
+			last := &answer[len(answer)-1]
+			last.Requests, last.Bad = 1, 1 // one that fails by chance tells nothing
+			return Observation{Blocks: answer}
+		case s.Load > 2000 && silent == 0 || silent > 0 && silent < doubtful:
+			silent++
+			return Observation{Blocks: blocks(s, 1, 1)}
+		}
+		return fails(s)
+	})
+	if last := steps[len(steps)-1]; !wasAsked || last.Stage == Recover || strings.Contains(r.Reason, "gone") {
+		t.Errorf("asked %v, last step %+v: %+v", wasAsked, last, r)
+	}
+	// Who takes the CPU while it is asked may be why it does not answer.
+	hung, asked := hangs(2000, false), 0
+	_, r = play(t, usual, func(s Step) Observation {
+		o := hung(s)
+		if s.Stage == Recover {
+			asked++
+			o.Disturbed = Hypervisor
+		}
+		return o
+	})
+	if strings.Contains(r.Reason, "gone") || asked == 0 || asked%mostUnclear != 0 {
+		t.Errorf("asked %d times: %+v", asked, r)
+	}
+}
+
+func TestAServiceThatDoesNotAnswer(t *testing.T) {
+	steps, r := play(t, usual, func(Step) Observation { return Observation{} })
+	if len(steps) != 3 || r.Load != 0 || !strings.Contains(r.Reason, "no request ended") {
+		t.Errorf("%+v after %d steps", r, len(steps))
+	}
+}
+
+func TestTooLittleTime(t *testing.T) {
+	c := usual
+	c.Budget = time.Second
+	if steps, r := play(t, c, wall(100)); len(steps) != 0 || !strings.Contains(r.Reason, "too short") {
+		t.Errorf("%+v after %d steps", r, len(steps))
+	}
+	c.Budget = 6 * time.Second
+	_, r := play(t, c, wall(1e6))
+	if !r.AtLeast || r.Load != 400 || !strings.Contains(r.Reason, "begin higher") {
+		t.Errorf("%+v, want at least 400", r)
+	}
+}
+
+func TestNoObjective(t *testing.T) {
+	for _, c := range []Config{{AllowedLate: -1, AllowedBad: -1}, {AllowedLate: 1, AllowedBad: math.NaN()}} {
+		if steps, r := play(t, c, wall(100)); len(steps) != 0 || !strings.Contains(r.Reason, "no objective") {
+			t.Errorf("%+v after %d steps", r, len(steps))
+		}
+	}
+}
+
+func TestBlocksMissTheObjectiveTogether(t *testing.T) {
+	both, late := Config{AllowedLate: 0.01, AllowedBad: 0.001}, Config{AllowedLate: 0.01, AllowedBad: -1}
+	for _, c := range []struct {
+		name   string
+		config Config
+		blocks []Block
+		want   bool
+	}{
+		{"nothing seen", both, nil, false},
+		{"as many late as may be", both, []Block{{Requests: 100}, {Requests: 100, Late: 2}}, false},
+		{"one more", both, []Block{{Requests: 100}, {Requests: 100, Late: 3}}, true},
+		{"too many bad", both, []Block{{Requests: 1000}, {Requests: 100, Bad: 2}}, true},
+		{"bad ones, where no availability is asked", late, []Block{{Requests: 100, Bad: 100}}, false},
+		{"nothing asked", Config{AllowedLate: -1, AllowedBad: 1}, []Block{{Requests: 100, Late: 100, Bad: 100}}, false},
+	} {
+		if got := c.config.Missed(c.blocks); got != c.want {
+			t.Errorf("%s: missed is %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAWindowIsHopeless(t *testing.T) {
+	good, bad, late := Block{Requests: 100}, Block{Requests: 100, Bad: 100}, Block{Requests: 100, Late: 100}
+	for _, c := range []struct {
+		name   string
+		blocks []Block
+		want   bool
+	}{
+		{"nothing seen", nil, false},
+		{"too little seen", []Block{late}, false},
+		{"all good", []Block{good, good, good}, false},
+		{"all late", []Block{late, late}, true},
+		{"all bad", []Block{bad, bad}, true},
+		{"half of each", []Block{{Requests: 100, Late: 50}, {Requests: 100, Bad: 50}}, false},
+		{"it was late, and has recovered", []Block{late, late, good}, false},
+		{"a burst so late that it might pass", []Block{good, {Requests: 100, Late: 60}}, false},
+		{"no request", []Block{{}, {}}, false},
+	} {
+		s := New(usual)
+		s.stage, s.load = Narrow, 200
+		s.Next()
+		if got := s.Hopeless(c.blocks); got != c.want {
+			t.Errorf("%s: hopeless is %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A window of an overloaded service that is cut short leads to the same answer
+// as one that is not.
+func TestACutWindowDoesNotBias(t *testing.T) {
+	k := mm1(1000, .05, .01, 0)
+	whole, cut := sum(k.searches(10), k.truth), summary{}
+	var results []Result
+	for seed := range 10 {
+		w := k.world(uint64(seed))
+		w.whole = true
+		results = append(results, w.run(k.config()))
+	}
+	cut = sum(results, k.truth)
+	if math.Abs(whole.bias-cut.bias) > 2 || cut.held < 90 {
+		t.Errorf("windows cut short: error %+.1f%%; measured whole: %+.1f%%", whole.bias, cut.bias)
+	}
+}
+
+func TestTheSameObservationsLeadToTheSameSteps(t *testing.T) {
+	k := mm1(1000, .05, .01, 0)
+	s, w := New(k.config()), k.world(1)
+	var steps []Step
+	var seen []Observation
+	for step, ok := s.Next(); ok; step, ok = s.Next() {
+		o := w.step(s, step, 0.5)
+		steps, seen = append(steps, step), append(seen, o)
+		s.Saw(o)
+	}
+	again := New(k.config())
+	for i, o := range seen {
+		step, ok := again.Next()
+		if twice, _ := again.Next(); !ok || step != steps[i] || twice != step {
+			t.Fatalf("step %d is %+v, was %+v", i, step, steps[i])
+		}
+		again.Saw(o)
+	}
+	if _, ok := again.Next(); ok || !reflect.DeepEqual(again.Result(), s.Result()) {
+		t.Errorf("the result is %+v, was %+v", again.Result(), s.Result())
+	}
+}
+
+// A neighbour that takes CPU in some windows and is not noticed in others.
+func TestANoisyHostDoesNotMislead(t *testing.T) {
+	k := mdk(4, 1000, .015, .01, 0)
+	held := 0
+	for seed := range 10 {
+		w := k.world(uint64(seed))
+		rng := rand.New(rand.NewPCG(uint64(seed), 1))
+		s := New(k.config())
+		for step, ok := s.Next(); ok; step, ok = s.Next() {
+			o := w.step(s, step, 0.5)
+			if rng.Float64() < 0.2 {
+				o.Disturbed = Neighbour
+				for i := range o.Blocks {
+					o.Blocks[i].Late = o.Blocks[i].Requests / 2
+				}
+			}
+			s.Saw(o)
+		}
+		if r := s.Result(); r.Low <= k.breaking() && k.breaking() <= r.High {
+			held++
+		}
+	}
+	if held < 9 {
+		t.Errorf("the truth was held in %d of 10 searches", held)
+	}
+}

@@ -1,0 +1,345 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// How long windows are. Settling and windows grow towards the answer: a window
+// begins in the state that the load before has left, which is the steadier the
+// nearer the loads are.
+var (
+	ofBracket = lengths{settle: 500 * time.Millisecond, window: time.Second}
+	ofNarrow  = lengths{settle: time.Second, window: 3 * time.Second}
+	ofTest    = lengths{settle: time.Second, window: 6 * time.Second}
+)
+
+type lengths struct{ settle, window time.Duration }
+
+// afterDrain is added to settling where the step begins with an empty service.
+const afterDrain = 500 * time.Millisecond
+
+const (
+	mostSteps = 200
+	// sure is the width of the interval, as a share of the answer, from which
+	// on no further window is spent.
+	sure = 0.05
+	// tests are so many that the budget keeps time for them.
+	tests = 2
+	// lowestShare of the first load is the lowest load that is tried.
+	lowestShare = 1.0 / 64
+	// mostEmpty is so many windows in a row that show no request, that the search
+	// ends.
+	mostEmpty = 3
+	// alike is a load that is as good as another for confirming it.
+	alike = 0.03
+	// mostConfirmed is how many loads are tried again for that.
+	mostConfirmed = 2
+	// near is a change of load, as a share, that leaves a steady state nearly
+	// as it is.
+	near = 0.1
+)
+
+// lengths gives the next step's, cut to the budget; window is 0 where nothing
+// useful fits.
+func (s *Search) lengths() (settle, window time.Duration) {
+	l, least := ofBracket, ofBracket.window
+	switch s.stage {
+	case Narrow:
+		l, least = ofNarrow, ofNarrow.window/2
+	case Test:
+		l, least = ofTest, ofTest.window/3
+	}
+	if s.drain && s.stage != Bracket {
+		l.settle += afterDrain
+	}
+	settle, window = s.whole(l.settle), s.whole(l.window)
+	left := (s.config.Budget - s.traffic).Truncate(s.config.Block)
+	window = min(window, left-settle)
+	if window < s.whole(least) {
+		return 0, 0
+	}
+	return settle, window
+}
+
+// whole rounds up to whole blocks.
+func (s *Search) whole(d time.Duration) time.Duration {
+	b := s.config.Block
+	return max(1, (d+b-1)/b) * b
+}
+
+// mustRepeat tells whether a window says nothing of the service, so that it is
+// left out and its step, which took so much traffic, given again. Too many of
+// them end the search.
+func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
+	r := &s.again
+	if w.n == 0 {
+		if r.empty++; r.empty == mostEmpty {
+			s.fail("no request ended in %d windows at a load of %s: the service does not answer, or so slowly that nothing can be judged", r.empty, show(s.step.Load))
+		}
+		return true
+	}
+	r.empty = 0
+	if o.Limited && w.missed {
+		if r.limited++; r.limited > 1 {
+			r.limited = 0
+			s.lower()
+		}
+		return true
+	}
+	r.limited = 0
+	if o.Disturbed == 0 || s.stage == Bracket && !w.missed { // who takes CPU makes nothing better
+		return false
+	}
+	if s.stage != Bracket {
+		r.disturbed++
+		r.by |= o.Disturbed
+		return true
+	}
+	r.early |= o.Disturbed
+	s.traffic -= took
+	if s.wasted += took; s.wasted >= s.config.Patience {
+		s.fail("cannot tell: %v took CPU for %v while the load was doubled; %s", r.early, s.wasted, r.early.advice())
+	}
+	return true
+}
+
+// learn adds a window to what is known.
+func (s *Search) learn(w window) {
+	seconds := (time.Duration(w.blocks) * s.config.Block).Seconds()
+	l := look{load: s.step.Load, n: w.n, window: seconds, held: s.step.Settle.Seconds() + seconds,
+		single: w.cut && w.missed}
+	if !s.step.Drain && s.before.load > 0 && math.Abs(l.load/s.before.load-1) < near {
+		l.held += s.before.held
+	}
+	s.before = l
+	if s.late != nil {
+		l.k = w.late
+		s.late.saw(l)
+	}
+	if s.bad != nil {
+		l.k = w.bad
+		s.bad.saw(l)
+	}
+	if s.lowest == 0 {
+		s.lowest = l.load
+	}
+	s.lowest, s.highest = min(s.lowest, l.load), max(s.highest, l.load)
+	if w.missed {
+		s.failed = append(s.failed, l.load)
+	} else {
+		s.met = append(s.met, l.load)
+	}
+	if s.stage == Bracket {
+		return
+	}
+	s.longest = max(s.longest, l.held)
+	s.again.clean++
+	if w.clearly {
+		s.misses = append(s.misses, l.load)
+	}
+	if s.stage == Test && !w.missed {
+		s.tested = l.load
+	}
+}
+
+// decide chooses the next load.
+func (s *Search) decide(w window) {
+	switch s.stage {
+	case Bracket:
+		s.bracket(w)
+	case Narrow:
+		s.narrowed++
+		s.narrow()
+	case Test:
+		s.test(w)
+	}
+}
+
+// bracket doubles the load until it clearly misses the objective, or halves it
+// until it meets it.
+func (s *Search) bracket(w window) {
+	load := s.step.Load
+	if w.clearly || w.missed && s.limited { // below the generator's limit there is no clearer one to come
+		s.missed = load
+	}
+	switch {
+	case s.missed > 0 && len(s.met) > 0:
+		s.stage = Narrow
+		s.narrow()
+	case s.missed > 0:
+		lowest := s.config.First * lowestShare
+		if s.config.Whole {
+			lowest = max(lowest, 1)
+		}
+		if load <= lowest {
+			s.fail("it misses the objective even at the lowest load tried, %s: %s", show(load), w.words(s))
+			return
+		}
+		s.load = s.fit(max(load/2, lowest))
+	case s.limited:
+		s.approach()
+	case load >= s.ceiling:
+		s.stage = Test
+	default:
+		s.load = s.fit(2 * load)
+	}
+}
+
+// spread are the quantiles of the breaking point at which windows are taken, in
+// turn. Most lie above the middle, where more requests fail and a window tells
+// more.
+var spread = []float64{.5, .8, .4, .8, .5, .8}
+
+// narrow looks where the breaking point may be, and goes on to testing where it
+// is known well, or where time is left for that only.
+func (s *Search) narrow() {
+	s.look()
+	settled := ofTest.settle + ofTest.window
+	left := s.config.Budget - s.traffic - ofNarrow.settle - ofNarrow.window
+	if s.width() < sure || left < tests*settled {
+		if load := s.unconfirmed(); load > 0 && left >= settled {
+			s.load = load
+			return
+		}
+		s.stage = Test
+		s.load = s.fit(quantile(s.posteriors, 0.5))
+		return
+	}
+	s.load = s.fit(min(quantile(s.posteriors, spread[s.narrowed%len(spread)]), 2*s.highest))
+}
+
+// unconfirmed is the lowest load that clearly missed the objective, where no
+// other window says the same: a single one may have been wrong, and all windows
+// since then lay below it. 0 where there is none, or no time for more.
+func (s *Search) unconfirmed() float64 {
+	if len(s.misses) == 0 || s.confirmed == mostConfirmed {
+		return 0
+	}
+	lowest, same := slices.Min(s.misses), 0
+	for _, load := range s.misses {
+		if load <= lowest*(1+alike) {
+			same++
+		}
+	}
+	if same > 1 {
+		return 0
+	}
+	s.confirmed++
+	return s.fit(lowest)
+}
+
+// test takes longer windows at what is the answer by then. They are windows as
+// all others are: one that misses the objective moves the answer down, by as
+// much as it is worth.
+func (s *Search) test(w window) {
+	if s.missed == 0 && !w.missed {
+		s.atLeast()
+		return
+	}
+	if s.missed == 0 { // the highest load is too high after all
+		s.missed = s.step.Load
+		s.stage = Narrow
+		s.narrow()
+		return
+	}
+	s.look()
+	middle := quantile(s.posteriors, 0.5)
+	if s.width() < sure && s.tested > 0 && s.doubt.windows == 0 || s.limited && !w.missed && s.step.Load == s.ceiling && middle >= s.ceiling {
+		s.finish()
+		return
+	}
+	s.load = s.fit(middle)
+}
+
+// look computes what is known of the breaking point. A part of the objective
+// that no window has missed says nothing: too few requests to see a rare
+// failure are no reason to expect one.
+func (s *Search) look() {
+	s.posteriors = s.posteriors[:0]
+	for _, c := range []*curve{s.late, s.bad} {
+		if c == nil || !c.missed() {
+			continue
+		}
+		c.settle(s.missed / 4)
+		s.posteriors = append(s.posteriors, c.between(s.lowest/2, s.highest*2))
+	}
+}
+
+// forget leaves out what was missed from a load on.
+func (c *curve) forget(limit float64) {
+	c.looks = slices.DeleteFunc(c.looks, func(l *look) bool { return l.load >= limit && above(l.k, l.n, c.allowed) })
+}
+
+// missed tells whether a window's share was above the allowed one.
+func (c *curve) missed() bool {
+	for _, l := range c.looks {
+		if above(l.k, l.n, c.allowed) {
+			return true
+		}
+	}
+	return false
+}
+
+// interval is the 95% interval of the breaking point, and its middle.
+//
+// Two things widen it that the curve cannot know. Downwards, what the windows
+// could not show: a queue that grows to the objective's latency only after the
+// longest time that a load was held. Upwards, a wall: between it and the lowest
+// load that clearly missed, nothing was seen, whatever the curve's shape says.
+func (s *Search) interval() (low, middle, high float64) {
+	low, middle, high = quantile(s.posteriors, 0.025), quantile(s.posteriors, 0.5), quantile(s.posteriors, 0.975)
+	if s.late != nil && s.longest > 0 {
+		low /= 1 + s.late.latency/s.longest
+	}
+	unseen := s.missed
+	for _, load := range s.misses {
+		if load > high {
+			unseen = min(unseen, load)
+		}
+	}
+	return low, middle, max(high, min(unseen, high*(1+unknown)))
+}
+
+// unknown is how far above the interval, as a share, a wall may lie.
+const unknown = 0.01
+
+func (s *Search) width() float64 {
+	low, middle, high := s.interval()
+	return (high - low) / middle
+}
+
+// fit makes a load one that may be asked for.
+func (s *Search) fit(load float64) float64 {
+	if s.config.Whole {
+		load = max(1, math.Round(load))
+	}
+	return min(load, s.ceiling)
+}
+
+// words says by what a window missed the objective.
+func (w window) words(s *Search) string {
+	text := ""
+	if s.late != nil && above(w.late, w.n, s.late.allowed) {
+		text = fmt.Sprintf("%s of the requests were late, %s may be", percent(w.late/w.n), percent(s.late.allowed))
+	}
+	if s.bad != nil && above(w.bad, w.n, s.bad.allowed) {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("%s had no good answer, %s may have none", percent(w.bad/w.n), percent(s.bad.allowed))
+	}
+	return text
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }
+
+// show writes a load with four figures, and never with an exponent.
+func show(load float64) string {
+	if load >= 1000 {
+		return fmt.Sprintf("%.0f", load)
+	}
+	return fmt.Sprintf("%.4g", load)
+}

@@ -1,0 +1,234 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// searched is one trial's search for the breaking point, built again from the
+// record: the same observations lead to the same answer.
+type searched struct {
+	exp   *experiment.Experiment
+	plan  *experiment.Cell
+	steps []searchedStep // in their order
+	found search.Result
+	ended bool // found is known
+}
+
+// searchedStep is a step with what its window showed, and how many replicas
+// died from its begin to the next one's.
+type searchedStep struct {
+	signals.SearchStep
+	window     *Observed
+	deaths     serverSums
+	start, end int64           // of the window, as far as agents saw it; unix nanoseconds
+	used       bool            // the search learned from it; known with its result
+	causes     *causes.Builder // of the window's frames, where it may be the one that tested the answer
+}
+
+func newSearched(e *experiment.Experiment, plan *experiment.Cell, steps []signals.SearchStep) *searched {
+	s := &searched{exp: e, plan: plan}
+	for _, step := range steps {
+		one := searchedStep{SearchStep: step, window: Observe(e, plan, step.Load), deaths: serverSums{replicas: map[int]bool{}}}
+		if step.Stage == string(search.Test) {
+			one.causes = newCauses(plan)
+		}
+		s.steps = append(s.steps, one)
+	}
+	slices.SortFunc(s.steps, func(a, b searchedStep) int { return cmp.Compare(a.Step, b.Step) })
+	return s
+}
+
+// add takes a frame of the trial.
+func (s *searched) add(f *signals.Frame) {
+	if step := s.at(f.Seq); step != nil {
+		step.window.Add(f)
+		if step.causes != nil {
+			step.causes.Frame(f)
+		}
+		if f.Client != nil {
+			if step.start == 0 {
+				step.start = f.Start
+			}
+			step.start, step.end = min(step.start, f.Start), max(step.end, f.End)
+		}
+	}
+	if f.Server == nil || f.Of != s.plan.Service.Name {
+		return
+	}
+	if i := sort.Search(len(s.steps), func(i int) bool { return s.steps[i].Begin >= f.End }); i > 0 {
+		s.steps[i-1].deaths.deaths(f)
+	}
+}
+
+// at is the step whose window holds an interval; nil: none.
+func (s *searched) at(seq int) *searchedStep {
+	i := sort.Search(len(s.steps), func(i int) bool { return s.steps[i].Last >= seq })
+	if i < len(s.steps) && s.steps[i].First <= seq {
+		return &s.steps[i]
+	}
+	return nil
+}
+
+// result is the search's answer.
+func (s *searched) result() search.Result {
+	if s.ended {
+		return s.found
+	}
+	s.ended = true
+	machine := search.New(SearchConfig(s.exp, s.plan))
+	for i := range s.steps {
+		step := &s.steps[i]
+		if next, ok := machine.Next(); !ok || next.Load != step.Load || string(next.Stage) != step.Stage {
+			machine.Took(s.taken(step)) // by another version of the search
+		}
+		seen := step.window.Observation()
+		seen.Gone = step.Gone
+		step.used = machine.Saw(seen)
+	}
+	machine.Next() // a search that has seen enough says so when it is asked for more
+	machine.End("the search was broken off")
+	s.found = machine.Result()
+	return s.found
+}
+
+// taken is a step as the search would have asked for it.
+func (s *searched) taken(step *searchedStep) search.Step {
+	every := s.exp.Measure.Interval
+	window := time.Duration(step.Last-step.First+1) * every
+	if step.Cut {
+		window += every // it was cut short of this at least
+	}
+	return search.Step{Number: step.Step, Stage: search.Stage(step.Stage), Load: step.Load, Settle: every, Window: window}
+}
+
+func (s *searchedStep) measured() bool { return s.Last >= s.First }
+
+// tests are the windows that tested the answer.
+func (s *searched) tests() (all []*searchedStep) {
+	load := s.result().Tested
+	for i := range s.steps {
+		if step := &s.steps[i]; load > 0 && step.used && step.Stage == string(search.Test) && step.Load == load {
+			all = append(all, step)
+		}
+	}
+	return all
+}
+
+// tested is what the windows that tested the answer show; nil where none did.
+func (s *searched) tested() *tally {
+	var all *tally
+	for _, step := range s.tests() {
+		if all == nil {
+			all = newTally()
+		}
+		all.merge(step.window.tally)
+	}
+	return all
+}
+
+// windows merges what whole windows showed into one tally a load.
+func (s *searched) windows(byLoad map[float64]*tally) {
+	s.result()
+	for i := range s.steps {
+		step := &s.steps[i]
+		if step.Cut || !step.used {
+			continue
+		}
+		if byLoad[step.Load] == nil {
+			byLoad[step.Load] = newTally()
+		}
+		byLoad[step.Load].merge(step.window.tally)
+	}
+}
+
+// disturbers are who took CPU in any window.
+func (s *searched) disturbers() (by search.Disturber) {
+	for i := range s.steps {
+		by |= s.steps[i].window.tally.noise.disturbers()
+	}
+	return by
+}
+
+// missed are the windows nearest above the answer that missed the objective,
+// together with the replicas' deaths there: what they show is why it breaks.
+func (s *searched) missed() (all *tally, bad []search.Block) {
+	nearest := math.Inf(1)
+	answer := s.result().Load
+	for i := range s.steps {
+		if step := &s.steps[i]; step.Load > answer*0.98 && s.misses(step) {
+			nearest = min(nearest, step.Load)
+		}
+	}
+	var kills, restarts *int64
+	for i := range s.steps {
+		step := &s.steps[i]
+		if step.Load < nearest || step.Load > nearest*nearby || !s.misses(step) {
+			continue
+		}
+		if all == nil {
+			all = newTally()
+		}
+		all.merge(step.window.tally)
+		kills, restarts = signals.Plus(kills, step.deaths.oomKills), signals.Plus(restarts, step.deaths.restarts)
+		bad = append(bad, step.window.Blocks()...)
+	}
+	if all != nil { // those of the windows are among them
+		all.server.oomKills, all.server.restarts = kills, restarts
+	}
+	return all, bad
+}
+
+// nearby is how much higher than the nearest one a load may be whose window
+// still tells of the same limit.
+const nearby = 1.25
+
+// misses reports whether a step missed the objective by the service's own doing:
+// what the search left out, as others took part in it or the generator was the
+// limit, does not tell.
+func (s *searched) misses(step *searchedStep) bool {
+	if step.Gone != "" {
+		return true
+	}
+	if step.Stage == string(search.Recover) { // at a load that it bears
+		return false
+	}
+	if !step.measured() || !step.used && (step.window.tally.noise.disturbers() != 0 || step.window.limited() != "") {
+		return false
+	}
+	return SearchConfig(s.exp, s.plan).Missed(step.window.Blocks())
+}
+
+// bounded tells what kept a search from higher loads, by the windows that it left
+// out for that: the generator or the host, and the figures that this rests on.
+func (s *searched) bounded() (by, evidence string) {
+	s.result()
+	var all *Observed
+	for i := range s.steps {
+		step := &s.steps[i]
+		word := ""
+		if step.measured() && !step.used && step.Stage != string(search.Recover) {
+			word = step.window.limited()
+		}
+		switch {
+		case word == "" || !SearchConfig(s.exp, s.plan).Missed(step.window.Blocks()):
+		case word != by: // the last ones lie nearest to the answer
+			by, all = word, Observe(s.exp, s.plan, step.Load)
+			fallthrough
+		default:
+			all.tally.merge(step.window.tally)
+		}
+	}
+	if by == "" {
+		return "", ""
+	}
+	return by, all.weakness(by)
+}

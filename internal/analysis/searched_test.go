@@ -1,0 +1,183 @@
+package analysis
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+func brokeAt(load, low, high float64) search.Result {
+	return search.Result{Load: load, Low: low, High: high}
+}
+
+func heldAt(load float64, limited bool) search.Result {
+	reason := "the time was spent"
+	if limited {
+		reason = "the generator was the limit"
+	}
+	return search.Result{Load: load, Low: load, High: math.Inf(1), AtLeast: true, Limited: limited, Reason: reason}
+}
+
+func noneFor(why string) search.Result { return search.Result{Reason: why} }
+
+// ended is a search that ended with a result, and what it saw: a window of the
+// service at its limit that missed at 310, and one that it left out at 520, as
+// the agent lagged.
+func ended(r search.Result) *trialTally {
+	e := searchExperiment()
+	s := newSearched(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
+	s.found, s.ended = r, true
+	s.add(client(1, signals.Measure, 100, 200*time.Millisecond))
+	s.add(server(1, signals.Measure, 0.97, 10, 9))
+	lagging := client(2, signals.Measure, 100, 150*time.Millisecond)
+	for range 10 {
+		lagging.Client.SendLag.Record(30 * time.Millisecond)
+	}
+	s.add(lagging)
+	s.steps[0].used = true
+	return &trialTally{search: s}
+}
+
+// What searches of one cell say together: where any saw the service break, that
+// is the answer; a bound is one only where all are.
+func TestSearchesArePutTogether(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		in      []search.Result
+		load    float64 // 0: none
+		low     float64
+		high    float64 // 0: none
+		atLeast bool
+		by      string
+		reason  []string
+	}{
+		{"one that broke", []search.Result{brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, nil},
+		{"three that broke: the middle, and from the lowest end to the highest",
+			[]search.Result{brokeAt(300, 290, 310), brokeAt(280, 270, 295), brokeAt(320, 305, 330)}, 300, 270, 330, false, ByCPULimit, nil},
+		{"six that broke: the interval of their median",
+			[]search.Result{brokeAt(300, 1, 999), brokeAt(301, 1, 999), brokeAt(302, 1, 999), brokeAt(303, 1, 999), brokeAt(304, 1, 999), brokeAt(305, 1, 999)}, 302.5, 300, 305, false, ByCPULimit, nil},
+		{"a bound above moves no answer, but the interval's end",
+			[]search.Result{brokeAt(300, 290, 310), heldAt(500, true)}, 300, 290, 500, false, ByCPULimit, []string{"1 of 2 searches gave only a bound, at least 500", "the generator was the limit"}},
+		{"a bound below changes nothing",
+			[]search.Result{heldAt(200, false), brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches gave only a bound, at least 200", "the time was spent"}},
+		{"one that found none is told of",
+			[]search.Result{noneFor("cannot tell"), brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches found none: cannot tell"}},
+		{"one bound, by the generator", []search.Result{heldAt(500, true)}, 500, 500, 0, true, ByGenerator, []string{"the generator was the limit"}},
+		{"bounds only: the lowest, and what made it one",
+			[]search.Result{heldAt(500, true), heldAt(400, false)}, 400, 400, 0, true, "", []string{"the time was spent; each of the 2 searches gave only a bound, the highest at least 500"}},
+		{"bounds only, the lowest by the generator",
+			[]search.Result{heldAt(500, false), heldAt(400, true)}, 400, 400, 0, true, ByGenerator, []string{"the generator was the limit; each of the 2"}},
+		{"none", []search.Result{noneFor("it misses the objective even at the lowest load")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
+		{"none, and the generator was too weak for one of them",
+			[]search.Result{{Limited: true, Reason: "too weak"}, noneFor("it misses")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
+		{"none, as the generator was too weak", []search.Result{{Limited: true, Reason: "too weak"}}, 0, 0, 0, false, ByGenerator, []string{"too weak"}},
+		{"no trial", nil, 0, 0, 0, false, "", []string{"no search could be made"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := searchExperiment()
+			all := newCell(e, &e.Cells[0])
+			for _, r := range c.in {
+				all.trials = append(all.trials, ended(r))
+			}
+			b := all.breaking(nil)
+			got := [3]float64{deref(b.RateRPS), deref(b.Low), deref(b.High)}
+			if want := [3]float64{c.load, c.low, c.high}; got != want || b.AtLeast != c.atLeast || b.Users != nil {
+				t.Errorf("%v at least %v, want %v at least %v", got, b.AtLeast, want, c.atLeast)
+			}
+			if b.LimitedBy != c.by || (b.Evidence == "") != (c.by == "") {
+				t.Errorf("limited by %q (%s), want %q", b.LimitedBy, b.Evidence, c.by)
+			}
+			for _, want := range c.reason {
+				if !strings.Contains(b.Reason, want) {
+					t.Errorf("reason %q, want %q in it", b.Reason, want)
+				}
+			}
+			if c.reason == nil && b.Reason != "" {
+				t.Errorf("reason %q, want none", b.Reason)
+			}
+		})
+	}
+}
+
+// A window that the search left out, as the generator was the limit, tells
+// nothing of why the service breaks.
+func TestWindowsThatAreLeftOutTellNoCause(t *testing.T) {
+	s := ended(brokeAt(450, 440, 460)).search // the nearest window above it is the one of the lagging agent
+	if all, _ := s.missed(); all != nil {
+		t.Errorf("%d requests of a window that was left out", all.client.requests())
+	}
+	if by, evidence := s.bounded(); by != ByGenerator || !strings.Contains(evidence, "sent more than") {
+		t.Errorf("limited by %q (%s), want the generator's lag", by, evidence)
+	}
+}
+
+// Where a search found nothing beside a neighbour, the neighbour may be why; but
+// errors are the service's own.
+func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
+	e := searchExperiment()
+	for _, c := range []struct {
+		name   string
+		errors int64
+		want   string
+	}{{"it is slow", 0, ""}, {"it answers with errors", 100, ByErrors}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSearched(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}})
+			s.found, s.ended = noneFor("it misses"), true
+			f := client(1, signals.Measure, 100, 200*time.Millisecond)
+			if c.errors > 0 {
+				f.Client.Status["500"] = c.errors
+			}
+			s.add(f)
+			s.add(server(1, signals.Measure, 0.97, 10, 9))
+			s.add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
+			s.steps[0].used = true
+			all := newCell(e, &e.Cells[0])
+			all.trials = []*trialTally{{search: s}}
+			if b := all.breaking(nil); b.LimitedBy != c.want {
+				t.Errorf("limited by %q (%s), want %q", b.LimitedBy, b.Evidence, c.want)
+			}
+		})
+	}
+}
+
+// A search that is read from its record ends as it did live: here by a machine
+// that is shown the same windows, frame by frame.
+func TestARecordedSearchEndsAsItDid(t *testing.T) {
+	e := searchExperiment()
+	machine := search.New(SearchConfig(e, &e.Cells[0]))
+	var steps []signals.SearchStep
+	var frames []*signals.Frame
+	seq := 1
+	for step, ok := machine.Next(); ok; step, ok = machine.Next() {
+		line := signals.SearchStep{Trial: 1, Step: step.Number, Stage: string(step.Stage), Load: step.Load, First: seq + 1}
+		window := Observe(e, &e.Cells[0], step.Load)
+		for range step.Window / e.Measure.Interval {
+			seq++
+			latency := 10 * time.Millisecond
+			if step.Load > 300 {
+				latency = 200 * time.Millisecond
+			}
+			f := client(seq, signals.Measure, int64(step.Load), latency)
+			window.Add(f)
+			frames = append(frames, f)
+		}
+		line.Last = seq
+		seq++ // an interval between two windows, that belongs to neither
+		frames = append(frames, client(seq, signals.Measure, 1, 10*time.Second))
+		steps = append(steps, line)
+		machine.Saw(window.Observation())
+	}
+	again := newSearched(e, &e.Cells[0], steps)
+	for _, f := range frames {
+		again.add(f)
+	}
+	if d := cmp.Diff(machine.Result(), again.result()); d != "" || machine.Result().Load == 0 {
+		t.Errorf("%+v: %s", machine.Result(), d)
+	}
+}

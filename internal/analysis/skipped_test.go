@@ -1,0 +1,77 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+func TestASkippedServiceIsTold(t *testing.T) {
+	cell := func(i int, service string) experiment.Cell {
+		return experiment.Cell{Index: i, Service: experiment.Service{Name: service}, Limits: experiment.Limits{Replicas: 1},
+			Load: experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1}}
+	}
+	b := New(&experiment.Experiment{
+		Cells:     []experiment.Cell{cell(0, "go"), cell(1, "bun"), cell(2, "bun")},
+		Measure:   experiment.Measure{Interval: time.Second, Repeats: 1},
+		Objective: &experiment.Objective{Availability: 99.9},
+		Claims:    []experiment.Claim{{Says: "bun is faster", Metric: "rate", Of: &experiment.Selector{Cell: 1}, Above: new(float64)}},
+	}, []Attempt{{Trial: 1, Cell: 0, Repeat: 1}})
+	b.Skip("bun", "npm is not there; install it")
+	s := b.Summarize(SummaryExperiment{}, nil)
+
+	var warnings []Finding
+	for _, f := range s.Findings {
+		if f.Level == "warning" {
+			warnings = append(warnings, f)
+		} else if f.Cell == nil || *f.Cell != 0 {
+			t.Errorf("a finding of a cell without trials: %+v", f)
+		}
+	}
+	want := []Finding{{Level: "warning", Title: "service bun was skipped", Text: "npm is not there; install it"}}
+	if d := cmp.Diff(want, warnings); d != "" {
+		t.Error(d)
+	}
+	for i, flagged := range []bool{false, true, true} {
+		if flags := s.Cells[i].Flags; slices.Contains(flags, "skipped") != flagged || flagged && slices.Contains(flags, "no_trials") {
+			t.Errorf("cell %d has the flags %v", i, flags)
+		}
+	}
+	if s.Cells[0].Objective.Met = ptr(true); s.Missed() {
+		t.Error("what is not installed counts as a missed objective")
+	}
+	if c := s.Claims[0]; c.Verdict != CannotTell || !strings.Contains(c.Reason, "install it") {
+		t.Errorf("the claim is %q: %q, want the reason of the skip", c.Verdict, c.Reason)
+	}
+}
+
+func TestARunIsMissedByWhatWasTried(t *testing.T) {
+	met, missed := &ObjectiveSummary{Met: ptr(true)}, &ObjectiveSummary{Met: ptr(false)}
+	cell := func(o *ObjectiveSummary, flags ...string) CellSummary { return CellSummary{Objective: o, Flags: flags} }
+	skipped := cell(&ObjectiveSummary{}, "skipped")
+	for _, c := range []struct {
+		name  string
+		cells []CellSummary
+		want  bool
+	}{
+		{"no objective", []CellSummary{cell(nil), cell(nil, "skipped")}, false},
+		{"all meet it", []CellSummary{cell(met), cell(met)}, false},
+		{"one misses it", []CellSummary{cell(met), cell(missed)}, true},
+		{"one could not be judged", []CellSummary{cell(met), cell(&ObjectiveSummary{})}, true},
+		{"one failed to run", []CellSummary{cell(met), cell(&ObjectiveSummary{}, "no_trials")}, true},
+		{"one was skipped, the rest meets it", []CellSummary{cell(met), skipped}, false},
+		{"one was skipped, the rest misses it", []CellSummary{skipped, cell(missed)}, true},
+		{"all were skipped", []CellSummary{skipped, skipped}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := (&Summary{Cells: c.cells}).Missed(); got != c.want {
+				t.Errorf("missed: %v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,258 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Blocks are the latencies of a cell in blocks of whole frames. Latencies under
+// a quota are not independent: one stall hits every request in flight. What can
+// be taken to be independent is a frame, which is several periods of the quota
+// long; so whole frames are resampled, never single requests, and a quantile's
+// interval widens with the number of stalls, not with that of requests. (Künsch,
+// Annals of Statistics 17, 1989, pages 1217 to 1241, has the method; Davison and
+// Hinkley, Bootstrap Methods and their Application, 1997, section 8.2.)
+//
+// A Blocks is not safe for use by several goroutines.
+type Blocks struct {
+	trials []*trialBlocks
+}
+
+// trialBlocks are one trial's blocks in the order of time.
+type trialBlocks struct {
+	number int
+	width  int // intervals a block
+	blocks []block
+}
+
+// block holds the latencies of some intervals, sparsely: counts by value.
+type block struct {
+	interval int // the first that it holds, divided by the width
+	counts   []count
+}
+
+// count is how many latencies share a value, in microseconds.
+type count struct{ value, n int64 }
+
+// mostBlocks bounds the blocks of a trial. Where a trial is longer, its blocks
+// are joined two by two: longer ones are as valid, and 128 are plenty.
+const mostBlocks = 256
+
+// Add takes what one agent saw in one interval of a trial (a frame's Seq); what
+// other agents saw in it joins the same block. Intervals come in the order of
+// time. What ended in the drain belongs to the last measured interval: the
+// caller gives that one's number.
+func (b *Blocks) Add(trial, interval int, latency *signals.Histogram) {
+	if latency.Count() == 0 {
+		return
+	}
+	var counts []count
+	for _, bar := range latency.HDR().Distribution() {
+		if bar.Count > 0 {
+			counts = append(counts, count{bar.To, bar.Count})
+		}
+	}
+	b.trial(trial).add(interval, counts)
+}
+
+func (b *Blocks) trial(number int) *trialBlocks {
+	for _, t := range b.trials {
+		if t.number == number {
+			return t
+		}
+	}
+	t := &trialBlocks{number: number, width: 1}
+	b.trials = append(b.trials, t)
+	return t
+}
+
+func (t *trialBlocks) add(interval int, counts []count) {
+	interval /= t.width
+	for i := len(t.blocks) - 1; i >= 0; i-- {
+		if t.blocks[i].interval == interval {
+			t.blocks[i].counts = joined(t.blocks[i].counts, counts)
+			return
+		}
+	}
+	t.blocks = append(t.blocks, block{interval, counts})
+	if len(t.blocks) > mostBlocks {
+		t.widen()
+	}
+}
+
+// widen doubles the width of the blocks.
+func (t *trialBlocks) widen() {
+	narrow := t.blocks
+	t.blocks, t.width = nil, 2*t.width
+	for _, b := range narrow {
+		if n := len(t.blocks); n > 0 && t.blocks[n-1].interval == b.interval/2 {
+			t.blocks[n-1].counts = joined(t.blocks[n-1].counts, b.counts)
+			continue
+		}
+		t.blocks = append(t.blocks, block{b.interval / 2, b.counts})
+	}
+}
+
+// joined merges counts, both ascending by value.
+func joined(a, b []count) []count {
+	out := make([]count, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].value < b[0].value:
+			out, a = append(out, a[0]), a[1:]
+		case a[0].value > b[0].value:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out = append(out, count{a[0].value, a[0].n + b[0].n})
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// Resampling says how the bootstrap draws.
+type Resampling struct {
+	Seed uint64
+	// Trials draws trials too, before their blocks, where there are several:
+	// the interval is then one for further trials, since a restarted service
+	// settles at another level. Else it is one for these very trials.
+	Trials bool
+	Times  int // 0: 999, whose 25th lowest and highest bound 95%
+}
+
+// fewBlocks is the smallest number of blocks that resampling can learn from;
+// with fewer its intervals are much too narrow.
+const fewBlocks = 10
+
+// Intervals gives the 95% percentile interval of each quantile, 0..1, of all
+// latencies together, in milliseconds; nil where there are fewer than 10 blocks.
+// The same seed gives the same intervals.
+func (b *Blocks) Intervals(quantiles []float64, how Resampling) []*Interval {
+	out := make([]*Interval, len(quantiles))
+	d := b.dense()
+	if len(d.blocks) < fewBlocks {
+		return out
+	}
+	if how.Times == 0 {
+		how.Times = 999
+	}
+	random := rand.New(rand.NewPCG(how.Seed, 0))
+	drawn := make([][]float64, len(quantiles))
+	for range how.Times {
+		d.draw(random, how.Trials)
+		for i, v := range d.quantiles(quantiles) {
+			drawn[i] = append(drawn[i], v)
+		}
+	}
+	for i := range quantiles {
+		out[i] = percentileInterval(drawn[i])
+	}
+	return out
+}
+
+// Quantiles gives the quantiles of all latencies together, in milliseconds, as
+// a signals.Histogram of them does.
+func (b *Blocks) Quantiles(quantiles []float64) []float64 {
+	d := b.dense()
+	for i := range d.times {
+		d.times[i] = 1
+	}
+	return d.quantiles(quantiles)
+}
+
+// percentileInterval bounds the middle 95% of what was drawn.
+func percentileInterval(drawn []float64) *Interval {
+	slices.Sort(drawn)
+	k := max(1, int(math.Floor(float64(len(drawn)+1)*(1-Level)/2+1e-9)))
+	return &Interval{Low: drawn[k-1], High: drawn[len(drawn)-k], Level: math.NaN()}
+}
+
+// dense is the blocks laid out for drawing: values as their place among all
+// values, and a sum that is used again and again.
+type dense struct {
+	values []int64   // ascending
+	blocks [][]place // of all trials, one trial after another
+	trials [][2]int  // which blocks are each trial's: from, to
+	times  []int64   // how often each block was drawn
+	sum    []int64   // counts by place
+}
+
+type place struct {
+	at int
+	n  int64
+}
+
+func (b *Blocks) dense() *dense {
+	d := &dense{}
+	for _, t := range b.trials {
+		for _, block := range t.blocks {
+			for _, c := range block.counts {
+				d.values = append(d.values, c.value)
+			}
+		}
+	}
+	slices.Sort(d.values)
+	d.values = slices.Compact(d.values)
+	for _, t := range b.trials {
+		from := len(d.blocks)
+		for _, block := range t.blocks {
+			places := make([]place, len(block.counts))
+			for i, c := range block.counts {
+				at, _ := slices.BinarySearch(d.values, c.value)
+				places[i] = place{at, c.n}
+			}
+			d.blocks = append(d.blocks, places)
+		}
+		d.trials = append(d.trials, [2]int{from, len(d.blocks)})
+	}
+	d.times, d.sum = make([]int64, len(d.blocks)), make([]int64, len(d.values))
+	return d
+}
+
+// draw chooses blocks with replacement: of each trial as many as it has.
+func (d *dense) draw(random *rand.Rand, trials bool) {
+	clear(d.times)
+	for i := range d.trials {
+		if trials {
+			i = random.IntN(len(d.trials))
+		}
+		from, to := d.trials[i][0], d.trials[i][1]
+		for range to - from {
+			d.times[from+random.IntN(to-from)]++
+		}
+	}
+}
+
+// quantiles of what was drawn, in milliseconds, by HdrHistogram's rule: the
+// rank is q x n rounded, at least 1. NaN where nothing was.
+func (d *dense) quantiles(quantiles []float64) []float64 {
+	clear(d.sum)
+	total := int64(0)
+	for i, times := range d.times {
+		if times == 0 {
+			continue
+		}
+		for _, p := range d.blocks[i] {
+			d.sum[p.at] += times * p.n
+			total += times * p.n
+		}
+	}
+	out := make([]float64, len(quantiles))
+	for i, q := range quantiles {
+		out[i] = d.at(min(total, max(1, int64(q*float64(total)+0.5))))
+	}
+	return out
+}
+
+// at is the value at a rank, from 1, in milliseconds.
+func (d *dense) at(rank int64) float64 {
+	for i, n := range d.sum {
+		if rank -= n; rank <= 0 && n > 0 {
+			return float64(d.values[i]) / 1000
+		}
+	}
+	return math.NaN()
+}

@@ -1,0 +1,170 @@
+package compare
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+func TestTheFirstLineSaysTheAnswer(t *testing.T) {
+	breaks := func(a, b *analysis.BreakingPoint) *Result {
+		trial := map[string][]float64{"1": {1}}
+		return compared(t, searched(fixture("before", trial), a), searched(fixture("after", trial), b))
+	}
+	several := func(b map[string][]float64) *Result {
+		return compared(t, fixture("before", map[string][]float64{"1": quick, "2": quick, "6": quick}), fixture("after", b))
+	}
+	none := &analysis.BreakingPoint{Reason: "the service died"}
+	for name, c := range map[string]struct {
+		result *Result
+		want   string
+	}{
+		"higher by far":   {one(t, quick, slow), "p99 is 4.2 times higher in B: 166 → 704 ms (95%: +528 to +547 ms)"},
+		"lower":           {one(t, slow, quick), "p99 is 76% lower in B: 704 → 166 ms (95%: −547 to −528 ms)"},
+		"no difference":   {one(t, quick, quite), "No difference in p99 was seen: 166 → 167 ms (95%: −6 to +6 ms, p 0.94, 6 and 6 trials)"},
+		"too few":         {one(t, quick[:3], slow[:3]), "p99 is 163 in A and 700 ms in B, which may be chance: 3 and 3 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"one side":        {one(t, quick, nil), "p99 was measured in A only: 166 ms"},
+		"neither":         {one(t, nil, nil), "No p99 was measured on either side."},
+		"breaks later":    {breaks(breaking(310, 300, 320), breaking(428, 410, 440)), "The breaking point is 38% higher in B: 310 → 428 requests/s (95%: +90 to +140 requests/s)"},
+		"breaks alike":    {breaks(breaking(310, 300, 320), breaking(322, 315, 330)), "No difference in the breaking point was seen: 310 → 322 requests/s (the 95% intervals of the breaking points overlap)"},
+		"at least":        {breaks(breaking(310, 300, 320), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true}), "The breaking point is at least 61% higher in B: 310 → ≥500 requests/s (95%: +170 to ∞ requests/s)"},
+		"never broke":     {breaks(breaking(310, 300, 320), none), "The breaking point was measured in A only: 310 requests/s"},
+		"in some cells":   {several(map[string][]float64{"1": quite, "2": slow, "6": quite}), "p99 is higher in B in 1 of 3 cells, most in go procs=2: 166 → 704 ms (95%: +528 to +547 ms)"},
+		"in both ways":    {several(map[string][]float64{"1": {10, 11, 12, 13, 14, 15}, "2": slow, "6": quite}), "p99 is higher in B in 1 and lower in 1 of 3 cells; the most in go procs=2: 166 → 704 ms (95%: +528 to +547 ms)"},
+		"in no cell":      {several(map[string][]float64{"1": quite, "2": quite, "6": quite}), "No difference in p99 was seen in any of 3 cells"},
+		"in some untold":  {several(map[string][]float64{"1": quite, "2": quick[:1], "6": quite}), "No difference in p99 was seen in 2 of 3 cells; in the others it cannot be told"},
+		"in all too few":  {several(map[string][]float64{"1": quick[:1], "2": quick[:1], "6": quick[:1]}), "p99 cannot be told apart in any of 3 cells: 6 and 1 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"too few of them": {compared(t, fixture("a", map[string][]float64{"1": quick[:4], "2": quick[:4]}), fixture("b", map[string][]float64{"1": slow[:4], "2": quite[:4]})), "No difference in p99 was seen in 1 of 2 cells; in the others it cannot be told"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.result.Answer != c.want {
+				t.Errorf("\n got %s\nwant %s", c.result.Answer, c.want)
+			}
+		})
+	}
+}
+
+func TestRowsHaveTheTests(t *testing.T) {
+	r := compared(t, fixture("before", map[string][]float64{"1": quick, "2": quick}), fixture("after", map[string][]float64{"1": slow, "2": quite}))
+	row := r.Pairs[0].Row("p99")
+	if *row.A != 166 || *row.B != 704 || row.Verdict != Higher || row.Trials != [2]int{6, 6} {
+		t.Errorf("%+v", *row)
+	}
+	// Six and six that do not overlap: 2 of 924; two cells.
+	if math.Abs(*row.P-2.0/924) > 1e-12 || math.Abs(*row.PHolm-2*2.0/924) > 1e-12 {
+		t.Errorf("P %v, after Holm %v", *row.P, *row.PHolm)
+	}
+	if got := *row.Percent; math.Abs(got-100**row.Difference/166) > 1e-9 {
+		t.Errorf("percent %v", got)
+	}
+	if row := r.Pairs[0].Row("availability"); row.Verdict != Alike || *row.PHolm != 1 || *row.Difference != 0 {
+		t.Errorf("the same in all trials: %+v", *row)
+	}
+	if row := r.Pairs[0].Row(breakingPoint); row != nil {
+		t.Errorf("a breaking point that was not searched: %+v", *row)
+	}
+	if r.Pairs[0].Main != "p99" || r.Pairs[1].Row("p99").Verdict != Alike {
+		t.Errorf("%+v", r.Pairs)
+	}
+}
+
+func TestSearchesOfManyTrialsAreTested(t *testing.T) {
+	a, b := fixture("before", map[string][]float64{"1": quick}), fixture("after", map[string][]float64{"1": slow})
+	searched(a, breaking(310, 100, 900))
+	searched(b, breaking(428, 100, 900))
+	for i := range 6 { // the intervals overlap, the trials do not
+		a.Cells[0].Figures.PerTrial[i].Breaking = ptr(305 + float64(i))
+		b.Cells[0].Figures.PerTrial[i].Breaking = ptr(420 + float64(i))
+	}
+	row := compared(t, a, b).Pairs[0].Row(breakingPoint)
+	if row.ByIntervals || row.Verdict != Higher || *row.Difference != 115 {
+		t.Errorf("%+v", *row)
+	}
+	// A lower bound is no sample of the breaking point: then the intervals speak.
+	b.Cells[0].Figures.Breaking.AtLeast, b.Cells[0].Figures.Breaking.High = true, nil
+	row = compared(t, a, b).Pairs[0].Row(breakingPoint)
+	if !row.ByIntervals || row.Verdict != Alike || row.High != nil || row.AtLeast != [2]bool{false, true} {
+		t.Errorf("%+v", *row)
+	}
+}
+
+func TestWhatIsNotComparableIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Cell)
+		want   string
+	}{
+		"another CPU":         {func(c *Cell) { c.Run.Host.CPUModel = "Xeon" }, "CPU: EPYC in A, Xeon in B"},
+		"more CPUs":           {func(c *Cell) { c.Run.Host.CPUs = 4 }, "CPUs: 2 in A, 4 in B"},
+		"more memory":         {func(c *Cell) { c.Run.Host.Memory = ptr(int64(16 << 30)) }, "memory: 8192 MiB in A, 16384 MiB in B"},
+		"another kernel":      {func(c *Cell) { c.Run.Host.Kernel = "6.1.0" }, "kernel: 6.18.2 in A, 6.1.0 in B"},
+		"another HZ":          {func(c *Cell) { c.Run.Host.HZ = ptr(1000) }, "kernel's HZ: 250 in A, 1000 in B"},
+		"another cgroup":      {func(c *Cell) { c.Run.Host.Cgroup = "v1" }, "cgroups: v2 in A, v1 in B"},
+		"another platform":    {func(c *Cell) { c.Run.Platform = "docker" }, "platform: local in A, docker in B"},
+		"another request":     {func(c *Cell) { c.Plan.Load.Request.Path = "/devices" }, "request: GET /isPrime/666666 in A, GET /devices in B"},
+		"another body":        {func(c *Cell) { c.Plan.Load.Request.Body = "{}" }, "request body: none in A, 2 bytes in B"},
+		"another header":      {func(c *Cell) { c.Plan.Load.Request.Headers = map[string]string{"Accept": "*/*"} }, "request headers: none in A, Accept: */* in B"},
+		"another timeout":     {func(c *Cell) { c.Plan.Load.Timeout = time.Second }, "timeout: 2s in A, 1s in B"},
+		"another objective":   {func(c *Cell) { c.Run.Experiment.Objective = nil }, "objective: p99 <= 250ms in A, none in B"},
+		"open against closed": {func(c *Cell) { c.Plan.Load.Rate, c.Plan.Load.Users = c.Plan.Load.Users, nil }, "load: closed loop, constant in A, open loop, constant in B"},
+		"a search":            {func(c *Cell) { c.Plan.Load.Find = true }, "load: closed loop, constant in A, closed loop, searched for its breaking point in B"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := fixture("before", map[string][]float64{"1": quick}), fixture("after", map[string][]float64{"1": slow})
+			c.change(&b.Cells[0])
+			_, err := Compare(matched(t, a, b), false)
+			var refused *RefusedError
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--anyway") {
+				t.Fatalf("%v; want %q", err, c.want)
+			}
+			if len(refused.Contrasts) != 1 {
+				t.Errorf("%v", refused.Contrasts)
+			}
+			r, err := Compare(matched(t, a, b), true)
+			if err != nil || len(r.Incomparable) != 1 {
+				t.Errorf("with --anyway: %v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotKnownIsNoReasonToRefuse(t *testing.T) {
+	a, b := fixture("before", map[string][]float64{"1": quick}), fixture("after", map[string][]float64{"1": slow})
+	host := &b.Cells[0].Run.Host
+	host.HZ, host.CPUModel, host.Memory = nil, "", ptr(int64(8<<30)-4096) // a kernel that keeps a page more
+	if _, err := Compare(matched(t, a, b), false); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSettingsThatDifferAreNamed(t *testing.T) {
+	a, b := fixture("before", map[string][]float64{"1": quick}), fixture("after", map[string][]float64{"1": slow})
+	c := &b.Cells[0]
+	c.Plan.Limits.CPUMillis, c.Plan.Limits.Memory = 500, 0
+	c.Plan.Service.Env = map[string]string{"GOMAXPROCS": "1", "GOGC": "off"}
+	c.Plan.Load.Users.Value = 80
+	c.Run.Host.Runtimes = map[string]string{"go": "1.27.0", "node": "26"}
+	want := "GOGC unset → off, CPU limit 1000m → 500m, memory limit 256 MiB → none, highest load 50 → 80, go 1.26.8 → 1.27.0"
+	if got := compared(t, a, b).Pairs[0].differs(); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	same := one(t, quick, slow).Pairs[0]
+	if got := same.differs(); got != "nothing that the records know of" {
+		t.Error(got)
+	}
+}
+
+func TestNotesTellOfFlagsAndReasons(t *testing.T) {
+	a, b := fixture("before", map[string][]float64{"1": {1}}), fixture("after", map[string][]float64{"1": {1}})
+	searched(a, breaking(310, 300, 320))
+	searched(b, &analysis.BreakingPoint{Reason: "the service died"})
+	a.Cells[0].Figures.Flags = []string{"low_idle"}
+	got := strings.Join(compared(t, a, b).Pairs[0].Notes, "; ")
+	want := "A is flagged low_idle; B's breaking point: the service died; latencies and rates are those at each side's own highest load that was tested"
+	if got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}

@@ -1,0 +1,235 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
+)
+
+// incomparable lists what makes sides not comparable, each contrast once: the
+// machine, and what was asked of the service.
+func incomparable(matches []Match) []Contrast {
+	all := []Contrast{}
+	for i := range matches {
+		m := &matches[i]
+		found := append(machines(&m.A.Run.Host, &m.B.Run.Host), asked(m)...)
+		for _, c := range found {
+			if !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// contrasts collects what differs.
+type contrasts []Contrast
+
+func (c *contrasts) add(what, a, b string) {
+	if a != b {
+		*c = append(*c, Contrast{what, a, b})
+	}
+}
+
+// known adds a contrast where both sides are known.
+func (c *contrasts) known(what, a, b string) {
+	if a != "" && b != "" {
+		c.add(what, a, b)
+	}
+}
+
+func machines(a, b *record.Host) []Contrast {
+	var c contrasts
+	c.known("system", a.OS+"/"+a.Arch, b.OS+"/"+b.Arch)
+	c.known("CPU", a.CPUModel, b.CPUModel)
+	c.add("CPUs", strconv.Itoa(a.CPUs), strconv.Itoa(b.CPUs))
+	if a.Memory != nil && b.Memory != nil && !sameMemory(*a.Memory, *b.Memory) {
+		c.add("memory", mebibytes(*a.Memory), mebibytes(*b.Memory))
+	}
+	c.known("kernel", a.Kernel, b.Kernel)
+	if a.HZ != nil && b.HZ != nil {
+		c.add("kernel's HZ", strconv.Itoa(*a.HZ), strconv.Itoa(*b.HZ))
+	}
+	c.known("cgroups", a.Cgroup, b.Cgroup)
+	return c
+}
+
+// sameMemory: what a kernel keeps for itself at boot differs by less than 1%.
+func sameMemory(a, b int64) bool {
+	return math.Abs(float64(a-b)) <= 0.01*float64(max(a, b))
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
+
+// asked lists what the two cells' services were asked differently.
+func asked(m *Match) []Contrast {
+	a, b := &m.A.Plan.Load, &m.B.Plan.Load
+	var c contrasts
+	c.add("platform", m.A.Run.Platform, m.B.Run.Platform)
+	c.add("load", loadKind(a), loadKind(b))
+	c.add("request", a.Request.Method+" "+a.Request.Path, b.Request.Method+" "+b.Request.Path)
+	c.add("request body", size(a.Request.Body), size(b.Request.Body))
+	if a.Request.Body != b.Request.Body && len(a.Request.Body) == len(b.Request.Body) {
+		c.add("request body", "one of its length", "another one")
+	}
+	if !maps.Equal(a.Request.Headers, b.Request.Headers) {
+		c.add("request headers", pairs(a.Request.Headers), pairs(b.Request.Headers))
+	}
+	c.add("timeout", a.Timeout.String(), b.Timeout.String())
+	c.add("objective", objective(m.A.Run.Experiment), objective(m.B.Run.Experiment))
+	return c
+}
+
+func loadKind(l *experiment.Load) string {
+	if l.Benchmark {
+		return "none: it measures itself"
+	}
+	kind := "open loop"
+	if l.Users != nil {
+		kind = "closed loop"
+	}
+	switch target := l.Target(); {
+	case l.Find:
+		return kind + ", searched for its breaking point"
+	case target != nil && len(target.Stages) > 0:
+		return kind + ", in stages"
+	}
+	return kind + ", constant"
+}
+
+func size(body string) string {
+	if body == "" {
+		return "none"
+	}
+	return fmt.Sprintf("%d bytes", len(body))
+}
+
+func objective(e *experiment.Experiment) string {
+	if e.Objective == nil {
+		return "none"
+	}
+	return e.Objective.String()
+}
+
+// settings lists what was set differently, which is what a comparison is about:
+// of two cells of one record what it varied, of two records everything.
+func settings(m *Match) []Contrast {
+	c := contrasts{}
+	c.add("service", m.A.Plan.Service.Name, m.B.Plan.Service.Name)
+	varied(&c, m.A.Plan.Vary, m.B.Plan.Vary)
+	if m.A.Run == m.B.Run {
+		return c
+	}
+	services(&c, &m.A.Plan.Service, &m.B.Plan.Service)
+	limits(&c, &m.A.Plan.Limits, &m.B.Plan.Limits)
+	loads(&c, &m.A.Plan.Load, &m.B.Plan.Load)
+	a, b := m.A.Run, m.B.Run
+	c.add("warm-up", a.Experiment.Measure.Warmup.String(), b.Experiment.Measure.Warmup.String())
+	c.add("measured", measured(&m.A), measured(&m.B))
+	for _, name := range names(a.Host.Runtimes, b.Host.Runtimes) {
+		c.known(name, a.Host.Runtimes[name], b.Host.Runtimes[name])
+	}
+	c.add("millicore", a.Program, b.Program)
+	return c
+}
+
+func measured(c *Cell) string {
+	if d := c.Run.Experiment.Measure.Measured(c.Plan); d > 0 {
+		return d.Round(time.Millisecond).String()
+	}
+	return "until it is done"
+}
+
+func varied(c *contrasts, a, b []experiment.Setting) {
+	value := func(of []experiment.Setting, name string) string {
+		for _, s := range of {
+			if s.Name == name && s.Value != nil {
+				return *s.Value
+			}
+		}
+		return "unset"
+	}
+	var seen []string
+	for _, s := range slices.Concat(a, b) {
+		if !slices.Contains(seen, s.Name) {
+			seen = append(seen, s.Name)
+			c.add(s.Name, value(a, s.Name), value(b, s.Name))
+		}
+	}
+}
+
+func services(c *contrasts, a, b *experiment.Service) {
+	c.add("workload", a.Workload, b.Workload)
+	c.add("image", a.Image, b.Image)
+	c.add("command", strings.Join(a.Command, " "), strings.Join(b.Command, " "))
+	for _, name := range names(a.Env, b.Env) {
+		c.add(name, env(a, name), env(b, name))
+	}
+}
+
+func env(s *experiment.Service, name string) string {
+	if v, ok := s.Env[name]; ok {
+		return v
+	}
+	return "unset"
+}
+
+func limits(c *contrasts, a, b *experiment.Limits) {
+	c.add("CPU limit", millis(a.CPUMillis), millis(b.CPUMillis))
+	c.add("burst", millis(a.BurstMillis), millis(b.BurstMillis))
+	c.add("period", a.Period.String(), b.Period.String())
+	memory := func(n int64) string {
+		if n == 0 {
+			return "none"
+		}
+		return mebibytes(n)
+	}
+	c.add("memory limit", memory(a.Memory), memory(b.Memory))
+	c.add("CPU set", a.CPUSet, b.CPUSet)
+	c.add("replicas", strconv.Itoa(a.Replicas), strconv.Itoa(b.Replicas))
+}
+
+func millis(n int64) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%dm", n)
+}
+
+func loads(c *contrasts, a, b *experiment.Load) {
+	if !a.Find && !b.Find && a.Target() != nil && b.Target() != nil {
+		c.add("highest load", number(a.Target().Highest()), number(b.Target().Highest()))
+	}
+	c.add("requests", strconv.FormatInt(a.Requests, 10), strconv.FormatInt(b.Requests, 10))
+	c.add("even spacing", strconv.FormatBool(a.Even), strconv.FormatBool(b.Even))
+	c.add("agents", strconv.Itoa(a.Agents), strconv.Itoa(b.Agents))
+	c.add("connections", strconv.Itoa(a.Connections), strconv.Itoa(b.Connections))
+}
+
+// names are the keys of both, sorted.
+func names(a, b map[string]string) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// pairs writes a map on one line.
+func pairs(of map[string]string) string {
+	if len(of) == 0 {
+		return "none"
+	}
+	var all []string
+	for _, k := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, k+": "+of[k])
+	}
+	return strings.Join(all, ", ")
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

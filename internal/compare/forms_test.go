@@ -1,0 +1,144 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/display"
+)
+
+func table(t *testing.T, r *Result, width int) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Table(&b, r, display.Terminal{Width: width}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestTableReadsAsExpected(t *testing.T) {
+	r := one(t, quick, slow)
+	bound, err := ParseBound("p99>+10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Judge([]Bound{bound}, false)
+	want := `p99 is 4.2 times higher in B: 166 → 704 ms (95%: +528 to +547 ms)
+
+A  before · procs · 2026-01-31T12:00:00Z · go procs=1
+B  after · procs · 2026-01-31T12:00:00Z · go procs=1
+
+Set differently: nothing that the records know of
+metric                   A     B  shift      %    95% interval      p  verdict
+rate, requests/s       376   376      0   0.0%        −3 to +3   1.00  no difference seen
+p50, ms               55.3   235   +180  +324%    +176 to +182  0.002  worse
+p99, ms                166   704   +539  +324%    +528 to +547  0.002  worse
+p99.9, ms              199   845   +646  +324%    +634 to +656  0.002  worse
+availability, %        100   100      0   0.0%          0 to 0   1.00  no difference seen
+CPU per request, ms   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  no difference seen
+throttled periods, %  16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  worse
+
+BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
+
+A and B are medians over trials; shift is how far B lies from A by Hodges and Lehmann, with its 95% interval; p is that
+of Mann-Whitney's test.
+`
+	if diff := cmp.Diff(want, table(t, r, 120)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
+	r := compared(t, fixture("before", map[string][]float64{"1": quick, "2": quick}), fixture("after", map[string][]float64{"1": slow, "2": quite}))
+	for _, limit := range []int{40, 60, 80, 100, 160} {
+		for line := range strings.Lines(table(t, r, limit)) {
+			if line = strings.TrimSuffix(line, "\n"); display.Width(line) > limit {
+				t.Errorf("at %d columns a line takes %d: %q", limit, display.Width(line), line)
+			}
+		}
+	}
+	if narrow := table(t, r, 60); !strings.Contains(narrow, "· p99 is 4.2 times higher in B") {
+		t.Errorf("a narrow terminal has no line of words:\n%s", narrow)
+	}
+}
+
+func TestForeignTextIsEscaped(t *testing.T) {
+	r := compared(t, fixture("be\x1b[31mfore|", map[string][]float64{"1": quick}), fixture("<b>", map[string][]float64{"1": slow}))
+	if text := table(t, r, 0); strings.ContainsRune(text, '\x1b') {
+		t.Errorf("an escape sequence reached the terminal:\n%q", text)
+	}
+	var b bytes.Buffer
+	if err := Markdown(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Contains(text, "<b>") || !strings.Contains(text, `before\|`) {
+		t.Errorf("Markdown:\n%s", text)
+	}
+}
+
+func TestMarkdownHasTheTable(t *testing.T) {
+	r := compared(t, fixture("before", map[string][]float64{"1": quick, "2": quick}), fixture("after", map[string][]float64{"1": slow, "2": quite}))
+	r.OnlyInA = []string{"go procs=6"}
+	var b bytes.Buffer
+	if err := Markdown(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"**p99 is higher in B in 1 of 2 cells, most in go procs=1: 166 → 704 ms (95%: +528 to +547 ms)**\n",
+		"\n### go procs=1\n",
+		"| metric | A | B | shift | % | 95% interval | p | verdict |\n| --- | ---: | ---: |",
+		"| p99, ms | 166 | 704 | +539 | +324% | +528 to +547 | 0.004 | worse |",
+		"\nOnly in A: go procs=6\n",
+		"corrected by Holm for 2 cells",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestCSVHasAllDigits(t *testing.T) {
+	var b bytes.Buffer
+	if err := CSV(&b, one(t, quick, slow)); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"go procs=1", "go procs=1", "p99", "ms", "166", "704", "6", "6", "538.5"}
+	for _, line := range lines {
+		if line[2] == "p99" {
+			if diff := cmp.Diff(want, line[:len(want)]); diff != "" {
+				t.Error(diff)
+			}
+			return
+		}
+	}
+	t.Errorf("no line of p99 in %v", lines)
+}
+
+func TestJSONCanBeReadAgain(t *testing.T) {
+	var b bytes.Buffer
+	if err := JSON(&b, one(t, quick[:3], nil)); err != nil {
+		t.Fatal(err)
+	}
+	var got Result
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	row := got.Pairs[0].Row("p99")
+	if row.Verdict != OneSided || row.B != nil || *row.A != 163 {
+		t.Errorf("%+v", *row)
+	}
+	for _, list := range []string{`"incomparable": []`, `"only_in_a": []`, `"fail_on": []`, `"differs": []`, `"notes": []`} {
+		if !strings.Contains(b.String(), list) {
+			t.Errorf("%s is missing", list)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// postgresURL is the variable in which FerretDB finds its PostgreSQL: the
+// password in it is then in nobody's list of processes.
+const postgresURL = "POSTGRESQL_URL"
+
+// startMongoDB starts a server of MongoDB's protocol with nothing in it.
+func (s *Set) startMongoDB(ctx context.Context, u platform.Unit, into *Server) error {
+	m, err := findMongoDB()
+	if err != nil {
+		return err
+	}
+	if m.mongod != "" {
+		u, err = s.mongod(m.mongod, u, into)
+	} else {
+		u, err = s.ferret(ctx, m.ferret, u, into)
+	}
+	if err != nil {
+		return err
+	}
+	u.Serves = ping
+	address, err := s.start(ctx, u, into)
+	if err != nil {
+		return err
+	}
+	into.url = mongoURL(address)
+	return nil
+}
+
+// mongod makes of u the server mongod, with its own defaults.
+func (s *Set) mongod(program string, u platform.Unit, into *Server) (platform.Unit, error) {
+	var err error
+	if u.User, err = owner("mongodb", "mongod", "nobody"); err != nil {
+		return u, err
+	}
+	if into.folder, err = s.on.Folder(s.dir, u.User); err != nil {
+		return u, err
+	}
+	dir := data(into.folder)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return u, err
+	}
+	if u.User != nil {
+		if err := os.Chown(dir, u.User.UID, u.User.GID); err != nil {
+			return u, err
+		}
+	}
+	u.Command = []string{program, "--dbpath", verbatim(dir), "--bind_ip", "${host}", "--port", "${port}", "--nounixsocket"}
+	u.Dir = into.folder.Path()
+	return u, nil
+}
+
+// ferret makes of u a FerretDB, and starts the PostgreSQL below it, which has
+// the same limits.
+func (s *Set) ferret(ctx context.Context, program string, u platform.Unit, into *Server) (platform.Unit, error) {
+	below := u
+	below.Name += "-postgres"
+	if err := s.startPostgres(ctx, below, into); err != nil {
+		return u, fmt.Errorf("its PostgreSQL: %w", err)
+	}
+	u.Command = []string{program, "--addr", "${host}:${port}"}
+	u.Env = map[string]string{postgresURL: verbatim(into.url)}
+	return u, nil
+}
+
+// mongoURL is where the database of a server is.
+func mongoURL(address string) string {
+	u := url.URL{Scheme: "mongodb", Host: address, Path: "/" + name}
+	return u.String()
+}
+
+// ping reports whether a server answers at an address.
+func ping(ctx context.Context, address string) error {
+	// The driver would wait half a second for a port that is not there yet.
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	conn.Close()
+	client, err := mongo.Connect(options.Client().ApplyURI(mongoURL(address)).SetDirect(true))
+	if err != nil {
+		return err
+	}
+	// A command that FerretDB answers with what PostgreSQL says.
+	_, err = client.Database(name).ListCollectionNames(ctx, struct{}{})
+	return errors.Join(err, client.Disconnect(context.WithoutCancel(ctx)))
+}

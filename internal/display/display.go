@@ -1,0 +1,56 @@
+// Package display is how figures, foreign text and tables look to people, the
+// same in every report: on a terminal and in Markdown. It knows no record and
+// no comparison; what is said of them is their packages' own.
+//
+// Everywhere Absent stands for what was not measured; it is never shown as 0.
+package display
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Plain makes foreign text fit for one line of a terminal: without escape
+// sequences and control characters, which could recolour or rewrite it.
+func Plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, ansi.Strip(text))
+}
+
+// markdownSpecial are the characters that mean something in Markdown or in the
+// HTML that it lets through.
+var markdownSpecial = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
+)
+
+// Escaped makes foreign text show in Markdown as it is, on one line.
+func Escaped(text string) string { return markdownSpecial.Replace(Plain(text)) }
+
+// Capital gives a text a capital letter, unless it begins with a name such as
+// p99.
+func Capital(text string) string {
+	first, rest := utf8.DecodeRuneInString(text)
+	if next, _ := utf8.DecodeRuneInString(text[rest:]); rest == 0 || unicode.IsDigit(next) {
+		return text
+	}
+	return string(unicode.ToUpper(first)) + text[rest:]
+}
+
+// Width is how many columns of a terminal a text takes: its widest line.
+func Width(text string) int {
+	widest := 0
+	for line := range strings.Lines(text) {
+		widest = max(widest, ansi.StringWidth(strings.TrimSuffix(line, "\n")))
+	}
+	return widest
+}

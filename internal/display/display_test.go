@@ -1,0 +1,168 @@
+package display
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFigureKeepsThreeDigits(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.00004: "0.000", 0.19: "0.190", 0.9994: "0.999", 0.9996: "1.00", 1.234: "1.23", 9.994: "9.99", 9.996: "10.0",
+		78: "78.0", 99.94: "99.9", 99.96: "100", 154.5: "155", 373.4: "373", 1460: "1,460", 28893.18: "28,893", 1234567: "1,234,567",
+		-1234: "−1,234", -0.00004: "0.000", math.Inf(-1): "−∞", math.NaN(): Absent,
+	} {
+		if got := Figure(v); got != want {
+			t.Errorf("Figure(%v) = %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestGroupedSetsCommas(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -123456: "−123,456", math.MinInt64: "−9,223,372,036,854,775,808"} {
+		if got := Grouped(n); got != want {
+			t.Errorf("Grouped(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestSignedSaysWhichWay(t *testing.T) {
+	for _, c := range []struct {
+		v        float64
+		decimals int
+		want     string
+	}{{0, 1, "0.0"}, {0.04, 1, "0.0"}, {-0.04, 1, "0.0"}, {2.5, 1, "+2.5"}, {-2.5, 1, "−2.5"}, {12345, 0, "+12,345"}} {
+		if got := Signed(c.v, c.decimals); got != c.want {
+			t.Errorf("Signed(%v, %d) = %q, want %q", c.v, c.decimals, got, c.want)
+		}
+	}
+}
+
+func TestChanceIsNeverNothing(t *testing.T) {
+	for p, want := range map[float64]string{0: "<0.001", 0.0021: "0.002", 0.0499: "0.050", 0.31: "0.31", 1: "1.00"} {
+		if got := Chance(p); got != want {
+			t.Errorf("Chance(%v) = %q, want %q", p, got, want)
+		}
+	}
+}
+
+func TestExactHasAllDigitsOrNothing(t *testing.T) {
+	for v, want := range map[float64]string{1234.5678901: "1234.5678901", 1e21: "1000000000000000000000", math.Inf(1): "", math.NaN(): ""} {
+		if got := Exact(&v); got != want {
+			t.Errorf("Exact(%v) = %q, want %q", v, got, want)
+		}
+	}
+	if got := Exact(nil); got != "" {
+		t.Errorf("Exact(nil) = %q", got)
+	}
+}
+
+func TestPlainRemovesWhatSteersATerminal(t *testing.T) {
+	for in, want := range map[string]string{
+		"go":                          "go",
+		"\x1b[31mred\x1b[0m":          "red",
+		"a\nb\tc\r":                   "a b c ",
+		"\u202eevil":                  "evil",
+		"\x1b]0;title\x07text":        "text",
+		"bell\x07, null\x00, del\x7f": "bell, null, del",
+		"Grüße, 世界":                   "Grüße, 世界",
+	} {
+		if got := Plain(in); got != want {
+			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestEscapedShowsTextAsItIs(t *testing.T) {
+	for in, want := range map[string]string{
+		"go procs=1":         "go procs=1",
+		"<b>*bold*</b> | `x": "&lt;b&gt;\\*bold\\*&lt;/b&gt; \\| \\`x",
+		"a\n# b":             "a # b",
+		"a_b [c](d) & \\":    `a\_b \[c\](d) &amp; \\`,
+	} {
+		if got := Escaped(in); got != want {
+			t.Errorf("Escaped(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzForeignTextStaysOnItsLine(f *testing.F) {
+	for _, text := range []string{"go", "\x1b[31mred", "a\nb", "\u2028", "\x9b31m", "\xff"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := Plain(text)
+		if strings.ContainsAny(got, "\x1b\n\r\u2028\u2029\u0085\x07") {
+			t.Errorf("Plain(%q) = %q", text, got)
+		}
+		if again := Plain(got); again != got {
+			t.Errorf("Plain(%q) = %q, and of that %q", text, got, again)
+		}
+	})
+}
+
+func TestCapitalLeavesNames(t *testing.T) {
+	for in, want := range map[string]string{"": "", "a": "A", "the rate": "The rate", "p99 is": "p99 is", "élan": "Élan"} {
+		if got := Capital(in); got != want {
+			t.Errorf("Capital(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func columns() []Column {
+	return []Column{
+		{Head: "cell", Left: true, Cells: []string{"go|1", "bun"}},
+		{Head: "p99\nms", Cells: []string{"130", "78.0"}, Tone: func(row int) Tone { return []Tone{Normal, Bad}[row] }},
+	}
+}
+
+func TestTableAlignsItsColumns(t *testing.T) {
+	want := "cell   p99\n        ms\ngo|1   130\nbun   78.0\n"
+	if diff := cmp.Diff(want, Terminal{}.Table(columns())); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := (Terminal{Colour: true}).Table(columns()); !strings.Contains(got, "\x1b[31m78.0") || strings.Contains(got, "31mgo") {
+		t.Errorf("with colours: %q", got)
+	}
+}
+
+func TestTableFitsWhereItHasRoom(t *testing.T) {
+	for width, want := range map[int]bool{0: true, 10: true, 9: false} {
+		if got := (Terminal{Width: width}).Fits(columns()); got != want {
+			t.Errorf("in %d columns: %v, want %v", width, got, want)
+		}
+	}
+}
+
+func TestMarkdownTableIsEscaped(t *testing.T) {
+	want := "| cell | p99 ms |\n| --- | ---: |\n| go\\|1 | 130 |\n| bun | 78.0 |\n"
+	if diff := cmp.Diff(want, MarkdownTable(columns())); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestWrapKeepsItsIndent(t *testing.T) {
+	if got, want := (Terminal{Width: 24}).Wrap("one two three four five six", "  "), "  one two three four\n  five six"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := (Terminal{}).Wrap("one two three four five six", ""); strings.Contains(got, "\n") {
+		t.Errorf("without a limit it is broken: %q", got)
+	}
+}
+
+func TestPaintLeavesTextPlainWithoutColours(t *testing.T) {
+	if got := (Terminal{}).Paint("a\nb", Bad); got != "a\nb" {
+		t.Errorf("%q", got)
+	}
+	if got := (Terminal{Colour: true}).Paint("a\nb", Bad); strings.Count(got, "\x1b[31m") != 2 {
+		t.Errorf("each line is painted by itself: %q", got)
+	}
+}
+
+func TestNoTerminalHasNoColours(t *testing.T) {
+	if got := TerminalOf(new(strings.Builder)); got.Colour || got.Width != 120 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,98 @@
+package display
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Absent stands for what was not measured.
+const Absent = "–"
+
+// Grouped writes a whole number with a comma between thousands.
+func Grouped(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	if n < 0 {
+		return "−" + grouped(text[1:])
+	}
+	return grouped(text)
+}
+
+// grouped sets commas between the thousands of bare digits.
+func grouped(digits string) string {
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// Figure writes a number with three significant digits, which is what the
+// histograms hold, and never more than three decimals. Numbers from 1,000 up
+// are written whole.
+func Figure(v float64) string { return Fixed(v, Decimals(v)) }
+
+// Decimals is how many decimals Figure writes.
+func Decimals(v float64) int {
+	switch size := math.Abs(v); {
+	case size == 0 || size >= 99.95:
+		return 0
+	case size >= 9.995:
+		return 1
+	case size >= 0.9995:
+		return 2
+	}
+	return 3
+}
+
+// Fixed writes a number with so many decimals, commas between thousands, and a
+// real minus; what rounds to 0 has no sign.
+func Fixed(v float64, decimals int) string {
+	if math.IsNaN(v) {
+		return Absent
+	}
+	size := math.Abs(v)
+	if decimals == 0 {
+		size = math.Round(size) // as people round: halves away from 0
+	}
+	whole, rest, point := strings.Cut(strconv.FormatFloat(size, 'f', decimals, 64), ".")
+	if math.IsInf(v, 0) {
+		whole = "∞"
+	}
+	text := grouped(whole)
+	if point {
+		text += "." + rest
+	}
+	if v < 0 && strings.Trim(text, "0.,") != "" {
+		return "−" + text
+	}
+	return text
+}
+
+// Signed writes a difference with its sign; 0 has none.
+func Signed(v float64, decimals int) string {
+	text := Fixed(v, decimals)
+	if v > 0 && strings.Trim(text, "0.,") != "" {
+		return "+" + text
+	}
+	return text
+}
+
+// Chance writes a p-value.
+func Chance(p float64) string {
+	switch {
+	case p < 0.001:
+		return "<0.001"
+	case p < 0.1:
+		return strconv.FormatFloat(p, 'f', 3, 64)
+	}
+	return strconv.FormatFloat(p, 'f', 2, 64)
+}
+
+// Exact writes a number for programs, with all its digits and no grouping;
+// "" where it was not measured.
+func Exact(v *float64) string {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', -1, 64)
+}

@@ -1,0 +1,95 @@
+package display
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"golang.org/x/term"
+)
+
+// Terminal is what an output can show.
+type Terminal struct {
+	Colour bool // use the terminal's own colours; else plain text
+	Width  int  // columns; 0: no limit
+}
+
+// TerminalOf finds what an output can show. What is no terminal has no colours,
+// and lines that fit a page.
+func TerminalOf(out io.Writer) Terminal {
+	t := Terminal{Width: 120}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		t.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			t.Width = width
+		}
+	}
+	return t
+}
+
+// narrowest is the width below which text is not broken further.
+const narrowest = 20
+
+// Wrap breaks a text at the terminal's width, each line after an indent.
+func (t Terminal) Wrap(text, indent string) string {
+	if t.Width > 0 {
+		text = lipgloss.Wrap(text, max(narrowest, t.Width-len(indent)), " ")
+	}
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = indent + strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Tone says how a text is set off, where colours are wanted.
+type Tone int
+
+const (
+	Normal Tone = iota
+	Quiet       // belongs to what stands beside it
+	Strong
+	Good
+	Warning
+	Bad
+)
+
+// Paint renders lines in a tone, or leaves them plain.
+func (t Terminal) Paint(text string, tone Tone) string {
+	if !t.Colour || tone == Normal {
+		return text
+	}
+	style := t.style(lipgloss.NewStyle(), tone)
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = style.Render(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Line writes a text on lines of its own, broken and painted.
+func (t Terminal) Line(text string, tone Tone) string {
+	return t.Paint(t.Wrap(text, ""), tone) + "\n"
+}
+
+// style adds a tone to a style. Colours are of the terminal's own sixteen: they
+// fit its background, light or dark.
+func (t Terminal) style(base lipgloss.Style, tone Tone) lipgloss.Style {
+	if !t.Colour {
+		return base
+	}
+	switch tone {
+	case Quiet:
+		return base.Faint(true)
+	case Strong:
+		return base.Bold(true)
+	case Good:
+		return base.Foreground(lipgloss.Green)
+	case Warning:
+		return base.Foreground(lipgloss.Yellow)
+	case Bad:
+		return base.Foreground(lipgloss.Red)
+	}
+	return base
+}

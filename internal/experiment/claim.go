@@ -1,0 +1,85 @@
+package experiment
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Claim is a published statement in a form that can be checked: a metric of one
+// cell, or its ratio to that of another, lies on one side of a bound; or several
+// cells come in an order.
+type Claim struct {
+	Says      string    `json:"says"`                // the statement, in words
+	Published string    `json:"published,omitempty"` // its figures, in words
+	Metric    string    `json:"metric"`              // one of ClaimMetrics
+	Of        *Selector `json:"of,omitempty"`        // set with Above and Below
+	Over      *Selector `json:"over,omitempty"`      // Of's metric is divided by that of this cell
+	Above     *float64  `json:"above,omitempty"`     // exactly one of Above, Below and Order is set
+	Below     *float64  `json:"below,omitempty"`
+	// Order names cells whose metric rises from one to the next.
+	Order []Selector `json:"order,omitempty"`
+	// At is the one level of a ramp, or of stages, at which the metric is taken:
+	// users, or requests/s; nil: the whole load.
+	At *float64 `json:"at,omitempty"`
+	// CPUs is how many the host must have for the claim to be told at all.
+	CPUs int `json:"cpus,omitempty"`
+	// Set are the parts of what the claim is about that --set changed: "limits",
+	// "load", "the service", "the objective".
+	Set []string `json:"set,omitempty"`
+}
+
+// selectors are the cells that a claim names.
+func (c *Claim) selectors() []Selector {
+	all := slices.Clone(c.Order)
+	for _, one := range []*Selector{c.Of, c.Over} {
+		if one != nil {
+			all = append(all, *one)
+		}
+	}
+	return all
+}
+
+// Selector names one cell: by the service, which may be left out where there is
+// one, and by what is varied. A value of nil is null: unset.
+type Selector struct {
+	Service string             `json:"service,omitempty"`
+	Vary    map[string]*string `json:"vary,omitempty"`
+	Cell    int                `json:"cell"` // the index of the cell that it means; NoCell
+}
+
+// Label names the cell that is meant, as the file has it: "go procs=6".
+func (s *Selector) Label() string {
+	var parts []string
+	if s.Service != "" {
+		parts = append(parts, s.Service)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Vary)) {
+		value := "unset"
+		if s.Vary[name] != nil {
+			value = *s.Vary[name]
+		}
+		parts = append(parts, name+"="+value)
+	}
+	if len(parts) == 0 {
+		return "the cell"
+	}
+	return strings.Join(parts, " ")
+}
+
+// NoCell stands for the cell of a claim that --set left out of the experiment:
+// the claim cannot be told then, and that is no error of the file.
+const NoCell = -1
+
+// ClaimMetrics are what a claim can be about. Analysis knows how each is taken
+// from a record, and in which unit.
+var ClaimMetrics = []string{
+	"rate", "requests", "p50", "p90", "p95", "p99", "p999", "min", "max", "availability",
+	"cpu_per_request", "cpu_of_limit", "cpu_max", "throttled", "memory_peak", "memory_growth",
+	"oom_kills", "restarts", "insert_p99", "dependency_cores", breakingPointMetric,
+}
+
+const breakingPointMetric = "breaking_point"
+
+// wholeMetrics are of a whole load: one level of it has none of its own.
+var wholeMetrics = []string{"cpu_max", "memory_peak", "memory_growth", "oom_kills", "restarts", breakingPointMetric}

@@ -1,0 +1,251 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// bare is a platform of processes without limits and counters, which runs
+// programs to their end and nothing else.
+type bare struct {
+	platform.Platform
+	started func()
+}
+
+func (*bare) Name() string { return "bare" }
+
+func (b *bare) StartOnce(_ context.Context, u platform.Unit) (platform.Running, error) {
+	name := filepath.Join(u.Logs, u.Name+".log")
+	out, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	p := &program{cmd: exec.Command(u.Command[0], u.Command[1:]...), output: name, ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { p.cmd.Wait(); close(p.ended) }()
+	if b.started != nil {
+		b.started()
+	}
+	return p, nil
+}
+
+// program is a unit and its only replica.
+type program struct {
+	cmd    *exec.Cmd
+	output string
+	ended  chan struct{}
+	once   sync.Once
+}
+
+func (p *program) Replicas() []platform.Replica        { return []platform.Replica{p} }
+func (p *program) Address() string                     { return "" }
+func (p *program) Counters() (signals.Counters, error) { return signals.Counters{}, os.ErrNotExist }
+func (p *program) Pulse() (signals.Pulse, error)       { return signals.Pulse{}, os.ErrNotExist }
+func (p *program) PIDs() []int                         { return nil }
+func (p *program) Ended() <-chan struct{}              { return p.ended }
+func (p *program) Output() string                      { return p.output }
+func (p *program) Failure() string {
+	if p.cmd.ProcessState.Success() {
+		return ""
+	}
+	return fmt.Sprintf("it ended with exit status %d", p.cmd.ProcessState.ExitCode())
+}
+func (p *program) Stop(context.Context) error {
+	p.once.Do(func() { p.cmd.Process.Kill() }) // of one that has ended: no harm
+	<-p.ended
+	return nil
+}
+
+// benchmarking is an experiment of a shell's script that measures itself.
+func benchmarking(t *testing.T, script string, sets ...string) *experiment.Experiment {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell:", err)
+	}
+	text := fmt.Sprintf("name: bench\nservices: {mine: {command: [sh, -c, %q]}}\nload: {benchmark: true}\nmeasure: {duration: 60s, repeats: 2, interval: 100ms}\n", script)
+	e, err := experiment.Parse("bench.yaml", []byte(text), sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// conducted runs an experiment and opens its record, which is there also where
+// the run failed.
+func conducted(t *testing.T, ctx context.Context, p platform.Platform, e *experiment.Experiment) (*record.Record, error) {
+	t.Helper()
+	l := &Lab{Experiment: e, Platform: p, Dir: filepath.Join(t.TempDir(), "record")}
+	runErr := l.Run(ctx)
+	r, err := record.Open(l.Dir)
+	if err != nil {
+		t.Fatal(err, runErr)
+	}
+	return r, runErr
+}
+
+func TestABenchmarkIsRunToItsEndAndRead(t *testing.T) {
+	e := benchmarking(t, `echo "goos: linux"; printf 'BenchmarkSort/n=10-2 \t500\t1250 ns/op\t16 B/op\n'; echo PASS; echo "to stderr" >&2`)
+	r, err := conducted(t, t.Context(), &bare{}, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []record.Benchmark
+	for _, trial := range r.Trials {
+		if trial.Outcome != record.Done && trial.Outcome != record.Disturbed { // by whoever works on this machine
+			t.Errorf("trial %d: %s, %s", trial.Trial, trial.Outcome, trial.Why)
+		}
+		want = append(want, record.Benchmark{Trial: trial.Trial, Name: "Sort/n=10", Procs: 2, Iterations: 500,
+			Values: []record.BenchmarkValue{{Value: 1.25e-6, Unit: "sec/op"}, {Value: 16, Unit: "B/op"}}})
+	}
+	if diff := cmp.Diff(want, printed(t, r)); diff != "" || len(want) < 2 || !r.Finished {
+		t.Errorf("results of %d trials (-want +got):\n%s", len(want), diff)
+	}
+}
+
+func printed(t *testing.T, r *record.Record) []record.Benchmark {
+	t.Helper()
+	var all []record.Benchmark
+	for b, err := range r.Benchmarks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, *b)
+	}
+	return all
+}
+
+func TestABenchmarkThatMeasuredNothingFailsItsTrial(t *testing.T) {
+	for name, test := range map[string]struct {
+		script string
+		sets   []string
+		want   []string
+	}{
+		"it ends with an error": {
+			"printf 'BenchmarkA 1 5 ns/op\\n'; echo broken; exit 3", nil,
+			[]string{"it ended with exit status 3; the end of ", "mine.log:\n\tBenchmarkA 1 5 ns/op\n\tbroken"},
+		},
+		"it prints nothing": {"true", nil, []string{"it printed no result in Go's benchmark format", "-test.bench=.; it printed nothing"}},
+		"it prints something else": {
+			"echo hello", nil, []string{"no result in Go's benchmark format", "log:\n\thello"},
+		},
+		"it does not end": {
+			"echo begun; exec sleep 600", []string{"measure.duration=300ms"},
+			[]string{"it had not ended after 300ms, the measure.duration"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := conducted(t, t.Context(), &bare{}, benchmarking(t, test.script, test.sets...))
+			if err == nil {
+				t.Error("a run without a trial that could be completed is no error")
+			}
+			if len(r.Trials) != 2 || len(printed(t, r)) > 0 {
+				t.Errorf("trials %+v, results %+v", r.Trials, printed(t, r))
+			}
+			for _, trial := range r.Trials {
+				for _, want := range test.want {
+					if trial.Outcome != record.Failed || !strings.Contains(trial.Why, want) {
+						t.Errorf("trial %d: %s, %q; want %q in it", trial.Trial, trial.Outcome, trial.Why, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestABenchmarkIsInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, err := conducted(t, ctx, &bare{started: stop}, benchmarking(t, "exec sleep 600"))
+	if err != nil || len(r.Trials) != 1 || r.Trials[0].Outcome != record.Interrupted {
+		t.Errorf("%v, trials %+v", err, r.Trials)
+	}
+}
+
+func TestAPlatformOfServicesOnlyIsToldBeforeAnythingStarts(t *testing.T) {
+	l := &Lab{Experiment: benchmarking(t, "true"), Platform: struct{ platform.Platform }{&bare{}}, Dir: filepath.Join(t.TempDir(), "record")}
+	err := l.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), `run service "mine" to its end: the platform bare runs services only`) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(l.Dir); err == nil {
+		t.Error("a record was made")
+	}
+}
+
+func TestReadBenchmarks(t *testing.T) {
+	value := func(v float64, unit string) []record.BenchmarkValue {
+		return []record.BenchmarkValue{{Value: v, Unit: unit}}
+	}
+	for name, test := range map[string]struct {
+		text string
+		want []record.Benchmark
+	}{
+		"nothing":               {"", nil},
+		"only a log":            {"PASS\nok x 1s\nmillicore: 12:00:00.000 it ended with exit status 0\n", nil},
+		"one CPU has no suffix": {"BenchmarkA \t 3\t 2 ns/op\n", []record.Benchmark{{Name: "A", Procs: 1, Iterations: 3, Values: value(2e-9, "sec/op")}}},
+		"without its line end":  {"BenchmarkA-8 1 2 MB/s", []record.Benchmark{{Name: "A", Procs: 8, Iterations: 1, Values: value(2e6, "B/s")}}},
+		"with the ends of Windows": {"BenchmarkA-8 1 2 ns/op\r\n", []record.Benchmark{
+			{Name: "A", Procs: 8, Iterations: 1, Values: value(2e-9, "sec/op")}}},
+		"a unit of its own":         {"BenchmarkA-8 1 2.5 widgets\n", []record.Benchmark{{Name: "A", Procs: 8, Iterations: 1, Values: value(2.5, "widgets")}}},
+		"no numbers":                {"BenchmarkA-8 1 NaN ns/op\nBenchmarkB-8 1 +Inf ns/op\n", nil},
+		"cut short":                 {"BenchmarkA-8\nBenchmarkB-8 \t--- FAIL: BenchmarkB-8\nBenchmark\n", nil},
+		"a name that only has dash": {"Benchmarka-b 1 2 B/op\n", []record.Benchmark{{Name: "a-b", Procs: 1, Iterations: 1, Values: value(2, "B/op")}}},
+		"after an endless line": {"Benchmark" + strings.Repeat("x", 5*longestLine) + " 1 2 B/op\nBenchmarkA 1 2 B/op\n", []record.Benchmark{
+			{Name: "A", Procs: 1, Iterations: 1, Values: value(2, "B/op")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := readBenchmarks(strings.NewReader(test.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTooManyResultsAreRefused(t *testing.T) {
+	if _, err := readBenchmarks(strings.NewReader(strings.Repeat("BenchmarkA 1 2 B/op\n", mostResults+1))); err == nil {
+		t.Error("no error")
+	}
+}
+
+func FuzzReadBenchmarks(f *testing.F) {
+	f.Add([]byte("goos: linux\nBenchmarkSort/n=10-2 \t500\t1250 ns/op\t16 B/op\nPASS\n"))
+	f.Add([]byte("BenchmarkA-2 1 NaN ns/op 3 B/op\nBenchmark-1 1 1 x\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all, err := readBenchmarks(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		for _, b := range all {
+			if b.Procs < 1 || len(b.Values) == 0 {
+				t.Errorf("result %+v", b)
+			}
+			for _, v := range b.Values {
+				if v.Value-v.Value != 0 || v.Unit == "" {
+					t.Errorf("value %+v of %s", v, b.Name)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,242 @@
+package lab
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// ward is a simulated trial: an agent and a service with a capacity, in whole
+// intervals of a clock of its own. Up to the capacity everything is answered at
+// once; what is above waits, and is late.
+type ward struct {
+	e        *experiment.Experiment
+	now      time.Time
+	capacity float64
+	load     float64
+	backlog  float64
+	dies     float64 // under a load above, for good; 0: never
+	hangs    float64 // likewise: nothing is answered any more
+	down     bool
+	hung     bool
+	drops    int
+	weak     float64 // the agent sends late above; 0: never
+	steps    []signals.SearchStep
+	frames   []*signals.Frame // in the order in which the record has them
+	finder   *finder
+}
+
+func newWard(change func(*ward)) *ward {
+	e := &experiment.Experiment{
+		Measure:   experiment.Measure{Warmup: time.Second, Duration: 60 * time.Second, Repeats: 1, Interval: 500 * time.Millisecond},
+		Objective: &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9},
+		Cells: []experiment.Cell{{Service: experiment.Service{Name: "go"}, Limits: experiment.Limits{Replicas: 1},
+			Load: experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true, Agents: 1, Timeout: 2 * time.Second}}},
+	}
+	w := &ward{e: e, now: time.Unix(1e9, 0), capacity: 700, load: 50}
+	change(w)
+	f := newFinder(e, &e.Cells[0], 1)
+	f.now = func() time.Time { return w.now }
+	f.up = func() bool { return !w.down }
+	f.write = func(s signals.SearchStep) error { w.steps = append(w.steps, s); return nil }
+	f.tell = func(search.Step) {}
+	f.change = func(load float64, drop bool) {
+		w.load = load
+		if drop {
+			w.drops++
+			w.backlog = min(w.backlog, 40) // on the wire
+		}
+	}
+	w.finder = f
+	return w
+}
+
+// run gives the finder intervals until it ends; false where it does not within
+// ten minutes of the ward's clock.
+func (w *ward) run(t *testing.T) bool {
+	t.Helper()
+	for seq := range 1200 {
+		w.now = w.now.Add(500 * time.Millisecond)
+		for _, f := range w.interval(seq) {
+			w.frames = append(w.frames, f)
+			ended, err := w.finder.frame(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ended {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *ward) interval(seq int) []*signals.Frame {
+	agent, zero := 0, time.Unix(1e9, 0)
+	start, _, phase := cut(w.e, &w.e.Cells[0]).At(seq)
+	base := signals.Frame{Trial: 1, Seq: seq, Phase: phase, Start: zero.Add(start).UnixNano(), End: zero.Add(start + 500*time.Millisecond).UnixNano()}
+	if w.dies > 0 && w.load > w.dies {
+		w.down = true
+	}
+	if w.hangs > 0 && w.load > w.hangs {
+		w.hung = true
+	}
+	c := &signals.Client{Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(), Rate: w.load}
+	due := w.load / 2
+	switch {
+	case w.down:
+		c.Refused = int64(due)
+	case w.hung:
+		w.backlog += due
+	default:
+		served := min(w.backlog+due, w.capacity/2)
+		w.backlog += due - served
+		c.Good = int64(served)
+		c.Status = map[string]int64{"200": c.Good}
+		wait := time.Millisecond + time.Duration(w.backlog/w.capacity*float64(time.Second))
+		for range c.Good {
+			c.Latency.Record(wait)
+		}
+	}
+	c.InFlight = int64(math.Round(w.backlog))
+	if w.weak > 0 && w.load > w.weak {
+		for range int64(due) {
+			c.Latency.Record(200 * time.Millisecond)
+			c.SendLag.Record(190 * time.Millisecond)
+		}
+	}
+	client, host := base, base
+	client.Agent, client.Client = &agent, c
+	host.Host = &signals.Host{CPUs: 2, Idle: 1}
+	return []*signals.Frame{&client, &host}
+}
+
+func TestTheFinderFindsTheCapacity(t *testing.T) {
+	w := newWard(func(*ward) {})
+	if !w.run(t) {
+		t.Fatal("the search does not end")
+	}
+	r := w.finder.machine.Result()
+	if r.Load < 0.9*w.capacity || r.Load > 1.05*w.capacity {
+		t.Errorf("%+v, want about the capacity, %v", r, w.capacity)
+	}
+	if w.drops == 0 {
+		t.Error("after a load above the capacity nothing was drained")
+	}
+	last := -1
+	for i, s := range w.steps {
+		if s.Step != i || s.First <= last || s.Last < s.First || s.Gone != "" {
+			t.Errorf("step %d is %+v after one that ended with interval %d", i, s, last)
+		}
+		last = s.Last
+	}
+	// The load was set in the interval before the first one of the window, or
+	// earlier: that one holds two loads.
+	if w.steps[1].First < w.steps[0].Last+2 {
+		t.Errorf("%+v directly after %+v", w.steps[1], w.steps[0])
+	}
+}
+
+func TestTheFinderGivesUpInWords(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*ward)
+		want   string
+		within time.Duration
+	}{
+		{"a service that dies for good", func(w *ward) { w.dies = 500 }, "did not serve again within 2", time.Minute},
+		{"a service that stops answering", func(w *ward) { w.hangs = 500 }, "stopped answering: ", time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWard(c.change)
+			if !w.run(t) {
+				t.Fatal("the search does not end")
+			}
+			last := w.steps[len(w.steps)-1]
+			if !strings.Contains(last.Gone, c.want) || last.Last >= last.First {
+				t.Errorf("the last step is %+v, want %q and no window", last, c.want)
+			}
+			if took := w.now.Sub(time.Unix(1e9, 0)); took > c.within {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// A search that is read from its record ends as it did live.
+func TestARecordedSearchEndsAsItDid(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		found  bool // a breaking point or a bound
+		bound  bool
+		change func(*ward)
+	}{
+		{"a breaking point", true, false, func(*ward) {}},
+		{"users", true, false, func(w *ward) {
+			w.load, w.capacity = 8, 90
+			w.e.Cells[0].Load.Rate, w.e.Cells[0].Load.Users = nil, &experiment.Target{Value: 8}
+		}},
+		{"a generator that is weak: a bound", true, true, func(w *ward) { w.weak = 600 }},
+		{"a generator that is little stronger than the service", true, false, func(w *ward) { w.weak = 800 }},
+		{"a service that dies for good", true, false, func(w *ward) { w.dies = 500 }},
+		{"a service that stops answering", true, false, func(w *ward) { w.hangs = 500 }},
+		{"a service that misses always", false, false, func(w *ward) { w.capacity = 0.1 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWard(c.change)
+			if !w.run(t) {
+				t.Fatal("the search does not end")
+			}
+			live := w.finder.machine.Result()
+			if (live.Load > 0) != c.found || live.AtLeast != c.bound {
+				t.Errorf("%+v, want one found: %v, a bound: %v", live, c.found, c.bound)
+			}
+			again := analysis.New(w.e, []analysis.Attempt{{Trial: 1}}, w.steps...)
+			for _, f := range w.frames {
+				again.Add(f)
+			}
+			b := again.Cells()[0].Breaking
+			load, low, high := 0.0, 0.0, 0.0
+			if b.Load() != nil {
+				load, low, high = *b.Load(), *b.Low, math.Inf(1)
+			}
+			if b.High != nil {
+				high = *b.High
+			}
+			got := search.Result{Load: load, Low: low, High: high, Tested: live.Tested, AtLeast: b.AtLeast, Limited: b.LimitedBy == analysis.ByGenerator,
+				Reason: b.Reason, Traffic: time.Duration(math.Round(1e3*b.TrafficS)) * time.Millisecond}
+			if got != live {
+				t.Errorf("%+v from the record, was %+v", got, live)
+			}
+		})
+	}
+}
+
+// A frame of an interval before the window is none of its, however late it comes.
+func TestAFrameCountsInItsOwnInterval(t *testing.T) {
+	w := newWard(func(*ward) {})
+	f := w.finder
+	f.line = signals.SearchStep{First: 10, Last: 12}
+	f.window = analysis.Observe(w.e, &w.e.Cells[0], 50)
+	of := func(seq int) *signals.Frame {
+		frame := w.interval(seq)[0]
+		frame.Phase = signals.Measure
+		return frame
+	}
+	f.pending = []*signals.Frame{of(9), of(10), of(11)}
+	f.take(10)
+	if n := len(f.window.Blocks()); n != 1 || len(f.pending) != 1 {
+		t.Errorf("%d intervals in the window and %d frames left, want that of 10, and 11 left", n, len(f.pending))
+	}
+	f.pending = append(f.pending, of(10))
+	f.take(11)
+	if blocks := f.window.Blocks(); len(blocks) != 2 || blocks[0].Requests != 50 || blocks[1].Requests != 25 {
+		t.Errorf("%+v, want both frames of 10, and the one of 11", blocks)
+	}
+}

@@ -1,0 +1,223 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// sight is one thing that was seen; exactly one field is set.
+type sight struct {
+	frame  *signals.Frame
+	window *signals.Window
+}
+
+// load runs the traffic to its end, or to ctx's. The first error is a failure
+// of the trial, the second one of the tool.
+func (t *trial) load(ctx context.Context) (failure, err error) {
+	begin := time.Now().Add(lead)
+	for _, a := range t.agents {
+		if err := a.client.Start(begin); err != nil {
+			return fmt.Errorf("start the agents: %w", err), nil
+		}
+	}
+	var failures failures
+	if t.cell.Load.Find {
+		t.finder = t.newFinder(&failures)
+	}
+	sights := make(chan sight, 64)
+	see := func(f *signals.Frame) { sights <- sight{frame: f} }
+	loaded, over := context.WithCancel(ctx) // ends with the last agent
+
+	var agents, others sync.WaitGroup
+	for i, a := range t.agents {
+		agents.Go(func() {
+			if err := t.follow(a, begin, see); err != nil {
+				failures.add(fmt.Errorf("agent %d broke off: %w", i, err))
+				t.stopAgents() // a part of the load is not the load that was asked for
+			}
+		})
+	}
+	others.Go(func() { agents.Wait(); over() })
+	others.Go(func() { t.sampler(begin, see).run(loadEnd(&agents)) })
+	others.Go(func() { failures.add(t.act(loaded, begin)) })
+	for _, s := range t.scrapers(begin, see) {
+		others.Go(func() {
+			if err := s.run(loaded); err != nil {
+				t.lab.note("trial %d (%s): %v; the dependency's part of the tail is not known", t.number, t.cell.Label(), err)
+			}
+		})
+	}
+	if t.profile != nil {
+		others.Go(func() { t.profile.take(loaded, begin.Add(t.exp.Measure.Warmup), t.services.Replicas()[0].Address()) })
+	}
+	others.Go(func() { t.watcher(func(w *signals.Window) { sights <- sight{window: w} }).run(loaded.Done()) })
+	go func() { others.Wait(); close(sights) }()
+	defer context.AfterFunc(ctx, t.stopAgents)()
+
+	for s := range sights {
+		// After a failed write the channel is still emptied, so that all ends.
+		if err == nil {
+			err = t.keep(s)
+		}
+		if err != nil {
+			t.stopAgents()
+		}
+	}
+	return failures.joined(), err
+}
+
+// loadEnd gives a channel that is closed when all agents are done.
+func loadEnd(agents *sync.WaitGroup) <-chan struct{} {
+	end := make(chan struct{})
+	go func() { agents.Wait(); close(end) }()
+	return end
+}
+
+// follow passes on an agent's frames until it is done. A healthy agent sends
+// one at the end of each interval, whatever the service does; one that falls
+// silent is closed, which ends it.
+func (t *trial) follow(a *runningAgent, begin time.Time, see func(*signals.Frame)) error {
+	patience := t.exp.Measure.Interval + grace
+	ctx, giveUp := context.WithCancelCause(context.Background())
+	defer giveUp(nil)
+	silent := time.AfterFunc(time.Until(begin)+patience, func() {
+		giveUp(fmt.Errorf("it said nothing for %v and was stopped: it got hardly any CPU; see who else uses this machine, and whether the agent has a limit", patience))
+		a.process.Close()
+	})
+	defer silent.Stop()
+	_, err := a.client.Follow(ctx, func(f *signals.Frame) error {
+		silent.Reset(patience)
+		see(f)
+		return nil
+	})
+	return err
+}
+
+// failures gathers what went wrong in several goroutines, in its order: what came
+// first is mostly the reason of the rest.
+type failures struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+func (f *failures) add(err error) {
+	if err == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.errs = append(f.errs, err)
+}
+
+func (f *failures) joined() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(f.errs...)
+}
+
+// keep takes what was seen into the record; the host's half ends an interval and
+// brings it to the disk. The search acts on it.
+func (t *trial) keep(s sight) error {
+	if s.window != nil {
+		return t.writer.Window(s.window)
+	}
+	f := s.frame
+	t.noise.Add(f)
+	t.show.frame(f, t.cell.Service.Name)
+	if err := t.writer.Frame(f); err != nil {
+		return err
+	}
+	if f.Client != nil || f.Host != nil {
+		if err := t.writer.Sync(); err != nil {
+			return err
+		}
+	}
+	if t.finder == nil {
+		return nil
+	}
+	ended, err := t.finder.frame(f)
+	if ended {
+		if load := t.finder.machine.Result().Load; load > 0 {
+			t.lab.found[t.cell.Index] = append(t.lab.found[t.cell.Index], load)
+		}
+		t.finder = nil
+		t.stopAgents()
+	}
+	return err
+}
+
+// stopAgents tells the agents to end their traffic, once; answers in flight are
+// still awaited, up to the requests' timeout.
+func (t *trial) stopAgents() {
+	t.stopping.Do(func() {
+		for _, a := range t.agents {
+			// An agent that cannot be told ends when its input is closed.
+			if a.client.Stop() != nil {
+				a.process.Close()
+			}
+		}
+	})
+}
+
+// watch has the sampler read replicas. They are read a first time at once, so
+// that one that dies before the load begins is counted.
+func (t *trial) watch(of string, r role, replicas []platform.Replica) {
+	for i, replica := range replicas {
+		s := &source{of: of, index: i, role: r, read: replica.Counters}
+		if c, err := s.read(); err == nil {
+			s.last, s.known = c, true
+		}
+		t.sources = append(t.sources, s)
+	}
+}
+
+func (t *trial) sampler(begin time.Time, out func(*signals.Frame)) *sampler {
+	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, out: out, cut: cut(t.exp, t.cell)}
+}
+
+// newFinder lets a search set the load of all agents. One that cannot be told has
+// ended, which is a failure of the trial.
+func (t *trial) newFinder(failures *failures) *finder {
+	f := newFinder(t.exp, t.cell, t.number)
+	f.write = func(s signals.SearchStep) error { return t.writer.Step(&s) }
+	f.tell = t.show.searching
+	f.change = func(load float64, drop bool) {
+		to := openEnded(load)
+		to.Kind, to.Even = kindOf(t.cell), t.cell.Load.Even
+		for i, a := range t.agents {
+			if err := a.client.Change(protocol.Change{Load: to, Drop: drop}); err != nil {
+				failures.add(fmt.Errorf("set the load of agent %d: %w", i, err))
+				t.stopAgents()
+			}
+		}
+	}
+	f.up = func() bool {
+		for _, r := range t.services.Replicas() {
+			if p, err := r.Pulse(); err != nil || !p.Up {
+				return false
+			}
+		}
+		return true
+	}
+	return f
+}
+
+func (t *trial) scrapers(begin time.Time, see func(*signals.Frame)) []*scraper {
+	s := &t.cell.Service
+	if s.Metrics == nil {
+		return nil
+	}
+	var all []*scraper
+	for i, r := range t.services.Replicas() {
+		all = append(all, &scraper{trial: t.number, cell: t.cell.Index, of: s.Name, index: i, replica: r, metrics: s.Metrics,
+			every: t.exp.Measure.Interval, cut: cut(t.exp, t.cell), began: begin, out: see})
+	}
+	return all
+}

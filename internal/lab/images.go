@@ -1,0 +1,90 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/millicore/millicore/internal/database"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/workload"
+)
+
+// A platform of images has the sample services and the databases as images.
+// Nothing of them need be on this machine.
+
+// stock is what a platform of images has of what an experiment needs.
+type stock struct {
+	images   map[string]string // by sample service
+	versions map[string]string // of the engine, and of each image
+}
+
+// stockUp has all images of the experiment on the platform before anything is
+// started. A sample service that has none is in the samples' Missing; an image
+// that cannot be had is an error.
+func (l *Lab) stockUp(ctx context.Context, on platform.Images) error {
+	l.samples = workload.Found{Commands: map[string][]string{}, Missing: map[string]error{}}
+	l.stock = &stock{images: map[string]string{}, versions: maps.Clone(on.Versions())}
+	for _, name := range l.workloads() {
+		image, arguments, err := on.Workload(ctx, name)
+		if ctx.Err() != nil {
+			return nil // which is no error
+		}
+		if err != nil {
+			l.samples.Missing[name] = err
+			continue
+		}
+		l.stock.images[name], l.samples.Commands[name] = image, arguments
+	}
+	for _, image := range l.namedImages() {
+		digest, err := on.Fetch(ctx, image)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("run %s: %w", l.Experiment.Name, err)
+		}
+		l.stock.versions[image] = digest
+	}
+	return nil
+}
+
+// workloads are the sample services that the experiment has, each once.
+func (l *Lab) workloads() []string {
+	var names []string
+	for i := range l.Experiment.Cells {
+		if name := l.Experiment.Cells[i].Service.Workload; name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// namedImages are the images of services, dependencies and databases, each once.
+func (l *Lab) namedImages() []string {
+	var all []string
+	add := func(image string) {
+		if image != "" && !slices.Contains(all, image) {
+			all = append(all, image)
+		}
+	}
+	for i := range l.Experiment.Cells {
+		s := &l.Experiment.Cells[i].Service
+		add(s.Image)
+		for _, d := range s.Dependencies {
+			add(d.Image)
+			add(database.Image(d.Builtin))
+		}
+	}
+	return all
+}
+
+// image is the one that a service runs as; "" where it is a command.
+func (l *Lab) image(s *experiment.Service) string {
+	if s.Workload != "" && l.stock != nil {
+		return l.stock.images[s.Workload]
+	}
+	return s.Image
+}

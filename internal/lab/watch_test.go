@@ -1,0 +1,262 @@
+package lab
+
+import (
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/local"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// busyService is the argument by which this test's program is a service that
+// listens and has a busy child of one thread while its argument is a file.
+const busyService = "__busy-service"
+
+func init() {
+	local.Shim(os.Args)
+	if len(os.Args) == 3 && os.Args[1] == busyService {
+		serveBusy(os.Args[2])
+	}
+}
+
+func serveBusy(while string) {
+	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
+	if err != nil {
+		os.Exit(1)
+	}
+	go func() {
+		for {
+			if c, err := listener.Accept(); err == nil {
+				c.Close()
+			}
+		}
+	}()
+	for ; ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(while); err != nil {
+			continue
+		}
+		busy := exec.Command("/bin/sh", "-c", `while [ -e "$0" ]; do i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done; done`, while)
+		if err := busy.Run(); err != nil {
+			os.Exit(1)
+		}
+	}
+}
+
+func TestPulsesKeepToAScheduleAndMeetThePeriodEverywhere(t *testing.T) {
+	seen := map[time.Duration]bool{}
+	for n := range 10000 {
+		at := pulseAt(n)
+		if turn := time.Duration(n) * pulseEvery; at < turn || at >= turn+pulseEvery/2 {
+			t.Fatalf("pulse %d at %v", n, at)
+		}
+		seen[at%(100*time.Millisecond)/time.Millisecond] = true
+	}
+	if len(seen) != 50 { // half of every turn of 10 ms
+		t.Errorf("the pulses met %d of the period's milliseconds", len(seen))
+	}
+}
+
+// scripted is a replica whose pulses are made up.
+type scripted struct {
+	mu    sync.Mutex
+	calls int
+	pulse func(n int) (signals.Pulse, error)
+}
+
+func (s *scripted) Pulse() (signals.Pulse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	return s.pulse(s.calls)
+}
+func (*scripted) Address() string { return "" }
+func (*scripted) PIDs() []int     { return nil }
+func (*scripted) Counters() (signals.Counters, error) {
+	return signals.Counters{}, errors.ErrUnsupported
+}
+
+func TestWatchingGivesWindowsOfEachReplica(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		// The first is throttled for the second half of every period, and cannot be
+		// read for a while; the second is down from 300 ms on.
+		first := &scripted{pulse: func(int) (signals.Pulse, error) {
+			at := time.Since(began)
+			if at > 410*time.Millisecond && at < 480*time.Millisecond {
+				return signals.Pulse{}, errors.New("not now")
+			}
+			n := int64(at / (100 * time.Millisecond))
+			throttled := time.Duration(n) * 50 * time.Millisecond
+			return signals.Pulse{At: time.Now(), Periods: &n, ThrottledPeriods: &n, Throttled: &throttled, Up: true}, nil
+		}}
+		second := &scripted{pulse: func(int) (signals.Pulse, error) {
+			return signals.Pulse{At: time.Now(), Up: time.Since(began) < 300*time.Millisecond}, nil
+		}}
+		var got []signals.Window
+		w := &watcher{trial: 7, cell: 2, out: func(v *signals.Window) { got = append(got, *v) }}
+		w.add("go", []platform.Replica{first, second}, experiment.Limits{CPUMillis: 500})
+		stop := make(chan struct{})
+		time.AfterFunc(time.Second+20*time.Millisecond, func() { close(stop) })
+		w.run(stop)
+
+		if n := first.calls; n < 100 || n > 104 {
+			t.Errorf("%d pulses in 1.02 s, want one in 10 ms", n)
+		}
+		down := signals.Window{Trial: 7, Cell: 2, Of: "go", Index: 1, Kind: signals.Down, Start: began.Add(300 * time.Millisecond).UnixNano(), End: time.Now().UnixNano()}
+		last := got[len(got)-1]
+		if off := time.Duration(last.Start - down.Start); off < 0 || off > 15*time.Millisecond {
+			t.Errorf("down since %v after it was", off)
+		}
+		last.Start = down.Start
+		if d := cmp.Diff(down, last); d != "" {
+			t.Error(d)
+		}
+		if len(got) != 11 {
+			t.Fatalf("%d windows, want ten of the first replica and one of the second", len(got))
+		}
+		for i, v := range got[:10] {
+			want := signals.Window{Trial: 7, Cell: 2, Of: "go", Kind: signals.Throttled, Start: v.End - 50e6, End: v.End, Throttled: 50e6, CPUs: 1}
+			if d := cmp.Diff(want, v); d != "" {
+				t.Errorf("window %d: %s", i, d)
+			}
+			end := began.Add(time.Duration(i+1) * 100 * time.Millisecond).UnixNano()
+			if off := time.Duration(v.End - end); off.Abs() > 7*time.Millisecond {
+				t.Errorf("window %d ends %v beside its period", i, off)
+			}
+		}
+	})
+}
+
+// On a real group: a busy thread under a fifth of a CPU, which it gets on a busy
+// machine too, is stopped for as long as the kernel says, and nobody is while it
+// idles.
+func TestWatchingAThrottledProcess(t *testing.T) {
+	p, err := local.New(local.Options{State: t.TempDir(), Note: func(s string) { t.Log(s) }})
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	while := filepath.Join(t.TempDir(), "while")
+	limits := experiment.Limits{CPUMillis: 200, Replicas: 1}
+	u, err := p.Start(t.Context(), platform.Unit{Trial: 1, Name: "busy", Logs: t.TempDir(), Limits: limits,
+		Command: []string{"/proc/self/exe", busyService, while}, Ready: experiment.Ready{Timeout: time.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := u.Replicas()[0]
+	counters := func() signals.Counters {
+		c, err := r.Counters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	// throttledPeriods waits until so many more are counted.
+	throttledPeriods := func(n int64) {
+		deadline := time.Now().Add(time.Minute)
+		for goal := *counters().ThrottledPeriods + n; *counters().ThrottledPeriods < goal; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("a busy process was not throttled in %d periods within a minute", n)
+			}
+		}
+	}
+
+	busy := func() {
+		if err := os.WriteFile(while, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		throttledPeriods(3) // it has begun
+	}
+	idle := func() {
+		os.Remove(while)
+		for before := counters(); ; {
+			time.Sleep(250 * time.Millisecond)
+			now := counters()
+			if *now.ThrottledPeriods == *before.ThrottledPeriods {
+				return
+			}
+			before = now
+		}
+	}
+	// A CPU that is taken away while a thread on it is stopped delays what starts
+	// it again, and one that moves is counted on both.
+	steal := func() float64 {
+		h, err := readHost()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h.steal
+	}
+	for seen, tries := 0, 0; seen < 2; tries++ {
+		if tries == 10 {
+			t.Skip("the hypervisor took much of the machine each of ten times")
+		}
+		busy()
+		stolen, began := steal(), time.Now()
+		windows, grew := watchFor(t, r, limits, func() { throttledPeriods(20) })
+		quiet := !signals.Stolen((steal() - stolen) / time.Since(began).Seconds())
+		var length, throttled time.Duration
+		for _, w := range windows {
+			length += time.Duration(w.End - w.Start)
+			throttled += time.Duration(w.Throttled)
+		}
+		if throttled != grew {
+			t.Errorf("the windows hold %v of %v", throttled, grew)
+		}
+		if length > grew {
+			t.Errorf("%d windows of together %v, longer than the kernel's %v", len(windows), length, grew)
+		}
+		if quiet {
+			seen++
+			if len(windows) < 18 || length < grew*9/10 {
+				t.Errorf("%d windows of together %v; the kernel counted %v", len(windows), length, grew)
+			}
+		}
+		t.Logf("%d windows of together %v, kernel %v, quiet: %v", len(windows), length, grew, quiet)
+		idle()
+		if windows, _ := watchFor(t, r, limits, func() { time.Sleep(300 * time.Millisecond) }); len(windows) != 0 {
+			t.Errorf("windows of an idle process: %v", windows)
+		}
+	}
+}
+
+// watchFor watches a replica while something goes on. It returns the windows
+// and by how much throttled time grew from the first pulse to the last.
+func watchFor(t *testing.T, r platform.Replica, limits experiment.Limits, during func()) (windows []signals.Window, grew time.Duration) {
+	t.Helper()
+	var first, last *time.Duration
+	w := &watcher{trial: 1, out: func(v *signals.Window) { windows = append(windows, *v) }}
+	w.add("busy", []platform.Replica{r}, limits)
+	w.watched[0].pulse = func() (signals.Pulse, error) {
+		p, err := r.Pulse()
+		if err == nil && first == nil {
+			first = p.Throttled
+		}
+		if err == nil {
+			last = p.Throttled
+		}
+		return p, err
+	}
+	stop := make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() { w.run(stop) })
+	during()
+	close(stop)
+	done.Wait()
+	return windows, *last - *first
+}

@@ -1,0 +1,302 @@
+package engine
+
+import (
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// even is an open load of one rate.
+func even(tb testing.TB, rate float64, length time.Duration) *Load {
+	tb.Helper()
+	return &Load{Open: true, Even: true, Curve: steady(tb, rate, length)}
+}
+
+// One connection, answers in 100 ms, 100/s: of 150 requests due by 1500 ms, 15
+// were sent. The others are dropped, the one under way is awaited, nothing comes
+// for a while, and then comes what is asked for.
+func TestDropRestsAndGoesOn(t *testing.T) {
+	p := plan(*even(t, 100, time.Minute))
+	p.Connections = 1
+	sim := simulate(t, p, lasts(100*ms))
+	sim.at(1500*ms, order{load: even(t, 0, time.Minute), drop: true})
+	sim.at(3000*ms, order{load: even(t, 10, time.Second)})
+	all := sim.run(t)
+	checkRows(t, all, []row{
+		{0, 1000 * ms, signals.Measure, 100, 10, 9, 0, 1, 90},
+		{1000 * ms, 2000 * ms, signals.Measure, 50, 5, 6, 0, 0, 0},
+		{2000 * ms, 3000 * ms, signals.Measure, 0, 0, 0, 0, 0, 0},
+		{3000 * ms, 4000 * ms, signals.Measure, 10, 10, 9, 0, 1, 0},
+		{4000 * ms, 4050 * ms, signals.Drain, 0, 0, 1, 0, 0, 0},
+	})
+	for i, want := range []int64{0, 135, 0, 0, 0} {
+		if all[i].Dropped != want {
+			t.Errorf("interval %d: %d dropped; want %d", i, all[i].Dropped, want)
+		}
+	}
+	if all[1].Rate != 0 || all[3].Rate != 10 {
+		t.Errorf("rates %v and %v; want 0 and 10", all[1].Rate, all[3].Rate)
+	}
+}
+
+// Without drop, what waits when the rate is set to zero is still sent.
+func TestWithoutDropTheBacklogIsServed(t *testing.T) {
+	p := plan(*even(t, 100, time.Minute))
+	p.Connections = 1
+	sim := simulate(t, p, lasts(100*ms))
+	sim.at(1000*ms, order{load: even(t, 0, 20*time.Second)})
+	all := sim.run(t)
+	if sum := total(all); sum.Intended != 100 || sum.Good != 100 || sum.Dropped != 0 {
+		t.Errorf("intended %d, good %d, dropped %d; want 100, 100, 0", sum.Intended, sum.Good, sum.Dropped)
+	}
+	if all[1].Waiting != 80 || all[1].InFlight != 1 {
+		t.Errorf("%d wait and %d are in flight a second later; want 80, 1", all[1].Waiting, all[1].InFlight)
+	}
+}
+
+// Requests that wait for a connection of their own to be made are dropped too;
+// the connection serves the next load.
+func TestDropTakesRequestsFromConnectionsBeingMade(t *testing.T) {
+	s := lasts(ms)
+	s.dial = func(at time.Duration, _ int) (time.Duration, outcome) {
+		if at < startAt {
+			return 0, broken // at first nobody listens
+		}
+		return 400 * ms, okay
+	}
+	sim := simulate(t, plan(*even(t, 10, time.Minute)), s)
+	sim.at(300*ms, order{load: even(t, 0, time.Minute), drop: true})
+	sim.at(1000*ms, order{load: even(t, 10, time.Second)})
+	checkRows(t, sim.run(t), []row{
+		{0, 1000 * ms, signals.Measure, 3, 0, 0, 0, 0, 0},
+		// Seven connections are still to be made; the requests that got them wait.
+		{1000 * ms, 2000 * ms, signals.Measure, 10, 6, 6, 0, 0, 4},
+		{2000 * ms, 2350*ms + ms, signals.Drain, 0, 4, 4, 0, 0, 0},
+	})
+}
+
+// Ten users share two connections. Of the eight who wait, seven are not wanted
+// any more and one waits anew; the two who are served are awaited.
+func TestDropInAClosedLoop(t *testing.T) {
+	p := plan(Load{Curve: steady(t, 10, time.Minute)})
+	p.Connections = 2
+	sim := simulate(t, p, lasts(100*ms))
+	sim.at(1050*ms, order{load: &Load{Curve: steady(t, 3, 1950*ms)}, drop: true})
+	all := sim.run(t)
+	checkRows(t, all, []row{
+		{0, 1000 * ms, signals.Measure, 10 + 18, 20, 18, 0, 2, 8},
+		{1000 * ms, 2000 * ms, signals.Measure, 2 + 1 + 18, 20, 20, 0, 2, 1},
+		{2000 * ms, 3000 * ms, signals.Measure, 20, 20, 20, 0, 2, 1},
+		{3000 * ms, 3100 * ms, signals.Drain, 0, 1, 3, 0, 0, 0},
+	})
+	if all[1].Dropped != 8 || all[1].Users != 3 {
+		t.Errorf("%d dropped, %v users; want 8, 3", all[1].Dropped, all[1].Users)
+	}
+}
+
+// Five users, none, two: those who go finish their requests.
+func TestUsersAllLeaveAndSomeComeBack(t *testing.T) {
+	sim := simulate(t, plan(Load{Curve: steady(t, 5, time.Minute)}), lasts(100*ms))
+	sim.at(1050*ms, order{load: &Load{Curve: steady(t, 0, time.Minute)}, drop: true})
+	sim.at(3000*ms, order{load: &Load{Curve: steady(t, 2, time.Second)}})
+	checkRows(t, sim.run(t), []row{
+		{0, 1000 * ms, signals.Measure, 50, 50, 45, 0, 5, 0},
+		{1000 * ms, 2000 * ms, signals.Measure, 5, 5, 10, 0, 0, 0},
+		{2000 * ms, 3000 * ms, signals.Measure, 0, 0, 0, 0, 0, 0},
+		{3000 * ms, 4000 * ms, signals.Measure, 20, 20, 18, 0, 2, 0},
+		{4000 * ms, 4000*ms + 1, signals.Drain, 0, 0, 2, 0, 0, 0},
+	})
+}
+
+// A user who pauses before a dead service when users are no longer wanted comes
+// back no more than once.
+func TestPausingUsersLeave(t *testing.T) {
+	sim := simulate(t, plan(Load{Curve: steady(t, 5, time.Minute)}), service{dial: deadDial})
+	sim.at(900*ms, order{load: &Load{Curve: steady(t, 0, time.Minute)}, drop: true})
+	sim.at(5000*ms, order{load: &Load{Curve: steady(t, 1, time.Second)}})
+	all := sim.run(t)
+	// Pauses of 10, 20, 40, … ms; those begun at 630 end at 1270.
+	for i, want := range []int64{5 * 7, 0, 0, 0, 0} {
+		if all[i].Intended != want || all[i].Waiting != 0 || all[i].InFlight != 0 {
+			t.Errorf("interval %d: intended %d, %d wait, %d in flight; want %d, 0, 0", i, all[i].Intended, all[i].Waiting, all[i].InFlight, want)
+		}
+	}
+	if l := sim.loops[0]; all[5].Intended < 1 || all[5].Users != 1 || l.active > 1 {
+		t.Errorf("%d requests of %v users at last, %d active; want one user", all[5].Intended, all[5].Users, l.active)
+	}
+}
+
+// A trial that begins with no load at all gets one by a change.
+func TestALoadMayBeginAtZero(t *testing.T) {
+	sim := simulate(t, plan(Load{Curve: steady(t, 0, time.Minute)}), lasts(100*ms))
+	sim.at(1000*ms, order{load: &Load{Curve: steady(t, 2, time.Second)}})
+	checkRows(t, sim.run(t), []row{
+		{0, 1000 * ms, signals.Measure, 0, 0, 0, 0, 0, 0},
+		{1000 * ms, 2000 * ms, signals.Measure, 20, 20, 18, 0, 2, 0},
+		{2000 * ms, 2000*ms + 1, signals.Drain, 0, 0, 2, 0, 0, 0},
+	})
+}
+
+// A day at half a request a second, told every ten minutes: each has its 300, to
+// the last, and a stop ends it.
+func TestALoadOfADay(t *testing.T) {
+	const day = 24 * time.Hour
+	p := plan(*even(t, 0.5, day))
+	p.Interval, p.Connections = 10*time.Minute, 1
+	sim := simulate(t, p, lasts(150*ms))
+	sim.at(day-5*time.Minute, order{stop: true})
+	all := sim.run(t)
+	if len(all) != 24*6 {
+		t.Fatalf("%d intervals; want %d", len(all), 24*6)
+	}
+	for i, interval := range all {
+		want := int64(300)
+		if i == len(all)-1 {
+			want = 150
+		}
+		if interval.phase != signals.Measure || interval.Intended != want || interval.Good != want || interval.start != time.Duration(i)*p.Interval {
+			t.Fatalf("interval %d from %v: %s, intended %d, good %d; want %d measured", i, interval.start, interval.phase, interval.Intended, interval.Good, want)
+		}
+	}
+}
+
+// 200,000 requests/s that nobody ends but a stop, with requests under way.
+func TestAnOpenEndedLoadIsStopped(t *testing.T) {
+	p := plan(*even(t, 200_000, 24*time.Hour))
+	sim := simulate(t, p, lasts(150*time.Microsecond))
+	sim.at(1200*ms, order{stop: true})
+	checkRows(t, sim.run(t), []row{
+		{0, 1000 * ms, signals.Measure, 200_000, 200_000, 199_970, 0, 30, 0},
+		{1000 * ms, 1200 * ms, signals.Measure, 40_000, 40_000, 40_000, 0, 30, 0},
+		{1200 * ms, 1200*ms + 147500, signals.Drain, 0, 0, 30, 0, 0, 0},
+	})
+}
+
+// A load that changes every 2 s for ten minutes: each interval has its requests,
+// and the loop is no larger in the end than its largest load needs.
+func TestManyChanges(t *testing.T) {
+	rates := []float64{10, 200, 0, 40, 1280, 100, 400}
+	p := plan(*even(t, rates[0], time.Hour))
+	sim := simulate(t, p, lasts(ms))
+	const changes = 300
+	for i := 1; i <= changes; i++ {
+		next := order{load: even(t, rates[i%len(rates)], 24*time.Hour), drop: i%2 == 0}
+		sim.at(time.Duration(i)*2*time.Second+500*ms, next)
+	}
+	sim.at((changes+1)*2*time.Second, order{stop: true})
+	all := sim.run(t)
+	rate := func(change int) int64 { return int64(rates[change%len(rates)]) }
+	for i, interval := range all[3 : 2*changes] {
+		change := (i + 3) / 2
+		want := rate(change)
+		if i%2 == 1 { // the first half of it is the load before
+			want = (rate(change-1) + rate(change)) / 2
+		}
+		ended := interval.Good + interval.Dropped + interval.InFlight - all[i+2].InFlight
+		if interval.Intended != want || ended != want || interval.Waiting != 0 {
+			t.Errorf("second %d: %d intended, %d ended, %d wait; want %d", i+3, interval.Intended, ended, interval.Waiting, want)
+		}
+	}
+	l := sim.loops[0]
+	if n := l.plan.connections(*even(t, 1280, time.Hour)); len(l.slots) != n || l.free.len() > n || len(l.free.items) > 1024 || len(l.wait.items) > 1024 {
+		t.Errorf("%d slots, %d free in a ring of %d, a ring of %d to wait in; want %d slots",
+			len(l.slots), l.free.len(), len(l.free.items), len(l.wait.items), n)
+	}
+}
+
+// What every reader of the orders has read is held by nobody.
+func TestOrdersAreForgotten(t *testing.T) {
+	o := newOrders()
+	reader := o.newest()
+	var loads []weak.Pointer[Load]
+	for i := range 100 {
+		load := &Load{Requests: int64(i)}
+		loads = append(loads, weak.Make(load))
+		o.add(order{load: load, at: time.Duration(100 - i)})
+	}
+	for i := range 90 {
+		reader = reader.next.Load()
+		if reader.load.Requests != int64(i) || reader.number != i+1 || reader.at != 100 {
+			t.Fatalf("order %d is %d, at %v", i+1, reader.number, reader.at)
+		}
+	}
+	runtime.GC()
+	for i, load := range loads {
+		if held := load.Value() != nil; held != (i >= 89) {
+			t.Errorf("the load of order %d of 100, of which 90 are obeyed: held %v", i+1, held)
+		}
+	}
+	runtime.KeepAlive(o)
+	runtime.KeepAlive(reader)
+}
+
+// A load that needs 936 connections more gets them while it runs, and none of
+// its requests is late for that: making one takes 20 us here.
+func TestConnectionsAreAddedWithoutDelay(t *testing.T) {
+	s := lasts(ms)
+	s.cost = 20 * time.Microsecond
+	sim := simulate(t, plan(*even(t, 10, time.Minute)), s)
+	sim.at(1000*ms, order{load: even(t, 10_000, time.Second)})
+	all := sim.run(t)
+	if all[0].Connects != 64 || all[1].Connects != 1000-64 {
+		t.Errorf("%d connections made at first, then %d; want 64, 936", all[0].Connects, all[1].Connects)
+	}
+	if lag := all[1].SendLag.Max(); lag > 200*time.Microsecond {
+		t.Errorf("a request was sent %v late; want no more than a few calls' time", lag)
+	}
+}
+
+// Requests that wait for a connection do not wait for its turn: 200 users who
+// come at once are all served at once.
+func TestConnectionsThatAreWaitedForAreAddedAtOnce(t *testing.T) {
+	sim := simulate(t, plan(Load{Curve: steady(t, 2, time.Minute)}), lasts(100*ms))
+	sim.at(1000*ms, order{load: &Load{Curve: steady(t, 200, time.Second)}})
+	all := sim.run(t)
+	if got := all[1].Latency.Max(); got > 101*ms || all[1].Good != 200*9+2 {
+		t.Errorf("%d good answers within %v; want 1802 within 100ms", all[1].Good, got)
+	}
+}
+
+// Each replica has as many connections as the others, also after they have grown
+// by odd numbers.
+func TestAddedConnectionsTakeTurns(t *testing.T) {
+	p := plan(Load{Curve: steady(t, 5, time.Minute)})
+	p.Targets = append(p.Targets, p.Targets[0], p.Targets[0])
+	sim := simulate(t, p, lasts(ms))
+	for i, users := range []float64{7, 11, 19, 31} {
+		sim.at(time.Duration(i+1)*time.Second, order{load: &Load{Curve: steady(t, users, 2*time.Second)}})
+	}
+	sim.run(t)
+	got := make([]int, 3)
+	for _, s := range sim.loops[0].slots {
+		got[s.target]++
+	}
+	if got[0] != 11 || got[1] != 10 || got[2] != 10 {
+		t.Errorf("%v connections; want 11, 10 and 10", got)
+	}
+}
+
+func TestChangesThatAreRefused(t *testing.T) {
+	e := &Engine{plan: plan(*even(t, 1, 24*time.Hour)), orders: newOrders()}
+	if err := e.plan.settle(); err != nil {
+		t.Fatal(err)
+	}
+	for name, load := range map[string]Load{
+		"no load":            {},
+		"another kind":       {Curve: steady(t, 1, time.Second)},
+		"without an end":     *even(t, 1, schedule.Endless),
+		"a number":           {Open: true, Curve: steady(t, 1, time.Second), Requests: 1},
+		"more than possible": *even(t, 1e9, time.Second),
+	} {
+		if err := e.Change(load, true); err == nil {
+			t.Errorf("%s: want an error", name)
+		}
+	}
+	if err := e.Change(*even(t, 0, 24*time.Hour), true); err != nil {
+		t.Errorf("a rate of zero: %v", err)
+	}
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// span is one slow request; its moments are counted from the trial's start.
+type span struct {
+	intended, sent, done time.Duration
+	lag                  time.Duration // as in signals.Slow
+	target               int32
+	timedOut             bool
+}
+
+func (s *span) latency() time.Duration { return s.done - s.intended }
+
+// How many slow requests a loop keeps of an interval: the slowest, of which a
+// fast service has hundreds beside thousands of others above the p95, and some
+// of the others.
+const (
+	keptSlowest = 32
+	keptOthers  = 224
+)
+
+// sample is the slow requests of one loop over one interval, in bounded memory.
+// The slowest are all kept and stand for themselves. Of the others each is kept
+// with the same chance (Vitter's algorithm R) and stands for as many as were
+// seen for each that was kept: whatever is asked of the sample, its sums of
+// weights are those of all slow requests in the mean, and their total exactly.
+//
+// A request that is no longer among the slowest joins the others at that moment.
+// Which ones do does not depend on chance, so that the others' chances are equal.
+type sample struct {
+	slowest [keptSlowest]span // a heap, the least slow first
+	others  [keptOthers]span
+	seen    int64
+}
+
+// add takes a slow request.
+func (s *sample) add(one span, random *rand.Rand) {
+	s.seen++
+	switch {
+	case s.seen <= keptSlowest:
+		s.rise(int(s.seen)-1, one)
+		return
+	case one.latency() > s.slowest[0].latency():
+		one, s.slowest[0] = s.slowest[0], one
+		s.sink()
+	}
+	n := s.seen - keptSlowest // others seen, this one included
+	if n <= keptOthers {
+		s.others[n-1] = one
+	} else if place := random.Int64N(n); place < keptOthers {
+		s.others[place] = one
+	}
+}
+
+// rise puts a span into the heap at its end, place i.
+func (s *sample) rise(i int, one span) {
+	for i > 0 {
+		up := (i - 1) / 2
+		if s.slowest[up].latency() <= one.latency() {
+			break
+		}
+		s.slowest[i] = s.slowest[up]
+		i = up
+	}
+	s.slowest[i] = one
+}
+
+// sink moves the first span of a full heap to its place.
+func (s *sample) sink() {
+	one := s.slowest[0]
+	i := 0
+	for {
+		down := 2*i + 1
+		if down >= keptSlowest {
+			break
+		}
+		if down+1 < keptSlowest && s.slowest[down+1].latency() < s.slowest[down].latency() {
+			down++
+		}
+		if one.latency() <= s.slowest[down].latency() {
+			break
+		}
+		s.slowest[i] = s.slowest[down]
+		i = down
+	}
+	s.slowest[i] = one
+}
+
+// appendTo appends what was kept in the form of a frame, for a trial that
+// started at a moment of the wall clock.
+func (s *sample) appendTo(all []signals.Slow, start time.Time) []signals.Slow {
+	zero := start.UnixNano()
+	put := func(kept []span, stands float64) {
+		for i := range kept {
+			k := &kept[i]
+			all = append(all, signals.Slow{
+				Replica:  int(k.target),
+				Intended: zero + int64(k.intended),
+				Sent:     zero + int64(k.sent),
+				Done:     zero + int64(k.done),
+				Lag:      int64(k.lag),
+				TimedOut: k.timedOut,
+				For:      stands,
+			})
+		}
+	}
+	put(s.slowest[:min(s.seen, keptSlowest)], 1)
+	if others := s.seen - keptSlowest; others > 0 {
+		kept := min(others, keptOthers)
+		put(s.others[:kept], float64(others)/float64(kept))
+	}
+	return all
+}
+
+// bar is the running p95 of one loop; what takes as long or longer is slow. It is
+// the lowest of the p95s since the load was last set and of each of the last
+// intervals. The first is that of the load under test, the others follow a load
+// that changes by itself and see through a bad second. Too low a bar makes the
+// sample coarser, too high a one makes it wrong: hence the lowest, and none at
+// all where not enough has been seen.
+type bar struct {
+	height  time.Duration // requests that took at least so long are slow
+	present counts        // of the present interval
+	all     counts        // of the intervals before it, since the load was set
+	recent  [4]time.Duration
+	turns   int
+}
+
+// enough is how many requests have a p95 that is not just their slowest.
+const enough = 20
+
+// reset forgets all: the load is another one. Until the interval's end every
+// request counts as slow.
+func (b *bar) reset() { *b = bar{} }
+
+// turn raises or lowers the bar at the end of an interval.
+func (b *bar) turn() {
+	if b.present.n == 0 {
+		return
+	}
+	b.all.merge(&b.present)
+	b.recent[b.turns%len(b.recent)] = b.present.p95()
+	b.turns++
+	b.present = counts{}
+	b.height = b.all.p95()
+	for _, p95 := range b.recent {
+		if p95 > 0 { // it is known
+			b.height = min(b.height, p95)
+		}
+	}
+}
+
+// counts is a histogram of latencies in steps of less than a hundredth, coarser
+// than those of the frames and small enough to be read through at the end of an
+// interval without making a request late.
+type counts struct {
+	n  int64
+	of [(longest-stepBits)<<stepBits + 1<<stepBits]int64
+}
+
+// A latency in microseconds of at most longest bits is told by its highest
+// stepBits+1.
+const (
+	stepBits = 7
+	longest  = 26 // 67 s
+)
+
+func (c *counts) add(d time.Duration) {
+	c.n++
+	c.of[step(d)]++
+}
+
+func (c *counts) merge(o *counts) {
+	c.n += o.n
+	for i, n := range o.of {
+		c.of[i] += n
+	}
+}
+
+// p95 returns the least latency of the step in which the 95th percentile lies,
+// and 0 where less than enough has been counted.
+func (c *counts) p95() time.Duration {
+	if c.n < enough {
+		return 0
+	}
+	above := c.n / 20
+	for i := len(c.of) - 1; ; i-- {
+		if above -= c.of[i]; above < 0 {
+			return least(i)
+		}
+	}
+}
+
+// step is the index of the step in which a latency lies.
+func step(d time.Duration) int {
+	us := min(uint64(max(d, 0)/time.Microsecond), 1<<longest-1)
+	shift := max(bits.Len64(us)-stepBits-1, 0)
+	return shift<<stepBits + int(us>>shift)
+}
+
+// least is the least latency of a step.
+func least(i int) time.Duration {
+	shift := max(i>>stepBits-1, 0)
+	return time.Duration(i-shift<<stepBits) << shift * time.Microsecond
+}

@@ -1,0 +1,117 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"github.com/millicore/millicore/internal/platform/local"
+)
+
+// Clean removes what dead runs left at the daemon that DOCKER_HOST names, and of
+// the local platform. It leaves living runs alone, and whatever no run has
+// labelled as its own.
+func Clean(ctx context.Context, o Options) (Cleaned, error) {
+	here, hereErr := local.Clean(local.Options{State: o.State})
+	c := Cleaned{Removed: here.Removed, Living: here.Living}
+	api, _, err := connect()
+	if err != nil {
+		return c, errors.Join(err, hereErr)
+	}
+	defer api.Close()
+	at, err := sweepDead(ctx, api)
+	c.Removed = append(c.Removed, at.Removed...)
+	for _, pid := range at.Living {
+		c.alive(pid)
+	}
+	return c, errors.Join(err, hereErr)
+}
+
+func (c *Cleaned) alive(pid int) {
+	if !slices.Contains(c.Living, pid) {
+		c.Living = append(c.Living, pid)
+	}
+}
+
+// removed notes what became of a removal. What is not there any more somebody
+// else has removed.
+func (c *Cleaned) removed(what string, err error) error {
+	switch {
+	case err == nil:
+		c.Removed = append(c.Removed, what)
+	case !errdefs.IsNotFound(err):
+		return fmt.Errorf("remove the %s: %w", what, err)
+	}
+	return nil
+}
+
+// sweepDead removes what belongs to dead runs, and notes the living ones.
+func sweepDead(ctx context.Context, api *client.Client) (Cleaned, error) {
+	var c Cleaned
+	err := c.sweep(ctx, api, func(labels map[string]string) bool {
+		o, ok := ownerOf(labels)
+		if ok && o.alive() {
+			c.alive(o.pid)
+		}
+		return ok && !o.alive()
+	})
+	return c, err
+}
+
+// sweep removes what has labels of which over is true: containers, then the
+// networks that they were in, then the images that they were made of.
+func (c *Cleaned) sweep(ctx context.Context, api *client.Client, over func(labels map[string]string) bool) error {
+	return errors.Join(c.containers(ctx, api, over), c.networks(ctx, api, over), c.images(ctx, api, over))
+}
+
+var ours = client.Filters{}.Add("label", labelRun)
+
+func (c *Cleaned) containers(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
+	list, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: ours})
+	if err != nil {
+		return fmt.Errorf("look for containers that were left: %w", err)
+	}
+	var errs []error
+	for _, one := range list.Items {
+		if over(one.Labels) {
+			_, err := api.ContainerRemove(ctx, one.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+			errs = append(errs, c.removed("container "+strings.TrimPrefix(strings.Join(one.Names, " "), "/"), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Cleaned) networks(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
+	list, err := api.NetworkList(ctx, client.NetworkListOptions{Filters: ours})
+	if err != nil {
+		return fmt.Errorf("look for networks that were left: %w", err)
+	}
+	var errs []error
+	for _, one := range list.Items {
+		if over(one.Labels) {
+			_, err := api.NetworkRemove(ctx, one.ID, client.NetworkRemoveOptions{})
+			errs = append(errs, c.removed("network "+one.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Cleaned) images(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
+	list, err := api.ImageList(ctx, client.ImageListOptions{Filters: ours})
+	if err != nil {
+		return fmt.Errorf("look for images that were left: %w", err)
+	}
+	var errs []error
+	for _, one := range list.Items {
+		if over(one.Labels) {
+			_, err := api.ImageRemove(ctx, one.ID, client.ImageRemoveOptions{Force: true, PruneChildren: true})
+			errs = append(errs, c.removed("image "+strings.Join(one.RepoTags, " "), err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,83 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/moby/moby/api/types/system"
+	"github.com/moby/moby/client"
+	"golang.org/x/sys/unix"
+)
+
+// engine is what is known of the daemon.
+type engine struct {
+	version     string
+	cpuLimits   bool
+	memoryLimit bool
+}
+
+// connect finds the daemon, and refuses one whose containers cannot be measured
+// from here.
+func connect() (*client.Client, engine, error) {
+	api, err := client.New(client.FromEnv)
+	if err != nil {
+		return nil, engine{}, fmt.Errorf("find the Docker daemon: %w; see DOCKER_HOST", err)
+	}
+	info, err := ask(api)
+	if err == nil {
+		err = measurable(info)
+	}
+	if err != nil {
+		api.Close()
+		return nil, engine{}, err
+	}
+	return api, engine{version: info.ServerVersion, cpuLimits: info.CPUCfsQuota && info.CPUCfsPeriod, memoryLimit: info.MemoryLimit}, nil
+}
+
+// ask asks the daemon what it is.
+func ask(api *client.Client) (system.Info, error) {
+	host := api.DaemonHost()
+	if !strings.HasPrefix(host, "unix://") {
+		return system.Info{}, fmt.Errorf("the Docker daemon of DOCKER_HOST=%s is reached over a network: control groups are read on the machine that has them; run millicore there, or unset DOCKER_HOST", host)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), brief)
+	defer cancel()
+	result, err := api.Info(ctx, client.InfoOptions{})
+	switch {
+	case err == nil:
+		return result.Info, nil
+	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
+		return system.Info{}, fmt.Errorf("ask the Docker daemon at %s: permission denied; run as root, or as a user of the group that owns the socket (usually docker)", host)
+	case client.IsErrConnectionFailed(err):
+		return system.Info{}, fmt.Errorf("no Docker daemon answers at %s; start it (systemctl start docker), install it (Debian: apt-get install docker.io), name another's socket in DOCKER_HOST, or use --on local", host)
+	}
+	return system.Info{}, fmt.Errorf("ask the Docker daemon at %s: %w", host, err)
+}
+
+// measurable reports why the control groups of a daemon's containers cannot be
+// read on this machine.
+func measurable(info system.Info) error {
+	const out = "run millicore on the machine whose Docker is to run the containers, or use --on local"
+	var here unix.Utsname
+	if err := unix.Uname(&here); err != nil {
+		return err
+	}
+	kernel := unix.ByteSliceToString(here.Release[:])
+	switch {
+	case info.OSType != "linux":
+		return fmt.Errorf("the Docker daemon runs containers of %s: limits need Linux's control groups; %s", info.OSType, out)
+	case info.OperatingSystem == "Docker Desktop":
+		return fmt.Errorf("Docker Desktop runs its containers in a virtual machine, whose control groups cannot be read from here; %s", out)
+	case info.KernelVersion != kernel:
+		return fmt.Errorf("the Docker daemon is on another machine (kernel %s, here it is %s), whose control groups cannot be read from here; %s", info.KernelVersion, kernel, out)
+	case slices.Contains(info.SecurityOptions, "name=rootless"):
+		return errors.New("the Docker daemon is a rootless one, whose containers cannot be reached from this machine's network; name the system's in DOCKER_HOST (unix:///var/run/docker.sock), or use --on local")
+	case info.CgroupDriver == "none":
+		return errors.New("the Docker daemon has no control groups (its cgroup driver is none), and so no limits; use --on local")
+	}
+	return nil
+}

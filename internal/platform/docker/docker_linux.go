@@ -1,0 +1,171 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/local"
+	"github.com/millicore/millicore/internal/platform/ports"
+)
+
+// docker is the platform.
+type docker struct {
+	options Options
+	here    platform.Platform // of agents and folders
+	api     *client.Client
+	engine  engine
+	owner   owner
+	ports   ports.Set // of containers that have the machine's network
+
+	mu      sync.Mutex
+	units   map[*unit]struct{} // what is started and not yet stopped
+	network *network           // the run's own; nil until it is needed
+	made    map[string]string  // image by sample service, made for the run
+	names   int                // containers made so far: names are never used twice
+	warned  map[string]bool
+	closed  bool
+}
+
+// brief bounds a request to the daemon that is answered at once.
+const brief = 30 * time.Second
+
+// New returns the platform of the daemon that DOCKER_HOST names, after it
+// removed what dead runs left there. The error says what is in the way: there is
+// no daemon, it cannot be asked, or it is on another machine.
+//
+// It may replace this process, as local.New may; so call it before anything is
+// started, written or read from standard input.
+func New(o Options) (platform.Platform, error) {
+	agents := local.Options{State: o.State, AgentsOnly: true}
+	if o.Programs != "" {
+		agents.Agent = filepath.Join(o.Programs, "millicore-agent")
+	}
+	o = o.filled()
+	agents.Note = o.Note
+	here, err := local.New(agents)
+	if err != nil {
+		return nil, fmt.Errorf("agents run on this machine beside the containers: %w", err)
+	}
+	d := &docker{options: o, here: here, owner: newOwner(), units: map[*unit]struct{}{}, made: map[string]string{}, warned: map[string]bool{}}
+	if d.api, d.engine, err = connect(); err != nil {
+		return nil, errors.Join(err, here.Close())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), brief)
+	defer cancel()
+	if cleaned, err := sweepDead(ctx, d.api); err != nil {
+		o.Note(err.Error())
+	} else if n := len(cleaned.Removed); n > 0 {
+		o.Note(fmt.Sprintf("removed %d containers, networks and images that a killed run left", n))
+	}
+	return d, nil
+}
+
+func (o Options) filled() Options {
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	if o.RestartAfter == 0 {
+		o.RestartAfter = life.RestartAfter
+	}
+	if o.Programs == "" {
+		if self, err := os.Executable(); err == nil {
+			o.Programs = filepath.Dir(self)
+		}
+	}
+	return o
+}
+
+// Name is the word of --on.
+func (*docker) Name() string { return "docker" }
+
+// Versions are those of the daemon.
+func (d *docker) Versions() map[string]string {
+	return map[string]string{"docker": d.engine.version}
+}
+
+// Start starts all replicas of a unit and returns when they are ready. The
+// context bounds the starting, not the life of what was started.
+func (d *docker) Start(ctx context.Context, u platform.Unit) (platform.Running, error) {
+	started, err := d.startUnit(ctx, u)
+	if err != nil {
+		return nil, fmt.Errorf("start %q: %w", u.Name, err)
+	}
+	return started, nil
+}
+
+// Agent starts an agent on this machine.
+func (d *docker) Agent(ctx context.Context, trial, index int) (platform.Agent, error) {
+	return d.here.Agent(ctx, trial, index)
+}
+
+// Folder makes a folder on this machine.
+func (d *docker) Folder(dir string, user *platform.User) (platform.Folder, error) {
+	return d.here.Folder(dir, user)
+}
+
+// Close stops and removes all that is still there: containers, the run's network
+// and the images that were made for it.
+func (d *docker) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil
+	}
+	d.closed = true
+	var left []*unit
+	for u := range d.units {
+		left = append(left, u)
+	}
+	d.mu.Unlock()
+	errs := life.Each(len(left), func(i int) error { return left[i].Stop(context.Background()) })
+	ctx, cancel := context.WithTimeout(context.Background(), brief)
+	defer cancel()
+	// By its labels: also what was being made as the context of its making ended.
+	errs = append(errs, new(Cleaned).sweep(ctx, d.api, func(labels map[string]string) bool { return labels[labelRun] == d.owner.run }))
+	return errors.Join(append(errs, d.here.Close(), d.api.Close())...)
+}
+
+// add registers a unit, so that Close ends it.
+func (d *docker) add(u *unit) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return errors.New("the platform is closed")
+	}
+	d.units[u] = struct{}{}
+	return nil
+}
+
+func (d *docker) drop(u *unit) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.units, u)
+}
+
+// name is a new container's.
+func (d *docker) name(replica string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.names++
+	return fmt.Sprintf("millicore-%s-%s-%d", d.owner.run, replica, d.names)
+}
+
+// warn notes something once.
+func (d *docker) warn(text string) {
+	d.mu.Lock()
+	before := d.warned[text]
+	d.warned[text] = true
+	d.mu.Unlock()
+	if !before {
+		d.options.Note(text)
+	}
+}

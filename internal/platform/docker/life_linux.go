@@ -1,0 +1,213 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// oneLife is a container from its start to its end. Its control group is made
+// and removed with it.
+type oneLife struct {
+	began time.Time
+	pid   int
+	group string        // directory of the group, whose processes are the container's
+	heard chan struct{} // closed when all that it wrote is in the log
+
+	ended chan struct{}
+	state *container.State // once ended is closed; nil: it could not be asked for
+	ran   time.Duration    // likewise
+}
+
+// launch starts the container, and reads its group from then on. A container
+// that has ended by the time it is looked at is no error.
+func (r *replica) launch(ctx context.Context) (*oneLife, error) {
+	l := &oneLife{ended: make(chan struct{}), heard: make(chan struct{})}
+	api := r.docker.api
+	out, err := api.ContainerAttach(r.stopped, r.id, client.ContainerAttachOptions{Stream: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return nil, fmt.Errorf("attach to the container: %w", err)
+	}
+	go func() {
+		defer close(l.heard)
+		defer out.Close()
+		stdcopy.StdCopy(r.log.File, r.log.File, out.Reader) // the stream ends with the container
+	}()
+	end := api.ContainerWait(r.stopped, r.id, client.ContainerWaitOptions{Condition: container.WaitConditionNextExit})
+	if _, err := api.ContainerStart(ctx, r.id, client.ContainerStartOptions{}); err != nil {
+		out.Close()
+		return nil, fmt.Errorf("start the container: %w%s", err, r.networkHint(err))
+	}
+	l.began = time.Now()
+	if err := r.find(ctx, l); err != nil {
+		out.Close()
+		return nil, err
+	}
+	r.mu.Lock()
+	r.now = l
+	r.mu.Unlock()
+	go r.await(l, end)
+	return l, nil
+}
+
+// networkHint says what to do about a network that the kernel does not have.
+func (r *replica) networkHint(err error) string {
+	for _, word := range []string{"endpoint", "veth", "bridge", "sandbox"} {
+		if !r.docker.options.HostNetwork && strings.Contains(err.Error(), word) {
+			return "; where this machine has no bridge networks have the containers use its own: docker: {network: host} in the experiment file"
+		}
+	}
+	return ""
+}
+
+// await waits for the end of a life and learns how it came.
+func (r *replica) await(l *oneLife, end client.ContainerWaitResult) {
+	defer close(l.ended)
+	select {
+	case <-end.Result:
+	case <-end.Error:
+		// Of the daemon: what became of the container its state tells.
+		for r.running() && life.Sleep(r.stopped, time.Second) {
+		}
+	}
+	l.ran = time.Since(l.began)
+	select { // its last words
+	case <-l.heard:
+	case <-time.After(time.Second):
+	}
+	ctx, cancel := context.WithTimeout(r.stopped, brief)
+	defer cancel()
+	if seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{}); err == nil {
+		l.state = seen.Container.State
+	}
+}
+
+// running reports whether the container may still run: a daemon that does not
+// answer leaves that open.
+func (r *replica) running() bool {
+	ctx, cancel := context.WithTimeout(r.stopped, brief)
+	defer cancel()
+	seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{})
+	return client.IsErrConnectionFailed(err) || err == nil && seen.Container.State != nil && seen.Container.State.Running
+}
+
+// find finds the container's group on this machine, by its first process, and
+// opens its counters.
+func (r *replica) find(ctx context.Context, l *oneLife) error {
+	seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{})
+	if err != nil {
+		return fmt.Errorf("look at the container: %w", err)
+	}
+	state := seen.Container.State
+	if state == nil || !state.Running {
+		return nil
+	}
+	l.pid = state.Pid
+	err = r.open(l)
+	for deadline := time.Now().Add(hindsight); err != nil && time.Now().Before(deadline); {
+		if !r.running() {
+			return nil // it had ended, which the daemon learns a little later
+		}
+		if !life.Sleep(ctx, 10*time.Millisecond) {
+			break
+		}
+	}
+	return err
+}
+
+// hindsight is how long the daemon may take to learn that a container has ended.
+const hindsight = time.Second
+
+// open opens the counters of the group, and gives it the burst.
+func (r *replica) open(l *oneLife) error {
+	group, err := cgroup.Host().Process(l.pid)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the container's process %d is not on this machine, or cannot be seen in /proc: run millicore beside the Docker daemon, outside of containers", l.pid)
+	}
+	if err != nil {
+		return err
+	}
+	place, ok := group.Place(cgroup.CPU).Get()
+	if !ok {
+		return fmt.Errorf("find the control group of the container's process %d: %w", l.pid, orNone(group.Place(cgroup.CPU).Err()))
+	}
+	if !strings.Contains(place.Dir, r.id) {
+		return fmt.Errorf("the control group of process %d is %s, not one of the container %.12s: the Docker daemon is in another machine or pid namespace; run millicore beside it", l.pid, place.Dir, r.id)
+	}
+	if err := setBurst(place, r.limited()); err != nil {
+		return err
+	}
+	m, err := meter.New(group, r.limited())
+	if err != nil {
+		return err
+	}
+	p, err := meter.NewPulser(group)
+	if err != nil {
+		return errors.Join(err, m.Close())
+	}
+	l.group = place.Dir
+	r.counters.begin(m)
+	r.pulses.begin(p)
+	return nil
+}
+
+// orNone is an error, or that there is nothing to be found.
+func orNone(err error) error {
+	if err == nil {
+		return errors.New("this machine has no cpu controller")
+	}
+	return err
+}
+
+// burstFile is the kernel's file for a burst, in microseconds.
+// Linux Documentation/scheduler/sched-bwc.rst, "Management".
+func burstFile(version cgroup.Version) string {
+	if version == cgroup.V1 {
+		return "cpu.cfs_burst_us"
+	}
+	return "cpu.max.burst"
+}
+
+// setBurst allows a burst, for which Docker's API has no field: so it holds from
+// a moment after the container's start.
+func setBurst(place cgroup.Place, l experiment.Limits) error {
+	if l.BurstMillis == 0 {
+		return nil
+	}
+	if err := writeBurst(place, time.Duration(l.BurstMillis)*periodOf(l)/1000); err != nil {
+		return fmt.Errorf("allow a CPU burst of %dm: %w", l.BurstMillis, err)
+	}
+	return nil
+}
+
+// writeBurst writes the burst of a group.
+func writeBurst(place cgroup.Place, burst time.Duration) error {
+	file := burstFile(place.Version)
+	f, err := os.OpenFile(filepath.Join(place.Dir, file), os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return noBurst(place.Dir, file)
+	}
+	if err == nil {
+		_, err = f.WriteString(strconv.FormatInt(burst.Microseconds(), 10))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("%w; run as root, or leave burst out", err)
+	}
+	return nil
+}

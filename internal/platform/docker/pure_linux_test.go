@@ -1,0 +1,156 @@
+package docker
+
+import (
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/system"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+)
+
+func TestResources(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		limits experiment.Limits
+		want   container.Resources
+	}{
+		{"none", experiment.Limits{}, container.Resources{}},
+		{"all", experiment.Limits{CPUMillis: 1500, Period: 50 * time.Millisecond, Memory: 64 << 20, CPUSet: "0-1"},
+			container.Resources{CPUQuota: 75_000, CPUPeriod: 50_000, Memory: 64 << 20, MemorySwap: 64 << 20, CpusetCpus: "0-1"}},
+		{"the usual period", experiment.Limits{CPUMillis: 250}, container.Resources{CPUQuota: 25_000, CPUPeriod: 100_000}},
+	} {
+		if diff := cmp.Diff(c.want, resources(c.limits), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestWhatRunsInAContainer(t *testing.T) {
+	d := &docker{owner: owner{run: "1-x", pid: 1, started: "2", boot: "b", pids: "p"}}
+	u := platform.Unit{Image: "i", Dir: "/srv", Command: []string{"--port", "${port}", "--db", "${db.address}"}, Env: map[string]string{"URL": "${db.url}"}, StopSignal: syscall.SIGQUIT}
+	got, err := d.config(u, map[string]string{"port": "80", "db.address": "a:1", "db.url": "u"})
+	want := &container.Config{
+		Image: "i", WorkingDir: "/srv", Cmd: []string{"--port", "80", "--db", "a:1"}, Env: []string{"PORT=80", "URL=u"}, StopSignal: "SIGQUIT",
+		AttachStdout: true, AttachStderr: true, Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
+		Labels: map[string]string{"millicore.run": "1-x", "millicore.pid": "1", "millicore.started": "2", "millicore.boot": "b", "millicore.pid-namespace": "p"},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestTheEnvironmentOfAContainer(t *testing.T) {
+	got := environment("8080", map[string]string{"A": "", "B": "b=c"}, []string{"GOMAXPROCS", "PORT"})
+	if want := []string{"A=", "B=b=c", "GOMAXPROCS", "PORT"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAddressesOfANetwork(t *testing.T) {
+	n := &network{subnet: netip.MustParsePrefix("10.1.2.0/29"), gateway: netip.MustParseAddr("10.1.2.1"), taken: map[netip.Addr]bool{}}
+	var all []string
+	for {
+		a, err := n.free()
+		if err != nil {
+			break
+		}
+		n.taken[a] = true
+		all = append(all, a.String())
+	}
+	if want := []string{"10.1.2.2", "10.1.2.3", "10.1.2.4", "10.1.2.5", "10.1.2.6"}; !slices.Equal(all, want) {
+		t.Errorf("%v, want %v", all, want)
+	}
+}
+
+func TestStat(t *testing.T) {
+	fields := strings.Repeat("0 ", 18) + "523421 0 0"
+	for _, c := range []struct{ name, text, state, started string }{
+		{"plain", "17 (millicore) S " + fields, "S", "523421"},
+		{"a name with all that may be in one", "17 (a) R (b ) Z " + fields, "Z", "523421"},
+	} {
+		state, started, err := parseStat([]byte(c.text))
+		if state != c.state || started != c.started || err != nil {
+			t.Errorf("%s: %q, %q, %v", c.name, state, started, err)
+		}
+	}
+	for _, text := range []string{"", "17 (x", "17 (x) S 1"} {
+		if _, _, err := parseStat([]byte(text)); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}
+
+func FuzzStat(f *testing.F) {
+	f.Add([]byte("17 (a) R (b ) Z 1 2 3"))
+	f.Fuzz(func(t *testing.T, text []byte) { parseStat(text) })
+}
+
+func TestWhoseAThingIs(t *testing.T) {
+	own := newOwner()
+	for _, c := range []struct {
+		name   string
+		change map[string]string
+		ours   bool
+		alive  bool
+	}{
+		{"this process's", nil, true, true},
+		{"one that had this pid before", map[string]string{labelStarted: "1"}, true, false},
+		{"of another boot", map[string]string{labelBoot: "other"}, true, false},
+		{"of another pid namespace", map[string]string{labelPIDs: "pid:[1]", labelPID: "1"}, true, true},
+		{"of a process that is gone", map[string]string{labelPID: strconv.Itoa(1 << 30)}, true, false},
+		{"nobody's", map[string]string{labelPID: ""}, false, false},
+		{"somebody else's", map[string]string{labelRun: ""}, false, false},
+	} {
+		labels := own.labels()
+		for name, value := range c.change {
+			labels[name] = value
+		}
+		o, ok := ownerOf(labels)
+		if ok != c.ours || ok && o.alive() != c.alive {
+			t.Errorf("%s: ours %v, alive %v", c.name, ok, ok && o.alive())
+		}
+	}
+	if own.pid != os.Getpid() || own.started == "" {
+		t.Errorf("%+v", own)
+	}
+}
+
+func TestDaemonsThatCannotBeMeasured(t *testing.T) {
+	right := system.Info{OSType: "linux", OperatingSystem: "Debian", KernelVersion: kernel(t), CgroupDriver: "systemd"}
+	if err := measurable(right); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*system.Info){
+		"of windows":        func(i *system.Info) { i.OSType = "windows" },
+		"virtual machine":   func(i *system.Info) { i.OperatingSystem = "Docker Desktop" },
+		"another machine":   func(i *system.Info) { i.KernelVersion = "6.10.14-linuxkit" },
+		"rootless":          func(i *system.Info) { i.SecurityOptions = []string{"name=seccomp", "name=rootless"} },
+		"no control groups": func(i *system.Info) { i.CgroupDriver = "none" },
+	} {
+		info := right
+		change(&info)
+		if err := measurable(info); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func kernel(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}

@@ -1,0 +1,223 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/local/group"
+	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/internal/platform/ready"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// replica is a container of a unit. It stays the same container when its process
+// dies and is started again, with its file system and its address.
+type replica struct {
+	docker  *docker
+	id      string // "": there is no container yet
+	name    string
+	port    int        // of the machine's network; 0: it has an address of its own
+	own     netip.Addr // in the run's network
+	address string
+	ready   experiment.Ready
+	serves  func(context.Context, string) error // as in platform.Unit
+	backoff life.Backoff
+	log     *life.Log // nil: not opened yet
+
+	counters counting
+	pulses   pulsing
+
+	stopping context.Context // ends when the replica is to stop
+	stop     context.CancelFunc
+	kept     chan struct{} // closed when nobody restarts it any more; nil before
+
+	stopped context.Context // ends when it has stopped, and is not waited for
+	over    context.CancelFunc
+
+	standing life.Standing
+
+	mu     sync.Mutex
+	limits experiment.Limits
+	now    *oneLife // the last one
+}
+
+// Address is where the replica listens.
+func (r *replica) Address() string { return r.address }
+
+// Counters reads the running totals, which go on over the replica's lives.
+func (r *replica) Counters() (signals.Counters, error) { return r.standing.Counters(r.counters.read()) }
+
+// Pulse reads how the replica is throttled, and whether it is up.
+func (r *replica) Pulse() (signals.Pulse, error) { return r.standing.Pulse(r.pulses.read()) }
+
+// PIDs are the container's processes as this machine numbers them, its first
+// process at their head.
+func (r *replica) PIDs() []int {
+	r.mu.Lock()
+	l := r.now
+	r.mu.Unlock()
+	if l == nil || l.group == "" {
+		return nil
+	}
+	all, err := group.PIDs(l.group)
+	if err != nil {
+		return nil
+	}
+	return life.LeaderFirst(all, l.pid)
+}
+
+// limited are the limits that the container has.
+func (r *replica) limited() experiment.Limits {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.limits
+}
+
+// awaitReady waits until the container serves. It returns life.ErrDied if it ends
+// first, and another error when ctx does.
+func (r *replica) awaitReady(ctx context.Context, l *oneLife) error {
+	looking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	every, look := ready.At(r.ready.Path, r.address)
+	if r.serves != nil {
+		every, look = ready.Told(r.serves, r.address)
+	}
+	answered := make(chan error, 1)
+	go func() {
+		_, err := ready.Await(looking, every, look)
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		return err
+	case <-l.ended:
+		return life.ErrDied
+	}
+}
+
+// keep restarts the container whenever it dies, until the replica is to stop.
+func (r *replica) keep(l *oneLife) {
+	defer close(r.kept)
+	for {
+		select {
+		case <-r.stopping.Done():
+			return
+		case <-l.ended:
+		}
+		r.standing.SetUp(false)
+		r.counters.end(l.starved())
+		r.pulses.end()
+		wait := r.backoff.Next(l.ran)
+		r.log.Note("%s; starting it again in %v", r.obituary(l), wait)
+		if !life.Sleep(r.stopping, wait) {
+			return
+		}
+		l = r.again()
+	}
+}
+
+// again starts the container anew and waits until it serves. What comes back may
+// have ended already.
+func (r *replica) again() *oneLife {
+	r.standing.Restarted()
+	l, err := r.launch(r.stopping)
+	if err != nil {
+		r.log.Note("%v", err)
+		l = &oneLife{ended: make(chan struct{})}
+		close(l.ended)
+		return l
+	}
+	if r.awaitReady(r.stopping, l) == nil {
+		r.standing.SetUp(true)
+	}
+	return l
+}
+
+// starved reports whether a life ended for want of memory.
+func (l *oneLife) starved() bool { return l.state != nil && l.state.OOMKilled }
+
+// obituary says how a life ended.
+func (r *replica) obituary(l *oneLife) string {
+	const signalled = 128 // and the signal: what a shell, and Docker, make of one
+	switch {
+	case l.state == nil:
+		return "it ended, and Docker does not tell how"
+	case l.state.ExitCode == signalled+int(syscall.SIGKILL) && l.state.OOMKilled:
+		return meter.Starved(r.limited().Memory)
+	case l.state.ExitCode > signalled && l.state.ExitCode <= signalled+64:
+		signal := syscall.Signal(l.state.ExitCode - signalled)
+		return fmt.Sprintf("it ended with exit status %d, as by signal %d (%v)", l.state.ExitCode, signal, signal)
+	case l.state.Error != "":
+		return fmt.Sprintf("it ended with exit status %d: %s", l.state.ExitCode, l.state.Error)
+	}
+	return fmt.Sprintf("it ended with exit status %d", l.state.ExitCode)
+}
+
+// end stops the replica and removes its container: its signal first, and KILL
+// when the grace time or ctx is over.
+func (r *replica) end(ctx context.Context) error {
+	r.stop()
+	if r.kept != nil {
+		<-r.kept
+	}
+	r.standing.SetUp(false)
+	err := r.remove(ctx)
+	r.mu.Lock()
+	l := r.now
+	r.mu.Unlock()
+	if l != nil {
+		select { // its last words
+		case <-l.heard:
+		case <-time.After(time.Second):
+		}
+	}
+	r.over()
+	err = errors.Join(err, r.counters.close(), r.pulses.close())
+	if r.log != nil {
+		err = errors.Join(err, r.log.File.Close())
+	}
+	if r.own.IsValid() {
+		r.docker.give(r.own)
+	}
+	if r.port != 0 {
+		r.docker.ports.Give(r.port)
+	}
+	return err
+}
+
+// remove stops and removes the container, with the volumes that it alone has.
+func (r *replica) remove(ctx context.Context) error {
+	if r.id == "" {
+		return nil
+	}
+	api := r.docker.api
+	if ctx.Err() == nil {
+		grace := int(platform.StopGrace / time.Second)
+		began := time.Now()
+		_, err := api.ContainerStop(ctx, r.id, client.ContainerStopOptions{Timeout: &grace})
+		switch {
+		case err != nil && !errdefs.IsNotFound(err):
+			r.log.Note("%v", err)
+		case time.Since(began) >= platform.StopGrace:
+			r.log.Note("it did not end in time after it was asked to, and was killed")
+		}
+	}
+	patient, cancel := context.WithTimeout(context.Background(), brief)
+	defer cancel()
+	_, err := api.ContainerRemove(patient, r.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("remove the container %s: %w", r.name, err)
+	}
+	return nil
+}

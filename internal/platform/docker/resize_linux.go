@@ -1,0 +1,69 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/moby/moby/client"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// Resize gives every replica other limits, as docker update does. Those that are
+// being started again have them too.
+func (u *unit) Resize(ctx context.Context, l experiment.Limits) error {
+	for i, r := range u.replicas {
+		if err := r.resize(ctx, l); err != nil {
+			return fmt.Errorf("resize replica %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (r *replica) resize(ctx context.Context, l experiment.Limits) error {
+	was := r.limited()
+	if was.Memory != 0 && l.Memory == 0 {
+		return errors.New("Docker cannot take a memory limit away while a container runs")
+	}
+	r.mu.Lock()
+	alive := r.now
+	r.limits = l // of a life that begins meanwhile
+	r.mu.Unlock()
+	place, there := alive.place()
+	if there && was.BurstMillis != 0 { // it must not exceed the quota that comes
+		if err := writeBurst(place, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("end the CPU burst: %w", err)
+		}
+	}
+	changed := resources(l)
+	if l.CPUMillis == 0 && was.CPUMillis != 0 {
+		changed.CPUQuota = -1 // 0 would leave it
+	}
+	ctx, cancel := context.WithTimeout(ctx, brief)
+	defer cancel()
+	if _, err := r.docker.api.ContainerUpdate(ctx, r.id, client.ContainerUpdateOptions{Resources: &changed}); err != nil {
+		return fmt.Errorf("update the container: %w", err)
+	}
+	if there {
+		if err := setBurst(place, l); err != nil {
+			return err
+		}
+	}
+	r.counters.resized(l)
+	return nil
+}
+
+// place is where the files of the life's group are; false where it has none.
+func (l *oneLife) place() (cgroup.Place, bool) {
+	if l == nil || l.group == "" {
+		return cgroup.Place{}, false
+	}
+	group, err := cgroup.Host().At(l.group)
+	if err != nil {
+		return cgroup.Place{}, false
+	}
+	return group.Place(cgroup.CPU).Get()
+}

@@ -1,0 +1,100 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// folder is a folder for what units keep on disk.
+type folder struct {
+	local *local
+	path  string
+
+	once sync.Once
+	err  error // of the one removing
+}
+
+// Path is where the folder is, as an absolute path.
+func (f *folder) Path() string { return f.path }
+
+// Remove removes the folder with all that is in it.
+func (f *folder) Remove() error {
+	f.once.Do(func() {
+		f.err = f.local.run.RemoveFolder(f.path)
+		f.local.drop(f)
+	})
+	return f.err
+}
+
+func (f *folder) end() error { return f.Remove() }
+
+// Folder makes an empty folder that belongs to user, in dir or, where the user
+// cannot reach that, in the system's folder for temporary files.
+func (l *local) Folder(dir string, user *platform.User) (platform.Folder, error) {
+	uid, gid := os.Geteuid(), os.Getegid()
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	if user != nil {
+		uid, gid = user.UID, user.GID
+		if shut := shutTo(dir, uid, gid); shut != "" {
+			l.warn(fmt.Sprintf("user %s cannot enter %s: its data lies in %s while the run lasts; elsewhere with --out", user.Name, shut, os.TempDir()))
+			dir = os.TempDir()
+		}
+		if shut := shutTo(dir, uid, gid); shut != "" {
+			return nil, fmt.Errorf("make a folder for user %s: it cannot enter %s; set TMPDIR to a folder that everybody can enter, or --out", user.Name, shut)
+		}
+	}
+	path, err := l.run.Folder(dir, uid, gid)
+	if err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	f := &folder{local: l, path: path}
+	if err := l.add(f); err != nil {
+		return nil, errors.Join(err, f.Remove())
+	}
+	return f, nil
+}
+
+// shutTo returns the first folder on the way to dir, dir included, that a user
+// with one group may not enter, by its mode; "" if there is none.
+func shutTo(dir string, uid, gid int) string {
+	if uid == 0 {
+		return ""
+	}
+	var way []string
+	for d := dir; ; d = filepath.Dir(d) {
+		way = append(way, d)
+		if d == filepath.Dir(d) {
+			break
+		}
+	}
+	for i := len(way) - 1; i >= 0; i-- {
+		info, err := os.Stat(way[i])
+		if err != nil {
+			return "" // whoever makes something there says why
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			continue
+		}
+		bit := os.FileMode(0o001)
+		switch {
+		case int(stat.Uid) == uid:
+			bit = 0o100
+		case int(stat.Gid) == gid:
+			bit = 0o010
+		}
+		if info.Mode().Perm()&bit == 0 {
+			return way[i]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,104 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// onceUnit is a unit whose one process ends by itself.
+type onceUnit struct {
+	*unit
+	once *onceReplica
+}
+
+// Replicas returns the one replica.
+func (u *onceUnit) Replicas() []platform.Replica { return []platform.Replica{u.once} }
+
+// onceReplica is a replica that is not started again.
+type onceReplica struct {
+	*replica
+	process *process
+	failure string // once kept is closed
+}
+
+// StartOnce starts the one replica of a unit, such as a benchmark, and returns
+// when its process runs. It is not awaited to serve, and is up until it ends; it
+// is not started again then, and what it left running is killed. The replica
+// also has Ended, Failure and Output.
+func (l *local) StartOnce(ctx context.Context, u platform.Unit) (platform.Running, error) {
+	started, err := l.startOnce(ctx, u)
+	if err != nil {
+		return nil, fmt.Errorf("start %q: %w", u.Name, err)
+	}
+	return started, nil
+}
+
+func (l *local) startOnce(ctx context.Context, u platform.Unit) (*onceUnit, error) {
+	switch {
+	case len(u.Command) == 0:
+		return nil, errors.New("no command: images run with --on docker or --on kubernetes")
+	case u.Limits.Replicas > 1:
+		return nil, fmt.Errorf("%d replicas of a program that ends by itself; run one", u.Limits.Replicas)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	r, err := l.prepare(u, 0)
+	if err != nil {
+		return nil, err
+	}
+	started := &onceUnit{unit: &unit{local: l, replicas: []*replica{r}}, once: &onceReplica{replica: r}}
+	r.standing.SetUp(true)
+	if started.once.process, err = r.launch(); err == nil {
+		r.kept = make(chan struct{})
+		go started.once.await()
+		err = l.add(started)
+	}
+	if err == nil {
+		return started, nil
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel() // no grace for what nobody is going to see
+	return nil, errors.Join(err, started.Stop(gone))
+}
+
+// Stop ends the process if it has not ended, and removes what was made for it.
+func (u *onceUnit) Stop(ctx context.Context) error {
+	err := u.unit.Stop(ctx)
+	u.local.drop(u)
+	return err
+}
+
+func (u *onceUnit) end() error { return u.Stop(context.Background()) }
+
+// await waits for the end of the process, or until it is to stop.
+func (r *onceReplica) await() {
+	defer close(r.kept)
+	select {
+	case <-r.stopping.Done():
+		return
+	case <-r.process.exited:
+	}
+	r.standing.SetUp(false)
+	how := r.obituary(r.process)
+	if !r.process.state.Success() {
+		r.failure = how
+	}
+	r.log.Note("%s", how)
+	if err := r.group.Kill(); err != nil {
+		r.log.Note("%v", err)
+	}
+}
+
+// Ended is closed when the process has ended, or was stopped.
+func (r *onceReplica) Ended() <-chan struct{} { return r.kept }
+
+// Failure says in words how the process ended, once it has: "" is with exit
+// status 0.
+func (r *onceReplica) Failure() string { return r.failure }
+
+// Output is the file with what the process wrote to its standard output and
+// error.
+func (r *onceReplica) Output() string { return r.log.File.Name() }

@@ -1,0 +1,94 @@
+package meter
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// Pulser reads a group's throttling: one pread of cpu.stat. It has a reader of
+// its own, so that it never waits for the counters, of which some are slow to
+// read.
+type Pulser struct {
+	mu     sync.Mutex
+	reader *cgroup.Reader
+	last   cgroup.CPUStat
+}
+
+// NewPulser returns the pulser of a group.
+func NewPulser(g Group) (*Pulser, error) {
+	reader, err := g.Open()
+	if err != nil {
+		return nil, err
+	}
+	return &Pulser{reader: reader}, nil
+}
+
+// Pulse reads everything but Up. CPU is there on v2 alone: v1 has it in another
+// file.
+func (p *Pulser) Pulse() (signals.Pulse, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var now cgroup.CPUStat
+	err := p.reader.ReadThrottling(&now)
+	if err == nil && torn(&p.last, &now) {
+		// The kernel counts the period first and the time up to 140 us later,
+		// CPU by CPU; reading again takes long enough, but once in a long while.
+		err = p.reader.ReadThrottling(&now)
+	}
+	if err != nil {
+		return signals.Pulse{}, fmt.Errorf("read throttling: %w", err)
+	}
+	p.last = now
+	return pulseOf(&now, time.Now()), nil
+}
+
+// torn reports whether one of the two figures of throttling has moved and the
+// other has not.
+func torn(before, after *cgroup.CPUStat) bool {
+	p0, _ := before.ThrottledPeriods.Get()
+	t0, _ := before.Throttled.Get()
+	p1, known := after.ThrottledPeriods.Get()
+	t1, timed := after.Throttled.Get()
+	return known && timed && (p0 != p1) != (t0 != t1)
+}
+
+// pulseOf has all figures in one allocation.
+func pulseOf(s *cgroup.CPUStat, at time.Time) signals.Pulse {
+	f := new(struct {
+		periods, throttledPeriods int64
+		throttled, cpu            time.Duration
+	})
+	return signals.Pulse{
+		At:               at,
+		Periods:          into(&f.periods, s.Periods),
+		ThrottledPeriods: into(&f.throttledPeriods, s.ThrottledPeriods),
+		Throttled:        into(&f.throttled, s.Throttled),
+		CPU:              into(&f.cpu, s.Usage),
+	}
+}
+
+// into puts a value into its place; nil if there is none.
+func into[T any](place *T, v cgroup.Value[T]) *T {
+	value, ok := v.Get()
+	if !ok {
+		return nil
+	}
+	*place = value
+	return place
+}
+
+// Close closes the group's file. It may be called again.
+func (p *Pulser) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.reader.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package ports
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file tells which processes listen where.
+
+// readTable reads one of the kernel's tables of sockets, which may be missing.
+func readTable(name string, parse func(io.Reader, func(socket) bool) error, each func(socket) bool) error {
+	f, err := os.Open("/proc/net/" + name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no IPv6
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := parse(f, each); err != nil {
+		return fmt.Errorf("read /proc/net/%s: %w", name, err)
+	}
+	return nil
+}
+
+// listeners are all TCP sockets of this machine that listen. The tables begin
+// with them (tcp_get_idx in net/ipv4/tcp_ipv4.c), so that the connections behind
+// them, thousands under load, need not be read.
+func listeners() ([]socket, error) {
+	var all []socket
+	each := func(s socket) bool {
+		if s.listens {
+			all = append(all, s)
+		}
+		return s.listens
+	}
+	err := errors.Join(readTable("tcp", parseInet, each), readTable("tcp6", parseInet, each))
+	return all, err
+}
+
+// socketsOf returns the inodes of the sockets that processes hold. A process
+// that has ended holds none; one that may not be looked into is an error.
+func socketsOf(pids []int) (map[uint64]bool, error) {
+	held := map[uint64]bool{}
+	for _, pid := range pids {
+		folder := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+		entries, err := os.ReadDir(folder)
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, fmt.Errorf("see what process %d (%s) listens on: %w; run as root, or say --port", pid, NameOf(pid), fs.ErrPermission)
+		}
+		for _, e := range entries { // those that were read before another error
+			if inode, ok := socketInode(filepath.Join(folder, e.Name())); ok {
+				held[inode] = true
+			}
+		}
+	}
+	return held, nil
+}
+
+// socketInode reads the link of a descriptor: "socket:[649]".
+func socketInode(link string) (uint64, bool) {
+	to, err := os.Readlink(link)
+	if err != nil {
+		return 0, false
+	}
+	number, ok := strings.CutPrefix(to, "socket:[")
+	if !ok {
+		return 0, false
+	}
+	inode, err := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 64)
+	return inode, err == nil
+}
+
+// Listening returns the addresses of loopback at which processes may be reached,
+// the lowest port first and for each port the likeliest address first. Where
+// there are none the error says what they listen on instead.
+func Listening(pids []int) ([]netip.AddrPort, error) {
+	held, err := socketsOf(pids)
+	if err != nil {
+		return nil, err
+	}
+	all, err := listeners()
+	if err != nil {
+		return nil, err
+	}
+	others := map[netip.AddrPort]bool{} // reached by IPv4 at somebody else
+	for _, s := range all {
+		if !held[s.inode] && s.local.Addr().Unmap().Is4() {
+			for _, a := range reachable(s.local) {
+				others[a] = true
+			}
+		}
+	}
+	var found, far []netip.AddrPort
+	for _, s := range all {
+		if !held[s.inode] {
+			continue
+		}
+		at := reachable(s.local)
+		if len(at) == 0 {
+			far = append(far, s.local)
+		}
+		for _, a := range at {
+			if !others[a] && !slices.Contains(found, a) {
+				found = append(found, a)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b netip.AddrPort) int { return cmp.Compare(a.Port(), b.Port()) })
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case len(far) > 0:
+		return nil, fmt.Errorf("it listens on %v alone, and traffic keeps to loopback: have it listen on 127.0.0.1", far[0])
+	}
+	return nil, noTCP(held)
+}
+
+// noTCP says that there is no port to be found, and what there is instead.
+func noTCP(held map[uint64]bool) error {
+	var unix, udp string
+	unixErr := readTable("unix", parseUnix, func(s socket) bool {
+		if held[s.inode] && s.listens && unix == "" {
+			unix = "the unix socket " + s.path
+		}
+		return true
+	})
+	each := func(s socket) bool {
+		if held[s.inode] && udp == "" && s.local.Port() != 0 {
+			udp = fmt.Sprintf("UDP port %d", s.local.Port())
+		}
+		return true
+	}
+	err := errors.Join(unixErr, readTable("udp", parseInet, each), readTable("udp6", parseInet, each))
+	if only := cmp.Or(unix, udp); only != "" && err == nil {
+		return fmt.Errorf("it listens on no TCP port, only on %s; have it listen on a TCP port", only)
+	}
+	return errors.New("it listens on no TCP port; say --port (port: in an experiment file) if it has one that cannot be seen")
+}
+
+// Holder names who listens on a port; "" if nobody does.
+func Holder(port int) (string, error) {
+	all, err := listeners()
+	if err != nil {
+		return "", err
+	}
+	held := map[uint64]bool{}
+	for _, s := range all {
+		if int(s.local.Port()) == port {
+			held[s.inode] = true
+		}
+	}
+	if len(held) == 0 {
+		return "", nil
+	}
+	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	if err != nil {
+		return "", err
+	}
+	for _, link := range links {
+		if inode, ok := socketInode(link); ok && held[inode] {
+			pid, err := strconv.Atoi(strings.Split(link, "/")[2])
+			if err == nil {
+				return NameOf(pid) + " (pid " + strconv.Itoa(pid) + ")", nil
+			}
+		}
+	}
+	return "a process that cannot be seen from here", nil
+}
+
+// NameOf is the name of a process: that of its program, in at most 15 letters.
+func NameOf(pid int) string {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return "ended"
+	}
+	return strings.TrimSpace(string(name))
+}

@@ -1,0 +1,124 @@
+package profile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// traceSeconds is the longest trace that is taken: one of a busy service grows
+// by megabytes a second.
+const traceSeconds = 5
+
+// fetchGrace is how long a profile may take beyond its own length. An
+// overloaded service answers late.
+const fetchGrace = 20 * time.Second
+
+// CollectGo fetches a CPU profile and a runtime trace from a Go service that
+// serves /debug/pprof/ at address (host:port), both at once, into CPUFile and
+// TraceFile in dir, which must exist. seconds is the CPU profile's length; the
+// trace has at most five. Where one of the two cannot be had the other is still
+// written, and the error tells of the one.
+func CollectGo(ctx context.Context, address, dir string, seconds int) error {
+	if seconds < 1 {
+		return fmt.Errorf("profile %s: %d seconds; take 1 or more", address, seconds)
+	}
+	if err := offered(ctx, address); err != nil {
+		return err
+	}
+	var wait sync.WaitGroup
+	errs := make([]error, 2)
+	wait.Go(func() {
+		errs[0] = fetch(ctx, address, "profile", seconds, filepath.Join(dir, CPUFile), []byte{0x1f, 0x8b})
+	})
+	wait.Go(func() {
+		errs[1] = fetch(ctx, address, "trace", min(seconds, traceSeconds), filepath.Join(dir, TraceFile), []byte("go 1."))
+	})
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// client goes straight to the service, and follows no redirection away from it.
+var client = &http.Client{
+	Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// offered asks for the shortest answer under /debug/pprof/, so that a service
+// without it is told at once and not by two requests of many seconds.
+func offered(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchGrace)
+	defer cancel()
+	response, err := get(ctx, "http://"+address+"/debug/pprof/cmdline")
+	if err != nil {
+		return fmt.Errorf("profile %s: ask for /debug/pprof/cmdline: %w", address, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return missing(address, response)
+	}
+	return nil
+}
+
+func missing(address string, response *http.Response) error {
+	switch response.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("profile %s: /debug/pprof/ answers %s; let the lab have it without a password", address, response.Status)
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusMovedPermanently, http.StatusFound:
+		return fmt.Errorf(`profile %s: it serves no /debug/pprof/ (%s); add import _ "net/http/pprof" and serve http.DefaultServeMux, or mount its handlers on the service's own`, address, response.Status)
+	}
+	return fmt.Errorf("profile %s: /debug/pprof/ answers %s: %s", address, response.Status, firstLine(response.Body))
+}
+
+// fetch writes one profile to a file, of which nothing stays after an error
+// before it began; a body that breaks off stays as far as it came.
+func fetch(ctx context.Context, address, kind string, seconds int, name string, magic []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+fetchGrace)
+	defer cancel()
+	what := fmt.Sprintf("profile %s: fetch /debug/pprof/%s", address, kind)
+	response, err := get(ctx, fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", address, kind, seconds))
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		// 400: longer than the server's WriteTimeout; 500: already in use.
+		return fmt.Errorf("%s: it answers %s: %s", what, response.Status, firstLine(response.Body))
+	}
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(response.Body, head); err != nil || !bytes.Equal(head, magic) {
+		return fmt.Errorf("%s: the answer is none that net/http/pprof gives", what)
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	_, err = io.Copy(file, io.MultiReader(bytes.NewReader(head), io.LimitReader(response.Body, maxFile-int64(len(head)))))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("%s: it broke off: %w", what, err)
+	}
+	return nil
+}
+
+func get(ctx context.Context, url string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(request)
+}
+
+// firstLine is what an error's body says, in short.
+func firstLine(body io.Reader) string {
+	text, _ := io.ReadAll(io.LimitReader(body, 400))
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return line
+}

@@ -1,0 +1,38 @@
+package profile
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed preload.cjs
+var preload []byte
+
+// preloadFile is the script's name in the profile's folder.
+const preloadFile = "millicore-profile.cjs"
+
+// PrepareNode puts the profiling script into a folder, which must exist, and
+// returns what NODE_OPTIONS must be for the service, given what it is. Each
+// process of the service then writes a file for NodeFiles into the folder when
+// it gets SIGTERM or SIGINT, or exits by itself; one that is killed writes none.
+// The service must be able to write there: this is for services on this machine.
+func PrepareNode(dir, nodeOptions string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("profile Node.js: find the folder %s: %w", dir, err)
+	}
+	script := filepath.Join(dir, preloadFile)
+	if err := os.WriteFile(script, preload, 0o644); err != nil {
+		return "", fmt.Errorf("profile Node.js: write the script: %w", err)
+	}
+	return strings.TrimSpace(nodeOptions + " --require " + quoteOption(script)), nil
+}
+
+// quoteOption quotes a value for NODE_OPTIONS, where " begins a quotation and \
+// in one takes the next character as it is.
+func quoteOption(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}

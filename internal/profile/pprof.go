@@ -1,0 +1,106 @@
+package profile
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path"
+
+	"github.com/google/pprof/profile"
+)
+
+// readPprof reads a CPU profile in pprof's format.
+func (p *Profile) readPprof(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("it is no pprof profile: %w", err)
+	}
+	data, err := readAll(unpacked)
+	if err != nil {
+		return fmt.Errorf("unpack it: %w; it was cut short if the service ended meanwhile", err)
+	}
+	parsed, err := profile.ParseUncompressed(data)
+	if err != nil {
+		return fmt.Errorf("decode it: %w", err)
+	}
+	return p.fromPprof(parsed)
+}
+
+func (p *Profile) fromPprof(parsed *profile.Profile) error {
+	if err := parsed.CheckValid(); err != nil {
+		return err
+	}
+	index, err := cpuIndex(parsed)
+	if err != nil {
+		return err
+	}
+	c := newCosts()
+	for _, sample := range parsed.Sample {
+		value := sample.Value[index]
+		if value <= 0 {
+			continue
+		}
+		if value > math.MaxInt64-c.total {
+			return errors.New("its samples add up to more time than there is")
+		}
+		c.total += value
+		seen := map[Function]bool{}
+		leaf := true
+		// Locations go from the leaf to the root, and so do the lines of one:
+		// the first is what was inlined innermost.
+		for _, location := range sample.Location {
+			for _, line := range location.Line {
+				if line.Function == nil {
+					continue
+				}
+				f := Function{Name: line.Function.Name, File: source(line.Function)}
+				if leaf {
+					c.self[f] += value
+					leaf = false
+				}
+				if !seen[f] {
+					seen[f] = true
+					c.cum[f] += value
+				}
+			}
+		}
+	}
+	p.Seconds = float64(parsed.DurationNanos) / 1e9
+	p.BusySeconds = float64(c.total) / 1e9
+	p.Top = c.top()
+	if c.total == 0 {
+		p.Notes = append(p.Notes, "the CPU profile is empty: the service used no CPU while it was taken")
+	}
+	return nil
+}
+
+// source is the file and the line of a function, without the folders of whoever
+// built it but the last.
+func source(f *profile.Function) string {
+	if f.Filename == "" {
+		return ""
+	}
+	dir, base := path.Split(f.Filename)
+	name := path.Join(path.Base(dir), base)
+	if f.StartLine > 0 {
+		name = fmt.Sprintf("%s:%d", name, f.StartLine)
+	}
+	return name
+}
+
+// cpuIndex is the sample type that counts CPU time in nanoseconds.
+func cpuIndex(parsed *profile.Profile) (int, error) {
+	for i, t := range parsed.SampleType {
+		if t.Type == "cpu" && t.Unit == "nanoseconds" {
+			return i, nil
+		}
+	}
+	return 0, errors.New("it is no CPU profile: no sample type is cpu in nanoseconds")
+}

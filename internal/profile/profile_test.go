@@ -1,0 +1,244 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime/trace"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/pprof/profile"
+)
+
+// cpu is a profile of two seconds: work takes 3 of 4 ns itself, of which one is
+// in leaf, inlined into it.
+func cpu() *profile.Profile {
+	leaf := &profile.Function{ID: 1, Name: "main.leaf", Filename: "/home/a/b/leaf.go", StartLine: 7}
+	work := &profile.Function{ID: 2, Name: "main.work", Filename: "/home/a/b/work.go"}
+	rest := &profile.Function{ID: 3, Name: "runtime.rest"}
+	inlined := &profile.Location{ID: 1, Line: []profile.Line{{Function: leaf}, {Function: work}}}
+	plain := &profile.Location{ID: 2, Line: []profile.Line{{Function: work}}}
+	other := &profile.Location{ID: 3, Line: []profile.Line{{Function: rest}}}
+	return &profile.Profile{
+		SampleType:    []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+		DurationNanos: 2e9,
+		Function:      []*profile.Function{leaf, work, rest},
+		Location:      []*profile.Location{inlined, plain, other},
+		Sample: []*profile.Sample{
+			{Location: []*profile.Location{inlined, plain}, Value: []int64{1, 1e6}}, // recursive: work once
+			{Location: []*profile.Location{plain}, Value: []int64{2, 2e6}},
+			{Location: []*profile.Location{other}, Value: []int64{1, 1e6}},
+		},
+	}
+}
+
+func TestFromPprof(t *testing.T) {
+	var p Profile
+	if err := p.fromPprof(cpu()); err != nil {
+		t.Fatal(err)
+	}
+	want := []Function{
+		{"main.work", "b/work.go", 0.5, 0.75, 2},
+		{"main.leaf", "b/leaf.go:7", 0.25, 0.25, 1},
+		{"runtime.rest", "", 0.25, 0.25, 1},
+	}
+	if diff := cmp.Diff(want, p.Top); diff != "" || p.Seconds != 2 || p.BusySeconds != 0.004 {
+		t.Errorf("%v s, %v s busy:\n%s", p.Seconds, p.BusySeconds, diff)
+	}
+	heap := cpu()
+	heap.SampleType[1].Type = "inuse_space"
+	if err := p.fromPprof(heap); err == nil || !strings.Contains(err.Error(), "no CPU profile") {
+		t.Errorf("a profile of the heap: %v", err)
+	}
+}
+
+const v8 = `{"nodes":[
+ {"id":1,"callFrame":{"functionName":"(root)","url":"","lineNumber":-1},"children":[2,3,5]},
+ {"id":2,"callFrame":{"functionName":"(idle)","url":"","lineNumber":-1}},
+ {"id":3,"callFrame":{"functionName":"handle","url":"file:///srv/app/server.js","lineNumber":9},"children":[4]},
+ {"id":4,"callFrame":{"functionName":"","url":"node:internal/x","lineNumber":0}},
+ {"id":5,"callFrame":{"functionName":"(garbage collector)","url":"","lineNumber":-1}}],
+ "startTime":1000,"endTime":11000,"samples":[2,3,4,5,2],"timeDeltas":[0,4000,1000,2000,1000]}`
+
+func TestCPUProfile(t *testing.T) {
+	var raw cpuProfile
+	if err := json.Unmarshal([]byte(v8), &raw); err != nil {
+		t.Fatal(err)
+	}
+	made, err := raw.part()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A sample lasts until the next: idle 4 ms, handle 1, what it calls 2, the
+	// collector 1, and idle to the end.
+	want := []Function{
+		{"(anonymous)", "node:internal/x:1", 0.5, 0.5, 2},
+		{"handle", "app/server.js:10", 0.25, 0.75, 1},
+		{"(garbage collector)", "", 0.25, 0.25, 1},
+	}
+	if diff := cmp.Diff(want, made.top()); diff != "" || made.seconds != 0.01 || made.total != 4e6 {
+		t.Errorf("%v s, %d ns:\n%s", made.seconds, made.total, diff)
+	}
+	for name, change := range map[string]func(*cpuProfile){
+		"a time is missing":    func(p *cpuProfile) { p.TimeDeltas = p.TimeDeltas[1:] },
+		"it ends before":       func(p *cpuProfile) { p.EndTime = 0 },
+		"it has no functions":  func(p *cpuProfile) { p.Nodes = nil },
+		"it lasts for a month": func(p *cpuProfile) { p.EndTime = 3e12 },
+	} {
+		broken := raw
+		change(&broken)
+		if _, err := broken.part(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestReadOfSeveralProcesses(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "CPU.1.cpuprofile", v8)
+	put(t, dir, "CPU.2.cpuprofile", v8)
+	put(t, dir, "CPU.3.cpuprofile", v8[:200]) // cut short
+	p, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.BusySeconds != 0.008 || p.Top[0].SelfShare != 0.5 || len(p.Files) != 2 {
+		t.Errorf("got %+v", p)
+	}
+	notes := strings.Join(p.Notes, "; ")
+	if !strings.Contains(notes, "2 processes") || !strings.Contains(notes, "CPU.3.cpuprofile") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+func TestReadOfNothing(t *testing.T) {
+	if _, err := Read(t.TempDir()); !errors.Is(err, ErrNone) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	dir := t.TempDir()
+	put(t, dir, CPUFile, "<html>")
+	put(t, dir, TraceFile, "<html>")
+	if _, err := Read(dir); err == nil || errors.Is(err, ErrNone) || !strings.Contains(err.Error(), CPUFile) || !strings.Contains(err.Error(), TraceFile) {
+		t.Errorf("files that are none: %v", err)
+	}
+}
+
+// recorded is a trace of this process, in which goroutines wait for one another.
+func recorded(t testing.TB) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := trace.Start(&out); err != nil {
+		t.Skipf("a trace runs already: %v", err)
+	}
+	hand, back := make(chan int), make(chan int)
+	go func() {
+		for n := range hand {
+			back <- n
+		}
+		close(back)
+	}()
+	for n := range 100 {
+		hand <- n
+		<-back
+	}
+	close(hand)
+	<-back
+	trace.Stop()
+	return out.Bytes()
+}
+
+func TestTraceWaits(t *testing.T) {
+	whole := recorded(t)
+	waits, seconds, err := traceWaits(bytes.NewReader(whole))
+	if err != nil || seconds <= 0 {
+		t.Fatalf("%v s: %v", seconds, err)
+	}
+	for _, name := range []string{WaitChannel, WaitCPU} {
+		if w := find(waits, name); w == nil || w.Count < 100 || w.TotalMS <= 0 || w.P99us < w.P50us {
+			t.Errorf("%s: %+v", name, waits)
+		}
+	}
+	for _, w := range waits {
+		if w.Name == "" {
+			t.Errorf("the runtime's goroutines at rest are no wait: %+v", w)
+		}
+	}
+}
+
+func TestTraceCutShort(t *testing.T) {
+	dir := t.TempDir()
+	whole := recorded(t)
+	put(t, dir, TraceFile, string(whole[:len(whole)/2]))
+	p, err := Read(dir)
+	// Half a trace of one generation may hold no event at all: then it is an error.
+	if err == nil && (len(p.Notes) == 0 || p.Runtime != "go") {
+		t.Errorf("got %+v", p)
+	}
+	if err != nil && !strings.Contains(err.Error(), TraceFile) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestQuoteOption(t *testing.T) {
+	if got := quoteOption(`/a b/"c"\d`); got != `"/a b/\"c\"\\d"` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	values := []float64{1, 2, 3, 4}
+	for q, want := range map[float64]float64{0: 1, 0.25: 1, 0.5: 2, 0.51: 3, 0.99: 4, 1: 4} {
+		if got := quantile(values, q); got != want {
+			t.Errorf("the %v quantile is %v, want %v", q, got, want)
+		}
+	}
+}
+
+func find(waits []Wait, name string) *Wait {
+	for i := range waits {
+		if waits[i].Name == name {
+			return &waits[i]
+		}
+	}
+	return nil
+}
+
+// FuzzRead reads folders whose files are foreign.
+func FuzzRead(f *testing.F) {
+	var packed bytes.Buffer
+	if err := cpu().Write(&packed); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packed.Bytes(), []byte("go 1.26 trace\x00\x00\x00"), []byte(v8))
+	f.Add([]byte{0x1f, 0x8b}, recorded(f), []byte("{}"))
+	f.Add([]byte{}, []byte{}, []byte(`{"nodes":[{"id":1,"children":[1]}],"endTime":9,"samples":[1],"timeDeltas":[1]}`))
+	f.Fuzz(func(t *testing.T, pprof, trace, v8 []byte) {
+		dir := t.TempDir()
+		put(t, dir, CPUFile, string(pprof))
+		put(t, dir, TraceFile, string(trace))
+		put(t, dir, "CPU.1.cpuprofile", string(v8))
+		p, err := Read(dir)
+		if err != nil {
+			return
+		}
+		if _, err := json.Marshal(p); err != nil {
+			t.Errorf("not to be written as JSON: %v", err)
+		}
+		for _, f := range p.Top {
+			if f.SelfShare < 0 || f.CumShare > 1.0001 || f.SelfShare > f.CumShare+1e-9 {
+				t.Errorf("shares: %+v", f)
+			}
+		}
+	})
+}
+
+func put(t testing.TB, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

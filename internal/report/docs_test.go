@@ -1,0 +1,32 @@
+package report
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// TestRecordsGuideNamesEveryField holds docs/record.md against what is written.
+func TestRecordsGuideNamesEveryField(t *testing.T) {
+	text, err := os.ReadFile("../../docs/record.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide := string(text)
+	for _, col := range append(csvColumns(), csvVerdicts(searchFixture().Summary)...) {
+		if !strings.Contains(guide, "`"+col.name+"`") {
+			t.Errorf("the CSV's column %q is not named", col.name)
+		}
+	}
+	for _, of := range []any{analysis.CellSummary{}, analysis.ObjectiveSummary{}, analysis.BreakingPoint{}, analysis.Knee{}, analysis.Causes{}, analysis.Comparison{}, analysis.Claim{}, analysis.ClaimedCell{}, analysis.WaitsSummary{}} {
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if !strings.Contains(guide, "`"+name+"`") {
+				t.Errorf("%T: the field %q is not named", of, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// One word may have several reasons: each cell is told its own.
+func TestAFlagSaysWhatItWas(t *testing.T) {
+	breaking := func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }
+	find := func(c *analysis.CellSummary) { c.Load.Find = true }
+	stages := func(c *analysis.CellSummary) { c.Load.Stages = true }
+	lag := func(us float64) change {
+		return func(c *analysis.CellSummary) { c.Generator.SendLagP99US = &us }
+	}
+	const outcome = " A window that this disturbed is made again or left out, which widens the interval or leaves none."
+	for name, c := range map[string]struct {
+		word string
+		cell analysis.CellSummary
+		want string
+	}{
+		"a search beside a neighbour": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(analysis.Neighbours)),
+			"Other processes took CPU while the breaking point was looked for." + outcome + " Repeat it on a quiet host."},
+		"a search on a host whose CPU was stolen": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(analysis.Hypervisor)),
+			"The hypervisor took CPU while the breaking point was looked for." + outcome + " Repeat it where it takes less CPU."},
+		"a search by an older version": {"search_disturbed", cellOf("go", breaking, find, disturbedBy()),
+			"Other processes or the hypervisor took CPU while the breaking point was looked for." + outcome + " Repeat it on a quiet host."},
+		"a ramp": {"search_disturbed", cellOf("go", breaking, stages, disturbedBy(analysis.Hypervisor)),
+			"The hypervisor took CPU while the breaking point was looked for. From the level on that missed the objective meanwhile it cannot be told where the service breaks. Repeat it where it takes less CPU."},
+		"a generator that sent late":          {"generator_limited", cellOf("go", open(100), lag(2500)), flagTexts["generator_limited"]},
+		"a generator of users that waited":    {"generator_limited", cellOf("go", lag(20)), waitedText},
+		"a generator of users that sent late": {"generator_limited", cellOf("go", lag(2500)), flagTexts["generator_limited"]},
+		"a generator whose lag is not known":  {"generator_limited", cellOf("go"), flagTexts["generator_limited"]},
+		"a word of another version":           {"hot_moon", cellOf("go"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, flagText(c.word, &c.cell)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestCellsOfOneWordAndSeveralReasonsAreApart(t *testing.T) {
+	s := &analysis.Summary{Cells: []analysis.CellSummary{
+		cellOf("a", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Neighbours)),
+		cellOf("b", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Hypervisor)),
+		cellOf("c", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Neighbours)),
+	}}
+	var who [][]int
+	for _, f := range flags(s) {
+		who = append(who, f.Cells)
+	}
+	if d := cmp.Diff([][]int{{0, 2}, {1}}, who); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/profile"
+)
+
+func TestAProfileIsTheSameFromTheRecordAndFromItsSummary(t *testing.T) {
+	want := goProfile(69683)
+	for name, given := range map[string]any{"record": want, "summary.json": readAgain(want)} {
+		if diff := cmp.Diff(want, profileOf(&analysis.CellSummary{Profile: given})); diff != "" {
+			t.Errorf("from the %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestWhatIsNoProfileIsNotShown(t *testing.T) {
+	for name, given := range map[string]any{
+		"none": nil, "nothing of its type": (*profile.Profile)(nil), "a text": "cpu", "a list": []any{1.0}, "an empty object": map[string]any{},
+		"another shape": map[string]any{"top": "isPrime"}, "what JSON cannot hold": func() {},
+	} {
+		d := searchFixture()
+		d.Summary.Cells[0].Profile = given
+		if got := profileOf(&d.Summary.Cells[0]); got != nil {
+			t.Errorf("%s: shown as %+v", name, got)
+		}
+		var text, page bytes.Buffer
+		if err := Table(&text, d.Summary, display.Terminal{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := HTML(&page, d); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFunctionsArePartedAfterTheirPackagesPath(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"main.work":                            {"", "main.work"},
+		"net/http.(*conn).serve":               {"net/", "http.(*conn).serve"},
+		"github.com/x/y.F":                     {"github.com/x/", "y.F"},
+		"slices.SortFunc[go.shape.[]a/b.T]":    {"", "slices.SortFunc[go.shape.[]a/b.T]"},
+		"(anonymous) file:///srv/app/index.js": {"", "(anonymous) file:///srv/app/index.js"},
+		"":                                     {"", ""},
+	} {
+		if path, rest := functionParts(name); path != want[0] || rest != want[1] {
+			t.Errorf("%q is parted into %q and %q, want %q", name, path, rest, want)
+		}
+	}
+}
+
+func TestFilesSayHowTheyAreOpened(t *testing.T) {
+	c := &analysis.CellSummary{Cell: 12, Profile: goProfile(1)}
+	want := []profileFile{
+		{Path: "profiles/cell-012/cpu.pprof", Command: "go tool pprof -http=: profiles/cell-012/cpu.pprof"},
+		{Path: "profiles/cell-012/trace.out", Command: "go tool trace profiles/cell-012/trace.out"},
+	}
+	if diff := cmp.Diff(want, profileFiles(c, profileOf(c))); diff != "" {
+		t.Errorf("Go (-want +got):\n%s", diff)
+	}
+	withNodeProfile(c)
+	want = []profileFile{{Path: "profiles/cell-012/CPU.4711.cpuprofile", With: "Chrome's DevTools, or VS Code"}}
+	if diff := cmp.Diff(want, profileFiles(c, profileOf(c))); diff != "" {
+		t.Errorf("Node.js (-want +got):\n%s", diff)
+	}
+	hostile := profileFiles(c, &profile.Profile{Files: []string{"../../../x; rm -rf /\n"}})[0]
+	if hostile.Command != "" || strings.Contains(hostile.Path, "..") || strings.Contains(hostile.Path, "\n") {
+		t.Errorf("a name from elsewhere is shown as %+v", hostile)
+	}
+}
+
+func TestWaitsForNothingComeLast(t *testing.T) {
+	s := withProfiles(searchFixture()).Summary
+	got := newProfiles(s, cellNames(s))
+	if len(got) != 2 || got[0].Index != 0 || got[1].Index != 2 {
+		t.Fatalf("profiles of %+v, want those of the cells 0 and 2", got)
+	}
+	var names []string
+	for _, w := range got[0].Waits {
+		names = append(names, w.Name)
+	}
+	if diff := cmp.Diff([]string{profile.WaitCPU, profile.WaitSyscall, profile.WaitNetwork}, names); diff != "" {
+		t.Errorf("waits (-want +got): %s", diff)
+	}
+	if n := len(got[0].Functions); n != 6 {
+		t.Errorf("%d functions are drawn, want the six that used CPU themselves", n)
+	}
+}
+
+func TestManyProfilesAreShortInATerminal(t *testing.T) {
+	s := searchFixture().Summary
+	for range 2 {
+		s.Cells = append(s.Cells, s.Cells[0])
+	}
+	for i := range s.Cells {
+		s.Cells[i].Profile = goProfile(1)
+	}
+	var text bytes.Buffer
+	if err := Table(&text, s, display.Terminal{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := text.String(); strings.Count(got, "isPrime (") != len(s.Cells) || strings.Contains(got, "asyncPreempt") {
+		t.Errorf("want the hottest function of each cell, and no other:\n%s", got)
+	}
+}
+
+func TestAProfileWithoutASearchSaysUnderWhichLoad(t *testing.T) {
+	d := procsFixture()
+	withNodeProfile(&d.Summary.Cells[0])
+	var text, page bytes.Buffer
+	if err := Table(&text, d.Summary, display.Terminal{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := HTML(&page, d); err != nil {
+		t.Fatal(err)
+	}
+	for form, got := range map[string]string{"terminal": text.String(), "HTML": page.String()} {
+		if !strings.Contains(got, "under the same load") || strings.Contains(got, "at the breaking point") {
+			t.Errorf("the %s does not say that the profile was taken under the same load", form)
+		}
+	}
+}

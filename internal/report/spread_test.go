@@ -1,0 +1,37 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+func TestSpreadsOfDifferentKindsAreMarked(t *testing.T) {
+	over, few := procs("1", p99At(150), within(145, 155), trials(145, 147, 150, 151, 153, 155)), procs("2", p99At(160), within(150, 170), trials(151, 168), frames)
+	one, none := procs("6", p99At(160), within(150, 170), trials(160), frames), procs("7", p99At(160))
+	for name, c := range map[string]struct {
+		cells []analysis.CellSummary
+		head  string
+		want  []string
+	}{
+		"intervals over trials":  {[]analysis.CellSummary{over, none}, "95%\ninterval", []string{"145–155", "–"}},
+		"few trials":             {[]analysis.CellSummary{few, few}, "range of\nthe trials", []string{"151–168", "151–168"}},
+		"one trial":              {[]analysis.CellSummary{one, one}, "95% by\nframes", []string{"150–170", "150–170"}},
+		"intervals and few":      {[]analysis.CellSummary{over, few}, "95% (* range\nof trials)", []string{"145–155", "151–168*"}},
+		"intervals and one":      {[]analysis.CellSummary{over, one}, "95% (†\nby frames)", []string{"145–155", "150–170†"}},
+		"few and one":            {[]analysis.CellSummary{few, one}, "range († 95%\nby frames)", []string{"151–168", "150–170†"}},
+		"intervals, few and one": {[]analysis.CellSummary{over, few, one, none}, "95% (* range\n† by frames)", []string{"145–155", "151–168*", "150–170†", "–"}},
+		"nothing":                {[]analysis.CellSummary{none, none}, "95%\ninterval", []string{"–", "–"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			head, cells := spreadColumn(&analysis.Summary{Cells: c.cells})
+			if diff := cmp.Diff(append([]string{c.head}, c.want...), append([]string{head}, cells...)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	if got := under(&one, "latency_ms.p99", trialP99); got != "frames 150–170" {
+		t.Errorf("under the figure of one trial stands %q", got)
+	}
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// tailRow is one cell's slow tail as a stacked bar in the HTML.
+type tailRow struct {
+	Mark  mark
+	Index int
+	Name  string
+	Label string // for those who cannot see the bar
+	Basis string
+	Parts []tailPart
+}
+
+// tailPart is one segment. Its figures are written here, so that a number never
+// becomes something else within a style.
+type tailPart struct {
+	Class  string // a name of causes, or "other"
+	Grow   string // its share
+	Direct string // the part of throttling within windows, percent; "": none
+	Text   string // "92%"; the style leaves it out where there is no room
+	Tip    string
+}
+
+// tailKey explains one colour.
+type tailKey struct{ Class, Text string }
+
+// newTails gives the bars of all cells whose tail was divided, and the key of
+// the causes that occur.
+func newTails(s *analysis.Summary, names []string) (rows []tailRow, keys []tailKey) {
+	for i := range s.Cells {
+		c := s.Cells[i].Causes
+		if c == nil || len(parts(c)) == 0 {
+			continue
+		}
+		row := tailRow{Mark: markOf(i), Index: i, Name: names[i], Basis: typeset(tailBasis(c))}
+		var words []string
+		for _, p := range parts(c) {
+			row.Parts = append(row.Parts, newTailPart(c, p))
+			words = append(words, p.Text()+" "+p.long)
+		}
+		row.Label = strings.Join(words, ", ")
+		rows = append(rows, row)
+	}
+	for _, k := range causes {
+		if slices.ContainsFunc(rows, func(r tailRow) bool {
+			return slices.ContainsFunc(r.Parts, func(p tailPart) bool { return p.Class == k.name })
+		}) {
+			keys = append(keys, tailKey{k.name, k.long})
+		}
+	}
+	return rows, keys
+}
+
+func newTailPart(c *analysis.Causes, p part) tailPart {
+	out := tailPart{Class: "other", Grow: decimal(p.Value), Text: p.Text(), Tip: p.long + "\n" + p.Text() + " of the slow tail"}
+	if slices.ContainsFunc(causes, func(k cause) bool { return k.name == p.name }) {
+		out.Class = p.name
+	}
+	if p.name == "throttling" && c.ThrottledDirectly > 0 {
+		direct := math.Min(1, c.ThrottledDirectly/p.Value)
+		out.Direct = decimal(100 * direct)
+		if direct < 1 {
+			out.Tip += "\n" + share(c.ThrottledDirectly) + " within windows, " + share(p.Value-c.ThrottledDirectly) + " in the queues that they built"
+		}
+	}
+	if c.MeanMS > 0 {
+		out.Tip += "\n" + typeset(milliseconds(p.Value*c.MeanMS)) + " of a slow request’s " + typeset(milliseconds(c.MeanMS))
+	}
+	return out
+}
+
+// decimal writes a number for a style: plain digits, four of them at most.
+func decimal(v float64) string {
+	return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64)
+}

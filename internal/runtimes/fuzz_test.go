@@ -1,0 +1,54 @@
+package runtimes
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// FuzzProc gives every parser of /proc the same foreign bytes, and decides on
+// what they make of them.
+func FuzzProc(f *testing.F) {
+	for _, name := range []string{"cmdline", "environ", "maps", "status", "stat", "net/tcp"} {
+		if text, err := os.ReadFile("/proc/self/" + name); err == nil {
+			f.Add(text)
+		}
+	}
+	f.Add([]byte("java\x00-cp\x00"))
+	f.Add([]byte("JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=99999999999\x00GOMAXPROCS=-1"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := parseStatus(text)
+		if s.affinity < 0 || s.affinity > maxCPUs {
+			t.Errorf("%d CPUs", s.affinity)
+		}
+		parseStat(text)
+		parseListeners(text)
+		e := Evidence{Args: parseArgs(text), Env: parseEnv(text), Mappings: parseMaps(text), Affinity: s.affinity}
+		for _, exe := range []string{"/usr/bin/java", "/usr/bin/python3", "/usr/sbin/nginx", "/usr/bin/deno", string(text)} {
+			e.Exe = exe
+			info := decide(e)
+			n, why := Default(info, LimitOf(1.5), Machine{Online: 2})
+			if n < 0 || why == "" {
+				t.Errorf("%s: %d %q", exe, n, why)
+			}
+			for _, set := range Settings(info, LimitOf(1.5), Machine{Online: 2}, e.Args) {
+				if set.Label == "" {
+					t.Errorf("%s: a setting without a label", exe)
+				}
+			}
+		}
+	})
+}
+
+// FuzzInspect gives the reader of executables foreign files.
+func FuzzInspect(f *testing.F) {
+	if self, err := os.ReadFile("/bin/true"); err == nil {
+		f.Add(self[:min(len(self), 4<<10)]) // headers and segments
+	}
+	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if b, err := inspect(bytes.NewReader(file)); err != nil && b.Go == nil && b.Pprof {
+			t.Error("facts from a file that could not be read")
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package try
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/runtimes"
+)
+
+// probes are how many requests are sent one by one before anything else: enough
+// to tell what one costs when nothing else runs.
+const probes = 20
+
+// settleFor is how long the workers of a server may take to be there, so that
+// their number is not read while it still grows.
+const settleFor = 3 * time.Second
+
+// Probe starts the server once under its limits, asks it a few times, tells its
+// runtime and the least time that a request took, and stops it. The error says
+// what the user can change. The cell is the one of the server as it is.
+func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, objective *experiment.Objective, logs string) (seen Seen, err error) {
+	err = whileRunning(ctx, on, c, logs, func(r platform.Replica) (err error) {
+		if seen.Least, err = ask(ctx, r.Address(), &c.Load); err != nil {
+			return err
+		}
+		if objective.Quantile != "" && seen.Least > objective.Latency {
+			return fmt.Errorf("%s %s takes %v and more though nothing else is asked; the objective of %v cannot be met at any load: give another with --p99",
+				c.Load.Request.Method, c.Load.Request.Path, seen.Least.Round(100*time.Microsecond), objective.Latency)
+		}
+		if seen.Info, err = runtimes.DetectTree(r.PIDs(), 0); err != nil { // it serves, and can be measured whatever it is
+			seen.Info = runtimes.Info{Runtime: runtimes.Unknown}
+		}
+		if c.Service.FindPort {
+			if at, err := netip.ParseAddrPort(r.Address()); err == nil {
+				seen.Port = int(at.Port())
+			}
+		}
+		return nil
+	})
+	return seen, err
+}
+
+// Check starts each variant that sets the parallelism once, and reads whether it
+// took effect: a program may set its own. Variants that had none say so from then
+// on. Where the parallelism could not be read of the server as it is, nothing is
+// checked; a variant that does not start is left to its search, which tells why.
+func Check(ctx context.Context, on platform.Platform, e *experiment.Experiment, asItIs runtimes.Info, variants []Variant, logs string) error {
+	if asItIs.Parallelism.Source != runtimes.Read {
+		return nil
+	}
+	for i := range e.Cells {
+		c := &e.Cells[i]
+		at := slices.IndexFunc(variants, func(v Variant) bool { return v.Service == c.Service.Name && v.sets() })
+		if at < 0 {
+			continue
+		}
+		v := &variants[at]
+		var found runtimes.Parallelism
+		err := whileRunning(ctx, on, c, logs, func(r platform.Replica) (err error) {
+			if _, err = ask(ctx, r.Address(), &c.Load); err == nil {
+				found = settled(ctx, r, v.Value)
+			}
+			return err
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			v.NoEffect = noEffect(v.Value, found)
+		}
+	}
+	return nil
+}
+
+// settled reads the parallelism of a replica until it is what it should be, or
+// has had time enough to become it.
+func settled(ctx context.Context, r platform.Replica, want int) runtimes.Parallelism {
+	end := time.Now().Add(settleFor)
+	for {
+		info, err := runtimes.DetectTree(r.PIDs(), 0)
+		if err != nil {
+			return runtimes.Parallelism{}
+		}
+		if p := info.Parallelism; p.Source != runtimes.Read || p.Value == want || time.Now().After(end) {
+			return p
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return runtimes.Parallelism{}
+		}
+	}
+}
+
+// noEffect says in words that a setting which should have given a parallelism of
+// want did not, as far as that was read; "" otherwise.
+func noEffect(want int, found runtimes.Parallelism) string {
+	if found.Source != runtimes.Read || found.Value == want {
+		return ""
+	}
+	return fmt.Sprintf("it ran with %d all the same (%s)", found.Value, found.From)
+}
+
+// whileRunning starts a cell's service, has its first replica looked at, and
+// stops it.
+func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell, logs string, look func(platform.Replica) error) (err error) {
+	s := &c.Service
+	running, err := on.Start(ctx, platform.Unit{Name: s.Name, Command: s.Command, Dir: s.Dir, Env: s.Env, Unset: s.Unset,
+		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		stopping, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
+		defer cancel()
+		err = errors.Join(err, running.Stop(stopping))
+	}()
+	return look(running.Replicas()[0])
+}
+
+// ask sends requests one by one and returns the least time that one took. The
+// first ones warm the server up.
+func ask(ctx context.Context, address string, l *experiment.Load) (least time.Duration, err error) {
+	client := http.Client{Timeout: max(l.Timeout, 5*time.Second), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer client.CloseIdleConnections()
+	began := time.Now()
+	for i := range probes {
+		start := time.Now()
+		if err := once(ctx, &client, address, &l.Request); err != nil {
+			return 0, err
+		}
+		if took := time.Since(start); i == 0 || took < least {
+			least = took
+		}
+		if time.Since(began) > 3*time.Second {
+			break
+		}
+	}
+	return least, nil
+}
+
+func once(ctx context.Context, client *http.Client, address string, r *experiment.Request) error {
+	req, err := http.NewRequestWithContext(ctx, r.Method, "http://"+address+r.Path, strings.NewReader(r.Body))
+	if err != nil {
+		return err
+	}
+	for name, value := range r.Headers {
+		req.Header.Set(name, value)
+	}
+	answer, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("the server is up, but does not answer: %w", err)
+	}
+	defer answer.Body.Close()
+	start, err := io.ReadAll(io.LimitReader(answer.Body, 200))
+	if err == nil {
+		_, err = io.Copy(io.Discard, answer.Body)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: the answer broke off: %w", r.Method, r.Path, err)
+	}
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		text := strings.Join(strings.Fields(string(start)), " ")
+		return fmt.Errorf("%s %s is answered with %s (%.80q); name a path that is answered with 200 to 299: --get PATH", r.Method, r.Path, answer.Status, text)
+	}
+	return nil
+}

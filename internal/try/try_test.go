@@ -1,0 +1,236 @@
+package try
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/runtimes"
+)
+
+func testAsk(command ...string) *Ask {
+	return &Ask{Command: command, Dir: "/", CPU: "1500m", Memory: "256Mi", Request: experiment.Request{Method: "GET", Path: "/"},
+		Timeout: 2 * time.Second, Objective: experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}}
+}
+
+var goInfo = runtimes.Info{Runtime: runtimes.Go, Version: "go1.26.8", Go: &runtimes.GoFacts{Aware: true}}
+
+func TestVariantsAreAsItIsTheSettingsAndNoLimit(t *testing.T) {
+	four := runtimes.Machine{Online: 4}
+	for _, c := range []struct {
+		name   string
+		millis int64
+		info   runtimes.Info
+		want   []string
+	}{
+		{"Go under 1.5 CPUs, by default 2", 1500, goInfo, []string{"as-is", "gomaxprocs-1", "no-limit"}},
+		{"Go under 3.5 CPUs, by default 4", 3500, goInfo, []string{"as-is", "gomaxprocs-1", "gomaxprocs-3", "no-limit"}},
+		{"Go without a limit", 0, goInfo, []string{"as-is", "gomaxprocs-1"}},
+		{"Node has no setting, and listens where it likes", 1500, runtimes.Info{Runtime: runtimes.Node}, []string{"as-is", "no-limit"}},
+		{"a JVM", 1500, runtimes.Info{Runtime: runtimes.JVM, Version: "17.0.1"},
+			[]string{"as-is", "tool-options-xx-activeprocessorcount-1", "no-limit"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, v := range Variants(testAsk("./server"), experiment.Limits{CPUMillis: c.millis}, Seen{Info: c.info}, four) {
+				got = append(got, v.Service)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestWhatIsTriedIsAnExperimentThatCanBeRead(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		change          func(*Ask)
+		takes, find     bool
+		wantUsers, port float64
+	}{
+		{"the port is found", func(*Ask) {}, false, true, 0, 0},
+		{"the command takes a port", func(a *Ask) { a.Command = []string{"./server", "-p", "${port}"} }, true, false, 0, 0},
+		{"the port is told", func(a *Ask) { a.Port = 8080 }, false, false, 0, 8080},
+		{"users", func(a *Ask) { a.Users = true }, false, true, 1, 0},
+		{"words that YAML and the file's own syntax would read otherwise",
+			func(a *Ask) { a.Command = []string{"./server", "${HOME}", "yes", "#x", "{{uuid}}", "a\nb", "01"} }, false, true, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := testAsk("./server", "--fast")
+			a.Env = map[string]string{"GOGC": "off"}
+			c.change(a)
+			variants := Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
+			e, err := experiment.Parse(a.Name(), a.Draft(variants).YAML(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(e.Cells) != len(variants) {
+				t.Fatalf("%d cells for %d variants", len(e.Cells), len(variants))
+			}
+			for i, cell := range e.Cells {
+				v, s := variants[i], cell.Service
+				if s.Name != v.Service || cell.Label() != v.Service || !cell.Load.Find {
+					t.Errorf("cell %d is %q, find %v", i, cell.Label(), cell.Load.Find)
+				}
+				if got := cell.Limits.CPUMillis; got != 1500 && !v.Unlimited || got != 0 && v.Unlimited {
+					t.Errorf("%s has a limit of %dm", v.Service, got)
+				}
+				if s.FindPort != c.find || float64(s.Port) != c.port || s.Env["GOGC"] != "off" {
+					t.Errorf("%s: port %d, find %v, env %v", v.Service, s.Port, s.FindPort, s.Env)
+				}
+				command, err := s.Command, error(nil)
+				for j, word := range command {
+					command[j], err = experiment.Expand(word, map[string]string{"port": "7"})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				want := slices.Clone(a.Command)
+				if c.takes {
+					want[2] = "7"
+				}
+				if d := cmp.Diff(want, command); d != "" {
+					t.Error(d)
+				}
+			}
+			if got := e.Cells[1].Service.Env["GOMAXPROCS"]; got != "1" {
+				t.Errorf("GOMAXPROCS=%q in the second cell", got)
+			}
+		})
+	}
+}
+
+func TestTheLevelIsBelowEveryBreakingPoint(t *testing.T) {
+	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
+	got := Level(variants, summary(cellOf("as-is", 400, 380, 420), cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)))
+	if !slices.Contains(got, "load.rate=210.0") || !slices.Contains(got, "load.find=null") {
+		t.Errorf("%q, want 70%% of the lowest, 210", got)
+	}
+	e, err := experiment.Parse("x", testAsk("./server").Draft(variants).YAML(), got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := e.Cells[0]; c.Load.Find || c.Load.Rate.Value != 210 || e.Measure.Repeats != 6 {
+		t.Errorf("%+v, %+v", c.Load, e.Measure)
+	}
+	if got := Level(variants, summary(cellOf("as-is", 400, 380, 420), cellOf("gomaxprocs-1", 0, 0, 0), cellOf("no-limit", 900, 850, 950))); got != nil {
+		t.Errorf("%q though one has no breaking point", got)
+	}
+}
+
+func cellOf(service string, load, low, high float64) analysis.CellSummary {
+	c := analysis.CellSummary{Service: service, Label: service, Load: analysis.LoadSummary{Kind: "open"}, Breaking: &analysis.BreakingPoint{}}
+	if load > 0 {
+		c.Breaking.RateRPS, c.Breaking.Low, c.Breaking.High = &load, &low, &high
+	}
+	return c
+}
+
+func summary(cells ...analysis.CellSummary) *analysis.Summary {
+	for i := range cells {
+		cells[i].Cell = i
+	}
+	return &analysis.Summary{Cells: cells}
+}
+
+func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
+	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
+	limited := cellOf("as-is", 400, 380, 420)
+	limited.Objective = &analysis.ObjectiveSummary{Text: "p99 <= 100ms"}
+	limited.Breaking.LimitedBy, limited.Breaking.Evidence = analysis.ByThrottling, "it was throttled in 40% of the periods"
+	limited.Causes = &analysis.Causes{Quantile: "p99", Throttling: 0.61, Rest: 0.39}
+	bound := cellOf("no-limit", 900, 900, 0)
+	bound.Breaking.High, bound.Breaking.AtLeast = nil, true
+	none := cellOf("as-is", 0, 0, 0)
+	none.Breaking.Reason = "it misses the objective even at the lowest load tried"
+	rate := 210.0
+	at := func(service string, p99 float64) analysis.CellSummary {
+		c := cellOf(service, 0, 0, 0)
+		c.Load.Rate, c.LatencyMS = &rate, &analysis.Quantiles{P99: p99}
+		return c
+	}
+	level := summary(at("as-is", 45), at("gomaxprocs-1", 12))
+	sure := summary(level.Cells...)
+	sure.Comparisons = []analysis.Comparison{{Cell: 1, Shift: -33, Low: -40, High: -25, PHolm: 0.002, Significant: true}}
+	unsure := summary(level.Cells...)
+	unsure.Comparisons = []analysis.Comparison{{Cell: 1, Shift: -33, Low: -60, High: 5, PHolm: 0.2}}
+
+	for _, c := range []struct {
+		name         string
+		found, level *analysis.Summary
+		want, not    []string
+	}{
+		{"where and why", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)), nil,
+			[]string{"breaks at 400 requests/s (380 to 420); above that it misses p99 <= 100ms.", "It is throttling that breaks it, before its CPU limit is used up: it was throttled in 40% of the periods.",
+				"61% is throttling", "Without the limit it breaks at 900 requests/s (850 to 950), 2.25 times as much.", "For throughput it is best as it is"}, nil},
+		{"a setting that is surely better", summary(limited, cellOf("gomaxprocs-1", 500, 480, 520), bound), nil,
+			[]string{"For throughput GOMAXPROCS=1 is best at this limit: 500 requests/s (480 to 520), 25% more than as it is; the 95% intervals do not overlap, but that is one search of one start each, and a restart may come out elsewhere.", "at least 900 requests/s"}, nil},
+		{"intervals that overlap", summary(limited, cellOf("gomaxprocs-1", 440, 420, 460), bound), nil,
+			[]string{"no setting is surely better than as it is: GOMAXPROCS=1 held most, 440 requests/s (420 to 460) (+10%), but the intervals overlap"}, []string{"is best at this limit"}},
+		{"no breaking point", summary(none, cellOf("gomaxprocs-1", 300, 290, 310), bound), nil,
+			[]string{"No breaking point of server was found under a limit of 1500m CPU and 256Mi of memory: it misses the objective even at the lowest load tried."}, nil},
+		{"p99 surely lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), sure,
+			[]string{"For p99, at 210 requests/s, GOMAXPROCS=1 is best: 12.0 ms against 45.0 ms as it is (shift -33 ms, 95% -40 to -25; p = 0.002 after Holm)."}, nil},
+		{"p99 perhaps lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), unsure,
+			[]string{"no setting is surely better than as it is: GOMAXPROCS=1 was lowest, 12.0 ms against 45.0 ms as it is (p = 0.2 after Holm)"}, []string{"GOMAXPROCS=1 is best"}},
+		{"p99 with too few trials", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, []string{"too few trials to tell"}, nil},
+		{"nothing at all", summary(), nil, []string{"Where server breaks is not known"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Verdict("server", variants, c.found, c.level)
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q is missing in:\n%s", want, got)
+				}
+			}
+			for _, not := range c.not {
+				if strings.Contains(got, not) {
+					t.Errorf("%q is claimed in:\n%s", not, got)
+				}
+			}
+		})
+	}
+}
+
+func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
+	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
+	with := func(service string, flags ...string) analysis.CellSummary {
+		c := cellOf(service, 400, 380, 420)
+		c.Flags = flags
+		return c
+	}
+	for _, c := range []struct {
+		name         string
+		found, level *analysis.Summary
+		want         string
+	}{
+		{"nothing", summary(with("as-is", "low_idle"), with("no-limit")), summary(with("as-is")), ""},
+		{"a neighbour of a search", summary(with("as-is", "search_disturbed", "busy_neighbour"), with("no-limit")), nil,
+			"While breaking points were searched, other processes used this machine's CPUs: repeat it on a quiet machine before you rely on it."},
+		{"the hypervisor in a search", summary(with("as-is"), with("no-limit", "search_disturbed", "busy_hypervisor")), nil,
+			"While breaking points were searched, the hypervisor took CPU from this machine: repeat it on a quiet machine before you rely on it."},
+		{"windows of a search, no telling whose", summary(with("as-is", "search_disturbed")), nil,
+			"While breaking points were searched, other processes or the hypervisor took CPU: repeat it on a quiet machine before you rely on it."},
+		{"both where p99 was compared", summary(with("as-is")), summary(with("as-is", "busy_hypervisor"), with("gomaxprocs-1", "busy_neighbour")),
+			"While p99 was compared, other processes used this machine's CPUs, and the hypervisor took CPU from this machine: repeat it on a quiet machine before you rely on it."},
+		{"each where it was", summary(with("as-is", "busy_neighbour")), summary(with("as-is", "agent_waited")),
+			"While breaking points were searched, other processes used this machine's CPUs; while p99 was compared, the generator had to wait for a CPU: repeat it on a quiet machine before you rely on it."},
+		{"what p99 does not rest on", summary(with("as-is")), summary(with("as-is"), with("no-limit", "busy_neighbour")), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := verdict{variants: variants, found: byService(c.found)}
+			if got := v.doubts(c.level); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			if got := Verdict("server", variants, c.found, c.level); !strings.HasSuffix(got, c.want) {
+				t.Errorf("the verdict does not end with it: %s", got)
+			}
+		})
+	}
+}

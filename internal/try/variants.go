@@ -1,0 +1,164 @@
+package try
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/runtimes"
+)
+
+// Variant is one way to run the server: a service of the experiment.
+type Variant struct {
+	Service   string            `json:"service"` // its name there
+	Label     string            `json:"label"`   // for people: "as it is", "GOMAXPROCS=1", "without a limit"
+	Reason    string            `json:"reason"`
+	Command   []string          `json:"command,omitempty"` // nil: as asked
+	Env       map[string]string `json:"env,omitempty"`
+	Replicas  int               `json:"replicas,omitempty"` // above 1: so many, each under the limit
+	Unlimited bool              `json:"unlimited,omitempty"`
+	Limits    string            `json:"limits"`           // in words
+	Advice    string            `json:"advice,omitempty"` // sentences, where the runtime has no setting
+
+	// Value is the parallelism that the setting should give; 0: not known.
+	Value int `json:"parallelism,omitempty"`
+	// NoEffect says, in words, that the setting was seen to change nothing: there
+	// is nothing to measure then.
+	NoEffect string `json:"no_effect,omitempty"`
+}
+
+// Seen is what was seen of the server when it was started once.
+type Seen struct {
+	Info runtimes.Info
+	// Least is the least time that a request took.
+	Least time.Duration
+	// Port is where it was found to listen; 0: it was told where to.
+	Port int
+}
+
+// takesPORT reports whether it listens where the variable PORT told it to.
+func (s *Seen) takesPORT() bool { return s.Port != 0 && s.Port == s.Info.ToldPort }
+
+// Names of services that every try has.
+const (
+	asIs    = "as-is"
+	noLimit = "no-limit"
+)
+
+// sets reports whether the variant sets the parallelism.
+func (v *Variant) sets() bool { return v.Value > 0 && (v.Env != nil || v.Command != nil) }
+
+// comparable reports whether it is a way to run the server at the one limit.
+func (v *Variant) comparable() bool { return !v.Unlimited && v.Replicas < 2 }
+
+// replicas are how many are tried where a runtime has no setting that gives it a
+// second CPU.
+const replicas = 2
+
+// Variants are those worth trying for a server that was seen so: as it is first,
+// without the limit last.
+func Variants(a *Ask, limits experiment.Limits, seen Seen, m runtimes.Machine) []Variant {
+	cpus := float64(limits.CPUMillis) / 1000
+	var all []Variant
+	for i, s := range runtimes.Settings(seen.Info, runtimes.LimitOf(cpus), m, a.Command) {
+		v := Variant{Service: serviceName(s.Label), Label: s.Label, Reason: s.Reason, Command: s.Command, Env: s.Env, Value: s.Value, Limits: limitWords(a)}
+		if i == 0 {
+			v.Service = asIs
+		}
+		all = append(all, v)
+	}
+	knob := runtimes.KnobOf(seen.Info)
+	if knob.None() {
+		all[0].Advice = sentence(knob.Words)
+	}
+	if a.AsIsOnly {
+		return all[:1]
+	}
+	if knob.None() {
+		if why := a.alone(&seen); why != "" {
+			all[0].Advice += " " + why
+		} else {
+			all = append(all, replicated(a))
+		}
+	}
+	if cpus > 0 {
+		all = append(all, Variant{Service: noLimit, Label: "without the CPU limit", Unlimited: true, Limits: "no CPU limit",
+			Reason: "what the limit costs"})
+	}
+	return all
+}
+
+// replicated runs the server more than once.
+func replicated(a *Ask) Variant {
+	v := Variant{Service: fmt.Sprintf("replicas-%d", replicas), Label: fmt.Sprintf("%d replicas", replicas), Replicas: replicas,
+		Reason: "no setting gives it a second CPU", Limits: limitWords(a)}
+	if a.CPU != "" || a.Memory != "" {
+		v.Limits += " each"
+		v.Reason += fmt.Sprintf("; the limit is each replica's own, so these are %d limits", replicas)
+	}
+	return v
+}
+
+// alone says why the server cannot run more than once on this machine, in a
+// sentence; "" is that it can.
+func (a *Ask) alone(seen *Seen) string {
+	switch {
+	case a.Port != 0:
+		return fmt.Sprintf("%d replicas could not be tried, since all would listen on port %d: leave --port out, and have it listen on ${port} or $PORT.", replicas, a.Port)
+	case a.takesPort() || seen.takesPORT():
+		return ""
+	}
+	return fmt.Sprintf("%d replicas could not be tried, since it listens on a port of its own (%d): have it listen on ${port} or $PORT.", replicas, seen.Port)
+}
+
+// AsItIs is the one variant that is known before the server has run.
+func AsItIs(a *Ask) []Variant {
+	return []Variant{{Service: asIs, Label: runtimes.AsItIs, Limits: limitWords(a)}}
+}
+
+const noLimitWords = "no limit"
+
+func limitWords(a *Ask) string {
+	var parts []string
+	if a.CPU != "" {
+		parts = append(parts, "a limit of "+a.CPU+" CPU")
+	}
+	if a.Memory != "" {
+		parts = append(parts, a.Memory+" of memory")
+	}
+	if len(parts) == 0 {
+		return noLimitWords
+	}
+	return strings.Join(parts, " and ")
+}
+
+// sentence begins with a capital letter and ends with a period.
+func sentence(words string) string {
+	if words == "" {
+		return ""
+	}
+	if first, _, _ := strings.Cut(words, " "); strings.ContainsAny(first, "_-") {
+		return strings.TrimSuffix(words, ".") + "." // the name of a setting stays as it is
+	}
+	return strings.ToUpper(words[:1]) + strings.TrimSuffix(words[1:], ".") + "."
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// longestName is the length of a service's name at most, in letters.
+const longestName = 40
+
+// serviceName makes a label a name: "gomaxprocs-1".
+func serviceName(label string) string {
+	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(label), "-"), "-")
+	if len(name) > longestName { // long ones differ at their end, which is kept from a whole word on
+		name = name[len(name)-longestName-1:]
+		if _, whole, ok := strings.Cut(name, "-"); ok {
+			name = whole
+		}
+		name = name[max(0, len(name)-longestName):]
+	}
+	return name
+}

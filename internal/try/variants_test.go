@@ -1,0 +1,206 @@
+package try
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/runtimes"
+)
+
+func TestReplicasAreTriedWhereThereIsNoSettingAndAPortCanBeGiven(t *testing.T) {
+	node := runtimes.Info{Runtime: runtimes.Node}
+	told := runtimes.Info{Runtime: runtimes.Node, ToldPort: 41000}
+	for _, c := range []struct {
+		name    string
+		command []string
+		change  func(*Ask)
+		seen    Seen
+		tried   bool
+		advice  string
+	}{
+		{"the command takes a port", []string{"node", "server.js", "${port}"}, nil, Seen{Info: node}, true, ""},
+		{"the environment takes a port", []string{"java", "-jar", "x.jar"}, func(a *Ask) { a.Env = map[string]string{"_JAVA_OPTIONS": "-Dport=${port} -XX:ActiveProcessorCount=1"} },
+			Seen{Info: runtimes.Info{Runtime: runtimes.JVM, Env: map[string]string{"_JAVA_OPTIONS": "-Dport=${port} -XX:ActiveProcessorCount=1"}}}, true, ""},
+		{"PORT is honoured", []string{"npm", "start"}, nil, Seen{Info: told, Port: 41000}, true, ""},
+		{"PORT is ignored", []string{"npm", "start"}, nil, Seen{Info: told, Port: 3000}, false,
+			"2 replicas could not be tried, since it listens on a port of its own (3000): have it listen on ${port} or $PORT."},
+		{"the port is stated", []string{"npm", "start"}, func(a *Ask) { a.Port = 41000 }, Seen{Info: told}, false,
+			"2 replicas could not be tried, since all would listen on port 41000: leave --port out, and have it listen on ${port} or $PORT."},
+		{"a runtime with a setting", []string{"./server", "${port}"}, nil, Seen{Info: goInfo}, false, ""},
+		{"only as it is", []string{"npm", "start"}, func(a *Ask) { a.AsIsOnly = true }, Seen{Info: told, Port: 3000}, false, ""},
+		{"nginx with a configuration", []string{"nginx", "-g", "daemon off;"}, nil, Seen{Info: runtimes.Info{Runtime: runtimes.Nginx}, Port: 80}, false,
+			"change it there. 2 replicas could not be tried, since it listens on a port of its own (80)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := testAsk(c.command...)
+			if c.change != nil {
+				c.change(a)
+			}
+			variants := Variants(a, experiment.Limits{CPUMillis: 1500}, c.seen, runtimes.Machine{Online: 4})
+			i := slices.IndexFunc(variants, func(v Variant) bool { return v.Replicas > 1 })
+			if (i >= 0) != c.tried {
+				t.Fatalf("replicas tried: %v, want %v", i >= 0, c.tried)
+			}
+			if advice := variants[0].Advice; !strings.Contains(advice, c.advice) || c.advice == "" && strings.Contains(advice, "could not be tried") {
+				t.Errorf("advice %q, want %q in it", advice, c.advice)
+			}
+			e, err := experiment.Parse(a.Name(), a.Draft(variants).YAML(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i < 0 {
+				return
+			}
+			v, cell := variants[i], e.Cells[i]
+			if cell.Service.Name != "replicas-2" || cell.Limits.Replicas != 2 || cell.Limits.CPUMillis != 1500 || cell.Service.FindPort || cell.Service.Port != 0 {
+				t.Errorf("%+v with %+v, want 2 replicas under 1500m each on ports that they are given", cell.Service, cell.Limits)
+			}
+			if !strings.Contains(v.Limits, "each") || !strings.Contains(v.Reason, "2 limits") {
+				t.Errorf("%q (%q) does not say that there are two limits", v.Limits, v.Reason)
+			}
+			if e.Cells[0].Limits.Replicas > 1 || e.Cells[len(e.Cells)-1].Limits.Replicas > 1 {
+				t.Error("the others have more replicas too")
+			}
+		})
+	}
+}
+
+// The settings of servers that take minutes to search, as they would be run.
+func TestSettingsStandWhereTheRuntimeReadsThem(t *testing.T) {
+	java := testAsk("java", "-jar", "server.jar")
+	java.Env = map[string]string{"JAVA_TOOL_OPTIONS": "-Xmx1g"}
+	for _, c := range []struct {
+		name string
+		ask  *Ask
+		info runtimes.Info
+		want []string // of each cell: its command, and what of its environment is the runtime's
+	}{
+		{"a JVM", java, runtimes.Info{Runtime: runtimes.JVM, Version: "17.0.15", Env: map[string]string{"JAVA_TOOL_OPTIONS": "-Xmx1g"}}, []string{
+			"as-is: java -jar server.jar JAVA_TOOL_OPTIONS=-Xmx1g",
+			"tool-options-xx-activeprocessorcount-1: java -jar server.jar JAVA_TOOL_OPTIONS=-Xmx1g -XX:ActiveProcessorCount=1",
+			"tool-options-xx-activeprocessorcount-3: java -jar server.jar JAVA_TOOL_OPTIONS=-Xmx1g -XX:ActiveProcessorCount=3",
+			"no-limit: java -jar server.jar JAVA_TOOL_OPTIONS=-Xmx1g",
+		}},
+		{"nginx whose command says its workers", testAsk("nginx", "-g", "daemon off; worker_processes 8;"),
+			runtimes.Info{Runtime: runtimes.Nginx, Workers: 8, Flags: []string{"daemon off; worker_processes 8;"},
+				Parallelism: runtimes.Parallelism{Value: 8, Source: runtimes.Read, From: "8 worker processes"}}, []string{
+				"as-is: nginx -g daemon off; worker_processes 8;",
+				"worker-processes-1: nginx -g daemon off; worker_processes 1;",
+				"worker-processes-3: nginx -g daemon off; worker_processes 3;",
+				"worker-processes-4: nginx -g daemon off; worker_processes 4;",
+				"no-limit: nginx -g daemon off; worker_processes 8;",
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.ask.CPU = "3500m"
+			variants := Variants(c.ask, experiment.Limits{CPUMillis: 3500}, Seen{Info: c.info}, runtimes.Machine{Online: 4})
+			e, err := experiment.Parse("x", c.ask.Draft(variants).YAML(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, cell := range e.Cells {
+				line := cell.Service.Name + ": " + strings.Join(cell.Service.Command, " ")
+				for _, name := range slices.Sorted(maps.Keys(cell.Service.Env)) {
+					line += " " + name + "=" + cell.Service.Env[name]
+				}
+				got = append(got, line)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
+	read := func(n int) runtimes.Parallelism {
+		return runtimes.Parallelism{Value: n, Source: runtimes.Read, From: "runtime.gomaxprocs in the process's memory"}
+	}
+	for _, c := range []struct {
+		name  string
+		found runtimes.Parallelism
+		want  string
+	}{
+		{"it took effect", read(1), ""},
+		{"the program sets its own", read(4), "it ran with 4 all the same (runtime.gomaxprocs in the process's memory)"},
+		{"it cannot be read", runtimes.Parallelism{}, ""},
+		{"declared proves nothing", runtimes.Parallelism{Value: 4, Source: runtimes.Declared}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := noEffect(1, c.found); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+
+	a := testAsk("./server")
+	variants := Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
+	variants[1].NoEffect = noEffect(1, read(4))
+	e, err := experiment.Parse("x", a.Draft(variants).YAML(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Cells) != 2 || e.Cells[0].Service.Name != "as-is" || e.Cells[1].Service.Name != "no-limit" {
+		t.Errorf("%d cells, want as-is and no-limit", len(e.Cells))
+	}
+	found := summary(cellOf("as-is", 400, 380, 420), cellOf("no-limit", 900, 850, 950))
+	if sets := Level(variants, found); sets != nil {
+		t.Errorf("%q, though there is nothing to choose between", sets)
+	}
+	got := Verdict("server", variants, found, nil)
+	want := "GOMAXPROCS=1 has no effect: it ran with 4 all the same (runtime.gomaxprocs in the process's memory), so it was not searched."
+	if !strings.Contains(got, want) || strings.Contains(got, "For throughput") {
+		t.Errorf("%s", got)
+	}
+	if told := Announce(a, goInfo, variants); !strings.Contains(told, "has no effect, and is left out: it ran with 4") {
+		t.Errorf("%s", told)
+	}
+}
+
+func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
+	a := testAsk("node", "server.js", "${port}")
+	variants := Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: runtimes.Info{Runtime: runtimes.Node}}, runtimes.Machine{Online: 4})
+	rate := 280.0
+	at := func(service string, p99 float64) analysis.CellSummary {
+		c := cellOf(service, 0, 0, 0)
+		c.Load.Rate, c.LatencyMS = &rate, &analysis.Quantiles{P99: p99}
+		return c
+	}
+	level := summary(at("as-is", 45), at("replicas-2", 12))
+	level.Comparisons = []analysis.Comparison{{Cell: 1, Shift: -33, Low: -40, High: -25, PHolm: 0.002, Significant: true}}
+	bound := cellOf("replicas-2", 800, 780, 0)
+	bound.Breaking.High, bound.Breaking.AtLeast = nil, true
+	none := cellOf("replicas-2", 0, 0, 0)
+	none.Breaking.Reason = "cannot tell: a neighbour took CPU."
+	for _, c := range []struct {
+		name     string
+		replicas analysis.CellSummary
+		level    *analysis.Summary
+		want     string
+	}{
+		{"they hold more", cellOf("replicas-2", 800, 780, 820), nil,
+			"With 2 replicas, each with a limit of 1500m CPU and 256Mi of memory (so 2 limits), it breaks at 800 requests/s (780 to 820), 2.00 times as much as one (that is one search of one start each, and a restart may come out elsewhere)."},
+		{"and p99 was compared", cellOf("replicas-2", 800, 780, 820), level,
+			"come out elsewhere); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (shift -33 ms, 95% -40 to -25; p = 0.002 after Holm)."},
+		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s, 2.00 times"},
+		{"they cannot be told from one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390 to 430), which cannot be told from one."},
+		{"none was found", none, nil, "(so 2 limits), no breaking point was found: cannot tell: a neighbour took CPU."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Verdict("node", variants, summary(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
+			if !strings.Contains(got, c.want) {
+				t.Errorf("%q is missing in:\n%s", c.want, got)
+			}
+			if strings.Contains(got, "For throughput") || strings.Contains(got, "For p99") {
+				t.Errorf("replicas are compared as a setting:\n%s", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package workload
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/millicore/millicore/workloads"
+)
+
+// modules is where the packages are, seen from the scripts.
+var modules = filepath.Join("..", "node_modules")
+
+// installation is a folder of the cache, named by what is in it: one for each
+// state of the lists of packages, and in it one for each state of the scripts,
+// so that a change of a script does not install all packages anew.
+//
+//	<hash of the lists>/package.json, package-lock.json, node_modules/
+//	<hash of the lists>/<hash of the scripts>/javascript, node, bun
+//
+// Each is made elsewhere and then renamed: where it is there, it is whole, and
+// of two millicores at once the second finds the first one's. The time of its
+// last change is that of its last use: see prune.
+type installation struct {
+	cache    string
+	withNode bool // npm's Node.js too
+	progress func(line string)
+}
+
+// make gives the folder with the scripts, having made what is missing.
+func (in installation) make(ctx context.Context) (string, error) {
+	name, err := hash(workloads.Packages)
+	if err != nil {
+		return "", err
+	}
+	if in.withNode {
+		name += "-node"
+	}
+	packages := filepath.Join(in.cache, name)
+	use(packages)
+	if err := once(packages, func(dir string) error { return in.npm(ctx, dir, packages) }); err != nil {
+		return "", fmt.Errorf("install the packages of the sample services in %s: %w", in.cache, err)
+	}
+	if name, err = hash(workloads.Scripts); err != nil {
+		return "", err
+	}
+	scripts := filepath.Join(packages, name)
+	use(scripts)
+	if err := once(scripts, func(dir string) error { return os.CopyFS(dir, workloads.Scripts) }); err != nil {
+		return "", fmt.Errorf("unpack the sample services into %s: %w", packages, err)
+	}
+	in.prune(in.cache, packages)
+	in.prune(packages, scripts)
+	return scripts, nil
+}
+
+// npm installs the packages into dir, as the lock file says.
+func (in installation) npm(ctx context.Context, dir, final string) error {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return errors.New("npm is not there; install it (Debian: apt-get install npm; else it comes with Node.js)")
+	}
+	if err := os.CopyFS(dir, workloads.Packages); err != nil {
+		return err
+	}
+	in.progress("installing the packages of the sample services into " + final + " (npm ci, once)")
+	// The package node is a dependency of development: one that only those
+	// install who have too old a Node.js of their own.
+	node := "--omit=dev"
+	if in.withNode {
+		node = "--include=dev"
+	}
+	c := exec.CommandContext(ctx, npm, "ci", node, "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+	c.Dir = dir
+	// npm has children; all of them end with ctx.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
+	c.WaitDelay = 5 * time.Second
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm ci: %w: %s", err, lastLines(out))
+	}
+	return nil
+}
+
+// unfinished begins the names of folders that are being made, or removed.
+const unfinished = "unfinished-"
+
+// once makes a folder by having fill fill another one beside it, which is then
+// renamed. It does nothing where the folder is there.
+func once(final string, fill func(dir string) error) error {
+	if _, err := os.Stat(final); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(final), unfinished)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)                      // of what failed, or came second
+	if err := os.Chmod(dir, 0o755); err != nil { // a limit may run the service as another user
+		return err
+	}
+	if err := fill(dir); err != nil {
+		return err
+	}
+	err = os.Rename(dir, final)
+	if _, there := os.Stat(final); there == nil {
+		return nil // ours, or another millicore was faster with the same
+	}
+	return err
+}
+
+// hash names the content of files: the beginning of a SHA-256 over their names,
+// lengths and bytes.
+func hash(files fs.FS) (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(files, path)
+		fmt.Fprintf(sum, "%s %d\n%s", path, len(data), data)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil))[:16], err
+}
+
+// lastLines is the end of what a program said, on one line.
+func lastLines(out []byte) string {
+	lines := strings.FieldsFunc(string(bytes.TrimSpace(out)), func(r rune) bool { return r == '\n' })
+	return strings.Join(lines[max(0, len(lines)-4):], "; ")
+}

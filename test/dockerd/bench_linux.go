@@ -1,0 +1,87 @@
+package dockerd
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// Image is the server for tests, as an image.
+const Image = "millicore-test:server"
+
+// Bench is what the tests of a package with containers share: a daemon, programs,
+// and the image of the server for tests. All are made when the first test needs
+// them.
+type Bench struct {
+	Root    string   // of the module, from the package's folder
+	Build   []string // packages of programs, beside the server for tests
+	Changes []string // of the image, as a Dockerfile's lines
+
+	once     sync.Once
+	err      error
+	daemon   *Daemon
+	programs string
+}
+
+// Run runs the tests, and removes what was made for them. It gives the exit status.
+func (b *Bench) Run(m *testing.M) int {
+	code := m.Run()
+	if b.daemon != nil {
+		if err := b.daemon.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	if b.programs != "" {
+		os.RemoveAll(b.programs)
+	}
+	return code
+}
+
+// Need makes what the tests share. Where no daemon can be started the test is
+// skipped; in CI it fails.
+func (b *Bench) Need(t *testing.T) {
+	t.Helper()
+	if why := Missing(); why != "" && os.Getenv("CI") != "true" {
+		t.Skip(why)
+	}
+	b.once.Do(func() { b.err = b.make() })
+	if b.err != nil {
+		t.Fatal(b.err)
+	}
+}
+
+// Programs is the folder of the programs, once Need has returned.
+func (b *Bench) Programs() string { return b.programs }
+
+// Daemon is the daemon, likewise. DOCKER_HOST names it.
+func (b *Bench) Daemon() *Daemon { return b.daemon }
+
+func (b *Bench) make() (err error) {
+	if b.programs, err = os.MkdirTemp("", "millicore-docker-test-"); err != nil {
+		return err
+	}
+	build := exec.Command("go", append([]string{"build", "-o", b.programs + "/", "./test/server"}, b.Build...)...)
+	build.Dir = b.Root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the programs: %w\n%s", err, out)
+	}
+	if b.daemon, err = Start(); err != nil {
+		return err
+	}
+	os.Setenv("DOCKER_HOST", b.daemon.Host())
+	return b.daemon.Import(Image, filepath.Join(b.programs, "server"), b.Changes...)
+}
+
+// NothingLeft fails the test where a run has left something at the daemon.
+func (b *Bench) NothingLeft(t *testing.T) {
+	t.Helper()
+	left, err := b.daemon.Left(Image)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
+	}
+}

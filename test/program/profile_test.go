@@ -1,0 +1,257 @@
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/profile"
+	"github.com/millicore/millicore/internal/record"
+	reports "github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// profiledService is the sample Go service, which serves its profiles.
+func profiledService(load string) string {
+	return `
+name: profiled
+services:
+  go: {command: [` + filepath.Join(bin, "millicore-go") + `, --host, 127.0.0.1, --port, "${port}"], env: {PPROF: "1"}, ready: /healthz}
+limits: {cpu: 500m}
+profile: true
+` + load
+}
+
+func TestAProfileIsTakenInATrialThatCountsNowhere(t *testing.T) {
+	dir, said := profiled(t, profiledService(`
+load: {request: {path: /isPrime/666666}, users: 4}
+measure: {warmup: 500ms, duration: 2s, repeats: 1}`))
+	if said.without {
+		t.Fatalf("no profile was taken of a load that is given:\n%s", said.text)
+	}
+	profileStands(t, dir)
+	profileCountsNowhere(t, dir)
+}
+
+func TestAProfileIsTakenAtTheBreakingPoint(t *testing.T) {
+	dir, said := profiled(t, profiledService(`
+load: {request: {path: /isPrime/666666}, rate: 60, find: breaking-point}
+measure: {warmup: 500ms, duration: 14s}
+objective: {p99: 100ms, availability: 99.9}`))
+	profileIsAtTheBreakingPoint(t, dir, said)
+}
+
+func TestTryTakesAProfile(t *testing.T) {
+	t.Setenv("PPROF", "1") // what is no runtime's own setting reaches the server
+	got := try(t, "--profile", "--as-is", "--cpu", "500m", "--traffic", "10s", "--get", "/isPrime/666666", "--",
+		filepath.Join(bin, "millicore-go"), "--host", "127.0.0.1", "--port", "${port}")
+	said := newSaid(got.said)
+	profileIsAtTheBreakingPoint(t, got.Record, said)
+	if len(got.Cells) != 1 || (got.Cells[0].Profile == nil) != said.without {
+		t.Errorf("%d cells, want one whose profile is what was said of it: %s", len(got.Cells), said.text)
+	}
+}
+
+// said is what millicore said of profiles on its standard error.
+type said struct {
+	text    string
+	without bool // there is none, and why
+}
+
+func newSaid(errs string) said {
+	_, why, without := strings.Cut(errs, ": no profile: ")
+	return said{errs, without && strings.TrimSpace(why) != ""}
+}
+
+// profiled runs an experiment, and gives its record and what was said.
+func profiled(t *testing.T, yaml string) (string, said) {
+	t.Helper()
+	needCgroups(t)
+	dir, c := command(t, yaml)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	err := c.Run()
+	nothingLeft(t, c.Process.Pid)
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 99) {
+		t.Fatalf("%v\n%s", err, &errs)
+	}
+	return dir, newSaid(errs.String())
+}
+
+// profileIsAtTheBreakingPoint checks what is promised of a search: a profile at
+// the load that was found, or in words why there is none. A machine that is not
+// quiet may leave the search without an answer.
+func profileIsAtTheBreakingPoint(t *testing.T, dir string, said said) {
+	t.Helper()
+	r, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(r.Trials, func(x record.Trial) bool { return x.Outcome == record.Profiled })
+	if said.without != (i < 0) {
+		t.Fatalf("profiled: %v, though it was said:\n%s", i >= 0, said.text)
+	}
+	profileCountsNowhere(t, dir)
+	if said.without {
+		if left, _ := os.ReadDir(filepath.Join(dir, record.ProfilesDir)); len(left) > 0 {
+			t.Errorf("%v in the record, though there is said to be none", left)
+		}
+		t.Logf("no profile, and it is said why: %s\n%s", recordSays(t, dir).Cells[0].Breaking.Reason, said.text)
+		return
+	}
+	profileStands(t, dir)
+	cell := recordSays(t, dir).Cells[0]
+	if cell.Breaking.Load() == nil { // then it is where the search had come to
+		return
+	}
+	var due, seconds float64
+	for f, err := range r.Frames() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Trial == r.Trials[i].Trial && f.Client != nil && f.Phase == signals.Measure {
+			due, seconds = due+float64(f.Client.Intended), seconds+f.Seconds()
+		}
+	}
+	// Arrivals are random: of a hundred and more a quarter is beyond chance.
+	if want := *cell.Breaking.Load(); seconds == 0 || due/seconds < 0.75*want || due/seconds > 1.25*want {
+		t.Errorf("profiled under %.0f requests in %.1f s, want %.0f requests/s, where it breaks", due, seconds, want)
+	}
+}
+
+// profileStands checks that the files are in the record, and what they say in
+// the summary and in every form of the report.
+func profileStands(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{profile.CPUFile, profile.TraceFile} {
+		if info, err := os.Stat(filepath.Join(dir, record.ProfileDir(0), name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, want a profile", name, err)
+		}
+	}
+	var p profile.Profile
+	text, err := json.Marshal(recordSays(t, dir).Cells[0].Profile)
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil || p.Runtime != "go" || len(p.Top) == 0 || len(p.Waits) == 0 || p.BusySeconds <= 0 || p.Seconds <= 0 {
+		t.Fatalf("%v: the summary's profile is %.300s", err, text)
+	}
+	if d := cmp.Diff([]string{profile.CPUFile, profile.TraceFile}, p.Files); d != "" {
+		t.Error(d)
+	}
+	hottest := p.Top[0].Name
+	if !strings.Contains(hottest, "rime") { // of isPrime: nothing else costs as much
+		t.Errorf("most CPU time is in %s, want the search for primes", hottest)
+	}
+	for _, form := range []string{"", "--markdown"} {
+		out, _ := exec.Command(filepath.Join(bin, "millicore"), slices.DeleteFunc([]string{"report", dir, form}, func(s string) bool { return s == "" })...).Output()
+		if !strings.Contains(string(out), record.ProfileDir(0)+"/"+profile.CPUFile) {
+			t.Errorf("report %s does not name the profile:\n%s", form, out)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, record.ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{profile.CPUFile, profile.TraceFile, hottest[strings.LastIndexAny(hottest, "./")+1:]} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("report.html does not have %q", want)
+		}
+	}
+}
+
+// profileCountsNowhere takes the trial for profiles out of the record: all but
+// the profile itself must read the same.
+func profileCountsNowhere(t *testing.T, dir string) {
+	t.Helper()
+	r, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra := map[int]bool{}
+	for _, x := range r.Trials {
+		if x.Outcome == record.Profiled {
+			extra[x.Trial] = true
+		}
+	}
+	bare := filepath.Join(t.TempDir(), "bare")
+	if err := os.CopyFS(bare, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(bare, record.ProfilesDir)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(bare, "*.ndjson"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	removed := 0
+	for _, file := range files {
+		removed += without(t, file, extra)
+	}
+	if removed == 0 && len(extra) > 0 {
+		t.Error("the trial for profiles left no line in the record")
+	}
+	want, got := recordSays(t, bare), recordSays(t, dir)
+	for i := range got.Cells {
+		if want.Cells[i].Profile != nil {
+			t.Error("there is a profile without its files")
+		}
+		got.Cells[i].Profile = nil
+		if n := len(got.Cells[i].PerTrial); n != 1 || got.Cells[i].Trials != 1 {
+			t.Errorf("%d trials, %d of them with figures: want the one that was asked for", got.Cells[i].Trials, n)
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("the trial for profiles changes what is said (-without +with):\n%s", d)
+	}
+}
+
+// without removes the lines of some trials from a file, and counts them.
+func without(t *testing.T, file string, trials map[int]bool) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []byte
+	removed := 0
+	for line := range bytes.Lines(text) {
+		var of struct {
+			Trial int `json:"trial"`
+		}
+		if err := json.Unmarshal(line, &of); err != nil {
+			t.Fatal(fmt.Errorf("%s: %w in %s", file, err, line))
+		}
+		if trials[of.Trial] {
+			removed++
+			continue
+		}
+		kept = append(kept, line...)
+	}
+	if err := os.WriteFile(file, kept, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return removed
+}
+
+// recordSays is what a record says, computed from its frames.
+func recordSays(t *testing.T, dir string) *analysis.Summary {
+	t.Helper()
+	data, err := reports.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data.Summary
+}

@@ -1,0 +1,194 @@
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/experiments"
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
+)
+
+// shortForms are the experiments that ship, made short: the same services, requests
+// and claims, with less of the load, and wider limits where so short a run would
+// show nothing under the experiment's own. Their figures tell nothing.
+var shortForms = map[string][]string{
+	"quick":              {"measure.warmup=500ms", "measure.duration=2s", "measure.repeats=1"},
+	"cpu-limits-and-go":  {"vary.procs=[1, 3, 6]", "measure.warmup=500ms", "measure.duration=3s", "measure.repeats=1", "services.go-changed-while-running.actions.0.at=1s"},
+	"breaking-point":     {"measure.warmup=500ms", "measure.duration=10s", "vary.procs=[1]"},
+	"gomaxprocs-default": {"measure.warmup=500ms", "measure.duration=10s", "measure.repeats=1"},
+	"ramp":               {"measure.warmup=500ms", "load.rate.ramp.to=100", "load.rate.ramp.each=2s"},
+	"go-vs-node":         {"measure.warmup=500ms", "measure.repeats=1", "load.rate.ramp.to=3000", "load.rate.ramp.each=2s"},
+	"go-vs-bun":          {"measure.warmup=500ms", "measure.repeats=1", "load.rate.ramp.to=3000", "load.rate.ramp.each=2s"},
+	"go-vs-bun-mongodb":  {"limits.cpu=500m", "measure.warmup=2s", "measure.repeats=1", "load.rate.ramp.to=200", "load.rate.ramp.each=3s"},
+	"go-vs-bun-postgres": {"limits.cpu=500m", "measure.warmup=2s", "measure.repeats=1", "load.rate.ramp.to=200", "load.rate.ramp.each=3s"},
+	"automaxprocs-table": {"measure.warmup=500ms", "measure.duration=2s", "measure.repeats=1"},
+	"semaphore":          {"vary.procs=[2, 1]", "services.corrected.env.BENCHTIME=1x", "measure.repeats=1"},
+
+	"workers-vs-goroutines":            {"load.request.path=/loop?n=10000000", "measure.duration=2s"},
+	"workers-vs-goroutines-shared-map": {"load.request.path=/counter/shared?n=10000000", "measure.duration=2s"},
+}
+
+// Every experiment that ships runs here: each of its cells is measured, nothing
+// is skipped, and each of its claims is judged by figures of the cells that it
+// names.
+func TestTheExperimentsThatShip(t *testing.T) {
+	names, err := fs.Glob(experiments.Files, "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range names {
+		name := strings.TrimSuffix(file, ".yaml")
+		t.Run(name, func(t *testing.T) {
+			needCgroups(t)
+			sets, ok := shortForms[name]
+			if !ok {
+				t.Fatal("it has no short form: add one")
+			}
+			s := shortened(t, name, sets)
+			if len(s.Cells) == 0 {
+				t.Fatal("no cells")
+			}
+			for _, c := range s.Cells {
+				if c.Trials == 0 {
+					t.Errorf("%s: not one trial was measured", c.Label)
+				}
+			}
+			for _, f := range s.Findings {
+				if f.Level == "warning" && strings.Contains(f.Title, "skipped") {
+					t.Errorf("%s: %s", f.Title, f.Text)
+				}
+			}
+			claimsRestOnFigures(t, file, s)
+		})
+	}
+}
+
+// claimsRestOnFigures wants all claims of a file in the summary, each with its cells
+// and a figure of each. A breaking point is not sure to lie within a short load:
+// there the cells are enough.
+func claimsRestOnFigures(t *testing.T, file string, s *analysis.Summary) {
+	t.Helper()
+	text, err := experiments.Files.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := experiment.Parse(file, text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Claims) != len(written.Claims) {
+		t.Fatalf("%d claims were judged, and it has %d", len(s.Claims), len(written.Claims))
+	}
+	for i, c := range s.Claims {
+		want := &written.Claims[i]
+		cells := len(want.Order)
+		if want.Of != nil {
+			cells++
+		}
+		if want.Over != nil {
+			cells++
+		}
+		if c.Verdict == "" || c.Reason == "" || len(c.Cells) != cells {
+			t.Errorf("%q: verdict %q of %d cells (%s), want one of %d with its reason", c.Says, c.Verdict, len(c.Cells), c.Reason, cells)
+		}
+		for _, one := range c.Cells {
+			switch {
+			case one.Cell == nil:
+				t.Errorf("%q: the run has no cell %s", c.Says, one.Label)
+			case one.Value == nil && c.Metric != analysis.BreakingPointMetric:
+				t.Errorf("%q: no %s of %s: %s", c.Says, c.Metric, one.Label, c.Reason)
+			}
+		}
+	}
+}
+
+// Where Node.js is not installed its service is skipped, the other one measured,
+// and the run as good as any.
+func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
+	needCgroups(t)
+	dir := filepath.Join(t.TempDir(), "record")
+	args := []string{"run", "go-vs-node", "--json", "--out", dir, "--set", "objective=null"}
+	for _, set := range shortForms["go-vs-node"] {
+		args = append(args, "--set", set)
+	}
+	c := exec.Command(filepath.Join(bin, "millicore"), args...)
+	// Neither node nor npm, and no packages that a run before has installed.
+	c.Env = append(os.Environ(), "PATH="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("it ended with %v, want 0\n%s", err, &errs)
+	}
+	nothingLeft(t, c.Process.Pid)
+	var s analysis.Summary
+	if err := json.Unmarshal(out, &s); err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range s.Cells {
+		switch trials := cell.Trials; {
+		case cell.Service == "go" && (trials != 1 || cell.Requests == 0):
+			t.Errorf("go: %d trials, %d requests; want it measured", trials, cell.Requests)
+		case cell.Service == "node" && (trials != 0 || !slices.Contains(cell.Flags, "skipped")):
+			t.Errorf("node: %d trials, flags %v; want it skipped", trials, cell.Flags)
+		}
+	}
+	const install = "install Node.js"
+	if !slices.ContainsFunc(s.Findings, func(f analysis.Finding) bool {
+		return f.Level == "warning" && strings.Contains(f.Title, "node was skipped") && strings.Contains(f.Text, install)
+	}) {
+		t.Errorf("findings %+v; want one that says what to install", s.Findings)
+	}
+	if !strings.Contains(errs.String(), install) {
+		t.Errorf("what to install is not said while it runs:\n%s", &errs)
+	}
+	said := false
+	for _, claim := range s.Claims {
+		if claim.Verdict != analysis.CannotTell {
+			t.Errorf("%q: %s: %s; want that it cannot be told without Node.js", claim.Says, claim.Verdict, claim.Reason)
+		}
+		said = said || strings.Contains(claim.Reason, install)
+	}
+	if !said {
+		t.Errorf("no claim says what to install: %+v", s.Claims)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, record.RunFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run record.Run
+	if err := json.Unmarshal(text, &run); err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Skipped) != 1 || run.Skipped[0].Service != "node" || !strings.Contains(run.Skipped[0].Reason, install) || len(run.Plan) != 1 {
+		t.Errorf("the record has skipped %+v, and a plan of %d trials; want node, and one", run.Skipped, len(run.Plan))
+	}
+}
+
+// shortened runs an experiment that ships, with what is changed of it.
+func shortened(t *testing.T, name string, sets []string) *analysis.Summary {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "record")
+	args := []string{"run", name, "--json", "--out", dir}
+	for _, set := range sets {
+		args = append(args, "--set", set)
+	}
+	c := exec.Command(filepath.Join(bin, "millicore"), args...)
+	s := finish(t, c)
+	for _, left := range groups(c.Process.Pid) {
+		t.Errorf("cgroup left behind: %s", left)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "report.html")); err != nil || info.Size() == 0 {
+		t.Errorf("no report: %v", err)
+	}
+	return s
+}

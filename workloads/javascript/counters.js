@@ -1,0 +1,31 @@
+// The map of counters that all worker threads write to: the values lie in
+// shared memory, where Atomics add to them, and the main thread knows which
+// slot is which key's.
+
+import { Refusal } from './refusal.js';
+
+/** How many keys the map holds. */
+const capacity = 1024;
+
+export class Counters {
+  #memory = new SharedArrayBuffer(capacity * BigInt64Array.BYTES_PER_ELEMENT);
+  #values = new BigInt64Array(this.#memory);
+  #slots = new Map();
+
+  /** Where workers add to a key, which is made when it is new; 409 when full. */
+  target(key) {
+    let slot = this.#slots.get(key);
+    if (slot === undefined) {
+      slot = this.#slots.size;
+      if (slot === capacity) throw new Refusal(409, `the map holds ${capacity} keys, and no more`);
+      this.#slots.set(key, slot);
+    }
+    return { memory: this.#memory, slot };
+  }
+
+  /** The value of a key; undefined where nobody made it. */
+  value(key) {
+    const slot = this.#slots.get(key);
+    return slot === undefined ? undefined : Number(Atomics.load(this.#values, slot));
+  }
+}

@@ -1,0 +1,67 @@
+// The process round a service: what it says, when it ends, and with which code.
+
+import { readSettings, usage, WrongUsage } from './settings.js';
+
+/** How long requests in flight may take after a signal, in milliseconds: the
+ * process is gone a second before the five that docs/workload-contract.md allows. */
+export const grace = 4_000;
+
+export class Program {
+  constructor(name) {
+    this.name = name;
+  }
+
+  /** Says a fault on standard error. */
+  warn(message) {
+    process.stderr.write(`${this.name}: ${message}\n`);
+  }
+
+  /** Says why the process ends, and ends it: 2 for wrong usage, else 1. */
+  fail(error) {
+    this.warn(error.message || error);
+    process.exit(error instanceof WrongUsage ? 2 : 1);
+  }
+
+  /** The settings, once --help has been answered and wrong usage refused. */
+  settings() {
+    let settings;
+    try {
+      settings = readSettings(process.argv.slice(2), process.env);
+    } catch (error) {
+      this.fail(error);
+    }
+    if (settings.help) {
+      process.stdout.write(usage(this.name));
+      process.exit(0);
+    }
+    return settings;
+  }
+
+  /** The line by which others learn that it listens, and where. */
+  listens(url, version) {
+    process.stdout.write(`${this.name} listening on ${url}, ${version}\n`);
+  }
+
+  /**
+   * Awaits stop() at the first SIGTERM or SIGINT, then ends the process with 0;
+   * at a second one the runtime ends it at once, as nobody listens any more.
+   */
+  onSignal(stop) {
+    const signals = ['SIGTERM', 'SIGINT'];
+    const first = async () => {
+      for (const signal of signals) process.removeListener(signal, first);
+      try {
+        await stop();
+      } catch (error) {
+        this.fail(error);
+      }
+      process.exit(0);
+    };
+    for (const signal of signals) process.on(signal, first);
+  }
+}
+
+/** The URL of an address, with brackets round one of IPv6. */
+export function urlOf(address, port) {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}

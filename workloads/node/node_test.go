@@ -1,0 +1,57 @@
+// Package node_test checks the sample service on Node.js.
+package node_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/millicore/millicore/workloads/contract"
+	"github.com/millicore/millicore/workloads/contract/databases"
+	"github.com/millicore/millicore/workloads/javascript/servicetest"
+)
+
+// service is the service on the machine's Node.js.
+func service(t *testing.T) servicetest.Runtime {
+	t.Helper()
+	servicetest.NeedModules(t)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatal(err) // npm, which installed the modules, needs it
+	}
+	return servicetest.Runtime{
+		Name:    "millicore-node",
+		Command: []string{node, "main.js"},
+		Version: regexp.MustCompile(`^node v\d+\.\d+\.\d+$`),
+	}
+}
+
+func TestContract(t *testing.T) {
+	contract.Run(t, service(t).Start(t).URL)
+}
+
+func TestContractOfAnyNumberOfWorkers(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			contract.Run(t, service(t).Start(t, "WORKERS="+strconv.Itoa(n)).URL, contract.Workers(n))
+		})
+	}
+}
+
+func TestContractOfACluster(t *testing.T) {
+	contract.Run(t, service(t).Start(t, "CLUSTER=2").URL, contract.Clustered())
+}
+
+func TestContractWithPostgres(t *testing.T) { service(t).CheckStore(t, databases.Postgres) }
+func TestContractWithMongoDB(t *testing.T)  { service(t).CheckStore(t, databases.MongoDB) }
+
+func TestConnectionsAreAsManyAsAsked(t *testing.T) { service(t).CheckConnections(t) }
+
+func TestProcess(t *testing.T) {
+	service(t).Check(t)
+}
+
+func TestProcessOfACluster(t *testing.T) {
+	service(t).CheckCluster(t)
+}
