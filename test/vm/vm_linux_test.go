@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,7 +142,7 @@ func (s section) retell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	output := map[string]*strings.Builder{}
+	output, running := map[string]*strings.Builder{}, map[string]bool{}
 	decoder := json.NewDecoder(bytes.NewReader(events))
 	for decoder.More() {
 		var e struct{ Action, Test, Output string }
@@ -158,13 +159,21 @@ func (s section) retell(t *testing.T) {
 			continue
 		}
 		switch e.Action {
+		case "run":
+			running[top] = true
 		case "pass":
+			delete(running, top)
 			t.Run(top, func(t *testing.T) {})
 		case "skip":
+			delete(running, top)
 			t.Run(top, func(t *testing.T) { t.Skip(text) })
 		case "fail":
+			delete(running, top)
 			t.Run(top, func(t *testing.T) { t.Error(text) })
 		}
+	}
+	for _, top := range slices.Sorted(maps.Keys(running)) {
+		t.Run(top, func(t *testing.T) { t.Errorf("it did not end:\n%s", output[top]) })
 	}
 	if s.outcome != "ok" {
 		t.Errorf("the program ended with %q; outside of its tests it said:\n%s", s.outcome, fmt.Sprint(output[""]))

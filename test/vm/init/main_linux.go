@@ -135,7 +135,8 @@ func makeTools() error {
 
 // command is a test program in a situation.
 func (s situation) command(program, group string) *exec.Cmd {
-	args := []string{"-test.v=test2json", "-test.run=" + s.tests}
+	// One that hangs says where, and leaves time for those that follow.
+	args := []string{"-test.v=test2json", "-test.timeout=6m", "-test.run=" + s.tests}
 	if s.private {
 		program, args = "/proc/self/exe", append([]string{program}, args...)
 	}
