@@ -20,8 +20,8 @@ import (
 func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, seed uint64, targets []string) protocol.Prepare {
 	p := protocol.Prepare{
 		Trial: trial, Cell: c.Index, Agent: index, Agents: c.Load.Agents, Targets: targets,
-		Request: protocol.Request{Method: c.Load.Request.Method, Path: c.Load.Request.Path,
-			Headers: c.Load.Request.Headers, Body: c.Load.Request.Body},
+		Requests: []protocol.Request{{Method: c.Load.Request.Method, Path: c.Load.Request.Path,
+			Headers: c.Load.Request.Headers, Body: c.Load.Request.Body}},
 		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even,
 			Stages: stages(c.Load.Target(), e.Measure.Measured(c))},
 		Connections: c.Load.Connections, Timeout: protocol.Duration(c.Load.Timeout),

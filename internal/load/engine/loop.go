@@ -54,6 +54,7 @@ type loop struct {
 	zero   time.Duration // start of the trial; never before it is known
 
 	source
+	mix       mix
 	intervals schedule.Intervals // since zero
 	tally     *tally
 	bar       bar
@@ -73,6 +74,7 @@ func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, 
 	l := &loop{
 		port: p, plan: plan, share: share, shares: plan.shares(),
 		obeyed: after, spare: spare, full: full, settled: settled,
+		mix:      newMix(plan, share),
 		random:   rand.New(rand.NewPCG(plan.Seed, ^uint64(share))),
 		flying:   list{head: -1, tail: -1},
 		dialing:  list{head: -1, tail: -1},

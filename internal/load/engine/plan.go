@@ -20,12 +20,13 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // Plan is the traffic of one trial as one agent has to make it.
 type Plan struct {
 	Targets     []Target // connection i goes to target i mod n
-	Head        bool     // the requests are HEAD: answers have no body
+	Kinds       []Kind   // of requests
 	Load        Load     // of all agents together
 	Connections int      // of all agents together; 0: users, or enough for the rate
 	Timeout     time.Duration
@@ -37,10 +38,10 @@ type Plan struct {
 	Seed        uint64
 }
 
-// Target is a replica and the bytes of the request that it gets.
+// Target is a replica and the requests that it gets, one of each kind.
 type Target struct {
-	Addr    netip.AddrPort
-	Request []byte
+	Addr     netip.AddrPort
+	Requests []*wire.Template
 }
 
 // Load is users over time (closed) or requests per second over time (open).
@@ -108,6 +109,9 @@ func (p *Plan) settle() error {
 		return fmt.Errorf("agent %d of %d: want an index below the number of agents", p.Agent, p.Agents)
 	case p.Connections < 0:
 		return fmt.Errorf("%d connections", p.Connections)
+	}
+	if err := p.settleKinds(); err != nil {
+		return err
 	}
 	if err := p.settleLoad(); err != nil {
 		return err

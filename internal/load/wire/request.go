@@ -12,13 +12,14 @@ import (
 	"strings"
 )
 
-// Request is what is sent, each time the same.
+// Request is what is sent.
 type Request struct {
 	Method  string // GET if empty
 	Path    string // with query; / if empty
 	Host    string
 	Headers map[string]string
 	Body    string
+	Raw     bool // the body is sent as it is, whatever braces it has
 }
 
 // Bytes returns the request as it goes over the wire. A Host header wins over

@@ -58,9 +58,11 @@ func (r Request) Compile() (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := pieces("body", r.Body)
-	if err != nil {
-		return nil, err
+	body := []piece{{text: []byte(r.Body)}}
+	if !r.Raw {
+		if body, err = pieces("body", r.Body); err != nil {
+			return nil, err
+		}
 	}
 	sample := r
 	sample.Path, sample.Body = example(path), example(body)
