@@ -183,6 +183,21 @@ func (link) read(s string) (string, error) {
 }
 func (link) schema() *jsonschema.Schema { return pattern(linkPattern) }
 
+// status is that of an answer.
+type status struct{}
+
+const statusPattern = `^[2-5][0-9][0-9]$`
+
+var statusSyntax = regexp.MustCompile(statusPattern)
+
+func (status) read(s string) (int64, error) {
+	if !statusSyntax.MatchString(s) {
+		return 0, fmt.Errorf("%q is no status of an answer; want 200 to 599", s)
+	}
+	return strconv.ParseInt(s, 10, 64)
+}
+func (status) schema() *jsonschema.Schema { return numberOr("integer", 200, 599, statusPattern) }
+
 // spacing is how arrivals of an open loop lie in time; true: even.
 type spacing struct{}
 

@@ -19,7 +19,8 @@ const (
 // readLoad reads the traffic in a cell.
 func (c *cellReader) readLoad(l *load) Load {
 	c.failed = false
-	out := Load{Request: c.readRequest(&l.Request), Find: l.Find.value}
+	out := Load{Find: l.Find.value}
+	c.readAsked(l, &out)
 	if l.Users.present() {
 		out.Users = c.readTarget(&l.Users, "users", mostUsers)
 	} else {

@@ -97,6 +97,16 @@ func newTarget(name string, requests []protocol.Request) (engine.Target, error) 
 	return t, err
 }
 
+// CheckRequest tells what an agent would find wrong with a request: a placeholder
+// that is none, say, or what would not be one request on the wire.
+func CheckRequest(r protocol.Request) error {
+	if _, err := newKind(r); err != nil {
+		return err
+	}
+	_, err := newRequest(cmp.Or(r.Host, "localhost"), r).Compile()
+	return err
+}
+
 func newRequest(host string, r protocol.Request) wire.Request {
 	w := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body}
 	if r.Raw != nil {
