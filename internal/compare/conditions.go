@@ -75,9 +75,19 @@ func asked(m *Match) []Contrast {
 	c.add("platform", m.A.Run.Platform, m.B.Run.Platform)
 	c.add("load", loadKind(a), loadKind(b))
 	sent(&c, a.Asked(), b.Asked())
+	c.add("think time", a.Think.String(), b.Think.String())
+	c.add("may wait", bound(a.Waiting), bound(b.Waiting))
 	c.add("timeout", a.Timeout.String(), b.Timeout.String())
 	c.add("objective", objective(m.A.Run.Experiment), objective(m.B.Run.Experiment))
 	return c
+}
+
+// bound is how many requests may wait for a connection.
+func bound(n *int64) string {
+	if n == nil {
+		return "any number"
+	}
+	return strconv.FormatInt(*n, 10)
 }
 
 // sent lists how the requests differ, one by one in their order.

@@ -150,6 +150,10 @@ func (l *Load) node() *node {
 	if l.Even {
 		n.put("spacing", single("even"))
 	}
+	n.put("think", length(l.Think))
+	if l.Waiting != nil {
+		n.put("waiting", single(strconv.FormatInt(*l.Waiting, 10)))
+	}
 	n.put("agents", whole(l.Agents))
 	n.put("threads", whole(l.Threads))
 	n.put("connections", whole(l.Connections))

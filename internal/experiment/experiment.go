@@ -153,7 +153,9 @@ type Load struct {
 	// and nothing else is set.
 	Benchmark   bool          `json:"benchmark,omitempty"`
 	Requests    int64         `json:"requests,omitempty"`
-	Even        bool          `json:"even,omitempty"` // spacing: even
+	Even        bool          `json:"even,omitempty"`    // spacing: even
+	Think       time.Duration `json:"think,omitempty"`   // of users, on average
+	Waiting     *int64        `json:"waiting,omitempty"` // requests that may be due and wait for a connection; nil: no bound
 	Agents      int           `json:"agents"`
 	Threads     int           `json:"threads"`               // event loops of an agent
 	Connections int           `json:"connections,omitempty"` // 0: users, or enough for the rate

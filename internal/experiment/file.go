@@ -142,7 +142,9 @@ type load struct {
 	Find        fixed[goal, bool]               `yaml:"find,stands" doc:"breaking-point: search the highest load that meets the objective, instead of holding one."`
 	Benchmark   fixed[truth, bool]              `yaml:"benchmark" default:"false" doc:"true: the service is a program that measures itself and ends, such as a Go benchmark. Nothing is sent, and no other key of load is given; what it prints in Go's benchmark format is its result."`
 	Requests    varied[count, int64]            `yaml:"requests" doc:"End after so many requests; with a number of users only. The time of measure.duration then does not count."`
-	Spacing     varied[spacing, bool]           `yaml:"spacing" default:"poisson" doc:"How arrivals of an open loop lie in time: poisson or even."`
+	Spacing     varied[spacing, bool]           `yaml:"spacing" default:"poisson" doc:"How arrivals of an open loop lie in time, and how think times of users are spread: poisson (exponentially) or even."`
+	Think       varied[duration, time.Duration] `yaml:"think" doc:"Closed loop: how long a user thinks between an answer and the next request, on average; spread as spacing says."`
+	Waiting     varied[backlog, int64]          `yaml:"waiting" doc:"Open loop: how many requests may be due and wait for a connection, of all agents together; what comes beyond is dropped, and counted as not available. Default: no bound."`
 	Agents      varied[count, int64]            `yaml:"agents" default:"1" doc:"Number of agents that share the load."`
 	Threads     varied[count, int64]            `yaml:"threads" default:"1" doc:"Number of event loops of each agent."`
 	Connections varied[count, int64]            `yaml:"connections" doc:"Number of connections of all agents together; default: users, or enough for the rate."`

@@ -366,6 +366,23 @@ func (count) read(s string) (int64, error) {
 }
 func (count) schema() *jsonschema.Schema { return numberOr("integer", 1, mostCount, countPattern) }
 
+// backlog is how many may wait.
+type backlog struct{}
+
+func (backlog) read(s string) (int64, error) {
+	if s == "0" {
+		return 0, nil
+	}
+	n, err := count{}.read(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no whole number from 0", s)
+	}
+	return n, nil
+}
+func (backlog) schema() *jsonschema.Schema {
+	return numberOr("integer", 0, mostCount, `^(0|[1-9][0-9]{0,8})$`)
+}
+
 // level is a number of users or of requests a second: not below 0.
 type level struct{}
 

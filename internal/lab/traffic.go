@@ -25,6 +25,7 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 		Requests: requests(&c.Load),
 		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even,
 			Stages: stages(c.Load.Target(), e.Measure.Measured(c))},
+		Think:       protocol.Duration(c.Load.Think),
 		Connections: c.Load.Connections, Timeout: protocol.Duration(c.Load.Timeout),
 		Warmup: protocol.Duration(cut(e, c).Warmup), Interval: protocol.Duration(e.Measure.Interval),
 		Threads: c.Load.Threads,
@@ -32,6 +33,10 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 	}
 	if c.Load.Find {
 		p.Load.Stages = openEnded(c.Load.Target().Value).Stages
+	}
+	if c.Load.Waiting != nil {
+		waiting := int(*c.Load.Waiting)
+		p.Waiting = &waiting
 	}
 	p.Load.Kind = kindOf(c)
 	return p

@@ -27,6 +27,8 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 		Load:        load,
 		Connections: p.Connections,
 		Timeout:     time.Duration(p.Timeout),
+		Think:       time.Duration(p.Think),
+		Waiting:     p.Waiting,
 		Warmup:      time.Duration(p.Warmup),
 		Interval:    time.Duration(p.Interval),
 		Threads:     p.Threads,

@@ -30,6 +30,8 @@ type Plan struct {
 	Load        Load     // of all agents together
 	Connections int      // of all agents together; 0: users, or enough for the rate
 	Timeout     time.Duration
+	Think       time.Duration // closed: a user's pause after an answer, on average
+	Waiting     *int          // open: requests of all agents that may wait for a connection; nil: as many as memory allows
 	Warmup      time.Duration
 	Interval    time.Duration
 	Threads     int // event loops; fewer where there are fewer connections
@@ -47,7 +49,7 @@ type Target struct {
 // Load is users over time (closed) or requests per second over time (open).
 type Load struct {
 	Open     bool
-	Even     bool // open: evenly spaced, not Poisson
+	Even     bool // open: evenly spaced, not Poisson; closed: think times all the same
 	Curve    *schedule.Curve
 	Requests int64 // closed: end after so many; 0: at the curve's end
 }
@@ -88,6 +90,19 @@ func (p *Plan) place(load Load, share int) (from, n int) {
 	return schedule.Share(p.connections(load), share, p.shares())
 }
 
+// maxWaiting bounds the memory for requests that are due and cannot be sent,
+// per loop: 8 bytes each. What comes due beyond it is dropped, and counted so.
+const maxWaiting = 4 << 20
+
+// mayWait is how many requests of one share may wait for a connection.
+func (p *Plan) mayWait(share int) int {
+	if p.Waiting == nil {
+		return maxWaiting
+	}
+	_, n := schedule.Share(*p.Waiting, share, p.shares())
+	return min(n, maxWaiting)
+}
+
 // shares returns into how many parts the load is cut: one for each thread of
 // each agent.
 func (p *Plan) shares() int { return p.Agents * p.Threads }
@@ -103,6 +118,12 @@ func (p *Plan) settle() error {
 		return fmt.Errorf("the timeout %v is not above zero", p.Timeout)
 	case p.Interval < time.Millisecond:
 		return fmt.Errorf("the interval %v is below 1ms", p.Interval)
+	case p.Think < 0:
+		return fmt.Errorf("the think time %v is negative", p.Think)
+	case p.Waiting != nil && (*p.Waiting < 0 || !p.Load.Open):
+		return errors.New("how many requests may wait is said of an open loop, and is not negative: a user waits for one's own request")
+	case p.Load.Open && p.Think > 0:
+		return errors.New("a think time is of users; an open loop has none")
 	case p.Warmup < 0:
 		return fmt.Errorf("the warm-up %v is negative", p.Warmup)
 	case p.Agents < 1 || p.Agent < 0 || p.Agent >= p.Agents:

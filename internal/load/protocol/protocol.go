@@ -30,16 +30,18 @@ type Command struct {
 type Prepare struct {
 	Trial       int       `json:"trial"`
 	Cell        int       `json:"cell"`
-	Agent       int       `json:"agent"`       // index of this agent
-	Agents      int       `json:"agents"`      // how many share the load
-	Targets     []string  `json:"targets"`     // host:port of each replica; connection i goes to target i mod n
-	Requests    []Request `json:"requests"`    // each is sent as often as its weight says
-	Load        Load      `json:"load"`        // of all agents together
-	Connections int       `json:"connections"` // of all agents together; 0: users, or enough for the rate
-	Timeout     Duration  `json:"timeout"`     // from sent
-	Warmup      Duration  `json:"warmup"`      // load before what counts; not for a number of requests
-	Interval    Duration  `json:"interval"`    // length of a frame
-	Threads     int       `json:"threads"`     // event loops; 0: one
+	Agent       int       `json:"agent"`             // index of this agent
+	Agents      int       `json:"agents"`            // how many share the load
+	Targets     []string  `json:"targets"`           // host:port of each replica; connection i goes to target i mod n
+	Requests    []Request `json:"requests"`          // each is sent as often as its weight says
+	Load        Load      `json:"load"`              // of all agents together
+	Connections int       `json:"connections"`       // of all agents together; 0: users, or enough for the rate
+	Timeout     Duration  `json:"timeout"`           // from sent
+	Think       Duration  `json:"think,omitempty"`   // closed: a user's pause after an answer, on average
+	Waiting     *int      `json:"waiting,omitempty"` // open: requests of all agents that may wait for a connection; null: no bound
+	Warmup      Duration  `json:"warmup"`            // load before what counts; not for a number of requests
+	Interval    Duration  `json:"interval"`          // length of a frame
+	Threads     int       `json:"threads"`           // event loops; 0: one
 	Seed        uint64    `json:"seed"`
 }
 
@@ -70,7 +72,7 @@ type Load struct {
 	Kind     Kind    `json:"kind"`
 	Stages   []Stage `json:"stages"`             // users or requests/s over time, after the warm-up
 	Requests int64   `json:"requests,omitempty"` // closed: end after so many; then Stages has one stage without an end
-	Even     bool    `json:"even,omitempty"`     // open: even spacing instead of Poisson
+	Even     bool    `json:"even,omitempty"`     // open: even spacing instead of Poisson; closed: think times all the same
 }
 
 // Kind of a load.
