@@ -78,7 +78,7 @@ func TestGather(t *testing.T) {
 	if err := os.Mkdir(file, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	refused("want a file of at most 64 MiB")
+	refused("want a file of at most 32 MiB")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

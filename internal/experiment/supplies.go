@@ -15,8 +15,8 @@ type Supplies struct {
 	Authorization string // the header's value; empty without Auth
 }
 
-// largestBody is what a body may have: each connection may hold one.
-const largestBody = 64 << 20
+// largestBody is what a body may have.
+const largestBody = 32 << 20
 
 // Gather reads what the requests of all cells need from outside: files, whose
 // names count from dir, and variables of the environment. What is missing is an

@@ -63,6 +63,10 @@ func requests(l *experiment.Load) []protocol.Request {
 	return all
 }
 
+// mostBodies is what the bodies of a load may have together: an agent is told of
+// them in one line.
+const mostBodies = 32 << 20
+
 // Check finds what no agent could send, before anything is started.
 func Check(e *experiment.Experiment) error {
 	for i := range e.Cells {
@@ -70,10 +74,15 @@ func Check(e *experiment.Experiment) error {
 		if c.Load.Benchmark {
 			continue
 		}
+		all := 0
 		for _, r := range requests(&c.Load) {
 			if err := agent.CheckRequest(r); err != nil {
 				return err
 			}
+			all += len(r.Body) + len(r.Raw)
+		}
+		if all > mostBodies {
+			return fmt.Errorf("the bodies of cell %s have %d MiB together, more than %d", c.Label(), all>>20, mostBodies>>20)
 		}
 	}
 	return nil
