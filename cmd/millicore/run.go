@@ -123,7 +123,7 @@ func runOn(ctx context.Context, where platform.Platform, show *progress, e *expe
 	if err := record.Free(out); err != nil {
 		return usageError{err}
 	}
-	if err := where.Check(e); err != nil {
+	if err := errors.Join(lab.Check(e), where.Check(e)); err != nil {
 		return usageError{err}
 	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: seed, Dir: out, Version: version,
@@ -139,16 +139,21 @@ func runOn(ctx context.Context, where platform.Platform, show *progress, e *expe
 // readExperiment reads a file, or an experiment that ships. A name with a
 // slash or an ending is always a file.
 func readExperiment(name string, sets []string) (*experiment.Experiment, error) {
-	data, err := os.ReadFile(name)
+	file := name
+	data, err := os.ReadFile(file)
 	switch {
 	case err == nil:
-		return experiment.Parse(name, data, sets)
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, "/.\\"):
 		return nil, fmt.Errorf("read the experiment: %w", err)
+	default:
+		file = name + ".yaml"
+		if data, err = shipped(name); err != nil {
+			return nil, err
+		}
 	}
-	data, err = shipped(name)
+	e, err := experiment.Parse(file, data, sets)
 	if err != nil {
 		return nil, err
 	}
-	return experiment.Parse(name+".yaml", data, sets)
+	return e, e.Gather(filepath.Dir(file), os.Getenv)
 }

@@ -129,7 +129,7 @@ func loadOf(c *experiment.Cell) LoadSummary {
 }
 
 func errorsOf(c *clientSums) ErrorCounts {
-	return ErrorCounts{Timeouts: c.timeouts, Refused: c.refused, Cut: c.cut, Malformed: c.malformed, Status: c.status, Dropped: c.dropped}
+	return ErrorCounts{Timeouts: c.timeouts, Refused: c.refused, Cut: c.cut, Malformed: c.malformed, Failed: c.failed, Status: c.status, Dropped: c.dropped}
 }
 
 func cpuOf(s *serverSums) CPUSummary {

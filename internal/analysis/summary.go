@@ -122,7 +122,8 @@ type ErrorCounts struct {
 	Refused   int64            `json:"refused"`
 	Cut       int64            `json:"cut"`
 	Malformed int64            `json:"malformed"`
-	Status    map[string]int64 `json:"status"` // by code, those outside 200 to 299
+	Failed    int64            `json:"failed_checks"` // a check refused the answer, and not for its status
+	Status    map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check wants
 	Dropped   int64            `json:"dropped"`
 }
 

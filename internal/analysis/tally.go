@@ -36,8 +36,9 @@ type clientSums struct {
 	refused   int64
 	cut       int64
 	malformed int64
+	failed    int64 // by a check
 	dropped   int64
-	status    map[string]int64 // outside 200 to 299
+	status    map[string]int64 // outside 200 to 299, and not wanted
 	cpu       float64
 	latency   *signals.Histogram
 	service   *signals.Histogram
@@ -63,10 +64,11 @@ func (c *clientSums) add(f *signals.Frame) {
 	c.refused += k.Refused
 	c.cut += k.Cut
 	c.malformed += k.Malformed
+	c.failed += k.Failed
 	c.dropped += k.Dropped
 	for code, n := range k.Status {
-		if !(len(code) == 3 && code[0] == '2') {
-			c.status[code] += n
+		if bad := n - k.Wanted[code]; bad > 0 && !(len(code) == 3 && code[0] == '2') {
+			c.status[code] += bad
 		}
 	}
 	c.latency.Merge(k.Latency)
@@ -81,6 +83,7 @@ func (c *clientSums) merge(o *clientSums) {
 	c.refused += o.refused
 	c.cut += o.cut
 	c.malformed += o.malformed
+	c.failed += o.failed
 	c.dropped += o.dropped
 	for code, n := range o.status {
 		c.status[code] += n
@@ -91,7 +94,7 @@ func (c *clientSums) merge(o *clientSums) {
 }
 
 func (c *clientSums) requests() int64 {
-	n := c.good + c.timeouts + c.refused + c.cut + c.malformed + c.dropped
+	n := c.good + c.timeouts + c.refused + c.cut + c.malformed + c.failed + c.dropped
 	for _, k := range c.status {
 		n += k
 	}

@@ -74,17 +74,80 @@ func asked(m *Match) []Contrast {
 	var c contrasts
 	c.add("platform", m.A.Run.Platform, m.B.Run.Platform)
 	c.add("load", loadKind(a), loadKind(b))
-	c.add("request", a.Request.Method+" "+a.Request.Path, b.Request.Method+" "+b.Request.Path)
-	c.add("request body", size(a.Request.Body), size(b.Request.Body))
-	if a.Request.Body != b.Request.Body && len(a.Request.Body) == len(b.Request.Body) {
-		c.add("request body", "one of its length", "another one")
-	}
-	if !maps.Equal(a.Request.Headers, b.Request.Headers) {
-		c.add("request headers", pairs(a.Request.Headers), pairs(b.Request.Headers))
-	}
+	sent(&c, a.Asked(), b.Asked())
+	c.add("think time", a.Think.String(), b.Think.String())
+	c.add("may wait", bound(a.Waiting), bound(b.Waiting))
 	c.add("timeout", a.Timeout.String(), b.Timeout.String())
 	c.add("objective", objective(m.A.Run.Experiment), objective(m.B.Run.Experiment))
 	return c
+}
+
+// bound is how many requests may wait for a connection.
+func bound(n *int64) string {
+	if n == nil {
+		return "any number"
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+// sent lists how the requests differ, one by one in their order.
+func sent(c *contrasts, a, b []experiment.Request) {
+	if len(a) != len(b) {
+		c.add("requests", lines(a), lines(b))
+		return
+	}
+	for i := range a {
+		c.add("request", line(&a[i]), line(&b[i]))
+		c.add("request body", body(&a[i]), body(&b[i]))
+		if a[i].Body != b[i].Body && len(a[i].Body) == len(b[i].Body) {
+			c.add("request body", "one of its length", "another one")
+		}
+		if !maps.Equal(a[i].Headers, b[i].Headers) {
+			c.add("request headers", pairs(a[i].Headers), pairs(b[i].Headers))
+		}
+		c.add("request check", check(a[i].Check), check(b[i].Check))
+		c.add("request auth", auth(a[i].Auth), auth(b[i].Auth))
+	}
+}
+
+// line is a request in short: "3 x GET /a".
+func line(r *experiment.Request) string {
+	if r.Weight > 1 {
+		return fmt.Sprintf("%d x %s %s", r.Weight, r.Method, r.Path)
+	}
+	return r.Method + " " + r.Path
+}
+
+func lines(all []experiment.Request) string {
+	var text []string
+	for i := range all {
+		text = append(text, line(&all[i]))
+	}
+	return strings.Join(text, ", ")
+}
+
+func body(r *experiment.Request) string {
+	if r.BodyFile != "" {
+		return "the file " + r.BodyFile
+	}
+	return size(r.Body)
+}
+
+func check(k *experiment.Check) string {
+	if k == nil {
+		return "none"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%v %q", k.Status, k.Contains))
+}
+
+func auth(a *experiment.Auth) string {
+	switch {
+	case a == nil:
+		return "none"
+	case a.Basic != "":
+		return "basic, from " + a.Basic
+	}
+	return "bearer, from " + a.Bearer
 }
 
 func loadKind(l *experiment.Load) string {

@@ -52,22 +52,19 @@ func (l *load) decode(d *decoder, n *node, at slot) {
 	}
 }
 
-// schema is that of traffic, with its request and one of its targets, or of none.
+// schema is that of traffic, with its requests and one of its targets, or of none.
 func (l *load) schema() *jsonschema.Schema {
 	type plain load
 	s := structSchema(reflect.TypeFor[plain]())
 	measures := &jsonschema.Schema{Enum: []any{true, "true"}}
-	traffic := given("request")
+	traffic := &jsonschema.Schema{AllOf: s.AllOf, Properties: jsonschema.NewProperties()}
 	traffic.Properties.Set("benchmark", &jsonschema.Schema{Not: measures})
 	none := &jsonschema.Schema{Required: []string{"benchmark"}, Properties: jsonschema.NewProperties()}
 	for _, key := range keysOf(reflect.TypeFor[plain]()) {
 		none.Properties.Set(key, &jsonschema.Schema{Type: "null"})
 	}
 	none.Properties.Set("benchmark", measures)
-	traffic.OneOf, s.OneOf, s.Required = s.OneOf, nil, nil
-	if request, ok := s.Properties.Get("request"); ok {
-		orNull(request)
-	}
+	traffic.OneOf, s.OneOf, s.AllOf = s.OneOf, nil, nil
 	s.AnyOf = []*jsonschema.Schema{traffic, none}
 	return s
 }

@@ -111,7 +111,7 @@ func (d *decoder) structure(n *node, at slot, v reflect.Value) {
 		if d.searching && f.search != "" {
 			child.fallback = f.search
 		}
-		d.value(value, child, v.Field(f.index))
+		d.value(value, child, v.FieldByIndex(f.index))
 	}
 	// A key that was misspelt is not also missing.
 	if !unknown {
@@ -144,7 +144,7 @@ func keyHint(key string, at slot, keys []string) string {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	for _, f := range fieldsOf(reflect.TypeFor[file]()) {
-		section := reflect.TypeFor[file]().Field(f.index).Type
+		section := reflect.TypeFor[file]().FieldByIndex(f.index).Type
 		if section.Kind() == reflect.Struct && f.key != at.path && slices.Contains(keysOf(section), key) {
 			return fmt.Sprintf("it belongs under %q", f.key)
 		}
@@ -156,6 +156,21 @@ func keyHint(key string, at slot, keys []string) string {
 	return where + ": " + strings.Join(keys, ", ")
 }
 
+// needed finds a key, or the one that may be there in its place, missing, or both
+// there.
+func (d *decoder) needed(n *node, at slot, f field, given bool) {
+	instead := n.entry(f.or)
+	other := f.or != "" && instead != nil && instead.value.kind != nullNode
+	switch {
+	case other && instead.value.empty():
+		d.problems.add(instead.value.at, "%s is empty", at.child(f.or).path)
+	case given && other:
+		d.problems.add(later(n.entry(f.key).changed(), n.entry(f.or).changed()), "%s%s and %s exclude one another; keep one", prefix(at.path), f.key, f.or)
+	case !given && !other:
+		d.problems.add(n.at, "%s is missing", at.child(f.key).path)
+	}
+}
+
 func (d *decoder) missing(n *node, at slot, fields []field) {
 	var choices, chosen []string
 	var last place
@@ -164,8 +179,8 @@ func (d *decoder) missing(n *node, at slot, fields []field) {
 	for _, f := range fields {
 		e := n.entry(f.key)
 		given := e != nil && e.value.kind != nullNode
-		if f.required && !given {
-			d.problems.add(n.at, "%s is missing", at.child(f.key).path)
+		if f.required {
+			d.needed(n, at, f, given)
 		}
 		if (f.required || f.one) && given && e.value.empty() {
 			d.problems.add(e.value.at, "%s is empty", at.child(f.key).path)

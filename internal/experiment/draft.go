@@ -132,7 +132,15 @@ func (l *DraftLimits) node() *node {
 
 func (l *Load) node() *node {
 	n := newMap()
-	n.put("request", l.Request.node())
+	if len(l.Mix) == 0 {
+		n.put("request", l.Request.node())
+	} else {
+		mix := &node{kind: listNode}
+		for i := range l.Mix {
+			mix.items = append(mix.items, l.Mix[i].node())
+		}
+		n.put("mix", mix)
+	}
 	n.put("users", l.Users.node())
 	n.put("rate", l.Rate.node())
 	if l.Find {
@@ -141,6 +149,10 @@ func (l *Load) node() *node {
 	n.put("requests", whole(int(l.Requests)))
 	if l.Even {
 		n.put("spacing", single("even"))
+	}
+	n.put("think", length(l.Think))
+	if l.Waiting != nil {
+		n.put("waiting", single(strconv.FormatInt(*l.Waiting, 10)))
 	}
 	n.put("agents", whole(l.Agents))
 	n.put("threads", whole(l.Threads))
@@ -170,6 +182,7 @@ func (t *Target) node() *node {
 
 func (r *Request) node() *node {
 	n := newMap()
+	n.put("weight", whole(r.Weight))
 	n.put("method", optional(escape(r.Method)))
 	n.put("path", optional(escape(r.Path)))
 	headers := newMap()
@@ -178,6 +191,22 @@ func (r *Request) node() *node {
 	}
 	n.put("headers", headers.unlessEmpty())
 	n.put("body", optional(escape(r.Body)))
+	n.put("body_file", optional(escape(r.BodyFile)))
+	if a := r.Auth; a != nil {
+		auth := newMap()
+		auth.put("basic_env", optional(a.Basic))
+		auth.put("bearer_env", optional(a.Bearer))
+		n.put("auth", auth)
+	}
+	if k := r.Check; k != nil {
+		check, codes := newMap(), &node{kind: listNode}
+		for _, code := range k.Status {
+			codes.items = append(codes.items, whole(code))
+		}
+		check.put("status", codes.unlessEmpty())
+		check.put("contains", optional(escape(k.Contains)))
+		n.put("check", check.unlessEmpty())
+	}
 	return n
 }
 

@@ -142,9 +142,10 @@ type Limits struct {
 
 // Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
 type Load struct {
-	Request Request `json:"request"`
-	Users   *Target `json:"users,omitempty"` // closed loop
-	Rate    *Target `json:"rate,omitempty"`  // open loop, requests/s
+	Request Request   `json:"request"`
+	Mix     []Request `json:"mix,omitempty"`   // several requests; Request is the first then
+	Users   *Target   `json:"users,omitempty"` // closed loop
+	Rate    *Target   `json:"rate,omitempty"`  // open loop, requests/s
 	// Find says that the highest such load is searched that meets the objective;
 	// Users or Rate is then a number, where the search begins.
 	Find bool `json:"find,omitempty"`
@@ -152,7 +153,9 @@ type Load struct {
 	// and nothing else is set.
 	Benchmark   bool          `json:"benchmark,omitempty"`
 	Requests    int64         `json:"requests,omitempty"`
-	Even        bool          `json:"even,omitempty"` // spacing: even
+	Even        bool          `json:"even,omitempty"`    // spacing: even
+	Think       time.Duration `json:"think,omitempty"`   // of users, on average
+	Waiting     *int64        `json:"waiting,omitempty"` // requests that may be due and wait for a connection; nil: no bound
 	Agents      int           `json:"agents"`
 	Threads     int           `json:"threads"`               // event loops of an agent
 	Connections int           `json:"connections,omitempty"` // 0: users, or enough for the rate
@@ -167,12 +170,40 @@ func (l *Load) Target() *Target {
 	return l.Rate
 }
 
+// Requests are what is sent, each as often as its weight says.
+func (l *Load) Asked() []Request {
+	if len(l.Mix) > 0 {
+		return l.Mix
+	}
+	return []Request{l.Request}
+}
+
 // Request is what is sent.
 type Request struct {
-	Method  string            `json:"method"`
-	Path    string            `json:"path"`
-	Headers map[string]string `json:"headers,omitempty"`
-	Body    string            `json:"body,omitempty"`
+	Weight   int               `json:"weight,omitempty"` // beside the others of a mix
+	Method   string            `json:"method"`
+	Path     string            `json:"path"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     string            `json:"body,omitempty"`
+	BodyFile string            `json:"body_file,omitempty"` // in the place of Body
+	Auth     *Auth             `json:"auth,omitempty"`
+	Check    *Check            `json:"check,omitempty"`
+
+	// Supplies come from outside of the file, and stay out of the record.
+	Supplies Supplies `json:"-"`
+}
+
+// Auth names the variable of Millicore's environment that has the credentials;
+// one of the two is set.
+type Auth struct {
+	Basic  string `json:"basic_env,omitempty"` // user:password
+	Bearer string `json:"bearer_env,omitempty"`
+}
+
+// Check says which answers are good.
+type Check struct {
+	Status   []int  `json:"status,omitempty"` // none: 200 to 299
+	Contains string `json:"contains,omitempty"`
 }
 
 // Target is a number, constant over the trial, or stages. A file's ramp is a

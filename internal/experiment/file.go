@@ -93,6 +93,35 @@ type request struct {
 	Body    varied[text, string]                             `yaml:"body" doc:"Body of the request."`
 }
 
+// traffic is a request of the load. In its path, headers and body may stand
+// {{seq}}, {{uuid}}, {{rand 1 100}} and {{"text"}}.
+type traffic struct {
+	request
+	BodyFile fixed[text, string] `yaml:"body_file" doc:"File with the body, relative to the experiment file; it is sent as it is, whatever braces it has."`
+	Auth     auth                `yaml:"auth" doc:"Credentials, from the environment of Millicore: they are in no file and in no record."`
+	Check    check               `yaml:"check" doc:"Which answers are good. Others are counted apart."`
+}
+
+// auth is who asks.
+type auth struct {
+	section
+	Basic  fixed[envName, string] `yaml:"basic_env,one" doc:"Variable with user:password, for basic authentication (RFC 7617)."`
+	Bearer fixed[envName, string] `yaml:"bearer_env,one" doc:"Variable with a bearer token (RFC 6750)."`
+}
+
+// check says which answers are good.
+type check struct {
+	section
+	Status   []varied[status, int64] `yaml:"status" doc:"Statuses of good answers; default: 200 to 299."`
+	Contains varied[text, string]    `yaml:"contains" doc:"Text that the body of a good answer has in it."`
+}
+
+// weighted is one of several requests.
+type weighted struct {
+	Weight varied[count, int64] `yaml:"weight" default:"1" doc:"How often it is sent, beside the others."`
+	traffic
+}
+
 // limits are those of each replica.
 type limits struct {
 	section
@@ -106,13 +135,16 @@ type limits struct {
 
 // load is the traffic.
 type load struct {
-	Request     request                         `yaml:"request,required" doc:"What is sent."`
+	Request     traffic                         `yaml:"request,required" or:"mix" doc:"What is sent."`
+	Mix         []weighted                      `yaml:"mix" doc:"Several requests in place of one, each sent as often as its weight says."`
 	Users       target                          `yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search begins."`
 	Rate        target                          `yaml:"rate,one" search:"50" doc:"Open loop: requests a second, whatever the answers do. A number, a ramp or stages; with load.find the number where the search begins, unless users is given."`
 	Find        fixed[goal, bool]               `yaml:"find,stands" doc:"breaking-point: search the highest load that meets the objective, instead of holding one."`
 	Benchmark   fixed[truth, bool]              `yaml:"benchmark" default:"false" doc:"true: the service is a program that measures itself and ends, such as a Go benchmark. Nothing is sent, and no other key of load is given; what it prints in Go's benchmark format is its result."`
 	Requests    varied[count, int64]            `yaml:"requests" doc:"End after so many requests; with a number of users only. The time of measure.duration then does not count."`
-	Spacing     varied[spacing, bool]           `yaml:"spacing" default:"poisson" doc:"How arrivals of an open loop lie in time: poisson or even."`
+	Spacing     varied[spacing, bool]           `yaml:"spacing" default:"poisson" doc:"How arrivals of an open loop lie in time, and how think times of users are spread: poisson (exponentially) or even."`
+	Think       varied[duration, time.Duration] `yaml:"think" doc:"Closed loop: how long a user thinks between an answer and the next request, on average; spread as spacing says."`
+	Waiting     varied[backlog, int64]          `yaml:"waiting" doc:"Open loop: how many requests may be due and wait for a connection, of all agents together; what comes beyond is dropped, and counted as not available. Default: no bound."`
 	Agents      varied[count, int64]            `yaml:"agents" default:"1" doc:"Number of agents that share the load."`
 	Threads     varied[count, int64]            `yaml:"threads" default:"1" doc:"Number of event loops of each agent."`
 	Connections varied[count, int64]            `yaml:"connections" doc:"Number of connections of all agents together; default: users, or enough for the rate."`

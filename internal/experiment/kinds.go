@@ -183,6 +183,21 @@ func (link) read(s string) (string, error) {
 }
 func (link) schema() *jsonschema.Schema { return pattern(linkPattern) }
 
+// status is that of an answer.
+type status struct{}
+
+const statusPattern = `^[2-5][0-9][0-9]$`
+
+var statusSyntax = regexp.MustCompile(statusPattern)
+
+func (status) read(s string) (int64, error) {
+	if !statusSyntax.MatchString(s) {
+		return 0, fmt.Errorf("%q is no status of an answer; want 200 to 599", s)
+	}
+	return strconv.ParseInt(s, 10, 64)
+}
+func (status) schema() *jsonschema.Schema { return numberOr("integer", 200, 599, statusPattern) }
+
 // spacing is how arrivals of an open loop lie in time; true: even.
 type spacing struct{}
 
@@ -350,6 +365,23 @@ func (count) read(s string) (int64, error) {
 	return strconv.ParseInt(s, 10, 64)
 }
 func (count) schema() *jsonschema.Schema { return numberOr("integer", 1, mostCount, countPattern) }
+
+// backlog is how many may wait.
+type backlog struct{}
+
+func (backlog) read(s string) (int64, error) {
+	if s == "0" {
+		return 0, nil
+	}
+	n, err := count{}.read(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no whole number from 0", s)
+	}
+	return n, nil
+}
+func (backlog) schema() *jsonschema.Schema {
+	return numberOr("integer", 0, mostCount, `^(0|[1-9][0-9]{0,8})$`)
+}
 
 // level is a number of users or of requests a second: not below 0.
 type level struct{}

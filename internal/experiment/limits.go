@@ -25,7 +25,7 @@ func (l *limits) has(key string) bool {
 
 // field is a pointer to one of the limits.
 func (l *limits) field(f field) reflect.Value {
-	return reflect.ValueOf(l).Elem().Field(f.index).Addr()
+	return reflect.ValueOf(l).Elem().FieldByIndex(f.index).Addr()
 }
 
 // over are the limits key by key, those of base where l does not have the key.

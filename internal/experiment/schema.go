@@ -49,7 +49,7 @@ func structSchema(t reflect.Type) *jsonschema.Schema {
 	s.Properties = jsonschema.NewProperties()
 	s.AdditionalProperties = jsonschema.FalseSchema
 	for _, f := range fieldsOf(t) {
-		property := schemaOf(t.Field(f.index).Type)
+		property := schemaOf(t.FieldByIndex(f.index).Type)
 		property.Description = f.doc
 		if f.search != "" {
 			property.Description += " With load.find the default is " + f.search + "."
@@ -57,12 +57,17 @@ func structSchema(t reflect.Type) *jsonschema.Schema {
 		if f.fallback != "" {
 			property.Default = defaultOf(f.fallback)
 		}
-		if f.required {
+		switch {
+		case f.or != "":
+			orNull(property)
+			s.AllOf = append(s.AllOf, &jsonschema.Schema{OneOf: []*jsonschema.Schema{given(f.key), given(f.or)}})
+		case f.required:
 			s.Required = append(s.Required, f.key)
-		} else {
+		default:
 			orNull(property)
 		}
-		if f.required || f.one {
+		instead := slices.ContainsFunc(fieldsOf(t), func(o field) bool { return o.or == f.key })
+		if f.required || f.one || instead {
 			notEmpty(property)
 		}
 		if f.one {

@@ -67,7 +67,7 @@ func (s *setter) apply(n *node, t reflect.Type, depth int) error {
 		if shape.short != "" && n.kind == scalarNode {
 			*n = *n.copy().spelled(shape.short)
 		}
-		next := shape.fields.Field(fieldsOf(shape.fields)[i].index).Type
+		next := shape.fields.FieldByIndex(fieldsOf(shape.fields)[i].index).Type
 		return s.apply(s.child(n, key), next, depth+1)
 	case shape.elem != nil && shape.list:
 		if n.kind != listNode {

@@ -18,13 +18,17 @@ import (
 //	doc:"…"              a sentence for editors
 //	default:"5s"         what an absent or null key stands for
 //	search:"3s"          the same where the file has load.find
+//	or:"mix"             another key that may be there in place of a required one
+//
+// The fields of an embedded struct count as the struct's own.
 type field struct {
-	index    int
+	index    []int // as of reflect's FieldByIndex
 	key      string
 	doc      string
 	fallback string
 	search   string // fallback in a search; "": as always
 	required bool
+	or       string
 	one      bool
 	stands   bool
 }
@@ -40,15 +44,22 @@ func fieldsOf(t reflect.Type) []field {
 		tag := t.Field(i).Tag
 		key, option, _ := strings.Cut(tag.Get("yaml"), ",")
 		if key == "" {
+			if in := t.Field(i).Type; t.Field(i).Anonymous && in.Kind() == reflect.Struct {
+				for _, f := range fieldsOf(in) {
+					f.index = append([]int{i}, f.index...)
+					all = append(all, f)
+				}
+			}
 			continue
 		}
 		all = append(all, field{
-			index:    i,
+			index:    []int{i},
 			key:      key,
 			doc:      tag.Get("doc"),
 			fallback: tag.Get("default"),
 			search:   tag.Get("search"),
 			required: option == "required",
+			or:       tag.Get("or"),
 			one:      option == "one",
 			stands:   option == "stands",
 		})

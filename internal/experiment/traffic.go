@@ -12,6 +12,7 @@ const (
 	mostThreads     = 256
 	mostConnections = 1_000_000
 	shortestTimeout = time.Millisecond
+	longestThought  = time.Hour
 	// longestTimeout is what the histograms reach to.
 	longestTimeout = 60 * time.Second
 )
@@ -19,7 +20,8 @@ const (
 // readLoad reads the traffic in a cell.
 func (c *cellReader) readLoad(l *load) Load {
 	c.failed = false
-	out := Load{Request: c.readRequest(&l.Request), Find: l.Find.value}
+	out := Load{Find: l.Find.value}
+	c.readAsked(l, &out)
 	if l.Users.present() {
 		out.Users = c.readTarget(&l.Users, "users", mostUsers)
 	} else {
@@ -31,6 +33,10 @@ func (c *cellReader) readLoad(l *load) Load {
 	threads, _ := read(c, &l.Threads)
 	connections, _ := read(c, &l.Connections)
 	timeout, _ := read(c, &l.Timeout)
+	out.Think, _ = read(c, &l.Think)
+	if waiting, ok := read(c, &l.Waiting); ok {
+		out.Waiting = &waiting
+	}
 	out.Requests, out.Even, out.Timeout = requests, even, timeout
 	out.Agents, out.Threads, out.Connections = int(agents), int(threads), int(connections)
 	if c.failed {
@@ -53,8 +59,17 @@ func (c *cellReader) readLoad(l *load) Load {
 		c.conflict([]*scalar{&l.Connections.scalar, &l.Agents.scalar}, "load.connections: %d are too few for %d agents", connections, agents)
 	}
 	c.checkClosed(l, &out, counted)
-	if l.Spacing.given && out.Rate == nil && !c.absent(&l.Spacing.scalar) {
-		c.conflict([]*scalar{&l.Spacing.scalar}, "load.spacing: users send when their answer has come; spacing is for rate")
+	if l.Spacing.given && out.Rate == nil && out.Think == 0 && !c.absent(&l.Spacing.scalar) {
+		c.conflict([]*scalar{&l.Spacing.scalar}, "load.spacing: users send when their answer has come; spacing is for rate, or for users that think")
+	}
+	if out.Think > 0 && out.Users == nil {
+		c.conflict([]*scalar{&l.Think.scalar}, "load.think: a rate comes whatever the answers do; think is for users")
+	}
+	if out.Think > longestThought {
+		c.wrong(&l.Think.scalar, "load.think: %s is longer than %s", short(out.Think), short(longestThought))
+	}
+	if out.Waiting != nil && out.Rate == nil {
+		c.conflict([]*scalar{&l.Waiting.scalar}, "load.waiting: a user waits for one's own request alone; waiting is for rate")
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -20,10 +22,10 @@ import (
 func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, seed uint64, targets []string) protocol.Prepare {
 	p := protocol.Prepare{
 		Trial: trial, Cell: c.Index, Agent: index, Agents: c.Load.Agents, Targets: targets,
-		Request: protocol.Request{Method: c.Load.Request.Method, Path: c.Load.Request.Path,
-			Headers: c.Load.Request.Headers, Body: c.Load.Request.Body},
+		Requests: requests(&c.Load),
 		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even,
 			Stages: stages(c.Load.Target(), e.Measure.Measured(c))},
+		Think:       protocol.Duration(c.Load.Think),
 		Connections: c.Load.Connections, Timeout: protocol.Duration(c.Load.Timeout),
 		Warmup: protocol.Duration(cut(e, c).Warmup), Interval: protocol.Duration(e.Measure.Interval),
 		Threads: c.Load.Threads,
@@ -32,8 +34,58 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 	if c.Load.Find {
 		p.Load.Stages = openEnded(c.Load.Target().Value).Stages
 	}
+	if c.Load.Waiting != nil {
+		waiting := int(*c.Load.Waiting)
+		p.Waiting = &waiting
+	}
 	p.Load.Kind = kindOf(c)
 	return p
+}
+
+// requests are what a load sends, in the agent's words.
+func requests(l *experiment.Load) []protocol.Request {
+	var all []protocol.Request
+	for _, r := range l.Asked() {
+		one := protocol.Request{Weight: r.Weight, Method: r.Method, Path: r.Path,
+			Headers: r.Headers, Body: r.Body, Raw: r.Supplies.Body}
+		if r.Supplies.Authorization != "" {
+			one.Headers = maps.Clone(r.Headers)
+			if one.Headers == nil {
+				one.Headers = map[string]string{}
+			}
+			one.Headers["Authorization"] = r.Supplies.Authorization
+		}
+		if r.Check != nil {
+			one.Check = &protocol.Check{Status: r.Check.Status, Contains: r.Check.Contains}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// mostBodies is what the bodies of a load may have together: an agent is told of
+// them in one line.
+const mostBodies = 32 << 20
+
+// Check finds what no agent could send, before anything is started.
+func Check(e *experiment.Experiment) error {
+	for i := range e.Cells {
+		c := &e.Cells[i]
+		if c.Load.Benchmark {
+			continue
+		}
+		all := 0
+		for _, r := range requests(&c.Load) {
+			if err := agent.CheckRequest(r); err != nil {
+				return err
+			}
+			all += len(r.Body) + len(r.Raw)
+		}
+		if all > mostBodies {
+			return fmt.Errorf("the bodies of cell %s have %d MiB together, more than %d", c.Label(), all>>20, mostBodies>>20)
+		}
+	}
+	return nil
 }
 
 func kindOf(c *experiment.Cell) protocol.Kind {

@@ -86,6 +86,7 @@ func csvUse() []csvColumn {
 		{"refused", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Refused, 10) }},
 		{"cut", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Cut, 10) }},
 		{"malformed", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Malformed, 10) }},
+		{"failed_checks", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Failed, 10) }},
 		{"bad_status", func(c *cellSummary) string { return strconv.FormatInt(badAnswers(&c.Errors), 10) }},
 		{"dropped", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Dropped, 10) }},
 		{"cpu_cores", func(c *cellSummary) string { return display.Exact(c.CPU.Cores) }},

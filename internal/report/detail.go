@@ -117,6 +117,7 @@ func requestFacts(c *analysis.CellSummary) []fact {
 	say("refused", e.Refused)
 	say("cut off", e.Cut)
 	say("not HTTP", e.Malformed)
+	say("failed a check", e.Failed)
 	for _, code := range slices.Sorted(maps.Keys(e.Status)) {
 		say("status "+display.Plain(code), e.Status[code])
 	}

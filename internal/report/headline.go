@@ -170,7 +170,7 @@ func negated(who string) string {
 // worstError names the most frequent error of cells: ": 1,200 of 1,200
 // requests refused".
 func worstError(cells []analysis.CellSummary) string {
-	var requests, timeouts, refused, cut, malformed, status int64
+	var requests, timeouts, refused, cut, malformed, failed, status int64
 	for i := range cells {
 		e := &cells[i].Errors
 		requests += cells[i].Requests
@@ -178,6 +178,7 @@ func worstError(cells []analysis.CellSummary) string {
 		refused += e.Refused
 		cut += e.Cut
 		malformed += e.Malformed
+		failed += e.Failed
 		status += badAnswers(e)
 	}
 	kinds := []struct {
@@ -188,6 +189,7 @@ func worstError(cells []analysis.CellSummary) string {
 		{refused, "were refused"},
 		{cut, "were cut off"},
 		{malformed, "got an answer that was not HTTP"},
+		{failed, "got an answer that failed a check"},
 		{status, "got an error status"},
 	}
 	worst := kinds[0]

@@ -52,12 +52,14 @@ func (f *Frame) Seconds() float64 { return float64(f.End-f.Start) / 1e9 }
 type Client struct {
 	Intended  int64            `json:"intended"`          // requests that were due in this interval
 	Sent      int64            `json:"sent"`              // requests that left in this interval
-	Good      int64            `json:"good"`              // answers with a status of 200 to 299
+	Good      int64            `json:"good"`              // answers with a status of 200 to 299, or, where a check says what is good, those that pass it
 	Timeouts  int64            `json:"timeouts"`          // given up; the time runs from sent
 	Refused   int64            `json:"refused"`           // no connection could be made
 	Cut       int64            `json:"cut"`               // the connection ended before the answer was whole
 	Malformed int64            `json:"malformed"`         // the answer was not HTTP
+	Failed    int64            `json:"failed,omitempty"`  // answers that a check refused, save those whose status alone makes them bad
 	Status    map[string]int64 `json:"status,omitempty"`  // answers by status code, good ones included
+	Wanted    map[string]int64 `json:"wanted,omitempty"`  // of those, by status code, the ones outside 200 to 299 that a check wants
 	Carried   int64            `json:"carried,omitempty"` // ended now, intended during the warm-up
 	Dropped   int64            `json:"dropped,omitempty"` // were due and never sent: the trial ended or was stopped
 	InFlight  int64            `json:"in_flight"`         // sent and not ended, at the interval's end
@@ -85,15 +87,18 @@ type Client struct {
 }
 
 // Bad is the number of requests that ended without a good answer.
-func (c *Client) Bad() int64 { return c.Timeouts + c.Refused + c.Cut + c.Malformed + c.BadStatus() }
+func (c *Client) Bad() int64 {
+	return c.Timeouts + c.Refused + c.Cut + c.Malformed + c.Failed + c.BadStatus()
+}
 
-// BadStatus is the number of whole answers with a status outside 200 to 299.
+// BadStatus is the number of whole answers with a status outside 200 to 299 that
+// no check wants.
 func (c *Client) BadStatus() int64 {
 	var all int64
 	for _, n := range c.Status {
 		all += n
 	}
-	return all - c.Good
+	return all - c.Good - c.Failed
 }
 
 // Ended is the number of requests that ended, well or not.

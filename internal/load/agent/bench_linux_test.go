@@ -20,7 +20,7 @@ func BenchmarkClosedLoop(b *testing.B) {
 	addr := startNginx(b, 1)
 	c := startProcess(b, 0)
 	p := protocol.Prepare{
-		Trial: 1, Agents: 1, Targets: []string{addr},
+		Trial: 1, Agents: 1, Targets: []string{addr}, Requests: []protocol.Request{{}},
 		Load:    protocol.Load{Kind: protocol.Closed, Stages: []protocol.Stage{{From: 64, To: 64}}, Requests: int64(b.N)},
 		Timeout: seconds(2), Interval: seconds(1),
 	}
@@ -51,7 +51,7 @@ func BenchmarkSendLag(b *testing.B) {
 			length := float64(b.N) / rate
 			b.ResetTimer()
 			frames := trial(b, c, protocol.Prepare{
-				Trial: 1, Agents: 1, Targets: []string{addr},
+				Trial: 1, Agents: 1, Targets: []string{addr}, Requests: []protocol.Request{{}},
 				Load:    protocol.Load{Kind: protocol.Open, Stages: []protocol.Stage{{Duration: seconds(length), From: rate, To: rate}}},
 				Timeout: seconds(2), Interval: seconds(1), Seed: 1,
 			})

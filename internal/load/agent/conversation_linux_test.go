@@ -306,12 +306,12 @@ func TestErrorsAreTold(t *testing.T) {
 		"a bad duration":          {`{"prepare":{"agents":1,"timeout":"soon"}}`, "soon"},
 		"a load without stages":   {`{"prepare":{"agents":1,"load":{"kind":"open"}}}`, "no stage"},
 		"requests with stages":    {`{"prepare":{"agents":1,"load":{"kind":"closed","requests":5,"stages":[{"from":1,"to":1},{"from":1,"to":1}]}}}`, "want one"},
-		"no targets":              {`{"prepare":{"agents":1,"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}`, "no targets"},
+		"no targets":              {`{"prepare":{"agents":1,"requests":[{}],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}`, "no targets"},
 		"a target without a port": {`{"prepare":{"agents":1,"targets":["localhost"],"load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}`, "host:port"},
-		"a path of two lines":     {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"request":{"path":"/\r\nX: y"},"load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}`, "path"},
-		"a start long past": {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}
+		"a path of two lines":     {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"requests":[{"path":"/\r\nX: y"}],"load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}`, "path"},
+		"a start long past": {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"requests":[{}],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}
 {"start":{"at":1}}`, "ago"},
-		"prepare in a trial": {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}
+		"prepare in a trial": {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"requests":[{}],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}
 {"prepare":{"agents":1}}`, "does not fit"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -353,11 +353,11 @@ func TestTargetsByName(t *testing.T) {
 	if _, err := net.LookupHost("localhost"); err != nil {
 		t.Skip("localhost has no address here")
 	}
-	plan, err := newTarget("localhost:"+port, protocol.Request{})
+	plan, err := newTarget("localhost:"+port, []protocol.Request{{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !plan.Addr.Addr().IsLoopback() || !strings.Contains(string(plan.Request), "Host: localhost:"+port+"\r\n") {
-		t.Errorf("%v gets %q; want a loopback address and its own name", plan.Addr, plan.Request)
+	if request := string(plan.Requests[0].Fixed()); !plan.Addr.Addr().IsLoopback() || !strings.Contains(request, "Host: localhost:"+port+"\r\n") {
+		t.Errorf("%v gets %q; want a loopback address and its own name", plan.Addr, request)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // byNumber is a trial of n requests by some users.
 func byNumber(addr string, n, users int) protocol.Prepare {
 	return protocol.Prepare{
-		Trial: 1, Agents: 1, Targets: []string{addr},
+		Trial: 1, Agents: 1, Targets: []string{addr}, Requests: []protocol.Request{{}},
 		Load: protocol.Load{
 			Kind: protocol.Closed, Requests: int64(n),
 			Stages: []protocol.Stage{{From: float64(users), To: float64(users)}},
@@ -205,7 +205,7 @@ func TestALargeRequest(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, answering(fine))
 	p := byNumber(server.addr(), 10, 2)
-	p.Request = protocol.Request{Method: "POST", Path: "/upload", Body: strings.Repeat("x", 3_000_000)}
+	p.Requests = []protocol.Request{{Method: "POST", Path: "/upload", Body: strings.Repeat("x", 3_000_000)}}
 	all := sum(trial(t, serve(t), p))
 	checkCounts(t, all, signals.Client{Good: 10, Status: map[string]int64{"200": 10}})
 	if n := server.requests.Load(); n != 10 {
@@ -225,7 +225,7 @@ func TestALargeRequestIsRefusedEarly(t *testing.T) {
 	})
 	t.Cleanup(func() { close(over) })
 	p := byNumber(server.addr(), 10, 2)
-	p.Request = protocol.Request{Method: "POST", Path: "/upload", Body: strings.Repeat("x", 30_000_000)}
+	p.Requests = []protocol.Request{{Method: "POST", Path: "/upload", Body: strings.Repeat("x", 30_000_000)}}
 	all := sum(trial(t, serve(t), p))
 	checkCounts(t, all, signals.Client{Status: map[string]int64{"413": 10}})
 	if all.Connects < 10 {
@@ -238,7 +238,7 @@ func TestHead(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, answering("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"))
 	p := byNumber(server.addr(), 20, 2)
-	p.Request.Method = "HEAD"
+	p.Requests[0].Method = "HEAD"
 	all := sum(trial(t, serve(t), p))
 	checkCounts(t, all, signals.Client{Good: 20, Status: map[string]int64{"200": 20}})
 	if all.Connects != 2 {
@@ -281,7 +281,7 @@ func TestIdleConnectionsAreHungUpOn(t *testing.T) {
 // openLoop is an open loop with even spacing.
 func openLoop(addr string, rate, length float64) protocol.Prepare {
 	return protocol.Prepare{
-		Trial: 1, Agents: 1, Targets: []string{addr},
+		Trial: 1, Agents: 1, Targets: []string{addr}, Requests: []protocol.Request{{}},
 		Load: protocol.Load{
 			Kind: protocol.Open, Even: true,
 			Stages: []protocol.Stage{{Duration: seconds(length), From: rate, To: rate}},

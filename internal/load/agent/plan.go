@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -23,10 +24,11 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 		return engine.Plan{}, err
 	}
 	plan := engine.Plan{
-		Head:        p.Request.Method == "HEAD",
 		Load:        load,
 		Connections: p.Connections,
 		Timeout:     time.Duration(p.Timeout),
+		Think:       time.Duration(p.Think),
+		Waiting:     p.Waiting,
 		Warmup:      time.Duration(p.Warmup),
 		Interval:    time.Duration(p.Interval),
 		Threads:     p.Threads,
@@ -34,8 +36,15 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 		Agents:      p.Agents,
 		Seed:        p.Seed,
 	}
+	for _, r := range p.Requests {
+		kind, err := newKind(r)
+		if err != nil {
+			return engine.Plan{}, err
+		}
+		plan.Kinds = append(plan.Kinds, kind)
+	}
 	for _, name := range p.Targets {
-		target, err := newTarget(name, p.Request)
+		target, err := newTarget(name, p.Requests)
 		if err != nil {
 			return engine.Plan{}, err
 		}
@@ -65,33 +74,67 @@ func newLoad(l protocol.Load) (engine.Load, error) {
 	return engine.Load{Open: l.Kind == protocol.Open, Even: l.Even, Curve: curve, Requests: l.Requests}, nil
 }
 
-// newTarget finds the address of a replica and builds its request. A name with
+func newKind(r protocol.Request) (engine.Kind, error) {
+	var check wire.Check
+	if r.Check != nil {
+		check = wire.Check{Status: r.Check.Status, Contains: r.Check.Contains}
+	}
+	compiled, err := check.Compile()
+	return engine.Kind{Weight: cmp.Or(r.Weight, 1), Check: compiled}, err
+}
+
+// newTarget finds the address of a replica and builds its requests. A name with
 // several addresses stands for the first: each replica is named by itself.
-func newTarget(name string, r protocol.Request) (engine.Target, error) {
-	host := r.Host
-	if host == "" {
-		host = name
+func newTarget(name string, requests []protocol.Request) (engine.Target, error) {
+	var t engine.Target
+	for _, r := range requests {
+		template, err := newRequest(cmp.Or(r.Host, name), r).Compile()
+		if err != nil {
+			return engine.Target{}, err
+		}
+		t.Requests = append(t.Requests, template)
 	}
-	request, err := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body}.Bytes()
-	if err != nil {
-		return engine.Target{}, err
+	var err error
+	t.Addr, err = resolve(name)
+	return t, err
+}
+
+// CheckRequest tells what an agent would find wrong with a request: a placeholder
+// that is none, say, or what would not be one request on the wire.
+func CheckRequest(r protocol.Request) error {
+	if _, err := newKind(r); err != nil {
+		return err
 	}
+	_, err := newRequest(cmp.Or(r.Host, "localhost"), r).Compile()
+	return err
+}
+
+func newRequest(host string, r protocol.Request) wire.Request {
+	w := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body}
+	if r.Raw != nil {
+		w.Body, w.Raw = string(r.Raw), true
+	}
+	return w
+}
+
+// resolve finds the address of a replica.
+func resolve(name string) (netip.AddrPort, error) {
 	if addr, err := netip.ParseAddrPort(name); err == nil {
-		return engine.Target{Addr: addr, Request: request}, nil
+		return addr, nil
 	}
 	hostname, service, err := net.SplitHostPort(name)
 	if err != nil {
-		return engine.Target{}, fmt.Errorf("target %q: want host:port: %w", name, err)
+		return netip.AddrPort{}, fmt.Errorf("target %q: want host:port: %w", name, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), resolveWithin)
 	defer cancel()
 	port, err := net.DefaultResolver.LookupPort(ctx, "tcp", service)
 	if err != nil {
-		return engine.Target{}, fmt.Errorf("target %q: %w", name, err)
+		return netip.AddrPort{}, fmt.Errorf("target %q: %w", name, err)
 	}
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", hostname)
 	if err != nil {
-		return engine.Target{}, fmt.Errorf("target %q: %w", name, err)
+		return netip.AddrPort{}, fmt.Errorf("target %q: %w", name, err)
 	}
-	return engine.Target{Addr: netip.AddrPortFrom(ips[0], uint16(port)), Request: request}, nil
+	return netip.AddrPortFrom(ips[0], uint16(port)), nil
 }

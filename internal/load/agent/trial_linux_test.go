@@ -30,7 +30,7 @@ func serve(t *testing.T) *Client {
 func sum(frames []*signals.Frame) *signals.Client {
 	all := &signals.Client{
 		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
-		Status: map[string]int64{},
+		Status: map[string]int64{}, Wanted: map[string]int64{},
 	}
 	for _, f := range frames {
 		c := f.Client
@@ -41,6 +41,7 @@ func sum(frames []*signals.Frame) *signals.Client {
 		all.Refused += c.Refused
 		all.Cut += c.Cut
 		all.Malformed += c.Malformed
+		all.Failed += c.Failed
 		all.Carried += c.Carried
 		all.Dropped += c.Dropped
 		all.Bytes += c.Bytes
@@ -48,6 +49,9 @@ func sum(frames []*signals.Frame) *signals.Client {
 		all.CPU += c.CPU
 		for code, n := range c.Status {
 			all.Status[code] += n
+		}
+		for code, n := range c.Wanted {
+			all.Wanted[code] += n
 		}
 		all.Latency.Merge(c.Latency)
 		all.Service.Merge(c.Service)

@@ -23,15 +23,13 @@ func (l *loop) handle(ev event) {
 			return
 		}
 	}
-	if ev.writable && s.state == flying && s.written < len(l.request(s)) {
+	if ev.writable && s.state == flying && s.written < len(s.request) {
 		l.write(ev.slot)
 	}
 	if (ev.readable || ev.ended) && s.generation == ev.generation {
 		l.receive(ev.slot, ev.ended)
 	}
 }
-
-func (l *loop) request(s *slot) []byte { return l.plan.Targets[s.target].Request }
 
 // send sends a request on a ready connection. It is sent the moment before its
 // first bytes are given to the kernel: on one machine, that call already runs a
@@ -49,7 +47,7 @@ func (l *loop) send(i int32) {
 		return
 	}
 	s.state, s.sent, s.lag = flying, sent, lag
-	s.answer.Begin(l.plan.Head)
+	s.answer.Begin(s.head, l.mix.check(s).Needle())
 	l.join(&l.flying, i)
 	if s.intended >= l.counted {
 		l.tally.Sent++
@@ -62,10 +60,9 @@ func (l *loop) send(i int32) {
 // body: reading finds it, or the end.
 func (l *loop) write(i int32) outcome {
 	s := &l.slots[i]
-	request := l.request(s)
 	l.stale = true
-	for s.written < len(request) {
-		n, out := l.port.write(i, request[s.written:])
+	for s.written < len(s.request) {
+		n, out := l.port.write(i, s.request[s.written:])
 		if out != okay {
 			return out
 		}
@@ -129,7 +126,7 @@ func (l *loop) answered(i int32) {
 	l.count(s, answered)
 	l.goOn(l.now, 0)
 	s.failures, s.fresh, s.useful = 0, false, true
-	if whole := s.written == len(l.request(s)); whole && s.answer.Reusable() {
+	if whole := s.written == len(s.request); whole && s.answer.Reusable() {
 		s.state, s.freed = ready, l.now
 		l.release(i)
 	} else {
@@ -202,11 +199,7 @@ func (l *loop) count(s *slot, how ending) {
 	timed := false
 	switch how {
 	case answered:
-		status := s.answer.Status()
-		t.status[status]++
-		if timed = status >= 200 && status < 300; timed {
-			t.Good++
-		}
+		timed = t.take(s.answer.Status(), l.mix.check(s), s.answer.Found())
 	case timedOut:
 		t.Timeouts++
 		timed = true

@@ -28,6 +28,7 @@ type loop struct {
 	port          port
 	plan          *Plan
 	share, shares int
+	mayWait       int           // requests that are due and have no connection
 	spare         <-chan *tally // empty tallies that the collector gave back
 	full          chan<- handover
 	settled       func() // called once, when the first dials have ended
@@ -54,6 +55,7 @@ type loop struct {
 	zero   time.Duration // start of the trial; never before it is known
 
 	source
+	mix       mix
 	intervals schedule.Intervals // since zero
 	tally     *tally
 	bar       bar
@@ -71,8 +73,9 @@ type loop struct {
 // newLoop makes the loop of one share, which obeys the orders after one.
 func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, full chan<- handover, settled func()) *loop {
 	l := &loop{
-		port: p, plan: plan, share: share, shares: plan.shares(),
+		port: p, plan: plan, share: share, shares: plan.shares(), mayWait: plan.mayWait(share),
 		obeyed: after, spare: spare, full: full, settled: settled,
+		mix:      newMix(plan, share),
 		random:   rand.New(rand.NewPCG(plan.Seed, ^uint64(share))),
 		flying:   list{head: -1, tail: -1},
 		dialing:  list{head: -1, tail: -1},
@@ -84,6 +87,7 @@ func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, 
 		dropAt:   never,
 	}
 	l.source.due = never
+	l.source.thinks = thinker{mean: plan.Think, random: l.mix.values.Random}
 	l.from, _ = plan.place(plan.Load, share)
 	return l
 }

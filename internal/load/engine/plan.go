@@ -20,15 +20,18 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // Plan is the traffic of one trial as one agent has to make it.
 type Plan struct {
 	Targets     []Target // connection i goes to target i mod n
-	Head        bool     // the requests are HEAD: answers have no body
+	Kinds       []Kind   // of requests
 	Load        Load     // of all agents together
 	Connections int      // of all agents together; 0: users, or enough for the rate
 	Timeout     time.Duration
+	Think       time.Duration // closed: a user's pause after an answer, on average
+	Waiting     *int          // open: requests of all agents that may wait for a connection; nil: as many as memory allows
 	Warmup      time.Duration
 	Interval    time.Duration
 	Threads     int // event loops; fewer where there are fewer connections
@@ -37,16 +40,16 @@ type Plan struct {
 	Seed        uint64
 }
 
-// Target is a replica and the bytes of the request that it gets.
+// Target is a replica and the requests that it gets, one of each kind.
 type Target struct {
-	Addr    netip.AddrPort
-	Request []byte
+	Addr     netip.AddrPort
+	Requests []*wire.Template
 }
 
 // Load is users over time (closed) or requests per second over time (open).
 type Load struct {
 	Open     bool
-	Even     bool // open: evenly spaced, not Poisson
+	Even     bool // open: evenly spaced, not Poisson; closed: think times all the same
 	Curve    *schedule.Curve
 	Requests int64 // closed: end after so many; 0: at the curve's end
 }
@@ -87,6 +90,19 @@ func (p *Plan) place(load Load, share int) (from, n int) {
 	return schedule.Share(p.connections(load), share, p.shares())
 }
 
+// maxWaiting bounds the memory for requests that are due and cannot be sent,
+// per loop: 8 bytes each. What comes due beyond it is dropped, and counted so.
+const maxWaiting = 4 << 20
+
+// mayWait is how many requests of one share may wait for a connection.
+func (p *Plan) mayWait(share int) int {
+	if p.Waiting == nil {
+		return maxWaiting
+	}
+	_, n := schedule.Share(*p.Waiting, share, p.shares())
+	return min(n, maxWaiting)
+}
+
 // shares returns into how many parts the load is cut: one for each thread of
 // each agent.
 func (p *Plan) shares() int { return p.Agents * p.Threads }
@@ -102,12 +118,21 @@ func (p *Plan) settle() error {
 		return fmt.Errorf("the timeout %v is not above zero", p.Timeout)
 	case p.Interval < time.Millisecond:
 		return fmt.Errorf("the interval %v is below 1ms", p.Interval)
+	case p.Think < 0:
+		return fmt.Errorf("the think time %v is negative", p.Think)
+	case p.Waiting != nil && (*p.Waiting < 0 || !p.Load.Open):
+		return errors.New("how many requests may wait is said of an open loop, and is not negative: a user waits for one's own request")
+	case p.Load.Open && p.Think > 0:
+		return errors.New("a think time is of users; an open loop has none")
 	case p.Warmup < 0:
 		return fmt.Errorf("the warm-up %v is negative", p.Warmup)
 	case p.Agents < 1 || p.Agent < 0 || p.Agent >= p.Agents:
 		return fmt.Errorf("agent %d of %d: want an index below the number of agents", p.Agent, p.Agents)
 	case p.Connections < 0:
 		return fmt.Errorf("%d connections", p.Connections)
+	}
+	if err := p.settleKinds(); err != nil {
+		return err
 	}
 	if err := p.settleLoad(); err != nil {
 		return err

@@ -139,7 +139,7 @@ func (s *realService) stop() (worst time.Duration) {
 // plan is a plan of requests to the service.
 func (s *realService) plan(load Load) Plan {
 	p := plan(load)
-	p.Targets = []Target{{Addr: s.addr, Request: []byte(request)}}
+	p.Targets = []Target{{Addr: s.addr, Requests: p.Targets[0].Requests}}
 	return p
 }
 

@@ -21,9 +21,13 @@ type slot struct {
 	intended   time.Duration // of its request
 	sent       time.Duration
 	lag        time.Duration // of its sending
-	written    int           // bytes of the request
-	useful     bool          // the connection carried an answer, or a timeout
-	failures   int           // connections in a row that brought no byte of an answer
+	kind       int32         // of its request
+	head       bool          // which is HEAD: the answer has no body
+	request    []byte        // its bytes, in own unless all are the same
+	own        []byte
+	written    int  // bytes of the request
+	useful     bool // the connection carried an answer, or a timeout
+	failures   int  // connections in a row that brought no byte of an answer
 	answer     wire.Answer
 }
 
@@ -132,6 +136,7 @@ func (l *loop) dispatch() {
 		s := &l.slots[i]
 		s.listed = false
 		s.intended = l.wait.pop()
+		l.mix.choose(s, &l.plan.Targets[s.target])
 		switch s.state {
 		case ready:
 			l.send(i)

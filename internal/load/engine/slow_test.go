@@ -363,7 +363,7 @@ func BenchmarkCount(b *testing.B) {
 	l := newLoop(&world{tb: b}, &p, 0, newOrders().newest(), spare, nil, nil)
 	l.quota, l.zero, l.phase = -1, 0, signals.Measure
 	s := &slot{}
-	s.answer.Begin(false)
+	s.answer.Begin(false, nil)
 	if _, whole, err := s.answer.Read([]byte(good(0)[0].bytes)); !whole || err != nil {
 		b.Fatal(whole, err)
 	}

@@ -10,7 +10,7 @@ import (
 // from users in a closed one. A closed loop's users have no names: one that
 // waits for an answer, for a connection or for the end of its pause is counted
 // in active, and the next request of a user is intended the moment its last one
-// ended.
+// ended or, with a think time, once it has thought.
 type source struct {
 	curve  *schedule.Curve
 	shares int
@@ -22,6 +22,7 @@ type source struct {
 
 	active int // users
 	pauses pauses
+	thinks thinker
 	quota  int64 // closed loop by a number of requests: those to be made due; else -1
 	left   int64 // of the quota, those that have not ended
 }
@@ -29,7 +30,7 @@ type source struct {
 // begin replaces the load by one whose curve begins at a moment.
 func (s *source) begin(load Load, curve *schedule.Curve, l *loop, at time.Duration) {
 	s.curve, s.shares, s.began = curve, l.shares, at
-	s.arrivals, s.users, s.quota = nil, nil, -1
+	s.arrivals, s.users, s.quota, s.thinks.even = nil, nil, -1, load.Even
 	switch {
 	case load.Open && load.Even:
 		s.arrivals = schedule.Even(curve, l.share, l.shares)
@@ -71,14 +72,11 @@ func (s *source) advance(at time.Duration) {
 	}
 }
 
-// maxWaiting bounds the memory for requests that are due and cannot be sent,
-// per loop: 8 bytes each. What comes due beyond it is dropped, and counted so.
-const maxWaiting = 4 << 20
-
-// intend makes a request due at a moment.
+// intend makes a request due at a moment. It is dropped where as many wait as
+// may, those aside that a free connection is about to take.
 func (l *loop) intend(at time.Duration) {
 	l.tally.Intended++
-	if l.wait.len() >= maxWaiting {
+	if l.wait.len() >= l.mayWait+l.free.len() {
 		l.tally.Dropped++
 		return
 	}
@@ -91,7 +89,7 @@ func (l *loop) admit(at time.Duration) {
 	switch {
 	case s.pauses.first() <= at:
 		s.pauses.pop()
-		l.goOn(at, 0)
+		l.resume(at, 0)
 	case s.users != nil:
 		if s.quota != 0 {
 			s.active++
@@ -112,9 +110,13 @@ func (l *loop) userIntends(at time.Duration) {
 	l.intend(at)
 }
 
-// goOn says what a user does whose request has ended: leave, where fewer users
-// are wanted by now or no request is left to be made, or go on after a pause.
-func (l *loop) goOn(at, pause time.Duration) {
+// goOn says what a user does whose request has ended: think, and for as long as
+// pause at least, and then go on.
+func (l *loop) goOn(at, pause time.Duration) { l.resume(at, max(pause, l.source.thinks.next())) }
+
+// resume lets a user go on after a pause, or leave, where fewer users are wanted
+// by now or no request is left to be made.
+func (l *loop) resume(at, pause time.Duration) {
 	s := &l.source
 	switch {
 	case s.users == nil:

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/millicore/millicore/internal/load/wire"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -12,6 +13,7 @@ import (
 type tally struct {
 	signals.Client
 	status [1000]int64
+	wanted [1000]int64 // of those, the ones outside 200 to 299 that a check wants
 	slow   *sample
 }
 
@@ -46,6 +48,7 @@ func (t *tally) add(o *tally) {
 	t.Refused += o.Refused
 	t.Cut += o.Cut
 	t.Malformed += o.Malformed
+	t.Failed += o.Failed
 	t.Carried += o.Carried
 	t.Dropped += o.Dropped
 	t.InFlight += o.InFlight
@@ -57,25 +60,49 @@ func (t *tally) add(o *tally) {
 	t.Rate += o.Rate
 	for i, n := range o.status {
 		t.status[i] += n
+		t.wanted[i] += o.wanted[i]
 	}
 	t.Latency.Merge(o.Latency)
 	t.Service.Merge(o.Service)
 	t.SendLag.Merge(o.SendLag)
 }
 
+// take counts a whole answer and tells whether it is good.
+func (t *tally) take(status int, check *wire.Checked, found bool) (good bool) {
+	t.status[status]++
+	usual, wanted := status >= 200 && status < 300, check.Wants(status)
+	if wanted && !usual {
+		t.wanted[status]++
+	}
+	switch {
+	case wanted && found:
+		t.Good++
+		return true
+	case wanted || usual:
+		t.Failed++
+	}
+	return false
+}
+
 // client returns the tally in the form of a frame. It shares the histograms.
 func (t *tally) client() *signals.Client {
-	t.Status = nil
-	for code, n := range t.status {
+	t.Status, t.Wanted = byCode(&t.status), byCode(&t.wanted)
+	return &t.Client
+}
+
+// byCode are the codes that came; nil if none did.
+func byCode(counts *[1000]int64) map[string]int64 {
+	var all map[string]int64
+	for code, n := range counts {
 		if n == 0 {
 			continue
 		}
-		if t.Status == nil {
-			t.Status = map[string]int64{}
+		if all == nil {
+			all = map[string]int64{}
 		}
-		t.Status[strconv.Itoa(code)] = n
+		all[strconv.Itoa(code)] = n
 	}
-	return &t.Client
+	return all
 }
 
 // handover is a tally on its way from a loop to the collector.

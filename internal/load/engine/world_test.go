@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/wire"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -222,10 +223,28 @@ func lasts(after time.Duration) service {
 
 const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
+// compiled and checked are of what is known to be good.
+func compiled(r wire.Request) *wire.Template {
+	t, err := r.Compile()
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func checked(c wire.Check) *wire.Checked {
+	k, err := c.Compile()
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
+
 // plan has the fields that tests seldom vary.
 func plan(load Load) Plan {
 	return Plan{
-		Targets:  []Target{{Request: []byte(request)}},
+		Targets:  []Target{{Requests: []*wire.Template{compiled(wire.Request{Host: "x"})}}},
+		Kinds:    []Kind{{Weight: 1, Check: checked(wire.Check{})}},
 		Load:     load,
 		Timeout:  time.Second,
 		Interval: time.Second,

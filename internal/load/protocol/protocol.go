@@ -28,28 +28,41 @@ type Command struct {
 // Prepare describes the traffic of one trial. The agent opens no connection
 // before Start's moment except those it needs to be ready (Connections).
 type Prepare struct {
-	Trial       int      `json:"trial"`
-	Cell        int      `json:"cell"`
-	Agent       int      `json:"agent"`   // index of this agent
-	Agents      int      `json:"agents"`  // how many share the load
-	Targets     []string `json:"targets"` // host:port of each replica; connection i goes to target i mod n
-	Request     Request  `json:"request"`
-	Load        Load     `json:"load"`        // of all agents together
-	Connections int      `json:"connections"` // of all agents together; 0: users, or enough for the rate
-	Timeout     Duration `json:"timeout"`     // from sent
-	Warmup      Duration `json:"warmup"`      // load before what counts; not for a number of requests
-	Interval    Duration `json:"interval"`    // length of a frame
-	Threads     int      `json:"threads"`     // event loops; 0: one
-	Seed        uint64   `json:"seed"`
+	Trial       int       `json:"trial"`
+	Cell        int       `json:"cell"`
+	Agent       int       `json:"agent"`             // index of this agent
+	Agents      int       `json:"agents"`            // how many share the load
+	Targets     []string  `json:"targets"`           // host:port of each replica; connection i goes to target i mod n
+	Requests    []Request `json:"requests"`          // each is sent as often as its weight says
+	Load        Load      `json:"load"`              // of all agents together
+	Connections int       `json:"connections"`       // of all agents together; 0: users, or enough for the rate
+	Timeout     Duration  `json:"timeout"`           // from sent
+	Think       Duration  `json:"think,omitempty"`   // closed: a user's pause after an answer, on average
+	Waiting     *int      `json:"waiting,omitempty"` // open: requests of all agents that may wait for a connection; null: no bound
+	Warmup      Duration  `json:"warmup"`            // load before what counts; not for a number of requests
+	Interval    Duration  `json:"interval"`          // length of a frame
+	Threads     int       `json:"threads"`           // event loops; 0: one
+	Seed        uint64    `json:"seed"`
 }
 
-// Request is what is sent, each time the same.
+// Request is one kind of request. Its path, headers and body may have
+// placeholders (wire.Template), unless the body is raw.
 type Request struct {
+	Weight  int               `json:"weight,omitempty"` // 0: 1
 	Method  string            `json:"method"`
 	Path    string            `json:"path"` // with query
 	Host    string            `json:"host,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    string            `json:"body,omitempty"`
+	Raw     []byte            `json:"raw,omitempty"` // a body that is sent as it is, in place of Body
+	Check   *Check            `json:"check,omitempty"`
+}
+
+// Check says which answers are good. One that a check refuses is counted apart
+// from those that are no good for their status alone.
+type Check struct {
+	Status   []int  `json:"status,omitempty"`   // the codes wanted; none: 200 to 299
+	Contains string `json:"contains,omitempty"` // what the body has to contain
 }
 
 // Load is closed (users that wait for their answer) or open (arrivals at a
@@ -59,7 +72,7 @@ type Load struct {
 	Kind     Kind    `json:"kind"`
 	Stages   []Stage `json:"stages"`             // users or requests/s over time, after the warm-up
 	Requests int64   `json:"requests,omitempty"` // closed: end after so many; then Stages has one stage without an end
-	Even     bool    `json:"even,omitempty"`     // open: even spacing instead of Poisson
+	Even     bool    `json:"even,omitempty"`     // open: even spacing instead of Poisson; closed: think times all the same
 }
 
 // Kind of a load.

@@ -39,6 +39,8 @@ type Answer struct {
 	remain  int64 // bytes of the body, or of the chunk, to come
 	size    int   // bytes of the head, of a chunk's line or of the trailers so far
 	held    []byte
+	needle  *Needle // what is looked for in the body
+	matched int     // bytes of it that were found
 }
 
 // state is what is expected next.
@@ -57,10 +59,15 @@ const (
 	whole
 )
 
-// Begin makes ready for the next answer; head says that it answers HEAD.
-func (a *Answer) Begin(head bool) {
-	*a = Answer{head: head, length: -1, held: a.held[:0]}
+// Begin makes ready for the next answer; head says that it answers HEAD. In its
+// body needle is looked for, if it is not nil.
+func (a *Answer) Begin(head bool, needle *Needle) {
+	*a = Answer{head: head, length: -1, held: a.held[:0], needle: needle}
 }
+
+// Found tells whether what was looked for was in the body so far; yes if nothing
+// was.
+func (a *Answer) Found() bool { return a.needle == nil || a.needle.Found(a.matched) }
 
 // Status is the answer's status code, 0 before it is known.
 func (a *Answer) Status() int { return a.status }
@@ -89,11 +96,13 @@ func (a *Answer) Read(p []byte) (n int, done bool, err error) {
 		switch a.state {
 		case inBody, inChunk:
 			step := min(int64(len(p)), a.remain)
+			a.look(p[:step])
 			p = p[step:]
 			if a.remain -= step; a.remain == 0 {
 				a.state = after(a.state)
 			}
 		case inRest:
+			a.look(p)
 			p = p[len(p):]
 		case inCR:
 			if p[0] != '\r' {
@@ -114,6 +123,13 @@ func (a *Answer) Read(p []byte) (n int, done bool, err error) {
 		}
 	}
 	return total - len(p), a.state == whole, nil
+}
+
+// look looks at bytes of the body.
+func (a *Answer) look(p []byte) {
+	if a.needle != nil {
+		a.matched = a.needle.Feed(a.matched, p)
+	}
 }
 
 // after is what follows once the bytes of a body or a chunk have come.
@@ -224,7 +240,7 @@ func (a *Answer) takeHeadEnd() error {
 		return errSwitch
 	case a.status < 200: // an interim answer: the real one follows
 		seen := a.seen
-		a.Begin(a.head)
+		a.Begin(a.head, a.needle)
 		a.seen = seen
 	case a.head || a.status == 204 || a.status == 304:
 		a.state = whole

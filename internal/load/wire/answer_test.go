@@ -18,7 +18,7 @@ type outcome struct {
 // readAll reads an answer in pieces of a size, and its end if it is not whole
 // before.
 func readAll(a *Answer, text string, head bool, size int) outcome {
-	a.Begin(head)
+	a.Begin(head, nil)
 	for len(text) > 0 {
 		piece := text[:min(size, len(text))]
 		n, whole, err := a.Read([]byte(piece))
@@ -118,7 +118,7 @@ func TestAnswers(t *testing.T) {
 
 func TestBegun(t *testing.T) {
 	var a Answer
-	a.Begin(false)
+	a.Begin(false, nil)
 	if a.Begun() {
 		t.Error("begun before the first byte")
 	}
@@ -126,7 +126,7 @@ func TestBegun(t *testing.T) {
 	if !a.Begun() {
 		t.Error("not begun after the first byte")
 	}
-	a.Begin(false)
+	a.Begin(false, nil)
 	if a.Begun() {
 		t.Error("the next answer has begun before its first byte")
 	}
@@ -153,7 +153,7 @@ func TestReadDoesNotAllocate(t *testing.T) {
 		var a Answer
 		b := []byte(text)
 		read := func() {
-			a.Begin(false)
+			a.Begin(false, nil)
 			if _, whole, err := a.Read(b[:20]); whole || err != nil {
 				t.Fatal("whole too early")
 			}
@@ -174,7 +174,7 @@ func BenchmarkAnswer(b *testing.B) {
 	var a Answer
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		a.Begin(false)
+		a.Begin(false, nil)
 		if _, whole, err := a.Read(text); !whole || err != nil {
 			b.Fatal(whole, err)
 		}

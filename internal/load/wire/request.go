@@ -1,36 +1,32 @@
 // Package wire speaks HTTP/1.1 as an agent needs it: a request whose bytes are
 // built once, and a reader of answers that takes bytes as they come, keeps
 // nothing of them and allocates nothing. It is pure: it opens no connection and
-// follows no redirect, and an answer's body is counted, not looked at.
+// follows no redirect, and an answer's body is looked through for a text at most.
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strconv"
 	"strings"
 )
 
-// Request is what is sent, each time the same.
+// Request is what is sent.
 type Request struct {
 	Method  string // GET if empty
 	Path    string // with query; / if empty
 	Host    string
 	Headers map[string]string
 	Body    string
+	Raw     bool // the body is sent as it is, whatever braces it has
 }
 
 // Bytes returns the request as it goes over the wire. A Host header wins over
 // the field. What would not be one valid HTTP/1.1 request is an error: framing
 // headers that disagree with the body, and bytes that would end a line.
 func (r Request) Bytes() ([]byte, error) {
-	method, path, host := r.Method, r.Path, r.Host
-	if method == "" {
-		method = "GET"
-	}
-	if path == "" {
-		path = "/"
-	}
+	method, path, host := cmp.Or(r.Method, "GET"), cmp.Or(r.Path, "/"), r.Host
 	if !isToken(method) {
 		return nil, fmt.Errorf("request: %q is no method", method)
 	}
@@ -44,7 +40,6 @@ func (r Request) Bytes() ([]byte, error) {
 		return nil, fmt.Errorf("request: the path %q has a space or a control character; write it as %%%02X", path, path[i])
 	}
 
-	lines := make([]string, 0, len(r.Headers))
 	for name, value := range r.Headers {
 		switch {
 		case !isToken(name):
@@ -53,31 +48,44 @@ func (r Request) Bytes() ([]byte, error) {
 			return nil, fmt.Errorf("request: the header %s has a control character in its value", name)
 		case strings.EqualFold(name, "Host"):
 			host = value
-			continue
 		case strings.EqualFold(name, "Transfer-Encoding"):
 			return nil, fmt.Errorf("request: the header %s is not supported; the body is sent with its length", name)
 		case strings.EqualFold(name, "Content-Length"):
 			if strings.TrimSpace(value) != strconv.Itoa(len(r.Body)) {
 				return nil, fmt.Errorf("request: the header %s is %s and the body has %d bytes; leave the header out", name, value, len(r.Body))
 			}
-			continue
 		}
-		lines = append(lines, name+": "+strings.TrimSpace(value)+"\r\n")
 	}
 	if host == "" || !isFieldValue(host) || strings.ContainsAny(host, " /") {
 		return nil, fmt.Errorf("request: %q is no host", host)
 	}
-	sort.Strings(lines)
+	return append([]byte(r.lines(len(r.Body))+"\r\n"), r.Body...), nil
+}
 
-	b := []byte(method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n")
-	for _, line := range lines {
-		b = append(b, line...)
+const contentLength = "Content-Length: "
+
+// unknown is a body's length that is to be written later.
+const unknown = -1
+
+// lines are the request's line and those of its headers, whose values are known
+// to be good, for a body of so many bytes.
+func (r Request) lines(length int) string {
+	method, path, host := cmp.Or(r.Method, "GET"), cmp.Or(r.Path, "/"), r.Host
+	lines := make([]string, 0, len(r.Headers))
+	for name, value := range r.Headers {
+		switch {
+		case strings.EqualFold(name, "Host"):
+			host = value
+		case strings.EqualFold(name, "Content-Length"):
+		default:
+			lines = append(lines, name+": "+strings.TrimSpace(value)+"\r\n")
+		}
 	}
-	if r.Body != "" || method == "POST" || method == "PUT" || method == "PATCH" {
-		b = append(b, "Content-Length: "+strconv.Itoa(len(r.Body))+"\r\n"...)
+	sort.Strings(lines)
+	if length > 0 || length == 0 && (method == "POST" || method == "PUT" || method == "PATCH") {
+		lines = append(lines, contentLength+strconv.Itoa(length)+"\r\n")
 	}
-	b = append(b, "\r\n"...)
-	return append(b, r.Body...), nil
+	return method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(lines, "")
 }
 
 func isToken(s string) bool {

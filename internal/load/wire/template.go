@@ -1,0 +1,243 @@
+package wire
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// Template is a request of which parts may differ from one sending to the next.
+// It is compiled once; to render it costs a copy of its bytes and the few that
+// differ.
+//
+// In the path, in the values of headers and in the body stand, between double
+// braces:
+//
+//	{{seq}}         the number of the request: no two of one trial share it
+//	{{uuid}}        a random UUID (RFC 9562, version 4), another one at each place
+//	{{rand 1 100}}  a random whole number from the first to the second
+//	{{"text"}}      the text itself, as Go would unquote it: {{"{{"}} is {{
+type Template struct {
+	head, body []piece
+	fixed      []byte // the whole request, where nothing differs
+	measured   bool   // the body differs, so its length is written at each rendering
+	answerless bool
+}
+
+// piece is a stretch of a request: bytes, or a value.
+type piece struct {
+	kind    valueKind
+	text    []byte
+	low     int64 // random
+	numbers uint64
+}
+
+type valueKind uint8
+
+const (
+	plain valueKind = iota
+	sequence
+	uuid
+	random
+)
+
+// Values are what a template's placeholders stand for. Seq is the caller's to
+// count on; Random must not be nil.
+type Values struct {
+	Seq    uint64
+	Random *rand.Rand
+
+	body []byte // memory for a body whose length is not known yet
+}
+
+// Compile checks the request as Bytes does, and makes a template of it. A
+// placeholder that is none is an error that names it.
+func (r Request) Compile() (*Template, error) {
+	path, err := pieces("path", r.Path)
+	if err != nil {
+		return nil, err
+	}
+	body := []piece{{text: []byte(r.Body)}}
+	if !r.Raw {
+		if body, err = pieces("body", r.Body); err != nil {
+			return nil, err
+		}
+	}
+	sample := r
+	sample.Path, sample.Body = example(path), example(body)
+	sample.Headers = make(map[string]string, len(r.Headers))
+	for name, value := range r.Headers {
+		field, err := pieces("header "+name, value)
+		if err != nil {
+			return nil, err
+		}
+		sample.Headers[name] = example(field)
+	}
+	if _, err := sample.Bytes(); err != nil {
+		return nil, err
+	}
+	t := &Template{body: body, measured: differs(body), answerless: r.Method == "HEAD"}
+	length := len(sample.Body)
+	if t.measured {
+		length = unknown
+	}
+	// All parts are known to be good: the head as a whole can only be good too.
+	if t.head, err = pieces("head", r.lines(length)); err != nil {
+		return nil, err
+	}
+	if !t.measured && !differs(t.head) {
+		t.fixed = t.Append(nil, &Values{})
+		t.head, t.body = nil, nil
+	}
+	return t, nil
+}
+
+// Fixed is the whole request where nothing differs, else nil.
+func (t *Template) Fixed() []byte { return t.fixed }
+
+// Head tells whether the request is HEAD, whose answer has no body.
+func (t *Template) Head() bool { return t.answerless }
+
+// Append appends the request with these values to b. It allocates nothing once b
+// and the values have grown to what it takes.
+func (t *Template) Append(b []byte, v *Values) []byte {
+	if t.fixed != nil {
+		return append(b, t.fixed...)
+	}
+	b = appendPieces(b, t.head, v)
+	if !t.measured {
+		b = append(b, "\r\n"...)
+		return appendPieces(b, t.body, v)
+	}
+	v.body = appendPieces(v.body[:0], t.body, v)
+	b = append(b, contentLength...)
+	b = strconv.AppendInt(b, int64(len(v.body)), 10)
+	b = append(b, "\r\n\r\n"...)
+	return append(b, v.body...)
+}
+
+func appendPieces(b []byte, all []piece, v *Values) []byte {
+	for i := range all {
+		switch p := &all[i]; p.kind {
+		case sequence:
+			b = strconv.AppendUint(b, v.Seq, 10)
+		case uuid:
+			b = appendUUID(b, v.Random.Uint64(), v.Random.Uint64())
+		case random:
+			n := v.Random.Uint64()
+			if p.numbers != 0 { // 0: all there are
+				n = v.Random.Uint64N(p.numbers)
+			}
+			b = strconv.AppendInt(b, int64(uint64(p.low)+n), 10)
+		default:
+			b = append(b, p.text...)
+		}
+	}
+	return b
+}
+
+// appendUUID writes 128 random bits, six of them set as RFC 9562 says.
+func appendUUID(b []byte, high, low uint64) []byte {
+	high = high&^0xf000 | 0x4000
+	low = low&^(3<<62) | 1<<63
+	const digits = "0123456789abcdef"
+	for i := range 32 {
+		if i == 8 || i == 12 || i == 16 || i == 20 {
+			b = append(b, '-')
+		}
+		word := high
+		if i >= 16 {
+			word = low
+		}
+		b = append(b, digits[word>>(60-4*(i%16))&15])
+	}
+	return b
+}
+
+// differs tells whether any piece is a value.
+func differs(all []piece) bool {
+	for _, p := range all {
+		if p.kind != plain {
+			return true
+		}
+	}
+	return false
+}
+
+// example is a text as it is once the values are in it.
+func example(all []piece) string {
+	return string(appendPieces(nil, all, &Values{Random: rand.New(rand.NewPCG(0, 0))}))
+}
+
+const opening, closing = "{{", "}}"
+
+// pieces cuts a text at its placeholders.
+func pieces(where, text string) ([]piece, error) {
+	var all []piece
+	plainly := func(s string) {
+		switch n := len(all); {
+		case s == "":
+		case n > 0 && all[n-1].kind == plain:
+			all[n-1].text = append(all[n-1].text, s...)
+		default:
+			all = append(all, piece{text: []byte(s)})
+		}
+	}
+	for {
+		before, rest, found := strings.Cut(text, opening)
+		plainly(before)
+		if !found {
+			return all, nil
+		}
+		inner, after, err := placeholder(rest)
+		if err != nil {
+			return nil, fmt.Errorf("request: %s: %w", where, err)
+		}
+		text = after
+		if quoted, err := strconv.Unquote(inner); err == nil && inner[0] != '\'' {
+			plainly(quoted)
+			continue
+		}
+		p, err := value(inner)
+		if err != nil {
+			return nil, fmt.Errorf("request: %s: %w", where, err)
+		}
+		all = append(all, p)
+	}
+}
+
+// placeholder cuts a text that follows an opening at its closing; one within a
+// quoted text is no closing.
+func placeholder(text string) (inner, after string, err error) {
+	start := strings.TrimLeft(text, " ")
+	if quoted, err := strconv.QuotedPrefix(start); err == nil {
+		if rest := strings.TrimLeft(start[len(quoted):], " "); strings.HasPrefix(rest, closing) {
+			return quoted, rest[len(closing):], nil
+		}
+	}
+	inner, after, found := strings.Cut(text, closing)
+	if !found {
+		return "", "", fmt.Errorf("%s%.20s has no %s; write {{\"{{\"}} for two braces that are to be sent", opening, text, closing)
+	}
+	return strings.TrimSpace(inner), after, nil
+}
+
+// value reads what stands between the braces.
+func value(inner string) (piece, error) {
+	words := strings.Fields(inner)
+	switch {
+	case len(words) == 1 && words[0] == "seq":
+		return piece{kind: sequence}, nil
+	case len(words) == 1 && words[0] == "uuid":
+		return piece{kind: uuid}, nil
+	case len(words) == 3 && words[0] == "rand":
+		low, err := strconv.ParseInt(words[1], 10, 64)
+		high, err2 := strconv.ParseInt(words[2], 10, 64)
+		if err != nil || err2 != nil || low > high {
+			return piece{}, fmt.Errorf("{{%s}}: want two whole numbers, the lower one first, as in {{rand 1 100}}", inner)
+		}
+		return piece{kind: random, low: low, numbers: uint64(high) - uint64(low) + 1}, nil
+	}
+	return piece{}, fmt.Errorf("{{%s}} is none of {{seq}}, {{uuid}}, {{rand 1 100}} and {{\"text\"}}; write {{\"{{\"}} for two braces that are to be sent", inner)
+}
