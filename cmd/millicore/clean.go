@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/platform/docker"
+	"github.com/millicore/millicore/internal/platform/given"
 	"github.com/millicore/millicore/internal/platform/local"
 )
 
@@ -16,7 +18,7 @@ func cleanCommand() *cobra.Command {
 		Use:   "clean",
 		Short: "Stop and remove what a run that was killed left behind",
 		Long: "Stops the processes of runs whose millicore is gone, and removes their cgroups and the data of\n" +
-			"their databases; with --on docker also their containers, networks and images at the Docker\n" +
+			"their databases, and records of `millicore load`; with --on docker also their containers, networks and images at the Docker\n" +
 			"daemon of this machine.\n" +
 			"Runs that are under way, and whatever millicore did not make, are left alone.",
 		Args: exactly(0, "no arguments"),
@@ -48,5 +50,6 @@ func clean(ctx context.Context, on string) (removed []string, living []int, err 
 		return c.Removed, c.Living, err
 	}
 	c, err := local.Clean(local.Options{})
-	return c.Removed, c.Living, err
+	swept, sweepErr := given.Sweep()
+	return append(c.Removed, swept...), c.Living, errors.Join(err, sweepErr)
 }

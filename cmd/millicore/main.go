@@ -101,7 +101,7 @@ func command() *cobra.Command {
 		},
 	}
 	root.AddCommand(runCommand(), tryCommand(), reportCommand(), compareCommand(), experimentsCommand(), cleanCommand(),
-		doctorCommand(), topCommand())
+		doctorCommand(), topCommand(), loadCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

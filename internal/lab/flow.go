@@ -179,7 +179,7 @@ func (t *trial) watch(of string, r role, replicas []platform.Replica) {
 }
 
 func (t *trial) sampler(begin time.Time, out func(*signals.Frame)) *sampler {
-	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, out: out, cut: cut(t.exp, t.cell)}
+	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, out: out, cut: cut(t.exp, t.cell), blind: t.lab.Blind}
 }
 
 // newFinder lets a search set the load of all agents. One that cannot be told has

@@ -30,6 +30,8 @@ type Lab struct {
 	Version    string         // of millicore
 	Progress   func(Progress) // called from one goroutine; may be nil
 	Log        io.Writer      // notes for people: what went wrong, what was repeated
+	Once       bool           // a disturbed trial is flagged, and not repeated
+	Blind      bool           // the services may run anywhere: what this machine does is no part of the record
 
 	samples workload.Found // the sample services, as this machine has them, or the platform
 	stock   *stock         // nil: the platform runs commands of this machine
@@ -78,7 +80,7 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, l.databases.Close()) }()
 
 	queue := newQueue(plan, len(l.Experiment.Cells))
-	if l.Experiment.Measure.Kept {
+	if l.Experiment.Measure.Kept || l.Once {
 		queue.budget = 0 // what comes later meets a service that was started anew
 	}
 	defer l.release(-1)

@@ -54,6 +54,7 @@ type teller struct {
 	answers, seconds float64
 	agents           map[int]bool
 	latency          *signals.Histogram
+	blind            bool // there is no host's half
 	periods          *int64
 	throttled        *int64
 }
@@ -66,6 +67,7 @@ func (l *Lab) progress(a attempt, number int, q *queue, p *pace) *teller {
 		left:    func(sofar time.Duration) time.Duration { return p.left(a.Cell, sofar, q.waiting) },
 		began:   time.Now(),
 		agents:  map[int]bool{},
+		blind:   l.Blind,
 		latency: signals.NewHistogram(),
 	}
 }
@@ -96,7 +98,7 @@ func (t *teller) frame(f *signals.Frame, service string) {
 			t.throttled = signals.Plus(t.throttled, f.Server.ThrottledPeriods)
 		}
 	}
-	if f.Host != nil {
+	if f.Host != nil || t.blind && f.Client != nil {
 		t.say()
 	}
 }

@@ -192,3 +192,16 @@ func (a *answer) sameElsewhere(worst int, top part) string {
 	}
 	return fmt.Sprintf(", of that of %s %s", a.names[least], share(low))
 }
+
+// CausesLine says in one line what a cell's slow tail is made of; "" where that is
+// not known.
+func CausesLine(c *analysis.CellSummary) string {
+	if c.Causes == nil {
+		return ""
+	}
+	var words []string
+	for _, p := range parts(c.Causes) {
+		words = append(words, p.Text()+" "+p.long)
+	}
+	return strings.Join(words, ", ")
+}

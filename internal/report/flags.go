@@ -165,3 +165,7 @@ func (f flagged) who(names []string) string {
 	}
 	return list(words)
 }
+
+// FlagText explains a warning of a cell in a sentence or two; "" for a word that
+// this version does not know.
+func FlagText(word string, c *analysis.CellSummary) string { return flagText(word, c) }

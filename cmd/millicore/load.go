@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/inspect"
+	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/platform/given"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/traffic"
+)
+
+func loadCommand() *cobra.Command {
+	var f loadFlags
+	c := &cobra.Command{
+		Use:   "load [-c 50 | -R 2000] [-d 10s | -n 1000] URL",
+		Short: "The traffic alone, on a service that runs already",
+		Long: "Load sends requests to a URL as users that wait for their answers (-c) or at a rate (-R), and\n" +
+			"tells latency, errors, and whether it was itself the limit. With --pid or --container it shows\n" +
+			"the CPU, the throttling and the memory of what answers beside its latency.\n\n" +
+			"A host that is not this machine is asked for once. It exits with 99 where a --threshold is missed.",
+		Example: "  millicore load -c 50 -d 30s http://127.0.0.1:8080/\n" +
+			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
+			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/",
+		Args: exactly(1, "a URL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("seed") {
+				f.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
+			}
+			return loadURL(cmd, &f, args[0])
+		},
+	}
+	f.define(c.Flags())
+	return c
+}
+
+func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
+	if err := f.contradiction(cmd.Flags().Changed); err != nil {
+		return usageError{err}
+	}
+	var thresholds []traffic.Threshold
+	for _, text := range f.thresholds {
+		t, err := traffic.ParseThreshold(text)
+		if err != nil {
+			return usageError{err}
+		}
+		thresholds = append(thresholds, t)
+	}
+	target, err := traffic.ParseTarget(url, net.LookupHost)
+	if err != nil {
+		return usageError{err}
+	}
+	observed, err := f.observe(cmd.Context())
+	if err != nil {
+		return usageError{err}
+	}
+	if observed != nil {
+		defer observed.Close()
+	}
+	e, err := f.experiment(target, observed)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := f.allowed(target, e); err != nil {
+		return usageError{err}
+	}
+	dir, remove, err := f.folder()
+	if err != nil {
+		return usageError{err}
+	}
+	defer remove()
+	runErr := f.run(cmd.Context(), target, observed, e, dir)
+	if _, err := os.Stat(filepath.Join(dir, record.RunFile)); err != nil {
+		return runErr
+	}
+	missed, err := f.tell(cmd.OutOrStdout(), target, dir, thresholds)
+	if err := errors.Join(runErr, err); err != nil {
+		return err
+	}
+	if missed {
+		return errMissed
+	}
+	return nil
+}
+
+// observe finds what is to be looked at; nil: nothing is.
+func (f *loadFlags) observe(ctx context.Context) (*given.Observed, error) {
+	pid := f.pid
+	if f.container != "" {
+		if pid != 0 {
+			return nil, errors.New("--pid and --container exclude one another; keep one")
+		}
+		host, err := inspect.New("").Scan(ctx, inspect.Only{Container: f.container}, 0)
+		if err != nil {
+			return nil, fmt.Errorf("--container %s: %w", f.container, err)
+		}
+		pid = inspect.Foremost(host.Processes).PID
+	}
+	if pid == 0 {
+		return nil, nil
+	}
+	return given.Observe(pid)
+}
+
+// experiment is the experiment of one cell that the traffic is.
+func (f *loadFlags) experiment(t traffic.Target, o *given.Observed) (*experiment.Experiment, error) {
+	load, length, err := f.load(t)
+	if err != nil {
+		return nil, err
+	}
+	d := experiment.Draft{
+		Name:     "load",
+		Services: []experiment.DraftService{{Name: "target", Command: []string{t.URL}}},
+		Load:     load,
+		Measure:  experiment.Measure{Duration: length, Repeats: 1},
+	}
+	if o != nil {
+		limits := o.Limits()
+		if limits.CPUMillis > 0 {
+			d.Limits.CPU = fmt.Sprintf("%dm", limits.CPUMillis)
+		}
+		if limits.Memory > 0 {
+			d.Limits.Memory = fmt.Sprint(limits.Memory)
+		}
+		if limits.Period > 0 {
+			d.Limits.Period = limits.Period.String()
+		}
+	}
+	if len(load.Target().Stages) > 0 {
+		d.Measure.Duration = 0 // they have a length of their own
+	}
+	sets := []string{"measure.warmup=" + f.warmup.String()}
+	e, err := experiment.Parse("load.yaml", d.YAML(), sets)
+	var wrong experiment.Errors
+	if errors.As(err, &wrong) { // its lines are of a file that nobody wrote
+		return nil, errors.New(wrong[0].Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Gather("", os.Getenv); err != nil {
+		return nil, err
+	}
+	return e, lab.Check(e)
+}
+
+// allowed asks for what is not plainly meant.
+func (f *loadFlags) allowed(t traffic.Target, e *experiment.Experiment) error {
+	if f.yes {
+		return nil
+	}
+	if much := excessive(e); much != "" {
+		return fmt.Errorf("%s: say --yes if that is meant", much)
+	}
+	if t.Loopback {
+		return nil
+	}
+	return ask(os.Stdin, os.Stderr, term.IsTerminal(int(os.Stdin.Fd())), fmt.Sprintf("%s is not this machine. May it be loaded?", t.Address))
+}
+
+// folder is where the record goes: a temporary one, unless it is to be kept.
+func (f *loadFlags) folder() (dir string, remove func(), err error) {
+	if f.out != "" {
+		return f.out, func() {}, record.Free(f.out)
+	}
+	top, err := given.Folder()
+	if err != nil {
+		return "", nil, err
+	}
+	return filepath.Join(top, "record"), func() { os.RemoveAll(top) }, nil
+}
+
+// run makes the traffic into a record.
+func (f *loadFlags) run(ctx context.Context, t traffic.Target, o *given.Observed, e *experiment.Experiment, dir string) error {
+	programs, err := lab.FindPrograms()
+	if err != nil {
+		return err
+	}
+	agent, err := programs.Path("millicore-agent")
+	if err != nil {
+		return err
+	}
+	show := newProgress(os.Stderr)
+	where := given.New(given.Options{Targets: []string{t.Address}, Agent: agent, Target: o, Note: show.note})
+	defer closePlatform(where, show)
+	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: dir, Version: version,
+		Progress: show.progress, Log: show, Once: true, Blind: o == nil}
+	err = l.Run(ctx)
+	show.end()
+	if err == nil && ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
+}
+
+// outcome is what --json prints.
+type outcome struct {
+	URL string `json:"url"`
+	*analysis.CellSummary
+	Thresholds []traffic.Kept `json:"thresholds"`
+}
+
+// tell prints what the record says, and writes what was asked for.
+func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, thresholds []traffic.Threshold) (missed bool, err error) {
+	r, err := traffic.Read(dir)
+	if err != nil {
+		return false, err
+	}
+	kept := []traffic.Kept{}
+	for _, one := range thresholds {
+		k := one.Judge(r)
+		missed = missed || !k.Kept
+		kept = append(kept, k)
+	}
+	switch {
+	case f.asJSON:
+		out := json.NewEncoder(w)
+		out.SetIndent("", "  ")
+		out.SetEscapeHTML(false)
+		err = out.Encode(outcome{URL: t.URL, CellSummary: r.Cell, Thresholds: kept})
+	case f.asCSV:
+		var data report.Data
+		if data, err = report.Read(dir); err == nil {
+			err = report.CSV(w, data.Summary)
+		}
+	default:
+		err = traffic.Text(w, t.URL, r, kept, display.TerminalOf(w))
+	}
+	if f.hlog != "" {
+		err = errors.Join(err, copyFile(f.hlog, filepath.Join(dir, record.LatencyFile)))
+	}
+	if f.hgrm != "" {
+		err = errors.Join(err, traffic.WriteHgrm(f.hgrm, r))
+	}
+	if f.out != "" {
+		data, readErr := report.Read(dir)
+		err = errors.Join(err, readErr)
+		if readErr == nil {
+			err = errors.Join(err, report.Write(dir, data))
+		}
+	}
+	return missed, err
+}
+
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
+}

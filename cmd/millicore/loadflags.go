@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/traffic"
+)
+
+// loadFlags are what `millicore load` is told, in the habits of hey, wrk, wrk2
+// and k6.
+type loadFlags struct {
+	users       float64
+	requests    int64
+	duration    time.Duration
+	rate        float64
+	stages      string
+	open        bool
+	even        bool
+	think       time.Duration
+	waiting     int64
+	connections int
+	threads     int
+	warmup      time.Duration
+	timeout     time.Duration
+
+	method   string
+	headers  []string
+	body     string
+	bodyFile string
+	auth     experiment.Auth
+	check    experiment.Check
+
+	pid       int
+	container string
+
+	out        string
+	seed       uint64
+	asJSON     bool
+	asCSV      bool
+	hlog       string
+	hgrm       string
+	thresholds []string
+	yes        bool
+}
+
+func (f *loadFlags) define(flags *pflag.FlagSet) {
+	flags.Float64VarP(&f.users, "users", "c", 50, "users that each wait for their answer before they send again (closed loop)")
+	flags.Int64VarP(&f.requests, "requests", "n", 0, "end after so many requests, in place of --duration")
+	flags.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long")
+	flags.Float64VarP(&f.rate, "rate", "R", 0, "requests a second in all, whatever the answers do (open loop), in place of users")
+	flags.StringVar(&f.stages, "stages", "", "stages as in 30s:50,1m:200: in 30 s to 50 users, in the next minute to 200; rates with --open")
+	flags.BoolVar(&f.open, "open", false, "the stages are of requests a second")
+	flags.BoolVar(&f.even, "even", false, "evenly spaced arrivals, or think times all the same; not Poisson")
+	flags.DurationVar(&f.think, "think", 0, "how long a user thinks between an answer and the next request, on average")
+	flags.Int64Var(&f.waiting, "waiting", -1, "how many requests of a rate may wait for a connection; others are dropped (-1: any number)")
+	flags.IntVar(&f.connections, "connections", 0, "connections (default: users, or enough for the rate)")
+	flags.IntVarP(&f.threads, "threads", "t", 1, "event loops")
+	flags.DurationVar(&f.warmup, "warmup", 0, "load before what counts")
+	flags.DurationVar(&f.timeout, "timeout", 10*time.Second, "how long an answer may take from when its request was sent")
+
+	flags.StringVarP(&f.method, "method", "m", "GET", "request method")
+	flags.StringArrayVarP(&f.headers, "header", "H", nil, "header, as in 'Accept: text/html' (repeatable)")
+	flags.StringVarP(&f.body, "body", "b", "", "body; it, the path and headers may have {{seq}}, {{uuid}}, {{rand 1 100}}")
+	flags.StringVar(&f.bodyFile, "body-file", "", "file with the body, sent as it is")
+	flags.StringVar(&f.auth.Basic, "basic-env", "", "variable with user:password for basic authentication")
+	flags.StringVar(&f.auth.Bearer, "bearer-env", "", "variable with a bearer token")
+	flags.IntSliceVar(&f.check.Status, "status", nil, "statuses of good answers (default 200 to 299)")
+	flags.StringVar(&f.check.Contains, "contains", "", "text that the body of a good answer has in it")
+
+	flags.IntVar(&f.pid, "pid", 0, "process of this machine that answers: show its CPU, throttling and memory")
+	flags.StringVar(&f.container, "container", "", "container of this machine that answers: the same")
+
+	flags.StringVar(&f.out, "out", "", "keep the record in this folder")
+	flags.Uint64Var(&f.seed, "seed", 0, "of arrivals and random values (default: a random one)")
+	flags.BoolVar(&f.asJSON, "json", false, "print one object, with the fields of a cell in summary.json")
+	flags.BoolVar(&f.asCSV, "csv", false, "print the same as CSV")
+	flags.StringVar(&f.hlog, "hlog", "", "write an HdrHistogram interval log")
+	flags.StringVar(&f.hgrm, "hgrm", "", "write the percentiles as HdrHistogram's plotter reads them")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "end with exit code 99 where this is missed: p99<300ms, errors<1%, rate>1000 (repeatable)")
+	flags.BoolVar(&f.yes, "yes", false, "do not ask: the host may be loaded, and as much as is said")
+}
+
+// What is surely a slip, unless --yes is said.
+const (
+	usualUsers    = 10_000
+	usualRate     = 100_000
+	usualDuration = time.Hour
+)
+
+// contradiction finds what excludes one another.
+func (f *loadFlags) contradiction(changed func(string) bool) error {
+	both := func(a, b string) bool { return changed(a) && changed(b) }
+	switch {
+	case both("rate", "users"):
+		return errors.New("-R is a rate whatever the answers do, -c users that wait for theirs: keep one; connections are --connections")
+	case f.stages != "" && (changed("rate") || changed("users") || changed("duration") || changed("requests")):
+		return errors.New("--stages say how much and how long: leave out -c, -R, -n and -d")
+	case f.open && f.stages == "":
+		return errors.New("--open says of --stages that they are rates; a rate alone is -R")
+	case both("requests", "duration"):
+		return errors.New("-n and -d both say when to end; keep one")
+	case changed("rate") && f.requests > 0:
+		return errors.New("-n ends a closed loop; with -R say -d")
+	case changed("rate") && f.rate <= 0:
+		return fmt.Errorf("-R %v: want requests a second above 0", f.rate)
+	case f.requests < 0:
+		return fmt.Errorf("-n %d: want 1 or more", f.requests)
+	case f.duration <= 0:
+		return fmt.Errorf("-d %s: want a time above 0", f.duration)
+	case f.body != "" && f.bodyFile != "":
+		return errors.New("--body and --body-file exclude one another; keep one")
+	case f.auth.Basic != "" && f.auth.Bearer != "":
+		return errors.New("--basic-env and --bearer-env exclude one another; keep one")
+	case f.asJSON && f.asCSV:
+		return errors.New("--json and --csv exclude one another; keep one")
+	case f.waiting < -1:
+		return fmt.Errorf("--waiting %d: want 0 or more, or -1 for any number", f.waiting)
+	case f.users != float64(int64(f.users)) || f.users < 1:
+		return fmt.Errorf("-c %v: want a whole number of users", f.users)
+	}
+	return nil
+}
+
+// excessive says what of the load is surely a slip; "" if nothing is.
+func excessive(e *experiment.Experiment) string {
+	l, length := &e.Cells[0].Load, e.Measure.Measured(&e.Cells[0])
+	most, usual, what := l.Target().Highest(), float64(usualUsers), "users"
+	if l.Rate != nil {
+		usual, what = usualRate, "requests/s"
+	}
+	switch {
+	case most > usual:
+		return fmt.Sprintf("%v %s are more than %v", most, what, usual)
+	case length > usualDuration:
+		return fmt.Sprintf("%s is longer than %s", length, usualDuration)
+	}
+	return ""
+}
+
+// load is the traffic that is asked for, and how long it takes (0: until so many
+// requests have ended).
+func (f *loadFlags) load(t traffic.Target) (experiment.Load, time.Duration, error) {
+	l := experiment.Load{Requests: f.requests, Even: f.even, Think: f.think, Agents: 1, Threads: f.threads,
+		Connections: f.connections, Timeout: f.timeout}
+	if f.waiting >= 0 {
+		l.Waiting = &f.waiting
+	}
+	l.Request = experiment.Request{Method: strings.ToUpper(f.method), Path: t.Path, Body: f.body, BodyFile: f.bodyFile}
+	for _, h := range f.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return l, 0, fmt.Errorf("-H %q: write it as 'Name: value'", h)
+		}
+		if l.Request.Headers == nil {
+			l.Request.Headers = map[string]string{}
+		}
+		l.Request.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	if f.auth != (experiment.Auth{}) {
+		l.Request.Auth = &f.auth
+	}
+	if len(f.check.Status) > 0 || f.check.Contains != "" {
+		l.Request.Check = &f.check
+	}
+	aim, length := &experiment.Target{Value: f.users}, f.duration
+	switch {
+	case f.stages != "":
+		var err error
+		if aim.Stages, length, err = parseStages(f.stages); err != nil {
+			return l, 0, err
+		}
+		aim.Value = 0
+	case f.rate > 0:
+		aim.Value = f.rate
+	case f.requests > 0:
+		length = 0
+	}
+	if f.rate > 0 || f.open {
+		l.Rate = aim
+	} else {
+		l.Users = aim
+	}
+	return l, length, nil
+}
+
+// parseStages reads 30s:50,1m:200.
+func parseStages(text string) (all []experiment.Stage, length time.Duration, err error) {
+	for _, one := range strings.Split(text, ",") {
+		span, level, ok := strings.Cut(strings.TrimSpace(one), ":")
+		d, err1 := time.ParseDuration(span)
+		to, err2 := strconv.ParseFloat(level, 64)
+		if !ok || err1 != nil || err2 != nil || d < 0 || to < 0 {
+			return nil, 0, fmt.Errorf("--stages: %q: write a stage as 30s:50", one)
+		}
+		all, length = append(all, experiment.Stage{Duration: d, Target: to}), length+d
+	}
+	return all, length, nil
+}
+
+// ask asks once whether a host that is not this machine may be loaded. Where there
+// is nobody to ask, --yes has to say so.
+func ask(in *os.File, out io.Writer, isTerminal bool, question string) error {
+	if !isTerminal {
+		return fmt.Errorf("%s Say --yes if it may be", question)
+	}
+	fmt.Fprintf(out, "%s [y/N] ", question)
+	var answer string
+	fmt.Fscanln(in, &answer)
+	if a := strings.ToLower(answer); a != "y" && a != "yes" {
+		return errors.New("not said yes to: nothing was sent")
+	}
+	return nil
+}

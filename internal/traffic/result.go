@@ -1,0 +1,100 @@
+package traffic
+
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Result is what a record of traffic alone says.
+type Result struct {
+	Cell   *analysis.CellSummary
+	Client signals.Client // of all agents and measured frames together
+	Length time.Duration  // of the measured part
+}
+
+// Read reads a record of one trial.
+func Read(dir string) (*Result, error) {
+	data, err := report.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Cell: &data.Summary.Cells[0]}
+	r.Client = signals.Client{
+		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
+		Status: map[string]int64{},
+	}
+	stored, err := record.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	var first, last int64
+	for f, err := range stored.Frames() {
+		if err != nil {
+			return nil, err
+		}
+		if f.Client == nil || f.Phase == signals.Warmup {
+			continue
+		}
+		r.add(f.Client)
+		if f.Phase == signals.Measure {
+			if first == 0 {
+				first = f.Start
+			}
+			last = max(last, f.End)
+		}
+	}
+	r.Length = time.Duration(last - first)
+	return r, nil
+}
+
+func (r *Result) add(c *signals.Client) {
+	all := &r.Client
+	all.Good += c.Good
+	all.Timeouts += c.Timeouts
+	all.Refused += c.Refused
+	all.Cut += c.Cut
+	all.Malformed += c.Malformed
+	all.Failed += c.Failed
+	all.Dropped += c.Dropped
+	all.Sent += c.Sent
+	all.Bytes += c.Bytes
+	all.Connects += c.Connects
+	all.CPU += c.CPU
+	for code, n := range c.Status {
+		all.Status[code] += n
+	}
+	all.Latency.Merge(c.Latency)
+	all.Service.Merge(c.Service)
+	all.SendLag.Merge(c.SendLag)
+}
+
+// metric gives what a threshold is about; nil: not seen.
+func (r *Result) metric(name string) *float64 {
+	c := r.Cell
+	switch name {
+	case "rate":
+		return c.RateRPS
+	case "errors":
+		if c.Availability == nil {
+			return nil
+		}
+		errors := 100 - *c.Availability
+		return &errors
+	}
+	if c.LatencyMS == nil {
+		return nil
+	}
+	if name == "mean" {
+		return &c.LatencyMS.Mean
+	}
+	for _, q := range c.LatencyMS.All() {
+		if q.Name == name {
+			return &q.Value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+// Package traffic is what `millicore load` needs beside the lab: where the traffic
+// goes, which thresholds it has to keep, and how its outcome is told to people who
+// know hey, wrk and k6.
+package traffic
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// Target is where traffic goes.
+type Target struct {
+	URL      string
+	Address  string // host:port
+	Path     string // with query
+	Loopback bool   // every address of its host is this machine's own
+}
+
+// ParseTarget reads a URL; without a scheme it is http. A host that is a name is
+// looked up.
+func ParseTarget(text string, lookup func(host string) ([]string, error)) (Target, error) {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return Target{}, fmt.Errorf("%q is no URL: %w", text, err)
+	case u.Scheme == "https":
+		return Target{}, fmt.Errorf("%s: HTTPS is not spoken yet; name an http:// address of the service", text)
+	case u.Scheme != "http":
+		return Target{}, fmt.Errorf("%s: want an http:// address, not %s://", text, u.Scheme)
+	case u.Hostname() == "":
+		return Target{}, fmt.Errorf("%s: there is no host in it, as in http://127.0.0.1:8080/", text)
+	case u.User != nil:
+		return Target{}, fmt.Errorf("%s: credentials in a URL end up in records; put them into a variable and name it with --basic-env", u.Redacted())
+	case u.Fragment != "":
+		return Target{}, fmt.Errorf("%s: what follows # is never sent; leave it out", text)
+	}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	t := Target{URL: text, Address: net.JoinHostPort(u.Hostname(), port), Path: u.EscapedPath()}
+	if t.Path == "" {
+		t.Path = "/"
+	}
+	// The path as it was written: {{seq}} stays what it is.
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			t.Path = rest[i:]
+		} else if u.RawQuery != "" {
+			t.Path = "/?" + u.RawQuery
+		}
+	}
+	addresses := []string{u.Hostname()}
+	if _, err := netip.ParseAddr(u.Hostname()); err != nil {
+		if addresses, err = lookup(u.Hostname()); err != nil {
+			return Target{}, fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	t.Loopback = len(addresses) > 0
+	for _, a := range addresses {
+		ip, err := netip.ParseAddr(a)
+		t.Loopback = t.Loopback && err == nil && ip.Unmap().IsLoopback()
+	}
+	return t, nil
+}

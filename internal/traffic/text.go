@@ -1,0 +1,313 @@
+package traffic
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/report"
+)
+
+// Text tells a result in hey's parts, with both latencies side by side and the
+// generator's verdict on itself.
+func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", out.Paint(headline(url, r), display.Strong))
+	b.WriteString(summary(r))
+	b.WriteString(latencies(r, out))
+	b.WriteString(bars(r, out))
+	b.WriteString(answers(r))
+	b.WriteString(generator(r, out))
+	b.WriteString(server(r))
+	b.WriteString(thresholds(kept, out))
+	for _, word := range r.Cell.Flags {
+		if slices.Contains(beside, word) {
+			continue
+		}
+		if text := report.FlagText(word, r.Cell); text != "" {
+			fmt.Fprintf(&b, "%s\n", out.Paint(out.Wrap("! "+text, ""), display.Warning))
+		}
+	}
+	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
+	return err
+}
+
+// beside are flags of experiments that say nothing of traffic alone.
+var beside = []string{"few_trials", "windows_unknown", "few_periods_for_p999", "few_spans", "moving_load"}
+
+// headline answers first: how much, how fast, how well.
+func headline(url string, r *Result) string {
+	c := r.Cell
+	if c.RateRPS == nil || c.LatencyMS == nil || c.Availability == nil {
+		return fmt.Sprintf("%s: no good answer to %s requests.", display.Plain(url), display.Grouped(c.Requests))
+	}
+	return fmt.Sprintf("%s: %s requests/s, p99 %s, %s%% answered well.", display.Plain(url),
+		display.Figure(*c.RateRPS), ms(c.LatencyMS.P99), share(*c.Availability))
+}
+
+// share writes a percentage that is not 100 as less than that.
+func share(percent float64) string {
+	if text := display.Figure(percent); percent == 100 || text != "100" {
+		return text
+	}
+	return ">99.9"
+}
+
+func ms(v float64) string {
+	if v >= 1000 {
+		return display.Figure(v/1000) + " s"
+	}
+	return display.Figure(v) + " ms"
+}
+
+func summary(r *Result) string {
+	c := r.Cell
+	rows := [][2]string{
+		{"requests", fmt.Sprintf("%s in %s s", display.Grouped(c.Requests), display.Figure(r.Length.Seconds()))},
+		{"good answers", display.Grouped(r.Client.Good)},
+		{"load", asked(r)},
+		{"received", size(r.Client.Bytes, r.Length)},
+		{"connections made", display.Grouped(r.Client.Connects)},
+	}
+	return section("Summary", rows)
+}
+
+func asked(r *Result) string {
+	l := &r.Cell.Load
+	switch {
+	case l.Kind == "open" && l.Rate != nil:
+		return fmt.Sprintf("open loop, %s requests/s%s", display.Exact(l.Rate), highest(l.Stages))
+	case l.Users != nil:
+		return fmt.Sprintf("closed loop, %s users%s", display.Exact(l.Users), highest(l.Stages))
+	}
+	return l.Kind
+}
+
+func highest(stages bool) string {
+	if stages {
+		return " at the highest stage"
+	}
+	return ""
+}
+
+// size writes bytes, and how many a second.
+func size(n int64, over time.Duration) string {
+	text := volume(float64(n))
+	if over > 0 {
+		text += fmt.Sprintf(", %s/s", volume(float64(n)/over.Seconds()))
+	}
+	return text
+}
+
+func volume(v float64) string {
+	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
+		if v < 1000 || unit == "GiB" {
+			return display.Figure(v) + " " + unit
+		}
+		v /= 1024
+	}
+	return ""
+}
+
+// section writes names and their figures below a title.
+func section(title string, rows [][2]string) string {
+	widest := 0
+	for _, row := range rows {
+		widest = max(widest, display.Width(row[0]))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", title)
+	for _, row := range rows {
+		fmt.Fprintf(&b, "  %s%s  %s\n", row[0], strings.Repeat(" ", widest-display.Width(row[0])), row[1])
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// latencies are told from when requests were intended, which is what users feel,
+// and from when they were sent, as most generators tell them.
+func latencies(r *Result, out display.Terminal) string {
+	c := r.Cell
+	if c.LatencyMS == nil || c.ServiceMS == nil {
+		return ""
+	}
+	names := []string{"lowest", "mean", "p50", "p90", "p95", "p99", "p99.9", "highest"}
+	values := func(min, mean float64, rest []float64) []string {
+		var all []string
+		for _, v := range append([]float64{min, mean}, rest...) {
+			all = append(all, display.Figure(v))
+		}
+		return all
+	}
+	var from, sent []float64
+	for i, q := range c.LatencyMS.All() {
+		from, sent = append(from, q.Value), append(sent, c.ServiceMS.All()[i].Value)
+	}
+	table := out.Table([]display.Column{
+		{Head: "Latency, ms", Left: true, Cells: indented(names)},
+		{Head: "from intended", Cells: values(c.LatencyMS.Min, c.LatencyMS.Mean, from)},
+		{Head: "from sent", Cells: values(c.ServiceMS.Min, c.ServiceMS.Mean, sent)},
+	})
+	return table + "\n"
+}
+
+func indented(all []string) []string {
+	var lines []string
+	for _, one := range all {
+		lines = append(lines, "  "+one)
+	}
+	return lines
+}
+
+// bars are the histogram of latencies, with bounds of 1, 2 and 5 times a power of
+// ten: what is read off them is a figure that people would say.
+func bars(r *Result, out display.Terminal) string {
+	h := r.Client.Latency
+	if h.Count() == 0 {
+		return ""
+	}
+	var bounds, counts, blocks []string
+	var all []int64
+	highest := int64(0)
+	before := h.Count()
+	for _, bound := range series(h.Quantile(0), h.Max()) {
+		above := h.Above(bound)
+		all = append(all, before-above)
+		highest = max(highest, before-above)
+		bounds = append(bounds, fmt.Sprintf("  to %8s", ms(float64(bound)/1e6)))
+		before = above
+	}
+	const width = 40
+	for _, n := range all {
+		counts = append(counts, display.Grouped(n))
+		length := int(math.Round(float64(n) / float64(highest) * width))
+		bar := strings.Repeat("■", length)
+		if n > 0 && length == 0 {
+			bar = "▏"
+		}
+		blocks = append(blocks, bar)
+	}
+	table := out.Table([]display.Column{
+		{Head: "Histogram", Left: true, Cells: bounds}, {Head: "requests", Cells: counts}, {Head: "", Left: true, Cells: blocks},
+	})
+	return table + "\n"
+}
+
+// series are the bounds 1, 2, 5, 10, … of which the first is not below low and
+// the last not below high.
+func series(low, high time.Duration) []time.Duration {
+	var all []time.Duration
+	for unit := time.Microsecond; unit <= time.Hour; unit *= 10 {
+		for _, n := range []time.Duration{1, 2, 5} {
+			if bound := n * unit; bound >= low {
+				all = append(all, bound)
+				if bound >= high {
+					return all
+				}
+			}
+		}
+	}
+	return all
+}
+
+func answers(r *Result) string {
+	var codes, errors [][2]string
+	for _, code := range slices.Sorted(maps.Keys(r.Client.Status)) {
+		codes = append(codes, [2]string{code, display.Grouped(r.Client.Status[code])})
+	}
+	for _, e := range []struct {
+		name string
+		n    int64
+	}{
+		{"timed out", r.Client.Timeouts}, {"connection refused", r.Client.Refused}, {"connection cut off", r.Client.Cut},
+		{"not HTTP", r.Client.Malformed}, {"failed a check", r.Client.Failed}, {"due, never sent", r.Client.Dropped},
+	} {
+		if e.n > 0 {
+			errors = append(errors, [2]string{e.name, display.Grouped(e.n)})
+		}
+	}
+	text := ""
+	if len(codes) > 0 {
+		text += section("Status codes", codes)
+	}
+	if len(errors) > 0 {
+		text += section("Errors", errors)
+	}
+	return text
+}
+
+// generator is what the generator saw of itself.
+func generator(r *Result, out display.Terminal) string {
+	g := &r.Cell.Generator
+	rows := [][2]string{}
+	if g.SendLagP99US != nil {
+		rows = append(rows, [2]string{"send lag, p99", display.Figure(*g.SendLagP99US) + " us"})
+	}
+	if g.Cores != nil {
+		rows = append(rows, [2]string{"CPU used", display.Figure(*g.Cores) + " cores" + each(r)})
+	}
+	verdict := "not the limit: the figures are the service's"
+	tone := display.Good
+	if g.Limited {
+		verdict, tone = "THE LIMIT: the rate is a lower bound, the latencies hold its own lateness", display.Bad
+	}
+	rows = append(rows, [2]string{"verdict", out.Paint(verdict, tone)})
+	return section("Generator", rows)
+}
+
+func each(r *Result) string {
+	if r.Client.Good == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s us a good answer", display.Figure(r.Client.CPU*1e6/float64(r.Client.Good)))
+}
+
+// server is what was seen of the process that answers.
+func server(r *Result) string {
+	c := r.Cell
+	var rows [][2]string
+	if c.CPU.Cores != nil {
+		text := display.Figure(*c.CPU.Cores) + " cores"
+		if c.CPU.OfLimit != nil {
+			text += fmt.Sprintf(", %s%% of its limit", display.Figure(*c.CPU.OfLimit*100))
+		}
+		rows = append(rows, [2]string{"CPU used", text})
+	}
+	if c.CPU.Periods != nil && c.CPU.ThrottledPeriods != nil && *c.CPU.Periods > 0 {
+		rows = append(rows, [2]string{"throttled", fmt.Sprintf("%s of %s periods", display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods))})
+	}
+	if c.Memory.PeakBytes != nil {
+		rows = append(rows, [2]string{"memory, peak", volume(float64(*c.Memory.PeakBytes))})
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	if line := report.CausesLine(c); line != "" {
+		rows = append(rows, [2]string{"slow tail", line})
+	}
+	return section("Target", rows)
+}
+
+func thresholds(kept []Kept, out display.Terminal) string {
+	var rows [][2]string
+	for _, k := range kept {
+		verdict, tone := "kept", display.Good
+		if !k.Kept {
+			verdict, tone = "missed", display.Bad
+		}
+		value := "not seen"
+		if k.Value != nil {
+			value = display.Figure(*k.Value)
+		}
+		rows = append(rows, [2]string{k.Threshold, out.Paint(verdict, tone) + ", " + value})
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return section("Thresholds", rows)
+}

@@ -1,0 +1,79 @@
+package traffic
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Threshold is something that the outcome has to keep, as in "p99<300ms".
+type Threshold struct {
+	Text   string
+	metric string
+	below  bool // else above
+	equal  bool // the bound itself is kept
+	bound  float64
+}
+
+// Kept is what became of a threshold.
+type Kept struct {
+	Threshold string   `json:"threshold"`
+	Value     *float64 `json:"value"` // ms, percent or requests/s; null: not seen
+	Kept      bool     `json:"kept"`
+}
+
+// metrics of a threshold, in the order in which they are told.
+var metrics = []string{"p50", "p90", "p95", "p99", "p999", "max", "mean", "errors", "rate"}
+
+var thresholdSyntax = regexp.MustCompile(`^([a-z0-9.]+)\s*(<=|<|>=|>)\s*([0-9.]+)\s*(ns|us|µs|ms|s|%|)$`)
+
+// ParseThreshold reads METRIC<BOUND: a latency with its unit, errors in percent
+// (of requests that were not answered well), or rate in good answers a second.
+func ParseThreshold(text string) (Threshold, error) {
+	m := thresholdSyntax.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return Threshold{}, fmt.Errorf("threshold %q: write it as p99<300ms, errors<1%% or rate>1000", text)
+	}
+	t := Threshold{Text: strings.TrimSpace(text), metric: m[1], below: m[2][0] == '<', equal: len(m[2]) == 2}
+	if t.metric == "p99.9" {
+		t.metric = "p999"
+	}
+	if !slices.Contains(metrics, t.metric) {
+		return Threshold{}, fmt.Errorf("threshold %q: %s is none of %s", text, m[1], strings.Join(metrics, ", "))
+	}
+	bound, err := strconv.ParseFloat(m[3], 64)
+	if err != nil {
+		return Threshold{}, fmt.Errorf("threshold %q: %s is no number", text, m[3])
+	}
+	unit := m[4]
+	switch t.metric {
+	case "errors":
+		if unit != "%" {
+			return Threshold{}, fmt.Errorf("threshold %q: errors are a share of the requests: write %s%%", text, m[3])
+		}
+	case "rate":
+		if unit != "" {
+			return Threshold{}, fmt.Errorf("threshold %q: a rate is in requests a second: write %s", text, m[3])
+		}
+	default:
+		length, err := time.ParseDuration(m[3] + unit)
+		if err != nil {
+			return Threshold{}, fmt.Errorf("threshold %q: a latency has a unit, as in 300ms", text)
+		}
+		bound = float64(length) / float64(time.Millisecond)
+	}
+	t.bound = bound
+	return t, nil
+}
+
+// Judge says whether a result keeps a threshold. What was not seen does not.
+func (t Threshold) Judge(r *Result) Kept {
+	k := Kept{Threshold: t.Text, Value: r.metric(t.metric)}
+	if v := k.Value; v != nil {
+		k.Kept = t.below && *v < t.bound || !t.below && *v > t.bound || t.equal && *v == t.bound
+	}
+	return k
+}

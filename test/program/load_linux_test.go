@@ -1,0 +1,272 @@
+package program
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// loaded is what `millicore load --json` prints.
+type loaded struct {
+	analysis.CellSummary
+	Thresholds []struct {
+		Threshold string
+		Value     *float64
+		Kept      bool
+	}
+}
+
+// serving starts the tests' server, and gives its address and pid.
+func serving(t *testing.T, args ...string) (address string, pid int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = l.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	l.Close()
+	c := exec.Command(filepath.Join(bin, "server"), append([]string{"--port", port}, args...)...)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Process.Kill()
+		c.Wait()
+	})
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+			return address, c.Process.Pid
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// load runs `millicore load --json` to its end.
+func load(t *testing.T, code int, args ...string) *loaded {
+	t.Helper()
+	temp := t.TempDir()
+	c := exec.Command(filepath.Join(bin, "millicore"), append([]string{"load", "--json"}, args...)...)
+	c.Env = append(os.Environ(), "TMPDIR="+temp)
+	var errs strings.Builder
+	c.Stderr = &errs
+	out, err := c.Output()
+	var exit *exec.ExitError
+	if got := c.ProcessState.ExitCode(); got != code || err != nil && !errors.As(err, &exit) {
+		t.Fatalf("exit code %d, want %d (%v):\n%s", got, code, err, &errs)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("%s is left behind", left[0].Name())
+	}
+	r := new(loaded)
+	if err := json.Unmarshal(out, r); err != nil {
+		t.Fatalf("%v in:\n%s\n%s", err, out, &errs)
+	}
+	return r
+}
+
+func TestLoadTellsWhatItDid(t *testing.T) {
+	address, _ := serving(t)
+	r := load(t, 0, "-n", "500", "-c", "5", "--threshold", "rate>0", "http://"+address+"/sleep?ms=2")
+	if r.Requests != 500 || *r.Availability != 100 || r.LatencyMS.P50 < 2 || r.LatencyMS.P50 > 1000 {
+		t.Errorf("%d requests, %v%% available, p50 %v ms", r.Requests, *r.Availability, r.LatencyMS.P50)
+	}
+	if len(r.Thresholds) != 1 || !r.Thresholds[0].Kept {
+		t.Errorf("thresholds %+v", r.Thresholds)
+	}
+	if r.CPU.Cores != nil || r.Host.ForeignCores != nil {
+		t.Errorf("nothing was to be looked at, and CPU %v, foreign %v was seen", *r.CPU.Cores, *r.Host.ForeignCores)
+	}
+	r = load(t, 99, "-R", "100", "-d", "1s", "--threshold", "p50<1ms", "--threshold", "errors<50%", "http://"+address+"/sleep?ms=20")
+	if r.Thresholds[0].Kept || !r.Thresholds[1].Kept || *r.Thresholds[0].Value < 20 {
+		t.Errorf("thresholds %+v", r.Thresholds)
+	}
+	r = load(t, 0, "-n", "50", "-c", "1", "--status", "404", "http://"+address+"/not-there")
+	if *r.Availability != 100 {
+		t.Errorf("%v%% of the answers that were wanted are good", *r.Availability)
+	}
+	r = load(t, 0, "-n", "50", "-c", "1", "--contains", "nonsense", "http://"+address+"/sleep?ms=0")
+	if r.Errors.Failed != 50 || *r.Availability != 0 {
+		t.Errorf("%d failed a check, %v%% available", r.Errors.Failed, *r.Availability)
+	}
+}
+
+// What answers runs under a limit that was set by hand, as a container's is.
+func TestLoadShowsTheTargetsThrottling(t *testing.T) {
+	needCgroups(t)
+	address, pid := serving(t)
+	limited(t, pid, 0.2)
+	r := load(t, 0, "-c", "4", "-d", "3s", "--pid", strconv.Itoa(pid), "http://"+address+"/burn?ms=10")
+	if r.Limits.CPUMillis == nil || *r.Limits.CPUMillis != 200 {
+		t.Errorf("a limit of 200m was found as %v", r.Limits.CPUMillis)
+	}
+	if r.CPU.Cores == nil || *r.CPU.Cores < 0.1 || *r.CPU.Cores > 0.3 || r.CPU.ThrottledPeriods == nil || *r.CPU.ThrottledPeriods == 0 {
+		t.Errorf("CPU %+v", r.CPU)
+	}
+	if r.Memory.PeakBytes == nil || *r.Memory.PeakBytes > 1<<30 {
+		t.Errorf("memory %+v; want that of a small server", r.Memory)
+	}
+	if r.Trials != 1 {
+		t.Errorf("%d trials", r.Trials)
+	}
+}
+
+// limited puts a process into groups of its own under a limit in CPUs.
+func limited(t *testing.T, pid int, cpus float64) {
+	t.Helper()
+	self, err := cgroup.Host().Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := map[string]bool{}
+	for _, controller := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory} {
+		place, ok := self.Place(controller).Get()
+		if !ok {
+			t.Skipf("needs the %s controller: %v", controller, self.Place(controller))
+		}
+		dir := filepath.Join(place.Top, fmt.Sprintf("millicore-load-%d", os.Getpid()))
+		if !made[dir] {
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Skipf("needs control groups that can be made: %v", err)
+			}
+			made[dir] = true
+			t.Cleanup(func() { removeGroup(t, dir, pid) })
+		}
+		write := func(file, text string) {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if controller == cgroup.CPU && place.Version == cgroup.V1 {
+			write("cpu.cfs_quota_us", strconv.Itoa(int(cpus*100_000)))
+		} else if controller == cgroup.CPU {
+			write("cpu.max", fmt.Sprintf("%d 100000", int(cpus*100_000)))
+		}
+		write("cgroup.procs", strconv.Itoa(pid))
+	}
+}
+
+func removeGroup(t *testing.T, dir string, pid int) {
+	syscall.Kill(pid, syscall.SIGKILL)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		err := os.Remove(dir)
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("remove a test's control group: %v", err)
+			return
+		}
+	}
+}
+
+// A run that is stopped tells what it saw, and leaves nothing.
+func TestLoadIsStopped(t *testing.T) {
+	address, _ := serving(t)
+	temp := t.TempDir()
+	c := exec.Command(filepath.Join(bin, "millicore"), "load", "-R", "100", "-d", "10m", "http://"+address+"/sleep?ms=1")
+	c.Env = append(os.Environ(), "TMPDIR="+temp)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Process.Kill()
+	frames := func() bool {
+		all, _ := filepath.Glob(filepath.Join(temp, "millicore-load-*", "record", "frames.ndjson"))
+		if len(all) == 0 {
+			return false
+		}
+		f, err := os.Open(all[0])
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		n := 0
+		for lines := bufio.NewReader(f); ; n++ {
+			if _, err := lines.ReadString('\n'); err != nil {
+				return n >= 2
+			}
+		}
+	}
+	for end := time.Now().Add(time.Minute); !frames(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no frames within a minute")
+		}
+	}
+	if out, err := cleaned(temp); err != nil || strings.Contains(out, "millicore-load-") {
+		t.Errorf("what is under way was removed (%v): %s", err, out)
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(string(text), "requests/s") {
+		t.Errorf("exit code %d:\n%s", code, text)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("%s is left behind", left[0].Name())
+	}
+}
+
+// cleaned runs `millicore clean` where the temporary folder is another.
+func cleaned(temp string) (string, error) {
+	c := exec.Command(filepath.Join(bin, "millicore"), "clean")
+	c.Env = append(os.Environ(), "TMPDIR="+temp)
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+// What a killed load leaves, clean removes; the agent has died with it.
+func TestAKilledLoadIsCleanedUp(t *testing.T) {
+	address, _ := serving(t)
+	temp := t.TempDir()
+	c := exec.Command(filepath.Join(bin, "millicore"), "load", "-R", "100", "-d", "10m", "http://"+address+"/ok")
+	c.Env = append(os.Environ(), "TMPDIR="+temp)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	agent := filepath.Join(bin, "millicore-agent")
+	for end := time.Now().Add(time.Minute); len(processes(t, agent)) == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no agent within a minute")
+		}
+	}
+	c.Process.Kill()
+	c.Wait()
+	if out, err := cleaned(temp); err != nil || !strings.Contains(out, "removed "+temp) {
+		t.Errorf("%v: %s", err, out)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("%s is left behind", left[0].Name())
+	}
+	for end := time.Now().Add(time.Minute); len(processes(t, agent)) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the agent is still there a minute after")
+		}
+	}
+}
