@@ -61,7 +61,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		}
 		thresholds = append(thresholds, t)
 	}
-	target, err := traffic.ParseTarget(url, net.LookupHost)
+	target, err := f.target(url)
 	if err != nil {
 		return usageError{err}
 	}
@@ -85,6 +85,9 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	}
 	defer remove()
 	runErr := f.run(cmd.Context(), target, observed, e, dir)
+	if runErr != nil && !errors.Is(runErr, errInterrupted) {
+		return fmt.Errorf("nothing could be measured: %w", runErr)
+	}
 	if _, err := os.Stat(filepath.Join(dir, record.RunFile)); err != nil {
 		return runErr
 	}
@@ -96,6 +99,16 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return errMissed
 	}
 	return nil
+}
+
+// target is where the traffic goes: to the URL's host, or to a socket.
+func (f *loadFlags) target(url string) (traffic.Target, error) {
+	if f.socket == "" {
+		return traffic.ParseTarget(url, net.LookupHost)
+	}
+	t, err := traffic.ParseTarget(url, nil)
+	t.Address, t.Loopback = "unix:"+f.socket, true
+	return t, err
 }
 
 // observe finds what is to be looked at; nil: nothing is.

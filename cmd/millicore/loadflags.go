@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ type loadFlags struct {
 	warmup      time.Duration
 	timeout     time.Duration
 
+	http2    bool
+	insecure bool
+	socket   string
 	method   string
 	headers  []string
 	body     string
@@ -68,6 +72,9 @@ func (f *loadFlags) define(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.timeout, "timeout", 10*time.Second, "how long an answer may take from when its request was sent")
 
 	flags.StringVarP(&f.method, "method", "m", "GET", "request method")
+	flags.BoolVar(&f.http2, "http2", false, "HTTP/2: over TLS for https://, without it (h2c) for http://")
+	flags.BoolVarP(&f.insecure, "insecure", "k", false, "any certificate will do")
+	flags.StringVar(&f.socket, "unix-socket", "", "connect to this unix socket in place of the URL's host")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil, "header, as in 'Accept: text/html' (repeatable)")
 	flags.StringVarP(&f.body, "body", "b", "", "body; it, the path and headers may have {{seq}}, {{uuid}}, {{rand 1 100}}")
 	flags.StringVar(&f.bodyFile, "body-file", "", "file with the body, sent as it is")
@@ -106,6 +113,8 @@ func (f *loadFlags) contradiction(changed func(string) bool) error {
 		return errors.New("--stages say how much and how long: leave out -c, -R, -n and -d")
 	case f.open && f.stages == "":
 		return errors.New("--open says of --stages that they are rates; a rate alone is -R")
+	case f.socket != "" && !filepath.IsAbs(f.socket) && f.socket[0] != '@':
+		return fmt.Errorf("--unix-socket %s: want an absolute path, or @NAME of the abstract namespace", f.socket)
 	case both("requests", "duration"):
 		return errors.New("-n and -d both say when to end; keep one")
 	case changed("rate") && f.requests > 0:
@@ -149,12 +158,15 @@ func excessive(e *experiment.Experiment) string {
 // load is the traffic that is asked for, and how long it takes (0: until so many
 // requests have ended).
 func (f *loadFlags) load(t traffic.Target) (experiment.Load, time.Duration, error) {
-	l := experiment.Load{Requests: f.requests, Even: f.even, Think: f.think, Agents: 1, Threads: f.threads,
+	l := experiment.Load{Protocol: protocolOf(t.TLS, f.http2), Insecure: f.insecure, Requests: f.requests, Even: f.even, Think: f.think, Agents: 1, Threads: f.threads,
 		Connections: f.connections, Timeout: f.timeout}
 	if f.waiting >= 0 {
 		l.Waiting = &f.waiting
 	}
 	l.Request = experiment.Request{Method: strings.ToUpper(f.method), Path: t.Path, Body: f.body, BodyFile: f.bodyFile}
+	if f.socket != "" {
+		l.Request.Headers = map[string]string{"Host": t.Host}
+	}
 	for _, h := range f.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok {
@@ -190,6 +202,19 @@ func (f *loadFlags) load(t traffic.Target) (experiment.Load, time.Duration, erro
 		l.Users = aim
 	}
 	return l, length, nil
+}
+
+// protocolOf is the word of load.protocol.
+func protocolOf(secure, http2 bool) string {
+	switch {
+	case secure && http2:
+		return "h2"
+	case secure:
+		return "https"
+	case http2:
+		return "h2c"
+	}
+	return ""
 }
 
 // parseStages reads 30s:50,1m:200.

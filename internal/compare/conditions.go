@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -75,6 +76,7 @@ func asked(m *Match) []Contrast {
 	c.add("platform", m.A.Run.Platform, m.B.Run.Platform)
 	c.add("load", loadKind(a), loadKind(b))
 	sent(&c, a.Asked(), b.Asked())
+	c.add("protocol", cmp.Or(a.Protocol, experiment.Protocols[0]), cmp.Or(b.Protocol, experiment.Protocols[0]))
 	c.add("think time", a.Think.String(), b.Think.String())
 	c.add("may wait", bound(a.Waiting), bound(b.Waiting))
 	c.add("timeout", a.Timeout.String(), b.Timeout.String())

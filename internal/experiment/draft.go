@@ -141,6 +141,10 @@ func (l *Load) node() *node {
 		}
 		n.put("mix", mix)
 	}
+	n.put("protocol", optional(l.Protocol))
+	if l.Insecure {
+		n.put("insecure", single("true"))
+	}
 	n.put("users", l.Users.node())
 	n.put("rate", l.Rate.node())
 	if l.Find {

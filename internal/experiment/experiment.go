@@ -143,9 +143,12 @@ type Limits struct {
 // Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
 type Load struct {
 	Request Request   `json:"request"`
-	Mix     []Request `json:"mix,omitempty"`   // several requests; Request is the first then
-	Users   *Target   `json:"users,omitempty"` // closed loop
-	Rate    *Target   `json:"rate,omitempty"`  // open loop, requests/s
+	Mix     []Request `json:"mix,omitempty"` // several requests; Request is the first then
+	// Protocol is one of Protocols; empty for the first, as in older records.
+	Protocol string  `json:"protocol,omitempty"`
+	Insecure bool    `json:"insecure,omitempty"` // any certificate will do
+	Users    *Target `json:"users,omitempty"`    // closed loop
+	Rate     *Target `json:"rate,omitempty"`     // open loop, requests/s
 	// Find says that the highest such load is searched that meets the objective;
 	// Users or Rate is then a number, where the search begins.
 	Find bool `json:"find,omitempty"`

@@ -137,6 +137,8 @@ type limits struct {
 type load struct {
 	Request     traffic                         `yaml:"request,required" or:"mix" doc:"What is sent."`
 	Mix         []weighted                      `yaml:"mix" doc:"Several requests in place of one, each sent as often as its weight says."`
+	Protocol    fixed[protocol, string]         `yaml:"protocol" default:"http/1.1" doc:"http/1.1, https (HTTP/1.1 over TLS), h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS). All but the first cost the agent several times as much."`
+	Insecure    fixed[truth, bool]              `yaml:"insecure" default:"false" doc:"true: any certificate of the service will do."`
 	Users       target                          `yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search begins."`
 	Rate        target                          `yaml:"rate,one" search:"50" doc:"Open loop: requests a second, whatever the answers do. A number, a ramp or stages; with load.find the number where the search begins, unless users is given."`
 	Find        fixed[goal, bool]               `yaml:"find,stands" doc:"breaking-point: search the highest load that meets the objective, instead of holding one."`

@@ -183,6 +183,20 @@ func (link) read(s string) (string, error) {
 }
 func (link) schema() *jsonschema.Schema { return pattern(linkPattern) }
 
+// protocol is how requests travel.
+type protocol struct{}
+
+// Protocols are the words of load.protocol, of which the first is usual.
+var Protocols = []string{"http/1.1", "https", "h2", "h2c"}
+
+func (protocol) read(s string) (string, error) {
+	if !slices.Contains(Protocols, s) {
+		return "", fmt.Errorf("unknown protocol %q; %s", s, hint(s, "protocols", Protocols))
+	}
+	return s, nil
+}
+func (protocol) schema() *jsonschema.Schema { return pattern(`^(http/1\.1|https|h2|h2c)$`) }
+
 // status is that of an answer.
 type status struct{}
 

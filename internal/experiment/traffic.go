@@ -20,7 +20,10 @@ const (
 // readLoad reads the traffic in a cell.
 func (c *cellReader) readLoad(l *load) Load {
 	c.failed = false
-	out := Load{Find: l.Find.value}
+	out := Load{Find: l.Find.value, Insecure: l.Insecure.value}
+	if l.Protocol.value != Protocols[0] {
+		out.Protocol = l.Protocol.value
+	}
 	c.readAsked(l, &out)
 	if l.Users.present() {
 		out.Users = c.readTarget(&l.Users, "users", mostUsers)
@@ -61,6 +64,9 @@ func (c *cellReader) readLoad(l *load) Load {
 	c.checkClosed(l, &out, counted)
 	if l.Spacing.given && out.Rate == nil && out.Think == 0 && !c.absent(&l.Spacing.scalar) {
 		c.conflict([]*scalar{&l.Spacing.scalar}, "load.spacing: users send when their answer has come; spacing is for rate, or for users that think")
+	}
+	if out.Insecure && out.Protocol != "https" && out.Protocol != "h2" {
+		c.conflict([]*scalar{&l.Insecure.scalar}, "load.insecure: there is no certificate without TLS; it is for the protocols https and h2")
 	}
 	if out.Think > 0 && out.Users == nil {
 		c.conflict([]*scalar{&l.Think.scalar}, "load.think: a rate comes whatever the answers do; think is for users")

@@ -22,7 +22,7 @@ import (
 func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, seed uint64, targets []string) protocol.Prepare {
 	p := protocol.Prepare{
 		Trial: trial, Cell: c.Index, Agent: index, Agents: c.Load.Agents, Targets: targets,
-		Requests: requests(&c.Load),
+		Requests: requests(&c.Load), Transport: transport(&c.Load),
 		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even,
 			Stages: stages(c.Load.Target(), e.Measure.Measured(c))},
 		Think:       protocol.Duration(c.Load.Think),
@@ -61,6 +61,15 @@ func requests(l *experiment.Load) []protocol.Request {
 		all = append(all, one)
 	}
 	return all
+}
+
+// transport is how requests travel, in the agent's words.
+func transport(l *experiment.Load) protocol.Transport {
+	return protocol.Transport{
+		TLS:      l.Protocol == "https" || l.Protocol == "h2",
+		HTTP2:    l.Protocol == "h2" || l.Protocol == "h2c",
+		Insecure: l.Insecure,
+	}
 }
 
 // mostBodies is what the bodies of a load may have together: an agent is told of

@@ -15,12 +15,14 @@ import (
 type Target struct {
 	URL      string
 	Address  string // host:port
+	Host     string // as the request names it
+	TLS      bool
 	Path     string // with query
 	Loopback bool   // every address of its host is this machine's own
 }
 
 // ParseTarget reads a URL; without a scheme it is http. A host that is a name is
-// looked up.
+// looked up, unless lookup is nil: then nothing is said of whose it is.
 func ParseTarget(text string, lookup func(host string) ([]string, error)) (Target, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -29,10 +31,8 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 	switch {
 	case err != nil:
 		return Target{}, fmt.Errorf("%q is no URL: %w", text, err)
-	case u.Scheme == "https":
-		return Target{}, fmt.Errorf("%s: HTTPS is not spoken yet; name an http:// address of the service", text)
-	case u.Scheme != "http":
-		return Target{}, fmt.Errorf("%s: want an http:// address, not %s://", text, u.Scheme)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return Target{}, fmt.Errorf("%s: want an address of http:// or https://, not %s://", text, u.Scheme)
 	case u.Hostname() == "":
 		return Target{}, fmt.Errorf("%s: there is no host in it, as in http://127.0.0.1:8080/", text)
 	case u.User != nil:
@@ -43,8 +43,11 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 	port := u.Port()
 	if port == "" {
 		port = "80"
+		if u.Scheme == "https" {
+			port = "443"
+		}
 	}
-	t := Target{URL: text, Address: net.JoinHostPort(u.Hostname(), port), Path: u.EscapedPath()}
+	t := Target{URL: text, Address: net.JoinHostPort(u.Hostname(), port), Host: u.Host, TLS: u.Scheme == "https", Path: u.EscapedPath()}
 	if t.Path == "" {
 		t.Path = "/"
 	}
@@ -55,6 +58,9 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 		} else if u.RawQuery != "" {
 			t.Path = "/?" + u.RawQuery
 		}
+	}
+	if lookup == nil {
+		return t, nil
 	}
 	addresses := []string{u.Hostname()}
 	if _, err := netip.ParseAddr(u.Hostname()); err != nil {

@@ -34,6 +34,8 @@ func TestTargets(t *testing.T) {
 		{"http://localhost?q=1", "localhost:80", "/?q=1", true},
 		{"http://both/", "both:80", "/", false},
 		{"http://192.0.2.1/", "192.0.2.1:80", "/", false},
+		{"https://localhost/a", "localhost:443", "/a", true},
+		{"https://localhost:8443/a", "localhost:8443", "/a", true},
 	} {
 		got, err := ParseTarget(c.url, lookup)
 		if err != nil || got.Address != c.address || got.Path != c.path || got.Loopback != c.loopback {
@@ -41,7 +43,6 @@ func TestTargets(t *testing.T) {
 		}
 	}
 	for url, want := range map[string]string{
-		"https://x/":                "HTTPS is not spoken yet",
 		"ws://x/":                   "not ws://",
 		"http:///x":                 "there is no host in it",
 		"http://a:geheim@x/":        "name it with --basic-env",

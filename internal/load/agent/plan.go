@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/load/engine"
@@ -24,6 +25,7 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 		return engine.Plan{}, err
 	}
 	plan := engine.Plan{
+		Transport:   engine.Transport(p.Transport),
 		Load:        load,
 		Connections: p.Connections,
 		Timeout:     time.Duration(p.Timeout),
@@ -88,16 +90,49 @@ func newKind(r protocol.Request) (engine.Kind, error) {
 func newTarget(name string, requests []protocol.Request) (engine.Target, error) {
 	var t engine.Target
 	for _, r := range requests {
-		template, err := newRequest(cmp.Or(r.Host, name), r).Compile()
+		host := cmp.Or(r.Host, name)
+		if strings.HasPrefix(host, socketPrefix) {
+			host = "localhost"
+		}
+		template, err := newRequest(host, r).Compile()
 		if err != nil {
 			return engine.Target{}, err
 		}
 		t.Requests = append(t.Requests, template)
 	}
+	if path, ok := strings.CutPrefix(name, socketPrefix); ok {
+		if path == "" || len(path) > longestSocket {
+			return t, fmt.Errorf("target %q: want a path of 1 to %d bytes", name, longestSocket)
+		}
+		t.Socket, t.Name = path, hostOf(requests)
+		return t, nil
+	}
 	var err error
-	t.Addr, err = resolve(name)
+	if t.Addr, err = resolve(name); err == nil {
+		t.Name, _, err = net.SplitHostPort(name)
+	}
 	return t, err
 }
+
+// hostOf is the name of the host that requests are for, where the target has none.
+func hostOf(requests []protocol.Request) string {
+	for _, r := range requests {
+		for name, value := range r.Headers {
+			if strings.EqualFold(name, "Host") {
+				host, _, _ := strings.Cut(value, ":")
+				return host
+			}
+		}
+	}
+	return "localhost"
+}
+
+// socketPrefix begins a target that is a unix socket, and longestSocket is what
+// the kernel takes as its path (unix(7)).
+const (
+	socketPrefix  = "unix:"
+	longestSocket = 107
+)
 
 // CheckRequest tells what an agent would find wrong with a request: a placeholder
 // that is none, say, or what would not be one request on the wire.

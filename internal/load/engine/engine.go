@@ -48,7 +48,7 @@ func Open(plan Plan) (*Engine, error) {
 		return nil, err
 	}
 	for range plan.Threads {
-		p, err := newPort(e.zero, plan.Targets)
+		p, err := newPort(e.zero, &e.plan)
 		if err != nil {
 			e.release()
 			return nil, err

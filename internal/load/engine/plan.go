@@ -27,8 +27,9 @@ import (
 type Plan struct {
 	Targets     []Target // connection i goes to target i mod n
 	Kinds       []Kind   // of requests
-	Load        Load     // of all agents together
-	Connections int      // of all agents together; 0: users, or enough for the rate
+	Transport   Transport
+	Load        Load // of all agents together
+	Connections int  // of all agents together; 0: users, or enough for the rate
 	Timeout     time.Duration
 	Think       time.Duration // closed: a user's pause after an answer, on average
 	Waiting     *int          // open: requests of all agents that may wait for a connection; nil: as many as memory allows
@@ -43,6 +44,8 @@ type Plan struct {
 // Target is a replica and the requests that it gets, one of each kind.
 type Target struct {
 	Addr     netip.AddrPort
+	Socket   string // path of a unix socket, in the place of Addr
+	Name     string // of the host, which a certificate is for
 	Requests []*wire.Template
 }
 

@@ -35,7 +35,7 @@ type epollPort struct {
 // sockaddr is an address in the kernel's form.
 type sockaddr struct {
 	family int
-	raw    [unix.SizeofSockaddrInet6]byte
+	raw    [unix.SizeofSockaddrUnix]byte
 	size   uintptr
 }
 
@@ -45,9 +45,23 @@ const (
 	timerSlot = -2
 )
 
-func newPort(zero time.Time, targets []Target) (port, error) {
+func newPort(zero time.Time, plan *Plan) (port, error) {
+	switch t := plan.Transport; {
+	case t.HTTP2:
+		return newStreamPort(zero, newHTTP2Dialer(plan.Targets, t))
+	case t.TLS:
+		return newStreamPort(zero, newTLSDialer(plan.Targets, t))
+	}
+	return newEpollPort(zero, plan.Targets)
+}
+
+func newEpollPort(zero time.Time, targets []Target) (*epollPort, error) {
 	p := &epollPort{zero: zero, epoll: -1, bell: -1, timer: -1, events: make([]unix.EpollEvent, maxEvents)}
 	for _, t := range targets {
+		if t.Socket != "" {
+			p.addrs = append(p.addrs, unixSockaddr(t.Socket))
+			continue
+		}
 		p.addrs = append(p.addrs, newSockaddr(t.Addr))
 	}
 	var err error
@@ -108,6 +122,18 @@ func newSockaddr(addr netip.AddrPort) sockaddr {
 		copy(s.raw[8:], ip.AsSlice())
 	}
 	binary.NativeEndian.PutUint16(s.raw[0:], uint16(s.family))
+	return s
+}
+
+// unixSockaddr is the address of a unix socket, whose path is known to fit; one
+// that begins with @ is in the abstract namespace.
+func unixSockaddr(path string) sockaddr {
+	s := sockaddr{family: unix.AF_UNIX, size: uintptr(2 + len(path) + 1)}
+	binary.NativeEndian.PutUint16(s.raw[0:], unix.AF_UNIX)
+	copy(s.raw[2:], path)
+	if path[0] == '@' {
+		s.raw[2], s.size = 0, uintptr(2+len(path))
+	}
 	return s
 }
 
@@ -248,13 +274,18 @@ func (p *epollPort) dial(slot, generation int32, target int) outcome {
 	}
 	addr := &p.addrs[target]
 	fd, _, errno := unix.RawSyscall(unix.SYS_SOCKET, uintptr(addr.family),
-		unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+		unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if errno != 0 {
 		return p.lack("make a socket", errno)
 	}
 	p.fds[slot] = int32(fd)
-	_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	if addr.family != unix.AF_UNIX {
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	}
 	_, _, errno = unix.RawSyscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&addr.raw)), addr.size)
+	if addr.family == unix.AF_UNIX && errno == unix.EAGAIN {
+		return broken // nobody accepts: the service's own queue is full
+	}
 	switch errno {
 	case 0, unix.EINPROGRESS:
 	case unix.EADDRNOTAVAIL, unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM:

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func newPort(time.Time, []Target) (port, error) {
+func newPort(time.Time, *Plan) (port, error) {
 	return nil, fmt.Errorf("make traffic on %s: the agent needs Linux (epoll); run it there, or in a container or virtual machine", runtime.GOOS)
 }
 

@@ -30,9 +30,10 @@ type Command struct {
 type Prepare struct {
 	Trial       int       `json:"trial"`
 	Cell        int       `json:"cell"`
-	Agent       int       `json:"agent"`             // index of this agent
-	Agents      int       `json:"agents"`            // how many share the load
-	Targets     []string  `json:"targets"`           // host:port of each replica; connection i goes to target i mod n
+	Agent       int       `json:"agent"`   // index of this agent
+	Agents      int       `json:"agents"`  // how many share the load
+	Targets     []string  `json:"targets"` // host:port of each replica, or unix:PATH; connection i goes to target i mod n
+	Transport   Transport `json:"transport,omitzero"`
 	Requests    []Request `json:"requests"`          // each is sent as often as its weight says
 	Load        Load      `json:"load"`              // of all agents together
 	Connections int       `json:"connections"`       // of all agents together; 0: users, or enough for the rate
@@ -43,6 +44,13 @@ type Prepare struct {
 	Interval    Duration  `json:"interval"`          // length of a frame
 	Threads     int       `json:"threads"`           // event loops; 0: one
 	Seed        uint64    `json:"seed"`
+}
+
+// Transport is how requests travel; the zero value is HTTP/1.1 without TLS.
+type Transport struct {
+	TLS      bool `json:"tls,omitempty"`
+	Insecure bool `json:"insecure,omitempty"` // any certificate will do
+	HTTP2    bool `json:"http2,omitempty"`    // with TLS by ALPN, without it by prior knowledge (h2c)
 }
 
 // Request is one kind of request. Its path, headers and body may have

@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// http2Dialer gives each slot a stream of a shared HTTP/2 connection. The loop
+// speaks HTTP/1.1, as it does to all: a translator stands between.
+type http2Dialer struct {
+	scheme     string
+	transports []*http.Transport // by target
+
+	mu     sync.Mutex
+	shared [][]*sharedConn // by target
+}
+
+// sharedConn is a connection and how many slots have a stream on it.
+type sharedConn struct {
+	conn        *http.ClientConn
+	used, holds int
+}
+
+// mostStreams is what a connection carries at most, whatever the server allows: a
+// hundred is what most allow, and what RFC 9113, 6.5.2, recommends as the least.
+const mostStreams = 100
+
+func newHTTP2Dialer(targets []Target, t Transport) *http2Dialer {
+	d := &http2Dialer{scheme: "http", shared: make([][]*sharedConn, len(targets))}
+	if t.TLS {
+		d.scheme = "https"
+	}
+	for i := range targets {
+		target := &targets[i]
+		own := &http.Transport{Protocols: new(http.Protocols), DisableCompression: true}
+		own.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialTarget(ctx, target) }
+		if t.TLS {
+			own.Protocols.SetHTTP2(true)
+			config := t.config(target)
+			config.NextProtos = []string{"h2"}
+			own.DialTLSContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialHTTP2(ctx, target, config) }
+		} else {
+			own.Protocols.SetUnencryptedHTTP2(true)
+		}
+		d.transports = append(d.transports, own)
+	}
+	return d
+}
+
+// dialHTTP2 makes a connection on which the service has agreed to speak HTTP/2.
+func dialHTTP2(ctx context.Context, t *Target, config *tls.Config) (net.Conn, error) {
+	conn, err := dialTLS(ctx, t, config)
+	switch {
+	case err != nil && strings.Contains(err.Error(), noProtocol):
+		return nil, errNoHTTP2
+	case err != nil:
+		return nil, err // not the connection: it would be one that is nil
+	case conn.ConnectionState().NegotiatedProtocol != "h2":
+		conn.Close()
+		return nil, errNoHTTP2
+	}
+	return conn, nil
+}
+
+// noProtocol is the alert of a service that speaks none of the protocols that it
+// was offered (RFC 7301, 3.2); crypto/tls gives it no type.
+const noProtocol = "tls: no application protocol"
+
+var errNoHTTP2 = &Unfit{"the service does not speak HTTP/2: it did not agree to h2 (ALPN); ask for HTTP/1.1"}
+
+func (d *http2Dialer) dial(ctx context.Context, _, target int) (net.Conn, error) {
+	shared, err := d.join(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := net.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	t := &translator{in: bufio.NewReader(theirs), out: bufio.NewWriterSize(theirs, 16<<10), dialer: d, target: target, shared: shared}
+	go func() {
+		t.serve(ctx)
+		theirs.Close()
+		d.part(t.shared, target)
+	}()
+	return &streamConn{Conn: ours, cancel: cancel}, nil
+}
+
+// join takes a place on a connection to a target, and makes one where all are
+// full.
+func (d *http2Dialer) join(ctx context.Context, target int) (*sharedConn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.shared[target] {
+		if s.used < s.holds && s.conn.Err() == nil {
+			s.used++
+			return s, nil
+		}
+	}
+	conn, err := d.transports[target].NewClientConn(ctx, d.scheme, "target:1") // which is dialed is known by now
+	if err != nil {
+		return nil, err
+	}
+	s := &sharedConn{conn: conn, used: 1, holds: max(1, min(mostStreams, conn.Available()))}
+	d.shared[target] = append(d.shared[target], s)
+	return s, nil
+}
+
+// move gives up a place on a connection that has turned out to carry fewer streams
+// than were supposed before its settings came, and takes one on another.
+func (d *http2Dialer) move(ctx context.Context, from *sharedConn, target int) (*sharedConn, error) {
+	d.mu.Lock()
+	from.holds = min(from.holds, max(1, from.conn.InFlight()))
+	d.mu.Unlock()
+	to, err := d.join(ctx, target)
+	if err == nil {
+		d.part(from, target)
+	}
+	return to, err
+}
+
+// part gives the place back; the last one ends the connection.
+func (d *http2Dialer) part(s *sharedConn, target int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s.used--; s.used > 0 {
+		return
+	}
+	for i, one := range d.shared[target] {
+		if one == s {
+			d.shared[target] = append(d.shared[target][:i], d.shared[target][i+1:]...)
+		}
+	}
+	s.conn.Close()
+}
+
+// streamConn is the loop's end of a translated stream; closing it resets the
+// stream.
+type streamConn struct {
+	net.Conn
+	cancel context.CancelFunc
+}
+
+func (c *streamConn) Close() error {
+	c.cancel()
+	return c.Conn.Close()
+}
+
+// translator takes HTTP/1.1 requests, one after another, and gives the answers of
+// an HTTP/2 stream each.
+type translator struct {
+	in     *bufio.Reader
+	out    *bufio.Writer
+	dialer *http2Dialer
+	target int
+	shared *sharedConn
+}
+
+// serve ends where either side does. What it cannot hand over whole, it cuts.
+func (t *translator) serve(ctx context.Context) {
+	for {
+		r, err := http.ReadRequest(t.in)
+		if err != nil {
+			return
+		}
+		if t.exchange(r.WithContext(ctx)) != nil || r.Body.Close() != nil { // which reads what an early answer has left
+			return
+		}
+	}
+}
+
+func (t *translator) exchange(r *http.Request) error {
+	for t.shared.conn.Reserve() != nil {
+		shared, err := t.dialer.move(r.Context(), t.shared, t.target)
+		if err != nil {
+			return err
+		}
+		t.shared = shared
+	}
+	r.RequestURI, r.URL.Scheme, r.URL.Host = "", t.dialer.scheme, r.Host
+	if _, named := r.Header["User-Agent"]; !named {
+		r.Header["User-Agent"] = nil // none, as over HTTP/1.1
+	}
+	if r.ContentLength == 0 {
+		r.Body = http.NoBody
+	}
+	answer, err := t.shared.conn.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	return t.answer(r.Method, answer)
+}
+
+// answer writes an answer as HTTP/1.1 has it. Headers are not passed on: the loop
+// looks at none but those that frame.
+func (t *translator) answer(method string, a *http.Response) error {
+	bodiless := method == "HEAD" || a.StatusCode == 204 || a.StatusCode == 304
+	fmt.Fprintf(t.out, "HTTP/1.1 %03d \r\n", a.StatusCode)
+	switch {
+	case bodiless:
+		t.out.WriteString("\r\n")
+	case a.ContentLength >= 0:
+		t.out.WriteString("Content-Length: " + strconv.FormatInt(a.ContentLength, 10) + "\r\n\r\n")
+	default:
+		t.out.WriteString("Transfer-Encoding: chunked\r\n\r\n")
+	}
+	if bodiless {
+		return t.out.Flush()
+	}
+	if a.ContentLength >= 0 {
+		if _, err := io.Copy(t.out, a.Body); err != nil {
+			return err
+		}
+		return t.out.Flush()
+	}
+	b := make([]byte, 16<<10)
+	for {
+		n, err := a.Body.Read(b)
+		if n > 0 {
+			fmt.Fprintf(t.out, "%x\r\n", n)
+			t.out.Write(b[:n])
+			t.out.WriteString("\r\n")
+			if err := t.out.Flush(); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			t.out.WriteString("0\r\n\r\n")
+			return t.out.Flush()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/wire"
+)
+
+// way is a service reached by one transport.
+type way struct {
+	name      string
+	transport Transport
+	start     func(*testing.T, http.Handler) Target
+}
+
+func secureServer(t *testing.T, h http.Handler, http2 bool) Target {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = http2
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return Target{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com"}
+}
+
+var ways = []way{
+	{"TLS", Transport{TLS: true, Insecure: true}, func(t *testing.T, h http.Handler) Target { return secureServer(t, h, false) }},
+	{"HTTP/2", Transport{TLS: true, HTTP2: true, Insecure: true}, func(t *testing.T, h http.Handler) Target { return secureServer(t, h, true) }},
+	{"h2c", Transport{HTTP2: true}, func(t *testing.T, h http.Handler) Target {
+		s := httptest.NewUnstartedServer(h)
+		s.Config.Protocols = new(http.Protocols)
+		s.Config.Protocols.SetUnencryptedHTTP2(true)
+		s.Start()
+		t.Cleanup(s.Close)
+		return Target{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com"}
+	}},
+	{"unix socket", Transport{}, func(t *testing.T, h http.Handler) Target {
+		socket := filepath.Join(t.TempDir(), "s")
+		l, err := net.Listen("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &http.Server{Handler: h}
+		go s.Serve(l)
+		t.Cleanup(func() { s.Close() })
+		return Target{Socket: socket}
+	}},
+}
+
+// planOf is a plan of so many requests of each kind to a target.
+func planOf(t *testing.T, target Target, transport Transport, n int64, requests ...wire.Request) Plan {
+	p := plan(Load{Requests: n, Curve: steady(t, 8, schedule.Endless)})
+	p.Timeout, p.Kinds, p.Transport = 10*time.Second, nil, transport
+	for _, r := range requests {
+		r.Host = "example.com"
+		target.Requests = append(target.Requests, compiled(r))
+		p.Kinds = append(p.Kinds, Kind{Weight: 1, Check: checked(wire.Check{})})
+	}
+	p.Targets = []Target{target}
+	return p
+}
+
+// ran runs a plan to its end and adds up what it saw.
+func ran(t *testing.T, p Plan) (*tally, error) {
+	t.Helper()
+	e, err := Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	sum := newTally()
+	err = e.Run(time.Now().Add(20*time.Millisecond), func(i *Interval) error {
+		one := newTally()
+		one.Client = *i.Client
+		one.Client.Latency, one.Client.Service, one.Client.SendLag = i.Client.Latency, i.Client.Service, i.Client.SendLag
+		sum.add(one)
+		for code, n := range i.Client.Status {
+			sum.status[number(code)] += n
+		}
+		return nil
+	})
+	sum.client()
+	return sum, err
+}
+
+// Every way carries all kinds of requests and answers.
+func TestTransports(t *testing.T) {
+	big := strings.Repeat("x", 200_000)
+	for _, way := range ways {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			var protocol atomic.Value
+			var wrong atomic.Int64
+			target := way.start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				protocol.Store(r.Proto)
+				body, err := io.ReadAll(r.Body)
+				switch r.URL.Path {
+				case "/echo":
+					if err != nil || len(body) != len(big) || r.ContentLength != int64(len(big)) {
+						wrong.Add(1)
+					}
+					w.Write(body)
+				case "/chunks":
+					for i := range 5 {
+						fmt.Fprintf(w, "chunk %d\n", i)
+						w.(http.Flusher).Flush()
+					}
+				case "/nothing":
+					w.WriteHeader(http.StatusNoContent)
+				case "/missing":
+					http.Error(w, "no", http.StatusNotFound)
+				}
+				if r.Host != "example.com" || r.Header.Get("X-A") != "1" || r.UserAgent() != "" {
+					wrong.Add(1)
+				}
+			}))
+			headers := map[string]string{"X-A": "1"}
+			sum, err := ran(t, planOf(t, target, way.transport, 240,
+				wire.Request{Path: "/", Headers: headers},
+				wire.Request{Method: "POST", Path: "/echo", Headers: headers, Body: big},
+				wire.Request{Path: "/chunks", Headers: headers},
+				wire.Request{Path: "/nothing", Headers: headers},
+				wire.Request{Path: "/missing", Headers: headers},
+				wire.Request{Method: "HEAD", Path: "/echo", Headers: headers},
+			))
+			if err != nil {
+				t.Fatal(err)
+			}
+			head := int64(240 / 6) // about so many have an empty body at /echo
+			if sum.Ended() != 240 || sum.Good+sum.status[404] != 240 || sum.status[404] < 15 {
+				t.Errorf("ended %d, good %d, 404 %d, cut %d, malformed %d, refused %d, timeouts %d", sum.Ended(), sum.Good, sum.status[404], sum.Cut, sum.Malformed, sum.Refused, sum.Timeouts)
+			}
+			if w := wrong.Load(); w > 2*head {
+				t.Errorf("%d requests came otherwise than they were sent", w)
+			}
+			want := "HTTP/1.1"
+			if way.transport.HTTP2 {
+				want = "HTTP/2.0"
+			}
+			if protocol.Load() != want {
+				t.Errorf("the service saw %v, want %s", protocol.Load(), want)
+			}
+			if sum.Connects == 0 || sum.Bytes == 0 {
+				t.Errorf("%d connections, %d bytes", sum.Connects, sum.Bytes)
+			}
+		})
+	}
+}
+
+// An answer that breaks off is cut, one that does not come a timeout, and nobody
+// at the address a refusal; on every way.
+func TestTransportsThatFail(t *testing.T) {
+	for _, way := range ways {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			release := make(chan struct{})
+			t.Cleanup(func() { close(release) })
+			target := way.start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/cut":
+					w.Header().Set("Content-Length", "100")
+					io.WriteString(w, "half")
+					w.(http.Flusher).Flush()
+					panic(http.ErrAbortHandler)
+				case "/never":
+					select {
+					case <-release:
+					case <-r.Context().Done():
+					}
+				}
+			}))
+			sum, err := ran(t, planOf(t, target, way.transport, 20, wire.Request{Path: "/cut"}))
+			if err != nil || sum.Cut != 20 {
+				t.Errorf("%d of 20 were cut, %d good: %v", sum.Cut, sum.Good, err)
+			}
+			p := planOf(t, target, way.transport, 8, wire.Request{Path: "/never"})
+			p.Timeout = 300 * time.Millisecond
+			if sum, err = ran(t, p); err != nil || sum.Timeouts != 8 {
+				t.Errorf("%d of 8 timed out: %v", sum.Timeouts, err)
+			}
+			p = planOf(t, Target{Addr: netip.MustParseAddrPort("127.0.0.1:1")}, way.transport, 8, wire.Request{})
+			if target.Socket != "" {
+				p.Targets[0].Socket = target.Socket + "-not-there"
+			}
+			if sum, err = ran(t, p); err != nil || sum.Refused != 8 {
+				t.Errorf("%d of 8 were refused: %v", sum.Refused, err)
+			}
+		})
+	}
+}
+
+// A certificate that nobody vouches for ends the trial with words, before anything
+// is sent.
+func TestAnUntrustedCertificate(t *testing.T) {
+	for _, way := range ways[:2] {
+		var seen atomic.Int64
+		target := way.start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen.Add(1) }))
+		strict := way.transport
+		strict.Insecure = false
+		_, err := ran(t, planOf(t, target, strict, 10, wire.Request{}))
+		var unfit *Unfit
+		if !errors.As(err, &unfit) || !strings.Contains(err.Error(), "insecure") || seen.Load() != 0 {
+			t.Errorf("%s: %v, and the service saw %d requests", way.name, err, seen.Load())
+		}
+	}
+}
+
+// A service that does not speak HTTP/2 is not asked in HTTP/1.1 in its place.
+func TestAServiceWithoutHTTP2(t *testing.T) {
+	var seen atomic.Int64
+	target := secureServer(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen.Add(1) }), false)
+	_, err := ran(t, planOf(t, target, ways[1].transport, 10, wire.Request{}))
+	if err == nil || seen.Load() != 0 {
+		t.Errorf("%v, and the service saw %d requests", err, seen.Load())
+	}
+}
+
+// Slots share connections of HTTP/2, as many as a service allows streams on one.
+func TestStreamsShareConnections(t *testing.T) {
+	var conns atomic.Int64
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }))
+	s.EnableHTTP2 = true
+	s.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 4}
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	s.TLS = &tls.Config{}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	target := Target{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com"}
+	p := planOf(t, target, ways[1].transport, 200, wire.Request{})
+	p.Connections = 8
+	sum, err := ran(t, p)
+	if err != nil || sum.Good != 200 {
+		t.Fatalf("%d good: %v", sum.Good, err)
+	}
+	if n := conns.Load(); n < 2 || n > 8 {
+		t.Errorf("8 slots have %d connections; want 2, of 4 streams each", n)
+	}
+}
