@@ -251,12 +251,12 @@ func TestRequestsDoNotAllocate(t *testing.T) {
 
 // Where the kernel lacks epoll_pwait2, a timerfd ends the wait.
 func TestTheWaitWithoutPwait2(t *testing.T) {
-	p, err := newPort(time.Now(), nil)
+	p, err := newEpollPort(time.Now(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.release()
-	if err := p.(*epollPort).useTimer(); err != nil {
+	if err := p.useTimer(); err != nil {
 		t.Fatal(err)
 	}
 	events := make([]event, maxEvents)
