@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -79,17 +80,19 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err := f.allowed(target, e); err != nil {
 		return usageError{err}
 	}
+	for _, file := range []string{f.hlog, f.hgrm} { // before anything is sent: what cannot be written is lost
+		if err := writable(file); err != nil {
+			return usageError{err}
+		}
+	}
 	dir, remove, err := f.folder()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	defer remove()
 	runErr := f.run(cmd.Context(), target, observed, e, dir)
-	if runErr != nil && !errors.Is(runErr, errInterrupted) {
-		return fmt.Errorf("nothing could be measured: %w", runErr)
-	}
-	if _, err := os.Stat(filepath.Join(dir, record.RunFile)); err != nil {
-		return runErr
+	if r, err := traffic.Read(dir); err != nil || r.Cell.Requests == 0 && runErr != nil {
+		return runErr // nothing was seen
 	}
 	missed, err := f.tell(cmd.OutOrStdout(), target, dir, thresholds)
 	if err := errors.Join(runErr, err); err != nil {
@@ -161,7 +164,11 @@ func (f *loadFlags) experiment(t traffic.Target, o *given.Observed) (*experiment
 	e, err := experiment.Parse("load.yaml", d.YAML(), sets)
 	var wrong experiment.Errors
 	if errors.As(err, &wrong) { // its lines are of a file that nobody wrote
-		return nil, errors.New(wrong[0].Message)
+		var words []string
+		for _, one := range wrong {
+			words = append(words, one.Message)
+		}
+		return nil, errors.New(strings.Join(words, "\n"))
 	}
 	if err != nil {
 		return nil, err
@@ -189,7 +196,10 @@ func (f *loadFlags) allowed(t traffic.Target, e *experiment.Experiment) error {
 // folder is where the record goes: a temporary one, unless it is to be kept.
 func (f *loadFlags) folder() (dir string, remove func(), err error) {
 	if f.out != "" {
-		return f.out, func() {}, record.Free(f.out)
+		if err := record.Free(f.out); err != nil {
+			return "", nil, usageError{err}
+		}
+		return f.out, func() {}, nil
 	}
 	top, err := given.Folder()
 	if err != nil {
@@ -251,6 +261,11 @@ func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, thresholds [
 		if data, err = report.Read(dir); err == nil {
 			err = report.CSV(w, data.Summary)
 		}
+		for _, k := range kept {
+			if !k.Kept {
+				fmt.Fprintf(os.Stderr, "missed: %s, %s\n", k.Threshold, k.Text())
+			}
+		}
 	default:
 		err = traffic.Text(w, t.URL, r, kept, display.TerminalOf(w))
 	}
@@ -268,6 +283,18 @@ func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, thresholds [
 		}
 	}
 	return missed, err
+}
+
+// writable makes a file, unless it is there already.
+func writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func copyFile(to, from string) error {

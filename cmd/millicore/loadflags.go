@@ -119,7 +119,9 @@ func (f *loadFlags) contradiction(changed func(string) bool) error {
 		return errors.New("-n and -d both say when to end; keep one")
 	case changed("rate") && f.requests > 0:
 		return errors.New("-n ends a closed loop; with -R say -d")
-	case changed("rate") && f.rate <= 0:
+	case f.requests > 0 && f.warmup > 0:
+		return errors.New("-n counts all requests: there is no --warmup; say -d")
+	case changed("rate") && !(f.rate > 0): // NaN is not
 		return fmt.Errorf("-R %v: want requests a second above 0", f.rate)
 	case f.requests < 0:
 		return fmt.Errorf("-n %d: want 1 or more", f.requests)
@@ -141,7 +143,7 @@ func (f *loadFlags) contradiction(changed func(string) bool) error {
 
 // excessive says what of the load is surely a slip; "" if nothing is.
 func excessive(e *experiment.Experiment) string {
-	l, length := &e.Cells[0].Load, e.Measure.Measured(&e.Cells[0])
+	l, length := &e.Cells[0].Load, e.Measure.Warmup+e.Measure.Measured(&e.Cells[0])
 	most, usual, what := l.Target().Highest(), float64(usualUsers), "users"
 	if l.Rate != nil {
 		usual, what = usualRate, "requests/s"
@@ -175,7 +177,15 @@ func (f *loadFlags) load(t traffic.Target) (experiment.Load, time.Duration, erro
 		if l.Request.Headers == nil {
 			l.Request.Headers = map[string]string{}
 		}
-		l.Request.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		name = strings.TrimSpace(name)
+		for other := range l.Request.Headers {
+			if strings.EqualFold(other, name) && f.socket != "" && strings.EqualFold(name, "Host") {
+				delete(l.Request.Headers, other)
+			} else if strings.EqualFold(other, name) {
+				return l, 0, fmt.Errorf("-H %s is given twice; write its values as one, after one another with commas (Cookie: with semicolons)", name)
+			}
+		}
+		l.Request.Headers[name] = strings.TrimSpace(value)
 	}
 	if f.auth != (experiment.Auth{}) {
 		l.Request.Auth = &f.auth
@@ -223,7 +233,7 @@ func parseStages(text string) (all []experiment.Stage, length time.Duration, err
 		span, level, ok := strings.Cut(strings.TrimSpace(one), ":")
 		d, err1 := time.ParseDuration(span)
 		to, err2 := strconv.ParseFloat(level, 64)
-		if !ok || err1 != nil || err2 != nil || d < 0 || to < 0 {
+		if !ok || err1 != nil || err2 != nil || d < 0 || !(to >= 0) { // NaN is not
 			return nil, 0, fmt.Errorf("--stages: %q: write a stage as 30s:50", one)
 		}
 		all, length = append(all, experiment.Stage{Duration: d, Target: to}), length+d

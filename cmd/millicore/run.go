@@ -109,7 +109,11 @@ func openLocal(show *progress) (platform.Platform, error) {
 
 func closePlatform(where platform.Platform, show *progress) {
 	if err := where.Close(); err != nil {
-		show.note(fmt.Sprintf("millicore: %v; `millicore clean --on %s` removes what is left", err, where.Name()))
+		hint := ""
+		if checkOn(where.Name()) == nil {
+			hint = fmt.Sprintf("; `millicore clean --on %s` removes what is left", where.Name())
+		}
+		show.note(fmt.Sprintf("millicore: %v%s", err, hint))
 	}
 }
 

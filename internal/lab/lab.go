@@ -119,6 +119,9 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if queue.done == 0 && ctx.Err() == nil && l.Once {
+		return fmt.Errorf("run %s: it broke off; the reasons are above", l.Experiment.Name)
+	}
 	if queue.done == 0 && ctx.Err() == nil {
 		return fmt.Errorf("run %s: no trial could be completed; the reasons are above, what the services said is in %s/%s", l.Experiment.Name, l.Dir, record.LogsDir)
 	}

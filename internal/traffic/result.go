@@ -14,6 +14,8 @@ type Result struct {
 	Cell   *analysis.CellSummary
 	Client signals.Client // of all agents and measured frames together
 	Length time.Duration  // of the measured part
+
+	measured int64 // bytes received in it
 }
 
 // Read reads a record of one trial.
@@ -45,6 +47,7 @@ func Read(dir string) (*Result, error) {
 				first = f.Start
 			}
 			last = max(last, f.End)
+			r.measured += f.Client.Bytes
 		}
 	}
 	r.Length = time.Duration(last - first)

@@ -4,10 +4,12 @@
 package traffic
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -21,22 +23,40 @@ type Target struct {
 	Loopback bool   // every address of its host is this machine's own
 }
 
+// schemed is a text that names its scheme.
+var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
+// withoutUser is a URL's text without the credentials before its host.
+func withoutUser(text string) string {
+	scheme, rest, _ := strings.Cut(text, "://")
+	host, path := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host, path = rest[:i], rest[i:]
+	}
+	return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + path
+}
+
 // ParseTarget reads a URL; without a scheme it is http. A host that is a name is
 // looked up, unless lookup is nil: then nothing is said of whose it is.
 func ParseTarget(text string, lookup func(host string) ([]string, error)) (Target, error) {
-	if !strings.Contains(text, "://") {
+	if !schemed.MatchString(text) {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
+	if err != nil {
+		var parse *url.Error
+		if errors.As(err, &parse) { // its text repeats the URL, with the password that it may hold
+			err = parse.Err
+		}
+		return Target{}, fmt.Errorf("%q is no URL: %w", withoutUser(text), err)
+	}
 	switch {
-	case err != nil:
-		return Target{}, fmt.Errorf("%q is no URL: %w", text, err)
+	case u.User != nil:
+		return Target{}, fmt.Errorf("%s: credentials in a URL end up in records; put them into a variable and name it with --basic-env", withoutUser(text))
 	case u.Scheme != "http" && u.Scheme != "https":
 		return Target{}, fmt.Errorf("%s: want an address of http:// or https://, not %s://", text, u.Scheme)
 	case u.Hostname() == "":
 		return Target{}, fmt.Errorf("%s: there is no host in it, as in http://127.0.0.1:8080/", text)
-	case u.User != nil:
-		return Target{}, fmt.Errorf("%s: credentials in a URL end up in records; put them into a variable and name it with --basic-env", u.Redacted())
 	case u.Fragment != "":
 		return Target{}, fmt.Errorf("%s: what follows # is never sent; leave it out", text)
 	}
@@ -53,10 +73,8 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 	}
 	// The path as it was written: {{seq}} stays what it is.
 	if _, rest, ok := strings.Cut(text, "://"); ok {
-		if i := strings.IndexByte(rest, '/'); i >= 0 {
-			t.Path = rest[i:]
-		} else if u.RawQuery != "" {
-			t.Path = "/?" + u.RawQuery
+		if i := strings.IndexAny(rest, "/?"); i >= 0 {
+			t.Path = "/" + strings.TrimPrefix(rest[i:], "/")
 		}
 	}
 	if lookup == nil {

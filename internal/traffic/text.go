@@ -71,7 +71,7 @@ func summary(r *Result) string {
 		{"requests", fmt.Sprintf("%s in %s s", display.Grouped(c.Requests), display.Figure(r.Length.Seconds()))},
 		{"good answers", display.Grouped(r.Client.Good)},
 		{"load", asked(r)},
-		{"received", size(r.Client.Bytes, r.Length)},
+		{"received", size(r.Client.Bytes, r.measured, r.Length)},
 		{"connections made", display.Grouped(r.Client.Connects)},
 	}
 	return section("Summary", rows)
@@ -95,11 +95,11 @@ func highest(stages bool) string {
 	return ""
 }
 
-// size writes bytes, and how many a second.
-func size(n int64, over time.Duration) string {
-	text := volume(float64(n))
+// size writes bytes, and how many a second of the measured part.
+func size(all, measured int64, over time.Duration) string {
+	text := volume(float64(all))
 	if over > 0 {
-		text += fmt.Sprintf(", %s/s", volume(float64(n)/over.Seconds()))
+		text += fmt.Sprintf(", %s/s", volume(float64(measured)/over.Seconds()))
 	}
 	return text
 }
@@ -253,8 +253,11 @@ func generator(r *Result, out display.Terminal) string {
 	}
 	verdict := "not the limit: the figures are the service's"
 	tone := display.Good
-	if g.Limited {
+	switch {
+	case g.Limited:
 		verdict, tone = "THE LIMIT: the rate is a lower bound, the latencies hold its own lateness", display.Bad
+	case r.Client.Latency.Count() == 0:
+		verdict, tone = "none: there are no latencies to judge it by", display.Quiet
 	}
 	rows = append(rows, [2]string{"verdict", out.Paint(verdict, tone)})
 	return section("Generator", rows)
@@ -300,11 +303,7 @@ func thresholds(kept []Kept, out display.Terminal) string {
 		if !k.Kept {
 			verdict, tone = "missed", display.Bad
 		}
-		value := "not seen"
-		if k.Value != nil {
-			value = display.Figure(*k.Value)
-		}
-		rows = append(rows, [2]string{k.Threshold, out.Paint(verdict, tone) + ", " + value})
+		rows = append(rows, [2]string{k.Threshold, out.Paint(verdict, tone) + ", " + k.Text()})
 	}
 	if len(rows) == 0 {
 		return ""

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
 // Threshold is something that the outcome has to keep, as in "p99<300ms".
@@ -23,6 +25,21 @@ type Kept struct {
 	Threshold string   `json:"threshold"`
 	Value     *float64 `json:"value"` // ms, percent or requests/s; null: not seen
 	Kept      bool     `json:"kept"`
+
+	metric string
+}
+
+// Text is the value with its unit.
+func (k Kept) Text() string {
+	switch {
+	case k.Value == nil:
+		return "not seen"
+	case k.metric == "errors":
+		return display.Figure(*k.Value) + "%"
+	case k.metric == "rate":
+		return display.Figure(*k.Value) + " requests/s"
+	}
+	return ms(*k.Value)
 }
 
 // metrics of a threshold, in the order in which they are told.
@@ -71,7 +88,7 @@ func ParseThreshold(text string) (Threshold, error) {
 
 // Judge says whether a result keeps a threshold. What was not seen does not.
 func (t Threshold) Judge(r *Result) Kept {
-	k := Kept{Threshold: t.Text, Value: r.metric(t.metric)}
+	k := Kept{Threshold: t.Text, Value: r.metric(t.metric), metric: t.metric}
 	if v := k.Value; v != nil {
 		k.Kept = t.below && *v < t.bound || !t.below && *v > t.bound || t.equal && *v == t.bound
 	}

@@ -32,6 +32,8 @@ func TestTargets(t *testing.T) {
 		{"http://[::1]:80/%20", "[::1]:80", "/%20", true},
 		{"http://[::ffff:127.0.0.1]", "[::ffff:127.0.0.1]:80", "/", true},
 		{"http://localhost?q=1", "localhost:80", "/?q=1", true},
+		{"http://localhost?next=/x", "localhost:80", "/?next=/x", true},
+		{"127.0.0.1:8080/r?u=http://x", "127.0.0.1:8080", "/r?u=http://x", true},
 		{"http://both/", "both:80", "/", false},
 		{"http://192.0.2.1/", "192.0.2.1:80", "/", false},
 		{"https://localhost/a", "localhost:443", "/a", true},
@@ -43,12 +45,14 @@ func TestTargets(t *testing.T) {
 		}
 	}
 	for url, want := range map[string]string{
-		"ws://x/":                   "not ws://",
-		"http:///x":                 "there is no host in it",
-		"http://a:geheim@x/":        "name it with --basic-env",
-		"http://127.0.0.1/#part":    "never sent",
-		"http://nowhere/":           "no such host",
-		"http://127.0.0.1:notaport": "is no URL",
+		"ws://x/":                     "not ws://",
+		"http:///x":                   "there is no host in it",
+		"http://a:geheim@x/":          "name it with --basic-env",
+		"http://127.0.0.1/#part":      "never sent",
+		"http://nowhere/":             "no such host",
+		"http://127.0.0.1:notaport":   "is no URL",
+		"http://a:geheim@x:notaport/": "\"http://x:notaport/\" is no URL",
+		"ftp://a:geheim@x/":           "ftp://x/: credentials in a URL",
 	} {
 		if _, err := ParseTarget(url, lookup); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v; want in it: %s", url, err, want)
@@ -121,11 +125,11 @@ func TestText(t *testing.T) {
 			Generator: analysis.GeneratorSummary{SendLagP99US: &lag, Cores: &cores},
 			Flags:     []string{"few_trials", "cpu_stolen"}},
 		Client: signals.Client{Good: 99, Timeouts: 1, Status: map[string]int64{"200": 99}, Bytes: 2048, Connects: 8, CPU: 0.01, Latency: latency},
-		Length: 100 * time.Millisecond,
+		Length: 100 * time.Millisecond, measured: 2048,
 	}
 	value := 40.0
 	var b strings.Builder
-	if err := Text(&b, "http://x/", r, []Kept{{Threshold: "p99<30ms", Value: &value}}, display.Terminal{Width: 100}); err != nil {
+	if err := Text(&b, "http://x/", r, []Kept{{Threshold: "p99<30ms", Value: &value, metric: "p99"}}, display.Terminal{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	const want = `http://x/: 990 requests/s, p99 40.0 ms, 99.0% answered well.
@@ -171,7 +175,7 @@ Target
   memory, peak  20.0 MiB
 
 Thresholds
-  p99<30ms  missed, 40.0
+  p99<30ms  missed, 40.0 ms
 
 ! The hypervisor took 0.1 cores and more from this machine: latencies hold its pauses.
 `

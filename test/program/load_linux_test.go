@@ -118,11 +118,14 @@ func TestLoadShowsTheTargetsThrottling(t *testing.T) {
 	if r.Limits.CPUMillis == nil || *r.Limits.CPUMillis != 200 {
 		t.Errorf("a limit of 200m was found as %v", r.Limits.CPUMillis)
 	}
-	if r.CPU.Cores == nil || *r.CPU.Cores < 0.1 || *r.CPU.Cores > 0.3 || r.CPU.ThrottledPeriods == nil || *r.CPU.ThrottledPeriods == 0 {
+	if r.CPU.Cores == nil || *r.CPU.Cores <= 0 || *r.CPU.Cores > 0.3 || r.CPU.ThrottledPeriods == nil || *r.CPU.ThrottledPeriods == 0 {
 		t.Errorf("CPU %+v", r.CPU)
 	}
 	if r.Memory.PeakBytes == nil || *r.Memory.PeakBytes > 1<<30 {
 		t.Errorf("memory %+v; want that of a small server", r.Memory)
+	}
+	if r.Host.ForeignCores == nil || r.Generator.Cores == nil {
+		t.Errorf("of this machine, where the target runs, nothing was said: %+v", r.Host)
 	}
 	if r.Trials != 1 {
 		t.Errorf("%d trials", r.Trials)

@@ -41,12 +41,19 @@ func startAgent(program string, index int, note func(string)) (*agent, error) {
 	listened := make(chan struct{})
 	go func() {
 		defer close(listened)
-		for lines := bufio.NewScanner(said); lines.Scan(); {
-			note(fmt.Sprintf("agent %d: %s", index, strings.TrimSpace(lines.Text())))
+		defer said.Close()
+		for lines := bufio.NewReader(said); ; {
+			line, err := lines.ReadString('\n')
+			if line = strings.TrimSpace(line); line != "" {
+				note(fmt.Sprintf("agent %d: %s", index, line))
+			}
+			if err != nil {
+				return
+			}
 		}
 	}()
 	go func() {
-		<-listened // as os/exec wants it: Wait closes what is read
+		<-listened // its last words first
 		cmd.Process.Wait()
 		close(a.exited)
 	}()
@@ -65,10 +72,8 @@ func start(cmd *exec.Cmd) error {
 func (a *agent) Read(b []byte) (int, error)  { return a.out.Read(b) }
 func (a *agent) Write(b []byte) (int, error) { return a.in.Write(b) }
 
-// Counters are not read: the agent's own frames have what it used.
-func (a *agent) Counters() (signals.Counters, error) {
-	return signals.Counters{}, errors.New("an agent in no group of its own has no counters")
-}
+// Counters are those of the process: it is in no group of its own.
+func (a *agent) Counters() (signals.Counters, error) { return processCounters(a.cmd.Process.Pid) }
 
 // Close ends the agent's input, at which it exits; one that does not exit in the
 // grace time is killed.
