@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,11 +18,16 @@ import (
 // http2Dialer gives each slot a stream of a shared HTTP/2 connection. The loop
 // speaks HTTP/1.1, as it does to all: a translator stands between.
 type http2Dialer struct {
-	scheme     string
-	transports []*http.Transport // by target
+	pools []*pool // by target
+}
 
-	mu     sync.Mutex
-	shared [][]*sharedConn // by target
+// pool holds the connections to one target. It is locked while one is made: the
+// slots that wait for it are to share it.
+type pool struct {
+	scheme    string
+	transport *http.Transport
+	mu        sync.Mutex
+	shared    []*sharedConn
 }
 
 // sharedConn is a connection and how many slots have a stream on it.
@@ -35,9 +41,9 @@ type sharedConn struct {
 const mostStreams = 100
 
 func newHTTP2Dialer(targets []Target, t Transport) *http2Dialer {
-	d := &http2Dialer{scheme: "http", shared: make([][]*sharedConn, len(targets))}
+	d, scheme := &http2Dialer{}, "http"
 	if t.TLS {
-		d.scheme = "https"
+		scheme = "https"
 	}
 	for i := range targets {
 		target := &targets[i]
@@ -51,7 +57,7 @@ func newHTTP2Dialer(targets []Target, t Transport) *http2Dialer {
 		} else {
 			own.Protocols.SetUnencryptedHTTP2(true)
 		}
-		d.transports = append(d.transports, own)
+		d.pools = append(d.pools, &pool{scheme: scheme, transport: own})
 	}
 	return d
 }
@@ -78,66 +84,62 @@ const noProtocol = "tls: no application protocol"
 var errNoHTTP2 = &Unfit{"the service does not speak HTTP/2: it did not agree to h2 (ALPN); ask for HTTP/1.1"}
 
 func (d *http2Dialer) dial(ctx context.Context, _, target int) (net.Conn, error) {
-	shared, err := d.join(ctx, target)
+	p := d.pools[target]
+	shared, err := p.join(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ours, theirs := net.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &translator{in: bufio.NewReader(theirs), out: bufio.NewWriterSize(theirs, 16<<10), dialer: d, target: target, shared: shared}
+	t := &translator{in: bufio.NewReader(theirs), out: bufio.NewWriterSize(theirs, 16<<10), pool: p, shared: shared}
 	go func() {
 		t.serve(ctx)
 		theirs.Close()
-		d.part(t.shared, target)
+		p.part(t.shared)
 	}()
 	return &streamConn{Conn: ours, cancel: cancel}, nil
 }
 
-// join takes a place on a connection to a target, and makes one where all are
-// full.
-func (d *http2Dialer) join(ctx context.Context, target int) (*sharedConn, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, s := range d.shared[target] {
+// join takes a place on a connection, and makes one where all are full.
+func (p *pool) join(ctx context.Context) (*sharedConn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.shared {
 		if s.used < s.holds && s.conn.Err() == nil {
 			s.used++
 			return s, nil
 		}
 	}
-	conn, err := d.transports[target].NewClientConn(ctx, d.scheme, "target:1") // which is dialed is known by now
+	conn, err := p.transport.NewClientConn(ctx, p.scheme, "target:1") // which is dialed is known by now
 	if err != nil {
 		return nil, err
 	}
 	s := &sharedConn{conn: conn, used: 1, holds: max(1, min(mostStreams, conn.Available()))}
-	d.shared[target] = append(d.shared[target], s)
+	p.shared = append(p.shared, s)
 	return s, nil
 }
 
 // move gives up a place on a connection that has turned out to carry fewer streams
 // than were supposed before its settings came, and takes one on another.
-func (d *http2Dialer) move(ctx context.Context, from *sharedConn, target int) (*sharedConn, error) {
-	d.mu.Lock()
+func (p *pool) move(ctx context.Context, from *sharedConn) (*sharedConn, error) {
+	p.mu.Lock()
 	from.holds = min(from.holds, max(1, from.conn.InFlight()))
-	d.mu.Unlock()
-	to, err := d.join(ctx, target)
+	p.mu.Unlock()
+	to, err := p.join(ctx)
 	if err == nil {
-		d.part(from, target)
+		p.part(from)
 	}
 	return to, err
 }
 
 // part gives the place back; the last one ends the connection.
-func (d *http2Dialer) part(s *sharedConn, target int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (p *pool) part(s *sharedConn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if s.used--; s.used > 0 {
 		return
 	}
-	for i, one := range d.shared[target] {
-		if one == s {
-			d.shared[target] = append(d.shared[target][:i], d.shared[target][i+1:]...)
-		}
-	}
+	p.shared = slices.DeleteFunc(p.shared, func(one *sharedConn) bool { return one == s })
 	s.conn.Close()
 }
 
@@ -158,8 +160,7 @@ func (c *streamConn) Close() error {
 type translator struct {
 	in     *bufio.Reader
 	out    *bufio.Writer
-	dialer *http2Dialer
-	target int
+	pool   *pool
 	shared *sharedConn
 }
 
@@ -178,13 +179,13 @@ func (t *translator) serve(ctx context.Context) {
 
 func (t *translator) exchange(r *http.Request) error {
 	for t.shared.conn.Reserve() != nil {
-		shared, err := t.dialer.move(r.Context(), t.shared, t.target)
+		shared, err := t.pool.move(r.Context(), t.shared)
 		if err != nil {
 			return err
 		}
 		t.shared = shared
 	}
-	r.RequestURI, r.URL.Scheme, r.URL.Host = "", t.dialer.scheme, r.Host
+	r.RequestURI, r.URL.Scheme, r.URL.Host = "", t.pool.scheme, r.Host
 	if _, named := r.Header["User-Agent"]; !named {
 		r.Header["User-Agent"] = nil // none, as over HTTP/1.1
 	}
