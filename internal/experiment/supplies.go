@@ -22,33 +22,37 @@ const largestBody = 32 << 20
 // names count from dir, and variables of the environment. What is missing is an
 // error that names it.
 func (e *Experiment) Gather(dir string, getenv func(string) string) error {
+	files := map[string][]byte{} // what several cells send is read, and kept, once
 	for i := range e.Cells {
 		l := &e.Cells[i].Load
-		for j := range l.Mix {
-			if err := l.Mix[j].gather(dir, getenv); err != nil {
-				return err
-			}
-		}
 		if l.Benchmark {
 			continue
 		}
-		if err := l.Request.gather(dir, getenv); err != nil {
+		for j := range l.Mix {
+			if err := l.Mix[j].gather(dir, getenv, files); err != nil {
+				return err
+			}
+		}
+		if err := l.Request.gather(dir, getenv, files); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Request) gather(dir string, getenv func(string) string) error {
+func (r *Request) gather(dir string, getenv func(string) string, files map[string][]byte) error {
 	if name := r.BodyFile; name != "" {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		body, err := readBody(name)
-		if err != nil {
-			return fmt.Errorf("request %s %s: read body_file: %w", r.Method, r.Path, err)
+		if files[name] == nil {
+			body, err := readBody(name)
+			if err != nil {
+				return fmt.Errorf("request %s %s: read body_file: %w", r.Method, r.Path, err)
+			}
+			files[name] = body
 		}
-		r.Supplies.Body = body
+		r.Supplies.Body = files[name]
 	}
 	if r.Auth == nil {
 		return nil

@@ -53,7 +53,8 @@ func requests(l *experiment.Load) []protocol.Request {
 			if one.Headers == nil {
 				one.Headers = map[string]string{}
 			}
-			one.Headers["Authorization"] = r.Supplies.Authorization
+			// Letters, whatever braces are in it.
+			one.Headers["Authorization"] = strings.ReplaceAll(r.Supplies.Authorization, "{{", `{{"{{"}}`)
 		}
 		if r.Check != nil {
 			one.Check = &protocol.Check{Status: r.Check.Status, Contains: r.Check.Contains}

@@ -119,8 +119,10 @@ func hostOf(requests []protocol.Request) string {
 	for _, r := range requests {
 		for name, value := range r.Headers {
 			if strings.EqualFold(name, "Host") {
-				host, _, _ := strings.Cut(value, ":")
-				return host
+				if host, _, err := net.SplitHostPort(value); err == nil {
+					return host
+				}
+				return value
 			}
 		}
 	}

@@ -34,6 +34,7 @@ type pool struct {
 type sharedConn struct {
 	conn        *http.ClientConn
 	used, holds int
+	full        bool // it has refused a stream
 }
 
 // mostStreams is what a connection carries at most, whatever the server allows: a
@@ -105,7 +106,7 @@ func (p *pool) join(ctx context.Context) (*sharedConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.shared {
-		if s.used < s.holds && s.conn.Err() == nil {
+		if s.used < s.holds && !s.full && s.conn.Err() == nil {
 			s.used++
 			return s, nil
 		}
@@ -120,10 +121,11 @@ func (p *pool) join(ctx context.Context) (*sharedConn, error) {
 }
 
 // move gives up a place on a connection that has turned out to carry fewer streams
-// than were supposed before its settings came, and takes one on another.
+// than were supposed before its settings came, or that is stuck, and takes one on
+// another.
 func (p *pool) move(ctx context.Context, from *sharedConn) (*sharedConn, error) {
 	p.mu.Lock()
-	from.holds = min(from.holds, max(1, from.conn.InFlight()))
+	from.full = true
 	p.mu.Unlock()
 	to, err := p.join(ctx)
 	if err == nil {
@@ -179,6 +181,9 @@ func (t *translator) serve(ctx context.Context) {
 
 func (t *translator) exchange(r *http.Request) error {
 	for t.shared.conn.Reserve() != nil {
+		if err := r.Context().Err(); err != nil {
+			return err
+		}
 		shared, err := t.pool.move(r.Context(), t.shared)
 		if err != nil {
 			return err

@@ -87,7 +87,7 @@ func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, 
 		dropAt:   never,
 	}
 	l.source.due = never
-	l.source.thinks = thinker{mean: plan.Think, random: l.mix.values.Random}
+	l.source.thinks = thinker{mean: plan.Think, random: rand.New(rand.NewPCG(plan.Seed^ofThought, uint64(share)))}
 	l.from, _ = plan.place(plan.Load, share)
 	return l
 }
@@ -100,7 +100,7 @@ func (l *loop) run() {
 			l.settle()
 		}
 		l.awaits = l.wakeAt()
-		n := l.port.wait(l.events, l.awaits, l.awaits == l.source.due)
+		n := l.port.wait(l.events, l.awaits, l.awaits == l.source.next())
 		l.tick()
 		// Connections that have closed come first, so that no request is
 		// given to one that is known to be gone.

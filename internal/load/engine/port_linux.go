@@ -198,11 +198,13 @@ func (p *epollPort) wait(events []event, until time.Duration, exact bool) int {
 	return filled
 }
 
-// quiet stops the bell. What it was rung for is looked for after every wait.
+// quiet stops the bell, and only then lets it be rung again: the other way round
+// this reading could take a ring that was to come. What it was rung for is looked
+// for after every wait.
 func (p *epollPort) quiet() {
 	var count [8]byte
-	p.rung.Store(false)
 	_, _ = unix.Read(p.bell, count[:])
+	p.rung.Store(false)
 }
 
 // A thread that sleeps until a moment wakes up some 10 to 100 us after it, the

@@ -49,6 +49,10 @@ func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, err
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()
 		var wrong *tls.CertificateVerificationError
+		var plain tls.RecordHeaderError
+		if errors.As(err, &plain) {
+			return nil, &Unfit{"the service does not speak TLS: it answered with something else; ask without it"}
+		}
 		if errors.As(err, &wrong) {
 			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %v; where that is as it should be, say insecure", wrong.Err)}
 		}

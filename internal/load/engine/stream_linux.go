@@ -100,8 +100,8 @@ func (l *line) connect(ctx context.Context, target int) {
 	l.mu.Lock()
 	switch {
 	case err == nil && l.closed:
-		conn.Close()
 		l.mu.Unlock()
+		part(conn, true)
 		return
 	case err != nil:
 		l.dialed = l.port.refused(err)
@@ -242,12 +242,18 @@ func (p *streamPort) close(slot int32, abruptly bool) {
 // farewell is how long a connection may take to end.
 const farewell = time.Second
 
+// part ends a connection. TLS gives its last words a deadline of its own: what is
+// below it is closed under it.
 func part(conn net.Conn, abruptly bool) {
-	conn.SetDeadline(time.Now().Add(farewell))
-	if below, ok := conn.(interface{ NetConn() net.Conn }); ok && abruptly {
-		if tcp, ok := below.NetConn().(*net.TCPConn); ok {
-			tcp.SetLinger(0)
-			tcp.Close()
+	if over, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		below := over.NetConn()
+		if abruptly {
+			if tcp, ok := below.(*net.TCPConn); ok {
+				tcp.SetLinger(0)
+			}
+			below.Close()
+		} else {
+			defer time.AfterFunc(farewell, func() { below.Close() }).Stop()
 		}
 	}
 	conn.Close()

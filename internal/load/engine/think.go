@@ -14,6 +14,10 @@ type thinker struct {
 	random *rand.Rand
 }
 
+// ofThought sets what is drawn here apart from what else is drawn from the seed:
+// when a user thinks depends on the answers, what is sent must not.
+const ofThought = 0x7468696e6b
+
 // longestThought bounds what is drawn, in means: the exponential distribution has
 // no end, and one in a million is longer than 14 of them.
 const longestThought = 20

@@ -108,7 +108,7 @@ func TestTransports(t *testing.T) {
 				body, err := io.ReadAll(r.Body)
 				switch r.URL.Path {
 				case "/echo":
-					if err != nil || len(body) != len(big) || r.ContentLength != int64(len(big)) {
+					if r.Method == http.MethodPost && (err != nil || len(body) != len(big) || r.ContentLength != int64(len(big))) {
 						wrong.Add(1)
 					}
 					w.Write(body)
@@ -121,6 +121,9 @@ func TestTransports(t *testing.T) {
 					w.WriteHeader(http.StatusNoContent)
 				case "/missing":
 					http.Error(w, "no", http.StatusNotFound)
+				}
+				if r.Method == http.MethodHead {
+					return
 				}
 				if r.Host != "example.com" || r.Header.Get("X-A") != "1" || r.UserAgent() != "" {
 					wrong.Add(1)
@@ -138,11 +141,10 @@ func TestTransports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			head := int64(240 / 6) // about so many have an empty body at /echo
 			if sum.Ended() != 240 || sum.Good+sum.status[404] != 240 || sum.status[404] < 15 {
 				t.Errorf("ended %d, good %d, 404 %d, cut %d, malformed %d, refused %d, timeouts %d", sum.Ended(), sum.Good, sum.status[404], sum.Cut, sum.Malformed, sum.Refused, sum.Timeouts)
 			}
-			if w := wrong.Load(); w > 2*head {
+			if w := wrong.Load(); w != 0 {
 				t.Errorf("%d requests came otherwise than they were sent", w)
 			}
 			want := "HTTP/1.1"
@@ -186,9 +188,9 @@ func TestTransportsThatFail(t *testing.T) {
 				t.Errorf("%d of 20 were cut, %d good: %v", sum.Cut, sum.Good, err)
 			}
 			p := planOf(t, target, way.transport, 8, wire.Request{Path: "/never"})
-			p.Timeout = 300 * time.Millisecond
-			if sum, err = ran(t, p); err != nil || sum.Timeouts != 8 {
-				t.Errorf("%d of 8 timed out: %v", sum.Timeouts, err)
+			p.Timeout = time.Second // to connect, too: a machine that stands still then refuses
+			if sum, err = ran(t, p); err != nil || sum.Timeouts == 0 || sum.Timeouts+sum.Refused != 8 {
+				t.Errorf("%d of 8 timed out, %d were refused: %v", sum.Timeouts, sum.Refused, err)
 			}
 			p = planOf(t, Target{Addr: netip.MustParseAddrPort("127.0.0.1:1")}, way.transport, 8, wire.Request{})
 			if target.Socket != "" {
@@ -227,6 +229,18 @@ func TestAServiceWithoutHTTP2(t *testing.T) {
 	}
 }
 
+// Nor is one without TLS taken for one that refuses connections.
+func TestAServiceWithoutTLS(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(s.Close)
+	target := Target{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com"}
+	for _, way := range ways[:2] {
+		if _, err := ran(t, planOf(t, target, way.transport, 10, wire.Request{})); err == nil || !strings.Contains(err.Error(), "does not speak TLS") {
+			t.Errorf("%s: %v", way.name, err)
+		}
+	}
+}
+
 // Slots share connections of HTTP/2, as many as a service allows streams on one.
 func TestStreamsShareConnections(t *testing.T) {
 	var conns atomic.Int64
@@ -248,7 +262,7 @@ func TestStreamsShareConnections(t *testing.T) {
 	if err != nil || sum.Good != 200 {
 		t.Fatalf("%d good: %v", sum.Good, err)
 	}
-	if n := conns.Load(); n < 2 || n > 8 {
+	if n := conns.Load(); n < 2 || n > 7 {
 		t.Errorf("8 slots have %d connections; want 2, of 4 streams each", n)
 	}
 }
