@@ -62,6 +62,7 @@ type trial struct {
 	counted  []counted
 	busy     []busy // frames in which the agents waited for a CPU
 	hosts    []hosted
+	medians  []median
 }
 
 // New returns a builder for a cell of a service. The period is that of its CPU
@@ -139,6 +140,9 @@ func (b *Builder) client(t *trial, f *signals.Frame) {
 		b.latency.Merge(f.Client.Latency)
 		b.own.Merge(f.Client.Service)
 	}
+	if f.Client.Service.Count() >= telling {
+		t.medians = append(t.medians, median{f.End, int64(f.Client.Service.Quantile(0.5))})
+	}
 	if f.Phase == signals.Measure {
 		t.measured, t.measures = min(t.measured, f.Start), true
 	}
@@ -166,6 +170,7 @@ func (b *Builder) Merge(o *Builder) {
 		t.measures = t.measures || more.measures
 		t.counted, t.busy = append(t.counted, more.counted...), append(t.busy, more.busy...)
 		t.hosts = append(t.hosts, more.hosts...)
+		t.medians = append(t.medians, more.medians...)
 	}
 	b.latency.Merge(o.latency)
 	b.own.Merge(o.own)

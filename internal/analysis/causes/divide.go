@@ -79,8 +79,8 @@ func (d *division) before(own int64) {
 }
 
 // after gives away the rest: to the dependency, and to what comes after it.
-// typical is what a request of the cell usually takes, of done - sent. What it
-// usually waits for the dependency is part of both.
+// typical is what a request took before the neighbours came, of done - sent. What
+// it usually waits for the dependency is part of both.
 func (d *division) after(own, typical int64, calls *calls) {
 	waited, usual := calls.match(d)
 	d.take(dependency, min(waited, d.free.within(d.request.Sent, d.request.Done)))

@@ -157,3 +157,25 @@ func (g *ground) lost(c cause, from, to int64) int64 {
 	}
 	return min(int64(all), g.episodes[c].within(from, to))
 }
+
+// median is that of done - sent in a client's frame.
+type median struct{ at, ns int64 }
+
+// telling is how many requests of a frame tell its median.
+const telling = 20
+
+// usual is what a request usually took just before a moment, at most what it
+// took in the whole of the cell: where a queue stands for most of a trial, the
+// cell's own median lies in it.
+func (t *trial) usual(moment, typical int64) int64 {
+	var last median
+	for _, m := range t.medians {
+		if m.at <= moment && (m.at > last.at || m.at == last.at && m.ns > last.ns) {
+			last = m
+		}
+	}
+	if last.at == 0 {
+		return typical
+	}
+	return min(typical, last.ns)
+}

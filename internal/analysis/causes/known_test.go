@@ -57,6 +57,8 @@ func TestOneKnownCause(t *testing.T) {
 			func(s *simulated) { s.hogged = every(10*time.Second, 2*time.Second, s.length) }},
 		{"hog outside, that comes and goes within frames", neighbours, func(s *simulated) { s.rate = 300 },
 			func(s *simulated) { s.hogged = every(10400*msec, 2*time.Second, s.length) }},
+		{"hog outside, its queue stands for most of the trial", neighbours, func(s *simulated) { s.length, s.rate = 7*time.Second, 400 },
+			func(s *simulated) { s.hogged = every(2*time.Second, 2*time.Second, 3*time.Second) }},
 		{"OOM restart", restart, nil, func(s *simulated) { s.down = every(25*time.Second, 1200*msec, s.length) }},
 		{"OOM restart, connections cut", restart, nil, func(s *simulated) { s.timeout, s.down = 0, every(25*time.Second, 1200*msec, s.length) }},
 		{"OOM restart, busy service", restart, func(s *simulated) { s.rate = 400 },

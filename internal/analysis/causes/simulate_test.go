@@ -330,7 +330,7 @@ func (s *simulated) frames(o *outcome) []*signals.Frame {
 	for i := range frames {
 		f := signals.Frame{Trial: 1, Seq: i, Phase: signals.Measure, Start: simStart + int64(i)*simFrame, End: simStart + int64(i+1)*simFrame}
 		client, host, wait := f, f, f
-		clients[i] = &signals.Client{}
+		clients[i] = &signals.Client{Latency: signals.NewHistogram(), Service: signals.NewHistogram()}
 		waits[i] = &signals.Waits{Bounds: s.bounds, Counts: make([]int64, len(s.bounds)+1)}
 		client.Client = clients[i]
 		host.Host = &signals.Host{CPUs: 2, Idle: 1.2, Services: 0.5}
@@ -342,13 +342,11 @@ func (s *simulated) frames(o *outcome) []*signals.Frame {
 			out = append(out, &wait)
 		}
 	}
-	// Histograms are merged over all frames, so that one frame may hold all.
-	clients[0].Latency, clients[0].Service = signals.NewHistogram(), signals.NewHistogram()
 	in := func(at int64) int { return min(int(at/simFrame), frames-1) }
 	for _, j := range o.jobs {
 		clients[in(j.intended)].Intended++
-		clients[0].Latency.Record(time.Duration(j.done - j.intended))
-		clients[0].Service.Record(time.Duration(j.done - j.sent))
+		clients[in(j.done)].Latency.Record(time.Duration(j.done - j.intended))
+		clients[in(j.done)].Service.Record(time.Duration(j.done - j.sent))
 	}
 	for _, j := range o.calls {
 		w := waits[in(j.done)]

@@ -67,7 +67,7 @@ func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]
 		}
 		slices.SortStableFunc(here, func(x, y *division) int { return cmp.Compare(y.left, x.left) })
 		for _, d := range here {
-			d.after(int64(own), int64(typical), calls)
+			d.after(int64(own), t.usual(d.since[neighbours], int64(typical)), calls)
 		}
 		tail = append(tail, here...)
 		requests = requests[n:]
