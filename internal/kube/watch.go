@@ -1,0 +1,147 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Watch gives each object that a selector chooses as it is now (as ADDED), and
+// then every change of one: ADDED, MODIFIED or DELETED. A server that ends the
+// stream, as they do after some minutes, or that cannot be asked for a while, is
+// asked again, and what is there is then given again as ADDED, so that one that
+// went in between is not told: who must know lists. It goes on until ctx ends,
+// whose error it gives, or until each gives an error, or the server refuses.
+func (k Kind[T]) Watch(ctx context.Context, c *Client, selector string, each func(change watch.EventType, o *T) error) error {
+	for wait := patience(0); ; wait.sleep(ctx) {
+		all, version, err := k.list(ctx, c, selector)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if refused(err) {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		for i := range all {
+			if err := each(watch.Added, &all[i]); err != nil {
+				return err
+			}
+		}
+		began := time.Now()
+		err = k.follow(ctx, c, selector, version, each)
+		var own *eachError
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &own):
+			return own.err
+		case refused(err):
+			return err
+		case time.Since(began) > time.Minute:
+			wait = 0
+		}
+	}
+}
+
+// refused tells whether asking again is of no use.
+func refused(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsBadRequest(err)
+}
+
+// eachError is the caller's own.
+type eachError struct{ err error }
+
+func (e *eachError) Error() string { return e.err.Error() }
+
+// follow gives the changes since a version, until the stream ends.
+func (k Kind[T]) follow(ctx context.Context, c *Client, selector, version string, each func(watch.EventType, *T) error) error {
+	query := url.Values{"watch": {"true"}, "resourceVersion": {version}, "allowWatchBookmarks": {"true"}, "timeoutSeconds": {"300"}}
+	if selector != "" {
+		query.Set("labelSelector", selector)
+	}
+	answer, err := c.do(ctx, http.MethodGet, k.path(c, "", ""), query, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	events := json.NewDecoder(answer.Body)
+	for {
+		var event metav1.WatchEvent
+		if err := events.Decode(&event); err != nil {
+			return err
+		}
+		switch watch.EventType(event.Type) {
+		case watch.Added, watch.Modified, watch.Deleted:
+		case watch.Error: // "too old": what is there is listed again
+			return fmt.Errorf("watch %s: %s", k.Plural, event.Object.Raw)
+		default: // a bookmark
+			continue
+		}
+		o := new(T)
+		if err := json.Unmarshal(event.Object.Raw, o); err != nil {
+			return fmt.Errorf("watch %s: %w", k.Plural, err)
+		}
+		if err := each(watch.EventType(event.Type), o); err != nil {
+			return &eachError{err}
+		}
+	}
+}
+
+// patience is the wait before a server is asked again.
+type patience time.Duration
+
+func (p *patience) sleep(ctx context.Context) {
+	*p = min(max(2**p, patience(100*time.Millisecond)), patience(5*time.Second))
+	timer := time.NewTimer(time.Duration(*p))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// LogOptions say which part of a container's log is read.
+type LogOptions struct {
+	Container string
+	Follow    bool       // until the container ends
+	Previous  bool       // of the container before it was started again
+	Since     *time.Time // from then on, to the second
+	Times     bool       // each line begins with its time, RFC 3339 with nanoseconds
+	Last      int64      // lines; 0: all
+}
+
+// Logs reads a container's output. The caller closes it.
+func (c *Client) Logs(ctx context.Context, pod string, o LogOptions) (io.ReadCloser, error) {
+	query := url.Values{}
+	if o.Container != "" {
+		query.Set("container", o.Container)
+	}
+	for name, is := range map[string]bool{"follow": o.Follow, "previous": o.Previous, "timestamps": o.Times} {
+		if is {
+			query.Set(name, "true")
+		}
+	}
+	if o.Since != nil {
+		query.Set("sinceTime", o.Since.UTC().Format(time.RFC3339))
+	}
+	if o.Last > 0 {
+		query.Set("tailLines", strconv.FormatInt(o.Last, 10))
+	}
+	answer, err := c.do(ctx, http.MethodGet, Pods.path(c, pod, "log"), query, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, nil
+}
