@@ -1,14 +1,24 @@
 // Command millicore-agent makes traffic as the lab tells it: commands come in on
 // standard input, frames go out on standard output, both one JSON value a line.
 // It ends when its input does.
+//
+// With --conductor it dials the conductor of a run in a cluster instead, and
+// speaks the same protocol on each stream that it gets, until the run is over.
 package main
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
+	"syscall"
 
+	"github.com/millicore/millicore/internal/conductor/dial"
 	"github.com/millicore/millicore/internal/load/agent"
 )
 
@@ -17,13 +27,80 @@ import (
 // event loops undisturbed for some 30 MB.
 const garbage = 800
 
+// Exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+	exitKilled = 128 + int(syscall.SIGTERM) // a Job makes another pod for one that was evicted
+)
+
 func main() {
 	debug.SetGCPercent(garbage)
 	// An interrupt from the terminal goes to the lab too, which then ends the
 	// trial in good order.
 	signal.Ignore(os.Interrupt)
-	if err := agent.Serve(os.Stdin, os.Stdout); err != nil {
+	to, err := options(os.Args[1:], os.Getenv)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "millicore-agent:", err)
-		os.Exit(1)
+		os.Exit(exitUsage)
+	case to.Conductor == "":
+		err = agent.Serve(os.Stdin, os.Stdout)
+	default:
+		err = serve(to)
 	}
+	if err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "millicore-agent:", err)
+	if errors.Is(err, errKilled) {
+		os.Exit(exitKilled)
+	}
+	os.Exit(exitFailed)
+}
+
+var errKilled = errors.New("told to end")
+
+// serve makes traffic for a conductor until the run is over. It ends at once
+// when it is told to: what it has sent is the lab's to judge.
+func serve(to dial.Options) error {
+	ctx, end := context.WithCancelCause(context.Background())
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM)
+	go func() {
+		<-told
+		end(errKilled)
+	}()
+	note := func(err error) { fmt.Fprintf(os.Stderr, "millicore-agent: %v; it is tried again\n", err) }
+	return dial.Serve(ctx, to, note, func(stream net.Conn) error { return agent.Serve(stream, stream) })
+}
+
+// options reads the flags; without a conductor's there are none.
+func options(args []string, getenv func(string) string) (dial.Options, error) {
+	var o dial.Options
+	flags := flag.NewFlagSet("millicore-agent", flag.ContinueOnError)
+	flags.StringVar(&o.Conductor, "conductor", "", "`host:port` of the run's conductor; without it commands come in on standard input")
+	flags.StringVar(&o.CertFile, "certificate", "", "`file` with the conductor's certificate, PEM")
+	flags.StringVar(&o.TokenFile, "token-file", "", "`file` with the run's token")
+	index := flags.String("index", getenv("JOB_COMPLETION_INDEX"), "`number` of this agent, from 0 (default: $JOB_COMPLETION_INDEX)")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("%q is too much: there are only flags", flags.Arg(0))
+	}
+	if o.Conductor == "" {
+		return dial.Options{}, nil
+	}
+	if o.CertFile == "" || o.TokenFile == "" {
+		return o, errors.New("--conductor needs --certificate and --token-file")
+	}
+	n, err := strconv.ParseUint(*index, 10, 31)
+	if err != nil {
+		return o, fmt.Errorf("--index %q: want this agent's number, from 0", *index)
+	}
+	o.Path = fmt.Sprintf("/agent/%d", n)
+	return o, nil
 }

@@ -16,6 +16,7 @@ type Attempt struct {
 	Trial, Cell, Repeat, Attempt int
 	State                        State
 	Why                          string
+	Lost                         []int // agents that broke off in the middle of the load
 }
 
 // State of an attempt.
@@ -85,6 +86,14 @@ func New(e *experiment.Experiment, attempts []Attempt, steps ...signals.SearchSt
 		}
 	}
 	return b
+}
+
+// NoWindows says that nobody could see when replicas were throttled, but only
+// that they were: where one was, what that made of its tail is not known.
+func (b *Builder) NoWindows() {
+	for _, c := range b.cells {
+		c.noWindows = true
+	}
 }
 
 // Add takes one frame. Frames come in the order of the record; those of

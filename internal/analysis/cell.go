@@ -13,14 +13,15 @@ import (
 
 // cell gathers the counted trials of one cell.
 type cell struct {
-	exp     *experiment.Experiment
-	plan    *experiment.Cell
-	levels  *levels // nil: constant load
-	trials  []*trialTally
-	blocks  stats.Blocks // of a constant load, for intervals where trials are few
-	causes  *causes.Builder
-	skipped string             // why the service was not to be had; "": it was
-	slow    []signals.SlowLine // until it is known which of them are asked of
+	exp       *experiment.Experiment
+	plan      *experiment.Cell
+	levels    *levels // nil: constant load
+	trials    []*trialTally
+	blocks    stats.Blocks // of a constant load, for intervals where trials are few
+	causes    *causes.Builder
+	noWindows bool               // nobody saw when the service was throttled
+	skipped   string             // why the service was not to be had; "": it was
+	slow      []signals.SlowLine // until it is known which of them are asked of
 }
 
 // trialTally is one counted trial: all of it, and its levels.
@@ -117,8 +118,8 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		Vary: map[string]*string{}, Limits: limitsOf(c.plan), Load: c.load(),
 		Trials: len(c.trials), Requests: all.client.requests(),
 		RateRPS: all.client.rate(), Availability: all.client.availability(),
-		Errors: errorsOf(&all.client), CPU: cpuOf(&all.server), Memory: memoryOf(&whole.server),
-		WaitsMS: all.waits.summary(), Restarts: whole.server.restarts, Generator: generatorOf(all, c.generatorLimited(all)), Host: hostOf(&all.noise),
+		Errors: errorsOf(&all.client), CPU: cpuOf(&all.server), Replicas: all.server.scaled.summary(), Memory: memoryOf(&whole.server),
+		WaitsMS: all.waits.summary(), Restarts: whole.server.restarts, Generator: c.generator(all), Host: hostOf(&all.noise),
 		Steps: c.steps(), PerTrial: []TrialFigures{},
 	}
 	if held {
@@ -312,7 +313,9 @@ func (c *cell) flags(s *CellSummary, attempts []Attempt) []string {
 		}
 		flag("incomplete_trial", t.attempt.State == Partial)
 	}
+	flag(agentLostFlag, s.Generator.Lost > 0)
 	flag(searchDisturbed, c.upset() > 0)
+	flag(noWindowsFlag, c.noWindows && s.LatencyMS != nil && c.levels == nil && deref(s.CPU.ThrottledPeriods) > 0)
 	flag("lower_bound", s.Breaking != nil && s.Breaking.AtLeast && s.Breaking.LimitedBy != "")
 	flag("unsteady", c.levels == nil && !find && 2*c.drifts() > len(c.trials))
 	for _, d := range s.Dependencies {

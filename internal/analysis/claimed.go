@@ -94,7 +94,7 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 		}
 		all.merge(sums)
 	}
-	out.Generator.Limited = c.generatorLimited(all)
+	out.Generator = c.generator(all)
 	return out, true
 }
 

@@ -76,7 +76,15 @@ func limitsOf(c *experiment.Cell) LimitsSummary {
 		return &v
 	}
 	return LimitsSummary{CPUMillis: some(c.Limits.CPUMillis), MemoryBytes: some(c.Limits.Memory),
-		BurstMillis: some(c.Limits.BurstMillis), Replicas: c.Limits.Replicas}
+		BurstMillis: some(c.Limits.BurstMillis), Replicas: c.Limits.Replicas, MostReplicas: mostReplicas(c)}
+}
+
+// mostReplicas is how many there may be; 0: their number does not change.
+func mostReplicas(c *experiment.Cell) int {
+	if c.Service.Autoscale == nil {
+		return 0
+	}
+	return c.Service.Autoscale.Max
 }
 
 // load is what the cell's figures were measured under: for a search, the load
@@ -155,6 +163,9 @@ func generatorOf(t *tally, limited bool) GeneratorSummary {
 	}
 	if t.noise.runWaitKnown {
 		out.RunWaitCores = over(&t.noise.runWait, ptr(t.client.seconds()))
+	}
+	if t.noise.throttledKnown {
+		out.ThrottledShare = over(&t.noise.throttled, &t.noise.clientSeconds)
 	}
 	return out
 }

@@ -12,16 +12,18 @@ import (
 // Noise adds up, over the measured frames of a trial, what does not come from
 // the service.
 type Noise struct {
-	hostSeconds   float64 // covered by host halves
-	foreign       float64 // core seconds
-	idle          float64
-	steal         float64
-	cpus          int
-	clientSeconds float64 // covered by client halves, summed over agents
-	runWait       float64
-	runWaitKnown  bool
-	lag           *signals.Histogram
-	latency       *signals.Histogram
+	hostSeconds    float64 // covered by host halves
+	foreign        float64 // core seconds
+	idle           float64
+	steal          float64
+	cpus           int
+	clientSeconds  float64 // covered by client halves, summed over agents
+	runWait        float64
+	runWaitKnown   bool
+	throttled      float64 // seconds, by the agents' own CPU limit
+	throttledKnown bool
+	lag            *signals.Histogram
+	latency        *signals.Histogram
 }
 
 // Add takes a frame; those outside the measured part are passed over.
@@ -42,6 +44,10 @@ func (n *Noise) Add(f *signals.Frame) {
 		if f.Client.RunWait != nil {
 			n.runWaitKnown = true
 			n.runWait += *f.Client.RunWait
+		}
+		if f.Client.Throttled != nil {
+			n.throttledKnown = true
+			n.throttled += *f.Client.Throttled
 		}
 		n.histograms()
 		n.lag.Merge(f.Client.SendLag)
@@ -65,6 +71,8 @@ func (n *Noise) Merge(o *Noise) {
 	n.clientSeconds += o.clientSeconds
 	n.runWait += o.runWait
 	n.runWaitKnown = n.runWaitKnown || o.runWaitKnown
+	n.throttled += o.throttled
+	n.throttledKnown = n.throttledKnown || o.throttledKnown
 	n.histograms()
 	n.lag.Merge(o.lag)
 	n.latency.Merge(o.latency)
@@ -151,7 +159,7 @@ func (n *Noise) flags() []string {
 		word string
 		when bool
 	}{{"busy_neighbour", by&search.Neighbour != 0}, {"busy_hypervisor", by&search.Hypervisor != 0},
-		{"cpu_stolen", n.stolen()}, {"agent_waited", n.AgentWaited() != ""}, {"low_idle", n.lowIdle()}} {
+		{"cpu_stolen", n.stolen()}, {"agent_waited", n.AgentWaited() != ""}, {agentThrottledFlag, n.agentThrottled()}, {"low_idle", n.lowIdle()}} {
 		if one.when {
 			words = append(words, one.word)
 		}

@@ -177,6 +177,9 @@ func (o *Observed) limited() string {
 		return ""
 	}
 	n := &o.tally.noise
+	if n.agentThrottled() { // its latencies are in part its own, whatever limits the service
+		return ByGenerator
+	}
 	lagged := n.Limited() && n.lag.Above(signals.LateLag) >= fewLate
 	if (lagged || o.lagMisses()) && o.inTime() { // it is the lag alone that misses the objective
 		return ByGenerator
@@ -205,6 +208,9 @@ func (o *Observed) weakness(by string) string {
 	n := &o.tally.noise
 	if by == ByHost {
 		return fmt.Sprintf("%.2f cores of %d were idle", n.idle/n.hostSeconds, n.cpus)
+	}
+	if n.agentThrottled() {
+		return n.throttledText()
 	}
 	if !n.Limited() {
 		return fmt.Sprintf("the agent's threads waited %.2g s in each second for a CPU", n.runWait/n.clientSeconds)

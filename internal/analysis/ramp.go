@@ -47,6 +47,7 @@ func (c *cell) ramped(steps []Step) *BreakingPoint {
 		b.LimitedBy, b.Evidence = why.by, why.evidence
 	}
 	c.widen(b)
+	c.withoutThem(b)
 	return b
 }
 

@@ -87,6 +87,10 @@ func (s *searched) result() search.Result {
 	machine := search.New(SearchConfig(s.exp, s.plan))
 	for i := range s.steps {
 		step := &s.steps[i]
+		if step.Lost != "" {
+			machine.Lost(step.Lost)
+			break
+		}
 		if next, ok := machine.Next(); !ok || next.Load != step.Load || string(next.Stage) != step.Stage {
 			machine.Took(s.taken(step)) // by another version of the search
 		}
@@ -226,6 +230,9 @@ func (s *searched) bounded() (by, evidence string) {
 		default:
 			all.tally.merge(step.window.tally)
 		}
+	}
+	if n := len(s.steps); n > 0 && s.steps[n-1].Lost != "" { // whatever else there was, this ended it
+		return ByGenerator, s.steps[n-1].Lost
 	}
 	if by == "" {
 		return "", ""

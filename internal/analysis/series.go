@@ -53,7 +53,7 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 		if f.Of == b.plan.Service.Name {
 			m.memory = higher(m.memory, f.Server.Memory)
 		}
-	case f.Waits != nil:
+	case f.Waits != nil, f.Scale != nil:
 		m.frames.add(asMeasured(f), b.plan.Service.Name)
 	case f.Host != nil:
 		m.host = f.Host
@@ -120,6 +120,9 @@ func (b *seriesBuilder) point(m *moment) Point {
 	}
 	p.CPU, p.CPUOfLimit = t.server.cores(), t.server.ofLimit()
 	p.Throttled = t.server.throttledShare()
+	if r := t.server.scaled.summary(); r != nil {
+		p.Replicas = &r.Mean
+	}
 	if t.server.throttled != nil && t.server.throttledPeriods != nil && *t.server.throttledPeriods > 0 {
 		p.ThrottledMS = ptr(*t.server.throttled * 1000 / float64(*t.server.throttledPeriods))
 	}

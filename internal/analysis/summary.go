@@ -47,6 +47,7 @@ type CellSummary struct {
 	ServiceMS    *Quantiles            `json:"service_ms"`
 	Errors       ErrorCounts           `json:"errors"`
 	CPU          CPUSummary            `json:"cpu"`
+	Replicas     *ReplicasSummary      `json:"replicas,omitempty"` // where the platform tells their number over time
 	Memory       MemorySummary         `json:"memory"`
 	WaitsMS      *WaitsSummary         `json:"waits_ms"` // null: the service was not asked, or did not wait
 	Restarts     *int64                `json:"restarts"`
@@ -70,7 +71,16 @@ type LimitsSummary struct {
 	CPUMillis   *int64 `json:"cpu_millis"`
 	MemoryBytes *int64 `json:"memory_bytes"`
 	BurstMillis *int64 `json:"burst_millis"`
-	Replicas    int    `json:"replicas"`
+	Replicas    int    `json:"replicas"` // at first
+	// MostReplicas is how many there may be; 0: their number does not change.
+	MostReplicas int `json:"most_replicas,omitempty"`
+}
+
+// ReplicasSummary is how many replicas there were in the measured part.
+type ReplicasSummary struct {
+	Least int     `json:"least"`
+	Most  int     `json:"most"`
+	Mean  float64 `json:"mean"`
 }
 
 type LoadSummary struct {
@@ -166,7 +176,11 @@ type GeneratorSummary struct {
 	Cores        *float64 `json:"cores"`
 	SendLagP99US *float64 `json:"send_lag_p99_us"`
 	RunWaitCores *float64 `json:"run_wait_cores"` // seconds waited for a CPU, a second
-	Limited      bool     `json:"limited"`        // its figures are lower bounds
+	// ThrottledShare is throttled by the agents' own CPU limit, as a share of their
+	// time; null: not measured.
+	ThrottledShare *float64 `json:"throttled_share,omitempty"`
+	Lost           int      `json:"lost_agents,omitempty"` // that broke off under load, over all trials
+	Limited        bool     `json:"limited"`               // its figures are lower bounds
 }
 
 type HostSummary struct {
@@ -252,17 +266,18 @@ type Point struct {
 	P50          *float64 `json:"p50"` // ms
 	P99          *float64 `json:"p99"`
 	P999         *float64 `json:"p999"`
-	Availability *float64 `json:"availability"` // percent
-	CPU          *float64 `json:"cpu"`          // cores, all replicas
-	CPUOfLimit   *float64 `json:"cpu_of_limit"` // 0..1
-	Memory       *float64 `json:"memory"`       // bytes, the largest replica
-	MemoryLimit  *float64 `json:"memory_limit"` // bytes
-	Throttled    *float64 `json:"throttled"`    // share of periods, 0..1
-	ThrottledMS  *float64 `json:"throttled_ms"` // per throttled period and replica
-	AgentCPU     *float64 `json:"agent_cpu"`    // cores
-	Idle         *float64 `json:"idle"`         // cores
-	Foreign      *float64 `json:"foreign"`      // cores
-	WaitP50      *float64 `json:"wait_p50"`     // ms that the service says it waited for its dependency
+	Availability *float64 `json:"availability"`       // percent
+	CPU          *float64 `json:"cpu"`                // cores, all replicas
+	CPUOfLimit   *float64 `json:"cpu_of_limit"`       // 0..1
+	Replicas     *float64 `json:"replicas,omitempty"` // that serve
+	Memory       *float64 `json:"memory"`             // bytes, the largest replica
+	MemoryLimit  *float64 `json:"memory_limit"`       // bytes
+	Throttled    *float64 `json:"throttled"`          // share of periods, 0..1
+	ThrottledMS  *float64 `json:"throttled_ms"`       // per throttled period and replica
+	AgentCPU     *float64 `json:"agent_cpu"`          // cores
+	Idle         *float64 `json:"idle"`               // cores
+	Foreign      *float64 `json:"foreign"`            // cores
+	WaitP50      *float64 `json:"wait_p50"`           // ms that the service says it waited for its dependency
 	WaitP99      *float64 `json:"wait_p99"`
 	WaitMean     *float64 `json:"wait_mean"`
 	// Dependencies are those that were seen, by name.

@@ -39,9 +39,9 @@ func (c *cell) tells(t *trialTally, f *signals.Frame) bool {
 }
 
 // tail divides the slow tail over its causes; nil where no level of load was
-// held, or no slow request was kept.
+// held, no slow request was kept, or nobody saw the service's throttling.
 func (c *cell) tail(all *tally, held bool) *Causes {
-	if !held || c.levels != nil || all.client.latency.Count() == 0 {
+	if !held || c.levels != nil || all.client.latency.Count() == 0 || c.unseen(all) {
 		return nil
 	}
 	for _, t := range c.trials {

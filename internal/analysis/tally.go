@@ -141,6 +141,8 @@ type serverSums struct {
 	oomKills         *int64
 	restarts         *int64
 
+	scaled scaled // where their number changes
+
 	at  int   // seq of the interval that came last
 	now int64 // what the replicas seen of it have in memory, in bytes
 }
@@ -201,6 +203,15 @@ func (s *serverSums) merge(o *serverSums) {
 	s.memoryUsed = higher(s.memoryUsed, o.memoryUsed)
 	s.memoryTogether = higher(s.memoryTogether, o.memoryTogether)
 	s.memoryLimit = higher(s.memoryLimit, o.memoryLimit)
+	s.scaled.merge(&o.scaled)
+}
+
+// count is how many replicas there were, on average where their number changed.
+func (s *serverSums) count() float64 {
+	if r := s.scaled.summary(); r != nil {
+		return r.Mean
+	}
+	return float64(len(s.replicas))
 }
 
 // cores used by all replicas together.
@@ -208,7 +219,7 @@ func (s *serverSums) cores() *float64 {
 	if s.cpu == nil || s.seconds == 0 {
 		return nil
 	}
-	return ptr(*s.cpu / s.seconds * float64(len(s.replicas)))
+	return ptr(*s.cpu / s.seconds * s.count())
 }
 
 // limitCores is the limit of all replicas together; nil: none.
@@ -216,7 +227,7 @@ func (s *serverSums) limitCores() *float64 {
 	if s.limit == nil {
 		return nil
 	}
-	return ptr(*s.limit * float64(len(s.replicas)))
+	return ptr(*s.limit * s.count())
 }
 
 func (s *serverSums) ofLimit() *float64 { return over(s.cores(), s.limitCores()) }
@@ -242,6 +253,8 @@ func (t *tally) add(f *signals.Frame, service string) {
 		t.of(f.Of, service).add(f)
 	case f.Waits != nil && f.Of == service && f.Phase == signals.Measure:
 		t.waits.add(f.Waits)
+	case f.Scale != nil && f.Phase == signals.Measure:
+		t.of(f.Of, service).scaled.add(f)
 	}
 	t.noise.Add(f)
 }

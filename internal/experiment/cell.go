@@ -14,6 +14,7 @@ type cellReader struct {
 	names    []string             // in vary
 	values   map[string]varyValue // of those that the cell's service uses
 	interval time.Duration        // length of a frame; 0: not known, as it was wrong
+	limits   map[string]bool      // by name, as of LimitVars: whether what is read has the limit; nil: not known, as it was wrong
 	failed   bool                 // something of the section being read does not fit, and was reported
 }
 
@@ -94,8 +95,12 @@ func (c *cellReader) launched(l *launched, late []string) string {
 		if slices.Contains(late, name) {
 			continue
 		}
+		if slices.Contains(limitNames, name) {
+			c.needLimit(l, name)
+			continue
+		}
 		if _, known := c.values[name]; !known {
-			valid := slices.Concat(c.names, late)
+			valid := slices.Concat(c.names, late, limitNames)
 			c.wrong(&l.scalar, "%s: unknown name ${%s}; %s", l.path, name, hint(name, "known names", valid))
 			continue
 		}

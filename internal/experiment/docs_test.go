@@ -37,7 +37,7 @@ func TestTheExperimentsOfTheGuide(t *testing.T) {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 	}
-	for name, want := range map[string]int{"cpu-limits-and-go": 4, "services": 2, "databases": 2, "actions": 1, "vary": 18 + 3, "ramp": 2, "stages": 1, "shop": 1, "search": 3, "claims": 3, "claims-of-a-ramp": 2, "mine": 3} {
+	for name, want := range map[string]int{"cpu-limits-and-go": 4, "services": 2, "databases": 2, "actions": 1, "vary": 18 + 3, "ramp": 2, "stages": 1, "shop": 1, "search": 3, "claims": 3, "claims-of-a-ramp": 2, "mine": 3, "on-a-cluster": 1} {
 		if cells[name] != want {
 			t.Errorf("%s has %d cells, want %d", name, cells[name], want)
 		}

@@ -123,7 +123,7 @@ func TestADraftIsReadAsItWasMeant(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		literally(t, e)
-		ignored := cmpopts.IgnoreFields(experiment.Experiment{}, "Source")
+		ignored := cmpopts.IgnoreFields(experiment.Experiment{}, "Source", "Kubernetes") // of which a draft says nothing
 		if diff := cmp.Diff(want, e, ignored, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("experiment (-want +got):\n%s\n%s", diff, text)
 		}

@@ -22,8 +22,10 @@ type Experiment struct {
 	Claims    []Claim    `json:"claims,omitempty"`  // what was published, to be checked
 	Profile   bool       `json:"profile,omitempty"` // one extra trial a cell, which counts nowhere, takes profiles
 	Docker    Docker     `json:"docker,omitzero"`
-	Source    string     `json:"source"`         // the file's text as it was read
-	Sets      []string   `json:"sets,omitempty"` // what --set changed
+	// Kubernetes is left out of JSON where the file has nothing of it.
+	Kubernetes Kubernetes `json:"kubernetes,omitzero"`
+	Source     string     `json:"source"`         // the file's text as it was read
+	Sets       []string   `json:"sets,omitempty"` // what --set changed
 }
 
 // Docker is what holds with --on docker alone.
@@ -73,7 +75,7 @@ func (c *Cell) Label() string {
 // set. In Command and Env, ${port} stands for the replica's own port and
 // ${NAME.address}, ${NAME.host} and ${NAME.port} for a dependency's (${NAME.url}
 // where it has one): they are known only once it has started, and put in with
-// Expand.
+// Expand. So are ${limits.cpu} and ${limits.memory}, which LimitVars gives.
 type Service struct {
 	Name     string            `json:"name"`
 	Workload string            `json:"workload,omitempty"` // a sample service: "go", "node", "bun"
@@ -92,6 +94,7 @@ type Service struct {
 	Metrics      *Metrics     `json:"metrics,omitempty"`
 	Dependencies []Dependency `json:"dependencies,omitempty"`
 	Actions      []Action     `json:"actions,omitempty"`
+	Autoscale    *Autoscale   `json:"autoscale,omitempty"` // on Kubernetes alone; the cell's replicas are those that it begins with
 }
 
 // Dependency runs beside the service and is observed, but not loaded. Exactly

@@ -9,17 +9,18 @@ import (
 // What is a fixed scalar is the same in every cell; varied and launched ones
 // may hold ${name}.
 type file struct {
-	Name      fixed[unitName, string]    `yaml:"name,required" doc:"Name of the experiment; the record's folder begins with it."`
-	About     literal                    `yaml:"about" doc:"What the experiment asks, for its readers."`
-	Services  mapping[unitName, service] `yaml:"services,required" doc:"What is measured, by name. Each service is measured on its own."`
-	Limits    limits                     `yaml:"limits" doc:"Limits of each replica of a service. A key that is absent or null means no limit."`
-	Vary      mapping[varyName, axis]    `yaml:"vary" doc:"Names with the values that ${name} takes; every combination becomes a cell. null leaves unset what the name stands for."`
-	Load      load                       `yaml:"load,required" doc:"The traffic to a service."`
-	Measure   measure                    `yaml:"measure" doc:"How long and how often is measured."`
-	Objective objective                  `yaml:"objective" doc:"What counts as good; a run that misses it exits with 99."`
-	Claims    []claim                    `yaml:"claims" doc:"Published statements that the run is held against."`
-	Profile   fixed[truth, bool]         `yaml:"profile" default:"false" doc:"Take profiles of each cell in one extra trial, which counts nowhere else."`
-	Docker    docker                     `yaml:"docker" doc:"What holds with --on docker alone."`
+	Name       fixed[unitName, string]    `yaml:"name,required" doc:"Name of the experiment; the record's folder begins with it."`
+	About      literal                    `yaml:"about" doc:"What the experiment asks, for its readers."`
+	Services   mapping[unitName, service] `yaml:"services,required" doc:"What is measured, by name. Each service is measured on its own."`
+	Limits     limits                     `yaml:"limits" doc:"Limits of each replica of a service. A key that is absent or null means no limit."`
+	Vary       mapping[varyName, axis]    `yaml:"vary" doc:"Names with the values that ${name} takes; every combination becomes a cell. null leaves unset what the name stands for."`
+	Load       load                       `yaml:"load,required" doc:"The traffic to a service."`
+	Measure    measure                    `yaml:"measure" doc:"How long and how often is measured."`
+	Objective  objective                  `yaml:"objective" doc:"What counts as good; a run that misses it exits with 99."`
+	Claims     []claim                    `yaml:"claims" doc:"Published statements that the run is held against."`
+	Profile    fixed[truth, bool]         `yaml:"profile" default:"false" doc:"Take profiles of each cell in one extra trial, which counts nowhere else."`
+	Docker     docker                     `yaml:"docker" doc:"What holds with --on docker alone."`
+	Kubernetes kubernetes                 `yaml:"kubernetes" doc:"What holds with --on kubernetes alone."`
 }
 
 // axis is the values of one varied name.
@@ -36,10 +37,10 @@ func (a *axis) decode(d *decoder, n *node, at slot) {
 // service is one of services.
 type service struct {
 	Workload     fixed[workload, string]        `yaml:"workload,one" doc:"A sample service that comes with Millicore."`
-	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is the port to listen on (also in PORT); ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's, ${NAME.url} is that of a database or of one with a url."`
+	Command      []launched                     `yaml:"command,one" doc:"The program and its arguments. ${port} is the port to listen on (also in PORT); ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's, ${NAME.url} is that of a database or of one with a url; ${limits.cpu} and ${limits.memory} as in env."`
 	Image        fixed[text, string]            `yaml:"image,one" doc:"A container image; needs a platform of containers."`
 	Dir          fixed[text, string]            `yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
-	Env          mapping[envName, launched]     `yaml:"env" doc:"Environment variables beside those of the lab. null leaves a variable unset. ${port} and ${NAME.address} as in command."`
+	Env          mapping[envName, launched]     `yaml:"env" doc:"Environment variables beside those of the lab. null leaves a variable unset. ${port} and ${NAME.address} as in command; ${limits.cpu} is the CPU limit in whole CPUs, rounded up, and ${limits.memory} the memory limit in bytes."`
 	Port         fixed[port, int]               `yaml:"port" doc:"A port that the service listens on whatever it is told, or find: look at what its processes listen on. Default: it listens where it is told to. Needs one replica, unless the service is an image."`
 	Ready        fixed[path, string]            `yaml:"ready" doc:"Path that answers with a status of 200 to 299 once the service is ready; default: the port accepts."`
 	ReadyTimeout fixed[duration, time.Duration] `yaml:"ready_timeout" default:"30s" doc:"How long the service may take to become ready."`
@@ -47,6 +48,7 @@ type service struct {
 	Metrics      metrics                        `yaml:"metrics" doc:"Where the service tells how long it waited for what it depends on."`
 	Dependencies []dependency                   `yaml:"dependencies" doc:"What the service needs beside it, in the order of their start: postgres, mongodb, or a map. They run and are observed, but not loaded."`
 	Actions      []action                       `yaml:"actions" doc:"Requests that the lab sends to each replica while it measures."`
+	Autoscale    autoscale                      `yaml:"autoscale" doc:"On Kubernetes: the number of replicas follows their CPU. It begins at min, in the place of limits.replicas."`
 }
 
 // metrics is where a service tells how long it waited.

@@ -85,6 +85,9 @@ func checkExperiment(t *testing.T, e *experiment.Experiment) {
 		if c.Load.Agents < 1 || c.Load.Threads < 1 || c.Load.Timeout <= 0 || c.Limits.Replicas < 1 || c.Limits.Period <= 0 {
 			t.Errorf("cell %d lacks a default: %+v, %+v", i, c.Limits, c.Load)
 		}
+		if a := s.Autoscale; a != nil && (a.Min < 1 || a.Max <= a.Min || a.Max > 100 || a.CPUPercent < 1 || c.Limits.Replicas != a.Min || c.Load.Find) {
+			t.Errorf("cell %d cannot be scaled: %+v, %+v", i, a, c.Limits)
+		}
 		if c.Load.Request.Method == "" || !strings.HasPrefix(c.Load.Request.Path, "/") {
 			t.Errorf("cell %d has no request: %+v", i, c.Load.Request)
 		}

@@ -62,10 +62,12 @@ func (r *reader) read(root *node) {
 	r.readVary()
 	r.checkReferences()
 	r.out.Docker.HostNetwork = r.file.Docker.Network.value
+	r.readKubernetes()
 	r.readMeasure()
 	r.readObjective()
 	r.checkSearch()
 	r.checkBenchmark()
+	r.checkScaling()
 	if r.countCells() {
 		r.readCells()
 		r.checkMeasure()
@@ -226,10 +228,14 @@ func (r *reader) readCell(s *named[service], axes []named[axis], at []int) Cell 
 		}
 		cell.Vary = append(cell.Vary, setting)
 	}
-	cell.Service = c.readService(s.name, &s.value, r.folder)
 	own := s.value.Limits.over(&r.file.Limits)
 	cell.Limits = c.readLimits(&own)
-	c.checkPort(&s.value, &own, cell.Limits.Replicas)
+	c.limits = c.limitsHere(&cell.Limits)
+	cell.Service = c.readService(s.name, &s.value, r.folder)
+	requests := &r.file.Kubernetes.Requests
+	c.checkRequests(requests, &own, &cell.Limits)
+	cell.Service.Autoscale = c.readAutoscale(&s.value, &own, requests, &cell.Limits)
+	c.checkPort(&s.value, &own, cell.replicas())
 	if r.benchmark {
 		c.checkOne(&own, cell.Limits.Replicas)
 		cell.Load.Benchmark = true

@@ -61,6 +61,11 @@ services:
     port: 8080
     metrics: {path: /stats, dependency: db_wait_seconds}
     limits: {cpu: null, burst: null, memory: "6${workers}Mi", replicas: 1}
+  grows:
+    image: registry.example/grows:1
+    env: {GOMAXPROCS: "${limits.cpu}", LIMIT: "${limits.memory}"}
+    limits: {replicas: null}
+    autoscale: {min: 2, max: 10, cpu: 60%}
 limits: {cpu: 1500m, memory: 256Mi, burst: 250m, period: 50ms, cpuset: 0-1, replicas: 2}
 vary:
   workers: [2, 4]
@@ -79,6 +84,25 @@ load:
 measure: {warmup: 1s, repeats: 3, interval: 500ms}
 objective: {p999: 250ms, availability: 99.95}
 profile: true
+kubernetes:
+  namespace: tests
+  labels: {team: a, example.com/cost-centre: 17, gone: null}
+  annotations: {sidecar.istio.io/inject: false, note: "two words"}
+  tolerations:
+    - {key: dedicated, value: load, effect: NoExecute, seconds: 60}
+    - {operator: Exists}
+  node_selector: {disk: ssd}
+  pull_secrets: [registry, null]
+  requests: {cpu: 0, memory: 32Mi}
+  agents: {cpu: "1", memory: 64Mi, node_selector: {pool: load}}
+  conductor: {cpu: 100m, memory: 1Gi, node_selector: {pool: rest}}
+  image: registry.example/millicore:2
+  images: {node: registry.example/node, bun: registry.example/bun:3}
+  keep: 10m
+  node_agent: true
+  security: baseline
+  kubelet_certificate: verify
+  record_claim: records.a
 `
 
 func TestEveryKeyArrives(t *testing.T) {
@@ -122,17 +146,29 @@ func TestEveryKeyArrives(t *testing.T) {
 			Load:   load,
 		}
 	}
+	grows := experiment.Cell{
+		Index: 4,
+		Service: experiment.Service{
+			Name: "grows", Image: "registry.example/grows:1",
+			Env:       map[string]string{"GOMAXPROCS": "${limits.cpu}", "LIMIT": "${limits.memory}"},
+			Ready:     experiment.Ready{Timeout: 30 * time.Second},
+			Autoscale: &experiment.Autoscale{Min: 2, Max: 10, CPUPercent: 60},
+		},
+		Limits: limits,
+		Load:   load,
+	}
 	want := &experiment.Experiment{
 		Name:  "everything",
 		About: "Two lines\nof ${text} that stay as they are.\n",
 		Vary:  []experiment.Axis{{Name: "workers", Values: texts("2", "4")}},
-		Cells: []experiment.Cell{api(0, "2"), api(1, "4"), box(2, "2", 62<<20), box(3, "4", 64<<20)},
+		Cells: []experiment.Cell{api(0, "2"), api(1, "4"), box(2, "2", 62<<20), box(3, "4", 64<<20), grows},
 		Measure: experiment.Measure{
 			Warmup: time.Second, Duration: 20 * time.Second, Repeats: 3, Interval: 500 * time.Millisecond,
 		},
-		Objective: &experiment.Objective{Quantile: "p999", Latency: 250 * time.Millisecond, Availability: 99.95},
-		Profile:   true,
-		Source:    everything,
+		Objective:  &experiment.Objective{Quantile: "p999", Latency: 250 * time.Millisecond, Availability: 99.95},
+		Profile:    true,
+		Kubernetes: everyKubernetes(),
+		Source:     everything,
 	}
 	e := parse(t, everything)
 	if diff := cmp.Diff(want, e); diff != "" {
@@ -140,6 +176,32 @@ func TestEveryKeyArrives(t *testing.T) {
 	}
 	if got := e.Measure.Measured(&e.Cells[0]); got != 100*time.Second {
 		t.Errorf("the stages last %v, want 1m40s", got)
+	}
+}
+
+// everyKubernetes is the section of everything.
+func everyKubernetes() experiment.Kubernetes {
+	minute, none, memory := int64(60), int64(0), int64(32<<20)
+	return experiment.Kubernetes{
+		Namespace:   "tests",
+		Labels:      map[string]string{"team": "a", "example.com/cost-centre": "17"},
+		Annotations: map[string]string{"sidecar.istio.io/inject": "false", "note": "two words"},
+		Tolerations: []experiment.Toleration{
+			{Key: "dedicated", Operator: "Equal", Value: "load", Effect: "NoExecute", Seconds: &minute},
+			{Operator: "Exists"},
+		},
+		NodeSelector:       map[string]string{"disk": "ssd"},
+		PullSecrets:        []string{"registry"},
+		Requests:           experiment.Requests{CPUMillis: &none, MemoryBytes: &memory},
+		Agents:             experiment.Resources{CPUMillis: 1000, MemoryBytes: 64 << 20, NodeSelector: map[string]string{"pool": "load"}},
+		Conductor:          experiment.Resources{CPUMillis: 100, MemoryBytes: 1 << 30, NodeSelector: map[string]string{"pool": "rest"}},
+		Image:              "registry.example/millicore:2",
+		Images:             map[string]string{"node": "registry.example/node", "bun": "registry.example/bun:3"},
+		Keep:               10 * time.Minute,
+		NodeAgent:          true,
+		Security:           experiment.SecurityBaseline,
+		KubeletCertificate: experiment.CertificateVerify,
+		RecordClaim:        "records.a",
 	}
 }
 
@@ -202,6 +264,11 @@ func TestAbsentKeysHaveTheirDefaults(t *testing.T) {
 		Measure: experiment.Measure{
 			Warmup: 5 * time.Second, Duration: 20 * time.Second, Repeats: 6, Interval: time.Second,
 		},
+		Kubernetes: experiment.Kubernetes{
+			Agents:    experiment.Resources{CPUMillis: 250, MemoryBytes: 256 << 20},
+			Conductor: experiment.Resources{CPUMillis: 500, MemoryBytes: 512 << 20},
+			Keep:      time.Hour, Security: "restricted", KubeletCertificate: "any",
+		},
 		Source: least,
 	}
 	if diff := cmp.Diff(want, parse(t, least)); diff != "" {
@@ -213,9 +280,10 @@ vary:
 profile:
 measure: {warmup: null, duration: null, repeats: null, interval: null}
 objective:
+kubernetes: {agents: null, requests: {cpu: null}, images: {node: null}, keep: null, tolerations: null}
 `
 	ignored := cmpopts.IgnoreFields(experiment.Experiment{}, "Source", "Sets")
-	sets := []string{"services.server.port=null", "services.server.metrics=null", "services.server.limits=null", "load.find=null"}
+	sets := []string{"services.server.port=null", "services.server.metrics=null", "services.server.limits=null", "services.server.autoscale=null", "load.find=null"}
 	if diff := cmp.Diff(want, parse(t, least+nulls, sets...), ignored); diff != "" {
 		t.Errorf("the same with nulls (-want +got):\n%s", diff)
 	}

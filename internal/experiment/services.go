@@ -72,8 +72,11 @@ func (c *cellReader) readDependency(dep *dependency, late []string, folder strin
 	if out.Limits.Replicas > 1 {
 		c.wrong(&dep.Limits.Replicas.scalar, "%s: a dependency has one replica", dep.Limits.Replicas.path)
 	}
+	of := c.limits
+	c.limits = c.limitsHere(&out.Limits)
 	out.Command = c.readCommand(dep.Command, late)
 	out.Env, out.Unset = c.readEnv(&dep.Env, late)
+	c.limits = of
 	if dep.Command != nil {
 		out.Dir = workingFolder(folder, out.Dir)
 	}

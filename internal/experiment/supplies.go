@@ -11,8 +11,8 @@ import (
 // Supplies are the parts of a request that come from outside of the experiment
 // file: read once, before anything is started.
 type Supplies struct {
-	Body          []byte // of BodyFile; nil without one
-	Authorization string // the header's value; empty without Auth
+	Body          []byte `json:"body"`                    // of BodyFile; nil without one
+	Authorization string `json:"authorization,omitempty"` // the header's value; empty without Auth
 }
 
 // largestBody is what a body may have.

@@ -58,7 +58,7 @@ func (t *trial) startDependency(ctx context.Context, d *experiment.Dependency, v
 		running = server
 	} else {
 		unit, err := t.unit(ctx, platform.Unit{Trial: t.number, Name: d.Name, Command: d.Command, Image: d.Image,
-			Dir: d.Dir, Env: d.Env, Unset: d.Unset, Vars: vars, Limits: d.Limits, Ready: d.Ready, Logs: logs})
+			Dir: d.Dir, Env: d.Env, Unset: d.Unset, Vars: withLimits(vars, d.Limits), Limits: d.Limits, Ready: d.Ready, Logs: logs})
 		if err != nil {
 			return err
 		}

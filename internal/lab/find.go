@@ -192,6 +192,14 @@ func (f *finder) hold(seq int) {
 	f.window = analysis.Observe(f.exp, f.cell, f.step.Load)
 }
 
+// lose ends the search: a part of the agents is gone, and with it a part of each
+// load from now on. What the window under way showed is left out.
+func (f *finder) lose(why string) error {
+	f.machine.Lost(why)
+	return f.write(signals.SearchStep{Trial: f.trial, Cell: f.cell.Index, Step: f.step.Number, Stage: string(f.step.Stage),
+		Load: f.step.Load, Begin: f.now().UnixNano(), First: f.done + 1, Last: f.done, Lost: why})
+}
+
 // gone ends the search: the service cannot be measured any more.
 func (f *finder) gone(seq int, why string) (bool, error) {
 	f.draining = time.Time{}

@@ -27,6 +27,7 @@ type ward struct {
 	hung     bool
 	drops    int
 	weak     float64 // the agent sends late above; 0: never
+	loses    int     // after so many steps one of several agents is lost; 0: never
 	steps    []signals.SearchStep
 	frames   []*signals.Frame // in the order in which the record has them
 	finder   *finder
@@ -62,6 +63,12 @@ func newWard(change func(*ward)) *ward {
 func (w *ward) run(t *testing.T) bool {
 	t.Helper()
 	for seq := range 1200 {
+		if w.loses > 0 && len(w.steps) == w.loses {
+			if err := w.finder.lose("agent 1 broke off"); err != nil {
+				t.Fatal(err)
+			}
+			return true
+		}
 		w.now = w.now.Add(500 * time.Millisecond)
 		for _, f := range w.interval(seq) {
 			w.frames = append(w.frames, f)
@@ -184,6 +191,8 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 		}},
 		{"a generator that is weak: a bound", true, true, func(w *ward) { w.weak = 600 }},
 		{"a generator that is little stronger than the service", true, false, func(w *ward) { w.weak = 800 }},
+		{"an agent that is lost before the service breaks: a bound", true, true, func(w *ward) { w.loses = 2 }},
+		{"an agent that is lost late", true, false, func(w *ward) { w.loses = 12 }},
 		{"a service that dies for good", true, false, func(w *ward) { w.dies = 500 }},
 		{"a service that stops answering", true, false, func(w *ward) { w.hangs = 500 }},
 		{"a service that misses always", false, false, func(w *ward) { w.capacity = 0.1 }},
@@ -215,6 +224,21 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 				t.Errorf("%+v from the record, was %+v", got, live)
 			}
 		})
+	}
+}
+
+// A search that loses an agent before it knows anything says so.
+func TestAnAgentIsLostDuringTheWarmUp(t *testing.T) {
+	w := newWard(func(*ward) {})
+	if err := w.finder.lose("agent 1 broke off"); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.finder.machine.Result(); r.Load != 0 || !r.Limited || r.Reason != "the search ended early: agent 1 broke off" {
+		t.Errorf("%+v", r)
+	}
+	b := analysis.New(w.e, []analysis.Attempt{{Trial: 1}}, w.steps...).Cells()[0].Breaking
+	if b.Load() != nil || b.LimitedBy != analysis.ByGenerator || b.Reason != "the search ended early: agent 1 broke off" {
+		t.Errorf("%+v", b)
 	}
 }
 

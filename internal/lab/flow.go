@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -16,14 +17,15 @@ import (
 type sight struct {
 	frame  *signals.Frame
 	window *signals.Window
+	lost   *loss
 }
 
 // load runs the traffic to its end, or to ctx's. The first error is a failure
 // of the trial, the second one of the tool.
 func (t *trial) load(ctx context.Context) (failure, err error) {
-	begin := time.Now().Add(lead)
+	begin := time.Now().Add(t.lead())
 	for _, a := range t.agents {
-		if err := a.client.Start(begin); err != nil {
+		if err := a.start(begin); err != nil {
 			return fmt.Errorf("start the agents: %w", err), nil
 		}
 	}
@@ -39,14 +41,14 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 	for i, a := range t.agents {
 		agents.Go(func() {
 			if err := t.follow(a, begin, see); err != nil {
-				failures.add(fmt.Errorf("agent %d broke off: %w", i, err))
-				t.stopAgents() // a part of the load is not the load that was asked for
+				sights <- sight{lost: &loss{agent: i, err: err}}
 			}
 		})
 	}
 	others.Go(func() { agents.Wait(); over() })
 	others.Go(func() { t.sampler(begin, see).run(loadEnd(&agents)) })
 	others.Go(func() { failures.add(t.act(loaded, begin)) })
+	others.Go(func() { t.followScale(loaded) })
 	for _, s := range t.scrapers(begin, see) {
 		others.Go(func() {
 			if err := s.run(loaded); err != nil {
@@ -70,6 +72,7 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 			t.stopAgents()
 		}
 	}
+	failures.add(t.allLost())
 	return failures.joined(), err
 }
 
@@ -94,6 +97,7 @@ func (t *trial) follow(a *runningAgent, begin time.Time, see func(*signals.Frame
 	defer silent.Stop()
 	_, err := a.client.Follow(ctx, func(f *signals.Frame) error {
 		silent.Reset(patience)
+		a.toOurs(f)
 		see(f)
 		return nil
 	})
@@ -116,6 +120,16 @@ func (f *failures) add(err error) {
 	f.errs = append(f.errs, err)
 }
 
+// first is the failure that came first.
+func (f *failures) first() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.errs) == 0 {
+		return nil
+	}
+	return f.errs[0]
+}
+
 func (f *failures) joined() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,8 +139,11 @@ func (f *failures) joined() error {
 // keep takes what was seen into the record; the host's half ends an interval and
 // brings it to the disk. The search acts on it.
 func (t *trial) keep(s sight) error {
-	if s.window != nil {
+	switch {
+	case s.window != nil:
 		return t.writer.Window(s.window)
+	case s.lost != nil:
+		return t.lose(*s.lost)
 	}
 	f := s.frame
 	t.noise.Add(f)
@@ -144,13 +161,18 @@ func (t *trial) keep(s sight) error {
 	}
 	ended, err := t.finder.frame(f)
 	if ended {
-		if load := t.finder.machine.Result().Load; load > 0 {
-			t.lab.found[t.cell.Index] = append(t.lab.found[t.cell.Index], load)
-		}
-		t.finder = nil
-		t.stopAgents()
+		t.searched()
 	}
 	return err
+}
+
+// searched ends a trial whose search has ended.
+func (t *trial) searched() {
+	if load := t.finder.machine.Result().Load; load > 0 {
+		t.lab.found[t.cell.Index] = append(t.lab.found[t.cell.Index], load)
+	}
+	t.finder = nil
+	t.stopAgents()
 }
 
 // stopAgents tells the agents to end their traffic, once; answers in flight are
@@ -167,9 +189,13 @@ func (t *trial) stopAgents() {
 }
 
 // watch has the sampler read replicas. They are read a first time at once, so
-// that one that dies before the load begins is counted.
+// that one that dies before the load begins is counted. Those that have gone are
+// nil.
 func (t *trial) watch(of string, r role, replicas []platform.Replica) {
 	for i, replica := range replicas {
+		if replica == nil {
+			continue
+		}
 		s := &source{of: of, index: i, role: r, read: replica.Counters}
 		if c, err := s.read(); err == nil {
 			s.last, s.known = c, true
@@ -179,20 +205,28 @@ func (t *trial) watch(of string, r role, replicas []platform.Replica) {
 }
 
 func (t *trial) sampler(begin time.Time, out func(*signals.Frame)) *sampler {
-	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, out: out, cut: cut(t.exp, t.cell), blind: t.lab.Blind}
+	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, scale: t.newScale(), out: out, cut: cut(t.exp, t.cell), blind: t.lab.Blind}
 }
 
 // newFinder lets a search set the load of all agents. One that cannot be told has
-// ended, which is a failure of the trial.
+// ended; that of the only one is a failure of the trial.
 func (t *trial) newFinder(failures *failures) *finder {
 	f := newFinder(t.exp, t.cell, t.number)
+	if t.lab.Blind { // there will be no host's half to wait for
+		f.host = math.MaxInt
+	}
 	f.write = func(s signals.SearchStep) error { return t.writer.Step(&s) }
 	f.tell = t.show.searching
 	f.change = func(load float64, drop bool) {
 		to := openEnded(load)
 		to.Kind, to.Even = kindOf(t.cell), t.cell.Load.Even
 		for i, a := range t.agents {
-			if err := a.client.Change(protocol.Change{Load: to, Drop: drop}); err != nil {
+			err := a.client.Change(protocol.Change{Load: to, Drop: drop})
+			switch {
+			case err == nil:
+			case len(t.agents) > 1: // it is lost, as whoever follows it finds out
+				a.process.Close()
+			default:
 				failures.add(fmt.Errorf("set the load of agent %d: %w", i, err))
 				t.stopAgents()
 			}

@@ -36,7 +36,7 @@ func (t *trial) adopt(ctx context.Context) (bool, error) {
 			t.watch(d.Name, roleDependency, running.Replicas())
 		}
 	}
-	t.watch(t.cell.Service.Name, roleService, t.services.Replicas())
+	t.watch(t.cell.Service.Name, roleService, replicas(t.services))
 	return true, nil
 }
 

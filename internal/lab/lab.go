@@ -26,12 +26,13 @@ type Lab struct {
 	Platform   platform.Platform
 	Programs   Programs
 	Seed       uint64
-	Dir        string         // the record's folder, not yet made
+	Dir        string         // the record's folder, not yet made; but see Resume
 	Version    string         // of millicore
 	Progress   func(Progress) // called from one goroutine; may be nil
 	Log        io.Writer      // notes for people: what went wrong, what was repeated
 	Once       bool           // a disturbed trial is flagged, and not repeated
 	Blind      bool           // the services may run anywhere: what this machine does is no part of the record
+	Resume     bool           // where Dir holds the record of this very run, the run goes on
 
 	samples workload.Found // the sample services, as this machine has them, or the platform
 	stock   *stock         // nil: the platform runs commands of this machine
@@ -61,17 +62,19 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 	if err := l.checkBenchmarks(); err != nil {
 		return err
 	}
+	former, err := l.former()
+	if err != nil {
+		return err
+	}
+	if former != nil && former.Finished {
+		return l.conclusion(completed(former.Trials))
+	}
 	skipped, err := l.prepare(ctx)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	plan := l.planned(skipped)
-	host := facts(ctx)
-	l.versions(ctx, host.Runtimes)
-	writer, err := record.Create(l.Dir, record.Run{
-		Version: record.Version, Program: l.Version, Experiment: l.Experiment, Platform: l.Platform.Name(),
-		Seed: l.Seed, Plan: plan, Started: time.Now(), Host: host, Skipped: skipped,
-	})
+	writer, err := l.open(ctx, former, plan, skipped)
 	if err != nil {
 		return err
 	}
@@ -83,9 +86,12 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 	if l.Experiment.Measure.Kept || l.Once {
 		queue.budget = 0 // what comes later meets a service that was started anew
 	}
+	number := 1
+	if former != nil {
+		number = queue.resume(former.Trials)
+	}
 	defer l.release(-1)
 	pace := newPace(l.Experiment)
-	number := 1
 	for ; ctx.Err() == nil; number++ {
 		next, ok := queue.next()
 		if !ok {
@@ -119,13 +125,34 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if queue.done == 0 && ctx.Err() == nil && l.Once {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return l.conclusion(queue.done)
+}
+
+// open makes the record, or opens the former one for more.
+func (l *Lab) open(ctx context.Context, former *record.Record, plan []experiment.Trial, skipped []record.Skipped) (*record.Writer, error) {
+	if former != nil {
+		return l.goOn(former, plan)
+	}
+	host := facts(ctx)
+	l.versions(ctx, host.Runtimes)
+	return record.Create(l.Dir, record.Run{
+		Version: record.Version, Program: l.Version, Experiment: l.Experiment, Platform: l.Platform.Name(),
+		Seed: l.Seed, Plan: plan, Started: time.Now(), Host: host, Skipped: skipped, NoWindows: !seesWindows(l.Platform),
+	})
+}
+
+// conclusion is the error of a run of which so many trials ran to their end.
+func (l *Lab) conclusion(done int) error {
+	switch {
+	case done > 0:
+		return nil
+	case l.Once:
 		return fmt.Errorf("run %s: it broke off; the reasons are above", l.Experiment.Name)
 	}
-	if queue.done == 0 && ctx.Err() == nil {
-		return fmt.Errorf("run %s: no trial could be completed; the reasons are above, what the services said is in %s/%s", l.Experiment.Name, l.Dir, record.LogsDir)
-	}
-	return nil
+	return fmt.Errorf("run %s: no trial could be completed; the reasons are above, what the services said is in %s/%s", l.Experiment.Name, l.Dir, record.LogsDir)
 }
 
 func (l *Lab) note(format string, args ...any) {

@@ -13,6 +13,7 @@ type sampler struct {
 	cut         signals.Intervals
 	began       time.Time // when the load begins
 	sources     []*source
+	scale       *scale     // nil: the service has the same replicas all the time
 	host        *hostTimes // nil where the system does not tell
 	own         float64
 	out         func(*signals.Frame)
@@ -62,6 +63,7 @@ func (s *sampler) run(stop <-chan struct{}) {
 // first reads where the counters stand as the load begins. Deaths since a
 // replica was started are left for the first frame.
 func (s *sampler) first() {
+	s.rescale()
 	for _, src := range s.sources {
 		c, err := src.read()
 		if err != nil {
@@ -82,6 +84,13 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 	var used [roleAgent + 1]float64 // CPU seconds by role
 	frame := func(from, to time.Time) *signals.Frame {
 		return &signals.Frame{Trial: s.trial, Cell: s.cell, Seq: seq, Start: from.UnixNano(), End: to.UnixNano(), Phase: phase}
+	}
+	if s.scale != nil {
+		from := s.scale.at
+		s.rescale()
+		f := frame(from, s.scale.at)
+		f.Of, f.Scale = s.scale.of, &signals.Scale{Replicas: s.scale.replicas}
+		s.out(f)
 	}
 	for _, src := range s.sources {
 		c, err := src.read()

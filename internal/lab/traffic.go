@@ -144,6 +144,13 @@ func addVars(vars map[string]string, name, address string) {
 	}
 }
 
+// withLimits are vars and what stands for a unit's own limits.
+func withLimits(vars map[string]string, l experiment.Limits) map[string]string {
+	all := experiment.LimitVars(l)
+	maps.Copy(all, vars)
+	return all
+}
+
 // act sends the service's actions when they are due, to all replicas at once,
 // until ctx ends with the traffic. An action that the service did not take is a
 // failure: what was measured is not what was asked for.
@@ -157,7 +164,7 @@ func (t *trial) act(ctx context.Context, begin time.Time) error {
 		}
 		var failures failures
 		var sent sync.WaitGroup
-		for _, r := range t.services.Replicas() {
+		for _, r := range serving(t.services) {
 			sent.Go(func() { failures.add(send(ctx, r.Address(), a.Request, t.cell.Load.Timeout)) })
 		}
 		sent.Wait()

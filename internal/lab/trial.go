@@ -11,7 +11,6 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -32,23 +31,13 @@ type trial struct {
 	services platform.Running
 	deps     map[string]platform.Running
 	agents   []*runningAgent
+	targets  []string  // that the agents were told of, by the replicas' indexes
 	sources  []*source // of the sampler
 	noise    analysis.Noise
 	finder   *finder // nil: the load is given
+	lost     []loss  // agents that broke off under load, in that order
 	stopping sync.Once
 }
-
-type runningAgent struct {
-	process platform.Agent
-	client  *agent.Client
-}
-
-// prepareWithin bounds how long an agent may take to make its connections.
-const prepareWithin = 20 * time.Second
-
-// lead is the time between the last agent being ready and the load's begin: for
-// the command to reach every agent.
-const lead = 100 * time.Millisecond
 
 // grace is how much longer than it should an agent may take before it is given
 // up.
@@ -79,7 +68,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 
 func (t *trial) mark(o record.Outcome, why string) error {
 	return t.writer.Trial(record.Trial{Trial: t.number, Cell: t.planned.Cell, Repeat: t.planned.Repeat,
-		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano()})
+		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.lostAgents()})
 }
 
 func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
@@ -98,7 +87,7 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	case err != nil:
 		return "", "", err
 	case ctx.Err() != nil:
-		return record.Interrupted, "stopped by the user", nil
+		return record.Interrupted, stopped(ctx), nil
 	case failure != nil:
 		return record.Failed, failure.Error(), nil
 	}
@@ -110,6 +99,19 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	}
 	outcome, why := disturbance(&t.noise)
 	return outcome, why, nil
+}
+
+// Stopped is the cause of a context that ends a run, in words for its record.
+// Other causes are the user's doing.
+type Stopped string
+
+func (s Stopped) Error() string { return string(s) }
+
+func stopped(ctx context.Context) string {
+	if why, ok := errors.AsType[Stopped](context.Cause(ctx)); ok {
+		return string(why)
+	}
+	return "stopped by the user"
 }
 
 // start brings up the dependencies, the service and the agents, in that order;
@@ -150,12 +152,12 @@ func (t *trial) startUnits(ctx context.Context) error {
 		start = t.once
 	}
 	t.services, err = start(ctx, platform.Unit{Trial: t.number, Name: s.Name, Command: command, Image: t.lab.image(s),
-		Dir: s.Dir, Env: s.Env, Unset: s.Unset, Vars: vars, Limits: t.cell.Limits, Ready: s.Ready, Logs: logs,
-		Port: s.Port, FindPort: s.FindPort})
+		Dir: s.Dir, Env: s.Env, Unset: s.Unset, Vars: withLimits(vars, t.cell.Limits), Limits: t.cell.Limits, Ready: s.Ready, Logs: logs,
+		Port: s.Port, FindPort: s.FindPort, Autoscale: s.Autoscale})
 	if err != nil {
 		return err
 	}
-	t.watch(s.Name, roleService, t.services.Replicas())
+	t.watch(s.Name, roleService, replicas(t.services))
 	return nil
 }
 
@@ -168,34 +170,8 @@ func (t *trial) unit(ctx context.Context, u platform.Unit) (platform.Running, er
 	return running, nil
 }
 
-func (t *trial) startAgents(ctx context.Context) error {
-	var targets []string
-	for _, r := range t.services.Replicas() {
-		targets = append(targets, r.Address())
-	}
-	for i := range t.cell.Load.Agents {
-		process, err := t.lab.Platform.Agent(ctx, t.number, i)
-		if err != nil {
-			return err
-		}
-		a := &runningAgent{process: process, client: agent.NewClient(process)}
-		t.agents = append(t.agents, a)
-		t.sources = append(t.sources, &source{index: i, role: roleAgent, read: process.Counters})
-		patient, cancel := context.WithTimeout(ctx, prepareWithin)
-		defer cancel()
-		if _, err := a.client.Prepare(patient, prepare(t.exp, t.cell, t.number, i, t.lab.Seed, targets)); err != nil {
-			return fmt.Errorf("prepare agent %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
 // stop ends all that the trial started, the agents first, then in the reverse
 // order of starting. It does so also when the run was interrupted.
 func (t *trial) stop() error {
-	var errs []error
-	for _, a := range t.agents {
-		errs = append(errs, a.client.Close()) // closes the process too
-	}
-	return errors.Join(append(errs, stop(t.units))...)
+	return errors.Join(t.closeAgents(), stop(t.units))
 }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -16,6 +17,7 @@ import (
 type watcher struct {
 	trial, cell int
 	watched     []*watched
+	rescale     func()                // takes in the replicas that have come; nil: none can
 	out         func(*signals.Window) // called from the watcher's goroutine
 }
 
@@ -25,13 +27,17 @@ type watched struct {
 	index   int
 	pulse   func() (signals.Pulse, error)
 	windows *signals.Rebuilder
+	told    platform.Windowed // in the place of pulse and windows: somebody near it tells
 }
 
 // watcher returns the one of the trial's service and dependencies, which have
 // started.
 func (t *trial) watcher(out func(*signals.Window)) *watcher {
 	w := &watcher{trial: t.number, cell: t.cell.Index, out: out}
-	w.add(t.cell.Service.Name, t.services.Replicas(), t.cell.Limits)
+	w.add(t.cell.Service.Name, replicas(t.services), t.cell.Limits)
+	if scaled, ok := t.services.(platform.Scaled); ok {
+		w.rescale = func() { w.add(t.cell.Service.Name, scaled.Now(), t.cell.Limits) }
+	}
 	for _, d := range t.cell.Service.Dependencies {
 		if running := t.deps[d.Name]; running != nil {
 			w.add(d.Name, running.Replicas(), d.Limits)
@@ -40,12 +46,18 @@ func (t *trial) watcher(out func(*signals.Window)) *watcher {
 	return w
 }
 
-// add has the watcher read all replicas of a service or dependency.
+// add has the watcher read all replicas of a service or dependency that it does
+// not read yet. One that has gone is nil; of those that it reads it says nothing
+// new.
 func (w *watcher) add(of string, replicas []platform.Replica, limits experiment.Limits) {
 	quota, period := cpuQuota(limits)
 	for i, r := range replicas {
-		w.watched = append(w.watched, &watched{of: of, index: i, pulse: r.Pulse,
-			windows: signals.NewRebuilder(quota, period, cpuCount())})
+		if r == nil || slices.ContainsFunc(w.watched, func(k *watched) bool { return k.of == of && k.index == i }) {
+			continue
+		}
+		one := &watched{of: of, index: i, pulse: r.Pulse, windows: signals.NewRebuilder(quota, period, cpuCount())}
+		one.told, _ = r.(platform.Windowed)
+		w.watched = append(w.watched, one)
 	}
 }
 
@@ -75,6 +87,7 @@ func (w *watcher) run(stop <-chan struct{}) {
 	began := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	asked := began
 	for n := 0; ; {
 		select {
 		case <-timer.C:
@@ -83,6 +96,10 @@ func (w *watcher) run(stop <-chan struct{}) {
 			return
 		}
 		w.read()
+		if time.Since(asked) >= askEvery {
+			w.ask()
+			asked = time.Now()
+		}
 		n = max(n, int(time.Since(began)/pulseEvery)) + 1
 		timer.Reset(time.Until(began.Add(pulseAt(n))))
 	}
@@ -92,11 +109,37 @@ func (w *watcher) run(stop <-chan struct{}) {
 // next pulse tells what happened in between.
 func (w *watcher) read() {
 	for _, r := range w.watched {
+		if r.told != nil {
+			continue
+		}
 		if p, err := r.pulse(); err == nil {
 			r.windows.Add(p, func(v signals.Window) { w.give(r, v) })
 		}
 	}
 }
+
+// askEvery is how often it is asked for windows that others see, and for replicas
+// that have come: both come a while later anyway.
+const askEvery = time.Second
+
+// ask takes the windows that others have seen, and the replicas that have come.
+func (w *watcher) ask() {
+	for _, r := range w.watched {
+		if r.told == nil {
+			continue
+		}
+		for _, v := range r.told.Windows() {
+			w.give(r, v)
+		}
+	}
+	if w.rescale != nil {
+		w.rescale()
+	}
+}
+
+// onTheirWay is how long windows take that others see: they tell of them once a
+// second.
+const onTheirWay = 1500 * time.Millisecond
 
 // end reads a last time and ends the windows in which a replica is still down.
 func (w *watcher) end() {
@@ -104,6 +147,10 @@ func (w *watcher) end() {
 	now := time.Now()
 	for _, r := range w.watched {
 		r.windows.Flush(now, func(v signals.Window) { w.give(r, v) })
+	}
+	if slices.ContainsFunc(w.watched, func(r *watched) bool { return r.told != nil }) {
+		time.Sleep(onTheirWay)
+		w.ask()
 	}
 }
 

@@ -25,7 +25,8 @@ type Platform interface {
 	// an error nothing of the unit is left. The context bounds the starting, not
 	// the life of what was started; likewise for Agent.
 	Start(ctx context.Context, u Unit) (Running, error)
-	// Agent starts an agent; the stream speaks its protocol.
+	// Agent starts an agent; the stream speaks its protocol. Those of a trial are
+	// started at once, by several goroutines.
 	Agent(ctx context.Context, trial, index int) (Agent, error)
 	// Folder makes an empty folder for what units keep on disk. It belongs to
 	// user (nil: the caller) and lies in dir, or where the user cannot reach that
@@ -73,6 +74,9 @@ type Unit struct {
 	// Ready.Path and of a port that accepts; nil where those tell.
 	Serves func(ctx context.Context, address string) error
 	Logs   string // folder for the replicas' output, one file each; it exists
+	// Autoscale has the number of replicas follow their CPU; nil: it stays. Platforms
+	// that cannot refuse it in Check.
+	Autoscale *experiment.Autoscale
 
 	User *User // whom the processes run as; nil: the caller
 	// PrivateIPC gives each replica shared memory of its own (System V and POSIX),
@@ -109,6 +113,30 @@ type Resizer interface {
 	// replicas and the CPUs that they are confined to stay. After an error some
 	// may have the one, some the other: stop the unit.
 	Resize(ctx context.Context, l experiment.Limits) error
+}
+
+// Scaled is a Running whose number of replicas changes while it runs.
+type Scaled interface {
+	// Now gives all replicas that there have been, by their indexes: those of
+	// Replicas first, then later ones in the order in which they came to serve. In
+	// the place of one that has gone for good, or is about to, is nil. It is asked
+	// often, by several goroutines at once, and answers from memory.
+	Now() []Replica
+}
+
+// Seer is a Platform that may not see when replicas are throttled, but only that
+// they were: a Platform without this method does.
+type Seer interface {
+	// SeesWindows reports whether the replicas' pulses have their throttling, or the
+	// replicas are Windowed. It is asked before the first unit is started.
+	SeesWindows() bool
+}
+
+// Windowed is a Replica whose windows are seen by somebody near it.
+type Windowed interface {
+	// Windows gives those that have ended since the last call, with their times on
+	// this machine's clock. Trial, Cell, Of and Index are the caller's to fill in.
+	Windows() []signals.Window
 }
 
 // Replica is one process or container of a unit. Its address stays the same

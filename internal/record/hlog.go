@@ -34,12 +34,8 @@ func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, e
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
-	h := &Hlog{file: f, buf: bufio.NewWriter(f)}
-	h.log = hdrhistogram.NewHistogramLogWriter(h.buf)
-	for i := range e.Cells {
-		h.tags = append(h.tags, Tag(&e.Cells[i]))
-	}
-	ms := base.Unix() * 1000 // the header holds whole seconds
+	h := newHlog(f, e, base)
+	ms := baseOf(base)
 	err = errors.Join(
 		h.log.OutputComment("[Latency of the experiment "+e.Name+" in microseconds; Interval_Max in seconds]"),
 		h.log.OutputLogFormatVersion(),
@@ -50,9 +46,37 @@ func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, e
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create %s: %w", path, err), f.Close())
 	}
-	h.log.SetBaseTime(ms)
 	return h, nil
 }
+
+// appendHlog goes on with the log of a record, or starts it where there is none.
+func appendHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, error) {
+	f, size, err := cutTorn(path)
+	if err != nil {
+		return nil, err
+	}
+	if size > 0 {
+		return newHlog(f, e, base), nil
+	}
+	if err := errors.Join(f.Close(), os.Remove(path)); err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, err)
+	}
+	return CreateHlog(path, e, base)
+}
+
+func newHlog(f *os.File, e *experiment.Experiment, base time.Time) *Hlog {
+	h := &Hlog{file: f, buf: bufio.NewWriter(f)}
+	h.log = hdrhistogram.NewHistogramLogWriter(h.buf)
+	h.log.SetBaseTime(baseOf(base))
+	for i := range e.Cells {
+		h.tags = append(h.tags, Tag(&e.Cells[i]))
+	}
+	return h
+}
+
+// baseOf is the time that the log's others count from, in ms: its header holds
+// whole seconds.
+func baseOf(base time.Time) int64 { return base.Unix() * 1000 }
 
 // Tag is a cell's label as the log's format allows it: no commas, spaces or
 // line ends.

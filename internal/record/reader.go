@@ -50,6 +50,9 @@ func Open(dir string) (*Record, error) {
 
 func (r *Record) readTrials() error {
 	for t, err := range readLines[Trial](filepath.Join(r.Dir, TrialsFile)) {
+		if errors.Is(err, fs.ErrNotExist) { // the run was killed as it began
+			return nil
+		}
 		if err != nil {
 			return err
 		}

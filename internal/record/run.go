@@ -47,6 +47,9 @@ type Run struct {
 	Started    time.Time              `json:"started"`
 	Host       Host                   `json:"host"`
 	Skipped    []Skipped              `json:"skipped,omitempty"`
+	// NoWindows is that the platform could not see when replicas were throttled: of
+	// throttling there are counters only, and windows.ndjson has none of it.
+	NoWindows bool `json:"no_windows,omitempty"`
 }
 
 // Skipped is a service that cannot be had on this machine. The plan has no
@@ -93,6 +96,9 @@ type Trial struct {
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"` // in words, for all but started and done
 	At      int64   `json:"at"`            // unix nanoseconds when the line was written
+	// LostAgents are the indexes of those that broke off in the middle of the load,
+	// which went on with the others': it was less than what was asked for.
+	LostAgents []int `json:"lost_agents,omitempty"`
 }
 
 // ProfileDir is the folder of a cell's profiles, relative to the record's.

@@ -68,18 +68,26 @@ func Create(dir string, run Run) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{dir: dir}
-	for _, file := range []struct {
-		name string
-		to   **lines
-	}{{FramesFile, &w.frames}, {WindowsFile, &w.windows}, {SlowFile, &w.slow}, {StepsFile, &w.steps}, {BenchmarksFile, &w.benchmarks}, {TrialsFile, &w.trials}} {
-		if *file.to, err = openLines(filepath.Join(dir, file.name)); err != nil {
-			return nil, errors.Join(err, w.Close())
-		}
+	if err := w.open(openLines); err != nil {
+		return nil, errors.Join(err, w.Close())
 	}
 	if w.hlog, err = CreateHlog(filepath.Join(dir, LatencyFile), run.Experiment, run.Started); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
+}
+
+// open opens the files of lines.
+func (w *Writer) open(open func(path string) (*lines, error)) (err error) {
+	for _, file := range []struct {
+		name string
+		to   **lines
+	}{{FramesFile, &w.frames}, {WindowsFile, &w.windows}, {SlowFile, &w.slow}, {StepsFile, &w.steps}, {BenchmarksFile, &w.benchmarks}, {TrialsFile, &w.trials}} {
+		if *file.to, err = open(filepath.Join(w.dir, file.name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Dir is the record's folder.

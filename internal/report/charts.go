@@ -86,9 +86,15 @@ var metrics = []overTime{
 	{"wait_mean", func(p *analysis.Point) *float64 { return p.WaitMean }},
 }
 
-// withDependencies adds the metrics of each dependency.
-func withDependencies(names []string) []overTime {
+// metricsOf adds to them the number of replicas, where a platform told it, and the
+// metrics of each dependency.
+func metricsOf(series []analysis.Series, names []string) []overTime {
 	all := slices.Clone(metrics)
+	if slices.ContainsFunc(series, func(one analysis.Series) bool {
+		return slices.ContainsFunc(one.Points, func(p analysis.Point) bool { return p.Replicas != nil })
+	}) {
+		all = append(all, overTime{"replicas", func(p *analysis.Point) *float64 { return p.Replicas }})
+	}
 	for _, name := range names {
 		all = append(all,
 			overTime{"dependency_cpu:" + name, func(p *analysis.Point) *float64 { return p.Dependencies[name].CPU }},
@@ -145,7 +151,7 @@ func newCharts(d Data) charts {
 	out.Warmup, out.Drain = phases(series)
 	g := newGrid(series)
 	out.Dependencies = dependenciesOf(series)
-	metrics := withDependencies(out.Dependencies)
+	metrics := metricsOf(series, out.Dependencies)
 	thin := newThinning(len(g.moments), pointsPerLine(len(metrics), len(series), len(s.Cells)))
 	out.X, out.Thinned = thin.times(g.moments), thin.active()
 	for _, m := range metrics {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -162,7 +163,18 @@ func serviceFacts(c *analysis.CellSummary) []fact {
 		{"restarts", count(c.Restarts)},
 		{"killed for memory", count(c.Memory.OOMKills)},
 	}
+	if r := c.Replicas; r != nil {
+		facts = append(facts, fact{"replicas", replicasText(r)})
+	}
 	return facts
+}
+
+// replicasText is how many replicas there were: "2 to 7, 4.3 on average".
+func replicasText(r *analysis.ReplicasSummary) string {
+	if r.Least == r.Most {
+		return display.Grouped(int64(r.Most)) + " all the time"
+	}
+	return fmt.Sprintf("%d to %d, %s on average", r.Least, r.Most, display.Figure(r.Mean))
 }
 
 // dependencyFacts tell of each dependency, and of the service's waits for them.
@@ -220,7 +232,7 @@ func generatorFacts(c *analysis.CellSummary) []fact {
 	if c.Generator.Limited {
 		limited = "yes: rates are lower bounds"
 	}
-	return []fact{
+	facts := []fact{
 		{"agent's CPU", cores(c.Generator.Cores)},
 		{"agent waited for a CPU", cores(c.Generator.RunWaitCores)},
 		{"send lag, p99", maybe(c.Generator.SendLagP99US, func(v float64) string { return display.Figure(v) + " µs" })},
@@ -229,6 +241,13 @@ func generatorFacts(c *analysis.CellSummary) []fact {
 		{"others' CPU", cores(c.Host.ForeignCores)},
 		{"steal", cores(c.Host.StealCores)},
 	}
+	if v := c.Generator.ThrottledShare; v != nil {
+		facts = append(facts, fact{"agent throttled", share(*v) + " of its time"})
+	}
+	if n := c.Generator.Lost; n > 0 {
+		facts = append(facts, fact{"agents lost", display.Grouped(int64(n))})
+	}
+	return facts
 }
 
 // sortedSet gives the different values, upwards.

@@ -79,7 +79,10 @@ func limitsText(c *analysis.CellSummary) string {
 	if len(parts) > 0 {
 		text = "limit " + list(parts)
 	}
-	if l.Replicas > 1 {
+	switch {
+	case l.MostReplicas > 0:
+		text += fmt.Sprintf(" for each of %d to %d replicas", l.Replicas, l.MostReplicas)
+	case l.Replicas > 1:
 		text += fmt.Sprintf(" for each of %d replicas", l.Replicas)
 	}
 	return text

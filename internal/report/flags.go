@@ -18,6 +18,8 @@ var flagTexts = map[string]string{
 	"few_trials":           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
 	"busy_neighbour":       "Processes that the experiment did not start used the host's CPUs. That can turn a comparison round: repeat it on a quiet host.",
 	"agent_waited":         "The agent waited for a CPU and sent late: part of the latency is its own.",
+	"agent_throttled":      "An agent was throttled by a CPU limit of its own, for half a percent of its time and more: what it met meanwhile it stamped late. Latencies hold its pauses, and rates are lower bounds. Give agents no CPU limit.",
+	"agent_lost":           "An agent broke off in the middle of the load, and the others went on without it: the load was less than was asked for. Rates are lower bounds.",
 	"low_idle":             "The host had less than 0.2 idle cores, or than 5% of its CPUs where that is more: the service and the agent may have been in each other's way.",
 	"incomplete_trial":     "A trial was cut off before its end, and counts as far as it got.",
 	"generator_limited":    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
@@ -36,6 +38,7 @@ var flagTexts = map[string]string{
 	"lower_bound":          "The generator or the host was the limit, not the service: it breaks at no less than this.",
 	"few_spans":            "Too few slow requests were kept to divide the tail's time among its causes.",
 	"windows_unknown":      "The throttle counters could not be read: throttling under the slow requests is unknown, and counts as queueing and work.",
+	"no_windows":           "The service was throttled, but nobody saw when: how much of the slow tail that is cannot be told without --node-agent.",
 	"unsteady":             "The first and the last third of the measured part differ: the service had not settled.",
 }
 
@@ -43,12 +46,20 @@ var flagTexts = map[string]string{
 // so never send late.
 const waitedText = "The agent waited for a CPU during a tenth of the time and more: it was the limit, not the service. Rates are lower bounds."
 
+// besideText explains it where another warning says why.
+const besideText = "The agents were the limit, not the service, as another warning of the cell says. Rates are lower bounds."
+
 // flagText explains a warning of a cell; "" for a word that this version does
 // not know.
 func flagText(word string, c *analysis.CellSummary) string {
+	has := func(other string) bool { return slices.Contains(c.Flags, other) }
 	switch lag := finite(c.Generator.SendLagP99US); {
 	case word == "search_disturbed":
 		return disturbedSearch(c)
+	case word == "no_windows" && throttledShare(c) != nil:
+		return fmt.Sprintf("Throttled in %s of its periods; how much of the tail that is cannot be told without --node-agent.", share(*throttledShare(c)))
+	case word == "generator_limited" && (has("agent_throttled") || has("agent_lost")) && !has("agent_waited"):
+		return besideText
 	case word == "generator_limited" && c.Load.Kind == "closed" && lag != nil && *lag < float64(signals.LateLag.Microseconds()):
 		return waitedText
 	}

@@ -16,6 +16,12 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 	lag := func(us float64) change {
 		return func(c *analysis.CellSummary) { c.Generator.SendLagP99US = &us }
 	}
+	withFlag := func(word string) change {
+		return func(c *analysis.CellSummary) { c.Flags = append(c.Flags, word) }
+	}
+	periods := func(throttled, of int64) change {
+		return func(c *analysis.CellSummary) { c.CPU.ThrottledPeriods, c.CPU.Periods = &throttled, &of }
+	}
 	const outcome = " A window that this disturbed is made again or left out, which widens the interval or leaves none."
 	for name, c := range map[string]struct {
 		word string
@@ -34,6 +40,9 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 		"a generator of users that waited":    {"generator_limited", cellOf("go", lag(20)), waitedText},
 		"a generator of users that sent late": {"generator_limited", cellOf("go", lag(2500)), flagTexts["generator_limited"]},
 		"a generator whose lag is not known":  {"generator_limited", cellOf("go"), flagTexts["generator_limited"]},
+		"a generator that was throttled":      {"generator_limited", cellOf("go", open(100), withFlag("agent_throttled")), besideText},
+		"a generator that lost an agent":      {"generator_limited", cellOf("go", withFlag("agent_lost")), besideText},
+		"throttling that nobody saw":          {"no_windows", cellOf("go", periods(45, 100)), "Throttled in 45% of its periods; how much of the tail that is cannot be told without --node-agent."},
 		"a word of another version":           {"hot_moon", cellOf("go"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

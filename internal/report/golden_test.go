@@ -35,6 +35,8 @@ func TestFormsReadAsExpected(t *testing.T) {
 		"comparison-colours.txt": {procsFixture(), at(140, true)},
 		"comparison-piped.txt":   {procsFixture(), at(0, false)},
 		"ramp.txt":               {rampFixture(), at(120, false)},
+		"scaled.txt":             {scaledFixture(), at(120, false)},
+		"scaled.json":            {scaledFixture(), JSON},
 		"failed.txt":             {failedFixture(), at(120, false)},
 		"search-wide.txt":        {searchFixture(), at(120, false)},
 		"search-narrow.txt":      {searchFixture(), at(72, false)},

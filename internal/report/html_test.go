@@ -43,6 +43,7 @@ func TestPanelsHoldData(t *testing.T) {
 		{"ramp", rampFixture(), append(append([]string{}, alwaysDrawn...), whenStaged...), []string{"light", "dark", "phone"}},
 		{"search", withProfiles(searchFixture()), searchDrawn, []string{"light", "dark", "phone", "phone-dark"}},
 		{"bounds", boundsFixture(), []string{"breaking", "throttled-rate"}, []string{"light", "phone-dark"}},
+		{"scaled", scaledFixture(), append(append([]string{}, alwaysDrawn...), "replicas"), []string{"light", "phone"}},
 		{"failed", failedFixture(), nil, []string{"light"}},
 		{"many-and-long", longFixture(), []string{"latency-rate", "rate", "latency", "cpu", "memory", "throttled", "availability", "idle"}, []string{"light", "phone-dark"}},
 	} {

@@ -25,6 +25,9 @@ func Read(dir string) (Data, error) {
 		return Data{}, err
 	}
 	builder := analysis.New(r.Run.Experiment, attempts(r), steps...)
+	if r.Run.NoWindows {
+		builder.NoWindows()
+	}
 	for _, s := range r.Run.Skipped {
 		builder.Skip(s.Service, s.Reason)
 	}
@@ -103,7 +106,7 @@ func attempts(r *record.Record) []analysis.Attempt {
 		if t.Repeat == 0 && t.Outcome != record.Profiled {
 			continue // a trial for profiles that was cut off
 		}
-		a := analysis.Attempt{Trial: t.Trial, Cell: t.Cell, Repeat: t.Repeat, Attempt: t.Attempt, State: states[t.Outcome], Why: t.Why}
+		a := analysis.Attempt{Trial: t.Trial, Cell: t.Cell, Repeat: t.Repeat, Attempt: t.Attempt, State: states[t.Outcome], Why: t.Why, Lost: t.LostAgents}
 		if t.Outcome == record.Started {
 			a.Why = "the run was cut off"
 		}

@@ -21,6 +21,11 @@ const (
 	// half a second, 2 ms are not what limits.
 	LateLag   = 2 * time.Millisecond
 	lateShare = 0.05
+
+	// throttledShare is the part of the time in which an agent was throttled by a
+	// limit of its own. What it meets while it stands still it stamps late: 1% of
+	// the time would be the p99 of all answers, so that half of it is too much.
+	throttledShare = 0.005
 )
 
 // Busy reports whether others took so much CPU that they may have held up what the
@@ -46,3 +51,9 @@ func SentLate(lag, latency time.Duration) bool {
 // Waited reports whether an agent waited for a CPU for much of its time. It
 // disturbs only where it also sent late. Both are seconds.
 func Waited(runWait, seconds float64) bool { return runWait >= runWaitShare*seconds }
+
+// AgentThrottled reports whether an agent was throttled for so much of its time
+// that what it stamped is its own limit's doing. Both are seconds.
+func AgentThrottled(throttled, seconds float64) bool {
+	return throttled > 0 && throttled >= throttledShare*seconds
+}

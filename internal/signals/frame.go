@@ -15,7 +15,7 @@ const (
 )
 
 // Frame is one line of frames.ndjson: what one source saw over one interval.
-// Exactly one of Client, Server, Host and Waits is set. Client and server halves of
+// Exactly one of Client, Server, Host, Waits and Scale is set. Client and server halves of
 // the same service are joined by their times, which are the lab's clock.
 type Frame struct {
 	Trial int    `json:"trial"` // number of the trial in the record, from 1
@@ -32,6 +32,13 @@ type Frame struct {
 	Server *Server `json:"server,omitempty"`
 	Host   *Host   `json:"host,omitempty"`
 	Waits  *Waits  `json:"waits,omitempty"` // of the replica Index of the service Of
+	Scale  *Scale  `json:"scale,omitempty"` // of the service Of, where it is autoscaled
+}
+
+// Scale is how many replicas of a service there were at an interval's end: those
+// that serve.
+type Scale struct {
+	Replicas int `json:"replicas"`
 }
 
 // Waits is how long a replica waited for its dependency, by its own account: a
@@ -84,6 +91,9 @@ type Client struct {
 
 	CPU     float64  `json:"cpu_s"`                // CPU seconds of the agent's process, user and system
 	RunWait *float64 `json:"run_wait_s,omitempty"` // seconds its threads waited for a CPU; null: not measured
+	// Throttled is for how many seconds the agent itself was throttled by a CPU
+	// limit of its own control group, summed over CPUs; null: not measured.
+	Throttled *float64 `json:"throttled_s,omitempty"`
 }
 
 // Bad is the number of requests that ended without a good answer.

@@ -54,4 +54,5 @@ type SearchStep struct {
 	Last  int     `json:"last"`
 	Cut   bool    `json:"cut,omitempty"`  // the window was ended early: what it had shown was enough
 	Gone  string  `json:"gone,omitempty"` // why the service could not be measured any more, in words
+	Lost  string  `json:"lost,omitempty"` // why the load could not be made any more, in words; the search's end
 }

@@ -36,3 +36,25 @@ func (s *Search) End(why string) {
 		s.result.Reason = why
 	}
 }
+
+// Lost ends a search whose generator lost a part of itself, in words: with what is
+// known by now, as a lower bound where no load was seen to miss. The step that was
+// under way is as if it had not been given.
+func (s *Search) Lost(why string) {
+	if s.done {
+		return
+	}
+	s.given = false
+	s.finish()
+	r := &s.result
+	switch {
+	case r.Load == 0:
+		r.Reason = "the search ended early: " + why
+		r.Limited = true
+	case r.AtLeast:
+		r.Reason = "the search ended early, and the service may bear more: " + why
+		r.Limited = true
+	case r.Reason == "":
+		r.Reason = "the search ended early: " + why
+	}
+}

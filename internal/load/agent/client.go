@@ -105,6 +105,12 @@ func (c *Client) Change(change protocol.Change) error {
 	return c.send(protocol.Command{Change: &change})
 }
 
+// Move replaces the targets from now on, by the indexes of the replicas; empty is
+// one that has gone. One that comes when the trial is over changes nothing.
+func (c *Client) Move(targets []string) error {
+	return c.send(protocol.Command{Move: &protocol.Move{Targets: targets}})
+}
+
 // Stop ends the load; Follow goes on until the answers in flight are in.
 func (c *Client) Stop() error { return c.send(protocol.Command{Stop: &protocol.Stop{}}) }
 

@@ -26,8 +26,8 @@ func decodeCommand(line []byte) (protocol.Command, error) {
 	if decoder.More() {
 		return c, errors.New("command: more than one on a line")
 	}
-	if count(c.Prepare != nil, c.Start != nil, c.Change != nil, c.Stop != nil) != 1 {
-		return c, errors.New("command: want exactly one of prepare, start, change and stop")
+	if count(c.Prepare != nil, c.Start != nil, c.Change != nil, c.Move != nil, c.Stop != nil) != 1 {
+		return c, errors.New("command: want exactly one of prepare, start, change, move and stop")
 	}
 	return c, nil
 }
@@ -63,6 +63,8 @@ func name(c protocol.Command) string {
 		return "start"
 	case c.Change != nil:
 		return "change"
+	case c.Move != nil:
+		return "move"
 	}
 	return "stop"
 }

@@ -45,14 +45,30 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 		}
 		plan.Kinds = append(plan.Kinds, kind)
 	}
-	for _, name := range p.Targets {
-		target, err := newTarget(name, p.Requests)
-		if err != nil {
-			return engine.Plan{}, err
+	plan.Targets, err = newTargets(p.Targets, p.Requests, nil, nil)
+	return plan, err
+}
+
+// newTargets turns the replicas' addresses into targets, with what they were
+// turned into before where they are the same. Empty is one that has gone.
+func newTargets(names []string, requests []protocol.Request, before []string, known []engine.Target) ([]engine.Target, error) {
+	var all []engine.Target
+	for i, name := range names {
+		var target engine.Target
+		var err error
+		switch {
+		case name == "":
+			target.Gone = true
+		case i < len(before) && before[i] == name:
+			target = known[i]
+		default:
+			if target, err = newTarget(name, requests); err != nil {
+				return nil, err
+			}
 		}
-		plan.Targets = append(plan.Targets, target)
+		all = append(all, target)
 	}
-	return plan, nil
+	return all, nil
 }
 
 func newLoad(l protocol.Load) (engine.Load, error) {

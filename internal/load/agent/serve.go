@@ -83,7 +83,7 @@ func (s *server) serve() error {
 					return err
 				}
 			case c.Stop != nil: // of a trial that has ended by itself meanwhile
-			case c.Change != nil: // likewise
+			case c.Change != nil, c.Move != nil: // likewise
 			default:
 				return errors.New("start: no trial is prepared")
 			}
@@ -142,6 +142,15 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 				finished <- nil
 			case c.Stop != nil:
 				e.Stop()
+			case c.Move != nil:
+				targets, err := newTargets(c.Move.Targets, p.Requests, p.Targets, plan.Targets)
+				if err == nil {
+					err = e.Move(targets)
+				}
+				if err != nil {
+					return false, fmt.Errorf("trial %d: %w", p.Trial, err)
+				}
+				p.Targets, plan.Targets = c.Move.Targets, targets
 			case c.Change != nil && running:
 				load, err := newLoad(c.Change.Load)
 				if err == nil {
@@ -161,8 +170,9 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 // moment.
 func (s *server) follow(e *engine.Engine, p *protocol.Prepare, at time.Time) error {
 	own := startUsage()
+	defer own.close()
 	return e.Follow(at, func(i *engine.Interval) error {
-		i.Client.CPU, i.Client.RunWait = own.since()
+		own.since(i.Client)
 		return s.out.send(protocol.Event{Frame: &signals.Frame{
 			Trial:  p.Trial,
 			Cell:   p.Cell,

@@ -9,24 +9,72 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // usage measures what the agent itself uses.
 type usage struct {
-	cpu  time.Duration
-	wait map[string]time.Duration // by thread
+	cpu       time.Duration
+	wait      map[string]time.Duration // by thread
+	group     *cgroup.Reader           // of the control group that the agent is in; nil: it cannot be seen
+	throttled *time.Duration           // by the group's own limit; nil: not known
 }
 
+// startUsage begins to measure; close ends it.
 func startUsage() *usage {
+	return newUsage(cgroup.Host())
+}
+
+func newUsage(fs cgroup.FS) *usage {
 	u := &usage{}
-	u.since()
+	if self, err := fs.Self(cgroup.CPU); err == nil {
+		u.group, _ = self.Open() // nil after an error: not measured
+	}
+	u.since(&signals.Client{})
 	return u
 }
 
-// since returns the CPU seconds that the process used since the last call, and
-// the seconds that its threads waited for a CPU; nil where the kernel does not
-// tell.
-func (u *usage) since() (cpu float64, runWait *float64) {
+func (u *usage) close() {
+	if u.group != nil {
+		u.group.Close()
+	}
+}
+
+// since puts into a frame what the process used since the last call: CPU
+// seconds, the seconds that its threads waited for a CPU, and those for which its
+// group was throttled; nil where the kernel does not tell.
+func (u *usage) since(c *signals.Client) {
+	c.CPU, c.RunWait = u.times()
+	c.Throttled = u.throttling()
+}
+
+// throttling is for how many seconds the limit of the agent's own group, a
+// container's, has throttled it since the last call.
+func (u *usage) throttling() *float64 {
+	if u.group == nil {
+		return nil
+	}
+	before := u.throttled
+	u.throttled = nil
+	var stat cgroup.CPUStat
+	if u.group.ReadThrottling(&stat) != nil {
+		return nil
+	}
+	now, ok := stat.Throttled.Get()
+	if !ok {
+		return nil
+	}
+	u.throttled = &now
+	if before == nil {
+		return nil
+	}
+	seconds := (now - *before).Seconds()
+	return &seconds
+}
+
+func (u *usage) times() (cpu float64, runWait *float64) {
 	var now unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &now); err == nil {
 		total := time.Duration(now.Utime.Nano() + now.Stime.Nano())

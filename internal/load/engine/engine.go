@@ -22,14 +22,15 @@ const connectWithin = 3 * time.Second
 
 // Engine makes the traffic of one trial. It is opened, run once, and closed.
 type Engine struct {
-	plan   Plan
-	zero   time.Time // of the engine's clock
-	orders *orders
-	ports  []port
-	full   []chan handover
-	spare  []chan *tally
-	done   sync.WaitGroup
-	size   int
+	plan    Plan
+	zero    time.Time // of the engine's clock
+	orders  *orders
+	ports   []port
+	full    []chan handover
+	spare   []chan *tally
+	done    sync.WaitGroup
+	size    int
+	targets int // how many are known
 }
 
 // Open checks the plan, starts the loops and makes the connections. It returns
@@ -39,7 +40,7 @@ func Open(plan Plan) (*Engine, error) {
 	if err := plan.settle(); err != nil {
 		return nil, err
 	}
-	e := &Engine{plan: plan, zero: time.Now(), orders: newOrders()}
+	e := &Engine{plan: plan, zero: time.Now(), orders: newOrders(), targets: len(plan.Targets)}
 	for i := range plan.Threads {
 		_, n := e.plan.place(plan.Load, e.share(i))
 		e.size += n
@@ -150,6 +151,25 @@ func (e *Engine) Change(load Load, drop bool) error {
 		return fmt.Errorf("change: %w", err)
 	}
 	e.order(order{load: &load, drop: drop, at: time.Since(e.zero) + lead})
+	return nil
+}
+
+// Move replaces the targets from now on: one that was known keeps its place, also
+// once it has gone, and new ones stand behind. A connection
+// that is to go to another target than it does is closed after its next answer,
+// and made anew; one to a target that has gone takes no more requests.
+func (e *Engine) Move(targets []Target) error {
+	switch {
+	case len(present(targets)) == 0:
+		return errors.New("move: no targets: name at least one replica")
+	case len(targets) < e.targets:
+		return fmt.Errorf("move: %d targets, and %d are known: those keep their places", len(targets), e.targets)
+	}
+	if err := e.plan.settleTargets(targets); err != nil {
+		return fmt.Errorf("move: %w", err)
+	}
+	e.targets = len(targets)
+	e.order(order{targets: targets, at: time.Since(e.zero) + lead})
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (l *loop) answered(i int32) {
 	l.count(s, answered)
 	l.goOn(l.now, 0)
 	s.failures, s.fresh, s.useful = 0, false, true
-	if whole := s.written == len(s.request); whole && s.answer.Reusable() {
+	if whole := s.written == len(s.request); whole && s.answer.Reusable() && s.target == l.targetOf(i) {
 		s.state, s.freed = ready, l.now
 		l.release(i)
 	} else {

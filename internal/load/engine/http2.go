@@ -18,7 +18,16 @@ import (
 // http2Dialer gives each slot a stream of a shared HTTP/2 connection. The loop
 // speaks HTTP/1.1, as it does to all: a translator stands between.
 type http2Dialer struct {
-	pools []*pool // by target
+	pools     []*pool // by target
+	transport Transport
+}
+
+// to keeps the pools of the targets that it knew, one that has gone among them:
+// streams may still be open on it.
+func (d *http2Dialer) to(targets []Target) dialer {
+	next := newHTTP2Dialer(targets, d.transport)
+	copy(next.pools, d.pools)
+	return next
 }
 
 // pool holds the connections to one target. It is locked while one is made: the
@@ -42,7 +51,7 @@ type sharedConn struct {
 const mostStreams = 100
 
 func newHTTP2Dialer(targets []Target, t Transport) *http2Dialer {
-	d, scheme := &http2Dialer{}, "http"
+	d, scheme := &http2Dialer{transport: t}, "http"
 	if t.TLS {
 		scheme = "https"
 	}

@@ -33,6 +33,8 @@ type loop struct {
 	full          chan<- handover
 	settled       func() // called once, when the first dials have ended
 
+	targets []Target
+	present []int32 // indexes of the targets that have not gone
 	slots   []slot
 	from    int                 // place of the first slot among all agents' connections
 	wanted  int                 // slots, once all have been added
@@ -86,6 +88,7 @@ func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, 
 		boundary: never,
 		dropAt:   never,
 	}
+	l.targets, l.present = plan.Targets, present(plan.Targets)
 	l.source.due = never
 	l.source.thinks = thinker{mean: plan.Think, random: rand.New(rand.NewPCG(plan.Seed^ofThought, uint64(share)))}
 	l.from, _ = plan.place(plan.Load, share)
@@ -211,6 +214,9 @@ func (l *loop) obey(o *order) {
 		}
 		l.source.begin(l.plan.Load, l.plan.Load.Curve.After(l.plan.Warmup), l, o.at)
 		l.open(o.at)
+	case o.targets != nil:
+		l.targets, l.present = o.targets, present(o.targets)
+		l.port.move(o.targets)
 	case l.zero == never: // a trial that has not begun is only ended
 		l.over = l.over || o.stop || o.quit
 	case o.quit:

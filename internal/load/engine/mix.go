@@ -29,12 +29,7 @@ func (p *Plan) settleKinds() error {
 		}
 		sum += k.Weight
 	}
-	for _, t := range p.Targets {
-		if len(t.Requests) != len(p.Kinds) {
-			return fmt.Errorf("%s has %d requests of %d kinds", t.Addr, len(t.Requests), len(p.Kinds))
-		}
-	}
-	return nil
+	return p.settleTargets(p.Targets)
 }
 
 // ofMix sets what is drawn here apart from what else is drawn from the seed.

@@ -7,14 +7,15 @@ import (
 )
 
 // order is what loops are told from outside: at a moment, do this. Exactly one
-// of start, load, stop and quit is set.
+// of start, load, targets, stop and quit is set.
 type order struct {
-	at    time.Duration // on the engine's clock, not before the order before it
-	start bool
-	load  *Load // replaces the present one
-	drop  bool  // with load: what is due and was not sent yet is dropped
-	stop  bool  // end the load, await what is in flight
-	quit  bool  // end at once
+	at      time.Duration // on the engine's clock, not before the order before it
+	start   bool
+	load    *Load    // replaces the present one
+	drop    bool     // with load: what is due and was not sent yet is dropped
+	targets []Target // replace the present ones
+	stop    bool     // end the load, await what is in flight
+	quit    bool     // end at once
 }
 
 // orders is a queue that each loop reads at its own pace: every order leads to

@@ -25,7 +25,7 @@ import (
 
 // Plan is the traffic of one trial as one agent has to make it.
 type Plan struct {
-	Targets     []Target // connection i goes to target i mod n
+	Targets     []Target // connection i goes to target i mod n of those that have not gone
 	Kinds       []Kind   // of requests
 	Transport   Transport
 	Load        Load // of all agents together
@@ -47,6 +47,7 @@ type Target struct {
 	Socket   string // path of a unix socket, in the place of Addr
 	Name     string // of the host, which a certificate is for
 	Requests []*wire.Template
+	Gone     bool // it keeps its place, and gets no connection; nothing else is set
 }
 
 // Load is users over time (closed) or requests per second over time (open).
@@ -82,8 +83,8 @@ func (p *Plan) connections(load Load) int {
 	}
 	n := int(math.Ceil(load.Curve.Peak() * defaultAnswer.Seconds()))
 	n = min(max(n, fewConnections), manyConnections)
-	if rest := n % len(p.Targets); rest != 0 {
-		n += len(p.Targets) - rest
+	if there := len(present(p.Targets)); n%there != 0 {
+		n += there - n%there
 	}
 	return n
 }
@@ -113,7 +114,7 @@ func (p *Plan) shares() int { return p.Agents * p.Threads }
 // settle checks the plan and fills in what was left open.
 func (p *Plan) settle() error {
 	switch {
-	case len(p.Targets) == 0:
+	case len(present(p.Targets)) == 0:
 		return errors.New("no targets: name at least one replica")
 	case p.Load.Curve == nil:
 		return errors.New("no load")

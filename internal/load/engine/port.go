@@ -14,6 +14,8 @@ type port interface {
 	wait(events []event, until time.Duration, exact bool) int
 
 	dial(slot, generation int32, target int) outcome
+	// move replaces the targets, whose places stay.
+	move(targets []Target)
 	dialed(slot int32) outcome // how a dial ended
 	write(slot int32, p []byte) (int, outcome)
 	read(slot int32, p []byte) (int, outcome)

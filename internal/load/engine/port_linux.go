@@ -57,13 +57,7 @@ func newPort(zero time.Time, plan *Plan) (port, error) {
 
 func newEpollPort(zero time.Time, targets []Target) (*epollPort, error) {
 	p := &epollPort{zero: zero, epoll: -1, bell: -1, timer: -1, events: make([]unix.EpollEvent, maxEvents)}
-	for _, t := range targets {
-		if t.Socket != "" {
-			p.addrs = append(p.addrs, unixSockaddr(t.Socket))
-			continue
-		}
-		p.addrs = append(p.addrs, newSockaddr(t.Addr))
-	}
+	p.move(targets)
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("make an epoll: %w", err)
@@ -83,6 +77,20 @@ func newEpollPort(zero time.Time, targets []Target) (*epollPort, error) {
 		}
 	}
 	return p, nil
+}
+
+func (p *epollPort) move(targets []Target) {
+	p.addrs = p.addrs[:0]
+	for _, t := range targets {
+		switch {
+		case t.Gone:
+			p.addrs = append(p.addrs, sockaddr{})
+		case t.Socket != "":
+			p.addrs = append(p.addrs, unixSockaddr(t.Socket))
+		default:
+			p.addrs = append(p.addrs, newSockaddr(t.Addr))
+		}
+	}
 }
 
 func (p *epollPort) watch(fd int, mark int32) error {

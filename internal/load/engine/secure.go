@@ -23,9 +23,12 @@ func (u *Unfit) Error() string { return u.why }
 
 // tlsDialer makes connections of HTTP/1.1 over TLS.
 type tlsDialer struct {
-	targets []Target
-	configs []*tls.Config // by target
+	targets   []Target
+	configs   []*tls.Config // by target
+	transport Transport
 }
+
+func (d *tlsDialer) to(targets []Target) dialer { return newTLSDialer(targets, d.transport) }
 
 func (d *tlsDialer) dial(ctx context.Context, _, target int) (net.Conn, error) {
 	return dialTLS(ctx, &d.targets[target], d.configs[target])
@@ -62,7 +65,7 @@ func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, err
 }
 
 func newTLSDialer(targets []Target, t Transport) *tlsDialer {
-	d := &tlsDialer{targets: targets}
+	d := &tlsDialer{targets: targets, transport: t}
 	for i := range targets {
 		c := t.config(&targets[i])
 		c.NextProtos = []string{"http/1.1"}

@@ -6,8 +6,8 @@ import (
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
-// slot is the place of one connection. It has the same target for good; its
-// connection is made anew when it ends.
+// slot is the place of one connection, which is made anew when it ends. It has
+// the same target for as long as the targets stay the same (see Engine.Move).
 type slot struct {
 	state      slotState
 	listed     bool // in the ring of free slots
@@ -86,7 +86,7 @@ func (l *loop) connect() {
 // add adds a slot and begins its connection.
 func (l *loop) add() {
 	i := len(l.slots)
-	l.slots = append(l.slots, slot{target: int32((l.from + i) % len(l.plan.Targets))})
+	l.slots = append(l.slots, slot{target: l.targetOf(int32(i))})
 	l.dial(int32(i))
 }
 
@@ -136,7 +136,13 @@ func (l *loop) dispatch() {
 		s := &l.slots[i]
 		s.listed = false
 		s.intended = l.wait.pop()
-		l.mix.choose(s, &l.plan.Targets[s.target])
+		if s.state == ready && l.targets[s.target].Gone {
+			l.shut(i, false)
+		}
+		if s.state == cold {
+			s.target = l.targetOf(i)
+		}
+		l.mix.choose(s, &l.targets[s.target])
 		switch s.state {
 		case ready:
 			l.send(i)
@@ -215,6 +221,7 @@ func (l *loop) replace(i int32, abruptly bool) {
 	s := &l.slots[i]
 	worked := s.useful || l.now-s.began >= lived
 	l.shut(i, abruptly)
+	s.target = l.targetOf(i)
 	if worked && (l.source.loads() || l.wait.len() > 0) {
 		l.dial(i) // released when the connection is made
 		return

@@ -29,6 +29,8 @@ type streamPort struct {
 // dialer makes a connection to a target, which is ready for HTTP/1.1 requests.
 type dialer interface {
 	dial(ctx context.Context, slot, target int) (net.Conn, error)
+	// to is the dialer for other targets: those that it knew keep their places.
+	to(targets []Target) dialer
 }
 
 // line is one connection of a streamPort.
@@ -82,6 +84,8 @@ func (p *streamPort) tell(e event) {
 	p.wake()
 }
 
+func (p *streamPort) move(targets []Target) { p.dialer = p.dialer.to(targets) }
+
 func (p *streamPort) dial(slot, generation int32, target int) outcome {
 	for int(slot) >= len(p.lines) {
 		p.lines = append(p.lines, nil)
@@ -90,13 +94,14 @@ func (p *streamPort) dial(slot, generation int32, target int) outcome {
 	l := &line{port: p, slot: slot, generation: generation, cancel: cancel, dialed: later, end: later}
 	l.moved.L = &l.mu
 	p.lines[slot] = l
-	p.all.Go(func() { l.connect(ctx, target) })
+	d := p.dialer
+	p.all.Go(func() { l.connect(ctx, d, target) })
 	return later
 }
 
 // connect makes the connection and serves it.
-func (l *line) connect(ctx context.Context, target int) {
-	conn, err := l.port.dialer.dial(ctx, int(l.slot), target)
+func (l *line) connect(ctx context.Context, d dialer, target int) {
+	conn, err := d.dial(ctx, int(l.slot), target)
 	l.mu.Lock()
 	switch {
 	case err == nil && l.closed:

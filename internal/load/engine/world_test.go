@@ -91,6 +91,7 @@ func (w *world) at(at time.Duration, do func()) { w.expect(happening{at: at, do:
 
 func (w *world) now() time.Duration { return w.clock }
 func (w *world) wake()              {}
+func (w *world) move([]Target)      {}
 func (w *world) err() error         { return w.failed }
 func (w *world) release()           {}
 

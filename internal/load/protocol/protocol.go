@@ -4,8 +4,8 @@
 //
 // A conversation: the lab sends prepare, the agent answers ready; the lab sends
 // start with a moment in the near future; the agent sends a frame at the end of
-// each interval and done after the last answer. The lab may change the load or
-// stop the trial at any time. An agent whose input ends stops its traffic and
+// each interval and done after the last answer. The lab may change the load,
+// move it to other targets, or stop the trial at any time. An agent whose input ends stops its traffic and
 // exits, so that no traffic outlives the lab.
 package protocol
 
@@ -22,6 +22,7 @@ type Command struct {
 	Prepare *Prepare `json:"prepare,omitempty"`
 	Start   *Start   `json:"start,omitempty"`
 	Change  *Change  `json:"change,omitempty"`
+	Move    *Move    `json:"move,omitempty"`
 	Stop    *Stop    `json:"stop,omitempty"`
 }
 
@@ -32,7 +33,7 @@ type Prepare struct {
 	Cell        int       `json:"cell"`
 	Agent       int       `json:"agent"`   // index of this agent
 	Agents      int       `json:"agents"`  // how many share the load
-	Targets     []string  `json:"targets"` // host:port of each replica, or unix:PATH; connection i goes to target i mod n
+	Targets     []string  `json:"targets"` // host:port of each replica, or unix:PATH, empty for one that has gone; connection i goes to target i mod n of those that are there
 	Transport   Transport `json:"transport,omitzero"`
 	Requests    []Request `json:"requests"`          // each is sent as often as its weight says
 	Load        Load      `json:"load"`              // of all agents together
@@ -109,6 +110,14 @@ type Start struct {
 type Change struct {
 	Load Load `json:"load"`
 	Drop bool `json:"drop,omitempty"` // what is due and was not sent yet is dropped, and counted as such
+}
+
+// Move replaces the targets from now on, as replicas come and go: a target keeps
+// its place, and behind those known stand new ones. Each connection goes to the
+// target that Prepare would have given it: one that stands elsewhere is closed
+// after its answer, and made anew.
+type Move struct {
+	Targets []string `json:"targets"` // as in Prepare
 }
 
 // Stop ends the traffic; answers in flight are awaited up to the timeout.

@@ -70,6 +70,8 @@ func (d *docker) checkService(c *experiment.Cell) error {
 	switch {
 	case c.Load.Benchmark:
 		return errors.New("a benchmark that ends by itself runs with --on local alone")
+	case s.Autoscale != nil:
+		return errors.New("autoscale is Kubernetes' own: use --on kubernetes, or say limits.replicas")
 	case s.Command != nil:
 		return errors.New("a command runs on this machine, not in a container: give an image: that holds it, or use --on local")
 	case s.FindPort:

@@ -312,6 +312,9 @@ func TestCheck(t *testing.T) {
 		{"a command", false, func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Image, c.Service.Command = "", []string{"server"}
 		}, "give an image: that holds it, or use --on local"},
+		{"a number of replicas that changes", false, func(_ *experiment.Experiment, c *experiment.Cell) {
+			c.Service.Autoscale = &experiment.Autoscale{Min: 1, Max: 2, CPUPercent: 60}
+		}, "use --on kubernetes, or say limits.replicas"},
 		{"a port to be found", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.FindPort = true }, "say which it is (port: 8080)"},
 		{"a benchmark", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Load.Benchmark = true }, "with --on local alone"},
 		{"a profile", false, func(e *experiment.Experiment, _ *experiment.Cell) { e.Profile = true }, "leave profile out"},

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// A container's control group lasts as long as one life of it. What a replica
-// has used so far is the last reading of each life that has ended, and the
-// reading of this one. What a life used between its last reading and its end is
-// lost: up to a frame's worth of counters, 10 ms of pulses.
+// Totals go on over a replica's lives (life.Sum). What a life used between its
+// last reading and its end is lost: up to a frame's worth of counters, 10 ms of
+// pulses.
 
 // counting is the counters of a replica over its lives. It may be used by several
 // goroutines at once.
@@ -54,7 +54,7 @@ func (c *counting) end(starved bool) {
 		one := int64(1)
 		c.last.OOMKills = &one
 	}
-	c.before = sumCounters(c.before, c.last)
+	c.before = life.Sum(c.before, c.last)
 	c.last = signals.Counters{}
 	c.shut()
 }
@@ -71,12 +71,12 @@ func (c *counting) read() (signals.Counters, error) {
 		switch {
 		case err == nil:
 			c.last = now
-			return sumCounters(c.before, now), nil
+			return life.Sum(c.before, now), nil
 		case !errors.Is(err, cgroup.ErrGone):
 			return signals.Counters{}, err
 		}
 	}
-	sum := sumCounters(c.before, c.last)
+	sum := life.Sum(c.before, c.last)
 	sum.At, sum.Memory = time.Now(), nil
 	return sum, nil
 }
@@ -100,42 +100,6 @@ func (c *counting) close() error {
 
 // errStopped is the answer of a replica that is no more.
 var errStopped = fmt.Errorf("the container was removed: %w", os.ErrClosed)
-
-// sumCounters adds the totals of lives that ended to those of a later one, whose
-// other readings it keeps. The peak of memory is the highest of all; limits are
-// those that were set.
-func sumCounters(before, now signals.Counters) signals.Counters {
-	sum := now
-	sum.CPU = plus(before.CPU, now.CPU)
-	sum.Periods = plus(before.Periods, now.Periods)
-	sum.ThrottledPeriods = plus(before.ThrottledPeriods, now.ThrottledPeriods)
-	sum.Throttled = plus(before.Throttled, now.Throttled)
-	sum.Bursts = plus(before.Bursts, now.Bursts)
-	sum.OOMKills = plus(before.OOMKills, now.OOMKills)
-	sum.CPUPressure = plus(before.CPUPressure, now.CPUPressure)
-	if sum.CPULimit == nil {
-		sum.CPULimit = before.CPULimit
-	}
-	if sum.MemoryLimit == nil {
-		sum.MemoryLimit = before.MemoryLimit
-	}
-	if p := before.MemoryPeak; p != nil && (sum.MemoryPeak == nil || *p > *sum.MemoryPeak) {
-		sum.MemoryPeak = p
-	}
-	return sum
-}
-
-// plus adds totals; what one of the two lacks is what the other has.
-func plus[T int64 | float64 | time.Duration](before, now *T) *T {
-	if before == nil || now == nil {
-		if now == nil {
-			return before
-		}
-		return now
-	}
-	sum := *before + *now
-	return &sum
-}
 
 // pulsing is the pulses of a replica over its lives. It may be used by several
 // goroutines at once, and waits for no counters.
@@ -201,9 +165,9 @@ func (p *pulsing) close() error {
 // sumPulses adds the totals of lives that ended to those of a later one.
 func sumPulses(before, now signals.Pulse) signals.Pulse {
 	sum := now
-	sum.Periods = plus(before.Periods, now.Periods)
-	sum.ThrottledPeriods = plus(before.ThrottledPeriods, now.ThrottledPeriods)
-	sum.Throttled = plus(before.Throttled, now.Throttled)
-	sum.CPU = plus(before.CPU, now.CPU)
+	sum.Periods = life.Plus(before.Periods, now.Periods)
+	sum.ThrottledPeriods = life.Plus(before.ThrottledPeriods, now.ThrottledPeriods)
+	sum.Throttled = life.Plus(before.Throttled, now.Throttled)
+	sum.CPU = life.Plus(before.CPU, now.CPU)
 	return sum
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -24,7 +25,7 @@ func TestTotalsGoOnOverLives(t *testing.T) {
 			signals.Counters{CPU: of(2.0), Periods: of[int64](10), Throttled: of(0.5), OOMKills: of[int64](1), CPULimit: of(0.5), MemoryPeak: of[int64](150), MemoryLimit: of[int64](200)}},
 		{"between lives", signals.Counters{}, before},
 	} {
-		if diff := cmp.Diff(c.want, sumCounters(before, c.now)); diff != "" {
+		if diff := cmp.Diff(c.want, life.Sum(before, c.now)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}

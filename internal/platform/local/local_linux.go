@@ -96,6 +96,9 @@ func (l *local) Check(e *experiment.Experiment) error {
 		if c.Service.Image != "" {
 			errs = append(errs, fmt.Errorf("service %q is an image: use --on docker or --on kubernetes, or give its command", c.Service.Name))
 		}
+		if c.Service.Autoscale != nil {
+			errs = append(errs, fmt.Errorf("service %q: autoscale is Kubernetes' own: use --on kubernetes, or say limits.replicas", c.Service.Name))
+		}
 		if err := l.checkLimits(c.Limits); err != nil {
 			errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
 		}

@@ -260,10 +260,11 @@ func TestCheck(t *testing.T) {
 	bad := func(c *experiment.Cell) {
 		c.Service.Image = "nginx"
 		c.Service.Dependencies = []experiment.Dependency{{Name: "db", Limits: experiment.Limits{CPUMillis: 2}}}
+		c.Service.Autoscale = &experiment.Autoscale{Min: 1, Max: 2, CPUPercent: 60}
 	}
 	e.Cells = []experiment.Cell{cell(bad), cell(bad)}
 	err := p.Check(e)
-	want := []string{`service "s" is an image`, `dependency "db": CPU limit 2m`}
+	want := []string{`service "s" is an image`, "use --on kubernetes, or say limits.replicas", `dependency "db": CPU limit 2m`}
 	for _, part := range want {
 		if err == nil || strings.Count(err.Error(), part) != 1 {
 			t.Errorf("error: %v\nwant in it, once: %s", err, part)

@@ -7,6 +7,7 @@ const timePanels = [
   { id: "target", title: "Load asked for", unit: charts.load_unit, metric: () => "target", when: moves },
   { id: "rate", title: "Requests", unit: "per second, answered well", metric: () => "rate" },
   { id: "latency", title: () => quantileNames[state.quantile] + " latency", unit: "ms", metric: () => state.quantile, log: () => state.scale === "log" },
+  { id: "replicas", title: "Replicas", unit: "that serve", metric: () => "replicas", when: moves },
   { id: "cpu", title: "CPU", unit: "cores", metric: () => "cpu", limit: (c) => c.cpu_limit, limitText: (v) => `limit ${tick(v)} ${v === 1 ? "CPU" : "CPUs"}` },
   { id: "memory", title: "Memory", unit: "MiB", metric: () => "memory", factor: 1 / mib, limit: (c) => c.memory_limit, limitText: (v) => `limit ${number(v)} MiB` },
   { id: "throttled", title: "Throttled periods", unit: "% of periods", metric: () => "throttled", factor: 100, range: () => [0, 106], format: (v) => percent(v) },

@@ -1,0 +1,158 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+func throttledFor(seconds float64) *signals.Frame {
+	f := client(0, signals.Measure, 100, 10*time.Millisecond)
+	f.Client.Throttled = &seconds
+	return f
+}
+
+// An agent that its own limit throttles stamps late what it meets meanwhile.
+func TestAThrottledAgentIsTheLimit(t *testing.T) {
+	users := 1.0
+	for _, c := range []struct {
+		seconds float64
+		flagged bool
+	}{{0, false}, {0.004, false}, {0.005, true}, {0.3, true}} {
+		e := testExperiment(experiment.Load{Users: &experiment.Target{Value: users}, Agents: 1})
+		// The service uses its limit up: that does not make the agent's clock right.
+		s, _ := build(e, throttledFor(c.seconds), server(0, signals.Measure, 0.99, 10, 10))
+		if got := slices.Contains(s.Flags, "agent_throttled"); got != c.flagged || s.Generator.Limited != c.flagged {
+			t.Errorf("%v s: flags %v, limited %v", c.seconds, s.Flags, s.Generator.Limited)
+		}
+		if s.Generator.ThrottledShare == nil || *s.Generator.ThrottledShare != c.seconds {
+			t.Errorf("%v s: a share of %v", c.seconds, s.Generator.ThrottledShare)
+		}
+	}
+	s, _ := build(testExperiment(experiment.Load{Users: &experiment.Target{Value: users}, Agents: 1}), client(0, signals.Measure, 100, 10*time.Millisecond))
+	if s.Generator.ThrottledShare != nil {
+		t.Error("what was not measured is not null")
+	}
+}
+
+func TestAWindowBesideAThrottledAgentTellsNothingOfTheService(t *testing.T) {
+	e := searchExperiment()
+	o := Observe(e, &e.Cells[0], 100)
+	o.Add(throttledFor(0.05))
+	if by := o.limited(); by != ByGenerator || !strings.Contains(o.weakness(by), "throttled by its own CPU limit for 0.05 s") {
+		t.Errorf("%q: %s", by, o.weakness(by))
+	}
+}
+
+func TestALostAgentIsToldAndMakesRatesLowerBounds(t *testing.T) {
+	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 100}, Agents: 4})
+	b := New(e, []Attempt{{Trial: 1, Lost: []int{2, 3}}})
+	b.Add(client(0, signals.Measure, 100, 10*time.Millisecond))
+	s := b.Cells()[0]
+	if !slices.Contains(s.Flags, "agent_lost") || !s.Generator.Limited || s.Generator.Lost != 2 {
+		t.Errorf("flags %v, generator %+v", s.Flags, s.Generator)
+	}
+}
+
+// Five of the hundred that a level asks for may not have been sent.
+func TestAgentsThatAreLostMakeARampABound(t *testing.T) {
+	e := rampTo(100, 200, 300)
+	e.Cells[0].Load.Agents = 20
+	c := New(e, []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2, Lost: []int{7}}}).cells[0]
+	fill(c, 0, []shown{fine, fine, slow})
+	fill(c, 1, []shown{fine, fine, slow})
+	b := c.breaking(c.steps())
+	if *b.RateRPS != 190 || *b.Low != 190 || b.High != nil || !b.AtLeast || b.LimitedBy != ByGenerator {
+		t.Errorf("%+v", b)
+	}
+	if b.Evidence != "19 of 20 agents were there to the end of trial 2" || !strings.HasPrefix(b.Reason, "agents broke off, and up to 5% of the load was missing") {
+		t.Errorf("%s; %s", b.Evidence, b.Reason)
+	}
+}
+
+// Where nobody saw when a service was throttled, nothing is said of what that made
+// of its tail; where it was not, or somebody saw it, the tail is divided.
+func TestATailWithoutWindows(t *testing.T) {
+	for name, c := range map[string]struct {
+		throttled      int64
+		blind, unknown bool
+	}{
+		"throttled, and nobody saw when": {4, true, true},
+		"not throttled":                  {0, true, false},
+		"throttled, and seen":            {4, false, false},
+	} {
+		e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1})
+		b := New(e, []Attempt{{Trial: 1}})
+		if c.blind {
+			b.NoWindows()
+		}
+		b.Add(client(0, signals.Measure, 100, 100*time.Millisecond))
+		b.Add(server(0, signals.Measure, 0.5, 10, c.throttled))
+		b.Slow(&signals.SlowLine{Trial: 1, Slow: signals.Slow{Intended: 5e8, Sent: 5e8, Done: 6e8, For: 1}})
+		s := b.Cells()[0]
+		if (s.Causes == nil) != c.unknown || slices.Contains(s.Flags, "no_windows") != c.unknown {
+			t.Errorf("%s: causes %+v, flags %v", name, s.Causes, s.Flags)
+		}
+	}
+}
+
+func scaleFrame(seq, replicas int, phase signals.Phase) *signals.Frame {
+	return &signals.Frame{Trial: 1, Seq: seq, Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9, Phase: phase, Of: "go", Scale: &signals.Scale{Replicas: replicas}}
+}
+
+// Replicas that come use CPU from then on; their number is that of the platform,
+// not that of the frames, of which some may be missing.
+func TestReplicasOverTime(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1})
+	e.Cells[0].Service.Autoscale = &experiment.Autoscale{Min: 1, Max: 8, CPUPercent: 60}
+	e.Cells[0].Limits.Replicas = 1
+	second := server(2, signals.Measure, 0.5, 10, 0)
+	second.Index = 1
+	s, series := build(e,
+		client(0, signals.Warmup, 100, 10*time.Millisecond), scaleFrame(0, 9, signals.Warmup),
+		client(1, signals.Measure, 100, 10*time.Millisecond), scaleFrame(1, 1, signals.Measure), server(1, signals.Measure, 1, 10, 0),
+		client(2, signals.Measure, 100, 10*time.Millisecond), scaleFrame(2, 2, signals.Measure), server(2, signals.Measure, 1, 10, 0), second,
+		client(3, signals.Measure, 100, 10*time.Millisecond), scaleFrame(3, 3, signals.Measure),
+	)
+	if diff := cmp.Diff(&ReplicasSummary{Least: 1, Most: 3, Mean: 2}, s.Replicas); diff != "" {
+		t.Errorf("replicas (-want +got):\n%s", diff)
+	}
+	if s.Limits.Replicas != 1 || s.Limits.MostReplicas != 8 {
+		t.Errorf("limits %+v", s.Limits)
+	}
+	// 2.5 s of CPU in three replica-seconds that were seen, of two on average.
+	if got := *s.CPU.Cores; math.Abs(got-2.5/3*2) > 1e-9 {
+		t.Errorf("%v cores", got)
+	}
+	var counts []float64
+	for _, p := range series[0].Points {
+		counts = append(counts, *p.Replicas)
+	}
+	if diff := cmp.Diff([]float64{9, 1, 2, 3}, counts); diff != "" {
+		t.Errorf("over time (-want +got):\n%s", diff)
+	}
+}
+
+func TestScaledSumsMerge(t *testing.T) {
+	var a, b, none scaled
+	a.add(scaleFrame(0, 2, signals.Measure))
+	b.add(scaleFrame(0, 5, signals.Measure))
+	b.add(scaleFrame(1, 1, signals.Measure))
+	none.merge(&a)
+	none.merge(&b)
+	none.merge(&scaled{})
+	want := &ReplicasSummary{Least: 1, Most: 5, Mean: 8.0 / 3}
+	if diff := cmp.Diff(want, none.summary()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if (&scaled{}).summary() != nil {
+		t.Error("a number that nobody told is not null")
+	}
+}

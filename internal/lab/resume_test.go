@@ -1,0 +1,161 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+func outcomes(r *record.Record) (all []string) {
+	for _, t := range r.Trials {
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%d: cell %d, repeat %d, attempt %d: %s %s", t.Trial, t.Cell, t.Repeat, t.Attempt, t.Outcome, t.Why)))
+	}
+	return all
+}
+
+// A lab that is killed in the middle of its second trial leaves a torn line; the
+// next one goes on behind it.
+func TestARunGoesOn(t *testing.T) {
+	t.Parallel() // it waits for the clock
+	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+	ctx, kill := context.WithCancel(t.Context())
+	l.Progress = func(p Progress) {
+		if p.Trial == 2 && p.Stage == "measure" {
+			kill()
+		}
+	}
+	if err := l.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	asKilled(t, l.Dir)
+	before := count(clientFrames(t, openRecord(t, l.Dir), 2))
+	if before == 0 {
+		t.Fatal("the second trial has no frames")
+	}
+
+	again := &Lab{Experiment: l.Experiment, Platform: f, Seed: 1, Dir: l.Dir, Version: "test", Log: log, Blind: true, Resume: true}
+	if err := again.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := openRecord(t, l.Dir)
+	want := []string{
+		"1: cell 0, repeat 1, attempt 0: done",
+		"2: cell 0, repeat 2, attempt 0: interrupted the conductor was restarted",
+		"3: cell 0, repeat 2, attempt 0: done",
+	}
+	if d := cmp.Diff(want, outcomes(r)); d != "" || !r.Finished {
+		t.Errorf("finished: %v; %s", r.Finished, d)
+	}
+	if d := cmp.Diff([]int{1, 2, 3}, f.started); d != "" {
+		t.Errorf("services were started for %v", f.started)
+	}
+	if after, repeat := count(clientFrames(t, r, 2)), count(clientFrames(t, r, 3)); after != before || repeat != 3*10 {
+		t.Errorf("%d frames of the trial that was killed, were %d; %d of its repeat", after, before, repeat)
+	}
+	if say := "trial 2 (web): interrupted: the conductor was restarted; it will be repeated\n"; !strings.Contains(log.String(), say) {
+		t.Errorf("the log says\n%s", log)
+	}
+
+	// A run that is done stays as it is.
+	if err := again.Run(t.Context()); err != nil || len(f.started) != 3 {
+		t.Errorf("%v; %d services were started", err, len(f.started))
+	}
+}
+
+func count(byAgent map[int][]*signals.Frame) (n int) {
+	for _, frames := range byAgent {
+		n += len(frames)
+	}
+	return n
+}
+
+// asKilled makes a record that was interrupted look as if its lab had been
+// killed: the last trial has no end, and a frame was being written.
+func asKilled(t *testing.T, dir string) {
+	t.Helper()
+	trials := filepath.Join(dir, record.TrialsFile)
+	text, err := os.ReadFile(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
+	if err := os.WriteFile(trials, []byte(strings.Join(lines[:len(lines)-1], "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{record.FramesFile, record.TrialsFile, record.LatencyFile} {
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(`{"trial":2,"ce`); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+}
+
+func TestARunDoesNotGoOnInAnothersRecord(t *testing.T) {
+	t.Parallel() // it waits for the clock
+	l, f, _ := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Lab){
+		"seed": func(l *Lab) { l.Seed = 2 },
+		"experiment": func(l *Lab) {
+			e, err := experiment.Parse("test.yaml", []byte(shortExperiment+"# changed\n"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Experiment = e
+		},
+		"--set": func(l *Lab) {
+			e, err := experiment.Parse("test.yaml", []byte(shortExperiment), []string{"load.users=8"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Experiment = e
+		},
+	} {
+		other := &Lab{Experiment: l.Experiment, Platform: f, Seed: 1, Dir: l.Dir, Version: "test", Blind: true, Resume: true}
+		change(other)
+		want := fmt.Sprintf("go on with a run: %s has the record of another one, whose %s differs; give this one a folder of its own", l.Dir, name)
+		if err := other.Run(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestAQueueTakesUpWhatWasDone(t *testing.T) {
+	trial := func(number, cell, repeat, attempt int, o record.Outcome) record.Trial {
+		return record.Trial{Trial: number, Cell: cell, Repeat: repeat, Attempt: attempt, Outcome: o}
+	}
+	q := newQueue(plan(experiment.Trial{Number: 1, Cell: 0, Repeat: 1}, experiment.Trial{Number: 2, Cell: 1, Repeat: 1},
+		experiment.Trial{Number: 3, Cell: 1, Repeat: 2}, experiment.Trial{Number: 4, Cell: 0, Repeat: 2}), 2)
+	next := q.resume([]record.Trial{
+		trial(1, 0, 1, 0, record.Disturbed), // so it is repeated, behind the rest
+		trial(2, 1, 1, 0, record.Failed),
+		trial(3, 1, 2, 0, record.Interrupted),
+		trial(4, 1, 2, 0, record.Started),
+	})
+	if next != 5 || q.done != 1 || q.failures[1] != 1 || q.budget != 1 {
+		t.Errorf("next is %d; %+v", next, q)
+	}
+	var left []string
+	for a, ok := q.next(); ok; a, ok = q.next() {
+		left = append(left, fmt.Sprintf("cell %d, repeat %d, attempt %d", a.Cell, a.Repeat, a.attempt))
+	}
+	want := []string{"cell 1, repeat 2, attempt 0", "cell 0, repeat 2, attempt 0", "cell 0, repeat 1, attempt 1"}
+	if d := cmp.Diff(want, left); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/wire"
+)
+
+// replicas are so many targets that get the same request; those named have gone.
+func replicas(n int, gone ...int) []Target {
+	var all []Target
+	for i := range n {
+		t := Target{Requests: []*wire.Template{compiled(wire.Request{Host: "x"})}}
+		if slices.Contains(gone, i) {
+			t = Target{Gone: true}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// asked counts the requests that each target got in each second of a trial.
+type asked map[time.Duration][]int
+
+func (a asked) service(after time.Duration) service {
+	return service{answer: func(at time.Duration, target int) []piece {
+		second := (at - startAt).Truncate(time.Second)
+		for len(a[second]) <= target {
+			a[second] = append(a[second], 0)
+		}
+		a[second][target]++
+		return good(after)
+	}}
+}
+
+func (a asked) check(t *testing.T, want map[time.Duration]string) {
+	t.Helper()
+	for second, counts := range want {
+		if got := fmt.Sprint(a[second]); got != counts {
+			t.Errorf("from %v on the targets got %s; want %s", second, got, counts)
+		}
+	}
+}
+
+// Connections go to replicas that come, and leave those that went, without a
+// request that fails or one too many.
+func TestMove(t *testing.T) {
+	for name, load := range map[string]Load{
+		"open":   *even(t, 120, 5*time.Second),
+		"closed": {Curve: steady(t, 12, 5*time.Second)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan(load)
+			p.Targets, p.Connections = replicas(2), 12
+			seen := asked{}
+			sim := simulate(t, p, seen.service(100*ms))
+			sim.at(1000*ms, order{targets: replicas(3)})
+			sim.at(3000*ms, order{targets: replicas(4, 0, 2)})
+			all := sim.run(t)
+			sum := total(all)
+			if sum.Bad() != 0 || sum.Dropped != 0 || sum.Good != sum.Intended || sum.Good < 590 {
+				t.Errorf("good %d of %d, bad %d, dropped %d", sum.Good, sum.Intended, sum.Bad(), sum.Dropped)
+			}
+			seen.check(t, map[time.Duration]string{0: "[60 60]", 2 * time.Second: "[40 40 40]", 4 * time.Second: "[0 60 0 60]"})
+			// Twelve at first; of 0 1 0 1 0 1 … those eight that become 0 1 2 0 1 2 …
+			// otherwise; and of these those nine that become 1 3 1 3 1 3 ….
+			if sum.Connects < 12+8+6 || sum.Connects > 12+8+12 {
+				t.Errorf("%d connections were made", sum.Connects)
+			}
+		})
+	}
+}
+
+// A replica that has gone takes its connections with it: what they carried is
+// cut, and nothing comes to it any more.
+func TestMoveFromReplicasThatEnd(t *testing.T) {
+	p := plan(*even(t, 100, 3*time.Second))
+	p.Targets, p.Connections = replicas(2), 4
+	seen := asked{}
+	s := seen.service(5 * ms)
+	whole := s.answer
+	s.answer = func(at time.Duration, target int) []piece {
+		if target == 1 && at > startAt+980*ms {
+			return []piece{{after: ms, end: broken}}
+		}
+		return whole(at, target)
+	}
+	s.dial = func(at time.Duration, target int) (time.Duration, outcome) {
+		if target == 1 && at > startAt+time.Second {
+			t.Errorf("the target that has gone is dialed at %v", at-startAt)
+		}
+		return 0, okay
+	}
+	sim := simulate(t, p, s)
+	sim.at(1000*ms, order{targets: replicas(2, 1)})
+	sum := total(sim.run(t))
+	if sum.Good+sum.Cut != 300 || sum.Cut == 0 || sum.Cut > 3 {
+		t.Errorf("good %d, cut %d; want all of 300, and hardly one cut", sum.Good, sum.Cut)
+	}
+	seen.check(t, map[time.Duration]string{2 * time.Second: "[100]"})
+}
+
+// A move is known before the trial begins, and each agent's connections keep
+// their places among all.
+func TestMoveBeforeTheStart(t *testing.T) {
+	p := plan(*even(t, 60, time.Second))
+	p.Targets, p.Connections, p.Agents, p.Agent = replicas(1), 12, 2, 1
+	seen := asked{}
+	sim := simulate(t, p, seen.service(10*ms))
+	sim.engine.orders = newOrders()
+	sim.first = sim.engine.orders.newest()
+	sim.engine.orders.add(order{targets: replicas(3), at: startAt - time.Second})
+	sim.engine.orders.add(order{start: true, at: startAt})
+	sim.run(t)
+	total := 0
+	for _, n := range seen[0] {
+		total += n
+	}
+	if total != 30 || len(seen[0]) != 3 {
+		t.Errorf("the targets got %v", seen[0])
+	}
+}
+
+func TestMovesThatAreRefused(t *testing.T) {
+	p := plan(*even(t, 1, time.Second))
+	p.Targets = replicas(2)
+	sim := simulate(t, p, lasts(ms))
+	sim.engine.targets = 2
+	two := Target{Requests: make([]*wire.Template, 2)}
+	for want, targets := range map[string][]Target{
+		"no targets":          replicas(2, 0, 1),
+		"keep their places":   replicas(1),
+		"2 requests of 1 kin": {two, two},
+	} {
+		if err := sim.engine.Move(targets); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	if err := sim.engine.Move(replicas(3, 0)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Over each transport a second service takes its share once it is there, and all
+// once the first has gone.
+func TestMoveOnTransports(t *testing.T) {
+	plain := way{"HTTP/1.1", Transport{}, func(t *testing.T, h http.Handler) Target { return plainServer(t, h) }}
+	for _, w := range append([]way{plain}, ways...) {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			var counts [2]atomic.Int64
+			count := func(i int) http.Handler {
+				return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { counts[i].Add(1) })
+			}
+			first, second := w.start(t, count(0)), w.start(t, count(1))
+			p := planOf(t, first, w.transport, 0, wire.Request{})
+			p.Load = Load{Curve: curve(t, schedule.Stage{Length: time.Minute, From: 4, To: 4})}
+			first, second.Requests = p.Targets[0], p.Targets[0].Requests
+			e, err := Open(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			ended := make(chan error, 1)
+			go func() { ended <- e.Run(time.Now(), func(*Interval) error { return nil }) }()
+			more := func(i int) {
+				t.Helper()
+				for from, until := counts[i].Load(), time.Now().Add(10*time.Second); counts[i].Load() < from+20; time.Sleep(time.Millisecond) {
+					if time.Now().After(until) {
+						t.Fatalf("service %d got %d requests more", i, counts[i].Load()-from)
+					}
+				}
+			}
+			more(0)
+			if err := e.Move([]Target{first, second}); err != nil {
+				t.Fatal(err)
+			}
+			more(1)
+			more(0)
+			if err := e.Move([]Target{{Gone: true}, second}); err != nil {
+				t.Fatal(err)
+			}
+			more(1)
+			for last, until := int64(-1), time.Now().Add(10*time.Second); counts[0].Load() != last; more(1) {
+				if last = counts[0].Load(); time.Now().After(until) {
+					t.Fatal("the service that has gone still gets requests")
+				}
+			}
+			e.Stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func plainServer(t *testing.T, h http.Handler) Target {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return Target{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com"}
+}

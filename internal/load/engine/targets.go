@@ -1,0 +1,30 @@
+package engine
+
+import "fmt"
+
+// present are the indexes of the targets that have not gone.
+func present(targets []Target) []int32 {
+	var all []int32
+	for i := range targets {
+		if !targets[i].Gone {
+			all = append(all, int32(i))
+		}
+	}
+	return all
+}
+
+// settleTargets checks that each target has a request of each kind.
+func (p *Plan) settleTargets(targets []Target) error {
+	for i := range targets {
+		if t := &targets[i]; !t.Gone && len(t.Requests) != len(p.Kinds) {
+			return fmt.Errorf("%s has %d requests of %d kinds", t.Addr, len(t.Requests), len(p.Kinds))
+		}
+	}
+	return nil
+}
+
+// targetOf is the target that a slot's connection goes to: of all agents'
+// connections, number i to target i mod n of those that are there.
+func (l *loop) targetOf(slot int32) int32 {
+	return l.present[(l.from+int(slot))%len(l.present)]
+}

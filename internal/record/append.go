@@ -1,0 +1,82 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Append opens a record of this format for more, as after a crash of what wrote
+// it. What was being written then, a last line without its end, is cut off; it
+// would be torn into what follows. Nobody else may write to the record.
+func Append(dir string) (*Writer, error) {
+	r, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if r.Run.Version != Version {
+		return nil, fmt.Errorf("append to record %s: it has format %d, this program writes %d", dir, r.Run.Version, Version)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, LogsDir), 0o755); err != nil {
+		return nil, fmt.Errorf("append to record: %w", err)
+	}
+	w := &Writer{dir: dir}
+	if err := w.open(appendLines); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	if w.hlog, err = appendHlog(filepath.Join(dir, LatencyFile), r.Run.Experiment, r.Run.Started); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+func appendLines(path string) (*lines, error) {
+	f, _, err := cutTorn(path)
+	if err != nil {
+		return nil, err
+	}
+	return &lines{file: f, out: bufio.NewWriter(f)}, nil
+}
+
+// cutTorn opens a file of lines, or makes it, and cuts off what stands behind its
+// last line end. It gives the size that is left.
+func cutTorn(path string) (*os.File, int64, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, 0, fmt.Errorf("append to record: %w", err)
+	}
+	size, err := wholeLines(f)
+	if err == nil {
+		err = f.Truncate(size)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("append to %s: %w", path, err), f.Close())
+	}
+	return f, size, nil
+}
+
+// wholeLines is the size of a file up to its last line end, looked for from
+// behind: a torn line is short, and the file may be long.
+func wholeLines(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	block := make([]byte, 64<<10)
+	for end := info.Size(); end > 0; {
+		begin := max(0, end-int64(len(block)))
+		part := block[:end-begin]
+		if _, err := f.ReadAt(part, begin); err != nil && err != io.EOF {
+			return 0, err
+		}
+		if at := bytes.LastIndexByte(part, '\n'); at >= 0 {
+			return begin + int64(at) + 1, nil
+		}
+		end = begin
+	}
+	return 0, nil
+}
