@@ -1,0 +1,240 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// ErrNoNewer says that what came last was already given.
+var ErrNoNewer = errors.New("no newer sample")
+
+// ErrEnded is in the errors of a Client whose stream has ended, for whatever
+// reason. The node agent dials again; what it is to watch must then be asked for
+// anew.
+var ErrEnded = errors.New("the stream of the node agent ended")
+
+// Client is the conductor's end of a node agent's stream. Its methods may be
+// called by several goroutines at once.
+type Client struct {
+	stream io.ReadWriteCloser
+	offset time.Duration // the node's clock minus ours
+	done   chan struct{} // closed when the stream has ended
+
+	sending sync.Mutex // one line at a time
+
+	mu      sync.Mutex
+	err     error // why it ended
+	last    int64 // id of the last Watched
+	watched map[int64]*Watched
+	host    newest[meter.HostTimes]
+}
+
+// newest is the last one that came, until it is given.
+type newest[T any] struct {
+	value T
+	fresh bool
+}
+
+func (n *newest[T]) put(v T) { n.value, n.fresh = v, true }
+
+func (n *newest[T]) take() (T, bool) {
+	fresh := n.fresh
+	n.fresh = false
+	return n.value, fresh
+}
+
+// NewClient returns the client of a stream that a node agent speaks on. Offset is
+// its clock minus ours; all times that the client gives are ours.
+func NewClient(stream io.ReadWriteCloser, offset time.Duration) *Client {
+	c := &Client{stream: stream, offset: offset, done: make(chan struct{}), watched: map[int64]*Watched{}}
+	go func() { c.end(receive(stream, c.take)) }()
+	return c
+}
+
+// take takes an event.
+func (c *Client) take(e *Event) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case e.Error != "":
+		return fmt.Errorf("it gave up: %s", e.Error)
+	case e.Host != nil:
+		at := time.Unix(0, e.Host.At).Add(-c.offset)
+		c.host.put(meter.HostTimes{At: at, CPUs: e.Host.CPUs, Idle: e.Host.Idle, Steal: e.Host.Steal})
+	case e.Counters != nil:
+		if w := c.watched[e.Counters.ID]; w != nil { // else it was closed meanwhile
+			w.counters.put(e.Counters.signals(c.offset))
+			w.missing = ""
+		}
+	case e.Windows != nil:
+		if w := c.watched[e.Windows.ID]; w != nil {
+			w.take(e.Windows.Windows)
+		}
+	case e.Missing != nil:
+		if w := c.watched[e.Missing.ID]; w != nil {
+			w.missing = e.Missing.Why
+		}
+	}
+	return nil
+}
+
+// end ends the client: nothing comes any more.
+func (c *Client) end(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	c.err = ErrEnded
+	if why != nil {
+		c.err = fmt.Errorf("%w: %w", ErrEnded, why)
+	}
+	_ = c.stream.Close() // it is of no use any more
+	close(c.done)
+}
+
+// Done is closed when the stream has ended. Take the next one of the node then.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Err is why the stream has ended, nil before that. It wraps [ErrEnded].
+func (c *Client) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Close ends the stream. It may be called again.
+func (c *Client) Close() error {
+	c.end(errors.New("it was closed here"))
+	return nil
+}
+
+// Interval asks for another time between two readings of counters than a second.
+// Whoever takes the counters once a second gets a reading that is up to an
+// interval old, so a part of a second is the better one.
+func (c *Client) Interval(every time.Duration) {
+	c.send(&Command{Interval: &Every{Nanoseconds: int64(every)}})
+}
+
+// Host gives the newest CPU times of the node. The error is [ErrNoNewer] where
+// they were already given, or why the stream has ended.
+func (c *Client) Host() (meter.HostTimes, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t, fresh := c.host.take(); fresh {
+		return t, nil
+	}
+	if c.err != nil {
+		return meter.HostTimes{}, c.err
+	}
+	return meter.HostTimes{}, ErrNoNewer
+}
+
+// send sends a command. An error ends the client, which tells it.
+func (c *Client) send(command *Command) {
+	line, err := json.Marshal(command)
+	if err != nil {
+		c.end(err)
+		return
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	if c.Err() != nil {
+		return
+	}
+	patient(c.stream)
+	if _, err := c.stream.Write(append(line, '\n')); err != nil {
+		c.end(err)
+	}
+}
+
+// Watched is a container that a node agent watches. Its methods may be called by
+// several goroutines at once.
+type Watched struct {
+	client *Client
+	watch  Watch
+
+	// Guarded by the client's mutex.
+	counters newest[signals.Counters]
+	windows  []signals.Window
+	missing  string // why there is nothing to read now
+	closed   bool
+}
+
+// Watch has a container watched, whose id may have the runtime's name before it,
+// as in a pod's status (containerd://…). It may use quota of CPU time in each
+// period; a quota of 0 is no limit. What the container's group says on the node
+// goes before that, so that a limit which is changed need not be told.
+func (c *Client) Watch(container, podUID string, quota, period time.Duration) *Watched {
+	if _, id, ok := strings.Cut(container, "://"); ok {
+		container = id
+	}
+	c.mu.Lock()
+	c.last++
+	w := &Watched{client: c, watch: Watch{ID: c.last, Container: container, Pod: podUID, Quota: int64(quota), Period: int64(period)}}
+	c.watched[w.watch.ID] = w
+	c.mu.Unlock()
+	c.send(&Command{Watch: &w.watch})
+	return w
+}
+
+// take takes windows that ended.
+func (w *Watched) take(ended []Window) {
+	offset := int64(w.client.offset)
+	for _, v := range ended {
+		w.windows = append(w.windows, signals.Window{
+			Kind: v.Kind, Start: v.Start - offset, End: v.End - offset, Throttled: v.Throttled, CPUs: v.CPUs})
+	}
+}
+
+// Counters gives the newest counters, without Restarts and Up, which a node agent
+// does not know. The error is [ErrNoNewer] where they were already given, and
+// otherwise says why there are none.
+func (w *Watched) Counters() (signals.Counters, error) {
+	w.client.mu.Lock()
+	defer w.client.mu.Unlock()
+	if c, fresh := w.counters.take(); fresh {
+		return c, nil
+	}
+	switch {
+	case w.closed:
+		return signals.Counters{}, fmt.Errorf("container %s is watched no more: %w", short(w.watch.Container), os.ErrClosed)
+	case w.client.err != nil:
+		return signals.Counters{}, w.client.err
+	case w.missing != "":
+		return signals.Counters{}, fmt.Errorf("the node agent cannot read container %s: %s", short(w.watch.Container), w.missing)
+	}
+	return signals.Counters{}, ErrNoNewer
+}
+
+// Windows gives the windows that ended since the last call, in the order of their
+// ends; Kind, Start, End, Throttled and CPUs are filled in.
+func (w *Watched) Windows() []signals.Window {
+	w.client.mu.Lock()
+	defer w.client.mu.Unlock()
+	all := w.windows
+	w.windows = nil
+	return all
+}
+
+// Close ends the watching. Windows that came by then can still be taken. It may
+// be called again.
+func (w *Watched) Close() {
+	w.client.mu.Lock()
+	closed := w.closed
+	w.closed = true
+	delete(w.client.watched, w.watch.ID)
+	w.client.mu.Unlock()
+	if !closed {
+		w.client.send(&Command{Forget: &ID{ID: w.watch.ID}})
+	}
+}

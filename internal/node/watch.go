@@ -1,0 +1,201 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/maxprocs/cgroup"
+)
+
+// watcher reads the containers that the conductor wants watched. All of it is of
+// one goroutine, but for the pulses.
+type watcher struct {
+	finder *Finder
+	say    func(Event)
+	cpus   int // of the node
+	all    map[int64]*watched
+	pulses pulses
+}
+
+// watched is one container.
+type watched struct {
+	Watch
+	group cgroup.Group
+	meter *meter.Meter // nil: there is no group
+	limit bandwidth
+
+	why   string        // that it is missing, as it was said
+	again time.Time     // when to look for it again
+	pause time.Duration // between the last two times
+}
+
+// The pauses between two times of looking for a container that is not there: it
+// may be about to begin.
+const (
+	firstPause   = time.Second
+	longestPause = 30 * time.Second
+)
+
+// watch does what commands say until ctx ends.
+func watch(ctx context.Context, commands <-chan *Command, finder *Finder, say func(Event)) {
+	w := &watcher{finder: finder, say: say, cpus: runtime.NumCPU(), all: map[int64]*watched{}, pulses: pulses{give: say}}
+	defer w.close()
+	ticker := time.NewTicker(Interval)
+	defer ticker.Stop()
+	w.host()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			w.tick()
+		case c := <-commands:
+			switch {
+			case c.Interval != nil:
+				ticker.Reset(time.Duration(c.Interval.Nanoseconds))
+			case c.Forget != nil:
+				w.forget(c.Forget.ID)
+			default:
+				w.forget(c.Watch.ID)
+				one := &watched{Watch: *c.Watch}
+				w.all[one.ID] = one
+				w.look(one)
+			}
+		}
+	}
+}
+
+// tick reads everything once.
+func (w *watcher) tick() {
+	w.host()
+	for _, one := range w.all {
+		switch {
+		case one.meter != nil:
+			w.read(one)
+		case !time.Now().Before(one.again):
+			w.look(one)
+		}
+	}
+}
+
+// host tells the node's CPU times. Where they cannot be read the conductor hears
+// nothing of them.
+func (w *watcher) host() {
+	if t, err := meter.ReadHost(); err == nil {
+		w.cpus = t.CPUs
+		w.say(Event{Host: hostOf(t)})
+	}
+}
+
+// look looks for a container, and reads it from then on.
+func (w *watcher) look(one *watched) {
+	var pulser *meter.Pulser
+	group, err := w.finder.Find(one.Container, one.Pod)
+	if err == nil {
+		one.meter, err = meter.New(group, experiment.Limits{})
+	}
+	if err == nil {
+		pulser, err = meter.NewPulser(group)
+	}
+	if err != nil {
+		w.lose(one, err.Error())
+		return
+	}
+	one.group, one.why, one.pause = group, "", 0
+	one.limit = bandwidth{quota: time.Duration(one.Quota), period: time.Duration(one.Period), cpus: one.CPUs}
+	if one.limit.cpus == 0 {
+		one.limit.cpus = w.cpus
+	}
+	one.limit.take(group.OwnCPULimit())
+	w.pulses.add(one.ID, pulser, one.limit)
+	w.read(one)
+}
+
+// read tells a container's counters.
+func (w *watcher) read(one *watched) {
+	if one.limit.take(one.group.OwnCPULimit()) {
+		w.pulses.limited(one.ID, one.limit)
+	}
+	c, err := one.meter.Counters()
+	if errors.Is(err, cgroup.ErrGone) {
+		w.lose(one, "its control group is gone: the container has ended")
+		return
+	}
+	if err != nil {
+		w.lose(one, err.Error())
+		return
+	}
+	c.CPULimit = one.limit.cores()
+	if limit := one.group.MemoryLimit(); limit.State == cgroup.Limited {
+		c.MemoryLimit = &limit.Bytes
+	}
+	w.say(Event{Counters: countersOf(one.ID, c)})
+}
+
+// lose reads a container no more, says why, once, and looks for it again later.
+func (w *watcher) lose(one *watched, why string) {
+	w.release(one)
+	one.pause = min(max(2*one.pause, firstPause), longestPause)
+	one.again = time.Now().Add(one.pause)
+	if why != one.why {
+		one.why = why
+		w.say(Event{Missing: &Missing{ID: one.ID, Why: why}})
+	}
+}
+
+// release closes a container's files.
+func (w *watcher) release(one *watched) {
+	w.pulses.remove(one.ID)
+	if one.meter != nil {
+		_ = one.meter.Close() // they were only read
+		one.meter = nil
+	}
+}
+
+func (w *watcher) forget(id int64) {
+	if one := w.all[id]; one != nil {
+		w.release(one)
+		delete(w.all, id)
+	}
+}
+
+func (w *watcher) close() {
+	for id := range w.all {
+		w.forget(id)
+	}
+	w.pulses.wait()
+}
+
+// bandwidth is the CPU time that a container may use in each period.
+type bandwidth struct {
+	quota, period time.Duration // a quota of 0: no limit; a period of 0: the kernel's own
+	cpus          int           // that it can run on at once
+}
+
+// take takes what the container's group says of its limit, if it says anything,
+// and reports whether that is news: the container was resized.
+func (b *bandwidth) take(own cgroup.CPULimit) bool {
+	if own.State == cgroup.Unknown {
+		return false
+	}
+	before := *b
+	b.quota, b.period = own.Quota, own.Period
+	return *b != before
+}
+
+// cores are the CPUs of the limit; nil where there is none.
+func (b *bandwidth) cores() *float64 {
+	if b.quota == 0 {
+		return nil
+	}
+	period := b.period
+	if period == 0 {
+		period = 100 * time.Millisecond // the kernel's own
+	}
+	cores := float64(b.quota) / float64(period)
+	return &cores
+}
