@@ -15,13 +15,41 @@ TESTS     = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=20
 # requires stays out of Millicore's.
 MONGODB = GOWORK=off CGO_ENABLED=0 $(GO) -C dependencies/mongodb
 
-.PHONY: build mongodb demo test vet cross fuzz bench clean reproduce
+# The image for Kubernetes: all programs, for these platforms.
+IMAGE     ?= millicore/millicore:$(VERSION)
+PLATFORMS ?= linux/amd64 linux/arm64
+ARCHIVE    = bin/millicore-image.tar
+PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
+
+.PHONY: build mongodb image image-load image-push cluster cluster-down demo test vet cross fuzz bench clean reproduce
 
 build: ## put the programs into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 mongodb: ## put bin/millicore-mongodb, a server of MongoDB's protocol, beside them
 	$(MONGODB) build -trimpath -ldflags -w -o ../../bin/millicore-mongodb .
+
+image: ## put bin/millicore-image.tar there, an image of IMAGE=name for PLATFORMS; no Docker needed
+	rm -rf bin/image
+	for platform in $(PLATFORMS); do \
+		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' \
+			-o bin/image/$$platform/ ./cmd/... || exit 1; \
+	done
+	$(PACK) -out ../$(ARCHIVE) $(foreach platform,$(PLATFORMS),$(platform)=../bin/image/$(platform))
+
+image-load: PLATFORMS = linux/$(shell $(GO) env GOARCH)
+image-load: ARCHIVE = bin/millicore-image-here.tar
+image-load: image ## import it, for this machine's architecture, into the test cluster, or into containerd at CONTAINERD_ADDRESS
+	$(if $(CONTAINERD_ADDRESS),ctr --address $(CONTAINERD_ADDRESS) -n k8s.io images import,test/cluster/import.sh) $(ARCHIVE)
+
+image-push: image ## push it to the registry of IMAGE=name, as docker login knows it
+	$(PACK) -push $(foreach platform,$(PLATFORMS),$(platform)=../bin/image/$(platform))
+
+cluster: ## start a one-node Kubernetes for tests, as root; prints its kubeconfig
+	test/cluster/up.sh
+
+cluster-down: ## end it
+	test/cluster/down.sh
 
 demo: build ## about a minute: what GOMAXPROCS does to a service under a limit of 1 CPU
 	bin/millicore run quick

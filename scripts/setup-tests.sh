@@ -14,6 +14,11 @@ need npm npm
 need javac default-jdk-headless
 need python3 python3
 need dockerd docker.io      # tests start daemons of their own
+need ip iproute2            # test/cluster: its network,
+need iptables iptables      # services' addresses,
+need openssl openssl        # keys,
+need curl curl
+need pkg-config pkg-config  # and runc
 # Debian's postgresql would start a server of its own; only its programs are wanted.
 if ! command -v initdb >/dev/null 2>&1 && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
   missing+=(postgresql)

@@ -1,0 +1,23 @@
+#!/bin/bash
+# End the cluster: one kill, by its id, takes the namespaces and every process in
+# them; then what is outside of them is tidied. --purge removes its data, keys and
+# logs too; what was built stays.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/config.sh"
+if running; then
+  up=$(cat "$CLUSTER_STATE/unshare.pid")
+  kill -9 "$(cat "$CLUSTER_STATE/init.pid")" 2>/dev/null
+  for _ in $(seq 100); do kill -0 "$up" 2>/dev/null || break; sleep 0.1; done
+  kill -9 "$up" 2>/dev/null
+fi
+if [ -e "$CLUSTER_STATE/unshare.pid" ]; then
+  ip link del klab0 2>/dev/null
+  while read -r k v; do echo "$v" > "/proc/sys/$k"; done < "$CLUSTER_STATE/sysctl.before"
+  for c in /sys/fs/cgroup/{kubepods,k8s.io} /sys/fs/cgroup/*/{kubepods,k8s.io}; do
+    [ -d "$c" ] && find "$c" -depth -type d -exec rmdir {} + 2>/dev/null
+  done
+  rm -f "$CLUSTER_STATE"/{unshare.pid,init.pid,containerd.sock,containerd.sock.ttrpc}
+fi
+if [ "${1:-}" = --purge ]; then rm -rf "$CLUSTER_STATE"; fi
+true

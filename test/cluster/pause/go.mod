@@ -1,0 +1,3 @@
+module github.com/millicore/millicore/test/cluster/pause
+
+go 1.26.0
