@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -58,7 +59,7 @@ func newFinder(e *experiment.Experiment, c *experiment.Cell, trial int) *finder 
 	for i := range f.clients {
 		f.clients[i] = -1
 	}
-	if _, err := readHost(); err != nil { // there will be no host's half to wait for
+	if _, err := meter.ReadHost(); err != nil { // there will be no host's half to wait for
 		f.host = math.MaxInt
 	}
 	return f

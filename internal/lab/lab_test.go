@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"runtime"
 	"testing"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -70,25 +70,10 @@ func TestQueueGivesUpACellThatFailsTwice(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
-	text := "cpu  100 5 50 1000 20 0 7 30 0 0\ncpu0 50 2 25 500 10 0 4 15 0 0\ncpu1 50 3 25 500 10 0 3 15 0 0\nintr 12345 0\nctxt 99\n"
-	at := time.Unix(1, 0)
-	got, err := parseStat([]byte(text), at)
-	want := hostTimes{at: at, cpus: 2, idle: 10.2, steal: 0.3}
-	if err != nil || got != want {
-		t.Errorf("got %+v (%v), want %+v", got, err, want)
-	}
-	for name, text := range map[string]string{"empty": "", "too short": "cpu 1 2 3\n", "not a number": "cpu a b c d e f g h i\ncpu0\n"} {
-		if _, err := parseStat([]byte(text), at); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
 func TestHostHalfCallsForeignWhatNobodyHereUsed(t *testing.T) {
 	t0 := time.Unix(100, 0)
-	before := hostTimes{at: t0, cpus: 2, idle: 10}
-	after := hostTimes{at: t0.Add(2 * time.Second), cpus: 2, idle: 11, steal: 0.2} // 2.8 s busy of 4
+	before := meter.HostTimes{At: t0, CPUs: 2, Idle: 10}
+	after := meter.HostTimes{At: t0.Add(2 * time.Second), CPUs: 2, Idle: 11, Steal: 0.2} // 2.8 s busy of 4
 	got := hostHalf(before, after, [roleAgent + 1]float64{roleService: 1.6, roleAgent: 0.4}, 0.2)
 	want := &signals.Host{CPUs: 2, Idle: 0.5, Steal: 0.1, Busy: 1.4, Services: 0.8, Agents: 0.2, Lab: 0.1, Foreign: 0.3}
 	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })); d != "" {
@@ -117,16 +102,6 @@ func TestPaceLearnsFromTheTrialsThatRan(t *testing.T) {
 	p.took(0, 7*s)
 	if got := p.left(0, 8*s, waiting); got != 16*s {
 		t.Errorf("left %v, want nothing of this trial, which takes long, and 6+10 s", got)
-	}
-}
-
-func TestReadHostOnThisMachine(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("/proc/stat is Linux's")
-	}
-	h, err := readHost()
-	if err != nil || h.cpus < 1 || h.idle <= 0 {
-		t.Errorf("read %+v, %v", h, err)
 	}
 }
 

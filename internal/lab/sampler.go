@@ -3,6 +3,7 @@ package lab
 import (
 	"time"
 
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -13,8 +14,8 @@ type sampler struct {
 	cut         signals.Intervals
 	began       time.Time // when the load begins
 	sources     []*source
-	scale       *scale     // nil: the service has the same replicas all the time
-	host        *hostTimes // nil where the system does not tell
+	scale       *scale           // nil: the service has the same replicas all the time
+	host        *meter.HostTimes // nil where the system does not tell
 	own         float64
 	out         func(*signals.Frame)
 	blind       bool // the host's half is left out
@@ -74,7 +75,7 @@ func (s *sampler) first() {
 		}
 		src.last, src.known = c, true
 	}
-	if h, err := readHost(); err == nil && !s.blind {
+	if h, err := meter.ReadHost(); err == nil && !s.blind {
 		s.host = &h
 	}
 	s.own = ownCPU()
@@ -114,9 +115,9 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 	if s.blind {
 		return
 	}
-	now, err := readHost()
+	now, err := meter.ReadHost()
 	if err == nil && s.host != nil {
-		f := frame(s.host.at, now.at)
+		f := frame(s.host.At, now.At)
 		f.Host = hostHalf(*s.host, now, used, own-s.own)
 		s.out(f)
 	}
@@ -128,13 +129,13 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 
 // hostHalf divides the host's CPU time. What nobody here used is foreign; the
 // host's clock ticks in 10 ms, so it is never less than nothing but by error.
-func hostHalf(before, after hostTimes, used [roleAgent + 1]float64, own float64) *signals.Host {
-	s := after.at.Sub(before.at).Seconds()
+func hostHalf(before, after meter.HostTimes, used [roleAgent + 1]float64, own float64) *signals.Host {
+	s := after.At.Sub(before.At).Seconds()
 	if s <= 0 {
 		s = 1e-9
 	}
 	h := &signals.Host{
-		CPUs: after.cpus, Idle: max(0, after.idle-before.idle) / s, Steal: max(0, after.steal-before.steal) / s,
+		CPUs: after.CPUs, Idle: max(0, after.Idle-before.Idle) / s, Steal: max(0, after.Steal-before.Steal) / s,
 		Services: used[roleService] / s, Dependencies: used[roleDependency] / s, Agents: used[roleAgent] / s, Lab: own / s,
 	}
 	h.Busy = max(0, float64(h.CPUs)-h.Idle-h.Steal)

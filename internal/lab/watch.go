@@ -1,12 +1,12 @@
 package lab
 
 import (
-	"math"
 	"slices"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -70,39 +70,17 @@ func cpuQuota(l experiment.Limits) (quota, period time.Duration) {
 	return time.Duration(l.CPUMillis) * period / 1000, period
 }
 
-// pulseEvery is the mean time between two pulses.
-const pulseEvery = 10 * time.Millisecond
-
-// pulseAt is when pulse number n is due, since the first. It is spread over half
-// of its turn by the golden ratio: evenly spaced pulses would meet every period
-// of 100 ms at the same phases, and never tell nearer than 10 ms where it ends.
-func pulseAt(n int) time.Duration {
-	_, turn := math.Modf(float64(n) * (math.Phi - 1))
-	return time.Duration((float64(n) + turn/2) * float64(pulseEvery))
-}
-
-// run watches until stop is closed. What was missed is not made up for: a late
-// pulse tells several windows.
+// run watches until stop is closed.
 func (w *watcher) run(stop <-chan struct{}) {
-	began := time.Now()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	asked := began
-	for n := 0; ; {
-		select {
-		case <-timer.C:
-		case <-stop:
-			w.end()
-			return
-		}
+	asked := time.Now()
+	meter.Beat(stop, func() {
 		w.read()
 		if time.Since(asked) >= askEvery {
 			w.ask()
 			asked = time.Now()
 		}
-		n = max(n, int(time.Since(began)/pulseEvery)) + 1
-		timer.Reset(time.Until(began.Add(pulseAt(n))))
-	}
+	})
+	w.end()
 }
 
 // read reads each replica once. One that cannot be read tells nothing now; its

@@ -16,6 +16,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -50,20 +51,6 @@ func serveBusy(while string) {
 		if err := busy.Run(); err != nil {
 			os.Exit(1)
 		}
-	}
-}
-
-func TestPulsesKeepToAScheduleAndMeetThePeriodEverywhere(t *testing.T) {
-	seen := map[time.Duration]bool{}
-	for n := range 10000 {
-		at := pulseAt(n)
-		if turn := time.Duration(n) * pulseEvery; at < turn || at >= turn+pulseEvery/2 {
-			t.Fatalf("pulse %d at %v", n, at)
-		}
-		seen[at%(100*time.Millisecond)/time.Millisecond] = true
-	}
-	if len(seen) != 50 { // half of every turn of 10 ms
-		t.Errorf("the pulses met %d of the period's milliseconds", len(seen))
 	}
 }
 
@@ -196,11 +183,11 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 	// A CPU that is taken away while a thread on it is stopped delays what starts
 	// it again, and one that moves is counted on both.
 	steal := func() float64 {
-		h, err := readHost()
+		h, err := meter.ReadHost()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h.steal
+		return h.Steal
 	}
 	for seen, tries := 0, 0; seen < 2; tries++ {
 		if tries == 10 {
