@@ -13,18 +13,28 @@ import (
 )
 
 func cleanCommand() *cobra.Command {
-	var on string
+	var (
+		on, run string
+		cluster clusterFlags
+	)
 	c := &cobra.Command{
 		Use:   "clean",
 		Short: "Stop and remove what a run that was killed left behind",
 		Long: "Stops the processes of runs whose millicore is gone, and removes their cgroups and the data of\n" +
 			"their databases, and records of `millicore load`; with --on docker also their containers, networks and images at the Docker\n" +
-			"daemon of this machine.\n" +
+			"daemon of this machine. With --on kubernetes it removes the runs of the namespace whose conductor\n" +
+			"has ended or is gone, or the one that --run names, whatever it does.\n" +
 			"Runs that are under way, and whatever millicore did not make, are left alone.",
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOn(on); err != nil {
 				return usageError{err}
+			}
+			if err := onlyOnKubernetes(cmd, on, "run", "namespace", "context", "kubeconfig"); err != nil {
+				return usageError{err}
+			}
+			if on == onKubernetes {
+				return cleanCluster(cmd, cluster, run)
 			}
 			removed, living, err := clean(cmd.Context(), on)
 			out := cmd.OutOrStdout()
@@ -40,7 +50,9 @@ func cleanCommand() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&on, "on", "local", "where the run was: local, docker")
+	c.Flags().StringVar(&on, "on", "local", "where the run was: local, docker, kubernetes")
+	c.Flags().StringVar(&run, "run", "", "with --on kubernetes: the run to be removed, also one that is under way")
+	cluster.add(c)
 	return c
 }
 

@@ -35,7 +35,7 @@ func experimentsCommand() *cobra.Command {
 			}
 			rows := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 			for _, name := range shippedNames() {
-				e, err := readExperiment(name, nil)
+				e, _, err := readExperiment(name, nil)
 				if err != nil {
 					return err
 				}

@@ -101,7 +101,7 @@ func command() *cobra.Command {
 		},
 	}
 	root.AddCommand(runCommand(), tryCommand(), reportCommand(), compareCommand(), experimentsCommand(), cleanCommand(),
-		doctorCommand(), topCommand(), loadCommand())
+		doctorCommand(), topCommand(), loadCommand(), conductCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -20,6 +20,8 @@ type progress struct {
 	out  *os.File
 	live bool
 	open bool // a line is being rewritten
+
+	passing bool // it is a status, of which nothing is to stay
 }
 
 func newProgress(out *os.File) *progress {
@@ -90,6 +92,17 @@ func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.0f ms", v)
 }
 
+// status shows a line that the next one takes the place of; in a terminal only.
+func (p *progress) status(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.live {
+		return
+	}
+	fmt.Fprintf(p.out, "\r\033[K%s", line)
+	p.open, p.passing = true, true
+}
+
 // note prints a line for people without disturbing the one that is rewritten.
 func (p *progress) note(text string) {
 	p.mu.Lock()
@@ -113,8 +126,11 @@ func (p *progress) end() {
 }
 
 func (p *progress) endLine() {
-	if p.open {
+	switch {
+	case p.passing:
+		fmt.Fprint(p.out, "\r\033[K")
+	case p.open:
 		fmt.Fprintln(p.out)
-		p.open = false
 	}
+	p.open, p.passing = false, false
 }

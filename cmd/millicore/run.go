@@ -22,47 +22,97 @@ import (
 	"github.com/millicore/millicore/internal/record"
 )
 
+// runOptions are the flags of run.
+type runOptions struct {
+	on      string
+	out     string
+	sets    []string
+	seed    uint64
+	asJSON  bool
+	dryRun  bool
+	attach  string
+	detach  bool
+	cluster clusterFlags
+}
+
 func runCommand() *cobra.Command {
 	var (
-		on     string
-		out    string
-		sets   []string
-		seed   uint64
-		asJSON bool
+		o         runOptions
+		nodeAgent bool
+		image     string
 	)
 	c := &cobra.Command{
 		Use:   "run FILE|NAME",
 		Short: "Run an experiment: a file, or one that ships",
 		Long: "Run conducts an experiment: it starts each service under its limits, loads it, and leaves\n" +
 			"a record with a report in runs/NAME-TIME (or --out). The keys of --set are the file's fields.\n\n" +
+			"With --on kubernetes it is conducted in the cluster, and goes on there whatever becomes of this\n" +
+			"command: --attach takes it up again. Ctrl-C ends it, and fetches what was measured.\n\n" +
 			"It exits with 0 where the objective was met or none was asked, with 99 where it was missed,\n" +
 			"with 2 for a wrong experiment, of which nothing is started.",
 		Example: "  millicore run quick\n" +
 			"  millicore run my-service.yaml --set limits.cpu=250m --out runs/first\n" +
-			"  millicore run quick --on docker",
-		Args: exactly(1, "an experiment: a file, or a name from `millicore experiments`"),
+			"  millicore run quick --on docker\n" +
+			"  millicore run quick --on kubernetes --dry-run",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.attach != "" {
+				return exactly(0, "no experiment beside --attach")(cmd, args)
+			}
+			return exactly(1, "an experiment: a file, or a name from `millicore experiments`")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOn(on); err != nil {
+			if o.attach != "" && !cmd.Flags().Changed("on") {
+				o.on = onKubernetes
+			}
+			if err := checkOn(o.on); err != nil {
 				return usageError{err}
 			}
-			e, err := readExperiment(args[0], sets)
+			if err := onlyOnKubernetes(cmd, o.on, "attach", "detach", "node-agent", "image", "namespace", "context", "kubeconfig"); err != nil {
+				return usageError{err}
+			}
+			if o.attach != "" {
+				return attachTo(cmd, &o)
+			}
+			if nodeAgent {
+				o.sets = append(o.sets, "kubernetes.node_agent=true")
+			}
+			if image != "" {
+				o.sets = append(o.sets, "kubernetes.image="+image)
+			}
+			e, file, err := readExperiment(args[0], o.sets)
 			if err != nil {
 				return usageError{err}
 			}
 			if !cmd.Flags().Changed("seed") {
-				seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
+				o.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
 			}
-			if out == "" {
-				out = record.NewDir("runs", e.Name, time.Now())
+			if o.out == "" {
+				o.out = record.NewDir("runs", e.Name, time.Now())
 			}
-			return conduct(cmd, on, e, seed, out, asJSON)
+			switch {
+			case o.on == onKubernetes:
+				return runOnKubernetes(cmd, &o, e, file)
+			case o.dryRun:
+				return dryRunHere(cmd, o.on, e, newProgress(os.Stderr), o.asJSON)
+			}
+			return conduct(cmd, o.on, e, o.seed, o.out, o.asJSON)
 		},
 	}
-	c.Flags().StringVar(&on, "on", "local", "where services run: local (processes), docker (containers of this machine's Docker)")
-	c.Flags().StringVar(&out, "out", "", "folder for the record (default runs/NAME-TIME)")
-	c.Flags().StringArrayVar(&sets, "set", nil, "change a field of the experiment, as in limits.cpu=250m (repeatable)")
-	c.Flags().Uint64Var(&seed, "seed", 0, "of the order of trials and of arrivals (default: a random one, kept in the record)")
-	c.Flags().BoolVar(&asJSON, "json", false, "print summary.json instead of the table")
+	c.Flags().StringVar(&o.on, "on", "local", "where services run: local (processes), docker (containers of this machine's Docker), kubernetes (pods of a cluster)")
+	c.Flags().StringVar(&o.out, "out", "", "folder for the record (default runs/NAME-TIME)")
+	c.Flags().StringArrayVar(&o.sets, "set", nil, "change a field of the experiment, as in limits.cpu=250m (repeatable)")
+	c.Flags().Uint64Var(&o.seed, "seed", 0, "of the order of trials and of arrivals (default: a random one, kept in the record)")
+	c.Flags().BoolVar(&o.asJSON, "json", false, "print summary.json instead of the table")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "check everything, say what is missing, and start nothing")
+	c.Flags().StringVar(&o.attach, "attach", "", "with --on kubernetes: take up a run that is in the cluster, by its name")
+	c.Flags().BoolVar(&o.detach, "detach", false, "with --on kubernetes: start the run, print its name, and leave it to the cluster")
+	c.Flags().BoolVar(&nodeAgent, "node-agent", false, "with --on kubernetes: read control groups on the nodes, for 1 s frames, windows and causes")
+	c.Flags().StringVar(&image, "image", "", "with --on kubernetes: image of Millicore's own programs")
+	o.cluster.add(c)
+	c.MarkFlagsMutuallyExclusive("attach", "detach", "dry-run")
+	for _, flag := range []string{"set", "seed", "node-agent", "image"} {
+		c.MarkFlagsMutuallyExclusive("attach", flag)
+	}
 	return c
 }
 
@@ -86,7 +136,7 @@ func conduct(cmd *cobra.Command, on string, e *experiment.Experiment, seed uint6
 }
 
 // platforms are the words of --on.
-var platforms = []string{"local", "docker"}
+var platforms = []string{"local", "docker", onKubernetes}
 
 func checkOn(on string) error {
 	if !slices.Contains(platforms, on) {
@@ -140,24 +190,23 @@ func runOn(ctx context.Context, where platform.Platform, show *progress, e *expe
 	return err
 }
 
-// readExperiment reads a file, or an experiment that ships. A name with a
-// slash or an ending is always a file.
-func readExperiment(name string, sets []string) (*experiment.Experiment, error) {
-	file := name
+// readExperiment reads a file, or an experiment that ships, and gives the name
+// of the file. A name with a slash or an ending is always a file.
+func readExperiment(name string, sets []string) (e *experiment.Experiment, file string, err error) {
+	file = name
 	data, err := os.ReadFile(file)
 	switch {
 	case err == nil:
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, "/.\\"):
-		return nil, fmt.Errorf("read the experiment: %w", err)
+		return nil, file, fmt.Errorf("read the experiment: %w", err)
 	default:
 		file = name + ".yaml"
 		if data, err = shipped(name); err != nil {
-			return nil, err
+			return nil, file, err
 		}
 	}
-	e, err := experiment.Parse(file, data, sets)
-	if err != nil {
-		return nil, err
+	if e, err = experiment.Parse(file, data, sets); err != nil {
+		return nil, file, err
 	}
-	return e, e.Gather(filepath.Dir(file), os.Getenv)
+	return e, file, e.Gather(filepath.Dir(file), os.Getenv)
 }

@@ -15,11 +15,13 @@ func TestTheExperimentsOfTheGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docker, err := os.ReadFile("../../docs/docker.md")
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"docker.md", "kubernetes.md"} {
+		more, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guide = append(append(guide, '\n'), more...)
 	}
-	guide = append(append(guide, '\n'), docker...)
 	schema := compiledSchema(t)
 	cells := make(map[string]int)
 	for i, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(guide, -1) {

@@ -1,0 +1,129 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/millicore/millicore/internal/kube"
+)
+
+// built are the images of sample services that hold a runtime which is not
+// Millicore's; the experiment may name others.
+var built = map[string]string{"node": "millicore-node", "bun": "millicore-bun"}
+
+// listen is how every sample service is told where to listen.
+var listen = []string{"--host", "${host}", "--port", "${port}"}
+
+// Workload gives the image of a sample service: that of go is Millicore's own,
+// which holds several programs, so that the arguments begin with the one.
+func (k *kubernetes) Workload(_ context.Context, name string) (image string, arguments []string, err error) {
+	if name == "go" {
+		return k.options.Image, append([]string{"/millicore-go"}, listen...), nil
+	}
+	image, ok := k.options.Settings.Images[name]
+	if !ok {
+		image, ok = built[name]
+	}
+	if !ok {
+		return "", nil, fmt.Errorf("the sample service %q has no image; use --on local", name)
+	}
+	k.maker.allow(image)
+	return image, slices.Clone(listen), nil
+}
+
+// Fetch pulls nothing: each node does that when it first needs the image. It gives
+// the digest where a node already has the image, else its name.
+func (k *kubernetes) Fetch(ctx context.Context, image string) (digest string, err error) {
+	nodes, err := kube.Nodes.List(ctx, k.api, "")
+	if err != nil {
+		return image, nil //nolint:nilerr // who may not see nodes still runs images
+	}
+	return digestOf(nodes, image), nil
+}
+
+// digestOf is an image's digest as the nodes know it; its name where none does.
+// Nodes list 50 images each, the largest.
+func digestOf(nodes []corev1.Node, image string) string {
+	want := fullName(image)
+	for _, n := range nodes {
+		for _, i := range n.Status.Images {
+			if !slices.ContainsFunc(i.Names, func(name string) bool { return fullName(name) == want }) {
+				continue
+			}
+			for _, name := range i.Names {
+				if _, digest, ok := strings.Cut(name, "@"); ok {
+					return digest
+				}
+			}
+		}
+	}
+	return image
+}
+
+// fullName is an image's name as container runtimes write it: with a registry's
+// host, and a tag.
+func fullName(image string) string {
+	path, digest, _ := strings.Cut(image, "@")
+	host, rest, ok := strings.Cut(path, "/")
+	switch {
+	case !ok:
+		path = "docker.io/library/" + path
+	case !strings.ContainsAny(host, ".:") && host != "localhost":
+		path = "docker.io/" + path
+	case host == "docker.io" && !strings.Contains(rest, "/"):
+		path = "docker.io/library/" + rest
+	}
+	if digest != "" {
+		return path + "@" + digest
+	}
+	if !strings.Contains(path[strings.LastIndexByte(path, '/'):], ":") {
+		path += ":latest"
+	}
+	return path
+}
+
+// Versions are those of the cluster and of its nodes: "kubernetes", "kubelet",
+// "container-runtime" and "kernel" where the nodes may be seen. Where nodes differ
+// all are given.
+func (k *kubernetes) Versions() map[string]string {
+	ctx, cancel := context.WithTimeout(k.running, brief)
+	defer cancel()
+	versions := map[string]string{}
+	if answer, err := k.api.Raw(ctx, "/version", nil); err == nil {
+		var said struct {
+			GitVersion string `json:"gitVersion"`
+		}
+		if json.NewDecoder(answer.Body).Decode(&said) == nil && said.GitVersion != "" {
+			versions["kubernetes"] = said.GitVersion
+		}
+		answer.Body.Close()
+	}
+	if nodes, err := kube.Nodes.List(ctx, k.api, ""); err == nil {
+		maps.Copy(versions, nodeVersions(nodes))
+	}
+	return versions
+}
+
+func nodeVersions(nodes []corev1.Node) map[string]string {
+	all := map[string][]string{}
+	for i := range nodes {
+		info := &nodes[i].Status.NodeInfo
+		for name, version := range map[string]string{"kubelet": info.KubeletVersion, "container-runtime": info.ContainerRuntimeVersion, "kernel": info.KernelVersion} {
+			if version != "" && !slices.Contains(all[name], version) {
+				all[name] = append(all[name], version)
+			}
+		}
+	}
+	versions := map[string]string{}
+	for name, some := range all {
+		slices.Sort(some)
+		versions[name] = strings.Join(some, ", ")
+	}
+	return versions
+}

@@ -1,0 +1,277 @@
+package kubernetes
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/millicore/millicore/internal/kube"
+)
+
+// kubelets asks the nodes' kubelets how containers do: each node once at a time,
+// whatever number of replicas is on it, and only while there are any.
+type kubelets struct {
+	api    *kube.Client
+	verify bool // a certificate that the cluster's authority did not sign will not do
+	warn   func(string)
+	ctx    context.Context
+
+	strict, lax *http.Client
+
+	mu    sync.Mutex
+	nodes map[string]*kubelet // by address
+}
+
+// kubelet is one that is asked.
+type kubelet struct {
+	of      *kubelets
+	address string // host:port
+	node    string // its name, for people
+	lax     bool   // its certificate was signed by somebody else; of its one goroutine, as is failing
+	failing bool   // it did not answer the last time
+
+	// Guarded by the mutex of kubelets.
+	takers map[string]func(sample, error) // by pod
+	stop   context.CancelFunc
+}
+
+const (
+	kubeletPort = 10250
+	metricsPath = "/metrics/cadvisor"
+	// askEvery and askSeldom bound the time between two questions; a kubelet that
+	// looks at containers every 10 s is not asked each second.
+	askEvery  = time.Second
+	askSeldom = 3 * time.Second
+	askWithin = 10 * time.Second
+	// mostMetrics bounds an answer: a node with 250 pods gives some 20 MB.
+	mostMetrics = 256 << 20
+)
+
+func newKubelets(ctx context.Context, api *kube.Client, verify bool, warn func(string)) *kubelets {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(api.Authority())
+	client := func(c *tls.Config) *http.Client {
+		return &http.Client{Transport: &http.Transport{
+			TLSClientConfig: c, DisableCompression: true, // it would cost the node more than it saves
+			MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: askWithin, Proxy: nil}}
+	}
+	return &kubelets{api: api, verify: verify, warn: warn, ctx: ctx, nodes: map[string]*kubelet{},
+		strict: client(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}),
+		lax:    client(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})}
+}
+
+// close closes what is still connected.
+func (k *kubelets) close() {
+	k.strict.CloseIdleConnections()
+	k.lax.CloseIdleConnections()
+}
+
+// watch gives each new sample of a pod's container to take, or why there is none,
+// until stop is called.
+func (k *kubelets) watch(pod, node, host string, take func(sample, error)) (stop func()) {
+	address := net.JoinHostPort(host, strconv.Itoa(k.port(node)))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := k.nodes[address]
+	if n == nil {
+		ctx, cancel := context.WithCancel(k.ctx)
+		n = &kubelet{of: k, address: address, node: node, takers: map[string]func(sample, error){}, stop: cancel}
+		k.nodes[address] = n
+		go n.run(ctx)
+	}
+	n.takers[pod] = take
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(n.takers, pod)
+		if len(n.takers) == 0 && k.nodes[address] == n {
+			delete(k.nodes, address)
+			n.stop()
+		}
+	}
+}
+
+// port is where a node's kubelet listens, as far as that may be asked.
+func (k *kubelets) port(node string) int {
+	ctx, cancel := context.WithTimeout(k.ctx, askWithin)
+	defer cancel()
+	if n, err := kube.Nodes.Get(ctx, k.api, node); err == nil && n.Status.DaemonEndpoints.KubeletEndpoint.Port != 0 {
+		return int(n.Status.DaemonEndpoints.KubeletEndpoint.Port)
+	}
+	return kubeletPort
+}
+
+// run asks until ctx ends, never twice at once.
+func (n *kubelet) run(ctx context.Context) {
+	var rhythm rhythm
+	for {
+		began := time.Now()
+		samples, err := n.samples(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		n.give(samples, err)
+		for _, s := range samples {
+			rhythm.add(s.pod, s.At)
+		}
+		timer := time.NewTimer(time.Until(began.Add(rhythm.wait())))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// give hands samples to those who wait for them; an error to all.
+func (n *kubelet) give(samples []sample, err error) {
+	n.of.mu.Lock()
+	takers := make(map[string]func(sample, error), len(n.takers))
+	for pod, take := range n.takers {
+		takers[pod] = take
+	}
+	n.of.mu.Unlock()
+	before := n.failing
+	n.failing = err != nil
+	if err != nil {
+		if !before {
+			n.of.warn(err.Error())
+		}
+		for _, take := range takers {
+			take(sample{}, err)
+		}
+		return
+	}
+	for _, s := range samples {
+		if take := takers[s.pod]; take != nil {
+			take(s, nil)
+		}
+	}
+}
+
+// samples asks once.
+func (n *kubelet) samples(ctx context.Context) ([]sample, error) {
+	n.of.mu.Lock()
+	wanted := make(map[string]bool, len(n.takers))
+	for pod := range n.takers {
+		wanted[pod] = true
+	}
+	n.of.mu.Unlock()
+	body, err := n.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	samples, err := readSamples(body, n.of.api.Namespace, unitContainer, func(pod string) bool { return wanted[pod] })
+	if err != nil {
+		return nil, fmt.Errorf("read the metrics of the kubelet of node %s: %w", n.node, err)
+	}
+	return samples, nil
+}
+
+// limited is an answer of bounded length, within bounded time.
+type limited struct {
+	io.Reader
+	io.Closer
+	cancel context.CancelFunc
+}
+
+func (l limited) Close() error {
+	defer l.cancel()
+	return l.Closer.Close()
+}
+
+// ask asks the kubelet for its containers' metrics. The error says what is
+// missing, and what to do.
+func (n *kubelet) ask(ctx context.Context) (io.ReadCloser, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	answer, err := n.get(ctx)
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("ask the kubelet of node %s at %s for its containers' metrics: %w", n.node, n.address, err)
+	}
+	return limited{io.LimitReader(answer.Body, mostMetrics), answer.Body, cancel}, nil
+}
+
+func (n *kubelet) get(ctx context.Context) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+n.address+metricsPath, nil)
+	if err != nil {
+		return nil, err
+	}
+	token := n.of.api.Token()
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := n.of.strict
+	if n.lax {
+		client = n.of.lax
+	}
+	answer, err := client.Do(request)
+	var unknown *tls.CertificateVerificationError
+	if errors.As(err, &unknown) {
+		if n.of.verify {
+			return nil, fmt.Errorf("the cluster's authority did not sign its certificate (%w); have the kubelet's serving certificate signed (serverTLSBootstrap), or leave kubernetes.kubelet_certificate out", unknown.Err)
+		}
+		n.lax = true
+		n.of.warn("the certificates of kubelets are not signed by the cluster's authority: their figures are taken without it (kubernetes.kubelet_certificate: verify forbids that)")
+		return n.get(ctx)
+	}
+	if err != nil {
+		var shown *url.Error
+		if errors.As(err, &shown) {
+			err = shown.Err // the words say what was asked
+		}
+		return nil, err
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer, nil
+	}
+	answer.Body.Close()
+	switch answer.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return nil, fmt.Errorf("it answers %s: %w", answer.Status, n.of.noRight(token))
+	}
+	return nil, fmt.Errorf("it answers %s", answer.Status)
+}
+
+// noRight says which right is missing.
+func (k *kubelets) noRight(token string) error {
+	if token == "" {
+		return errors.New("kubelets are asked with a token, and this kubeconfig has none; the conductor in the cluster has its service account's")
+	}
+	return errNoMetrics(k.api.Namespace)
+}
+
+// errNoMetrics names the right that an administrator gives once.
+func errNoMetrics(namespace string) error {
+	return fmt.Errorf("the namespace %s lacks the right to read containers' figures from kubelets (get nodes/metrics; get, list nodes); an administrator gives it once with the ClusterRole millicore-metrics of docs/kubernetes.yaml, bound to the group system:serviceaccounts:%s (docs/kubernetes.md)", namespace, namespace)
+}
+
+// rhythm is how often a kubelet has new samples.
+type rhythm struct {
+	last    map[string]time.Time // by pod
+	spacing time.Duration        // between the last two of a container; 0: not known yet
+}
+
+func (r *rhythm) add(pod string, at time.Time) {
+	if r.last == nil {
+		r.last = map[string]time.Time{}
+	}
+	if before, known := r.last[pod]; known && at.After(before) {
+		r.spacing = at.Sub(before)
+	}
+	r.last[pod] = at
+}
+
+// wait is the time between two questions: a fifth of that between two samples.
+func (r *rhythm) wait() time.Duration { return min(max(r.spacing/5, askEvery), askSeldom) }

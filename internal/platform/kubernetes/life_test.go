@@ -1,0 +1,277 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+func sleep() { time.Sleep(time.Millisecond) }
+
+// until waits for something that another goroutine brings about.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for range 10_000 {
+		if holds() {
+			return
+		}
+		sleep()
+	}
+	t.Fatalf("it was never so: %s", what)
+}
+
+// state is a pod in one of its container's lives.
+func state(name, container string, restarts int32, s corev1.ContainerState, last corev1.ContainerState) corev1.Pod {
+	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{kube.LabelRun: "run", kube.LabelUnit: "go", kube.LabelTrial: "1"}},
+		Spec: corev1.PodSpec{NodeName: "n1"},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: unitContainer, ContainerID: container, RestartCount: restarts,
+			State: s, LastTerminationState: last}}}}
+}
+
+var runningState = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+
+func died(container, reason string) corev1.ContainerState {
+	return terminated(corev1.ContainerStateTerminated{ContainerID: container, ExitCode: 137, Reason: reason})
+}
+
+// A replica through its lives: it serves, dies, is killed for want of memory, and
+// its pod is deleted.
+func TestTheLivesOfAReplica(t *testing.T) {
+	var serving atomic.Bool
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !serving.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer service.Close()
+	api, client := serve(t)
+	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
+	var noted atomic.Value
+	k := &kubernetes{options: Options{Note: func(line string) { noted.Store(line) }}, api: client, pods: watchPods(t.Context(), client, "")}
+	api.watched()
+	log, err := life.OpenLog(t.TempDir(), "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &replica{k: k, pod: "p", address: service.Listener.Addr().String(), ready: experiment.Ready{Path: "/"}, memory: 100, log: log, kept: make(chan struct{})}
+	r.stopping, r.stop = context.WithCancel(t.Context())
+	r.counters.put("one", signals.Counters{At: time.Unix(1, 0), CPU: of(1.0)})
+	serving.Store(true)
+	if _, err := r.serve(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.rise()
+	go r.keep("one")
+	is := func(what string, up bool, restarts, kills int64) {
+		t.Helper()
+		until(t, what, func() bool {
+			c, err := r.standing.Counters(signals.Counters{}, nil)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return err == nil && c.Up == up && c.Restarts == restarts && r.kills == kills && r.up == up
+		})
+	}
+	is("it is up", true, 0, 0)
+
+	serving.Store(false)
+	api.put(state("p", "two", 1, runningState, died("one", "Error")))
+	is("it runs again and does not serve yet", false, 1, 0)
+	serving.Store(true)
+	is("it serves again", true, 1, 0)
+	if w := r.Windows(); len(w) != 1 || w[0].Kind != signals.Down || w[0].Start >= w[0].End {
+		t.Errorf("windows %+v", w)
+	}
+
+	api.put(state("p", "two", 1, died("two", starved), died("one", "Error")))
+	is("it was killed for want of memory", false, 1, 1)
+	c, err := r.Counters()
+	if err != nil || c.Up || *c.OOMKills != 1 || *c.CPU != 1 {
+		t.Errorf("while it is down: %+v, %v", c, err)
+	}
+	api.put(state("p", "two", 1, waiting("CrashLoopBackOff", "").Status.ContainerStatuses[0].State, died("two", starved)))
+	api.put(state("p", "three", 2, runningState, died("two", starved)))
+	is("it is back", true, 2, 1)
+
+	api.drop(state("p", "three", 2, runningState, corev1.ContainerState{}))
+	is("its pod is no more", false, 3, 1)
+	<-r.kept
+	if words, _ := noted.Load().(string); !strings.Contains(words, "p is no more") {
+		t.Errorf("noted %q", words)
+	}
+	if len(r.Windows()) == 0 {
+		t.Error("it is not down")
+	}
+	if err := r.end(); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Counters(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("of one that is no more: %v", err)
+	}
+	text, _ := os.ReadFile(log.File.Name())
+	for _, words := range []string{"as by signal 9", "want of memory", "its pod p is no more"} {
+		if strings.Count(string(text), words) != 1 {
+			t.Errorf("the log, without one %q:\n%s", words, text)
+		}
+	}
+}
+
+// A container's output is copied once, whatever ends the stream that it comes on.
+func TestOutput(t *testing.T) {
+	api, client := serve(t)
+	answers := make(chan string, 3)
+	answers <- "2026-01-01T00:00:01.000000001Z one\n2026-01-01T00:00:01.5Z two  words\n"
+	answers <- "2026-01-01T00:00:01.5Z two  words\n2026-01-01T00:00:02Z three\n"
+	answers <- "2026-01-01T00:00:03Z of the next life\nnothing that has a time"
+	since := make(chan string, 3)
+	api.hand["GET "+podsPath+"/p/log"] = func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case text := <-answers:
+			since <- r.URL.Query().Get("sinceTime")
+			io.WriteString(w, text)
+		default:
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}
+	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
+	store := watchPods(t.Context(), client, "")
+	api.watched()
+	log, err := life.OpenLog(t.TempDir(), "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := follow(client, store, "p", unitContainer, log)
+	copied := func(lines int) func() bool {
+		return func() bool {
+			text, _ := os.ReadFile(log.File.Name())
+			return strings.Count(string(text), "\n") >= lines
+		}
+	}
+	until(t, "two streams of the first life", copied(3))
+	<-f.heard
+	api.put(state("p", "two", 1, runningState, died("one", "Error")))
+	until(t, "the second life", func() bool {
+		text, _ := os.ReadFile(log.File.Name())
+		return strings.HasSuffix(string(text), "has a time")
+	})
+	api.drop(state("p", "two", 1, runningState, corev1.ContainerState{}))
+	f.end()
+	text, _ := os.ReadFile(log.File.Name())
+	if want := "one\ntwo  words\nthree\nof the next life\nnothing that has a time"; string(text) != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	if a, b := <-since, <-since; a != "" || b != "2026-01-01T00:00:01Z" {
+		t.Errorf("since %q and %q", a, b)
+	}
+}
+
+// dialler has no agents, or one.
+type dialler struct{ agent chan platform.Agent }
+
+func (d *dialler) Agent(ctx context.Context, _ int) (platform.Agent, error) {
+	select {
+	case a := <-d.agent:
+		return a, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (d *dialler) Node(ctx context.Context, _ string) (io.ReadWriteCloser, time.Duration, error) {
+	<-ctx.Done()
+	return nil, 0, context.Cause(ctx)
+}
+
+type anAgent struct{ net.Conn }
+
+func (anAgent) Counters() (signals.Counters, error) { return signals.Counters{}, nil }
+
+func TestAnAgentThatCannotCome(t *testing.T) {
+	api, client := serve(t)
+	d := &dialler{agent: make(chan platform.Agent, 1)}
+	p, err := New(Options{Client: client, Run: "run", Image: own, Agents: d, Conductor: "c:7443", Secret: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	api.watched()
+	agent := waiting("InvalidImageName", "no name")
+	agent.Name, agent.Labels = "a-1", map[string]string{kube.LabelPart: kube.PartAgent, "batch.kubernetes.io/job-completion-index": "1"}
+	agent.Status.ContainerStatuses[0].Name, agent.Spec.Containers[0].Name = agentContainer, agentContainer
+	api.put(*agent)
+	_, err = p.Agent(t.Context(), 1, 1)
+	if err == nil || err.Error() != "start agent 1: the node n1 cannot have the image shop:1: no name" {
+		t.Errorf("%v", err)
+	}
+	if !api.made("POST /apis/batch/v1/namespaces/here/jobs") {
+		t.Error("no Job was made")
+	}
+	d.agent <- anAgent{}
+	if _, err := p.Agent(t.Context(), 1, 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Agent(t.Context(), 1, 2); err == nil || err.Error() != "start agent 2: the run has 2 agents" {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errors.New("the user ended it"))
+	defer cancel()
+	if _, err := p.Agent(ctx, 1, 0); err == nil || err.Error() != "start agent 0: the user ended it" {
+		t.Errorf("%v", err)
+	}
+	api.drop(*agent)
+}
+
+// What a unit begins and cannot bring up is removed.
+func TestAUnitThatCannotStart(t *testing.T) {
+	api, client := serve(t)
+	p, err := New(Options{Client: client, Run: "run", Image: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	api.watched()
+	bad := waiting("CreateContainerConfigError", "no user")
+	bad.Name, bad.Labels = "go-x", map[string]string{kube.LabelRun: "run", kube.LabelUnit: "go", kube.LabelTrial: "1"}
+	api.put(*bad)
+	deployments := "/apis/apps/v1/namespaces/here/deployments"
+	api.hand["DELETE "+deployments+"/run-t1-go"] = func(w http.ResponseWriter, r *http.Request) {
+		api.drop(*bad)
+		io.WriteString(w, "{}")
+	}
+	_, err = p.Start(t.Context(), platform.Unit{Trial: 1, Name: "go", Image: "shop:1", Logs: t.TempDir()})
+	if err == nil || err.Error() != `start "go": the node n1 cannot make its container: no user` {
+		t.Errorf("%v", err)
+	}
+	for _, what := range []string{"POST " + deployments, "POST /api/v1/namespaces/here/services", "DELETE /api/v1/namespaces/here/services/run-t1-go"} {
+		if !api.made(what) {
+			t.Errorf("it was not asked to %s", what)
+		}
+	}
+	for _, c := range []struct {
+		unit platform.Unit
+		want string
+	}{
+		{platform.Unit{Name: "go"}, `start "go": no image: commands run with --on local`},
+		{platform.Unit{Name: "go", Image: "i", FindPort: true}, `start "go": ` + errFindPort.Error()},
+	} {
+		if _, err := p.Start(t.Context(), c.unit); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,366 @@
+package kubernetes
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/millicore/millicore/internal/database"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/life"
+)
+
+// maker makes the objects of a run. It asks nobody.
+type maker struct {
+	run, image        string
+	owner             metav1.OwnerReference
+	settings          experiment.Kubernetes
+	conductor, secret string
+
+	mu  sync.Mutex
+	own map[string]bool // images that Millicore makes: they run as anybody
+}
+
+// allow has an image run as anybody.
+func (m *maker) allow(image string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.own[image] = true
+}
+
+// isOwn reports whether Millicore makes an image.
+func (m *maker) isOwn(image string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.own[image]
+}
+
+// Names within objects.
+const (
+	unitContainer  = "service" // of every unit's pod
+	agentContainer = "agent"
+	nodeContainer  = "node"
+	portName       = "service"
+
+	// usualPort is where units listen that insist on no port.
+	usualPort = 8080
+	// anyUser is who Millicore's own images run as, which run as anybody.
+	anyUser  = 65532
+	nodeName = "kubernetes.io/hostname"
+)
+
+// users are whom the images of built-in databases run as that may not be root:
+// the user that their entry points become, if they can.
+var users = map[string]int64{
+	database.Image(experiment.Postgres): 70,
+	database.Image(experiment.MongoDB):  999,
+}
+
+// UserOf is whom the image of a built-in database runs as where it may not be
+// root; ok is false of other images.
+func UserOf(image string) (user int64, ok bool) {
+	user, ok = users[image]
+	return user, ok
+}
+
+// nameLength is that of the longest DNS label.
+const nameLength = 63
+
+// objectName is a name that is a DNS label and begins with a letter, as those of
+// Services must. One that is too long is cut, and told from others by a hash.
+func objectName(words ...string) string {
+	name := strings.Join(words, "-")
+	if name != "" && (name[0] < 'a' || name[0] > 'z') {
+		name = "m" + name
+	}
+	if len(name) <= nameLength {
+		return name
+	}
+	sum := fnv.New32a()
+	sum.Write([]byte(name))
+	return fmt.Sprintf("%s-%08x", strings.TrimRight(name[:nameLength-9], "-"), sum.Sum32())
+}
+
+// unitName is the name of a unit's Deployment and Service.
+func (m *maker) unitName(u *platform.Unit) string {
+	return objectName(m.run, "t"+strconv.Itoa(u.Trial), u.Name)
+}
+
+// labels are those of an object, with more of its own.
+func (m *maker) labels(part string, more map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, m.settings.Labels)
+	maps.Copy(all, more)
+	all[kube.LabelManager], all[kube.LabelRun], all[kube.LabelPart] = kube.Manager, m.run, part
+	return all
+}
+
+func (m *maker) meta(name, part string, more map[string]string) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{Name: name, Labels: m.labels(part, more), Annotations: m.settings.Annotations}
+	if m.owner.Name != "" {
+		meta.OwnerReferences = []metav1.OwnerReference{m.owner}
+	}
+	return meta
+}
+
+// unitLabels are those by which a unit's pods are chosen.
+func (m *maker) unitLabels(u *platform.Unit) map[string]string {
+	return map[string]string{kube.LabelRun: m.run, kube.LabelUnit: u.Name, kube.LabelTrial: strconv.Itoa(u.Trial)}
+}
+
+// selectorOf is a selector of the API's of labels.
+func selectorOf(labels map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, name+"="+labels[name])
+	}
+	return strings.Join(all, ",")
+}
+
+// deployment is that of a unit. There is no readiness probe: the conductor asks
+// the replicas itself, as on every platform, and stops asking once they serve,
+// where a probe would take of their CPU limit through every trial.
+func (m *maker) deployment(u *platform.Unit, part string) (*appsv1.Deployment, error) {
+	container, err := m.container(u, part)
+	if err != nil {
+		return nil, err
+	}
+	selector := m.unitLabels(u)
+	replicas := int32(max(u.Limits.Replicas, 1))
+	pod := m.pod(part, selector, kube.PartAgent)
+	pod.Spec.NodeSelector = m.settings.NodeSelector
+	pod.Spec.Containers = []corev1.Container{*container}
+	pod.Spec.TerminationGracePeriodSeconds = of(int64(platform.StopGrace.Seconds()))
+	pod.Spec.SecurityContext = m.podSecurity(u.Image)
+	return &appsv1.Deployment{
+		ObjectMeta: m.meta(m.unitName(u), part, selector),
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: pod,
+			RevisionHistoryLimit: of(int32(0)), Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+		},
+	}, nil
+}
+
+// pod is a pod's template with what all have in common. It keeps away from pods
+// of another part where there are nodes enough.
+func (m *maker) pod(part string, labels map[string]string, away ...string) corev1.PodTemplateSpec {
+	pod := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: m.labels(part, labels), Annotations: m.settings.Annotations},
+		Spec: corev1.PodSpec{
+			AutomountServiceAccountToken: of(false),
+			EnableServiceLinks:           of(false),
+		},
+	}
+	for _, name := range m.settings.PullSecrets {
+		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+	}
+	for _, t := range m.settings.Tolerations {
+		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
+			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect), TolerationSeconds: t.Seconds})
+	}
+	if len(away) == 0 {
+		return pod
+	}
+	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: corev1.PodAffinityTerm{
+			TopologyKey: nodeName,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{kube.LabelRun: m.run},
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: kube.LabelPart, Operator: metav1.LabelSelectorOpIn, Values: away}}},
+		}}},
+	}}
+	return pod
+}
+
+// podSecurity is that of the Pod Security Standard "restricted", or of "baseline"
+// where images of others are allowed that.
+func (m *maker) podSecurity(image string) *corev1.PodSecurityContext {
+	s := &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+	if !m.restricted(image) {
+		return s
+	}
+	s.RunAsNonRoot = of(true)
+	if m.isOwn(image) {
+		s.RunAsUser, s.RunAsGroup = of(int64(anyUser)), of(int64(anyUser))
+	} else if user, ok := users[image]; ok {
+		s.RunAsUser, s.RunAsGroup = &user, &user
+	}
+	return s
+}
+
+// containerSecurity is the same of a container.
+func (m *maker) containerSecurity(image string) *corev1.SecurityContext {
+	if !m.restricted(image) {
+		return nil
+	}
+	s := &corev1.SecurityContext{AllowPrivilegeEscalation: of(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
+	if image == m.image {
+		s.ReadOnlyRootFilesystem = of(true)
+	}
+	return s
+}
+
+func (m *maker) restricted(image string) bool {
+	return m.isOwn(image) || m.settings.Security != experiment.SecurityBaseline
+}
+
+// container is that of a unit's pods.
+func (m *maker) container(u *platform.Unit, part string) (*corev1.Container, error) {
+	port := cmp.Or(u.Port, usualPort)
+	vars := experiment.LimitVars(u.Limits)
+	maps.Copy(vars, u.Vars)
+	vars["host"], vars["port"] = "0.0.0.0", strconv.Itoa(port)
+	words, err := life.Words(u.Command, vars)
+	if err != nil {
+		return nil, err
+	}
+	env, err := environment(u, vars)
+	if err != nil {
+		return nil, err
+	}
+	for i := range words {
+		words[i] = literal(words[i])
+	}
+	c := &corev1.Container{
+		Name: unitContainer, Image: u.Image, ImagePullPolicy: corev1.PullIfNotPresent, WorkingDir: u.Dir, Env: env,
+		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: int32(port)}},
+		Resources:       m.resources(u.Limits, part),
+		SecurityContext: m.containerSecurity(u.Image),
+		// The tail of the log says more than a file that nobody writes.
+		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		ResizePolicy: []corev1.ContainerResizePolicy{
+			{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.NotRequired},
+			{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.NotRequired},
+		},
+	}
+	if u.Image == m.image { // which has no entry point: it holds several programs
+		c.Command = words
+	} else {
+		c.Args = words
+	}
+	return c, nil
+}
+
+// environment is what is told to a unit's containers beside their image's own. A
+// container cannot have a variable of its image taken away: a name that is to be
+// unset is not set here, and that is all. A value that is a limit and nothing
+// else is the pod's own, by the downward API.
+func environment(u *platform.Unit, vars map[string]string) ([]corev1.EnvVar, error) {
+	stated, err := life.Env(u.Env, vars)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{"PORT": vars["port"]}
+	maps.Copy(all, stated)
+	for _, name := range u.Unset {
+		delete(all, name)
+	}
+	var env []corev1.EnvVar
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		v := corev1.EnvVar{Name: name, Value: literal(all[name])}
+		if limit := limitNamed(u.Env[name]); limit != "" {
+			v.Value, v.ValueFrom = "", &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{
+				ContainerName: unitContainer, Resource: limit, Divisor: *resource.NewQuantity(1, resource.DecimalSI)}}
+		}
+		env = append(env, v)
+	}
+	return env, nil
+}
+
+// limitNamed is the limit that a value of env is and nothing else; else "".
+func limitNamed(value string) string {
+	for _, name := range []string{experiment.LimitCPU, experiment.LimitMemory} {
+		if value == "${"+name+"}" {
+			return name
+		}
+	}
+	return ""
+}
+
+// literal is a text that Kubernetes gives to a container as it is: it would put
+// variables in the place of $(NAME).
+func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
+
+// resources are a unit's limits, and what the scheduler sets aside: as much,
+// unless the experiment says otherwise of services.
+func (m *maker) resources(l experiment.Limits, part string) corev1.ResourceRequirements {
+	var requests experiment.Requests
+	if part == kube.PartService {
+		requests = m.settings.Requests
+	}
+	var r corev1.ResourceRequirements
+	put := func(name corev1.ResourceName, limit int64, request *int64, quantity func(int64) resource.Quantity) {
+		asked := limit
+		if request != nil {
+			asked = *request
+			if limit > 0 {
+				asked = min(asked, limit)
+			}
+		}
+		if limit > 0 {
+			r.Limits = with(r.Limits, name, quantity(limit))
+		}
+		if asked > 0 || request != nil {
+			r.Requests = with(r.Requests, name, quantity(asked))
+		}
+	}
+	put(corev1.ResourceCPU, l.CPUMillis, requests.CPUMillis, millicores)
+	put(corev1.ResourceMemory, l.Memory, requests.MemoryBytes, bytesOf)
+	return r
+}
+
+func with(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) corev1.ResourceList {
+	if list == nil {
+		list = corev1.ResourceList{}
+	}
+	list[name] = q
+	return list
+}
+
+func millicores(n int64) resource.Quantity { return *resource.NewMilliQuantity(n, resource.DecimalSI) }
+func bytesOf(n int64) resource.Quantity    { return *resource.NewQuantity(n, resource.BinarySI) }
+
+// service is that of a unit. It is headless: it gives the replicas' addresses,
+// and nothing stands between them and who speaks to them.
+func (m *maker) service(u *platform.Unit, part string) *corev1.Service {
+	port := int32(cmp.Or(u.Port, usualPort))
+	selector := m.unitLabels(u)
+	return &corev1.Service{
+		ObjectMeta: m.meta(m.unitName(u), part, selector),
+		Spec: corev1.ServiceSpec{
+			ClusterIP: corev1.ClusterIPNone, Selector: selector,
+			Ports: []corev1.ServicePort{{Name: portName, Port: port, TargetPort: intstr.FromInt32(port)}},
+		},
+	}
+}
+
+// autoscaler has the number of a unit's replicas follow their CPU.
+func (m *maker) autoscaler(u *platform.Unit, part string) *autoscalingv2.HorizontalPodAutoscaler {
+	name, a := m.unitName(u), u.Autoscale
+	return &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: m.meta(name, part, m.unitLabels(u)),
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name},
+			MinReplicas:    of(int32(a.Min)), MaxReplicas: int32(a.Max),
+			Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+				Name:   corev1.ResourceCPU,
+				Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: of(int32(a.CPUPercent))},
+			}}},
+		},
+	}
+}
+
+func of[T any](v T) *T { return &v }

@@ -1,0 +1,82 @@
+package kubernetes
+
+import (
+	"math"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
+)
+
+// The objects of Millicore's own programs that dial the conductor.
+
+// Places in their containers.
+const (
+	secretFolder = "/etc/millicore/secret" // with the run's Secret
+	groupsFolder = "/host/cgroup"          // with the node's control groups
+)
+
+// agentsName is the name of the Job of a run's agents.
+func (m *maker) agentsName() string { return objectName(m.run, "agents") }
+
+// job is that of so many agents. One that ends in whatever way comes again: as
+// the same container where it died, as another pod where its pod is gone.
+func (m *maker) job(agents int) *batchv1.Job {
+	n := int32(agents)
+	name := m.agentsName()
+	pod := m.ownPod(m.pod(kube.PartAgent, nil, kube.PartService, kube.PartDependency), agentContainer, "/millicore-agent", m.settings.Agents,
+		"--index", "$(JOB_COMPLETION_INDEX)")
+	pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	return &batchv1.Job{
+		ObjectMeta: m.meta(name, kube.PartAgent, nil),
+		Spec: batchv1.JobSpec{
+			CompletionMode: of(batchv1.IndexedCompletion), Completions: &n, Parallelism: &n,
+			BackoffLimit: of(int32(math.MaxInt32)), Template: pod,
+		},
+	}
+}
+
+// ownPod makes of a pod that of one of Millicore's own programs, which dials the
+// conductor.
+func (m *maker) ownPod(pod corev1.PodTemplateSpec, container, program string, r experiment.Resources, more ...string) corev1.PodTemplateSpec {
+	pod.Spec.NodeSelector = r.NodeSelector
+	pod.Spec.SecurityContext = m.podSecurity(m.image)
+	pod.Spec.TerminationGracePeriodSeconds = of(int64(2))
+	requests := corev1.ResourceList{corev1.ResourceCPU: millicores(r.CPUMillis), corev1.ResourceMemory: bytesOf(r.MemoryBytes)}
+	pod.Spec.Containers = []corev1.Container{{
+		Name: container, Image: m.image, ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{program},
+		Args: append([]string{
+			"--conductor", m.conductor, "--certificate", secretFolder + "/" + corev1.TLSCertKey, "--token-file", secretFolder + "/token"}, more...),
+		Resources:       corev1.ResourceRequirements{Requests: requests, Limits: corev1.ResourceList{corev1.ResourceMemory: bytesOf(r.MemoryBytes)}},
+		SecurityContext: m.containerSecurity(m.image),
+		VolumeMounts:    []corev1.VolumeMount{{Name: "secret", MountPath: secretFolder, ReadOnly: true}},
+	}}
+	pod.Spec.Volumes = []corev1.Volume{{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+		SecretName: m.secret, Items: []corev1.KeyToPath{{Key: corev1.TLSCertKey, Path: corev1.TLSCertKey}, {Key: "token", Path: "token"}}}}}}
+	return pod
+}
+
+// Resources of a node agent's pod: about 1% of a CPU for each container that it
+// watches, and a few MB.
+var nodeResources = experiment.Resources{CPUMillis: 100, MemoryBytes: 64 << 20}
+
+// daemons are the node agents, one on each node that services may run on.
+func (m *maker) daemons() *appsv1.DaemonSet {
+	resources := nodeResources
+	resources.NodeSelector = m.settings.NodeSelector
+	pod := m.ownPod(m.pod(kube.PartNode, nil), nodeContainer, "/millicore-node", resources, "--name", "$(NODE_NAME)", "--cgroup", groupsFolder)
+	c := &pod.Spec.Containers[0]
+	c.Env = []corev1.EnvVar{{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "cgroup", MountPath: groupsFolder, ReadOnly: true})
+	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "cgroup", VolumeSource: corev1.VolumeSource{
+		HostPath: &corev1.HostPathVolumeSource{Path: "/sys/fs/cgroup", Type: of(corev1.HostPathDirectory)}}})
+	selector := map[string]string{kube.LabelRun: m.run, kube.LabelPart: kube.PartNode}
+	return &appsv1.DaemonSet{
+		ObjectMeta: m.meta(objectName(m.run, "node"), kube.PartNode, nil),
+		Spec:       appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: pod},
+	}
+}

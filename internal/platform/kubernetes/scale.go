@@ -1,0 +1,158 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// A unit either stays as many replicas, whose limits can be changed, or has as
+// many as an autoscaler says.
+
+// fixedUnit is a unit of so many replicas.
+type fixedUnit struct{ *unit }
+
+// Resize gives every replica other limits in place, and waits until its kubelet
+// has applied them.
+func (u fixedUnit) Resize(ctx context.Context, l experiment.Limits) error { return u.resize(ctx, l) }
+
+// scaledUnit is a unit whose replicas come and go.
+type scaledUnit struct{ *unit }
+
+// Now gives all replicas that there have been, those of Replicas first, then
+// later ones in the order in which they came to serve; nil for one that has gone,
+// or is told to end.
+func (u scaledUnit) Now() []platform.Replica {
+	own := u.own()
+	all := make([]platform.Replica, len(own))
+	for i, r := range own {
+		if !r.isGone() {
+			all[i] = r
+		}
+	}
+	return all
+}
+
+// scaling is what brings up the replicas that an autoscaler adds.
+type scaling struct {
+	stopping context.Context
+	stop     context.CancelFunc
+	done     chan struct{}
+}
+
+// scale makes the autoscaler, and has the replicas that it adds brought up until
+// the unit stops.
+func (u *unit) scale(ctx context.Context) error {
+	if u.of.Autoscale == nil {
+		return nil
+	}
+	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
+	defer cancel()
+	if _, err := kube.Autoscalers.Create(making, u.k.api, u.k.maker.autoscaler(&u.of, u.k.part(u.of.Name))); err != nil {
+		return fmt.Errorf("make the HorizontalPodAutoscaler %s: %w", u.name, err)
+	}
+	s := &scaling{done: make(chan struct{})}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	u.scaling = s
+	go u.bringUp(s)
+	return nil
+}
+
+// bringUp brings up each pod that comes, side by side.
+func (u *unit) bringUp(s *scaling) {
+	defer close(s.done)
+	known := map[string]bool{}
+	for _, r := range u.own() {
+		known[r.pod] = true
+	}
+	came := make(chan *replica)
+	ended := make(chan struct{})
+	begun := 0
+	for {
+		some, changed, err := u.k.pods.of(u.chosen)
+		for _, p := range some {
+			if known[p.Name] || err != nil || gone(p) != "" || obstacleOf(p, unitContainer) != nil {
+				continue
+			}
+			known[p.Name] = true
+			r, err := u.begin(p, p.Name[strings.LastIndexByte(p.Name, '-')+1:])
+			if err != nil {
+				u.k.warn(fmt.Sprintf("replica %s: %v", p.Name, err))
+				continue
+			}
+			begun++
+			go func() {
+				if u.join(s.stopping, r) {
+					came <- r
+				} else {
+					ended <- struct{}{}
+				}
+			}()
+		}
+		select {
+		case r := <-came:
+			begun--
+			u.mu.Lock()
+			r.index = len(u.replicas)
+			u.replicas = append(u.replicas, r)
+			u.mu.Unlock()
+		case <-ended:
+			begun--
+		case <-changed:
+		case <-s.stopping.Done():
+			for ; begun > 0; begun-- {
+				select {
+				case r := <-came: // too late to be counted
+					_ = r.end()
+				case <-ended:
+				}
+			}
+			return
+		}
+	}
+}
+
+// join brings a replica up; false where it did not come to serve, and was ended.
+func (u *unit) join(ctx context.Context, r *replica) bool {
+	all := []*replica{r}
+	err := u.locate(ctx, all)
+	if err == nil {
+		err = r.observe(ctx, u.of.Limits)
+	}
+	if err == nil {
+		err = u.awaitReady(ctx, all)
+	}
+	if err == nil {
+		return true
+	}
+	if ctx.Err() == nil && !r.isGone() {
+		u.k.options.Note(fmt.Sprintf("replica %s does not serve: %v", r.pod, err))
+	}
+	_ = r.end()
+	return false
+}
+
+// end ends the bringing up.
+func (s *scaling) end() {
+	if s != nil {
+		s.stop()
+		<-s.done
+	}
+}
+
+func (r *replica) isGone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.gone
+}
+
+var (
+	_ platform.Resizer = fixedUnit{}
+	_ platform.Scaled  = scaledUnit{}
+
+	_ platform.Windowed = (*replica)(nil)
+)

@@ -1,0 +1,142 @@
+package remote
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/millicore/millicore/internal/record"
+)
+
+// What a record may have that comes from a cluster: more is none that a run makes.
+const (
+	mostFiles = 100_000
+	mostBytes = 64 << 30
+)
+
+// fetchTries is how often a broken connection is made again.
+const fetchTries = 5
+
+// ErrNoRecord says that a run ended before it had one.
+var ErrNoRecord = errors.New("there is no record")
+
+// Fetch brings the record of a run from the conductor's pod, which Follow named,
+// into a folder, which must be free. It is there whole, or not at all.
+func (f *Follower) Fetch(ctx context.Context, pod, dir string) error {
+	if err := record.Free(dir); err != nil {
+		return err
+	}
+	if err := f.know(ctx); err != nil {
+		return err
+	}
+	parent := filepath.Dir(filepath.Clean(dir))
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return fmt.Errorf("fetch the record: %w", err)
+	}
+	var err error
+	for try := range fetchTries {
+		if try > 0 {
+			f.Note(fmt.Sprintf("fetch the record: %v; trying again", err))
+			sleep(ctx, time.Duration(try)*2*f.every)
+		}
+		if err = f.fetch(ctx, pod, parent, dir); err == nil || ctx.Err() != nil || apierrors.IsForbidden(err) || errors.Is(err, ErrNoRecord) || errors.As(err, new(*badRecord)) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("fetch the record of run %s: %w", f.Run, err)
+	}
+	return nil
+}
+
+// fetch tries once.
+func (f *Follower) fetch(ctx context.Context, pod, parent, dir string) error {
+	answer, err := f.ask(ctx, pod, "/record")
+	if apierrors.IsNotFound(err) {
+		return ErrNoRecord
+	}
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	temp, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp) // it is not there when all went well
+	if err := unpack(answer.Body, temp); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(temp, record.RunFile)); err != nil {
+		return &badRecord{fmt.Errorf("there is no %s in it", record.RunFile)}
+	}
+	if err := os.Chmod(temp, 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+		return err
+	}
+	return os.Rename(temp, dir)
+}
+
+// badRecord is an answer that is no record; another would be the same.
+type badRecord struct{ err error }
+
+func (b *badRecord) Error() string { return b.err.Error() }
+func (b *badRecord) Unwrap() error { return b.err }
+
+// unpack writes the files of a tar below a folder, and nothing anywhere else.
+func unpack(from io.Reader, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	in, left := tar.NewReader(from), int64(mostBytes)
+	for files := 0; ; files++ {
+		head, err := in.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("read the record: %w", err)
+		case head.Typeflag == tar.TypeDir:
+			continue // folders are made with their files
+		case head.Typeflag != tar.TypeReg:
+			return &badRecord{fmt.Errorf("%q in it is no file", head.Name)}
+		case !filepath.IsLocal(head.Name) || filepath.Clean(head.Name) == ".":
+			return &badRecord{fmt.Errorf("%q in it lies outside of it", head.Name)}
+		case files >= mostFiles:
+			return &badRecord{fmt.Errorf("it has more than %d files", mostFiles)}
+		case head.Size > left:
+			return &badRecord{fmt.Errorf("it has more than %d GiB", mostBytes>>30)}
+		}
+		left -= head.Size
+		if err := unpackFile(in, root, filepath.Clean(head.Name)); err != nil {
+			return err
+		}
+	}
+}
+
+func unpackFile(from io.Reader, root *os.Root, name string) (err error) {
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return &badRecord{err}
+	}
+	to, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return &badRecord{err}
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

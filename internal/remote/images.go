@@ -1,0 +1,156 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/distribution/reference"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
+)
+
+// partCheck is the label of pods that try an image, in the place of a part.
+const partCheck = "check"
+
+// images asks for each image whether nodes have it, or can have it: a pod of it,
+// with a program that does not exist, gets as far as its start.
+func (k *checker) images(ctx context.Context) Needs {
+	names := k.asked.images()
+	needs := make(Needs, len(names))
+	onAll := k.listed(ctx)
+	var trying sync.WaitGroup
+	for i, name := range names {
+		if onAll(name) {
+			needs[i] = there("image "+name, "the nodes have it")
+			continue
+		}
+		trying.Go(func() { needs[i] = k.image(ctx, i, name) })
+	}
+	trying.Wait()
+	return needs
+}
+
+// listed tells of an image whether all nodes that take pods list it. They list
+// the largest 50 each, and not everybody may see them.
+func (k *checker) listed(ctx context.Context) func(image string) bool {
+	nodes, err := kube.Nodes.List(ctx, k.client, "")
+	nodes = slices.DeleteFunc(nodes, func(n corev1.Node) bool { return n.Spec.Unschedulable })
+	return func(image string) bool {
+		return err == nil && len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n corev1.Node) bool { return !lists(&n, image) })
+	}
+}
+
+func lists(n *corev1.Node, image string) bool {
+	full := fullName(image)
+	return slices.ContainsFunc(n.Status.Images, func(i corev1.ContainerImage) bool {
+		return slices.ContainsFunc(i.Names, func(name string) bool { return name == image || name == full })
+	})
+}
+
+// fullName is an image's name with what a short one leaves out: registry and tag.
+func fullName(image string) string {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return image
+	}
+	return reference.TagNameOnly(named).String()
+}
+
+// image tries one with a pod, and removes that.
+func (k *checker) image(ctx context.Context, number int, image string) Need {
+	what := "image " + image
+	pod := k.imagePod(number, image)
+	if _, err := kube.Pods.Create(ctx, k.client, pod); err != nil {
+		return unknown(what, "it could not be tried: %v", err)
+	}
+	defer func() {
+		now := int64(0)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		_ = kube.Pods.Delete(ctx, k.client, pod.Name, kube.Delete{Grace: &now}) // it ends by itself, and `clean` removes it
+	}()
+	last := unknown(what, "it could not be tried")
+	for end := time.Now().Add(k.patient); time.Now().Before(end); {
+		p, err := kube.Pods.Get(ctx, k.client, pod.Name)
+		switch {
+		case ctx.Err() != nil:
+			return last
+		case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+			return unknown(what, "it could not be tried: %v", err)
+		case err == nil:
+			need, told := imageOf(what, p)
+			if told {
+				return need
+			}
+			last = need
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(k.every):
+		}
+	}
+	return last
+}
+
+// imagePod is small, and ends when nobody removes it.
+func (k *checker) imagePod(number int, image string) *corev1.Pod {
+	end := int64((k.patient + time.Minute) / time.Second)
+	few := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")}
+	spec := k.asked.unit(partCheck, image, experiment.Limits{}, &experiment.Requests{})
+	spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: few, Limits: few}
+	spec.Containers[0].Command = []string{"/millicore-tries-whether-this-image-is-there"}
+	spec.Containers[0].ImagePullPolicy = corev1.PullIfNotPresent
+	spec.RestartPolicy, spec.ActiveDeadlineSeconds = corev1.RestartPolicyNever, &end
+	if image == k.asked.Image() { // the conductor's, which pulls it first
+		spec.NodeSelector = k.asked.Experiment.Kubernetes.Conductor.NodeSelector
+	}
+	pod := k.pod(partCheck, nil, spec)
+	pod.GenerateName, pod.Name = "", Name(k.asked.Run)+"-check-"+strconv.Itoa(number)
+	return pod
+}
+
+// imageOf is what a pod tells of its image; told is false where it may still
+// change.
+func imageOf(what string, p *corev1.Pod) (need Need, told bool) {
+	for _, s := range p.Status.ContainerStatuses {
+		if s.State.Terminated != nil || s.State.Running != nil || s.LastTerminationState.Terminated != nil {
+			return there(what, "a node has pulled it"), true
+		}
+		w := s.State.Waiting
+		if w == nil {
+			continue
+		}
+		switch w.Reason {
+		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable":
+			return missing(what, "a node cannot have it (%s: %s); push it, load it into the nodes, or name another%s", w.Reason, w.Message, pulledWith(p)), true
+		case "CreateContainerConfigError":
+			return missing(what, "it is there, and may not run as it is: %s; let it run as another user, or write kubernetes: {security: baseline}", w.Message), true
+		case "CreateContainerError", "RunContainerError", "CrashLoopBackOff":
+			return there(what, "a node has pulled it"), true
+		}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return unknown(what, "no node takes a pod to try it: %s", c.Message), false
+		}
+	}
+	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+		return unknown(what, "the pod that tried it ended: %s", fmt.Sprint(p.Status.Reason, " ", p.Status.Message)), true
+	}
+	return unknown(what, "it is still being pulled"), false
+}
+
+func pulledWith(p *corev1.Pod) string {
+	if len(p.Spec.ImagePullSecrets) > 0 {
+		return ""
+	}
+	return "; where its registry wants a login, kubernetes.pull_secrets names the Secret"
+}

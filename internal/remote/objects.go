@@ -1,0 +1,268 @@
+package remote
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/millicore/millicore/internal/conductor"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
+)
+
+// Places in the conductor's pod.
+const (
+	given = "/etc/millicore"     // conductor.RunFile and the others lie below it
+	kept  = "/var/lib/millicore" // the volume that the record is in
+
+	conductorContainer = "conductor"
+)
+
+// user is the one of Millicore's image.
+const user int64 = 65532
+
+// mostData is what a ConfigMap and a Secret may have in all.
+const mostData = 1 << 20
+
+// How a run ends that nobody looks after.
+const (
+	// tries is how often the conductor is started again, by its kubelet or after an
+	// eviction by the Job. An experiment that fails is no reason to be: the conductor
+	// tells it in its state.
+	tries      int32 = 6
+	ttlSeconds int32 = 3600 // of a Job that ended
+	graceS     int64 = 60   // from TERM to KILL, for the trial under way and its services
+)
+
+// objects are what the command line makes, in this order. The ConfigMap owns all
+// others.
+type objects struct {
+	owner   *corev1.ConfigMap
+	secret  *corev1.Secret
+	account *corev1.ServiceAccount
+	role    *rbacv1.Role
+	binding *rbacv1.RoleBinding
+	policy  *networkingv1.NetworkPolicy
+	job     *batchv1.Job
+}
+
+// objects makes them of what is asked. Owners are filled in once the ConfigMap is
+// there, and has a UID.
+func (a *Asked) objects(namespace string, p proof) (*objects, error) {
+	runFile, err := json.MarshalIndent(a.runFile(namespace), "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	supplies, err := json.Marshal(a.Experiment.Seal())
+	if err != nil {
+		return nil, err
+	}
+	if size := len(runFile) + len(a.Experiment.Source); size > mostData-slack {
+		return nil, fmt.Errorf("the experiment file has %d KiB, more than a ConfigMap holds (1 MiB); shorten it", size>>10)
+	}
+	if size := len(supplies) + len(p.certificate) + len(p.key) + len(p.token); size > mostData-slack {
+		return nil, fmt.Errorf("the bodies of the requests have %d KiB in base64, more than a Secret holds (1 MiB); send smaller ones (body_file), or use --on docker", size>>10)
+	}
+	meta := func() metav1.ObjectMeta { return a.meta(Name(a.Run), kube.PartConductor) }
+	yes := true
+	o := &objects{
+		owner: &corev1.ConfigMap{ObjectMeta: meta(), Data: map[string]string{
+			path.Base(conductor.RunFile): string(runFile), path.Base(conductor.ExperimentFile): a.Experiment.Source}},
+		secret: &corev1.Secret{ObjectMeta: meta(), Type: corev1.SecretTypeOpaque, Immutable: &yes, Data: map[string][]byte{
+			path.Base(conductor.CertFile): p.certificate, path.Base(conductor.KeyFile): p.key,
+			path.Base(conductor.TokenFile): []byte(p.token), path.Base(conductor.SuppliesFile): supplies}},
+		account: &corev1.ServiceAccount{ObjectMeta: meta()},
+		role:    &rbacv1.Role{ObjectMeta: meta(), Rules: rules(a.Run)},
+		binding: &rbacv1.RoleBinding{ObjectMeta: meta(),
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Name(a.Run)},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Name(a.Run), Namespace: namespace}}},
+		policy: a.policy(false),
+		job:    a.job(),
+	}
+	return o, nil
+}
+
+// slack is left for names and labels.
+const slack = 4 << 10
+
+// own makes the ConfigMap, as the server has it, the owner of all others. It is
+// not one that waits for them (blockOwnerDeletion): that takes a right of its own
+// on some clusters.
+func (o *objects) own(owner *corev1.ConfigMap) {
+	ref := []metav1.OwnerReference{OwnedBy(owner)}
+	for _, meta := range []*metav1.ObjectMeta{&o.secret.ObjectMeta, &o.account.ObjectMeta, &o.role.ObjectMeta, &o.binding.ObjectMeta, &o.policy.ObjectMeta, &o.job.ObjectMeta} {
+		meta.OwnerReferences = ref
+	}
+}
+
+// OwnedBy is the reference of what a run's ConfigMap owns.
+func OwnedBy(owner *corev1.ConfigMap) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: "v1", Kind: kube.ConfigMaps.Name, Name: owner.Name, UID: owner.UID}
+}
+
+// meta is what every object begins with.
+func (a *Asked) meta(name, part string) metav1.ObjectMeta {
+	k := &a.Experiment.Kubernetes
+	labels := maps.Clone(k.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[kube.LabelManager], labels[kube.LabelRun], labels[kube.LabelPart] = kube.Manager, a.Run, part
+	return metav1.ObjectMeta{Name: name, Labels: labels, Annotations: maps.Clone(k.Annotations)}
+}
+
+// policy lets agents and node agents of the run reach the conductor's port, and
+// the pods through which some clusters' API servers reach others (kube-system:
+// konnectivity). That the API server reaches pods from a node or from outside,
+// most networks allow whatever policies say; where they do not, Follow puts the
+// open policy in its place: the token and the certificate guard the port either
+// way.
+func (a *Asked) policy(open bool) *networkingv1.NetworkPolicy {
+	tcp, port := corev1.ProtocolTCP, intstr.FromInt32(kube.ConductorPort)
+	rule := networkingv1.NetworkPolicyIngressRule{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &port}}}
+	if !open {
+		rule.From = []networkingv1.NetworkPolicyPeer{
+			{PodSelector: &metav1.LabelSelector{
+				MatchLabels: map[string]string{kube.LabelRun: a.Run},
+				MatchExpressions: []metav1.LabelSelectorRequirement{
+					{Key: kube.LabelPart, Operator: metav1.LabelSelectorOpIn, Values: []string{kube.PartAgent, kube.PartNode}}},
+			}},
+			{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: metav1.NamespaceSystem}}},
+		}
+	}
+	return &networkingv1.NetworkPolicy{ObjectMeta: a.meta(Name(a.Run), kube.PartConductor), Spec: networkingv1.NetworkPolicySpec{
+		PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{kube.LabelRun: a.Run, kube.LabelPart: kube.PartConductor}},
+		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+		Ingress:     []networkingv1.NetworkPolicyIngressRule{rule},
+	}}
+}
+
+// job is that of the conductor's pod.
+func (a *Asked) job() *batchv1.Job {
+	tries, ttl, longest := tries, ttlSeconds, int64(a.longest()/time.Second)
+	return &batchv1.Job{ObjectMeta: a.meta(Name(a.Run), kube.PartConductor), Spec: batchv1.JobSpec{
+		BackoffLimit: &tries, TTLSecondsAfterFinished: &ttl, ActiveDeadlineSeconds: &longest,
+		Template: a.pod(),
+	}}
+}
+
+// pod is the conductor's.
+func (a *Asked) pod() corev1.PodTemplateSpec {
+	k := &a.Experiment.Kubernetes
+	yes, no, grace := true, false, graceS
+	meta := a.meta("", kube.PartConductor)
+	if meta.Annotations == nil {
+		meta.Annotations = map[string]string{}
+	}
+	for _, name := range stays {
+		meta.Annotations[name[0]] = name[1]
+	}
+	onlyOwner := int32(0o440)
+	volume := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+	if k.RecordClaim != "" {
+		volume = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: k.RecordClaim}}
+	}
+	return corev1.PodTemplateSpec{ObjectMeta: meta, Spec: corev1.PodSpec{
+		RestartPolicy:                 corev1.RestartPolicyOnFailure,
+		TerminationGracePeriodSeconds: &grace,
+		ServiceAccountName:            Name(a.Run),
+		AutomountServiceAccountToken:  &yes,
+		EnableServiceLinks:            &no,
+		NodeSelector:                  k.Conductor.NodeSelector,
+		Tolerations:                   tolerations(k),
+		ImagePullSecrets:              pullSecrets(k),
+		SecurityContext:               restrictedPod(),
+		Containers: []corev1.Container{{
+			Name: conductorContainer, Image: a.Image(), ImagePullPolicy: corev1.PullIfNotPresent,
+			Command: []string{"/millicore", "conduct", "--dir", given},
+			Ports: []corev1.ContainerPort{
+				{Name: "conductor", ContainerPort: kube.ConductorPort, Protocol: corev1.ProtocolTCP}},
+			Env: []corev1.EnvVar{
+				fromField("POD_IP", "status.podIP"), fromField("POD_NAME", "metadata.name"), fromField("NODE_NAME", "spec.nodeName")},
+			Resources:       resources(k.Conductor),
+			SecurityContext: restrictedContainer(),
+			VolumeMounts: []corev1.VolumeMount{
+				{Name: "run", MountPath: path.Join(given, path.Dir(conductor.RunFile)), ReadOnly: true},
+				{Name: "secret", MountPath: path.Join(given, path.Dir(conductor.CertFile)), ReadOnly: true},
+				{Name: "record", MountPath: kept, SubPath: a.subPath()},
+				{Name: "tmp", MountPath: "/tmp"},
+			},
+		}},
+		Volumes: []corev1.Volume{
+			{Name: "run", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: Name(a.Run)}}}},
+			{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: Name(a.Run), DefaultMode: &onlyOwner}}},
+			{Name: "record", VolumeSource: volume},
+			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		},
+	}}
+}
+
+// subPath keeps the records of several runs in one claim apart.
+func (a *Asked) subPath() string {
+	if a.Experiment.Kubernetes.RecordClaim == "" {
+		return ""
+	}
+	return a.Run
+}
+
+// stays are annotations by which those who empty nodes to save some are asked to
+// leave a pod where it is.
+var stays = [][2]string{
+	{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"},
+	{"karpenter.sh/do-not-disrupt", "true"},
+}
+
+func fromField(name, field string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: field}}}
+}
+
+// resources are those of a pod of Millicore's own: no CPU limit.
+func resources(r experiment.Resources) corev1.ResourceRequirements {
+	memory := *resource.NewQuantity(r.MemoryBytes, resource.BinarySI)
+	return corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(r.CPUMillis, resource.DecimalSI), corev1.ResourceMemory: memory},
+		Limits:   corev1.ResourceList{corev1.ResourceMemory: memory},
+	}
+}
+
+func tolerations(k *experiment.Kubernetes) []corev1.Toleration {
+	var all []corev1.Toleration
+	for _, t := range k.Tolerations {
+		all = append(all, corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value,
+			Effect: corev1.TaintEffect(t.Effect), TolerationSeconds: t.Seconds})
+	}
+	return all
+}
+
+func pullSecrets(k *experiment.Kubernetes) []corev1.LocalObjectReference {
+	var all []corev1.LocalObjectReference
+	for _, name := range k.PullSecrets {
+		all = append(all, corev1.LocalObjectReference{Name: name})
+	}
+	return all
+}
+
+// restrictedPod and restrictedContainer are what the level "restricted" of the
+// Pod Security Standards asks for, and a read-only root beside it.
+func restrictedPod() *corev1.PodSecurityContext {
+	yes, user := true, user
+	return &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user, RunAsGroup: &user, FSGroup: &user,
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+}
+
+func restrictedContainer() *corev1.SecurityContext {
+	yes, no := true, false
+	return &corev1.SecurityContext{AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes,
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
+}

@@ -1,0 +1,122 @@
+package kubernetes
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/millicore/millicore/internal/conductor"
+	"github.com/millicore/millicore/internal/conductor/conductortest"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/kubernetes"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// hub has the platform's agents dial this process, which pods reach.
+func hub(t *testing.T) func(*kubernetes.Options) {
+	return func(o *kubernetes.Options) {
+		dir := conductortest.Given(t)
+		listener, err := net.Listen("tcp", net.JoinHostPort(here(t, o.Client), "0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := conductor.NewHub(listener, conductor.HubOptions{
+			CertFile: filepath.Join(dir, conductor.CertFile), KeyFile: filepath.Join(dir, conductor.KeyFile),
+			TokenFile: filepath.Join(dir, conductor.TokenFile), State: func() conductor.State { return conductor.State{} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { h.Close() })
+		certificate, err := os.ReadFile(filepath.Join(dir, conductor.CertFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "run"},
+			Data: map[string][]byte{"tls.crt": certificate, "token": []byte(conductortest.Token)}}
+		if _, err := kube.Secrets.Create(t.Context(), o.Client, secret); err != nil {
+			t.Fatal(err)
+		}
+		o.Agents, o.Conductor, o.Secret = h, listener.Addr().String(), "run"
+	}
+}
+
+func TestAgentsDialIn(t *testing.T) {
+	p := open(t, hub(t))
+	e := &experiment.Experiment{Cells: []experiment.Cell{{Service: experiment.Service{Name: "go", Workload: "go"},
+		Load: experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 2}}}, Measure: experiment.Measure{Duration: time.Minute}}
+	if err := p.Check(e); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for trial := range 2 {
+		for i := range 2 {
+			began := time.Now()
+			a, err := p.Agent(ctx, trial, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("trial %d, agent %d after %v", trial, i, time.Since(began))
+			if err := a.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	// One that is killed comes again.
+	pods, err := kube.Pods.List(ctx, p.api, kube.LabelPart+"="+kube.PartAgent)
+	if err != nil || len(pods) != 2 {
+		t.Fatalf("%d agents, %v", len(pods), err)
+	}
+	if err := kube.Pods.Delete(ctx, p.api, pods[0].Name, kube.Delete{Grace: of(int64(1))}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 30*time.Second, "another pod in its place", func() bool {
+		now, err := kube.Pods.List(ctx, p.api, kube.LabelPart+"="+kube.PartAgent)
+		return err == nil && len(now) == 2 && now[0].Name != pods[0].Name && now[1].Name != pods[0].Name
+	})
+	for i := range 2 {
+		a, err := p.Agent(ctx, 2, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+	}
+}
+
+func TestNodeAgentsSeeWindows(t *testing.T) {
+	dialled := hub(t)
+	p := openAt(t, "privileged", func(o *kubernetes.Options) {
+		dialled(o)
+		o.Settings.NodeAgent = true
+	})
+	if !p.Images.(platform.Seer).SeesWindows() {
+		t.Error("it sees no windows")
+	}
+	r := start(t, p, goService(t, p, experiment.Limits{CPUMillis: 200, Memory: 128 << 20, Replicas: 1})).Replicas()[0]
+	burn(t, r.Address(), "/isPrime/1000003", 4)
+	c := counted(t, r, "periods are throttled", func(c signals.Counters) bool { return c.ThrottledPeriods != nil && *c.ThrottledPeriods > 10 })
+	windows := r.(platform.Windowed).Windows()
+	t.Logf("%d of %d periods throttled, %d windows", *c.ThrottledPeriods, *c.Periods, len(windows))
+	if len(windows) < 5 || windows[0].Kind != signals.Throttled || windows[0].End <= windows[0].Start {
+		t.Errorf("windows %+v", windows)
+	}
+	_ = get(t.Context(), r.Address(), "/never-mind")
+	frames := 0
+	for last := c.At; frames < 4; {
+		c, err := r.Counters()
+		if err == nil && c.At.After(last) {
+			t.Log(c.At.Sub(last))
+			last = c.At
+			frames++
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}

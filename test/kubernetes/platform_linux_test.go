@@ -1,0 +1,467 @@
+package kubernetes
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/kubernetes"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// opened is the platform with what it noted.
+type opened struct {
+	platform.Images
+	api *kube.Client
+
+	mu    sync.Mutex
+	notes []string
+}
+
+func (o *opened) noted() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return strings.Join(o.notes, "\n")
+}
+
+// open opens the platform in a namespace of its own; afterwards nothing of the
+// run may be left.
+func open(t *testing.T, change func(*kubernetes.Options)) *opened {
+	t.Helper()
+	return openAt(t, "restricted", change)
+}
+
+func openAt(t *testing.T, level string, change func(*kubernetes.Options)) *opened {
+	t.Helper()
+	c := within(t, level)
+	o := &opened{api: c}
+	options := kubernetes.Options{Client: c, Run: "run", Owner: owner(t, c, "run"), Image: ownImage,
+		Settings: experiment.Kubernetes{Agents: experiment.Resources{CPUMillis: 20, MemoryBytes: 64 << 20},
+			Requests: experiment.Requests{CPUMillis: of(int64(20))}},
+		Note: func(line string) {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.notes = append(o.notes, line)
+		}}
+	if change != nil {
+		change(&options)
+	}
+	p, err := kubernetes.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Images = p.(platform.Images)
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log("noted:", o.noted())
+		}
+		nothingLeft(t, c)
+	})
+	return o
+}
+
+func nothingLeft(t *testing.T, c *kube.Client) {
+	t.Helper()
+	ctx, selector := context.Background(), kube.LabelRun+"=run"
+	left := map[string]int{}
+	pods, err := kube.Pods.List(ctx, c, selector)
+	left["pods"] = len(pods)
+	if err != nil {
+		t.Error(err)
+	}
+	deployments, err := kube.Deployments.List(ctx, c, selector)
+	left["deployments"] = len(deployments)
+	if err != nil {
+		t.Error(err)
+	}
+	services, err := kube.Services.List(ctx, c, selector)
+	left["services"] = len(services)
+	if err != nil {
+		t.Error(err)
+	}
+	for kind, n := range left {
+		if n > 0 {
+			t.Errorf("%d %s are left", n, kind)
+		}
+	}
+}
+
+func of[T any](v T) *T { return &v }
+
+// goService is a unit of the sample service go.
+func goService(t *testing.T, p platform.Platform, limits experiment.Limits) platform.Unit {
+	t.Helper()
+	image, arguments, err := p.(platform.Images).Workload(t.Context(), "go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return platform.Unit{Trial: 1, Name: "go", Image: image, Command: arguments, Limits: limits, Logs: t.TempDir(),
+		Ready: experiment.Ready{Path: "/healthz", Timeout: 30 * time.Second}}
+}
+
+// server is a unit of the server for tests.
+func server(t *testing.T, limits experiment.Limits, arguments ...string) platform.Unit {
+	return platform.Unit{Trial: 1, Name: "server", Image: serverImage, Command: arguments, Logs: t.TempDir(), Limits: limits,
+		Ready: experiment.Ready{Path: "/ok", Timeout: 20 * time.Second}}
+}
+
+func start(t *testing.T, p platform.Platform, u platform.Unit) platform.Running {
+	t.Helper()
+	running, err := p.Start(t.Context(), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := running.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return running
+}
+
+// burn asks for a path of a replica until a test ends, on so many connections.
+func burn(t *testing.T, address, path string, users int) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for range users {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				_ = get(ctx, address, path)
+			}
+		})
+	}
+	stop = sync.OnceFunc(func() { cancel(); all.Wait() })
+	t.Cleanup(stop)
+	return stop
+}
+
+func get(ctx context.Context, address, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
+}
+
+// counted waits for a reading of a replica that holds.
+func counted(t *testing.T, r platform.Replica, what string, holds func(signals.Counters) bool) signals.Counters {
+	t.Helper()
+	var found signals.Counters
+	var last error
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		c, err := r.Counters()
+		switch {
+		case err == nil && holds(c):
+			return c
+		case err == nil:
+			found = c
+		default:
+			last = err
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no reading in which %s; the last one %+v, the last error %v", what, found, last)
+		}
+	}
+}
+
+func TestThrottlingIsCounted(t *testing.T) {
+	p := open(t, nil)
+	running := start(t, p, goService(t, p, experiment.Limits{CPUMillis: 500, Memory: 128 << 20, Replicas: 2}))
+	all := running.Replicas()
+	if len(all) != 2 || all[0].Address() == all[1].Address() {
+		t.Fatalf("replicas %v", all)
+	}
+	r := all[0]
+	before := counted(t, r, "CPU is counted", func(c signals.Counters) bool { return c.CPU != nil && c.Up })
+	if before.CPULimit == nil || *before.CPULimit != 0.5 || before.MemoryLimit == nil || *before.MemoryLimit != 128<<20 {
+		t.Errorf("limits %v, %v", before.CPULimit, before.MemoryLimit)
+	}
+	burn(t, r.Address(), "/isPrime/1000003", 4)
+	after := counted(t, r, "periods are throttled", func(c signals.Counters) bool {
+		return c.ThrottledPeriods != nil && *c.ThrottledPeriods > 10 && c.At.Sub(before.At) > 3*time.Second
+	})
+	used := signals.Between(before, after)
+	t.Logf("in %v: %.2f CPU s, %d of %d periods throttled for %.2f s", after.At.Sub(before.At), *used.CPU, *used.ThrottledPeriods, *used.Periods, *used.Throttled)
+	if after.Memory == nil || after.MemoryPeak == nil || *after.OOMKills != 0 || after.Restarts != 0 {
+		t.Errorf("%+v", after)
+	}
+	if _, err := r.Pulse(); err == nil {
+		t.Error("a pulse was read")
+	}
+}
+
+func TestAContainerThatDiesComesBackAtItsAddress(t *testing.T) {
+	p := open(t, nil)
+	u := server(t, experiment.Limits{CPUMillis: 500, Memory: 96 << 20, Replicas: 1})
+	running := start(t, p, u)
+	r := running.Replicas()[0]
+	counted(t, r, "it is up", func(c signals.Counters) bool { return c.Up && c.CPU != nil && *c.CPU > 0 })
+	_ = get(t.Context(), r.Address(), "/exit?code=9")
+	c := counted(t, r, "it has died", func(c signals.Counters) bool { return c.Restarts == 1 })
+	t.Logf("after its death: %+v", c)
+	counted(t, r, "it is back", func(c signals.Counters) bool { return c.Up && c.Restarts == 1 })
+	if err := get(t.Context(), r.Address(), "/ok"); err != nil {
+		t.Error(err)
+	}
+	_ = get(t.Context(), r.Address(), "/keep?mb=200")
+	if down := r.(platform.Windowed).Windows(); len(down) == 0 || down[0].Kind != signals.Down {
+		t.Errorf("windows %+v", down)
+	}
+	c = counted(t, r, "it was killed for want of memory", func(c signals.Counters) bool { return *c.OOMKills == 1 })
+	t.Logf("after the kill: %+v", c)
+	counted(t, r, "it is back again", func(c signals.Counters) bool { return c.Up && c.Restarts == 2 && *c.OOMKills == 1 })
+	if err := running.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(u.Logs, "trial001-server-0.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "server: pid"); n != 3 || !strings.Contains(string(text), "exit status 9") || !strings.Contains(string(text), "want of memory") {
+		t.Errorf("the log has %d lives of 3:\n%s", n, text)
+	}
+}
+
+func TestResize(t *testing.T) {
+	p := open(t, func(o *kubernetes.Options) { o.Settings.Requests = experiment.Requests{} })
+	u := goService(t, p, experiment.Limits{CPUMillis: 50, Memory: 128 << 20, Replicas: 2})
+	running := start(t, p, u)
+	began := time.Now()
+	if err := running.(platform.Resizer).Resize(t.Context(), experiment.Limits{CPUMillis: 150, Memory: 160 << 20, Replicas: 2}); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("resized in %v", time.Since(began))
+	for _, r := range running.Replicas() {
+		c := counted(t, r, "the limit is another", func(c signals.Counters) bool { return c.CPULimit != nil && *c.CPULimit == 0.15 })
+		if c.Restarts != 0 || *c.MemoryLimit != 160<<20 {
+			t.Errorf("%+v", c)
+		}
+	}
+	err := running.(platform.Resizer).Resize(t.Context(), experiment.Limits{CPUMillis: 100_000, Memory: 160 << 20, Replicas: 2})
+	t.Log(err)
+	if err == nil || !strings.Contains(err.Error(), "node didn't have enough") {
+		t.Errorf("100 CPUs: %v", err)
+	}
+}
+
+func TestWhatIsInTheWayIsSaid(t *testing.T) {
+	p := open(t, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*platform.Unit)
+		want   []string
+	}{
+		{"it ends", func(u *platform.Unit) { u.Command = []string{"--fail"} }, []string{"exit status 3", "told to fail"}},
+		{"it does not listen", func(u *platform.Unit) {
+			u.Command, u.Ready.Timeout = []string{"--startup", "1h"}, 2*time.Second
+		}, []string{"not ready within 2s", "connection refused", "listen"}},
+		{"root is refused", func(u *platform.Unit) { u.Image = rootImage }, []string{"run as root", "security: baseline"}},
+		{"no program", func(u *platform.Unit) { u.Image, u.Command = ownImage, []string{"/nothing"} }, []string{"/nothing"}},
+		{"no such name", func(u *platform.Unit) { u.Image = "no/such image" }, []string{"no/such image"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			u := server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1})
+			c.change(&u)
+			began := time.Now()
+			_, err := p.Start(t.Context(), u)
+			t.Logf("after %v: %v", time.Since(began), err)
+			for _, words := range c.want {
+				if err == nil || !strings.Contains(err.Error(), words) {
+					t.Errorf("%v, without %q", err, words)
+				}
+			}
+			nothingLeft(t, p.api)
+		})
+	}
+}
+
+func TestAQuotaIsSaid(t *testing.T) {
+	p := open(t, nil)
+	_, err := kube.Quotas.Create(t.Context(), p.api, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "small"},
+		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Start(t.Context(), server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1}))
+	t.Log(err)
+	if err == nil || !strings.Contains(err.Error(), "exceeded quota") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAPodThatIsEvicted(t *testing.T) {
+	p := open(t, nil)
+	r := start(t, p, server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1})).Replicas()[0]
+	counted(t, r, "it is up", func(c signals.Counters) bool { return c.Up })
+	pods, err := kube.Pods.List(t.Context(), p.api, kube.LabelUnit+"=server")
+	if err != nil || len(pods) != 1 {
+		t.Fatalf("%d pods, %v", len(pods), err)
+	}
+	if err := kube.Pods.Delete(t.Context(), p.api, pods[0].Name, kube.Delete{Grace: of(int64(1))}); err != nil {
+		t.Fatal(err)
+	}
+	c := counted(t, r, "it is down", func(c signals.Counters) bool { return !c.Up && c.Restarts == 1 })
+	t.Logf("%+v", c)
+	time.Sleep(2 * time.Second)
+	counted(t, r, "it stays down", func(c signals.Counters) bool { return !c.Up && c.Restarts == 1 })
+	if !strings.Contains(p.noted(), "is no more") {
+		t.Errorf("noted: %s", p.noted())
+	}
+}
+
+func TestCheck(t *testing.T) {
+	p := open(t, nil)
+	cell := func(change func(*experiment.Cell)) *experiment.Experiment {
+		c := experiment.Cell{Service: experiment.Service{Name: "go", Workload: "go"}, Limits: experiment.Limits{Replicas: 1},
+			Load: experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1}}
+		if change != nil {
+			change(&c)
+		}
+		return &experiment.Experiment{Cells: []experiment.Cell{c}, Measure: experiment.Measure{Duration: 10 * time.Second}}
+	}
+	began := time.Now()
+	if err := p.Check(cell(nil)); err != nil {
+		t.Error(err)
+	}
+	t.Logf("checked in %v", time.Since(began))
+	err := p.Check(cell(func(c *experiment.Cell) {
+		c.Service.Autoscale = &experiment.Autoscale{Min: 1, Max: 2, CPUPercent: 50}
+	}))
+	t.Log(err)
+	if has := hasMetrics(t, p.api); has != (err == nil) {
+		t.Errorf("metrics-server: %v; %v", has, err)
+	}
+	t.Log(p.Versions())
+}
+
+func hasMetrics(t *testing.T, c *kube.Client) bool {
+	answer, err := c.Raw(t.Context(), "/apis/metrics.k8s.io/v1beta1", nil)
+	if err != nil {
+		return false
+	}
+	return answer.Body.Close() == nil
+}
+
+func TestImages(t *testing.T) {
+	p := open(t, nil)
+	digest, err := p.Fetch(t.Context(), ownImage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(digest)
+}
+
+// A container that is killed from outside is started again by its kubelet.
+func TestAContainerThatIsKilled(t *testing.T) {
+	p := open(t, nil)
+	r := start(t, p, goService(t, p, experiment.Limits{CPUMillis: 500, Memory: 128 << 20, Replicas: 1})).Replicas()[0]
+	pods, err := kube.Pods.List(t.Context(), p.api, kube.LabelUnit+"=go")
+	if err != nil || len(pods) != 1 {
+		t.Fatalf("%d pods, %v", len(pods), err)
+	}
+	_, id, _ := strings.Cut(pods[0].Status.ContainerStatuses[0].ContainerID, "://")
+	process, err := os.FindProcess(processOf(t, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	c := counted(t, r, "it has died", func(c signals.Counters) bool { return c.Restarts == 1 && c.Up })
+	if *c.OOMKills != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// processOf is a process of a container on this machine.
+func processOf(t *testing.T, container string) int {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		text, _ := os.ReadFile(name)
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && strings.Contains(string(text), container) {
+			return pid
+		}
+	}
+	t.Skip("the container's process is not on this machine")
+	return 0
+}
+
+func TestReplicasFollowTheirCPU(t *testing.T) {
+	p := open(t, func(o *kubernetes.Options) { o.Settings.Requests = experiment.Requests{} })
+	if !hasMetrics(t, p.api) {
+		t.Skip("the cluster has no metrics-server")
+	}
+	u := goService(t, p, experiment.Limits{CPUMillis: 100, Memory: 64 << 20, Replicas: 1})
+	u.Autoscale = &experiment.Autoscale{Min: 1, Max: 3, CPUPercent: 50}
+	running := start(t, p, u)
+	if _, ok := running.(platform.Resizer); ok {
+		t.Error("it can be resized")
+	}
+	all := running.(platform.Scaled).Now()
+	if len(all) != 1 || len(running.Replicas()) != 1 {
+		t.Fatalf("%d replicas", len(all))
+	}
+	stop := burn(t, all[0].Address(), "/isPrime/1000003", 4)
+	began := time.Now()
+	eventually(t, 3*time.Minute, "there are 2 replicas and more", func() bool { return len(running.(platform.Scaled).Now()) > 1 })
+	t.Logf("scaled after %v", time.Since(began))
+	stop()
+	all = running.(platform.Scaled).Now()
+	if len(running.Replicas()) != 1 {
+		t.Error("those that it was started with are others now")
+	}
+	counted(t, all[1], "it is up", func(c signals.Counters) bool { return c.Up && c.CPU != nil })
+	if err := get(t.Context(), all[1].Address(), "/healthz"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A conductor that is started again begins anew: what the one before had made is
+// removed.
+func TestWhatAConductorLeftIsRemoved(t *testing.T) {
+	var options kubernetes.Options
+	p := open(t, func(o *kubernetes.Options) { options = *o })
+	u := server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1})
+	if _, err := p.Start(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	again, err := kubernetes.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothingLeft(t, p.api)
+	running, err := again.Start(t.Context(), u) // under the same names
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := running.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}

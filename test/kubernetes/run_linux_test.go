@@ -1,0 +1,285 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/remote"
+)
+
+// The command line, as its users have it: `millicore run --on kubernetes`.
+
+// small is an experiment that a node of two CPUs has room for.
+const small = `
+name: small
+services: {go: {workload: go, env: {GOMAXPROCS: "${procs}"}}}
+vary: {procs: [1, 2]}
+limits: {cpu: 300m, memory: 128Mi}
+load: {request: {path: /isPrime/66667}, users: 8, agents: 2}
+measure: {warmup: 1s, duration: 6s, repeats: 1}
+kubernetes:
+  image: ` + ownImage + `
+  requests: {cpu: 20m}
+  agents: {cpu: 20m, memory: 64Mi}
+  conductor: {cpu: 20m, memory: 256Mi}
+`
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(programs)
+	os.Exit(code)
+}
+
+// programs is the folder of what program builds.
+var programs = filepath.Join(os.TempDir(), fmt.Sprintf("millicore-test-program-%d", os.Getpid()))
+
+// program builds millicore for the machine of its user.
+var program = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(programs, "millicore")
+	return path, run(filepath.Join("..", ".."), append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-o", path, "./cmd/millicore")
+})
+
+// laptop is where millicore is called, for a namespace of the test's own.
+type laptop struct {
+	api     *kube.Client
+	program string
+	dir     string
+}
+
+func newLaptop(t *testing.T) *laptop {
+	t.Helper()
+	l := &laptop{api: within(t, "restricted"), dir: t.TempDir()}
+	var err error
+	if l.program, err = program(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(l.dir, "small.yaml"), []byte(small), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+var (
+	clusterRoles        = kube.Kind[rbacv1.ClusterRole]{Group: "rbac.authorization.k8s.io/v1", Name: "ClusterRole", Plural: "clusterroles", Global: true}
+	clusterRoleBindings = kube.Kind[rbacv1.ClusterRoleBinding]{Group: "rbac.authorization.k8s.io/v1", Name: "ClusterRoleBinding", Plural: "clusterrolebindings", Global: true}
+)
+
+// allowed does what docs/kubernetes.yaml has an administrator do.
+func (l *laptop) allowed(t *testing.T) *laptop {
+	t.Helper()
+	meta := metav1.ObjectMeta{Name: l.api.Namespace}
+	_, err := clusterRoles.Create(t.Context(), l.api, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"nodes/metrics"}, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list"}}}})
+	if err == nil {
+		_, err = clusterRoleBindings.Create(t.Context(), l.api, &rbacv1.ClusterRoleBinding{ObjectMeta: meta,
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + l.api.Namespace}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		err := errors.Join(clusterRoleBindings.Delete(context.Background(), l.api, meta.Name, kube.Delete{}),
+			clusterRoles.Delete(context.Background(), l.api, meta.Name, kube.Delete{}))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// called is one call of millicore.
+type called struct {
+	*exec.Cmd
+	out, err bytes.Buffer
+}
+
+func (l *laptop) start(t *testing.T, args ...string) *called {
+	t.Helper()
+	c := &called{Cmd: exec.Command(l.program, append(args, "--on", "kubernetes", "--kubeconfig", bench.kubeconfig, "--namespace", l.api.Namespace)...)}
+	c.Dir, c.Stdout, c.Stderr = l.dir, &c.out, &c.err
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// ends waits for a call's end and its exit code.
+func (c *called) ends(t *testing.T, want int) *called {
+	t.Helper()
+	err := c.Wait()
+	if got := c.ProcessState.ExitCode(); got != want {
+		t.Fatalf("%s: exit code %d (%v), want %d\n%s%s", strings.Join(c.Args[1:], " "), got, err, want, &c.out, &c.err)
+	}
+	return c
+}
+
+// run is the name of the one run of the namespace, once it is there.
+func (l *laptop) run(t *testing.T) string {
+	t.Helper()
+	name := ""
+	eventually(t, time.Minute, "a run is there", func() bool {
+		all, err := kube.ConfigMaps.List(t.Context(), l.api, kube.LabelRun)
+		if err != nil || len(all) != 1 {
+			return false
+		}
+		name = all[0].Labels[kube.LabelRun]
+		return true
+	})
+	return name
+}
+
+// measures waits until pods of agents are there: something is measured.
+func (l *laptop) measures(t *testing.T, run string) {
+	t.Helper()
+	eventually(t, time.Minute, "agents are there", func() bool {
+		pods, err := kube.Pods.List(t.Context(), l.api, remote.Selector(run, kube.PartAgent))
+		return err == nil && len(pods) > 0
+	})
+}
+
+// empty waits until nothing that Millicore labels is there.
+func (l *laptop) empty(t *testing.T, within time.Duration) {
+	t.Helper()
+	eventually(t, within, "nothing is left in the namespace", func() bool {
+		for _, look := range []func() (int, error){
+			count(l, kube.ConfigMaps), count(l, kube.Secrets), count(l, kube.ServiceAccounts), count(l, kube.Roles), count(l, kube.RoleBindings),
+			count(l, kube.NetworkPolicies), count(l, kube.Jobs), count(l, kube.Deployments), count(l, kube.Services), count(l, kube.Pods),
+		} {
+			n, err := look()
+			if err != nil || n > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func count[T any](l *laptop, kind kube.Kind[T]) func() (int, error) {
+	return func() (int, error) {
+		all, err := kind.List(context.Background(), l.api, kube.LabelManager+"="+kube.Manager)
+		return len(all), err
+	}
+}
+
+func (l *laptop) trials(t *testing.T, name string) (done int) {
+	t.Helper()
+	r, err := record.Open(filepath.Join(l.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Run.Platform != "kubernetes" {
+		t.Errorf("the platform of the record is %q", r.Run.Platform)
+	}
+	for _, trial := range r.Trials {
+		if trial.Outcome == record.Done || trial.Outcome == record.Disturbed {
+			done++
+		}
+	}
+	return done
+}
+
+func TestARun(t *testing.T) {
+	l := newLaptop(t).allowed(t)
+	c := l.start(t, "run", "small.yaml", "--out", "record", "--json").ends(t, 0)
+	if n := l.trials(t, "record"); n < 2 {
+		t.Errorf("%d trials are in the record, want 2\n%s", n, &c.err)
+	}
+	for _, want := range []string{`"throttled_periods"`, `"requests"`} {
+		if !strings.Contains(c.out.String(), want) {
+			t.Errorf("no %s in what is printed:\n%s", want, &c.out)
+		}
+	}
+	if !strings.Contains(c.err.String(), "[1/2] go procs=") {
+		t.Errorf("the conductor's progress is not shown:\n%s", &c.err)
+	}
+	l.empty(t, 10*time.Second)
+}
+
+// A client that is killed leaves the run going; another takes it up.
+func TestAClientThatIsKilled(t *testing.T) {
+	l := newLaptop(t).allowed(t)
+	c := l.start(t, "run", "small.yaml")
+	run := l.run(t)
+	l.measures(t, run)
+	c.Process.Kill()
+	c.Wait()
+	if words := l.start(t, "clean").ends(t, 0).out.String(); !strings.Contains(words, "left alone run "+run) {
+		t.Errorf("clean: %s", words)
+	}
+	l.start(t, "run", "--attach", run, "--out", "record").ends(t, 0)
+	if n := l.trials(t, "record"); n < 2 {
+		t.Errorf("%d trials are in the record, want 2", n)
+	}
+	l.empty(t, 10*time.Second)
+	if words := l.start(t, "run", "--attach", run, "--out", "again").ends(t, 2).err.String(); !strings.Contains(words, "there is no such run") {
+		t.Errorf("a run that was fetched: %s", words)
+	}
+}
+
+// Ctrl-C ends the run with what was measured.
+func TestARunThatIsInterrupted(t *testing.T) {
+	l := newLaptop(t).allowed(t)
+	c := l.start(t, "run", "small.yaml", "--out", "record", "--set", "measure.repeats=20")
+	l.measures(t, l.run(t))
+	c.Process.Signal(os.Interrupt)
+	c.ends(t, 130)
+	l.trials(t, "record")
+	l.empty(t, 10*time.Second)
+}
+
+// The time to live of the conductor's Job is that of the whole run.
+func TestTheJobsTimeToLive(t *testing.T) {
+	l := newLaptop(t).allowed(t)
+	run := strings.TrimSpace(l.start(t, "run", "small.yaml", "--detach", "--set", "measure.repeats=20").ends(t, 0).out.String())
+	l.measures(t, run)
+	if err := kube.Jobs.Delete(t.Context(), l.api, remote.Name(run), kube.Delete{Foreground: true}); err != nil {
+		t.Fatal(err)
+	}
+	l.empty(t, 90*time.Second)
+}
+
+func TestCleaningARun(t *testing.T) {
+	l := newLaptop(t).allowed(t)
+	run := strings.TrimSpace(l.start(t, "run", "small.yaml", "--detach").ends(t, 0).out.String())
+	if words := l.start(t, "clean", "--run", run).ends(t, 0).out.String(); !strings.Contains(words, "removed run "+run) {
+		t.Errorf("clean: %s", words)
+	}
+	l.empty(t, 10*time.Second)
+}
+
+// A dry run names what is missing, and starts nothing.
+func TestADryRun(t *testing.T) {
+	l := newLaptop(t)
+	words := l.start(t, "run", "small.yaml", "--dry-run", "--image", "No/Such:name", "--node-agent=false", "--set", "kubernetes.pull_secrets=[nowhere]").ends(t, 2).out.String()
+	for _, want := range []string{
+		"there      API server: v", "there      rights of the conductor: ", "there      the pods of service go: ",
+		"missing    right of the conductor to nodes/metrics: ", "missing    pull secret nowhere: ", "missing    image No/Such:name: ",
+	} {
+		if !strings.Contains(words, want) {
+			t.Errorf("no %q in\n%s", want, words)
+		}
+	}
+	words = l.start(t, "run", "small.yaml", "--dry-run", "--node-agent").ends(t, 2).out.String()
+	if !strings.Contains(words, "missing    the pods of node agents: ") || strings.Contains(words, "nodes/metrics") {
+		t.Errorf("with node agents:\n%s", words)
+	}
+	l.allowed(t)
+	l.start(t, "run", "small.yaml", "--dry-run").ends(t, 0)
+	l.empty(t, 10*time.Second)
+}
