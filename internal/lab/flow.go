@@ -63,13 +63,9 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 	go func() { others.Wait(); close(sights) }()
 	defer context.AfterFunc(ctx, t.stopAgents)()
 
-	for s := range sights {
-		// After a failed write the channel is still emptied, so that all ends.
-		if err == nil {
-			err = t.keep(s)
-		}
-		if err != nil {
-			t.stopAgents()
+	if err = t.keepAll(sights); err != nil {
+		t.stopAgents()
+		for range sights { // so that all ends
 		}
 	}
 	failures.add(t.allLost())
@@ -136,8 +132,37 @@ func (f *failures) joined() error {
 	return errors.Join(f.errs...)
 }
 
-// keep takes what was seen into the record; the host's half ends an interval and
-// brings it to the disk. The search acts on it.
+// syncEvery is how soon what was seen is on the disk: not each frame at once, as
+// those of many agents come one after another, and a disk takes milliseconds.
+const syncEvery = 50 * time.Millisecond
+
+// keepAll takes all that is seen into the record, until there is no more.
+func (t *trial) keepAll(sights <-chan sight) error {
+	tick := time.NewTicker(syncEvery)
+	defer tick.Stop()
+	for dirty := false; ; {
+		select {
+		case s, more := <-sights:
+			if !more {
+				return nil // the trial's end brings the rest to the disk
+			}
+			if err := t.keep(s); err != nil {
+				return err
+			}
+			dirty = true
+		case <-tick.C:
+			if !dirty {
+				continue
+			}
+			if err := t.writer.Sync(); err != nil {
+				return err
+			}
+			dirty = false
+		}
+	}
+}
+
+// keep takes what was seen into the record. The search acts on it.
 func (t *trial) keep(s sight) error {
 	switch {
 	case s.window != nil:
@@ -150,11 +175,6 @@ func (t *trial) keep(s sight) error {
 	t.show.frame(f, t.cell.Service.Name)
 	if err := t.writer.Frame(f); err != nil {
 		return err
-	}
-	if f.Client != nil || f.Host != nil {
-		if err := t.writer.Sync(); err != nil {
-			return err
-		}
 	}
 	if t.finder == nil {
 		return nil

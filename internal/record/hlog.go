@@ -22,7 +22,7 @@ import (
 type Hlog struct {
 	file *os.File
 	buf  *bufio.Writer
-	log  *hdrhistogram.HistogramLogWriter
+	base int64 // ms since the epoch, from which its times count
 	tags []string
 
 	dirty bool
@@ -35,13 +35,13 @@ func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, e
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
 	h := newHlog(f, e, base)
-	ms := baseOf(base)
+	head := hdrhistogram.NewHistogramLogWriter(h.buf)
 	err = errors.Join(
-		h.log.OutputComment("[Latency of the experiment "+e.Name+" in microseconds; Interval_Max in seconds]"),
-		h.log.OutputLogFormatVersion(),
-		h.log.OutputBaseTime(ms),
-		h.log.OutputStartTime(ms),
-		h.log.OutputLegend(),
+		head.OutputComment("[Latency of the experiment "+e.Name+" in microseconds; Interval_Max in seconds]"),
+		head.OutputLogFormatVersion(),
+		head.OutputBaseTime(h.base),
+		head.OutputStartTime(h.base),
+		head.OutputLegend(),
 	)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create %s: %w", path, err), f.Close())
@@ -65,9 +65,7 @@ func appendHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, e
 }
 
 func newHlog(f *os.File, e *experiment.Experiment, base time.Time) *Hlog {
-	h := &Hlog{file: f, buf: bufio.NewWriter(f)}
-	h.log = hdrhistogram.NewHistogramLogWriter(h.buf)
-	h.log.SetBaseTime(baseOf(base))
+	h := &Hlog{file: f, buf: bufio.NewWriter(f), base: baseOf(base)}
 	for i := range e.Cells {
 		h.tags = append(h.tags, Tag(&e.Cells[i]))
 	}
@@ -96,11 +94,13 @@ func (h *Hlog) Frame(f *signals.Frame) error {
 		return nil
 	}
 	h.dirty = true
-	hist := f.Client.Latency.HDR()
-	hist.SetTag(h.tags[f.Cell])
-	hist.SetStartTimeMs(f.Start / 1e6)
-	hist.SetEndTimeMs(f.End / 1e6)
-	if err := h.log.OutputIntervalHistogram(hist); err != nil {
+	text, err := f.Client.Latency.Encoded()
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", h.file.Name(), err)
+	}
+	// As the library's writer does it, which encodes once more.
+	if _, err := fmt.Fprintf(h.buf, "Tag=%s,%f,%f,%f,%s\n", h.tags[f.Cell], float64(f.Start/1e6-h.base)/1e3,
+		float64(f.End/1e6-f.Start/1e6)/1e3, f.Client.Latency.Max().Seconds(), text); err != nil {
 		return fmt.Errorf("append to %s: %w", h.file.Name(), err)
 	}
 	return nil

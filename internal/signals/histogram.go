@@ -3,6 +3,8 @@ package signals
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -24,7 +26,8 @@ const (
 // A Histogram is not safe for use by several goroutines.
 type Histogram struct {
 	hdr     *hdrhistogram.Histogram
-	clamped int64 // values above the range, counted as the highest
+	clamped int64  // values above the range, counted as the highest
+	text    []byte // its encoding; nil: not known since it changed
 }
 
 // NewHistogram returns an empty histogram.
@@ -36,6 +39,7 @@ func NewHistogram() *Histogram {
 // above the range as the highest value: nothing is dropped, since what is
 // dropped is always the tail. It does not allocate.
 func (h *Histogram) Record(d time.Duration) {
+	h.text = nil
 	us := int64(d / time.Microsecond)
 	if us < LowestMicros {
 		us = LowestMicros
@@ -54,6 +58,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	if other == nil {
 		return
 	}
+	h.text = nil
 	h.hdr.Merge(other.hdr)
 	h.clamped += other.clamped
 }
@@ -61,7 +66,7 @@ func (h *Histogram) Merge(other *Histogram) {
 // Reset empties the histogram and keeps its memory.
 func (h *Histogram) Reset() {
 	h.hdr.Reset()
-	h.clamped = 0
+	h.clamped, h.text = 0, nil
 }
 
 // Count returns how many durations were recorded; 0 for nil.
@@ -117,14 +122,28 @@ func (h *Histogram) Mean() time.Duration {
 // HdrHistogram formats. The caller must not change it.
 func (h *Histogram) HDR() *hdrhistogram.Histogram { return h.hdr }
 
+// Encoded is the base64 text of the HdrHistogram V2 compressed encoding. It is
+// kept until the histogram changes: a record holds it in two files, and a
+// conductor passes on thousands a second that it has only read.
+func (h *Histogram) Encoded() ([]byte, error) {
+	if h.text == nil {
+		text, err := h.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		if err != nil {
+			return nil, fmt.Errorf("encode histogram: %w", err)
+		}
+		h.text = text
+	}
+	return h.text, nil
+}
+
 // MarshalJSON gives the base64 text; an empty histogram is written too, so
 // that "nothing was seen" and "nothing was measured" (null) stay apart.
 func (h *Histogram) MarshalJSON() ([]byte, error) {
-	text, err := h.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	text, err := h.Encoded()
 	if err != nil {
-		return nil, fmt.Errorf("encode histogram: %w", err)
+		return nil, err
 	}
-	return json.Marshal(string(text))
+	return slices.Concat([]byte{'"'}, text, []byte{'"'}), nil // base64 has nothing to escape
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. A histogram of another range or
@@ -138,8 +157,15 @@ func (h *Histogram) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("decode histogram: %w", err)
 	}
+	if decoded.LowestTrackableValue() == LowestMicros && decoded.HighestTrackableValue() == HighestMicros && decoded.SignificantFigures() == Digits {
+		h.hdr, h.clamped, h.text = decoded, 0, nil
+		if !strings.ContainsAny(text, "\r\n") { // which a decoder of base64 passes over
+			h.text = []byte(text)
+		}
+		return nil
+	}
 	own := NewHistogram()
 	own.clamped = own.hdr.Merge(decoded)
-	h.hdr, h.clamped = own.hdr, own.clamped
+	h.hdr, h.clamped, h.text = own.hdr, own.clamped, nil
 	return nil
 }
