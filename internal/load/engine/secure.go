@@ -21,6 +21,13 @@ type Unfit struct{ why string }
 
 func (u *Unfit) Error() string { return u.why }
 
+// dialer makes a connection to a target, which is ready for HTTP/1.1 requests.
+type dialer interface {
+	dial(ctx context.Context, slot, target int) (net.Conn, error)
+	// to is the dialer for other targets: those that it knew keep their places.
+	to(targets []Target) dialer
+}
+
 // tlsDialer makes connections of HTTP/1.1 over TLS.
 type tlsDialer struct {
 	targets   []Target

@@ -26,13 +26,6 @@ type streamPort struct {
 	lines []*line // by slot; nil: none
 }
 
-// dialer makes a connection to a target, which is ready for HTTP/1.1 requests.
-type dialer interface {
-	dial(ctx context.Context, slot, target int) (net.Conn, error)
-	// to is the dialer for other targets: those that it knew keep their places.
-	to(targets []Target) dialer
-}
-
 // line is one connection of a streamPort.
 type line struct {
 	port             *streamPort

@@ -16,6 +16,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 	"github.com/millicore/millicore/internal/platform/life"
 )
 
@@ -213,8 +214,9 @@ func tooShort(e *experiment.Experiment) string {
 		if c.Load.Benchmark {
 			continue
 		}
-		for _, s := range c.Load.Target().Stages {
-			if s.Duration > 0 && s.Duration < leastMeasured {
+		stages := c.Load.Target().Stages
+		for i, s := range stages { // a step is a jump, and the level that is held
+			if i > 0 && stages[i-1] == (experiment.Stage{Target: s.Target}) && s.Duration > 0 && s.Duration < leastMeasured {
 				return fmt.Sprintf("a step of the load lasts %v", s.Duration)
 			}
 		}
@@ -306,7 +308,7 @@ func (n *kubelet) stamps(ctx context.Context) (map[string]int64, error) {
 		return nil, err
 	}
 	defer body.Close()
-	stamps, err := readStamps(body)
+	stamps, err := cadvisor.Stamps(body)
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics of the kubelet of node %s: %w", n.node, err)
 	}

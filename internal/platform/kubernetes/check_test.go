@@ -89,6 +89,9 @@ func TestWhatIsTooShort(t *testing.T) {
 		{"steps", func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Load.Users.Stages = []experiment.Stage{{Target: 1}, {Duration: 20 * time.Second, Target: 1}, {Duration: time.Minute, Target: 2}}
 		}, "a step of the load lasts 20s"},
+		{"a slope", func(_ *experiment.Experiment, c *experiment.Cell) {
+			c.Load.Users.Stages = []experiment.Stage{{Duration: 20 * time.Second, Target: 1}, {Duration: time.Minute, Target: 1}}
+		}, ""},
 		{"so many requests", func(e *experiment.Experiment, c *experiment.Cell) {
 			e.Measure.Duration, c.Load.Requests = 0, 100
 		}, ""},

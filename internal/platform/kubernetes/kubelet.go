@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 )
 
 // kubelets asks the nodes' kubelets how containers do: each node once at a time,
@@ -40,7 +41,7 @@ type kubelet struct {
 	failing bool   // it did not answer the last time
 
 	// Guarded by the mutex of kubelets.
-	takers map[string]func(sample, error) // by pod
+	takers map[string]func(cadvisor.Sample, error) // by pod
 	stop   context.CancelFunc
 }
 
@@ -77,14 +78,14 @@ func (k *kubelets) close() {
 
 // watch gives each new sample of a pod's container to take, or why there is none,
 // until stop is called.
-func (k *kubelets) watch(pod, node, host string, take func(sample, error)) (stop func()) {
+func (k *kubelets) watch(pod, node, host string, take func(cadvisor.Sample, error)) (stop func()) {
 	address := net.JoinHostPort(host, strconv.Itoa(k.port(node)))
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	n := k.nodes[address]
 	if n == nil {
 		ctx, cancel := context.WithCancel(k.ctx)
-		n = &kubelet{of: k, address: address, node: node, takers: map[string]func(sample, error){}, stop: cancel}
+		n = &kubelet{of: k, address: address, node: node, takers: map[string]func(cadvisor.Sample, error){}, stop: cancel}
 		k.nodes[address] = n
 		go n.run(ctx)
 	}
@@ -121,7 +122,7 @@ func (n *kubelet) run(ctx context.Context) {
 		}
 		n.give(samples, err)
 		for _, s := range samples {
-			rhythm.add(s.pod, s.At)
+			rhythm.add(s.Pod, s.At)
 		}
 		timer := time.NewTimer(time.Until(began.Add(rhythm.wait())))
 		select {
@@ -134,9 +135,9 @@ func (n *kubelet) run(ctx context.Context) {
 }
 
 // give hands samples to those who wait for them; an error to all.
-func (n *kubelet) give(samples []sample, err error) {
+func (n *kubelet) give(samples []cadvisor.Sample, err error) {
 	n.of.mu.Lock()
-	takers := make(map[string]func(sample, error), len(n.takers))
+	takers := make(map[string]func(cadvisor.Sample, error), len(n.takers))
 	for pod, take := range n.takers {
 		takers[pod] = take
 	}
@@ -148,19 +149,19 @@ func (n *kubelet) give(samples []sample, err error) {
 			n.of.warn(err.Error())
 		}
 		for _, take := range takers {
-			take(sample{}, err)
+			take(cadvisor.Sample{}, err)
 		}
 		return
 	}
 	for _, s := range samples {
-		if take := takers[s.pod]; take != nil {
+		if take := takers[s.Pod]; take != nil {
 			take(s, nil)
 		}
 	}
 }
 
 // samples asks once.
-func (n *kubelet) samples(ctx context.Context) ([]sample, error) {
+func (n *kubelet) samples(ctx context.Context) ([]cadvisor.Sample, error) {
 	n.of.mu.Lock()
 	wanted := make(map[string]bool, len(n.takers))
 	for pod := range n.takers {
@@ -172,7 +173,7 @@ func (n *kubelet) samples(ctx context.Context) ([]sample, error) {
 		return nil, err
 	}
 	defer body.Close()
-	samples, err := readSamples(body, n.of.api.Namespace, unitContainer, func(pod string) bool { return wanted[pod] })
+	samples, err := cadvisor.Read(body, n.of.api.Namespace, unitContainer, func(pod string) bool { return wanted[pod] })
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics of the kubelet of node %s: %w", n.node, err)
 	}

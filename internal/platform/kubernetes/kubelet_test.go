@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	_ "embed"
 	"encoding/pem"
 	"io"
 	"net/http"
@@ -15,7 +16,13 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 )
+
+// metrics is what a kubelet answers.
+//
+//go:embed cadvisor/testdata/metrics.txt
+var metrics string
 
 // kubeletOf serves as a kubelet; known says whether the cluster's authority signed
 // its certificate.
@@ -110,8 +117,8 @@ func TestOneQuestionForAllPods(t *testing.T) {
 		}
 		io.WriteString(w, metrics)
 	})
-	samples, failures := make(chan sample, 10), make(chan error, 10)
-	take := func(s sample, err error) {
+	samples, failures := make(chan cadvisor.Sample, 10), make(chan error, 10)
+	take := func(s cadvisor.Sample, err error) {
 		if err != nil {
 			failures <- err
 			return
@@ -119,14 +126,14 @@ func TestOneQuestionForAllPods(t *testing.T) {
 		samples <- s
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	n.takers, n.stop = map[string]func(sample, error){"go-1": take, "other": take}, stop
+	n.takers, n.stop = map[string]func(cadvisor.Sample, error){"go-1": take, "other": take}, stop
 	of.nodes[n.address] = n
 	all, err := n.samples(ctx)
 	if err != nil || len(all) != 2 || asked.Load() != 1 {
 		t.Fatalf("%v, %v after %d questions", all, err, asked.Load())
 	}
 	n.give(all, nil)
-	if a, b := <-samples, <-samples; a.pod == b.pod {
+	if a, b := <-samples, <-samples; a.Pod == b.Pod {
 		t.Errorf("%v and %v", a, b)
 	}
 	_, err = n.samples(ctx)

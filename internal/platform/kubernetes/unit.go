@@ -16,6 +16,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kube"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 	"github.com/millicore/millicore/internal/platform/life"
 )
 
@@ -277,7 +278,7 @@ func addresses(slices []discoveryv1.EndpointSlice) map[string]string {
 // observe begins to read the replica's counters.
 func (r *replica) observe(ctx context.Context, l experiment.Limits) error {
 	if r.k.near == nil {
-		r.forget = r.k.nodes.watch(r.pod, r.node, r.host, func(s sample, err error) {
+		r.forget = r.k.nodes.watch(r.pod, r.node, r.host, func(s cadvisor.Sample, err error) {
 			if err != nil {
 				r.counters.fail(err)
 				return
@@ -285,7 +286,7 @@ func (r *replica) observe(ctx context.Context, l experiment.Limits) error {
 			if l.CPUMillis > 0 && s.Periods == nil && s.CPULimit == nil {
 				r.unlimited()
 			}
-			r.counters.put(s.id, s.Counters)
+			r.counters.put(s.ID, s.Counters)
 		})
 		return nil
 	}

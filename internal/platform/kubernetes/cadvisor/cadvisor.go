@@ -1,4 +1,13 @@
-package kubernetes
+// Package cadvisor reads what a kubelet tells of containers: its /metrics/cadvisor,
+// which is Prometheus' text, tens of thousands of lines on a full node, of which a
+// run needs some. Lines of others are left early.
+//
+//	container_cpu_cfs_periods_total{container="service",id="/kubepods/…/0b1f…",image="…",name="0b1f…",namespace="default",pod="x"} 123 1700000000000
+//
+// The last figure is the time at which the kubelet read the container, in
+// milliseconds. Figures of container_spec_ have none.
+// https://github.com/google/cadvisor/blob/master/metrics/prometheus.go
+package cadvisor
 
 import (
 	"bufio"
@@ -12,21 +21,11 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// A kubelet's /metrics/cadvisor is Prometheus' text: tens of thousands of lines
-// on a full node, of which a run needs some. Lines of others are left at their
-// first unequal byte, and nothing is allocated for them.
-//
-//	container_cpu_cfs_periods_total{container="service",id="/kubepods/…/0b1f…",image="…",name="0b1f…",namespace="default",pod="x"} 123 1700000000000
-//
-// The last figure is the time at which the kubelet read the container, in
-// milliseconds. Figures of container_spec_ have none.
-// https://github.com/google/cadvisor/blob/master/metrics/prometheus.go
-
-// sample is what a kubelet tells of one container: running totals since it was
+// Sample is what a kubelet tells of one container: running totals since it was
 // started.
-type sample struct {
-	pod string
-	id  string // the container's control group
+type Sample struct {
+	Pod string
+	ID  string // the container's control group
 	signals.Counters
 }
 
@@ -68,9 +67,9 @@ type seen struct {
 	stamp int64 // milliseconds; 0: none yet
 }
 
-// readSamples reads the samples of the container of this name in those pods of
-// the namespace that are wanted.
-func readSamples(from io.Reader, namespace, container string, wanted func(pod string) bool) ([]sample, error) {
+// Read reads the samples of the container of this name in those pods of the
+// namespace that are wanted.
+func Read(from io.Reader, namespace, container string, wanted func(pod string) bool) ([]Sample, error) {
 	type key struct{ pod, id string }
 	all := map[key]*seen{}
 	var order []key
@@ -108,17 +107,17 @@ func readSamples(from io.Reader, namespace, container string, wanted func(pod st
 	if err != nil {
 		return nil, err
 	}
-	var samples []sample
+	var samples []Sample
 	for _, k := range order {
 		if one := all[k]; one.stamp != 0 {
-			samples = append(samples, sample{pod: k.pod, id: k.id, Counters: one.counters()})
+			samples = append(samples, Sample{Pod: k.pod, ID: k.id, Counters: one.counters()})
 		}
 	}
 	return samples, nil
 }
 
-// readStamps reads when each control group was read, in milliseconds, by its id.
-func readStamps(from io.Reader) (map[string]int64, error) {
+// Stamps reads when each control group was read, in milliseconds, by its id.
+func Stamps(from io.Reader) (map[string]int64, error) {
 	all := map[string]int64{}
 	err := eachSeries(from, func(f figure, labels []byte, _, stamp []byte) error {
 		if f != memoryUsed || len(stamp) == 0 {
@@ -252,3 +251,5 @@ func (s *seen) whole(f figure) *int64 {
 	}
 	return of(int64(s.value[f]))
 }
+
+func of[T any](v T) *T { return &v }
