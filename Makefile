@@ -4,6 +4,7 @@ GO      ?= go
 PKGS     = ./... ./maxprocs/... ./maxprocs/examples/...
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 LONGEST  = ./test/vm ./internal/report # are begun first, so that nobody waits for them alone
+GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones ask for a newer Go
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
 # A machine whose hypervisor takes it away for seconds can fail any test that waits for
 # something. What failed is run once more, alone, and named at the end: a test that is named
@@ -21,7 +22,7 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: build mongodb image image-load image-push cluster cluster-down demo test vet cross fuzz bench clean reproduce
+.PHONY: build mongodb image image-load image-push release-check test-kubernetes cluster cluster-down demo test vet cross fuzz bench clean reproduce
 
 build: ## put the programs into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' -o bin/ ./cmd/...
@@ -45,6 +46,13 @@ image-load: image ## import it, for this machine's architecture, into the test c
 image-push: image ## push it to the registry of IMAGE=name, as docker login knows it
 	$(PACK) -push $(foreach platform,$(PLATFORMS),$(platform)=../bin/image/$(platform))
 
+release-check: ## make all that a release has, into dist/, and publish nothing
+	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish
+
+test-kubernetes: ## start a one-node Kubernetes, run on it what needs a real one, end it; as root, cold 20 to 30 minutes
+	kubeconfig=$$(test/cluster/up.sh) && test/cluster/samples.sh --import && \
+		{ MILLICORE_KUBECONFIG=$$kubeconfig $(GO) test -count=1 -timeout 60m -v ./test/kubernetes; status=$$?; test/cluster/down.sh; exit $$status; }
+
 cluster: ## start a one-node Kubernetes for tests, as root; prints its kubeconfig
 	test/cluster/up.sh
 
@@ -59,6 +67,7 @@ test: build mongodb vet cross ## install what the tests need, run them all, say 
 	$(GO) test -count=1 -run TestARealFreeze ./internal/load/engine # without -race: both sides as fast as they are
 	$(GO) test -count=1 -run TestTheIntervalHoldsTheTruth ./internal/analysis/search -seed 10000 # without -race: a hundred searches of each service, of seeds that nothing was tuned on
 	rm -f bin/tests bin/again.*
+	GOWORK=off $(GO) -C images test -count=1 ./...
 	$(TESTS) --rerun-fails-report bin/again.packages --format pkgname --format-hide-empty-pkg \
 		--packages "$(LONGEST) $$($(GO) list $(PKGS) | grep -v -e /test/program -e '/test/docker$$' | tr '\n' ' ')" -- -race -count=1 -timeout 60m
 	$(TESTS) --rerun-fails-report bin/again.programs --format testname \
