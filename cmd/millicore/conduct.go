@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,12 +44,17 @@ func conductCommand() *cobra.Command {
 	return c
 }
 
+// clusterPatience is how long a conductor waits for an API server that is away,
+// as one is while it is upgraded: nobody looks on, and a trial is at stake.
+const clusterPatience = 2 * time.Minute
+
 // inCluster opens the cluster that this pod is in.
 func inCluster(ctx context.Context, needs conductor.Needs) (platform.Platform, error) {
 	client, err := kube.Connect(kube.Options{Namespace: needs.Run.Namespace})
 	if err != nil {
 		return nil, err
 	}
+	client.Patience = clusterPatience
 	name := remote.Name(needs.Run.Run)
 	owner, err := kube.ConfigMaps.Get(ctx, client, name)
 	if err != nil {

@@ -9,8 +9,6 @@ const MostKeep = mostKeep
 
 var ErrOver = errOver
 
-func ParseRun(text []byte) (Run, error) { return parseRun(text) }
-
 func ValidSeat(path string) bool { return validSeat(path) }
 
 func WriteTar(w io.Writer, dir string) error { return writeTar(w, dir) }

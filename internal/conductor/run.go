@@ -48,14 +48,15 @@ func ReadRun(path string) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("read what is to be run: %w", err)
 	}
-	r, err := parseRun(text)
+	r, err := ParseRun(text)
 	if err != nil {
 		return Run{}, fmt.Errorf("read what is to be run: %s: %w", path, err)
 	}
 	return r, nil
 }
 
-func parseRun(text []byte) (Run, error) {
+// ParseRun reads what run.json holds. Its names are fit to be those of folders.
+func ParseRun(text []byte) (Run, error) {
 	var r Run
 	if len(text) > mostRun {
 		return r, fmt.Errorf("it has %d bytes, more than %d", len(text), mostRun)
@@ -66,10 +67,17 @@ func parseRun(text []byte) (Run, error) {
 	switch {
 	case r.Run == "":
 		return r, fmt.Errorf("it names no run")
+	case !folder(r.Run) || !folder(r.Name):
+		return r, fmt.Errorf("run %q of the experiment %q: these are no names", r.Run, r.Name)
 	case !(r.KeepS >= 0 && r.KeepS <= mostKeep.Seconds()):
 		return r, fmt.Errorf("keep_s is %g: want 0 to %g", r.KeepS, mostKeep.Seconds())
 	}
 	return r, nil
+}
+
+// folder tells whether a name can be that of a folder.
+func folder(name string) bool {
+	return filepath.IsLocal(name) && filepath.Base(name) == name
 }
 
 // mostKeep is how long a record may be kept in the cluster.

@@ -77,14 +77,14 @@ func (k Kind[T]) path(c *Client, name, subresource string) string {
 }
 
 func (k Kind[T]) ask(ctx context.Context, c *Client, method, path string, query url.Values, header http.Header, body any) (*T, error) {
-	ctx, cancel := context.WithTimeout(ctx, brief)
-	defer cancel()
-	answer, err := c.do(ctx, method, path, query, header, body)
-	if err != nil {
-		return nil, err
-	}
 	o := new(T)
-	return o, take(answer, o)
+	return o, c.patiently(ctx, method, func(ctx context.Context) error {
+		answer, err := c.do(ctx, method, path, query, header, body)
+		if err != nil {
+			return err
+		}
+		return take(answer, o)
+	})
 }
 
 // Get gives an object.
@@ -134,21 +134,22 @@ type Delete struct {
 
 // Delete deletes an object. One that is not there is no error.
 func (k Kind[T]) Delete(ctx context.Context, c *Client, name string, o Delete) error {
-	ctx, cancel := context.WithTimeout(ctx, brief)
-	defer cancel()
 	way := metav1.DeletePropagationBackground
 	if o.Foreground {
 		way = metav1.DeletePropagationForeground
 	}
-	answer, err := c.do(ctx, http.MethodDelete, k.path(c, name, ""), nil, nil, &metav1.DeleteOptions{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, GracePeriodSeconds: o.Grace, PropagationPolicy: &way})
+	err := c.patiently(ctx, http.MethodDelete, func(ctx context.Context) error {
+		answer, err := c.do(ctx, http.MethodDelete, k.path(c, name, ""), nil, nil, &metav1.DeleteOptions{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, GracePeriodSeconds: o.Grace, PropagationPolicy: &way})
+		if err != nil {
+			return err
+		}
+		return answer.Body.Close()
+	})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return answer.Body.Close()
+	return err
 }
 
 // list is what a server answers of many.
@@ -167,19 +168,21 @@ func (k Kind[T]) List(ctx context.Context, c *Client, selector string) ([]T, err
 }
 
 func (k Kind[T]) list(ctx context.Context, c *Client, selector string) (all []T, version string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, brief)
-	defer cancel()
 	query := url.Values{"limit": {strconv.Itoa(most)}}
 	if selector != "" {
 		query.Set("labelSelector", selector)
 	}
 	for {
-		answer, err := c.do(ctx, http.MethodGet, k.path(c, "", ""), query, nil, nil)
-		if err != nil {
-			return nil, "", err
-		}
 		var some list[T]
-		if err := take(answer, &some); err != nil {
+		err := c.patiently(ctx, http.MethodGet, func(ctx context.Context) error {
+			answer, err := c.do(ctx, http.MethodGet, k.path(c, "", ""), query, nil, nil)
+			if err != nil {
+				return err
+			}
+			some = list[T]{}
+			return take(answer, &some)
+		})
+		if err != nil {
 			return nil, "", err
 		}
 		all, version = append(all, some.Items...), cmp.Or(version, some.ResourceVersion)

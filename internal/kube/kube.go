@@ -52,6 +52,9 @@ const ConductorPort = 7443
 type Client struct {
 	Namespace string
 	Server    string // its URL, for people
+	// Patience is how long a request that is answered at once is asked again while
+	// the server is busy or away; 10 s unless somebody sets it.
+	Patience time.Duration
 
 	base  *url.URL
 	http  *http.Client
@@ -102,7 +105,7 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/")
-	c := &Client{Namespace: namespace, Server: config.Host, base: base, http: made, ca: config.CAData}
+	c := &Client{Namespace: namespace, Server: config.Host, Patience: usualPatience, base: base, http: made, ca: config.CAData}
 	if len(c.ca) == 0 && config.CAFile != "" {
 		if c.ca, err = os.ReadFile(config.CAFile); err != nil {
 			return nil, fmt.Errorf("read the cluster's authority: %w", err)

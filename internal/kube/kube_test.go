@@ -14,7 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -108,6 +110,7 @@ func TestRefusals(t *testing.T) {
 				w.WriteHeader(test.code)
 				io.WriteString(w, test.body)
 			})
+			c.Patience = 0
 			_, err := Pods.Get(t.Context(), c, "x")
 			if err == nil || err.Error() != test.words || test.is != nil && !test.is(err) {
 				t.Errorf("error %v, want %q", err, test.words)
@@ -119,6 +122,60 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("delete what is not there: %v", err)
 	}
 }
+
+// A server that is busy or away is asked again, but not for what it may have done.
+func TestPatience(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		codes  []int // of the answers; 0: the connection is cut
+		ask    func(ctx context.Context, c *Client) error
+		asked  int
+		failed bool
+	}{
+		{"busy", []int{429, 503, 200}, get, 3, false},
+		{"broken behind a proxy", []int{502, 500, 504, 200}, get, 4, false},
+		{"cut", []int{0, 200}, get, 2, false},
+		{"forbidden", []int{403, 200}, get, 1, true},
+		{"made while it is busy", []int{429, 503, 200}, create, 3, false},
+		{"made, perhaps", []int{500, 200}, create, 1, true},
+		{"made, perhaps, and cut", []int{0, 200}, create, 1, true},
+		{"deleted while it is busy", []int{503, 404}, remove, 2, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			c := served(t, func(w http.ResponseWriter, r *http.Request) {
+				code := test.codes[asked.Add(1)-1]
+				if code == 0 {
+					panic(http.ErrAbortHandler)
+				}
+				w.WriteHeader(code)
+				io.WriteString(w, "{}")
+			})
+			err := test.ask(t.Context(), c)
+			if (err != nil) != test.failed || int(asked.Load()) != test.asked {
+				t.Errorf("asked %d times: %v; want %d times, failed %v", asked.Load(), err, test.asked, test.failed)
+			}
+		})
+	}
+	for _, patience := range []time.Duration{0, 150 * time.Millisecond} {
+		var asked atomic.Int64
+		c := served(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); w.WriteHeader(503) })
+		c.Patience = patience
+		if err := get(t.Context(), c); !apierrors.IsServiceUnavailable(err) || asked.Load() < 1 || patience > 0 && asked.Load() < 2 {
+			t.Errorf("patience %v: asked %d times: %v", patience, asked.Load(), err)
+		}
+	}
+}
+
+func get(ctx context.Context, c *Client) error { _, err := Pods.Get(ctx, c, "x"); return err }
+
+func create(ctx context.Context, c *Client) error {
+	_, err := Pods.Create(ctx, c, &corev1.Pod{})
+	return err
+}
+
+func remove(ctx context.Context, c *Client) error { return Pods.Delete(ctx, c, "x", Delete{}) }
 
 // A watch lists, follows, and lists again where the server ended the stream or
 // has forgotten the version.

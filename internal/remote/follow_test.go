@@ -156,6 +156,7 @@ func TestAnotherPod(t *testing.T) {
 func TestAClusterThatIsAwayForAWhile(t *testing.T) {
 	f := newFollowed(t)
 	f.pod(t, "one", 1, nil)
+	f.follower.Client.Patience = 0 // so that it is told at once
 	usual := f.cluster.answer
 	var n atomic.Int64
 	f.cluster.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {

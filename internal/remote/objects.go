@@ -82,7 +82,7 @@ func (a *Asked) objects(namespace string, p proof) (*objects, error) {
 			path.Base(conductor.CertFile): p.certificate, path.Base(conductor.KeyFile): p.key,
 			path.Base(conductor.TokenFile): []byte(p.token), path.Base(conductor.SuppliesFile): supplies}},
 		account: &corev1.ServiceAccount{ObjectMeta: meta()},
-		role:    &rbacv1.Role{ObjectMeta: meta(), Rules: rules(a.Run)},
+		role:    &rbacv1.Role{ObjectMeta: meta(), Rules: rules(a.Run, a.Experiment)},
 		binding: &rbacv1.RoleBinding{ObjectMeta: meta(),
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Name(a.Run)},
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Name(a.Run), Namespace: namespace}}},

@@ -23,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/conductor"
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kube"
 )
 
@@ -243,7 +244,8 @@ func TestTheRoleOfTheDocs(t *testing.T) {
 			got = spelt(role.Rules)
 		}
 	}
-	want := append(spelt(userRules()), spelt(rules("r"))...)
+	all := &experiment.Experiment{Measure: experiment.Measure{Resize: true}, Kubernetes: experiment.Kubernetes{NodeAgent: true}}
+	want := append(spelt(userRules()), spelt(rules("r", all))...)
 	want = append(want, "list resourcequotas", "list limitranges", "get persistentvolumeclaims")
 	slices.Sort(want)
 	if d := cmp.Diff(slices.Compact(want), got); d != "" {

@@ -96,7 +96,7 @@ func (r right) attributes(namespace string) *authorizationv1.ResourceAttributes 
 // rights are the user's own, and those that the conductor is given: Kubernetes
 // lets nobody hand on what he does not have, but one who may escalate and bind.
 func (k *checker) rights(ctx context.Context) Needs {
-	own, handed := rightsOf(userRules()), rightsOf(rules(k.asked.Run))
+	own, handed := rightsOf(userRules()), rightsOf(rules(k.asked.Run, k.asked.Experiment))
 	lacks, err := k.lacking(ctx, slices.Concat(own, handed))
 	if err != nil {
 		return Needs{unknown("your rights", "%v", err)}

@@ -2,26 +2,34 @@ package remote
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 // rules are the rights of the conductor in its namespace: those that
-// internal/platform/kubernetes uses, and no others. It has none outside of it;
-// those to the kubelets an administrator binds once (docs/kubernetes.yaml).
-// Kubernetes lets nobody hand on a right that he does not have himself.
-func rules(run string) []rbacv1.PolicyRule {
-	return []rbacv1.PolicyRule{
+// internal/platform/kubernetes uses for this experiment, and no others. It has
+// none outside of it; those to the kubelets an administrator binds once
+// (docs/kubernetes.yaml). Kubernetes lets nobody hand on a right that he does not
+// have himself, and an admin of a namespace has none to pods/resize.
+func rules(run string, e *experiment.Experiment) []rbacv1.PolicyRule {
+	all := []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{Name(run)}, Verbs: []string{"get", "delete"}},
 		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "delete"}},
 		{APIGroups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
-		{APIGroups: []string{""}, Resources: []string{"pods/resize"}, Verbs: []string{"patch"}},
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list"}},
 		{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"create", "list", "delete"}},
 		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create", "get", "list", "delete"}},
-		{APIGroups: []string{"apps"}, Resources: []string{"daemonsets"}, Verbs: []string{"create", "list", "delete"}},
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"create", "list", "delete"}},
 		{APIGroups: []string{"autoscaling"}, Resources: []string{"horizontalpodautoscalers"}, Verbs: []string{"create", "list", "delete"}},
 		{APIGroups: []string{"discovery.k8s.io"}, Resources: []string{"endpointslices"}, Verbs: []string{"list"}},
 	}
+	if e.Measure.Resize {
+		all = append(all, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/resize"}, Verbs: []string{"patch"}})
+	}
+	if e.Kubernetes.NodeAgent {
+		all = append(all, rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"daemonsets"}, Verbs: []string{"create", "list", "delete"}})
+	}
+	return all
 }
 
 // userRules are the rights that whoever starts a run needs, beside those that the

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -116,7 +115,7 @@ func Read(ctx context.Context, c *kube.Client, run string) (conductor.Run, error
 		return r, fmt.Errorf("run %s in namespace %s: %w", run, c.Namespace, ErrGone)
 	}
 	if err == nil {
-		err = json.Unmarshal([]byte(owner.Data[path.Base(conductor.RunFile)]), &r)
+		r, err = conductor.ParseRun([]byte(owner.Data[path.Base(conductor.RunFile)]))
 	}
 	if err != nil {
 		return r, fmt.Errorf("read what run %s is: %w", run, err)

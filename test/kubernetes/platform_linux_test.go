@@ -205,8 +205,8 @@ func TestThrottlingIsCounted(t *testing.T) {
 	if after.Memory == nil || after.MemoryPeak == nil || *after.OOMKills != 0 || after.Restarts != 0 {
 		t.Errorf("%+v", after)
 	}
-	if _, err := r.Pulse(); err == nil {
-		t.Error("a pulse was read")
+	if p, err := r.Pulse(); err != nil || !p.Up || p.Throttled != nil {
+		t.Errorf("pulse %+v, %v; want that it is up, and nothing else", p, err)
 	}
 }
 

@@ -109,6 +109,35 @@ func TestMoveFromReplicasThatEnd(t *testing.T) {
 	seen.check(t, map[time.Duration]string{2 * time.Second: "[100]"})
 }
 
+// A connection that is being made again to a replica that has gone by then goes to
+// another one.
+func TestMoveWhileARedialIsUnderWay(t *testing.T) {
+	p := plan(*even(t, 100, 3*time.Second))
+	p.Targets, p.Connections = replicas(2), 40 // so that most have nothing to do
+	seen := asked{}
+	s := seen.service(5 * ms)
+	whole := s.answer
+	s.answer = func(at time.Duration, target int) []piece {
+		if target == 1 && at > startAt+900*ms {
+			return append(whole(at, target), piece{after: 10 * ms, end: ended}) // while nothing is asked of it
+		}
+		return whole(at, target)
+	}
+	s.dial = func(at time.Duration, target int) (time.Duration, outcome) {
+		if target == 1 && at > startAt+900*ms {
+			return 500 * ms, okay // it listens still, and hardly gets to accept
+		}
+		return 0, okay
+	}
+	sim := simulate(t, p, s)
+	sim.at(1000*ms, order{targets: replicas(2, 1)})
+	sum := total(sim.run(t))
+	if sum.Good+sum.Cut != 300 || sum.Cut > 3 {
+		t.Errorf("good %d, cut %d; want all of 300, and hardly one cut", sum.Good, sum.Cut)
+	}
+	seen.check(t, map[time.Duration]string{2 * time.Second: "[100]"})
+}
+
 // A move is known before the trial begins, and each agent's connections keep
 // their places among all.
 func TestMoveBeforeTheStart(t *testing.T) {

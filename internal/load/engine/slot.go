@@ -136,7 +136,10 @@ func (l *loop) dispatch() {
 		s := &l.slots[i]
 		s.listed = false
 		s.intended = l.wait.pop()
-		if s.state == ready && l.targets[s.target].Gone {
+		if l.targets[s.target].Gone && s.state != cold {
+			if s.state == dialing {
+				l.part(&l.dialing, i)
+			}
 			l.shut(i, false)
 		}
 		if s.state == cold {

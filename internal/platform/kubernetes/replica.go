@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -75,10 +74,13 @@ func (r *replica) Counters() (signals.Counters, error) {
 	return c, err
 }
 
-// Pulse cannot be read from here.
-func (r *replica) Pulse() (signals.Pulse, error) { return signals.Pulse{}, errNoPulse }
-
-var errNoPulse = errors.New("how a pod is throttled within a frame cannot be seen from outside its node")
+// Pulse tells whether the replica serves. How it is throttled within a frame
+// cannot be seen from outside its node: those figures are nil.
+func (r *replica) Pulse() (signals.Pulse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return signals.Pulse{At: time.Now(), Up: r.up}, nil
+}
 
 // PIDs are those of another machine.
 func (r *replica) PIDs() []int { return nil }
