@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -49,6 +50,7 @@ func (script) Close() error                { return nil }
 // them to the record.
 func BenchmarkAThousandAgents(b *testing.B) {
 	const agents = 1000
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as conductor.Conduct has it
 	e, err := experiment.Parse("many.yaml", []byte("name: many\nservices: {one: {image: one}}\nload: {request: {path: /}, rate: 100000, agents: 1000}\n"), nil)
 	if err != nil {
 		b.Fatal(err)
