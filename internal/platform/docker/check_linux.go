@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,19 +90,10 @@ func (d *docker) checkDependency(dep *experiment.Dependency) error {
 	if dep.URL == "" || d.options.HostNetwork {
 		return nil
 	}
-	if host := hostOf(dep.URL); host == "localhost" || net.ParseIP(host).IsLoopback() {
+	if host, itself := life.Loopback(dep.URL); itself {
 		return fmt.Errorf("%s is in each container the container itself: give the containers the machine's network (docker: {network: host} in the experiment file), or an address that is reached from outside this machine", host)
 	}
 	return nil
-}
-
-// hostOf is the host of a URL; "" where none can be told.
-func hostOf(link string) string {
-	u, err := url.Parse(link)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 func (d *docker) checkLimits(l experiment.Limits) error {

@@ -89,15 +89,7 @@ func (r *replica) limited() experiment.Limits {
 func (r *replica) awaitReady(ctx context.Context, l *oneLife) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	every, look := ready.At(r.ready.Path, r.address)
-	if r.serves != nil {
-		every, look = ready.Told(r.serves, r.address)
-	}
-	answered := make(chan error, 1)
-	go func() {
-		_, err := ready.Await(looking, every, look)
-		answered <- err
-	}()
+	answered := ready.Begin(looking, r.ready.Path, r.address, r.serves)
 	select {
 	case err := <-answered:
 		return err

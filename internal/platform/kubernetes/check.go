@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -104,19 +103,10 @@ func suitsDependency(d *experiment.Dependency) error {
 	if d.Command != nil {
 		return errors.New("a command runs on this machine, not in a pod: give an image: that holds it, or a url: of one that runs, or use --on local")
 	}
-	if host := hostOf(d.URL); host == "localhost" || net.ParseIP(host).IsLoopback() {
+	if host, itself := life.Loopback(d.URL); itself {
 		return fmt.Errorf("%s is in each pod the pod itself: give an address that is reached from within the cluster", host)
 	}
 	return nil
-}
-
-// hostOf is the host of a URL; "" where none can be told.
-func hostOf(link string) string {
-	u, err := url.Parse(link)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 func suitsLimits(l experiment.Limits) error {

@@ -172,15 +172,7 @@ func (r *replica) look(p *corev1.Pod) (began string) {
 func (r *replica) awaitReady(ctx context.Context, container string) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	every, look := ready.At(r.ready.Path, r.address)
-	if r.serves != nil {
-		every, look = ready.Told(r.serves, r.address)
-	}
-	answered := make(chan error, 1)
-	go func() {
-		_, err := ready.Await(looking, every, look)
-		answered <- err
-	}()
+	answered := ready.Begin(looking, r.ready.Path, r.address, r.serves)
 	for {
 		pod, changed := r.k.pods.get(r.pod)
 		if !runs(pod, container) {

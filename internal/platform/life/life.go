@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -91,6 +93,17 @@ func LeaderFirst(all []int, leader int) []int {
 		all = slices.Insert(slices.Delete(all, i, i+1), 0, leader)
 	}
 	return all
+}
+
+// Loopback gives the host of a URL, and tells whether it is the machine, or the
+// container, of whoever asks.
+func Loopback(link string) (host string, itself bool) {
+	u, err := url.Parse(link)
+	if err != nil {
+		return "", false
+	}
+	host = u.Hostname()
+	return host, host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // Words expands each word of a command.

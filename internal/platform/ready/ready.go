@@ -46,6 +46,21 @@ func Await(ctx context.Context, every time.Duration, look Look) (string, error) 
 	}
 }
 
+// Begin looks until a replica serves at its address (as serves tells, or else as
+// At does with path), and then, or when ctx ends, gives the outcome.
+func Begin(ctx context.Context, path, address string, serves func(context.Context, string) error) <-chan error {
+	every, look := At(path, address)
+	if serves != nil {
+		every, look = Told(serves, address)
+	}
+	outcome := make(chan error, 1)
+	go func() {
+		_, err := Await(ctx, every, look)
+		outcome <- err
+	}()
+	return outcome
+}
+
 // At looks at addresses, one of which is to accept or, if path is not empty, to
 // answer GET path with a status of 200 to 299. The error is of the first.
 func At(path string, addresses ...string) (every time.Duration, _ Look) {
