@@ -63,6 +63,8 @@ type cluster struct {
 	show   *progress
 	out    string // folder for the record
 	asJSON bool
+
+	attached bool // to a run that another call began
 }
 
 func connect(cmd *cobra.Command, flags clusterFlags, show *progress) (*cluster, error) {
@@ -144,6 +146,7 @@ func attachTo(cmd *cobra.Command, o *runOptions) error {
 	if err := record.Free(k.out); err != nil {
 		return usageError{err}
 	}
+	k.attached = true
 	return k.follow(o.attach)
 }
 
@@ -173,7 +176,7 @@ func (k *cluster) follow(run string) error {
 	switch {
 	case errors.Is(err, errLeft):
 		return interrupted("the terminal is gone; the run goes on: " + k.attach(run))
-	case errors.Is(err, errInterrupted), errors.Is(err, remote.ErrLost):
+	case errors.Is(err, errInterrupted), errors.Is(err, remote.ErrLost), errors.Is(err, remote.ErrWaits) && !k.attached && !f.Started():
 		k.remove(run)
 		return err
 	case errors.Is(err, remote.ErrGone):

@@ -52,6 +52,8 @@ var (
 	// ErrLost says that the run's conductor ended for good without leaving a record
 	// that could be fetched.
 	ErrLost = errors.New("the run is lost")
+	// ErrWaits says that nobody starts the run's conductor. The cluster may yet.
+	ErrWaits = errors.New("its conductor is not started")
 )
 
 const (
@@ -322,7 +324,8 @@ func (f *Follower) waits(p *corev1.Pod) error {
 	return f.wait(words)
 }
 
-// wait tells words once, and gives up where nothing has changed for too long.
+// wait tells words once, and goes on no longer where nothing has changed for long:
+// the run itself may still come to its conductor.
 func (f *Follower) wait(words string) error {
 	switch {
 	case words == "":
@@ -331,7 +334,7 @@ func (f *Follower) wait(words string) error {
 		f.said, f.since = words, time.Now()
 		f.Note(words)
 	case time.Since(f.since) > f.patient:
-		return fmt.Errorf("run %s: %w: for %v %s", f.Run, ErrLost, f.patient, words)
+		return fmt.Errorf("run %s: %w: for %v %s", f.Run, ErrWaits, f.patient, words)
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func TestFollowingEnds(t *testing.T) {
 		{"the Job is complete", func(f *followed) { f.put(t, job, over(batchv1.JobComplete, "")) }, ErrLost, "it is complete"},
 		{"the run is gone", func(f *followed) { f.take(job) }, ErrGone, "there is no such run"},
 		{"no run at all", func(f *followed) { f.take(core + "secrets/millicore-quick-1123-021818-x7") }, ErrGone, "there is no such run"},
-		{"no pod for too long", func(f *followed) { f.follower.patient = 0 }, ErrLost, "no pod of the conductor is there yet"},
+		{"no pod for too long", func(f *followed) { f.follower.patient = 0 }, ErrWaits, "no pod of the conductor is there yet"},
 		{"no right to look", func(f *followed) {
 			f.cluster.answer = func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool {
 				return strings.HasSuffix(r.URL.Path, "/pods") && refuse(w, 403, metav1.StatusReasonForbidden, "you may not list pods")

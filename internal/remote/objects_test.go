@@ -223,6 +223,21 @@ func TestReadAndStop(t *testing.T) {
 	}
 }
 
+// A name that another run has is left to it, with all that is its.
+func TestANameThatIsTaken(t *testing.T) {
+	fake, client := newCluster(t)
+	if err := Start(t.Context(), client, asked(t, "")); err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Sorted(maps.Keys(fake.objects))
+	if err := Start(t.Context(), client, asked(t, "")); !errors.Is(err, errTaken) {
+		t.Errorf("error %v, want that the name is taken", err)
+	}
+	if d := cmp.Diff(before, slices.Sorted(maps.Keys(fake.objects))); d != "" {
+		t.Error(d)
+	}
+}
+
 // The Role that an administrator binds has what is needed, and no more than a
 // check asks beside it.
 func TestTheRoleOfTheDocs(t *testing.T) {

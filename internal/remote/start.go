@@ -25,7 +25,11 @@ func Start(ctx context.Context, c *kube.Client, a *Asked) error {
 	if err != nil {
 		return err
 	}
-	if err := o.create(ctx, c); err != nil {
+	err = o.create(ctx, c)
+	if errors.Is(err, errTaken) { // and is not ours to remove
+		return fmt.Errorf("start run %s in namespace %s: %w", a.Run, c.Namespace, err)
+	}
+	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
 		return fmt.Errorf("start run %s in namespace %s: %w", a.Run, c.Namespace,
@@ -34,9 +38,16 @@ func Start(ctx context.Context, c *kube.Client, a *Asked) error {
 	return nil
 }
 
+// errTaken says that another run has the name, which has a time and two letters
+// of chance in it.
+var errTaken = errors.New("another run has this name; start once more")
+
 // create makes all objects, the Job last, which then owns the ConfigMap.
 func (o *objects) create(ctx context.Context, c *kube.Client) error {
 	owner, err := kube.ConfigMaps.Create(ctx, c, o.owner)
+	if apierrors.IsAlreadyExists(err) {
+		return errTaken
+	}
 	if err != nil {
 		return fmt.Errorf("make its ConfigMap: %w", err)
 	}
