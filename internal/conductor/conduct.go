@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -215,9 +214,6 @@ func (c *conductor) note(text string) { _, _ = c.Write([]byte(text + "\n")) }
 
 // Write makes the conductor the lab's log.
 func (c *conductor) Write(text []byte) (int, error) {
-	if line := strings.TrimSpace(string(text)); line != "" {
-		c.board.change(func(s *State) { s.Notes = append(s.Notes, line) })
-	}
 	if c.options.Log == nil {
 		return len(text), nil
 	}
@@ -330,5 +326,5 @@ func (c *conductor) keep(ctx context.Context, s State) {
 	}
 }
 
-// removeWithin bounds the removing: a pod that is told to end has 30 s.
+// removeWithin bounds the removing: a pod that is told to end has 60 s.
 const removeWithin = 20 * time.Second

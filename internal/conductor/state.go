@@ -30,11 +30,7 @@ type State struct {
 	Done    int       `json:"trials_done"`    // that have ended, however they did
 	Planned int       `json:"trials_planned"` // as far as is known now; 0: not yet
 	At      time.Time `json:"at"`             // when State was reached
-	Notes   []string  `json:"notes,omitempty"`
 }
-
-// mostNotes bounds the notes that a State has: the last ones.
-const mostNotes = 50
 
 // board holds the run's state for those who ask.
 type board struct {
@@ -45,9 +41,7 @@ type board struct {
 func (b *board) read() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := b.state
-	s.Notes = append([]string(nil), s.Notes...)
-	return s
+	return b.state
 }
 
 // set takes up a state that was reached before.
@@ -65,8 +59,5 @@ func (b *board) change(f func(*State)) {
 	f(&b.state)
 	if b.state.State != before {
 		b.state.At = time.Now()
-	}
-	if n := len(b.state.Notes); n > mostNotes {
-		b.state.Notes = append([]string(nil), b.state.Notes[n-mostNotes:]...)
 	}
 }

@@ -123,8 +123,8 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 	return c, nil
 }
 
-// Token is the one that this client shows, "" where it has another proof, and
-// Authority the cluster's own certificate authority in PEM: for asking a kubelet.
+// Token is the one that this client shows, for asking a kubelet; "" where it has
+// another proof.
 func (c *Client) Token() string {
 	if c.token == nil {
 		return ""
@@ -132,7 +132,8 @@ func (c *Client) Token() string {
 	return c.token()
 }
 
-// Authority is the cluster's certificate authority in PEM; nil: the system's.
+// Authority is the cluster's own certificate authority in PEM; nil where the
+// kubeconfig names none.
 func (c *Client) Authority() []byte { return c.ca }
 
 // brief bounds a request that is answered at once. Watches and logs have no bound

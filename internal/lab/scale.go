@@ -85,7 +85,8 @@ func (s *sampler) rescale() {
 }
 
 // scaleEvery is how often it is looked whether the agents' targets are still the
-// service's replicas. One that ends is told of some moments before it does.
+// service's replicas. One that is taken away may end before the agents know of
+// it: what they sent to it meanwhile is counted as cut or refused.
 const scaleEvery = 250 * time.Millisecond
 
 // followScale tells the agents of replicas that come and go, until ctx ends with

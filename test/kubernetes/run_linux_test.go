@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/kube"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/remote"
@@ -200,9 +202,13 @@ func TestARun(t *testing.T) {
 	if n := l.trials(t, "record"); n < 2 {
 		t.Errorf("%d trials are in the record, want 2\n%s", n, &c.err)
 	}
-	for _, want := range []string{`"throttled_periods"`, `"requests"`} {
-		if !strings.Contains(c.out.String(), want) {
-			t.Errorf("no %s in what is printed:\n%s", want, &c.out)
+	var printed analysis.Summary
+	if err := json.Unmarshal(c.out.Bytes(), &printed); err != nil {
+		t.Fatalf("%v in what is printed:\n%s", err, &c.out)
+	}
+	for _, cell := range printed.Cells {
+		if cell.Requests == 0 || cell.CPU.Cores == nil || *cell.CPU.Cores <= 0 || cell.CPU.Periods == nil || *cell.CPU.Periods == 0 {
+			t.Errorf("cell %s: %d requests, CPU %+v; want figures", cell.Service, cell.Requests, cell.CPU)
 		}
 	}
 	if !strings.Contains(c.err.String(), "[1/2] go procs=") {
@@ -240,6 +246,13 @@ func TestARunThatIsInterrupted(t *testing.T) {
 	c.Process.Signal(os.Interrupt)
 	c.ends(t, 130)
 	l.trials(t, "record")
+	r, err := record.Open(filepath.Join(l.dir, "record"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.Trials); n == 0 || r.Trials[n-1].Outcome != record.Interrupted {
+		t.Errorf("trials %+v; want that the last one was interrupted", r.Trials)
+	}
 	l.empty(t, 10*time.Second)
 }
 

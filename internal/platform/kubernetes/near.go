@@ -27,7 +27,7 @@ type nodeAgents struct {
 // nodeAgent is that of one node. It dials again whenever its stream has ended.
 type nodeAgent struct {
 	mu      sync.Mutex
-	client  *node.Client // nil while it is not there
+	client  *node.Client // nil before it first dials in; after its end until it dials again
 	came    chan struct{}
 	watched map[*watching]bool
 }
