@@ -207,11 +207,19 @@ func TestNoiseTellsWhoElseTookCPU(t *testing.T) {
 	stolen := func(steal, foreign float64) *signals.Frame {
 		return &signals.Frame{Phase: signals.Measure, Start: 0, End: 1e9, Host: &signals.Host{CPUs: 2, Foreign: foreign, Steal: steal, Idle: 1}}
 	}
+	node := func(name string, foreign, idle, steal float64) *signals.Frame {
+		return &signals.Frame{Phase: signals.Measure, Start: 0, End: 1e9, Machine: name, Host: &signals.Host{CPUs: 2, Foreign: foreign, Idle: idle, Steal: steal}}
+	}
 	for _, c := range []struct {
 		name   string
 		frames []*signals.Frame
 		want   string
 	}{
+		{"a node that others use, where there is room", []*signals.Frame{node("n1", 0.8, 0.5, 0)}, ""},
+		{"a node that others fill, beside one that is idle", []*signals.Frame{node("n1", 0.8, 0.1, 0), node("n2", 0, 2, 0)},
+			"other processes used 0.80 cores of the node n1"},
+		{"each node has its own", []*signals.Frame{node("n2", 0.5, 0, 0), node("n1", 0, 1, 0.4)},
+			"the hypervisor took 0.40 cores of the node n1 and other processes used 0.50 cores of the node n2"},
 		{"quiet", []*signals.Frame{frame(signals.Measure, 0.05, 2)}, ""},
 		{"a busy neighbour", []*signals.Frame{frame(signals.Measure, 0.3, 2), frame(signals.Measure, 0.3, 2)}, "other processes used 0.30 cores"},
 		{"busy for a moment only", []*signals.Frame{frame(signals.Measure, 0.5, 2), frame(signals.Measure, 0, 2), frame(signals.Measure, 0, 2)}, ""},

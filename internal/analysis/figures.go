@@ -171,10 +171,8 @@ func generatorOf(t *tally, limited bool) GeneratorSummary {
 }
 
 func hostOf(n *Noise) HostSummary {
-	if n.hostSeconds == 0 {
-		return HostSummary{}
-	}
-	return HostSummary{IdleCores: ptr(n.idle / n.hostSeconds), ForeignCores: ptr(n.foreign / n.hostSeconds), StealCores: ptr(n.steal / n.hostSeconds)}
+	m := n.machines
+	return HostSummary{IdleCores: m.total((*machineSums).idleCores), ForeignCores: m.total((*machineSums).foreignCores), StealCores: m.total((*machineSums).stealCores)}
 }
 
 // peakTogether is the highest memory of all replicas at one time. The kernel

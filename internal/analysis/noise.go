@@ -12,11 +12,7 @@ import (
 // Noise adds up, over the measured frames of a trial, what does not come from
 // the service.
 type Noise struct {
-	hostSeconds    float64 // covered by host halves
-	foreign        float64 // core seconds
-	idle           float64
-	steal          float64
-	cpus           int
+	machines       machines
 	clientSeconds  float64 // covered by client halves, summed over agents
 	runWait        float64
 	runWaitKnown   bool
@@ -34,11 +30,7 @@ func (n *Noise) Add(f *signals.Frame) {
 	s := f.Seconds()
 	switch {
 	case f.Host != nil:
-		n.hostSeconds += s
-		n.foreign += f.Host.Foreign * s
-		n.idle += f.Host.Idle * s
-		n.steal += f.Host.Steal * s
-		n.cpus = f.Host.CPUs
+		n.machine(f.Machine, machineSums{seconds: s, foreign: f.Host.Foreign * s, idle: f.Host.Idle * s, steal: f.Host.Steal * s, cpus: f.Host.CPUs})
 	case f.Client != nil:
 		n.clientSeconds += s
 		if f.Client.RunWait != nil {
@@ -55,6 +47,13 @@ func (n *Noise) Add(f *signals.Frame) {
 	}
 }
 
+func (n *Noise) machine(name string, sums machineSums) {
+	if n.machines == nil {
+		n.machines = machines{}
+	}
+	n.machines.add(name, sums)
+}
+
 func (n *Noise) histograms() {
 	if n.lag == nil {
 		n.lag, n.latency = signals.NewHistogram(), signals.NewHistogram()
@@ -63,11 +62,9 @@ func (n *Noise) histograms() {
 
 // Merge adds what another has seen.
 func (n *Noise) Merge(o *Noise) {
-	n.hostSeconds += o.hostSeconds
-	n.foreign += o.foreign
-	n.idle += o.idle
-	n.steal += o.steal
-	n.cpus = max(n.cpus, o.cpus)
+	for name, sums := range o.machines {
+		n.machine(name, *sums)
+	}
 	n.clientSeconds += o.clientSeconds
 	n.runWait += o.runWait
 	n.runWaitKnown = n.runWaitKnown || o.runWaitKnown
@@ -78,15 +75,12 @@ func (n *Noise) Merge(o *Noise) {
 	n.latency.Merge(o.latency)
 }
 
-// disturbers is who else took much CPU: others of this host, or of the one below.
+// disturbers is who else took much CPU: others of a host, or of the one below.
 func (n *Noise) disturbers() (by search.Disturber) {
-	if n.hostSeconds == 0 {
-		return 0
-	}
-	if signals.Busy(n.foreign/n.hostSeconds, n.cpus) {
+	if n.machines.any((*machineSums).crowded) {
 		by |= search.Neighbour
 	}
-	if signals.Busy(n.steal/n.hostSeconds, n.cpus) {
+	if n.machines.any((*machineSums).robbed) {
 		by |= search.Hypervisor
 	}
 	return by
@@ -94,13 +88,14 @@ func (n *Noise) disturbers() (by search.Disturber) {
 
 // others words who else took CPU, and how much; "": nobody did.
 func (n *Noise) others() string {
-	by := n.disturbers()
 	var who []string
-	if by&search.Neighbour != 0 {
-		who = append(who, fmt.Sprintf("other processes used %.2f cores", n.foreign/n.hostSeconds))
-	}
-	if by&search.Hypervisor != 0 {
-		who = append(who, fmt.Sprintf("the hypervisor took %.2f cores", n.steal/n.hostSeconds))
+	for _, m := range n.machines.each() {
+		if m.crowded() {
+			who = append(who, fmt.Sprintf("other processes used %.2f cores%s", m.foreignCores(), m.on()))
+		}
+		if m.robbed() {
+			who = append(who, fmt.Sprintf("the hypervisor took %.2f cores%s", m.stealCores(), m.on()))
+		}
 	}
 	return strings.Join(who, " and ")
 }
@@ -143,13 +138,11 @@ func (n *Noise) Limited() bool {
 
 // stolen reports whether the hypervisor took CPU that shows, be it too little to
 // disturb: a flag.
-func (n *Noise) stolen() bool { return n.hostSeconds > 0 && signals.Stolen(n.steal/n.hostSeconds) }
+func (n *Noise) stolen() bool { return n.machines.any((*machineSums).stolen) }
 
 // lowIdle is little room for anything else: a flag, not a disturbance, since a
 // service without a limit uses what there is.
-func (n *Noise) lowIdle() bool {
-	return n.hostSeconds > 0 && signals.Full(n.idle/n.hostSeconds, n.cpus)
-}
+func (n *Noise) lowIdle() bool { return n.machines.any((*machineSums).full) }
 
 // flags are the warnings that it gives, as words.
 func (n *Noise) flags() []string {

@@ -190,10 +190,11 @@ func (o *Observed) limited() string {
 	if share := o.tally.server.throttledShare(); share != nil && *share >= throttledLittle {
 		return ""
 	}
+	fullest := n.machines.fullest()
 	switch waited := !o.open && n.waited(); {
 	case lagged:
 		return ByGenerator
-	case n.hostSeconds > 0 && n.idle/n.hostSeconds < fullHost*float64(max(n.cpus, 1)):
+	case fullest != nil && fullest.idleShare() < fullHost:
 		return ByHost
 	case waited && n.lowIdle(): // for the service, it may be
 		return ByHost
@@ -207,7 +208,8 @@ func (o *Observed) limited() string {
 func (o *Observed) weakness(by string) string {
 	n := &o.tally.noise
 	if by == ByHost {
-		return fmt.Sprintf("%.2f cores of %d were idle", n.idle/n.hostSeconds, n.cpus)
+		m := n.machines.fullest()
+		return fmt.Sprintf("%.2f cores of %d were idle%s", m.idleCores(), m.cpus, m.on())
 	}
 	if n.agentThrottled() {
 		return n.throttledText()

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -31,7 +32,7 @@ type moment struct {
 	rate       float64
 	memory     *int64
 	frames     *tally
-	host       *signals.Host
+	hosts      map[string]*signals.Host // by machine
 }
 
 func newSeriesBuilder(trial int, plan *experiment.Cell, began int64) *seriesBuilder {
@@ -56,7 +57,7 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 	case f.Waits != nil, f.Scale != nil:
 		m.frames.add(asMeasured(f), b.plan.Service.Name)
 	case f.Host != nil:
-		m.host = f.Host
+		m.hosts[f.Machine] = f.Host
 	}
 	for len(b.open) > 0 && f.Start-b.open[0].end > int64(lateBy) {
 		b.close()
@@ -77,7 +78,7 @@ func (b *seriesBuilder) moment(f *signals.Frame) *moment {
 			return m
 		}
 	}
-	m := &moment{start: f.Start, end: f.End, phase: f.Phase, frames: newTally()}
+	m := &moment{start: f.Start, end: f.End, phase: f.Phase, frames: newTally(), hosts: map[string]*signals.Host{}}
 	i, _ := slices.BinarySearchFunc(b.open, m, func(a, b *moment) int { return int(a.start - b.start) })
 	b.open = slices.Insert(b.open, i, m)
 	return m
@@ -127,8 +128,8 @@ func (b *seriesBuilder) point(m *moment) Point {
 		p.ThrottledMS = ptr(*t.server.throttled * 1000 / float64(*t.server.throttledPeriods))
 	}
 	p.Memory, p.MemoryLimit = float(m.memory), float(t.server.memoryLimit)
-	if m.host != nil {
-		p.Idle, p.Foreign = &m.host.Idle, &m.host.Foreign
+	for _, name := range slices.Sorted(maps.Keys(m.hosts)) {
+		p.Idle, p.Foreign = signals.Plus(p.Idle, &m.hosts[name].Idle), signals.Plus(p.Foreign, &m.hosts[name].Foreign)
 	}
 	if w := t.waits.summary(); w != nil {
 		p.WaitP50, p.WaitP99, p.WaitMean = w.P50, w.P99, &w.Mean

@@ -183,6 +183,8 @@ type GeneratorSummary struct {
 	Limited        bool     `json:"limited"`               // its figures are lower bounds
 }
 
+// HostSummary is what the machines that the services ran on did on average, added
+// up where they were several.
 type HostSummary struct {
 	IdleCores    *float64 `json:"idle_cores"`
 	ForeignCores *float64 `json:"foreign_cores"`

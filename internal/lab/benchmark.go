@@ -113,7 +113,7 @@ func (t *trial) observe(ctx context.Context, cancel context.CancelFunc, ended <-
 		case <-ctx.Done():
 		}
 	})
-	all.Go(func() { t.sampler(begin, func(f *signals.Frame) { sights <- sight{frame: f} }).run(over) })
+	all.Go(func() { t.sampler(begin, func(s sight) { sights <- s }).run(over) })
 	watcher := t.watcher(func(w *signals.Window) {
 		if w.Kind != signals.Down { // its end is no breakdown
 			sights <- sight{window: w}

@@ -2,13 +2,11 @@ package lab
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -29,7 +27,7 @@ type finder struct {
 	now    func() time.Time
 
 	clients []int            // by agent: the last interval that was seen, -1: none
-	host    int              // likewise
+	read    int              // the last interval of which the sampler has read all
 	under   []int64          // by agent: requests under way at the end of that interval
 	pending []*signals.Frame // of intervals that not all was seen of
 	done    int              // the last interval that all were seen of
@@ -54,27 +52,32 @@ const (
 
 func newFinder(e *experiment.Experiment, c *experiment.Cell, trial int) *finder {
 	f := &finder{exp: e, cell: c, trial: trial, machine: search.New(analysis.SearchConfig(e, c)), now: time.Now,
-		clients: make([]int, c.Load.Agents), under: make([]int64, c.Load.Agents), host: -1, done: -1,
+		clients: make([]int, c.Load.Agents), under: make([]int64, c.Load.Agents), read: -1, done: -1,
 		load: c.Load.Target().Value}
 	for i := range f.clients {
 		f.clients[i] = -1
-	}
-	if _, err := meter.ReadHost(); err != nil { // there will be no host's half to wait for
-		f.host = math.MaxInt
 	}
 	return f
 }
 
 // frame takes a frame of the trial and reports whether the search has ended.
 func (f *finder) frame(fr *signals.Frame) (ended bool, err error) {
-	switch {
-	case fr.Client != nil:
+	if fr.Client != nil {
 		f.clients[*fr.Agent], f.under[*fr.Agent] = fr.Seq, fr.Client.InFlight+fr.Client.Waiting
-	case fr.Host != nil:
-		f.host = fr.Seq
 	}
 	f.pending = append(f.pending, fr)
-	whole := f.host
+	return f.goOn()
+}
+
+// sampled takes that all frames of an interval have come that the sampler gives.
+func (f *finder) sampled(seq int) (ended bool, err error) {
+	f.read = seq
+	return f.goOn()
+}
+
+// goOn acts at the ends of the intervals that all was seen of by now.
+func (f *finder) goOn() (ended bool, err error) {
+	whole := f.read
 	for _, seq := range f.clients {
 		whole = min(whole, seq)
 	}

@@ -80,6 +80,13 @@ func (w *ward) run(t *testing.T) bool {
 				return true
 			}
 		}
+		ended, err := w.finder.sampled(seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended {
+			return true
+		}
 	}
 	return false
 }

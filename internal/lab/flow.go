@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
@@ -15,9 +14,10 @@ import (
 
 // sight is one thing that was seen; exactly one field is set.
 type sight struct {
-	frame  *signals.Frame
-	window *signals.Window
-	lost   *loss
+	frame   *signals.Frame
+	window  *signals.Window
+	lost    *loss
+	sampled *int // all that the sampler reads of an interval has been seen: its number
 }
 
 // load runs the traffic to its end, or to ctx's. The first error is a failure
@@ -46,7 +46,7 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 		})
 	}
 	others.Go(func() { agents.Wait(); over() })
-	others.Go(func() { t.sampler(begin, see).run(loadEnd(&agents)) })
+	others.Go(func() { t.sampler(begin, func(s sight) { sights <- s }).run(loadEnd(&agents)) })
 	others.Go(func() { failures.add(t.act(loaded, begin)) })
 	others.Go(func() { t.followScale(loaded) })
 	for _, s := range t.scrapers(begin, see) {
@@ -169,17 +169,23 @@ func (t *trial) keep(s sight) error {
 		return t.writer.Window(s.window)
 	case s.lost != nil:
 		return t.lose(*s.lost)
-	}
-	f := s.frame
-	t.noise.Add(f)
-	t.show.frame(f, t.cell.Service.Name)
-	if err := t.writer.Frame(f); err != nil {
-		return err
+	case s.sampled != nil:
+		t.show.say()
+	default:
+		t.noise.Add(s.frame)
+		t.show.frame(s.frame, t.cell.Service.Name)
+		if err := t.writer.Frame(s.frame); err != nil {
+			return err
+		}
 	}
 	if t.finder == nil {
 		return nil
 	}
-	ended, err := t.finder.frame(f)
+	find := func() (bool, error) { return t.finder.frame(s.frame) }
+	if s.sampled != nil {
+		find = func() (bool, error) { return t.finder.sampled(*s.sampled) }
+	}
+	ended, err := find()
 	if ended {
 		t.searched()
 	}
@@ -216,7 +222,7 @@ func (t *trial) watch(of string, r role, replicas []platform.Replica) {
 		if replica == nil {
 			continue
 		}
-		s := &source{of: of, index: i, role: r, read: replica.Counters}
+		s := newSource(of, i, r, replica)
 		if c, err := s.read(); err == nil {
 			s.last, s.known = c, true
 		}
@@ -224,17 +230,18 @@ func (t *trial) watch(of string, r role, replicas []platform.Replica) {
 	}
 }
 
-func (t *trial) sampler(begin time.Time, out func(*signals.Frame)) *sampler {
-	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, scale: t.newScale(), out: out, cut: cut(t.exp, t.cell), blind: t.lab.Blind}
+func (t *trial) sampler(begin time.Time, see func(sight)) *sampler {
+	machines, _ := t.lab.Platform.(platform.Machines)
+	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, scale: t.newScale(),
+		out:     func(f *signals.Frame) { see(sight{frame: f}) },
+		sampled: func(seq int) { see(sight{sampled: &seq}) },
+		cut:     cut(t.exp, t.cell), blind: t.lab.Blind, machines: machines}
 }
 
 // newFinder lets a search set the load of all agents. One that cannot be told has
 // ended; that of the only one is a failure of the trial.
 func (t *trial) newFinder(failures *failures) *finder {
 	f := newFinder(t.exp, t.cell, t.number)
-	if t.lab.Blind { // there will be no host's half to wait for
-		f.host = math.MaxInt
-	}
 	f.write = func(s signals.SearchStep) error { return t.writer.Step(&s) }
 	f.tell = t.show.searching
 	f.change = func(load float64, drop bool) {

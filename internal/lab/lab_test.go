@@ -8,9 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 func plan(trials ...experiment.Trial) []experiment.Trial { return trials }
@@ -66,17 +64,6 @@ func TestQueueGivesUpACellThatFailsTwice(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff(map[int]int{0: 2, 1: 4}, ran); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestHostHalfCallsForeignWhatNobodyHereUsed(t *testing.T) {
-	t0 := time.Unix(100, 0)
-	before := meter.HostTimes{At: t0, CPUs: 2, Idle: 10}
-	after := meter.HostTimes{At: t0.Add(2 * time.Second), CPUs: 2, Idle: 11, Steal: 0.2} // 2.8 s busy of 4
-	got := hostHalf(before, after, [roleAgent + 1]float64{roleService: 1.6, roleAgent: 0.4}, 0.2)
-	want := &signals.Host{CPUs: 2, Idle: 0.5, Steal: 0.1, Busy: 1.4, Services: 0.8, Agents: 0.2, Lab: 0.1, Foreign: 0.3}
-	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })); d != "" {
 		t.Error(d)
 	}
 }

@@ -54,7 +54,6 @@ type teller struct {
 	answers, seconds float64
 	agents           map[int]bool
 	latency          *signals.Histogram
-	blind            bool // there is no host's half
 	periods          *int64
 	throttled        *int64
 }
@@ -67,7 +66,6 @@ func (l *Lab) progress(a attempt, number int, q *queue, p *pace) *teller {
 		left:    func(sofar time.Duration) time.Duration { return p.left(a.Cell, sofar, q.waiting) },
 		began:   time.Now(),
 		agents:  map[int]bool{},
-		blind:   l.Blind,
 		latency: signals.NewHistogram(),
 	}
 }
@@ -85,8 +83,7 @@ func (t *teller) searching(s search.Step) {
 	t.latency.Reset()
 }
 
-// frame takes a frame into the figures; they are told with the host's half,
-// the last of an interval.
+// frame takes a frame into the figures.
 func (t *teller) frame(f *signals.Frame, service string) {
 	t.told.Stage = Stage(f.Phase)
 	if f.Phase != signals.Warmup {
@@ -97,9 +94,6 @@ func (t *teller) frame(f *signals.Frame, service string) {
 			t.periods = signals.Plus(t.periods, f.Server.Periods)
 			t.throttled = signals.Plus(t.throttled, f.Server.ThrottledPeriods)
 		}
-	}
-	if f.Host != nil || t.blind && f.Client != nil {
-		t.say()
 	}
 }
 

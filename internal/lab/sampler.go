@@ -3,6 +3,7 @@ package lab
 import (
 	"time"
 
+	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -18,17 +19,20 @@ type sampler struct {
 	host        *meter.HostTimes // nil where the system does not tell
 	own         float64
 	out         func(*signals.Frame)
-	blind       bool // the host's half is left out
+	blind       bool              // what this machine does is left out
+	machines    platform.Machines // nil: no others are seen
+	sampled     func(seq int)     // called when all of an interval was read
 }
 
 // source is one thing with counters.
 type source struct {
-	of    string
-	index int
-	role  role
-	read  func() (signals.Counters, error)
-	last  signals.Counters
-	known bool
+	of      string
+	index   int
+	machine string // that it runs on, where that is known
+	role    role
+	read    func() (signals.Counters, error)
+	last    signals.Counters
+	known   bool
 }
 
 type role int
@@ -38,6 +42,20 @@ const (
 	roleDependency
 	roleAgent
 )
+
+// of is where a role's CPU time is counted.
+func (r role) of(u *meter.Used) *float64 {
+	return map[role]*float64{roleService: &u.Services, roleDependency: &u.Dependencies, roleAgent: &u.Agents}[r]
+}
+
+// newSource is of a replica.
+func newSource(of string, index int, r role, replica platform.Replica) *source {
+	s := &source{of: of, index: index, role: r, read: replica.Counters}
+	if placed, ok := replica.(platform.Placed); ok {
+		s.machine = placed.Machine()
+	}
+	return s
+}
 
 // run samples until stop is closed, which ends the interval under way.
 func (s *sampler) run(stop <-chan struct{}) {
@@ -75,14 +93,19 @@ func (s *sampler) first() {
 		}
 		src.last, src.known = c, true
 	}
+	if s.machines != nil {
+		s.machines.Machines() // what they did before is nobody's
+	}
 	if h, err := meter.ReadHost(); err == nil && !s.blind {
 		s.host = &h
 	}
 	s.own = ownCPU()
 }
 
+// sample reads all that an interval had.
 func (s *sampler) sample(seq int, phase signals.Phase) {
-	var used [roleAgent + 1]float64 // CPU seconds by role
+	defer s.sampled(seq)
+	var used meter.Used
 	frame := func(from, to time.Time) *signals.Frame {
 		return &signals.Frame{Trial: s.trial, Cell: s.cell, Seq: seq, Start: from.UnixNano(), End: to.UnixNano(), Phase: phase}
 	}
@@ -101,44 +124,38 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 		if src.known {
 			half := signals.Between(src.last, c)
 			if half.CPU != nil {
-				used[src.role] += *half.CPU
+				*src.role.of(&used) += *half.CPU
 			}
 			if src.role != roleAgent { // an agent's own frames hold what it used
 				f := frame(src.last.At, c.At)
-				f.Of, f.Index, f.Server = src.of, src.index, &half
+				f.Of, f.Index, f.Machine, f.Server = src.of, src.index, src.machine, &half
 				s.out(f)
 			}
 		}
 		src.last, src.known = c, true
 	}
-	own := ownCPU()
+	if s.machines != nil {
+		for _, m := range s.machines.Machines() {
+			f := frame(m.Start, m.End)
+			f.Machine, f.Host = m.Name, &m.Host
+			s.out(f)
+		}
+	}
 	if s.blind {
 		return
 	}
+	own := ownCPU()
+	used.Lab = own - s.own
+	s.own = own
 	now, err := meter.ReadHost()
-	if err == nil && s.host != nil {
+	if err != nil {
+		return
+	}
+	if s.host != nil {
 		f := frame(s.host.At, now.At)
-		f.Host = hostHalf(*s.host, now, used, own-s.own)
+		half := meter.HostHalf(*s.host, now, used)
+		f.Host = &half
 		s.out(f)
 	}
-	s.own = own
-	if err == nil {
-		s.host = &now
-	}
-}
-
-// hostHalf divides the host's CPU time. What nobody here used is foreign; the
-// host's clock ticks in 10 ms, so it is never less than nothing but by error.
-func hostHalf(before, after meter.HostTimes, used [roleAgent + 1]float64, own float64) *signals.Host {
-	s := after.At.Sub(before.At).Seconds()
-	if s <= 0 {
-		s = 1e-9
-	}
-	h := &signals.Host{
-		CPUs: after.CPUs, Idle: max(0, after.Idle-before.Idle) / s, Steal: max(0, after.Steal-before.Steal) / s,
-		Services: used[roleService] / s, Dependencies: used[roleDependency] / s, Agents: used[roleAgent] / s, Lab: own / s,
-	}
-	h.Busy = max(0, float64(h.CPUs)-h.Idle-h.Steal)
-	h.Foreign = max(0, h.Busy-h.Services-h.Dependencies-h.Agents-h.Lab)
-	return h
+	s.host = &now
 }

@@ -73,7 +73,7 @@ func (s *sampler) rescale() {
 		at := slices.IndexFunc(s.sources, func(src *source) bool { return src.role == roleService && src.index == i })
 		switch {
 		case r != nil && at < 0:
-			s.sources = append(s.sources, &source{of: s.scale.of, index: i, role: roleService, read: r.Counters})
+			s.sources = append(s.sources, newSource(s.scale.of, i, roleService, r))
 		case r == nil && at >= 0:
 			s.sources = slices.Delete(slices.Clone(s.sources), at, at+1)
 		}

@@ -82,7 +82,7 @@ func TestTheSamplerFollowsTheReplicas(t *testing.T) {
 		tr := &trial{number: 3, cell: &experiment.Cell{Service: experiment.Service{Name: "go"}}, services: unit}
 		tr.watch("go", roleService, replicas(unit))
 		var got []string
-		s := &sampler{trial: 3, sources: tr.sources, scale: tr.newScale(), blind: true, out: func(f *signals.Frame) {
+		s := &sampler{trial: 3, sources: tr.sources, scale: tr.newScale(), blind: true, sampled: func(int) {}, out: func(f *signals.Frame) {
 			switch {
 			case f.Scale != nil:
 				got = append(got, fmt.Sprintf("%d: %d replicas for %v", f.Seq, f.Scale.Replicas, time.Duration(f.End-f.Start)))

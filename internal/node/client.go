@@ -35,7 +35,15 @@ type Client struct {
 	err     error // why it ended
 	last    int64 // id of the last Watched
 	watched map[int64]*Watched
-	host    newest[meter.HostTimes]
+	host    newest[Reading]
+}
+
+// Reading is what a node agent reads at one moment: the node's CPU times, and by
+// the ids of the containers that it watches what each had used by then, in CPU
+// seconds since it began.
+type Reading struct {
+	meter.HostTimes
+	Used map[string]float64
 }
 
 // newest is the last one that came, until it is given.
@@ -68,8 +76,7 @@ func (c *Client) take(e *Event) error {
 	case e.Error != "":
 		return fmt.Errorf("it gave up: %s", e.Error)
 	case e.Host != nil:
-		at := time.Unix(0, e.Host.At).Add(-c.offset)
-		c.host.put(meter.HostTimes{At: at, CPUs: e.Host.CPUs, Idle: e.Host.Idle, Steal: e.Host.Steal})
+		c.host.put(c.reading(e.Host))
 	case e.Counters != nil:
 		if w := c.watched[e.Counters.ID]; w != nil { // else it was closed meanwhile
 			w.counters.put(e.Counters.signals(c.offset))
@@ -85,6 +92,19 @@ func (c *Client) take(e *Event) error {
 		}
 	}
 	return nil
+}
+
+// reading joins the node's times to what its containers have used: their counters
+// have come just before.
+func (c *Client) reading(h *Host) Reading {
+	r := Reading{Used: make(map[string]float64, len(c.watched)),
+		HostTimes: meter.HostTimes{At: time.Unix(0, h.At).Add(-c.offset), CPUs: h.CPUs, Idle: h.Idle, Steal: h.Steal}}
+	for _, w := range c.watched {
+		if cpu := w.counters.value.CPU; cpu != nil {
+			r.Used[w.watch.Container] = *cpu
+		}
+	}
+	return r
 }
 
 // end ends the client: nothing comes any more.
@@ -125,18 +145,18 @@ func (c *Client) Interval(every time.Duration) {
 	c.send(&Command{Interval: &Every{Nanoseconds: int64(every)}})
 }
 
-// Host gives the newest CPU times of the node. The error is [ErrNoNewer] where
-// they were already given, or why the stream has ended.
-func (c *Client) Host() (meter.HostTimes, error) {
+// Host gives the newest reading of the node. The error is [ErrNoNewer] where it
+// was already given, or why the stream has ended.
+func (c *Client) Host() (Reading, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t, fresh := c.host.take(); fresh {
-		return t, nil
+	if r, fresh := c.host.take(); fresh {
+		return r, nil
 	}
 	if c.err != nil {
-		return meter.HostTimes{}, c.err
+		return Reading{}, c.err
 	}
-	return meter.HostTimes{}, ErrNoNewer
+	return Reading{}, ErrNoNewer
 }
 
 // send sends a command. An error ends the client, which tells it.
@@ -175,15 +195,31 @@ type Watched struct {
 // period; a quota of 0 is no limit. What the container's group says on the node
 // goes before that, so that a limit which is changed need not be told.
 func (c *Client) Watch(container, podUID string, quota, period time.Duration) *Watched {
+	return c.begin(Watch{Container: ContainerID(container), Pod: podUID, Quota: int64(quota), Period: int64(period)})
+}
+
+// Count likewise has a container's counters read, without its windows: for those
+// of which it is enough to know what they use.
+func (c *Client) Count(container, podUID string) *Watched {
+	return c.begin(Watch{Container: ContainerID(container), Pod: podUID, Plain: true})
+}
+
+// ContainerID is the id of a container without the runtime's name before it.
+func ContainerID(container string) string {
 	if _, id, ok := strings.Cut(container, "://"); ok {
-		container = id
+		return id
 	}
+	return container
+}
+
+func (c *Client) begin(what Watch) *Watched {
 	c.mu.Lock()
 	c.last++
-	w := &Watched{client: c, watch: Watch{ID: c.last, Container: container, Pod: podUID, Quota: int64(quota), Period: int64(period)}}
-	c.watched[w.watch.ID] = w
+	what.ID = c.last
+	w := &Watched{client: c, watch: what}
+	c.watched[what.ID] = w
 	c.mu.Unlock()
-	c.send(&Command{Watch: &w.watch})
+	c.send(&Command{Watch: &what})
 	return w
 }
 
@@ -202,12 +238,13 @@ func (w *Watched) take(ended []Window) {
 func (w *Watched) Counters() (signals.Counters, error) {
 	w.client.mu.Lock()
 	defer w.client.mu.Unlock()
+	if w.closed {
+		return signals.Counters{}, fmt.Errorf("container %s is watched no more: %w", short(w.watch.Container), os.ErrClosed)
+	}
 	if c, fresh := w.counters.take(); fresh {
 		return c, nil
 	}
 	switch {
-	case w.closed:
-		return signals.Counters{}, fmt.Errorf("container %s is watched no more: %w", short(w.watch.Container), os.ErrClosed)
 	case w.client.err != nil:
 		return signals.Counters{}, w.client.err
 	case w.missing != "":

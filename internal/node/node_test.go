@@ -134,6 +134,35 @@ func TestTheNodesTimesCome(t *testing.T) {
 	})
 }
 
+// With the node's times comes what its containers have used by then, so that what
+// is left is others'.
+func TestAReadingHasWhatEachContainerUsed(t *testing.T) {
+	f, c := newContainer(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, f)
+		synctest.Wait()
+		if first, err := s.Host(); err != nil || len(first.Used) != 0 {
+			t.Fatalf("before anything is watched: %+v, %v", first, err)
+		}
+		w := s.Count("containerd://"+id, uid)
+		s.Count(other, uid) // which is not there
+		time.Sleep(500*ms + 1)
+		c.put("cpu.stat", "usage_usec 750000\nuser_usec 0\nsystem_usec 0\nnr_periods 9\nnr_throttled 5\nthrottled_usec 400000\nnr_bursts 0\nburst_usec 0\n")
+		time.Sleep(500 * ms)
+		synctest.Wait()
+		got, err := s.Host()
+		if d := cmp.Diff(map[string]float64{id: 0.75}, got.Used); err != nil || d != "" {
+			t.Errorf("%v\n%s", err, d)
+		}
+		if counters, err := w.Counters(); err != nil || *counters.CPU != 0.75 {
+			t.Errorf("%+v, %v", counters, err)
+		}
+		if windows := w.Windows(); len(windows) != 0 {
+			t.Errorf("one that is only counted has windows: %+v", windows)
+		}
+	})
+}
+
 func TestWindowsComeAsSoonAsTheyEnd(t *testing.T) {
 	f, c := newContainer(t)
 	synctest.Test(t, func(t *testing.T) {

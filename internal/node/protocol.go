@@ -25,8 +25,9 @@ import (
 // A conversation: the conductor sends watch for a container; the agent sends its
 // counters at once and then once an interval, and windows as soon as they end;
 // or missing, with the reason, and looks again from time to time; until the
-// conductor sends forget, or the stream ends. Times are those of the node's
-// clock.
+// conductor sends forget, or the stream ends. Once an interval the agent sends the
+// node's own times, after the counters of all containers. Times are those of the
+// node's clock.
 type Command struct {
 	Watch    *Watch `json:"watch,omitempty"`
 	Forget   *ID    `json:"forget,omitempty"`
@@ -44,6 +45,9 @@ type Watch struct {
 	Quota  int64 `json:"quota_ns"`
 	Period int64 `json:"period_ns"`      // 0: the kernel's own 100 ms
 	CPUs   int   `json:"cpus,omitempty"` // that it can run on at once; 0: all of the node
+	// Plain is that its counters are enough: it is not looked at a hundred times a
+	// second, and gives no windows.
+	Plain bool `json:"plain,omitempty"`
 }
 
 // ID is the number of a container that was asked for by Watch.

@@ -69,9 +69,9 @@ func watch(ctx context.Context, commands <-chan *Command, finder *Finder, say fu
 	}
 }
 
-// tick reads everything once.
+// tick reads everything once, the node last: who gets its times has all that was
+// used by then.
 func (w *watcher) tick() {
-	w.host()
 	for _, one := range w.all {
 		switch {
 		case one.meter != nil:
@@ -80,6 +80,7 @@ func (w *watcher) tick() {
 			w.look(one)
 		}
 	}
+	w.host()
 }
 
 // host tells the node's CPU times. Where they cannot be read the conductor hears
@@ -98,7 +99,7 @@ func (w *watcher) look(one *watched) {
 	if err == nil {
 		one.meter, err = meter.New(group, experiment.Limits{})
 	}
-	if err == nil {
+	if err == nil && !one.Plain {
 		pulser, err = meter.NewPulser(group)
 	}
 	if err != nil {
@@ -111,7 +112,9 @@ func (w *watcher) look(one *watched) {
 		one.limit.cpus = w.cpus
 	}
 	one.limit.take(group.OwnCPULimit())
-	w.pulses.add(one.ID, pulser, one.limit)
+	if pulser != nil {
+		w.pulses.add(one.ID, pulser, one.limit)
+	}
 	w.read(one)
 }
 

@@ -132,6 +132,26 @@ type Seer interface {
 	SeesWindows() bool
 }
 
+// Machines is a Platform whose units run on other machines than the lab, and that
+// may see what those do.
+type Machines interface {
+	// Machines gives what each machine that runs a unit did since the last call; none
+	// where that is not seen, or nothing new has come. One caller at a time.
+	Machines() []Machine
+}
+
+// Machine is what one did over a time, by the lab's clock.
+type Machine struct {
+	Name       string
+	Start, End time.Time
+	Host       signals.Host
+}
+
+// Placed is a Replica on a machine that Machines tells of.
+type Placed interface {
+	Machine() string // its name
+}
+
 // Windowed is a Replica whose windows are seen by somebody near it.
 type Windowed interface {
 	// Windows gives those that have ended since the last call, with their times on

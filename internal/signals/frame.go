@@ -27,6 +27,9 @@ type Frame struct {
 	Agent *int   `json:"agent,omitempty"`   // index of the agent, for a client half
 	Of    string `json:"of,omitempty"`      // service or dependency, for a server half
 	Index int    `json:"replica,omitempty"` // index of the replica, for a server half
+	// Machine is the node that a host half is of, or that the replica of a server
+	// half runs on; "" on one machine.
+	Machine string `json:"machine,omitempty"`
 
 	Client *Client `json:"client,omitempty"`
 	Server *Server `json:"server,omitempty"`

@@ -12,6 +12,7 @@ package causes
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -46,7 +47,8 @@ type Builder struct {
 	waits    map[place][]*signals.Frame
 	failing  map[place][]stretch // frames in which a replica was killed or down
 	trials   map[int]*trial
-	replicas int // how many there are, as far as was seen
+	on       map[place]string // the machine that a replica runs on, where that is known
+	replicas int              // how many there are, as far as was seen
 
 	latency, own *signals.Histogram // of the measured frames; own is done - sent
 }
@@ -60,8 +62,8 @@ type trial struct {
 	measured int64 // start of its first measured frame
 	measures bool  // whether it has one
 	counted  []counted
-	busy     []busy // frames in which the agents waited for a CPU
-	hosts    []hosted
+	busy     []busy              // frames in which the agents waited for a CPU
+	hosts    map[string][]hosted // by machine; "" is the agents' too
 	medians  []median
 }
 
@@ -78,6 +80,7 @@ func New(service string, period time.Duration) *Builder {
 		waits:   map[place][]*signals.Frame{},
 		failing: map[place][]stretch{},
 		trials:  map[int]*trial{},
+		on:      map[place]string{},
 		latency: signals.NewHistogram(),
 		own:     signals.NewHistogram(),
 	}
@@ -113,10 +116,13 @@ func (b *Builder) Frame(f *signals.Frame) {
 	case f.Client != nil:
 		b.client(t, f)
 	case f.Host != nil:
-		t.hosts = append(t.hosts, hosted{stretch{f.Start, f.End}, f.Host})
+		t.hosts[f.Machine] = append(t.hosts[f.Machine], hosted{stretch{f.Start, f.End}, f.Host})
 	case f.Of != b.service:
 	case f.Server != nil:
 		b.replicas = max(b.replicas, f.Index+1)
+		if f.Machine != "" {
+			b.on[at] = f.Machine
+		}
 		if failed(f) {
 			b.failing[at] = append(b.failing[at], stretch{f.Start, f.End})
 		}
@@ -128,7 +134,7 @@ func (b *Builder) Frame(f *signals.Frame) {
 func (b *Builder) trial(number int) *trial {
 	t := b.trials[number]
 	if t == nil {
-		t = &trial{first: math.MaxInt64, measured: math.MaxInt64}
+		t = &trial{first: math.MaxInt64, measured: math.MaxInt64, hosts: map[string][]hosted{}}
 		b.trials[number] = t
 	}
 	return t
@@ -161,6 +167,7 @@ func (b *Builder) Merge(o *Builder) {
 	for at, waits := range o.waits {
 		b.waits[at] = append(b.waits[at], waits...)
 	}
+	maps.Copy(b.on, o.on)
 	for at, failing := range o.failing {
 		b.failing[at] = append(b.failing[at], failing...)
 	}
@@ -169,7 +176,9 @@ func (b *Builder) Merge(o *Builder) {
 		t.first, t.measured = min(t.first, more.first), min(t.measured, more.measured)
 		t.measures = t.measures || more.measures
 		t.counted, t.busy = append(t.counted, more.counted...), append(t.busy, more.busy...)
-		t.hosts = append(t.hosts, more.hosts...)
+		for name, hosts := range more.hosts {
+			t.hosts[name] = append(t.hosts[name], hosts...)
+		}
 		t.medians = append(t.medians, more.medians...)
 	}
 	b.latency.Merge(o.latency)

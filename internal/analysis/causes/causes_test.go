@@ -2,6 +2,7 @@ package causes
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,15 +49,16 @@ func due(start, end float64, n int64) *signals.Frame {
 	return f
 }
 
-func host(start, end float64, h signals.Host) *signals.Frame {
+// host is of a machine, where it is named.
+func host(start, end float64, h signals.Host, machine ...string) *signals.Frame {
 	f := frame(start, end)
-	f.Host = &h
+	f.Host, f.Machine = &h, strings.Join(machine, "")
 	return f
 }
 
-func server(start, end float64, s signals.Server) *signals.Frame {
+func server(start, end float64, s signals.Server, machine ...string) *signals.Frame {
 	f := frame(start, end)
-	f.Of, f.Server = "web", &s
+	f.Of, f.Server, f.Machine = "web", &s, strings.Join(machine, "")
 	return f
 }
 
@@ -176,6 +178,10 @@ func TestDivision(t *testing.T) {
 			[]*signals.Frame{host(0, 1000, full), host(5000, 6000, half)}, shares{rest: 600}},
 		{"the hypervisor had them", []signals.SlowLine{slow(0, 100)}, nil,
 			[]*signals.Frame{host(0, 1000, signals.Host{CPUs: 2, Idle: 0.5, Services: 0.5, Steal: 0.5})}, shares{neighbours: 50, rest: 50}},
+		{"others filled the node that the replica runs on", []signals.SlowLine{slow(0, 100)}, nil,
+			[]*signals.Frame{server(0, 1000, signals.Server{Up: true}, "n1"), host(0, 1000, full, "n1"), host(0, 1000, calm, "n2")}, shares{neighbours: 75, rest: 25}},
+		{"others filled another node", []signals.SlowLine{slow(0, 100)}, nil,
+			[]*signals.Frame{server(0, 1000, signals.Server{Up: true}, "n1"), host(0, 1000, calm, "n1"), host(0, 1000, full, "n2"), lateAgent}, shares{rest: 100}},
 		{"the agent waited for a CPU and was late", []signals.SlowLine{slow(0, 100)}, nil, []*signals.Frame{lateAgent},
 			shares{neighbours: 50, rest: 50}},
 

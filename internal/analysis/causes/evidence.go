@@ -82,6 +82,19 @@ func occupied(hosts []hosted) (all []busy) {
 	return all
 }
 
+// others is when others had the CPUs of a machine, in the order of their times.
+// That agents waited for a CPU tells of the machine that they are on too.
+func (t *trial) others(machine string) []busy {
+	all := occupied(t.hosts[machine])
+	if machine == "" {
+		all = append(all, t.busy...)
+	}
+	slices.SortFunc(all, func(x, y busy) int {
+		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.share, y.share))
+	})
+	return all
+}
+
 // waited tells in which share of a frame an agent waited for a CPU, where it
 // also sent late; 0 is that it did not. In a closed loop nothing is sent late.
 func waited(f *signals.Frame) float64 {

@@ -48,9 +48,6 @@ func (b *Builder) Result(quantile string, threshold, typical time.Duration) *Cau
 func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]float64, threshold, own, typical time.Duration) []*division {
 	t := b.trial(requests[0].Trial)
 	frozen, all := frozen(requests, int64(threshold)), newFlow(t.counted)
-	busy := slices.SortedFunc(slices.Values(slices.Concat(t.busy, occupied(t.hosts))), func(x, y busy) int {
-		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.share, y.share))
-	})
 	due := func(from, to int64) float64 { return all.due(from, to) / float64(max(b.replicas, 1)) }
 
 	var tail []*division
@@ -60,7 +57,7 @@ func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]
 			n++
 		}
 		at := place{requests[0].Trial, requests[0].Replica}
-		here := b.tail(requests[:n], b.ground(at, frozen, busy), due, t, threshold)
+		here := b.tail(requests[:n], b.ground(at, frozen, t.others(b.on[at])), due, t, threshold)
 		calls := newCalls(b.waits[at], callMeans, due)
 		for _, d := range here {
 			d.before(int64(own))

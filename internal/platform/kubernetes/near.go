@@ -30,6 +30,7 @@ type nodeAgent struct {
 	client  *node.Client // nil before it first dials in; after its end until it dials again
 	came    chan struct{}
 	watched map[*watching]bool
+	last    node.Reading // that was given
 }
 
 // Times of node agents.
@@ -61,7 +62,7 @@ func (n *nodeAgents) of(ctx context.Context, name string) (*nodeAgent, error) {
 	if a == nil {
 		a = &nodeAgent{came: make(chan struct{}), watched: map[*watching]bool{}}
 		n.nodes[name] = a
-		go a.run(n.k.running, n.k.options.Agents, name)
+		go a.run(n.k, name)
 	}
 	n.mu.Unlock()
 	patience := time.NewTimer(nearIn)
@@ -106,12 +107,12 @@ func (n *nodeAgents) close() {
 	}
 }
 
-// run takes the node's streams one after the other until ctx ends, and has
-// everything watched on each.
-func (a *nodeAgent) run(ctx context.Context, from Dialled, name string) {
-	first := true
+// run takes the node's streams one after the other until the platform closes, and
+// has everything watched on each.
+func (a *nodeAgent) run(k *kubernetes, name string) {
+	ctx, first := k.running, true
 	for ctx.Err() == nil {
-		stream, offset, err := from.Node(ctx, name)
+		stream, offset, err := k.options.Agents.Node(ctx, name)
 		if err != nil {
 			if !life.Sleep(ctx, time.Second) {
 				return
@@ -131,12 +132,7 @@ func (a *nodeAgent) run(ctx context.Context, from Dialled, name string) {
 			close(a.came)
 			first = false
 		}
-		select {
-		case <-client.Done():
-		case <-ctx.Done():
-			_ = client.Close()
-			return
-		}
+		k.count(client, name)
 	}
 }
 

@@ -82,6 +82,9 @@ func (r *replica) Pulse() (signals.Pulse, error) {
 	return signals.Pulse{At: time.Now(), Up: r.up}, nil
 }
 
+// Machine is the node that the replica's pod runs on.
+func (r *replica) Machine() string { return r.node }
+
 // PIDs are those of another machine.
 func (r *replica) PIDs() []int { return nil }
 

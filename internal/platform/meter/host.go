@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // HostTimes are a host's CPU times since boot at one moment, in CPU seconds over
@@ -16,6 +18,26 @@ type HostTimes struct {
 	CPUs  int
 	Idle  float64 // idle and waiting for a disk
 	Steal float64 // taken by the hypervisor
+}
+
+// Used is what the parts of a run used of a host, in CPU seconds.
+type Used struct{ Services, Dependencies, Agents, Lab float64 }
+
+// HostHalf divides a host's CPU time between two moments. What nobody of the run
+// used is foreign; the host's clock ticks in 10 ms, so it is never less than
+// nothing but by error.
+func HostHalf(before, after HostTimes, used Used) signals.Host {
+	s := after.At.Sub(before.At).Seconds()
+	if s <= 0 {
+		s = 1e-9
+	}
+	h := signals.Host{
+		CPUs: after.CPUs, Idle: max(0, after.Idle-before.Idle) / s, Steal: max(0, after.Steal-before.Steal) / s,
+		Services: used.Services / s, Dependencies: used.Dependencies / s, Agents: used.Agents / s, Lab: used.Lab / s,
+	}
+	h.Busy = max(0, float64(h.CPUs)-h.Idle-h.Steal)
+	h.Foreign = max(0, h.Busy-h.Services-h.Dependencies-h.Agents-h.Lab)
+	return h
 }
 
 // ticks is the unit of /proc/stat: USER_HZ, 100 on every Linux that Go runs on,

@@ -4,6 +4,10 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/signals"
 )
 
 func TestParseHost(t *testing.T) {
@@ -18,6 +22,17 @@ func TestParseHost(t *testing.T) {
 		if _, err := ParseHost([]byte(text), at); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+func TestHostHalfCallsForeignWhatNobodyHereUsed(t *testing.T) {
+	t0 := time.Unix(100, 0)
+	before := HostTimes{At: t0, CPUs: 2, Idle: 10}
+	after := HostTimes{At: t0.Add(2 * time.Second), CPUs: 2, Idle: 11, Steal: 0.2} // 2.8 s busy of 4
+	got := HostHalf(before, after, Used{Services: 1.6, Agents: 0.4, Lab: 0.2})
+	want := signals.Host{CPUs: 2, Idle: 0.5, Steal: 0.1, Busy: 1.4, Services: 0.8, Agents: 0.2, Lab: 0.1, Foreign: 0.3}
+	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })); d != "" {
+		t.Error(d)
 	}
 }
 

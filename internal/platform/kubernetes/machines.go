@@ -1,0 +1,122 @@
+package kubernetes
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/node"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/meter"
+)
+
+// What nodes do is seen by their agents: a node's CPU times, and what each of the
+// run's containers there has used. What is left of the one is others'.
+
+// on gives the run's pods on a node by the ids of their containers, and a channel
+// that is closed with the next change of any.
+func (k *kubernetes) on(name string) (map[string]*corev1.Pod, <-chan struct{}) {
+	all, changed, _ := k.pods.of(nil)
+	found := map[string]*corev1.Pod{}
+	for _, p := range all {
+		if p.Spec.NodeName != name {
+			continue
+		}
+		for _, s := range p.Status.ContainerStatuses {
+			if s.ContainerID != "" {
+				found[s.ContainerID] = p
+			}
+		}
+	}
+	return found, changed
+}
+
+// count has a node's agent count what the run's containers there use, until its
+// stream ends or the platform closes.
+func (k *kubernetes) count(client *node.Client, name string) {
+	counted := map[string]*node.Watched{}
+	for {
+		there, changed := k.on(name)
+		for id, p := range there {
+			if counted[id] == nil {
+				counted[id] = client.Count(id, string(p.UID))
+			}
+		}
+		for id, w := range counted {
+			if there[id] == nil {
+				w.Close()
+				delete(counted, id)
+			}
+		}
+		select {
+		case <-changed:
+		case <-client.Done():
+			return
+		case <-k.running.Done():
+			_ = client.Close()
+			return
+		}
+	}
+}
+
+// Machines gives what each node that runs a unit did since the last call; none
+// without node agents.
+func (k *kubernetes) Machines() []platform.Machine {
+	if k.near == nil {
+		return nil
+	}
+	k.near.mu.Lock()
+	agents := maps.Clone(k.near.nodes)
+	k.near.mu.Unlock()
+	var all []platform.Machine
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		parts := map[string]string{} // by container
+		serves := false
+		there, _ := k.on(name)
+		for id, p := range there {
+			part := p.Labels[kube.LabelPart]
+			parts[node.ContainerID(id)] = part
+			serves = serves || part == kube.PartService || part == kube.PartDependency
+		}
+		before, now, ok := agents[name].reading()
+		if ok && serves {
+			all = append(all, machine(name, before, now, parts))
+		}
+	}
+	return all
+}
+
+// reading gives the newest reading of the node and the one that was given before;
+// false where one of them is missing.
+func (a *nodeAgent) reading() (before, now node.Reading, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.client == nil {
+		return before, now, false
+	}
+	now, err := a.client.Host()
+	if err != nil || !now.At.After(a.last.At) {
+		return before, now, false
+	}
+	before, a.last = a.last, now
+	return before, now, !before.At.IsZero()
+}
+
+// machine divides a node's CPU time between two readings. parts are those of the
+// run that its containers belong to; what a container has used that only the
+// later reading knows is others' for once.
+func machine(name string, before, now node.Reading, parts map[string]string) platform.Machine {
+	used := map[string]float64{}
+	for id, part := range parts {
+		if was, known := before.Used[id]; known {
+			used[part] += max(0, now.Used[id]-was)
+		}
+	}
+	return platform.Machine{Name: name, Start: before.At, End: now.At, Host: meter.HostHalf(before.HostTimes, now.HostTimes, meter.Used{
+		Services: used[kube.PartService], Dependencies: used[kube.PartDependency], Agents: used[kube.PartAgent],
+		Lab: used[kube.PartConductor] + used[kube.PartNode]})}
+}
+
+var _ platform.Machines = (*kubernetes)(nil)
