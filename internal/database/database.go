@@ -69,6 +69,9 @@ func (s *Server) Replicas() []platform.Replica {
 	return all
 }
 
+// Evicted says which of the database's processes was taken away, and why; "": none.
+func (s *Server) Evicted() string { return platform.Evicted(s.units) }
+
 // Stop stops the database and removes its data. It may be called again.
 func (s *Server) Stop(ctx context.Context) error {
 	s.once.Do(func() {

@@ -25,6 +25,9 @@ type fake struct {
 	platform.Platform // what is not asked for
 	agent             func(ctx context.Context, trial, index int) (platform.Agent, error)
 
+	fails  func(trial int) error         // why a trial's service does not start; may be nil
+	evicts func(trial int) func() string // how a trial's service was taken away; may be nil
+
 	mu      sync.Mutex
 	started []int // trials whose service was started
 }
@@ -37,8 +40,24 @@ func (f *fake) Start(_ context.Context, u platform.Unit) (platform.Running, erro
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.started = append(f.started, u.Trial)
-	return fakeReplica{}, nil
+	if f.fails != nil {
+		if err := f.fails(u.Trial); err != nil {
+			return nil, err
+		}
+	}
+	if f.evicts == nil {
+		return fakeReplica{}, nil
+	}
+	return evictedReplica{why: f.evicts(u.Trial)}, nil
 }
+
+// evictedReplica is one whose machine has taken it away, where it says why.
+type evictedReplica struct {
+	fakeReplica
+	why func() string
+}
+
+func (r evictedReplica) Evicted() string { return r.why() }
 
 func (f *fake) Agent(ctx context.Context, trial, index int) (platform.Agent, error) {
 	return f.agent(ctx, trial, index)

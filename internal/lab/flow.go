@@ -49,6 +49,7 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 	others.Go(func() { t.sampler(begin, func(s sight) { sights <- s }).run(loadEnd(&agents)) })
 	others.Go(func() { failures.add(t.act(loaded, begin)) })
 	others.Go(func() { t.followScale(loaded) })
+	others.Go(func() { t.endIfEvicted(loaded) })
 	for _, s := range t.scrapers(begin, see) {
 		others.Go(func() {
 			if err := s.run(loaded); err != nil {

@@ -27,6 +27,10 @@ func (t *trial) adopt(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	t.lab.kept = nil
+	if why := platform.Evicted(k.units); why != "" {
+		t.lab.note("trial %d (%s): %s; the service is started anew", t.number, t.cell.Label(), why)
+		return false, stop(k.units)
+	}
 	t.units, t.services, t.deps = k.units, k.services, k.deps
 	if err := t.resize(ctx, k); err != nil {
 		return true, err

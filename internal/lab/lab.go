@@ -51,6 +51,9 @@ const (
 	maxAttempts = 2
 	// A cell that cannot be started this often in a row is given up.
 	maxFailures = 2
+	// maxEvictions is how many trials of a cell are begun anew because its machines
+	// took a part of the service away.
+	maxEvictions = 3
 )
 
 // Run conducts the whole plan and leaves the record. When ctx ends, the trial
@@ -108,7 +111,11 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 			return err
 		}
 		pace.took(next.Cell, time.Since(t.began))
-		if again := queue.settle(next, outcome); again != "" {
+		again := ""
+		if ctx.Err() == nil {
+			again = queue.settle(next, outcome)
+		}
+		if again != "" {
 			l.note("trial %d (%s): %s; %s", number, t.cell.Label(), why, again)
 		} else if outcome != record.Done {
 			l.note("trial %d (%s): %s: %s", number, t.cell.Label(), outcome, why)
@@ -171,12 +178,13 @@ type attempt struct {
 type queue struct {
 	waiting  []attempt
 	budget   int         // repeats left
+	evicted  map[int]int // by cell: trials that its machines broke off
 	failures map[int]int // by cell, in a row
 	done     int         // trials that ran to their end
 }
 
 func newQueue(plan []experiment.Trial, cells int) *queue {
-	q := &queue{budget: (len(plan) + 2) / 3, failures: make(map[int]int, cells)}
+	q := &queue{budget: (len(plan) + 2) / 3, failures: make(map[int]int, cells), evicted: make(map[int]int, cells)}
 	for _, t := range plan {
 		q.waiting = append(q.waiting, attempt{Trial: t})
 	}
@@ -216,6 +224,13 @@ func (q *queue) settle(a attempt, outcome record.Outcome) string {
 	case record.Done:
 		q.done++
 		q.failures[a.Cell] = 0
+	case record.Interrupted: // by its machines: the run goes on
+		q.evicted[a.Cell]++
+		if q.evicted[a.Cell] > maxEvictions {
+			return "its machines do so again and again: it is given up"
+		}
+		q.waiting = append(q.waiting, a)
+		return "it will be repeated"
 	}
 	return ""
 }

@@ -76,6 +76,9 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 		if ctx.Err() != nil {
 			return record.Interrupted, "stopped while starting", nil
 		}
+		if errors.Is(err, platform.ErrEvicted) {
+			return record.Interrupted, err.Error(), nil
+		}
 		return record.Failed, err.Error(), nil
 	}
 	measure := t.load
@@ -88,7 +91,11 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 		return "", "", err
 	case ctx.Err() != nil:
 		return record.Interrupted, stopped(ctx), nil
-	case failure != nil:
+	}
+	if why := t.evicted(); why != "" {
+		return record.Interrupted, why, nil
+	}
+	if failure != nil {
 		return record.Failed, failure.Error(), nil
 	}
 	if t.profile != nil {

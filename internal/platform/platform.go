@@ -5,6 +5,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"io"
 	"syscall"
 	"time"
@@ -122,6 +123,30 @@ type Scaled interface {
 	// the place of one that has gone for good, or is about to, is nil. It is asked
 	// often, by several goroutines at once, and answers from memory.
 	Now() []Replica
+}
+
+// ErrEvicted is in the error of a start that failed because the machines took a
+// part of the unit away again: that is no doing of the unit's.
+var ErrEvicted = errors.New("taken away by its machines")
+
+// Evictable is a Running whose replicas may be taken away for good: evicted,
+// deleted by somebody, or gone with their machine.
+type Evictable interface {
+	// Evicted says in words which replica is no more, and why; "" while all are there.
+	// It is asked often, and answers from memory.
+	Evicted() string
+}
+
+// Evicted says what of some units was taken away, and why; "": nothing.
+func Evicted(all []Running) string {
+	for _, r := range all {
+		if e, ok := r.(Evictable); ok {
+			if why := e.Evicted(); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // Seer is a Platform that may not see when replicas are throttled, but only that

@@ -80,7 +80,7 @@ const (
 	Done        Outcome = "done"        // counts
 	Disturbed   Outcome = "disturbed"   // counts only where no quieter attempt of it does
 	Failed      Outcome = "failed"      // the service or an agent could not be started, or broke off
-	Interrupted Outcome = "interrupted" // ended early by the user
+	Interrupted Outcome = "interrupted" // ended early: by the user, or as its machines took a part of it away
 	Profiled    Outcome = "profiled"    // an extra trial that took profiles, and counts nowhere
 	Finished    Outcome = "finished"    // of the whole run, in its last line: the plan was worked through
 )

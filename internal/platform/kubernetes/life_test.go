@@ -63,8 +63,7 @@ func TestTheLivesOfAReplica(t *testing.T) {
 	defer service.Close()
 	api, client := serve(t)
 	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
-	var noted atomic.Value
-	k := &kubernetes{options: Options{Note: func(line string) { noted.Store(line) }}, api: client, pods: watchPods(t.Context(), client, "")}
+	k := &kubernetes{api: client, pods: watchPods(t.Context(), client, "")}
 	api.watched()
 	log, err := life.OpenLog(t.TempDir(), "log")
 	if err != nil {
@@ -112,8 +111,12 @@ func TestTheLivesOfAReplica(t *testing.T) {
 	api.drop(state("p", "three", 2, runningState, corev1.ContainerState{}))
 	is("its pod is no more", false, 3, 1)
 	<-r.kept
-	if words, _ := noted.Load().(string); !strings.Contains(words, "p is no more") {
-		t.Errorf("noted %q", words)
+	fixed, scaled := &unit{k: k, replicas: []*replica{r}}, &unit{k: k, replicas: []*replica{r}, of: platform.Unit{Autoscale: &experiment.Autoscale{}}}
+	if why := fixed.Evicted(); why != "the pod p is no more: it was deleted" {
+		t.Errorf("evicted: %q", why)
+	}
+	if why := scaled.Evicted(); why != "" {
+		t.Errorf("one that is autoscaled may go: %q", why)
 	}
 	if len(r.Windows()) == 0 {
 		t.Error("it is not down")

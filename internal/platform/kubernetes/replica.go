@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/ready"
 	"github.com/millicore/millicore/internal/signals"
@@ -51,7 +53,7 @@ type replica struct {
 	restarts  int32           // of its container, as its kubelet counts
 	deaths    map[string]bool // containers of it that have ended, by their ids
 	kills     int64           // those that ended for want of memory
-	gone      bool            // its pod is no more
+	gone      string          // why its pod is no more; "": it is there
 }
 
 // Address is where the replica listens: its pod's own address.
@@ -237,7 +239,7 @@ func (r *replica) keep(serving string) {
 func (r *replica) lose(why string) {
 	r.fall(time.Now())
 	r.mu.Lock()
-	r.gone = true
+	r.gone = why
 	if r.scaled {
 		r.downSince = time.Time{} // it is not missed
 	}
@@ -247,7 +249,18 @@ func (r *replica) lose(why string) {
 	}
 	r.standing.Restarted()
 	r.log.Note("its pod %s is no more: %s", r.pod, why)
-	r.k.options.Note("replica " + r.pod + " is no more: " + why + "; it is down for the rest of the trial, since the pod in its place has another address")
+}
+
+// whyGone is why the replica's pod is no more; "" while it is there.
+func (r *replica) whyGone() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.gone
+}
+
+// evicted is the error of a start whose pod is no more.
+func evicted(pod, why string) error {
+	return fmt.Errorf("the pod %s is no more: %s (%w)", pod, why, platform.ErrEvicted)
 }
 
 // follow has the running container read from near, where a node agent is there.

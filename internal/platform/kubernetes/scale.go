@@ -144,11 +144,8 @@ func (s *scaling) end() {
 	}
 }
 
-func (r *replica) isGone() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.gone
-}
+// isGone reports whether the replica's pod is no more.
+func (r *replica) isGone() bool { return r.whyGone() != "" }
 
 var (
 	_ platform.Resizer = fixedUnit{}

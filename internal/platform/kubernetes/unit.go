@@ -50,6 +50,20 @@ func (u *unit) Replicas() []platform.Replica {
 	return all
 }
 
+// Evicted says which replica's pod is no more, and why. The pod in its place has
+// another address, which nobody was told. One that is autoscaled may go.
+func (u *unit) Evicted() string {
+	if u.of.Autoscale != nil {
+		return ""
+	}
+	for _, r := range u.own() {
+		if why := r.whyGone(); why != "" {
+			return fmt.Sprintf("the pod %s is no more: %s", r.pod, why)
+		}
+	}
+	return ""
+}
+
 // own are the replicas as they are now.
 func (u *unit) own() []*replica {
 	u.mu.Lock()
@@ -186,7 +200,7 @@ func (u *unit) adopt(some []*corev1.Pod, want int) (*obstacle, error) {
 	for _, p := range some {
 		if why := gone(p); why != "" {
 			if known[p.Name] {
-				return nil, fmt.Errorf("the pod %s: %s", p.Name, why)
+				return nil, evicted(p.Name, why)
 			}
 			continue
 		}
@@ -240,7 +254,7 @@ func (u *unit) locate(ctx context.Context, all []*replica) error {
 			if r.address = found[r.pod]; r.address == "" {
 				missing = r.pod
 				if pod, _ := u.k.pods.get(r.pod); gone(pod) != "" {
-					return fmt.Errorf("the pod %s: %s", r.pod, gone(pod))
+					return evicted(r.pod, gone(pod))
 				}
 			}
 		}
@@ -358,11 +372,11 @@ func (r *replica) explain(ctx context.Context, err error) error {
 		case <-time.After(tailWithin):
 		}
 	}
+	if pod, _ := r.k.pods.get(r.pod); errors.Is(err, life.ErrDied) && gone(pod) != "" {
+		return evicted(r.pod, gone(pod))
+	}
 	died := func() string {
 		pod, _ := r.k.pods.get(r.pod)
-		if why := gone(pod); why != "" {
-			return "the pod " + r.pod + ": " + why
-		}
 		return obituary(ended(statusOf(pod, unitContainer)), r.memory)
 	}
 	return r.log.Explain(ctx, err, died, func() string {

@@ -1,0 +1,105 @@
+package lab
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// A replica that its machine takes away, under load or while it starts, ends the
+// trial, which is repeated with a service that was started anew.
+func TestATrialWhoseReplicaIsTakenAwayIsRepeated(t *testing.T) {
+	t.Parallel() // it waits for the clock
+	for _, kept := range []bool{false, true} {
+		t.Run(fmt.Sprintf("kept=%v", kept), func(t *testing.T) {
+			t.Parallel()
+			l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+			l.Experiment.Measure.Kept = kept
+			f.fails = func(trial int) error {
+				if trial == 2 {
+					return fmt.Errorf("the pod web-2 is no more: Shutdown (%w)", platform.ErrEvicted)
+				}
+				return nil
+			}
+			f.evicts = func(trial int) func() string {
+				if trial == 1 {
+					return func() string { return "the pod web-1 is no more: Evicted" }
+				}
+				return func() string { return "" }
+			}
+			if err := l.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r := openRecord(t, l.Dir)
+			want := []string{
+				"1: cell 0, repeat 1, attempt 0: interrupted the pod web-1 is no more: Evicted",
+				"2: cell 0, repeat 2, attempt 0: interrupted the pod web-2 is no more: Shutdown (taken away by its machines)",
+				"3: cell 0, repeat 1, attempt 0: done",
+				"4: cell 0, repeat 2, attempt 0: done",
+			}
+			if d := cmp.Diff(want, outcomes(r)); d != "" || !r.Finished {
+				t.Errorf("finished: %v; %s", r.Finished, d)
+			}
+			if n := count(clientFrames(t, r, 1)); n >= 3*10 {
+				t.Errorf("%d frames of the trial that broke off, want fewer than of a whole one", n)
+			}
+			if got := log.String(); !strings.Contains(got, "trial 1 (web): the pod web-1 is no more: Evicted; it will be repeated\n") {
+				t.Errorf("the log says\n%s", got)
+			}
+		})
+	}
+}
+
+func TestAServiceThatIsTakenAwayAgainAndAgainIsGivenUp(t *testing.T) {
+	t.Parallel() // it waits for the clock
+	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+	f.evicts = func(int) func() string { return func() string { return "the pod is no more: Evicted" } }
+	if err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no trial could be completed") {
+		t.Errorf("%v, want that no trial could be completed", err)
+	}
+	if n := len(openRecord(t, l.Dir).Trials); n != 2+maxEvictions {
+		t.Errorf("%d trials, want the 2 planned and %d more", n, maxEvictions)
+	}
+	if got := log.String(); strings.Count(got, "its machines do so again and again: it is given up") != 2 {
+		t.Errorf("the log says\n%s", got)
+	}
+}
+
+// A service that is kept may be taken away between two trials.
+func TestAKeptServiceThatIsTakenAwayIsStartedAnew(t *testing.T) {
+	t.Parallel() // it waits for the clock
+	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+	l.Experiment.Measure.Kept = true
+	var taken atomic.Bool
+	f.evicts = func(trial int) func() string {
+		return func() string {
+			if trial == 1 && taken.Load() {
+				return "the pod web-1 is no more: Evicted"
+			}
+			return ""
+		}
+	}
+	l.Progress = func(p Progress) {
+		if p.Trial == 1 && p.Stage.Ended() {
+			taken.Store(true)
+		}
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"1: cell 0, repeat 1, attempt 0: done", "2: cell 0, repeat 2, attempt 0: done"}
+	if d := cmp.Diff(want, outcomes(openRecord(t, l.Dir))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]int{1, 2}, f.started); d != "" {
+		t.Errorf("services were started for %v", f.started)
+	}
+	if got := log.String(); !strings.Contains(got, "trial 2 (web): the pod web-1 is no more: Evicted; the service is started anew\n") {
+		t.Errorf("the log says\n%s", got)
+	}
+}
