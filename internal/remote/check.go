@@ -187,15 +187,10 @@ func (k *checker) claim(ctx context.Context) Needs {
 	return Needs{there(what, "it is bound")}
 }
 
-// pod is one of a part of the run, for a try: Pod Security, quotas, limit ranges
-// and the cluster's own policies are asked, and nothing is made.
-func (k *checker) pod(part string, labels map[string]string, spec corev1.PodSpec) *corev1.Pod {
-	no := false
-	spec.ServiceAccountName, spec.AutomountServiceAccountToken, spec.EnableServiceLinks = "", &no, &no
-	meta := k.asked.meta("", part)
-	meta.GenerateName = Name(k.asked.Run) + "-"
-	for name, value := range labels {
-		meta.Labels[name] = value
-	}
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: meta.GenerateName, Labels: meta.Labels, Annotations: meta.Annotations}, Spec: spec}
+// pod is one of the run's for a try: Pod Security, quotas, limit ranges and the
+// cluster's own policies are asked, and nothing is made. It has no account: that of
+// the run is not there yet.
+func (k *checker) pod(t corev1.PodTemplateSpec) *corev1.Pod {
+	t.Spec.ServiceAccountName, t.Spec.AutomountServiceAccountToken = "", new(false)
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: Name(k.asked.Run) + "-", Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
 }

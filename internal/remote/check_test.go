@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kube"
 )
 
 // Everything that is missing is told at once, each by its name.
@@ -288,9 +288,8 @@ func TestLasts(t *testing.T) {
 	}
 }
 
-// An image may say that it is root's: those that are known to run as somebody
-// else are tried as that.
-func TestWhomImagesRunAs(t *testing.T) {
+// An image is tried as whom it will run as: one may say that it is root's.
+func TestThePodThatTriesAnImage(t *testing.T) {
 	for _, test := range []struct {
 		image, more string
 		restricted  bool
@@ -299,18 +298,45 @@ func TestWhomImagesRunAs(t *testing.T) {
 		{"millicore/millicore:1.2", "", true, 65532},
 		{"millicore-node", "kubernetes: {security: baseline}", true, 65532},
 		{"postgres:17-alpine", "", true, 70},
-		{"mongo:8", "", true, 999},
 		{"nginx", "", true, 0},
 		{"nginx", "kubernetes: {security: baseline}", false, 0},
 	} {
-		a := asked(t, test.more)
-		s := a.unit("x", test.image, experiment.Limits{}, &experiment.Requests{}).SecurityContext
-		if restricted := s != nil && *s.RunAsNonRoot; restricted != test.restricted {
+		k := &checker{asked: asked(t, test.more), patient: time.Minute}
+		p := k.imagePod(3, test.image)
+		s := p.Spec.SecurityContext
+		if restricted := s.RunAsNonRoot != nil && *s.RunAsNonRoot; restricted != test.restricted {
 			t.Errorf("%s %s: restricted %v, want %v", test.image, test.more, restricted, test.restricted)
-			continue
 		}
-		if s != nil && (s.RunAsUser == nil) != (test.user == 0) || test.user != 0 && *s.RunAsUser != test.user {
+		if (s.RunAsUser == nil) != (test.user == 0) || test.user != 0 && *s.RunAsUser != test.user {
 			t.Errorf("%s: user %v, want %d", test.image, s.RunAsUser, test.user)
 		}
+		if p.Name != "millicore-quick-1123-021818-x7-check-3" || p.Labels[kube.LabelPart] != partCheck || *p.Spec.ActiveDeadlineSeconds != 120 {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// What is tried of a run are its own pods, with an account that is there.
+func TestAdmission(t *testing.T) {
+	c, client := newCluster(t)
+	var tried []string
+	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+		if !strings.HasSuffix(r.URL.Path, "/pods") || r.Method != http.MethodPost {
+			return false
+		}
+		spec := body["spec"].(map[string]any)
+		if r.URL.Query().Get("dryRun") != "All" || spec["serviceAccountName"] != nil || spec["automountServiceAccountToken"] != false {
+			t.Errorf("%s: %v", r.URL, spec)
+		}
+		tried = append(tried, labelsOf(body)[kube.LabelPart])
+		return strings.Contains(fmt.Sprint(spec), "hostPath") && refuse(w, 403, metav1.StatusReasonForbidden, "violates PodSecurity")
+	}
+	k := &checker{client: client, asked: asked(t, "vary: {n: [1, 2]}\nlimits: {replicas: \"${n}\"}\nkubernetes: {node_agent: true}")}
+	needs := k.admission(t.Context())
+	if d := cmp.Diff([]string{kube.PartConductor, kube.PartAgent, kube.PartService, kube.PartNode}, tried); d != "" {
+		t.Errorf("each kind is tried once: %s", d)
+	}
+	if len(needs) != 4 || needs[2].State != There || needs[3].State != Missing || !strings.Contains(needs[3].Words, "leave --node-agent out") {
+		t.Errorf("%+v", needs)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kube"
 )
 
@@ -104,17 +103,15 @@ func (k *checker) image(ctx context.Context, number int, image string) Need {
 func (k *checker) imagePod(number int, image string) *corev1.Pod {
 	end := int64((k.patient + time.Minute) / time.Second)
 	few := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")}
-	spec := k.asked.unit(partCheck, image, experiment.Limits{}, &experiment.Requests{})
+	spec := k.asked.maker().OfImage(image).Spec
+	spec.Containers[0].Name = partCheck
 	spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: few, Limits: few}
 	spec.Containers[0].Command = []string{"/millicore-tries-whether-this-image-is-there"}
-	spec.Containers[0].ImagePullPolicy = corev1.PullIfNotPresent
 	spec.RestartPolicy, spec.ActiveDeadlineSeconds = corev1.RestartPolicyNever, &end
 	if image == k.asked.Image() { // the conductor's, which pulls it first
 		spec.NodeSelector = k.asked.Experiment.Kubernetes.Conductor.NodeSelector
 	}
-	pod := k.pod(partCheck, nil, spec)
-	pod.GenerateName, pod.Name = "", Name(k.asked.Run)+"-check-"+strconv.Itoa(number)
-	return pod
+	return &corev1.Pod{ObjectMeta: k.asked.meta(Name(k.asked.Run)+"-check-"+strconv.Itoa(number), partCheck), Spec: spec}
 }
 
 // imageOf is what a pod tells of its image; told is false where it may still

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/platform/kubernetes"
 )
 
 // quotas holds the largest cell against what the namespace may still have.
@@ -85,33 +86,32 @@ func (k *checker) ranges(ctx context.Context) Needs {
 func (k *checker) admission(ctx context.Context) Needs {
 	var needs Needs
 	tried := map[string]bool{}
-	try := func(p pods) {
-		if tried[p.what] {
-			return
+	try := func(p kubernetes.PodSet) {
+		if !tried[p.What] {
+			tried[p.What] = true
+			needs = append(needs, refusedPod(p, kube.Pods.Try(ctx, k.client, k.pod(p.Template))))
 		}
-		tried[p.what] = true
-		labels := map[string]string{kube.LabelUnit: p.spec.Containers[0].Name, kube.LabelTrial: "1"}
-		needs = append(needs, refusedPod(p.what, kube.Pods.Try(ctx, k.client, k.pod(p.part, labels, p.spec))))
 	}
-	for i := range k.asked.Experiment.Cells {
-		for _, p := range k.asked.demand(&k.asked.Experiment.Cells[i]) {
+	for _, cell := range k.asked.demand() {
+		for _, p := range cell {
 			try(p)
 		}
 	}
 	if k.asked.Experiment.Kubernetes.NodeAgent {
-		try(pods{what: "the pods of node agents", part: kube.PartNode, spec: k.asked.node()})
+		try(k.asked.maker().NodeAgent())
 	}
 	return needs
 }
 
 // refusedPod is what a try of a pod tells.
-func refusedPod(what string, err error) Need {
+func refusedPod(p kubernetes.PodSet, err error) Need {
+	what := p.What
 	switch {
 	case err == nil:
 		return there(what, "the server would take them (a try: Pod Security, policies, quotas)")
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), `cannot create resource "pods"`):
 		return unknown(what, "you may not make pods")
-	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "violates PodSecurity") && strings.HasPrefix(what, "the pods of node"):
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "violates PodSecurity") && p.Template.Labels[kube.LabelPart] == kube.PartNode:
 		return missing(what, "%v; they read the node's control groups by a hostPath volume: label the namespace pod-security.kubernetes.io/enforce=privileged, or leave --node-agent out", err)
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return missing(what, "the server refuses them: %v", err)

@@ -11,12 +11,10 @@ package remote
 import (
 	"cmp"
 	"crypto/rand"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/conductor"
-	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kube"
 )
@@ -59,36 +57,6 @@ func Selector(run, part string) string {
 // Image is the one of Millicore's own programs.
 func (a *Asked) Image() string {
 	return cmp.Or(a.Experiment.Kubernetes.Image, kube.Manager+"/"+kube.Manager+":"+a.Version)
-}
-
-// workloadImage is that of a sample service.
-func (a *Asked) workloadImage(name string) string {
-	if name == "go" {
-		return a.Image()
-	}
-	return cmp.Or(a.Experiment.Kubernetes.Images[name], kube.Manager+"-"+name)
-}
-
-// images are all that the run pulls, Millicore's own first, each once.
-func (a *Asked) images() []string {
-	all := []string{a.Image()}
-	add := func(image string) {
-		if image != "" && !slices.Contains(all, image) {
-			all = append(all, image)
-		}
-	}
-	for i := range a.Experiment.Cells {
-		s := &a.Experiment.Cells[i].Service
-		if s.Workload != "" {
-			add(a.workloadImage(s.Workload))
-		}
-		add(s.Image)
-		for _, d := range s.Dependencies {
-			add(d.Image)
-			add(database.Image(d.Builtin))
-		}
-	}
-	return all
 }
 
 // runFile is run.json.

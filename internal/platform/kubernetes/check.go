@@ -44,16 +44,23 @@ func (k *kubernetes) Check(e *experiment.Experiment) error {
 
 // know takes what Start and Agent need to know of the whole experiment.
 func (k *kubernetes) know(e *experiment.Experiment) {
-	most := 0
 	k.mu.Lock()
 	for i := range e.Cells {
 		k.services[e.Cells[i].Service.Name] = true
-		most = max(most, e.Cells[i].Load.Agents)
 	}
 	k.mu.Unlock()
 	k.agents.mu.Lock()
-	k.agents.most = most
+	k.agents.most = mostAgents(e)
 	k.agents.mu.Unlock()
+}
+
+// mostAgents is how many agents any cell has: as many are there for all of them.
+func mostAgents(e *experiment.Experiment) int {
+	most := 0
+	for i := range e.Cells {
+		most = max(most, e.Cells[i].Load.Agents)
+	}
+	return most
 }
 
 func autoscales(e *experiment.Experiment) bool {
@@ -95,6 +102,8 @@ func suitsService(c *experiment.Cell) error {
 		return errors.New("a command runs on this machine, not in a pod: give an image: that holds it, or use --on local")
 	case s.FindPort:
 		return errFindPort
+	case s.Workload != "" && s.Workload != "go" && built[s.Workload] == "":
+		return noImage(s.Workload)
 	}
 	return nil
 }

@@ -42,6 +42,7 @@ func TestWhatDoesNotSuit(t *testing.T) {
 		{"all of it", nil, ""},
 		{"a benchmark", func(_ *experiment.Experiment, c *experiment.Cell) { c.Load = experiment.Load{Benchmark: true} }, "--on local alone"},
 		{"a command", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.Command = []string{"x"} }, `service "go": a command runs on this machine`},
+		{"a sample service without an image", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.Workload = "semaphore" }, `"semaphore" has no image`},
 		{"a port that is to be found", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.FindPort = true }, "port: 8080"},
 		{"a burst", func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.BurstMillis = 100 }, "no field for a CPU burst"},
 		{"CPUs", func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.CPUSet = "0" }, "leave cpuset out"},

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,18 +24,25 @@ var listen = []string{"--host", "${host}", "--port", "${port}"}
 // Workload gives the image of a sample service: that of go is Millicore's own,
 // which holds several programs, so that the arguments begin with the one.
 func (k *kubernetes) Workload(_ context.Context, name string) (image string, arguments []string, err error) {
+	switch image = k.maker.workload(name); {
+	case image == "":
+		return "", nil, noImage(name)
+	case name == "go":
+		arguments = []string{"/millicore-go"}
+	}
+	return image, append(arguments, listen...), nil
+}
+
+// workload is the image of a sample service; "" where it has none.
+func (m *Maker) workload(name string) string {
 	if name == "go" {
-		return k.options.Image, append([]string{"/millicore-go"}, listen...), nil
+		return m.image
 	}
-	image, ok := k.options.Settings.Images[name]
-	if !ok {
-		image, ok = built[name]
-	}
-	if !ok {
-		return "", nil, fmt.Errorf("the sample service %q has no image; use --on local", name)
-	}
-	k.maker.allow(image)
-	return image, slices.Clone(listen), nil
+	return cmp.Or(m.settings.Images[name], built[name])
+}
+
+func noImage(workload string) error {
+	return fmt.Errorf("the sample service %q has no image; use --on local", workload)
 }
 
 // Fetch pulls nothing: each node does that when it first needs the image. It gives

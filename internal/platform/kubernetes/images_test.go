@@ -50,8 +50,7 @@ func TestVersionsOfNodes(t *testing.T) {
 }
 
 func TestSampleServices(t *testing.T) {
-	k := &kubernetes{options: Options{Image: own, Settings: experiment.Kubernetes{Images: map[string]string{"bun": "r.example/bun:2"}}}}
-	k.maker.own = map[string]bool{}
+	k := &kubernetes{maker: NewMaker(Options{Image: own, Settings: experiment.Kubernetes{Images: map[string]string{"bun": "r.example/bun:2"}}})}
 	for name, want := range map[string]string{
 		"go":   own + " /millicore-go --host ${host} --port ${port}",
 		"node": "millicore-node --host ${host} --port ${port}",
@@ -64,5 +63,8 @@ func TestSampleServices(t *testing.T) {
 	}
 	if _, _, err := k.Workload(context.Background(), "cobol"); err == nil {
 		t.Error("cobol is a sample service")
+	}
+	if !k.maker.isOwn("r.example/bun:2") || !k.maker.isOwn("millicore-node") || k.maker.isOwn("millicore-bun") {
+		t.Error("the images of sample services are not known as Millicore's")
 	}
 }

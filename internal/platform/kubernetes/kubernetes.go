@@ -63,7 +63,7 @@ type Dialled interface {
 type kubernetes struct {
 	options Options
 	api     *kube.Client
-	maker   maker
+	maker   *Maker
 	pods    *pods
 	nodes   *kubelets
 	near    *nodeAgents // nil: there are none
@@ -99,7 +99,7 @@ func New(o Options) (platform.Platform, error) {
 		o.Note = func(string) {}
 	}
 	k := &kubernetes{options: o, api: o.Client, units: map[*unit]struct{}{}, warned: map[string]bool{}, services: map[string]bool{},
-		maker: maker{run: o.Run, image: o.Image, owner: o.Owner, settings: o.Settings, conductor: o.Conductor, secret: o.Secret, own: map[string]bool{o.Image: true}}}
+		maker: NewMaker(o)}
 	k.running, k.end = context.WithCancel(context.Background())
 	ctx, cancel := context.WithTimeout(k.running, brief+goneIn)
 	defer cancel()

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -24,29 +23,32 @@ import (
 	"github.com/millicore/millicore/internal/platform/life"
 )
 
-// maker makes the objects of a run. It asks nobody.
-type maker struct {
+// Maker makes the objects of a run. It asks nobody, so that what a run would have
+// is known before there is anything of it.
+type Maker struct {
 	run, image        string
 	owner             metav1.OwnerReference
 	settings          experiment.Kubernetes
 	conductor, secret string
-
-	mu  sync.Mutex
-	own map[string]bool // images that Millicore makes: they run as anybody
 }
 
-// allow has an image run as anybody.
-func (m *maker) allow(image string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.own[image] = true
+// NewMaker makes one of a platform's options, of which it takes Run, Owner,
+// Settings, Image, Conductor and Secret. Without an Owner objects have none.
+func NewMaker(o Options) *Maker {
+	return &Maker{run: o.Run, image: o.Image, owner: o.Owner, settings: o.Settings, conductor: o.Conductor, secret: o.Secret}
 }
 
-// isOwn reports whether Millicore makes an image.
-func (m *maker) isOwn(image string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.own[image]
+// isOwn reports whether Millicore makes an image: those run as anybody.
+func (m *Maker) isOwn(image string) bool {
+	if image == m.image {
+		return true
+	}
+	for name := range built {
+		if image == m.workload(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Names within objects.
@@ -70,13 +72,6 @@ var users = map[string]int64{
 	database.Image(experiment.MongoDB):  999,
 }
 
-// UserOf is whom the image of a built-in database runs as where it may not be
-// root; ok is false of other images.
-func UserOf(image string) (user int64, ok bool) {
-	user, ok = users[image]
-	return user, ok
-}
-
 // nameLength is that of the longest DNS label.
 const nameLength = 63
 
@@ -96,12 +91,12 @@ func objectName(words ...string) string {
 }
 
 // unitName is the name of a unit's Deployment and Service.
-func (m *maker) unitName(u *platform.Unit) string {
+func (m *Maker) unitName(u *platform.Unit) string {
 	return objectName(m.run, "t"+strconv.Itoa(u.Trial), u.Name)
 }
 
 // labels are those of an object, with more of its own.
-func (m *maker) labels(part string, more map[string]string) map[string]string {
+func (m *Maker) labels(part string, more map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, m.settings.Labels)
 	maps.Copy(all, more)
@@ -109,7 +104,7 @@ func (m *maker) labels(part string, more map[string]string) map[string]string {
 	return all
 }
 
-func (m *maker) meta(name, part string, more map[string]string) metav1.ObjectMeta {
+func (m *Maker) meta(name, part string, more map[string]string) metav1.ObjectMeta {
 	meta := metav1.ObjectMeta{Name: name, Labels: m.labels(part, more), Annotations: m.settings.Annotations}
 	if m.owner.Name != "" {
 		meta.OwnerReferences = []metav1.OwnerReference{m.owner}
@@ -118,7 +113,7 @@ func (m *maker) meta(name, part string, more map[string]string) metav1.ObjectMet
 }
 
 // unitLabels are those by which a unit's pods are chosen.
-func (m *maker) unitLabels(u *platform.Unit) map[string]string {
+func (m *Maker) unitLabels(u *platform.Unit) map[string]string {
 	return map[string]string{kube.LabelRun: m.run, kube.LabelUnit: u.Name, kube.LabelTrial: strconv.Itoa(u.Trial)}
 }
 
@@ -134,18 +129,21 @@ func selectorOf(labels map[string]string) string {
 // deployment is that of a unit. There is no readiness probe: the conductor asks
 // the replicas itself, as on every platform, and stops asking once they serve,
 // where a probe would take of their CPU limit through every trial.
-func (m *maker) deployment(u *platform.Unit, part string) (*appsv1.Deployment, error) {
-	container, err := m.container(u, part)
+func (m *Maker) deployment(u *platform.Unit, part string) (*appsv1.Deployment, error) {
+	words, env, err := told(u)
 	if err != nil {
 		return nil, err
 	}
+	pod := m.unitPod(u, part)
+	c := &pod.Spec.Containers[0]
+	c.Env = env
+	if u.Image == m.image { // which has no entry point: it holds several programs
+		c.Command = words
+	} else {
+		c.Args = words
+	}
 	selector := m.unitLabels(u)
 	replicas := int32(max(u.Limits.Replicas, 1))
-	pod := m.pod(part, selector, kube.PartAgent)
-	pod.Spec.NodeSelector = m.settings.NodeSelector
-	pod.Spec.Containers = []corev1.Container{*container}
-	pod.Spec.TerminationGracePeriodSeconds = of(int64(platform.StopGrace.Seconds()))
-	pod.Spec.SecurityContext = m.podSecurity(u.Image)
 	return &appsv1.Deployment{
 		ObjectMeta: m.meta(m.unitName(u), part, selector),
 		Spec: appsv1.DeploymentSpec{
@@ -157,7 +155,7 @@ func (m *maker) deployment(u *platform.Unit, part string) (*appsv1.Deployment, e
 
 // pod is a pod's template with what all have in common. It keeps away from pods
 // of another part where there are nodes enough.
-func (m *maker) pod(part string, labels map[string]string, away ...string) corev1.PodTemplateSpec {
+func (m *Maker) pod(part string, labels map[string]string, away ...string) corev1.PodTemplateSpec {
 	pod := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: m.labels(part, labels), Annotations: m.settings.Annotations},
 		Spec: corev1.PodSpec{
@@ -187,7 +185,7 @@ func (m *maker) pod(part string, labels map[string]string, away ...string) corev
 
 // podSecurity is that of the Pod Security Standard "restricted", or of "baseline"
 // where images of others are allowed that.
-func (m *maker) podSecurity(image string) *corev1.PodSecurityContext {
+func (m *Maker) podSecurity(image string) *corev1.PodSecurityContext {
 	s := &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
 	if !m.restricted(image) {
 		return s
@@ -202,7 +200,7 @@ func (m *maker) podSecurity(image string) *corev1.PodSecurityContext {
 }
 
 // containerSecurity is the same of a container.
-func (m *maker) containerSecurity(image string) *corev1.SecurityContext {
+func (m *Maker) containerSecurity(image string) *corev1.SecurityContext {
 	if !m.restricted(image) {
 		return nil
 	}
@@ -213,30 +211,19 @@ func (m *maker) containerSecurity(image string) *corev1.SecurityContext {
 	return s
 }
 
-func (m *maker) restricted(image string) bool {
+func (m *Maker) restricted(image string) bool {
 	return m.isOwn(image) || m.settings.Security != experiment.SecurityBaseline
 }
 
-// container is that of a unit's pods.
-func (m *maker) container(u *platform.Unit, part string) (*corev1.Container, error) {
-	port := cmp.Or(u.Port, usualPort)
-	vars := experiment.LimitVars(u.Limits)
-	maps.Copy(vars, u.Vars)
-	vars["host"], vars["port"] = "0.0.0.0", strconv.Itoa(port)
-	words, err := life.Words(u.Command, vars)
-	if err != nil {
-		return nil, err
-	}
-	env, err := environment(u, vars)
-	if err != nil {
-		return nil, err
-	}
-	for i := range words {
-		words[i] = literal(words[i])
-	}
-	c := &corev1.Container{
-		Name: unitContainer, Image: u.Image, ImagePullPolicy: corev1.PullIfNotPresent, WorkingDir: u.Dir, Env: env,
-		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: int32(port)}},
+// unitPod is a unit's pod, but for what its container is told.
+func (m *Maker) unitPod(u *platform.Unit, part string) corev1.PodTemplateSpec {
+	pod := m.pod(part, m.unitLabels(u), kube.PartAgent)
+	pod.Spec.NodeSelector = m.settings.NodeSelector
+	pod.Spec.TerminationGracePeriodSeconds = of(int64(platform.StopGrace.Seconds()))
+	pod.Spec.SecurityContext = m.podSecurity(u.Image)
+	pod.Spec.Containers = []corev1.Container{{
+		Name: unitContainer, Image: u.Image, ImagePullPolicy: corev1.PullIfNotPresent, WorkingDir: u.Dir,
+		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: int32(cmp.Or(u.Port, usualPort))}},
 		Resources:       m.resources(u.Limits, part),
 		SecurityContext: m.containerSecurity(u.Image),
 		// The tail of the log says more than a file that nobody writes.
@@ -245,13 +232,24 @@ func (m *maker) container(u *platform.Unit, part string) (*corev1.Container, err
 			{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.NotRequired},
 			{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.NotRequired},
 		},
+	}}
+	return pod
+}
+
+// told is what a unit's containers are told: the words of its command, and
+// variables.
+func told(u *platform.Unit) (words []string, env []corev1.EnvVar, err error) {
+	vars := experiment.LimitVars(u.Limits)
+	maps.Copy(vars, u.Vars)
+	vars["host"], vars["port"] = "0.0.0.0", strconv.Itoa(cmp.Or(u.Port, usualPort))
+	if words, err = life.Words(u.Command, vars); err != nil {
+		return nil, nil, err
 	}
-	if u.Image == m.image { // which has no entry point: it holds several programs
-		c.Command = words
-	} else {
-		c.Args = words
+	for i := range words {
+		words[i] = literal(words[i])
 	}
-	return c, nil
+	env, err = environment(u, vars)
+	return words, env, err
 }
 
 // environment is what is told to a unit's containers beside their image's own. A
@@ -296,7 +294,7 @@ func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
 // resources are a unit's limits, and what the scheduler sets aside: as much,
 // unless the experiment says otherwise of services.
-func (m *maker) resources(l experiment.Limits, part string) corev1.ResourceRequirements {
+func (m *Maker) resources(l experiment.Limits, part string) corev1.ResourceRequirements {
 	var requests experiment.Requests
 	if part == kube.PartService {
 		requests = m.settings.Requests
@@ -335,7 +333,7 @@ func bytesOf(n int64) resource.Quantity    { return *resource.NewQuantity(n, res
 
 // service is that of a unit. It is headless: it gives the replicas' addresses,
 // and nothing stands between them and who speaks to them.
-func (m *maker) service(u *platform.Unit, part string) *corev1.Service {
+func (m *Maker) service(u *platform.Unit, part string) *corev1.Service {
 	port := int32(cmp.Or(u.Port, usualPort))
 	selector := m.unitLabels(u)
 	return &corev1.Service{
@@ -348,7 +346,7 @@ func (m *maker) service(u *platform.Unit, part string) *corev1.Service {
 }
 
 // autoscaler has the number of a unit's replicas follow their CPU.
-func (m *maker) autoscaler(u *platform.Unit, part string) *autoscalingv2.HorizontalPodAutoscaler {
+func (m *Maker) autoscaler(u *platform.Unit, part string) *autoscalingv2.HorizontalPodAutoscaler {
 	name, a := m.unitName(u), u.Autoscale
 	return &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: m.meta(name, part, m.unitLabels(u)),

@@ -45,8 +45,8 @@ func golden(t *testing.T, name string, object any) {
 
 const own = "millicore/millicore:1"
 
-func testMaker(change func(*experiment.Kubernetes)) *maker {
-	m := &maker{run: "quick-1123-x7", image: own, conductor: "10.0.0.9:7443", secret: "millicore-quick-1123-x7", own: map[string]bool{own: true},
+func testMaker(change func(*experiment.Kubernetes)) *Maker {
+	m := &Maker{run: "quick-1123-x7", image: own, conductor: "10.0.0.9:7443", secret: "millicore-quick-1123-x7",
 		owner: metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "millicore-quick-1123-x7", UID: "1-2"},
 		settings: experiment.Kubernetes{
 			Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"}, NodeSelector: map[string]string{"disk": "ssd"},
@@ -101,7 +101,6 @@ func TestSecurity(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := testMaker(func(s *experiment.Kubernetes) { s.Security = c.level })
-			m.allow("millicore-node")
 			pod, container := m.podSecurity(c.image), m.containerSecurity(c.image)
 			if diff := cmp.Diff(c.user, pod.RunAsUser); diff != "" || pod.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 				t.Errorf("%+v", pod)

@@ -21,11 +21,11 @@ const (
 )
 
 // agentsName is the name of the Job of a run's agents.
-func (m *maker) agentsName() string { return objectName(m.run, "agents") }
+func (m *Maker) agentsName() string { return objectName(m.run, "agents") }
 
 // job is that of so many agents. One that ends in whatever way comes again: as
 // the same container where it died, as another pod where its pod is gone.
-func (m *maker) job(agents int) *batchv1.Job {
+func (m *Maker) job(agents int) *batchv1.Job {
 	n := int32(agents)
 	name := m.agentsName()
 	pod := m.ownPod(m.pod(kube.PartAgent, nil, kube.PartService, kube.PartDependency), agentContainer, "/millicore-agent", m.settings.Agents,
@@ -42,7 +42,7 @@ func (m *maker) job(agents int) *batchv1.Job {
 
 // ownPod makes of a pod that of one of Millicore's own programs, which dials the
 // conductor.
-func (m *maker) ownPod(pod corev1.PodTemplateSpec, container, program string, r experiment.Resources, more ...string) corev1.PodTemplateSpec {
+func (m *Maker) ownPod(pod corev1.PodTemplateSpec, container, program string, r experiment.Resources, more ...string) corev1.PodTemplateSpec {
 	pod.Spec.NodeSelector = r.NodeSelector
 	pod.Spec.SecurityContext = m.podSecurity(m.image)
 	pod.Spec.TerminationGracePeriodSeconds = of(int64(2))
@@ -65,7 +65,7 @@ func (m *maker) ownPod(pod corev1.PodTemplateSpec, container, program string, r 
 var nodeResources = experiment.Resources{CPUMillis: 100, MemoryBytes: 64 << 20}
 
 // daemons are the node agents, one on each node that services may run on.
-func (m *maker) daemons() *appsv1.DaemonSet {
+func (m *Maker) daemons() *appsv1.DaemonSet {
 	resources := nodeResources
 	resources.NodeSelector = m.settings.NodeSelector
 	pod := m.ownPod(m.pod(kube.PartNode, nil), nodeContainer, "/millicore-node", resources, "--name", "$(NODE_NAME)", "--cgroup", groupsFolder)
