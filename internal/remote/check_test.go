@@ -271,17 +271,6 @@ func TestImageOf(t *testing.T) {
 	}
 }
 
-func TestFullName(t *testing.T) {
-	for image, want := range map[string]string{
-		"millicore-node": "docker.io/library/millicore-node:latest", "millicore/millicore:1": "docker.io/millicore/millicore:1",
-		"registry.example.com:5000/a/b": "registry.example.com:5000/a/b:latest", "not A name": "not A name",
-	} {
-		if got := fullName(image); got != want {
-			t.Errorf("%s: %s, want %s", image, got, want)
-		}
-	}
-}
-
 func TestLasts(t *testing.T) {
 	if got, want := Lasts(asked(t, "").Experiment), 6*50*time.Second; got != want {
 		t.Errorf("%v, want %v", got, want)

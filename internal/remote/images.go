@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -48,19 +47,10 @@ func (k *checker) listed(ctx context.Context) func(image string) bool {
 }
 
 func lists(n *corev1.Node, image string) bool {
-	full := fullName(image)
+	full := kube.ImageName(image)
 	return slices.ContainsFunc(n.Status.Images, func(i corev1.ContainerImage) bool {
 		return slices.ContainsFunc(i.Names, func(name string) bool { return name == image || name == full })
 	})
-}
-
-// fullName is an image's name with what a short one leaves out: registry and tag.
-func fullName(image string) string {
-	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return image
-	}
-	return reference.TagNameOnly(named).String()
 }
 
 // image tries one with a pod, and removes that.

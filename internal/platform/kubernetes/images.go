@@ -58,10 +58,10 @@ func (k *kubernetes) Fetch(ctx context.Context, image string) (digest string, er
 // digestOf is an image's digest as the nodes know it; its name where none does.
 // Nodes list 50 images each, the largest.
 func digestOf(nodes []corev1.Node, image string) string {
-	want := fullName(image)
+	want := kube.ImageName(image)
 	for _, n := range nodes {
 		for _, i := range n.Status.Images {
-			if !slices.ContainsFunc(i.Names, func(name string) bool { return fullName(name) == want }) {
+			if !slices.ContainsFunc(i.Names, func(name string) bool { return kube.ImageName(name) == want }) {
 				continue
 			}
 			for _, name := range i.Names {
@@ -72,28 +72,6 @@ func digestOf(nodes []corev1.Node, image string) string {
 		}
 	}
 	return image
-}
-
-// fullName is an image's name as container runtimes write it: with a registry's
-// host, and a tag.
-func fullName(image string) string {
-	path, digest, _ := strings.Cut(image, "@")
-	host, rest, ok := strings.Cut(path, "/")
-	switch {
-	case !ok:
-		path = "docker.io/library/" + path
-	case !strings.ContainsAny(host, ".:") && host != "localhost":
-		path = "docker.io/" + path
-	case host == "docker.io" && !strings.Contains(rest, "/"):
-		path = "docker.io/library/" + rest
-	}
-	if digest != "" {
-		return path + "@" + digest
-	}
-	if !strings.Contains(path[strings.LastIndexByte(path, '/'):], ":") {
-		path += ":latest"
-	}
-	return path
 }
 
 // Versions are those of the cluster and of its nodes: "kubernetes", "kubelet",

@@ -11,23 +11,6 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-func TestFullNames(t *testing.T) {
-	for image, want := range map[string]string{
-		"millicore-node":                  "docker.io/library/millicore-node:latest",
-		"millicore/millicore:1":           "docker.io/millicore/millicore:1",
-		"docker.io/postgres:17":           "docker.io/library/postgres:17",
-		"registry.example:5000/a/b":       "registry.example:5000/a/b:latest",
-		"localhost/lab/app:dev":           "localhost/lab/app:dev",
-		"registry.example/a@sha256:12":    "registry.example/a@sha256:12",
-		"registry.example/a:1@sha256:12":  "registry.example/a:1@sha256:12",
-		"registry.example:5000/a/b:1.2.3": "registry.example:5000/a/b:1.2.3",
-	} {
-		if got := fullName(image); got != want {
-			t.Errorf("%s: %s, want %s", image, got, want)
-		}
-	}
-}
-
 func TestDigests(t *testing.T) {
 	node := corev1.Node{Status: corev1.NodeStatus{Images: []corev1.ContainerImage{
 		{Names: []string{"docker.io/library/postgres@sha256:aa", "docker.io/library/postgres:17"}},
