@@ -3,7 +3,6 @@ package remote
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
 	"time"
 
@@ -11,12 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/millicore/millicore/internal/conductor"
-	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kube"
 )
 
@@ -27,9 +24,6 @@ const (
 
 	conductorContainer = "conductor"
 )
-
-// user is the one of Millicore's image.
-const user int64 = 65532
 
 // mostData is what a ConfigMap and a Secret may have in all.
 const mostData = 1 << 20
@@ -110,16 +104,8 @@ func OwnedBy(owner *corev1.ConfigMap) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "v1", Kind: kube.ConfigMaps.Name, Name: owner.Name, UID: owner.UID}
 }
 
-// meta is what every object begins with.
-func (a *Asked) meta(name, part string) metav1.ObjectMeta {
-	k := &a.Experiment.Kubernetes
-	labels := maps.Clone(k.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[kube.LabelManager], labels[kube.LabelRun], labels[kube.LabelPart] = kube.Manager, a.Run, part
-	return metav1.ObjectMeta{Name: name, Labels: labels, Annotations: maps.Clone(k.Annotations)}
-}
+// meta is what an object of the run begins with.
+func (a *Asked) meta(name, part string) metav1.ObjectMeta { return a.maker().Meta(name, part, nil) }
 
 // policy lets agents and node agents of the run reach the conductor's port, and
 // the pods through which some clusters' API servers reach others (kube-system:
@@ -159,53 +145,40 @@ func (a *Asked) job() *batchv1.Job {
 // pod is the conductor's.
 func (a *Asked) pod() corev1.PodTemplateSpec {
 	k := &a.Experiment.Kubernetes
-	yes, no, grace := true, false, graceS
-	meta := a.meta("", kube.PartConductor)
-	if meta.Annotations == nil {
-		meta.Annotations = map[string]string{}
+	pod := a.maker().Own(kube.PartConductor, conductorContainer, k.Conductor)
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
 	}
 	for _, name := range stays {
-		meta.Annotations[name[0]] = name[1]
+		pod.Annotations[name[0]] = name[1]
 	}
-	onlyOwner := int32(0o440)
-	volume := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+	s := &pod.Spec
+	s.RestartPolicy, s.TerminationGracePeriodSeconds = corev1.RestartPolicyOnFailure, new(graceS)
+	s.ServiceAccountName, s.AutomountServiceAccountToken = Name(a.Run), new(true)
+	s.SecurityContext.FSGroup = s.SecurityContext.RunAsGroup // which reads the Secret, and writes into the claim
+	record := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
 	if k.RecordClaim != "" {
-		volume = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: k.RecordClaim}}
+		record = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: k.RecordClaim}}
 	}
-	return corev1.PodTemplateSpec{ObjectMeta: meta, Spec: corev1.PodSpec{
-		RestartPolicy:                 corev1.RestartPolicyOnFailure,
-		TerminationGracePeriodSeconds: &grace,
-		ServiceAccountName:            Name(a.Run),
-		AutomountServiceAccountToken:  &yes,
-		EnableServiceLinks:            &no,
-		NodeSelector:                  k.Conductor.NodeSelector,
-		Tolerations:                   tolerations(k),
-		ImagePullSecrets:              pullSecrets(k),
-		SecurityContext:               restrictedPod(),
-		Containers: []corev1.Container{{
-			Name: conductorContainer, Image: a.Image(), ImagePullPolicy: corev1.PullIfNotPresent,
-			Command: []string{"/millicore", "conduct", "--dir", given},
-			Ports: []corev1.ContainerPort{
-				{Name: "conductor", ContainerPort: kube.ConductorPort, Protocol: corev1.ProtocolTCP}},
-			Env: []corev1.EnvVar{
-				fromField("POD_IP", "status.podIP"), fromField("POD_NAME", "metadata.name"), fromField("NODE_NAME", "spec.nodeName")},
-			Resources:       resources(k.Conductor),
-			SecurityContext: restrictedContainer(),
-			VolumeMounts: []corev1.VolumeMount{
-				{Name: "run", MountPath: path.Join(given, path.Dir(conductor.RunFile)), ReadOnly: true},
-				{Name: "secret", MountPath: path.Join(given, path.Dir(conductor.CertFile)), ReadOnly: true},
-				{Name: "record", MountPath: kept, SubPath: a.subPath()},
-				{Name: "tmp", MountPath: "/tmp"},
-			},
-		}},
-		Volumes: []corev1.Volume{
-			{Name: "run", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-				LocalObjectReference: corev1.LocalObjectReference{Name: Name(a.Run)}}}},
-			{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: Name(a.Run), DefaultMode: &onlyOwner}}},
-			{Name: "record", VolumeSource: volume},
-			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-		},
-	}}
+	s.Volumes = []corev1.Volume{
+		{Name: "run", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: Name(a.Run)}}}},
+		{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: Name(a.Run), DefaultMode: new(int32(0o440))}}},
+		{Name: "record", VolumeSource: record},
+		{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+	}
+	c := &s.Containers[0]
+	c.Command = []string{"/millicore", "conduct", "--dir", given}
+	c.Ports = []corev1.ContainerPort{{Name: "conductor", ContainerPort: kube.ConductorPort, Protocol: corev1.ProtocolTCP}}
+	c.Env = []corev1.EnvVar{
+		fromField("POD_IP", "status.podIP"), fromField("POD_NAME", "metadata.name"), fromField("NODE_NAME", "spec.nodeName")}
+	c.VolumeMounts = []corev1.VolumeMount{
+		{Name: "run", MountPath: path.Join(given, path.Dir(conductor.RunFile)), ReadOnly: true},
+		{Name: "secret", MountPath: path.Join(given, path.Dir(conductor.CertFile)), ReadOnly: true},
+		{Name: "record", MountPath: kept, SubPath: a.subPath()},
+		{Name: "tmp", MountPath: "/tmp"},
+	}
+	return pod
 }
 
 // subPath keeps the records of several runs in one claim apart.
@@ -225,44 +198,4 @@ var stays = [][2]string{
 
 func fromField(name, field string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: field}}}
-}
-
-// resources are those of a pod of Millicore's own: no CPU limit.
-func resources(r experiment.Resources) corev1.ResourceRequirements {
-	memory := *resource.NewQuantity(r.MemoryBytes, resource.BinarySI)
-	return corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(r.CPUMillis, resource.DecimalSI), corev1.ResourceMemory: memory},
-		Limits:   corev1.ResourceList{corev1.ResourceMemory: memory},
-	}
-}
-
-func tolerations(k *experiment.Kubernetes) []corev1.Toleration {
-	var all []corev1.Toleration
-	for _, t := range k.Tolerations {
-		all = append(all, corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value,
-			Effect: corev1.TaintEffect(t.Effect), TolerationSeconds: t.Seconds})
-	}
-	return all
-}
-
-func pullSecrets(k *experiment.Kubernetes) []corev1.LocalObjectReference {
-	var all []corev1.LocalObjectReference
-	for _, name := range k.PullSecrets {
-		all = append(all, corev1.LocalObjectReference{Name: name})
-	}
-	return all
-}
-
-// restrictedPod and restrictedContainer are what the level "restricted" of the
-// Pod Security Standards asks for, and a read-only root beside it.
-func restrictedPod() *corev1.PodSecurityContext {
-	yes, user := true, user
-	return &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user, RunAsGroup: &user, FSGroup: &user,
-		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
-}
-
-func restrictedContainer() *corev1.SecurityContext {
-	yes, no := true, false
-	return &corev1.SecurityContext{AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes,
-		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
 }

@@ -32,26 +32,32 @@ func (m *Maker) Demand(e *experiment.Experiment) [][]PodSet {
 	agents.Template = m.job(agents.Count).Spec.Template
 	all := make([][]PodSet, len(e.Cells))
 	for i := range e.Cells {
-		c := &e.Cells[i]
-		all[i] = append(all[i], agents)
-		service := &platform.Unit{Name: c.Service.Name, Image: c.Service.Image, Dir: c.Service.Dir, Limits: c.Limits, Port: c.Service.Port}
-		if c.Service.Workload != "" {
-			service.Image = m.workload(c.Service.Workload)
+		all[i] = append([]PodSet{agents}, m.units(&e.Cells[i])...)
+	}
+	return all
+}
+
+// units are the pods of a cell's service and of what it depends on.
+func (m *Maker) units(c *experiment.Cell) []PodSet {
+	var all []PodSet
+	add := func(what, part string, count int, u platform.Unit) {
+		if u.Image != "" {
+			all = append(all, PodSet{what + " " + u.Name, max(count, 1), m.unitPod(&u, part)})
 		}
-		replicas := c.Limits.Replicas
-		if c.Service.Autoscale != nil {
-			replicas = c.Service.Autoscale.Max
-		}
-		if service.Image != "" {
-			all[i] = append(all[i], PodSet{"the pods of service " + service.Name, max(replicas, 1), m.unitPod(service, kube.PartService)})
-		}
-		for j := range c.Service.Dependencies {
-			d := &c.Service.Dependencies[j]
-			unit := &platform.Unit{Name: d.Name, Image: cmp.Or(d.Image, database.Image(d.Builtin)), Dir: d.Dir, Limits: d.Limits}
-			if unit.Image != "" {
-				all[i] = append(all[i], PodSet{"the pod of dependency " + d.Name, 1, m.unitPod(unit, kube.PartDependency)})
-			}
-		}
+	}
+	s, count := &c.Service, c.Limits.Replicas
+	service := platform.Unit{Name: s.Name, Image: s.Image, Dir: s.Dir, Limits: c.Limits, Port: s.Port}
+	if s.Workload != "" {
+		service.Image = m.workload(s.Workload)
+	}
+	if s.Autoscale != nil {
+		count = s.Autoscale.Max
+	}
+	add("the pods of service", kube.PartService, count, service)
+	for i := range s.Dependencies {
+		d := &s.Dependencies[i]
+		add("the pod of dependency", kube.PartDependency, 1,
+			platform.Unit{Name: d.Name, Image: cmp.Or(d.Image, database.Image(d.Builtin)), Dir: d.Dir, Limits: d.Limits})
 	}
 	return all
 }
@@ -61,8 +67,8 @@ func (m *Maker) NodeAgent() PodSet {
 	return PodSet{What: "the pods of node agents", Count: 1, Template: m.daemons().Spec.Template}
 }
 
-// OfImage is the pod of a service of an image, which nothing is told and which has
-// no limits.
+// OfImage is the pod of a unit of an image, which nothing is told, and without
+// limits and requests.
 func (m *Maker) OfImage(image string) corev1.PodTemplateSpec {
 	return m.unitPod(&platform.Unit{Image: image}, kube.PartDependency)
 }

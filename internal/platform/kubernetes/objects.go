@@ -104,8 +104,10 @@ func (m *Maker) labels(part string, more map[string]string) map[string]string {
 	return all
 }
 
-func (m *Maker) meta(name, part string, more map[string]string) metav1.ObjectMeta {
-	meta := metav1.ObjectMeta{Name: name, Labels: m.labels(part, more), Annotations: m.settings.Annotations}
+// Meta is what an object of the run begins with. part is that of the run which it
+// belongs to.
+func (m *Maker) Meta(name, part string, labels map[string]string) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{Name: name, Labels: m.labels(part, labels), Annotations: maps.Clone(m.settings.Annotations)}
 	if m.owner.Name != "" {
 		meta.OwnerReferences = []metav1.OwnerReference{m.owner}
 	}
@@ -145,7 +147,7 @@ func (m *Maker) deployment(u *platform.Unit, part string) (*appsv1.Deployment, e
 	selector := m.unitLabels(u)
 	replicas := int32(max(u.Limits.Replicas, 1))
 	return &appsv1.Deployment{
-		ObjectMeta: m.meta(m.unitName(u), part, selector),
+		ObjectMeta: m.Meta(m.unitName(u), part, selector),
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: pod,
 			RevisionHistoryLimit: of(int32(0)), Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
@@ -153,11 +155,10 @@ func (m *Maker) deployment(u *platform.Unit, part string) (*appsv1.Deployment, e
 	}, nil
 }
 
-// pod is a pod's template with what all have in common. It keeps away from pods
-// of another part where there are nodes enough.
-func (m *Maker) pod(part string, labels map[string]string, away ...string) corev1.PodTemplateSpec {
+// pod is a pod's template with what all have in common.
+func (m *Maker) pod(part string, labels map[string]string) corev1.PodTemplateSpec {
 	pod := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: m.labels(part, labels), Annotations: m.settings.Annotations},
+		ObjectMeta: metav1.ObjectMeta{Labels: m.labels(part, labels), Annotations: maps.Clone(m.settings.Annotations)},
 		Spec: corev1.PodSpec{
 			AutomountServiceAccountToken: of(false),
 			EnableServiceLinks:           of(false),
@@ -170,17 +171,18 @@ func (m *Maker) pod(part string, labels map[string]string, away ...string) corev
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
 			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect), TolerationSeconds: t.Seconds})
 	}
-	if len(away) == 0 {
-		return pod
-	}
-	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+	return pod
+}
+
+// away has a pod keep away from those of some parts where there are nodes enough.
+func (m *Maker) away(parts ...string) *corev1.Affinity {
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: corev1.PodAffinityTerm{
 			TopologyKey: nodeName,
 			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{kube.LabelRun: m.run},
-				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: kube.LabelPart, Operator: metav1.LabelSelectorOpIn, Values: away}}},
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: kube.LabelPart, Operator: metav1.LabelSelectorOpIn, Values: parts}}},
 		}}},
 	}}
-	return pod
 }
 
 // podSecurity is that of the Pod Security Standard "restricted", or of "baseline"
@@ -217,7 +219,8 @@ func (m *Maker) restricted(image string) bool {
 
 // unitPod is a unit's pod, but for what its container is told.
 func (m *Maker) unitPod(u *platform.Unit, part string) corev1.PodTemplateSpec {
-	pod := m.pod(part, m.unitLabels(u), kube.PartAgent)
+	pod := m.pod(part, m.unitLabels(u))
+	pod.Spec.Affinity = m.away(kube.PartAgent)
 	pod.Spec.NodeSelector = m.settings.NodeSelector
 	pod.Spec.TerminationGracePeriodSeconds = of(int64(platform.StopGrace.Seconds()))
 	pod.Spec.SecurityContext = m.podSecurity(u.Image)
@@ -337,7 +340,7 @@ func (m *Maker) service(u *platform.Unit, part string) *corev1.Service {
 	port := int32(cmp.Or(u.Port, usualPort))
 	selector := m.unitLabels(u)
 	return &corev1.Service{
-		ObjectMeta: m.meta(m.unitName(u), part, selector),
+		ObjectMeta: m.Meta(m.unitName(u), part, selector),
 		Spec: corev1.ServiceSpec{
 			ClusterIP: corev1.ClusterIPNone, Selector: selector,
 			Ports: []corev1.ServicePort{{Name: portName, Port: port, TargetPort: intstr.FromInt32(port)}},
@@ -349,7 +352,7 @@ func (m *Maker) service(u *platform.Unit, part string) *corev1.Service {
 func (m *Maker) autoscaler(u *platform.Unit, part string) *autoscalingv2.HorizontalPodAutoscaler {
 	name, a := m.unitName(u), u.Autoscale
 	return &autoscalingv2.HorizontalPodAutoscaler{
-		ObjectMeta: m.meta(name, part, m.unitLabels(u)),
+		ObjectMeta: m.Meta(name, part, m.unitLabels(u)),
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name},
 			MinReplicas:    of(int32(a.Min)), MaxReplicas: int32(a.Max),

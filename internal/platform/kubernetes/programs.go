@@ -12,7 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/kube"
 )
 
-// The objects of Millicore's own programs that dial the conductor.
+// The objects of Millicore's own programs.
 
 // Places in their containers.
 const (
@@ -28,11 +28,11 @@ func (m *Maker) agentsName() string { return objectName(m.run, "agents") }
 func (m *Maker) job(agents int) *batchv1.Job {
 	n := int32(agents)
 	name := m.agentsName()
-	pod := m.ownPod(m.pod(kube.PartAgent, nil, kube.PartService, kube.PartDependency), agentContainer, "/millicore-agent", m.settings.Agents,
-		"--index", "$(JOB_COMPLETION_INDEX)")
+	pod := m.dialling(m.Own(kube.PartAgent, agentContainer, m.settings.Agents), "/millicore-agent", "--index", "$(JOB_COMPLETION_INDEX)")
+	pod.Spec.Affinity = m.away(kube.PartService, kube.PartDependency)
 	pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	return &batchv1.Job{
-		ObjectMeta: m.meta(name, kube.PartAgent, nil),
+		ObjectMeta: m.Meta(name, kube.PartAgent, nil),
 		Spec: batchv1.JobSpec{
 			CompletionMode: of(batchv1.IndexedCompletion), Completions: &n, Parallelism: &n,
 			BackoffLimit: of(int32(math.MaxInt32)), Template: pod,
@@ -40,21 +40,31 @@ func (m *Maker) job(agents int) *batchv1.Job {
 	}
 }
 
-// ownPod makes of a pod that of one of Millicore's own programs, which dials the
-// conductor.
-func (m *Maker) ownPod(pod corev1.PodTemplateSpec, container, program string, r experiment.Resources, more ...string) corev1.PodTemplateSpec {
+// Own is the pod of one of Millicore's own programs: restricted, and with one
+// container, which has a limit of memory and none of CPU. What that runs is not in
+// it yet.
+func (m *Maker) Own(part, container string, r experiment.Resources) corev1.PodTemplateSpec {
+	pod := m.pod(part, nil)
 	pod.Spec.NodeSelector = r.NodeSelector
 	pod.Spec.SecurityContext = m.podSecurity(m.image)
-	pod.Spec.TerminationGracePeriodSeconds = of(int64(2))
-	requests := corev1.ResourceList{corev1.ResourceCPU: millicores(r.CPUMillis), corev1.ResourceMemory: bytesOf(r.MemoryBytes)}
 	pod.Spec.Containers = []corev1.Container{{
-		Name: container, Image: m.image, ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{program},
-		Args: append([]string{
-			"--conductor", m.conductor, "--certificate", secretFolder + "/" + corev1.TLSCertKey, "--token-file", secretFolder + "/token"}, more...),
-		Resources:       corev1.ResourceRequirements{Requests: requests, Limits: corev1.ResourceList{corev1.ResourceMemory: bytesOf(r.MemoryBytes)}},
+		Name: container, Image: m.image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: millicores(r.CPUMillis), corev1.ResourceMemory: bytesOf(r.MemoryBytes)},
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: bytesOf(r.MemoryBytes)}},
 		SecurityContext: m.containerSecurity(m.image),
-		VolumeMounts:    []corev1.VolumeMount{{Name: "secret", MountPath: secretFolder, ReadOnly: true}},
 	}}
+	return pod
+}
+
+// dialling has an own pod run a program that dials the conductor.
+func (m *Maker) dialling(pod corev1.PodTemplateSpec, program string, more ...string) corev1.PodTemplateSpec {
+	pod.Spec.TerminationGracePeriodSeconds = of(int64(2))
+	c := &pod.Spec.Containers[0]
+	c.Command = []string{program}
+	c.Args = append([]string{
+		"--conductor", m.conductor, "--certificate", secretFolder + "/" + corev1.TLSCertKey, "--token-file", secretFolder + "/token"}, more...)
+	c.VolumeMounts = []corev1.VolumeMount{{Name: "secret", MountPath: secretFolder, ReadOnly: true}}
 	pod.Spec.Volumes = []corev1.Volume{{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 		SecretName: m.secret, Items: []corev1.KeyToPath{{Key: corev1.TLSCertKey, Path: corev1.TLSCertKey}, {Key: "token", Path: "token"}}}}}}
 	return pod
@@ -68,7 +78,7 @@ var nodeResources = experiment.Resources{CPUMillis: 100, MemoryBytes: 64 << 20}
 func (m *Maker) daemons() *appsv1.DaemonSet {
 	resources := nodeResources
 	resources.NodeSelector = m.settings.NodeSelector
-	pod := m.ownPod(m.pod(kube.PartNode, nil), nodeContainer, "/millicore-node", resources, "--name", "$(NODE_NAME)", "--cgroup", groupsFolder)
+	pod := m.dialling(m.Own(kube.PartNode, nodeContainer, resources), "/millicore-node", "--name", "$(NODE_NAME)", "--cgroup", groupsFolder)
 	c := &pod.Spec.Containers[0]
 	c.Env = []corev1.EnvVar{{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "cgroup", MountPath: groupsFolder, ReadOnly: true})
@@ -76,7 +86,7 @@ func (m *Maker) daemons() *appsv1.DaemonSet {
 		HostPath: &corev1.HostPathVolumeSource{Path: "/sys/fs/cgroup", Type: of(corev1.HostPathDirectory)}}})
 	selector := map[string]string{kube.LabelRun: m.run, kube.LabelPart: kube.PartNode}
 	return &appsv1.DaemonSet{
-		ObjectMeta: m.meta(objectName(m.run, "node"), kube.PartNode, nil),
+		ObjectMeta: m.Meta(objectName(m.run, "node"), kube.PartNode, nil),
 		Spec:       appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: pod},
 	}
 }
