@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/conductor/dial"
+	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/load/agent"
 )
 
@@ -26,13 +27,6 @@ import (
 // in use. Requests make none and frames little; collecting it seldom keeps the
 // event loops undisturbed for some 30 MB.
 const garbage = 800
-
-// Exit codes.
-const (
-	exitFailed = 1
-	exitUsage  = 2
-	exitKilled = 128 + int(syscall.SIGTERM) // a Job makes another pod for one that was evicted
-)
 
 func main() {
 	debug.SetGCPercent(garbage)
@@ -45,7 +39,7 @@ func main() {
 		return
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "millicore-agent:", err)
-		os.Exit(exitUsage)
+		os.Exit(exit.Usage)
 	case to.Conductor == "":
 		err = agent.Serve(os.Stdin, os.Stdout)
 	default:
@@ -56,9 +50,9 @@ func main() {
 	}
 	fmt.Fprintln(os.Stderr, "millicore-agent:", err)
 	if errors.Is(err, errKilled) {
-		os.Exit(exitKilled)
+		os.Exit(exit.Terminated) // a Job makes another pod for one that was evicted
 	}
-	os.Exit(exitFailed)
+	os.Exit(exit.Failed)
 }
 
 var errKilled = errors.New("told to end")

@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/conductor"
 	"github.com/millicore/millicore/internal/conductor/conductortest"
 	"github.com/millicore/millicore/internal/conductor/dial"
+	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/load/agent"
 )
 
@@ -68,7 +69,7 @@ func TestTheProgramDialsTheConductor(t *testing.T) {
 		want int
 	}{
 		{"the run is over", func(h *conductor.Hub, _ *os.Process) error { h.Over(); return nil }, 0},
-		{"its pod is stopped", func(_ *conductor.Hub, p *os.Process) error { return p.Signal(syscall.SIGTERM) }, exitKilled},
+		{"its pod is stopped", func(_ *conductor.Hub, p *os.Process) error { return p.Signal(syscall.SIGTERM) }, exit.Terminated},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := conductortest.Given(t)

@@ -17,13 +17,8 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/conductor/dial"
+	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/node"
-)
-
-// Exit codes, as those of millicore.
-const (
-	failed = 1
-	misuse = 2
 )
 
 // threads is how much of a node this may run on at once: the pulses on one CPU,
@@ -52,9 +47,9 @@ func run(ctx context.Context, args []string, env func(string) string, stderr io.
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return 0
+		return exit.OK
 	case err != nil:
-		return misuse // said by flags
+		return exit.Usage // said by flags
 	case flags.NArg() > 0:
 		err = fmt.Errorf("%q: there are no arguments, only flags", flags.Arg(0))
 	case *conductor == "" || *certificate == "" || *token == "":
@@ -65,14 +60,14 @@ func run(ctx context.Context, args []string, env func(string) string, stderr io.
 	note := func(err error) { fmt.Fprintln(stderr, "millicore-node:", err) }
 	if err != nil {
 		note(err)
-		return misuse
+		return exit.Usage
 	}
 	finder := node.NewFinder(*groups)
 	options := dial.Options{Conductor: *conductor, Path: "/node/" + url.PathEscape(*name), CertFile: *certificate, TokenFile: *token}
 	err = dial.Serve(ctx, options, note, func(stream net.Conn) error { return node.Serve(ctx, stream, finder) })
 	if err != nil && ctx.Err() == nil {
 		note(err)
-		return failed
+		return exit.Failed
 	}
-	return 0
+	return exit.OK
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/conductor/dial"
+	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/node"
 )
 
@@ -48,10 +49,10 @@ func TestFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"--help"}, env, 0, "default: $NODE_NAME"},
-		{nil, env, misuse, "--conductor, --certificate and --token-file are needed"},
-		{[]string{"--conductor", "a:1", "--certificate", "c", "--token-file", "t"}, func(string) string { return "" }, misuse, "NODE_NAME"},
-		{[]string{"serve"}, env, misuse, "there are no arguments"},
-		{[]string{"--node", "x"}, env, misuse, "not defined"},
+		{nil, env, exit.Usage, "--conductor, --certificate and --token-file are needed"},
+		{[]string{"--conductor", "a:1", "--certificate", "c", "--token-file", "t"}, func(string) string { return "" }, exit.Usage, "NODE_NAME"},
+		{[]string{"serve"}, env, exit.Usage, "there are no arguments"},
+		{[]string{"--node", "x"}, env, exit.Usage, "not defined"},
 	} {
 		var said strings.Builder
 		if code := run(t.Context(), c.args, c.env, &said); code != c.code || !strings.Contains(said.String(), c.want) {
@@ -78,7 +79,7 @@ func TestItEndsWellWhenTheRunIsOver(t *testing.T) {
 func TestItFailsWhereItIsRefused(t *testing.T) {
 	args := conductor(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "whose token?", http.StatusForbidden) })
 	var said strings.Builder
-	if code := run(t.Context(), args, env, &said); code != failed || !strings.Contains(said.String(), "whose token?") {
+	if code := run(t.Context(), args, env, &said); code != exit.Failed || !strings.Contains(said.String(), "whose token?") {
 		t.Errorf("code %d: %s", code, said.String())
 	}
 }

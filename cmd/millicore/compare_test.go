@@ -3,6 +3,8 @@ package main
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/millicore/millicore/internal/exit"
 )
 
 func TestCompareTellsWrongWordsFromFailures(t *testing.T) {
@@ -12,15 +14,15 @@ func TestCompareTellsWrongWordsFromFailures(t *testing.T) {
 		args []string
 		want int
 	}{
-		{"one record", []string{nowhere}, exitUsage},
-		{"three records", []string{nowhere, nowhere, nowhere}, exitUsage},
-		{"a form that is not known", []string{nowhere, nowhere, "--format", "xml"}, exitUsage},
-		{"two forms", []string{nowhere, nowhere, "--format", "csv", "--json"}, exitUsage},
-		{"a bound without its sign", []string{nowhere, nowhere, "--fail-on", "p99>10%"}, exitUsage},
-		{"a bound on one record", []string{nowhere, "--format", "benchstat", "--fail-on", "p99>+10%"}, exitUsage},
-		{"--strict without a bound", []string{nowhere, nowhere, "--strict"}, exitUsage},
-		{"no such record", []string{nowhere, nowhere}, exitFailed},
-		{"no such record, as benchmarks", []string{nowhere, "--format", "benchstat"}, exitFailed},
+		{"one record", []string{nowhere}, exit.Usage},
+		{"three records", []string{nowhere, nowhere, nowhere}, exit.Usage},
+		{"a form that is not known", []string{nowhere, nowhere, "--format", "xml"}, exit.Usage},
+		{"two forms", []string{nowhere, nowhere, "--format", "csv", "--json"}, exit.Usage},
+		{"a bound without its sign", []string{nowhere, nowhere, "--fail-on", "p99>10%"}, exit.Usage},
+		{"a bound on one record", []string{nowhere, "--format", "benchstat", "--fail-on", "p99>+10%"}, exit.Usage},
+		{"--strict without a bound", []string{nowhere, nowhere, "--strict"}, exit.Usage},
+		{"no such record", []string{nowhere, nowhere}, exit.Failed},
+		{"no such record, as benchmarks", []string{nowhere, "--format", "benchstat"}, exit.Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := run(append([]string{"compare"}, c.args...)); got != c.want {

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+
+	"github.com/millicore/millicore/internal/exit"
 )
 
 func TestDoctorIsAskedWrong(t *testing.T) {
@@ -21,8 +23,8 @@ func TestDoctorIsAskedWrong(t *testing.T) {
 		{"top", "--every", "1ms"},
 		{"top", "--for", "-1s"},
 	} {
-		if got := run(args); got != exitUsage {
-			t.Errorf("%v: exit code %d, want %d", args, got, exitUsage)
+		if got := run(args); got != exit.Usage {
+			t.Errorf("%v: exit code %d, want %d", args, got, exit.Usage)
 		}
 	}
 }
@@ -32,10 +34,10 @@ func TestDoctorOfOneProcess(t *testing.T) {
 		t.Skip("needs Linux's /proc")
 	}
 	// This one may or may not be mis-sized: that depends on where the test runs.
-	if got := run([]string{"doctor", "--for", "0", "--pid", strconv.Itoa(os.Getpid())}); got != exitOK && got != exitMissed {
+	if got := run([]string{"doctor", "--for", "0", "--pid", strconv.Itoa(os.Getpid())}); got != exit.OK && got != exit.Missed {
 		t.Errorf("exit code %d", got)
 	}
-	if got := run([]string{"doctor", "--for", "0", "--pid", "2147483646"}); got != exitUsage {
-		t.Errorf("no such process: exit code %d, want %d", got, exitUsage)
+	if got := run([]string{"doctor", "--for", "0", "--pid", "2147483646"}); got != exit.Usage {
+		t.Errorf("no such process: exit code %d, want %d", got, exit.Usage)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/conductor"
+	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kube"
 	"github.com/millicore/millicore/internal/lab"
@@ -243,7 +244,7 @@ func stateError(s conductor.State) error {
 		return errInterrupted
 	case s.State == conductor.Done:
 		return nil
-	case s.Exit == exitUsage:
+	case s.Exit == exit.Usage:
 		return usageError{errors.New(s.Error)}
 	}
 	return errors.New(s.Error)

@@ -13,21 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/platform/local"
 )
 
 // version is set by the release's build.
 var version = "development"
-
-// Exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1  // the tool could not do its work
-	exitUsage  = 2  // wrong usage, or a wrong experiment
-	exitMissed = 99 // the objective was missed, as k6 says it
-
-	exitInterrupted = 130 // ended by Ctrl-C, as a shell says it; the record is kept
-)
 
 // usageError is a mistake in what the user asked for.
 type usageError struct{ err error }
@@ -70,20 +61,20 @@ func run(args []string) int {
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
-		return exitOK
+		return exit.OK
 	case errors.Is(err, errMissed):
-		return exitMissed
+		return exit.Missed
 	case !begun:
 		err = usageError{err}
 	}
 	fmt.Fprintf(os.Stderr, "millicore: %v\n", err)
 	switch {
 	case errors.As(err, &usageError{}):
-		return exitUsage
+		return exit.Usage
 	case errors.Is(err, errInterrupted):
-		return exitInterrupted
+		return exit.Interrupted
 	}
-	return exitFailed
+	return exit.Failed
 }
 
 func command() *cobra.Command {

@@ -18,6 +18,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform"
@@ -63,16 +64,6 @@ const garbage = 400
 // ErrInterrupted ends a run that was told to end before it was done. Where its
 // record is kept, another conductor can go on with it.
 var ErrInterrupted = errors.New("interrupted; the record holds what was measured until then")
-
-// Exit codes of millicore, as a State has them.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitWrong  = 2
-	exitMissed = 99
-
-	exitStopped = 130
-)
 
 // Conduct does the whole work of a conductor's pod: it reads what is asked,
 // conducts it, keeps the record for as long as is asked, and removes the run. The
@@ -235,13 +226,13 @@ func (c *conductor) end(ctx context.Context, err error, stopped bool) {
 		c.board.change(func(s *State) { s.State = Interrupted })
 		return
 	case stopped && !finished:
-		c.settle(func(s *State) { s.State, s.Exit = Stopped, exitStopped })
+		c.settle(func(s *State) { s.State, s.Exit = Stopped, exit.Interrupted })
 		return
 	case err != nil:
 		c.settle(func(s *State) {
-			s.State, s.Exit, s.Error = Failed, exitFailed, err.Error()
+			s.State, s.Exit, s.Error = Failed, exit.Failed, err.Error()
 			if errors.As(err, new(wrong)) {
-				s.Exit = exitWrong
+				s.Exit = exit.Usage
 			}
 		})
 		return
@@ -253,8 +244,8 @@ func (c *conductor) end(ctx context.Context, err error, stopped bool) {
 	if err := c.save(done); err != nil {
 		c.log("millicore: %v", err)
 	}
-	exit := c.judge()
-	c.settle(func(s *State) { s.State, s.Exit = Done, exit })
+	code := c.judge()
+	c.settle(func(s *State) { s.State, s.Exit = Done, code })
 }
 
 // settle changes the state to its last, and keeps it.
@@ -271,9 +262,9 @@ func (c *conductor) judge() int {
 		c.note(fmt.Sprintf("millicore: whether the objective was met is not known here: %v", err))
 	}
 	if missed {
-		return exitMissed
+		return exit.Missed
 	}
-	return exitOK
+	return exit.OK
 }
 
 func (c *conductor) log(format string, args ...any) {

@@ -26,7 +26,7 @@ type State struct {
 	Run     string    `json:"run"`
 	State   Stage     `json:"state"`
 	Error   string    `json:"error,omitempty"`
-	Exit    int       `json:"exit"`           // the exit code of millicore: 0, 1, 2, 99, or 130 of one that was stopped; of a run that has ended
+	Exit    int       `json:"exit"`           // of a run that has ended: the exit code of millicore, one of internal/exit
 	Done    int       `json:"trials_done"`    // that have ended, however they did
 	Planned int       `json:"trials_planned"` // as far as is known now; 0: not yet
 	At      time.Time `json:"at"`             // when State was reached

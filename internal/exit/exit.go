@@ -1,0 +1,20 @@
+// Package exit has the exit codes of Millicore's programs, by which scripts and CI
+// go. The state of a run that is conducted elsewhere has them too.
+package exit
+
+import "syscall"
+
+// The exit codes.
+const (
+	OK     = 0
+	Failed = 1  // the tool could not do its work
+	Usage  = 2  // wrong usage, or a wrong experiment
+	Missed = 99 // the objective was missed, as k6 says it
+
+	// Interrupted is ended by Ctrl-C, and Terminated by TERM, as a shell says it.
+	// The record of an interrupted run is kept.
+	Interrupted = signalled + int(syscall.SIGINT)
+	Terminated  = signalled + int(syscall.SIGTERM)
+
+	signalled = 128 // and the signal
+)
