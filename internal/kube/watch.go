@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -110,38 +108,4 @@ func (p *patience) sleep(ctx context.Context) {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
-}
-
-// LogOptions say which part of a container's log is read.
-type LogOptions struct {
-	Container string
-	Follow    bool       // until the container ends
-	Previous  bool       // of the container before it was started again
-	Since     *time.Time // from then on, to the second
-	Times     bool       // each line begins with its time, RFC 3339 with nanoseconds
-	Last      int64      // lines; 0: all
-}
-
-// Logs reads a container's output. The caller closes it.
-func (c *Client) Logs(ctx context.Context, pod string, o LogOptions) (io.ReadCloser, error) {
-	query := url.Values{}
-	if o.Container != "" {
-		query.Set("container", o.Container)
-	}
-	for name, is := range map[string]bool{"follow": o.Follow, "previous": o.Previous, "timestamps": o.Times} {
-		if is {
-			query.Set(name, "true")
-		}
-	}
-	if o.Since != nil {
-		query.Set("sinceTime", o.Since.UTC().Format(time.RFC3339))
-	}
-	if o.Last > 0 {
-		query.Set("tailLines", strconv.FormatInt(o.Last, 10))
-	}
-	answer, err := c.do(ctx, http.MethodGet, Pods.path(c, pod, "log"), query, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	return answer.Body, nil
 }

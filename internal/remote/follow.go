@@ -72,7 +72,7 @@ func (f *Follower) Follow(ctx context.Context) (pod string, s conductor.State, e
 	if err := f.know(ctx); err != nil {
 		return "", s, err
 	}
-	log := &tail{client: f.Client, container: conductorContainer, line: f.Line, wait: f.every}
+	log := &kube.Tail{Client: f.Client, Container: conductorContainer, Line: f.Line}
 	stop := func() {}
 	defer func() { stop() }()
 	tick := time.NewTicker(f.every)
@@ -87,7 +87,7 @@ func (f *Follower) Follow(ctx context.Context) (pod string, s conductor.State, e
 			f.begun.Store(true)
 			if now := p.Name + " " + strconv.Itoa(int(restarts(p))); now != following {
 				stop()
-				following, stop = now, log.start(ctx, p.Name, restarts(p))
+				following, stop = now, f.tail(ctx, log, p.Name, restarts(p))
 			}
 			if s, err = f.state(ctx, p.Name); err == nil {
 				f.silent = time.Time{}
@@ -96,7 +96,8 @@ func (f *Follower) Follow(ctx context.Context) (pod string, s conductor.State, e
 				}
 				if over(s) {
 					stop()
-					log.rest(ctx)
+					_ = log.Read(ctx, false)
+					log.Flush()
 					return p.Name, s, nil
 				}
 			} else if err := f.unreached(ctx, p, err); err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -135,18 +136,18 @@ func TestTheLivesOfAReplica(t *testing.T) {
 	}
 }
 
-// A container's output is copied once, whatever ends the stream that it comes on.
+// A container's output is copied once, whatever ends the stream that it comes on,
+// and the last words of one that died too.
 func TestOutput(t *testing.T) {
 	api, client := serve(t)
-	answers := make(chan string, 3)
+	answers := make(chan string, 5)
 	answers <- "2026-01-01T00:00:01.000000001Z one\n2026-01-01T00:00:01.5Z two  words\n"
-	answers <- "2026-01-01T00:00:01.5Z two  words\n2026-01-01T00:00:02Z three\n"
-	answers <- "2026-01-01T00:00:03Z of the next life\nnothing that has a time"
-	since := make(chan string, 3)
+	answers <- "2026-01-01T00:00:01.5Z two  words\n2026-01-01T00:00:02Z three\n2026-01-01T00:00:02Z panic: no"
+	since := make(chan string, 5)
 	api.hand["GET "+podsPath+"/p/log"] = func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case text := <-answers:
-			since <- r.URL.Query().Get("sinceTime")
+			since <- r.URL.Query().Get("sinceTime") + r.URL.Query().Get("previous")
 			io.WriteString(w, text)
 		default:
 			w.WriteHeader(http.StatusBadRequest)
@@ -160,27 +161,66 @@ func TestOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := follow(client, store, "p", unitContainer, log)
-	copied := func(lines int) func() bool {
+	is := func(want string) func() bool {
 		return func() bool {
 			text, _ := os.ReadFile(log.File.Name())
-			return strings.Count(string(text), "\n") >= lines
+			return string(text) == want
 		}
 	}
-	until(t, "two streams of the first life", copied(3))
+	until(t, "two streams of the first life", is("one\ntwo  words\nthree\n"))
+	select {
+	case <-f.heard:
+		t.Error("it is said to have ended, and runs")
+	default:
+	}
+	api.put(state("p", "one", 0, died("one", "Error"), corev1.ContainerState{}))
+	answers <- "2026-01-01T00:00:02Z three\n2026-01-01T00:00:02Z panic: no"
 	<-f.heard
+	if !is("one\ntwo  words\nthree\npanic: no\n")() {
+		t.Error("its last words are missing")
+	}
+	answers <- "" // of the life before, of which all is known
+	answers <- "2026-01-01T00:00:03Z of the next life\nnothing that has a time\n"
 	api.put(state("p", "two", 1, runningState, died("one", "Error")))
-	until(t, "the second life", func() bool {
-		text, _ := os.ReadFile(log.File.Name())
-		return strings.HasSuffix(string(text), "has a time")
-	})
+	all := "one\ntwo  words\nthree\npanic: no\nof the next life\n"
+	until(t, "the second life", is(all))
 	api.drop(state("p", "two", 1, runningState, corev1.ContainerState{}))
 	f.end()
-	text, _ := os.ReadFile(log.File.Name())
-	if want := "one\ntwo  words\nthree\nof the next life\nnothing that has a time"; string(text) != want {
-		t.Errorf("%q, want %q", text, want)
+	if !is(all)() {
+		t.Error("something was copied twice")
 	}
-	if a, b := <-since, <-since; a != "" || b != "2026-01-01T00:00:01Z" {
-		t.Errorf("since %q and %q", a, b)
+	var asked []string
+	for range 5 {
+		asked = append(asked, <-since)
+	}
+	const first, second = "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
+	if want := []string{"", first, second, second + "true", second}; !slices.Equal(asked, want) {
+		t.Errorf("asked for what was written since %q, want %q", asked, want)
+	}
+}
+
+// A log that grows without end is left out from some size on, and says so.
+func TestALogThatIsTooLarge(t *testing.T) {
+	api, client := serve(t)
+	api.hand["GET "+podsPath+"/p/log"] = func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "2026-01-01T00:00:01Z one\n2026-01-01T00:00:02Z two\n")
+	}
+	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
+	store := watchPods(t.Context(), client, "")
+	api.watched()
+	log, err := life.OpenLog(t.TempDir(), "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFollower(client, store, "p", unitContainer, log)
+	f.tail.Most = 4
+	f.start()
+	<-f.heard
+	f.end()
+	text, _ := os.ReadFile(log.File.Name())
+	lines := strings.Split(string(text), "\n")
+	if len(lines) != 3 || lines[0] != "one" || !strings.HasSuffix(lines[1], " the rest of this log is left out: it has more than 0 MiB") {
+		t.Errorf("%q", text)
 	}
 }
 
