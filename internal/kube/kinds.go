@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -161,16 +162,21 @@ type list[T any] struct {
 // most is how many objects are asked for at once.
 const most = 500
 
-// List gives all objects that a selector of labels chooses, all for "".
-func (k Kind[T]) List(ctx context.Context, c *Client, selector string) ([]T, error) {
-	all, _, err := k.list(ctx, c, selector)
+// List gives all objects that a selector of labels chooses, all for "". Fields
+// choose of these: each is a condition, as in "involvedObject.name=x", of those that
+// the API has for the kind.
+func (k Kind[T]) List(ctx context.Context, c *Client, selector string, fields ...string) ([]T, error) {
+	all, _, err := k.list(ctx, c, selector, fields...)
 	return all, err
 }
 
-func (k Kind[T]) list(ctx context.Context, c *Client, selector string) (all []T, version string, err error) {
+func (k Kind[T]) list(ctx context.Context, c *Client, selector string, fields ...string) (all []T, version string, err error) {
 	query := url.Values{"limit": {strconv.Itoa(most)}}
 	if selector != "" {
 		query.Set("labelSelector", selector)
+	}
+	if len(fields) > 0 {
+		query.Set("fieldSelector", strings.Join(fields, ","))
 	}
 	for {
 		var some list[T]

@@ -286,24 +286,13 @@ func jobOver(job *batchv1.Job) (string, bool) {
 	return "", false
 }
 
-// events are the last words of the cluster on the Job: why it could make no pod.
+// events is the cluster's last warning on the Job: why it could make no pod.
 func (f *Follower) events(ctx context.Context) string {
-	all, err := kube.Events.List(ctx, f.Client, "")
-	if err != nil {
-		return "" // few may read them
-	}
-	var last *corev1.Event
-	for i := range all {
-		e := &all[i]
-		if e.InvolvedObject.Kind == kube.Jobs.Name && e.InvolvedObject.Name == Name(f.Run) && e.Type == corev1.EventTypeWarning &&
-			(last == nil || last.LastTimestamp.Before(&e.LastTimestamp)) {
-			last = e
-		}
-	}
-	if last == nil {
+	text, err := kube.LastWarning(ctx, f.Client, kube.Jobs.Name, Name(f.Run))
+	if err != nil || text == "" { // few may read them
 		return ""
 	}
-	return fmt.Sprintf(": %s: %s", last.Reason, last.Message)
+	return ": " + text
 }
 
 // waits tells why a pod's container is not started.

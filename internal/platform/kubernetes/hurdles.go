@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,31 +76,9 @@ func (k *kubernetes) warningOf(ctx context.Context, in *obstacle, some []*corev1
 func (k *kubernetes) lastWarning(ctx context.Context, kind, name string) string {
 	ctx, cancel := context.WithTimeout(ctx, brief)
 	defer cancel()
-	events, err := kube.Events.List(ctx, k.api, "")
-	if err != nil {
+	text, err := kube.LastWarning(ctx, k.api, kind, name)
+	if err != nil || text == "" { // not everybody may read them
 		return ""
 	}
-	if text := lastWarning(events, kind, name); text != "" {
-		return "; the cluster's last warning: " + text
-	}
-	return ""
-}
-
-func lastWarning(events []corev1.Event, kind, name string) string {
-	events = slices.DeleteFunc(slices.Clone(events), func(e corev1.Event) bool {
-		return e.Type != corev1.EventTypeWarning || e.Reason == "MissingClusterDNS" || e.InvolvedObject.Kind != kind || e.InvolvedObject.Name != name
-	})
-	if len(events) == 0 {
-		return ""
-	}
-	last := slices.MaxFunc(events, func(a, b corev1.Event) int { return whenOf(&a).Compare(whenOf(&b)) })
-	return last.Reason + because(last.Message)
-}
-
-// whenOf is when an event came last; those of the newer kind have another field.
-func whenOf(e *corev1.Event) time.Time {
-	if t := e.LastTimestamp.Time; !t.IsZero() {
-		return t
-	}
-	return e.EventTime.Time
+	return "; the cluster's last warning: " + text
 }

@@ -153,20 +153,6 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-func TestTheLastWarning(t *testing.T) {
-	event := func(at int64, kind, reason, of string) corev1.Event {
-		return corev1.Event{Type: kind, Reason: reason, Message: "m", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: of}, LastTimestamp: metav1.Unix(at, 0)}
-	}
-	newer := corev1.Event{Type: "Warning", Reason: "FailedMount", Message: "no volume", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "p"}, EventTime: metav1.NewMicroTime(time.Unix(7, 0))}
-	all := []corev1.Event{event(9, "Normal", "Pulled", "p"), event(8, "Warning", "BackOff", "q"), event(5, "Warning", "Failed", "p"), newer, event(10, "Warning", "MissingClusterDNS", "p")}
-	if got := lastWarning(all, "Pod", "p"); got != "FailedMount: no volume" {
-		t.Errorf("%q", got)
-	}
-	if got := lastWarning(all, "Job", "p"); got != "" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestWhetherLimitsAreApplied(t *testing.T) {
 	limits := func(cpu, memory string) corev1.ResourceRequirements {
 		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}}
