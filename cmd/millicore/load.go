@@ -77,7 +77,9 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if err := f.allowed(target, e); err != nil {
+	if err := f.allowed(cmd.Context(), target, e); errors.Is(err, errInterrupted) {
+		return err
+	} else if err != nil {
 		return usageError{err}
 	}
 	for _, file := range []string{f.hlog, f.hgrm} { // before anything is sent: what cannot be written is lost
@@ -180,7 +182,7 @@ func (f *loadFlags) experiment(t traffic.Target, o *given.Observed) (*experiment
 }
 
 // allowed asks for what is not plainly meant.
-func (f *loadFlags) allowed(t traffic.Target, e *experiment.Experiment) error {
+func (f *loadFlags) allowed(ctx context.Context, t traffic.Target, e *experiment.Experiment) error {
 	if f.yes {
 		return nil
 	}
@@ -190,7 +192,7 @@ func (f *loadFlags) allowed(t traffic.Target, e *experiment.Experiment) error {
 	if t.Loopback {
 		return nil
 	}
-	return ask(os.Stdin, os.Stderr, term.IsTerminal(int(os.Stdin.Fd())), fmt.Sprintf("%s is not this machine. May it be loaded?", t.Address))
+	return ask(ctx, os.Stdin, os.Stderr, term.IsTerminal(int(os.Stdin.Fd())), fmt.Sprintf("%s is not this machine. May it be loaded?", t.Address))
 }
 
 // folder is where the record goes: a temporary one, unless it is to be kept.

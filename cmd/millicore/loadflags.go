@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -242,16 +242,26 @@ func parseStages(text string) (all []experiment.Stage, length time.Duration, err
 }
 
 // ask asks once whether a host that is not this machine may be loaded. Where there
-// is nobody to ask, --yes has to say so.
-func ask(in *os.File, out io.Writer, isTerminal bool, question string) error {
+// is nobody to ask, --yes has to say so. When ctx ends, it does.
+func ask(ctx context.Context, in io.Reader, out io.Writer, isTerminal bool, question string) error {
 	if !isTerminal {
 		return fmt.Errorf("%s Say --yes if it may be", question)
 	}
 	fmt.Fprintf(out, "%s [y/N] ", question)
-	var answer string
-	fmt.Fscanln(in, &answer)
-	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		return errors.New("not said yes to: nothing was sent")
+	answered := make(chan string, 1)
+	go func() { // reading cannot be called off: it is left behind, as the program ends then
+		var answer string
+		fmt.Fscanln(in, &answer)
+		answered <- strings.ToLower(answer)
+	}()
+	select {
+	case a := <-answered:
+		if a != "y" && a != "yes" {
+			return errors.New("not said yes to: nothing was sent")
+		}
+		return nil
+	case <-ctx.Done():
+		fmt.Fprintln(out)
+		return interrupted("interrupted; nothing was sent")
 	}
-	return nil
 }
