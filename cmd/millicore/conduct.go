@@ -31,11 +31,7 @@ func conductCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			show := newProgress(os.Stderr)
 			o.Progress, o.Log = show.progress, show
-			err := conductor.Conduct(cmd.Context(), o)
-			if errors.Is(err, conductor.ErrInterrupted) {
-				return errInterrupted
-			}
-			return err
+			return conductor.Conduct(cmd.Context(), o)
 		},
 	}
 	c.Flags().StringVar(&o.Dir, "dir", "/etc/millicore", "folder with what is to be run: run/ and secret/")

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/conductor"
-	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kube"
 	"github.com/millicore/millicore/internal/lab"
@@ -56,24 +55,25 @@ func onlyOnKubernetes(cmd *cobra.Command, on string, names ...string) error {
 	return nil
 }
 
-// cluster is one run in a cluster, seen from here.
-type cluster struct {
-	cmd    *cobra.Command
-	flags  clusterFlags
-	client *kube.Client
-	show   *progress
-	out    string // folder for the record
-	asJSON bool
-
-	attached bool // to a run that another call began
-}
-
-func connect(cmd *cobra.Command, flags clusterFlags, show *progress) (*cluster, error) {
-	client, err := kube.Connect(flags.options)
+// session is a run in a cluster, seen from here.
+func (f *clusterFlags) session(cmd *cobra.Command, run string, show *progress) (*remote.Session, error) {
+	client, err := kube.Connect(f.options)
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{cmd: cmd, flags: flags, client: client, show: show}, nil
+	return &remote.Session{Client: client, Run: run,
+		Again: fmt.Sprintf("`millicore run --attach %s %s`", run, f.again()),
+		Clean: fmt.Sprintf("`millicore clean %s --run %s`", f.again(), run),
+		Line:  show.note, Note: func(s string) { show.note("millicore: " + s) },
+		State: func(s conductor.State) {
+			if s.Planned > 0 && !s.State.Ended() {
+				show.status(fmt.Sprintf("trial %d of %d", min(s.Done+1, s.Planned), s.Planned))
+			}
+		},
+		HungUp: func() bool {
+			cause := context.Cause(cmd.Context())
+			return cause != nil && strings.HasPrefix(cause.Error(), syscall.SIGHUP.String())
+		}}, nil
 }
 
 // runOnKubernetes starts an experiment in a cluster, and follows it unless it is
@@ -83,179 +83,79 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 	if flags.options.Namespace == "" {
 		flags.options.Namespace = e.Kubernetes.Namespace
 	}
-	k, err := connect(cmd, flags, newProgress(os.Stderr))
+	a := &remote.Asked{Run: remote.NewName(e.Name, time.Now()), Experiment: e, File: filepath.Base(file), Seed: o.seed, Version: version}
+	show := newProgress(os.Stderr)
+	s, err := flags.session(cmd, a.Run, show)
 	if err != nil {
 		return err
 	}
-	k.out, k.asJSON = o.out, o.asJSON
 	if err := errors.Join(lab.Check(e), kubernetes.Suits(e)); err != nil {
 		return usageError{err}
 	}
-	if err := record.Free(k.out); err != nil {
+	s.Out = o.out
+	if err := record.Free(s.Out); err != nil {
 		return usageError{err}
 	}
-	a := &remote.Asked{Run: remote.NewName(e.Name, time.Now()), Experiment: e, File: filepath.Base(file), Seed: o.seed, Version: version}
-	needs, err := remote.Check(cmd.Context(), k.client, a)
-	if cmd.Context().Err() != nil {
-		return interrupted("interrupted; nothing was started")
-	}
+	needs, err := s.Check(cmd.Context(), a)
 	if err != nil {
 		return err
 	}
 	if o.dryRun {
 		return dryRun(cmd, e, needs, o.asJSON)
 	}
-	if err := needs.Err(); err != nil {
-		return usageError{err}
+	if err := s.Start(cmd.Context(), a, needs); err != nil {
+		return wrongUsage(err)
 	}
-	for _, need := range needs {
-		if need.State == remote.Noted || need.State == remote.Unknown {
-			k.show.note(fmt.Sprintf("millicore: %s: %s", need.What, need.Words))
-		}
-	}
-	if err := remote.Start(cmd.Context(), k.client, a); err != nil {
-		if cmd.Context().Err() != nil {
-			return interrupted("interrupted; what was started is removed")
-		}
-		return err
-	}
-	k.show.note(fmt.Sprintf("Run %s is in namespace %s. It goes on without this: %s fetches it.", a.Run, k.client.Namespace, k.attach(a.Run)))
+	show.note(fmt.Sprintf("Run %s is in namespace %s. It goes on without this: %s fetches it.", a.Run, s.Client.Namespace, s.Again))
 	if o.detach {
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), a.Run)
 		return err
 	}
-	return k.follow(a.Run)
+	return follow(cmd, s, show, o.asJSON)
 }
 
 // attachTo takes up a run that is in a cluster.
 func attachTo(cmd *cobra.Command, o *runOptions) error {
-	k, err := connect(cmd, o.cluster, newProgress(os.Stderr))
+	show := newProgress(os.Stderr)
+	s, err := o.cluster.session(cmd, o.attach, show)
 	if err != nil {
 		return err
 	}
-	run, err := remote.Read(cmd.Context(), k.client, o.attach)
+	run, err := remote.Read(cmd.Context(), s.Client, o.attach)
 	if errors.Is(err, remote.ErrGone) {
 		return usageError{err}
 	}
 	if err != nil {
 		return err
 	}
-	k.out, k.asJSON = o.out, o.asJSON
-	if k.out == "" {
-		k.out = record.NewDir("runs", run.Name, time.Now())
+	s.Out, s.Attached = o.out, true
+	if s.Out == "" {
+		s.Out = record.NewDir("runs", run.Name, time.Now())
 	}
-	if err := record.Free(k.out); err != nil {
+	if err := record.Free(s.Out); err != nil {
 		return usageError{err}
 	}
-	k.attached = true
-	return k.follow(o.attach)
+	return follow(cmd, s, show, o.asJSON)
 }
 
-// attach is the command that takes up a run.
-func (k *cluster) attach(run string) string {
-	return fmt.Sprintf("`millicore run --attach %s %s`", run, k.flags.again())
-}
-
-// errLeft ends a client whose terminal is gone; its run goes on.
-var errLeft = errors.New("the terminal is gone")
-
-// follow follows a run to its end, fetches its record, removes it from the
-// cluster, and shows the record.
-func (k *cluster) follow(run string) error {
-	asked := k.cmd.Context()
-	ctx, leave := context.WithCancelCause(context.WithoutCancel(asked))
-	defer leave(nil)
-	f := &remote.Follower{Client: k.client, Run: run, Line: k.show.note, Note: func(s string) { k.show.note("millicore: " + s) },
-		State: func(s conductor.State) {
-			if s.Planned > 0 && !s.State.Ended() {
-				k.show.status(fmt.Sprintf("trial %d of %d", min(s.Done+1, s.Planned), s.Planned))
-			}
-		}}
-	stopped := context.AfterFunc(asked, func() { k.stop(ctx, f, leave) })
-	defer stopped()
-	pod, state, err := f.Follow(ctx)
-	switch {
-	case errors.Is(err, errLeft):
-		return interrupted("the terminal is gone; the run goes on: " + k.attach(run))
-	case errors.Is(err, errInterrupted), errors.Is(err, remote.ErrLost), errors.Is(err, remote.ErrWaits) && !k.attached && !f.Started():
-		k.remove(run)
+// follow follows a run to its end, and shows its record.
+func follow(cmd *cobra.Command, s *remote.Session, show *progress, asJSON bool) error {
+	fetched, err := s.Follow(cmd.Context())
+	err = wrongUsage(err)
+	if !fetched {
 		return err
-	case errors.Is(err, remote.ErrGone):
-		return err
-	case err != nil:
-		return fmt.Errorf("%w; %s takes it up again", err, k.attach(run))
 	}
-	runErr := stateError(state)
-	err = f.Fetch(ctx, pod, k.out)
-	switch {
-	case errors.Is(err, remote.ErrNoRecord):
-		k.remove(run)
-		return errors.Join(runErr, err)
-	case err != nil:
-		return errors.Join(runErr, fmt.Errorf("%w; it is kept in the cluster for a while, and %s fetches it", err, k.attach(run)))
-	}
-	k.remove(run)
-	k.show.end()
-	told := tell(k.cmd, k.out, k.asJSON)
-	if runErr != nil && errors.Is(told, errMissed) {
-		told = nil
-	}
-	return errors.Join(runErr, told)
+	show.end()
+	return tellAfter(err, cmd, s.Out, asJSON)
 }
 
-// stop ends a run whose user pressed Ctrl-C, as a local run ends: cleanly, with
-// what was measured. A terminal that is gone ends nothing.
-func (k *cluster) stop(ctx context.Context, f *remote.Follower, leave context.CancelCauseFunc) {
-	if cause := context.Cause(k.cmd.Context()); cause != nil && strings.HasPrefix(cause.Error(), syscall.SIGHUP.String()) {
-		leave(errLeft)
-		return
+// wrongUsage marks what was asked for and cannot be.
+func wrongUsage(err error) error {
+	if errors.Is(err, remote.ErrWrong) {
+		return usageError{err}
 	}
-	if !f.Started() {
-		leave(interrupted("interrupted before anything was measured; the run is removed"))
-		return
-	}
-	k.show.note("millicore: the run is told to end, and its record is fetched; Ctrl-C once more leaves that to " + k.attach(f.Run))
-	for ctx.Err() == nil {
-		err := remote.Stop(ctx, k.client, f.Run)
-		if err == nil {
-			return
-		}
-		k.show.note(fmt.Sprintf("millicore: %v; trying again", err))
-		select {
-		case <-ctx.Done():
-		case <-time.After(5 * time.Second):
-		}
-	}
+	return err
 }
-
-// remove removes a run from the cluster; what could not be is told, and is no
-// error of the run's.
-func (k *cluster) remove(run string) {
-	ctx := context.WithoutCancel(k.cmd.Context())
-	if err := remote.Remove(ctx, k.client, run); err != nil {
-		k.show.note(fmt.Sprintf("millicore: %v; `millicore clean %s --run %s` asks again", err, k.flags.again(), run))
-	}
-}
-
-// stateError is what a conductor says of its run, as the error of a local run.
-func stateError(s conductor.State) error {
-	switch {
-	case s.State == conductor.Stopped:
-		return errInterrupted
-	case s.State == conductor.Done:
-		return nil
-	case s.Exit == exit.Usage:
-		return usageError{errors.New(s.Error)}
-	}
-	return errors.New(s.Error)
-}
-
-// interrupted ends a run that its user stopped, in other words than
-// errInterrupted.
-type interrupted string
-
-func (i interrupted) Error() string        { return string(i) }
-func (i interrupted) Is(target error) bool { return target == errInterrupted }
 
 // cleanCluster removes what runs that are over have left in a namespace.
 func cleanCluster(cmd *cobra.Command, flags clusterFlags, run string) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/conductor"
 	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/platform/local"
 )
@@ -30,8 +31,11 @@ var (
 	// errMissed ends a run whose work was done and whose objective was missed.
 	errMissed = errors.New("objective missed")
 	// errInterrupted ends a run that its user stopped.
-	errInterrupted = errors.New("interrupted; the record holds what was measured until then")
+	errInterrupted = conductor.ErrInterrupted
 )
+
+// interrupted is an errInterrupted in other words.
+type interrupted = conductor.InterruptedError
 
 func main() {
 	local.Shim(os.Args) // does not return where this process was started as the shim

@@ -127,7 +127,12 @@ func conduct(cmd *cobra.Command, on string, e *experiment.Experiment, seed uint6
 	if _, err := os.Stat(filepath.Join(out, record.RunFile)); err != nil {
 		return runErr
 	}
-	// Whatever happened, what was measured is shown; what broke comes first.
+	return tellAfter(runErr, cmd, out, asJSON)
+}
+
+// tellAfter tells of the record of a run that ended with an error, or with none.
+// Whatever happened, what was measured is shown; what broke comes first.
+func tellAfter(runErr error, cmd *cobra.Command, out string, asJSON bool) error {
 	told := tell(cmd, out, asJSON)
 	if runErr != nil && errors.Is(told, errMissed) {
 		told = nil

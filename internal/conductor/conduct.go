@@ -65,6 +65,12 @@ const garbage = 400
 // record is kept, another conductor can go on with it.
 var ErrInterrupted = errors.New("interrupted; the record holds what was measured until then")
 
+// InterruptedError is an ErrInterrupted in other words.
+type InterruptedError string
+
+func (i InterruptedError) Error() string        { return string(i) }
+func (i InterruptedError) Is(target error) bool { return target == ErrInterrupted }
+
 // Conduct does the whole work of a conductor's pod: it reads what is asked,
 // conducts it, keeps the record for as long as is asked, and removes the run. The
 // error is nil also where the experiment failed: the state tells of that, and

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -32,7 +31,8 @@ type Need struct {
 // Needs are all that was checked.
 type Needs []Need
 
-// Err names what is missing, each on a line; nil where nothing is.
+// Err is an ErrWrong that names what is missing, each on a line; nil where nothing
+// is.
 func (n Needs) Err() error {
 	var lines []string
 	for _, one := range n {
@@ -43,7 +43,7 @@ func (n Needs) Err() error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return errors.New("the run cannot take place in this cluster; nothing was started. What is missing:\n" + strings.Join(lines, "\n"))
+	return wrong("the run cannot take place in this cluster; nothing was started. What is missing:\n" + strings.Join(lines, "\n"))
 }
 
 func there(what, format string, args ...any) Need {
