@@ -16,10 +16,11 @@ import (
 	"github.com/millicore/millicore/internal/conductor"
 	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/platform/local"
+	"github.com/millicore/millicore/internal/remote"
 )
 
 // version is set by the release's build.
-var version = "development"
+var version = remote.Unreleased
 
 // usageError is a mistake in what the user asked for.
 type usageError struct{ err error }

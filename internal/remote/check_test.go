@@ -305,6 +305,31 @@ func TestThePodThatTriesAnImage(t *testing.T) {
 	}
 }
 
+// Of a millicore without a version there is no image: nobody can pull it, and that
+// is known before a node tries to.
+func TestAMillicoreWithoutAVersion(t *testing.T) {
+	for more, want := range map[string]State{"": Missing, "kubernetes: {image: mine}": There} {
+		c, client := newCluster(t)
+		a := asked(t, more)
+		a.Version = Unreleased
+		// Some node may have an image that was built of another state of the source.
+		c.put(t, "/api/v1/nodes/one", corev1.Node{Status: corev1.NodeStatus{Images: []corev1.ContainerImage{
+			{Names: []string{"docker.io/millicore/millicore:development"}}, {Names: []string{"docker.io/library/mine:latest"}}}}})
+		needs := (&checker{client: client, asked: a}).images(t.Context())
+		if len(needs) != 1 || needs[0].State != want || needs[0].What != "image "+a.Image() {
+			t.Errorf("%q: %+v, want %s", more, needs, want)
+		}
+		if err := needs.Err(); (err != nil) != (want == Missing) || err != nil && !(strings.Contains(err.Error(), "--image") && strings.Contains(err.Error(), "millicore/millicore:VERSION")) {
+			t.Errorf("%q: %v", more, err)
+		}
+		for _, what := range c.asked {
+			if strings.HasPrefix(what, "POST") {
+				t.Errorf("%q: %s: the image is tried", more, what)
+			}
+		}
+	}
+}
+
 // What is tried of a run are its own pods, with an account that is there.
 func TestAdmission(t *testing.T) {
 	c, client := newCluster(t)

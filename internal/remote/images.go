@@ -26,11 +26,14 @@ func (k *checker) images(ctx context.Context) Needs {
 	onAll := k.listed(ctx)
 	var trying sync.WaitGroup
 	for i, name := range names {
-		if onAll(name) {
+		switch {
+		case name == k.asked.Image() && k.asked.imageless():
+			needs[i] = missing("image "+name, "this millicore was built without a version, so that there is no image of it; name one with --image (kubernetes.image): a release's, %s:VERSION, or one of your own (make image-push IMAGE=…)", released)
+		case onAll(name):
 			needs[i] = there("image "+name, "the nodes have it")
-			continue
+		default:
+			trying.Go(func() { needs[i] = k.image(ctx, i, name) })
 		}
-		trying.Go(func() { needs[i] = k.image(ctx, i, name) })
 	}
 	trying.Wait()
 	return needs

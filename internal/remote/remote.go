@@ -25,8 +25,12 @@ type Asked struct {
 	Experiment *experiment.Experiment // with what Gather found
 	File       string                 // the experiment's name in errors
 	Seed       uint64
-	Version    string // of millicore
+	Version    string // of millicore; Unreleased: it was built without one
 }
+
+// Unreleased is the version of a millicore that was built without one. There is no
+// image of it.
+const Unreleased = "development"
 
 // mostName is what a run's name may have, so that names that begin with it fit
 // into DNS labels.
@@ -54,9 +58,18 @@ func Selector(run, part string) string {
 	return s
 }
 
+// released is the name of the images of Millicore's releases, without a version.
+const released = kube.Manager + "/" + kube.Manager
+
 // Image is the one of Millicore's own programs.
 func (a *Asked) Image() string {
-	return cmp.Or(a.Experiment.Kubernetes.Image, kube.Manager+"/"+kube.Manager+":"+a.Version)
+	return cmp.Or(a.Experiment.Kubernetes.Image, released+":"+a.Version)
+}
+
+// imageless tells whether nobody has named the image of a millicore of which there
+// is none.
+func (a *Asked) imageless() bool {
+	return a.Version == Unreleased && a.Experiment.Kubernetes.Image == ""
 }
 
 // runFile is run.json.
