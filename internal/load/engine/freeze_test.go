@@ -2,75 +2,31 @@ package engine
 
 import (
 	"math"
-	"sort"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/load/freeze"
 )
-
-// frozen is a service that needs a time of work for each answer and stands
-// still at the end of each period for a while, all its answers at once.
-type frozen struct{ work, period, still time.Duration }
-
-// done is when work begun at a moment ends.
-func (f frozen) done(at time.Duration) time.Duration {
-	for left := f.work; ; {
-		stop := at - at%f.period + f.period - f.still // of the present period
-		if at < stop {
-			if at+left <= stop {
-				return at + left
-			}
-			left -= stop - at
-		}
-		at = stop + f.still
-	}
-}
-
-// truth works the latencies out without an engine: request k is due at the
-// middle of its millisecond, is taken by the connection that is free first, and
-// is done when the service says.
-func (f frozen) truth(rate float64, length time.Duration, connections int) []time.Duration {
-	free := make([]time.Duration, connections)
-	var latencies []time.Duration
-	for k := 0; ; k++ {
-		due := time.Duration((float64(k) + 0.5) / rate * 1e9)
-		if due >= length {
-			sort.Slice(latencies, func(i, j int) bool { return latencies[i] < latencies[j] })
-			return latencies
-		}
-		first := 0
-		for c := range free {
-			if free[c] < free[first] {
-				first = c
-			}
-		}
-		free[first] = f.done(max(due, free[first]))
-		latencies = append(latencies, free[first]-due)
-	}
-}
-
-func rank(sorted []time.Duration, q float64) time.Duration {
-	return sorted[max(int(math.Ceil(q*float64(len(sorted)))), 1)-1]
-}
 
 // A service that answers in 1 ms and stands still for 1 s in every 8, loaded
 // with 1,000 requests/s evenly spaced over 64 connections. During the second,
 // 64 requests are under way and 936 wait; then they leave as fast as 64
 // connections let them.
 func TestFreezeIsSeenWhole(t *testing.T) {
-	service := frozen{work: time.Millisecond, period: 8 * time.Second, still: time.Second}
+	service := freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: time.Second}
 	const rate, length, connections = 1000, 64 * time.Second, 64
 
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, rate, length)})
 	p.Connections, p.Timeout = connections, 10*time.Second
 	sim := simulate(t, p, scheduled(service))
 	all := total(sim.run(t))
-	want := service.truth(rate, length, connections)
+	want := service.Truth(0, rate, length, connections)
 
 	if all.Good != int64(len(want)) || len(want) != 64000 {
 		t.Fatalf("%d good answers, %d worked out; want 64000", all.Good, len(want))
 	}
 	for _, q := range []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1} {
-		within(t, "latency", q, all.Latency.Quantile(q), rank(want, q), 0.001)
+		within(t, "latency", q, all.Latency.Quantile(q), freeze.Rank(want, q), 0.001)
 	}
 	// By hand, without the millisecond of work and the 16 that the backlog
 	// takes to leave: an eighth of the requests is due in the second, spread
@@ -85,16 +41,16 @@ func TestFreezeIsSeenWhole(t *testing.T) {
 }
 
 // scheduled makes the freezing service a simulated one.
-func scheduled(f frozen) service {
+func scheduled(f freeze.Service) service {
 	return service{answer: func(at time.Duration, _ int) []piece {
 		at -= startAt
-		return good(f.done(at) - at)
+		return good(f.Done(at) - at)
 	}}
 }
 
 // The same freezes hurt a closed loop once per user, which is why it hides them.
 func TestFreezeInAClosedLoopHitsEachUserOnce(t *testing.T) {
-	service := frozen{work: time.Millisecond, period: 8 * time.Second, still: time.Second}
+	service := freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: time.Second}
 	p := plan(Load{Curve: steady(t, 10, 16*time.Second)})
 	p.Timeout = 10 * time.Second
 	all := total(simulate(t, p, scheduled(service)).run(t))

@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/load/freeze"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -23,9 +22,17 @@ import (
 // its value is the work, the period and the time it stands still.
 const asService = "MILLICORE_TEST_AS_SERVICE"
 
+// serviceBegins is where in its period such a service is at the first request.
+const serviceBegins = time.Second
+
 func TestMain(m *testing.M) {
 	if text := os.Getenv(asService); text != "" {
-		if err := serveFrozen(text); err != nil {
+		var f freeze.Service
+		_, err := fmt.Sscan(text, &f.Work, &f.Period, &f.Still)
+		if err == nil {
+			err = freeze.Serve(f, serviceBegins, os.Stdin, os.Stdout)
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -34,78 +41,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveFrozen says where it listens and when its clock began, serves until its
-// standard input ends, and says by how much it woke up late at worst.
-func serveFrozen(text string) error {
-	var f frozen
-	if _, err := fmt.Sscan(text, &f.work, &f.period, &f.still); err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	epoch := time.Now()
-	fmt.Println(l.Addr(), epoch.UnixNano())
-	var worst atomic.Int64
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go f.serve(conn, epoch, &worst)
-		}
-	}()
-	_, err = io.Copy(io.Discard, os.Stdin)
-	fmt.Println(worst.Load())
-	return err
-}
-
-func (f frozen) serve(conn net.Conn, epoch time.Time, worst *atomic.Int64) {
-	defer conn.Close()
-	in := bufio.NewReader(conn)
-	answer := []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
-	for {
-		for line := "more"; line != "\r\n"; {
-			var err error
-			if line, err = in.ReadString('\n'); err != nil {
-				return
-			}
-		}
-		if f.work > 0 {
-			at := epoch.Add(f.done(time.Since(epoch)))
-			time.Sleep(time.Until(at))
-			for late := int64(time.Since(at)); ; {
-				was := worst.Load()
-				if late <= was || worst.CompareAndSwap(was, late) {
-					break
-				}
-			}
-		}
-		if _, err := conn.Write(answer); err != nil {
-			return
-		}
-	}
-}
-
-// realService is a serveFrozen in a process of its own.
+// realService is a service that freezes, in a process of its own.
 type realService struct {
-	addr  netip.AddrPort
-	epoch time.Time
-	cmd   *exec.Cmd
-	in    io.Closer
-	out   *bufio.Reader
+	addr netip.AddrPort
+	cmd  *exec.Cmd
+	in   io.Closer
+	out  *bufio.Reader
 }
 
-func startService(tb testing.TB, f frozen) *realService {
+func startService(tb testing.TB, f freeze.Service) *realService {
 	tb.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	s := &realService{cmd: exec.Command(self)}
-	s.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d", asService, f.work, f.period, f.still))
+	s.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d", asService, f.Work, f.Period, f.Still))
 	s.cmd.Stderr = os.Stderr
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		tb.Fatal(err)
@@ -120,20 +71,19 @@ func startService(tb testing.TB, f frozen) *realService {
 	}
 	tb.Cleanup(func() { s.stop() })
 	var addr string
-	var epoch int64
-	if _, err := fmt.Fscan(s.out, &addr, &epoch); err != nil {
+	if _, err := fmt.Fscan(s.out, &addr); err != nil {
 		tb.Fatal(err)
 	}
-	s.addr, s.epoch = netip.MustParseAddrPort(addr), time.Unix(0, epoch)
+	s.addr = netip.MustParseAddrPort(addr)
 	return s
 }
 
-// stop ends the service and returns by how much it woke up late at worst.
-func (s *realService) stop() (worst time.Duration) {
+// stop ends the service and returns by how much it woke up late.
+func (s *realService) stop() freeze.Lateness {
 	s.in.Close()
-	fmt.Fscan(s.out, (*int64)(&worst))
+	late, _ := freeze.ReadLateness(s.out) // none where it was stopped before
 	s.cmd.Wait()
-	return worst
+	return late
 }
 
 // plan is a plan of requests to the service.
@@ -153,33 +103,26 @@ func TestARealFreezeIsSeenWhole(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("takes 10 seconds, and both sides as fast as they are without the race detector")
 	}
-	f := frozen{work: time.Millisecond, period: 8 * time.Second, still: time.Second}
-	want := f.truth(1000, 8*time.Second, 64)
+	f := freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: time.Second}
+	want := f.Truth(serviceBegins, 1000, 8*time.Second, 64)
 	const tries, quiet = 3, 2 * time.Millisecond
 	for range tries {
 		s := startService(t, f)
 		p := s.plan(Load{Open: true, Even: true, Curve: steady(t, 1000, 8*time.Second)})
 		p.Connections, p.Timeout = 64, 5*time.Second
 		all := newTally()
-		start := func() time.Time {
-			at := s.epoch.Add(time.Second)
-			for time.Until(at) < 0 { // opening took long: the same moment of another period
-				at = at.Add(f.period)
-			}
-			return at
-		}
-		runReal(t, p, start, func(i *Interval) { all.add(&tally{Client: *i.Client}) })
-		worst, lag := s.stop(), all.SendLag.Quantile(0.999)
+		runReal(t, p, time.Now, func(i *Interval) { all.add(&tally{Client: *i.Client}) })
+		late, lag := s.stop(), all.SendLag.Quantile(0.999)
 		t.Logf("p50 %v, p95 %v, p99 %v, max %v; worked out: %v, %v, %v, %v; sent late p50 %v, p99 %v, p999 %v; woke late %v",
 			all.Latency.Quantile(0.5), all.Latency.Quantile(0.95), all.Latency.Quantile(0.99), all.Latency.Max(),
-			rank(want, 0.5), rank(want, 0.95), rank(want, 0.99), rank(want, 1),
-			all.SendLag.Quantile(0.5), all.SendLag.Quantile(0.99), lag, worst)
+			freeze.Rank(want, 0.5), freeze.Rank(want, 0.95), freeze.Rank(want, 0.99), freeze.Rank(want, 1),
+			all.SendLag.Quantile(0.5), all.SendLag.Quantile(0.99), lag, late.Most)
 		if all.Good != 8000 {
 			t.Fatalf("%d good answers; want 8000", all.Good)
 		}
 		off := ""
 		for _, q := range []float64{0.95, 0.99, 0.999} {
-			got, want := all.Latency.Quantile(q), rank(want, q)
+			got, want := all.Latency.Quantile(q), freeze.Rank(want, q)
 			if math.Abs(float64(got-want)) > 0.02*float64(want) {
 				off += fmt.Sprintf("quantile %v is %v, not %v; ", q, got, want)
 			}
@@ -187,7 +130,7 @@ func TestARealFreezeIsSeenWhole(t *testing.T) {
 		if off == "" {
 			return
 		}
-		if worst < quiet && lag < quiet {
+		if late.Most < quiet && lag < quiet {
 			t.Fatal(off)
 		}
 	}
@@ -217,7 +160,7 @@ func TestRequestsDoNotAllocate(t *testing.T) {
 		"open loop":   {Open: true, Curve: steady(t, 5000, 1500*time.Millisecond)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startService(t, frozen{})
+			s := startService(t, freeze.Service{})
 			p := s.plan(load)
 			p.Interval = 100 * time.Millisecond
 			var before, after runtime.MemStats
@@ -287,7 +230,7 @@ func TestTooManyConnections(t *testing.T) {
 
 // The freezing service's handler is a server that net/http agrees with.
 func TestTheRealServiceSpeaksHTTP(t *testing.T) {
-	s := startService(t, frozen{})
+	s := startService(t, freeze.Service{})
 	r, err := http.Get("http://" + s.addr.String() + "/")
 	if err != nil {
 		t.Fatal(err)
