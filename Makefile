@@ -22,7 +22,7 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: build mongodb image image-load image-push release-check test-kubernetes cluster cluster-down demo test vet cross fuzz bench clean reproduce
+.PHONY: build mongodb image image-load image-push release-check test-kubernetes cluster cluster-down demo test vet cross fuzz bench bench-load clean reproduce
 
 build: ## put the programs into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' -o bin/ ./cmd/...
@@ -93,6 +93,10 @@ fuzz: ## each fuzz target for a minute (FUZZTIME=10s for less)
 
 bench: ## speed, as ratios within one run
 	$(GO) test -run '^$$' -bench . -benchmem $(PKGS)
+
+bench-load: build ## Millicore's generator against its peers, which it installs; 15 minutes on a quiet machine; writes bin/bench-load/
+	test/benchload/install.sh
+	$(GO) run ./test/benchload -rounds $(or $(ROUNDS),5) -seconds $(or $(SECONDS),5)
 
 clean:
 	rm -rf bin

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func testdata(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// What each tool said of a good service, and of one that answers 503, word for
+// word.
+func TestReadingReports(t *testing.T) {
+	const us, ms = time.Microsecond, time.Millisecond
+	h2 := func(out []byte) (report, error) { return readH2load(out, nil) }
+	for _, c := range []struct {
+		file string
+		read func([]byte) (report, error)
+		want report
+	}{
+		{"wrk.txt", readWrk, report{Good: 118506, P50: 822 * us, P99: 5260 * us}},
+		{"wrk-bad.txt", readWrk, report{Bad: 41841, P50: 100 * us, P99: 7470 * us}},
+		{"h2load.txt", h2, report{Good: 110768}},
+		{"h2load-bad.txt", h2, report{Bad: 48829}},
+		{"ab.txt", readAb, report{Good: 112592, P50: ms, P95: 2 * ms, P99: 6 * ms}},
+		{"ab-bad.txt", readAb, report{Bad: 63344}},
+		{"hey.txt", readHey, report{Good: 29565, P50: 3900 * us, P95: 9500 * us, P99: 12200 * us}},
+		{"hey-bad.txt", readHey, report{Bad: 13699, P50: 500 * us, P95: 1300 * us, P99: 2700 * us}},
+		{"hey-refused.txt", readHey, report{Bad: 10}},
+		{"bombardier.json", readBombardier, report{Good: 96703, P50: 1166 * us, P95: 2884 * us, P99: 5456 * us}},
+		{"bombardier-bad.json", readBombardier, report{Bad: 39670, P50: 147 * us, P95: 469 * us, P99: 1069 * us}},
+		{"oha.json", readOha, report{Good: 91132, P50: 691_399, P95: 4_959_041, P99: 6_731_957}},
+		{"oha-bad.json", readOha, report{Bad: 24872, P50: 223_806, P95: 741_993, P99: 2_408_922}},
+		{"vegeta.json", readVegeta, report{Good: 23217, P50: 2_484_435, P95: 8_043_325, P99: 15_696_170}},
+		{"vegeta-bad.json", readVegeta, report{Bad: 100, P50: 574_731, P95: 2_305_762, P99: 5_211_422}},
+		{"k6.json", readK6, report{Good: 3985, Dropped: 18, P50: 271_336, P95: 9_282_926, P99: 20_675_331}},
+		{"k6-bad.json", readK6, report{Bad: 100, P50: 440_826, P95: 2_876_111, P99: 6_295_232}},
+		{"millicore.json", readMillicore, report{Good: 138734, P50: 840 * us, P95: 1400 * us, P99: 2073 * us, Lag: us}},
+		{"millicore-bad.json", readMillicore, report{Bad: 30109, Lag: us}},
+	} {
+		got, err := c.read(testdata(t, c.file))
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: want -, got +:\n%s", c.file, diff)
+		}
+	}
+}
+
+// h2load tells quantiles by its log alone: those of 200 lines are the 100th, the
+// 190th and the 198th latency.
+func TestReadingTheLogOfH2load(t *testing.T) {
+	got, err := readH2load(testdata(t, "h2load.txt"), testdata(t, "h2load.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (report{Good: 110768, P50: 1273 * time.Microsecond, P95: 3679 * time.Microsecond, P99: 3704 * time.Microsecond}); got != want {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+	if _, err := readH2load(testdata(t, "h2load.txt"), []byte("179\t200\n")); err == nil {
+		t.Error("a line without a latency is no error")
+	}
+}
+
+// A tool that says something else is an error, not a figure.
+func TestReadingWhatIsNoReport(t *testing.T) {
+	for name, read := range map[string]func([]byte) (report, error){
+		"wrk": readWrk, "ab": readAb, "hey": readHey, "bombardier": readBombardier, "oha": readOha, "vegeta": readVegeta, "k6": readK6,
+		"millicore": readMillicore, "h2load": func(out []byte) (report, error) { return readH2load(out, nil) },
+	} {
+		for _, out := range []string{"", "unable to connect to 127.0.0.1:1", "{}"} {
+			if r, err := read([]byte(out)); err == nil && r.Good != 0 {
+				t.Errorf("%s: %q is taken for %+v", name, out, r)
+			} else if err == nil && name != "oha" && name != "vegeta" { // those leave out what is 0
+				t.Errorf("%s: %q is no error", name, out)
+			}
+		}
+	}
+	closed := []byte("Complete requests:      100\nFailed requests:        0\nKeep-Alive requests:    7\n")
+	if _, err := readAb(closed); err == nil {
+		t.Error("ab without kept connections is no error")
+	}
+	few := []byte("  100 requests in 1.00s, 1MB read\n  Socket errors: connect 1, read 2, write 3, timeout 4\n")
+	if r, err := readWrk(few); err != nil || r.Bad != 10 || r.Good != 100 {
+		t.Errorf("socket errors of wrk: %+v, %v; want 10", r, err)
+	}
+}
