@@ -10,7 +10,8 @@
 // so that its replica is down from then on.
 //
 // Everything that is made is labelled with the run and owned by the run's
-// ConfigMap. The package makes no traffic, does not judge what it reads, and does
+// ConfigMap. Maker, which makes it, also tells what there would be before anything
+// is started. The package makes no traffic, does not judge what it reads, and does
 // not know how agents reach it (Dialled).
 package kubernetes
 
