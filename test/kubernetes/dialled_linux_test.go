@@ -109,14 +109,9 @@ func TestNodeAgentsSeeWindows(t *testing.T) {
 		t.Errorf("windows %+v", windows)
 	}
 	_ = get(t.Context(), r.Address(), "/never-mind")
-	frames := 0
-	for last := c.At; frames < 4; {
-		c, err := r.Counters()
-		if err == nil && c.At.After(last) {
-			t.Log(c.At.Sub(last))
-			last = c.At
-			frames++
-		}
-		time.Sleep(100 * time.Millisecond)
+	for range 4 {
+		last := c.At
+		c = counted(t, r, "it is newer", func(c signals.Counters) bool { return c.At.After(last) })
+		t.Log(c.At.Sub(last))
 	}
 }

@@ -2,10 +2,11 @@ package kubernetes
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -78,28 +79,7 @@ func openAt(t *testing.T, level string, change func(*kubernetes.Options)) *opene
 
 func nothingLeft(t *testing.T, c *kube.Client) {
 	t.Helper()
-	ctx, selector := context.Background(), kube.LabelRun+"=run"
-	left := map[string]int{}
-	pods, err := kube.Pods.List(ctx, c, selector)
-	left["pods"] = len(pods)
-	if err != nil {
-		t.Error(err)
-	}
-	deployments, err := kube.Deployments.List(ctx, c, selector)
-	left["deployments"] = len(deployments)
-	if err != nil {
-		t.Error(err)
-	}
-	services, err := kube.Services.List(ctx, c, selector)
-	left["services"] = len(services)
-	if err != nil {
-		t.Error(err)
-	}
-	for kind, n := range left {
-		if n > 0 {
-			t.Errorf("%d %s are left", n, kind)
-		}
-	}
+	empty(t, c, kube.LabelRun+"=run", 15*time.Second)
 }
 
 func of[T any](v T) *T { return &v }
@@ -311,21 +291,43 @@ func TestAQuotaIsSaid(t *testing.T) {
 
 func TestAPodThatIsEvicted(t *testing.T) {
 	p := open(t, nil)
-	r := start(t, p, server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1})).Replicas()[0]
+	running := start(t, p, server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1}))
+	r, service := running.Replicas()[0], running.(platform.Evictable)
 	counted(t, r, "it is up", func(c signals.Counters) bool { return c.Up })
-	pods, err := kube.Pods.List(t.Context(), p.api, kube.LabelUnit+"=server")
-	if err != nil || len(pods) != 1 {
-		t.Fatalf("%d pods, %v", len(pods), err)
+	if why := service.Evicted(); why != "" {
+		t.Errorf("before it is evicted: %s", why)
 	}
-	if err := kube.Pods.Delete(t.Context(), p.api, pods[0].Name, kube.Delete{Grace: of(int64(1))}); err != nil {
-		t.Fatal(err)
+	evict(t, p.api, kube.LabelUnit+"=server")
+	eventually(t, 30*time.Second, "the platform says that it is evicted", func() bool { return service.Evicted() != "" })
+	if why := service.Evicted(); !strings.Contains(why, "is no more: EvictionByEvictionAPI: ") {
+		t.Error(why)
 	}
 	c := counted(t, r, "it is down", func(c signals.Counters) bool { return !c.Up && c.Restarts == 1 })
 	t.Logf("%+v", c)
-	time.Sleep(2 * time.Second)
-	counted(t, r, "it stays down", func(c signals.Counters) bool { return !c.Up && c.Restarts == 1 })
-	if !strings.Contains(p.noted(), "is no more") {
-		t.Errorf("noted: %s", p.noted())
+	// The pod in its place serves, and is another one.
+	eventually(t, 30*time.Second, "another pod in its place", func() bool {
+		pods, err := kube.Pods.List(t.Context(), p.api, kube.LabelUnit+"=server")
+		return err == nil && len(pods) == 1 && pods[0].Status.Phase == corev1.PodRunning && !strings.HasPrefix(r.Address(), pods[0].Status.PodIP+":")
+	})
+	if p, err := r.Pulse(); err != nil || p.Up {
+		t.Errorf("it is up again: %+v, %v", p, err)
+	}
+}
+
+// evict has the API server evict the only pod that a selector chooses, as draining
+// a node does.
+func evict(t *testing.T, c *kube.Client, selector string) {
+	t.Helper()
+	pods, err := kube.Pods.List(t.Context(), c, selector)
+	if err != nil || len(pods) != 1 {
+		t.Fatalf("%d pods, %v", len(pods), err)
+	}
+	body := fmt.Sprintf(`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":%q,"namespace":%q}}`, pods[0].Name, c.Namespace)
+	k := exec.Command(filepath.Join("..", "cluster", "k.sh"), "create", "--raw",
+		fmt.Sprintf("/api/v1/namespaces/%s/pods/%s/eviction", c.Namespace, pods[0].Name), "-f", "-")
+	k.Stdin = strings.NewReader(body)
+	if out, err := k.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 }
 
@@ -381,12 +383,7 @@ func TestAContainerThatIsKilled(t *testing.T) {
 	if err != nil || len(pods) != 1 {
 		t.Fatalf("%d pods, %v", len(pods), err)
 	}
-	_, id, _ := strings.Cut(pods[0].Status.ContainerStatuses[0].ContainerID, "://")
-	process, err := os.FindProcess(processOf(t, id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Kill(); err != nil {
+	if err := processOf(t, &pods[0]).Kill(); err != nil {
 		t.Fatal(err)
 	}
 	c := counted(t, r, "it has died", func(c signals.Counters) bool { return c.Restarts == 1 && c.Up })
@@ -395,21 +392,22 @@ func TestAContainerThatIsKilled(t *testing.T) {
 	}
 }
 
-// processOf is a process of a container on this machine.
-func processOf(t *testing.T, container string) int {
+// processOf is a process of the only container of a pod, on this machine.
+func processOf(t *testing.T, p *corev1.Pod) *os.Process {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if len(p.Status.ContainerStatuses) != 1 {
+		t.Fatalf("the pod %s has %d containers", p.Name, len(p.Status.ContainerStatuses))
+	}
+	_, id, _ := strings.Cut(p.Status.ContainerStatuses[0].ContainerID, "://")
+	pid := processIn(id)
+	if id == "" || pid == 0 {
+		t.Skip("the container's process is not on this machine")
+	}
+	process, err := os.FindProcess(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range all {
-		text, _ := os.ReadFile(name)
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && strings.Contains(string(text), container) {
-			return pid
-		}
-	}
-	t.Skip("the container's process is not on this machine")
-	return 0
+	return process
 }
 
 func TestReplicasFollowTheirCPU(t *testing.T) {

@@ -1,0 +1,57 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/kube"
+)
+
+// left are the objects that a selector chooses, of every kind that a run makes
+// itself or through others.
+func left(c *kube.Client, selector string) (all []string, err error) {
+	for _, look := range []func(*kube.Client, string) ([]string, error){
+		names(kube.ConfigMaps), names(kube.Secrets), names(kube.ServiceAccounts), names(kube.Roles), names(kube.RoleBindings),
+		names(kube.NetworkPolicies), names(kube.Jobs), names(kube.Deployments), names(kube.DaemonSets), names(kube.Autoscalers),
+		names(kube.Services), names(kube.EndpointSlices), names(kube.Pods),
+	} {
+		some, err := look(c, selector)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func names[T any, O interface {
+	*T
+	GetName() string
+}](kind kube.Kind[T]) func(*kube.Client, string) ([]string, error) {
+	return func(c *kube.Client, selector string) (all []string, err error) {
+		some, err := kind.List(context.Background(), c, selector)
+		for i := range some {
+			all = append(all, fmt.Sprintf("%s %s", kind.Name, O(&some[i]).GetName()))
+		}
+		return all, err
+	}
+}
+
+// empty waits until nothing that a selector chooses is there. What owns something
+// is gone before that: a collector of the cluster's removes it.
+func empty(t *testing.T, c *kube.Client, selector string, within time.Duration) {
+	t.Helper()
+	var last []string
+	var err error
+	for end := time.Now().Add(within); ; time.Sleep(50 * time.Millisecond) {
+		if last, err = left(c, selector); err == nil && len(last) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("after %v there is still %v (%v)", within, last, err)
+			return
+		}
+	}
+}
