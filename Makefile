@@ -50,8 +50,7 @@ release-check: ## make all that a release has, into dist/, and publish nothing
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish
 
 test-kubernetes: ## start a one-node Kubernetes, run on it what needs a real one, end it; as root, cold 20 to 30 minutes
-	kubeconfig=$$(test/cluster/up.sh) && test/cluster/samples.sh --import && \
-		{ MILLICORE_KUBECONFIG=$$kubeconfig $(GO) test -count=1 -timeout 60m -v ./test/kubernetes; status=$$?; test/cluster/down.sh; exit $$status; }
+	test/cluster/with.sh $(GO) test -count=1 -timeout 60m -v ./test/kubernetes
 
 cluster: ## start a one-node Kubernetes for tests, as root; prints its kubeconfig
 	test/cluster/up.sh
@@ -64,14 +63,17 @@ demo: build ## about a minute: what GOMAXPROCS does to a service under a limit o
 
 test: build mongodb vet cross ## install what the tests need, run them all, say how many ran
 	scripts/setup-tests.sh
+	mkdir -p bin && rm -f bin/tests bin/again.*
 	$(GO) test -count=1 -run TestARealFreeze ./internal/load/engine # without -race: both sides as fast as they are
 	$(GO) test -count=1 -run TestTheIntervalHoldsTheTruth ./internal/analysis/search -seed 10000 # without -race: a hundred searches of each service, of seeds that nothing was tuned on
-	rm -f bin/tests bin/again.*
 	GOWORK=off $(GO) -C images test -count=1 ./...
 	$(TESTS) --rerun-fails-report bin/again.packages --format pkgname --format-hide-empty-pkg \
-		--packages "$(LONGEST) $$($(GO) list $(PKGS) | grep -v -e /test/program -e '/test/docker$$' | tr '\n' ' ')" -- -race -count=1 -timeout 60m
+		--packages "$(LONGEST) $$($(GO) list $(PKGS) | grep -v -e /test/program -e '/test/docker$$' -e '/test/kubernetes$$' | tr '\n' ' ')" -- -race -count=1 -timeout 60m
 	$(TESTS) --rerun-fails-report bin/again.programs --format testname \
 		--packages './test/program ./test/docker' -- -count=1 -p 1 -timeout 60m # alone: their services, limits and neighbours are real
+	test/cluster/with.sh --if-possible \
+		$(TESTS) --rerun-fails-report bin/again.kubernetes --format testname \
+		--packages ./test/kubernetes -- -count=1 -timeout 60m
 	@cat bin/again.* 2>/dev/null | sed '1i these failed, and passed when they were run again:'
 	awk '{ ran += $$1; skipped += $$2 } END { print ran " tests ran, " skipped " of them were skipped" }' bin/tests
 
@@ -96,7 +98,7 @@ bench: ## speed, as ratios within one run
 
 bench-load: build ## Millicore's generator against its peers, which it installs; 15 minutes on a quiet machine; writes bin/bench-load/
 	test/benchload/install.sh
-	$(GO) run ./test/benchload -rounds $(or $(ROUNDS),5) -seconds $(or $(SECONDS),5)
+	$(GO) run ./test/benchload -rounds $(or $(ROUNDS),5) -seconds $(or $(SECONDS),4)
 
 clean:
 	rm -rf bin

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Build every program and image of the cluster into $CLUSTER_CACHE. What is there
-# in the version that is asked for is left as it is.
+# in the version that is asked for is left as it is. With --built nothing is built:
+# the exit code tells whether all is there.
 # Needs Go, and for runc gcc and pkg-config; libseccomp's headers and static
 # library are taken from Debian's package, unpacked, where they are not installed.
 set -euo pipefail
@@ -11,17 +12,19 @@ exec 9> "$CLUSTER_CACHE/lock" && flock 9 # two that build at once would do it tw
 export GOWORK=off CGO_ENABLED=0
 unset GOFLAGS GOBIN
 small='-s -w' # no symbols
+only_look=; [ "${1:-}" != --built ] || only_look=yes
 
 # once NAME KEY COMMAND...: run it unless it was run to its end with this key.
 once() {
   local name=$1 key=$2 mark=$CLUSTER_CACHE/made/$1; shift 2
   [ "$(cat "$mark" 2>/dev/null)" = "$key" ] && return
+  [ -z "$only_look" ] || exit 1
   echo "building $name" >&2
   mkdir -p "${mark%/*}"
   "$@"
   echo "$key" > "$mark"
 }
-sources() { cat "$@" | sha256sum | cut -c1-16; }
+sources() { cat "$@" 2>/dev/null | sha256sum | cut -c1-16; }
 go_version=$(go env GOVERSION)
 
 module() { go -C "$here/$1" build -trimpath -ldflags "$small ${2:-}" -o "$BIN/$1" .; }

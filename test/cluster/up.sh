@@ -1,7 +1,8 @@
 #!/bin/bash
 # Start a one-node Kubernetes in its own mount, network and PID namespaces, and
 # print where its kubeconfig is. It dies, whole, when the one process in
-# $CLUSTER_STATE/unshare.pid dies. One that is up already is left as it is.
+# $CLUSTER_STATE/unshare.pid dies. One that is up already is left as it is; one that
+# does not come up is ended.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/config.sh"
@@ -10,7 +11,30 @@ here=$(cd "$(dirname "$0")" && pwd)
 for program in openssl ip curl unshare flock; do command -v $program >/dev/null || die "$program is missing; scripts/setup-tests.sh installs it"; done
 mkdir -p "$CLUSTER_STATE"
 exec 8> "$CLUSTER_STATE/lock" && flock 8
+
+k() { "$BIN/hyper" kubectl --kubeconfig "$KUBECONFIG_FILE" --request-timeout 10s "$@"; }
+failed() {
+  tail -n 20 "$CLUSTER_STATE/log/inside.log" >&2
+  "$here/down.sh"
+  die "$*; the logs are in $CLUSTER_STATE/log"
+}
+# ready: the kubelet that was started now says that it is ready; what it said when the cluster was up last is still written there.
+ready() {
+  local status at
+  read -r status at < <(k get node $NODE -o 'jsonpath={range .status.conditions[?(@.type=="Ready")]}{.status} {.lastHeartbeatTime}{"\n"}{end}' 2>/dev/null) &&
+    [ "$status" = True ] && [ "$(date -d "$at" +%s)" -ge "$started" ]
+}
+await() {
+  local end=$(($(date +%s) + 120))
+  until ready; do
+    running || failed "the cluster ended"
+    [ "$(date +%s)" -lt $end ] || failed "the node did not become ready within two minutes"
+    sleep 0.2
+  done
+}
 if running; then
+  started=0
+  await
   echo "$KUBECONFIG_FILE"
   exit
 fi
@@ -42,20 +66,7 @@ ip link set klab0 up
 ip route add "$POD_CIDR" via "$NODE_IP" dev klab0 onlink
 ip route add "$SVC_CIDR" via "$NODE_IP" dev klab0 onlink
 
-k() { "$BIN/hyper" kubectl --kubeconfig "$KUBECONFIG_FILE" "$@"; }
-failed() { tail -n 20 "$CLUSTER_STATE/log/inside.log" >&2; die "$*; the logs are in $CLUSTER_STATE/log"; }
-# ready: the kubelet that was started now says so; what it said when the cluster was up last is still written there.
-ready() {
-  local status at
-  read -r status at < <(k get node $NODE -o 'jsonpath={range .status.conditions[?(@.type=="Ready")]}{.status} {.lastHeartbeatTime}{"\n"}{end}' 2>/dev/null) &&
-    [ "$status" = True ] && [ "$(date -d "$at" +%s)" -ge "$started" ]
-}
-for _ in $(seq 600); do
-  kill -0 "$up" 2>/dev/null || failed "the cluster ended"
-  ready && break
-  sleep 0.2
-done
-ready || failed "the node did not become ready within two minutes"
-if [ "$METRICS_SERVER" = yes ]; then k apply -f "$here/manifests/metrics-server.yaml" >/dev/null; fi
+await
+if [ "$METRICS_SERVER" = yes ]; then k apply -f "$here/manifests/metrics-server.yaml" >/dev/null || failed "metrics-server could not be made"; fi
 echo "the node was ready after $(($(date +%s) - started)) s" >&2
 echo "$KUBECONFIG_FILE"
