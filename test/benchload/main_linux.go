@@ -23,7 +23,7 @@ import (
 type options struct {
 	rounds, openRounds, seconds int
 	client, server              int
-	parts, tools                string
+	parts, tools, agents        string
 	programs, peers, out        string
 	bounds                      bounds
 }
@@ -36,11 +36,12 @@ func main() {
 	cache, _ := os.UserCacheDir()
 	flag.IntVar(&o.rounds, "rounds", 5, "how often each tool runs in the closed loop")
 	flag.IntVar(&o.openRounds, "open-rounds", 0, "how often in the open loop (default: 3, or -rounds if that is fewer)")
-	flag.IntVar(&o.seconds, "seconds", 5, "how long a run is")
+	flag.IntVar(&o.seconds, "seconds", 4, "how long a run is")
 	flag.IntVar(&o.client, "client-cpu", 0, "CPU of the tools")
 	flag.IntVar(&o.server, "server-cpu", 1, "CPU of what they load")
 	flag.StringVar(&o.parts, "parts", strings.Join(parts, ","), "what is measured")
 	flag.StringVar(&o.tools, "tools", "", "only tools of these names, separated by commas (default: all)")
+	flag.StringVar(&o.agents, "agents", "", "other builds of the agent, to compare in the same rounds: new=/path/to/agent,…")
 	flag.StringVar(&o.programs, "programs", "bin", "folder of Millicore's programs")
 	flag.StringVar(&o.peers, "peers", filepath.Join(cache, "millicore", "peers", "bin"), "folder of peers that are not in PATH")
 	flag.StringVar(&o.out, "out", "bin/bench-load", "folder for the tables and all figures")
@@ -138,10 +139,32 @@ func (b *bench) these(all ...tool) (kept []tool) {
 	return kept
 }
 
+// others are further builds of the agent.
+func (b *bench) others() (all []tool, err error) {
+	if b.agents == "" {
+		return nil, nil
+	}
+	for _, one := range strings.Split(b.agents, ",") {
+		name, path, ok := strings.Cut(one, "=")
+		if !ok {
+			return nil, fmt.Errorf("-agents: %q: write it as name=path", one)
+		}
+		if b.programs[path], err = exec.LookPath(path); err != nil {
+			return nil, fmt.Errorf("-agents: %w", err)
+		}
+		all = append(all, tool{Name: name, Program: path, Talks: true})
+	}
+	return all, nil
+}
+
 func (b *bench) measureAll() error {
 	const connections = 64
-	closed := b.these(agentAlone, wholeLoad, wrk, ab, h2load, hey, bombardier, oha, vegeta, k6)
-	open := b.these(agentAlone, wholeLoad, h2load, hey, bombardier, ohaCorrected, vegeta, k6)
+	others, err := b.others()
+	if err != nil {
+		return err
+	}
+	closed := b.these(append(others, agentAlone, wholeLoad, wrk, ab, h2load, hey, bombardier, oha, vegeta, k6)...)
+	open := b.these(append(others, agentAlone, wholeLoad, h2load, hey, bombardier, ohaCorrected, vegeta, k6)...)
 	var rounds [][]job
 	for r := range max(b.rounds, b.openRounds) {
 		var these []job
@@ -173,7 +196,7 @@ func (b *bench) measureAll() error {
 		for _, t := range closed {
 			length := b.seconds
 			if t.Talks {
-				length *= 6 // to see whether it grows
+				length *= 10 // to see whether it grows
 			}
 			these = append(these, job{manyIdle, 0, t, load{Seconds: length, Connections: 1000}})
 		}

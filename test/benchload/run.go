@@ -104,5 +104,5 @@ var freezes = []freezeCase{
 	{"1,000/s, 64 connections, 1 s in every 10", freeze.Service{Work: time.Millisecond, Period: 10 * time.Second, Still: time.Second}, 1000, 64, 1},
 	{"500/s, 256 connections, 2 s in every 8", freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: 2 * time.Second}, 500, 256, 1},
 	{"4,000/s, 32 connections, 0.4 s in every 4", freeze.Service{Work: time.Millisecond, Period: 4 * time.Second, Still: 400 * time.Millisecond}, 4000, 32, 2},
-	{"2,000/s, 16 connections, 50 ms in every 1", freeze.Service{Work: time.Millisecond, Period: time.Second, Still: 50 * time.Millisecond}, 2000, 16, 8},
+	{"1,000/s, 16 connections, 100 ms in every 1", freeze.Service{Work: time.Millisecond, Period: time.Second, Still: 100 * time.Millisecond}, 1000, 16, 8},
 }
