@@ -104,8 +104,7 @@ func Conduct(ctx context.Context, o Options) error {
 		return ErrInterrupted
 	}
 	c.hub.Over()
-	c.keep(ctx, state)
-	return nil
+	return c.keep(ctx, state)
 }
 
 type conductor struct {
@@ -306,14 +305,18 @@ func (c *conductor) ended() bool {
 }
 
 // keep waits until the record has been kept for long enough, or ctx ends, and
-// removes the run.
-func (c *conductor) keep(ctx context.Context, s State) {
+// removes the run. A record in a volume of its own outlives this pod: the pod in
+// its place then goes on to keep it, which is asked for by ErrInterrupted.
+func (c *conductor) keep(ctx context.Context, s State) error {
 	left := time.Until(s.At.Add(c.run.Keep()))
 	if left > 0 {
 		c.log("The run is %s. Its record is kept for %v.", s.State, left.Round(time.Second))
 		select {
 		case <-time.After(left):
 		case <-ctx.Done():
+			if c.run.Claimed {
+				return ErrInterrupted
+			}
 		}
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
@@ -321,6 +324,7 @@ func (c *conductor) keep(ctx context.Context, s State) {
 	if err := c.options.Remove(within, c.run); err != nil {
 		c.log("millicore: remove the run: %v", err)
 	}
+	return nil
 }
 
 // removeWithin bounds the removing: a pod that is told to end has 60 s.

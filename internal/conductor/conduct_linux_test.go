@@ -198,6 +198,11 @@ func TestARunFromBeginToEnd(t *testing.T) {
 	if err := Conduct(again, p.Options); err != nil || p.removed != 2 {
 		t.Errorf("%v; removed %d times", err, p.removed)
 	}
+	// Nor does it remove a record that the pod in its place can go on to keep.
+	conductortest.Write(t, p.Dir, RunFile, `{"run":"short-1","name":"short","seed":7,"keep_s":3600,"claimed":true,"file":"short.yaml"}`)
+	if err := Conduct(again, p.Options); !errors.Is(err, ErrInterrupted) || p.removed != 2 {
+		t.Errorf("with a volume of its own: %v; removed %d times", err, p.removed)
+	}
 }
 
 func TestARunIsInterruptedAndGoesOn(t *testing.T) {

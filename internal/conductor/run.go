@@ -33,7 +33,8 @@ type Run struct {
 	Version   string            `json:"version"`          // of the millicore that made the run
 	KeepS     float64           `json:"keep_s"`           // seconds that the record is kept after the run
 	NodeAgent bool              `json:"node_agent,omitempty"`
-	File      string            `json:"file"` // the experiment's name in errors
+	Claimed   bool              `json:"claimed,omitempty"` // the record lies in a volume that outlives the pod
+	File      string            `json:"file"`              // the experiment's name in errors
 }
 
 // Keep is how long the record is kept after the run.

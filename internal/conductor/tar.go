@@ -43,6 +43,10 @@ func (p *patient) Write(b []byte) (int, error) {
 	return p.w.Write(b)
 }
 
+// EndMark is the name of the last file of a record's tar, an empty one that is no
+// part of the record: a tar that breaks off between two files looks whole.
+const EndMark = ".end"
+
 // writeTar writes the regular files of a folder, and of those in it, as a tar.
 // Files may grow meanwhile: each has the length that it had when its turn came.
 // Names that begin with a dot are of files that are being written.
@@ -69,6 +73,9 @@ func writeTar(w io.Writer, dir string) error {
 		}
 		return addFile(out, root, name)
 	})
+	if err == nil {
+		err = out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: EndMark, Mode: 0o644})
+	}
 	return errors.Join(err, out.Close())
 }
 

@@ -51,7 +51,7 @@ func TestTheRecordIsGivenAsItStands(t *testing.T) {
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "application/x-tar" {
 		t.Errorf("%s, %v", answer.Status, answer.Header)
 	}
-	want := map[string]string{"run.json": "{}\n", "frames.ndjson": strings.Repeat("a frame\n", 10_000), "logs/trial-001/go-0.log": "hello\n"}
+	want := map[string]string{"run.json": "{}\n", "frames.ndjson": strings.Repeat("a frame\n", 10_000), "logs/trial-001/go-0.log": "hello\n", EndMark: ""}
 	if d := cmp.Diff(want, unpack(t, strings.NewReader(body))); d != "" {
 		t.Error(d)
 	}
@@ -80,7 +80,11 @@ func TestAFileThatGrowsHasTheLengthThatItHad(t *testing.T) {
 	if err := WriteTar(out, dir); err != nil {
 		t.Fatal(err)
 	}
-	if files := unpack(t, &out.Buffer); files["frames.ndjson"] != "a frame\n" {
+	files := unpack(t, &out.Buffer)
+	if _, whole := files[EndMark]; !whole {
+		t.Error("it has no end")
+	}
+	if files["frames.ndjson"] != "a frame\n" {
 		t.Errorf("%q, want what was there as it was its turn", files["frames.ndjson"])
 	}
 }

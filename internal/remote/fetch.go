@@ -13,6 +13,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/millicore/millicore/internal/conductor"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -100,14 +101,19 @@ func unpack(from io.Reader, dir string) error {
 		return err
 	}
 	defer root.Close()
-	in, left := tar.NewReader(from), int64(mostBytes)
+	in, left, whole := tar.NewReader(from), int64(mostBytes), false
 	for files := 0; ; files++ {
 		head, err := in.Next()
 		switch {
-		case err == io.EOF:
+		case err == io.EOF && whole:
 			return nil
+		case err == io.EOF:
+			return errors.New("read the record: it breaks off")
 		case err != nil:
 			return fmt.Errorf("read the record: %w", err)
+		case head.Name == conductor.EndMark:
+			whole = true
+			continue
 		case head.Typeflag == tar.TypeDir:
 			continue // folders are made with their files
 		case head.Typeflag != tar.TypeReg:

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/conductor"
 )
 
 // packed is a tar of files by name, in pairs with their text.
@@ -25,6 +27,9 @@ func packed(t testing.TB, files ...string) []byte {
 			t.Fatal(err)
 		}
 		io.WriteString(out, files[i+1])
+	}
+	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: conductor.EndMark, Mode: 0o644}); err != nil {
+		t.Fatal(err)
 	}
 	out.Close()
 	return b.Bytes()
@@ -137,6 +142,11 @@ func TestUnpackingWhatIsNoRecord(t *testing.T) {
 		if err := unpack(bytes.NewReader(text), t.TempDir()); !errors.As(err, &bad) {
 			t.Errorf("%s: error %v, want that it is refused", name, err)
 		}
+	}
+	// A tar is whole for its reader wherever a file ends.
+	whole := packed(t, "run.json", "{}", "frames.ndjson", "")
+	if err := unpack(bytes.NewReader(whole[:1024]), t.TempDir()); err == nil || !strings.Contains(err.Error(), "it breaks off") {
+		t.Errorf("a tar that breaks off between two files: %v", err)
 	}
 	if err := unpack(strings.NewReader("not a tar, but long enough to be read as the head of one"), t.TempDir()); err == nil {
 		t.Error("no error of what is no tar")

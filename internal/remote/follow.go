@@ -29,6 +29,8 @@ type Follower struct {
 	patient time.Duration // how long a conductor's pod may not get started for one and the same reason
 	closed  time.Duration // how long a pod that runs may not be reached, until the network policy is taken for the reason
 
+	looked func(pod string, s conductor.State) // as State; of this package
+
 	begun   atomic.Bool // the conductor's container was seen to run
 	token   string
 	said    string // the last words on the pod
@@ -87,6 +89,9 @@ func (f *Follower) Follow(ctx context.Context) (pod string, s conductor.State, e
 				f.silent = time.Time{}
 				if f.State != nil {
 					f.State(s)
+				}
+				if f.looked != nil {
+					f.looked(p.Name, s)
 				}
 				if over(s) {
 					stop()

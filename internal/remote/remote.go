@@ -76,7 +76,8 @@ func (a *Asked) imageless() bool {
 func (a *Asked) runFile(namespace string) conductor.Run {
 	k := &a.Experiment.Kubernetes
 	return conductor.Run{Run: a.Run, Name: a.Experiment.Name, Seed: a.Seed, Sets: a.Experiment.Sets, Namespace: namespace,
-		Image: a.Image(), Images: k.Images, Version: a.Version, KeepS: k.Keep.Seconds(), NodeAgent: k.NodeAgent, File: a.File}
+		Image: a.Image(), Images: k.Images, Version: a.Version, KeepS: k.Keep.Seconds(), NodeAgent: k.NodeAgent,
+		Claimed: k.RecordClaim != "", File: a.File}
 }
 
 // Lasts estimates how long an experiment takes, from its plan alone: trials that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/millicore/millicore/internal/conductor"
 	"github.com/millicore/millicore/internal/exit"
@@ -29,8 +30,9 @@ type Session struct {
 	// is gone, which is no reason to end the run; nil: it never is.
 	HungUp func() bool
 
-	follower Follower
-	fetching atomic.Bool // the run has ended
+	follower    Follower
+	backupEvery time.Duration // 0: as a user has it
+	fetching    atomic.Bool   // the run has ended
 }
 
 // ErrWrong is in the error of a run whose experiment is wrong, or that cannot take
@@ -82,27 +84,37 @@ func (s *Session) Start(ctx context.Context, a *Asked, needs Needs) error {
 // run from the cluster. fetched tells whether the record is there. The error is how
 // the run ended: nil where its plan was worked through, a conductor.ErrInterrupted
 // where its user ended it, an ErrWrong where the experiment was wrong; or what kept
-// the record from being fetched.
+// the record from being fetched. Where the run is lost, or was removed by somebody,
+// Out may hold what was fetched after a former trial.
 //
 // When ctx ends the run is ended, as a local one is: cleanly, and with what was
 // measured; one that has measured nothing is removed. A run that is given up for
 // another reason goes on, and the error says how it is taken up.
 func (s *Session) Follow(ctx context.Context) (fetched bool, err error) {
 	following, leave := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer leave(nil)
 	f := &s.follower
 	f.Client, f.Run, f.Line, f.Note, f.State = s.Client, s.Run, s.Line, s.Note, s.State
+	saved := newBackup(f, s.Out)
+	if s.backupEvery > 0 {
+		saved.every = s.backupEvery
+	}
+	f.looked = func(pod string, state conductor.State) { saved.take(following, pod, state) }
+	defer saved.drop()
+	defer leave(nil)
 	unhook := context.AfterFunc(ctx, func() { s.stop(following, leave) })
 	defer unhook()
 	pod, state, err := f.Follow(following)
 	switch {
 	case errors.Is(err, errLeft):
 		return false, conductor.InterruptedError("the terminal is gone; the run goes on: " + s.Again)
-	case errors.Is(err, errUnused), errors.Is(err, ErrLost), errors.Is(err, ErrWaits) && !s.Attached && !f.Started():
+	case errors.Is(err, errUnused), errors.Is(err, ErrWaits) && !s.Attached && !f.Started():
 		s.remove(ctx)
 		return false, err
+	case errors.Is(err, ErrLost):
+		s.remove(ctx)
+		return saved.use(err)
 	case errors.Is(err, ErrGone):
-		return false, err
+		return saved.use(err)
 	case err != nil:
 		return false, fmt.Errorf("%w; %s takes it up again", err, s.Again)
 	}

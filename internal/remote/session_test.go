@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -124,6 +125,44 @@ func TestHowASessionEnds(t *testing.T) {
 				if d := cmp.Diff(map[string]string{"run.json": "{}"}, tree(t, s.session.Out)); d != "" {
 					t.Error(d)
 				}
+			}
+		})
+	}
+}
+
+// A conductor that is lost for good has left what was fetched after its trials.
+func TestARunThatIsLostInItsMiddle(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		lose func(*sat)
+		is   error
+	}{
+		{"its conductor", func(s *sat) {
+			s.take(core + "pods/one")
+			s.put(t, batch+"jobs/millicore-quick-1123-021818-x7", &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}})
+		}, ErrLost},
+		{"all of it", func(s *sat) { s.take(core + "pods/one"); s.take(batch + "jobs/millicore-quick-1123-021818-x7") }, ErrGone},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newSat(t)
+			s.session.backupEvery = time.Nanosecond
+			running := state(conductor.Running)
+			running.Done = 1
+			s.onState = func() (conductor.State, int) {
+				if _, err := os.Stat(filepath.Join(filepath.Dir(s.session.Out), ".mine-so-far", "run.json")); err == nil {
+					test.lose(s)
+				}
+				return running, 200
+			}
+			fetched, err := s.session.Follow(t.Context())
+			if want := s.session.Out + " holds what was fetched while it went on, 1 of its trials"; !fetched || !errors.Is(err, test.is) || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("fetched %v, %v; want %s", fetched, err, want)
+			}
+			if got := tree(t, s.session.Out); got["run.json"] != "{}" {
+				t.Errorf("there is %v", got)
+			}
+			if left := tree(t, filepath.Dir(s.session.Out)); len(left) != 1 {
+				t.Errorf("there is %v", left)
 			}
 		})
 	}
