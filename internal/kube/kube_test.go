@@ -220,7 +220,20 @@ func TestWatch(t *testing.T) {
 }
 
 func TestAWatchEnds(t *testing.T) {
-	forbidden := served(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(403) })
+	refusals := 0
+	forbidden := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if refusals--; refusals < 0 {
+			io.WriteString(w, `{"items":[{"metadata":{"name":"p"}}]}`)
+			return
+		}
+		w.WriteHeader(403)
+	})
+	refusals = 2 // by a server that knows nobody for a moment
+	enough := errors.New("enough")
+	if err := Pods.Watch(t.Context(), forbidden, "", func(watch.EventType, *corev1.Pod) error { return enough }); err != enough {
+		t.Errorf("error %v, want none before the pod came", err)
+	}
+	refusals, forbidden.Patience = 1000, 0
 	if err := Pods.Watch(t.Context(), forbidden, "", nil); !apierrors.IsForbidden(err) {
 		t.Errorf("error %v, want that it is forbidden", err)
 	}

@@ -19,14 +19,26 @@ import (
 // stream, as they do after some minutes, or that cannot be asked for a while, is
 // asked again, and what is there is then given again as ADDED, so that one that
 // went in between is not told: who must know lists. It goes on until ctx ends,
-// whose error it gives, or until each gives an error, or the server refuses.
+// whose error it gives, or until each gives an error, or the server refuses for as
+// long as the client is patient: one that is being upgraded may know nobody for a
+// moment.
 func (k Kind[T]) Watch(ctx context.Context, c *Client, selector string, each func(change watch.EventType, o *T) error) error {
+	var refusing time.Time // since when the server refuses; zero: it does not
+	hopeless := func(err error) bool {
+		switch {
+		case !refused(err):
+			refusing = time.Time{}
+		case refusing.IsZero():
+			refusing = time.Now()
+		}
+		return refused(err) && time.Since(refusing) >= c.Patience
+	}
 	for wait := patience(0); ; wait.sleep(ctx) {
 		all, version, err := k.list(ctx, c, selector)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if refused(err) {
+		if hopeless(err) {
 			return err
 		}
 		if err != nil {
@@ -45,7 +57,7 @@ func (k Kind[T]) Watch(ctx context.Context, c *Client, selector string, each fun
 			return ctx.Err()
 		case errors.As(err, &own):
 			return own.err
-		case refused(err):
+		case hopeless(err):
 			return err
 		case time.Since(began) > time.Minute:
 			wait = 0
