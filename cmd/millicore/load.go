@@ -24,6 +24,7 @@ import (
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/traffic"
+	"github.com/millicore/millicore/internal/traffic/live"
 )
 
 func loadCommand() *cobra.Command {
@@ -33,7 +34,8 @@ func loadCommand() *cobra.Command {
 		Short: "The traffic alone, on a service that runs already",
 		Long: "Load sends requests to a URL as users that wait for their answers (-c) or at a rate (-R), and\n" +
 			"tells latency, errors, and whether it was itself the limit. With --pid or --container it shows\n" +
-			"the CPU, the throttling and the memory of what answers beside its latency.\n\n" +
+			"the CPU, the throttling and the memory of what answers beside its latency. A terminal shows\n" +
+			"the figures while it runs; where standard error is none, it gets a line every few seconds.\n\n" +
 			"A host that is not this machine is asked for once. It exits with 99 where a --threshold is missed.",
 		Example: "  millicore load -c 50 -d 30s http://127.0.0.1:8080/\n" +
 			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
@@ -66,14 +68,12 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	observed, err := f.observe(cmd.Context())
+	looked, err := f.observe(cmd.Context())
 	if err != nil {
 		return usageError{err}
 	}
-	if observed != nil {
-		defer observed.Close()
-	}
-	e, err := f.experiment(target, observed)
+	defer looked.Close()
+	e, err := f.experiment(target, looked.Observed)
 	if err != nil {
 		return usageError{err}
 	}
@@ -92,11 +92,12 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return err
 	}
 	defer remove()
-	runErr := f.run(cmd.Context(), target, observed, e, dir)
-	if r, err := traffic.Read(dir); err != nil || r.Cell.Requests == 0 && runErr != nil {
+	runErr := f.run(cmd.Context(), target, looked, e, dir)
+	r, err := traffic.Read(dir)
+	if err != nil || r.Cell.Requests == 0 && runErr != nil {
 		return runErr // nothing was seen
 	}
-	missed, err := f.tell(cmd.OutOrStdout(), target, dir, thresholds)
+	missed, err := f.tell(cmd.OutOrStdout(), target, dir, r, thresholds)
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
@@ -116,23 +117,39 @@ func (f *loadFlags) target(url string) (traffic.Target, error) {
 	return t, err
 }
 
-// observe finds what is to be looked at; nil: nothing is.
-func (f *loadFlags) observe(ctx context.Context) (*given.Observed, error) {
+// observed is the process that is looked at.
+type observed struct {
+	*given.Observed        // nil: nothing is
+	name            string // in words
+}
+
+// observe finds what is to be looked at.
+func (f *loadFlags) observe(ctx context.Context) (o observed, err error) {
 	pid := f.pid
+	o.name = fmt.Sprintf("process %d", pid)
 	if f.container != "" {
 		if pid != 0 {
-			return nil, errors.New("--pid and --container exclude one another; keep one")
+			return o, errors.New("--pid and --container exclude one another; keep one")
 		}
 		host, err := inspect.New("").Scan(ctx, inspect.Only{Container: f.container}, 0)
 		if err != nil {
-			return nil, fmt.Errorf("--container %s: %w", f.container, err)
+			return o, fmt.Errorf("--container %s: %w", f.container, err)
 		}
 		pid = inspect.Foremost(host.Processes).PID
+		o.name = fmt.Sprintf("process %d of container %s", pid, f.container)
 	}
 	if pid == 0 {
-		return nil, nil
+		return observed{}, nil
 	}
-	return given.Observe(pid)
+	o.Observed, err = given.Observe(pid)
+	return o, err
+}
+
+// Close ends the looking.
+func (o observed) Close() {
+	if o.Observed != nil {
+		o.Observed.Close()
+	}
 }
 
 // experiment is the experiment of one cell that the traffic is.
@@ -211,7 +228,7 @@ func (f *loadFlags) folder() (dir string, remove func(), err error) {
 }
 
 // run makes the traffic into a record.
-func (f *loadFlags) run(ctx context.Context, t traffic.Target, o *given.Observed, e *experiment.Experiment, dir string) error {
+func (f *loadFlags) run(ctx context.Context, t traffic.Target, o observed, e *experiment.Experiment, dir string) error {
 	programs, err := lab.FindPrograms()
 	if err != nil {
 		return err
@@ -220,17 +237,25 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o *given.Observed
 	if err != nil {
 		return err
 	}
-	show := newProgress(os.Stderr)
-	where := given.New(given.Options{Targets: []string{t.Address}, Agent: agent, Target: o, Note: show.note})
-	defer closePlatform(where, show)
+	screen := live.Show(ctx, os.Stderr, planned(t, o, e), nil)
+	where := given.New(given.Options{Targets: []string{t.Address}, Agent: agent, Target: o.Observed, Note: screen.Note})
+	defer closePlatform(where, newProgress(os.Stderr))
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: dir, Version: version,
-		Progress: show.progress, Log: show, Once: true, Blind: o == nil}
+		Seen: screen.Seen, Log: screen, Once: true, Blind: o.Observed == nil}
 	err = l.Run(ctx)
-	show.end()
+	screen.End()
 	if err == nil && ctx.Err() != nil {
 		return errInterrupted
 	}
 	return err
+}
+
+// planned says to the screen what is asked for.
+func planned(t traffic.Target, o observed, e *experiment.Experiment) live.Plan {
+	l := &e.Cells[0].Load
+	aim := l.Target()
+	return live.Plan{URL: t.URL, Open: l.Rate != nil, Highest: aim.Highest(), Stages: len(aim.Stages) > 0, Requests: l.Requests,
+		Warmup: e.Measure.Warmup, Length: e.Measure.Measured(&e.Cells[0]), Interval: e.Measure.Interval, Target: o.name}
 }
 
 // outcome is what --json prints.
@@ -241,11 +266,7 @@ type outcome struct {
 }
 
 // tell prints what the record says, and writes what was asked for.
-func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, thresholds []traffic.Threshold) (missed bool, err error) {
-	r, err := traffic.Read(dir)
-	if err != nil {
-		return false, err
-	}
+func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (missed bool, err error) {
 	kept := []traffic.Kept{}
 	for _, one := range thresholds {
 		k := one.Judge(r)

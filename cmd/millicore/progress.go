@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/lab"
 )
 
@@ -54,7 +55,7 @@ func (p *progress) progress(now lab.Progress) {
 // left, and the figures so far.
 func progressLine(p lab.Progress) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%*d/%d] %-28s %d/%d  %6s left", len(fmt.Sprint(p.Of)), p.Trial, p.Of, p.Label, p.Repeat, p.Repeats, clock(p.Left))
+	fmt.Fprintf(&b, "[%*d/%d] %-28s %d/%d  %6s left", len(fmt.Sprint(p.Of)), p.Trial, p.Of, p.Label, p.Repeat, p.Repeats, display.Clock(p.Left))
 	if p.Rate != nil {
 		fmt.Fprintf(&b, "  %8.0f/s", *p.Rate)
 	}
@@ -71,14 +72,6 @@ func progressLine(p lab.Progress) string {
 		fmt.Fprintf(&b, "  %s", p.Stage)
 	}
 	return b.String()
-}
-
-func clock(d time.Duration) string {
-	s := int(d.Round(time.Second).Seconds())
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
 func milliseconds(d time.Duration) string {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -36,6 +37,16 @@ func TestSignedSaysWhichWay(t *testing.T) {
 	}{{0, 1, "0.0"}, {0.04, 1, "0.0"}, {-0.04, 1, "0.0"}, {2.5, 1, "+2.5"}, {-2.5, 1, "−2.5"}, {12345, 0, "+12,345"}} {
 		if got := Signed(c.v, c.decimals); got != c.want {
 			t.Errorf("Signed(%v, %d) = %q, want %q", c.v, c.decimals, got, c.want)
+		}
+	}
+}
+
+func TestClockCountsSeconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0:00", 400 * time.Millisecond: "0:00", 5 * time.Second: "0:05", 75 * time.Second: "1:15", time.Hour + 61*time.Second: "1:01:01",
+	} {
+		if got := Clock(d); got != want {
+			t.Errorf("Clock(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package display
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Absent stands for what was not measured.
@@ -86,6 +88,15 @@ func Chance(p float64) string {
 		return strconv.FormatFloat(p, 'f', 3, 64)
 	}
 	return strconv.FormatFloat(p, 'f', 2, 64)
+}
+
+// Clock writes a length of time to the second: 0:05, 1:15:00.
+func Clock(d time.Duration) string {
+	s := int(max(0, d).Round(time.Second).Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
 // Exact writes a number for programs, with all its digits and no grouping;

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/internal/workload"
 )
 
@@ -26,13 +27,14 @@ type Lab struct {
 	Platform   platform.Platform
 	Programs   Programs
 	Seed       uint64
-	Dir        string         // the record's folder, not yet made; but see Resume
-	Version    string         // of millicore
-	Progress   func(Progress) // called from one goroutine; may be nil
-	Log        io.Writer      // notes for people: what went wrong, what was repeated
-	Once       bool           // a disturbed trial is flagged, and not repeated
-	Blind      bool           // the services may run anywhere: what this machine does is no part of the record
-	Resume     bool           // where Dir holds the record of this very run, the run goes on
+	Dir        string               // the record's folder, not yet made; but see Resume
+	Version    string               // of millicore
+	Progress   func(Progress)       // called from one goroutine; may be nil
+	Seen       func(*signals.Frame) // called from the same one with each frame of a trial, which it leaves as it is; may be nil
+	Log        io.Writer            // notes for people: what went wrong, what was repeated
+	Once       bool                 // a disturbed trial is flagged, and not repeated
+	Blind      bool                 // the services may run anywhere: what this machine does is no part of the record
+	Resume     bool                 // where Dir holds the record of this very run, the run goes on
 
 	samples workload.Found // the sample services, as this machine has them, or the platform
 	stock   *stock         // nil: the platform runs commands of this machine

@@ -48,6 +48,7 @@ func (s Stage) Ended() bool {
 type teller struct {
 	told  Progress
 	tell  func(Progress)
+	seen  func(*signals.Frame)
 	left  func(sofar time.Duration) time.Duration
 	began time.Time
 
@@ -63,6 +64,7 @@ func (l *Lab) progress(a attempt, number int, q *queue, p *pace) *teller {
 		told: Progress{Label: l.Experiment.Cells[a.Cell].Label(), Trial: number, Of: number + len(q.waiting),
 			Repeat: a.Repeat, Repeats: l.Experiment.Measure.Repeats},
 		tell:    l.Progress,
+		seen:    l.Seen,
 		left:    func(sofar time.Duration) time.Duration { return p.left(a.Cell, sofar, q.waiting) },
 		began:   time.Now(),
 		agents:  map[int]bool{},
@@ -85,6 +87,9 @@ func (t *teller) searching(s search.Step) {
 
 // frame takes a frame into the figures.
 func (t *teller) frame(f *signals.Frame, service string) {
+	if t.seen != nil {
+		t.seen(f)
+	}
 	t.told.Stage = Stage(f.Phase)
 	if f.Phase != signals.Warmup {
 		switch {

@@ -47,22 +47,7 @@ func headline(url string, r *Result) string {
 		return fmt.Sprintf("%s: no good answer to %s requests.", display.Plain(url), display.Grouped(c.Requests))
 	}
 	return fmt.Sprintf("%s: %s requests/s, p99 %s, %s%% answered well.", display.Plain(url),
-		display.Figure(*c.RateRPS), ms(c.LatencyMS.P99), share(*c.Availability))
-}
-
-// share writes a percentage that is not 100 as less than that.
-func share(percent float64) string {
-	if text := display.Figure(percent); percent == 100 || text != "100" {
-		return text
-	}
-	return ">99.9"
-}
-
-func ms(v float64) string {
-	if v >= 1000 {
-		return display.Figure(v/1000) + " s"
-	}
-	return display.Figure(v) + " ms"
+		display.Figure(*c.RateRPS), MS(c.LatencyMS.P99), Share(*c.Availability))
 }
 
 func summary(r *Result) string {
@@ -97,21 +82,11 @@ func highest(stages bool) string {
 
 // size writes bytes, and how many a second of the measured part.
 func size(all, measured int64, over time.Duration) string {
-	text := volume(float64(all))
+	text := Volume(float64(all))
 	if over > 0 {
-		text += fmt.Sprintf(", %s/s", volume(float64(measured)/over.Seconds()))
+		text += fmt.Sprintf(", %s/s", Volume(float64(measured)/over.Seconds()))
 	}
 	return text
-}
-
-func volume(v float64) string {
-	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
-		if v < 1000 || unit == "GiB" {
-			return display.Figure(v) + " " + unit
-		}
-		v /= 1024
-	}
-	return ""
 }
 
 // section writes names and their figures below a title.
@@ -179,7 +154,7 @@ func bars(r *Result, out display.Terminal) string {
 		above := h.Above(bound)
 		all = append(all, before-above)
 		highest = max(highest, before-above)
-		bounds = append(bounds, fmt.Sprintf("  to %8s", ms(float64(bound)/1e6)))
+		bounds = append(bounds, fmt.Sprintf("  to %8s", MS(float64(bound)/1e6)))
 		before = above
 	}
 	const width = 40
@@ -220,16 +195,8 @@ func answers(r *Result) string {
 	for _, code := range slices.Sorted(maps.Keys(r.Client.Status)) {
 		codes = append(codes, [2]string{code, display.Grouped(r.Client.Status[code])})
 	}
-	for _, e := range []struct {
-		name string
-		n    int64
-	}{
-		{"timed out", r.Client.Timeouts}, {"connection refused", r.Client.Refused}, {"connection cut off", r.Client.Cut},
-		{"not HTTP", r.Client.Malformed}, {"failed a check", r.Client.Failed}, {"due, never sent", r.Client.Dropped},
-	} {
-		if e.n > 0 {
-			errors = append(errors, [2]string{e.name, display.Grouped(e.n)})
-		}
+	for _, k := range Failures(&r.Client) {
+		errors = append(errors, [2]string{k.Name, display.Grouped(k.N)})
 	}
 	text := ""
 	if len(codes) > 0 {
@@ -285,7 +252,7 @@ func server(r *Result) string {
 		rows = append(rows, [2]string{"throttled", fmt.Sprintf("%s of %s periods", display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods))})
 	}
 	if c.Memory.PeakBytes != nil {
-		rows = append(rows, [2]string{"memory, peak", volume(float64(*c.Memory.PeakBytes))})
+		rows = append(rows, [2]string{"memory, peak", Volume(float64(*c.Memory.PeakBytes))})
 	}
 	if len(rows) == 0 {
 		return ""

@@ -39,7 +39,7 @@ func (k Kept) Text() string {
 	case k.metric == "rate":
 		return display.Figure(*k.Value) + " requests/s"
 	}
-	return ms(*k.Value)
+	return MS(*k.Value)
 }
 
 // metrics of a threshold, in the order in which they are told.

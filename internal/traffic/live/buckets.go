@@ -1,0 +1,105 @@
+package live
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// steps are the bounds of a decade of latencies, nearly even on a logarithmic
+// scale: Renard's series R20 with figures that people would say. Each of the
+// coarser series is a part of it, so that rows are sums of buckets.
+var steps = []float64{1, 1.12, 1.25, 1.4, 1.6, 1.8, 2, 2.24, 2.5, 2.8, 3.2, 3.6, 4, 4.5, 5, 5.6, 6.3, 7.1, 8, 9}
+
+// coarser are the series that rows are cut by, the finest first, as indexes of
+// steps.
+var coarser = [][]int{
+	{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19},
+	{0, 2, 4, 6, 8, 10, 12, 14, 16, 18}, // 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8
+	{0, 4, 8, 12, 16},                   // 1, 1.6, 2.5, 4, 6.3
+	{0, 6, 14},                          // 1, 2, 5
+	{0, 10},                             // 1, 3.2
+	{0},
+}
+
+// buckets counts latencies up to each bound, in the eight decades from 1 us to
+// 100 s: beyond the histograms' range.
+type buckets [8*20 + 1]int64
+
+// bound is the highest latency of a bucket.
+func bound(bucket int) time.Duration {
+	at, decade := steps[bucket%len(steps)], bucket/len(steps)
+	return time.Duration(math.Round(at * math.Pow10(decade) * 1000))
+}
+
+// bounds are those of all buckets, in microseconds, as histograms count.
+var bounds = func() (all [len(buckets{})]float64) {
+	for i := range all {
+		all[i] = float64(bound(i)) / float64(time.Microsecond)
+	}
+	return all
+}()
+
+// add counts a histogram's latencies. One that the histogram cannot tell from a
+// bound counts as not above it.
+func (b *buckets) add(h *signals.Histogram) {
+	if h.Count() == 0 {
+		return
+	}
+	bucket := 0
+	for _, bar := range h.HDR().Distribution() { // ascending
+		for bucket < len(b)-1 && float64(bar.From) > bounds[bucket] {
+			bucket++
+		}
+		b[bucket] += bar.Count
+	}
+}
+
+// row is one line of a histogram: the latencies up to a bound that are above the
+// row's before.
+type row struct {
+	to time.Duration
+	n  int64
+}
+
+// rows cuts the buckets into at most so many rows, by the finest series that
+// gives no more. Where none does, the first row holds all below the others.
+func (b *buckets) rows(most int) []row {
+	first := slices.IndexFunc(b[:], func(n int64) bool { return n > 0 })
+	if first < 0 || most <= 0 {
+		return nil
+	}
+	last := len(b) - 1
+	for b[last] == 0 {
+		last--
+	}
+	var all []row
+	for _, series := range coarser {
+		if all = b.cut(series, first, last); len(all) <= most {
+			return all
+		}
+	}
+	over := len(all) - most
+	for _, r := range all[:over] {
+		all[over].n += r.n
+	}
+	return all[over:]
+}
+
+// cut sums the buckets from first to last into the rows of a series.
+func (b *buckets) cut(series []int, first, last int) []row {
+	var all []row
+	var n int64
+	for i := first; i < len(b); i++ {
+		n += b[i]
+		if slices.Contains(series, i%len(steps)) {
+			all, n = append(all, row{bound(i), n}), 0
+			if i >= last {
+				break
+			}
+		}
+	}
+	return all
+}

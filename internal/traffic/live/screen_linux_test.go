@@ -1,0 +1,162 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a terminal of the kernel's with 80 columns and 24 lines, and what was
+// written to it.
+type terminal struct {
+	*os.File
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func newTerminal(t *testing.T) *terminal {
+	t.Helper()
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("needs pseudo-terminals: %v", err)
+	}
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("needs pseudo-terminals: %v", err)
+	}
+	one := &terminal{File: slave}
+	one.resize(t, 80, 24)
+	go func() {
+		for b := make([]byte, 4096); ; {
+			n, err := master.Read(b)
+			one.mu.Lock()
+			one.text.Write(b[:n])
+			one.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { slave.Close(); master.Close() })
+	return one
+}
+
+func (o *terminal) resize(t *testing.T, width, height uint16) {
+	t.Helper()
+	if err := unix.IoctlSetWinsize(int(o.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o *terminal) written() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// awaits waits until a text was written behind another.
+func (o *terminal) awaits(t *testing.T, before, text string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if _, behind, ok := strings.Cut(o.written(), before); ok && strings.Contains(behind, text) {
+			return
+		}
+	}
+	t.Fatalf("%q was not written behind %q, but:\n%q", text, before, o.written())
+}
+
+func TestAPictureIsDrawnAndRemoved(t *testing.T) {
+	on := newTerminal(t)
+	s := Show(t.Context(), on.File, plan(), nil)
+	s.Seen(answered(0, 100, time.Second))
+	on.awaits(t, enter, "100 requests/s")
+	s.Note("a note\n")
+	on.awaits(t, enter, "a note")
+	on.resize(t, 40, 10)
+	on.awaits(t, enter, "100/s, p99 8.77 s, 100% good")
+	s.End()
+	on.awaits(t, leave, "a note\r\n")
+	if text := on.written(); strings.Count(text, enter) != 1 || strings.Count(text, leave) != 1 || !strings.HasSuffix(text, leave+"a note\r\n") {
+		t.Errorf("behind the picture:\n%q", text[strings.LastIndex(text, leave):])
+	}
+}
+
+func TestTheTerminalIsGivenBackAtAnInterrupt(t *testing.T) {
+	on := newTerminal(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := Show(ctx, on.File, plan(), nil)
+	s.Seen(answered(0, 100, time.Second))
+	on.awaits(t, enter, "100 requests/s")
+	interrupt()
+	on.awaits(t, leave, "ending: 20 requests in flight may still be answered; Ctrl-C ends at once\r\n")
+	s.Seen(answered(1, 200, time.Second))
+	s.Note("why it ended")
+	s.End()
+	on.awaits(t, leave, "why it ended\r\n")
+	if text := on.written(); strings.Count(text, enter) != 1 || !strings.HasSuffix(text, "at once\r\nwhy it ended\r\n") {
+		t.Errorf("behind the picture:\n%q", text[strings.LastIndex(text, leave):])
+	}
+}
+
+func TestLinesAreWrittenElsewhere(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) *os.File{
+		"a terminal that cannot be drawn on": func(t *testing.T) *os.File {
+			on := newTerminal(t)
+			t.Setenv("TERM", "dumb")
+			return on.File
+		},
+		"a file": func(t *testing.T) *os.File {
+			f, err := os.CreateTemp(t.TempDir(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Show(t.Context(), open(t), plan(), nil)
+			if s.shows != lines {
+				t.Error("a picture is drawn")
+			}
+			s.End()
+		})
+	}
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan()
+	p.Target = "process 4711"
+	died := make(chan bool)
+	s := Show(t.Context(), f, p, func() bool { return <-died })
+	s.Seen(used(0, 0.5, 3))
+	s.Seen(answered(0, 100, time.Second))
+	died <- false
+	died <- true
+	if ended := s.End(); ended <= 0 {
+		t.Errorf("the target ended at %v", ended)
+	}
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(text); !strings.HasPrefix(got, "   0:01      100/s  p50   988 ms") || !strings.Contains(got, "process 4711 ended at ") || !strings.HasSuffix(got, "\n\n") {
+		t.Errorf("got:\n%s", got)
+	}
+}
