@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -92,11 +93,12 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return err
 	}
 	defer remove()
-	runErr := f.run(cmd.Context(), target, looked, e, dir)
+	ended, runErr := f.run(cmd.Context(), target, looked, e, dir)
 	r, err := traffic.Read(dir)
 	if err != nil || r.Cell.Requests == 0 && runErr != nil {
 		return runErr // nothing was seen
 	}
+	r.Ended = ended
 	missed, err := f.tell(cmd.OutOrStdout(), target, dir, r, thresholds)
 	if err := errors.Join(runErr, err); err != nil {
 		return err
@@ -119,8 +121,9 @@ func (f *loadFlags) target(url string) (traffic.Target, error) {
 
 // observed is the process that is looked at.
 type observed struct {
-	*given.Observed        // nil: nothing is
-	name            string // in words
+	*given.Observed                  // nil: nothing is
+	name            string           // in words
+	life            *traffic.Process // nil: the kernel is too old to watch it
 }
 
 // observe finds what is to be looked at.
@@ -141,7 +144,10 @@ func (f *loadFlags) observe(ctx context.Context) (o observed, err error) {
 	if pid == 0 {
 		return observed{}, nil
 	}
-	o.Observed, err = given.Observe(pid)
+	o.life, _ = traffic.Watch(pid) // before it is looked at: what is watched is what is looked at
+	if o.Observed, err = given.Observe(pid); err != nil {
+		o.Close()
+	}
 	return o, err
 }
 
@@ -149,6 +155,9 @@ func (f *loadFlags) observe(ctx context.Context) (o observed, err error) {
 func (o observed) Close() {
 	if o.Observed != nil {
 		o.Observed.Close()
+	}
+	if o.life != nil {
+		o.life.Close()
 	}
 }
 
@@ -227,27 +236,35 @@ func (f *loadFlags) folder() (dir string, remove func(), err error) {
 	return filepath.Join(top, "record"), func() { os.RemoveAll(top) }, nil
 }
 
-// run makes the traffic into a record.
-func (f *loadFlags) run(ctx context.Context, t traffic.Target, o observed, e *experiment.Experiment, dir string) error {
+// run makes the traffic into a record. It gives when the target was seen to have
+// ended, from the load's beginning; 0: it was not.
+func (f *loadFlags) run(ctx context.Context, t traffic.Target, o observed, e *experiment.Experiment, dir string) (time.Duration, error) {
 	programs, err := lab.FindPrograms()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	agent, err := programs.Path("millicore-agent")
 	if err != nil {
-		return err
+		return 0, err
 	}
-	screen := live.Show(ctx, os.Stderr, planned(t, o, e), nil)
+	var ended func() bool
+	if o.life != nil {
+		ended = o.life.Ended
+	}
+	screen := live.Show(ctx, os.Stderr, planned(t, o, e), ended)
 	where := given.New(given.Options{Targets: []string{t.Address}, Agent: agent, Target: o.Observed, Note: screen.Note})
 	defer closePlatform(where, newProgress(os.Stderr))
+	if ended != nil {
+		where = traffic.Mortal(where, ended)
+	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: dir, Version: version,
 		Seen: screen.Seen, Log: screen, Once: true, Blind: o.Observed == nil}
 	err = l.Run(ctx)
-	screen.End()
+	died := screen.End()
 	if err == nil && ctx.Err() != nil {
-		return errInterrupted
+		err = errInterrupted
 	}
-	return err
+	return died, err
 }
 
 // planned says to the screen what is asked for.
@@ -263,6 +280,7 @@ type outcome struct {
 	URL string `json:"url"`
 	*analysis.CellSummary
 	Thresholds []traffic.Kept `json:"thresholds"`
+	Ended      *float64       `json:"target_ended_s,omitempty"` // seconds after the load began
 }
 
 // tell prints what the record says, and writes what was asked for.
@@ -278,7 +296,11 @@ func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, r *traffic.R
 		out := json.NewEncoder(w)
 		out.SetIndent("", "  ")
 		out.SetEscapeHTML(false)
-		err = out.Encode(outcome{URL: t.URL, CellSummary: r.Cell, Thresholds: kept})
+		all := outcome{URL: t.URL, CellSummary: r.Cell, Thresholds: kept}
+		if seconds := r.Ended.Seconds(); seconds > 0 {
+			all.Ended = &seconds
+		}
+		err = out.Encode(all)
 	case f.asCSV:
 		var data report.Data
 		if data, err = report.Read(dir); err == nil {

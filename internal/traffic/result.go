@@ -14,6 +14,7 @@ type Result struct {
 	Cell   *analysis.CellSummary
 	Client signals.Client // of all agents and measured frames together
 	Length time.Duration  // of the measured part
+	Ended  time.Duration  // how long after the load began the target was seen to have ended; 0: it was not
 
 	measured int64 // bytes received in it
 }

@@ -254,6 +254,9 @@ func server(r *Result) string {
 	if c.Memory.PeakBytes != nil {
 		rows = append(rows, [2]string{"memory, peak", Volume(float64(*c.Memory.PeakBytes))})
 	}
+	if r.Ended > 0 {
+		rows = append(rows, [2]string{"ended", display.Clock(r.Ended) + " after the load began; nothing is told of it from then on"})
+	}
 	if len(rows) == 0 {
 		return ""
 	}

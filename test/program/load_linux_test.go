@@ -132,6 +132,29 @@ func TestLoadShowsTheTargetsThrottling(t *testing.T) {
 	}
 }
 
+// What answers is killed, and stays a zombie, whose files can still be read.
+func TestLoadSaysThatItsTargetEnded(t *testing.T) {
+	address, pid := serving(t)
+	time.AfterFunc(2500*time.Millisecond, func() { syscall.Kill(pid, syscall.SIGKILL) })
+	out, err := exec.Command(filepath.Join(bin, "millicore"), "load", "--json", "-c", "2", "-d", "5s", "--pid", strconv.Itoa(pid), "http://"+address+"/sleep?ms=5").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		analysis.CellSummary
+		Ended *float64 `json:"target_ended_s"`
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Ended == nil || *r.Ended < 1 || *r.Ended > 4 {
+		t.Errorf("killed about 2 s after the load began; ended %v", r.Ended)
+	}
+	if r.CPU.Cores == nil || r.Memory.PeakBytes == nil {
+		t.Errorf("what was seen until then is lost: %+v", r.CPU)
+	}
+}
+
 // limited puts a process into groups of its own under a limit in CPUs.
 func limited(t *testing.T, pid int, cpus float64) {
 	t.Helper()

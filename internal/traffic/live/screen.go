@@ -140,11 +140,7 @@ func (s *Screen) run(ctx context.Context) {
 func (s *Screen) tick(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended != nil && s.ended() {
-		s.state.TargetEnded(now)
-		s.note(s.state.Death())
-		s.ended = nil
-	}
+	s.watch(now)
 	switch {
 	case s.shows == nothing:
 	case s.shows == lines:
@@ -155,6 +151,15 @@ func (s *Screen) tick(now time.Time) {
 		s.leave()
 	default:
 		s.draw(now)
+	}
+}
+
+// watch says once that the target has ended.
+func (s *Screen) watch(now time.Time) {
+	if s.ended != nil && s.ended() {
+		s.state.TargetEnded(now)
+		s.note(s.state.Death())
+		s.ended = nil
 	}
 }
 
@@ -238,6 +243,7 @@ func (s *Screen) pause() {
 func (s *Screen) last() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.watch(time.Now())
 	s.leave()
 	if s.shows != lines {
 		return
