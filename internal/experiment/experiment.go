@@ -124,6 +124,9 @@ type Metrics struct {
 type Ready struct {
 	Path    string        `json:"path,omitempty"`
 	Timeout time.Duration `json:"timeout"` // nanoseconds in JSON
+	// Protocol is what Path is asked with: that of the load, which is told when the
+	// service is started; "" is the first of Protocols.
+	Protocol string `json:"-"`
 }
 
 // Action is a request that the lab sends to each replica once, At after the

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/ask"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/signals"
@@ -278,7 +279,7 @@ func (t *trial) scrapers(begin time.Time, see func(*signals.Frame)) []*scraper {
 	}
 	var all []*scraper
 	for i, r := range t.services.Replicas() {
-		all = append(all, &scraper{trial: t.number, cell: t.cell.Index, of: s.Name, index: i, replica: r, metrics: s.Metrics,
+		all = append(all, &scraper{trial: t.number, cell: t.cell.Index, of: s.Name, index: i, replica: r, metrics: s.Metrics, protocol: t.cell.Load.Protocol, client: ask.Client(t.cell.Load.Protocol, 0),
 			every: t.exp.Measure.Interval, cut: cut(t.exp, t.cell), began: begin, out: see})
 	}
 	return all

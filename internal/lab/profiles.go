@@ -19,9 +19,10 @@ import (
 // profiling is what an extra trial does beside its load: no trial that is
 // measured pays for a profile.
 type profiling struct {
-	dir  string
-	info runtimes.Info
-	err  error // why there is none, or not all
+	protocol string // that the service's load speaks
+	dir      string
+	info     runtimes.Info
+	err      error // why there is none, or not all
 }
 
 // profileSeconds is the length of a CPU profile: at a hundred samples a second
@@ -113,7 +114,7 @@ func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep profiles: %w", err)
 	}
-	p := &profiling{dir: dir, info: l.met[cell.Index]}
+	p := &profiling{dir: dir, info: l.met[cell.Index], protocol: cell.Load.Protocol}
 	s := &cell.Service
 	env := maps.Clone(s.Env)
 	if env == nil {
@@ -140,7 +141,7 @@ func (p *profiling) take(ctx context.Context, begin time.Time, address string) {
 	}
 	select {
 	case <-time.After(time.Until(begin)):
-		p.err = profile.CollectGo(ctx, address, p.dir, profileSeconds)
+		p.err = profile.CollectGo(ctx, p.protocol, address, p.dir, profileSeconds)
 	case <-ctx.Done():
 	}
 }

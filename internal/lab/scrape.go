@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/millicore/millicore/internal/ask"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/signals"
@@ -29,7 +30,8 @@ type scraper struct {
 	cut         signals.Intervals
 	began       time.Time // when the load begins
 	out         func(*signals.Frame)
-	client      http.Client
+	protocol    string // that the service's load speaks
+	client      *http.Client
 	last        *histogram
 }
 
@@ -50,7 +52,6 @@ const mostScraped = 8 << 20
 // everything that was not measured: a service under too much load may well not
 // answer. The first failure is returned, for a note.
 func (s *scraper) run(ctx context.Context) (first error) {
-	s.client.Transport = &http.Transport{DisableKeepAlives: true}
 	ticker := time.NewTicker(s.every)
 	defer ticker.Stop()
 	for seq := 0; ; {
@@ -89,7 +90,7 @@ func (s *scraper) interval(seq int, h *histogram) (int, signals.Phase) {
 }
 
 func (s *scraper) scrape(ctx context.Context) (*histogram, error) {
-	url := "http://" + s.replica.Address() + s.metrics.Path
+	url := ask.URL(s.protocol, s.replica.Address(), s.metrics.Path)
 	fail := func(err error) (*histogram, error) { return nil, fmt.Errorf("read the metrics of %s: %w", s.of, err) }
 	ctx, cancel := context.WithTimeout(ctx, max(2*time.Second, s.every))
 	defer cancel()

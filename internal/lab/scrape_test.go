@@ -58,7 +58,7 @@ func TestAServicesOwnHistogramIsReadOverAllItsLabels(t *testing.T) {
 	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	defer server.Close()
 	at := addressed{address: strings.TrimPrefix(server.URL, "http://")}
-	s := &scraper{of: "go", replica: at, metrics: &experiment.Metrics{Path: "/metrics", Dependency: "insert_duration_seconds"}, every: time.Second}
+	s := &scraper{of: "go", replica: at, metrics: &experiment.Metrics{Path: "/metrics", Dependency: "insert_duration_seconds"}, every: time.Second, client: http.DefaultClient}
 	h, err := s.scrape(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestAServicesOwnHistogramIsReadOverAllItsLabels(t *testing.T) {
 		{"not Prometheus' format", "x", "/", "read the metrics of go: ", func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("{}\n")) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &scraper{of: "go", replica: at, metrics: &experiment.Metrics{Path: c.path, Dependency: c.dependency}, every: time.Second}
+			s := &scraper{of: "go", replica: at, metrics: &experiment.Metrics{Path: c.path, Dependency: c.dependency}, every: time.Second, client: http.DefaultClient}
 			if c.handler != nil {
 				other := httptest.NewServer(c.handler)
 				defer other.Close()

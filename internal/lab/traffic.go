@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/ask"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
@@ -165,7 +166,7 @@ func (t *trial) act(ctx context.Context, begin time.Time) error {
 		var failures failures
 		var sent sync.WaitGroup
 		for _, r := range serving(t.services) {
-			sent.Go(func() { failures.add(send(ctx, r.Address(), a.Request, t.cell.Load.Timeout)) })
+			sent.Go(func() { failures.add(send(ctx, t.cell.Load.Protocol, r.Address(), a.Request, t.cell.Load.Timeout)) })
 		}
 		sent.Wait()
 		if err := failures.joined(); err != nil {
@@ -176,22 +177,18 @@ func (t *trial) act(ctx context.Context, begin time.Time) error {
 }
 
 // send sends one request of the lab's own, apart from the agents' traffic.
-func send(ctx context.Context, address string, r experiment.Request, timeout time.Duration) error {
+func send(ctx context.Context, protocol, address string, r experiment.Request, timeout time.Duration) error {
 	// The service may be overloaded on purpose; an action waits longer than a user.
 	ctx, cancel := context.WithTimeout(ctx, max(10*time.Second, timeout))
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, r.Method, "http://"+address+r.Path, strings.NewReader(r.Body))
+	req, err := http.NewRequestWithContext(ctx, r.Method, ask.URL(protocol, address, r.Path), strings.NewReader(r.Body))
 	if err != nil {
 		return err
 	}
 	for k, v := range r.Headers {
 		req.Header.Set(k, v)
 	}
-	client := http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	answer, err := client.Do(req)
+	answer, err := ask.Client(protocol, 0).Do(req)
 	if err != nil {
 		return err
 	}

@@ -158,8 +158,10 @@ func (t *trial) startUnits(ctx context.Context) error {
 	if t.cell.Load.Benchmark {
 		start = t.once
 	}
+	ready := s.Ready
+	ready.Protocol = t.cell.Load.Protocol
 	t.services, err = start(ctx, platform.Unit{Trial: t.number, Name: s.Name, Command: command, Image: t.lab.image(s),
-		Dir: s.Dir, Env: s.Env, Unset: s.Unset, Vars: withLimits(vars, t.cell.Limits), Limits: t.cell.Limits, Ready: s.Ready, Logs: logs,
+		Dir: s.Dir, Env: s.Env, Unset: s.Unset, Vars: withLimits(vars, t.cell.Limits), Limits: t.cell.Limits, Ready: ready, Logs: logs,
 		Port: s.Port, FindPort: s.FindPort, Autoscale: s.Autoscale})
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/millicore/millicore/internal/ask"
 )
 
 // traceSeconds is the longest trace that is taken: one of a busy service grows
@@ -26,44 +28,46 @@ const fetchGrace = 20 * time.Second
 // serves /debug/pprof/ at address (host:port), both at once, into CPUFile and
 // TraceFile in dir, which must exist. seconds is the CPU profile's length; the
 // trace has at most five. Where one of the two cannot be had the other is still
-// written, and the error tells of the one.
-func CollectGo(ctx context.Context, address, dir string, seconds int) error {
+// written, and the error tells of the one. The service is asked with the protocol
+// that its load speaks, one of experiment.Protocols or "".
+func CollectGo(ctx context.Context, protocol, address, dir string, seconds int) error {
 	if seconds < 1 {
 		return fmt.Errorf("profile %s: %d seconds; take 1 or more", address, seconds)
 	}
-	if err := offered(ctx, address); err != nil {
+	service := profiled{address: address, protocol: protocol, client: ask.Client(protocol, 0)}
+	if err := service.offers(ctx); err != nil {
 		return err
 	}
 	var wait sync.WaitGroup
 	errs := make([]error, 2)
 	wait.Go(func() {
-		errs[0] = fetch(ctx, address, "profile", seconds, filepath.Join(dir, CPUFile), []byte{0x1f, 0x8b})
+		errs[0] = service.fetch(ctx, "profile", seconds, filepath.Join(dir, CPUFile), []byte{0x1f, 0x8b})
 	})
 	wait.Go(func() {
-		errs[1] = fetch(ctx, address, "trace", min(seconds, traceSeconds), filepath.Join(dir, TraceFile), []byte("go 1."))
+		errs[1] = service.fetch(ctx, "trace", min(seconds, traceSeconds), filepath.Join(dir, TraceFile), []byte("go 1."))
 	})
 	wait.Wait()
 	return errors.Join(errs...)
 }
 
-// client goes straight to the service, and follows no redirection away from it.
-var client = &http.Client{
-	Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// profiled is a service as it is asked.
+type profiled struct {
+	address, protocol string
+	client            *http.Client
 }
 
-// offered asks for the shortest answer under /debug/pprof/, so that a service
+// offers asks for the shortest answer under /debug/pprof/, so that a service
 // without it is told at once and not by two requests of many seconds.
-func offered(ctx context.Context, address string) error {
+func (p profiled) offers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchGrace)
 	defer cancel()
-	response, err := get(ctx, "http://"+address+"/debug/pprof/cmdline")
+	response, err := p.get(ctx, "/debug/pprof/cmdline")
 	if err != nil {
-		return fmt.Errorf("profile %s: ask for /debug/pprof/cmdline: %w", address, err)
+		return fmt.Errorf("profile %s: ask for /debug/pprof/cmdline: %w", p.address, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return missing(address, response)
+		return missing(p.address, response)
 	}
 	return nil
 }
@@ -80,11 +84,11 @@ func missing(address string, response *http.Response) error {
 
 // fetch writes one profile to a file, of which nothing stays after an error
 // before it began; a body that breaks off stays as far as it came.
-func fetch(ctx context.Context, address, kind string, seconds int, name string, magic []byte) error {
+func (p profiled) fetch(ctx context.Context, kind string, seconds int, name string, magic []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+fetchGrace)
 	defer cancel()
-	what := fmt.Sprintf("profile %s: fetch /debug/pprof/%s", address, kind)
-	response, err := get(ctx, fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", address, kind, seconds))
+	what := fmt.Sprintf("profile %s: fetch /debug/pprof/%s", p.address, kind)
+	response, err := p.get(ctx, fmt.Sprintf("/debug/pprof/%s?seconds=%d", kind, seconds))
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -108,12 +112,12 @@ func fetch(ctx context.Context, address, kind string, seconds int, name string, 
 	return nil
 }
 
-func get(ctx context.Context, url string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func (p profiled) get(ctx context.Context, path string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ask.URL(p.protocol, p.address, path), nil)
 	if err != nil {
 		return nil, err
 	}
-	return client.Do(request)
+	return p.client.Do(request)
 }
 
 // firstLine is what an error's body says, in short.

@@ -89,7 +89,7 @@ func TestRealGoService(t *testing.T) {
 	address := sample(t)
 	stop := press(t, 16, "http://"+address+"/isPrime/3000000")
 	dir := t.TempDir()
-	if err := CollectGo(t.Context(), address, dir, 2); err != nil {
+	if err := CollectGo(t.Context(), "", address, dir, 2); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -136,7 +136,7 @@ func TestCollectFromServicesWithoutProfiles(t *testing.T) {
 			server := httptest.NewServer(test.handler)
 			defer server.Close()
 			dir := t.TempDir()
-			err := CollectGo(t.Context(), strings.TrimPrefix(server.URL, "http://"), dir, 1)
+			err := CollectGo(t.Context(), "", strings.TrimPrefix(server.URL, "http://"), dir, 1)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want …%s…", err, test.want)
 			}
@@ -147,7 +147,7 @@ func TestCollectFromServicesWithoutProfiles(t *testing.T) {
 	}
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	if err := CollectGo(t.Context(), strings.TrimPrefix(server.URL, "http://"), t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "refused") {
+	if err := CollectGo(t.Context(), "", strings.TrimPrefix(server.URL, "http://"), t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("a service that is gone: %v", err)
 	}
 }

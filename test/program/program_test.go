@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -365,6 +366,39 @@ load: {request: {path: /ok}, users: 2}`+short)
 	}
 	if n := bytes.Count(all, []byte("server: action")); n != 1 {
 		t.Errorf("the action was sent %d times, want once:\n%s", n, all)
+	}
+}
+
+// What a load speaks, the lab's own requests speak too: whether the service is
+// ready, its actions and its metrics.
+func TestEveryProtocolIsSpokenByAll(t *testing.T) {
+	for _, protocol := range experiment.Protocols {
+		t.Run(protocol, func(t *testing.T) {
+			insecure := ""
+			if protocol == "https" || protocol == "h2" {
+				insecure = ", insecure: true"
+			}
+			s, dir := run(t, `
+name: protocol
+services:
+  server:
+    command: [SERVER, --port, "${port}", --protocol, `+protocol+`]
+    ready: /ok
+    metrics: {path: /metrics, dependency: dependency_seconds}
+    actions: [{at: 500ms, request: {method: POST, path: /action}}]
+load: {request: {path: "/ask?every=1&ms=5"}, users: 2, protocol: `+protocol+insecure+`}`+short)
+			c := s.Cells[0]
+			if c.Requests < 50 || *c.Availability != 100 {
+				t.Errorf("%d requests, availability %v, errors %+v", c.Requests, *c.Availability, c.Errors)
+			}
+			if c.WaitsMS == nil || c.WaitsMS.Mean < 5 {
+				t.Errorf("waits %+v, want those of 5 ms that its metrics tell", c.WaitsMS)
+			}
+			text, err := os.ReadFile(filepath.Join(dir, "logs", "trial-001", "trial001-server-0.log"))
+			if n := bytes.Count(text, []byte("server: action")); err != nil || n != 1 {
+				t.Errorf("the action was sent %d times, want once (%v):\n%s", n, err, text)
+			}
+		})
 	}
 }
 

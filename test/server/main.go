@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/signal"
 	"runtime"
@@ -28,6 +29,7 @@ func main() {
 	warm := flag.Duration("warm", 0, "how long to listen before answering, as a service that fills its caches")
 	fail := flag.Bool("fail", false, "exit with status 3 instead of listening")
 	deaf := flag.Bool("deaf", false, "ignore SIGTERM")
+	protocol := flag.String("protocol", "http/1.1", "what it speaks, and nothing else: http/1.1, https, h2 or h2c")
 	flag.Parse()
 	fmt.Println("server: pid", os.Getpid(), "dependency", os.Getenv("DEPENDENCY"))
 	if *fail {
@@ -46,12 +48,29 @@ func main() {
 	listener, err := net.Listen("tcp", address)
 	time.Sleep(*warm)
 	if err == nil {
-		err = http.Serve(listener, s.routes())
+		err = serve(listener, s.routes(), *protocol)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
+}
+
+// serve serves one protocol. Its certificate is one that nobody vouches for.
+func serve(on net.Listener, routes http.Handler, protocol string) error {
+	s := httptest.NewUnstartedServer(routes)
+	s.Listener.Close()
+	s.Listener, s.Config.Protocols = on, new(http.Protocols)
+	s.Config.Protocols.SetHTTP1(protocol == "http/1.1" || protocol == "https")
+	s.Config.Protocols.SetHTTP2(protocol == "h2")
+	s.Config.Protocols.SetUnencryptedHTTP2(protocol == "h2c")
+	s.EnableHTTP2 = protocol == "h2"
+	if protocol == "https" || protocol == "h2" {
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+	select {}
 }
 
 type server struct {

@@ -89,7 +89,7 @@ func (r *replica) limited() experiment.Limits {
 func (r *replica) awaitReady(ctx context.Context, l *oneLife) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answered := ready.Begin(looking, r.ready.Path, r.address, r.serves)
+	answered := ready.Begin(looking, r.ready, r.address, r.serves)
 	select {
 	case err := <-answered:
 		return err

@@ -177,7 +177,7 @@ func (r *replica) look(p *corev1.Pod) (began string) {
 func (r *replica) awaitReady(ctx context.Context, container string) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answered := ready.Begin(looking, r.ready.Path, r.address, r.serves)
+	answered := ready.Begin(looking, r.ready, r.address, r.serves)
 	for {
 		pod, changed := r.k.pods.get(r.pod)
 		if !runs(pod, container) {

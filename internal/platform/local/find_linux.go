@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/ports"
 	"github.com/millicore/millicore/internal/platform/ready"
 )
@@ -38,11 +39,11 @@ type finder struct {
 
 // newFinder looks for a port at which GET path answers with a status of 200 to
 // 299 or, if path is empty, HEAD / with any, rather one below 400.
-func newFinder(pids func() []int, path string) *finder {
-	if path == "" {
-		return &finder{pids: pids, any: true, answer: ready.Answers(http.MethodHead, "/", 399)}
+func newFinder(pids func() []int, r experiment.Ready) *finder {
+	if r.Path == "" {
+		return &finder{pids: pids, any: true, answer: ready.Answers(r.Protocol, http.MethodHead, "/", 399)}
 	}
-	return &finder{pids: pids, answer: ready.Answers(http.MethodGet, path, 299)}
+	return &finder{pids: pids, answer: ready.Answers(r.Protocol, http.MethodGet, r.Path, 299)}
 }
 
 // look is a look of serves.
@@ -82,18 +83,18 @@ func (r *replica) looking() (every time.Duration, _ ready.Look) {
 	case r.address != "" && r.find:
 		return r.comesBack()
 	case r.address != "":
-		return ready.At(r.ready.Path, r.address)
+		return ready.At(r.ready, r.address)
 	case r.find:
-		return findEvery, newFinder(r.PIDs, r.ready.Path).look
+		return findEvery, newFinder(r.PIDs, r.ready).look
 	}
-	return ready.At(r.ready.Path, loopbackAt(r.port), netip.AddrPortFrom(netip.IPv6Loopback(), uint16(r.port)).String())
+	return ready.At(r.ready, loopbackAt(r.port), netip.AddrPortFrom(netip.IPv6Loopback(), uint16(r.port)).String())
 }
 
 // comesBack looks for a replica where it was found in its first life. One that
 // listens elsewhere now is not ready, which its log says once: the traffic has
 // no way to follow it.
 func (r *replica) comesBack() (every time.Duration, _ ready.Look) {
-	every, there := ready.At(r.ready.Path, r.address)
+	every, there := ready.At(r.ready, r.address)
 	next, said := time.Now().Add(movedEvery), false
 	return every, func(ctx context.Context) (string, error) {
 		address, err := there(ctx)

@@ -11,6 +11,9 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/millicore/millicore/internal/ask"
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 // Waits between two looks whether a replica serves. Each look costs it some of
@@ -47,9 +50,9 @@ func Await(ctx context.Context, every time.Duration, look Look) (string, error) 
 }
 
 // Begin looks until a replica serves at its address (as serves tells, or else as
-// At does with path), and then, or when ctx ends, gives the outcome.
-func Begin(ctx context.Context, path, address string, serves func(context.Context, string) error) <-chan error {
-	every, look := At(path, address)
+// At does), and then, or when ctx ends, gives the outcome.
+func Begin(ctx context.Context, r experiment.Ready, address string, serves func(context.Context, string) error) <-chan error {
+	every, look := At(r, address)
 	if serves != nil {
 		every, look = Told(serves, address)
 	}
@@ -61,12 +64,12 @@ func Begin(ctx context.Context, path, address string, serves func(context.Contex
 	return outcome
 }
 
-// At looks at addresses, one of which is to accept or, if path is not empty, to
+// At looks at addresses, one of which is to accept or, if there is a path, to
 // answer GET path with a status of 200 to 299. The error is of the first.
-func At(path string, addresses ...string) (every time.Duration, _ Look) {
+func At(r experiment.Ready, addresses ...string) (every time.Duration, _ Look) {
 	every, one := connectEvery, Accepts
-	if path != "" {
-		every, one = askEvery, Answers(http.MethodGet, path, 299)
+	if r.Path != "" {
+		every, one = askEvery, Answers(r.Protocol, http.MethodGet, r.Path, 299)
 	}
 	return every, func(ctx context.Context) (string, error) {
 		var first error
@@ -114,14 +117,10 @@ func (b *BadStatus) Error() string { return b.method + " " + b.path + " answers 
 
 // Answers returns a look at a path, which is to answer with a status of 200 to
 // highest; any other is a BadStatus.
-func Answers(method, path string, highest int) func(context.Context, string) error {
-	client := &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: nil},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Timeout:       askPatience,
-	}
+func Answers(protocol, method, path string, highest int) func(context.Context, string) error {
+	client := ask.Client(protocol, askPatience)
 	return func(ctx context.Context, address string) error {
-		request, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, nil)
+		request, err := http.NewRequestWithContext(ctx, method, ask.URL(protocol, address, path), nil)
 		if err != nil {
 			return err
 		}
