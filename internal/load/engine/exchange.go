@@ -110,7 +110,7 @@ func (l *loop) readOn() {
 // take takes bytes of the answer.
 func (l *loop) take(i int32, p []byte) {
 	s := &l.slots[i]
-	n, whole, err := s.answer.Read(p)
+	n, whole, err := l.heads[s.kind].Read(&s.answer, p)
 	switch {
 	case err != nil || whole && n < len(p):
 		l.fail(i, malformed)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/wire"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -58,6 +59,7 @@ type loop struct {
 
 	source
 	mix       mix
+	heads     []wire.LastHead    // of answers, by kind of request
 	intervals schedule.Intervals // since zero
 	tally     *tally
 	bar       bar
@@ -78,6 +80,7 @@ func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, 
 		port: p, plan: plan, share: share, shares: plan.shares(), mayWait: plan.mayWait(share),
 		obeyed: after, spare: spare, full: full, settled: settled,
 		mix:      newMix(plan, share),
+		heads:    make([]wire.LastHead, len(plan.Kinds)),
 		random:   rand.New(rand.NewPCG(plan.Seed, ^uint64(share))),
 		flying:   list{head: -1, tail: -1},
 		dialing:  list{head: -1, tail: -1},

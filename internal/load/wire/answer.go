@@ -125,6 +125,24 @@ func (a *Answer) Read(p []byte) (n int, done bool, err error) {
 	return total - len(p), a.state == whole, nil
 }
 
+// inHead tells whether the head has not ended.
+func (a *Answer) inHead() bool { return a.state == inStatus || a.state == inFields }
+
+// readHead is Read up to the end of the head.
+func (a *Answer) readHead(p []byte) (n int, err error) {
+	if len(p) > 0 {
+		a.seen = true
+	}
+	for n < len(p) && a.inHead() {
+		used, err := a.readLine(p[n:])
+		n += used
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
 // look looks at bytes of the body.
 func (a *Answer) look(p []byte) {
 	if a.needle != nil {

@@ -109,6 +109,12 @@ func compare(t failer, text []byte, head bool, size int) {
 	if again := readAll(&a, string(text), head, len(text)+1); again != got {
 		t.Fatalf("%q: %+v in pieces of %d, %+v in whole", text, got, size, again)
 	}
+	var h LastHead
+	for range 2 {
+		if again := readRemembering(&h, &a, string(text), head, size+20); again != got {
+			t.Fatalf("%q: %+v in pieces of %d, %+v by one who remembers heads", text, got, size, again)
+		}
+	}
 	want := judge(text, head)
 	switch {
 	case got.whole && want.whole:
