@@ -26,6 +26,7 @@ type options struct {
 	parts, tools, agents        string
 	programs, peers, out        string
 	bounds                      bounds
+	await                       time.Duration
 }
 
 func main() {
@@ -47,6 +48,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "bin/bench-load", "folder for the tables and all figures")
 	flag.Float64Var(&o.bounds.Steal, "steal", 0.02, "cores that the hypervisor may take before a run is marked")
 	flag.Float64Var(&o.bounds.Foreign, "foreign", 0.1, "cores that other processes may use before a run is marked")
+	flag.DurationVar(&o.await, "await", 5*time.Second, "how long to wait before each run for others to use less than that")
 	flag.Parse()
 	if o.openRounds == 0 {
 		o.openRounds = min(3, o.rounds)
@@ -157,6 +159,10 @@ func (b *bench) others() (all []tool, err error) {
 	return all, nil
 }
 
+// flatAfter is how many seconds of Millicore's agent show whether its memory grows:
+// it lets garbage gather for some 25 at first.
+const flatAfter = 60
+
 func (b *bench) measureAll() error {
 	const connections = 64
 	others, err := b.others()
@@ -196,7 +202,7 @@ func (b *bench) measureAll() error {
 		for _, t := range closed {
 			length := b.seconds
 			if t.Talks {
-				length *= 10 // to see whether it grows
+				length = max(length, flatAfter)
 			}
 			these = append(these, job{manyIdle, 0, t, load{Seconds: length, Connections: 1000}})
 		}
@@ -269,6 +275,9 @@ func (b *bench) run(j job, t *target) (run, error) {
 			return r, err
 		}
 	}
+	if err := b.quiet(t); err != nil {
+		return r, err
+	}
 	before, err := b.readings(t)
 	if err != nil {
 		return r, err
@@ -286,7 +295,7 @@ func (b *bench) run(j job, t *target) (run, error) {
 	}
 	r.used, err = p.wait()
 	if b.ctx.Err() != nil {
-		return r, errors.New("interrupted")
+		return r, errInterrupted
 	}
 	after, err2 := b.readings(t)
 	if err2 != nil {
@@ -308,6 +317,35 @@ func (b *bench) run(j job, t *target) (run, error) {
 	}
 	return r, nil
 }
+
+// look is for how long the machine is watched before a run.
+const look = 300 * time.Millisecond
+
+// quiet waits until others use little of the machine, as long as is allowed: a run
+// that begins in peace may end so.
+func (b *bench) quiet(t *target) error {
+	for began := time.Now(); time.Since(began) < b.await; {
+		before, err := b.readings(t)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-b.ctx.Done():
+			return errInterrupted
+		case <-time.After(look):
+		}
+		after, err := b.readings(t)
+		if err != nil {
+			return err
+		}
+		if share(after.host.Busy-before.host.Busy+before.target-after.target+before.self-after.self, look) < b.bounds.Foreign {
+			return nil
+		}
+	}
+	return nil
+}
+
+var errInterrupted = errors.New("interrupted")
 
 // readings are of what uses the machine's CPUs.
 type readings struct {
