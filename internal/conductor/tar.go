@@ -9,8 +9,11 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/record"
 )
 
 // writeWithin is how long a client may take to read one piece of a record.
@@ -57,6 +60,14 @@ func writeTar(w io.Writer, dir string) error {
 	}
 	defer root.Close()
 	out := tar.NewWriter(w)
+	// What tells that a trial has ended comes before its frames, which may come while
+	// this is written: never is one done whose frames are cut off.
+	first := []string{record.RunFile, record.TrialsFile}
+	for _, name := range first {
+		if err := addFile(out, root, name); err != nil {
+			return err
+		}
+	}
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // gone since the folder was read
@@ -68,7 +79,7 @@ func writeTar(w io.Writer, dir string) error {
 				return fs.SkipDir
 			}
 			return nil
-		case !entry.Type().IsRegular():
+		case !entry.Type().IsRegular(), slices.Contains(first, name):
 			return nil
 		}
 		return addFile(out, root, name)

@@ -233,6 +233,17 @@ func TestAWatchEnds(t *testing.T) {
 	if err := Pods.Watch(t.Context(), forbidden, "", func(watch.EventType, *corev1.Pod) error { return enough }); err != enough {
 		t.Errorf("error %v, want none before the pod came", err)
 	}
+	unwatched := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") != "" {
+			w.WriteHeader(403)
+			return
+		}
+		io.WriteString(w, `{"items":[]}`)
+	})
+	unwatched.Patience = 0
+	if err := Pods.Watch(t.Context(), unwatched, "", nil); !apierrors.IsForbidden(err) {
+		t.Errorf("of a server that lets list, but not watch: %v", err)
+	}
 	refusals, forbidden.Patience = 1000, 0
 	if err := Pods.Watch(t.Context(), forbidden, "", nil); !apierrors.IsForbidden(err) {
 		t.Errorf("error %v, want that it is forbidden", err)

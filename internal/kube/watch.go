@@ -38,10 +38,10 @@ func (k Kind[T]) Watch(ctx context.Context, c *Client, selector string, each fun
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if hopeless(err) {
-			return err
-		}
 		if err != nil {
+			if hopeless(err) {
+				return err
+			}
 			continue
 		}
 		for i := range all {

@@ -64,7 +64,7 @@ func (k *checker) check(ctx context.Context) (Needs, error) {
 }
 
 // oldest is the minor version of Kubernetes 1 that has all that a run uses.
-const oldest = 27
+const oldest = 28
 
 // server asks whether the API server answers, and which version it has.
 func (k *checker) server(ctx context.Context) (Need, error) {

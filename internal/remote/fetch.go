@@ -48,7 +48,7 @@ func (f *Follower) Fetch(ctx context.Context, pod, dir string) error {
 			f.Note(fmt.Sprintf("fetch the record: %v; trying again", err))
 			sleep(ctx, time.Duration(try)*2*f.every)
 		}
-		if err = f.fetch(ctx, pod, parent, dir); err == nil || ctx.Err() != nil || apierrors.IsForbidden(err) || errors.Is(err, ErrNoRecord) || errors.As(err, new(*badRecord)) {
+		if err = f.fetch(ctx, pod, parent, dir); err == nil || ctx.Err() != nil || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || errors.Is(err, ErrNoRecord) || errors.As(err, new(*badRecord)) {
 			break
 		}
 	}
@@ -61,8 +61,8 @@ func (f *Follower) Fetch(ctx context.Context, pod, dir string) error {
 // fetch tries once.
 func (f *Follower) fetch(ctx context.Context, pod, parent, dir string) error {
 	answer, err := f.ask(ctx, pod, "/record")
-	if apierrors.IsNotFound(err) {
-		return ErrNoRecord
+	if own := (*apierrors.StatusError)(nil); errors.As(err, &own) && apierrors.IsNotFound(err) && own.ErrStatus.Details == nil {
+		return ErrNoRecord // in the conductor's words; the API server's, of a pod that is gone, name it
 	}
 	if err != nil {
 		return err

@@ -90,7 +90,7 @@ func (f *Follower) Follow(ctx context.Context) (pod string, s conductor.State, e
 				if f.State != nil {
 					f.State(s)
 				}
-				if f.looked != nil {
+				if f.looked != nil && !over(s) {
 					f.looked(p.Name, s)
 				}
 				if over(s) {

@@ -140,18 +140,26 @@ func (k *checker) kubelets(ctx context.Context) Needs {
 	}
 	what := "right of the conductor to nodes/metrics"
 	accounts := "system:serviceaccounts"
-	answer, err := kube.AccessReviews.Create(ctx, k.client, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User:               "system:serviceaccount:" + k.client.Namespace + ":" + Name(k.asked.Run),
-		Groups:             []string{accounts, accounts + ":" + k.client.Namespace, "system:authenticated"},
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Resource: "nodes", Subresource: "metrics"},
-	}})
-	switch {
-	case apierrors.IsForbidden(err):
-		return Needs{unknown(what, "it cannot be told from here: you may not ask for others (create subjectaccessreviews)")}
-	case err != nil:
-		return Needs{unknown(what, "%v", err)}
-	case !answer.Status.Allowed:
-		return Needs{missing(what, "the group %s:%s may not get nodes/metrics, where throttling and CPU are read; an administrator applies docs/kubernetes.yaml once, or run with --node-agent", accounts, k.client.Namespace)}
+	for _, right := range []struct {
+		words string
+		of    authorizationv1.ResourceAttributes
+	}{
+		{"get nodes/metrics", authorizationv1.ResourceAttributes{Verb: "get", Resource: "nodes", Subresource: "metrics"}},
+		{"list nodes", authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes"}},
+	} {
+		answer, err := kube.AccessReviews.Create(ctx, k.client, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               "system:serviceaccount:" + k.client.Namespace + ":" + Name(k.asked.Run),
+			Groups:             []string{accounts, accounts + ":" + k.client.Namespace, "system:authenticated"},
+			ResourceAttributes: &right.of,
+		}})
+		switch {
+		case apierrors.IsForbidden(err):
+			return Needs{unknown(what, "it cannot be told from here: you may not ask for others (create subjectaccessreviews)")}
+		case err != nil:
+			return Needs{unknown(what, "%v", err)}
+		case !answer.Status.Allowed:
+			return Needs{missing(what, "the group %s:%s may not %s, where throttling and CPU are read; an administrator applies docs/kubernetes.yaml once, or run with --node-agent", accounts, k.client.Namespace, right.words)}
+		}
 	}
 	return Needs{there(what, "the kubelets tell it CPU and throttling")}
 }

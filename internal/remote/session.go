@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/millicore/millicore/internal/conductor"
 	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/kube"
@@ -94,12 +96,12 @@ func (s *Session) Follow(ctx context.Context) (fetched bool, err error) {
 	following, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	f := &s.follower
 	f.Client, f.Run, f.Line, f.Note, f.State = s.Client, s.Run, s.Line, s.Note, s.State
-	saved := newBackup(f, s.Out)
+	saved := newBackup(following, f, s.Out)
+	defer saved.end()
 	if s.backupEvery > 0 {
 		saved.every = s.backupEvery
 	}
-	f.looked = func(pod string, state conductor.State) { saved.take(following, pod, state) }
-	defer saved.drop()
+	f.looked = saved.take
 	defer leave(nil)
 	unhook := context.AfterFunc(ctx, func() { s.stop(following, leave) })
 	defer unhook()
@@ -119,15 +121,19 @@ func (s *Session) Follow(ctx context.Context) (fetched bool, err error) {
 		return false, fmt.Errorf("%w; %s takes it up again", err, s.Again)
 	}
 	s.fetching.Store(true)
+	saved.end() // it would fetch the same at the same time
 	ended := outcome(state)
 	err = f.Fetch(following, pod, s.Out)
 	switch {
+	case errors.Is(err, ErrGone), apierrors.IsNotFound(err): // the run, or its pod with the record
+		return saved.use(errors.Join(ended, err))
 	case errors.Is(err, ErrNoRecord):
 		s.remove(ctx)
 		return false, errors.Join(ended, err)
 	case err != nil:
 		return false, errors.Join(ended, fmt.Errorf("%w; it is kept in the cluster for a while, and %s fetches it", err, s.Again))
 	}
+	saved.drop()
 	s.remove(ctx)
 	return true, ended
 }
@@ -141,7 +147,7 @@ func (s *Session) stop(ctx context.Context, leave context.CancelCauseFunc) {
 	case s.fetching.Load():
 		s.Note("the run has ended, and its record is being fetched; Ctrl-C once more leaves that to " + s.Again)
 		return
-	case !s.follower.Started():
+	case !s.follower.Started() && !s.Attached:
 		leave(errUnused)
 		return
 	}

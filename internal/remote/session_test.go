@@ -2,12 +2,14 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,7 +151,7 @@ func TestARunThatIsLostInItsMiddle(t *testing.T) {
 			running := state(conductor.Running)
 			running.Done = 1
 			s.onState = func() (conductor.State, int) {
-				if _, err := os.Stat(filepath.Join(filepath.Dir(s.session.Out), ".mine-so-far", "run.json")); err == nil {
+				if _, err := os.Stat(filepath.Join(filepath.Dir(s.session.Out), "."+s.session.Run+"-so-far", "run.json")); err == nil {
 					test.lose(s)
 				}
 				return running, 200
@@ -195,6 +197,56 @@ func TestCtrlCWhileItMeasures(t *testing.T) {
 	}
 	if got, want := <-s.noted, "stop run quick-1123-021818-x7: not now; trying again"; got != want {
 		t.Errorf("note %q, want %q", got, want)
+	}
+}
+
+// Who takes up a run that others began removes nothing with an early Ctrl-C.
+func TestCtrlCBeforeTheFirstLookAtSomebodysRun(t *testing.T) {
+	s := newSat(t)
+	s.session.Attached = true
+	s.onState = func() (conductor.State, int) {
+		if s.stopped() {
+			return state(conductor.Stopped), 200
+		}
+		return state(conductor.Running), 200
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if fetched, err := s.session.Follow(ctx); !fetched || err != conductor.ErrInterrupted {
+		t.Errorf("fetched %v, %v; want what was measured", fetched, err)
+	}
+}
+
+// A pod that goes between the run's end and the fetching has taken the record with
+// it; what was fetched before is left.
+func TestAPodThatGoesBeforeItsRecordIsFetched(t *testing.T) {
+	s := newSat(t)
+	s.session.backupEvery = time.Nanosecond
+	running := state(conductor.Running)
+	running.Done = 1
+	var gone atomic.Bool
+	s.record = func(w http.ResponseWriter) {
+		if gone.Load() {
+			w.WriteHeader(404)
+			json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status"}, Code: 404, Reason: metav1.StatusReasonNotFound,
+				Message: `pods "one" not found`, Details: &metav1.StatusDetails{Name: "one", Kind: "pods"}})
+			return
+		}
+		w.Write(packed(t, "run.json", "{}"))
+	}
+	s.onState = func() (conductor.State, int) {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(s.session.Out), "."+s.session.Run+"-so-far", "run.json")); err == nil {
+			gone.Store(true)
+			return state(conductor.Done), 200
+		}
+		return running, 200
+	}
+	fetched, err := s.session.Follow(t.Context())
+	if !fetched || err == nil || errors.Is(err, ErrNoRecord) || !strings.Contains(err.Error(), "1 of its trials") {
+		t.Errorf("fetched %v, %v", fetched, err)
+	}
+	if s.removed() {
+		t.Error("the run is removed")
 	}
 }
 

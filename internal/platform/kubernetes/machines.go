@@ -72,16 +72,19 @@ func (k *kubernetes) Machines() []platform.Machine {
 	k.near.mu.Unlock()
 	var all []platform.Machine
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		parts := map[string]string{} // by container
+		parts, running := map[string]string{}, []string(nil) // by container
 		serves := false
 		there, _ := k.on(name)
 		for id, p := range there {
 			part := p.Labels[kube.LabelPart]
 			parts[node.ContainerID(id)] = part
 			serves = serves || part == kube.PartService || part == kube.PartDependency
+			if runsNow(p, id) {
+				running = append(running, node.ContainerID(id))
+			}
 		}
 		before, now, ok := agents[name].reading()
-		if ok && serves {
+		if ok && serves && counts(before, running) && counts(now, running) {
 			all = append(all, machine(name, before, now, parts))
 		}
 	}
@@ -104,9 +107,21 @@ func (a *nodeAgent) reading() (before, now node.Reading, ok bool) {
 	return before, now, !before.At.IsZero()
 }
 
+// runsNow reports whether a container of a pod runs.
+func runsNow(p *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.ContainerID == container && s.State.Running != nil
+	})
+}
+
+// counts reports whether a reading knows all of some containers. One that does
+// not, as the first of a stream, would make others' what they used.
+func counts(r node.Reading, containers []string) bool {
+	return !slices.ContainsFunc(containers, func(id string) bool { _, known := r.Used[id]; return !known })
+}
+
 // machine divides a node's CPU time between two readings. parts are those of the
-// run that its containers belong to; what a container has used that only the
-// later reading knows is others' for once.
+// run that its containers belong to.
 func machine(name string, before, now node.Reading, parts map[string]string) platform.Machine {
 	used := map[string]float64{}
 	for id, part := range parts {

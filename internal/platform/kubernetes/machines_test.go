@@ -30,3 +30,11 @@ func TestWhatANodeDid(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// The first reading of a stream knows none of the run's containers.
+func TestAReadingThatDoesNotKnowAll(t *testing.T) {
+	r := node.Reading{Used: map[string]float64{"web": 5}}
+	if !counts(r, []string{"web"}) || counts(r, []string{"web", "agent"}) || counts(node.Reading{}, []string{"web"}) || !counts(r, nil) {
+		t.Error("it is told wrongly whether a reading knows all")
+	}
+}

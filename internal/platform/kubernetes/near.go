@@ -162,6 +162,7 @@ type watching struct {
 
 	mu             sync.Mutex
 	client         *node.Client
+	over           bool // it is ended
 	uid, container string
 	watched        *node.Watched
 	windows        []signals.Window // of those that were watched before
@@ -179,6 +180,9 @@ func (w *watching) begin(uid, container string) {
 func (w *watching) attach(client *node.Client) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.over {
+		return
+	}
 	w.client = client
 	w.renew()
 }
@@ -229,6 +233,6 @@ func (w *watching) end() {
 	w.agent.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.client = nil
+	w.client, w.over = nil, true
 	w.renew()
 }
