@@ -16,8 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 type options struct {
@@ -316,108 +314,6 @@ func (b *bench) run(j job, t *target) (run, error) {
 		r.Failure = "no good answer"
 	}
 	return r, nil
-}
-
-// look is for how long the machine is watched before a run.
-const look = 300 * time.Millisecond
-
-// quiet waits until others use little of the machine, as long as is allowed: a run
-// that begins in peace may end so.
-func (b *bench) quiet(t *target) error {
-	for began := time.Now(); time.Since(began) < b.await; {
-		before, err := b.readings(t)
-		if err != nil {
-			return err
-		}
-		select {
-		case <-b.ctx.Done():
-			return errInterrupted
-		case <-time.After(look):
-		}
-		after, err := b.readings(t)
-		if err != nil {
-			return err
-		}
-		if share(after.host.Busy-before.host.Busy+before.target-after.target+before.self-after.self, look) < b.bounds.Foreign {
-			return nil
-		}
-	}
-	return nil
-}
-
-var errInterrupted = errors.New("interrupted")
-
-// readings are of what uses the machine's CPUs.
-type readings struct {
-	host         hostCPU
-	target, self time.Duration
-}
-
-func (b *bench) readings(t *target) (r readings, err error) {
-	if r.host, err = host(); err != nil {
-		return r, err
-	}
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.pid()))
-	if err != nil {
-		return r, fmt.Errorf("what is loaded has ended: %w", err)
-	}
-	if r.target, err = parseProcessCPU(string(data)); err != nil {
-		return r, err
-	}
-	var own unix.Rusage
-	err = unix.Getrusage(unix.RUSAGE_SELF, &own)
-	r.self = time.Duration(own.Utime.Nano() + own.Stime.Nano())
-	return r, err
-}
-
-func host() (hostCPU, error) {
-	data, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return hostCPU{}, err
-	}
-	return parseStat(string(data))
-}
-
-// freezeJob is a run on a service that freezes.
-type freezeJob struct {
-	job
-	of *freezeCase
-}
-
-// freezeJobs are, of the first case, all tools; of the others those that may be
-// truthful.
-func (b *bench) freezeJobs() (all []freezeJob) {
-	if !b.want("freeze") {
-		return nil
-	}
-	for i := range freezes {
-		c := &freezes[i]
-		tools := b.these(agentAlone, ohaCorrected, vegetaUnlimited, k6Enough(c.Service.Still))
-		if i == 0 {
-			tools = b.these(agentAlone, wholeLoad, ohaCorrected, vegetaUnlimited, k6Enough(c.Service.Still), oha, vegeta, k6, h2load, hey, bombardier)
-		}
-		for _, t := range tools {
-			all = append(all, freezeJob{job{c.Name, 0, t, load{Seconds: c.seconds(), Connections: c.Connections, Rate: c.Rate, Even: true}}, c})
-		}
-	}
-	return all
-}
-
-func (b *bench) doFreeze(j freezeJob) error {
-	t, late, err := startFreezing(b.ctx, j.of.Service, j.of.from(), b.server)
-	if err != nil {
-		return err
-	}
-	r, err := b.run(j.job, t)
-	truth := j.of.truth(j.tool.Unlimited)
-	var err2 error
-	truth.Late, err2 = late()
-	r.Freeze = &truth
-	if err := errors.Join(err, err2); err != nil {
-		return err
-	}
-	b.keep(r)
-	return nil
 }
 
 // tell writes the tables to w and, with all figures, into the folder.

@@ -1,0 +1,45 @@
+package main
+
+import "errors"
+
+// freezeJob is a run on a service that freezes.
+type freezeJob struct {
+	job
+	of *freezeCase
+}
+
+// freezeJobs are, of the first case, all tools; of the others those that may be
+// truthful.
+func (b *bench) freezeJobs() (all []freezeJob) {
+	if !b.want("freeze") {
+		return nil
+	}
+	for i := range freezes {
+		c := &freezes[i]
+		tools := b.these(agentAlone, ohaCorrected, vegetaUnlimited, k6Enough(c.Service.Still))
+		if i == 0 {
+			tools = b.these(agentAlone, wholeLoad, ohaCorrected, vegetaUnlimited, k6Enough(c.Service.Still), oha, vegeta, k6, h2load, hey, bombardier)
+		}
+		for _, t := range tools {
+			all = append(all, freezeJob{job{c.Name, 0, t, load{Seconds: c.seconds(), Connections: c.Connections, Rate: c.Rate, Even: true}}, c})
+		}
+	}
+	return all
+}
+
+func (b *bench) doFreeze(j freezeJob) error {
+	t, late, err := startFreezing(b.ctx, j.of.Service, j.of.from(), b.server)
+	if err != nil {
+		return err
+	}
+	r, err := b.run(j.job, t)
+	truth := j.of.truth(j.tool.Unlimited)
+	var err2 error
+	truth.Late, err2 = late()
+	r.Freeze = &truth
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	b.keep(r)
+	return nil
+}
