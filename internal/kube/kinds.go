@@ -52,9 +52,8 @@ var (
 	Roles           = Kind[rbacv1.Role]{"rbac.authorization.k8s.io/v1", "Role", "roles", false}
 	RoleBindings    = Kind[rbacv1.RoleBinding]{"rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings", false}
 
-	SelfAccessReviews  = Kind[authorizationv1.SelfSubjectAccessReview]{"authorization.k8s.io/v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", true}
-	AccessReviews      = Kind[authorizationv1.SubjectAccessReview]{"authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews", true}
-	LocalAccessReviews = Kind[authorizationv1.LocalSubjectAccessReview]{"authorization.k8s.io/v1", "LocalSubjectAccessReview", "localsubjectaccessreviews", false}
+	SelfAccessReviews = Kind[authorizationv1.SelfSubjectAccessReview]{"authorization.k8s.io/v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", true}
+	AccessReviews     = Kind[authorizationv1.SubjectAccessReview]{"authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews", true}
 )
 
 // path is an object's, or with neither name nor subresource that of all of its
@@ -113,11 +112,6 @@ func (k Kind[T]) Create(ctx context.Context, c *Client, o *T) (*T, error) {
 func (k Kind[T]) Try(ctx context.Context, c *Client, o *T) error {
 	_, err := k.ask(ctx, c, http.MethodPost, k.path(c, "", ""), url.Values{"dryRun": {metav1.DryRunAll}}, nil, k.typed(o))
 	return err
-}
-
-// Replace puts an object, or a subresource of it, in the place of what is there.
-func (k Kind[T]) Replace(ctx context.Context, c *Client, name, subresource string, o *T) (*T, error) {
-	return k.ask(ctx, c, http.MethodPut, k.path(c, name, subresource), nil, nil, k.typed(o))
 }
 
 // Patch changes what the patch has (a strategic merge: lists of containers are

@@ -70,8 +70,8 @@ func (m *Maker) dialling(pod corev1.PodTemplateSpec, program string, more ...str
 	return pod
 }
 
-// Resources of a node agent's pod: about 1% of a CPU for each container that it
-// watches, and a few MB.
+// Resources of a node agent's pod, which needs 3% of a CPU, 0.1% for each container
+// that it watches, and a few MB (docs/scale.md).
 var nodeResources = experiment.Resources{CPUMillis: 100, MemoryBytes: 64 << 20}
 
 // daemons are the node agents, one on each node that services may run on.
