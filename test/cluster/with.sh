@@ -25,7 +25,8 @@ fi
 
 before=; ! running || before=yes
 began=$(date +%s)
-kubeconfig=$("$here/up.sh") || without "it could not be started, for the reason above"
+[ -n "$before" ] || [ ! -e /sys/class/net/klab0 ] || without "another one is up on this machine"
+kubeconfig=$("$here/up.sh")
 end() { [ -n "$before" ] || "$here/down.sh"; }
 trap end EXIT
 status=0
