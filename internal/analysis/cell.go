@@ -238,7 +238,7 @@ func figuresOf(sums *tally, held bool) map[string]float64 {
 		m["good"] = float64(sums.client.good)
 	}
 	if h := sums.client.latency; held && h.Count() > 0 {
-		m["latency_ms.min"] = lowest(h)
+		m["latency_ms.min"] = ms(h.Min())
 	}
 	if w := sums.waits.summary(); w != nil {
 		m["waits_ms.mean"] = w.Mean

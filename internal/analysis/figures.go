@@ -61,12 +61,9 @@ func quantiles(h *signals.Histogram) *Quantiles {
 	}
 	return &Quantiles{
 		P50: ms(h.Quantile(0.50)), P90: ms(h.Quantile(0.90)), P95: ms(h.Quantile(0.95)),
-		P99: ms(h.Quantile(0.99)), P999: ms(h.Quantile(0.999)), Max: ms(h.Max()), Mean: ms(h.Mean()), Min: lowest(h),
+		P99: ms(h.Quantile(0.99)), P999: ms(h.Quantile(0.999)), Max: ms(h.Max()), Mean: ms(h.Mean()), Min: ms(h.Min()),
 	}
 }
-
-// lowest is in milliseconds.
-func lowest(h *signals.Histogram) float64 { return float64(h.HDR().Min()) / 1e3 }
 
 func limitsOf(c *experiment.Cell) LimitsSummary {
 	some := func(v int64) *int64 {

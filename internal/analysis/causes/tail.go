@@ -113,7 +113,7 @@ func (b *Builder) tail(requests []signals.SlowLine, g *ground, due func(from, to
 func (b *Builder) reaches(nanoseconds int64, threshold time.Duration) bool {
 	us := min(nanoseconds/int64(time.Microsecond), signals.HighestMicros)
 	from := min(int64(threshold/time.Microsecond), signals.HighestMicros)
-	return us >= from || b.latency.HDR().ValuesAreEquivalent(max(us, signals.LowestMicros), from)
+	return us >= from || signals.Alike(max(us, signals.LowestMicros), from)
 }
 
 // thinned gives for each request how many slow ones a kept one stands for at its

@@ -50,10 +50,8 @@ func (b *Blocks) Add(trial, interval int, latency *signals.Histogram) {
 		return
 	}
 	var counts []count
-	for _, bar := range latency.HDR().Distribution() {
-		if bar.Count > 0 {
-			counts = append(counts, count{bar.To, bar.Count})
-		}
+	for bar := range latency.Bars() {
+		counts = append(counts, count{bar.To, bar.Count})
 	}
 	b.trial(trial).add(interval, counts)
 }

@@ -61,7 +61,7 @@ func TestFreezeInAClosedLoopHitsEachUserOnce(t *testing.T) {
 		t.Errorf("%d good answers; want %d", all.Good, want)
 	}
 	slow := int64(0)
-	for _, bar := range all.Latency.HDR().Distribution() {
+	for bar := range all.Latency.Bars() {
 		if bar.From > 2000 {
 			slow += bar.Count
 		}

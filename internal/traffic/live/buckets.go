@@ -49,7 +49,7 @@ func (b *buckets) add(h *signals.Histogram) {
 		return
 	}
 	bucket := 0
-	for _, bar := range h.HDR().Distribution() { // ascending
+	for bar := range h.Bars() {
 		for bucket < len(b)-1 && float64(bar.From) > bounds[bucket] {
 			bucket++
 		}

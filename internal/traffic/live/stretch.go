@@ -44,10 +44,7 @@ func (s *stretch) client(f *signals.Frame, begins bool) {
 		return
 	}
 	s.latency.Merge(c.Latency)
-	micros := s.latency.HDR().ValueAtPercentilesSlice([]float64{50, 90, 99, 100}) // in one pass
-	for i, to := range []*time.Duration{&s.p50, &s.p90, &s.p99, &s.highest} {
-		*to = time.Duration(micros[i]) * time.Microsecond
-	}
+	s.p50, s.p90, s.p99, s.highest = s.latency.Quantile(0.5), s.latency.Quantile(0.9), s.latency.Quantile(0.99), s.latency.Max()
 }
 
 // resetClient empties it but for the target's half.

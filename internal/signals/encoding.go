@@ -1,0 +1,279 @@
+package signals
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// The HdrHistogram V2 encoding: a header, and the counts up to the last that is
+// not zero, each as a zigzag LEB128 number of at most 9 bytes; several zeros in a
+// row are one negative number. Compressed by zlib behind a cookie and a length,
+// all big-endian (HdrHistogram, EncodableHistogram.java).
+const (
+	packedCookie = 0x1c849304 | 0x10
+	cookie       = 0x1c849303 | 0x10
+	headerSize   = 40
+)
+
+// encoder is the memory of one encoding.
+type encoder struct {
+	plain, packed bytes.Buffer
+	zlib          *zlib.Writer
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.zlib = zlib.NewWriter(&e.packed)
+	return e
+}}
+
+// Encoded is the base64 text of the HdrHistogram V2 compressed encoding. It is
+// kept until the histogram changes: a record holds it in two files, and a
+// conductor passes on thousands a second that it has only read.
+func (h *Histogram) Encoded() ([]byte, error) {
+	if h.text != nil {
+		return h.text, nil
+	}
+	e := encoders.Get().(*encoder)
+	defer encoders.Put(e)
+	e.plain.Reset()
+	e.plain.Write(h.plain(e.plain.AvailableBuffer()))
+	e.packed.Reset()
+	e.packed.Write(make([]byte, 8))
+	e.zlib.Reset(&e.packed)
+	_, err := e.zlib.Write(e.plain.Bytes())
+	if err := errors.Join(err, e.zlib.Close()); err != nil {
+		return nil, fmt.Errorf("encode histogram: %w", err)
+	}
+	all := e.packed.Bytes()
+	binary.BigEndian.PutUint32(all, packedCookie)
+	binary.BigEndian.PutUint32(all[4:], uint32(len(all)-8))
+	h.text = base64.StdEncoding.AppendEncode(nil, all)
+	return h.text, nil
+}
+
+// plain appends the encoding before it is compressed.
+func (h *Histogram) plain(b []byte) []byte {
+	start := len(b)
+	b = binary.BigEndian.AppendUint32(b, cookie)
+	b = binary.BigEndian.AppendUint32(b, 0) // the length of the counts, set below
+	b = binary.BigEndian.AppendUint32(b, 0) // the index is not shifted
+	b = binary.BigEndian.AppendUint32(b, Digits)
+	b = binary.BigEndian.AppendUint64(b, LowestMicros)
+	b = binary.BigEndian.AppendUint64(b, uint64(HighestMicros))
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1)) // a count is a count
+	zeros := int64(0)
+	for _, n := range h.counts[:h.used()] {
+		if n == 0 {
+			zeros++
+			continue
+		}
+		switch zeros {
+		case 0:
+		case 1:
+			b = appendZigzag(b, 0)
+		default:
+			b = appendZigzag(b, -zeros)
+		}
+		zeros = 0
+		b = appendZigzag(b, n)
+	}
+	if len(b) == start+headerSize {
+		b = appendZigzag(b, 0) // as others write an empty one
+	}
+	binary.BigEndian.PutUint32(b[start+4:], uint32(len(b)-start-headerSize))
+	return b
+}
+
+// appendZigzag appends a number in the form of HdrHistogram's ZigZagEncoding: a
+// varint, but that a ninth byte has eight bits.
+func appendZigzag(b []byte, n int64) []byte {
+	u := uint64(n<<1) ^ uint64(n>>63)
+	for range 8 {
+		if u < 0x80 {
+			return append(b, byte(u))
+		}
+		b = append(b, byte(u)|0x80)
+		u >>= 7
+	}
+	return append(b, byte(u))
+}
+
+// zigzag reads such a number and returns its length; 0 where it is cut off.
+func zigzag(b []byte) (n int64, size int) {
+	u := uint64(0)
+	for i := 0; i < len(b) && i < 9; i++ {
+		if i == 8 || b[i] < 0x80 {
+			u |= uint64(b[i]) << (7 * i)
+			return int64(u>>1) ^ -int64(u&1), i + 1
+		}
+		u |= uint64(b[i]&0x7f) << (7 * i)
+	}
+	return 0, 0
+}
+
+// MarshalJSON gives the base64 text; an empty histogram is written too, so
+// that "nothing was seen" and "nothing was measured" (null) stay apart.
+func (h *Histogram) MarshalJSON() ([]byte, error) {
+	text, err := h.Encoded()
+	if err != nil {
+		return nil, err
+	}
+	b := append(make([]byte, 0, len(text)+2), '"')
+	return append(append(b, text...), '"'), nil // base64 has nothing to escape
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. A histogram of another range or
+// precision is merged value by value into this one's geometry.
+func (h *Histogram) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("decode histogram: %w", err)
+	}
+	own, err := decode(text)
+	if errors.Is(err, errForeign) {
+		own, err = decodeForeign(text)
+	}
+	if err != nil {
+		return fmt.Errorf("decode histogram: %w", err)
+	}
+	*h = *own
+	return nil
+}
+
+// errForeign is of a histogram in another geometry than this package's.
+var errForeign = errors.New("another range or precision")
+
+// decoder is the memory of one decoding.
+type decoder struct {
+	packed []byte
+	source bytes.Reader
+	zlib   io.ReadCloser // nil before the first
+	plain  bytes.Buffer
+}
+
+var decoders = sync.Pool{New: func() any { return &decoder{} }}
+
+// decode reads a histogram in this package's geometry.
+func decode(text string) (*Histogram, error) {
+	d := decoders.Get().(*decoder)
+	defer decoders.Put(d)
+	var err error
+	if d.packed, err = base64.StdEncoding.AppendDecode(d.packed[:0], []byte(text)); err != nil {
+		return nil, err
+	}
+	if err := d.inflate(); err != nil {
+		return nil, err
+	}
+	h, err := counted(d.plain.Bytes()[headerSize:])
+	if err != nil {
+		return nil, err
+	}
+	if len(text) == base64.StdEncoding.EncodedLen(len(d.packed)) { // without line ends, which a decoder passes over
+		h.text = []byte(text)
+	}
+	return h, nil
+}
+
+// mostPlain bounds what a text may inflate to.
+const mostPlain = headerSize + 9*mostCounts
+
+// inflate fills plain with a header that is known to be this geometry's, and
+// what follows it.
+func (d *decoder) inflate() error {
+	if len(d.packed) < 8 {
+		return fmt.Errorf("it ends after %d bytes", len(d.packed))
+	}
+	length := binary.BigEndian.Uint32(d.packed[4:])
+	switch packed := d.packed[8:]; {
+	case binary.BigEndian.Uint32(d.packed)&^0xf0 != packedCookie&^0xf0:
+		return errForeign // or nothing at all, which the library says
+	case uint64(length) > uint64(len(packed)):
+		return fmt.Errorf("it has %d bytes of %d", len(packed), length)
+	default:
+		d.source.Reset(packed[:length])
+	}
+	var err error
+	if d.zlib == nil {
+		d.zlib, err = zlib.NewReader(&d.source)
+	} else {
+		err = d.zlib.(zlib.Resetter).Reset(&d.source, nil)
+	}
+	if err != nil {
+		return err
+	}
+	d.plain.Reset()
+	if _, err := d.plain.ReadFrom(io.LimitReader(d.zlib, mostPlain+1)); err != nil {
+		return err
+	}
+	b := d.plain.Bytes()
+	if len(b) < headerSize {
+		return fmt.Errorf("its header ends after %d bytes", len(b))
+	}
+	length = binary.BigEndian.Uint32(b[4:])
+	switch {
+	case binary.BigEndian.Uint32(b)&^0xf0 != cookie&^0xf0,
+		binary.BigEndian.Uint32(b[12:]) != Digits,
+		binary.BigEndian.Uint64(b[16:]) != LowestMicros,
+		binary.BigEndian.Uint64(b[24:]) != uint64(HighestMicros):
+		return errForeign
+	case uint64(length) != uint64(len(b)-headerSize):
+		return fmt.Errorf("its counts have %d bytes and not the %d that its header says", len(b)-headerSize, length)
+	}
+	return nil
+}
+
+// counted reads the counts.
+func counted(b []byte) (*Histogram, error) {
+	h, at := &Histogram{}, 0
+	for len(b) > 0 {
+		n, size := zigzag(b)
+		if size == 0 {
+			return nil, errors.New("its last count is cut off")
+		}
+		b = b[size:]
+		switch {
+		case n < 0 && n >= int64(at-mostCounts):
+			at -= int(n)
+		case n < 0 || at >= mostCounts:
+			return nil, fmt.Errorf("it counts beyond %d µs", HighestMicros)
+		case n > math.MaxInt64-h.total:
+			return nil, errors.New("its counts exceed 63 bits together")
+		default:
+			if n > 0 && at >= len(h.counts) {
+				h.reach(at)
+			}
+			if n > 0 {
+				h.counts[at] = n
+				h.total += n
+			}
+			at++
+		}
+	}
+	return h, nil
+}
+
+// decodeForeign reads a histogram of any geometry.
+func decodeForeign(text string) (*Histogram, error) {
+	foreign, err := hdrhistogram.Decode([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	h := &Histogram{}
+	for _, bar := range foreign.Distribution() {
+		if bar.Count > 0 {
+			h.add(bar.From, bar.Count)
+		}
+	}
+	return h, nil
+}
