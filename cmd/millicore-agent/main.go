@@ -24,9 +24,9 @@ import (
 )
 
 // garbage is how much may gather before it is collected, in percent of what is
-// in use, and at least 2 MB. Requests make none and frames some 300 kB a second
-// beside 1,000 connections, so that it is collected every few seconds, and the
-// agent stays below 15 MB.
+// in use, and at least 2 MB. Requests make none, frames some 0.5 MB a second with
+// 1,000 connections: it is collected every few seconds, and the agent stays below
+// 15 MB.
 const garbage = 50
 
 func main() {
