@@ -23,7 +23,7 @@ func byNumber(addr string, n, users int) protocol.Prepare {
 	}
 }
 
-// What each service's requests end as, counted to the last one.
+// What each service's requests end as, counted to the last one, over both engines.
 func TestEndings(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve    func(*exchange)
@@ -32,6 +32,7 @@ func TestEndings(t *testing.T) {
 		status   string         // of all whole answers
 		bytes    int64          // received at least
 		connects int64          // at least; each user's at most one more
+		deaf     bool           // it reads nothing
 	}{
 		"fine":                 {serve: answering(fine), n: 500, users: 10, want: signals.Client{Good: 500}, status: "200", bytes: 500 * int64(len(fine)), connects: 10},
 		"5 MB":                 {serve: answering(big), n: 8, users: 2, want: signals.Client{Good: 8}, status: "200", bytes: 40_000_000, connects: 2},
@@ -45,8 +46,8 @@ func TestEndings(t *testing.T) {
 		"garbage":              {serve: answering("\x00\x01\x02\n\n"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
 		"endless headers":      {serve: endless("X: y\r\n"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
 		"one endless header":   {serve: endless("xxxxxxxx"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
-		"closes at once":       {serve: func(x *exchange) {}, n: 12, users: 4, want: signals.Client{Cut: 12}},
-		"resets at once":       {serve: func(x *exchange) { x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}},
+		"closes at once":       {serve: func(x *exchange) {}, n: 12, users: 4, want: signals.Client{Cut: 12}, deaf: true},
+		"resets at once":       {serve: func(x *exchange) { x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}, deaf: true},
 		"resets for an answer": {serve: func(x *exchange) { x.request(); x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}},
 		"closes half way":      {serve: onceThenClose(fine[:30]), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
 		"closes each":          {serve: onceThenClose(strings.Replace(fine, "\r\n", "\r\nConnection: close\r\n", 1)), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 200},
@@ -57,20 +58,22 @@ func TestEndings(t *testing.T) {
 		"redirects":            {serve: answering("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n"), n: 200, users: 4, status: "302", connects: 4},
 		"nothing to say":       {serve: answering("HTTP/1.1 204 No Content\r\n\r\n"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "204", connects: 4},
 	} {
-		t.Run(name, func(t *testing.T) {
+		check := func(t *testing.T, addr string, transport protocol.Transport, counts signals.Client) {
 			t.Parallel()
-			server := startHostile(t, c.serve)
-			all := sum(trial(t, serve(t), byNumber(server.addr(), c.n, c.users)))
-			want := c.want
+			p := byNumber(addr, c.n, c.users)
+			p.Transport = transport
+			all := sum(trial(t, serve(t), p))
+			want := counts
 			if c.status != "" {
 				want.Status = map[string]int64{c.status: int64(c.n)}
 			}
 			checkCounts(t, all, want)
-			if all.Intended != int64(c.n) || all.Sent != int64(c.n) || all.Ended() != int64(c.n) {
-				t.Errorf("intended %d, sent %d, ended %d; want %d", all.Intended, all.Sent, all.Ended(), c.n)
+			sent := int64(c.n) - want.Refused
+			if all.Intended != int64(c.n) || all.Sent != sent || all.Ended() != int64(c.n) {
+				t.Errorf("intended %d, sent %d, ended %d; want %d, %[4]d less %d refused", all.Intended, all.Sent, all.Ended(), c.n, want.Refused)
 			}
-			if all.Latency.Count() != c.want.Good || all.SendLag.Count() != int64(c.n) {
-				t.Errorf("%d latencies, %d lags; want %d, %d", all.Latency.Count(), all.SendLag.Count(), c.want.Good, c.n)
+			if all.Latency.Count() != want.Good || all.SendLag.Count() != sent {
+				t.Errorf("%d latencies, %d lags; want %d, %d", all.Latency.Count(), all.SendLag.Count(), want.Good, sent)
 			}
 			if all.Bytes < c.bytes {
 				t.Errorf("%d bytes; want at least %d", all.Bytes, c.bytes)
@@ -78,6 +81,14 @@ func TestEndings(t *testing.T) {
 			if c.connects > 0 && (all.Connects < c.connects || all.Connects > c.connects+int64(c.users)) {
 				t.Errorf("%d connections; want %d to %d", all.Connects, c.connects, c.connects+int64(c.users))
 			}
+		}
+		t.Run(name, func(t *testing.T) { check(t, startHostile(t, c.serve).addr(), protocol.Transport{}, c.want) })
+		t.Run(name+", TLS", func(t *testing.T) {
+			want := c.want
+			if c.deaf { // there is no connection without a handshake
+				want.Refused, want.Cut = want.Cut, 0
+			}
+			check(t, startHostileTLS(t, c.serve).addr(), protocol.Transport{TLS: true, Insecure: true}, want)
 		})
 	}
 }

@@ -2,9 +2,11 @@ package agent
 
 import (
 	"bufio"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,21 @@ type hostile struct {
 // startHostile starts a server that gives each connection to serve.
 func startHostile(tb testing.TB, serve func(*exchange)) *hostile {
 	tb.Helper()
+	return startHostileOn(tb, serve, func(conn net.Conn) net.Conn { return conn })
+}
+
+// startHostileTLS is startHostile behind TLS.
+func startHostileTLS(tb testing.TB, serve func(*exchange)) *hostile {
+	tb.Helper()
+	lender := httptest.NewUnstartedServer(nil)
+	lender.StartTLS()
+	config := &tls.Config{Certificates: lender.TLS.Certificates}
+	lender.Close()
+	return startHostileOn(tb, serve, func(conn net.Conn) net.Conn { return tls.Server(conn, config) })
+}
+
+func startHostileOn(tb testing.TB, serve func(*exchange), over func(net.Conn) net.Conn) *hostile {
+	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
@@ -36,8 +53,10 @@ func startHostile(tb testing.TB, serve func(*exchange)) *hostile {
 			}
 			h.accepted.Add(1)
 			h.open.Go(func() {
+				below := conn.(*net.TCPConn)
+				conn := over(conn)
 				defer conn.Close()
-				serve(&exchange{TCPConn: conn.(*net.TCPConn), in: bufio.NewReader(conn), server: h})
+				serve(&exchange{Conn: conn, below: below, in: bufio.NewReader(conn), server: h})
 			})
 		}
 	})
@@ -52,7 +71,8 @@ func (h *hostile) addr() string { return h.Addr().String() }
 
 // exchange is one connection of a hostile server.
 type exchange struct {
-	*net.TCPConn
+	net.Conn
+	below  *net.TCPConn
 	in     *bufio.Reader
 	server *hostile
 }
@@ -80,8 +100,8 @@ func (x *exchange) silence() { io.Copy(io.Discard, x.in) }
 
 // reset ends the connection by a reset.
 func (x *exchange) reset() {
-	x.SetLinger(0)
-	x.Close()
+	x.below.SetLinger(0)
+	x.below.Close()
 }
 
 // answering says the same to each request.
@@ -104,7 +124,6 @@ var chunky = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
 // byByte sends an answer one byte a packet.
 func byByte(text string) func(*exchange) {
 	return func(x *exchange) {
-		x.SetNoDelay(true)
 		for x.request() {
 			for i := range text {
 				if !x.say(text[i : i+1]) {

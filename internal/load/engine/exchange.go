@@ -9,8 +9,8 @@ import (
 // handle takes what may be done with a connection now.
 func (l *loop) handle(ev event) {
 	s := &l.slots[ev.slot]
-	if ev.generation != s.generation {
-		return // of an earlier connection
+	if ev.generation != s.generation || s.state == cold {
+		return // of an earlier connection, or of one that is gone
 	}
 	if s.state == dialing {
 		out := l.port.dialed(ev.slot)
