@@ -11,8 +11,6 @@ import (
 	"io"
 	"math"
 	"sync"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // The HdrHistogram V2 encoding: a header, and the counts up to the last that is
@@ -27,8 +25,9 @@ const (
 
 // encoder is the memory of one encoding.
 type encoder struct {
-	plain, packed bytes.Buffer
-	zlib          *zlib.Writer
+	plain  []byte
+	packed bytes.Buffer
+	zlib   *zlib.Writer
 }
 
 var encoders = sync.Pool{New: func() any {
@@ -37,21 +36,21 @@ var encoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// Encoded is the base64 text of the HdrHistogram V2 compressed encoding. It is
-// kept until the histogram changes: a record holds it in two files, and a
-// conductor passes on thousands a second that it has only read.
+// Encoded is the base64 text of the HdrHistogram V2 compressed encoding, which
+// callers must not change: it is kept until the histogram changes, since a record
+// holds it in two files, and a conductor passes on thousands a second that it has
+// only read.
 func (h *Histogram) Encoded() ([]byte, error) {
 	if h.text != nil {
 		return h.text, nil
 	}
 	e := encoders.Get().(*encoder)
 	defer encoders.Put(e)
-	e.plain.Reset()
-	e.plain.Write(h.plain(e.plain.AvailableBuffer()))
+	e.plain = h.plain(e.plain[:0])
 	e.packed.Reset()
 	e.packed.Write(make([]byte, 8))
 	e.zlib.Reset(&e.packed)
-	_, err := e.zlib.Write(e.plain.Bytes())
+	_, err := e.zlib.Write(e.plain)
 	if err := errors.Join(err, e.zlib.Close()); err != nil {
 		return nil, fmt.Errorf("encode histogram: %w", err)
 	}
@@ -62,9 +61,8 @@ func (h *Histogram) Encoded() ([]byte, error) {
 	return h.text, nil
 }
 
-// plain appends the encoding before it is compressed.
+// plain appends the encoding before it is compressed to nothing.
 func (h *Histogram) plain(b []byte) []byte {
-	start := len(b)
 	b = binary.BigEndian.AppendUint32(b, cookie)
 	b = binary.BigEndian.AppendUint32(b, 0) // the length of the counts, set below
 	b = binary.BigEndian.AppendUint32(b, 0) // the index is not shifted
@@ -88,10 +86,10 @@ func (h *Histogram) plain(b []byte) []byte {
 		zeros = 0
 		b = appendZigzag(b, n)
 	}
-	if len(b) == start+headerSize {
+	if len(b) == headerSize {
 		b = appendZigzag(b, 0) // as others write an empty one
 	}
-	binary.BigEndian.PutUint32(b[start+4:], uint32(len(b)-start-headerSize))
+	binary.BigEndian.PutUint32(b[4:], uint32(len(b)-headerSize))
 	return b
 }
 
@@ -133,26 +131,20 @@ func (h *Histogram) MarshalJSON() ([]byte, error) {
 	return append(append(b, text...), '"'), nil // base64 has nothing to escape
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A histogram of another range or
-// precision is merged value by value into this one's geometry.
+// UnmarshalJSON reads what MarshalJSON or another library wrote in the same
+// geometry.
 func (h *Histogram) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
 		return fmt.Errorf("decode histogram: %w", err)
 	}
 	own, err := decode(text)
-	if errors.Is(err, errForeign) {
-		own, err = decodeForeign(text)
-	}
 	if err != nil {
 		return fmt.Errorf("decode histogram: %w", err)
 	}
 	*h = *own
 	return nil
 }
-
-// errForeign is of a histogram in another geometry than this package's.
-var errForeign = errors.New("another range or precision")
 
 // decoder is the memory of one decoding.
 type decoder struct {
@@ -164,7 +156,7 @@ type decoder struct {
 
 var decoders = sync.Pool{New: func() any { return &decoder{} }}
 
-// decode reads a histogram in this package's geometry.
+// decode reads a histogram.
 func decode(text string) (*Histogram, error) {
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
@@ -197,7 +189,7 @@ func (d *decoder) inflate() error {
 	length := binary.BigEndian.Uint32(d.packed[4:])
 	switch packed := d.packed[8:]; {
 	case binary.BigEndian.Uint32(d.packed)&^0xf0 != packedCookie&^0xf0:
-		return errForeign // or nothing at all, which the library says
+		return errors.New("it is not in HdrHistogram's V2 encoding, compressed")
 	case uint64(length) > uint64(len(packed)):
 		return fmt.Errorf("it has %d bytes of %d", len(packed), length)
 	default:
@@ -221,22 +213,26 @@ func (d *decoder) inflate() error {
 		return fmt.Errorf("its header ends after %d bytes", len(b))
 	}
 	length = binary.BigEndian.Uint32(b[4:])
+	digits, lowest, highest := binary.BigEndian.Uint32(b[12:]), binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint64(b[24:])
 	switch {
-	case binary.BigEndian.Uint32(b)&^0xf0 != cookie&^0xf0,
-		binary.BigEndian.Uint32(b[12:]) != Digits,
-		binary.BigEndian.Uint64(b[16:]) != LowestMicros,
-		binary.BigEndian.Uint64(b[24:]) != uint64(HighestMicros):
-		return errForeign
+	case binary.BigEndian.Uint32(b)&^0xf0 != cookie&^0xf0:
+		return errors.New("what it holds is not in HdrHistogram's V2 encoding")
+	case digits != Digits, lowest != LowestMicros, highest != uint64(HighestMicros):
+		return fmt.Errorf("it is of %d to %d with %d digits, and not of %d to %d µs with %d", lowest, highest, digits, LowestMicros, HighestMicros, Digits)
 	case uint64(length) != uint64(len(b)-headerSize):
 		return fmt.Errorf("its counts have %d bytes and not the %d that its header says", len(b)-headerSize, length)
 	}
 	return nil
 }
 
+// mostCounted is more than any run counts: a million a second for nine years.
+// What is read and merged stays far below 63 bits.
+const mostCounted = 1 << 48
+
 // counted reads the counts.
 func counted(b []byte) (*Histogram, error) {
-	h, at := &Histogram{}, 0
-	for len(b) > 0 {
+	h := &Histogram{counts: make([]int64, bucketsIn(b))}
+	for at := 0; len(b) > 0; {
 		n, size := zigzag(b)
 		if size == 0 {
 			return nil, errors.New("its last count is cut off")
@@ -247,33 +243,34 @@ func counted(b []byte) (*Histogram, error) {
 			at -= int(n)
 		case n < 0 || at >= mostCounts:
 			return nil, fmt.Errorf("it counts beyond %d µs", HighestMicros)
-		case n > math.MaxInt64-h.total:
-			return nil, errors.New("its counts exceed 63 bits together")
+		case n > mostCounted-h.total:
+			return nil, fmt.Errorf("it counts more than %d", int64(mostCounted))
 		default:
-			if n > 0 && at >= len(h.counts) {
-				h.reach(at)
-			}
-			if n > 0 {
-				h.counts[at] = n
-				h.total += n
-			}
+			h.counts[at] = n
+			h.total += n
 			at++
 		}
 	}
 	return h, nil
 }
 
-// decodeForeign reads a histogram of any geometry.
-func decodeForeign(text string) (*Histogram, error) {
-	foreign, err := hdrhistogram.Decode([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	h := &Histogram{}
-	for _, bar := range foreign.Distribution() {
-		if bar.Count > 0 {
-			h.add(bar.From, bar.Count)
+// bucketsIn is how many buckets counts speak of; no more than there are, whatever
+// they say.
+func bucketsIn(b []byte) (buckets int) {
+	for len(b) > 0 {
+		n, size := zigzag(b)
+		if size == 0 {
+			break
+		}
+		b = b[size:]
+		switch {
+		case n < int64(buckets-mostCounts):
+			return mostCounts
+		case n < 0:
+			buckets -= int(n)
+		default:
+			buckets++
 		}
 	}
-	return h, nil
+	return min(buckets, mostCounts)
 }

@@ -115,13 +115,13 @@ func (h *Histogram) Count() int64 {
 }
 
 // Quantile returns the duration at quantile q in 0..1: the highest duration
-// that the histogram cannot tell from the one at that rank, as HdrHistogram
-// defines it. It returns 0 where nothing was recorded.
+// that the histogram cannot tell from the one at that rank, and at 0 the lowest,
+// as HdrHistogram's library for Go has it. It returns 0 where nothing was recorded.
 func (h *Histogram) Quantile(q float64) time.Duration {
-	if h.Count() == 0 {
-		return 0
+	if h.Count() == 0 || q <= 0 {
+		return h.Min()
 	}
-	// In percent, so that it rounds as HdrHistogram's libraries do.
+	// In percent, so that it rounds as the library does.
 	rank := int64(q*100/100*float64(h.total) + 0.5)
 	rank = min(max(rank, 1), h.total)
 	for i, n := range h.counts {

@@ -118,18 +118,3 @@ func TestRecordingDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations a value", n)
 	}
 }
-
-func FuzzHistogramJSON(f *testing.F) {
-	h := NewHistogram()
-	h.Record(time.Millisecond)
-	text, _ := json.Marshal(h)
-	f.Add(text)
-	f.Add([]byte(`"HISTFAAA"`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var h Histogram
-		if h.UnmarshalJSON(data) == nil {
-			h.Quantile(0.99)
-			h.Merge(NewHistogram())
-		}
-	})
-}

@@ -150,7 +150,7 @@ func bars(r *Result, out display.Terminal) string {
 	var all []int64
 	highest := int64(0)
 	before := h.Count()
-	for _, bound := range series(h.Quantile(0), h.Max()) {
+	for _, bound := range series(h.Min(), h.Max()) {
 		above := h.Above(bound)
 		all = append(all, before-above)
 		highest = max(highest, before-above)
