@@ -36,7 +36,8 @@ func loadCommand() *cobra.Command {
 		Long: "Load sends requests to a URL as users that wait for their answers (-c) or at a rate (-R), and\n" +
 			"tells latency, errors, and whether it was itself the limit. With --pid or --container it shows\n" +
 			"the CPU, the throttling and the memory of what answers beside its latency. A terminal shows\n" +
-			"the figures while it runs; where standard error is none, it gets a line every few seconds.\n\n" +
+			"the figures while it runs; where standard error is none, it gets a line every second,\n" +
+			"and of long runs about thirty.\n\n" +
 			"A host that is not this machine is asked for once. It exits with 99 where a --threshold is missed.",
 		Example: "  millicore load -c 50 -d 30s http://127.0.0.1:8080/\n" +
 			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
@@ -57,6 +58,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err := f.contradiction(cmd.Flags().Changed); err != nil {
 		return usageError{err}
 	}
+	f.usersSaid = cmd.Flags().Changed("users")
 	var thresholds []traffic.Threshold
 	for _, text := range f.thresholds {
 		t, err := traffic.ParseThreshold(text)
@@ -87,6 +89,9 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		if err := writable(file); err != nil {
 			return usageError{err}
 		}
+	}
+	if f.insecure {
+		fmt.Fprintf(os.Stderr, "! --insecure: whoever answers as %s is taken for it, since no certificate is checked\n", target.Host)
 	}
 	dir, remove, err := f.folder()
 	if err != nil {
@@ -194,18 +199,29 @@ func (f *loadFlags) experiment(t traffic.Target, o *given.Observed) (*experiment
 	if errors.As(err, &wrong) { // its lines are of a file that nobody wrote
 		var words []string
 		for _, one := range wrong {
-			words = append(words, one.Message)
+			words = append(words, asFlags.Replace(one.Message))
 		}
 		return nil, errors.New(strings.Join(words, "\n"))
 	}
 	if err != nil {
 		return nil, err
 	}
+	e.Measure.Whole = true
 	if err := e.Gather("", os.Getenv); err != nil {
 		return nil, err
 	}
 	return e, lab.Check(e)
 }
+
+// asFlags names fields of an experiment's file by the flags that stand for them.
+var asFlags = strings.NewReplacer(
+	"load.requests", "-n", "load.users", "-c", "load.rate", "-R", "load.threads", "-t", "load.connections", "--connections",
+	"load.timeout", "--timeout", "load.think", "--think", "load.waiting", "--waiting", "load.even", "--even",
+	"load.request.method", "-m", "load.request.body_file", "--body-file", "load.request.body", "-b", "load.request.headers", "-H",
+	"load.request.auth.basic", "--basic-env", "load.request.auth.bearer", "--bearer-env",
+	"load.request.check.status", "--status", "load.request.check.contains", "--contains",
+	"load.request.path", "the URL's path", "measure.warmup", "--warmup", "measure.duration", "-d",
+)
 
 // allowed asks for what is not plainly meant.
 func (f *loadFlags) allowed(ctx context.Context, t traffic.Target, e *experiment.Experiment) error {
@@ -277,7 +293,8 @@ func planned(t traffic.Target, o observed, e *experiment.Experiment) live.Plan {
 
 // outcome is what --json prints.
 type outcome struct {
-	URL string `json:"url"`
+	URL      string `json:"url"`
+	Insecure bool   `json:"insecure,omitempty"` // no certificate was checked
 	*analysis.CellSummary
 	Thresholds []traffic.Kept `json:"thresholds"`
 	Ended      *float64       `json:"target_ended_s,omitempty"` // seconds after the load began
@@ -296,7 +313,7 @@ func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, r *traffic.R
 		out := json.NewEncoder(w)
 		out.SetIndent("", "  ")
 		out.SetEscapeHTML(false)
-		all := outcome{URL: t.URL, CellSummary: r.Cell, Thresholds: kept}
+		all := outcome{URL: t.URL, Insecure: f.insecure, CellSummary: r.Cell, Thresholds: kept}
 		if seconds := r.Ended.Seconds(); seconds > 0 {
 			all.Ended = &seconds
 		}

@@ -4,9 +4,91 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/millicore/millicore/internal/traffic"
 )
+
+// flagged are the flags of a command line.
+func flagged(t *testing.T, args ...string) (*loadFlags, error) {
+	t.Helper()
+	f, set := &loadFlags{}, pflag.NewFlagSet("load", pflag.ContinueOnError)
+	f.define(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	f.usersSaid = set.Changed("users")
+	return f, f.contradiction(set.Changed)
+}
+
+func TestFlagsThatSayNothingOrTwoThings(t *testing.T) {
+	for line, want := range map[string]string{
+		"--stages=":        "--stages is empty",
+		"-t 0":             "want 1 or more",
+		"--timeout 0s":     "want a time above 0",
+		"-c 5 -R 10":       "keep one",
+		"-n 5 -d 1s":       "keep one",
+		"-c 2.5":           "a whole number",
+		"--open -c 5":      "--open says of --stages",
+		"-R 0":             "above 0",
+		"-n 5 --warmup 1s": "there is no --warmup",
+	} {
+		if _, err := flagged(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want in it: %s", line, err, want)
+		}
+	}
+}
+
+// What a request is sent as: the host as the URL names it, unless -H says another.
+func TestTheHostHeader(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://127.0.0.5/": "127.0.0.5", "http://[::1]:8080/": "[::1]:8080", "https://127.0.0.1/": "127.0.0.1",
+	} {
+		target, err := traffic.ParseTarget(url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, own := range []string{"", "host: other"} {
+			args := []string{}
+			if own != "" {
+				args, want = []string{"-H", own}, "other"
+			}
+			f, _ := flagged(t, args...)
+			load, _, err := f.load(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for name, value := range load.Request.Headers {
+				if strings.EqualFold(name, "Host") {
+					got = append(got, value)
+				}
+			}
+			if !slices.Equal(got, []string{want}) {
+				t.Errorf("%s %s: Host %q, want %q", url, own, got, want)
+			}
+		}
+	}
+}
+
+// Ten requests are ten for fifty users that nobody asked for.
+func TestFewerRequestsThanUsualUsers(t *testing.T) {
+	target, err := traffic.ParseTarget("http://127.0.0.1/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]float64{"-n 10": 10, "-n 100": 50, "-n 10 -c 20": 20} {
+		f, _ := flagged(t, strings.Fields(line)...)
+		load, _, err := f.load(target)
+		if err != nil || load.Users.Value != want {
+			t.Errorf("%s: %v users (%v), want %v", line, load.Users.Value, err, want)
+		}
+	}
+}
 
 func TestAHostIsLoadedOnlyIfSomebodySaysYes(t *testing.T) {
 	for answer, allowed := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "": false, "yesterday\n": false} {

@@ -20,6 +20,7 @@ import (
 // and k6.
 type loadFlags struct {
 	users       float64
+	usersSaid   bool
 	requests    int64
 	duration    time.Duration
 	rate        float64
@@ -109,6 +110,12 @@ func (f *loadFlags) contradiction(changed func(string) bool) error {
 	switch {
 	case both("rate", "users"):
 		return errors.New("-R is a rate whatever the answers do, -c users that wait for theirs: keep one; connections are --connections")
+	case changed("stages") && f.stages == "":
+		return errors.New("--stages is empty: write stages as 30s:50,1m:200")
+	case changed("threads") && f.threads < 1:
+		return fmt.Errorf("-t %d: want 1 or more", f.threads)
+	case changed("timeout") && f.timeout <= 0:
+		return fmt.Errorf("--timeout %s: want a time above 0", f.timeout)
 	case f.stages != "" && (changed("rate") || changed("users") || changed("duration") || changed("requests")):
 		return errors.New("--stages say how much and how long: leave out -c, -R, -n and -d")
 	case f.open && f.stages == "":
@@ -165,27 +172,22 @@ func (f *loadFlags) load(t traffic.Target) (experiment.Load, time.Duration, erro
 	if f.waiting >= 0 {
 		l.Waiting = &f.waiting
 	}
-	l.Request = experiment.Request{Method: strings.ToUpper(f.method), Path: t.Path, Body: f.body, BodyFile: f.bodyFile}
-	if f.socket != "" {
-		l.Request.Headers = map[string]string{"Host": t.Host}
-	}
+	l.Request = experiment.Request{Method: strings.ToUpper(f.method), Path: t.Path, Headers: map[string]string{}, Body: f.body, BodyFile: f.bodyFile}
+	named := map[string]string{} // what -H says, by its name in lower case
 	for _, h := range f.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok {
 			return l, 0, fmt.Errorf("-H %q: write it as 'Name: value'", h)
 		}
-		if l.Request.Headers == nil {
-			l.Request.Headers = map[string]string{}
-		}
 		name = strings.TrimSpace(name)
-		for other := range l.Request.Headers {
-			if strings.EqualFold(other, name) && f.socket != "" && strings.EqualFold(name, "Host") {
-				delete(l.Request.Headers, other)
-			} else if strings.EqualFold(other, name) {
-				return l, 0, fmt.Errorf("-H %s is given twice; write its values as one, after one another with commas (Cookie: with semicolons)", name)
-			}
+		if _, twice := named[strings.ToLower(name)]; twice {
+			return l, 0, fmt.Errorf("-H %s is given twice; write its values as one, after one another with commas (Cookie: with semicolons)", name)
 		}
+		named[strings.ToLower(name)] = name
 		l.Request.Headers[name] = strings.TrimSpace(value)
+	}
+	if _, own := named["host"]; !own {
+		l.Request.Headers["Host"] = t.Host // as the URL has it, without a port that goes without saying
 	}
 	if f.auth != (experiment.Auth{}) {
 		l.Request.Auth = &f.auth
@@ -205,6 +207,9 @@ func (f *loadFlags) load(t traffic.Target) (experiment.Load, time.Duration, erro
 		aim.Value = f.rate
 	case f.requests > 0:
 		length = 0
+		if !f.usersSaid {
+			aim.Value = min(aim.Value, float64(f.requests))
+		}
 	}
 	if f.rate > 0 || f.open {
 		l.Rate = aim

@@ -84,7 +84,8 @@ func (c *cell) add(f *signals.Frame) {
 // result is the tally that a trial's figures come from: all of a constant load,
 // the one level of a load that holds only one, the windows of a search that
 // tested its answer. A load that moves has means over all of it, and no
-// quantiles: a percentile over a ramp describes no level.
+// quantiles, since a percentile over a ramp describes no level, unless it is to
+// be told of as a whole.
 func (c *cell) result(t *trialTally) (sums *tally, held bool) {
 	if t.search != nil {
 		if sums := t.search.tested(); sums != nil {
@@ -92,7 +93,7 @@ func (c *cell) result(t *trialTally) (sums *tally, held bool) {
 		}
 		return t.all, false
 	}
-	if c.levels == nil {
+	if c.levels == nil || c.exp.Measure.Whole {
 		return t.all, true
 	}
 	if len(t.levels) == 1 {
@@ -327,7 +328,7 @@ func (c *cell) flags(s *CellSummary, attempts []Attempt) []string {
 	flag("oom_killed", !find && s.Memory.OOMKills != nil && *s.Memory.OOMKills > 0)
 	flag("requests_dropped", !find && s.Errors.Dropped > 0)
 	flag("few_periods_for_p999", s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
-	flag("moving_load", c.levels != nil && len(c.levels.held) != 1)
+	flag("moving_load", c.levels != nil && len(c.levels.held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {
 		flag("trial_failed", a.Cell == c.plan.Index && a.State == Failed)
 	}

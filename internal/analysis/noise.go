@@ -106,8 +106,8 @@ func (n *Noise) AgentWaited() string {
 	if !n.waited() || !n.Limited() {
 		return ""
 	}
-	return fmt.Sprintf("the agent waited for a CPU during %.0f%% of the time and sent 1%% of the requests more than %.1f ms late",
-		100*n.runWait/n.clientSeconds, ms(n.lag.Quantile(0.99)))
+	return fmt.Sprintf("the agent's threads waited for a CPU, %.2g of them on average, and it sent 1%% of the requests more than %.1f ms late",
+		n.runWait/n.clientSeconds, ms(n.lag.Quantile(0.99)))
 }
 
 // waited reports whether the agents waited for a CPU for much of their time, a
@@ -130,7 +130,7 @@ func (n *Noise) Disturbed() string {
 // figures are then lower bounds. Of a closed loop, in which nothing is sent late,
 // cell.generatorLimited tells.
 func (n *Noise) Limited() bool {
-	if n.lag.Count() == 0 {
+	if n.lag.Count() == 0 || n.latency.Count() == 0 { // without answers there is nothing to be late beside
 		return false
 	}
 	return signals.SentLate(n.lag.Quantile(0.99), n.latency.Quantile(0.99))

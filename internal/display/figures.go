@@ -33,6 +33,15 @@ func grouped(digits string) string {
 // are written whole.
 func Figure(v float64) string { return Fixed(v, Decimals(v)) }
 
+// Counted writes how many there are of what word names, of which several have
+// an s.
+func Counted(n int64, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return Grouped(n) + " " + word
+}
+
 // Decimals is how many decimals Figure writes.
 func Decimals(v float64) int {
 	switch size := math.Abs(v); {

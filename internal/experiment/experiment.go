@@ -262,6 +262,9 @@ type Measure struct {
 	// Resize says that a service stays up from one trial to the next wherever it is
 	// the same but for its limits, which are changed while it runs.
 	Resize bool `json:"resize,omitempty"`
+	// Whole says that a load that moves is told of as one, its ramps included, as
+	// traffic alone is: it asks what users met, not what a level does.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // StaysUp reports whether a service can be older than the trial that it is in.

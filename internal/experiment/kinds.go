@@ -138,7 +138,9 @@ func (headerValue) read(s string) (string, error) {
 // method is a request method.
 type method struct{}
 
-var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+// methods are those of HTTP that make sense as load, and of WebDAV and caches.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY",
+	"PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE"}
 
 func (method) read(s string) (string, error) {
 	if !slices.Contains(methods, s) {

@@ -132,7 +132,7 @@ func barLegend(all []part) string {
 
 // tailBasis says what a division of the tail rests on.
 func tailBasis(c *analysis.Causes) string {
-	text := fmt.Sprintf("%s from %s (%s) on, %s on average", plural(c.Requests, "slow request"),
+	text := fmt.Sprintf("%s from %s (%s) on, %s on average", display.Counted(int64(c.Requests), "slow request"),
 		milliseconds(c.FromMS), quantileName(c.Quantile), milliseconds(c.MeanMS))
 	if c.ThrottledDirectly > 0 && c.Throttling > c.ThrottledDirectly {
 		text += fmt.Sprintf("; %s in windows of throttling, %s in the queues that they built", share(c.ThrottledDirectly), share(c.Throttling-c.ThrottledDirectly))

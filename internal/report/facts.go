@@ -25,9 +25,9 @@ func runFacts(s *analysis.Summary) []string {
 		facts = append(facts, display.Plain(e.Started))
 	}
 	if e.TrialsPlanned == e.TrialsDone {
-		facts = append(facts, plural(e.TrialsDone, "trial"))
+		facts = append(facts, display.Counted(int64(e.TrialsDone), "trial"))
 	} else {
-		facts = append(facts, fmt.Sprintf("%d of %s", e.TrialsDone, plural(e.TrialsPlanned, "trial")))
+		facts = append(facts, fmt.Sprintf("%d of %s", e.TrialsDone, display.Counted(int64(e.TrialsPlanned), "trial")))
 	}
 	return append(facts, fmt.Sprintf("seed %d", e.Seed))
 }
@@ -100,7 +100,7 @@ func loadText(c *analysis.CellSummary) string {
 	case searched(c) && !l.Stages: // its number is what was tested last
 		parts = append(parts, display.Plain(l.Kind)+" loop", "breaking point searched")
 	case l.Users != nil:
-		parts = append(parts, "closed loop", upTo+plural(int(*l.Users), "user"))
+		parts = append(parts, "closed loop", upTo+display.Counted(int64(int(*l.Users)), "user"))
 	case l.Rate != nil:
 		parts = append(parts, "open loop", upTo+display.Figure(*l.Rate)+" requests/s")
 	case measuresItself(c):

@@ -88,14 +88,6 @@ func maybe[T any](v *T, write func(T) string) string {
 	return write(*v)
 }
 
-// plural is the word for n things: plural(1, "trial") is "1 trial".
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return display.Grouped(int64(n)) + " " + word + "s"
-}
-
 // list joins words as a sentence does: "a", "a and b", "a, b and c".
 func list(words []string) string {
 	if len(words) < 2 {

@@ -168,7 +168,7 @@ func (f flagged) who(names []string) string {
 		return "all cells"
 	}
 	if len(f.Cells) > 2*fewNames {
-		return plural(len(f.Cells), "cell")
+		return display.Counted(int64(len(f.Cells)), "cell")
 	}
 	var words []string
 	for _, i := range f.Cells {

@@ -40,7 +40,7 @@ func headlineOf(s *analysis.Summary) headline {
 	sentences := newAnswer(s).sentences()
 	h := headline{answer: sentences[0], more: sentences[1:]}
 	if e := &s.Experiment; e.Interrupted {
-		h.notice = fmt.Sprintf("Interrupted after %d of %s.", e.TrialsDone, plural(e.TrialsPlanned, "trial"))
+		h.notice = fmt.Sprintf("Interrupted after %d of %s.", e.TrialsDone, display.Counted(int64(e.TrialsPlanned), "trial"))
 	}
 	return h
 }

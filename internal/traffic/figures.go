@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"math"
+
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -23,6 +25,9 @@ func Share(percent float64) string {
 
 // Volume writes bytes with their unit.
 func Volume(v float64) string {
+	if v < 1000 && v == math.Trunc(v) {
+		return display.Fixed(v, 0) + " B"
+	}
 	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
 		if v < 1000 || unit == "GiB" {
 			return display.Figure(v) + " " + unit
@@ -43,7 +48,7 @@ type Kind struct {
 func Failures(c *signals.Client) []Kind {
 	var all []Kind
 	for _, k := range []Kind{
-		{"timed out", c.Timeouts}, {"connection refused", c.Refused}, {"connection cut off", c.Cut},
+		{"timed out", c.Timeouts}, {"no connection", c.Refused}, {"connection cut off", c.Cut},
 		{"not HTTP", c.Malformed}, {"failed a check", c.Failed}, {"due, never sent", c.Dropped},
 	} {
 		if k.N > 0 {

@@ -14,6 +14,7 @@ type Result struct {
 	Cell   *analysis.CellSummary
 	Client signals.Client // of all agents and measured frames together
 	Length time.Duration  // of the measured part
+	Spoken string         // how, unless it was HTTP/1.1 without TLS
 	Ended  time.Duration  // how long after the load began the target was seen to have ended; 0: it was not
 
 	measured int64 // bytes received in it
@@ -34,6 +35,8 @@ func Read(dir string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	load := &stored.Run.Experiment.Cells[0].Load
+	r.Spoken = spoken(load.Protocol, load.Insecure)
 	var first, last int64
 	for f, err := range stored.Frames() {
 		if err != nil {
@@ -53,6 +56,18 @@ func Read(dir string) (*Result, error) {
 	}
 	r.Length = time.Duration(last - first)
 	return r, nil
+}
+
+// spoken tells of a protocol of load.protocol, and what it costs.
+func spoken(protocol string, insecure bool) string {
+	text := map[string]string{"https": "HTTP/1.1 over TLS", "h2": "HTTP/2 over TLS", "h2c": "HTTP/2 without TLS"}[protocol]
+	if text == "" {
+		return ""
+	}
+	if insecure {
+		text += ", its certificate NOT checked"
+	}
+	return text + "; by Go's library, at several times the CPU"
 }
 
 func (r *Result) add(c *signals.Client) {

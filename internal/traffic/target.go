@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -61,6 +62,9 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 		return Target{}, fmt.Errorf("%s: what follows # is never sent; leave it out", text)
 	}
 	port := u.Port()
+	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 1 || n > 65535) {
+		return Target{}, fmt.Errorf("%s: %s is no port: they go from 1 to 65535", text, port)
+	}
 	if port == "" {
 		port = "80"
 		if u.Scheme == "https" {

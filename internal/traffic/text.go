@@ -38,13 +38,13 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 }
 
 // beside are flags of experiments that say nothing of traffic alone.
-var beside = []string{"few_trials", "windows_unknown", "few_periods_for_p999", "few_spans", "moving_load"}
+var beside = []string{"few_trials", "windows_unknown", "few_periods_for_p999", "few_spans"}
 
 // headline answers first: how much, how fast, how well.
 func headline(url string, r *Result) string {
 	c := r.Cell
 	if c.RateRPS == nil || c.LatencyMS == nil || c.Availability == nil {
-		return fmt.Sprintf("%s: no good answer to %s requests.", display.Plain(url), display.Grouped(c.Requests))
+		return fmt.Sprintf("%s: no good answer to %s.", display.Plain(url), display.Counted(c.Requests, "request"))
 	}
 	return fmt.Sprintf("%s: %s requests/s, p99 %s, %s%% answered well.", display.Plain(url),
 		display.Figure(*c.RateRPS), MS(c.LatencyMS.P99), Share(*c.Availability))
@@ -56,9 +56,11 @@ func summary(r *Result) string {
 		{"requests", fmt.Sprintf("%s in %s s", display.Grouped(c.Requests), display.Figure(r.Length.Seconds()))},
 		{"good answers", display.Grouped(r.Client.Good)},
 		{"load", asked(r)},
+		{"protocol", r.Spoken},
 		{"received", size(r.Client.Bytes, r.measured, r.Length)},
 		{"connections made", display.Grouped(r.Client.Connects)},
 	}
+	rows = slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 	return section("Summary", rows)
 }
 
@@ -68,7 +70,7 @@ func asked(r *Result) string {
 	case l.Kind == "open" && l.Rate != nil:
 		return fmt.Sprintf("open loop, %s requests/s%s", display.Exact(l.Rate), highest(l.Stages))
 	case l.Users != nil:
-		return fmt.Sprintf("closed loop, %s users%s", display.Exact(l.Users), highest(l.Stages))
+		return fmt.Sprintf("closed loop, %s%s", display.Counted(int64(*l.Users), "user"), highest(l.Stages))
 	}
 	return l.Kind
 }
@@ -139,30 +141,29 @@ func indented(all []string) []string {
 	return lines
 }
 
-// bars are the histogram of latencies, with bounds of 1, 2 and 5 times a power of
-// ten: what is read off them is a figure that people would say.
+// mostBars is how many lines a histogram has at most.
+const mostBars = 14
+
+// bars are the histogram of latencies, with bounds that people would say.
 func bars(r *Result, out display.Terminal) string {
-	h := r.Client.Latency
-	if h.Count() == 0 {
+	var all Buckets
+	all.Add(r.Client.Latency)
+	rows := all.Rows(mostBars)
+	if len(rows) == 0 {
 		return ""
 	}
-	var bounds, counts, blocks []string
-	var all []int64
 	highest := int64(0)
-	before := h.Count()
-	for _, bound := range series(h.Min(), h.Max()) {
-		above := h.Above(bound)
-		all = append(all, before-above)
-		highest = max(highest, before-above)
-		bounds = append(bounds, fmt.Sprintf("  to %8s", MS(float64(bound)/1e6)))
-		before = above
+	for _, row := range rows {
+		highest = max(highest, row.N)
 	}
 	const width = 40
-	for _, n := range all {
-		counts = append(counts, display.Grouped(n))
-		length := int(math.Round(float64(n) / float64(highest) * width))
+	var bounds, counts, blocks []string
+	for _, row := range rows {
+		bounds = append(bounds, fmt.Sprintf("  to %8s", MS(float64(row.To)/1e6)))
+		counts = append(counts, display.Grouped(row.N))
+		length := int(math.Round(float64(row.N) / float64(highest) * width))
 		bar := strings.Repeat("■", length)
-		if n > 0 && length == 0 {
+		if row.N > 0 && length == 0 {
 			bar = "▏"
 		}
 		blocks = append(blocks, bar)
@@ -171,23 +172,6 @@ func bars(r *Result, out display.Terminal) string {
 		{Head: "Histogram", Left: true, Cells: bounds}, {Head: "requests", Cells: counts}, {Head: "", Left: true, Cells: blocks},
 	})
 	return table + "\n"
-}
-
-// series are the bounds 1, 2, 5, 10, … of which the first is not below low and
-// the last not below high.
-func series(low, high time.Duration) []time.Duration {
-	var all []time.Duration
-	for unit := time.Microsecond; unit <= time.Hour; unit *= 10 {
-		for _, n := range []time.Duration{1, 2, 5} {
-			if bound := n * unit; bound >= low {
-				all = append(all, bound)
-				if bound >= high {
-					return all
-				}
-			}
-		}
-	}
-	return all
 }
 
 func answers(r *Result) string {
@@ -213,7 +197,7 @@ func generator(r *Result, out display.Terminal) string {
 	g := &r.Cell.Generator
 	rows := [][2]string{}
 	if g.SendLagP99US != nil {
-		rows = append(rows, [2]string{"send lag, p99", display.Figure(*g.SendLagP99US) + " us"})
+		rows = append(rows, [2]string{"send lag, p99", MS(*g.SendLagP99US / 1000)})
 	}
 	if g.Cores != nil {
 		rows = append(rows, [2]string{"CPU used", display.Figure(*g.Cores) + " cores" + each(r)})

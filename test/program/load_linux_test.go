@@ -103,6 +103,14 @@ func TestLoadTellsWhatItDid(t *testing.T) {
 	if *r.Availability != 100 {
 		t.Errorf("%v%% of the answers that were wanted are good", *r.Availability)
 	}
+	// A load that moves, told of as a whole: the ramp and the level behind it.
+	r = load(t, 0, "--stages", "500ms:4,500ms:4", "--threshold", "p99<10s", "http://"+address+"/sleep?ms=2")
+	if *r.Availability != 100 || r.LatencyMS == nil || r.LatencyMS.P50 < 2 || !r.Thresholds[0].Kept || len(r.Steps) != 1 {
+		t.Fatalf("%d requests, latency %+v, thresholds %+v, steps %+v", r.Requests, r.LatencyMS, r.Thresholds, r.Steps)
+	}
+	if step := r.Steps[0]; step.RateRPS*step.Seconds >= float64(r.Requests) {
+		t.Errorf("%d requests in all, %v at the level", r.Requests, step.RateRPS*step.Seconds)
+	}
 	r = load(t, 0, "-n", "50", "-c", "1", "--contains", "nonsense", "http://"+address+"/sleep?ms=0")
 	if r.Errors.Failed != 50 || *r.Availability != 0 {
 		t.Errorf("%d failed a check, %v%% available", r.Errors.Failed, *r.Availability)

@@ -93,6 +93,20 @@ func TestEndings(t *testing.T) {
 	}
 }
 
+// A service that closes each connection, over TLS and by time: what its
+// connections tell late is told while the load ends, too.
+func TestClosingEachOverTLSUntilTheEnd(t *testing.T) {
+	t.Parallel()
+	server := startHostileTLS(t, onceThenClose(strings.Replace(fine, "\r\n", "\r\nConnection: close\r\n", 1)))
+	p := byNumber(server.addr(), 0, 20)
+	p.Transport = protocol.Transport{TLS: true, Insecure: true}
+	p.Load.Stages[0].Duration = seconds(0.5)
+	all := sum(trial(t, serve(t), p))
+	if all.Good == 0 || all.Ended() != all.Good || all.Intended != all.Good {
+		t.Errorf("%d of %d good, %d ended", all.Good, all.Intended, all.Ended())
+	}
+}
+
 func onceThenClose(text string) func(*exchange) {
 	return func(x *exchange) {
 		if x.request() {

@@ -101,8 +101,7 @@ func newKind(r protocol.Request) (engine.Kind, error) {
 	return engine.Kind{Weight: cmp.Or(r.Weight, 1), Check: compiled}, err
 }
 
-// newTarget finds the address of a replica and builds its requests. A name with
-// several addresses stands for the first: each replica is named by itself.
+// newTarget finds the address of a replica and builds its requests.
 func newTarget(name string, requests []protocol.Request) (engine.Target, error) {
 	var t engine.Target
 	for _, r := range requests {
@@ -170,7 +169,9 @@ func newRequest(host string, r protocol.Request) wire.Request {
 	return w
 }
 
-// resolve finds the address of a replica.
+// resolve finds the address of a replica. A name with several addresses stands for
+// the first that accepts a connection, as localhost does for ::1 and 127.0.0.1;
+// where none does, for the first of all. Each replica is named by itself.
 func resolve(name string) (netip.AddrPort, error) {
 	if addr, err := netip.ParseAddrPort(name); err == nil {
 		return addr, nil
@@ -189,5 +190,23 @@ func resolve(name string) (netip.AddrPort, error) {
 	if err != nil {
 		return netip.AddrPort{}, fmt.Errorf("target %q: %w", name, err)
 	}
-	return netip.AddrPortFrom(ips[0], uint16(port)), nil
+	first := netip.AddrPortFrom(ips[0].Unmap(), uint16(port))
+	if len(ips) == 1 {
+		return first, nil
+	}
+	var dialer net.Dialer
+	for _, ip := range ips {
+		addr := netip.AddrPortFrom(ip.Unmap(), uint16(port))
+		ctx, cancel := context.WithTimeout(ctx, acceptWithin)
+		conn, err := dialer.DialContext(ctx, "tcp", addr.String())
+		cancel()
+		if err == nil {
+			return addr, conn.Close()
+		}
+	}
+	return first, nil
 }
+
+// acceptWithin is how long an address may take to accept a connection, where a
+// name has others.
+const acceptWithin = time.Second

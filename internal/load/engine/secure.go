@@ -64,7 +64,7 @@ func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, err
 			return nil, &Unfit{"the service does not speak TLS: it answered with something else; ask without it"}
 		}
 		if errors.As(err, &wrong) {
-			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %v; where that is as it should be, say insecure", wrong.Err)}
+			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %v; where that is as it should be, say insecure (--insecure)", wrong.Err)}
 		}
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (p *drawing) answer() (long, short string) {
 		return before + "no answer yet", before + "no answer yet"
 	}
 	if seen.good == 0 {
-		return fmt.Sprintf("%sno good answer to %s requests", before, display.Grouped(seen.requests())),
+		return fmt.Sprintf("%sno good answer to %s", before, display.Counted(seen.requests(), "request")),
 			fmt.Sprintf("%sno good answer to %s", before, display.Grouped(seen.requests()))
 	}
 	rate, p99, well := display.Figure(seen.rate()), traffic.MS(milliseconds(seen.p99)), traffic.Share(seen.availability())
@@ -176,7 +176,7 @@ func (p *drawing) lastNotes() []string {
 // histogram is the latencies so far in at most so many rows, with the percentiles
 // at the rows that hold them.
 func (p *drawing) histogram(most int) []string {
-	all := p.buckets.rows(most)
+	all := p.buckets.Rows(most)
 	if len(all) == 0 {
 		return nil
 	}
@@ -184,9 +184,9 @@ func (p *drawing) histogram(most int) []string {
 	labels, counts := make([]string, len(all)), make([]string, len(all))
 	label, count, top := 0, 0, int64(0)
 	for i, r := range all {
-		labels[i] = "to " + bounded(r.to)
-		counts[i] = display.Grouped(r.n)
-		label, count, top = max(label, len(labels[i])), max(count, len(counts[i])), max(top, r.n)
+		labels[i] = "to " + bounded(r.To)
+		counts[i] = display.Grouped(r.N)
+		label, count, top = max(label, len(labels[i])), max(count, len(counts[i])), max(top, r.N)
 	}
 	width := p.out.Width - label - count - 2*gap
 	if width > marks+20 { // narrower, the percentiles stand where the bars leave room
@@ -195,13 +195,13 @@ func (p *drawing) histogram(most int) []string {
 	width = min(width, widestBar)
 	lines := []string{p.out.Paint(p.fit("Latency so far, ms"), display.Quiet)}
 	for i, r := range all {
-		line := bar(float64(r.n)/float64(top), width)
+		line := bar(float64(r.N)/float64(top), width)
 		mark := ""
 		for _, q := range []struct {
 			name string
 			at   time.Duration
 		}{{"p50", p.all.p50}, {"p90", p.all.p90}, {"p99", p.all.p99}} {
-			if q.at <= r.to && (i == 0 || q.at > all[i-1].to) {
+			if q.at <= r.To && (i == 0 || q.at > all[i-1].To) {
 				mark += " " + q.name
 			}
 		}

@@ -221,14 +221,11 @@ func (s *Screen) interrupted() {
 	if s.shows == picture {
 		s.shows = nothing
 	}
-	fmt.Fprintf(s.out, "ending: %s in flight may still be answered; Ctrl-C ends at once\n", requests(s.state.inFlight))
-}
-
-func requests(n int64) string {
-	if n == 1 {
-		return "1 request"
+	what := "what is in flight"
+	if s.state.clients > 0 {
+		what = display.Counted(s.state.inFlight, "request") + " in flight"
 	}
-	return display.Grouped(n) + " requests"
+	fmt.Fprintf(s.out, "ending: %s may still be answered; Ctrl-C ends at once\n", what)
 }
 
 // pause gives the terminal back while the program is stopped (Ctrl-Z).

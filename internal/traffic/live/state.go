@@ -36,10 +36,10 @@ type State struct {
 	until int64 // the end of the last interval, unix nanoseconds
 	phase signals.Phase
 
-	last    stretch // the last interval
-	all     stretch // the measured part so far
-	since   stretch // since the last plain line
-	buckets buckets // latencies of all
+	last    stretch         // the last interval
+	all     stretch         // the measured part so far
+	since   stretch         // since the last plain line
+	buckets traffic.Buckets // latencies of all
 	errors  map[string]int64
 	trend   trend
 
@@ -87,17 +87,18 @@ func (s *State) client(f *signals.Frame) {
 	s.until = max(s.until, f.End)
 	if begins {
 		s.clients, s.phase = seq, f.Phase
-		s.users, s.rate, s.inFlight, s.waiting = 0, 0, 0, 0
+		s.inFlight, s.waiting = 0, 0
 	}
 	if seq == s.clients {
-		s.users, s.rate = s.users+c.Users, s.rate+c.Rate
 		s.inFlight, s.waiting = s.inFlight+c.InFlight, s.waiting+c.Waiting
 	}
 	if f.Phase != signals.Drain { // what comes later is no picture of the load
 		if begins {
+			s.users, s.rate = 0, 0
 			s.last.resetClient()
 		}
 		if seq == s.clients {
+			s.users, s.rate = s.users+c.Users, s.rate+c.Rate
 			s.last.client(f, begins)
 		}
 	}
@@ -106,7 +107,7 @@ func (s *State) client(f *signals.Frame) {
 		return
 	}
 	s.all.client(f, begins)
-	s.buckets.add(c.Latency)
+	s.buckets.Add(c.Latency)
 	s.failed(c)
 	if f.Phase == signals.Measure && seq == s.clients {
 		s.trend.client(&s.last, begins)

@@ -1,4 +1,4 @@
-package live
+package traffic
 
 import (
 	"math"
@@ -24,9 +24,9 @@ var coarser = [][]int{
 	{0},
 }
 
-// buckets counts latencies up to each bound, in the eight decades from 1 us to
+// Buckets counts latencies up to each bound, in the eight decades from 1 us to
 // 100 s: beyond the histograms' range.
-type buckets [8*20 + 1]int64
+type Buckets [8*20 + 1]int64
 
 // bound is the highest latency of a bucket.
 func bound(bucket int) time.Duration {
@@ -35,16 +35,16 @@ func bound(bucket int) time.Duration {
 }
 
 // bounds are those of all buckets, in microseconds, as histograms count.
-var bounds = func() (all [len(buckets{})]float64) {
+var bounds = func() (all [len(Buckets{})]float64) {
 	for i := range all {
 		all[i] = float64(bound(i)) / float64(time.Microsecond)
 	}
 	return all
 }()
 
-// add counts a histogram's latencies. One that the histogram cannot tell from a
+// Add counts a histogram's latencies. One that the histogram cannot tell from a
 // bound counts as not above it.
-func (b *buckets) add(h *signals.Histogram) {
+func (b *Buckets) Add(h *signals.Histogram) {
 	if h.Count() == 0 {
 		return
 	}
@@ -57,16 +57,16 @@ func (b *buckets) add(h *signals.Histogram) {
 	}
 }
 
-// row is one line of a histogram: the latencies up to a bound that are above the
+// Row is one line of a histogram: the latencies up to a bound that are above the
 // row's before.
-type row struct {
-	to time.Duration
-	n  int64
+type Row struct {
+	To time.Duration
+	N  int64
 }
 
-// rows cuts the buckets into at most so many rows, by the finest series that
+// Rows cuts the buckets into at most so many rows, by the finest series that
 // gives no more. Where none does, the first row holds all below the others.
-func (b *buckets) rows(most int) []row {
+func (b *Buckets) Rows(most int) []Row {
 	first := slices.IndexFunc(b[:], func(n int64) bool { return n > 0 })
 	if first < 0 || most <= 0 {
 		return nil
@@ -75,7 +75,7 @@ func (b *buckets) rows(most int) []row {
 	for b[last] == 0 {
 		last--
 	}
-	var all []row
+	var all []Row
 	for _, series := range coarser {
 		if all = b.cut(series, first, last); len(all) <= most {
 			return all
@@ -83,19 +83,19 @@ func (b *buckets) rows(most int) []row {
 	}
 	over := len(all) - most
 	for _, r := range all[:over] {
-		all[over].n += r.n
+		all[over].N += r.N
 	}
 	return all[over:]
 }
 
 // cut sums the buckets from first to last into the rows of a series.
-func (b *buckets) cut(series []int, first, last int) []row {
-	var all []row
+func (b *Buckets) cut(series []int, first, last int) []Row {
+	var all []Row
 	var n int64
 	for i := first; i < len(b); i++ {
 		n += b[i]
 		if slices.Contains(series, i%len(steps)) {
-			all, n = append(all, row{bound(i), n}), 0
+			all, n = append(all, Row{bound(i), n}), 0
 			if i >= last {
 				break
 			}
