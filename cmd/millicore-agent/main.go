@@ -11,6 +11,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"os"
 	"os/signal"
@@ -31,6 +33,7 @@ const garbage = 50
 
 func main() {
 	debug.SetGCPercent(garbage)
+	log.SetOutput(io.Discard) // net/http's words about a service's HTTP/2: what comes of it is counted
 	// An interrupt from the terminal goes to the lab too, which then ends the
 	// trial in good order.
 	signal.Ignore(os.Interrupt)

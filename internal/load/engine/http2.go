@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -20,12 +21,13 @@ import (
 type http2Dialer struct {
 	pools     []*pool // by target
 	transport Transport
+	unfit     func(error) // ends the trial
 }
 
 // to keeps the pools of the targets that it knew, one that has gone among them:
 // streams may still be open on it.
 func (d *http2Dialer) to(targets []Target) dialer {
-	next := newHTTP2Dialer(targets, d.transport)
+	next := newHTTP2Dialer(targets, d.transport, d.unfit)
 	copy(next.pools, d.pools)
 	return next
 }
@@ -50,8 +52,8 @@ type sharedConn struct {
 // hundred is what most allow, and what RFC 9113, 6.5.2, recommends as the least.
 const mostStreams = 100
 
-func newHTTP2Dialer(targets []Target, t Transport) *http2Dialer {
-	d, scheme := &http2Dialer{transport: t}, "http"
+func newHTTP2Dialer(targets []Target, t Transport, unfit func(error)) *http2Dialer {
+	d, scheme := &http2Dialer{transport: t, unfit: unfit}, "http"
 	if t.TLS {
 		scheme = "https"
 	}
@@ -93,6 +95,8 @@ const noProtocol = "tls: no application protocol"
 
 var errNoHTTP2 = &Unfit{"the service does not speak HTTP/2: it did not agree to h2 (ALPN); ask for HTTP/1.1"}
 
+var errNoH2C = &Unfit{"the service does not speak HTTP/2 without TLS (h2c): it answered in HTTP/1.1; ask for that"}
+
 func (d *http2Dialer) dial(ctx context.Context, _, target int) (net.Conn, error) {
 	p := d.pools[target]
 	shared, err := p.join(ctx)
@@ -101,7 +105,7 @@ func (d *http2Dialer) dial(ctx context.Context, _, target int) (net.Conn, error)
 	}
 	ours, theirs := net.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &translator{in: bufio.NewReader(theirs), out: bufio.NewWriterSize(theirs, 16<<10), pool: p, shared: shared}
+	t := &translator{in: bufio.NewReader(theirs), out: bufio.NewWriterSize(theirs, 16<<10), pool: p, shared: shared, unfit: d.unfit}
 	go func() {
 		t.serve(ctx)
 		theirs.Close()
@@ -173,6 +177,7 @@ type translator struct {
 	out    *bufio.Writer
 	pool   *pool
 	shared *sharedConn
+	unfit  func(error) // ends the trial
 }
 
 // serve ends where either side does. What it cannot hand over whole, it cuts.
@@ -188,30 +193,89 @@ func (t *translator) serve(ctx context.Context) {
 	}
 }
 
+// exchange sends a request and hands its answer over. One that the service has
+// turned away unread is sent again on another connection, as its last words are
+// to be taken: it is the connection that ends, or is full, and not the service
+// that fails (RFC 9113, 6.8 and 8.7).
 func (t *translator) exchange(r *http.Request) error {
-	for t.shared.conn.Reserve() != nil {
-		if err := r.Context().Err(); err != nil {
-			return err
-		}
-		shared, err := t.pool.move(r.Context(), t.shared)
-		if err != nil {
-			return err
-		}
-		t.shared = shared
-	}
 	r.RequestURI, r.URL.Scheme, r.URL.Host = "", t.pool.scheme, r.Host
 	if _, named := r.Header["User-Agent"]; !named {
 		r.Header["User-Agent"] = nil // none, as over HTTP/1.1
 	}
-	if r.ContentLength == 0 {
-		r.Body = http.NoBody
-	}
-	answer, err := t.shared.conn.RoundTrip(r)
+	body, attempts, err := t.body(r)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	return t.answer(r.Method, answer)
+	for attempt := 1; ; attempt++ {
+		for t.shared.conn.Reserve() != nil {
+			if err := t.move(r.Context()); err != nil {
+				return err
+			}
+		}
+		one := *r
+		one.Body = body()
+		answer, err := t.shared.conn.RoundTrip(&one)
+		if err == nil {
+			defer answer.Body.Close()
+			return t.answer(r.Method, answer)
+		}
+		if strings.Contains(err.Error(), speaksHTTP1) {
+			t.unfit(errNoH2C)
+		}
+		if !unread(err) || attempt == attempts {
+			return err
+		}
+		if err := t.move(r.Context()); err != nil {
+			return err
+		}
+	}
+}
+
+// mostAttempts is how often a request is sent to a service that turns it away
+// unread.
+const mostAttempts = 4
+
+// mostKept is how large a body may be to be kept, in case it has to be sent again.
+const mostKept = 1 << 20
+
+// body gives a request's body anew for each attempt, and how often it can. It is
+// not read into memory that is used again: behind an early answer it may still be
+// on its way.
+func (t *translator) body(r *http.Request) (next func() io.ReadCloser, attempts int, err error) {
+	switch {
+	case r.ContentLength == 0:
+		return func() io.ReadCloser { return http.NoBody }, mostAttempts, nil
+	case r.ContentLength > mostKept:
+		return func() io.ReadCloser { return r.Body }, 1, nil
+	}
+	kept, err := io.ReadAll(r.Body)
+	return func() io.ReadCloser { return io.NopCloser(bytes.NewReader(kept)) }, mostAttempts, err
+}
+
+// unread tells whether the service has said that it did not look at a request.
+// net/http tells these apart by errors that it does not export.
+func unread(err error) bool {
+	for _, text := range []string{"REFUSED_STREAM", "server's graceful shutdown goaway", "client conn not usable"} {
+		if strings.Contains(strings.ToLower(err.Error()), strings.ToLower(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// speaksHTTP1 is in net/http's error where an HTTP/1.1 answer was read as a frame.
+const speaksHTTP1 = "looked like an HTTP/1.1 header"
+
+// move goes on to another connection.
+func (t *translator) move(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	shared, err := t.pool.move(ctx, t.shared)
+	if err == nil {
+		t.shared = shared
+	}
+	return err
 }
 
 // answer writes an answer as HTTP/1.1 has it. Headers are not passed on: the loop

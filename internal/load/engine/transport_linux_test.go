@@ -222,10 +222,16 @@ func TestAnUntrustedCertificate(t *testing.T) {
 // A service that does not speak HTTP/2 is not asked in HTTP/1.1 in its place.
 func TestAServiceWithoutHTTP2(t *testing.T) {
 	var seen atomic.Int64
-	target := secureServer(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen.Add(1) }), false)
-	_, err := ran(t, planOf(t, target, ways[1].transport, 10, wire.Request{}))
-	if err == nil || seen.Load() != 0 {
+	see := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen.Add(1) })
+	plain := httptest.NewServer(see)
+	t.Cleanup(plain.Close)
+	_, err := ran(t, planOf(t, secureServer(t, see, false), ways[1].transport, 10, wire.Request{}))
+	if !errors.Is(err, errNoHTTP2) || seen.Load() != 0 {
 		t.Errorf("%v, and the service saw %d requests", err, seen.Load())
+	}
+	target := Target{Addr: netip.MustParseAddrPort(plain.Listener.Addr().String())}
+	if _, err = ran(t, planOf(t, target, ways[2].transport, 10, wire.Request{})); !errors.Is(err, errNoH2C) {
+		t.Errorf("without TLS: %v", err)
 	}
 }
 
