@@ -104,7 +104,7 @@ func TestLoadTellsWhatItDid(t *testing.T) {
 		t.Errorf("%v%% of the answers that were wanted are good", *r.Availability)
 	}
 	// A load that moves, told of as a whole: the ramp and the level behind it.
-	r = load(t, 0, "--stages", "500ms:4,500ms:4", "--threshold", "p99<10s", "http://"+address+"/sleep?ms=2")
+	r = load(t, 0, "--stages", "1s:4,2s:4", "--threshold", "p99<10s", "http://"+address+"/sleep?ms=2")
 	if *r.Availability != 100 || r.LatencyMS == nil || r.LatencyMS.P50 < 2 || !r.Thresholds[0].Kept || len(r.Steps) != 1 {
 		t.Fatalf("%d requests, latency %+v, thresholds %+v, steps %+v", r.Requests, r.LatencyMS, r.Thresholds, r.Steps)
 	}

@@ -135,6 +135,8 @@ func (s *server) routes() http.Handler {
 		for start := cpu(&u); cpu(&u)-start < time.Duration(number(r, "ms"))*time.Millisecond; {
 		}
 	})
+	// An answer of so many bytes.
+	mux.HandleFunc("/bytes", func(w http.ResponseWriter, r *http.Request) { w.Write(make([]byte, number(r, "n"))) })
 	mux.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(number(r, "code")) })
 	// Every nth request fails: the availability is known to the request, or to
 	// the environment.

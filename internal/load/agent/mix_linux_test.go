@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -75,11 +76,11 @@ func TestMixOfRequests(t *testing.T) {
 func TestRequestsThatAreNone(t *testing.T) {
 	t.Parallel()
 	for want, requests := range map[string][]protocol.Request{
-		"no request":                     nil,
-		"a weight of -1":                 {{Weight: -1}},
-		"{{x}} is none of":               {{Path: "/{{x}}"}},
-		"check: 99 is no status":         {{Check: &protocol.Check{Status: []int{99}}}},
-		"no more than 1073741824 in all": {{Weight: 1 << 30}, {Weight: 1}},
+		"no request":                              nil,
+		"a weight of -1":                          {{Weight: -1}},
+		"{{x}} is none of":                        {{Path: "/{{x}}"}},
+		"check: 99 is no status":                  {{Check: &protocol.Check{Status: []int{99}}}},
+		"no more than 9223372036854775807 in all": {{Weight: math.MaxInt}, {Weight: 1}},
 	} {
 		p := byNumber("127.0.0.1:1", 1, 1)
 		p.Requests = requests

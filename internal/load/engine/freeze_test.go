@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/millicore/millicore/internal/load/freeze"
 )
 
@@ -38,6 +40,42 @@ func TestFreezeIsSeenWhole(t *testing.T) {
 	if lag := all.SendLag.Max(); lag > time.Microsecond {
 		t.Errorf("send lag up to %v; want none on a clock that stands while the loop works", lag)
 	}
+}
+
+// So is any other, at any rate over any number of connections that can carry it:
+// each request is sent, and each quantile is what arithmetic says.
+func TestAnyFreezeIsSeenWhole(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		between := func(name string, low, high int) time.Duration {
+			return time.Duration(rapid.IntRange(low, high).Draw(rt, name)) * 10 * time.Microsecond
+		}
+		f := freeze.Service{Work: between("work", 1, 1000), Period: between("period", 20_000, 300_000)}
+		f.Still = between("still", 0, int(f.Period/(20*time.Microsecond)))
+		rate := float64(rapid.IntRange(20, 2000).Draw(rt, "rate"))
+		connections := rapid.IntRange(1, 96).Draw(rt, "connections")
+		running := 1 - float64(f.Still)/float64(f.Period)
+		if load := rate * f.Work.Seconds() / running / float64(connections); load > 0.9 {
+			rt.Skip("more than the connections carry")
+		}
+		length := 3 * f.Period
+		p := plan(Load{Open: true, Even: true, Curve: steady(t, rate, length)})
+		p.Connections, p.Timeout = connections, time.Hour
+		all := total(simulate(t, p, scheduled(f)).run(t))
+		want := f.Truth(0, rate, length, connections)
+		if all.Good != int64(len(want)) || all.Sent != all.Good || all.Dropped != 0 {
+			rt.Fatalf("%d good answers, %d sent, %d dropped; %d worked out", all.Good, all.Sent, all.Dropped, len(want))
+		}
+		for _, q := range []float64{0.5, 0.95, 0.99, 1} {
+			if got, want := all.Latency.Quantile(q), ranked(want, q); math.Abs(float64(got-want)) > 0.001*float64(want)+float64(2*time.Microsecond) {
+				rt.Errorf("quantile %v is %v; want %v", q, got, want)
+			}
+		}
+	})
+}
+
+// ranked is a quantile by the histograms' rule: of the nearest rank.
+func ranked(sorted []time.Duration, q float64) time.Duration {
+	return sorted[max(int(q*float64(len(sorted))+0.5), 1)-1]
 }
 
 // scheduled makes the freezing service a simulated one.

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/millicore/millicore/internal/load/wire"
@@ -15,7 +16,7 @@ type Kind struct {
 }
 
 // maxWeights bounds the sum of the weights: what is drawn is a whole number.
-const maxWeights = 1 << 30
+const maxWeights = math.MaxInt
 
 // settleKinds checks the kinds of requests.
 func (p *Plan) settleKinds() error {

@@ -1,0 +1,118 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A generator in a bad place is never silent: what it tells is as it was, or it
+// says that it was the limit, or what disturbed it.
+func TestAGeneratorInABadPlaceSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		path  string
+		args  []string
+		harm  func(t *testing.T, agent int)
+		truth float64 // highest p99 in ms that may be told without a word; 0: it has to say something
+		well  bool    // and nothing fails
+	}{
+		{name: "a limit of 5% of a CPU, at a rate", path: "/sleep?ms=1", args: []string{"-R", "2000", "-d", "4s"},
+			harm: func(t *testing.T, agent int) { needCgroups(t); limited(t, agent, 0.05) }},
+		{name: "a limit of 5% of a CPU, with users", path: "/sleep?ms=1", args: []string{"-c", "8", "-d", "4s"},
+			harm: func(t *testing.T, agent int) { needCgroups(t); limited(t, agent, 0.05) }},
+		{name: "a CPU shared with hogs", path: "/sleep?ms=20", args: []string{"-R", "500", "-d", "4s"},
+			harm: crowded, truth: 25, well: true},
+		{name: "10,000 connections", path: "/sleep?ms=100", args: []string{"-c", "10000", "--think", "4s", "--warmup", "2s", "-d", "4s"},
+			truth: 200, well: true},
+		{name: "answers of 10 MB", path: "/bytes?n=10000000", args: []string{"-R", "10", "-d", "4s"},
+			truth: 200, well: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			address, _ := serving(t)
+			r := suffering(t, c.harm, append(c.args, "http://"+address+c.path)...)
+			words := slices.DeleteFunc(slices.Clone(r.Flags), func(flag string) bool {
+				return !slices.Contains([]string{"agent_throttled", "agent_waited", "generator_limited"}, flag)
+			})
+			if r.Generator.Limited != slices.ContainsFunc(words, func(flag string) bool { return flag != "agent_waited" }) {
+				t.Errorf("limited: %v, but flags %q", r.Generator.Limited, r.Flags)
+			}
+			if len(words) == 0 && (c.truth == 0 || r.LatencyMS == nil || r.LatencyMS.P99 > c.truth) {
+				t.Errorf("not a word (flags %q) of %+v", r.Flags, r.LatencyMS)
+			}
+			if c.well && *r.Availability != 100 {
+				t.Errorf("%v%% answered well: %+v", *r.Availability, r.Errors)
+			}
+			t.Logf("%d requests, p99 %.1f ms, send lag p99 %.1f ms, %q", r.Requests, r.LatencyMS.P99, *r.Generator.SendLagP99US/1000, words)
+		})
+	}
+}
+
+// suffering is load with an agent that is harmed.
+func suffering(t *testing.T, harm func(t *testing.T, agent int), args ...string) *loaded {
+	t.Helper()
+	c := exec.Command(filepath.Join(bin, "millicore"), append([]string{"load", "--json"}, args...)...)
+	c.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	var out, errs strings.Builder
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if harm != nil {
+		agent, _ := strconv.Atoi(eventually(t, func() string { return childOf(c.Process.Pid, "millicore-agent") }))
+		harm(t, agent)
+	}
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v:\n%s", err, &errs)
+	}
+	r := new(loaded)
+	if err := json.Unmarshal([]byte(out.String()), r); err != nil {
+		t.Fatalf("%v in:\n%s", err, &out)
+	}
+	return r
+}
+
+// childOf is the pid of a child by its program's name; "" while there is none.
+func childOf(parent int, name string) string {
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
+	if len(children) == 0 { // it was started by another thread
+		all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+		for _, file := range all {
+			one, _ := os.ReadFile(file)
+			children = append(children, one...)
+		}
+	}
+	for _, pid := range strings.Fields(string(children)) {
+		if exe, err := os.Readlink("/proc/" + pid + "/exe"); err == nil && filepath.Base(exe) == name {
+			return pid
+		}
+	}
+	return ""
+}
+
+// crowded puts the agent onto a CPU with three hogs, for longer than the load lasts.
+func crowded(t *testing.T, agent int) {
+	t.Helper()
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", agent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cpu unix.CPUSet
+	cpu.Set(0)
+	for _, thread := range threads {
+		tid, _ := strconv.Atoi(thread.Name())
+		if err := unix.SchedSetaffinity(tid, &cpu); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hogs(t, 5*time.Second, 0, 0, 0)
+}
