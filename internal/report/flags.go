@@ -18,7 +18,7 @@ var flagTexts = map[string]string{
 	"few_trials":           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
 	"busy_neighbour":       "Processes that the experiment did not start used the host's CPUs. That can turn a comparison round: repeat it on a quiet host.",
 	"agent_waited":         "The agent waited for a CPU and sent late: part of the latency is its own.",
-	"agent_throttled":      "An agent was throttled by a CPU limit of its own, for half a percent of its time and more: what it met meanwhile it stamped late. Latencies hold its pauses, and rates are lower bounds. Give agents no CPU limit.",
+	"agent_throttled":      "An agent was throttled by a CPU limit of its own, for half a percent of its time and more: what was due meanwhile it sent late. Latencies hold its pauses, and rates are lower bounds. Give agents no CPU limit.",
 	"agent_lost":           "An agent broke off in the middle of the load, and the others went on without it: the load was less than was asked for. Rates are lower bounds.",
 	"low_idle":             "The host had less than 0.2 idle cores, or than 5% of its CPUs where that is more: the service and the agent may have been in each other's way.",
 	"incomplete_trial":     "A trial was cut off before its end, and counts as far as it got.",

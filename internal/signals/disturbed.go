@@ -23,7 +23,7 @@ const (
 	lateShare = 0.05
 
 	// throttledShare is the part of the time in which an agent was throttled by a
-	// limit of its own. What it meets while it stands still it stamps late: 1% of
+	// limit of its own. What is due while it stands still it sends late: 1% of
 	// the time would be the p99 of all answers, so that half of it is too much.
 	throttledShare = 0.005
 )
@@ -53,7 +53,7 @@ func SentLate(lag, latency time.Duration) bool {
 func Waited(runWait, seconds float64) bool { return runWait >= runWaitShare*seconds }
 
 // AgentThrottled reports whether an agent was throttled for so much of its time
-// that what it stamped is its own limit's doing. Both are seconds.
+// that what it told is its own limit's doing. Both are seconds.
 func AgentThrottled(throttled, seconds float64) bool {
 	return throttled > 0 && throttled >= throttledShare*seconds
 }

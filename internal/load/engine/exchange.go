@@ -76,7 +76,7 @@ func (l *loop) receive(i int32, toEnd bool) {
 	s := &l.slots[i]
 	generation := s.generation
 	for range maxReads {
-		n, out := l.port.read(i, l.buffer)
+		n, came, out := l.port.read(i, l.buffer)
 		l.tick()
 		l.tally.Bytes += int64(n)
 		switch {
@@ -89,7 +89,7 @@ func (l *loop) receive(i int32, toEnd bool) {
 			l.replace(i, true)
 			return
 		}
-		l.take(i, l.buffer[:n])
+		l.take(i, l.buffer[:n], came)
 		if s.generation != generation || s.state == cold || n < len(l.buffer) && !toEnd {
 			return
 		}
@@ -107,27 +107,31 @@ func (l *loop) readOn() {
 	}
 }
 
-// take takes bytes of the answer.
-func (l *loop) take(i int32, p []byte) {
+// take takes bytes of the answer, the last of which came at a moment.
+func (l *loop) take(i int32, p []byte, came time.Duration) {
 	s := &l.slots[i]
 	n, whole, err := l.heads[s.kind].Read(&s.answer, p)
 	switch {
 	case err != nil || whole && n < len(p):
 		l.fail(i, malformed)
 	case whole:
-		l.answered(i)
+		l.answered(i, came)
 	}
 }
 
-// answered ends a request that has its whole answer.
-func (l *loop) answered(i int32) {
+// answered ends a request whose whole answer came at a moment. Then it was done,
+// and its connection free: how long the loop took to find out is not the service's
+// doing. Where the books of that moment are closed, an interval's or a load's, it
+// is that of their closing. A user goes on once the loop has found out.
+func (l *loop) answered(i int32, came time.Duration) {
 	s := &l.slots[i]
 	l.part(&l.flying, i)
-	l.count(s, answered)
+	done := min(max(came, s.sent, l.begun, l.source.began), l.now)
+	l.count(s, answered, done)
 	l.goOn(l.now, 0)
 	s.failures, s.fresh, s.useful = 0, false, true
 	if whole := s.written == len(s.request); whole && s.answer.Reusable() && s.target == l.targetOf(i) {
-		s.state, s.freed = ready, l.now
+		s.state, s.freed = ready, done
 		l.release(i)
 	} else {
 		l.replace(i, !whole)
@@ -141,7 +145,7 @@ func (l *loop) disconnected(i int32, out outcome) {
 	case s.state != flying:
 		l.replace(i, out == broken)
 	case out == ended && s.answer.End() == nil:
-		l.answered(i)
+		l.answered(i, l.now)
 	default:
 		l.fail(i, cut)
 	}
@@ -151,7 +155,7 @@ func (l *loop) disconnected(i int32, out outcome) {
 func (l *loop) fail(i int32, how ending) {
 	s := &l.slots[i]
 	l.part(&l.flying, i)
-	l.count(s, how)
+	l.count(s, how, l.now)
 	pause := time.Duration(0)
 	if how == cut && !s.answer.Begun() {
 		s.failures++
@@ -186,8 +190,8 @@ const (
 	malformed
 )
 
-// count enters a request that ends now into the books.
-func (l *loop) count(s *slot, how ending) {
+// count enters a request that ended at a moment into the books.
+func (l *loop) count(s *slot, how ending, done time.Duration) {
 	t := l.tally
 	if l.quota >= 0 {
 		l.left--
@@ -211,18 +215,19 @@ func (l *loop) count(s *slot, how ending) {
 		t.Malformed++
 	}
 	if timed {
-		t.Latency.Record(l.now - s.intended)
-		t.Service.Record(l.now - s.sent)
+		t.Latency.Record(done - s.intended)
+		t.Service.Record(done - s.sent)
 		if l.phase != signals.Warmup {
-			l.notice(s, how == timedOut)
+			l.notice(s, done, how == timedOut)
 		}
 	}
 }
 
-// notice keeps a request that ends now in the sample if it was slow. One that
-// was due before the load was last set says nothing of what is slow under this.
-func (l *loop) notice(s *slot, timedOut bool) {
-	latency := l.now - s.intended
+// notice keeps a request that ended at a moment in the sample if it was slow. One
+// that was due before the load was last set says nothing of what is slow under
+// this.
+func (l *loop) notice(s *slot, done time.Duration, timedOut bool) {
+	latency := done - s.intended
 	if s.intended >= l.source.began {
 		l.bar.present.add(latency)
 	}
@@ -233,7 +238,7 @@ func (l *loop) notice(s *slot, timedOut bool) {
 	l.tally.slow.add(span{
 		intended: s.intended - l.zero,
 		sent:     s.sent - l.zero,
-		done:     l.now - l.zero,
+		done:     done - l.zero,
 		lag:      s.lag,
 		target:   s.target,
 		timedOut: timedOut,

@@ -24,7 +24,7 @@ const (
 // The present moment, l.now, is read anew by tick after each call that takes
 // time, and tick first brings the books up to that moment: requests that have
 // come due, and the ends of intervals. So every stamp falls into the interval
-// that is open.
+// that is open; for what the kernel stamped before, see answered.
 type loop struct {
 	port          port
 	plan          *Plan

@@ -18,7 +18,9 @@ type port interface {
 	move(targets []Target)
 	dialed(slot int32) outcome // how a dial ended
 	write(slot int32, p []byte) (int, outcome)
-	read(slot int32, p []byte) (int, outcome)
+	// read also tells when the last of what it read came: by the kernel's
+	// stamp, where it gives one.
+	read(slot int32, p []byte) (n int, came time.Duration, out outcome)
 	// close ends a connection; abruptly without waiting for what is on
 	// its way.
 	close(slot int32, abruptly bool)

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"fmt"
+	"net"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,8 @@ type epollPort struct {
 
 	credit   time.Duration // time that may be spent turning in circles
 	credited time.Duration // until when
+
+	receiver
 }
 
 // sockaddr is an address in the kernel's form.
@@ -128,6 +131,9 @@ func newSockaddr(addr netip.AddrPort) sockaddr {
 	} else {
 		s.family, s.size = unix.AF_INET6, unix.SizeofSockaddrInet6
 		copy(s.raw[8:], ip.AsSlice())
+		if zone, err := net.InterfaceByName(ip.Zone()); err == nil {
+			binary.NativeEndian.PutUint32(s.raw[24:], uint32(zone.Index))
+		}
 	}
 	binary.NativeEndian.PutUint16(s.raw[0:], uint16(s.family))
 	return s
@@ -185,6 +191,7 @@ func (p *epollPort) wait(events []event, until time.Duration, exact bool) int {
 	} else {
 		n = p.poll(until - p.now())
 	}
+	p.compareClocks(p.zero)
 	filled := 0
 	for i := range p.events[:n] {
 		e := &p.events[i]
@@ -291,6 +298,7 @@ func (p *epollPort) dial(slot, generation int32, target int) outcome {
 	p.fds[slot] = int32(fd)
 	if addr.family != unix.AF_UNIX {
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+		askForStamps(int(fd))
 	}
 	_, _, errno = unix.RawSyscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&addr.raw)), addr.size)
 	if addr.family == unix.AF_UNIX && errno == unix.EAGAIN {
@@ -352,21 +360,6 @@ func (p *epollPort) write(slot int32, b []byte) (int, outcome) {
 	case 0:
 		return int(n), okay
 	case unix.EAGAIN, unix.EINTR:
-		return 0, later
-	}
-	return 0, broken
-}
-
-func (p *epollPort) read(slot int32, b []byte) (int, outcome) {
-	// recvfrom goes to the socket straight, where read goes by way of files.
-	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(p.fds[slot]),
-		uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
-	switch {
-	case errno == 0 && n > 0:
-		return int(n), okay
-	case errno == 0:
-		return 0, ended
-	case errno == unix.EAGAIN, errno == unix.EINTR:
 		return 0, later
 	}
 	return 0, broken

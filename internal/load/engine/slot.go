@@ -201,7 +201,7 @@ func (l *loop) dialed(i int32, out outcome) {
 		l.send(i)
 	} else {
 		s.failures++
-		l.count(s, refused)
+		l.count(s, refused, l.now)
 		l.goOn(l.now, backOff(s.failures))
 		l.release(i)
 	}

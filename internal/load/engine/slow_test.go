@@ -378,7 +378,7 @@ func BenchmarkCount(b *testing.B) {
 		s.sent = l.now - latencies[i%len(latencies)]
 		s.intended = s.sent
 		l.now += time.Microsecond
-		l.count(s, answered)
+		l.count(s, answered, l.now)
 	}
 	b.ReportMetric(float64(l.tally.SlowSeen)/float64(b.N), "slow/op")
 }

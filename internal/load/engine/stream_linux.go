@@ -35,7 +35,8 @@ type line struct {
 	moved            sync.Cond // out has grown, in has shrunk, or the line is closed
 	conn             net.Conn  // nil until it is made
 	out, in          []byte
-	dialed, end      outcome // end: later until the connection has ended
+	came             time.Duration // when the last of in did
+	dialed, end      outcome       // end: later until the connection has ended
 	blocked, closed  bool
 }
 
@@ -156,17 +157,17 @@ func (p *streamPort) write(slot int32, b []byte) (int, outcome) {
 	return n, okay
 }
 
-func (p *streamPort) read(slot int32, b []byte) (int, outcome) {
+func (p *streamPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
 	l := p.lines[slot]
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.in) == 0 {
-		return 0, l.end
+		return 0, l.came, l.end
 	}
 	n := copy(b, l.in)
 	l.in = append(l.in[:0], l.in[n:]...)
 	l.moved.Broadcast()
-	return n, okay
+	return n, l.came, okay
 }
 
 // send writes what the loop has given.
@@ -200,6 +201,7 @@ func (l *line) receive() {
 	b := make([]byte, 16<<10)
 	for {
 		n, err := l.conn.Read(b)
+		came := l.port.now()
 		l.mu.Lock()
 		for len(l.in) > lineBuffer && !l.closed {
 			l.moved.Wait()
@@ -208,7 +210,7 @@ func (l *line) receive() {
 			l.mu.Unlock()
 			return
 		}
-		l.in = append(l.in, b[:n]...)
+		l.in, l.came = append(l.in, b[:n]...), came
 		if err != nil {
 			if l.end = broken; errors.Is(err, io.EOF) {
 				l.end = ended

@@ -50,6 +50,7 @@ type conn struct {
 	dialed     outcome
 	got        int // bytes of the present request
 	inbox      string
+	came       time.Duration // when the last of it did
 	end        outcome
 }
 
@@ -135,6 +136,7 @@ func (w *world) happen(h happening) (event, bool) {
 		return ev, true
 	}
 	c.inbox += h.piece.bytes
+	c.came = h.at
 	if h.piece.end != okay {
 		c.end, ev.ended = h.piece.end, true
 	}
@@ -187,7 +189,7 @@ func (w *world) write(slot int32, p []byte) (int, outcome) {
 	return len(p), okay
 }
 
-func (w *world) read(slot int32, p []byte) (int, outcome) {
+func (w *world) read(slot int32, p []byte) (int, time.Duration, outcome) {
 	c := &w.conns[slot]
 	if !c.open {
 		w.tb.Fatalf("slot %d is read while it is closed", slot)
@@ -196,12 +198,12 @@ func (w *world) read(slot int32, p []byte) (int, outcome) {
 	if c.inbox != "" {
 		n := copy(p, c.inbox)
 		c.inbox = c.inbox[n:]
-		return n, okay
+		return n, c.came, okay
 	}
 	if c.end != okay {
-		return 0, c.end
+		return 0, c.came, c.end
 	}
-	return 0, later
+	return 0, c.came, later
 }
 
 func (w *world) close(slot int32, _ bool) {

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// stands lets the loop stand still for a time from a moment of the trial.
+func (s *simulation) stands(from, length time.Duration) {
+	for _, w := range s.worlds {
+		w.at(startAt+from, func() { w.clock += length })
+	}
+}
+
+// A loop that stood still while an answer came tells the service's time as it was.
+func TestAnAnswerThatWasFoundLate(t *testing.T) {
+	sim := simulate(t, plan(Load{Curve: steady(t, 1, 110*ms)}), lasts(10*ms))
+	sim.stands(5*ms, 90*ms)
+	all := sim.run(t)
+	// Sent at 0, 95 and 105; done at 10, 105 and 115.
+	checkRows(t, all, []row{
+		{0, 110 * ms, signals.Measure, 3, 3, 2, 0, 1, 0},
+		{110 * ms, 115 * ms, signals.Drain, 0, 0, 1, 0, 0, 0},
+	})
+	near(t, "longest service", all[0].Service.Max(), 10*ms)
+	near(t, "longest latency", all[0].Latency.Max(), 10*ms)
+}
+
+// A request that was due while the loop did not know of a free connection was held
+// back by the loop, not by the service.
+func TestAConnectionThatWasFoundFreeLate(t *testing.T) {
+	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 200*ms)})
+	p.Connections = 1
+	sim := simulate(t, p, lasts(60*ms))
+	sim.stands(60*ms, 105*ms)
+	all := sim.run(t)
+	// Due at 50 and 150, sent at 50 and 165; the connection was free at 110.
+	checkRows(t, all, []row{
+		{0, 200 * ms, signals.Measure, 2, 2, 1, 0, 1, 0},
+		{200 * ms, 225 * ms, signals.Drain, 0, 0, 1, 0, 0, 0},
+	})
+	near(t, "lag", all[0].SendLag.Max(), 15*ms)
+	near(t, "first service", all[0].Service.Max(), 60*ms)
+	near(t, "second latency", all[1].Latency.Max(), 75*ms)
+}
+
+// What came before an interval's end and was found after it belongs to the next
+// interval, at its beginning: the books of the one before are closed.
+func TestAnAnswerThatWasFoundInTheNextInterval(t *testing.T) {
+	p := plan(Load{Curve: steady(t, 1, 200*ms)})
+	p.Interval = 100 * ms
+	sim := simulate(t, p, lasts(90*ms))
+	sim.stands(85*ms, 40*ms)
+	all := sim.run(t)
+	// Sent at 0 and 125; done at 90, told as 100, and at 215.
+	checkRows(t, all, []row{
+		{0, 100 * ms, signals.Measure, 1, 1, 0, 0, 1, 0},
+		{100 * ms, 200 * ms, signals.Measure, 1, 1, 1, 0, 1, 0},
+		{200 * ms, 215 * ms, signals.Drain, 0, 0, 1, 0, 0, 0},
+	})
+	near(t, "service", all[1].Service.Max(), 100*ms)
+}
+
+// near compares with what a histogram can tell apart.
+func near(t *testing.T, what string, got, want time.Duration) {
+	t.Helper()
+	if got < want || got > want+want/100 {
+		t.Errorf("%s: %v; want %v", what, got, want)
+	}
+}

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// receiver reads from sockets and learns from the kernel when what it reads had
+// come. A loop that was preempted, throttled or busy finds an answer late; the
+// stamp is that of the packet's arrival all the same.
+type receiver struct {
+	// ahead is how far the wall clock, which the kernel stamps by, is ahead of the
+	// engine's. It is compared at each wait, since somebody may set it.
+	ahead time.Duration
+
+	header  unix.Msghdr
+	vector  unix.Iovec
+	control [8]uint64 // aligned as its header and its times want
+}
+
+// stamp is struct __kernel_timespec, linux/time_types.h.
+type stamp struct{ seconds, nanoseconds int64 }
+
+// Where the parts of a control message with a stamp lie.
+var (
+	stampAt  = unix.CmsgLen(0)
+	stampEnd = unix.CmsgLen(int(unsafe.Sizeof(stamp{})))
+)
+
+// askForStamps asks the kernel for the moments at which a socket's packets came.
+// A kernel before 5.1 does not give them in this form: then what is read came
+// when it was read.
+func askForStamps(fd int) { _ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1) }
+
+// compareClocks compares the wall clock with the engine's, whose zero is given.
+func (r *receiver) compareClocks(zero time.Time) {
+	now := time.Now()
+	r.ahead = time.Duration(now.UnixNano()) - now.Sub(zero)
+}
+
+func (p *epollPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
+	p.vector.Base = &b[0]
+	p.vector.SetLen(len(b))
+	p.header.Iov = &p.vector
+	p.header.SetIovlen(1)
+	p.header.Control = (*byte)(unsafe.Pointer(&p.control))
+	p.header.SetControllen(int(unsafe.Sizeof(p.control)))
+	n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(p.fds[slot]), uintptr(unsafe.Pointer(&p.header)), 0)
+	switch {
+	case errno == 0 && n > 0:
+		return int(n), p.came(), okay
+	case errno == 0:
+		return 0, 0, ended
+	case errno == unix.EAGAIN, errno == unix.EINTR:
+		return 0, 0, later
+	}
+	return 0, 0, broken
+}
+
+// came is when the last of what was just read had come.
+func (p *epollPort) came() time.Duration {
+	if int(p.header.Controllen) >= stampEnd {
+		c := (*unix.Cmsghdr)(unsafe.Pointer(&p.control))
+		if c.Level == unix.SOL_SOCKET && c.Type == unix.SO_TIMESTAMPNS_NEW {
+			at := (*stamp)(unsafe.Add(unsafe.Pointer(&p.control), stampAt))
+			return time.Duration(at.seconds)*time.Second + time.Duration(at.nanoseconds) - p.ahead
+		}
+	}
+	return p.now()
+}
