@@ -34,29 +34,33 @@ func TestEndings(t *testing.T) {
 		connects int64          // at least; each user's at most one more
 		deaf     bool           // it reads nothing
 	}{
-		"fine":                 {serve: answering(fine), n: 500, users: 10, want: signals.Client{Good: 500}, status: "200", bytes: 500 * int64(len(fine)), connects: 10},
-		"5 MB":                 {serve: answering(big), n: 8, users: 2, want: signals.Client{Good: 8}, status: "200", bytes: 40_000_000, connects: 2},
-		"5 MB in chunks":       {serve: answering(chunky), n: 8, users: 2, want: signals.Client{Good: 8}, status: "200", bytes: 40_000_000, connects: 2},
-		"byte by byte":         {serve: byByte(fine), n: 40, users: 4, want: signals.Client{Good: 40}, status: "200", connects: 4},
-		"chunks, byte by byte": {serve: byByte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: u\r\n\r\n"), n: 40, users: 4, want: signals.Client{Good: 40}, status: "200", connects: 4},
-		"a length too short":   {serve: answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
-		"a length too long":    {serve: onceThenClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
-		"a length of words":    {serve: answering("HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
-		"a broken chunk":       {serve: answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
-		"garbage":              {serve: answering("\x00\x01\x02\n\n"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
-		"endless headers":      {serve: endless("X: y\r\n"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
-		"one endless header":   {serve: endless("xxxxxxxx"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
-		"closes at once":       {serve: func(x *exchange) {}, n: 12, users: 4, want: signals.Client{Cut: 12}, deaf: true},
-		"resets at once":       {serve: func(x *exchange) { x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}, deaf: true},
-		"resets for an answer": {serve: func(x *exchange) { x.request(); x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}},
-		"closes half way":      {serve: onceThenClose(fine[:30]), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
-		"closes each":          {serve: onceThenClose(strings.Replace(fine, "\r\n", "\r\nConnection: close\r\n", 1)), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 200},
-		"HTTP/1.0":             {serve: onceThenClose("HTTP/1.0 200 OK\r\n\r\nhello"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 200},
-		"HTTP/1.0, kept alive": {serve: answering("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 4},
-		"interim answers":      {serve: answering("HTTP/1.1 100 Continue\r\n\r\n" + fine), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 4},
-		"failures":             {serve: answering("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"), n: 200, users: 4, status: "500", connects: 4},
-		"redirects":            {serve: answering("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n"), n: 200, users: 4, status: "302", connects: 4},
-		"nothing to say":       {serve: answering("HTTP/1.1 204 No Content\r\n\r\n"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "204", connects: 4},
+		"fine":                  {serve: answering(fine), n: 500, users: 10, want: signals.Client{Good: 500}, status: "200", bytes: 500 * int64(len(fine)), connects: 10},
+		"5 MB":                  {serve: answering(big), n: 8, users: 2, want: signals.Client{Good: 8}, status: "200", bytes: 40_000_000, connects: 2},
+		"5 MB in chunks":        {serve: answering(chunky), n: 8, users: 2, want: signals.Client{Good: 8}, status: "200", bytes: 40_000_000, connects: 2},
+		"byte by byte":          {serve: byByte(fine), n: 40, users: 4, want: signals.Client{Good: 40}, status: "200", connects: 4},
+		"chunks, byte by byte":  {serve: byByte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: u\r\n\r\n"), n: 40, users: 4, want: signals.Client{Good: 40}, status: "200", connects: 4},
+		"a length too short":    {serve: answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
+		"a length too long":     {serve: onceThenClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
+		"a length of words":     {serve: answering("HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
+		"a broken chunk":        {serve: answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
+		"garbage":               {serve: answering("\x00\x01\x02\n\n"), n: 40, users: 4, want: signals.Client{Malformed: 40}, connects: 40},
+		"endless headers":       {serve: endless("HTTP/1.1 200 OK\r\n", "X: y\r\n"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
+		"one endless header":    {serve: endless("HTTP/1.1 200 OK\r\n", "xxxxxxxx"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
+		"closes at once":        {serve: func(x *exchange) {}, n: 12, users: 4, want: signals.Client{Cut: 12}, deaf: true},
+		"resets at once":        {serve: func(x *exchange) { x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}, deaf: true},
+		"resets for an answer":  {serve: func(x *exchange) { x.request(); x.reset() }, n: 12, users: 4, want: signals.Client{Cut: 12}},
+		"endless trailers":      {serve: endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X: y\r\n"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
+		"an endless chunk size": {serve: endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "xxxxxxxx"), n: 8, users: 4, want: signals.Client{Malformed: 8}, connects: 8},
+		"resets in the head":    {serve: thenReset(fine[:10]), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
+		"resets in the body":    {serve: thenReset(fine[:len(fine)-2]), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
+		"closes half way":       {serve: onceThenClose(fine[:30]), n: 40, users: 4, want: signals.Client{Cut: 40}, connects: 40},
+		"closes each":           {serve: onceThenClose(strings.Replace(fine, "\r\n", "\r\nConnection: close\r\n", 1)), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 200},
+		"HTTP/1.0":              {serve: onceThenClose("HTTP/1.0 200 OK\r\n\r\nhello"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 200},
+		"HTTP/1.0, kept alive":  {serve: answering("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 4},
+		"interim answers":       {serve: answering("HTTP/1.1 100 Continue\r\n\r\n" + fine), n: 200, users: 4, want: signals.Client{Good: 200}, status: "200", connects: 4},
+		"failures":              {serve: answering("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"), n: 200, users: 4, status: "500", connects: 4},
+		"redirects":             {serve: answering("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n"), n: 200, users: 4, status: "302", connects: 4},
+		"nothing to say":        {serve: answering("HTTP/1.1 204 No Content\r\n\r\n"), n: 200, users: 4, want: signals.Client{Good: 200}, status: "204", connects: 4},
 	} {
 		check := func(t *testing.T, addr string, transport protocol.Transport, counts signals.Client) {
 			t.Parallel()
@@ -115,11 +119,21 @@ func onceThenClose(text string) func(*exchange) {
 	}
 }
 
-func endless(text string) func(*exchange) {
+// endless says something, and then something else without an end.
+func endless(begin, text string) func(*exchange) {
 	return func(x *exchange) {
 		x.request()
-		for x.say("HTTP/1.1 200 OK\r\n"); x.say(text); {
+		for x.say(begin); x.say(text); {
 		}
+	}
+}
+
+// thenReset resets the connection behind what it says.
+func thenReset(text string) func(*exchange) {
+	return func(x *exchange) {
+		x.request()
+		x.say(text)
+		x.reset()
 	}
 }
 
@@ -164,18 +178,29 @@ func TestAServiceThatSleeps(t *testing.T) {
 func TestAServiceThatNeverAnswers(t *testing.T) {
 	t.Parallel()
 	for name, serveIt := range map[string]func(*exchange){
-		"silent":                (*exchange).silence,
+		"silent":                func(x *exchange) { x.request(); x.silence() },
 		"silent after a header": func(x *exchange) { x.request(); x.say(fine[:30]); x.silence() },
+		"endless interim":       endless("", "HTTP/1.1 103 Early Hints\r\n\r\n"),
+		"an endless body":       endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\nhello\r\n"),
+		"a byte now and then": func(x *exchange) {
+			x.request()
+			for i := 0; i < len(fine) && x.say(fine[i:i+1]); i++ {
+				time.Sleep(20 * time.Millisecond)
+			}
+		},
 		"a length never filled": func(x *exchange) {
 			x.request()
 			x.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
 			x.silence()
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		check := func(t *testing.T, addr string, transport protocol.Transport) {
 			t.Parallel()
-			p := byNumber(startHostile(t, serveIt).addr(), 12, 4)
-			p.Timeout = seconds(0.1)
+			p := byNumber(addr, 12, 4)
+			p.Timeout, p.Transport = seconds(0.1), transport
+			if transport.TLS { // shaking hands has to come to its end as well
+				p.Timeout = seconds(0.5)
+			}
 			all := sum(trial(t, serve(t), p))
 			checkCounts(t, all, signals.Client{Timeouts: 12})
 			if all.Latency.Count() != 12 || fastest(all.Latency) < 100*time.Millisecond || fastest(all.Service) < 100*time.Millisecond {
@@ -184,6 +209,10 @@ func TestAServiceThatNeverAnswers(t *testing.T) {
 			if all.Connects < 12 {
 				t.Errorf("%d connections; each timeout costs one", all.Connects)
 			}
+		}
+		t.Run(name, func(t *testing.T) { check(t, startHostile(t, serveIt).addr(), protocol.Transport{}) })
+		t.Run(name+", TLS", func(t *testing.T) {
+			check(t, startHostileTLS(t, serveIt).addr(), protocol.Transport{TLS: true, Insecure: true})
 		})
 	}
 }

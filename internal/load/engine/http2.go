@@ -194,9 +194,8 @@ func (t *translator) serve(ctx context.Context) {
 }
 
 // exchange sends a request and hands its answer over. One that the service has
-// turned away unread is sent again on another connection, as its last words are
-// to be taken: it is the connection that ends, or is full, and not the service
-// that fails (RFC 9113, 6.8 and 8.7).
+// turned away unread is sent again on another connection: it is the connection
+// that ends or is full, and not the service that fails (RFC 9113, 6.8 and 8.7).
 func (t *translator) exchange(r *http.Request) error {
 	r.RequestURI, r.URL.Scheme, r.URL.Host = "", t.pool.scheme, r.Host
 	if _, named := r.Header["User-Agent"]; !named {
@@ -255,8 +254,8 @@ func (t *translator) body(r *http.Request) (next func() io.ReadCloser, attempts 
 // unread tells whether the service has said that it did not look at a request.
 // net/http tells these apart by errors that it does not export.
 func unread(err error) bool {
-	for _, text := range []string{"REFUSED_STREAM", "server's graceful shutdown goaway", "client conn not usable"} {
-		if strings.Contains(strings.ToLower(err.Error()), strings.ToLower(text)) {
+	for _, text := range []string{"REFUSED_STREAM", "graceful shutdown GOAWAY", "client conn not usable"} {
+		if strings.Contains(err.Error(), text) {
 			return true
 		}
 	}
