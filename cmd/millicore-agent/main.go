@@ -45,7 +45,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "millicore-agent:", err)
 		os.Exit(exit.Usage)
 	case to.Conductor == "":
-		err = agent.Serve(os.Stdin, os.Stdout)
+		if agent.Serve(os.Stdin, os.Stdout) != nil { // it has told the lab why
+			os.Exit(exit.Failed)
+		}
 	default:
 		err = serve(to)
 	}

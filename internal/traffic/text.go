@@ -205,10 +205,10 @@ func generator(r *Result, out display.Terminal) string {
 	verdict := "not the limit: the figures are the service's"
 	tone := display.Good
 	switch {
-	case g.Limited:
-		verdict, tone = "THE LIMIT: the rate is a lower bound, the latencies hold its own lateness", display.Bad
 	case r.Client.Latency.Count() == 0:
 		verdict, tone = "none: there are no latencies to judge it by", display.Quiet
+	case g.Limited:
+		verdict, tone = "THE LIMIT: the rate is a lower bound, the latencies hold its own lateness", display.Bad
 	}
 	rows = append(rows, [2]string{"verdict", out.Paint(verdict, tone)})
 	return section("Generator", rows)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -31,7 +32,7 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 			h, ok := <-full
 			switch {
 			case !ok && !ended[i]:
-				return e.failure()
+				return cmp.Or(e.failure(), errQuit)
 			case !ok:
 				continue
 			}
@@ -46,7 +47,7 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 			e.giveBack(i, h.tally)
 		}
 		if whole == nil {
-			return nil
+			return e.failure()
 		}
 		client := whole.tally.client()
 		client.Slow = slow
@@ -63,14 +64,15 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 	}
 }
 
-// failure is why a loop ended before the trial did.
+// failure is why a loop ended before the trial did, or with it: what came last may
+// have been all that there was to come.
 func (e *Engine) failure() error {
 	for _, p := range e.ports {
 		if err := p.err(); err != nil {
 			return err
 		}
 	}
-	return errQuit
+	return nil
 }
 
 // giveBack empties a tally for its loop to fill again.
