@@ -179,8 +179,8 @@ func (c *cell) observed(t *tally) *Observed {
 
 // generatorLimited reports whether the generator was the limit of what a tally
 // sums up, so that its rates are lower bounds. Whatever the service does, it was
-// where it sent late. Where users wait for their answers nothing is sent late,
-// and it was where a search would say so: see Observed.limited. Where nothing was
+// where it sent late. Where users wait for their answers, which bounds how late
+// they can be, it was also where a search would say so: see Observed.limited. Where nothing was
 // answered there is no rate to be a bound.
 func (c *cell) generatorLimited(t *tally) bool {
 	if t.client.latency.Count() == 0 {

@@ -127,8 +127,8 @@ func (n *Noise) Disturbed() string {
 }
 
 // Limited reports whether the generator sent so late that it was the limit: its
-// figures are then lower bounds. Of a closed loop, in which nothing is sent late,
-// cell.generatorLimited tells.
+// figures are then lower bounds. Of users who wait for their answers, and are late
+// only by what it took to find those, cell.generatorLimited tells more.
 func (n *Noise) Limited() bool {
 	if n.lag.Count() == 0 || n.latency.Count() == 0 { // without answers there is nothing to be late beside
 		return false

@@ -165,10 +165,10 @@ const (
 )
 
 // limited is ByGenerator or ByHost where the window says more about them than
-// about the service; "" otherwise. A lag of sending tells of the generator in an
-// open loop. In a closed one nothing is due before the answer to what went before
-// has been read, so that nothing is sent late, however slow the generator is: its
-// waiting for a CPU tells there. Errors and deaths are the service's own,
+// about the service; "" otherwise. A lag of sending tells of the generator. In a
+// closed loop nothing is due before the answer to what went before has come, so
+// that little is late, however slow the generator is: its waiting for a CPU tells
+// there too. Errors and deaths are the service's own,
 // whatever the host does; and where others took the CPU, it is neither the
 // generator nor the host that was too weak.
 func (o *Observed) limited() string {

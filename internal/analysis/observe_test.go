@@ -121,7 +121,7 @@ func TestTheGeneratorOrTheHostIsTheLimitOnlyWhereTheServiceIsNot(t *testing.T) {
 	}
 }
 
-// In a closed loop nothing is sent late, however weak the generator is.
+// In a closed loop little is sent late, however weak the generator is.
 func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 	users := func() *experiment.Experiment {
 		e := searchExperiment()

@@ -188,10 +188,10 @@ func dependencyFacts(c *analysis.CellSummary) []fact {
 			parts = append(parts, "throttled in "+share(*part)+" of its periods")
 		}
 		if n := dep.Restarts; n != nil && *n > 0 {
-			parts = append(parts, display.Counted(int64(int(*n)), "restart"))
+			parts = append(parts, display.Counted(*n, "restart"))
 		}
 		if n := dep.OOMKills; n != nil && *n > 0 {
-			parts = append(parts, display.Counted(int64(int(*n)), "kill")+" for memory")
+			parts = append(parts, display.Counted(*n, "kill")+" for memory")
 		}
 		facts = append(facts, fact{display.Plain(dep.Name), strings.Join(parts, ", ")})
 	}

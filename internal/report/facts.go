@@ -100,7 +100,7 @@ func loadText(c *analysis.CellSummary) string {
 	case searched(c) && !l.Stages: // its number is what was tested last
 		parts = append(parts, display.Plain(l.Kind)+" loop", "breaking point searched")
 	case l.Users != nil:
-		parts = append(parts, "closed loop", upTo+display.Counted(int64(int(*l.Users)), "user"))
+		parts = append(parts, "closed loop", upTo+display.Counted(int64(*l.Users), "user"))
 	case l.Rate != nil:
 		parts = append(parts, "open loop", upTo+display.Figure(*l.Rate)+" requests/s")
 	case measuresItself(c):

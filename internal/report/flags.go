@@ -43,7 +43,7 @@ var flagTexts = map[string]string{
 }
 
 // waitedText explains generator_limited where users wait for their answers, and
-// so never send late.
+// were not late.
 const waitedText = "The agent waited for a CPU during a tenth of the time and more: it was the limit, not the service. Rates are lower bounds."
 
 // besideText explains it where another warning says why.

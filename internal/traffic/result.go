@@ -67,7 +67,7 @@ func spoken(protocol string, insecure bool) string {
 	if insecure {
 		text += ", its certificate NOT checked"
 	}
-	return text + "; by Go's library, at several times the CPU"
+	return text + "; by Go's library, at two to six times the CPU"
 }
 
 func (r *Result) add(c *signals.Client) {

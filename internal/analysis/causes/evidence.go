@@ -96,7 +96,7 @@ func (t *trial) others(machine string) []busy {
 }
 
 // waited tells in which share of a frame an agent waited for a CPU, where it
-// also sent late; 0 is that it did not. In a closed loop nothing is sent late.
+// also sent late; 0 is that it did not.
 func waited(f *signals.Frame) float64 {
 	c := f.Client
 	if c.RunWait == nil || !signals.Waited(*c.RunWait, f.Seconds()) || c.SendLag.Count() == 0 || c.Latency.Count() == 0 {

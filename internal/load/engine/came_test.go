@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,18 +16,68 @@ func (s *simulation) stands(from, length time.Duration) {
 	}
 }
 
-// A loop that stood still while an answer came tells the service's time as it was.
+// A loop that stood still while an answer came tells the service's time as it was,
+// and its own as the lag of what the user sends next.
 func TestAnAnswerThatWasFoundLate(t *testing.T) {
 	sim := simulate(t, plan(Load{Curve: steady(t, 1, 110*ms)}), lasts(10*ms))
 	sim.stands(5*ms, 90*ms)
 	all := sim.run(t)
-	// Sent at 0, 95 and 105; done at 10, 105 and 115.
+	// Sent at 0, 95 and 105; done at 10, 105 and 115; intended at 0, 10 and 105.
 	checkRows(t, all, []row{
 		{0, 110 * ms, signals.Measure, 3, 3, 2, 0, 1, 0},
 		{110 * ms, 115 * ms, signals.Drain, 0, 0, 1, 0, 0, 0},
 	})
 	near(t, "longest service", all[0].Service.Max(), 10*ms)
-	near(t, "longest latency", all[0].Latency.Max(), 10*ms)
+	near(t, "longest lag", all[0].SendLag.Max(), 85*ms)
+	near(t, "longest latency", all[0].Latency.Max(), 95*ms)
+}
+
+// A loop that is at work all the time is late with everything, and says so: a
+// hundred users each wait for the others' requests to be seen to.
+func TestALoopThatIsTheLimitIsLate(t *testing.T) {
+	s := lasts(ms)
+	s.cost = 100 * time.Microsecond
+	all := total(simulate(t, plan(Load{Curve: steady(t, 100, time.Second)}), s).run(t))
+	turn := 100 * time.Second / time.Duration(all.Good)
+	if mean := all.Latency.Mean(); mean < turn*9/10 || mean > turn*11/10 {
+		t.Errorf("a mean latency of %v, where a user's turn takes %v", mean, turn)
+	}
+	if lag := all.SendLag.Quantile(0.5); lag < turn/2 {
+		t.Errorf("half of the requests were sent up to %v late, where a user's turn takes %v", lag, turn)
+	}
+}
+
+// What a stall held back counts from when it was due, also where a connection
+// became free only while the loop stood still.
+func TestAConnectionThatBecameFreeInAStall(t *testing.T) {
+	p := plan(Load{Open: true, Even: true, Curve: steady(t, 100, 120*ms)})
+	p.Connections = 2
+	n := 0
+	sim := simulate(t, p, service{answer: func(time.Duration, int) []piece {
+		if n++; n == 2 {
+			return good(90 * ms) // of what was sent at 15: at 105
+		}
+		return good(2 * ms)
+	}})
+	sim.stands(18*ms, 100*ms)
+	var lags []time.Duration
+	for _, i := range sim.run(t) {
+		for _, s := range i.Slow {
+			if lag := time.Duration(s.Lag); lag > 0 {
+				lags = append(lags, lag)
+			}
+		}
+	}
+	// Due at 25, 35, … 115, and held back to 118 at least.
+	slices.SortFunc(lags, func(a, b time.Duration) int { return cmp.Compare(b, a) })
+	for i, lag := range lags[:min(9, len(lags))] {
+		if want := time.Duration(93-10*i) * ms; lag < want || lag > want+ms {
+			t.Errorf("lag %d is %v; want %v", i, lag, want)
+		}
+	}
+	if len(lags) < 9 {
+		t.Errorf("%d requests were late: %v", len(lags), lags)
+	}
 }
 
 // A request that was due while the loop did not know of a free connection was held

@@ -120,18 +120,20 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 }
 
 // answered ends a request whose whole answer came at a moment. Then it was done,
-// and its connection free: how long the loop took to find out is not the service's
-// doing. Where the books of that moment are closed, an interval's or a load's, it
-// is that of their closing. A user goes on once the loop has found out.
+// its connection free, and its user goes on: how long the loop took to find out is
+// not the service's doing, and becomes the lag of what is sent next. Where the
+// books of that moment are closed, an interval's or a load's, it is that of their
+// closing.
 func (l *loop) answered(i int32, came time.Duration) {
 	s := &l.slots[i]
 	l.part(&l.flying, i)
-	done := min(max(came, s.sent, l.begun, l.source.began), l.now)
+	came = min(max(came, s.sent), l.now)
+	done := max(came, l.begun, l.source.began)
 	l.count(s, answered, done)
-	l.goOn(l.now, 0)
+	l.goOn(done, 0)
 	s.failures, s.fresh, s.useful = 0, false, true
 	if whole := s.written == len(s.request); whole && s.answer.Reusable() && s.target == l.targetOf(i) {
-		s.state, s.freed = ready, done
+		s.state, s.freed = ready, came
 		l.release(i)
 	} else {
 		l.replace(i, !whole)

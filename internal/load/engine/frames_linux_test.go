@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -112,6 +113,7 @@ func TestHostileFrames(t *testing.T) {
 		settings []http2.Setting
 		serve    func(*framed, uint32) bool
 		want     string // good, cut, timeouts or malformed: all of them
+		users    float64
 	}{
 		"answers": {serve: (*framed).answer, want: "good"},
 		"a graceful end after each third": {serve: func(f *framed, stream uint32) bool {
@@ -122,7 +124,7 @@ func TestHostileFrames(t *testing.T) {
 				return f.WriteGoAway(stream-2, http2.ErrCodeNo, nil) == nil
 			}
 			return true
-		}, want: "good"},
+		}, want: "good", users: 2}, // of more, one could meet the end of four connections
 		"refuses on two connections": {serve: func(f *framed, stream uint32) bool {
 			if f.number <= 2 {
 				return f.WriteRSTStream(stream, http2.ErrCodeRefusedStream) == nil
@@ -157,6 +159,9 @@ func TestHostileFrames(t *testing.T) {
 			t.Parallel()
 			target, server := startFramed(t, c.settings, c.serve)
 			p := planOf(t, target, Transport{HTTP2: true}, 24, wire.Request{}, wire.Request{Method: "POST", Body: "some"})
+			if c.users > 0 {
+				p.Load.Curve = steady(t, c.users, schedule.Endless)
+			}
 			p.Timeout = time.Second
 			if c.want != "timeouts" {
 				p.Timeout = 20 * time.Second

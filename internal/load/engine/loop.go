@@ -172,8 +172,11 @@ const longPause = time.Millisecond
 // that then queue for connections were held up by it all the same.
 func (l *loop) lag(intended, freed time.Duration) time.Duration {
 	lag := l.now - max(intended, freed)
-	if freed >= l.stall.end && intended >= l.stall.begin && intended < l.stall.end {
+	switch held := intended >= l.stall.begin && intended < l.stall.end; {
+	case held && freed >= l.stall.end:
 		lag += l.stall.end - intended
+	case held && freed >= l.stall.begin: // the loop would have found that, and sent what came due before
+		lag = l.now - intended
 	}
 	return lag
 }

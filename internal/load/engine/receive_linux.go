@@ -12,8 +12,10 @@ import (
 // stamp is that of the packet's arrival all the same.
 type receiver struct {
 	// ahead is how far the wall clock, which the kernel stamps by, is ahead of the
-	// engine's. It is compared at each wait, since somebody may set it.
+	// engine's. They are compared at each wait, since somebody may set it: then
+	// what was stamped before means nothing.
 	ahead time.Duration
+	set   bool
 
 	header  unix.Msghdr
 	vector  unix.Iovec
@@ -37,7 +39,9 @@ func askForStamps(fd int) { _ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_
 // compareClocks compares the wall clock with the engine's, whose zero is given.
 func (r *receiver) compareClocks(zero time.Time) {
 	now := time.Now()
-	r.ahead = time.Duration(now.UnixNano()) - now.Sub(zero)
+	ahead := time.Duration(now.UnixNano()) - now.Sub(zero)
+	r.set = (ahead - r.ahead).Abs() > lateEnough
+	r.ahead = ahead
 }
 
 func (p *epollPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
@@ -50,7 +54,7 @@ func (p *epollPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
 	n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(p.fds[slot]), uintptr(unsafe.Pointer(&p.header)), 0)
 	switch {
 	case errno == 0 && n > 0:
-		return int(n), p.came(), okay
+		return int(n), p.came(int(p.fds[slot])), okay
 	case errno == 0:
 		return 0, 0, ended
 	case errno == unix.EAGAIN, errno == unix.EINTR:
@@ -59,14 +63,36 @@ func (p *epollPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
 	return 0, 0, broken
 }
 
-// came is when the last of what was just read had come.
-func (p *epollPort) came() time.Duration {
-	if int(p.header.Controllen) >= stampEnd {
-		c := (*unix.Cmsghdr)(unsafe.Pointer(&p.control))
-		if c.Level == unix.SOL_SOCKET && c.Type == unix.SO_TIMESTAMPNS_NEW {
-			at := (*stamp)(unsafe.Add(unsafe.Pointer(&p.control), stampAt))
-			return time.Duration(at.seconds)*time.Second + time.Duration(at.nanoseconds) - p.ahead
+// lateEnough is by how much a stamp lies back before it is looked at closely.
+const lateEnough = time.Millisecond
+
+// came is when the last of what was just read from a socket had come. The stamp is
+// that of the stream's last packet. Where one before it was lost, that came late,
+// and the last lay waiting for it: a stamp that lies back is good only where all
+// packets of the connection came in order.
+func (p *epollPort) came(fd int) time.Duration {
+	now := p.now()
+	at, ok := p.stamped()
+	if !ok || p.set {
+		return now
+	}
+	if now-at > lateEnough {
+		if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err != nil || info.Rcv_ooopack > 0 {
+			return now
 		}
 	}
-	return p.now()
+	return at
+}
+
+// stamped is the kernel's stamp of what was just read.
+func (p *epollPort) stamped() (at time.Duration, ok bool) {
+	if int(p.header.Controllen) < stampEnd {
+		return 0, false
+	}
+	c := (*unix.Cmsghdr)(unsafe.Pointer(&p.control))
+	if c.Level != unix.SOL_SOCKET || c.Type != unix.SO_TIMESTAMPNS_NEW {
+		return 0, false
+	}
+	t := (*stamp)(unsafe.Add(unsafe.Pointer(&p.control), stampAt))
+	return time.Duration(t.seconds)*time.Second + time.Duration(t.nanoseconds) - p.ahead, true
 }
