@@ -42,6 +42,14 @@ func Counted(n int64, word string) string {
 	return Grouped(n) + " " + word
 }
 
+// Users writes a number of users, which need not be whole.
+func Users(n float64) string {
+	if n != math.Trunc(n) {
+		return Figure(n) + " users"
+	}
+	return Counted(int64(n), "user")
+}
+
 // Decimals is how many decimals Figure writes.
 func Decimals(v float64) int {
 	switch size := math.Abs(v); {

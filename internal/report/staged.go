@@ -25,7 +25,7 @@ func level(l *analysis.LoadSummary, target float64) string {
 	if l.Kind == "open" {
 		return display.Figure(target) + " requests/s"
 	}
-	return display.Figure(target) + " users"
+	return display.Users(target)
 }
 
 // stepAt is the step of a cell at a target; nil: it did not hold that level.

@@ -70,16 +70,9 @@ func asked(r *Result) string {
 	case l.Kind == "open" && l.Rate != nil:
 		return fmt.Sprintf("open loop, %s requests/s%s", display.Exact(l.Rate), highest(l.Stages))
 	case l.Users != nil:
-		return fmt.Sprintf("closed loop, %s%s", usersOf(*l.Users), highest(l.Stages))
+		return fmt.Sprintf("closed loop, %s%s", display.Users(*l.Users), highest(l.Stages))
 	}
 	return l.Kind
-}
-
-func usersOf(n float64) string {
-	if n != math.Trunc(n) {
-		return display.Figure(n) + " users"
-	}
-	return display.Counted(int64(n), "user")
 }
 
 func highest(stages bool) string {
