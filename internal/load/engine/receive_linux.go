@@ -20,6 +20,7 @@ type receiver struct {
 	header  unix.Msghdr
 	vector  unix.Iovec
 	control [8]uint64 // aligned as its header and its times want
+	info    unix.TCPInfo
 }
 
 // stamp is struct __kernel_timespec, linux/time_types.h.
@@ -76,12 +77,20 @@ func (p *epollPort) came(fd int) time.Duration {
 	if !ok || p.set {
 		return now
 	}
-	if now-at > lateEnough {
-		if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err != nil || info.Rcv_ooopack > 0 {
-			return now
-		}
+	if now-at > lateEnough && !p.inOrder(fd) {
+		return now
 	}
 	return at
+}
+
+// inOrder tells whether all packets of a connection came in their order, which
+// Linux counts since 5.4.
+func (p *epollPort) inOrder(fd int) bool {
+	size := uint32(unsafe.Sizeof(p.info))
+	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_INFO,
+		uintptr(unsafe.Pointer(&p.info)), uintptr(unsafe.Pointer(&size)), 0)
+	counts := uintptr(size) >= unsafe.Offsetof(p.info.Rcv_ooopack)+unsafe.Sizeof(p.info.Rcv_ooopack)
+	return errno == 0 && counts && p.info.Rcv_ooopack == 0
 }
 
 // stamped is the kernel's stamp of what was just read.
