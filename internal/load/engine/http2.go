@@ -21,13 +21,12 @@ import (
 type http2Dialer struct {
 	pools     []*pool // by target
 	transport Transport
-	unfit     func(error) // ends the trial
 }
 
 // to keeps the pools of the targets that it knew, one that has gone among them:
 // streams may still be open on it.
 func (d *http2Dialer) to(targets []Target) dialer {
-	next := newHTTP2Dialer(targets, d.transport, d.unfit)
+	next := newHTTP2Dialer(targets, d.transport)
 	copy(next.pools, d.pools)
 	return next
 }
@@ -39,6 +38,7 @@ type pool struct {
 	transport *http.Transport
 	mu        sync.Mutex
 	shared    []*sharedConn
+	newest    *settingsConn
 }
 
 // sharedConn is a connection and how many slots have a stream on it.
@@ -52,26 +52,35 @@ type sharedConn struct {
 // hundred is what most allow, and what RFC 9113, 6.5.2, recommends as the least.
 const mostStreams = 100
 
-func newHTTP2Dialer(targets []Target, t Transport, unfit func(error)) *http2Dialer {
-	d, scheme := &http2Dialer{transport: t, unfit: unfit}, "http"
-	if t.TLS {
-		scheme = "https"
-	}
+func newHTTP2Dialer(targets []Target, t Transport) *http2Dialer {
+	d := &http2Dialer{transport: t}
 	for i := range targets {
-		target := &targets[i]
-		own := &http.Transport{Protocols: new(http.Protocols), DisableCompression: true}
-		own.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialTarget(ctx, target) }
-		if t.TLS {
-			own.Protocols.SetHTTP2(true)
-			config := t.config(target)
-			config.NextProtos = []string{"h2"}
-			own.DialTLSContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialHTTP2(ctx, target, config) }
-		} else {
-			own.Protocols.SetUnencryptedHTTP2(true)
-		}
-		d.pools = append(d.pools, &pool{scheme: scheme, transport: own})
+		d.pools = append(d.pools, newPool(&targets[i], t))
 	}
 	return d
+}
+
+// newPool makes a pool whose connections net/http takes for unencrypted ones, as
+// TLS is spoken below.
+func newPool(target *Target, t Transport) *pool {
+	p := &pool{scheme: "http", transport: &http.Transport{Protocols: new(http.Protocols), DisableCompression: true}}
+	p.transport.Protocols.SetUnencryptedHTTP2(true)
+	dial := func(ctx context.Context) (net.Conn, error) { return dialTarget(ctx, target) }
+	if t.TLS {
+		p.scheme = "https"
+		config := t.config(target)
+		config.NextProtos = []string{"h2"}
+		dial = func(ctx context.Context) (net.Conn, error) { return dialHTTP2(ctx, target, config) }
+	}
+	p.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		conn, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.newest = newSettingsConn(conn)
+		return p.newest, nil
+	}
+	return p
 }
 
 // dialHTTP2 makes a connection on which the service has agreed to speak HTTP/2.
@@ -105,7 +114,7 @@ func (d *http2Dialer) dial(ctx context.Context, _, target int) (net.Conn, error)
 	}
 	ours, theirs := net.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &translator{in: bufio.NewReader(theirs), out: bufio.NewWriterSize(theirs, 16<<10), pool: p, shared: shared, unfit: d.unfit}
+	t := &translator{in: bufio.NewReader(theirs), out: bufio.NewWriterSize(theirs, 16<<10), pool: p, shared: shared}
 	go func() {
 		t.serve(ctx)
 		theirs.Close()
@@ -124,18 +133,27 @@ func (p *pool) join(ctx context.Context) (*sharedConn, error) {
 			return s, nil
 		}
 	}
-	conn, err := p.transport.NewClientConn(ctx, p.scheme, "target:1") // which is dialed is known by now
+	conn, err := p.transport.NewClientConn(ctx, "http", "target:1") // which is dialed is known by now
 	if err != nil {
 		return nil, err
+	}
+	select {
+	case <-p.newest.known:
+	case <-ctx.Done():
+		conn.Close()
+		return nil, ctx.Err()
+	}
+	if p.newest.http1 {
+		conn.Close()
+		return nil, errNoH2C
 	}
 	s := &sharedConn{conn: conn, used: 1, holds: max(1, min(mostStreams, conn.Available()))}
 	p.shared = append(p.shared, s)
 	return s, nil
 }
 
-// move gives up a place on a connection that has turned out to carry fewer streams
-// than were supposed before its settings came, or that is stuck, and takes one on
-// another.
+// move gives up a place on a connection that takes no more requests, and takes one
+// on another.
 func (p *pool) move(ctx context.Context, from *sharedConn) (*sharedConn, error) {
 	p.mu.Lock()
 	from.full = true
@@ -177,7 +195,6 @@ type translator struct {
 	out    *bufio.Writer
 	pool   *pool
 	shared *sharedConn
-	unfit  func(error) // ends the trial
 }
 
 // serve ends where either side does. What it cannot hand over whole, it cuts.
@@ -217,9 +234,6 @@ func (t *translator) exchange(r *http.Request) error {
 		if err == nil {
 			defer answer.Body.Close()
 			return t.answer(r.Method, answer)
-		}
-		if strings.Contains(err.Error(), speaksHTTP1) {
-			t.unfit(errNoH2C)
 		}
 		if !unread(err) || attempt == attempts {
 			return err
@@ -261,9 +275,6 @@ func unread(err error) bool {
 	}
 	return false
 }
-
-// speaksHTTP1 is in net/http's error where an HTTP/1.1 answer was read as a frame.
-const speaksHTTP1 = "looked like an HTTP/1.1 header"
 
 // move goes on to another connection.
 func (t *translator) move(ctx context.Context) error {

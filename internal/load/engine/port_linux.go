@@ -51,9 +51,9 @@ const (
 func newPort(zero time.Time, plan *Plan) (port, error) {
 	switch t := plan.Transport; {
 	case t.HTTP2:
-		return newStreamPort(zero, func(fail func(error)) dialer { return newHTTP2Dialer(plan.Targets, t, fail) })
+		return newStreamPort(zero, newHTTP2Dialer(plan.Targets, t))
 	case t.TLS:
-		return newStreamPort(zero, func(func(error)) dialer { return newTLSDialer(plan.Targets, t) })
+		return newStreamPort(zero, newTLSDialer(plan.Targets, t))
 	}
 	return newEpollPort(zero, plan.Targets)
 }

@@ -43,17 +43,13 @@ type line struct {
 // lineBuffer is what may wait in each direction.
 const lineBuffer = 256 << 10
 
-// newStreamPort makes a port whose connections a dialer makes, which is told how
-// to end the trial.
-func newStreamPort(zero time.Time, newDialer func(fail func(error)) dialer) (port, error) {
+// newStreamPort makes a port whose connections a dialer makes.
+func newStreamPort(zero time.Time, d dialer) (port, error) {
 	p, err := newEpollPort(zero, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &streamPort{epollPort: p, dialer: newDialer(func(err error) {
-		p.fail(err)
-		p.wake()
-	})}, nil
+	return &streamPort{epollPort: p, dialer: d}, nil
 }
 
 func (p *streamPort) wait(events []event, until time.Duration, exact bool) int {
