@@ -6,11 +6,13 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LONGEST  = ./test/vm ./internal/report # are begun first, so that nobody waits for them alone
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones ask for a newer Go
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
+GOLANGCI  = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
 # A machine whose hypervisor takes it away for seconds can fail any test that waits for
-# something. What failed is run once more, alone, and named at the end: a test that is named
-# there on a quiet machine is a bug.
-TESTS     = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=20 --rerun-fails-abort-on-data-race \
-            --post-run-command 'sh -c "echo $$TESTS_TOTAL $$TESTS_SKIPPED >> bin/tests"'
+# something. A test that failed is run once more, alone. test/outcome reports those that
+# passed then as flaky: on a quiet machine each of them is a bug.
+EVENTS    = bin/events
+TESTS     = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=20 --rerun-fails-abort-on-data-race
 
 # FerretDB for machines without mongod: a module of its own, so that what it
 # requires stays out of Millicore's.
@@ -22,7 +24,20 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: build mongodb image image-load image-push release-check test-kubernetes cluster cluster-down demo test vet cross fuzz bench bench-load clean reproduce
+.PHONY: help check lint prose build mongodb image image-load image-push release-check test-kubernetes cluster cluster-down demo test vet cross fuzz bench bench-load clean reproduce
+
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "%-16s %s\n", $$1, $$2 }'
+
+check: vet ## what every commit has to pass: format, vet, tidy modules, go test -short; no root
+	scripts/tidy.sh
+	$(GO) test -short $(PKGS)
+
+lint: ## golangci-lint; not part of make check yet, as the tree has findings
+	$(GO) run $(GOLANGCI) run ./...
+
+prose: ## words that docs, messages and comments avoid; not part of make check yet, as the tree has some
+	$(GO) run ./test/prose
 
 build: ## put the programs into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' -o bin/ ./cmd/...
@@ -35,6 +50,7 @@ image: ## put bin/millicore-image.tar there, an image of IMAGE=name for PLATFORM
 	for platform in $(PLATFORMS); do \
 		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' \
 			-o bin/image/$$platform/ ./cmd/... || exit 1; \
+		install -D -m 644 LICENSE bin/image/$$platform/licenses/LICENSE || exit 1; \
 	done
 	$(PACK) -out ../$(ARCHIVE) $(foreach platform,$(PLATFORMS),$(platform)=../bin/image/$(platform))
 
@@ -46,7 +62,7 @@ image-load: image ## import it, for this machine's architecture, into the test c
 image-push: image ## push it to the registry of IMAGE=name, as docker login knows it
 	$(PACK) -push $(foreach platform,$(PLATFORMS),$(platform)=../bin/image/$(platform))
 
-release-check: ## make all that a release has, into dist/, and publish nothing
+release-check: ## make all that a release has, into dist/, and publish nothing; docs/releasing.md
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish
 
 test-kubernetes: ## start a one-node Kubernetes, run on it what needs a real one, end it; as root, cold 20 to 30 minutes
@@ -61,21 +77,20 @@ cluster-down: ## end it
 demo: build ## about a minute: what GOMAXPROCS does to a service under a limit of 1 CPU
 	bin/millicore run quick
 
-test: build mongodb vet cross ## install what the tests need, run them all, say how many ran
+test: build mongodb vet cross ## everything that proves the product, as root; installs what it needs
 	scripts/setup-tests.sh
-	mkdir -p bin && rm -f bin/tests bin/again.*
+	rm -rf $(EVENTS) && mkdir -p $(EVENTS)
 	$(GO) test -count=1 -run TestARealFreeze ./internal/load/engine # without -race: both sides as fast as they are
 	$(GO) test -count=1 -run TestTheIntervalHoldsTheTruth ./internal/analysis/search -seed 10000 # without -race: a hundred searches of each service, of seeds that nothing was tuned on
 	GOWORK=off $(GO) -C images test -count=1 ./...
-	$(TESTS) --rerun-fails-report bin/again.packages --format pkgname --format-hide-empty-pkg \
+	$(TESTS) --jsonfile $(EVENTS)/packages.json --format pkgname --format-hide-empty-pkg \
 		--packages "$(LONGEST) $$($(GO) list $(PKGS) | grep -v -e /test/program -e '/test/docker$$' -e '/test/kubernetes$$' | tr '\n' ' ')" -- -race -count=1 -timeout 60m
-	$(TESTS) --rerun-fails-report bin/again.programs --format testname \
+	$(TESTS) --jsonfile $(EVENTS)/programs.json --format testname \
 		--packages './test/program ./test/docker' -- -count=1 -p 1 -timeout 60m # alone: their services, limits and neighbours are real
 	test/cluster/with.sh --if-possible \
-		$(TESTS) --rerun-fails-report bin/again.kubernetes --format testname \
+		$(TESTS) --jsonfile $(EVENTS)/kubernetes.json --format testname \
 		--packages ./test/kubernetes -- -count=1 -timeout 60m
-	@cat bin/again.* 2>/dev/null | sed '1i these failed, and passed when they were run again:'
-	awk '{ ran += $$1; skipped += $$2 } END { print ran " tests ran, " skipped " of them were skipped" }' bin/tests
+	$(GO) run ./test/outcome $(EVENTS)/*.json
 
 vet:
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }

@@ -7,7 +7,7 @@ import (
 )
 
 // affinity counts the CPUs that the process may run on: those of its main
-// thread, since other threads may be pinned. It is 0 if that cannot be told.
+// thread, since other threads may be pinned. It is 0 if that is not known.
 //
 // The kernel's answer leaves out CPUs that are offline or not in the cpuset, and
 // is as many bytes long as the call returns. man 2 sched_getaffinity, "C

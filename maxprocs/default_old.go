@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Nothing has been read before, and a program must start also where a file system
-// does not answer, such as a FUSE mount over /proc whose server is stuck. A
-// machine that is only slow needs a thousandth of it.
+// The runtime has read nothing before, and a program must start even if a file system
+// hangs, such as a FUSE mount over /proc whose server is stuck. A slow machine needs
+// only a thousandth of this time.
 const patience = time.Second
 
 // The runtime's default is the CPUs at its start, and is never updated.

@@ -22,7 +22,7 @@ func ExampleFollow() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	result, undo := maxprocs.Set(
-		maxprocs.RoundQuotaFunc(maxprocs.Ceil),
+		maxprocs.RoundQuotaFunc(maxprocs.Round),
 		maxprocs.Min(2),
 		maxprocs.Follow(ctx),
 		maxprocs.OnChange(func(r maxprocs.Result) { log.Print(r.After, " workers from now on") }),
@@ -38,7 +38,7 @@ func ExampleLimit() {
 	workers := 4
 	switch limit := maxprocs.Limit(); limit.State {
 	case maxprocs.Limited:
-		workers = max(1, maxprocs.Floor(limit.CPUs))
+		workers = maxprocs.Ceil(limit.CPUs)
 	case maxprocs.Unknown:
 		log.Print("the CPU limit is not known: ", limit.Err)
 	}

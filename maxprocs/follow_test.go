@@ -18,7 +18,7 @@ func TestFollow(t *testing.T) {
 	}
 	wantProcs(t, 3)
 
-	f.limit("550000")
+	f.limit("450000")
 	untilProcs(t, 5)
 	f.limitPod("100000")
 	untilProcs(t, 1)
@@ -161,7 +161,7 @@ func TestOnChange(t *testing.T) {
 		t.Errorf("got %+v, want 3 to 5", r)
 	}
 	f.limit("50000")
-	if r := <-changes; r.Before != 5 || r.After != 1 || r.Why != Minimum {
+	if r := <-changes; r.Before != 5 || r.After != 1 || r.Why != FromLimit {
 		t.Errorf("got %+v, want 5 to 1", r)
 	}
 	runtime.GOMAXPROCS(4) // as the runtime does, or the program
@@ -171,7 +171,7 @@ func TestOnChange(t *testing.T) {
 	undo()
 }
 
-// The function that is told of a change may itself undo.
+// The callback about a change may call Undo.
 func TestUndoFromOnChange(t *testing.T) {
 	begin(t, 7)
 	f := newFixture(t)

@@ -3,29 +3,29 @@
 //
 //	import _ "github.com/millicore/millicore/maxprocs/auto"
 //
-// does all of it: the limit rounded down, at least 1, followed while the program
-// runs. [Set] does it with other rounding, tells what it did and can undo it.
-// [Limit] tells the limit as a number, for pools that are not goroutines;
-// [ReadStats] what the kernel counts of throttling.
+// does all of it: the limit rounded up, at least 1, followed while the program
+// runs. [Set] does it with other rounding, reports what it did and can undo it.
+// [Limit] returns the limit as a number, for pools that are not goroutines;
+// [ReadStats] returns the kernel's throttling counters.
 //
-// # What it goes by
+// # How the value is chosen
 //
-// The limit in effect is the lowest of the process's control group and all
-// groups above it that can be seen, on cgroup v1, v2 and hosts with both. What
-// is set is never more than the CPUs that the process may run on (its affinity,
-// which a cpuset narrows) and never more than [runtime.NumCPU]. Where the
-// environment has GOMAXPROCS, whatever is in it, nothing is done. Where there is
-// no limit, or where it is not known whether there is one, GOMAXPROCS is left as
-// it is: what cannot be read is never taken for "unlimited".
+// The limit in effect is the lowest of the process's control group and all its
+// visible ancestors, on cgroup v1, v2 and hosts with both. GOMAXPROCS is never set
+// above the number of CPUs that the process may run on (its affinity, which a cpuset
+// restricts) or above [runtime.NumCPU]. If the environment variable GOMAXPROCS is set,
+// to any value, the package does nothing. If there is no limit, or the limit could not
+// be read, GOMAXPROCS does not change: an unreadable limit is never treated as
+// "unlimited".
 //
-// # Beside Go's own
+// # With Go's own default
 //
 // From Go 1.25 on, in modules whose go line is 1.25 or later, the runtime sets
 // GOMAXPROCS from the limit itself and follows it: of the process's own group
-// only, rounded up, and no lower than 2. It stops to do so for good when the
-// program calls [runtime.GOMAXPROCS]. So this package does not call it where the
-// runtime has chosen the right value already; where the runtime would choose it,
-// it asks the runtime to; and an undo gives GOMAXPROCS back to the runtime.
+// only, rounded up, and no lower than 2. It stops permanently when the program calls
+// [runtime.GOMAXPROCS]. So this package does not call it if the runtime has already
+// chosen the right value; if the runtime's default is the right value, it restores that
+// default; and an undo gives GOMAXPROCS back to the runtime.
 //
 // # Instead of go.uber.org/automaxprocs
 //
@@ -34,12 +34,13 @@
 //	maxprocs.Logger(log.Printf)               the same
 //	maxprocs.Min(2)                           the same
 //	maxprocs.RoundQuotaFunc(f)                the same; or Floor, Ceil, Round for f
+//	without RoundQuotaFunc: rounds down       rounds up
 //
-// What differs in behaviour is in docs/maxprocs.md of the repository.
+// docs/maxprocs.md in the repository describes the differences in behaviour.
 //
-// The package has no dependencies, and on systems other than Linux it does
-// nothing. It does not set GOMEMLIMIT, and it does not know which GOMAXPROCS is
-// best for a service: that takes a measurement under load (`millicore try`).
+// The package has no dependencies, and does nothing on systems other than Linux. It
+// does not set GOMEMLIMIT. It does not know which GOMAXPROCS is best for a service:
+// that needs a measurement under load (`millicore try`).
 package maxprocs
 
 import (
@@ -51,32 +52,32 @@ import (
 // CPULimit is a CPU limit; see [cgroup.CPULimit].
 type CPULimit = cgroup.CPULimit
 
-// The three answers to "is there a limit?", which a CPULimit has as State.
+// The values of State of a CPULimit.
 const (
-	Unknown   = cgroup.Unknown   // it could not be read; Err says why
-	Unlimited = cgroup.Unlimited // no group that can be seen sets one
-	Limited   = cgroup.Limited   // there is one, of CPUs
+	Unknown   = cgroup.Unknown   // it could not be read; Err is the reason
+	Unlimited = cgroup.Unlimited // no visible group sets a limit
+	Limited   = cgroup.Limited   // there is a limit of CPUs
 )
 
-// Limit returns the CPU limit in effect for this process: the lowest that its
-// control group or one above it sets. CPUs is the quota as a number, in CPUs,
-// neither rounded nor bounded by the CPUs that there are. It reads a handful of
-// small files, and may be asked again at any time: limits change.
+// Limit returns the CPU limit in effect for this process: the lowest of its control
+// group and all visible ancestors. CPUs is the limit in CPUs, neither rounded nor
+// bounded by the number of CPUs. Limit reads a few small files. It may be called again
+// at any time, because limits change.
 func Limit() CPULimit {
 	return thisHost.limit()
 }
 
-// Why says on what grounds GOMAXPROCS is what it is after Set.
+// Why is the reason for the value of GOMAXPROCS after Set.
 type Why uint8
 
-// The grounds.
+// The reasons.
 const (
-	LimitUnknown Why = iota // left as it was: the limit could not be read
-	NoLimit                 // left as it was: there is no limit
-	Environment             // left as it was: the environment has GOMAXPROCS
-	FromLimit               // the limit, rounded
-	Minimum                 // the limit, rounded, is below the minimum, which is used
-	AllCPUs                 // the limit or the minimum is above the CPUs that there are, and all of them are used
+	LimitUnknown Why = iota // unchanged: the limit could not be read
+	NoLimit                 // unchanged: there is no limit
+	Environment             // unchanged: the environment sets GOMAXPROCS
+	FromLimit               // the rounded limit
+	Minimum                 // the minimum, because the rounded limit is lower
+	AllCPUs                 // all CPUs, because the limit or the minimum is higher
 )
 
 var whys = [...]string{"the limit is not known", "there is no limit", "GOMAXPROCS is in the environment",
@@ -89,20 +90,20 @@ func (w Why) String() string {
 	return fmt.Sprintf("Why(%d)", uint8(w))
 }
 
-// Result is what Set, or a look at the limit later on, did.
+// Result is what Set, or a later check of the limit, did.
 type Result struct {
 	Before, After int      // GOMAXPROCS
-	Why           Why      // the grounds of After
-	Limit         CPULimit // in effect; its zero value, which is unknown, where the environment decides
+	Why           Why      // the reason for After
+	Limit         CPULimit // in effect; the zero value, which is unknown, if the environment sets GOMAXPROCS
 	CPUs          int      // that the process may run on, at most runtime.NumCPU()
 
-	// Following is true if the limit is being followed: Follow was asked for
-	// and this host has control groups.
+	// Following is true if the limit is followed: the option Follow was given, and
+	// this host has control groups.
 	Following bool
 }
 
-// Err says why the limit is not known, so that GOMAXPROCS was left as it was.
-// It is nil in all other cases; so a program may go on whatever it is.
+// Err returns why the limit is not known, in which case GOMAXPROCS is unchanged, and nil
+// in all other cases. A program may continue in any case.
 func (r Result) Err() error {
 	if r.Why != LimitUnknown {
 		return nil
@@ -110,7 +111,7 @@ func (r Result) Err() error {
 	return fmt.Errorf("maxprocs: GOMAXPROCS is left at %d, the CPU limit is not known: %w", r.After, r.Limit.Err)
 }
 
-// String is a sentence for a log.
+// String is a message for a log.
 func (r Result) String() string {
 	what := change(r.Before, r.After)
 	switch r.Why {
@@ -118,7 +119,7 @@ func (r Result) String() string {
 		return fmt.Sprintf("maxprocs: %s, the CPU limit is not known: %v", what, r.Limit.Err)
 	case NoLimit:
 		if r.Limit.Hidden {
-			return fmt.Sprintf("maxprocs: %s, no CPU limit can be seen from within this namespace", what)
+			return fmt.Sprintf("maxprocs: %s, no CPU limit is visible from within this namespace", what)
 		}
 		return fmt.Sprintf("maxprocs: %s, there is no CPU limit", what)
 	case Environment:
@@ -133,12 +134,12 @@ func (r Result) String() string {
 	case Minimum:
 		return fmt.Sprintf("maxprocs: %s, the minimum, above %s", what, limit)
 	case AllCPUs:
-		return fmt.Sprintf("maxprocs: %s, all CPUs that there are, with %s", what, limit)
+		return fmt.Sprintf("maxprocs: %s, all CPUs, with %s", what, limit)
 	}
 	return fmt.Sprintf("maxprocs: %s, from %s", what, limit)
 }
 
-// change says what has become of GOMAXPROCS.
+// change describes the change of GOMAXPROCS.
 func change(before, after int) string {
 	if before == after {
 		return fmt.Sprintf("GOMAXPROCS stays %d", after)

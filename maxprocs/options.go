@@ -17,7 +17,7 @@ type options struct {
 }
 
 func optionsOf(opts []Option) options {
-	o := options{round: Floor, min: 1}
+	o := options{round: Ceil, min: 1}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&o)
@@ -32,25 +32,26 @@ func (o options) log(r Result) {
 	}
 }
 
-// RoundQuotaFunc sets how a limit in CPUs becomes a whole number: [Floor] (which
-// nil also means), [Ceil], [Round] or a function of your own. What it returns is
-// then raised to the minimum and lowered to the CPUs that there are.
+// RoundQuotaFunc sets how a limit in CPUs is rounded: [Ceil] (the default, also for
+// nil), [Floor], [Round] or another function. The result is then raised to the minimum
+// and lowered to the number of CPUs.
 func RoundQuotaFunc(round func(cpus float64) int) Option {
 	return func(o *options) {
 		if round == nil {
-			round = Floor
+			round = Ceil
 		}
 		o.round = round
 	}
 }
 
-// Floor rounds down: 1.5 CPUs give 1. The process cannot then be throttled by
-// running Go code alone, and cannot use what is after the point.
-func Floor(cpus float64) int { return whole(math.Floor(cpus)) }
-
-// Ceil rounds up, as Go 1.25 does itself: 1.5 CPUs give 2. The process can use
-// all of its limit, and is throttled when it uses all threads for long.
+// Ceil rounds up, as Go 1.25 does: 1.5 CPUs give 2, and 0.5 give 1. The process can use
+// all of its limit, and is throttled if it keeps all threads busy.
 func Ceil(cpus float64) int { return whole(math.Ceil(cpus)) }
+
+// Floor rounds down, as automaxprocs does: 1.5 CPUs give 1. Under a limit of 1 CPU or
+// more, Go code then cannot cause throttling, but the process cannot use the fraction:
+// a third of 1.5 CPUs.
+func Floor(cpus float64) int { return whole(math.Floor(cpus)) }
 
 // Round rounds to the nearest, a half up: 1.4 CPUs give 1, 1.5 give 2.
 func Round(cpus float64) int { return whole(math.Floor(cpus + 0.5)) }
@@ -67,8 +68,8 @@ func whole(f float64) int {
 	return 0 // also what is no number
 }
 
-// Min sets the least that GOMAXPROCS is set to; 1 if not given. A value below 1
-// is ignored. On a host of fewer CPUs it is the number of these.
+// Min sets the minimum of GOMAXPROCS; the default is 1. A value below 1 is ignored. On a
+// host with fewer CPUs the minimum is their number.
 func Min(n int) Option {
 	return func(o *options) {
 		if n >= 1 {
@@ -77,21 +78,21 @@ func Min(n int) Option {
 	}
 }
 
-// Logger has a sentence written about what Set did, about each change while
-// following, and about the undo. Without it nothing is written.
+// Logger sets a function that logs the result of Set, each change while following, and
+// the undo. Without it nothing is logged.
 func Logger(printf func(format string, args ...any)) Option {
 	return func(o *options) { o.printf = printf }
 }
 
-// Follow has the limit looked at twice a second, and GOMAXPROCS changed when
-// the limit has changed, such as by an in-place resize of a pod. It ends with
-// ctx, which leaves GOMAXPROCS as it then is, and with the undo of Set.
+// Follow checks the limit twice a second, and changes GOMAXPROCS when the limit has
+// changed, for example by an in-place resize of a pod. It ends when ctx ends, without a
+// further change of GOMAXPROCS, or with the undo of Set.
 //
-// Between two looks there is no goroutine, only a timer. docs/maxprocs.md has
-// what a look costs.
+// Between two checks there is no goroutine, only a timer. docs/maxprocs.md has the cost
+// of a check.
 //
-// A program that calls [runtime.GOMAXPROCS] itself after Set is left alone until
-// the limit changes.
+// If the program calls [runtime.GOMAXPROCS] after Set, its value stays until the limit
+// changes.
 func Follow(ctx context.Context) Option {
 	return func(o *options) {
 		if ctx == nil {
@@ -101,10 +102,10 @@ func Follow(ctx context.Context) Option {
 	}
 }
 
-// OnChange has f called when a look while following finds GOMAXPROCS changed or
-// changes it, for what was sized by GOMAXPROCS: a semaphore, a pool. After is the
-// value that counts, whoever has set it. The calls come one after the other, from
-// a goroutine of their own; no look is made before f has returned.
+// OnChange calls f when a check while following changes GOMAXPROCS, or finds it changed,
+// so that the program can resize what depends on it, such as a semaphore or a pool.
+// After is the present value, whoever set it. The calls are sequential, on a separate
+// goroutine; the next check waits for f to return.
 func OnChange(f func(Result)) Option {
 	return func(o *options) { o.onChange = f }
 }

@@ -2,8 +2,8 @@ package maxprocs
 
 import "github.com/millicore/millicore/maxprocs/cgroup"
 
-// plan returns what GOMAXPROCS should be under what is seen, and on what
-// grounds; 0 where it is not for this package to say.
+// plan returns the value that GOMAXPROCS should have, and the reason; 0 if this package
+// does not set it.
 func (o options) plan(v view) (int, Why) {
 	switch v.limit.State {
 	case cgroup.Unlimited:
@@ -37,9 +37,9 @@ type move struct {
 	byDefault bool
 }
 
-// next returns what to do when GOMAXPROCS is now and should be planned (0: it is
-// not for this package to say, because of why). isDefault tells whether a value
-// is what the runtime sets by itself.
+// next returns what to do when GOMAXPROCS is now and should be planned (0: this package
+// does not set it, for the reason why). isDefault reports whether a value is the
+// runtime's default.
 func (s state) next(planned int, why Why, now int, v view, isDefault func(procs int) bool) move {
 	if planned == 0 && why == NoLimit && s.planned != 0 {
 		planned = v.cpus // the limit was removed

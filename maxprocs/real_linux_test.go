@@ -66,8 +66,8 @@ func (c *child) set(words []string) string {
 	var opts []Option
 	for _, word := range words {
 		switch word {
-		case "ceil":
-			opts = append(opts, RoundQuotaFunc(Ceil))
+		case "floor":
+			opts = append(opts, RoundQuotaFunc(Floor))
 		case "follow":
 			var ctx context.Context
 			ctx, c.stop = context.WithCancel(context.Background())
@@ -138,7 +138,7 @@ func TestRealLowerLimitOfTheOwnGroup(t *testing.T) {
 	g.Limit(t, 0.5)
 	p := g.Start(t, aware)
 	p.Want("limit", "limited 0.5 "+g.Dir+" <nil>")
-	p.Want("set", "2 -> 1, the minimum")
+	p.Want("set", "2 -> 1, the limit, rounded")
 }
 
 func TestRealFollowing(t *testing.T) {
@@ -150,9 +150,9 @@ func TestRealFollowing(t *testing.T) {
 			p := g.Start(t, env)
 			all := strconv.Itoa(runtime.NumCPU())
 			p.Want("set follow", all+" -> "+all+", there is no limit")
-			g.Limit(t, 1.5)
+			g.Limit(t, 0.5)
 			p.Until("procs", "1")
-			g.Limit(t, 2)
+			g.Limit(t, 1.5)
 			p.Until("procs", "2")
 			g.Limit(t, 0)
 			p.Until("procs", all)
@@ -218,8 +218,8 @@ func TestRealCPUSet(t *testing.T) {
 	p.Until("procs", "2")
 }
 
-// That Set looks without patience rests on this: the runtime has opened the same
-// files before, also where it is told not to go by them.
+// Set reads the limit without a retry, because the runtime has opened the same files
+// before, even if it is configured to ignore them.
 func TestRealRuntimeOpensTheLimitFirst(t *testing.T) {
 	ownDefault(t)
 	if patience != 0 {
@@ -248,9 +248,9 @@ func TestRealRuntimeOpensTheLimitFirst(t *testing.T) {
 	}
 }
 
-// What follows tells whether the runtime's own updates are on by what it does
-// after a change of the limit that nobody else follows. It takes more CPUs than
-// most hosts of tests have.
+// The following tests detect whether the runtime's own updates are on, from its reaction
+// to a change of the limit that nothing else follows. They need more CPUs than most
+// test hosts have.
 
 // Without GODEBUG it is the go line that counts: of the workspace, or of this
 // module with GOWORK=off.
@@ -286,7 +286,7 @@ func TestRealOwnUpdatesAreLeftOn(t *testing.T) {
 	g := grouptest.New(t)
 	g.Limit(t, 4)
 	p := g.Start(t, aware, eight(t)...)
-	p.Want("set ceil", "4 -> 4, the limit, rounded")
+	p.Want("set", "4 -> 4, the limit, rounded")
 	g.Limit(t, 6)
 	p.Until("procs", "6")
 }
@@ -296,7 +296,7 @@ func TestRealOwnUpdatesAreGivenBack(t *testing.T) {
 	g := grouptest.New(t)
 	g.Limit(t, 3.5)
 	p := g.Start(t, aware, eight(t)...)
-	p.Want("set", "4 -> 3, the limit, rounded")
+	p.Want("set floor", "4 -> 3, the limit, rounded")
 	p.Want("undo", "4")
 	g.Limit(t, 6)
 	p.Until("procs", "6")
@@ -307,7 +307,7 @@ func TestRealOwnUpdatesAreGivenBackWhileFollowing(t *testing.T) {
 	g := grouptest.New(t)
 	g.Limit(t, 3.5)
 	p := g.Start(t, aware, eight(t)...)
-	p.Want("set follow", "4 -> 3, the limit, rounded")
+	p.Want("set floor follow", "4 -> 3, the limit, rounded")
 	g.Limit(t, 5) // where both are of one mind
 	p.Until("procs", "5")
 	p.Want("stop", "stopped")
@@ -320,7 +320,7 @@ func TestRealOwnUpdatesAreCorrected(t *testing.T) {
 	g := grouptest.New(t)
 	g.Limit(t, 4)
 	p := g.Start(t, aware, eight(t)...)
-	p.Want("set follow", "4 -> 4, the limit, rounded")
+	p.Want("set floor follow", "4 -> 4, the limit, rounded")
 	g.Limit(t, 5.5) // the runtime may make it 6 for a moment
 	p.Until("procs", "5")
 }
@@ -329,7 +329,7 @@ func TestRealRuntimeThatIsNotAware(t *testing.T) {
 	g := grouptest.New(t)
 	g.Limit(t, 4)
 	p := g.Start(t, unaware, eight(t)...)
-	p.Want("set ceil follow", "8 -> 4, the limit, rounded")
+	p.Want("set follow", "8 -> 4, the limit, rounded")
 	g.Limit(t, 5.5)
 	p.Until("procs", "6")
 	p.Want("undo", "8")

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// Set sets GOMAXPROCS from the CPU limit, rounded down and at least 1 unless
-// options say otherwise. It returns what it did, and an undo, which ends
-// following and makes GOMAXPROCS what it was before; where that was the
-// runtime's own default, the runtime updates it again.
+// Set sets GOMAXPROCS from the CPU limit, by default rounded up and at least 1. It
+// returns what it did, and an undo function, which ends following and restores the
+// previous GOMAXPROCS; if that was the runtime's default, the runtime updates it again.
 //
-// Only the last Set is in force: it ends the following of an earlier one, whose
-// undo does nothing from then on.
+// Only the last Set is in force: it ends the following of an earlier one, whose undo
+// then has no effect.
 //
-// Where GOMAXPROCS is in the environment, where there is no limit and where the
-// limit is not known, Set leaves GOMAXPROCS as it is. It also does not touch it
-// if it has the right value already, so that a runtime that updates it goes on
-// to do so; without Follow it may then come to round as the runtime does.
+// Set does not change GOMAXPROCS if the environment sets it, if there is no limit, or if
+// the limit is not known. It also does not change a GOMAXPROCS that already has the
+// right value, so that a runtime that updates it continues to do so; without Follow,
+// later updates then round as the runtime does.
 //
 // Set does not fail: see [Result.Err] for a limit that could not be read.
 func Set(opts ...Option) (Result, func()) { return thisHost.set(optionsOf(opts)) }
@@ -74,8 +73,7 @@ func (h host) set(o options) (Result, func()) {
 	return r, s.undo
 }
 
-// apply does what is to be done under what is seen and planned. Its caller holds
-// mu.
+// apply changes GOMAXPROCS as planned. The caller must hold mu.
 func (s *setting) apply(planned int, why Why, v view) Result {
 	now := runtime.GOMAXPROCS(0)
 	if v.limit.Err != nil && s.state.planned != 0 && planned > s.state.planned {
@@ -104,7 +102,7 @@ func setProcs(m move) (ours bool) {
 	return true
 }
 
-// followUntil has the limit looked at until ctx ends. Its caller holds mu.
+// followUntil follows the limit until ctx ends. The caller must hold mu.
 func (s *setting) followUntil(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -117,8 +115,8 @@ func (s *setting) followUntil(ctx context.Context) {
 	})
 }
 
-// lookAgain is one look while the limit is followed. The look itself is not
-// under mu: it can hang, and neither an undo nor another Set waits for it.
+// lookAgain is one check while the limit is followed. It reads the limit without holding
+// mu, because that can hang, and an undo or another Set must not wait for it.
 func (s *setting) lookAgain() {
 	v := s.host.look()
 	planned, why := s.options.plan(v)
@@ -147,7 +145,7 @@ func (s *setting) lookAgain() {
 	}
 }
 
-// stop ends following. Its caller holds mu.
+// stop ends following. The caller must hold mu.
 func (s *setting) stop() {
 	if s.timer == nil {
 		return
@@ -157,14 +155,14 @@ func (s *setting) stop() {
 	s.forget()
 }
 
-// end makes s have no effect any more. Its caller holds mu.
+// end deactivates s. The caller must hold mu.
 func (s *setting) end() {
 	s.stop()
 	s.ended = true
 	inForce = nil
 }
 
-// undo ends s and makes GOMAXPROCS what it was before.
+// undo ends s and restores the previous GOMAXPROCS.
 func (s *setting) undo() {
 	mu.Lock()
 	if s.ended {
@@ -184,8 +182,8 @@ func (s *setting) undo() {
 	}
 }
 
-// restore gives GOMAXPROCS back to the runtime if it had its own default before
-// (which may be another by now), and else sets the value that it had.
+// restore gives GOMAXPROCS back to the runtime if it was the runtime's default, which
+// may have changed since, and else sets the previous value.
 func (s *setting) restore() {
 	if s.found.isDefault(s.before) {
 		setDefault()

@@ -15,8 +15,8 @@ func TestSetFromALimit(t *testing.T) {
 	f := newFixture(t)
 	f.limit("250000")
 	r, undo := f.set()
-	wantProcs(t, 2)
-	if r.Before != 7 || r.After != 2 || r.Why != FromLimit || r.Limit.CPUs != 2.5 || r.CPUs != 8 || r.Following || r.Err() != nil {
+	wantProcs(t, 3)
+	if r.Before != 7 || r.After != 3 || r.Why != FromLimit || r.Limit.CPUs != 2.5 || r.CPUs != 8 || r.Following || r.Err() != nil {
 		t.Errorf("got %+v", r)
 	}
 	undo()
@@ -119,6 +119,7 @@ func TestLogger(t *testing.T) {
 	say(RoundQuotaFunc(func(float64) int { return 100 }))
 	f.limit("250000")
 	say()
+	say(Min(4))
 	say(RoundQuotaFunc(func(float64) int { return 7 }))
 	f.limit("100000")
 	say()
@@ -132,16 +133,18 @@ func TestLogger(t *testing.T) {
 	say()
 	os.Unsetenv("GOMAXPROCS")
 	want := `maxprocs: GOMAXPROCS stays 7, there is no CPU limit
-maxprocs: GOMAXPROCS 7 -> 1, the minimum, above the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: GOMAXPROCS 7 -> 1, from the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
 maxprocs: undone, GOMAXPROCS 1 -> 7
-maxprocs: GOMAXPROCS 7 -> 8, all CPUs that there are, with the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: GOMAXPROCS 7 -> 8, all CPUs, with the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
 maxprocs: undone, GOMAXPROCS 8 -> 7
-maxprocs: GOMAXPROCS 7 -> 2, from the limit of 2.5 CPUs that /sys/fs/cgroup/pod/box sets
-maxprocs: undone, GOMAXPROCS 2 -> 7
+maxprocs: GOMAXPROCS 7 -> 3, from the limit of 2.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: undone, GOMAXPROCS 3 -> 7
+maxprocs: GOMAXPROCS 7 -> 4, the minimum, above the limit of 2.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: undone, GOMAXPROCS 4 -> 7
 maxprocs: GOMAXPROCS stays 7, from the limit of 2.5 CPUs that /sys/fs/cgroup/pod/box sets
 maxprocs: GOMAXPROCS 7 -> 1, from the limit of 1 CPU that /sys/fs/cgroup/pod/box sets
 maxprocs: undone, GOMAXPROCS 1 -> 7
-maxprocs: GOMAXPROCS stays 7, no CPU limit can be seen from within this namespace
+maxprocs: GOMAXPROCS stays 7, no CPU limit is visible from within this namespace
 maxprocs: GOMAXPROCS stays 7, the CPU limit is not known: locate the control group of process self: open /proc/1/mountinfo: no such file or directory
 maxprocs: GOMAXPROCS stays 7, GOMAXPROCS is in the environment`
 	if got := strings.ReplaceAll(strings.Join(lines, "\n"), f.root, ""); got != want {

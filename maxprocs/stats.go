@@ -7,23 +7,23 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Stats is what a monitor wants to know of a process under a CPU limit. What is
-// not measured is absent or unreadable, never 0.
+// Stats are figures for monitoring a process under a CPU limit. A figure that was not
+// measured is absent or unreadable, never 0.
 type Stats struct {
 	GOMAXPROCS int
 	Limit      CPULimit // in effect
 
-	// The counters of the group that sets the limit in effect (Limit.Dir); of
-	// the process's own group where there is no limit. Where that is a group
-	// above the process's own, such as that of a pod, they count whatever runs
-	// in it. They count up from the making of that group, and may start again
-	// from 0 when another group's limit comes to be the lowest.
-	Periods          cgroup.Value[int64]         // in which the group ran; fewer than have passed
-	ThrottledPeriods cgroup.Value[int64]         // at whose end it was throttled
-	Throttled        cgroup.Value[time.Duration] // summed over CPUs: it can exceed the time that has passed
+	// The counters of the group that sets the limit in effect (Limit.Dir), or of the
+	// process's own group if there is no limit. If it is an ancestor, such as a pod's
+	// group, they include everything that runs in it. They count from the creation of
+	// the group, and may restart from a lower value when another group's limit becomes
+	// the lowest.
+	Periods          cgroup.Value[int64]         // in which the group ran; fewer than have elapsed
+	ThrottledPeriods cgroup.Value[int64]         // in which the group was throttled
+	Throttled        cgroup.Value[time.Duration] // summed over CPUs: it can exceed the elapsed time
 }
 
-// ReadStats reads them: a handful of small files.
+// ReadStats reads the present figures from a few small files.
 func ReadStats() Stats { return thisHost.stats() }
 
 func (h host) stats() Stats {

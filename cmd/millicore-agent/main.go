@@ -1,9 +1,9 @@
-// Command millicore-agent makes traffic as the lab tells it: commands come in on
-// standard input, frames go out on standard output, both one JSON value a line.
-// It ends when its input does.
+// Command millicore-agent sends traffic for the lab. It reads commands from standard
+// input and writes frames to standard output, one JSON value per line. It ends when
+// its input ends.
 //
-// With --conductor it dials the conductor of a run in a cluster instead, and
-// speaks the same protocol on each stream that it gets, until the run is over.
+// With --conductor it connects to the conductor of a run in a cluster instead, and
+// uses the same protocol on each stream, until the run is over.
 package main
 
 import (
@@ -20,22 +20,20 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/millicore/millicore/internal/conductor/dial"
 	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 	"github.com/millicore/millicore/internal/load/agent"
 )
 
-// garbage is how much may gather before it is collected, in percent of what is
-// in use, and at least 2 MB. Requests make none, frames some 0.5 MB a second with
-// 1,000 connections: it is collected every few seconds, and the agent stays below
-// 15 MB.
+// garbage is the GC percentage. Requests produce no garbage, and frames about 0.5 MB a
+// second with 1,000 connections: a collection runs every few seconds, and the agent
+// stays below 15 MB.
 const garbage = 50
 
 func main() {
 	debug.SetGCPercent(garbage)
-	log.SetOutput(io.Discard) // net/http's words about a service's HTTP/2: what comes of it is counted
-	// An interrupt from the terminal goes to the lab too, which then ends the
-	// trial in good order.
+	log.SetOutput(io.Discard) // net/http logs errors of a service's HTTP/2, which are counted anyway
+	// The lab gets an interrupt from the terminal too, and then ends the trial.
 	signal.Ignore(os.Interrupt)
 	to, err := options(os.Args[1:], os.Getenv)
 	switch {
@@ -45,7 +43,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "millicore-agent:", err)
 		os.Exit(exit.Usage)
 	case to.Conductor == "":
-		if agent.Serve(os.Stdin, os.Stdout) != nil { // it has told the lab why
+		if agent.Serve(os.Stdin, os.Stdout) != nil { // it has reported the error to the lab
 			os.Exit(exit.Failed)
 		}
 	default:
@@ -61,25 +59,25 @@ func main() {
 	os.Exit(exit.Failed)
 }
 
-var errKilled = errors.New("told to end")
+var errKilled = errors.New("terminated by a signal")
 
-// serve makes traffic for a conductor until the run is over. It ends at once
-// when it is told to: what it has sent is the lab's to judge.
-func serve(to dial.Options) error {
+// serve sends traffic for a conductor until the run is over. It ends immediately on
+// SIGTERM; the lab detects the lost agent.
+func serve(to tunnel.Options) error {
 	ctx, end := context.WithCancelCause(context.Background())
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM)
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
 	go func() {
-		<-told
+		<-terminated
 		end(errKilled)
 	}()
-	note := func(err error) { fmt.Fprintf(os.Stderr, "millicore-agent: %v; it is tried again\n", err) }
-	return dial.Serve(ctx, to, note, func(stream net.Conn) error { return agent.Serve(stream, stream) })
+	note := func(err error) { fmt.Fprintf(os.Stderr, "millicore-agent: %v; trying again\n", err) }
+	return tunnel.Serve(ctx, to, note, func(stream net.Conn) error { return agent.Serve(stream, stream) })
 }
 
 // options reads the flags; without a conductor's there are none.
-func options(args []string, getenv func(string) string) (dial.Options, error) {
-	var o dial.Options
+func options(args []string, getenv func(string) string) (tunnel.Options, error) {
+	var o tunnel.Options
 	flags := flag.NewFlagSet("millicore-agent", flag.ContinueOnError)
 	flags.StringVar(&o.Conductor, "conductor", "", "`host:port` of the run's conductor; without it commands come in on standard input")
 	flags.StringVar(&o.CertFile, "certificate", "", "`file` with the conductor's certificate, PEM")
@@ -89,17 +87,17 @@ func options(args []string, getenv func(string) string) (dial.Options, error) {
 		return o, err
 	}
 	if flags.NArg() > 0 {
-		return o, fmt.Errorf("%q is too much: there are only flags", flags.Arg(0))
+		return o, fmt.Errorf("unexpected argument %q: there are only flags", flags.Arg(0))
 	}
 	if o.Conductor == "" {
-		return dial.Options{}, nil
+		return tunnel.Options{}, nil
 	}
 	if o.CertFile == "" || o.TokenFile == "" {
 		return o, errors.New("--conductor needs --certificate and --token-file")
 	}
 	n, err := strconv.ParseUint(*index, 10, 31)
 	if err != nil {
-		return o, fmt.Errorf("--index %q: want this agent's number, from 0", *index)
+		return o, fmt.Errorf("--index %q: want the number of this agent, from 0", *index)
 	}
 	o.Path = fmt.Sprintf("/agent/%d", n)
 	return o, nil

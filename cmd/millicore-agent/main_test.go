@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/millicore/millicore/internal/conductor"
-	"github.com/millicore/millicore/internal/conductor/conductortest"
-	"github.com/millicore/millicore/internal/conductor/dial"
 	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/kubernetes/conductor"
+	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
+	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 	"github.com/millicore/millicore/internal/load/agent"
 )
 
@@ -29,23 +29,23 @@ func TestMain(m *testing.M) {
 
 func TestOptions(t *testing.T) {
 	to := []string{"--conductor", "10.0.0.1:7443", "--certificate", "tls.crt", "--token-file", "token"}
-	want := func(path string) dial.Options {
-		return dial.Options{Conductor: "10.0.0.1:7443", Path: path, CertFile: "tls.crt", TokenFile: "token"}
+	want := func(path string) tunnel.Options {
+		return tunnel.Options{Conductor: "10.0.0.1:7443", Path: path, CertFile: "tls.crt", TokenFile: "token"}
 	}
 	for _, c := range []struct {
 		name  string
 		args  []string
 		job   string // JOB_COMPLETION_INDEX
-		want  dial.Options
+		want  tunnel.Options
 		fails string
 	}{
-		{"on standard input", nil, "3", dial.Options{}, ""},
+		{"on standard input", nil, "3", tunnel.Options{}, ""},
 		{"of an Indexed Job", to, "17", want("/agent/17"), ""},
 		{"by its number", append(to, "--index", "4"), "17", want("/agent/4"), ""},
-		{"without a number", to, "", dial.Options{}, `--index ""`},
-		{"with a wrong number", append(to, "--index", "-1"), "", dial.Options{}, `--index "-1"`},
-		{"without a certificate", to[:2], "0", dial.Options{}, "--conductor needs"},
-		{"with an argument", append(to, "now"), "0", dial.Options{}, `"now" is too much`},
+		{"without a number", to, "", tunnel.Options{}, `--index ""`},
+		{"with a wrong number", append(to, "--index", "-1"), "", tunnel.Options{}, `--index "-1"`},
+		{"without a certificate", to[:2], "0", tunnel.Options{}, "--conductor needs"},
+		{"with an argument", append(to, "now"), "0", tunnel.Options{}, `unexpected argument "now"`},
 	} {
 		got, err := options(c.args, func(string) string { return c.job })
 		if c.fails != "" {
@@ -60,8 +60,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// The program dials, makes ready for a trial, dials again, and ends with the run;
-// or at once when it is told to.
+// The program connects, prepares a trial, connects again, and ends with the run, or
+// immediately on a signal.
 func TestTheProgramDialsTheConductor(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/platform/docker"
-	"github.com/millicore/millicore/internal/platform/given"
 	"github.com/millicore/millicore/internal/platform/local"
 )
 
@@ -62,6 +62,6 @@ func clean(ctx context.Context, on string) (removed []string, living []int, err 
 		return c.Removed, c.Living, err
 	}
 	c, err := local.Clean(local.Options{})
-	swept, sweepErr := given.Sweep()
+	swept, sweepErr := attached.Sweep()
 	return append(c.Removed, swept...), c.Living, errors.Join(err, sweepErr)
 }

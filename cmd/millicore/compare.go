@@ -16,26 +16,28 @@ import (
 // compareForms are what --format takes.
 var compareForms = []string{"table", "markdown", "csv", "benchstat"}
 
-const compareLong = `Holds a record against another, or a cell of a record against another cell, and
-says what differs in B from A, by how much, and how sure that is.
+const compareLong = `Compares two records, or two cells of a record, and reports what differs in B from
+A, by how much, and how certain that is.
 
-A and B are folders that runs have left; A is what B is measured by, such as the
-release before. One cell of a record is written DIR#CELL, where CELL is its label
-as in the report, or its index from 0. Records with several cells are compared
-cell by cell, by their labels.
+A and B are folders of runs; A is the baseline, such as the previous release. One
+cell of a record is written DIR#CELL, where CELL is its label as in the report, or
+its index from 0. Records with several cells are compared cell by cell, by their
+labels.
 
-Each metric gets a line: the median over trials of A and of B, how far B lies from
-A (shift) with its 95% interval, the chance p of seeing such a difference where
-there is none, and a verdict. It takes 4 trials of each side to tell a difference,
-6 are advised (measure.repeats). Breaking points of single searches differ where
-their own intervals do not overlap. Behind it stand Mann-Whitney's test,
-Hodges-Lehmann shifts, and over several cells Holm's correction.
+Each metric has a line: the median over trials of A and of B, the difference of B
+from A (shift) with its 95% interval, the probability p of such a difference if
+there is none, and a verdict. A difference needs at least 4 trials of each side, 6
+are advised (measure.repeats). A search for a breaking point is one trial, and its
+own interval holds for its start alone. The methods are Mann-Whitney's test,
+Hodges-Lehmann shifts and, over several cells, Holm's correction.
 
-What is not comparable is refused: another machine, kernel or platform; another
-kind of load, request, timeout or objective. --anyway compares it, and says so.
+Records that are not comparable are refused: another machine, kernel or platform;
+another kind of load, request, timeout or objective. --anyway compares them, with a
+note.
 
-For CI, --fail-on ends with exit code 99 where B differs from A by more than a
-bound and the difference is significant. A bound is
+For CI, --fail-on ends with exit code 99 if B differs from A by more than a bound.
+A bound is broken if the whole 95% interval of the difference lies beyond it, and
+held if the whole interval lies within. A bound is
 
   p99>+10%         a percentage of A, for any metric; > looks for a rise
   rate<-5%         and < for a fall
@@ -43,8 +45,10 @@ bound and the difference is significant. A bound is
   throttled>+5pp   percentage points: throttled, availability
   rate<-50         its own unit: rate, breaking_point
 
-Where that cannot be told, for too few trials or because it was not measured, it
-is said; it fails only with --strict.
+Otherwise it is undecided (untold), and the output has the reason: the interval
+includes the bound, the trials are too few, or the metric was not measured. More
+repeats make an interval narrower. Undecided fails only with --strict. A latency
+is infinite if too many requests failed: 1% for a p99.
 
 `
 
@@ -62,7 +66,7 @@ func compareCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Compare two records, or two cells of one, and say how sure the difference is",
+		Short: "Compare two records, or two cells of one, and report how certain the difference is",
 		Long:  compareHelp(),
 		Example: "  millicore compare runs/before runs/after --fail-on 'p99>+10%'\n" +
 			"  millicore compare 'runs/procs#go procs=1' 'runs/procs#go procs=2'\n" +
@@ -101,9 +105,9 @@ func compareCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&form, "format", "table", "table, markdown, csv, or benchstat (Go benchmark lines, a trial each; also of one record alone)")
 	f.BoolVar(&asJSON, "json", false, "print the comparison as JSON")
-	f.BoolVar(&anyway, "anyway", false, "compare what is not comparable, and say so")
-	f.StringArrayVar(&failOn, "fail-on", nil, "end with exit code 99 where B differs by more than this, as in 'p99>+10%' (repeatable)")
-	f.BoolVar(&strict, "strict", false, "with --fail-on: fail too where it cannot be told")
+	f.BoolVar(&anyway, "anyway", false, "compare what is not comparable, with a note")
+	f.StringArrayVar(&failOn, "fail-on", nil, "end with exit code 99 if B differs by more than this, as in 'p99>+10%' (repeatable)")
+	f.BoolVar(&strict, "strict", false, "with --fail-on: fail also if a bound is undecided")
 	return c
 }
 

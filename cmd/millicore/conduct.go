@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/conductor"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/conductor"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
-	"github.com/millicore/millicore/internal/remote"
 	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // conductCommand is what the pod of a conductor runs; people start it with `run
@@ -45,13 +46,13 @@ func conductCommand() *cobra.Command {
 const clusterPatience = 2 * time.Minute
 
 // inCluster opens the cluster that this pod is in.
-func inCluster(ctx context.Context, needs conductor.Needs) (platform.Platform, error) {
+func inCluster(ctx context.Context, needs conductor.PlatformOptions) (platform.Platform, error) {
 	client, err := kube.Connect(kube.Options{Namespace: needs.Run.Namespace})
 	if err != nil {
 		return nil, err
 	}
 	client.Patience = clusterPatience
-	name := remote.Name(needs.Run.Run)
+	name := launch.Name(needs.Run.Run)
 	owner, err := kube.ConfigMaps.Get(ctx, client, name)
 	if err != nil {
 		return nil, fmt.Errorf("find the run's ConfigMap, which owns all that is made: %w", err)
@@ -60,34 +61,34 @@ func inCluster(ctx context.Context, needs conductor.Needs) (platform.Platform, e
 	if ip == "" {
 		return nil, errors.New("the variable POD_IP is not set: agents have no address to dial; the pod's template sets it")
 	}
-	return kubernetes.New(kubernetes.Options{Client: client, Run: needs.Run.Run, Owner: remote.OwnedBy(owner),
+	return kubernetes.New(kubernetes.Options{Client: client, Run: needs.Run.Run, Owner: launch.OwnedBy(owner),
 		Settings: needs.Experiment.Kubernetes, Image: needs.Run.Image, Agents: needs.Hub,
 		Conductor: net.JoinHostPort(ip, strconv.Itoa(kube.ConductorPort)), Secret: name, Note: needs.Note})
 }
 
 // removeRun deletes what owns all that a run made, this pod included.
-func removeRun(ctx context.Context, run conductor.Run) error {
+func removeRun(ctx context.Context, run conductor.Spec) error {
 	client, err := kube.Connect(kube.Options{Namespace: run.Namespace})
 	if err != nil {
 		return err
 	}
-	return kube.ConfigMaps.Delete(ctx, client, remote.Name(run.Run), kube.Delete{Foreground: true})
+	return kube.ConfigMaps.Delete(ctx, client, launch.Name(run.Run), kube.Delete{Foreground: true})
 }
 
 // awaitStop returns when the run's user has ended it.
-func awaitStop(ctx context.Context, run conductor.Run) {
+func awaitStop(ctx context.Context, run conductor.Spec) {
 	client, err := kube.Connect(kube.Options{Namespace: run.Namespace})
 	if err != nil { // which the platform says, too
 		<-ctx.Done()
 		return
 	}
-	remote.AwaitStop(ctx, client, run.Run)
+	launch.AwaitStop(ctx, client, run.Run)
 }
 
 // missed writes what is derived from a record, and tells whether its objective
 // was missed.
 func missed(dir string) (bool, error) {
-	data, err := report.Read(dir)
+	data, err := results.Open(dir)
 	if err != nil {
 		return false, err
 	}

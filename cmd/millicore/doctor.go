@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/doctor"
-	"github.com/millicore/millicore/internal/inspect"
+	"github.com/millicore/millicore/internal/host/doctor"
+	"github.com/millicore/millicore/internal/host/inspect"
 )
 
 // doctorFlags are what `millicore doctor` is told.
@@ -30,11 +30,12 @@ func doctorCommand() *cobra.Command {
 		Short: "Find the mis-sized services of this host: parallelism, throttling and memory against the limits",
 		Long: "Doctor looks at every process of this host, or of one container: the limit that it meets\n" +
 			"and the group that sets it, its runtime and how many things that runs at once, and what\n" +
-			"the kernel counted of throttling, since the start and over a short watch. It says what is\n" +
+			"the kernel counts of throttling over a short watch. Run it under load. It says what is\n" +
 			"mis-sized, worst first, each with its evidence, the exact change, and the run of millicore\n" +
 			"try that verifies it: a throttled service is not always slower.\n\n" +
 			"It changes nothing, and sends no signal. To see other users' processes it takes root.\n" +
-			"It ends with exit code 0 if nothing was found at or above --level, and with 99 else.",
+			"It ends with exit code 0 if nothing was found at or above --level, and with 99 else. A finding\n" +
+			"of level info recommends no change; warning and critical do.",
 		Example: "  sudo millicore doctor\n" +
 			"  millicore doctor --pid 4242 --for 30s\n" +
 			"  millicore doctor --container api --json",
@@ -57,7 +58,7 @@ func doctorCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.IntVar(&f.only.PID, "pid", 0, "look at this process only")
 	flags.StringVar(&f.only.Container, "container", "", "look at the processes of this container (its name, its pod's, or the beginning of its id) or systemd service")
-	flags.DurationVar(&f.watch, "for", 10*time.Second, "how long to watch the counters; 0: only what was counted until now")
+	flags.DurationVar(&f.watch, "for", 10*time.Second, "how long to watch the counters; 0: not at all, and nothing is found about throttling")
 	flags.StringVar(&f.level, "level", "warning", "end with exit code 99 from this level on: info, warning, critical")
 	flags.BoolVar(&f.asJSON, "json", false, `print {"processes": […], "findings": […]}`)
 	c.MarkFlagsMutuallyExclusive("pid", "container")
@@ -72,7 +73,7 @@ func examine(cmd *cobra.Command, f *doctorFlags, level doctor.Level) error {
 		return errNotLinux
 	}
 	if f.watch > 0 && term.IsTerminal(int(os.Stderr.Fd())) {
-		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: only what was counted until now)…\n", f.watch)
+		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: not at all, and nothing is found about throttling)…\n", f.watch)
 	}
 	host, err := inspect.New("").Scan(cmd.Context(), f.only, f.watch)
 	if errors.Is(err, inspect.ErrNone) {

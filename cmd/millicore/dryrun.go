@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/lab"
-	"github.com/millicore/millicore/internal/remote"
 )
 
 // dryRun shows what would run, and what was found of what it needs. Its error is
 // that something is missing.
-func dryRun(cmd *cobra.Command, e *experiment.Experiment, needs remote.Needs, asJSON bool) error {
+func dryRun(cmd *cobra.Command, e *experiment.Experiment, needs launch.Requirements, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	if asJSON {
 		if err := dryRunJSON(out, e, needs); err != nil {
@@ -37,7 +37,7 @@ func dryRun(cmd *cobra.Command, e *experiment.Experiment, needs remote.Needs, as
 // wouldRun says how large an experiment is.
 func wouldRun(e *experiment.Experiment) string {
 	return fmt.Sprintf("%s: %s, %s, about %s; nothing is started.", e.Name,
-		counted(len(e.Cells), "cell"), counted(len(e.Cells)*e.Measure.Repeats, "trial"), remote.Lasts(e).Round(time.Second))
+		counted(len(e.Cells), "cell"), counted(len(e.Cells)*e.Measure.Repeats, "trial"), launch.Lasts(e).Round(time.Second))
 }
 
 func counted(n int, what string) string {
@@ -47,7 +47,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-func dryRunJSON(out io.Writer, e *experiment.Experiment, needs remote.Needs) error {
+func dryRunJSON(out io.Writer, e *experiment.Experiment, needs launch.Requirements) error {
 	type need struct {
 		What  string `json:"what"`
 		State string `json:"state"` // "there", "missing", "not known", "note"
@@ -65,7 +65,7 @@ func dryRunJSON(out io.Writer, e *experiment.Experiment, needs remote.Needs) err
 		Trials     int     `json:"trials"`
 		AboutS     float64 `json:"about_s"`
 		Needs      []need  `json:"needs"`
-	}{e.Name, len(e.Cells), len(e.Cells) * e.Measure.Repeats, remote.Lasts(e).Seconds(), all})
+	}{e.Name, len(e.Cells), len(e.Cells) * e.Measure.Repeats, launch.Lasts(e).Seconds(), all})
 }
 
 // dryRunHere is that of the platforms of this machine: their own checks.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/experiments"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 )
 
 func experimentsCommand() *cobra.Command {
@@ -22,7 +22,7 @@ func experimentsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if schema {
-				_, err := out.Write(experiment.Schema())
+				_, err := out.Write(file.Schema())
 				return err
 			}
 			if len(args) == 1 {

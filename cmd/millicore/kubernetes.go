@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/conductor"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/conductor"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/remote"
 )
 
 const onKubernetes = "kubernetes"
@@ -56,12 +56,12 @@ func onlyOnKubernetes(cmd *cobra.Command, on string, names ...string) error {
 }
 
 // session is a run in a cluster, seen from here.
-func (f *clusterFlags) session(cmd *cobra.Command, run string, show *progress) (*remote.Session, error) {
+func (f *clusterFlags) session(cmd *cobra.Command, run string, show *progress) (*launch.Session, error) {
 	client, err := kube.Connect(f.options)
 	if err != nil {
 		return nil, err
 	}
-	return &remote.Session{Client: client, Run: run,
+	return &launch.Session{Client: client, Run: run,
 		Again: fmt.Sprintf("`millicore run --attach %s %s`", run, f.again()),
 		Clean: fmt.Sprintf("`millicore clean %s --run %s`", f.again(), run),
 		Line:  show.note, Note: func(s string) { show.note("millicore: " + s) },
@@ -83,7 +83,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 	if flags.options.Namespace == "" {
 		flags.options.Namespace = e.Kubernetes.Namespace
 	}
-	a := &remote.Asked{Run: remote.NewName(e.Name, time.Now()), Experiment: e, File: filepath.Base(file), Seed: o.seed, Version: version}
+	a := &launch.Request{Run: launch.NewName(e.Name, time.Now()), Experiment: e, File: filepath.Base(file), Seed: o.seed, Version: version}
 	show := newProgress(os.Stderr)
 	s, err := flags.session(cmd, a.Run, show)
 	if err != nil {
@@ -121,8 +121,8 @@ func attachTo(cmd *cobra.Command, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	run, err := remote.Read(cmd.Context(), s.Client, o.attach)
-	if errors.Is(err, remote.ErrGone) {
+	run, err := launch.Read(cmd.Context(), s.Client, o.attach)
+	if errors.Is(err, launch.ErrGone) {
 		return usageError{err}
 	}
 	if err != nil {
@@ -139,7 +139,7 @@ func attachTo(cmd *cobra.Command, o *runOptions) error {
 }
 
 // follow follows a run to its end, and shows its record.
-func follow(cmd *cobra.Command, s *remote.Session, show *progress, asJSON bool) error {
+func follow(cmd *cobra.Command, s *launch.Session, show *progress, asJSON bool) error {
 	fetched, err := s.Follow(cmd.Context())
 	err = wrongUsage(err)
 	if !fetched {
@@ -151,7 +151,7 @@ func follow(cmd *cobra.Command, s *remote.Session, show *progress, asJSON bool) 
 
 // wrongUsage marks what was asked for and cannot be.
 func wrongUsage(err error) error {
-	if errors.Is(err, remote.ErrWrong) {
+	if errors.Is(err, launch.ErrUsage) {
 		return usageError{err}
 	}
 	return err
@@ -163,7 +163,7 @@ func cleanCluster(cmd *cobra.Command, flags clusterFlags, run string) error {
 	if err != nil {
 		return err
 	}
-	c, err := remote.Clean(cmd.Context(), client, run)
+	c, err := launch.Clean(cmd.Context(), client, run)
 	out := cmd.OutOrStdout()
 	for _, what := range c.Removed {
 		fmt.Fprintf(out, "removed %s\n", what)
@@ -174,7 +174,7 @@ func cleanCluster(cmd *cobra.Command, flags clusterFlags, run string) error {
 	if err == nil && len(c.Removed) == 0 && len(c.Living) == 0 {
 		fmt.Fprintf(out, "nothing was left behind in namespace %s\n", client.Namespace)
 	}
-	if errors.Is(err, remote.ErrGone) {
+	if errors.Is(err, launch.ErrGone) {
 		return usageError{err}
 	}
 	return err

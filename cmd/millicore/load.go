@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,9 +18,10 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/inspect"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/lab"
-	"github.com/millicore/millicore/internal/platform/given"
+	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/traffic"
@@ -34,7 +34,7 @@ func loadCommand() *cobra.Command {
 		Use:   "load [-c 50 | -R 2000] [-d 10s | -n 1000] URL",
 		Short: "The traffic alone, on a service that runs already",
 		Long: "Load sends requests to a URL as users that wait for their answers (-c) or at a rate (-R), and\n" +
-			"tells latency, errors, and whether it was itself the limit. With --pid or --container it shows\n" +
+			"reports latency, errors, and whether it was itself the limit. With --pid or --container it shows\n" +
 			"the CPU, the throttling and the memory of what answers beside its latency. A terminal shows\n" +
 			"the figures while it runs; where standard error is none, it gets a line every second,\n" +
 			"and of long runs about thirty.\n\n" +
@@ -104,7 +104,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return runErr // nothing was seen
 	}
 	r.Ended = ended
-	missed, err := f.tell(cmd.OutOrStdout(), target, dir, r, thresholds)
+	missed, err := f.show(cmd.OutOrStdout(), target, dir, r, thresholds)
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
@@ -126,9 +126,9 @@ func (f *loadFlags) target(url string) (traffic.Target, error) {
 
 // observed is the process that is looked at.
 type observed struct {
-	*given.Observed                  // nil: nothing is
-	name            string           // in words
-	life            *traffic.Process // nil: the kernel is too old to watch it
+	*attached.Observed                  // nil: nothing is
+	name               string           // in words
+	life               *traffic.Process // nil: the kernel is too old to watch it
 }
 
 // observe finds what is to be looked at.
@@ -150,7 +150,7 @@ func (f *loadFlags) observe(ctx context.Context) (o observed, err error) {
 		return observed{}, nil
 	}
 	o.life, _ = traffic.Watch(pid) // before it is looked at: what is watched is what is looked at
-	if o.Observed, err = given.Observe(pid); err != nil {
+	if o.Observed, err = attached.Observe(pid); err != nil {
 		o.Close()
 	}
 	return o, err
@@ -167,42 +167,12 @@ func (o observed) Close() {
 }
 
 // experiment is the experiment of one cell that the traffic is.
-func (f *loadFlags) experiment(t traffic.Target, o *given.Observed) (*experiment.Experiment, error) {
-	load, length, err := f.load(t)
+func (f *loadFlags) experiment(t traffic.Target, o *attached.Observed) (*experiment.Experiment, error) {
+	settings, err := f.settings(t, o)
 	if err != nil {
 		return nil, err
 	}
-	d := experiment.Draft{
-		Name:     "load",
-		Services: []experiment.DraftService{{Name: "target", Command: []string{t.URL}}},
-		Load:     load,
-		Measure:  experiment.Measure{Duration: length, Repeats: 1},
-	}
-	if o != nil {
-		limits := o.Limits()
-		if limits.CPUMillis > 0 {
-			d.Limits.CPU = fmt.Sprintf("%dm", limits.CPUMillis)
-		}
-		if limits.Memory > 0 {
-			d.Limits.Memory = fmt.Sprint(limits.Memory)
-		}
-		if limits.Period > 0 {
-			d.Limits.Period = limits.Period.String()
-		}
-	}
-	if len(load.Target().Stages) > 0 {
-		d.Measure.Duration = 0 // they have a length of their own
-	}
-	sets := []string{"measure.warmup=" + f.warmup.String()}
-	e, err := experiment.Parse("load.yaml", d.YAML(), sets)
-	var wrong experiment.Errors
-	if errors.As(err, &wrong) { // its lines are of a file that nobody wrote
-		var words []string
-		for _, one := range wrong {
-			words = append(words, asFlags.Replace(one.Message))
-		}
-		return nil, errors.New(strings.Join(words, "\n"))
-	}
+	e, err := file.Build("load", settings, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -212,16 +182,6 @@ func (f *loadFlags) experiment(t traffic.Target, o *given.Observed) (*experiment
 	}
 	return e, lab.Check(e)
 }
-
-// asFlags names fields of an experiment's file by the flags that stand for them.
-var asFlags = strings.NewReplacer(
-	"load.requests", "-n", "load.users", "-c", "load.rate", "-R", "load.threads", "-t", "load.connections", "--connections",
-	"load.timeout", "--timeout", "load.think", "--think", "load.waiting", "--waiting", "load.even", "--even",
-	"load.request.method", "-m", "load.request.body_file", "--body-file", "load.request.body", "-b", "load.request.headers", "-H",
-	"load.request.auth.basic", "--basic-env", "load.request.auth.bearer", "--bearer-env",
-	"load.request.check.status", "--status", "load.request.check.contains", "--contains",
-	"load.request.path", "the URL's path", "measure.warmup", "--warmup", "measure.duration", "-d",
-)
 
 // allowed asks for what is not plainly meant.
 func (f *loadFlags) allowed(ctx context.Context, t traffic.Target, e *experiment.Experiment) error {
@@ -245,7 +205,7 @@ func (f *loadFlags) folder() (dir string, remove func(), err error) {
 		}
 		return f.out, func() {}, nil
 	}
-	top, err := given.Folder()
+	top, err := attached.Folder()
 	if err != nil {
 		return "", nil, err
 	}
@@ -268,7 +228,7 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o observed, e *ex
 		ended = o.life.Ended
 	}
 	screen := live.Show(ctx, os.Stderr, planned(t, o, e), ended)
-	where := given.New(given.Options{Targets: []string{t.Address}, Agent: agent, Target: o.Observed, Note: screen.Note})
+	where := attached.New(attached.Options{Targets: []string{t.Address}, Agent: agent, Target: o.Observed, Note: screen.Note})
 	defer closePlatform(where, newProgress(os.Stderr))
 	if ended != nil {
 		where = traffic.Mortal(where, ended)
@@ -300,8 +260,8 @@ type outcome struct {
 	Ended      *float64       `json:"target_ended_s,omitempty"` // seconds after the load began
 }
 
-// tell prints what the record says, and writes what was asked for.
-func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (missed bool, err error) {
+// show prints the results in the record, and writes the files of the flags.
+func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (missed bool, err error) {
 	kept := []traffic.Kept{}
 	for _, one := range thresholds {
 		k := one.Judge(r)
@@ -319,10 +279,7 @@ func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, r *traffic.R
 		}
 		err = out.Encode(all)
 	case f.asCSV:
-		var data report.Data
-		if data, err = report.Read(dir); err == nil {
-			err = report.CSV(w, data.Summary)
-		}
+		err = report.CSV(w, r.All.Summary)
 		for _, k := range kept {
 			if !k.Kept {
 				fmt.Fprintf(os.Stderr, "missed: %s, %s\n", k.Threshold, k.Text())
@@ -338,11 +295,7 @@ func (f *loadFlags) tell(w io.Writer, t traffic.Target, dir string, r *traffic.R
 		err = errors.Join(err, traffic.WriteHgrm(f.hgrm, r))
 	}
 	if f.out != "" {
-		data, readErr := report.Read(dir)
-		err = errors.Join(err, readErr)
-		if readErr == nil {
-			err = errors.Join(err, report.Write(dir, data))
-		}
+		err = errors.Join(err, report.Write(dir, r.All))
 	}
 	return missed, err
 }

@@ -58,12 +58,12 @@ func TestTheHostHeader(t *testing.T) {
 				args, want = []string{"-H", own}, "other"
 			}
 			f, _ := flagged(t, args...)
-			load, _, err := f.load(target)
+			e, err := f.experiment(target, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for name, value := range load.Request.Headers {
+			for name, value := range e.Cells[0].Load.Request.Headers {
 				if strings.EqualFold(name, "Host") {
 					got = append(got, value)
 				}
@@ -75,18 +75,56 @@ func TestTheHostHeader(t *testing.T) {
 	}
 }
 
-// Ten requests are ten for fifty users that nobody asked for.
+// The default of fifty users is lowered to the number of requests. Users that were
+// given are not lowered: see -n in TestErrorsNameTheFlag.
 func TestFewerRequestsThanUsualUsers(t *testing.T) {
 	target, err := traffic.ParseTarget("http://127.0.0.1/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[string]float64{"-n 10": 10, "-n 100": 50, "-n 10 -c 20": 20} {
+	for line, want := range map[string]float64{"-n 10": 10, "-n 100": 50, "-n 100 -c 20": 20} {
 		f, _ := flagged(t, strings.Fields(line)...)
-		load, _, err := f.load(target)
-		if err != nil || load.Users.Value != want {
-			t.Errorf("%s: %v users (%v), want %v", line, load.Users.Value, err, want)
+		e, err := f.experiment(target, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
 		}
+		if users := e.Cells[0].Load.Users.Value; users != want {
+			t.Errorf("%s: %v users, want %v", line, users, want)
+		}
+	}
+}
+
+// What is wrong with a load is reported by its flag, not by the field of an
+// experiment that the flag stands for.
+func TestErrorsNameTheFlag(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--basic-env", "A=B"}, `--basic-env: "A=B" is no name of an environment variable`},
+		{[]string{"--bearer-env", "A=B"}, `--bearer-env: "A=B" is no name of an environment variable`},
+		{[]string{"--stages", "10s:1.5"}, "--stages: 1.5 is no whole number"},
+		{[]string{"--stages", "0s:5"}, "--stages: the stages take no time together"},
+		{[]string{"-k"}, "-k: there is no certificate without TLS; it is for the protocols https and h2"},
+		{[]string{"--even"}, "--even: users send when their answer has come; spacing is for rate, or for users that think"},
+		{[]string{"-c", "20", "-n", "5"}, "-n: 5 are too few for 20 users to send one each"},
+		{[]string{"-c", "2000000"}, "-c: 2000000 is more than 1000000"},
+		{[]string{"-m", "GTE"}, `-m: unknown method "GTE"; did you mean "GET"?`},
+		{[]string{"-H", "Content-Length: 5"}, `-H: header "Content-Length" is set by the agent; leave it out`},
+		{[]string{"--status", "99"}, `--status: "99" is no status of an answer; want 200 to 599`},
+		{[]string{"-d", "500ms"}, "-d: measure.interval: a frame of 1s is longer than the 500ms that are measured; measure for longer, or shorten the frames"},
+		{[]string{"-b", "caf\xe9"}, `-b: "caf\xe9" is not UTF-8`},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			target, err := traffic.ParseTarget("http://127.0.0.1/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, _ := flagged(t, c.args...)
+			if _, err := f.experiment(target, nil); err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
 	}
 }
 

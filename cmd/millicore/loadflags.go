@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,10 +14,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/traffic"
 )
 
-// loadFlags are what `millicore load` is told, in the habits of hey, wrk, wrk2
+// loadFlags are the flags of `millicore load`, in the habits of hey, wrk, wrk2
 // and k6.
 type loadFlags struct {
 	users       float64
@@ -59,30 +62,30 @@ type loadFlags struct {
 
 func (f *loadFlags) define(flags *pflag.FlagSet) {
 	flags.Float64VarP(&f.users, "users", "c", 50, "users that each wait for their answer before they send again (closed loop)")
-	flags.Int64VarP(&f.requests, "requests", "n", 0, "end after so many requests, in place of --duration")
+	flags.Int64VarP(&f.requests, "requests", "n", 0, "end after this number of requests, instead of --duration")
 	flags.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long")
-	flags.Float64VarP(&f.rate, "rate", "R", 0, "requests a second in all, whatever the answers do (open loop), in place of users")
+	flags.Float64VarP(&f.rate, "rate", "R", 0, "requests a second in all, independent of the answers (open loop), instead of users")
 	flags.StringVar(&f.stages, "stages", "", "stages as in 30s:50,1m:200: in 30 s to 50 users, in the next minute to 200; rates with --open")
 	flags.BoolVar(&f.open, "open", false, "the stages are of requests a second")
-	flags.BoolVar(&f.even, "even", false, "evenly spaced arrivals, or think times all the same; not Poisson")
+	flags.BoolVar(&f.even, "even", false, "evenly spaced arrivals, or constant think times, instead of Poisson")
 	flags.DurationVar(&f.think, "think", 0, "how long a user thinks between an answer and the next request, on average")
 	flags.Int64Var(&f.waiting, "waiting", -1, "how many requests of a rate may wait for a connection; others are dropped (-1: any number)")
-	flags.IntVar(&f.connections, "connections", 0, "connections (default: users, or enough for the rate)")
+	flags.IntVar(&f.connections, "connections", 0, "connections at most (default: users, or enough for the rate)")
 	flags.IntVarP(&f.threads, "threads", "t", 1, "event loops")
-	flags.DurationVar(&f.warmup, "warmup", 0, "load before what counts")
+	flags.DurationVar(&f.warmup, "warmup", 0, "warm-up before the measurement")
 	flags.DurationVar(&f.timeout, "timeout", 10*time.Second, "how long an answer may take from when its request was sent")
 
 	flags.StringVarP(&f.method, "method", "m", "GET", "request method")
 	flags.BoolVar(&f.http2, "http2", false, "HTTP/2: over TLS for https://, without it (h2c) for http://")
-	flags.BoolVarP(&f.insecure, "insecure", "k", false, "any certificate will do")
-	flags.StringVar(&f.socket, "unix-socket", "", "connect to this unix socket in place of the URL's host")
+	flags.BoolVarP(&f.insecure, "insecure", "k", false, "accept any certificate")
+	flags.StringVar(&f.socket, "unix-socket", "", "connect to this unix socket instead of the URL's host")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil, "header, as in 'Accept: text/html' (repeatable)")
 	flags.StringVarP(&f.body, "body", "b", "", "body; it, the path and headers may have {{seq}}, {{uuid}}, {{rand 1 100}}")
 	flags.StringVar(&f.bodyFile, "body-file", "", "file with the body, sent as it is")
 	flags.StringVar(&f.auth.Basic, "basic-env", "", "variable with user:password for basic authentication")
 	flags.StringVar(&f.auth.Bearer, "bearer-env", "", "variable with a bearer token")
 	flags.IntSliceVar(&f.check.Status, "status", nil, "statuses of good answers (default 200 to 299)")
-	flags.StringVar(&f.check.Contains, "contains", "", "text that the body of a good answer has in it")
+	flags.StringVar(&f.check.Contains, "contains", "", "text that the body of a good answer contains")
 
 	flags.IntVar(&f.pid, "pid", 0, "process of this machine that answers: show its CPU, throttling and memory")
 	flags.StringVar(&f.container, "container", "", "container of this machine that answers: the same")
@@ -93,23 +96,23 @@ func (f *loadFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.asCSV, "csv", false, "print the same as CSV")
 	flags.StringVar(&f.hlog, "hlog", "", "write an HdrHistogram interval log")
 	flags.StringVar(&f.hgrm, "hgrm", "", "write the percentiles as HdrHistogram's plotter reads them")
-	flags.StringArrayVar(&f.thresholds, "threshold", nil, "end with exit code 99 where this is missed: p99<300ms, errors<1%, rate>1000 (repeatable)")
-	flags.BoolVar(&f.yes, "yes", false, "do not ask: the host may be loaded, and as much as is said")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "exit with 99 if this is missed: p99<300ms, errors<1%, rate>1000 (repeatable)")
+	flags.BoolVar(&f.yes, "yes", false, "do not ask before loading another host, or with an unusually high load")
 }
 
-// What is surely a slip, unless --yes is said.
+// Loads above these need --yes.
 const (
 	usualUsers    = 10_000
 	usualRate     = 100_000
 	usualDuration = time.Hour
 )
 
-// contradiction finds what excludes one another.
+// contradiction finds flags that exclude one another.
 func (f *loadFlags) contradiction(changed func(string) bool) error {
 	both := func(a, b string) bool { return changed(a) && changed(b) }
 	switch {
 	case both("rate", "users"):
-		return errors.New("-R is a rate whatever the answers do, -c users that wait for theirs: keep one; connections are --connections")
+		return errors.New("-R is a rate independent of the answers, -c users that wait for theirs: keep one; connections are --connections")
 	case changed("stages") && f.stages == "":
 		return errors.New("--stages is empty: write stages as 30s:50,1m:200")
 	case changed("threads") && f.threads < 1:
@@ -148,7 +151,7 @@ func (f *loadFlags) contradiction(changed func(string) bool) error {
 	return nil
 }
 
-// excessive says what of the load is surely a slip; "" if nothing is.
+// excessive describes a load that is probably a mistake; "" if it is not.
 func excessive(e *experiment.Experiment) string {
 	l, length := &e.Cells[0].Load, e.Measure.Warmup+e.Measure.Measured(&e.Cells[0])
 	most, usual, what := l.Target().Highest(), float64(usualUsers), "users"
@@ -164,59 +167,117 @@ func excessive(e *experiment.Experiment) string {
 	return ""
 }
 
-// load is the traffic that is asked for, and how long it takes (0: until so many
-// requests have ended).
-func (f *loadFlags) load(t traffic.Target) (experiment.Load, time.Duration, error) {
-	l := experiment.Load{Protocol: protocolOf(t.TLS, f.http2), Insecure: f.insecure, Requests: f.requests, Even: f.even, Think: f.think, Agents: 1, Threads: f.threads,
-		Connections: f.connections, Timeout: f.timeout}
-	if f.waiting >= 0 {
-		l.Waiting = &f.waiting
+// settings are the experiment of one cell that the flags describe.
+func (f *loadFlags) settings(t traffic.Target, o *attached.Observed) (file.Settings, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
 	}
-	l.Request = experiment.Request{Method: strings.ToUpper(f.method), Path: t.Path, Headers: map[string]string{}, Body: f.body, BodyFile: f.bodyFile}
-	named := map[string]string{} // what -H says, by its name in lower case
+	headers, err := f.namedHeaders(t.Host)
+	if err != nil {
+		return nil, err
+	}
+	var s file.Settings
+	s.Set("", "name", "load")
+	s.Set("", "services.target", map[string]any{"command": []string{t.URL}})
+	s.Set("", "services.target.dir", dir)
+	if o != nil {
+		f.observedLimits(&s, o.Limits())
+	}
+	s.SetGiven("-m", "load.request.method", strings.ToUpper(f.method))
+	s.Set("the URL's path", "load.request.path", t.Path)
+	s.Set("-H", "load.request.headers", headers)
+	s.SetGiven("-b", "load.request.body", f.body)
+	s.SetGiven("--body-file", "load.request.body_file", f.bodyFile)
+	s.SetGiven("--basic-env", "load.request.auth.basic_env", f.auth.Basic)
+	s.SetGiven("--bearer-env", "load.request.auth.bearer_env", f.auth.Bearer)
+	s.SetGiven("--status", "load.request.check.status", f.check.Status)
+	s.SetGiven("--contains", "load.request.check.contains", f.check.Contains)
+	s.SetGiven("--http2", "load.protocol", protocolOf(t.TLS, f.http2))
+	s.SetGiven("-k", "load.insecure", f.insecure)
+	length, err := f.aim(&s)
+	if err != nil {
+		return nil, err
+	}
+	s.SetGiven("-n", "load.requests", f.requests)
+	if f.even {
+		s.Set("--even", "load.spacing", "even")
+	}
+	s.SetGiven("--think", "load.think", f.think)
+	if f.waiting >= 0 {
+		s.Set("--waiting", "load.waiting", f.waiting)
+	}
+	s.Set("", "load.agents", 1)
+	s.SetGiven("-t", "load.threads", f.threads)
+	s.SetGiven("--connections", "load.connections", f.connections)
+	s.SetGiven("--timeout", "load.timeout", f.timeout)
+	s.SetGiven("-d", "measure.duration", length)
+	s.Set("--warmup", "measure.warmup", f.warmup)
+	s.Set("", "measure.repeats", 1)
+	return s, nil
+}
+
+// aim sets the users or the rate, and gives how long they last. That is 0 where
+// the stages or a number of requests decide it.
+func (f *loadFlags) aim(s *file.Settings) (time.Duration, error) {
+	switch {
+	case f.stages != "":
+		stages, err := parseStages(f.stages)
+		path := "load.users.stages"
+		if f.open {
+			path = "load.rate.stages"
+		}
+		s.Set("--stages", path, stages)
+		return 0, err
+	case f.rate > 0:
+		s.Set("-R", "load.rate", f.rate)
+		return f.duration, nil
+	case f.requests > 0:
+		users := f.users
+		if !f.usersSaid {
+			users = min(users, float64(f.requests))
+		}
+		s.Set("-c", "load.users", users)
+		return 0, nil
+	}
+	s.Set("-c", "load.users", f.users)
+	return f.duration, nil
+}
+
+// namedHeaders are the headers of -H, and the host as the URL has it unless -H
+// has another.
+func (f *loadFlags) namedHeaders(host string) (map[string]string, error) {
+	headers := map[string]string{}
+	named := map[string]bool{} // names in lower case
 	for _, h := range f.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok {
-			return l, 0, fmt.Errorf("-H %q: write it as 'Name: value'", h)
+			return nil, fmt.Errorf("-H %q: write it as 'Name: value'", h)
 		}
 		name = strings.TrimSpace(name)
-		if _, twice := named[strings.ToLower(name)]; twice {
-			return l, 0, fmt.Errorf("-H %s is given twice; write its values as one, after one another with commas (Cookie: with semicolons)", name)
+		if named[strings.ToLower(name)] {
+			return nil, fmt.Errorf("-H %s is given twice; write its values as one, after one another with commas (Cookie: with semicolons)", name)
 		}
-		named[strings.ToLower(name)] = name
-		l.Request.Headers[name] = strings.TrimSpace(value)
+		named[strings.ToLower(name)] = true
+		headers[name] = strings.TrimSpace(value)
 	}
-	if _, own := named["host"]; !own {
-		l.Request.Headers["Host"] = t.Host // as the URL has it, without a port that goes without saying
+	if !named["host"] {
+		headers["Host"] = host // without a default port
 	}
-	if f.auth != (experiment.Auth{}) {
-		l.Request.Auth = &f.auth
+	return headers, nil
+}
+
+// observedLimits sets the limits that the observed process has.
+func (f *loadFlags) observedLimits(s *file.Settings, l experiment.Limits) {
+	from := "--pid"
+	if f.container != "" {
+		from = "--container"
 	}
-	if len(f.check.Status) > 0 || f.check.Contains != "" {
-		l.Request.Check = &f.check
+	if l.CPUMillis > 0 {
+		s.Set(from, "limits.cpu", fmt.Sprintf("%dm", l.CPUMillis))
 	}
-	aim, length := &experiment.Target{Value: f.users}, f.duration
-	switch {
-	case f.stages != "":
-		var err error
-		if aim.Stages, length, err = parseStages(f.stages); err != nil {
-			return l, 0, err
-		}
-		aim.Value = 0
-	case f.rate > 0:
-		aim.Value = f.rate
-	case f.requests > 0:
-		length = 0
-		if !f.usersSaid {
-			aim.Value = min(aim.Value, float64(f.requests))
-		}
-	}
-	if f.rate > 0 || f.open {
-		l.Rate = aim
-	} else {
-		l.Users = aim
-	}
-	return l, length, nil
+	s.SetGiven(from, "limits.memory", l.Memory)
+	s.SetGiven(from, "limits.period", l.Period)
 }
 
 // protocolOf is the word of load.protocol.
@@ -232,22 +293,23 @@ func protocolOf(secure, http2 bool) string {
 	return ""
 }
 
-// parseStages reads 30s:50,1m:200.
-func parseStages(text string) (all []experiment.Stage, length time.Duration, err error) {
+// parseStages reads 30s:50,1m:200 into the items of load.users.stages.
+func parseStages(text string) ([]map[string]any, error) {
+	var all []map[string]any
 	for _, one := range strings.Split(text, ",") {
 		span, level, ok := strings.Cut(strings.TrimSpace(one), ":")
 		d, err1 := time.ParseDuration(span)
 		to, err2 := strconv.ParseFloat(level, 64)
 		if !ok || err1 != nil || err2 != nil || d < 0 || !(to >= 0) { // NaN is not
-			return nil, 0, fmt.Errorf("--stages: %q: write a stage as 30s:50", one)
+			return nil, fmt.Errorf("--stages: %q: write a stage as 30s:50", one)
 		}
-		all, length = append(all, experiment.Stage{Duration: d, Target: to}), length+d
+		all = append(all, map[string]any{"duration": d, "target": to})
 	}
-	return all, length, nil
+	return all, nil
 }
 
-// ask asks once whether a host that is not this machine may be loaded. Where there
-// is nobody to ask, --yes has to say so. When ctx ends, it does.
+// ask asks once whether a host that is not this machine may be loaded. Without a
+// terminal, --yes is needed. It ends when ctx ends.
 func ask(ctx context.Context, in io.Reader, out io.Writer, isTerminal bool, question string) error {
 	if !isTerminal {
 		return fmt.Errorf("%s Say --yes if it may be", question)

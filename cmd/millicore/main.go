@@ -13,14 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/conductor"
 	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/kubernetes/conductor"
+	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/platform/local"
-	"github.com/millicore/millicore/internal/remote"
 )
 
 // version is set by the release's build.
-var version = remote.Unreleased
+var version = launch.Unreleased
 
 // usageError is a mistake in what the user asked for.
 type usageError struct{ err error }

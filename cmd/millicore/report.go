@@ -11,6 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
 )
 
 func reportCommand() *cobra.Command {
@@ -38,10 +39,10 @@ func reportCommand() *cobra.Command {
 	return c
 }
 
-// tell rebuilds what is derived from a record and prints its answer; the error
+// tell computes what is derived from a record and prints its answer; the error
 // is errMissed where an objective was.
 func tell(cmd *cobra.Command, dir string, asJSON bool) error {
-	data, err := report.Read(dir)
+	data, err := results.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func table(out io.Writer, s *analysis.Summary, dir string) error {
 
 // printAs prints a record's cells in another form, and writes nothing.
 func printAs(cmd *cobra.Command, dir string, form func(io.Writer, *analysis.Summary) error) error {
-	data, err := report.Read(dir)
+	data, err := results.Open(dir)
 	if err != nil {
 		return err
 	}

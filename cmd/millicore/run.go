@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/docker"
@@ -79,7 +80,7 @@ func runCommand() *cobra.Command {
 			if image != "" {
 				o.sets = append(o.sets, "kubernetes.image="+image)
 			}
-			e, file, err := readExperiment(args[0], o.sets)
+			e, path, err := readExperiment(args[0], o.sets)
 			if err != nil {
 				return usageError{err}
 			}
@@ -91,7 +92,7 @@ func runCommand() *cobra.Command {
 			}
 			switch {
 			case o.on == onKubernetes:
-				return runOnKubernetes(cmd, &o, e, file)
+				return runOnKubernetes(cmd, &o, e, path)
 			case o.dryRun:
 				return dryRunHere(cmd, o.on, e, newProgress(os.Stderr), o.asJSON)
 			}
@@ -197,21 +198,21 @@ func runOn(ctx context.Context, where platform.Platform, show *progress, e *expe
 
 // readExperiment reads a file, or an experiment that ships, and gives the name
 // of the file. A name with a slash or an ending is always a file.
-func readExperiment(name string, sets []string) (e *experiment.Experiment, file string, err error) {
-	file = name
-	data, err := os.ReadFile(file)
+func readExperiment(name string, sets []string) (e *experiment.Experiment, path string, err error) {
+	path = name
+	data, err := os.ReadFile(path)
 	switch {
 	case err == nil:
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, "/.\\"):
-		return nil, file, fmt.Errorf("read the experiment: %w", err)
+		return nil, path, fmt.Errorf("read the experiment: %w", err)
 	default:
-		file = name + ".yaml"
+		path = name + ".yaml"
 		if data, err = shipped(name); err != nil {
-			return nil, file, err
+			return nil, path, err
 		}
 	}
-	if e, err = experiment.Parse(file, data, sets); err != nil {
-		return nil, file, err
+	if e, err = file.Parse(path, data, sets); err != nil {
+		return nil, path, err
 	}
-	return e, file, e.Gather(filepath.Dir(file), os.Getenv)
+	return e, path, e.Gather(filepath.Dir(path), os.Getenv)
 }

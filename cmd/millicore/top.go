@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/millicore/millicore/internal/inspect"
-	"github.com/millicore/millicore/internal/top"
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/top"
 )
 
 // topFlags are what `millicore top` is told.

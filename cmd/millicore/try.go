@@ -17,14 +17,16 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
-	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/try"
 )
 
-// tryFlags are what `millicore try` is told.
+// tryFlags are the flags of `millicore try`.
 type tryFlags struct {
 	ask          try.Ask
 	get, post    string
@@ -44,8 +46,8 @@ func tryCommand() *cobra.Command {
 		Long: "Try starts a server under a CPU and memory limit, finds its port and its runtime, and\n" +
 			"searches its breaking point: as it is, with its parallelism set to each sensible value\n" +
 			"(two replicas where its runtime has no such setting, and it listens on ${port} or\n" +
-			"$PORT), and once without the CPU limit. It ends with one paragraph: where it breaks, why, which\n" +
-			"setting is best at this limit for throughput and which for p99.\n\n" +
+			"$PORT), and once without the CPU limit. It ends with one paragraph: where it breaks, why, what\n" +
+			"each setting holds at this limit, and which of them lower p99 at a common load.\n\n" +
 			"The server must stay in the foreground. Where the command has ${port}, it is given a\n" +
 			"port; else try looks at what it listens on. Each search takes about a minute, and the\n" +
 			"settings are then held at one common load for half a minute each. --as-is searches once.",
@@ -128,26 +130,16 @@ func (f *tryFlags) fill() error {
 	return record.Free(f.out)
 }
 
-// parse reads what a draft says, as a file would be read.
-func (f *tryFlags) parse(variants []try.Variant, sets ...string) (*experiment.Experiment, []byte, error) {
-	text := f.ask.Draft(variants).YAML()
-	e, err := experiment.Parse(f.ask.Name(), text, sets)
-	var wrong experiment.Errors
-	if errors.As(err, &wrong) { // its lines are of a file that nobody wrote
-		var words []string
-		for _, one := range wrong {
-			words = append(words, one.Message)
-		}
-		err = errors.New(strings.Join(words, "\n"))
-	}
-	return e, text, err
+// build makes the experiment of the variants.
+func (f *tryFlags) build(variants []try.Variant, sets ...string) (*experiment.Experiment, error) {
+	return file.Build(f.ask.Name(), f.ask.Settings(variants), sets)
 }
 
 func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err := f.fill(); err != nil {
 		return usageError{err}
 	}
-	first, _, err := f.parse(try.AsItIs(&f.ask))
+	first, err := f.build(try.AsItIs(&f.ask))
 	if err != nil {
 		return usageError{err}
 	}
@@ -168,12 +160,12 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
 	}
 	show.note(try.Announce(&f.ask, seen.Info, variants))
-	e, text, err := f.parse(variants)
+	e, err := f.build(variants)
 	if err != nil {
 		return usageError{err}
 	}
 	if f.save != "" {
-		if err := record.WriteFile(f.save, text); err != nil {
+		if err := record.WriteFile(f.save, []byte(e.Source)); err != nil {
 			return err
 		}
 	}
@@ -186,11 +178,11 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if sets := try.Level(variants, found); runErr == nil && sets != nil {
 		level, runErr = f.level(cmd.Context(), where, show, variants, sets)
 	}
-	told := f.tell(cmd, seen.Info, variants, found, level)
+	shown := f.show(cmd, seen.Info, variants, found, level)
 	if runErr != nil {
-		return errors.Join(runErr, nilIfMissed(told))
+		return errors.Join(runErr, nilIfMissed(shown))
 	}
-	return told
+	return shown
 }
 
 func nilIfMissed(err error) error {
@@ -216,7 +208,7 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 	f.ask.First = try.Begin(seen.Least)
 	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen.Info.Affinity}
 	variants := try.Variants(&f.ask, asIs.Cells[0].Limits, seen, machine)
-	e, _, err := f.parse(variants)
+	e, err := f.build(variants)
 	if err != nil {
 		return seen, nil, usageError{err}
 	}
@@ -225,7 +217,7 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 
 // level holds all variants at one common load, in a record beside the first.
 func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *progress, variants []try.Variant, sets []string) (*analysis.Summary, error) {
-	e, _, err := f.parse(variants, sets...)
+	e, err := f.build(variants, sets...)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +231,7 @@ func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *pro
 
 // derived rebuilds what is derived from a record.
 func derived(dir string) (*analysis.Summary, error) {
-	data, err := report.Read(dir)
+	data, err := results.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -249,8 +241,8 @@ func derived(dir string) (*analysis.Summary, error) {
 // readable is how wide a paragraph may get, in letters.
 const readable = 100
 
-// tell prints the table and ends with the verdict.
-func (f *tryFlags) tell(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found, level *analysis.Summary) error {
+// show prints the table and ends with the verdict.
+func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found, level *analysis.Summary) error {
 	verdict := try.Verdict(try.Describe(&f.ask, info), variants, found, level)
 	out := cmd.OutOrStdout()
 	if f.asJSON {

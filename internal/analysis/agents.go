@@ -3,26 +3,30 @@ package analysis
 import (
 	"fmt"
 
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// The flags of agents that were not all there, and of throttling that nobody saw.
+// Flags of agents that were throttled or stopped early, and of throttling without
+// throttle windows.
 const (
 	agentThrottledFlag = "agent_throttled"
 	agentLostFlag      = "agent_lost"
 	noWindowsFlag      = "no_windows"
 )
 
-// agentThrottled reports whether a CPU limit of their own throttled the agents for
-// so much of their time that their figures are its doing.
-func (n *Noise) agentThrottled() bool { return signals.AgentThrottled(n.throttled, n.clientSeconds) }
+// agentThrottled reports whether the agents' own CPU limit throttled them for so much
+// of their time that it shaped their figures.
+func (n *Noise) agentThrottled() bool {
+	return disturbance.AgentThrottled(n.throttled, n.clientSeconds)
+}
 
-// throttledText says for how much of their time the agents were throttled.
+// throttledText describes for how much of their time the agents were throttled.
 func (n *Noise) throttledText() string {
 	return fmt.Sprintf("an agent was throttled by its own CPU limit for %.2g s in each second", n.throttled/n.clientSeconds)
 }
 
-// lost is how many agents broke off, over all trials that count.
+// lost returns how many agents stopped early, over all trials that count.
 func (c *cell) lost() (n int) {
 	for _, t := range c.trials {
 		n += len(t.attempt.Lost)
@@ -30,18 +34,18 @@ func (c *cell) lost() (n int) {
 	return n
 }
 
-// generator is the cell's. One that lost a part of itself made less load than was
-// asked for, whatever else it shows.
+// generator summarizes the cell's generator. One that lost agents sent less load than
+// configured, so it was the limit.
 func (c *cell) generator(all *tally) GeneratorSummary {
 	out := generatorOf(all, c.generatorLimited(all) || c.lost() > 0)
 	out.Lost = c.lost()
 	return out
 }
 
-// withoutThem makes a breaking point that was read from a load raised in steps a
-// lower bound where agents broke off: the load was less than its level says, by
-// their part of it at most, and so is what the service is known to bear.
-func (c *cell) withoutThem(b *BreakingPoint) {
+// subtractLost turns a breaking point from a ramp into a lower bound if agents stopped
+// early. The load was then lower than its level by at most their part, and so is the
+// load that the service is known to handle.
+func (c *cell) subtractLost(b *BreakingPoint) {
 	if c.lost() == 0 || b.Load() == nil {
 		return
 	}
@@ -59,17 +63,18 @@ func (c *cell) withoutThem(b *BreakingPoint) {
 	}
 	b.RateRPS, b.Users, b.Low, b.High = less(b.RateRPS), less(b.Users), less(b.Low), nil
 	b.AtLeast, b.LimitedBy = true, ByGenerator
-	b.Evidence = fmt.Sprintf("%.0f of %d agents were there to the end of trial %d", there*float64(agents), agents, trial)
-	b.Reason = noted(fmt.Sprintf("agents broke off, and up to %.0f%% of the load was missing", 100*(1-there)), b.Reason)
+	b.Evidence = fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", there*float64(agents), agents, trial)
+	b.Reason = joinNotes(fmt.Sprintf("agents stopped early, and up to %.0f%% of the load was missing", 100*(1-there)), b.Reason)
 }
 
-// unseen reports whether the service was throttled, and nobody saw when: which
-// requests that made slow is not known, and a share of nothing would be wrong.
+// unseen reports whether the service was throttled without throttle windows. It is
+// then unknown which requests were slow because of that, and a share of 0 would be
+// wrong.
 func (c *cell) unseen(all *tally) bool {
 	return c.noWindows && deref(all.server.throttledPeriods) > 0
 }
 
-// scaled sums up how many replicas there were in the measured part.
+// scaled sums up how many replicas there were during the measurement.
 type scaled struct {
 	seconds     float64
 	replicas    float64 // times seconds
@@ -98,7 +103,7 @@ func (s *scaled) merge(o *scaled) {
 	s.replicas += o.replicas
 }
 
-// summary is null where the service was not scaled.
+// summary returns nil if the service was not scaled.
 func (s *scaled) summary() *ReplicasSummary {
 	if s.seconds == 0 {
 		return nil

@@ -19,7 +19,8 @@ func throttledFor(seconds float64) *signals.Frame {
 	return f
 }
 
-// An agent that its own limit throttles stamps late what it meets meanwhile.
+// An agent that its own limit throttles records late times for requests that end
+// meanwhile.
 func TestAThrottledAgentIsTheLimit(t *testing.T) {
 	users := 1.0
 	for _, c := range []struct {
@@ -27,7 +28,8 @@ func TestAThrottledAgentIsTheLimit(t *testing.T) {
 		flagged bool
 	}{{0, false}, {0.004, false}, {0.005, true}, {0.3, true}} {
 		e := testExperiment(experiment.Load{Users: &experiment.Target{Value: users}, Agents: 1})
-		// The service uses its limit up: that does not make the agent's clock right.
+		// The service uses its whole limit, but that does not make the agent's times
+		// right.
 		s, _ := build(e, throttledFor(c.seconds), server(0, signals.Measure, 0.99, 10, 10))
 		if got := slices.Contains(s.Flags, "agent_throttled"); got != c.flagged || s.Generator.Limited != c.flagged {
 			t.Errorf("%v s: flags %v, limited %v", c.seconds, s.Flags, s.Generator.Limited)
@@ -42,16 +44,16 @@ func TestAThrottledAgentIsTheLimit(t *testing.T) {
 	}
 }
 
-func TestAWindowBesideAThrottledAgentTellsNothingOfTheService(t *testing.T) {
+func TestAThrottledAgentMakesAWindowUseless(t *testing.T) {
 	e := searchExperiment()
 	o := Observe(e, &e.Cells[0], 100)
 	o.Add(throttledFor(0.05))
-	if by := o.limited(); by != ByGenerator || !strings.Contains(o.weakness(by), "throttled by its own CPU limit for 0.05 s") {
-		t.Errorf("%q: %s", by, o.weakness(by))
+	if by := o.limited(); by != ByGenerator || !strings.Contains(o.limitEvidence(by), "throttled by its own CPU limit for 0.05 s") {
+		t.Errorf("%q: %s", by, o.limitEvidence(by))
 	}
 }
 
-func TestALostAgentIsToldAndMakesRatesLowerBounds(t *testing.T) {
+func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
 	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 100}, Agents: 4})
 	b := New(e, []Attempt{{Trial: 1, Lost: []int{2, 3}}})
 	b.Add(client(0, signals.Measure, 100, 10*time.Millisecond))
@@ -61,7 +63,7 @@ func TestALostAgentIsToldAndMakesRatesLowerBounds(t *testing.T) {
 	}
 }
 
-// Five of the hundred that a level asks for may not have been sent.
+// Five of the hundred requests of a level may not have been sent.
 func TestAgentsThatAreLostMakeARampABound(t *testing.T) {
 	e := rampTo(100, 200, 300)
 	e.Cells[0].Load.Agents = 20
@@ -72,13 +74,14 @@ func TestAgentsThatAreLostMakeARampABound(t *testing.T) {
 	if *b.RateRPS != 190 || *b.Low != 190 || b.High != nil || !b.AtLeast || b.LimitedBy != ByGenerator {
 		t.Errorf("%+v", b)
 	}
-	if b.Evidence != "19 of 20 agents were there to the end of trial 2" || !strings.HasPrefix(b.Reason, "agents broke off, and up to 5% of the load was missing") {
+	if b.Evidence != "19 of 20 agents ran until the end of trial 2" || !strings.HasPrefix(b.Reason, "agents stopped early, and up to 5% of the load was missing") {
 		t.Errorf("%s; %s", b.Evidence, b.Reason)
 	}
 }
 
-// Where nobody saw when a service was throttled, nothing is said of what that made
-// of its tail; where it was not, or somebody saw it, the tail is divided.
+// If the throttle windows of a service are unknown, nothing is known about the effect
+// of throttling on its tail. If it was not throttled, or the windows are known, the
+// tail is divided.
 func TestATailWithoutWindows(t *testing.T) {
 	for name, c := range map[string]struct {
 		throttled      int64
@@ -107,8 +110,8 @@ func scaleFrame(seq, replicas int, phase signals.Phase) *signals.Frame {
 	return &signals.Frame{Trial: 1, Seq: seq, Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9, Phase: phase, Of: "go", Scale: &signals.Scale{Replicas: replicas}}
 }
 
-// Replicas that come use CPU from then on; their number is that of the platform,
-// not that of the frames, of which some may be missing.
+// New replicas use CPU from then on. Their number is that of the platform, not that of
+// the frames, of which some may be missing.
 func TestReplicasOverTime(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1})
 	e.Cells[0].Service.Autoscale = &experiment.Autoscale{Min: 1, Max: 8, CPUPercent: 60}
@@ -127,7 +130,7 @@ func TestReplicasOverTime(t *testing.T) {
 	if s.Limits.Replicas != 1 || s.Limits.MostReplicas != 8 {
 		t.Errorf("limits %+v", s.Limits)
 	}
-	// 2.5 s of CPU in three replica-seconds that were seen, of two on average.
+	// 2.5 s of CPU in three measured replica-seconds, with two replicas on average.
 	if got := *s.CPU.Cores; math.Abs(got-2.5/3*2) > 1e-9 {
 		t.Errorf("%v cores", got)
 	}
@@ -153,6 +156,6 @@ func TestScaledSumsMerge(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if (&scaled{}).summary() != nil {
-		t.Error("a number that nobody told is not null")
+		t.Error("an unknown number is not null")
 	}
 }

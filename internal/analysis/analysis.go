@@ -1,7 +1,12 @@
-// Package analysis is what a record means: per cell the golden signals with
-// their intervals, what disturbed them, and whether the objective was met. It
-// is pure: frames and words in, figures and findings out; no clock, no file, no
-// network. So a figure can always be computed again from the record.
+// Package analysis computes what a record means: for each cell the golden signals with
+// their intervals, the breaking point, the causes of the slow tail, what disturbed the
+// measurement, and whether the objective was met. It compares cells, judges the claims
+// of an experiment, and writes findings.
+//
+// It is pure: frames and lines of a record in, figures and findings out. It has no
+// clock, file or network, so every figure can be computed again from the record. It
+// does not read records (package record), run trials (package lab) or format reports
+// (package report).
 package analysis
 
 import (
@@ -11,29 +16,29 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Attempt is one trial of the record, as far as analysis needs to know it.
+// Attempt is one trial of the record, with what analysis needs to know about it.
 type Attempt struct {
 	Trial, Cell, Repeat, Attempt int
 	State                        State
 	Why                          string
-	Lost                         []int // agents that broke off in the middle of the load
+	Lost                         []int // agents that stopped before the load ended
 }
 
-// State of an attempt.
+// State is how an attempt ended.
 type State int
 
 const (
 	Complete  State = iota // ran to its end, undisturbed
-	Disturbed              // ran to its end beside a busy neighbour
+	Disturbed              // ran to its end while others took CPU
 	Partial                // was cut off: interrupted, or the run was killed
-	Profiled               // took profiles, and counts nowhere
-	Failed                 // the service or an agent could not be started, or broke off
+	Profiled               // took profiles; it never counts
+	Failed                 // the service or an agent did not start, or stopped early
 )
 
-// Counted chooses the attempts that count: of each planned trial the first
-// complete one, else the last disturbed one. A trial that was cut off counts
-// only in a cell that has nothing else. The choice looks at what disturbed a
-// trial, never at how its figures turned out.
+// Counted returns the numbers of the trials that count: of each planned trial the
+// first complete attempt, or else the last disturbed one. A trial that was cut off
+// counts only if its cell has nothing else. The choice depends on whether an attempt
+// was disturbed, never on its figures.
 func Counted(attempts []Attempt) map[int]bool {
 	type planned struct{ cell, repeat int }
 	best := map[planned]Attempt{}
@@ -60,7 +65,7 @@ func Counted(attempts []Attempt) map[int]bool {
 	return counted
 }
 
-// Builder takes the frames of a record as a stream and gives what they mean.
+// Builder takes the frames of a record as a stream and computes what they mean.
 type Builder struct {
 	exp      *experiment.Experiment
 	attempts []Attempt
@@ -69,7 +74,7 @@ type Builder struct {
 	series   map[int]*seriesBuilder // by trial
 }
 
-// New returns a builder for a record of the experiment with these attempts, and
+// New returns a builder for a record of the experiment with these attempts and with
 // the steps of its searches.
 func New(e *experiment.Experiment, attempts []Attempt, steps ...signals.SearchStep) *Builder {
 	b := &Builder{exp: e, attempts: attempts, counted: Counted(attempts), series: map[int]*seriesBuilder{}}
@@ -88,16 +93,17 @@ func New(e *experiment.Experiment, attempts []Attempt, steps ...signals.SearchSt
 	return b
 }
 
-// NoWindows says that nobody could see when replicas were throttled, but only
-// that they were: where one was, what that made of its tail is not known.
+// NoWindows declares that the throttle windows of the replicas are unknown and only
+// the number of throttled periods was read. The share of throttling in the slow tail
+// is then unknown where a replica was throttled.
 func (b *Builder) NoWindows() {
 	for _, c := range b.cells {
 		c.noWindows = true
 	}
 }
 
-// Add takes one frame. Frames come in the order of the record; those of
-// attempts that do not count are passed over.
+// Add takes one frame. Frames come in the order of the record. Frames of attempts that
+// do not count are ignored.
 func (b *Builder) Add(f *signals.Frame) {
 	if !b.counted[f.Trial] {
 		return
@@ -111,8 +117,7 @@ func (b *Builder) Add(f *signals.Frame) {
 	s.add(f)
 }
 
-// Series returns the counted trials' frames joined by time, in the trials'
-// order.
+// Series returns the frames of the counted trials joined by time, ordered by trial.
 func (b *Builder) Series() []Series {
 	trials := make([]int, 0, len(b.series))
 	for t := range b.series {

@@ -37,8 +37,8 @@ func TestCountedChoosesByWhatDisturbed(t *testing.T) {
 	}
 }
 
-// Ranks as tables of the sign test give them (Conover, Practical Nonparametric
-// Statistics, table A3: the largest k with 2 P(B <= k) <= 0.05, from 0).
+// Ranks from tables of the sign test (Conover, Practical Nonparametric Statistics,
+// table A3: the largest k with 2 P(B <= k) <= 0.05, from 0).
 func TestMedianIntervalHasTheRanksOfTheSignTest(t *testing.T) {
 	for n, want := range map[int][2]int{6: {0, 5}, 7: {0, 6}, 8: {0, 7}, 9: {1, 7}, 10: {1, 8}, 12: {2, 9}, 15: {3, 11}, 20: {5, 14}, 25: {7, 17}} {
 		low, high, ok := medianInterval(n)
@@ -118,6 +118,45 @@ func TestWhatWasNotMeasuredIsNull(t *testing.T) {
 	}
 }
 
+// Latencies beyond the histograms' range are counted next to the figures, which are
+// then lower bounds, and flagged. A latency of one hour is within the range.
+func TestLatenciesBeyondTheRangeAreFlagged(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	got, _ := build(e, client(1, signals.Measure, 96, time.Hour), client(2, signals.Measure, 4, 2*time.Hour))
+	if !slices.Contains(got.Flags, "beyond_range") || got.LatencyMS.Beyond != 4 || got.PerTrial[0].Beyond != 4 {
+		t.Errorf("%d beyond the range, %d of the trial, flags %v; want 4, 4, beyond_range", got.LatencyMS.Beyond, got.PerTrial[0].Beyond, got.Flags)
+	}
+	if hour := 3600810.0; got.LatencyMS.P95 >= hour || got.LatencyMS.P99 < hour || got.LatencyMS.P99 > 1.01*hour {
+		t.Errorf("p95 %v ms, p99 %v ms; want an hour, and a little more", got.LatencyMS.P95, got.LatencyMS.P99)
+	}
+	if got, _ := build(e, client(1, signals.Measure, 96, time.Hour)); slices.Contains(got.Flags, "beyond_range") || got.LatencyMS.Beyond != 0 {
+		t.Errorf("%d beyond the range, flags %v; want none", got.LatencyMS.Beyond, got.Flags)
+	}
+}
+
+// The connections of all agents in one interval are open at the same time, those of
+// two intervals are not.
+func TestConnectionsOpenAtOnce(t *testing.T) {
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	var frames []*signals.Frame
+	for seq, open := range [][2]int64{{9, 9}, {2, 3}, {4, 2}, {1, 1}} {
+		for agent, n := range open {
+			f := client(seq, signals.Measure, 10, time.Millisecond)
+			if f.Agent, f.Client.OpenConnections = ptr(agent), n; seq == 0 {
+				f.Phase = signals.Warmup
+			}
+			frames = append(frames, f)
+		}
+	}
+	got, _ := build(e, frames...)
+	if most := got.Generator.OpenConnections; most == nil || *most != 6 {
+		t.Errorf("%v connections open at once; want 6", most)
+	}
+	if old, _ := build(e, client(1, signals.Measure, 10, time.Millisecond)); old.Generator.OpenConnections != nil {
+		t.Errorf("%d connections open at once in a record that does not have them; want none", *old.Generator.OpenConnections)
+	}
+}
+
 func TestTwoReplicasAddUpAndTwoAgentsToo(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	var frames []*signals.Frame
@@ -173,34 +212,37 @@ func TestServerHalvesJoinTheClientHalfTheyOverlap(t *testing.T) {
 }
 
 func TestObjective(t *testing.T) {
-	o := &experiment.Objective{Quantile: "p99", Latency: 250 * time.Millisecond, Availability: 99.9}
-	cell := func(p99, availability *float64) *CellSummary {
-		c := &CellSummary{Availability: availability}
-		if p99 != nil {
-			c.LatencyMS = &Quantiles{P99: *p99}
-		}
-		return c
-	}
+	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}, Timeout: 2 * time.Second})
+	e.Objective = &experiment.Objective{Quantile: "p99", Latency: 250 * time.Millisecond, Availability: 99.9}
 	for _, c := range []struct {
-		name string
-		cell *CellSummary
-		want *bool
+		name    string
+		good    int64
+		latency time.Duration
+		refused int64
+		held    bool
+		want    *bool
 	}{
-		{"met", cell(ptr(250.0), ptr(100.0)), ptr(true)},
-		{"latency missed", cell(ptr(251.0), ptr(100.0)), ptr(false)},
-		{"availability missed", cell(ptr(1.0), ptr(99.8)), ptr(false)},
-		{"no latency, availability missed: that is enough to know", cell(nil, ptr(0.0)), ptr(false)},
-		{"no latency: cannot be told", cell(nil, ptr(100.0)), nil},
+		{"met", 1000, 250 * time.Millisecond, 0, true, ptr(true)},
+		{"latency missed", 1000, 251 * time.Millisecond, 0, true, ptr(false)},
+		{"availability missed", 998, time.Millisecond, 2, true, ptr(false)},
+		{"no one load, availability missed: that is enough to know", 998, time.Millisecond, 2, false, ptr(false)},
+		{"several loads: unknown", 1000, time.Millisecond, 0, false, nil},
+		{"no request ended: unknown", 0, 0, 0, true, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if d := cmp.Diff(c.want, objective(o, c.cell).Met); d != "" {
+			sums := newTally()
+			f := client(1, signals.Measure, c.good, c.latency)
+			f.Client.Refused = c.refused
+			sums.add(f, "go")
+			cell := New(e, []Attempt{{Trial: 1}}).cells[0]
+			if d := cmp.Diff(c.want, cell.objective(&CellSummary{}, sums, c.held).Met); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 }
 
-func TestNoiseTellsWhoElseTookCPU(t *testing.T) {
+func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
 	frame := func(phase signals.Phase, foreign float64, cpus int) *signals.Frame {
 		return &signals.Frame{Phase: phase, Start: 0, End: 1e9, Host: &signals.Host{CPUs: cpus, Foreign: foreign, Idle: 1}}
 	}
@@ -217,9 +259,9 @@ func TestNoiseTellsWhoElseTookCPU(t *testing.T) {
 	}{
 		{"a node that others use, where there is room", []*signals.Frame{node("n1", 0.8, 0.5, 0)}, ""},
 		{"a node that others fill, beside one that is idle", []*signals.Frame{node("n1", 0.8, 0.1, 0), node("n2", 0, 2, 0)},
-			"other processes used 0.80 cores of the node n1"},
+			"other processes used 0.80 cores on node n1"},
 		{"each node has its own", []*signals.Frame{node("n2", 0.5, 0, 0), node("n1", 0, 1, 0.4)},
-			"the hypervisor took 0.40 cores of the node n1 and other processes used 0.50 cores of the node n2"},
+			"the hypervisor took 0.40 cores on node n1 and other processes used 0.50 cores on node n2"},
 		{"quiet", []*signals.Frame{frame(signals.Measure, 0.05, 2)}, ""},
 		{"a busy neighbour", []*signals.Frame{frame(signals.Measure, 0.3, 2), frame(signals.Measure, 0.3, 2)}, "other processes used 0.30 cores"},
 		{"busy for a moment only", []*signals.Frame{frame(signals.Measure, 0.5, 2), frame(signals.Measure, 0, 2), frame(signals.Measure, 0, 2)}, ""},
@@ -251,7 +293,7 @@ func TestWhatTheHypervisorTookIsFlagged(t *testing.T) {
 	}
 }
 
-func TestABusyHostIsToldOnceACell(t *testing.T) {
+func TestABusyHostIsReportedOncePerCell(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	var attempts []Attempt
 	for i, why := range []string{"a", "b", "c", "d", "d"} {
@@ -261,7 +303,7 @@ func TestABusyHostIsToldOnceACell(t *testing.T) {
 	got := New(e, attempts).Summarize(SummaryExperiment{}, nil).Findings
 	want := []Finding{
 		{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 7: no such file"},
-		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed, and counted all the same", Text: "trial 1, 2, 3, 4: a; b; c; and 1 more like these"},
+		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed, but counted", Text: "trial 1, 2, 3, 4: a; b; c; and 1 more like these"},
 		{Level: "warning", Cell: ptr(0), Title: "1 trial disturbed, and repeated", Text: "trial 5: d"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -304,13 +346,19 @@ func TestHoldsOfTheSameTargetThatMeetAreOneLevel(t *testing.T) {
 }
 
 func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
-	o := &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond}
-	step := func(p99 float64) Step { return Step{LatencyMS: &Quantiles{P99: p99}} }
-	if got := objective(o, &CellSummary{Steps: []Step{step(10), step(99)}}).Met; got == nil || !*got {
-		t.Errorf("two good levels: %v, want met", got)
-	}
-	if got := objective(o, &CellSummary{Steps: []Step{step(10), step(101)}}).Met; got == nil || *got {
-		t.Errorf("a bad level: %v, want missed", got)
+	e := rampTo(100, 200)
+	e.Objective.Availability = 0
+	for name, c := range map[string]struct {
+		second shown
+		met    bool
+	}{
+		"two good levels": {fine, true}, "a slow level": {slow, false}, "a level that refuses": {shown{status500: 2}, false},
+	} {
+		one := New(e, []Attempt{{Trial: 1}}).cells[0]
+		fill(one, 0, []shown{fine, c.second})
+		if got := one.objective(&CellSummary{Steps: one.steps()}, newTally(), false).Met; got == nil || *got != c.met {
+			t.Errorf("%s: met is %v, want %v", name, got, c.met)
+		}
 	}
 	s := &Summary{Cells: []CellSummary{{Objective: &ObjectiveSummary{Met: ptr(true)}}, {Objective: &ObjectiveSummary{}}}}
 	if !s.Missed() {
@@ -318,7 +366,7 @@ func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
 	}
 }
 
-func TestDriftTellsAQueueThatGrows(t *testing.T) {
+func TestDriftDetectsAQueueThatGrows(t *testing.T) {
 	trial := func(p99 ...time.Duration) *drift {
 		var d drift
 		for i, v := range p99 {
@@ -333,7 +381,7 @@ func TestDriftTellsAQueueThatGrows(t *testing.T) {
 		t.Error("a queue that grows is called steady")
 	}
 	if trial(10, 250).unsteady() {
-		t.Error("two intervals are too few to tell")
+		t.Error("two intervals are too few for a drift")
 	}
 }
 

@@ -6,27 +6,27 @@ import (
 	"github.com/millicore/millicore/internal/analysis/stats"
 )
 
-// BenchmarkLine is one result that a service which measures itself printed.
+// BenchmarkLine is one result printed by a service that measures itself.
 type BenchmarkLine struct {
 	Trial, Cell int
 	Name        string // without the word Benchmark
-	Procs       int    // GOMAXPROCS as it began
+	Procs       int    // GOMAXPROCS at its start
 	Values      []BenchmarkValue
 }
 
-// BenchmarkValue is one figure with its unit, as "sec/op".
+// BenchmarkValue is one figure with its unit, such as "sec/op".
 type BenchmarkValue struct {
 	Value float64
 	Unit  string
 }
 
-// BenchmarkSummary is one figure of one benchmark over a cell's trials. A trial
-// that printed it several times (-test.count) counts once, with their median.
+// BenchmarkSummary is one figure of one benchmark over a cell's trials. A trial that
+// printed it several times (-test.count) counts once, with their median.
 type BenchmarkSummary struct {
 	Name   string    `json:"name"`
 	Unit   string    `json:"unit"`   // "sec/op"
-	Procs  *int      `json:"procs"`  // GOMAXPROCS as it began; null: not always the same
-	Values []float64 `json:"values"` // one a trial that printed it, in the trials' order
+	Procs  *int      `json:"procs"`  // GOMAXPROCS at the start; null: it differed
+	Values []float64 `json:"values"` // one per trial that printed it, in the order of the trials
 	Median float64   `json:"median"` // of them
 	Low    *float64  `json:"low"`    // of the median's 95% interval; null: too few trials
 	High   *float64  `json:"high"`
@@ -35,8 +35,8 @@ type BenchmarkSummary struct {
 // Path is the figure's field path in the cell's intervals and in comparisons.
 func (b *BenchmarkSummary) Path() string { return "benchmarks." + b.Name + "." + b.Unit }
 
-// Benchmark takes a result of the record; those of attempts that do not count
-// are passed over.
+// Benchmark takes a result of the record; those of attempts that do not count are
+// ignored.
 func (b *Builder) Benchmark(l BenchmarkLine) {
 	if !b.counted[l.Trial] {
 		return
@@ -48,8 +48,8 @@ func (b *Builder) Benchmark(l BenchmarkLine) {
 	}
 }
 
-// benchmarks gives each figure that the cell's trials printed, in the order in
-// which they came first.
+// benchmarks returns each figure that the cell's trials printed, in the order of their
+// first appearance.
 func (c *cell) benchmarks() []BenchmarkSummary {
 	var all []BenchmarkSummary
 	for _, t := range c.trials {
@@ -77,7 +77,7 @@ func (c *cell) benchmarks() []BenchmarkSummary {
 	return all
 }
 
-// printed gives each figure of one trial, with its one value.
+// printed returns each figure of one trial with its single value.
 func (t *trialTally) printed() []BenchmarkSummary {
 	var all []BenchmarkSummary
 	for i := range t.benchmarks {
@@ -102,9 +102,9 @@ func (t *trialTally) printed() []BenchmarkSummary {
 	return all
 }
 
-// benchmarkComparisons compares, for each figure of a benchmark, every cell with
-// the first one that has it. The tests of one figure are a family: Holm's
-// correction goes over all of them. Cells with too few trials have none.
+// benchmarkComparisons compares, for each figure of a benchmark, every cell with the
+// first one that has it. The tests of one figure are a family: Holm's correction
+// covers all of them. Cells with too few trials are left out.
 func (b *Builder) benchmarkComparisons() []Comparison {
 	type figure struct {
 		path   string

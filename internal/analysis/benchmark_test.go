@@ -8,7 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// measured is an experiment of so many cells that measure themselves.
+// measured is an experiment with that many cells that measure themselves.
 func measured(cells int) *experiment.Experiment {
 	e := &experiment.Experiment{Name: "bench"}
 	for i := range cells {
@@ -72,7 +72,7 @@ func TestSixTrialsOfABenchmarkHaveAnInterval(t *testing.T) {
 	}
 }
 
-func TestProcsThatDifferAreNotTold(t *testing.T) {
+func TestProcsThatDifferAreNotReported(t *testing.T) {
 	s := summarized(measured(1), []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2}}, sec(1, 0, "Sort", 2, 1), sec(2, 0, "Sort", 4, 1))
 	if b := s.Cells[0].Benchmarks[0]; b.Procs != nil || len(b.Values) != 2 {
 		t.Errorf("%+v", b)

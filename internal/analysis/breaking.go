@@ -10,15 +10,15 @@ import (
 	"github.com/millicore/millicore/internal/analysis/search"
 )
 
-// breaking puts the searches of a cell's trials together, or reads the breaking
-// point from the levels of a load that was raised in steps.
+// breaking combines the searches of a cell's trials, or reads the breaking point from
+// the levels of a ramp.
 //
-// What is said rests on one kind of search, the reason, the limit and its
-// evidence alike: on those that saw the service break, if any did; else on those
-// that gave a lower bound; else on those that found nothing.
+// The answer, its reason, its limit and the evidence all rest on one kind of search:
+// on those that saw the service break, if any did; or else on those that gave a lower
+// bound; or else on those that found nothing.
 func (c *cell) breaking(steps []Step) *BreakingPoint {
 	if !c.plan.Load.Find {
-		return c.ramped(steps)
+		return c.rampBreakingPoint(steps)
 	}
 	b := &BreakingPoint{}
 	var broke, bounds, none []*searched
@@ -47,18 +47,18 @@ func (c *cell) breaking(steps []Step) *BreakingPoint {
 		b.Reason = "the service was skipped"
 		return b
 	default:
-		b.Reason = "no search could be made"
+		b.Reason = "no search was possible"
 		return b
 	}
 	if len(none) > 0 {
-		b.Reason = noted(b.Reason, fmt.Sprintf("%d of %d searches found none: %s", len(none), len(c.trials), none[0].result().Reason))
+		b.Reason = joinNotes(b.Reason, fmt.Sprintf("%d of %d searches found no breaking point: %s", len(none), len(c.trials), none[0].result().Reason))
 	}
 	return b
 }
 
-// broke is the breaking point by the searches that saw one. Bounds beside them
-// only say that some starts of the service may bear more: they move no answer,
-// but the interval reaches to what they have shown.
+// broke sets the breaking point from the searches that found one. Searches that gave
+// only a lower bound show that some starts of the service may handle more: they do not
+// move the answer, but extend the interval.
 func (c *cell) broke(b *BreakingPoint, broke, bounds []*searched) {
 	var loads, lows, highs []float64
 	for _, s := range broke {
@@ -66,11 +66,11 @@ func (c *cell) broke(b *BreakingPoint, broke, bounds []*searched) {
 		loads, lows, highs = append(loads, r.Load), append(lows, r.Low), append(highs, r.High)
 		b.Reason = cmp.Or(b.Reason, r.Reason)
 	}
-	load, low, high := together(loads, lows, highs)
+	load, low, high := combined(loads, lows, highs)
 	if len(bounds) > 0 {
 		most := slices.MaxFunc(bounds, byLoad).result()
 		high = max(high, most.Load)
-		b.Reason = noted(b.Reason, fmt.Sprintf("%d of %d searches gave only a bound, at least %s, so some starts may bear more: %s",
+		b.Reason = joinNotes(b.Reason, fmt.Sprintf("%d of %d searches gave only a lower bound, at least %s, so some starts may handle more: %s",
 			len(bounds), len(c.trials), threeDigits(most.Load), most.Reason))
 	}
 	c.at(b, load, low)
@@ -80,24 +80,24 @@ func (c *cell) broke(b *BreakingPoint, broke, bounds []*searched) {
 	b.LimitedBy, b.Evidence = c.limitedBy(broke)
 }
 
-// bound is the lower bound where no search saw the service break: the lowest, as
-// that is what every start of the service has borne. It is told by the search
-// that gave it.
+// bound sets the lower bound if no search saw the service break. It is the lowest of
+// them, because every start of the service handled that load. The reason is that of
+// the search that gave it.
 func (c *cell) bound(b *BreakingPoint, bounds []*searched) {
 	least, most := slices.MinFunc(bounds, byLoad), slices.MaxFunc(bounds, byLoad).result()
 	r := least.result()
 	c.at(b, r.Load, r.Low)
 	b.AtLeast, b.Reason = true, r.Reason
 	if most.Load > r.Load {
-		b.Reason = noted(b.Reason, fmt.Sprintf("each of the %d searches gave only a bound, the highest at least %s", len(bounds), threeDigits(most.Load)))
+		b.Reason = joinNotes(b.Reason, fmt.Sprintf("each of the %d searches gave only a lower bound, the highest at least %s", len(bounds), threeDigits(most.Load)))
 	}
 	if r.Limited {
 		b.LimitedBy, b.Evidence = least.bounded()
 	}
 }
 
-// unfound says why there is no breaking point. A search that tells of the
-// service comes before one that tells of the generator.
+// unfound explains why there is no breaking point. A search limited by the service takes
+// precedence over one limited by the generator.
 func (c *cell) unfound(b *BreakingPoint, none []*searched) {
 	of := slices.DeleteFunc(slices.Clone(none), func(s *searched) bool { return s.result().Limited })
 	if len(of) == 0 {
@@ -108,7 +108,7 @@ func (c *cell) unfound(b *BreakingPoint, none []*searched) {
 	b.Reason = of[0].result().Reason
 	by, evidence := c.limitedBy(of)
 	if by != ByErrors && by != ByMemory && slices.ContainsFunc(of, func(s *searched) bool { return s.disturbers() != 0 }) {
-		return // a neighbour may have broken it; bad answers and OOM kills are never a neighbour's
+		return // a neighbour may have caused the miss, but never bad answers or OOM kills
 	}
 	b.LimitedBy, b.Evidence = by, evidence
 }
@@ -125,11 +125,11 @@ func (c *cell) at(b *BreakingPoint, load, low float64) {
 
 func byLoad(a, b *searched) int { return cmp.Compare(a.result().Load, b.result().Load) }
 
-// together gives one figure with its interval for several searches. Each has
-// its own interval, that of one start of the service; from six on the loads
-// themselves give one of their median over starts, which is wider where starts
-// differ. Between them nothing is assumed: from the lowest to the highest end.
-func together(loads, lows, highs []float64) (load, low, high float64) {
+// combined returns one figure with its interval for several searches. Each search has
+// its own interval, which is valid for one start of the service. From six searches on,
+// their loads give an interval of the median over starts, which is wider if starts
+// differ. With fewer, the interval spans from the lowest to the highest end.
+func combined(loads, lows, highs []float64) (load, low, high float64) {
 	slices.Sort(loads)
 	load = loads[len(loads)/2]
 	if len(loads)%2 == 0 {
@@ -141,8 +141,8 @@ func together(loads, lows, highs []float64) (load, low, high float64) {
 	return load, slices.Min(lows), slices.Max(highs)
 }
 
-// limitedBy says what the windows just above the answers of searches show, and
-// the figures that this rests on.
+// limitedBy returns what limited the service in the windows just above the answers of
+// searches, and the figures that show it.
 func (c *cell) limitedBy(searches []*searched) (by, evidence string) {
 	all := newTally()
 	var blocks []search.Block
@@ -162,26 +162,25 @@ func (c *cell) limitedBy(searches []*searched) (by, evidence string) {
 	return c.cause(all, blocks)
 }
 
-// judge says what limits a level that was not looked at before: the generator,
-// the host, or the service.
+// judge returns what limits a level that no search has judged: the generator, the
+// host, or the service.
 func (c *cell) judge(all *tally, blocks []search.Block) (by, evidence string) {
 	o := c.observed(all)
 	if by := o.limited(); by != "" {
-		return by, o.weakness(by)
+		return by, o.limitEvidence(by)
 	}
 	return c.cause(all, blocks)
 }
 
-// observed takes a tally of the cell for a window of a search.
+// observed uses a tally of the cell as the window of a search.
 func (c *cell) observed(t *tally) *Observed {
-	return &Observed{tally: t, objective: c.exp.Objective, open: c.plan.Load.Users == nil}
+	return &Observed{tally: t, objective: c.exp.Objective, open: c.plan.Load.Users == nil, timeout: c.plan.Load.Timeout}
 }
 
-// generatorLimited reports whether the generator was the limit of what a tally
-// sums up, so that its rates are lower bounds. Whatever the service does, it was
-// where it sent late. Where users wait for their answers, which bounds how late
-// they can be, it was also where a search would say so: see Observed.limited. Where nothing was
-// answered there is no rate to be a bound.
+// generatorLimited reports whether the generator was the limit in a tally, so that its
+// rates are lower bounds. It was if it sent late. In a closed loop, where waiting for
+// answers bounds the lag, it also was if a search would say so: see Observed.limited.
+// Without answers there is no rate that could be a bound.
 func (c *cell) generatorLimited(t *tally) bool {
 	if t.client.latency.Count() == 0 {
 		return false
@@ -189,7 +188,7 @@ func (c *cell) generatorLimited(t *tally) bool {
 	return t.noise.Limited() || c.observed(t).limited() == ByGenerator
 }
 
-// cause goes from what is told for sure of the service to what is left.
+// cause returns what limits the service. It checks the certain causes first.
 func (c *cell) cause(all *tally, blocks []search.Block) (by, evidence string) {
 	s := &all.server
 	if s.oomKills != nil && *s.oomKills > 0 {
@@ -223,39 +222,39 @@ func (c *cell) cause(all *tally, blocks []search.Block) (by, evidence string) {
 	return ByService, text
 }
 
-// waiting words that most of the time that requests take, they wait for what the
-// service depends on, as it tells itself.
+// waiting states that requests spend most of their time waiting for a dependency, as
+// the service reports it; "" otherwise.
 func (t *tally) waiting() string {
 	n := float64(t.client.service.Count())
 	if n == 0 {
 		return ""
 	}
 	waited, took := 1e3*t.waits.sum/n, ms(t.client.service.Mean())
-	if waited < mostOf*took {
+	if waited < waitShare*took {
 		return ""
 	}
-	return fmt.Sprintf("of the %.3g ms that a request took, it waited %.3g for what the service depends on", took, min(waited, took))
+	return fmt.Sprintf("a request took %.3g ms, of which it waited %.3g ms for a dependency", took, min(waited, took))
 }
 
-// mostOf the time of a request is what makes a wait the reason.
-const mostOf = 0.5
+// waitShare is the share of a request's time from which a wait is what limits.
+const waitShare = 0.5
 
-// erring words that the errors, and not the latency, miss the objective. A
-// timeout is a slow answer, not an error of this kind.
+// erring states that errors, not latency, miss the objective; "" otherwise. A timeout
+// is a slow answer, not such an error.
 func (c *cell) erring(all *tally, blocks []search.Block) string {
-	config := SearchConfig(c.exp, c.plan)
+	config := allowed(c.exp.Objective)
 	k := &all.client
 	bad := k.requests() - k.good - k.timeouts - k.dropped
 	n := float64(k.requests())
-	if n == 0 || bad == 0 || config.AllowedBad >= 0 && float64(bad) <= config.AllowedBad*n || config.AllowedBad < 0 && float64(bad) <= config.AllowedLate*n {
+	if !search.Exceeds(float64(bad), n, allowedErrors(c.exp.Objective)) {
 		return ""
 	}
-	var late int64
+	slow := k.good + k.timeouts - k.requests() // failed requests count as late, too
 	for _, b := range blocks {
-		late += b.Late
+		slow += b.Late
 	}
-	if config.AllowedBad >= 0 && config.AllowedLate >= 0 && float64(late) > config.AllowedLate*n && late > bad {
-		return "" // the latency broke first
+	if config.AllowedBad >= 0 && config.AllowedLate >= 0 && search.Exceeds(float64(slow), n, config.AllowedLate) && slow > bad {
+		return "" // the latency was missed first
 	}
 	return fmt.Sprintf("%.3g%% of the requests got no good answer", 100*float64(bad)/n)
 }

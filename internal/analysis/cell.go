@@ -11,7 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// cell gathers the counted trials of one cell.
+// cell collects the counted trials of one cell.
 type cell struct {
 	exp       *experiment.Experiment
 	plan      *experiment.Cell
@@ -19,17 +19,17 @@ type cell struct {
 	trials    []*trialTally
 	blocks    stats.Blocks // of a constant load, for intervals where trials are few
 	causes    *causes.Builder
-	noWindows bool               // nobody saw when the service was throttled
-	skipped   string             // why the service was not to be had; "": it was
-	slow      []signals.SlowLine // until it is known which of them are asked of
+	noWindows bool               // whether throttle windows are unknown
+	skipped   string             // why the service was not available; "": it was
+	slow      []signals.SlowLine // until it is known which of them count
 }
 
-// trialTally is one counted trial: all of it, and its levels.
+// trialTally is one counted trial: its sums over all frames, and by level.
 type trialTally struct {
 	attempt Attempt
 	all     *tally
 	levels  []*tally
-	search  *searched // nil: the breaking point was not searched for
+	search  *searched // nil: no search
 	drift   drift
 	began   int64 // unix nanoseconds of the earliest frame
 	last    int   // seq of the last measured interval
@@ -71,7 +71,7 @@ func (c *cell) add(f *signals.Frame) {
 		t.search.add(f)
 	}
 	c.block(t, f)
-	if c.tells(t, f) {
+	if c.feedsCauses(t, f) {
 		c.causes.Frame(f)
 	}
 	if c.levels != nil && f.Phase != signals.Warmup {
@@ -81,11 +81,11 @@ func (c *cell) add(f *signals.Frame) {
 	}
 }
 
-// result is the tally that a trial's figures come from: all of a constant load,
-// the one level of a load that holds only one, the windows of a search that
-// tested its answer. A load that moves has means over all of it, and no
-// quantiles, since a percentile over a ramp describes no level, unless it is to
-// be told of as a whole.
+// result returns the tally for a trial's figures: all of a constant load, the level of
+// a load that holds only one, or the windows of a search that tested its answer. A
+// load with several levels has means over all of it, but no quantiles, because a
+// percentile over a ramp describes no level. The exception is measure.whole, which
+// asks for the whole load.
 func (c *cell) result(t *trialTally) (sums *tally, held bool) {
 	if t.search != nil {
 		if sums := t.search.tested(); sums != nil {
@@ -107,7 +107,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	held := true
 	for _, t := range c.trials {
 		if t.attempt.State == Partial || t.search != nil {
-			t.all.client.dropped = 0 // the user ended the load, or the search, not the service
+			t.all.client.dropped = 0 // the user ended the load, or the search did, not the service
 		}
 		sums, ok := c.result(t)
 		held = held && ok
@@ -137,6 +137,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		figures = append(figures, f)
 		one := trialFigures(t.attempt, f)
 		one.OOMKills, one.Restarts = float(t.all.server.oomKills), float(t.all.server.restarts)
+		one.Beyond = t.all.client.latency.Beyond()
 		s.PerTrial = append(s.PerTrial, one)
 	}
 	s.Intervals, s.IntervalsOf = intervals(figures), "trials"
@@ -147,13 +148,13 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	if s.Breaking != nil {
 		s.Breaking.DisturbedBy = c.disturbers()
 	}
-	s.Objective = objective(c.exp.Objective, &s)
-	s.Flags = c.flags(&s, attempts)
+	s.Objective = c.objective(&s, all, held)
+	s.Flags = c.flags(&s, whole, attempts)
 	return s
 }
 
-// steps gives one entry a level that was held, over all trials; nil for a
-// constant load. Those of a search are in the order of their loads.
+// steps returns one entry per level that was held, over all trials; nil for a constant
+// load. Those of a search are ordered by load.
 func (c *cell) steps() []Step {
 	var steps []Step
 	add := func(target float64, t *tally) {
@@ -165,6 +166,7 @@ func (c *cell) steps() []Step {
 			LatencyMS: quantiles(t.client.latency), CPUOfLimit: t.server.ofLimit(),
 			Throttled: t.server.throttledShare(),
 			Seconds:   t.client.seconds(),
+			Met:       c.meets(t, true),
 		})
 	}
 	if c.plan.Load.Find {
@@ -189,7 +191,7 @@ func (c *cell) steps() []Step {
 	return steps
 }
 
-// figures are one trial's figures by field path, those that were measured.
+// figures returns one trial's measured figures by field path.
 func (c *cell) figures(t *trialTally) map[string]float64 {
 	sums, held := c.result(t)
 	m := figuresOf(sums, held)
@@ -211,8 +213,8 @@ func (c *cell) figures(t *trialTally) map[string]float64 {
 	return m
 }
 
-// figuresOf are those of any part of a trial: its sums, at one load where held
-// says so.
+// figuresOf returns the figures of any part of a trial. Latencies are included only if
+// the part held one load.
 func figuresOf(sums *tally, held bool) map[string]float64 {
 	m := map[string]float64{}
 	put := func(path string, v *float64) {
@@ -251,9 +253,9 @@ func figuresOf(sums *tally, held bool) map[string]float64 {
 	return m
 }
 
-// peak is a trial's own highest memory. The kernel's peak is that of the
-// replica's whole life, so that of a service that stayed up between its trials
-// is what the frames showed.
+// peak is a trial's own highest memory. The kernel's peak covers the replica's whole
+// life. For a service that stayed up between its trials, the highest value of the
+// frames is used instead.
 func (c *cell) peak(t *trialTally) *int64 {
 	if c.exp.Measure.StaysUp() {
 		return t.all.server.memoryUsed
@@ -261,7 +263,7 @@ func (c *cell) peak(t *trialTally) *int64 {
 	return t.all.server.memoryPeak
 }
 
-// dependencyCores is what all dependencies used together; nil: none was seen.
+// dependencyCores is the CPU of all dependencies together; nil if none was measured.
 func dependencyCores(t *tally) *float64 {
 	var all *float64
 	for _, d := range t.deps {
@@ -285,12 +287,12 @@ func trialFigures(a Attempt, f map[string]float64) TrialFigures {
 		MemoryPeak: get("memory.peak_bytes"), WaitsP99: get("waits_ms.p99"), Dependencies: get("dependencies.cores")}
 }
 
-// fewPeriods is how many CFS periods a p99.9 wants to see: one stall hits all
-// requests in flight, so its sample is counted in periods, not in requests.
+// fewPeriods is how many CFS periods a p99.9 needs. One stall affects all requests in
+// flight, so the sample size is the number of periods, not of requests.
 const fewPeriods = 1000
 
-// flags are warnings as words; internal/report explains each.
-func (c *cell) flags(s *CellSummary, attempts []Attempt) []string {
+// flags returns warnings as identifiers; internal/narrative explains each.
+func (c *cell) flags(s *CellSummary, whole *tally, attempts []Attempt) []string {
 	flags := []string{}
 	flag := func(word string, when bool) {
 		if when && !slices.Contains(flags, word) {
@@ -299,7 +301,7 @@ func (c *cell) flags(s *CellSummary, attempts []Attempt) []string {
 	}
 	flag(skippedFlag, c.skipped != "")
 	flag("no_trials", len(c.trials) == 0 && c.skipped == "")
-	find := c.plan.Load.Find // a search gives its own interval, and loads too much on purpose
+	find := c.plan.Load.Find // a search gives its own interval, and overloads on purpose
 	flag("few_trials", !find && len(c.trials) > 0 && len(c.trials) < minTrials)
 	for _, t := range c.trials {
 		noise := &t.all.noise
@@ -315,7 +317,7 @@ func (c *cell) flags(s *CellSummary, attempts []Attempt) []string {
 		flag("incomplete_trial", t.attempt.State == Partial)
 	}
 	flag(agentLostFlag, s.Generator.Lost > 0)
-	flag(searchDisturbed, c.upset() > 0)
+	flag(searchDisturbed, c.disturbedRamps() > 0)
 	flag(noWindowsFlag, c.noWindows && s.LatencyMS != nil && c.levels == nil && deref(s.CPU.ThrottledPeriods) > 0)
 	flag("lower_bound", s.Breaking != nil && s.Breaking.AtLeast && s.Breaking.LimitedBy != "")
 	flag("unsteady", c.levels == nil && !find && 2*c.drifts() > len(c.trials))
@@ -328,6 +330,7 @@ func (c *cell) flags(s *CellSummary, attempts []Attempt) []string {
 	flag("oom_killed", !find && s.Memory.OOMKills != nil && *s.Memory.OOMKills > 0)
 	flag("requests_dropped", !find && s.Errors.Dropped > 0)
 	flag("few_periods_for_p999", s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
+	flag("beyond_range", whole.client.latency.Beyond() > 0)
 	flag("moving_load", c.levels != nil && len(c.levels.held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {
 		flag("trial_failed", a.Cell == c.plan.Index && a.State == Failed)

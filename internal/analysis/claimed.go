@@ -10,22 +10,23 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// figure is what one cell, or the ratio of two, shows of a metric.
+// figure is what one cell, or the ratio of two cells, shows of a metric.
 type figure struct {
 	cell   *CellSummary // nil: not in this run, or a ratio
 	label  string
 	metric string
-	value  float64 // NaN: not known
+	value  float64 // NaN: unknown
 	low    float64
-	high   float64   // infinite: no upper end is known
+	high   float64   // infinite: there is no upper end
 	of     string    // what the ends rest on
 	trials int       // the fewest of its cells
-	values []float64 // of the trials, upwards
-	why    string    // it cannot be told; "": it can
+	values []float64 // of the trials, ascending
+	why    string    // why the figure allows no verdict; "": it does
+	failed bool      // failed requests make it a lower bound
 }
 
-// figure takes a metric of the cell that a selector means, at one level of its
-// load or, with nil, under all of it.
+// figure returns a metric of the cell that a selector names, at one level of its load,
+// or with nil over the whole load.
 func (j *judge) figure(m Metric, s *experiment.Selector, at *float64) figure {
 	f := figure{label: s.Label(), metric: m.Name, value: math.NaN()}
 	if s.Cell < 0 || s.Cell >= len(j.cells) {
@@ -44,7 +45,7 @@ func (j *judge) figure(m Metric, s *experiment.Selector, at *float64) figure {
 	}
 	switch {
 	case f.cell.Trials == 0:
-		f.why = "nothing was measured of " + f.label
+		f.why = "nothing was measured for " + f.label
 		if s.Cell < len(j.absent) && j.absent[s.Cell] != "" {
 			f.why += ": " + j.absent[s.Cell]
 		}
@@ -54,14 +55,15 @@ func (j *judge) figure(m Metric, s *experiment.Selector, at *float64) figure {
 		f.growth(j.exp.Measure.Kept)
 	default:
 		f.over(m, m.Trials(f.cell))
+		f.failing(m)
 		f.disturbed(m)
 	}
 	return f
 }
 
-// atLevel is what claims need to know of a cell as one level of its load shows it;
-// false: the load does not hold that level, or holds it more than once. A trial
-// that did not get there has no figures.
+// atLevel returns what claims need to know about a cell at one level of its load. It
+// returns false if the load does not hold that level, or holds it more than once. A
+// trial that did not reach the level has no figures.
 func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 	index, times := 0, 0
 	if c.levels != nil {
@@ -98,13 +100,13 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 	return out, true
 }
 
-// over takes a figure from trials: their median, and how sure it is.
+// over sets the figure from trials: their median, and the interval or range.
 func (f *figure) over(m Metric, values []float64) {
 	f.trials = len(values)
 	if f.trials == 0 {
-		f.why = "not measured of " + f.label + ": " + m.Words
+		f.why = "not measured for " + f.label + ": " + m.Words
 		if f.cell.Load.Stages {
-			f.why = "the load of " + f.label + " moves, and no " + m.Words + " over all of it describes a level; say at which with at"
+			f.why = "the load of " + f.label + " changes, so no " + m.Words + " over the whole load describes one level; choose the level with at"
 		}
 		return
 	}
@@ -115,15 +117,24 @@ func (f *figure) over(m Metric, values []float64) {
 		f.low, f.high, f.of = sorted[low], sorted[high], ByTrials
 	}
 	if f.trials == 1 {
-		f.of, f.why = "", "one trial of "+f.label+" gives no interval; repeat it, six times at best"
+		f.of, f.why = "", "one trial of "+f.label+" gives no interval; repeat it, ideally six times"
 	}
 }
 
-// breaking takes a breaking point with its own interval, that of one search too.
+// failing makes a latency a lower bound if it is infinite in a trial: requests without
+// an answer waited forever, and the value is that of the other requests.
+func (f *figure) failing(m Metric) {
+	f.failed = f.why == "" && slices.ContainsFunc(f.cell.PerTrial, func(t TrialFigures) bool { return t.Infinite(m.Name) })
+	if f.failed {
+		f.high = math.Inf(1)
+	}
+}
+
+// breaking sets a breaking point with its own interval, also that of a single search.
 func (f *figure) breaking(b *BreakingPoint) {
 	switch {
 	case b == nil:
-		f.why = "no breaking point of " + f.label + " was looked for"
+		f.why = "the breaking point of " + f.label + " was not searched for"
 		return
 	case b.Load() == nil || b.Low == nil:
 		f.why = "no breaking point of " + f.label + " was found"
@@ -135,29 +146,48 @@ func (f *figure) breaking(b *BreakingPoint) {
 	f.trials = max(b.Searches, 1)
 	f.value, f.low, f.high = *b.Load(), *b.Low, math.Inf(1)
 	switch {
+	case b.OverStarts():
+		f.of = ByTrials
+	case f.trials > 1:
+		f.of = ByRange
 	case f.cell.Load.Find:
 		f.of = BySearch
-	case f.trials == 1:
-		f.of = ByLevels
-	case f.trials < minTrials:
-		f.of = ByRange
 	default:
-		f.of = ByTrials
+		f.of = ByLevels
 	}
 	if b.High != nil {
 		f.high = *b.High
 	}
 }
 
-// growth takes how much the peak grew from the first trial of a service that
-// stayed up to its last. What each further trial adds is the sample: as often as
-// there were steps, the smallest and the largest of them are the ends.
+// unrepeated rejects a breaking point that is compared with another cell's if it comes
+// from too few searches or ramps to show how starts differ.
+func (f *figure) unrepeated() {
+	if f.metric != BreakingPointMetric || f.why != "" || f.trials >= EnoughSearches {
+		return
+	}
+	what := "searches"
+	switch {
+	case f.cell.Load.Find && f.trials == 1:
+		what = "search"
+	case !f.cell.Load.Find && f.trials == 1:
+		what = "ramp"
+	case !f.cell.Load.Find:
+		what = "ramps"
+	}
+	f.why = fmt.Sprintf("%d %s of %s: too few to show how starts differ; a comparison needs at least %d per cell (measure.repeats)",
+		f.trials, what, f.label, EnoughSearches)
+}
+
+// growth sets how much the memory peak of a service that stayed up grew from its first
+// trial to its last. The sample is the growth in each step. The ends are the smallest
+// and the largest of them, to the power of the number of steps.
 func (f *figure) growth(kept bool) {
 	peaks := peaksOf(f.cell)
 	f.trials = len(peaks)
 	switch {
 	case !kept:
-		f.why = f.label + " was started anew for each trial, so that nothing can grow from one to the next (measure.kept)"
+		f.why = f.label + " was restarted for each trial, so nothing can grow from one trial to the next (measure.kept)"
 		return
 	case len(peaks) == 0 || slices.Min(peaks) <= 0:
 		f.why = "the memory of " + f.label + " was not measured"
@@ -179,7 +209,7 @@ func (f *figure) growth(kept bool) {
 	}
 }
 
-// peaksOf are the trials' memory peaks in bytes, in the order of the trials.
+// peaksOf returns the trials' memory peaks in bytes, in the order of the trials.
 func peaksOf(c *CellSummary) []float64 {
 	inOrder := slices.SortedFunc(slices.Values(c.PerTrial), func(a, b TrialFigures) int { return a.Trial - b.Trial })
 	var peaks []float64
@@ -191,32 +221,33 @@ func peaksOf(c *CellSummary) []float64 {
 	return peaks
 }
 
-// ofMemory reports whether the metric is one that other processes hardly touch.
+// ofMemory reports whether other processes hardly influence the metric.
 func ofMemory(metric string) bool { return strings.HasPrefix(metric, "memory_") }
 
-// disturbed takes back a figure that is not the service's own.
+// disturbed rejects a figure that others or the agent influenced, or removes its upper
+// end if the generator was the limit.
 func (f *figure) disturbed(m Metric) {
 	counts := m.Name == "rate" || m.Name == "requests"
 	latency := m.Unit == "ms" && m.Name != "insert_p99" && m.Name != "cpu_per_request"
 	switch {
 	case f.why != "":
-	case f.cell.Generator.Limited && m.Name == "memory_peak": // the load that fills it was not reached
+	case f.cell.Generator.Limited && m.Name == "memory_peak": // the load that would fill it was not reached
 		f.high = math.Inf(1)
 	case ofMemory(m.Name):
-	case f.beside() != "":
-		f.why = f.beside() + " took CPU beside " + f.label + "; repeat it on a quiet host"
+	case f.disturbedBy() != "":
+		f.why = f.disturbedBy() + " took CPU while " + f.label + " was measured; repeat it on a quiet host"
 	case f.cell.Generator.Limited && (counts || m.events()):
 		f.high = math.Inf(1)
 	case f.cell.Generator.Limited:
 		f.why = "the generator was the limit of " + f.label + ", not the service"
 	case latency && slices.Contains(f.cell.Flags, "agent_waited"):
-		f.why = "the agent waited for a CPU beside " + f.label + ", and part of the latency is its own"
+		f.why = "the agent waited for a CPU while " + f.label + " was measured, so part of the latency is the agent's"
 	}
 }
 
-// beside is who took so much CPU beside the figure's cell that its figures may be
-// theirs; "": nobody.
-func (f *figure) beside() string {
+// disturbedBy names who took so much CPU during the cell's trials that its figures may
+// be distorted; "": nobody.
+func (f *figure) disturbedBy() string {
 	var who []string
 	for _, one := range []struct{ flag, words string }{{"busy_neighbour", "other processes"}, {"busy_hypervisor", "the hypervisor"}} {
 		if slices.Contains(f.cell.Flags, one.flag) {
@@ -226,25 +257,25 @@ func (f *figure) beside() string {
 	return strings.Join(who, " and ")
 }
 
-// ratio divides one figure by another. Its ends are those of both intervals that
-// lie farthest apart, so that it is wider than it has to be, never narrower.
+// ratio divides one figure by another. Its ends combine the ends of both intervals
+// that lie farthest apart, so it may be too wide, but never too narrow.
 func ratio(a, b figure) figure {
 	f := a.and(b)
 	f.label, f.value = a.label+" over "+b.label, a.value/b.value
 	switch {
-	case f.why != "" && (a.of == "" || b.of == ""):
+	case f.why != "" && (a.of == "" || b.of == "" || f.metric == BreakingPointMetric):
 		f.of = ""
 	case b.high == 0:
 		f.of, f.value = "", math.NaN()
 		if f.why == "" {
-			f.why = b.label + " shows 0, and nothing is a multiple of it"
+			f.why = b.label + " is 0, and a ratio to 0 is not defined"
 		}
 	case math.IsInf(a.high, 1) && math.IsInf(b.high, 1):
 		f.of, f.value, f.why = "", math.NaN(), "both are lower bounds"
 	default:
-		f.low, f.high = a.low/b.high, 0 // 0 too where there is no upper end
+		f.low, f.high = a.low/b.high, 0 // also 0 if there is no upper end
 		if a.high > 0 {
-			f.high = a.high / b.low // infinite where b may be 0
+			f.high = a.high / b.low // infinite if b may be 0
 		}
 	}
 	if math.IsInf(f.value, 0) {
@@ -253,13 +284,13 @@ func ratio(a, b figure) figure {
 	return f
 }
 
-// and joins what two figures rest on: the weaker of them.
+// and combines what two figures rest on: the weaker of the two.
 func (f figure) and(o figure) figure {
 	out := figure{metric: f.metric, value: math.NaN(), trials: min(f.trials, o.trials), of: f.of, why: f.why}
 	if out.why == "" {
 		out.why = o.why
 	}
-	for _, weak := range []string{ByTrials, BySearch, ByRange, ByLevels, ""} { // the last that is found
+	for _, weak := range []string{ByTrials, BySearch, ByRange, ByLevels, ""} { // the last match counts
 		if f.of == weak || o.of == weak {
 			out.of = weak
 		}
@@ -267,7 +298,7 @@ func (f figure) and(o figure) figure {
 	return out
 }
 
-// basis words the interval as the beginning of a sentence.
+// basis describes the interval as the subject of a sentence.
 func (f *figure) basis() string {
 	switch {
 	case f.of == ByRange && f.metric == memoryGrowthMetric:
@@ -275,12 +306,14 @@ func (f *figure) basis() string {
 	case f.of == ByRange:
 		return fmt.Sprintf("the range of %d trials, too few for a 95%% interval,", f.trials)
 	case f.of == ByLevels:
-		return "the whole way between the levels"
+		return "the range between the levels"
+	case f.of == BySearch:
+		return "the 95% interval of one search"
 	}
-	return "the whole 95% interval"
+	return "the 95% interval"
 }
 
-// doubt is said with a verdict that ranges alone stand for.
+// doubt is added to a verdict that rests on ranges alone.
 func (f figure) doubt() string {
 	if f.of != ByRange {
 		return ""
@@ -288,7 +321,7 @@ func (f figure) doubt() string {
 	return fmt.Sprintf(", by the ranges of %d trials: too few for a 95%% interval", f.trials)
 }
 
-// claimed is the figure as the summary has it.
+// claimed returns the figure in the form of the summary.
 func (f *figure) claimed() ClaimedCell {
 	out := ClaimedCell{Label: f.label, Trials: f.trials, IntervalOf: f.of}
 	known := func(v float64) *float64 {

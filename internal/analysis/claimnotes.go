@@ -9,22 +9,19 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// notes are what a verdict does not show and its readers must know: of what was
-// measured once only, what may have touched it, and what was not as it is
-// written.
-//
-// Where nothing could be judged, only the last is told: the reason is there.
+// notes qualify a verdict: figures that were measured only once, what may have
+// influenced them, and what differs from the experiment file. If a figure is missing,
+// the reason explains that, and only the last note is added.
 func (j *judge) notes(c *experiment.Claim, figures []figure, verdict Verdict) (all []string) {
-	untold := verdict == CannotTell && slices.ContainsFunc(figures, func(f figure) bool { return f.why != "" })
-	if !untold {
-		all = append(all, rampsText(figures))
+	undecided := verdict == Inconclusive && slices.ContainsFunc(figures, func(f figure) bool { return f.why != "" })
+	if !undecided {
 		for i := range figures {
-			all = append(all, figures[i].bounded())
+			all = append(all, figures[i].onceText(), figures[i].bounded())
 		}
 		all = append(all, touchedText(figures))
 	}
-	if !untold && j.exp.Measure.StaysUp() && len(figures) > 1 && c.Metric != memoryGrowthMetric {
-		all = append(all, "not restarted between runs: what grew in earlier runs is in later ones")
+	if !undecided && j.exp.Measure.StaysUp() && len(figures) > 1 && c.Metric != memoryGrowthMetric {
+		all = append(all, "not restarted between runs: later runs include what grew in earlier ones")
 	}
 	if len(c.Set) > 0 {
 		all = append(all, "with "+listed(c.Set)+" as set on the command line")
@@ -32,63 +29,46 @@ func (j *judge) notes(c *experiment.Claim, figures []figure, verdict Verdict) (a
 	return all
 }
 
-// rampsText says of which breaking points one ramp each is all that is known.
-func rampsText(figures []figure) string {
-	var who []string
-	var steps []float64
-	unit := "requests/s"
-	for i := range figures {
-		f := &figures[i]
-		if f.of != ByLevels {
-			continue
+// onceText states that a breaking point rests on one search or one ramp. Only a claim
+// about one cell may: see unrepeated.
+func (f *figure) onceText() string {
+	text := ""
+	switch f.of {
+	case BySearch:
+		text = "from one search"
+	case ByLevels:
+		text = "from one ramp"
+		m, _ := MetricOf(f.metric)
+		if step := f.high - f.low; !math.IsInf(step, 1) {
+			text += ", with steps of " + number(step) + " " + m.UnitOf(f.cell)
 		}
-		who = append(who, f.label)
-		if step := f.high - f.low; !math.IsInf(step, 1) && !slices.Contains(steps, step) {
-			steps = append(steps, step)
-		}
-		if f.cell.Breaking.Users != nil {
-			unit = "users"
-		}
-	}
-	if len(who) == 0 {
+	default:
 		return ""
 	}
-	text := "from one ramp"
-	switch {
-	case len(who) < len(figures):
-		text += " of " + listed(who)
-	case len(who) > 1:
-		text += " each"
-	}
-	if len(steps) > 0 {
-		slices.Sort(steps)
-		var sizes []string
-		for _, step := range steps {
-			sizes = append(sizes, number(step))
-		}
-		text += ", read to within steps of " + listed(sizes) + " " + unit
-	}
-	return text + "; no spread between runs is known"
+	return text + "; the spread between runs is unknown"
 }
 
-// bounded says why only a lower bound of a breaking point is known.
+// bounded explains why only a lower bound of a figure is known.
 func (f *figure) bounded() string {
+	if f.failed && f.why == "" {
+		return "only a lower bound is known for " + f.label + ": too many of its requests failed, and a failed request counts as infinitely late"
+	}
 	if f.metric != BreakingPointMetric || f.why != "" || !math.IsInf(f.high, 1) || f.cell.Breaking.Reason == "" {
 		return ""
 	}
-	return "only a lower bound is known of " + f.label + ": " + f.cell.Breaking.Reason
+	return "only a lower bound is known for " + f.label + ": " + f.cell.Breaking.Reason
 }
 
-// touchedText is what may have touched the figures and does not forbid a verdict.
+// touchedText describes what may have influenced the figures without preventing a verdict.
 func touchedText(figures []figure) string {
 	var parts []string
 	for _, note := range []struct{ flag, words string }{
-		{"busy_neighbour", "other processes took CPU beside "},
-		{"busy_hypervisor", "the hypervisor took CPU beside "},
-		{"cpu_stolen", "the hypervisor took CPU from "},
-		{"low_idle", "the host had hardly an idle CPU beside "},
-		{"search_disturbed", "others, or the hypervisor, took CPU while the breaking point was searched of "},
-		{"incomplete_trial", "a trial was cut off of "},
+		{"busy_neighbour", "other processes took CPU during the trials of "},
+		{"busy_hypervisor", "the hypervisor took CPU during the trials of "},
+		{"cpu_stolen", "the hypervisor took some CPU during the trials of "},
+		{"low_idle", "the host had almost no idle CPU during the trials of "},
+		{"search_disturbed", "other processes or the hypervisor took CPU during the search for the breaking point of "},
+		{"incomplete_trial", "a trial was cut off for "},
 	} {
 		var who []string
 		for i := range figures {
@@ -104,7 +84,7 @@ func touchedText(figures []figure) string {
 	return strings.Join(parts, "; ")
 }
 
-// touched reports whether a flag of the cell says something of the figure.
+// touched reports whether a flag of the cell matters for the figure.
 func (f *figure) touched(flag string) bool {
 	if f.why != "" && f.of == "" || ofMemory(f.metric) {
 		return false
@@ -112,33 +92,32 @@ func (f *figure) touched(flag string) bool {
 	has := func(flag string) bool { return slices.Contains(f.cell.Flags, flag) }
 	breaks := f.metric == BreakingPointMetric
 	switch flag {
-	case "search_disturbed": // of a ramp the reason of its bound tells
+	case "search_disturbed": // for a ramp, the reason of its bound already says it
 		return breaks && has(flag) && (f.cell.Load.Find || f.bounded() == "")
-	case "busy_neighbour", "busy_hypervisor": // they forbid a verdict on all else
+	case "busy_neighbour", "busy_hypervisor": // they prevent a verdict on every other metric
 		return breaks && has(flag) && !has("search_disturbed")
 	case "cpu_stolen":
-		return has(flag) && !has("busy_hypervisor") // which says it all
+		return has(flag) && !has("busy_hypervisor") // which includes it
 	case "low_idle":
-		return has(flag) && f.beside() == "" // which says it all
+		return has(flag) && f.disturbedBy() == "" // which includes it
 	}
 	return has(flag)
 }
 
-// happened judges how often something happened, by each trial alone: what
-// happened once is no chance of the measuring, so that one trial tells, and no
-// median could.
+// happened judges how often an event happened, trial by trial. One event is not a
+// measurement error, so one trial is enough, and a median over trials has no meaning.
 func (c *Claim) happened(m Metric, f *figure) {
-	if f.trials == 1 { // too few for an interval, and enough here
+	if f.trials == 1 { // too few for an interval, but enough here
 		f.why = ""
 		f.disturbed(m)
 	}
 	one := f.claimed()
 	c.Value, c.Low, c.High, c.IntervalOf = one.Value, one.Low, one.High, one.IntervalOf
 	if f.why != "" {
-		c.Verdict, c.Reason = CannotTell, f.why
+		c.Verdict, c.Reason = Inconclusive, f.why
 		return
 	}
-	least := 0.0 // that makes a trial one of those that count
+	least := 0.0 // fewest events of a trial that counts
 	if c.Above != nil {
 		least = math.Floor(*c.Above) + 1
 	} else {
@@ -158,13 +137,13 @@ func (c *Claim) happened(m Metric, f *figure) {
 	all, none := times == f.trials, times == 0
 	switch {
 	case !all && math.IsInf(f.high, 1):
-		c.Verdict = CannotTell
+		c.Verdict = Inconclusive
 		c.Reason += "; the generator was the limit, and under more load there may be more"
 	case c.Above != nil:
 		c.Verdict = side(all, none)
 	case none && f.trials == 1:
-		c.Verdict = CannotTell
-		c.Reason += ", and one without is no proof; repeat it"
+		c.Verdict = Inconclusive
+		c.Reason += ", and one trial without it is no proof; repeat it"
 	default:
 		c.Verdict = side(none, all)
 	}

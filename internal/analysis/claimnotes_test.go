@@ -11,20 +11,20 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// rampCell is a cell whose breaking point was read from ramps between two levels;
-// high 0: a lower bound.
+// rampCell is a cell whose breaking point lies between two levels of ramps; high 0: a
+// lower bound.
 func rampCell(label string, ramps int, low, high float64) CellSummary {
 	c := CellSummary{Label: label, Trials: ramps, Load: LoadSummary{Kind: "open", Stages: true},
 		Breaking: &BreakingPoint{RateRPS: &low, Low: &low, High: &high, Searches: ramps}}
 	if high == 0 {
-		c.Breaking.High, c.Breaking.AtLeast, c.Breaking.Reason = nil, true, "every level met the objective; go higher"
+		c.Breaking.High, c.Breaking.AtLeast, c.Breaking.Reason = nil, true, "every level met the objective; raise the load further"
 	}
 	return c
 }
 
 func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
-	const one = "; from one ramp, read to within steps of 1000 requests/s; no spread between runs is known"
-	const each = "; from one ramp each, read to within steps of 1000 requests/s; no spread between runs is known"
+	const one = "; from one ramp, with steps of 1000 requests/s; the spread between runs is unknown"
+	const few = ": too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)"
 	above := func(bound float64) experiment.Claim {
 		return experiment.Claim{Metric: BreakingPointMetric, Of: selector(0), Above: &bound}
 	}
@@ -43,41 +43,35 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 		verdict Verdict
 		reason  string
 	}{
-		{"above a bound", above(3000), []CellSummary{rampCell("go", 1, 4000, 5000)}, Reproduced, "the whole way between the levels lies above 3000 requests/s" + one},
-		{"a bound between the levels", above(4500), []CellSummary{rampCell("go", 1, 4000, 5000)}, CannotTell, "the whole way between the levels reaches across 4500 requests/s" + one},
+		{"above a bound", above(3000), []CellSummary{rampCell("go", 1, 4000, 5000)}, Reproduced, "the range between the levels lies above 3000 requests/s" + one},
+		{"a bound between the levels", above(4500), []CellSummary{rampCell("go", 1, 4000, 5000)}, Inconclusive, "the range between the levels contains 4500 requests/s" + one},
 		{"users", above(20), []CellSummary{users}, NotReproduced,
-			"the whole way between the levels lies below 20 users; from one ramp, read to within steps of 10 users; no spread between runs is known"},
-		{"a ratio of brackets", over(1.2), []CellSummary{rampCell("go", 1, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Reproduced,
-			"the whole way between the levels lies above 1.2" + each},
-		{"whose ends allow less", over(1.6), []CellSummary{rampCell("go", 1, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, CannotTell,
-			"the whole way between the levels reaches across 1.6" + each},
-		{"steps that differ", over(1.2), []CellSummary{rampCell("go", 1, 6000, 8000), rampCell("bun", 1, 3000, 4000)}, Reproduced,
-			"the whole way between the levels lies above 1.2; from one ramp each, read to within steps of 1000 and 2000 requests/s; no spread between runs is known"},
-		{"an order of brackets that are apart", inOrder, []CellSummary{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 6000, 7000)}, Reproduced,
-			"no two of the intervals overlap" + each},
-		{"that touch", inOrder, []CellSummary{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 4000, 5000)}, CannotTell,
-			"bun and go cannot be told apart: the levels between which they lie are not apart" + each},
-		{"that are the same", inOrder, []CellSummary{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 3000, 4000)}, CannotTell,
-			"bun and go cannot be told apart: the levels between which they lie are not apart" + each},
-		{"the other way round", inOrder, []CellSummary{rampCell("bun", 1, 6000, 7000), rampCell("go", 1, 3000, 4000)}, NotReproduced,
-			"bun lies above go" + each},
-		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []CellSummary{flagged(upset, "search_disturbed")}, CannotTell,
-			"what was measured has no upper end, and its lower one lies below 3500 requests/s; from one ramp; no spread between runs is known; only a lower bound is known of go: " + besides(4000)},
-		{"two lower bounds have no ratio", over(1), []CellSummary{upset, rampCell("bun", 1, 3000, 0)}, CannotTell,
-			"both are lower bounds; from one ramp each; no spread between runs is known; only a lower bound is known of go: " + besides(4000) +
-				"; only a lower bound is known of bun: every level met the objective; go higher"},
-		{"nothing but the reason where one is missing", inOrder, []CellSummary{upset, {Label: "bun"}}, CannotTell, "nothing was measured of bun"},
+			"the range between the levels lies below 20 users; from one ramp, with steps of 10 users; the spread between runs is unknown"},
+		{"a ratio of one ramp each", over(1.2), []CellSummary{rampCell("go", 1, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Inconclusive, "1 ramp of go" + few},
+		{"an order of one ramp each", inOrder, []CellSummary{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 6000, 7000)}, Inconclusive, "1 ramp of bun" + few},
+		{"the other way round", inOrder, []CellSummary{rampCell("bun", 1, 6000, 7000), rampCell("go", 1, 3000, 4000)}, Inconclusive, "1 ramp of bun" + few},
+		{"an order of three ramps each", inOrder, []CellSummary{rampCell("bun", 3, 3000, 4000), rampCell("go", 3, 6000, 7000)}, Inconclusive, "3 ramps of bun" + few},
+		{"an order of four ramps each", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 6000, 7000)}, Reproduced,
+			"no two of the intervals overlap, by the ranges of 4 trials: too few for a 95% interval"},
+		{"that touch", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 4000, 5000)}, Inconclusive,
+			"bun and go cannot be distinguished: the ranges of their trials overlap"},
+		{"four ramps each, the other way round", inOrder, []CellSummary{rampCell("bun", 4, 6000, 7000), rampCell("go", 4, 3000, 4000)}, NotReproduced,
+			"bun lies above go, by the ranges of 4 trials: too few for a 95% interval"},
+		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []CellSummary{flagged(upset, "search_disturbed")}, Inconclusive,
+			"the figure is a lower bound only, and that bound lies below 3500 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
+		{"two lower bounds have no ratio", over(1), []CellSummary{searches(upset, 6), rampCell("bun", 6, 3000, 0)}, Inconclusive,
+			"both are lower bounds; only a lower bound is known for go: " + besides(4000) + "; only a lower bound is known for bun: every level met the objective; raise the load further"},
+		{"nothing but the reason where one is missing", inOrder, []CellSummary{upset, {Label: "bun"}}, Inconclusive, "nothing was measured for bun"},
 		{"which is enough for what lies below it", above(2000), []CellSummary{upset}, Reproduced,
-			"the whole way between the levels lies above 2000 requests/s; from one ramp; no spread between runs is known; only a lower bound is known of go: " + besides(4000)},
-		{"a lower bound below another is no order", inOrder, []CellSummary{upset, rampCell("bun", 1, 6000, 7000)}, CannotTell,
-			"go and bun cannot be told apart: that of go is a lower bound" + each + "; only a lower bound is known of go: " + besides(4000)},
+			"the range between the levels lies above 2000 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
+		{"a lower bound below another is no order", inOrder, []CellSummary{searches(upset, 6), rampCell("bun", 6, 6000, 7000)}, Inconclusive,
+			"go and bun cannot be distinguished: the figure of go is a lower bound; only a lower bound is known for go: " + besides(4000)},
 		{"a neighbour elsewhere", above(3000), []CellSummary{flagged(rampCell("go", 1, 4000, 5000), "busy_neighbour")}, Reproduced,
-			"the whole way between the levels lies above 3000 requests/s" + one + "; other processes took CPU beside go"},
+			"the range between the levels lies above 3000 requests/s" + one + "; other processes took CPU during the trials of go"},
 		{"three ramps have a range", above(3000), []CellSummary{rampCell("go", 3, 4000, 6000)}, Reproduced,
 			"the range of 3 trials, too few for a 95% interval, lies above 3000 requests/s"},
-		{"six an interval", above(3000), []CellSummary{rampCell("go", 6, 4000, 6000)}, Reproduced, "the whole 95% interval lies above 3000 requests/s"},
-		{"one ramp over six", over(1.2), []CellSummary{rampCell("go", 6, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Reproduced,
-			"the whole way between the levels lies above 1.2; from one ramp of bun, read to within steps of 1000 requests/s; no spread between runs is known"},
+		{"six an interval", above(3000), []CellSummary{rampCell("go", 6, 4000, 6000)}, Reproduced, "the 95% interval lies above 3000 requests/s"},
+		{"six ramps over one", over(1.2), []CellSummary{rampCell("go", 6, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Inconclusive, "1 ramp of bun" + few},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := (&judge{exp: &experiment.Experiment{}, cells: c.cells}).claim(&c.claim)
@@ -88,7 +82,8 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 	}
 }
 
-// TestADisturbedRampIsNoBreakingPointOfTheService goes from frames to the verdict.
+// TestADisturbedRampIsNoBreakingPointOfTheService covers the way from frames to the
+// verdict.
 func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -96,7 +91,7 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 		verdict Verdict
 	}{
 		{"nobody else took CPU", []shown{fine, fine, slow, slow}, NotReproduced},
-		{"somebody did where it misses", []shown{fine, fine, beside, slow}, CannotTell},
+		{"somebody did where it misses", []shown{fine, fine, beside, slow}, Inconclusive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := rampTo(100, 200, 300, 400)
@@ -107,7 +102,7 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 			if got := s.Claims[0]; got.Verdict != c.verdict {
 				t.Errorf("%s: %s, want %s", got.Verdict, got.Reason, c.verdict)
 			}
-			if got := slices.Contains(s.Cells[0].Flags, "search_disturbed"); got != (c.verdict == CannotTell) {
+			if got := slices.Contains(s.Cells[0].Flags, "search_disturbed"); got != (c.verdict == Inconclusive) {
 				t.Errorf("flags %v", s.Cells[0].Flags)
 			}
 		})
@@ -138,19 +133,19 @@ func TestWhatHappenedIsJudgedTrialByTrial(t *testing.T) {
 	}{
 		{"in each trial", above(0), killed(2, 1, 4), Reproduced, "at least one OOM kill in 3 of 3 trials"},
 		{"in none", above(0), killed(0, 0, 0), NotReproduced, "at least one OOM kill in 0 of 3 trials"},
-		{"in some", above(0), killed(0, 1, 0), CannotTell, "at least one OOM kill in 1 of 3 trials"},
-		{"in some of ten, where a median would be sure", above(0), killed(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), CannotTell, "at least one OOM kill in 9 of 10 trials"},
+		{"in some", above(0), killed(0, 1, 0), Inconclusive, "at least one OOM kill in 1 of 3 trials"},
+		{"in some of ten, where a median would be sure", above(0), killed(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), Inconclusive, "at least one OOM kill in 9 of 10 trials"},
 		{"in the only trial", above(0), killed(3), Reproduced, "at least one OOM kill in 1 of 1 trial"},
 		{"not in the only trial", above(0), killed(0), NotReproduced, "at least one OOM kill in 0 of 1 trial"},
 		{"several times", above(2), killed(3, 4), Reproduced, "at least 3 OOM kills in 2 of 2 trials"},
 		{"as often as it is said to be exceeded", above(2), killed(2, 2), NotReproduced, "at least 3 OOM kills in 0 of 2 trials"},
 		{"never, it is said", below(1), killed(0, 0), Reproduced, "at least one OOM kill in 0 of 2 trials"},
 		{"never, and it did", below(1), killed(1), NotReproduced, "at least one OOM kill in 1 of 1 trial"},
-		{"never, in one trial", below(1), killed(0), CannotTell, "at least one OOM kill in 0 of 1 trial, and one without is no proof; repeat it"},
+		{"never, in one trial", below(1), killed(0), Inconclusive, "at least one OOM kill in 0 of 1 trial, and one trial without it is no proof; repeat it"},
 		{"restarts", restarts, killed(1), Reproduced, "at least one restart in 1 of 1 trial"},
-		{"not measured", above(0), claimCell(0, "go", 1, 2), CannotTell, "not measured of go: OOM kills"},
-		{"beside a neighbour", above(0), flagged(killed(2), "busy_neighbour"), CannotTell, "other processes took CPU beside go; repeat it on a quiet host"},
-		{"under all that the generator can send", above(0), limited(killed(0, 0)), CannotTell,
+		{"not measured", above(0), claimCell(0, "go", 1, 2), Inconclusive, "not measured for go: OOM kills"},
+		{"beside a neighbour", above(0), flagged(killed(2), "busy_neighbour"), Inconclusive, "other processes took CPU while go was measured; repeat it on a quiet host"},
+		{"under all that the generator can send", above(0), limited(killed(0, 0)), Inconclusive,
 			"at least one OOM kill in 0 of 2 trials; the generator was the limit, and under more load there may be more"},
 		{"under less than it takes", above(0), limited(killed(1, 2)), Reproduced, "at least one OOM kill in 2 of 2 trials"},
 	} {
@@ -185,15 +180,15 @@ func TestOOMKillsAreThoseOfAllReplicasOfATrial(t *testing.T) {
 func TestAVerdictSaysWhatWasNotAsWritten(t *testing.T) {
 	six100, six400 := []float64{98, 99, 100, 100, 101, 102}, []float64{390, 395, 400, 400, 405, 410}
 	cells := []CellSummary{claimCell(0, "node", six400...), claimCell(1, "go", six100...)}
-	const over, of = "the whole 95% interval lies above 2", "the whole 95% interval lies above 2 ms"
-	const grew = "; not restarted between runs: what grew in earlier runs is in later ones"
+	const over, of = "the 95% interval lies above 2", "the 95% interval lies above 2 ms"
+	const grew = "; not restarted between runs: later runs include what grew in earlier ones"
 	for _, c := range []struct {
 		name  string
 		kept  bool
 		claim experiment.Claim
 		want  string
 	}{
-		{"started anew for each trial", false, experiment.Claim{Metric: "p99", Of: selector(0), Over: selector(1)}, over},
+		{"restarted for each trial", false, experiment.Claim{Metric: "p99", Of: selector(0), Over: selector(1)}, over},
 		{"kept up", true, experiment.Claim{Metric: "p99", Of: selector(0), Over: selector(1)}, over + grew},
 		{"kept up, and one cell", true, experiment.Claim{Metric: "p99", Of: selector(0)}, of},
 		{"set", false, experiment.Claim{Metric: "p99", Of: selector(0), Set: []string{"limits"}}, of + "; with limits as set on the command line"},
@@ -230,17 +225,17 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 		{"its CPU", "cpu_of_limit", 200, 0.8, [][]shown{{fine, {cpu: 0.9}, fine}, {fine, {cpu: 0.95}, fine}}, Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 80%"},
 		{"six ramps", "p99", 200, 8, [][]shown{{fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}}, Reproduced,
-			"the whole 95% interval lies above 8 ms"},
-		{"one ramp has no spread", "p99", 200, 8, [][]shown{{fine, fine, fine}}, CannotTell,
-			"one trial of go at 200 requests/s gives no interval; repeat it, six times at best"},
+			"the 95% interval lies above 8 ms"},
+		{"one ramp has no spread", "p99", 200, 8, [][]shown{{fine, fine, fine}}, Inconclusive,
+			"one trial of go at 200 requests/s gives no interval; repeat it, ideally six times"},
 		{"a neighbour at another level", "p99", 200, 8, [][]shown{{beside, fine, fine}, {fine, fine, fine}}, Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
-		{"a neighbour at that level", "p99", 200, 8, [][]shown{{fine, beside, fine}, {fine, fine, fine}}, CannotTell,
-			"other processes took CPU beside go at 200 requests/s; repeat it on a quiet host"},
-		{"the generator was the limit there", "p99", 200, 8, [][]shown{{fine, late, fine}, {fine, late, fine}}, CannotTell,
+		{"a neighbour at that level", "p99", 200, 8, [][]shown{{fine, beside, fine}, {fine, fine, fine}}, Inconclusive,
+			"other processes took CPU while go at 200 requests/s was measured; repeat it on a quiet host"},
+		{"the generator was the limit there", "p99", 200, 8, [][]shown{{fine, late, fine}, {fine, late, fine}}, Inconclusive,
 			"the generator was the limit of go at 200 requests/s, not the service"},
-		{"the ramp was cut off below it", "p99", 300, 8, [][]shown{{fine}, {fine}}, CannotTell, "nothing was measured of go at 300 requests/s"},
-		{"a level that the load does not hold", "p99", 250, 8, [][]shown{{fine}, {fine}}, CannotTell, "the load of go holds no level of 250 in this run"},
+		{"the ramp was cut off below it", "p99", 300, 8, [][]shown{{fine}, {fine}}, Inconclusive, "nothing was measured for go at 300 requests/s"},
+		{"a level that the load does not hold", "p99", 250, 8, [][]shown{{fine}, {fine}}, Inconclusive, "the load of go holds no level of 250 in this run"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := rampTo(100, 200, 300)

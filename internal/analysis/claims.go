@@ -8,38 +8,38 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// Claim is a published statement of the experiment, held against the record.
+// Claim is a published statement of the experiment, compared with the record.
 type Claim struct {
 	Says      string   `json:"says"`
 	Published string   `json:"published,omitempty"`
 	Metric    string   `json:"metric"` // by its name
-	At        *float64 `json:"at"`     // the one level of the load that it was taken at, users or requests/s; null: the whole load
+	At        *float64 `json:"at"`     // the level of the load at which it was taken, users or requests/s; null: the whole load
 	Unit      string   `json:"unit"`   // of the metric
-	// Cells are what was measured: of alone, of and over, or the cells of an order.
+	// Cells are what was measured: of alone; of and over; or the cells of an order.
 	Cells []ClaimedCell `json:"cells"`
-	Ratio bool          `json:"ratio"` // the claim is about the first cell's over the second's
+	Ratio bool          `json:"ratio"` // the claim is about the first cell divided by the second
 	Above *float64      `json:"above"` // the bound; all three null in an order
 	Below *float64      `json:"below"`
-	// Value is the figure that the claim is about; null in an order, or where it
-	// was not measured. Low and High are the ends of its interval; High is also
-	// null where Value is a lower bound.
+	// Value is the figure that the claim is about; null in an order, or if it was not
+	// measured. Low and High are the ends of its interval. High is also null if Value
+	// is a lower bound.
 	Value      *float64 `json:"value"`
 	Low        *float64 `json:"low"`
 	High       *float64 `json:"high"`
 	IntervalOf string   `json:"interval_of"` // what the ends rest on: see ClaimedCell
 	Verdict    Verdict  `json:"verdict"`
-	Reason     string   `json:"reason"` // what the verdict rests on, in words, with what else is to be known
+	Reason     string   `json:"reason"` // what the verdict rests on, in words, and what qualifies it
 }
 
-// ClaimedCell is one cell of a claim with its figure: the median over trials, or
-// the breaking point.
+// ClaimedCell is one cell of a claim with its figure: the median over trials, or the
+// breaking point.
 type ClaimedCell struct {
 	Cell  *int     `json:"cell"` // index; null: it is not in this run
 	Label string   `json:"label"`
 	Value *float64 `json:"value"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
-	// IntervalOf is what the ends rest on: one of the words below.
+	// IntervalOf is what the ends rest on: one of the constants below.
 	IntervalOf string `json:"interval_of"`
 	Trials     int    `json:"trials"`
 }
@@ -47,18 +47,29 @@ type ClaimedCell struct {
 // What the ends of a claim's interval rest on.
 const (
 	ByTrials = "trials" // the 95% interval of the median over trials
-	ByRange  = "range"  // the lowest and the highest of fewer than six trials: less sure
-	BySearch = "search" // the 95% interval of a search for the breaking point
-	ByLevels = "levels" // the levels of one ramp that it lies between
+	ByRange  = "range"  // the lowest and the highest of fewer than six trials: less certain
+	BySearch = "search" // the 95% interval of one search for the breaking point, on one start
+	ByLevels = "levels" // the two levels of one ramp between which it lies
 )
 
-// Verdict on a claim.
+// Verdict on a claim, as it stands in summary.json.
 type Verdict string
+
+// String is the verdict for people. It differs from the value in summary.json,
+// which older records and their readers have.
+func (v Verdict) String() string {
+	if v == Inconclusive {
+		return "inconclusive"
+	}
+	return string(v)
+}
 
 const (
 	Reproduced    Verdict = "reproduced"     // the whole interval lies on the claimed side
-	NotReproduced Verdict = "not reproduced" // it lies wholly on the other side
-	CannotTell    Verdict = "cannot be told here"
+	NotReproduced Verdict = "not reproduced" // it lies entirely on the other side
+
+	// Inconclusive: neither, or this run cannot judge the claim.
+	Inconclusive Verdict = "cannot be told here"
 )
 
 // claims judges the experiment's claims by the cells' figures.
@@ -85,13 +96,14 @@ func (b *Builder) claims(cells []CellSummary) []Claim {
 	return all
 }
 
-// judge holds claims against cells.
+// judge compares claims with cells.
 type judge struct {
 	exp    *experiment.Experiment
 	cells  []CellSummary // in the plan's order
-	absent []string      // by cell: why it has no trial, as far as that is known
+	absent []string      // by cell: why it has no trial, if known
 	cpus   int           // of the host; 0: not known
-	// at is what a cell shows at one level of its load; false: it holds no such level.
+	// at returns what a cell shows at one level of its load; false if it holds no such
+	// level.
 	at func(cell int, level float64) (CellSummary, bool)
 }
 
@@ -113,6 +125,11 @@ func (j *judge) claim(c *experiment.Claim) Claim {
 		figures = append(figures, f)
 		out.Cells = append(out.Cells, f.claimed())
 	}
+	if len(figures) > 1 && !slices.ContainsFunc(figures, func(f figure) bool { return f.why != "" }) {
+		for i := range figures {
+			figures[i].unrepeated()
+		}
+	}
 	switch {
 	case len(c.Order) > 0:
 		out.Verdict, out.Reason = inOrder(figures)
@@ -125,9 +142,9 @@ func (j *judge) claim(c *experiment.Claim) Claim {
 		out.set(figures[0])
 	}
 	if c.CPUs > 0 && j.cpus > 0 && j.cpus < c.CPUs {
-		out.Verdict, out.Reason = CannotTell, fmt.Sprintf("it needs a host of %d CPUs, and this one has %d", c.CPUs, j.cpus)
+		out.Verdict, out.Reason = Inconclusive, fmt.Sprintf("it needs a host with %d CPUs, and this one has %d", c.CPUs, j.cpus)
 	}
-	out.Reason = noted(append([]string{out.Reason}, j.notes(c, figures, out.Verdict)...)...)
+	out.Reason = joinNotes(append([]string{out.Reason}, j.notes(c, figures, out.Verdict)...)...)
 	return out
 }
 
@@ -136,7 +153,7 @@ func (c *Claim) set(f figure) {
 	one := f.claimed()
 	c.Value, c.Low, c.High, c.IntervalOf = one.Value, one.Low, one.High, one.IntervalOf
 	if f.why != "" {
-		c.Verdict, c.Reason = CannotTell, f.why
+		c.Verdict, c.Reason = Inconclusive, f.why
 		return
 	}
 	bound := 0.0
@@ -150,11 +167,11 @@ func (c *Claim) set(f figure) {
 	}
 	text := "lies above "
 	switch {
-	case c.Verdict == CannotTell && math.IsInf(f.high, 1):
-		c.Reason = "what was measured has no upper end, and its lower one lies below " + boundText(bound, c.ValueUnit())
+	case c.Verdict == Inconclusive && math.IsInf(f.high, 1):
+		c.Reason = "the figure is a lower bound only, and that bound lies below " + boundText(bound, c.ValueUnit())
 		return
-	case c.Verdict == CannotTell:
-		text = "reaches across "
+	case c.Verdict == Inconclusive:
+		text = "contains "
 	case f.high <= bound:
 		text = "lies below "
 	}
@@ -176,10 +193,10 @@ func side(on, off bool) Verdict {
 	case off:
 		return NotReproduced
 	}
-	return CannotTell
+	return Inconclusive
 }
 
-// boundText writes a bound as people write it.
+// boundText formats a bound with its unit.
 func boundText(v float64, unit string) string {
 	switch unit {
 	case "share":
@@ -194,8 +211,9 @@ func boundText(v float64, unit string) string {
 	return fmt.Sprintf("%.6g %s", v, unit)
 }
 
-// inOrder judges figures that are said to rise from one to the next: all of
-// their intervals lie one after the other, or two of them the other way round.
+// inOrder judges figures that are claimed to rise from one to the next. The claim is
+// reproduced if their intervals follow one another without overlap, and not reproduced
+// if two of them are in the opposite order.
 func inOrder(figures []figure) (Verdict, string) {
 	for i := range figures {
 		for k := i + 1; k < len(figures); k++ {
@@ -206,7 +224,7 @@ func inOrder(figures []figure) (Verdict, string) {
 	}
 	for i := range figures {
 		if figures[i].why != "" {
-			return CannotTell, figures[i].why
+			return Inconclusive, figures[i].why
 		}
 	}
 	all := figures[0]
@@ -214,19 +232,17 @@ func inOrder(figures []figure) (Verdict, string) {
 		a, b := &figures[i-1], &figures[i]
 		all = all.and(*b)
 		if !(a.high < b.low) {
-			return CannotTell, fmt.Sprintf("%s and %s cannot be told apart: %s", a.label, b.label, overlapping(a, b))
+			return Inconclusive, fmt.Sprintf("%s and %s cannot be distinguished: %s", a.label, b.label, overlapping(a, b))
 		}
 	}
 	return Reproduced, "no two of the intervals overlap" + all.doubt()
 }
 
-// overlapping says why two figures have no order.
+// overlapping explains why two figures have no order.
 func overlapping(a, b *figure) string {
 	switch {
 	case math.IsInf(a.high, 1):
-		return "that of " + a.label + " is a lower bound"
-	case a.and(*b).of == ByLevels:
-		return "the levels between which they lie are not apart"
+		return "the figure of " + a.label + " is a lower bound"
 	case a.and(*b).of == ByRange:
 		return "the ranges of their trials overlap"
 	}

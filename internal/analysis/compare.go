@@ -2,25 +2,28 @@ package analysis
 
 import "github.com/millicore/millicore/internal/analysis/stats"
 
-// comparisons compares each cell with the first one by one figure, one test a
-// cell, with Holm's correction over all of them. Cells with too few trials to
-// tell anything have none.
+// comparisons compares one figure of each cell with that of the first cell: one test
+// per cell, with Holm's correction over all of them. Cells with too few trials for any
+// result are left out.
 func (b *Builder) comparisons() []Comparison {
-	metric := "latency_ms." + objectives(b.exp.Objective)
+	metric := "latency_ms." + objectiveQuantile(b.exp.Objective)
 	if len(b.cells) > 0 && b.cells[0].plan.Load.Find {
-		metric = "breaking_point"
+		metric = BreakingPointMetric
 	}
 	var values [][]float64
 	for _, c := range b.cells {
 		var of []float64
 		for _, t := range c.trials {
 			if t.search != nil && t.search.result().AtLeast {
-				of = nil // what the others hold says nothing of the cell then
+				of = nil // then the other trials do not describe the cell
 				break
 			}
 			if v, ok := c.figures(t)[metric]; ok {
 				of = append(of, v)
 			}
+		}
+		if metric == BreakingPointMetric && len(of) < EnoughSearches {
+			of = nil
 		}
 		values = append(values, of)
 	}

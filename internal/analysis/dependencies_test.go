@@ -9,8 +9,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// A database may be several processes, as FerretDB is one over PostgreSQL: what
-// it has in memory is what all of them have at one time.
+// A database may be several processes, as FerretDB is one in front of PostgreSQL. Its
+// memory is that of all of them at one time.
 func TestADependencysMemoryIsThatOfAllItsProcesses(t *testing.T) {
 	db := func(trial, seq, process int, memory, peak int64) *signals.Frame {
 		f := server(seq, signals.Measure, 0.1, 10, 0)

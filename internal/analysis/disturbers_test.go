@@ -13,7 +13,7 @@ import (
 func TestARampSaysWhoUpsetIt(t *testing.T) {
 	stolen := shown{latency: time.Second, steal: 0.8}
 	both := shown{latency: time.Second, steal: 0.8, foreign: 0.8}
-	fast := shown{foreign: 0.8} // who meets the objective beside others was not upset
+	fast := shown{foreign: 0.8} // a level that meets the objective next to others was not disturbed
 	for _, c := range []struct {
 		name   string
 		levels []shown

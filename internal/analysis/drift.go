@@ -2,18 +2,17 @@ package analysis
 
 import "github.com/millicore/millicore/internal/signals"
 
-// drift compares the first third of a trial's measured part with the last: a
-// service that had not settled, or a queue that only grows, has no level to
-// describe.
+// drift compares the first third of a trial's measurement with the last. A service
+// that had not settled, or whose queue only grows, has no level to describe.
 type drift struct {
-	p99      []float64 // ms, one a measured client half
+	p99      []float64 // ms, one per measured client frame
 	rate     []float64
 	requests int64
 }
 
-// What counts as drift: the p99 or the rate of one third is so many times the
-// other's, over at least driftFrames halves with driftRequests each on average:
-// the p99 of a few requests is their highest, and wanders by itself.
+// A trial drifts if the p99 or the rate of one third is driftFactor times the other's,
+// over at least driftFrames frames with driftRequests each on average. The p99 of few
+// requests is their maximum, which varies by chance.
 const (
 	driftFactor   = 1.5
 	driftFrames   = 6

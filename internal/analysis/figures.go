@@ -9,15 +9,15 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// minTrials is the fewest trials that give a 95% interval of a median: with n
-// trials the range from the lowest to the highest covers it with probability
-// 1 - 2^(1-n), 0.969 for six.
+// minTrials is the fewest trials that give a 95% interval of a median: with n trials,
+// the range from the lowest to the highest contains it with probability 1 - 2^(1-n),
+// which is 0.969 for six.
 const minTrials = 6
 
-// medianInterval returns the ranks, from 0, between which the median of the
-// population lies with at least 95%, for n ordered trials; ok is false for
-// fewer than six. It is the order-statistic (sign test) interval: the rank k is
-// the largest with 2 P(Binomial(n, 1/2) <= k) <= 0.05.
+// medianInterval returns the ranks, from 0, between which the median of the population
+// lies with at least 95%, for n ordered trials. ok is false for fewer than six. It is
+// the order-statistic (sign test) interval: the rank k is the largest with 2
+// P(Binomial(n, 1/2) <= k) <= 0.05.
 func medianInterval(n int) (low, high int, ok bool) {
 	if n < minTrials {
 		return 0, 0, false
@@ -35,8 +35,8 @@ func medianInterval(n int) (low, high int, ok bool) {
 	return k, n - 1 - k, true
 }
 
-// intervals gives the 95% interval of the median over trials for each figure
-// that at least six trials measured.
+// intervals returns the 95% interval of the median over trials for each figure that at
+// least six trials measured.
 func intervals(trials []map[string]float64) map[string][2]float64 {
 	all := map[string][]float64{}
 	for _, t := range trials {
@@ -54,7 +54,7 @@ func intervals(trials []map[string]float64) map[string][2]float64 {
 	return out
 }
 
-// quantiles gives nil where nothing was recorded.
+// quantiles returns nil if nothing was recorded.
 func quantiles(h *signals.Histogram) *Quantiles {
 	if h.Count() == 0 {
 		return nil
@@ -62,6 +62,7 @@ func quantiles(h *signals.Histogram) *Quantiles {
 	return &Quantiles{
 		P50: ms(h.Quantile(0.50)), P90: ms(h.Quantile(0.90)), P95: ms(h.Quantile(0.95)),
 		P99: ms(h.Quantile(0.99)), P999: ms(h.Quantile(0.999)), Max: ms(h.Max()), Mean: ms(h.Mean()), Min: ms(h.Min()),
+		Beyond: h.Beyond(),
 	}
 }
 
@@ -76,7 +77,7 @@ func limitsOf(c *experiment.Cell) LimitsSummary {
 		BurstMillis: some(c.Limits.BurstMillis), Replicas: c.Limits.Replicas, MostReplicas: mostReplicas(c)}
 }
 
-// mostReplicas is how many there may be; 0: their number does not change.
+// mostReplicas is the highest number of replicas; 0: their number is fixed.
 func mostReplicas(c *experiment.Cell) int {
 	if c.Service.Autoscale == nil {
 		return 0
@@ -84,8 +85,8 @@ func mostReplicas(c *experiment.Cell) int {
 	return c.Service.Autoscale.Max
 }
 
-// load is what the cell's figures were measured under: for a search, the load
-// that it tested last.
+// load is the load at which the cell's figures were measured. For a search it is the
+// load that was tested last.
 func (c *cell) load() LoadSummary {
 	s := loadOf(c.plan)
 	if !c.plan.Load.Find {
@@ -158,6 +159,9 @@ func generatorOf(t *tally, limited bool) GeneratorSummary {
 	if t.noise.lag.Count() > 0 {
 		out.SendLagP99US = ptr(ms(t.noise.lag.Quantile(0.99)) * 1000)
 	}
+	if t.client.mostOpen > 0 {
+		out.OpenConnections = &t.client.mostOpen
+	}
 	if t.noise.runWaitKnown {
 		out.RunWaitCores = over(&t.noise.runWait, ptr(t.client.seconds()))
 	}
@@ -172,14 +176,14 @@ func hostOf(n *Noise) HostSummary {
 	return HostSummary{IdleCores: m.total((*machineSums).idleCores), ForeignCores: m.total((*machineSums).foreignCores), StealCores: m.total((*machineSums).stealCores)}
 }
 
-// peakTogether is the highest memory of all replicas at one time. The kernel
-// keeps the peak of each, but not when it was: of one replica that is the answer,
-// of several it is the sum that was seen at the end of an interval, and no less
-// than the peak of any one.
+// peakTogether is the highest memory of all replicas at one time. The kernel keeps the
+// peak of each replica but not its time. For one replica that peak is the answer. For
+// several it is the highest sum at the end of an interval, and at least the highest
+// peak of one.
 func (s *serverSums) peakTogether() *int64 { return higher(s.memoryPeak, s.memoryTogether) }
 
-// dependenciesOf takes rates from the sums of the result, and what counts
-// whenever it happens from the whole.
+// dependenciesOf takes rates from the sums of the result, and counts and peaks from
+// the whole trials.
 func dependenciesOf(all, whole *tally) []DependencySummary {
 	var list []DependencySummary
 	for _, name := range slices.Sorted(maps.Keys(whole.deps)) {

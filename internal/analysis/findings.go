@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Summarize puts together what a record says.
+// Summarize returns the summary of the record.
 func (b *Builder) Summarize(about SummaryExperiment, host any) *Summary {
 	about.Name, about.About, about.Kept = b.exp.Name, b.exp.About, b.exp.Measure.Kept
 	s := &Summary{Experiment: about, Host: host, Cells: b.Cells()}
@@ -16,11 +16,11 @@ func (b *Builder) Summarize(about SummaryExperiment, host any) *Summary {
 	return s
 }
 
-// Missed reports whether any cell was not seen to meet its objective: it missed
-// it, or, having failed to run, could not be judged. A cell whose service was
-// skipped is none of them: that something is not installed here says nothing
-// about a service, and a finding and a flag tell of it. Yet where all that had an
-// objective was skipped, nothing was seen to meet it.
+// Missed reports whether any cell did not show that it meets its objective: it missed
+// it, or it could not be judged because it failed to run. Cells whose service was
+// skipped do not count, since a missing program says nothing about the service; a
+// finding and a flag report them. If all cells with an objective were skipped, nothing
+// met it, and Missed is true.
 func (s *Summary) Missed() bool {
 	met, skipped := 0, 0
 	for i := range s.Cells {
@@ -71,25 +71,28 @@ func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 		return b.breakingFinding(c), true
 	}
 	f := Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective",
-		Text: fmt.Sprintf("asked: %s; seen: %s", c.Objective.Text, seen(b.exp.Objective, c.LatencyMS, c.Availability))}
+		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.Availability))}
+	if c.Objective.Missed != "" {
+		f.Text += "; " + c.Objective.Missed
+	}
 	switch {
 	case c.Objective.Met == nil:
-		f.Title = "whether the objective was met cannot be told"
+		f.Title = "unknown whether the objective was met"
 	case *c.Objective.Met:
 		f.Title = "meets the objective"
 	}
 	return f, true
 }
 
-// breakingFinding says up to which load a cell meets its objective, with what
-// was seen there. Figures over all loads would say nothing: the higher ones were
-// to miss it.
+// breakingFinding states up to which load a cell meets its objective, with the figures
+// at that load. Figures over all loads would mean nothing, because the highest loads
+// are meant to miss the objective.
 func (b *Builder) breakingFinding(c *CellSummary) Finding {
-	f := Finding{Level: "result", Cell: &c.Cell, Title: "was not seen to meet the objective at any load", Text: "asked: " + c.Objective.Text}
+	f := Finding{Level: "result", Cell: &c.Cell, Title: "no load was seen to meet the objective", Text: "objective: " + c.Objective.Text}
 	load := c.Breaking.Load()
 	if load == nil {
-		if metSomewhere(b.exp.Objective, c.Steps) {
-			f.Title = "up to which load it meets the objective cannot be told"
+		if metSomewhere(c.Steps) {
+			f.Title = "unknown up to which load it meets the objective"
 		}
 		if c.Breaking.Reason != "" {
 			f.Text += "; " + c.Breaking.Reason
@@ -100,11 +103,12 @@ func (b *Builder) breakingFinding(c *CellSummary) Finding {
 	if c.Breaking.Users != nil {
 		unit = "users"
 	}
-	f.Title = fmt.Sprintf("meets the objective up to %s %s", threeDigits(*load), unit)
+	bound := ""
 	if c.Breaking.AtLeast {
-		f.Title += " at least"
+		bound = "at least "
 	}
-	q, availability := c.LatencyMS, c.Availability // of the windows in which the answer was tested
+	f.Title = fmt.Sprintf("meets the objective up to %s%s %s", bound, threeDigits(*load), unit)
+	q, availability := c.LatencyMS, c.Availability // of the windows that tested the answer
 	if !c.Load.Find {
 		q, availability = nil, nil
 		if at := slices.IndexFunc(c.Steps, func(s Step) bool { return s.Target == *load }); at >= 0 {
@@ -112,12 +116,12 @@ func (b *Builder) breakingFinding(c *CellSummary) Finding {
 		}
 	}
 	if q != nil {
-		f.Text += "; seen where that was tested: " + seen(b.exp.Objective, q, availability)
+		f.Text += "; measured at that load: " + measuredText(b.exp.Objective, q, availability)
 	}
 	return f
 }
 
-// threeDigits writes a load; from 100 on it is whole.
+// threeDigits formats a load; from 100 on it is a whole number.
 func threeDigits(v float64) string {
 	if v >= 100 {
 		return fmt.Sprintf("%.0f", v)
@@ -125,7 +129,7 @@ func threeDigits(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// kinds are the words for what became of attempts, worst first.
+// kinds names how attempts ended, worst first.
 var kinds = []struct {
 	state   State
 	counted bool
@@ -134,12 +138,13 @@ var kinds = []struct {
 	{Failed, false, "failed"},
 	{Partial, true, "cut off before the end"},
 	{Partial, false, "cut off before the end, and left out"},
-	{Disturbed, true, "disturbed, and counted all the same"},
+	{Disturbed, true, "disturbed, but counted"},
 	{Disturbed, false, "disturbed, and repeated"},
 }
 
-// failures tells of the cell's attempts that failed or were disturbed: one
-// finding a kind, with the reasons, since a busy host gives one to every trial.
+// failures reports the cell's attempts that failed or were disturbed. There is one
+// finding for each kind, with the reasons, since a busy host gives a reason in every
+// trial.
 func (b *Builder) failures(c *CellSummary) []Finding {
 	var all []Finding
 	for _, kind := range kinds {

@@ -23,15 +23,15 @@ func TestAnObjectiveIsWrittenDownInFigures(t *testing.T) {
 		{"availability", experiment.Objective{Availability: 95}, ObjectiveSummary{Text: "availability >= 95%", Availability: ptr(95.0)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if d := cmp.Diff(&c.want, asked(&c.asked)); d != "" {
+			if d := cmp.Diff(&c.want, objectiveOf(&c.asked)); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 }
 
-// TestASearchedCellSaysUpToWhichLoad guards against figures of another load
-// beside "meets" or "misses".
+// TestASearchedCellSaysUpToWhichLoad guards against figures of another load next to
+// "meets" or "misses".
 func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
 	o := &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}
 	b := New(testExperiment(experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true}), nil)
@@ -44,27 +44,27 @@ func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
 	}{
 		{"a breaking point", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, LatencyMS: tested, Availability: ptr(100.0), Breaking: &BreakingPoint{RateRPS: ptr(352.4)}},
 			Finding{Title: "meets the objective up to 352 requests/s",
-				Text: "asked: p99 <= 100ms, availability >= 99.9%; seen where that was tested: p99 56.06 ms, availability 100%"}},
+				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured at that load: p99 56.06 ms, availability 100%"}},
 		{"of users", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Users: ptr(12.0)}},
-			Finding{Title: "meets the objective up to 12 users", Text: "asked: p99 <= 100ms, availability >= 99.9%"}},
+			Finding{Title: "meets the objective up to 12 users", Text: "objective: p99 <= 100ms, availability >= 99.9%"}},
 		{"a lower bound", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{RateRPS: ptr(40000.0), AtLeast: true}},
-			Finding{Title: "meets the objective up to 40000 requests/s at least", Text: "asked: p99 <= 100ms, availability >= 99.9%"}},
+			Finding{Title: "meets the objective up to at least 40000 requests/s", Text: "objective: p99 <= 100ms, availability >= 99.9%"}},
 		{"none found", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, LatencyMS: tested, Breaking: &BreakingPoint{Reason: "the service died 3 times in a row"}},
-			Finding{Title: "was not seen to meet the objective at any load", Text: "asked: p99 <= 100ms, availability >= 99.9%; the service died 3 times in a row"}},
-		{"none found, though a load met it", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Reason: "cannot tell: a neighbour took CPU"},
-			Steps: []Step{{Target: 100, LatencyMS: tested, Availability: ptr(100.0)}, {Target: 400, LatencyMS: &Quantiles{P99: 632}, Availability: ptr(100.0)}}},
-			Finding{Title: "up to which load it meets the objective cannot be told", Text: "asked: p99 <= 100ms, availability >= 99.9%; cannot tell: a neighbour took CPU"}},
-		{"no search was made", CellSummary{Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Reason: "no search could be made"}},
-			Finding{Title: "whether the objective was met cannot be told",
-				Text: "asked: p99 <= 100ms, availability >= 99.9%; seen: no p99 of one level of load, no request that ended"}},
+			Finding{Title: "no load was seen to meet the objective", Text: "objective: p99 <= 100ms, availability >= 99.9%; the service died 3 times in a row"}},
+		{"none found, though a load met it", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Reason: "inconclusive: a neighbour took CPU"},
+			Steps: []Step{{Target: 100, LatencyMS: tested, Availability: ptr(100.0), Met: ptr(true)}, {Target: 400, LatencyMS: &Quantiles{P99: 632}, Availability: ptr(100.0), Met: ptr(false)}}},
+			Finding{Title: "unknown up to which load it meets the objective", Text: "objective: p99 <= 100ms, availability >= 99.9%; inconclusive: a neighbour took CPU"}},
+		{"no search was made", CellSummary{Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Reason: "no search was possible"}},
+			Finding{Title: "unknown whether the objective was met",
+				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured: no p99 of a single load level, no request ended"}},
 		{"a ramp: the figures of its level", CellSummary{Trials: 1, Load: LoadSummary{Stages: true}, Availability: ptr(50.0), Breaking: &BreakingPoint{RateRPS: ptr(100.0)},
-			Steps: []Step{{Target: 100, LatencyMS: &Quantiles{P99: 20}, Availability: ptr(99.95)}, {Target: 200, LatencyMS: &Quantiles{P99: 900}, Availability: ptr(1.0)}}},
+			Steps: []Step{{Target: 100, LatencyMS: &Quantiles{P99: 20}, Availability: ptr(99.95), Met: ptr(true)}, {Target: 200, LatencyMS: &Quantiles{P99: 900}, Availability: ptr(1.0), Met: ptr(false)}}},
 			Finding{Title: "meets the objective up to 100 requests/s",
-				Text: "asked: p99 <= 100ms, availability >= 99.9%; seen where that was tested: p99 20 ms, availability 99.95%"}},
+				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured at that load: p99 20 ms, availability 99.95%"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.cell.Objective = objective(o, &c.cell)
-			if got := c.cell.Objective.Met; (got == nil) != strings.Contains(c.want.Title, "cannot be told") {
+			c.cell.Objective = b.cells[0].objective(&c.cell, newTally(), true)
+			if got := c.cell.Objective.Met; (got == nil) != strings.Contains(c.want.Title, "unknown") {
 				t.Errorf("the objective counts as met: %v", got)
 			}
 			got, ok := b.objectiveFinding(&c.cell)

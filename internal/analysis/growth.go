@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A step from one trial's memory peak to the next counts as growth from here on:
-// a heap's own ups and downs from run to run are smaller.
+// A step from one trial's memory peak to the next counts as growth from here on.
+// Smaller steps are within the usual variation of a heap.
 const (
 	growthShare = 0.02
 	growthBytes = 1 << 20
 )
 
-// growth finds memory that grows with every trial of a service that stayed up.
-// Two steps are the least: one that goes up is as likely as one that goes down.
+// growth finds memory that grows in every trial of a service that stayed up. It needs
+// at least two steps, because one step goes up as often as down.
 func (b *Builder) growth(c *CellSummary) (Finding, bool) {
 	peaks := peaksOf(c)
 	if !b.exp.Measure.Kept || len(peaks) < 3 {
@@ -32,10 +32,10 @@ func (b *Builder) growth(c *CellSummary) (Finding, bool) {
 	}
 	first, last := peaks[0], peaks[len(peaks)-1]
 	return Finding{Level: "result", Cell: &c.Cell, Title: "memory grows from run to run",
-		Text: fmt.Sprintf("peaks of %s%s: %.2g times in %d runs, between which it was not started anew", strings.Join(texts, ", "), of, last/first, len(peaks))}, true
+		Text: fmt.Sprintf("peaks of %s%s: %.2g times in %d runs without a restart", strings.Join(texts, ", "), of, last/first, len(peaks))}, true
 }
 
-// peakText writes a peak in percent of the limit, or in MiB.
+// peakText formats a peak as a percentage of the limit, or in MiB.
 func peakText(bytes float64, limit *int64) string {
 	if limit != nil {
 		return fmt.Sprintf("%.3g", 100*bytes/float64(*limit))

@@ -16,13 +16,13 @@ func TestMemoryThatGrowsFromRunToRunIsFound(t *testing.T) {
 		kept  bool
 		want  string // "": nothing is found
 	}{
-		{"the published one", []float64{80, 144, 224}, 0, true, "peaks of 80, 144, 224 MiB: 2.8 times in 3 runs, between which it was not started anew"},
-		{"under a limit", []float64{64, 128, 192}, 256, true, "peaks of 25, 50, 75% of its limit of 256 MiB: 3 times in 3 runs, between which it was not started anew"},
+		{"the published one", []float64{80, 144, 224}, 0, true, "peaks of 80, 144, 224 MiB: 2.8 times in 3 runs without a restart"},
+		{"under a limit", []float64{64, 128, 192}, 256, true, "peaks of 25, 50, 75% of its limit of 256 MiB: 3 times in 3 runs without a restart"},
 		{"one step down", []float64{80, 144, 140}, 0, true, ""},
 		{"the noise of a small heap", []float64{20, 20.5, 21.2}, 0, true, ""},
 		{"the noise of a large one", []float64{1000, 1019, 1039}, 0, true, ""},
 		{"two runs", []float64{80, 144}, 0, true, ""},
-		{"started anew for each run", []float64{80, 144, 224}, 0, false, ""},
+		{"restarted for each run", []float64{80, 144, 224}, 0, false, ""},
 		{"not measured", nil, 0, true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -42,14 +42,14 @@ func TestMemoryThatGrowsFromRunToRunIsFound(t *testing.T) {
 	}
 }
 
-// TestAKeptServiceHasPeaksOfItsTrials guards against the kernel's peak, which is
-// that of the replica's whole life.
+// TestAKeptServiceHasPeaksOfItsTrials guards against the kernel's peak, which covers
+// the replica's whole life.
 func TestAKeptServiceHasPeaksOfItsTrials(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		kept bool
 		want float64
-	}{{"started anew", false, 90}, {"kept", true, 40}} {
+	}{{"restarted", false, 90}, {"kept", true, 40}} {
 		t.Run(c.name, func(t *testing.T) {
 			e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 			e.Measure.Kept = c.kept

@@ -7,12 +7,12 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// levels tells in which stretches of a trial the load was held: a percentile
-// over a ramp describes no load level, so it is never a result.
+// levels are the stretches of a trial in which the load was constant. A percentile
+// over a ramp describes no level, so it is never a result.
 type levels struct {
 	warmup time.Duration
 	held   []held
-	last   int // index in held of the level at the load's very end; -1: a ramp
+	last   int // index in held of the level at the end of the load; -1: a ramp
 }
 
 // held is a stretch of constant load, as times since the trial's load began.
@@ -21,7 +21,7 @@ type held struct {
 	target   float64
 }
 
-// levelsOf returns nil for a load that is constant all through.
+// levelsOf returns nil for a load without stages.
 func levelsOf(e *experiment.Experiment, c *experiment.Cell) *levels {
 	target := c.Load.Target()
 	if target == nil || len(target.Stages) == 0 {
@@ -39,7 +39,8 @@ func levelsOf(e *experiment.Experiment, c *experiment.Cell) *levels {
 	return l
 }
 
-// hold adds a stretch; one that goes on where the last ended is the same level.
+// hold adds a stretch. One that continues the last at the same target is the same
+// level.
 func (l *levels) hold(h held) {
 	if n := len(l.held); n > 0 && l.held[n-1].to == h.from && l.held[n-1].target == h.target {
 		l.held[n-1].to = h.to
@@ -49,10 +50,10 @@ func (l *levels) hold(h held) {
 	l.last = len(l.held) - 1
 }
 
-// find returns the level that a frame lies in. A client half is cut exactly and
-// must lie wholly in it; server and host halves are read a little after the
-// boundary, later still on a busy host, so nearly all of it is enough. Answers
-// of the drain belong to the level at the load's end.
+// find returns the level that a frame lies in. Client frames are cut exactly and must
+// lie within it. Server and host frames are read a little after the boundary, and
+// later on a busy host, so 90% of them is enough. Answers of the drain belong to the
+// level at the end of the load.
 func (l *levels) find(f *signals.Frame, began int64) (int, bool) {
 	switch f.Phase {
 	case signals.Drain:

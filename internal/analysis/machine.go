@@ -6,14 +6,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 )
 
-// machines are the CPU times of the machines that services ran on, by name; "" is
-// the one that the lab ran on too.
+// machines are the CPU times of the machines that services ran on, by name; "" is the
+// machine of the lab.
 type machines map[string]*machineSums
 
-// machineSums are those of one machine, over the frames of its host halves.
+// machineSums are those of one machine, over its host frames.
 type machineSums struct {
 	name    string
 	seconds float64 // covered by frames
@@ -36,7 +36,7 @@ func (m machines) add(name string, o machineSums) {
 	s.cpus = max(s.cpus, o.cpus)
 }
 
-// each gives those of which something was seen, by name.
+// each returns the machines with data, by name.
 func (m machines) each() (all []*machineSums) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if m[name].seconds > 0 {
@@ -46,13 +46,12 @@ func (m machines) each() (all []*machineSums) {
 	return all
 }
 
-// any reports whether something holds for one of them.
+// any reports whether the function holds for one of them.
 func (m machines) any(holds func(*machineSums) bool) bool {
 	return slices.ContainsFunc(m.each(), holds)
 }
 
-// fullest is the one with the least idle CPU, as a share of what it has; nil where
-// nothing was seen.
+// fullest returns the machine with the smallest idle share; nil if there is no data.
 func (m machines) fullest() *machineSums {
 	all := m.each()
 	if len(all) == 0 {
@@ -61,7 +60,7 @@ func (m machines) fullest() *machineSums {
 	return slices.MinFunc(all, func(a, b *machineSums) int { return cmp.Compare(a.idleShare(), b.idleShare()) })
 }
 
-// cpus is what the largest of them has.
+// cpus returns the CPUs of the largest machine.
 func (m machines) cpus() (n int) {
 	for _, s := range m {
 		n = max(n, s.cpus)
@@ -69,8 +68,7 @@ func (m machines) cpus() (n int) {
 	return n
 }
 
-// total adds up a mean over time of all machines, in cores; nil where nothing was
-// seen.
+// total sums a mean over time of all machines, in cores; nil if there is no data.
 func (m machines) total(of func(*machineSums) float64) *float64 {
 	all := m.each()
 	if len(all) == 0 {
@@ -88,22 +86,23 @@ func (s *machineSums) idleCores() float64    { return s.idle / s.seconds }
 func (s *machineSums) stealCores() float64   { return s.steal / s.seconds }
 func (s *machineSums) idleShare() float64    { return s.idleCores() / float64(max(s.cpus, 1)) }
 
-// crowded reports whether others took so much CPU that they disturb. A node of a
-// cluster always has others: they do where they left no room.
-func (s *machineSums) crowded() bool {
-	return signals.Busy(s.foreignCores(), s.cpus) && (s.name == "" || s.full())
+// busyNeighbours reports whether other processes took so much CPU that they disturb. A
+// node of a cluster always runs others, so there they disturb only if they left no CPU
+// idle.
+func (s *machineSums) busyNeighbours() bool {
+	return disturbance.Busy(s.foreignCores(), s.cpus) && (s.name == "" || s.full())
 }
 
-// robbed reports whether the hypervisor took so much.
-func (s *machineSums) robbed() bool { return signals.Busy(s.stealCores(), s.cpus) }
+// busyHypervisor reports whether the hypervisor took so much CPU that it disturbs.
+func (s *machineSums) busyHypervisor() bool { return disturbance.Busy(s.stealCores(), s.cpus) }
 
-func (s *machineSums) full() bool   { return signals.Full(s.idleCores(), s.cpus) }
-func (s *machineSums) stolen() bool { return signals.Stolen(s.stealCores()) }
+func (s *machineSums) full() bool   { return disturbance.Full(s.idleCores(), s.cpus) }
+func (s *machineSums) stolen() bool { return disturbance.Stolen(s.stealCores()) }
 
-// on names the machine in a sentence, where there may be several.
+// on returns the words for the machine if there may be several.
 func (s *machineSums) on() string {
 	if s.name == "" {
 		return ""
 	}
-	return fmt.Sprintf(" of the node %s", s.name)
+	return fmt.Sprintf(" on node %s", s.name)
 }

@@ -1,15 +1,15 @@
 package analysis
 
-// Metric is a figure of a cell's trials that can be compared, or claimed.
+// Metric is a figure of a cell's trials that can be compared or claimed.
 type Metric struct {
 	Name  string // for programs, in --fail-on and in claims
 	Words string // for people
 	Unit  string // of the values: "share" is 0..1, "times" a ratio
-	// Of is a trial's value; nil: the metric is not one trial's.
+	// Of returns the value of a trial; nil: the metric is not a figure of one trial.
 	Of func(*TrialFigures) *float64
 }
 
-// The metrics that are treated in their own ways.
+// Metrics with special rules.
 const (
 	BreakingPointMetric = "breaking_point"
 	memoryGrowthMetric  = "memory_growth"
@@ -17,7 +17,7 @@ const (
 	restartsMetric      = "restarts"
 )
 
-// metrics in the order in which people read them.
+// metrics are ordered as people read them.
 var metrics = []Metric{
 	{"rate", "rate", "requests/s", func(t *TrialFigures) *float64 { return t.RateRPS }},
 	{"requests", "good answers", "requests", func(t *TrialFigures) *float64 { return t.Good }},
@@ -42,10 +42,10 @@ var metrics = []Metric{
 	{BreakingPointMetric, "breaking point", "requests/s", func(t *TrialFigures) *float64 { return t.Breaking }},
 }
 
-// events reports whether the metric counts what happened, all replicas together.
+// events reports whether the metric counts events over all replicas.
 func (m Metric) events() bool { return m.Name == oomKillsMetric || m.Name == restartsMetric }
 
-// MetricOf finds a metric by its name; false: there is none.
+// MetricOf finds a metric by its name; false if there is none.
 func MetricOf(name string) (Metric, bool) {
 	for _, m := range metrics {
 		if m.Name == name {
@@ -55,8 +55,8 @@ func MetricOf(name string) (Metric, bool) {
 	return Metric{}, false
 }
 
-// Trials are the metric's values, one a trial that measured it, in the trials'
-// order.
+// Trials returns the metric's values, one for each trial that measured it, in the
+// order of the trials.
 func (m Metric) Trials(c *CellSummary) []float64 {
 	var all []float64
 	for i := range c.PerTrial {
@@ -70,8 +70,8 @@ func (m Metric) Trials(c *CellSummary) []float64 {
 	return all
 }
 
-// UnitOf is the metric's unit in a cell: a closed loop breaks at a number of
-// users.
+// UnitOf is the metric's unit in a cell. The breaking point of a closed loop is a
+// number of users.
 func (m Metric) UnitOf(c *CellSummary) string {
 	if m.Name == BreakingPointMetric && c.Breaking != nil && c.Breaking.Users != nil {
 		return "users"

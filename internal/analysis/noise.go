@@ -5,12 +5,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Noise adds up, over the measured frames of a trial, what does not come from
-// the service.
+// Noise sums up, over the measured frames of a trial, what did not come from the
+// service.
 type Noise struct {
 	machines       machines
 	clientSeconds  float64 // covered by client halves, summed over agents
@@ -22,7 +23,7 @@ type Noise struct {
 	latency        *signals.Histogram
 }
 
-// Add takes a frame; those outside the measured part are passed over.
+// Add takes a frame; those outside the measurement are ignored.
 func (n *Noise) Add(f *signals.Frame) {
 	if f.Phase != signals.Measure {
 		return
@@ -60,7 +61,7 @@ func (n *Noise) histograms() {
 	}
 }
 
-// Merge adds what another has seen.
+// Merge adds the sums of another Noise.
 func (n *Noise) Merge(o *Noise) {
 	for name, sums := range o.machines {
 		n.machine(name, *sums)
@@ -75,33 +76,33 @@ func (n *Noise) Merge(o *Noise) {
 	n.latency.Merge(o.latency)
 }
 
-// disturbers is who else took much CPU: others of a host, or of the one below.
+// disturbers returns who took much CPU: other processes, or the hypervisor.
 func (n *Noise) disturbers() (by search.Disturber) {
-	if n.machines.any((*machineSums).crowded) {
+	if n.machines.any((*machineSums).busyNeighbours) {
 		by |= search.Neighbour
 	}
-	if n.machines.any((*machineSums).robbed) {
+	if n.machines.any((*machineSums).busyHypervisor) {
 		by |= search.Hypervisor
 	}
 	return by
 }
 
-// others words who else took CPU, and how much; "": nobody did.
+// others describes who took much CPU, and how much; "": nobody.
 func (n *Noise) others() string {
 	var who []string
 	for _, m := range n.machines.each() {
-		if m.crowded() {
+		if m.busyNeighbours() {
 			who = append(who, fmt.Sprintf("other processes used %.2f cores%s", m.foreignCores(), m.on()))
 		}
-		if m.robbed() {
+		if m.busyHypervisor() {
 			who = append(who, fmt.Sprintf("the hypervisor took %.2f cores%s", m.stealCores(), m.on()))
 		}
 	}
 	return strings.Join(who, " and ")
 }
 
-// AgentWaited tells in words that the agent waited for a CPU and so sent late;
-// "" is that it did not.
+// AgentWaited states that the agent waited for a CPU and sent late because of that; ""
+// if it did not.
 func (n *Noise) AgentWaited() string {
 	if !n.waited() || !n.Limited() {
 		return ""
@@ -110,15 +111,15 @@ func (n *Noise) AgentWaited() string {
 		n.runWait/n.clientSeconds, ms(n.lag.Quantile(0.99)))
 }
 
-// waited reports whether the agents waited for a CPU for much of their time, a
-// tenth and more: that of other processes, or their own, where their group has a
-// quota. Users who wait for their answers then send up to a tenth less, which is
-// more than most of what is compared differs by.
+// waited reports whether the agents waited for a CPU for a tenth of their time or
+// more. Other processes may have used it, or their own group has a quota. Users who
+// wait for their answers then send up to a tenth less, which is more than most
+// differences under comparison.
 func (n *Noise) waited() bool {
-	return n.clientSeconds > 0 && n.runWaitKnown && signals.Waited(n.runWait, n.clientSeconds)
+	return n.clientSeconds > 0 && n.runWaitKnown && disturbance.Waited(n.runWait, n.clientSeconds)
 }
 
-// Disturbed gives the reason to repeat the trial, or "".
+// Disturbed returns the reason to repeat the trial, or "".
 func (n *Noise) Disturbed() string {
 	if why := n.others(); why != "" {
 		return why
@@ -126,25 +127,25 @@ func (n *Noise) Disturbed() string {
 	return n.AgentWaited()
 }
 
-// Limited reports whether the generator sent so late that it was the limit: its
-// figures are then lower bounds. Of users who wait for their answers, and are late
-// only by what it took to find those, cell.generatorLimited tells more.
+// Limited reports whether the generator sent so late that it was the limit; its
+// figures are then lower bounds. In a closed loop a slow generator is hardly late: see
+// cell.generatorLimited.
 func (n *Noise) Limited() bool {
-	if n.lag.Count() == 0 || n.latency.Count() == 0 { // without answers there is nothing to be late beside
+	if n.lag.Count() == 0 || n.latency.Count() == 0 { // a lag has no meaning without answers
 		return false
 	}
-	return signals.SentLate(n.lag.Quantile(0.99), n.latency.Quantile(0.99))
+	return disturbance.SentLate(n.lag.Quantile(0.99), n.latency.Quantile(0.99))
 }
 
-// stolen reports whether the hypervisor took CPU that shows, be it too little to
+// stolen reports whether the hypervisor took noticeable CPU, even if too little to
 // disturb: a flag.
 func (n *Noise) stolen() bool { return n.machines.any((*machineSums).stolen) }
 
-// lowIdle is little room for anything else: a flag, not a disturbance, since a
-// service without a limit uses what there is.
+// lowIdle reports that little CPU was idle. This is a flag and no disturbance, because
+// a service without a limit uses what is available.
 func (n *Noise) lowIdle() bool { return n.machines.any((*machineSums).full) }
 
-// flags are the warnings that it gives, as words.
+// flags returns the warnings that it gives.
 func (n *Noise) flags() []string {
 	var words []string
 	by := n.disturbers()

@@ -5,39 +5,32 @@ import (
 	"math"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// The highest loads that a search goes to: more than one agent can send, and as
-// many connections as a machine can be asked for.
+// The highest loads of a search: more requests than one agent can send, and as many
+// connections as one machine can open.
 const (
 	mostRate  = 1_000_000
 	mostUsers = 20_000
 )
 
-// SearchConfig is what the experiment asks of a search in one of its cells.
+// SearchConfig returns the configuration of the search in one cell of the experiment.
 func SearchConfig(e *experiment.Experiment, c *experiment.Cell) search.Config {
 	target := c.Load.Target()
-	config := search.Config{First: target.Value, Whole: c.Load.Users != nil, AllowedLate: -1, AllowedBad: -1,
-		Block: e.Measure.Interval, Budget: e.Measure.Duration - e.Measure.Warmup, Most: mostRate}
+	config := allowed(e.Objective)
+	config.First, config.Whole, config.Most = target.Value, c.Load.Users != nil, mostRate
+	config.Block, config.Budget = e.Measure.Interval, e.Measure.Duration-e.Measure.Warmup
 	if config.Whole {
 		config.Most = mostUsers
-	}
-	if o := e.Objective; o != nil {
-		if o.Quantile != "" {
-			config.AllowedLate, config.Late = 1-shareOf(o.Quantile), o.Latency
-		}
-		if o.Availability > 0 {
-			config.AllowedBad = 1 - o.Availability/100
-		}
 	}
 	return config
 }
 
-// shareOf is the share of requests that a quantile's name stands for: 0.999 for
-// p999.
+// shareOf returns the share of requests that a quantile's name means: 0.999 for p999.
 func shareOf(quantile string) float64 {
 	digits := quantile[1:]
 	share, unit := 0.0, 1.0
@@ -48,25 +41,26 @@ func shareOf(quantile string) float64 {
 	return share
 }
 
-// Observed is the window of one step of a search, as far as its frames have
-// come. The lab shows it to the search while it runs, and a report builds it
-// again from the record.
+// Observed collects the frames of one step's window, as far as they have arrived. The
+// lab passes it to the search while it runs, and a report rebuilds it from the record.
 type Observed struct {
 	objective *experiment.Objective
 	service   string
 	load      float64
 	open      bool
+	bounded   bool // whether the backlog is bounded: requests beyond it are dropped
+	timeout   time.Duration
 	blocks    []search.Block
 	at        map[int]int   // seq of an interval -> index in blocks
 	last      int           // seq of the last block
-	under     map[int]int64 // requests under way at the end of the last block, by agent
+	pending   map[int]int64 // requests sent or due and not ended, at the end of the last block, by agent
 	tally     *tally
 }
 
-// Observe begins the window of a step.
+// Observe returns an empty window of a step.
 func Observe(e *experiment.Experiment, c *experiment.Cell, load float64) *Observed {
 	return &Observed{objective: e.Objective, service: c.Service.Name, load: load, open: c.Load.Users == nil,
-		at: map[int]int{}, last: -1, under: map[int]int64{}, tally: newTally()}
+		bounded: c.Load.Waiting != nil, timeout: c.Load.Timeout, at: map[int]int{}, last: -1, pending: map[int]int64{}, tally: newTally()}
 }
 
 // Add takes a frame of the window.
@@ -82,24 +76,26 @@ func (o *Observed) Add(f *signals.Frame) {
 		o.blocks = append(o.blocks, search.Block{})
 	}
 	b, k := &o.blocks[i], f.Client
-	b.Requests += k.Ended()
-	b.Bad += k.Bad()
+	bad := k.Bad()
+	if o.bounded { // otherwise requests are dropped only when the load ends
+		bad += k.Dropped
+	}
+	b.Requests += k.Good + bad
+	b.Bad += bad
 	if o.objective != nil && o.objective.Quantile != "" {
-		b.Late += k.Latency.Above(o.objective.Latency)
-		if o.objective.Availability == 0 {
-			b.Late += k.Bad() - k.Timeouts // who got no answer did not get it in time
-		}
+		b.Late += k.Latency.Late(o.objective.Latency, o.timeout, bad, k.Timeouts)
 	}
 	if f.Seq > o.last {
 		o.last = f.Seq
-		clear(o.under)
+		clear(o.pending)
 	}
 	if f.Seq == o.last && f.Agent != nil {
-		o.under[*f.Agent] = k.InFlight + k.Waiting
+		o.pending[*f.Agent] = k.InFlight + k.Waiting
 	}
 }
 
-// Blocks are what the window showed so far, with what is overdue now.
+// Blocks returns what the window has shown so far, including requests that are overdue
+// now.
 func (o *Observed) Blocks() []search.Block {
 	blocks := append([]search.Block(nil), o.blocks...)
 	if overdue := o.overdue(); overdue > 0 {
@@ -107,7 +103,7 @@ func (o *Observed) Blocks() []search.Block {
 		last.Requests += overdue
 		last.Late += overdue
 		if o.objective == nil || o.objective.Quantile == "" {
-			last.Bad += overdue // no latency is asked: they may never be answered
+			last.Bad += overdue // without a latency objective: they may never be answered
 		} else {
 			last.Overdue = overdue
 		}
@@ -115,35 +111,34 @@ func (o *Observed) Blocks() []search.Block {
 	return blocks
 }
 
-// overdue is how many of the requests under way will surely miss the
-// objective's latency: by Little's law, were all of them in time, no more than
-// rate x latency would be under way. Three standard deviations of a Poisson
-// count are allowed for. Without it a service that answers nothing would look
-// like one that is asked nothing.
+// overdue returns how many of the pending requests will certainly miss the objective's
+// latency. By Little's law, if all of them were in time, at most rate x latency would
+// be pending. It allows for three standard deviations of a Poisson count. Without
+// this, a service that answers nothing would look like one that receives no requests.
 func (o *Observed) overdue() int64 {
 	if len(o.blocks) == 0 {
 		return 0
 	}
-	var under int64
-	for _, n := range o.under {
-		under += n
+	var pending int64
+	for _, n := range o.pending {
+		pending += n
 	}
 	rate, within := o.load, time.Second
 	if o.objective != nil && o.objective.Quantile != "" {
 		within = o.objective.Latency
 	}
-	if !o.open { // users wait: what comes back tells the rate
+	if !o.open { // users wait, so the rate is that of the answers
 		rate = 0
 		if r := o.tally.client.rate(); r != nil {
 			rate = *r
 		}
 	}
 	expected := rate * within.Seconds()
-	return max(0, under-int64(math.Ceil(expected+3*math.Sqrt(expected)+1)))
+	return max(0, pending-int64(math.Ceil(expected+3*math.Sqrt(expected)+1)))
 }
 
-// Observation is what the search is told of the whole window. Errors are the
-// service's own, whoever takes CPU beside it.
+// Observation returns what the search learns from the whole window. Errors are
+// attributed to the service, even if others took CPU.
 func (o *Observed) Observation() search.Observation {
 	seen := search.Observation{Blocks: o.Blocks(), Limited: o.limited() != ""}
 	if !o.erring() {
@@ -152,36 +147,38 @@ func (o *Observed) Observation() search.Observation {
 	return seen
 }
 
-// Where the service's own CPU limit is this far used up, or it is throttled in
-// this share of periods, a host without idle CPU is not what limits it.
+// If the service has used this share of its own CPU limit, or is throttled in this
+// share of periods, a host without idle CPU is not what limits it.
 const (
 	atLimit         = 0.9
 	throttledLittle = 0.1
-	// fewLate is so few requests that were sent late, that it may be chance: of a
-	// hundred requests one makes the 99th percentile.
+	// fewLate is so few late requests that they may be chance: of a hundred requests,
+	// one is the 99th percentile.
 	fewLate = 3
-	// fullHost is so little idle CPU that something surely waited for it.
+	// fullHost is so little idle CPU that something certainly waited for it.
 	fullHost = 0.05
 )
 
-// limited is ByGenerator or ByHost where the window says more about them than
-// about the service; "" otherwise. A lag of sending tells of the generator. In a
-// closed loop nothing is due before the answer to what went before has come, so
-// that little is late, however slow the generator is: its waiting for a CPU tells
-// there too. Errors and deaths are the service's own,
-// whatever the host does; and where others took the CPU, it is neither the
-// generator nor the host that was too weak.
+// limited returns ByGenerator or ByHost if the window says more about them than about
+// the service; "" otherwise.
+//
+// The send lag shows whether the generator was the limit. In a closed loop a user
+// sends only after the answer to the request before, so little is late, however slow
+// the generator is. There the agent's wait for a CPU shows it, too.
+//
+// Errors and deaths are the service's own, whatever the host does. If others took the
+// CPU, neither the generator nor the host was too weak.
 func (o *Observed) limited() string {
 	s := &o.tally.server
 	if o.tally.noise.disturbers() != 0 || o.erring() || deref(s.oomKills) > 0 || deref(s.restarts) > 0 {
 		return ""
 	}
 	n := &o.tally.noise
-	if n.agentThrottled() { // its latencies are in part its own, whatever limits the service
+	if n.agentThrottled() { // part of its latencies is its own, whatever limits the service
 		return ByGenerator
 	}
-	lagged := n.Limited() && n.lag.Above(signals.LateLag) >= fewLate
-	if (lagged || o.lagMisses()) && o.inTime() { // it is the lag alone that misses the objective
+	lagged := n.Limited() && n.lag.Above(disturbance.LateLag) >= fewLate
+	if (lagged || o.lagMisses()) && o.inTime() { // only the lag misses the objective
 		return ByGenerator
 	}
 	if used := o.tally.server.ofLimit(); used != nil && *used >= atLimit {
@@ -196,7 +193,7 @@ func (o *Observed) limited() string {
 		return ByGenerator
 	case fullest != nil && fullest.idleShare() < fullHost:
 		return ByHost
-	case waited && n.lowIdle(): // for the service, it may be
+	case waited && n.lowIdle(): // perhaps for the service
 		return ByHost
 	case waited:
 		return ByGenerator
@@ -204,8 +201,9 @@ func (o *Observed) limited() string {
 	return ""
 }
 
-// weakness are the figures that tell of the generator or the host as the limit.
-func (o *Observed) weakness(by string) string {
+// limitEvidence describes the figures which show that the generator or the host was the
+// limit.
+func (o *Observed) limitEvidence(by string) string {
 	n := &o.tally.noise
 	if by == ByHost {
 		m := n.machines.fullest()
@@ -220,38 +218,30 @@ func (o *Observed) weakness(by string) string {
 	return fmt.Sprintf("1%% of the requests were sent more than %.1f ms late", ms(n.lag.Quantile(0.99)))
 }
 
-// lagMisses reports whether so many requests were sent so late that this takes up
-// half of the objective's latency. Where the answers were in time, then even one
-// request in a short window misses the objective by the generator's fault.
+// lagMisses reports whether so many requests were sent so late that the lag takes half
+// of the objective's latency. If the answers themselves were in time, the generator
+// caused the miss, even if it was one request in a short window.
 func (o *Observed) lagMisses() bool {
 	if o.objective == nil || o.objective.Quantile == "" {
 		return false
 	}
 	h := o.tally.noise.lag
-	return float64(h.Above(o.objective.Latency/2)) > (1-shareOf(o.objective.Quantile))*float64(h.Count())
+	return search.Exceeds(float64(h.Above(o.objective.Latency/2)), float64(h.Count()), allowed(o.objective).AllowedLate)
 }
 
-// inTime reports whether the objective's latency was met from sent to done, in
-// what neither the generator nor a wait for a connection takes part.
+// inTime reports whether the service time met the objective's latency. It includes
+// neither the generator's lag nor the wait for a connection.
 func (o *Observed) inTime() bool {
 	if o.objective == nil || o.objective.Quantile == "" {
 		return false
 	}
 	h := o.tally.client.service
-	return float64(h.Above(o.objective.Latency)) <= (1-shareOf(o.objective.Quantile))*float64(h.Count())
+	return !search.Exceeds(float64(h.Above(o.objective.Latency)), float64(h.Count()), allowed(o.objective).AllowedLate)
 }
 
 // erring reports whether errors, other than timeouts, miss the objective.
 func (o *Observed) erring() bool {
 	k := &o.tally.client
-	errors, allowed := k.requests()-k.good-k.timeouts-k.dropped, 0.0
-	switch {
-	case o.objective == nil:
-		return false
-	case o.objective.Availability > 0:
-		allowed = 1 - o.objective.Availability/100
-	case o.objective.Quantile != "":
-		allowed = 1 - shareOf(o.objective.Quantile)
-	}
-	return float64(errors) > allowed*float64(k.requests())
+	errors := k.requests() - k.good - k.timeouts - k.dropped
+	return o.objective != nil && search.Exceeds(float64(errors), float64(k.requests()), allowedErrors(o.objective))
 }

@@ -23,7 +23,7 @@ func searchExperiment() *experiment.Experiment {
 func TestAWindowShowsRequestsLateAndBad(t *testing.T) {
 	e := searchExperiment()
 	late := client(1, signals.Measure, 10, 200*time.Millisecond)
-	late.Client.Timeouts = 2 // in the histogram only where the agent put them
+	late.Client.Timeouts = 2 // in the histogram only if the agent recorded them
 	for range 2 {
 		late.Client.Latency.Record(2 * time.Second)
 	}
@@ -36,10 +36,10 @@ func TestAWindowShowsRequestsLateAndBad(t *testing.T) {
 		want         []search.Block
 	}{
 		{"timeouts are late and bad", 99.9, []*signals.Frame{late}, []search.Block{{Requests: 12, Late: 12, Bad: 2}}},
-		{"errors are bad only", 99.9, []*signals.Frame{errors}, []search.Block{{Requests: 95, Bad: 5}}},
-		{"without an availability who got no answer did not get it in time", 0, []*signals.Frame{errors}, []search.Block{{Requests: 95, Late: 5, Bad: 5}}},
+		{"errors are bad and late", 99.9, []*signals.Frame{errors}, []search.Block{{Requests: 95, Late: 5, Bad: 5}}},
+		{"whether an availability is asked or not", 0, []*signals.Frame{errors}, []search.Block{{Requests: 95, Late: 5, Bad: 5}}},
 		{"one block an interval, server halves are none", 99.9, []*signals.Frame{late, server(1, signals.Measure, 1, 10, 0), errors},
-			[]search.Block{{Requests: 12, Late: 12, Bad: 2}, {Requests: 95, Bad: 5}}},
+			[]search.Block{{Requests: 12, Late: 12, Bad: 2}, {Requests: 95, Late: 5, Bad: 5}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e.Objective.Availability = c.availability
@@ -60,7 +60,7 @@ func TestAServiceThatAnswersNothingIsLate(t *testing.T) {
 	f := client(1, signals.Measure, 0, 0)
 	f.Client.InFlight, f.Client.Waiting = 50, 950
 	o.Add(f)
-	// In time, 1000/s x 0.1 s = 100 would be under way, and 3 x 10 + 1 more by chance.
+	// In time, 1000/s x 0.1 s = 100 would be pending, and by chance 3 x 10 + 1 more.
 	if d := cmp.Diff([]search.Block{{Requests: 869, Late: 869, Overdue: 869}}, o.Blocks()); d != "" {
 		t.Error(d)
 	}
@@ -115,7 +115,7 @@ func TestTheGeneratorOrTheHostIsTheLimitOnlyWhereTheServiceIsNot(t *testing.T) {
 				t.Errorf("limited by %q, want %q", got, c.want)
 			}
 			if got := o.Observation().Limited; got != (c.want != "") {
-				t.Errorf("the search is told %v", got)
+				t.Errorf("the observation says limited: %v", got)
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 		{"it waited for a neighbour", users(), []*signals.Frame{waited(1.9), half, host(signals.Host{Idle: 0.3, Foreign: 1})}, "", ""},
 		{"it waited for the hypervisor", users(), []*signals.Frame{waited(1.9), half, host(signals.Host{Idle: 0.3, Steal: 1})}, "", ""},
 		{"the service fails beside it", users(), []*signals.Frame{failing, half, idle}, "", ""},
-		{"in an open loop the lag tells", searchExperiment(), []*signals.Frame{waited(1.9), half, idle}, "", ""},
+		{"in an open loop the lag decides", searchExperiment(), []*signals.Frame{waited(1.9), half, idle}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Observe(c.e, &c.e.Cells[0], 4)
@@ -166,10 +166,10 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 			}
 			got := o.limited()
 			if got != c.want || o.Observation().Limited != (c.want != "") {
-				t.Errorf("limited by %q, and the search is told %v, want %q", got, o.Observation().Limited, c.want)
+				t.Errorf("limited by %q, and the observation says %v, want %q", got, o.Observation().Limited, c.want)
 			}
-			if got != "" && !strings.Contains(o.weakness(got), c.evidence) {
-				t.Errorf("evidence %q, want %q in it", o.weakness(got), c.evidence)
+			if got != "" && !strings.Contains(o.limitEvidence(got), c.evidence) {
+				t.Errorf("evidence %q, want %q in it", o.limitEvidence(got), c.evidence)
 			}
 		})
 	}
@@ -214,7 +214,7 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 		{"it waited for the hypervisor", users, []*signals.Frame{waited(0.3), half, host(signals.Host{Idle: 0.5, Steal: 1})}, false},
 		{"it waited for the service, on a full host", users, []*signals.Frame{waited(0.3), half, host(signals.Host{Idle: 0.1})}, false},
 		{"the service failed beside it", users, []*signals.Frame{failing, half, idle}, false},
-		{"in an open loop it was in time all the same", rate, []*signals.Frame{waited(0.3), half, idle}, false},
+		{"in an open loop it was in time nevertheless", rate, []*signals.Frame{waited(0.3), half, idle}, false},
 		{"in an open loop it was late, which counts whatever the service did", rate, []*signals.Frame{late, full, idle}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// rampTo is an experiment whose load jumps to each target and holds it for 1 s,
-// after a warm-up of 1 s.
+// rampTo is an experiment whose load jumps to each target and holds it for 1 s, after
+// a warm-up of 1 s.
 func rampTo(targets ...float64) *experiment.Experiment {
 	target := &experiment.Target{}
 	for _, v := range targets {
@@ -23,8 +23,8 @@ func rampTo(targets ...float64) *experiment.Experiment {
 	return e
 }
 
-// shown is what one level of a ramp shows in its second. Without more it is 100
-// good answers within 10 ms, at half of the CPU limit.
+// shown is what one level of a ramp shows in its second. The zero value is 100 good
+// answers within 10 ms, at half of the CPU limit.
 type shown struct {
 	good      int64 // 0: 100; -1: no request ended
 	latency   time.Duration
@@ -36,25 +36,25 @@ type shown struct {
 	steal     float64       // cores
 	idle      float64       // cores of 2; 0: 1
 	oom       int64
-	waited    float64 // seconds, of all the requests together, for the dependency
+	waited    float64 // seconds that all requests together waited for the dependency
 }
 
 var (
 	fine = shown{}
 	slow = shown{latency: 200 * time.Millisecond}
 	mute = shown{good: -1}
-	// late: what is missed is the generator's.
+	// late: the generator caused the miss.
 	late = shown{latency: 200 * time.Millisecond, lag: 50 * time.Millisecond}
-	// beside: what is missed may be a neighbour's doing.
+	// beside: a neighbour may have caused the miss.
 	beside = shown{latency: time.Second, foreign: 0.8, cpu: 0.97}
 )
 
-// besides is what is said of a level that shows beside.
+// besides is the reason for a level that shows beside.
 func besides(level float64) string {
 	return number(level) + " misses the objective, but other processes used 0.80 cores there; repeat it on a quiet host"
 }
 
-// frames are the halves of one interval.
+// frames are the frames of one interval.
 func (s shown) frames(seq int) []*signals.Frame {
 	c := client(seq, signals.Measure, 0, 0)
 	if s.good >= 0 {
@@ -95,7 +95,7 @@ func (s shown) frames(seq int) []*signals.Frame {
 	return frames
 }
 
-// ramped gives what the levels of one trial or several say.
+// ramped returns the breaking point of one trial or several.
 func ramped(e *experiment.Experiment, trials ...[]shown) *BreakingPoint {
 	var attempts []Attempt
 	for i := range trials {
@@ -108,7 +108,7 @@ func ramped(e *experiment.Experiment, trials ...[]shown) *BreakingPoint {
 	return c.breaking(c.steps())
 }
 
-// fill puts what the levels show into a trial of a cell.
+// fill adds what the levels show to a trial of a cell.
 func fill(c *cell, trial int, levels []shown) {
 	for i, level := range levels {
 		for _, f := range level.frames(1 + i) {
@@ -141,29 +141,29 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"the last level before the first that misses", []shown{fine, fine, slow, slow},
 			at(200, 300, ByService, itself, "")},
 		{"the first level misses", []shown{slow, slow, slow, slow},
-			&BreakingPoint{High: ptr(100.0), LimitedBy: ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; begin lower", TrafficS: 4}},
+			&BreakingPoint{High: ptr(100.0), LimitedBy: ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; start lower", TrafficS: 4}},
 		{"none misses", []shown{fine, fine, fine, fine},
-			atLeast(400, "", "", "every level met the objective; go higher")},
+			atLeast(400, "", "", "every level met the objective; raise the load further")},
 		{"the last misses", []shown{fine, fine, fine, slow},
 			at(300, 400, ByService, itself, "")},
 		{"one in the middle misses, and the next meets it again: the first counts", []shown{fine, slow, fine, slow},
-			at(100, 200, ByService, itself, "200 misses the objective and 300 meets it again: the first that misses counts")},
+			at(100, 200, ByService, itself, "200 misses the objective and 300 meets it again: the first miss counts")},
 		{"two meet it again", []shown{fine, slow, fine, fine},
-			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first that misses counts")},
+			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
 
 		{"too many errors, and quick ones", []shown{fine, {status500: 1}, slow, slow},
 			at(100, 200, ByErrors, "0.99% of the requests got no good answer", "")},
 		{"nothing but errors", []shown{fine, {good: -1, status500: 50}, slow, slow},
 			at(100, 200, ByErrors, "100% of the requests got no good answer", "")},
 		{"errors beside latency that broke first", []shown{fine, {latency: time.Second, status500: 1}, fine, fine},
-			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first that misses counts")},
+			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
 
 		{"limited by its CPU, as that level shows and no other", []shown{{cpu: 0.4}, {latency: time.Second, cpu: 0.95, throttled: 8}, {latency: time.Second, cpu: 0.2, oom: 1}, slow},
 			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 80% of the periods", "")},
 		{"limited by throttling", []shown{fine, fine, {latency: time.Second, throttled: 3}, slow},
 			at(200, 300, ByThrottling, "it was throttled in 30% of the periods, though it used 50% of its CPU limit on average", "")},
 		{"requests mostly wait for the dependency", []shown{fine, {latency: 200 * time.Millisecond, waited: 18}, slow, slow},
-			at(100, 200, ByDependency, "of the 200 ms that a request took, it waited 180 for what the service depends on", "")},
+			at(100, 200, ByDependency, "a request took 200 ms, of which it waited 180 ms for a dependency", "")},
 		{"the dependency is a small part", []shown{fine, {latency: 200 * time.Millisecond, waited: 2}, slow, slow},
 			at(100, 200, ByService, itself, "")},
 		{"limited by its CPU while it waits", []shown{fine, {latency: 200 * time.Millisecond, waited: 18, cpu: 0.95}, slow, slow},
@@ -172,17 +172,17 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 			at(200, 300, ByMemory, "1 OOM kill in the windows above it", "")},
 
 		{"the generator was the limit", []shown{fine, fine, late, late},
-			atLeast(200, ByGenerator, lagged, "at 300 the generator was the limit, not the service, which may bear more")},
+			atLeast(200, ByGenerator, lagged, "at 300 the generator was the limit; the service may handle more")},
 		{"the host was the limit", []shown{fine, {latency: time.Second, idle: 0.01}, {latency: time.Second, idle: 0.01}, late},
-			atLeast(100, ByHost, "0.01 cores of 2 were idle", "at 200 the host was the limit, not the service, which may bear more")},
+			atLeast(100, ByHost, "0.01 cores of 2 were idle", "at 200 the host was the limit; the service may handle more")},
 		{"the generator was the limit throughout", []shown{late, late, late, late},
-			&BreakingPoint{LimitedBy: ByGenerator, Evidence: lagged, Reason: "at 100 the generator was the limit, not the service, of which nothing can be said", TrafficS: 4}},
+			&BreakingPoint{LimitedBy: ByGenerator, Evidence: lagged, Reason: "at 100 the generator was the limit, so nothing is known about the service", TrafficS: 4}},
 		{"the generator stumbles where a higher level shows that the service does not", []shown{late, fine, late, fine},
-			atLeast(400, "", "", "every level met the objective; go higher")},
+			atLeast(400, "", "", "every level met the objective; raise the load further")},
 		{"the generator stumbles right below the level that misses: the ends lie further apart", []shown{fine, fine, late, slow},
 			at(200, 400, ByService, itself, "at 300 the generator was the limit, not the service")},
-		{"the generator stumbles below the first that can be told, which misses", []shown{late, slow, slow, slow},
-			&BreakingPoint{High: ptr(200.0), LimitedBy: ByService, Evidence: itself, Reason: "200 misses the objective, and at 100 below it the generator was the limit, not the service; begin lower", TrafficS: 4}},
+		{"the generator is the limit below the first judged level, which misses", []shown{late, slow, slow, slow},
+			&BreakingPoint{High: ptr(200.0), LimitedBy: ByService, Evidence: itself, Reason: "200 misses the objective, and at the lower level 100 the generator was the limit, not the service; start lower", TrafficS: 4}},
 		{"the agent lags, but the service is at its limit", []shown{fine, {latency: 200 * time.Millisecond, lag: 50 * time.Millisecond, cpu: 0.95}, late, late},
 			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
 		{"a neighbour where it misses", []shown{fine, beside, slow, slow},
@@ -201,12 +201,12 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 			atLeast(100, "", "", "200 misses the objective, but other processes used 0.50 cores and the hypervisor took 0.50 cores there; repeat it on a quiet host")},
 		{"no request ends beside a neighbour", []shown{fine, {good: -1, foreign: 0.8}, slow, slow},
 			atLeast(100, "", "", besides(200))},
-		{"a neighbour where errors tell that it is the service", []shown{fine, {status500: 50, foreign: 0.8}, fine, slow},
-			at(100, 200, ByErrors, "33.3% of the requests got no good answer", "200 misses the objective and 300 meets it again: the first that misses counts; at 200 other processes used 0.80 cores")},
+		{"a neighbour, but errors show that it is the service", []shown{fine, {status500: 50, foreign: 0.8}, fine, slow},
+			at(100, 200, ByErrors, "33.3% of the requests got no good answer", "200 misses the objective and 300 meets it again: the first miss counts; at 200 other processes used 0.80 cores")},
 		{"a neighbour where the objective is met counts for the service", []shown{fine, {foreign: 0.8}, slow, slow},
 			at(200, 300, ByService, itself, "")},
 		{"the generator stumbles, and then a neighbour", []shown{fine, late, beside, slow},
-			atLeast(100, ByGenerator, lagged, "at 200 the generator was the limit, not the service, which may bear more")},
+			atLeast(100, ByGenerator, lagged, "at 200 the generator was the limit; the service may handle more")},
 		{"a neighbour elsewhere", []shown{{foreign: 0.8}, slow, {latency: time.Second, foreign: 0.8}, slow},
 			at(100, 200, ByService, itself, "")},
 
@@ -216,8 +216,8 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 			at(100, 300, ByService, itself, "")},
 		{"no request ends at the last levels", []shown{fine, fine, mute, mute},
 			atLeast(200, "", "", "no request ended at the levels above 200")},
-		{"no request ends below the first that can be told, which misses", []shown{mute, mute, slow, slow},
-			&BreakingPoint{High: ptr(300.0), LimitedBy: ByService, Evidence: itself, Reason: "300 misses the objective, and at no level below it a request ended; hold each level longer", TrafficS: 4}},
+		{"no request ends below the first judged level, which misses", []shown{mute, mute, slow, slow},
+			&BreakingPoint{High: ptr(300.0), LimitedBy: ByService, Evidence: itself, Reason: "300 misses the objective, and no request ended at any lower level; hold each level longer", TrafficS: 4}},
 		{"no request ends at all", []shown{mute, mute, mute, mute},
 			&BreakingPoint{Reason: "no request ended at any level", TrafficS: 4}},
 		{"the trial was cut off", []shown{fine, fine},
@@ -233,13 +233,13 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 
 func TestManyLevelsMeetTheObjectiveAgain(t *testing.T) {
 	got := ramped(rampTo(100, 200, 300, 400, 500, 1_000_000, 2_500_000.5), []shown{fine, slow, fine, fine, slow, fine, fine})
-	if want := "200 misses the objective and 4 levels above it, up to 2500000.5, meet it again: the first that misses counts"; got.Reason != want {
+	if want := "200 misses the objective and 4 levels above it, up to 2500000.5, meet it again: the first miss counts"; got.Reason != want {
 		t.Errorf("reason %q, want %q", got.Reason, want)
 	}
 }
 
-// A service that refuses most requests and answers few at once has the best
-// latency of all.
+// A service that refuses most requests and answers few quickly has the best latency of
+// all.
 func TestWithoutAnAvailabilityWhoGotNoAnswerDidNotGetItInTime(t *testing.T) {
 	e := rampTo(100, 200, 300)
 	e.Objective.Availability = 0
@@ -256,9 +256,9 @@ func TestWithoutAnAvailabilityWhoGotNoAnswerDidNotGetItInTime(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := ramped(e, []shown{fine, c.level, fine})
 			want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), TrafficS: 3, Searches: 1, LimitedBy: c.by, Evidence: got.Evidence,
-				Reason: "200 misses the objective and 300 meets it again: the first that misses counts"}
+				Reason: "200 misses the objective and 300 meets it again: the first miss counts"}
 			if c.by == "" {
-				want = &BreakingPoint{RateRPS: ptr(300.0), Low: ptr(300.0), AtLeast: true, TrafficS: 3, Searches: 1, Reason: "every level met the objective; go higher"}
+				want = &BreakingPoint{RateRPS: ptr(300.0), Low: ptr(300.0), AtLeast: true, TrafficS: 3, Searches: 1, Reason: "every level met the objective; raise the load further"}
 			}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
@@ -305,8 +305,9 @@ func TestWhatIsNoRamp(t *testing.T) {
 	}
 }
 
-func TestALevelThatIsNotAboveTheOthersTellsOfRecovery(t *testing.T) {
-	// A peak between rests: it does not recover from 300, but bore 400 before.
+func TestALevelThatIsNotAboveTheOthersIsLeftOut(t *testing.T) {
+	// A peak between rests: the service does not recover from 300, but handled 400
+	// before.
 	got := ramped(rampTo(100, 400, 100, 300, 400, 500), []shown{fine, fine, slow, slow, slow, slow})
 	want := &BreakingPoint{RateRPS: ptr(400.0), Low: ptr(400.0), High: ptr(500.0), LimitedBy: ByService, Evidence: itself, TrafficS: 6, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
@@ -343,8 +344,8 @@ func TestSeveralTrialsOfARamp(t *testing.T) {
 		{"agree", trials(2, 2, 2), point{Load: ptr(200.0), Low: ptr(200.0), High: ptr(300.0), Searches: 3}},
 		{"differ: the levels of all together, and the ends of each", trials(2, 1, 3), point{Load: ptr(100.0), Low: ptr(100.0), High: ptr(400.0), Searches: 3}},
 		{"one never misses: no upper end", trials(2, 4), point{Load: ptr(200.0), Low: ptr(200.0), Searches: 2}},
-		{"none misses", trials(4, 4), point{Load: ptr(400.0), Low: ptr(400.0), AtLeast: true, Searches: 2, Reason: "every level met the objective; go higher"}},
-		{"one misses at once, and all together", trials(0, 3), point{High: ptr(100.0), Reason: "the first level, 100, already misses the objective; begin lower"}},
+		{"none misses", trials(4, 4), point{Load: ptr(400.0), Low: ptr(400.0), AtLeast: true, Searches: 2, Reason: "every level met the objective; raise the load further"}},
+		{"one misses at once, and all together", trials(0, 3), point{High: ptr(100.0), Reason: "the first level, 100, already misses the objective; start lower"}},
 		{"nine, of which one breaks early: its own end lies outside the interval of the median",
 			append(trials(3, 3, 3, 3, 3, 3, 3, 3), []shown{{good: 1, latency: time.Second}, slow, slow, slow}),
 			point{Load: ptr(100.0), Low: ptr(100.0), High: ptr(400.0), Searches: 9}},
@@ -352,7 +353,7 @@ func TestSeveralTrialsOfARamp(t *testing.T) {
 			append(trials(3, 3), []shown{{good: 1, latency: time.Second}, fine, fine, slow}),
 			point{Load: ptr(300.0), Low: ptr(0.0), High: ptr(400.0), Searches: 3}},
 		{"one was disturbed where it missed: no upper end", append(trials(2, 2, 2, 2), []shown{fine, fine, beside, slow}),
-			point{Load: ptr(200.0), Low: ptr(200.0), Searches: 5, Reason: "in 1 of 5 trials others took CPU where it missed the objective"}},
+			point{Load: ptr(200.0), Low: ptr(200.0), Searches: 5, Reason: "in 1 of 5 trials others took CPU at the level that missed the objective"}},
 		{"all were", [][]shown{{fine, fine, beside, slow}, {fine, fine, beside, slow}}, point{Load: ptr(200.0), Low: ptr(200.0), AtLeast: true, Searches: 2, Reason: besides(300)}},
 		{"nine, of which one was: the interval of the median is closed", append(trials(2, 2, 2, 2, 2, 2, 2, 2), []shown{fine, fine, beside, slow}),
 			point{Load: ptr(200.0), Low: ptr(200.0), High: ptr(300.0), Searches: 9}},
@@ -371,7 +372,7 @@ func TestSeveralTrialsOfARamp(t *testing.T) {
 	}
 }
 
-func TestASummaryTellsOfARamp(t *testing.T) {
+func TestASummaryOfARamp(t *testing.T) {
 	b := New(rampTo(100, 200), []Attempt{{Trial: 1}})
 	b.Add(client(0, signals.Warmup, 100, time.Second))
 	for i, level := range []shown{fine, slow} {

@@ -17,20 +17,22 @@ func TestTheOrderInWhichCellsFail(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		users bool
+		ramps int // 0: one of each
 		cells [][]shown
 		want  string // "": no finding
 	}{
-		{"one after the other", false, [][]shown{breaks(2), breaks(0), breaks(1)}, "b at 100 requests/s, then c at 200, then a at 300"},
-		{"ties, in the plan's order", false, [][]shown{breaks(1), breaks(2), breaks(1), breaks(1)}, "a, c and d at 200 requests/s, then b at 300"},
-		{"all at once", false, [][]shown{breaks(1), breaks(1)}, "a and b at 200 requests/s"},
-		{"some never fail", false, [][]shown{breaks(3), breaks(1), breaks(3), breaks(2)}, "b at 200 requests/s, then d at 300; a and c not by 300"},
-		{"one that could be told up to 100 only", false, [][]shown{breaks(3), breaks(1), {fine, late, late}}, "b at 200 requests/s; c not by 100, a not by 300"},
-		{"users", true, [][]shown{breaks(2), breaks(1)}, "b at 200 users, then a at 300"},
-		{"one of which nothing can be said is left out", false, [][]shown{breaks(2), {mute, mute, mute}, breaks(1)}, "c at 200 requests/s, then a at 300"},
-		{"one that failed to run is left out", false, [][]shown{breaks(2), nil, breaks(1)}, "c at 200 requests/s, then a at 300"},
-		{"none fails", false, [][]shown{breaks(3), breaks(3)}, ""},
-		{"one cell alone has no order", false, [][]shown{breaks(1)}, ""},
-		{"one cell beside others of which nothing can be said", false, [][]shown{breaks(1), {mute, mute, mute}}, ""},
+		{"one after the other", false, 0, [][]shown{breaks(2), breaks(0), breaks(1)}, "b at 100 requests/s, then c at 200, then a at 300"},
+		{"one after the other, four ramps each", false, 4, [][]shown{breaks(2), breaks(0), breaks(1)}, "b at 100 requests/s, then c at 200, then a at 300"},
+		{"ties, in the plan's order", false, 0, [][]shown{breaks(1), breaks(2), breaks(1), breaks(1)}, "a, c and d at 200 requests/s, then b at 300"},
+		{"all at once", false, 0, [][]shown{breaks(1), breaks(1)}, "a and b at 200 requests/s"},
+		{"some never fail", false, 0, [][]shown{breaks(3), breaks(1), breaks(3), breaks(2)}, "b at 200 requests/s, then d at 300; a and c did not fail up to 300"},
+		{"one that was judged up to 100 only", false, 0, [][]shown{breaks(3), breaks(1), {fine, late, late}}, "b at 200 requests/s; c did not fail up to 100, a did not fail up to 300"},
+		{"users", true, 0, [][]shown{breaks(2), breaks(1)}, "b at 200 users, then a at 300"},
+		{"one without a verdict is left out", false, 0, [][]shown{breaks(2), {mute, mute, mute}, breaks(1)}, "c at 200 requests/s, then a at 300"},
+		{"one that failed to run is left out", false, 0, [][]shown{breaks(2), nil, breaks(1)}, "c at 200 requests/s, then a at 300"},
+		{"none fails", false, 0, [][]shown{breaks(3), breaks(3)}, ""},
+		{"one cell alone has no order", false, 0, [][]shown{breaks(1)}, ""},
+		{"one cell next to others without a verdict", false, 0, [][]shown{breaks(1), {mute, mute, mute}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := rampTo(100, 200, 300)
@@ -43,16 +45,24 @@ func TestTheOrderInWhichCellsFail(t *testing.T) {
 			for i := range c.cells {
 				plan.Index, plan.Service.Name = i, string(rune('a'+i))
 				e.Cells = append(e.Cells, plan)
-				attempts = append(attempts, Attempt{Trial: i + 1, Cell: i})
+				for k := range max(1, c.ramps) {
+					attempts = append(attempts, Attempt{Trial: len(attempts) + 1, Cell: i, Repeat: k})
+				}
 			}
 			b := New(e, attempts)
 			var want Finding
 			if c.want != "" {
-				want = Finding{Level: "result", Title: "the order in which they fail as the load is raised", Text: c.want}
+				want = Finding{Level: "result", Title: "load at which each cell failed",
+					Text: c.want + "; 1 ramp per cell cannot rank them, because starts differ: at least 4 are needed (measure.repeats)"}
+				if c.ramps > 1 {
+					want.Title, want.Text = "order of failure as the load rises", c.want
+				}
 			}
 			cells := make([]CellSummary, len(b.cells))
 			for i, cell := range b.cells {
-				fill(cell, 0, c.cells[i])
+				for k := range cell.trials {
+					fill(cell, k, c.cells[i])
+				}
 				cells[i] = CellSummary{Label: cell.plan.Label(), Load: loadOf(cell.plan), Breaking: cell.breaking(cell.steps())}
 			}
 			got, found := b.order(cells)

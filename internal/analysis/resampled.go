@@ -5,8 +5,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// block keeps an agent's latencies of one interval. Those of the drain were
-// intended while it was measured, and join the last interval.
+// block keeps an agent's latencies of one interval. Requests of the drain were
+// intended during the measurement, so they join the last interval.
 func (c *cell) block(t *trialTally, f *signals.Frame) {
 	if f.Client == nil || f.Phase == signals.Warmup || c.levels != nil || t.search != nil {
 		return
@@ -17,10 +17,10 @@ func (c *cell) block(t *trialTally, f *signals.Frame) {
 	c.blocks.Add(t.attempt.Trial, t.last, f.Client.Latency)
 }
 
-// resampled gives the 95% intervals of the latency's quantiles by a block
-// bootstrap of frames: for fewer trials than an interval over trials wants. It
-// tells how sure the figure is of these trials; how much a further start of the
-// service would differ, it cannot tell.
+// resampled returns the 95% intervals of the latency quantiles by a block bootstrap of
+// frames, for cells with too few trials for an interval over trials. Such an interval
+// shows how precise the figure of these trials is. It does not show how much another
+// start of the service would differ.
 func (c *cell) resampled() (map[string][2]float64, string) {
 	out := map[string][2]float64{}
 	names, shares := []string{"p50", "p90", "p95", "p99", "p999"}, []float64(nil)

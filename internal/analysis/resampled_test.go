@@ -8,7 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// With few trials the frames give the interval, with six the trials do.
+// With few trials the interval comes from the frames, with six from the trials.
 func TestIntervalsRestOnFramesWhereTrialsAreFew(t *testing.T) {
 	for _, c := range []struct {
 		name           string

@@ -13,25 +13,25 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// searched is one trial's search for the breaking point, built again from the
-// record: the same observations lead to the same answer.
+// searched is one trial's search for the breaking point, replayed from the record: the
+// same observations lead to the same answer.
 type searched struct {
 	exp   *experiment.Experiment
 	plan  *experiment.Cell
-	steps []searchedStep // in their order
+	steps []searchedStep // in order
 	found search.Result
 	ended bool // found is known
 }
 
-// searchedStep is a step with what its window showed, and how many replicas
-// died from its begin to the next one's.
+// searchedStep is a step with what its window showed, and how many replicas died
+// between its begin and that of the next step.
 type searchedStep struct {
 	signals.SearchStep
 	window     *Observed
 	deaths     serverSums
-	start, end int64           // of the window, as far as agents saw it; unix nanoseconds
-	used       bool            // the search learned from it; known with its result
-	causes     *causes.Builder // of the window's frames, where it may be the one that tested the answer
+	start, end int64           // of the window, as agents saw it; unix nanoseconds
+	used       bool            // whether the search learned from it; known with its result
+	causes     *causes.Builder // of the window's frames, if it may have tested the answer
 }
 
 func newSearched(e *experiment.Experiment, plan *experiment.Cell, steps []signals.SearchStep) *searched {
@@ -69,7 +69,7 @@ func (s *searched) add(f *signals.Frame) {
 	}
 }
 
-// at is the step whose window holds an interval; nil: none.
+// at returns the step whose window contains an interval; nil: none.
 func (s *searched) at(seq int) *searchedStep {
 	i := sort.Search(len(s.steps), func(i int) bool { return s.steps[i].Last >= seq })
 	if i < len(s.steps) && s.steps[i].First <= seq {
@@ -78,7 +78,7 @@ func (s *searched) at(seq int) *searchedStep {
 	return nil
 }
 
-// result is the search's answer.
+// result returns the search's answer.
 func (s *searched) result() search.Result {
 	if s.ended {
 		return s.found
@@ -98,25 +98,25 @@ func (s *searched) result() search.Result {
 		seen.Gone = step.Gone
 		step.used = machine.Saw(seen)
 	}
-	machine.Next() // a search that has seen enough says so when it is asked for more
-	machine.End("the search was broken off")
+	machine.Next() // a search that has seen enough ends when it is asked for the next step
+	machine.End("the search was interrupted")
 	s.found = machine.Result()
 	return s.found
 }
 
-// taken is a step as the search would have asked for it.
+// taken returns a recorded step in the form that the search would have given.
 func (s *searched) taken(step *searchedStep) search.Step {
 	every := s.exp.Measure.Interval
 	window := time.Duration(step.Last-step.First+1) * every
 	if step.Cut {
-		window += every // it was cut short of this at least
+		window += every // it would have lasted at least one interval longer
 	}
 	return search.Step{Number: step.Step, Stage: search.Stage(step.Stage), Load: step.Load, Settle: every, Window: window}
 }
 
 func (s *searchedStep) measured() bool { return s.Last >= s.First }
 
-// tests are the windows that tested the answer.
+// tests returns the windows that tested the answer.
 func (s *searched) tests() (all []*searchedStep) {
 	load := s.result().Tested
 	for i := range s.steps {
@@ -127,7 +127,7 @@ func (s *searched) tests() (all []*searchedStep) {
 	return all
 }
 
-// tested is what the windows that tested the answer show; nil where none did.
+// tested merges the windows that tested the answer; nil if there are none.
 func (s *searched) tested() *tally {
 	var all *tally
 	for _, step := range s.tests() {
@@ -139,7 +139,7 @@ func (s *searched) tested() *tally {
 	return all
 }
 
-// windows merges what whole windows showed into one tally a load.
+// windows merges the complete windows into one tally per load.
 func (s *searched) windows(byLoad map[float64]*tally) {
 	s.result()
 	for i := range s.steps {
@@ -154,7 +154,7 @@ func (s *searched) windows(byLoad map[float64]*tally) {
 	}
 }
 
-// disturbers are who took CPU in any window.
+// disturbers returns who took CPU in any window.
 func (s *searched) disturbers() (by search.Disturber) {
 	for i := range s.steps {
 		by |= s.steps[i].window.tally.noise.disturbers()
@@ -162,8 +162,8 @@ func (s *searched) disturbers() (by search.Disturber) {
 	return by
 }
 
-// missed are the windows nearest above the answer that missed the objective,
-// together with the replicas' deaths there: what they show is why it breaks.
+// missed returns the windows nearest above the answer that missed the objective,
+// including the replicas' deaths there. They show why the service breaks.
 func (s *searched) missed() (all *tally, bad []search.Block) {
 	nearest := math.Inf(1)
 	answer := s.result().Load
@@ -185,24 +185,24 @@ func (s *searched) missed() (all *tally, bad []search.Block) {
 		kills, restarts = signals.Plus(kills, step.deaths.oomKills), signals.Plus(restarts, step.deaths.restarts)
 		bad = append(bad, step.window.Blocks()...)
 	}
-	if all != nil { // those of the windows are among them
+	if all != nil { // includes those of the windows
 		all.server.oomKills, all.server.restarts = kills, restarts
 	}
 	return all, bad
 }
 
-// nearby is how much higher than the nearest one a load may be whose window
-// still tells of the same limit.
+// nearby is how much higher than the nearest missed load a load may be for its window
+// to show the same limit.
 const nearby = 1.25
 
-// misses reports whether a step missed the objective by the service's own doing:
-// what the search left out, as others took part in it or the generator was the
-// limit, does not tell.
+// misses reports whether a step missed the objective because of the service. It
+// ignores windows that the search left out because others took CPU or the generator
+// was the limit.
 func (s *searched) misses(step *searchedStep) bool {
 	if step.Gone != "" {
 		return true
 	}
-	if step.Stage == string(search.Recover) { // at a load that it bears
+	if step.Stage == string(search.Recover) { // at a load that it handles
 		return false
 	}
 	if !step.measured() || !step.used && (step.window.tally.noise.disturbers() != 0 || step.window.limited() != "") {
@@ -211,8 +211,8 @@ func (s *searched) misses(step *searchedStep) bool {
 	return SearchConfig(s.exp, s.plan).Missed(step.window.Blocks())
 }
 
-// bounded tells what kept a search from higher loads, by the windows that it left
-// out for that: the generator or the host, and the figures that this rests on.
+// bounded returns what kept a search from higher loads, the generator or the host, and
+// the figures that show it. It uses the windows that were left out for that reason.
 func (s *searched) bounded() (by, evidence string) {
 	s.result()
 	var all *Observed
@@ -224,18 +224,18 @@ func (s *searched) bounded() (by, evidence string) {
 		}
 		switch {
 		case word == "" || !SearchConfig(s.exp, s.plan).Missed(step.window.Blocks()):
-		case word != by: // the last ones lie nearest to the answer
+		case word != by: // the last ones are nearest to the answer
 			by, all = word, Observe(s.exp, s.plan, step.Load)
 			fallthrough
 		default:
 			all.tally.merge(step.window.tally)
 		}
 	}
-	if n := len(s.steps); n > 0 && s.steps[n-1].Lost != "" { // whatever else there was, this ended it
+	if n := len(s.steps); n > 0 && s.steps[n-1].Lost != "" { // this ended the search, whatever else there was
 		return ByGenerator, s.steps[n-1].Lost
 	}
 	if by == "" {
 		return "", ""
 	}
-	return by, all.weakness(by)
+	return by, all.limitEvidence(by)
 }

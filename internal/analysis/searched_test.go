@@ -26,9 +26,8 @@ func heldAt(load float64, limited bool) search.Result {
 
 func noneFor(why string) search.Result { return search.Result{Reason: why} }
 
-// ended is a search that ended with a result, and what it saw: a window of the
-// service at its limit that missed at 310, and one that it left out at 520, as
-// the agent lagged.
+// ended is a search with a result and two windows: one at 310 that missed with the
+// service at its limit, and one at 520 that was left out because the agent lagged.
 func ended(r search.Result) *trialTally {
 	e := searchExperiment()
 	s := newSearched(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
@@ -44,8 +43,8 @@ func ended(r search.Result) *trialTally {
 	return &trialTally{search: s}
 }
 
-// What searches of one cell say together: where any saw the service break, that
-// is the answer; a bound is one only where all are.
+// The combined answer of one cell's searches: if any saw the service break, that is
+// the answer; it is a bound only if all are.
 func TestSearchesArePutTogether(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -63,21 +62,21 @@ func TestSearchesArePutTogether(t *testing.T) {
 		{"six that broke: the interval of their median",
 			[]search.Result{brokeAt(300, 1, 999), brokeAt(301, 1, 999), brokeAt(302, 1, 999), brokeAt(303, 1, 999), brokeAt(304, 1, 999), brokeAt(305, 1, 999)}, 302.5, 300, 305, false, ByCPULimit, nil},
 		{"a bound above moves no answer, but the interval's end",
-			[]search.Result{brokeAt(300, 290, 310), heldAt(500, true)}, 300, 290, 500, false, ByCPULimit, []string{"1 of 2 searches gave only a bound, at least 500", "the generator was the limit"}},
+			[]search.Result{brokeAt(300, 290, 310), heldAt(500, true)}, 300, 290, 500, false, ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 500", "the generator was the limit"}},
 		{"a bound below changes nothing",
-			[]search.Result{heldAt(200, false), brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches gave only a bound, at least 200", "the time was spent"}},
-		{"one that found none is told of",
-			[]search.Result{noneFor("cannot tell"), brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches found none: cannot tell"}},
+			[]search.Result{heldAt(200, false), brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 200", "the time was spent"}},
+		{"one that found none is reported",
+			[]search.Result{noneFor("inconclusive"), brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches found no breaking point: inconclusive"}},
 		{"one bound, by the generator", []search.Result{heldAt(500, true)}, 500, 500, 0, true, ByGenerator, []string{"the generator was the limit"}},
 		{"bounds only: the lowest, and what made it one",
-			[]search.Result{heldAt(500, true), heldAt(400, false)}, 400, 400, 0, true, "", []string{"the time was spent; each of the 2 searches gave only a bound, the highest at least 500"}},
+			[]search.Result{heldAt(500, true), heldAt(400, false)}, 400, 400, 0, true, "", []string{"the time was spent; each of the 2 searches gave only a lower bound, the highest at least 500"}},
 		{"bounds only, the lowest by the generator",
 			[]search.Result{heldAt(500, false), heldAt(400, true)}, 400, 400, 0, true, ByGenerator, []string{"the generator was the limit; each of the 2"}},
 		{"none", []search.Result{noneFor("it misses the objective even at the lowest load")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
 		{"none, and the generator was too weak for one of them",
 			[]search.Result{{Limited: true, Reason: "too weak"}, noneFor("it misses")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
 		{"none, as the generator was too weak", []search.Result{{Limited: true, Reason: "too weak"}}, 0, 0, 0, false, ByGenerator, []string{"too weak"}},
-		{"no trial", nil, 0, 0, 0, false, "", []string{"no search could be made"}},
+		{"no trial", nil, 0, 0, 0, false, "", []string{"no search was possible"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := searchExperiment()
@@ -105,10 +104,36 @@ func TestSearchesArePutTogether(t *testing.T) {
 	}
 }
 
-// A window that the search left out, as the generator was the limit, tells
-// nothing of why the service breaks.
-func TestWindowsThatAreLeftOutTellNoCause(t *testing.T) {
-	s := ended(brokeAt(450, 440, 460)).search // the nearest window above it is the one of the lagging agent
+// Breaking points are compared from four searches per cell on. Three and five would
+// have an interval, too, but three starts are too few.
+func TestBreakingPointsAreTestedFromFourSearchesOn(t *testing.T) {
+	for _, c := range []struct {
+		searches [2]int
+		tests    int
+	}{{[2]int{1, 1}, 0}, {[2]int{3, 5}, 0}, {[2]int{5, 3}, 0}, {[2]int{4, 4}, 1}} {
+		e := searchExperiment()
+		e.Cells = append(e.Cells, e.Cells[0])
+		b := New(e, nil)
+		for cell, n := range c.searches {
+			for i := range n {
+				load := float64(300 + 100*cell + i)
+				trial := ended(brokeAt(load, load-1, load+1))
+				trial.all = newTally()
+				b.cells[cell].trials = append(b.cells[cell].trials, trial)
+			}
+		}
+		if got := b.comparisons(); len(got) != c.tests {
+			t.Errorf("%v searches: %d tests, want %d", c.searches, len(got), c.tests)
+		} else if c.tests > 0 && (got[0].Metric != BreakingPointMetric || got[0].Shift != 100 || !got[0].Significant) {
+			t.Errorf("%v searches: %+v", c.searches, got[0])
+		}
+	}
+}
+
+// A window that the search left out because the generator was the limit does not show
+// why the service breaks.
+func TestWindowsThatAreLeftOutGiveNoCause(t *testing.T) {
+	s := ended(brokeAt(450, 440, 460)).search // the nearest window above is that of the lagging agent
 	if all, _ := s.missed(); all != nil {
 		t.Errorf("%d requests of a window that was left out", all.client.requests())
 	}
@@ -117,8 +142,8 @@ func TestWindowsThatAreLeftOutTellNoCause(t *testing.T) {
 	}
 }
 
-// Where a search found nothing beside a neighbour, the neighbour may be why; but
-// errors are the service's own.
+// If a search found nothing next to a neighbour, the neighbour may be the reason.
+// Errors are the service's own.
 func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 	e := searchExperiment()
 	for _, c := range []struct {
@@ -146,8 +171,8 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 	}
 }
 
-// A search that is read from its record ends as it did live: here by a machine
-// that is shown the same windows, frame by frame.
+// A search that is replayed from its record ends as it did live, here with a state
+// machine that receives the same windows frame by frame.
 func TestARecordedSearchEndsAsItDid(t *testing.T) {
 	e := searchExperiment()
 	machine := search.New(SearchConfig(e, &e.Cells[0]))
@@ -168,7 +193,7 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 			frames = append(frames, f)
 		}
 		line.Last = seq
-		seq++ // an interval between two windows, that belongs to neither
+		seq++ // an interval between two windows, which belongs to neither
 		frames = append(frames, client(seq, signals.Measure, 1, 10*time.Second))
 		steps = append(steps, line)
 		machine.Saw(window.Observation())

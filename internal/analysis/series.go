@@ -10,24 +10,24 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// seriesBuilder joins one trial's frames by time. Client halves share their
-// intervals' numbers exactly; server and host halves, whose reading is a little
-// late, or on another clock's grid, go to the interval that their middle lies in.
+// seriesBuilder joins the frames of one trial by time. Client frames share the number
+// of their interval. Server and host frames are read a little later, or on the grid of
+// another clock, so they join the interval that contains their middle.
 type seriesBuilder struct {
 	series Series
 	plan   *experiment.Cell
-	began  int64     // of the earliest frame
-	open   []*moment // not yet finished, ordered by start
+	began  int64       // of the earliest frame
+	open   []*interval // not complete yet, ordered by start
 }
 
-// lateBy is how long an interval stays open for halves that come late.
+// lateBy is how long an interval waits for late frames.
 const lateBy = 10 * time.Second
 
-// moment is one interval with all the halves that were seen of it.
-type moment struct {
+// interval is one interval with all frames that belong to it.
+type interval struct {
 	start, end int64
 	phase      signals.Phase
-	seen       bool // a client half
+	seen       bool // whether there is a client frame
 	users      float64
 	rate       float64
 	memory     *int64
@@ -41,10 +41,10 @@ func newSeriesBuilder(trial int, plan *experiment.Cell, began int64) *seriesBuil
 
 func (b *seriesBuilder) add(f *signals.Frame) {
 	b.began = min(b.began, f.Start)
-	m := b.moment(f)
+	m := b.interval(f)
 	switch {
 	case f.Client != nil:
-		// The client's cut is the grid that the others are joined to.
+		// The other frames are joined to the intervals of the client.
 		m.start, m.end, m.phase, m.seen = f.Start, f.End, f.Phase, true
 		m.frames.client.add(f) // of every phase: the charts show the whole trial
 		m.users += f.Client.Users
@@ -64,22 +64,23 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 	}
 }
 
-// asMeasured lets a tally take the server's rates and waits of warm-up and drain too.
+// asMeasured makes a tally count the server's rates and waits of the warm-up and
+// drain, too.
 func asMeasured(f *signals.Frame) *signals.Frame {
 	g := *f
 	g.Phase = signals.Measure
 	return &g
 }
 
-func (b *seriesBuilder) moment(f *signals.Frame) *moment {
+func (b *seriesBuilder) interval(f *signals.Frame) *interval {
 	middle := f.Start + (f.End-f.Start)/2
 	for _, m := range b.open {
 		if m.start <= middle && middle < m.end {
 			return m
 		}
 	}
-	m := &moment{start: f.Start, end: f.End, phase: f.Phase, frames: newTally(), hosts: map[string]*signals.Host{}}
-	i, _ := slices.BinarySearchFunc(b.open, m, func(a, b *moment) int { return int(a.start - b.start) })
+	m := &interval{start: f.Start, end: f.End, phase: f.Phase, frames: newTally(), hosts: map[string]*signals.Host{}}
+	i, _ := slices.BinarySearchFunc(b.open, m, func(a, b *interval) int { return int(a.start - b.start) })
 	b.open = slices.Insert(b.open, i, m)
 	return m
 }
@@ -96,7 +97,7 @@ func (b *seriesBuilder) finish() Series {
 	return b.series
 }
 
-func (b *seriesBuilder) point(m *moment) Point {
+func (b *seriesBuilder) point(m *interval) Point {
 	t := m.frames
 	seconds := float64(m.end-m.start) / 1e9
 	p := Point{T: math.Round(float64(m.end-b.began)/1e6) / 1e3, Phase: string(m.phase)}

@@ -11,7 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-func TestASkippedServiceIsTold(t *testing.T) {
+func TestASkippedServiceIsReported(t *testing.T) {
 	cell := func(i int, service string) experiment.Cell {
 		return experiment.Cell{Index: i, Service: experiment.Service{Name: service}, Limits: experiment.Limits{Replicas: 1},
 			Load: experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1}}
@@ -22,7 +22,7 @@ func TestASkippedServiceIsTold(t *testing.T) {
 		Objective: &experiment.Objective{Availability: 99.9},
 		Claims:    []experiment.Claim{{Says: "bun is faster", Metric: "rate", Of: &experiment.Selector{Cell: 1}, Above: new(float64)}},
 	}, []Attempt{{Trial: 1, Cell: 0, Repeat: 1}})
-	b.Skip("bun", "npm is not there; install it")
+	b.Skip("bun", "npm is not installed; install it")
 	s := b.Summarize(SummaryExperiment{}, nil)
 
 	var warnings []Finding
@@ -33,7 +33,7 @@ func TestASkippedServiceIsTold(t *testing.T) {
 			t.Errorf("a finding of a cell without trials: %+v", f)
 		}
 	}
-	want := []Finding{{Level: "warning", Title: "service bun was skipped", Text: "npm is not there; install it"}}
+	want := []Finding{{Level: "warning", Title: "service bun was skipped", Text: "npm is not installed; install it"}}
 	if d := cmp.Diff(want, warnings); d != "" {
 		t.Error(d)
 	}
@@ -45,7 +45,7 @@ func TestASkippedServiceIsTold(t *testing.T) {
 	if s.Cells[0].Objective.Met = ptr(true); s.Missed() {
 		t.Error("what is not installed counts as a missed objective")
 	}
-	if c := s.Claims[0]; c.Verdict != CannotTell || !strings.Contains(c.Reason, "install it") {
+	if c := s.Claims[0]; c.Verdict != Inconclusive || !strings.Contains(c.Reason, "install it") {
 		t.Errorf("the claim is %q: %q, want the reason of the skip", c.Verdict, c.Reason)
 	}
 }

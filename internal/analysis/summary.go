@@ -2,19 +2,19 @@ package analysis
 
 import "math"
 
-// Summary is summary.json: what a record says, for programs. What was not
-// measured is null, never 0.
+// Summary is summary.json: what a record says, for programs. Values that were not
+// measured are null, never 0.
 type Summary struct {
 	Experiment SummaryExperiment `json:"experiment"`
 	Host       any               `json:"host"` // record.Host
 	Cells      []CellSummary     `json:"cells"`
-	// Comparisons are against the first cell; empty where trials are too few.
+	// Comparisons are with the first cell; empty if there are too few trials.
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 	Claims      []Claim      `json:"claims,omitempty"` // of the experiment, in its order
 	Findings    []Finding    `json:"findings"`
 }
 
-// SummaryExperiment tells which experiment, and how much of it the record holds.
+// SummaryExperiment names the experiment, and how much of it the record holds.
 type SummaryExperiment struct {
 	Name          string `json:"name"`
 	About         string `json:"about,omitempty"`
@@ -28,10 +28,10 @@ type SummaryExperiment struct {
 }
 
 // CellSummary is one cell over all its trials. Latencies come from the merged
-// histograms of the measured frames; counts are sums; Intervals hold the 95%
-// interval of the median over trials (order statistics) where there are at
-// least six, by field path ("latency_ms.p99"); with fewer those of the latencies
-// by a bootstrap of frames, which hold for these very trials only.
+// histograms of the measured frames, and counts are sums. From six trials on,
+// Intervals holds the 95% interval of the median over trials (order statistics), by
+// field path ("latency_ms.p99"). With fewer trials it holds the intervals of the
+// latencies by a bootstrap of frames, which are valid for these trials only.
 type CellSummary struct {
 	Cell         int                   `json:"cell"` // index in the plan
 	Label        string                `json:"label"`
@@ -40,27 +40,27 @@ type CellSummary struct {
 	Limits       LimitsSummary         `json:"limits"`
 	Load         LoadSummary           `json:"load"`
 	Trials       int                   `json:"trials"`
-	Requests     int64                 `json:"requests"` // that were due: ended, well or not, or never sent
-	RateRPS      *float64              `json:"rate_rps"` // good answers a second
+	Requests     int64                 `json:"requests"` // that were due: ended, good or not, or never sent
+	RateRPS      *float64              `json:"rate_rps"` // good answers per second
 	Availability *float64              `json:"availability"`
 	LatencyMS    *Quantiles            `json:"latency_ms"`
 	ServiceMS    *Quantiles            `json:"service_ms"`
 	Errors       ErrorCounts           `json:"errors"`
 	CPU          CPUSummary            `json:"cpu"`
-	Replicas     *ReplicasSummary      `json:"replicas,omitempty"` // where the platform tells their number over time
+	Replicas     *ReplicasSummary      `json:"replicas,omitempty"` // if the platform reports their number over time
 	Memory       MemorySummary         `json:"memory"`
-	WaitsMS      *WaitsSummary         `json:"waits_ms"` // null: the service was not asked, or did not wait
+	WaitsMS      *WaitsSummary         `json:"waits_ms"` // null: the service does not report waits, or did not wait
 	Restarts     *int64                `json:"restarts"`
 	Dependencies []DependencySummary   `json:"dependencies,omitempty"`
 	Benchmarks   []BenchmarkSummary    `json:"benchmarks,omitempty"` // what a service that measures itself printed
 	Generator    GeneratorSummary      `json:"generator"`
 	Host         HostSummary           `json:"host"`
 	Objective    *ObjectiveSummary     `json:"objective"`
-	Steps        []Step                `json:"steps,omitempty"`   // with stages: one a level held
+	Steps        []Step                `json:"steps,omitempty"`   // with stages: one per level held
 	Breaking     *BreakingPoint        `json:"breaking_point"`    // null: not searched for
-	Knee         *Knee                 `json:"knee"`              // null: not seen, or one level of load only
-	Causes       *Causes               `json:"causes"`            // null: not known
-	Profile      any                   `json:"profile,omitempty"` // *profile.Profile, where one was taken
+	Knee         *Knee                 `json:"knee"`              // null: not found, or a single level of load
+	Causes       *Causes               `json:"causes"`            // null: unknown
+	Profile      any                   `json:"profile,omitempty"` // *profile.Profile, if one was taken
 	Flags        []string              `json:"flags"`
 	Intervals    map[string][2]float64 `json:"intervals"`
 	IntervalsOf  string                `json:"intervals_of,omitempty"` // what they rest on: trials, or frames
@@ -71,12 +71,12 @@ type LimitsSummary struct {
 	CPUMillis   *int64 `json:"cpu_millis"`
 	MemoryBytes *int64 `json:"memory_bytes"`
 	BurstMillis *int64 `json:"burst_millis"`
-	Replicas    int    `json:"replicas"` // at first
-	// MostReplicas is how many there may be; 0: their number does not change.
+	Replicas    int    `json:"replicas"` // at the start
+	// MostReplicas is the highest number of replicas; 0: their number is fixed.
 	MostReplicas int `json:"most_replicas,omitempty"`
 }
 
-// ReplicasSummary is how many replicas there were in the measured part.
+// ReplicasSummary is how many replicas there were during the measurement.
 type ReplicasSummary struct {
 	Least int     `json:"least"`
 	Most  int     `json:"most"`
@@ -84,7 +84,7 @@ type ReplicasSummary struct {
 }
 
 type LoadSummary struct {
-	Kind     string   `json:"kind"` // closed, open, or benchmark: nothing was sent
+	Kind     string   `json:"kind"` // closed, open, or benchmark: no requests were sent
 	Users    *float64 `json:"users"`
 	Rate     *float64 `json:"rate"`
 	Requests *int64   `json:"requests"`
@@ -102,22 +102,25 @@ type Quantiles struct {
 	Max  float64 `json:"max"`
 	Mean float64 `json:"mean"`
 	Min  float64 `json:"min"`
+	// Beyond is how many latencies lie beyond the histograms' range of an hour. The
+	// mean and the figures above an hour are then lower bounds.
+	Beyond int64 `json:"beyond_range,omitempty"`
 }
 
-// Named is one quantile by its name, in milliseconds.
+// Named is one quantile with its name, in milliseconds.
 type Named struct {
 	Name  string // as the JSON has it
 	Value float64
 }
 
-// All gives the quantiles in their order, the highest included; the mean and the
-// lowest are none.
+// All returns the quantiles in ascending order, including the highest latency, but
+// without the mean and the lowest.
 func (q *Quantiles) All() []Named {
 	return []Named{{"p50", q.P50}, {"p90", q.P90}, {"p95", q.P95}, {"p99", q.P99}, {"p999", q.P999}, {"max", q.Max}}
 }
 
-// named gives a quantile by its name; one that is not known is infinite, so
-// that it never meets an objective.
+// named returns a quantile by its name. An unknown name is infinite, so that it never
+// meets an objective.
 func (q *Quantiles) named(name string) float64 {
 	for _, one := range q.All() {
 		if one.Name == name {
@@ -132,8 +135,8 @@ type ErrorCounts struct {
 	Refused   int64            `json:"refused"`
 	Cut       int64            `json:"cut"`
 	Malformed int64            `json:"malformed"`
-	Failed    int64            `json:"failed_checks"` // a check refused the answer, and not for its status
-	Status    map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check wants
+	Failed    int64            `json:"failed_checks"` // a check rejected the answer, and not because of its status
+	Status    map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check accepts
 	Dropped   int64            `json:"dropped"`
 }
 
@@ -152,10 +155,9 @@ type MemorySummary struct {
 	OOMKills  *int64   `json:"oom_kills"`
 }
 
-// WaitsSummary is how long the service says that it waited for what it depends
-// on, in milliseconds: an insert's latency where that is what it waits for. The
-// quantiles are interpolated within the bounds of its histogram, and are the
-// highest bound at most.
+// WaitsSummary is how long the service reports that it waited for its dependency, in
+// milliseconds: an insert's latency if it waits for inserts. The quantiles are
+// interpolated within the bounds of its histogram, and are at most the highest bound.
 type WaitsSummary struct {
 	P50  *float64 `json:"p50"` // null: its bounds changed
 	P99  *float64 `json:"p99"`
@@ -175,32 +177,38 @@ type DependencySummary struct {
 type GeneratorSummary struct {
 	Cores        *float64 `json:"cores"`
 	SendLagP99US *float64 `json:"send_lag_p99_us"`
-	RunWaitCores *float64 `json:"run_wait_cores"` // seconds waited for a CPU, a second
-	// ThrottledShare is throttled by the agents' own CPU limit, as a share of their
-	// time; null: not measured.
+	RunWaitCores *float64 `json:"run_wait_cores"` // seconds waited for a CPU, per second
+	// ThrottledShare is the share of the agents' time in which their own CPU limit
+	// throttled them; null: not measured.
 	ThrottledShare *float64 `json:"throttled_share,omitempty"`
-	Lost           int      `json:"lost_agents,omitempty"` // that broke off under load, over all trials
-	Limited        bool     `json:"limited"`               // its figures are lower bounds
+	// OpenConnections is the highest number of connections open at one time; null: not
+	// measured.
+	OpenConnections *int64 `json:"open_connections,omitempty"`
+	Lost            int    `json:"lost_agents,omitempty"` // agents that stopped under load, over all trials
+	Limited         bool   `json:"limited"`               // its figures are lower bounds
 }
 
-// HostSummary is what the machines that the services ran on did on average, added
-// up where they were several.
+// HostSummary is the mean CPU use of the machines that the services ran on, summed
+// over machines.
 type HostSummary struct {
 	IdleCores    *float64 `json:"idle_cores"`
 	ForeignCores *float64 `json:"foreign_cores"`
 	StealCores   *float64 `json:"steal_cores"`
 }
 
-// ObjectiveSummary says what was asked and whether it was met.
+// ObjectiveSummary is the objective and whether it was met.
 type ObjectiveSummary struct {
 	Text         string   `json:"text"`         // "p99 <= 250ms, availability >= 99.9%"
-	Quantile     string   `json:"quantile"`     // "p99"; "": no latency was asked for
-	LatencyMS    *float64 `json:"latency_ms"`   // that the quantile may reach; null likewise
-	Availability *float64 `json:"availability"` // percent; null: not asked for
-	Met          *bool    `json:"met"`          // null: cannot be told
+	Quantile     string   `json:"quantile"`     // "p99"; "": no latency objective
+	LatencyMS    *float64 `json:"latency_ms"`   // highest latency of the quantile; null likewise
+	Availability *float64 `json:"availability"` // percent; null: no availability objective
+	Met          *bool    `json:"met"`          // null: unknown
+	// Missed explains why the objective was missed if the latencies do not show it: they
+	// are those of answered requests. "": they do, or it was not missed.
+	Missed string `json:"missed,omitempty"`
 }
 
-// Step is one level that a staged load held.
+// Step is one level that a load in stages held.
 type Step struct {
 	Target       float64    `json:"target"`
 	RateRPS      float64    `json:"rate_rps"`
@@ -209,9 +217,10 @@ type Step struct {
 	CPUOfLimit   *float64   `json:"cpu_of_limit"`
 	Throttled    *float64   `json:"throttled_of_periods"` // 0..1
 	Seconds      float64    `json:"seconds"`              // measured, over all trials
+	Met          *bool      `json:"met"`                  // the objective; null: there is none, or it is unknown
 }
 
-// TrialFigures are one trial's own figures, what the intervals are made of.
+// TrialFigures are the figures of one trial, from which the intervals are computed.
 type TrialFigures struct {
 	Trial        int      `json:"trial"`
 	RateRPS      *float64 `json:"rate_rps"`
@@ -221,7 +230,7 @@ type TrialFigures struct {
 	P99          *float64 `json:"p99_ms"`
 	P999         *float64 `json:"p999_ms"`
 	Availability *float64 `json:"availability"`       // percent
-	CPUPerReqMS  *float64 `json:"cpu_per_request_ms"` // of the service, a good answer
+	CPUPerReqMS  *float64 `json:"cpu_per_request_ms"` // of the service, per good answer
 	Throttled    *float64 `json:"throttled_of_periods"`
 	Breaking     *float64 `json:"breaking_point"` // requests/s or users
 	Good         *float64 `json:"requests"`       // good answers
@@ -230,11 +239,12 @@ type TrialFigures struct {
 	CPUOfLimit   *float64 `json:"cpu_of_limit"`  // 0..1; null without a limit
 	CPUMax       *float64 `json:"cpu_max_cores"` // of the service in its busiest frame
 	MemoryPeak   *float64 `json:"memory_peak_bytes"`
-	OOMKills     *float64 `json:"oom_kills"` // of all replicas, whenever they happened
+	OOMKills     *float64 `json:"oom_kills"` // of all replicas, in every phase
 	Restarts     *float64 `json:"restarts"`  // likewise
 	WaitsP99     *float64 `json:"waits_p99_ms"`
 	Dependencies *float64 `json:"dependency_cores"` // of all dependencies together
 	Attempt      int      `json:"attempt"`
+	Beyond       int64    `json:"beyond_range,omitempty"` // latencies beyond the histograms' range
 }
 
 // Finding is a statement about the record, with its numbers in the text.
@@ -245,8 +255,8 @@ type Finding struct {
 	Text  string `json:"text"`
 }
 
-// Series are one trial's frames joined by time, for charts: one Point an
-// interval, all agents merged, all replicas summed.
+// Series are the frames of one trial joined by time, for charts: one Point per
+// interval, with all agents merged and all replicas summed.
 type Series struct {
 	Cell   int     `json:"cell"`
 	Trial  int     `json:"trial"`
@@ -259,11 +269,11 @@ type DependencyPoint struct {
 	Memory *float64 `json:"memory"` // bytes, likewise
 }
 
-// Point is one interval of a trial; null is "not measured".
+// Point is one interval of a trial; null means "not measured".
 type Point struct {
 	T            float64  `json:"t"` // seconds since the trial's load began, at the interval's end
 	Phase        string   `json:"phase"`
-	Target       *float64 `json:"target"` // users or requests/s asked for
+	Target       *float64 `json:"target"` // configured users or requests/s
 	RateRPS      *float64 `json:"rate"`
 	P50          *float64 `json:"p50"` // ms
 	P99          *float64 `json:"p99"`
@@ -279,9 +289,9 @@ type Point struct {
 	AgentCPU     *float64 `json:"agent_cpu"`          // cores
 	Idle         *float64 `json:"idle"`               // cores
 	Foreign      *float64 `json:"foreign"`            // cores
-	WaitP50      *float64 `json:"wait_p50"`           // ms that the service says it waited for its dependency
+	WaitP50      *float64 `json:"wait_p50"`           // ms that the service reports it waited for its dependency
 	WaitP99      *float64 `json:"wait_p99"`
 	WaitMean     *float64 `json:"wait_mean"`
-	// Dependencies are those that were seen, by name.
+	// Dependencies are those with data, by name.
 	Dependencies map[string]DependencyPoint `json:"dependencies,omitempty"`
 }

@@ -1,15 +1,13 @@
 package analysis
 
 import (
-	"time"
-
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/knee"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// What the causes are made of is package causes' own.
+// Types of package causes.
 type (
 	Causes      = causes.Causes
 	Share       = causes.Share
@@ -31,15 +29,15 @@ func (b *Builder) Slow(s *signals.SlowLine) {
 	}
 }
 
-// tells reports whether a frame belongs to what the causes are asked of, as far
-// as is known when it comes: all of a trial; of a search the warm-up only, which
-// tells when the trial began, until it is known which windows tested its answer.
-func (c *cell) tells(t *trialTally, f *signals.Frame) bool {
+// feedsCauses reports whether a frame belongs to the causes: all frames of a trial.
+// For a search it is only the warm-up, which shows when the trial began. The frames of
+// the windows that tested its answer are added at the end.
+func (c *cell) feedsCauses(t *trialTally, f *signals.Frame) bool {
 	return t.search == nil || f.Phase == signals.Warmup
 }
 
-// tail divides the slow tail over its causes; nil where no level of load was
-// held, no slow request was kept, or nobody saw the service's throttling.
+// tail attributes the slow tail to its causes. It returns nil if no level of load was
+// held, no slow request was kept, or the throttle windows are unknown.
 func (c *cell) tail(all *tally, held bool) *Causes {
 	if !held || c.levels != nil || all.client.latency.Count() == 0 || c.unseen(all) {
 		return nil
@@ -53,21 +51,21 @@ func (c *cell) tail(all *tally, held bool) *Causes {
 		}
 	}
 	for i := range c.slow {
-		if c.asked(&c.slow[i]) {
+		if c.countsForCauses(&c.slow[i]) {
 			c.causes.Slow(c.slow[i])
 		}
 	}
 	c.slow = nil
-	name := objectives(c.exp.Objective)
+	name := objectiveQuantile(c.exp.Objective)
 	if name != "p999" {
-		name = "p99" // agents keep what lies above their p95: no tail below is whole
+		name = "p99" // agents keep requests above their p95, so the tail of a lower quantile is incomplete
 	}
 	return c.causes.Result(name, all.client.latency.Quantile(shareOf(name)), all.client.service.Quantile(0.5))
 }
 
-// asked reports whether a slow request ended in a window that the causes are
-// asked of.
-func (c *cell) asked(s *signals.SlowLine) bool {
+// countsForCauses reports whether a slow request ended in a window whose causes are
+// computed.
+func (c *cell) countsForCauses(s *signals.SlowLine) bool {
 	for _, t := range c.trials {
 		if t.attempt.Trial != s.Trial {
 			continue
@@ -84,18 +82,18 @@ func (c *cell) asked(s *signals.SlowLine) bool {
 	return false
 }
 
-// objectives is the quantile of the objective, p99 where it names none.
-func objectives(o *experiment.Objective) string {
+// objectiveQuantile is the quantile of the objective, or p99 if it has none.
+func objectiveQuantile(o *experiment.Objective) string {
 	if o != nil && o.Quantile != "" {
 		return o.Quantile
 	}
 	return "p99"
 }
 
-// knee is where the latency leaves its floor, over all windows of a search or
-// all levels of a load raised in steps.
+// knee is where the latency leaves its floor, over all windows of a search or all
+// levels of a ramp.
 func (c *cell) knee() *Knee {
-	name := objectives(c.exp.Objective)
+	name := objectiveQuantile(c.exp.Objective)
 	var points []knee.Point
 	add := func(load float64, t *tally) {
 		q, seconds := quantiles(t.client.latency), t.client.seconds()
@@ -127,7 +125,7 @@ func (c *cell) knee() *Knee {
 func newCauses(plan *experiment.Cell) *causes.Builder {
 	period := plan.Limits.Period
 	if period == 0 {
-		period = 100 * time.Millisecond
+		period = signals.DefaultPeriod
 	}
 	return causes.New(plan.Service.Name, period)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// tally sums frames: of one trial, of one level of a staged load, or, merged,
-// of a whole cell. What no frame measured stays unknown.
+// tally sums frames: of one trial, of one level of a load in stages, or, merged, of a
+// whole cell. What no frame measured stays unknown.
 type tally struct {
 	client clientSums
 	server serverSums
@@ -18,19 +18,19 @@ type tally struct {
 
 func newTally() *tally {
 	return &tally{
-		client: clientSums{status: map[string]int64{}, latency: signals.NewHistogram(), service: signals.NewHistogram(), agents: map[int]float64{}},
+		client: clientSums{status: map[string]int64{}, latency: signals.NewHistogram(), service: signals.NewHistogram(), agents: map[int]float64{}, open: map[int]int64{}},
 		server: serverSums{replicas: map[int]bool{}},
 		deps:   map[string]*serverSums{},
 	}
 }
 
-// clientSums are the client halves. Seconds and answers count in measured
-// intervals, requests and latencies in the drain too: those requests were
-// intended while it was measured, and leaving them out would trim the tail.
+// clientSums are the client frames. Seconds and answers count in measured intervals
+// only. Requests and latencies count in the drain, too: those requests were intended
+// during the measurement, and without them the tail would be cut.
 type clientSums struct {
-	agents    map[int]float64 // seconds that each agent measured, of this trial
+	agents    map[int]float64 // measured seconds of each agent in this trial
 	earlier   float64         // seconds of trials that were merged in
-	answers   float64         // good answers within the measured intervals, carried ones included
+	answers   float64         // good answers within the measured intervals, including carried ones
 	good      int64
 	timeouts  int64
 	refused   int64
@@ -38,8 +38,10 @@ type clientSums struct {
 	malformed int64
 	failed    int64 // by a check
 	dropped   int64
-	status    map[string]int64 // outside 200 to 299, and not wanted
+	status    map[string]int64 // outside 200 to 299, and not accepted by a check
 	cpu       float64
+	open      map[int]int64 // open connections of all agents, by interval of this trial
+	mostOpen  int64         // highest of any interval of any trial; 0: not measured
 	latency   *signals.Histogram
 	service   *signals.Histogram
 }
@@ -51,8 +53,8 @@ func (c *clientSums) add(f *signals.Frame) {
 			c.agents[*f.Agent] += f.Seconds()
 		}
 		c.cpu += k.CPU
-		// Whether a carried answer was good was not kept: they are taken to be
-		// as good as the interval's own.
+		// It is unknown whether a carried answer was good. The same share of them is
+		// assumed to be good as of the interval's own answers.
 		share := 1.0
 		if ended := k.Ended(); ended > 0 {
 			share = float64(k.Good) / float64(ended)
@@ -71,6 +73,8 @@ func (c *clientSums) add(f *signals.Frame) {
 			c.status[code] += bad
 		}
 	}
+	c.open[f.Seq] += k.OpenConnections
+	c.mostOpen = max(c.mostOpen, c.open[f.Seq])
 	c.latency.Merge(k.Latency)
 	c.service.Merge(k.Service)
 }
@@ -89,6 +93,7 @@ func (c *clientSums) merge(o *clientSums) {
 		c.status[code] += n
 	}
 	c.cpu += o.cpu
+	c.mostOpen = max(c.mostOpen, o.mostOpen)
 	c.latency.Merge(o.latency)
 	c.service.Merge(o.service)
 }
@@ -101,8 +106,8 @@ func (c *clientSums) requests() int64 {
 	return n
 }
 
-// seconds that were measured. Agents begin together, but with a number of
-// requests each ends by itself: a trial lasts as long as its last agent.
+// seconds returns the measured time. Agents start together, but with a fixed number of
+// requests each ends by itself, so a trial lasts as long as its last agent.
 func (c *clientSums) seconds() float64 {
 	longest := 0.0
 	for _, s := range c.agents {
@@ -111,10 +116,10 @@ func (c *clientSums) seconds() float64 {
 	return c.earlier + longest
 }
 
-// rate is good answers a second, over all agents.
+// rate is good answers per second, over all agents.
 func (c *clientSums) rate() *float64 { return over(&c.answers, ptr(c.seconds())) }
 
-// availability is in percent, over the requests that were intended.
+// availability is a percentage of the intended requests.
 func (c *clientSums) availability() *float64 {
 	if c.requests() == 0 {
 		return nil
@@ -124,8 +129,7 @@ func (c *clientSums) availability() *float64 {
 
 func (c *clientSums) cores() *float64 { return over(&c.cpu, ptr(c.seconds())) }
 
-// serverSums are the server halves of all replicas of a service in measured
-// intervals.
+// serverSums are the server frames of all replicas of a service in measured intervals.
 type serverSums struct {
 	replicas         map[int]bool
 	seconds          float64 // of frames that measured CPU, summed over replicas
@@ -135,19 +139,19 @@ type serverSums struct {
 	throttledPeriods *int64
 	throttled        *float64
 	memoryPeak       *int64
-	memoryUsed       *int64 // the highest at the end of an interval: a peak of its own, where the kernel's is that of an earlier trial
+	memoryUsed       *int64 // the highest at the end of an interval, for a service whose kernel peak is that of an earlier trial
 	memoryTogether   *int64 // the highest of all replicas at the end of one interval
 	memoryLimit      *int64
 	oomKills         *int64
 	restarts         *int64
 
-	scaled scaled // where their number changes
+	scaled scaled // if their number changes
 
-	at  int   // seq of the interval that came last
-	now int64 // what the replicas seen of it have in memory, in bytes
+	at  int   // seq of the latest interval
+	now int64 // bytes of memory of its replicas so far
 }
 
-// deaths count whenever they happen, in the warm-up too.
+// deaths counts OOM kills and restarts in every phase, including the warm-up.
 func (s *serverSums) deaths(f *signals.Frame) {
 	k := f.Server
 	s.oomKills = signals.Plus(s.oomKills, k.OOMKills)
@@ -162,7 +166,7 @@ func (s *serverSums) add(f *signals.Frame) {
 	s.memoryPeak = higher(s.memoryPeak, k.Memory)
 	s.memoryUsed = higher(s.memoryUsed, k.Memory)
 	s.memoryLimit = higher(s.memoryLimit, k.MemoryLimit)
-	s.together(f)
+	s.addMemory(f)
 	if f.Phase != signals.Measure {
 		return
 	}
@@ -176,9 +180,9 @@ func (s *serverSums) add(f *signals.Frame) {
 	s.limit = higher(s.limit, k.CPULimit)
 }
 
-// together adds up what the replicas have in memory at the end of an interval,
-// all of whose frames come before those of the next one.
-func (s *serverSums) together(f *signals.Frame) {
+// addMemory sums the memory of the replicas at the end of an interval. All frames of
+// an interval come before those of the next one.
+func (s *serverSums) addMemory(f *signals.Frame) {
 	if f.Server.Memory == nil {
 		return
 	}
@@ -206,7 +210,7 @@ func (s *serverSums) merge(o *serverSums) {
 	s.scaled.merge(&o.scaled)
 }
 
-// count is how many replicas there were, on average where their number changed.
+// count returns how many replicas there were, on average if their number changed.
 func (s *serverSums) count() float64 {
 	if r := s.scaled.summary(); r != nil {
 		return r.Mean
@@ -214,7 +218,7 @@ func (s *serverSums) count() float64 {
 	return float64(len(s.replicas))
 }
 
-// cores used by all replicas together.
+// cores is the CPU of all replicas together.
 func (s *serverSums) cores() *float64 {
 	if s.cpu == nil || s.seconds == 0 {
 		return nil
@@ -232,7 +236,7 @@ func (s *serverSums) limitCores() *float64 {
 
 func (s *serverSums) ofLimit() *float64 { return over(s.cores(), s.limitCores()) }
 
-// throttledShare is throttled periods of periods seen, 0..1.
+// throttledShare is throttled periods as a share of all periods, 0..1.
 func (s *serverSums) throttledShare() *float64 {
 	if s.periods == nil || s.throttledPeriods == nil || *s.periods == 0 {
 		return nil
@@ -240,8 +244,7 @@ func (s *serverSums) throttledShare() *float64 {
 	return ptr(float64(*s.throttledPeriods) / float64(*s.periods))
 }
 
-// add takes a frame of the measured part or the drain; of the warm-up it takes
-// deaths only.
+// add takes a frame of the measurement or the drain, and deaths of the warm-up.
 func (t *tally) add(f *signals.Frame, service string) {
 	switch {
 	case f.Server != nil && f.Phase == signals.Warmup:
@@ -259,7 +262,7 @@ func (t *tally) add(f *signals.Frame, service string) {
 	t.noise.Add(f)
 }
 
-// of gives the sums of the service, or of one of its dependencies.
+// of returns the sums of the service, or of one of its dependencies.
 func (t *tally) of(name, service string) *serverSums {
 	if name == service {
 		return &t.server

@@ -1,25 +1,24 @@
 package analysis
 
-// BreakingPoint is the highest load that still meets the objective, and why no
-// more does. RateRPS (or Users) is null where none was found; Reason then says
-// why.
+// BreakingPoint is the highest load that still meets the objective, and what limits
+// it. RateRPS (or Users) is null if none was found; Reason then says why.
 type BreakingPoint struct {
 	RateRPS   *float64 `json:"rate_rps"`   // open loop
 	Users     *float64 `json:"users"`      // closed loop
-	Low       *float64 `json:"low"`        // of the 95% interval, in the unit of the load
-	High      *float64 `json:"high"`       // null where AtLeast
+	Low       *float64 `json:"low"`        // in the unit of the load; Searches decides what it is the end of
+	High      *float64 `json:"high"`       // null if AtLeast
 	AtLeast   bool     `json:"at_least"`   // a lower bound only
-	LimitedBy string   `json:"limited_by"` // one of the words below, or ""
+	LimitedBy string   `json:"limited_by"` // one of the constants below, or ""
 	Evidence  string   `json:"evidence"`   // the figures that LimitedBy rests on, in words
 	Reason    string   `json:"reason"`     // why there is none, or only a bound; "" otherwise
-	TrafficS  float64  `json:"traffic_s"`  // seconds of load that the search took, of its longest trial
-	Searches  int      `json:"searches"`   // trials that gave an answer
-	// DisturbedBy are who else took CPU while it was looked for, Neighbours and
-	// Hypervisor; empty: nobody did.
+	TrafficS  float64  `json:"traffic_s"`  // seconds of load that the search took, in its longest trial
+	Searches  int      `json:"searches"`   // trials that gave an answer, by a search or a ramp, each with its own start
+	// DisturbedBy is who else took CPU during the search: Neighbours, Hypervisor;
+	// empty: nobody.
 	DisturbedBy []string `json:"disturbed_by,omitempty"`
 }
 
-// Load is the breaking point in its own unit; nil: none was found.
+// Load is the breaking point in its own unit; nil if none was found.
 func (b *BreakingPoint) Load() *float64 {
 	if b.Users != nil {
 		return b.Users
@@ -27,11 +26,21 @@ func (b *BreakingPoint) Load() *float64 {
 	return b.RateRPS
 }
 
-// Against is 1 where b lies surely above another, -1 below, 0 where their 95%
-// intervals overlap or one is not known: a strict rule, surer than 95%.
+// EnoughSearches is the fewest searches, or ramps, per cell for a comparison of two
+// breaking points. Starts of one service break at different loads, and the interval of
+// one search, however narrow, is valid for its start only. Four against four without
+// overlap have P 0.029.
+const EnoughSearches = 4
+
+// OverStarts reports whether Low and High are the ends of a 95% interval over starts
+// of the service.
+func (b *BreakingPoint) OverStarts() bool { return b.Searches >= minTrials }
+
+// Against returns 1 if b is certainly above o, -1 if it is certainly below, and 0 if
+// their intervals overlap, one of them is unknown, or one rests on too few searches.
 func (b *BreakingPoint) Against(o *BreakingPoint) int {
 	switch {
-	case b == nil || o == nil || b.Low == nil || o.Low == nil:
+	case b == nil || o == nil || b.Low == nil || o.Low == nil || min(b.Searches, o.Searches) < EnoughSearches:
 		return 0
 	case o.High != nil && *b.Low > *o.High:
 		return 1
@@ -41,16 +50,16 @@ func (b *BreakingPoint) Against(o *BreakingPoint) int {
 	return 0
 }
 
-// What limits a service, in the words of limited_by.
+// What limits a service: the values of limited_by.
 const (
-	ByCPULimit   = "cpu limit"  // it uses up its quota
-	ByThrottling = "throttling" // it is throttled, though on average below its quota
+	ByCPULimit   = "cpu limit"  // it uses its whole quota
+	ByThrottling = "throttling" // it is throttled, although it uses less than its quota on average
 	ByMemory     = "memory"     // OOM kills
-	ByErrors     = "errors"     // bad answers, while latency holds
+	ByErrors     = "errors"     // bad answers, although the latency is met
 	ByDependency = "dependency" // one is at its own CPU limit, or requests mostly wait for it
 	ByService    = "service"    // none of these: its own parallelism, locks, queues
 	ByGenerator  = "generator"  // an agent could not send more: a lower bound
-	ByHost       = "host"       // the machine had no CPU left: a lower bound
+	ByHost       = "host"       // the machine had no idle CPU: a lower bound
 )
 
 // Knee is where latency leaves its floor.
@@ -65,10 +74,10 @@ type Knee struct {
 	FloorMS     float64  `json:"floor_ms"`
 }
 
-// Comparison is one cell against the baseline, by one test: the objective's
-// quantile (p99 where none is asked), the breaking point where it was searched, or
-// each figure of a benchmark, against the first cell that has it. Trials are compared by Mann-Whitney's test; Shift is the
-// Hodges-Lehmann estimate.
+// Comparison compares one figure of a cell with a baseline by one test: the
+// objective's quantile (p99 without one), the breaking point of a search, or each
+// figure of a benchmark, whose baseline is the first cell that has it. Trials are
+// compared by Mann-Whitney's test; Shift is the Hodges-Lehmann estimate.
 type Comparison struct {
 	Cell        int     `json:"cell"`
 	Baseline    int     `json:"baseline"`

@@ -7,14 +7,14 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// waitSums adds up the histograms in which a service tells how long it waited
-// for what it depends on.
+// waitSums sums the histograms in which a service reports how long it waited for its
+// dependency.
 type waitSums struct {
 	sum    float64   // seconds
 	count  int64     // waits
-	bounds []float64 // upper ones in seconds; nil: none was seen
-	counts []int64   // one a bound and one above all
-	mixed  bool      // histograms with other bounds were seen: no quantile is known
+	bounds []float64 // upper bounds in seconds; nil: no data
+	counts []int64   // one per bound, and one above all
+	mixed  bool      // histograms with different bounds: no quantile is known
 }
 
 func (w *waitSums) add(one *signals.Waits) {
@@ -39,7 +39,7 @@ func (w *waitSums) merge(o *waitSums) {
 	}
 }
 
-// summary is nil where nothing was waited for, or nothing told.
+// summary returns nil if nothing waited, or nothing was reported.
 func (w *waitSums) summary() *WaitsSummary {
 	if w.count == 0 {
 		return nil
@@ -47,9 +47,9 @@ func (w *waitSums) summary() *WaitsSummary {
 	return &WaitsSummary{P50: w.quantile(0.5), P99: w.quantile(0.99), Mean: 1e3 * w.sum / float64(w.count)}
 }
 
-// quantile is in milliseconds, and interpolated as Prometheus' histogram_quantile
-// does: waits are taken to lie evenly within their bounds, from 0 in the lowest.
-// Above the highest bound nothing is known, and it stands for what lies there.
+// quantile returns milliseconds, interpolated as Prometheus' histogram_quantile does:
+// waits are assumed to be spread evenly within a bucket, from 0 in the lowest. Above
+// the highest bound nothing is known, so that bound is returned.
 func (w *waitSums) quantile(q float64) *float64 {
 	if w.mixed || w.count == 0 || len(w.bounds) == 0 || len(w.counts) != len(w.bounds)+1 {
 		return nil
@@ -69,9 +69,9 @@ func (w *waitSums) quantile(q float64) *float64 {
 	return ptr(1e3 * w.bounds[len(w.bounds)-1])
 }
 
-// busyFrames adds up the CPU of a service's replicas frame by frame, to find the
-// busiest. A frame that is much shorter than the others is none: in a part of a
-// period a quota is no bound.
+// busyFrames sums the CPU of a service's replicas in each frame, to find the busiest.
+// It ignores a frame much shorter than the others, because a quota does not bound a
+// part of a period.
 type busyFrames map[int]float64 // cores by seq
 
 func (b *busyFrames) add(f *signals.Frame, interval time.Duration) {
@@ -84,7 +84,7 @@ func (b *busyFrames) add(f *signals.Frame, interval time.Duration) {
 	(*b)[f.Seq] += *f.Server.CPU / f.Seconds()
 }
 
-// most is the CPU of the busiest frame in cores; nil: none was measured.
+// most is the CPU of the busiest frame in cores; nil if none was measured.
 func (b busyFrames) most() *float64 {
 	var most *float64
 	for _, cores := range b {

@@ -40,10 +40,10 @@ func TestWaitsAreReadFromTheServicesOwnBuckets(t *testing.T) {
 	}
 }
 
-// closeTo lets figures differ by what floating point does.
+// closeTo allows for floating-point errors.
 var closeTo = cmp.Comparer(func(a, b float64) bool { return a == b || (a-b < 1e-9 && b-a < 1e-9) })
 
-func TestSeriesTellEachDependencyAndTheWaits(t *testing.T) {
+func TestSeriesShowEachDependencyAndTheWaits(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	db := server(1, signals.Warmup, 0.25, 10, 0)
 	db.Of, db.Phase, db.Server.Memory = "db", signals.Warmup, ptr(int64(1000))

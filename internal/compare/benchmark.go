@@ -27,7 +27,7 @@ func Benchmarks(w io.Writer, s *Selection) error {
 	return out.err
 }
 
-// BenchmarkMatches writes both sides into one stream, told apart by the
+// BenchmarkMatches writes both sides into one stream, distinguished by the
 // configuration key side: benchstat -col side FILE compares them. Cells that are
 // held against each other have one name: what they have in common.
 func BenchmarkMatches(w io.Writer, matches []Match) error {
@@ -61,7 +61,7 @@ func (b *benchmarks) write(r benchfmt.Record) {
 	}
 }
 
-// units tells benchstat which direction is good.
+// units says to benchstat which direction is good.
 func (b *benchmarks) units() {
 	for i := range metrics {
 		better := "lower"

@@ -33,7 +33,7 @@ type Result struct {
 	A      Side   `json:"a"`
 	B      Side   `json:"b"`
 	// Incomparable is what makes the two sides not comparable: it was asked to
-	// compare them all the same.
+	// compare them nevertheless.
 	Incomparable []Contrast `json:"incomparable"`
 	Pairs        []Pair     `json:"pairs"`
 	OnlyInA      []string   `json:"only_in_a"` // cells without a partner
@@ -74,7 +74,7 @@ const (
 	Higher   Verdict = "higher"   // B lies above A, significantly
 	Lower    Verdict = "lower"    // B lies below A, significantly
 	Alike    Verdict = "alike"    // no difference was seen, which does not show that there is none
-	TooFew   Verdict = "too few"  // trials to tell anything
+	TooFew   Verdict = "too few"  // trials to show a difference
 	OneSided Verdict = "one side" // measured on one side only
 )
 
@@ -93,14 +93,16 @@ type Row struct {
 	P          *float64 `json:"p"`
 	PHolm      *float64 `json:"p_holm"` // corrected over the pairs
 	Verdict    Verdict  `json:"verdict"`
-	// ByIntervals says that the two breaking points' own intervals were compared,
-	// for want of trials: they differ where these do not overlap.
+	// ByIntervals says that the two breaking points' ends were compared, as ramps and
+	// lower bounds are no samples: they differ where the ends do not overlap, and
+	// only where enough searches stand behind both.
 	ByIntervals bool `json:"by_intervals,omitempty"`
 	// AtLeast are sides whose breaking point is a lower bound.
 	AtLeast [2]bool `json:"at_least"`
 
-	metric *metric
-	family int // tests that Holm's correction went over
+	metric   *metric
+	family   int      // tests that Holm's correction went over
+	infinite [2]share // trials in which it is a latency that failed requests make infinite
 }
 
 // Significant reports whether B was seen to differ from A.
@@ -210,9 +212,8 @@ func (r *Result) addRows(matches []Match, m *metric) {
 	for i, c := range stats.Family(pairs) {
 		a, b := matches[i].A.Figures, matches[i].B.Figures
 		var row Row
-		if m.name == breakingPoint && (c.Interval == nil || bounded(a.Breaking) || bounded(b.Breaking)) {
-			row = byIntervals(a.Breaking, b.Breaking)
-			row.Trials = c.Trials
+		if m.name == breakingPoint && (min(c.Trials[0], c.Trials[1]) < analysis.EnoughSearches || bounded(a.Breaking) || bounded(b.Breaking)) {
+			row = byIntervals(a.Breaking, b.Breaking, len(matches))
 		} else {
 			row = byTrials(&c)
 		}
@@ -220,6 +221,7 @@ func (r *Result) addRows(matches []Match, m *metric) {
 			continue
 		}
 		row.metric, row.Metric, row.Unit = m, m.name, m.unitOf(a, b)
+		row.infinite = [2]share{infinite(a, m.name), infinite(b, m.name)}
 		r.Pairs[i].Rows = append(r.Pairs[i].Rows, row)
 	}
 }
@@ -265,12 +267,17 @@ func (r *Row) set(difference float64) {
 // bounded reports whether a breaking point is only a lower bound.
 func bounded(b *analysis.BreakingPoint) bool { return b != nil && b.AtLeast }
 
-// byIntervals compares two breaking points by their own intervals, as one
-// search each allows: they differ where the intervals do not overlap. The
-// difference's interval reaches from one side's low end to the other's high end,
-// and so holds the truth with more than 95%.
-func byIntervals(a, b *analysis.BreakingPoint) Row {
-	row := Row{Verdict: OneSided, ByIntervals: true, AtLeast: [2]bool{bounded(a), bounded(b)}}
+// byIntervals compares two breaking points by their ends, in so many pairs: they
+// differ where these do not overlap. An interval of one search is that of one start
+// of the service, and the next start breaks elsewhere; so both sides need as many
+// searches as a test over them would.
+func byIntervals(a, b *analysis.BreakingPoint, pairs int) Row {
+	row := Row{Verdict: OneSided, ByIntervals: true, AtLeast: [2]bool{bounded(a), bounded(b)}, family: pairs}
+	for i, side := range []*analysis.BreakingPoint{a, b} {
+		if side != nil && side.Load() != nil {
+			row.Trials[i] = max(side.Searches, 1)
+		}
+	}
 	if a != nil {
 		row.A = a.Load()
 	}
@@ -281,14 +288,18 @@ func byIntervals(a, b *analysis.BreakingPoint) Row {
 		return row
 	}
 	row.set(*row.B - *row.A)
-	row.Low, row.High = minus(b.Low, a.High), minus(b.High, a.Low)
+	if min(row.Trials[0], row.Trials[1]) < stats.TrialsNeeded(pairs) || a.Low == nil || b.Low == nil {
+		row.Verdict = TooFew
+		return row
+	}
+	if a.OverStarts() && b.OverStarts() {
+		row.Low, row.High = minus(b.Low, a.High), minus(b.High, a.Low)
+	}
 	switch side := b.Against(a); {
 	case side > 0:
 		row.Verdict = Higher
 	case side < 0:
 		row.Verdict = Lower
-	case a.Low == nil || b.Low == nil:
-		row.Verdict = TooFew
 	default:
 		row.Verdict = Alike
 	}

@@ -29,16 +29,20 @@ func TestTheFirstLineSaysTheAnswer(t *testing.T) {
 		"too few":         {one(t, quick[:3], slow[:3]), "p99 is 163 in A and 700 ms in B, which may be chance: 3 and 3 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
 		"one side":        {one(t, quick, nil), "p99 was measured in A only: 166 ms"},
 		"neither":         {one(t, nil, nil), "No p99 was measured on either side."},
-		"breaks later":    {breaks(breaking(310, 300, 320), breaking(428, 410, 440)), "The breaking point is 38% higher in B: 310 → 428 requests/s (95%: +90 to +140 requests/s)"},
-		"breaks alike":    {breaks(breaking(310, 300, 320), breaking(322, 315, 330)), "No difference in the breaking point was seen: 310 → 322 requests/s (the 95% intervals of the breaking points overlap)"},
-		"at least":        {breaks(breaking(310, 300, 320), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true}), "The breaking point is at least 61% higher in B: 310 → ≥500 requests/s (95%: +170 to ∞ requests/s)"},
+		"one search each": {breaks(breaking(310, 300, 320), breaking(428, 410, 440)), "The breaking point is 310 in A and 428 requests/s in B, which may be chance: 1 and 1 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"three of one":    {breaks(times(6, breaking(310, 300, 320)), times(3, breaking(428, 410, 440))), "The breaking point is 310 in A and 428 requests/s in B, which may be chance: 6 and 3 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"four ramps each": {breaks(times(4, breaking(310, 300, 320)), times(4, breaking(428, 410, 440))), "The breaking point is 38% higher in B: 310 → 428 requests/s"},
+		"six ramps each":  {breaks(times(6, breaking(310, 300, 320)), times(6, breaking(428, 410, 440))), "The breaking point is 38% higher in B: 310 → 428 requests/s (95%: +90 to +140 requests/s)"},
+		"breaks alike":    {breaks(times(6, breaking(310, 300, 320)), times(6, breaking(322, 315, 330))), "No difference in the breaking point was seen: 310 → 322 requests/s (the intervals of the breaking points overlap)"},
+		"at least":        {breaks(times(6, breaking(310, 300, 320)), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 6}), "The breaking point is at least 61% higher in B: 310 → ≥500 requests/s (95%: +170 to ∞ requests/s)"},
+		"at least, once":  {breaks(breaking(310, 300, 320), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 1}), "The breaking point is 310 in A and ≥500 requests/s in B, which may be chance: 1 and 1 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
 		"never broke":     {breaks(breaking(310, 300, 320), none), "The breaking point was measured in A only: 310 requests/s"},
 		"in some cells":   {several(map[string][]float64{"1": quite, "2": slow, "6": quite}), "p99 is higher in B in 1 of 3 cells, most in go procs=2: 166 → 704 ms (95%: +528 to +547 ms)"},
 		"in both ways":    {several(map[string][]float64{"1": {10, 11, 12, 13, 14, 15}, "2": slow, "6": quite}), "p99 is higher in B in 1 and lower in 1 of 3 cells; the most in go procs=2: 166 → 704 ms (95%: +528 to +547 ms)"},
 		"in no cell":      {several(map[string][]float64{"1": quite, "2": quite, "6": quite}), "No difference in p99 was seen in any of 3 cells"},
-		"in some untold":  {several(map[string][]float64{"1": quite, "2": quick[:1], "6": quite}), "No difference in p99 was seen in 2 of 3 cells; in the others it cannot be told"},
-		"in all too few":  {several(map[string][]float64{"1": quick[:1], "2": quick[:1], "6": quick[:1]}), "p99 cannot be told apart in any of 3 cells: 6 and 1 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
-		"too few of them": {compared(t, fixture("a", map[string][]float64{"1": quick[:4], "2": quick[:4]}), fixture("b", map[string][]float64{"1": slow[:4], "2": quite[:4]})), "No difference in p99 was seen in 1 of 2 cells; in the others it cannot be told"},
+		"in some untold":  {several(map[string][]float64{"1": quite, "2": quick[:1], "6": quite}), "No difference in p99 was seen in 2 of 3 cells; in the others it is not known"},
+		"in all too few":  {several(map[string][]float64{"1": quick[:1], "2": quick[:1], "6": quick[:1]}), "p99 cannot be distinguished in any of 3 cells: 6 and 1 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"too few of them": {compared(t, fixture("a", map[string][]float64{"1": quick[:4], "2": quick[:4]}), fixture("b", map[string][]float64{"1": slow[:4], "2": quite[:4]})), "No difference in p99 was seen in 1 of 2 cells; in the others it is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.result.Answer != c.want {
@@ -74,8 +78,8 @@ func TestRowsHaveTheTests(t *testing.T) {
 
 func TestSearchesOfManyTrialsAreTested(t *testing.T) {
 	a, b := fixture("before", map[string][]float64{"1": quick}), fixture("after", map[string][]float64{"1": slow})
-	searched(a, breaking(310, 100, 900))
-	searched(b, breaking(428, 100, 900))
+	searched(a, times(6, breaking(310, 100, 900)))
+	searched(b, times(6, breaking(428, 100, 900)))
 	for i := range 6 { // the intervals overlap, the trials do not
 		a.Cells[0].Figures.PerTrial[i].Breaking = ptr(305 + float64(i))
 		b.Cells[0].Figures.PerTrial[i].Breaking = ptr(420 + float64(i))
@@ -99,7 +103,7 @@ func TestWhatIsNotComparableIsRefused(t *testing.T) {
 	}{
 		"another CPU":         {func(c *Cell) { c.Run.Host.CPUModel = "Xeon" }, "CPU: EPYC in A, Xeon in B"},
 		"more CPUs":           {func(c *Cell) { c.Run.Host.CPUs = 4 }, "CPUs: 2 in A, 4 in B"},
-		"more memory":         {func(c *Cell) { c.Run.Host.Memory = ptr(int64(16 << 30)) }, "memory: 8192 MiB in A, 16384 MiB in B"},
+		"more memory":         {func(c *Cell) { c.Run.Host.Memory = ptr(int64(16 << 30)) }, "memory: 8 GiB in A, 16 GiB in B"},
 		"another kernel":      {func(c *Cell) { c.Run.Host.Kernel = "6.1.0" }, "kernel: 6.18.2 in A, 6.1.0 in B"},
 		"another HZ":          {func(c *Cell) { c.Run.Host.HZ = ptr(1000) }, "kernel's HZ: 250 in A, 1000 in B"},
 		"another cgroup":      {func(c *Cell) { c.Run.Host.Cgroup = "v1" }, "cgroups: v2 in A, v1 in B"},

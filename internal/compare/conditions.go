@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -46,13 +47,28 @@ func (c *contrasts) known(what, a, b string) {
 	}
 }
 
+// bytes adds a contrast of two numbers of bytes, of which 0 is none. Two that are
+// too close for their units are written in bytes.
+func (c *contrasts) bytes(what string, a, b int64) {
+	text := func(n int64) string {
+		switch {
+		case n == 0:
+			return "none"
+		case a != b && sameMemory(a, b):
+			return display.Grouped(n) + " B"
+		}
+		return display.Bytes(float64(n))
+	}
+	c.add(what, text(a), text(b))
+}
+
 func machines(a, b *record.Host) []Contrast {
 	var c contrasts
 	c.known("system", a.OS+"/"+a.Arch, b.OS+"/"+b.Arch)
 	c.known("CPU", a.CPUModel, b.CPUModel)
 	c.add("CPUs", strconv.Itoa(a.CPUs), strconv.Itoa(b.CPUs))
 	if a.Memory != nil && b.Memory != nil && !sameMemory(*a.Memory, *b.Memory) {
-		c.add("memory", mebibytes(*a.Memory), mebibytes(*b.Memory))
+		c.bytes("memory", *a.Memory, *b.Memory)
 	}
 	c.known("kernel", a.Kernel, b.Kernel)
 	if a.HZ != nil && b.HZ != nil {
@@ -66,8 +82,6 @@ func machines(a, b *record.Host) []Contrast {
 func sameMemory(a, b int64) bool {
 	return math.Abs(float64(a-b)) <= 0.01*float64(max(a, b))
 }
-
-func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // asked lists what the two cells' services were asked differently.
 func asked(m *Match) []Contrast {
@@ -250,13 +264,7 @@ func limits(c *contrasts, a, b *experiment.Limits) {
 	c.add("CPU limit", millis(a.CPUMillis), millis(b.CPUMillis))
 	c.add("burst", millis(a.BurstMillis), millis(b.BurstMillis))
 	c.add("period", a.Period.String(), b.Period.String())
-	memory := func(n int64) string {
-		if n == 0 {
-			return "none"
-		}
-		return mebibytes(n)
-	}
-	c.add("memory limit", memory(a.Memory), memory(b.Memory))
+	c.bytes("memory limit", a.Memory, b.Memory)
 	c.add("CPU set", a.CPUSet, b.CPUSet)
 	c.add("replicas", strconv.Itoa(a.Replicas), strconv.Itoa(b.Replicas))
 }

@@ -5,6 +5,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/stats"
 )
 
 // Bound is a --fail-on: by how much B may differ from A.
@@ -67,13 +70,13 @@ func (m *metric) boundUnits() string {
 	return "%, or " + m.bound
 }
 
-// Outcome of a bound.
+// Outcome of a bound, by the 95% interval of the difference of B from A.
 type Outcome string
 
 const (
-	Held   Outcome = "held"   // no significant difference beyond the bound was seen
-	Broken Outcome = "broken" // the difference is significant, and beyond the bound
-	Untold Outcome = "untold" // not measured, or too few trials
+	Held   Outcome = "held"   // the whole interval lies within the bound
+	Broken Outcome = "broken" // the whole interval lies beyond it, and the difference is significant
+	Untold Outcome = "untold" // neither: it reaches across the bound, or there is none
 )
 
 // Judgment is one bound held against one pair.
@@ -86,7 +89,7 @@ type Judgment struct {
 
 // Judge holds every bound against every pair, and keeps the judgments in the
 // result. It reports whether the comparison fails: where a bound is broken, and,
-// if strict, where it cannot be told.
+// if strict, where it is undecided.
 func (r *Result) Judge(bounds []Bound, strict bool) (failed bool) {
 	for i := range r.Pairs {
 		for _, b := range bounds {
@@ -98,35 +101,88 @@ func (r *Result) Judge(bounds []Bound, strict bool) (failed bool) {
 	return failed
 }
 
+// judge is a test of non-inferiority (or, of a bound in the good direction, of its
+// mirror image): not whether B differs from A, but whether it does by more than the
+// bound. No difference seen is no proof that there is none.
 func (b *Bound) judge(p *Pair) Judgment {
-	j := Judgment{Bound: b.Text, Cell: p.B, Outcome: Held}
+	j := Judgment{Bound: b.Text, Cell: p.B, Outcome: Untold}
 	row := p.Row(b.metric.name)
 	switch {
 	case row == nil:
-		j.Outcome, j.Why = Untold, b.metric.words+" was not measured"
+		j.Why = b.metric.words + " was not measured"
+		return j
+	case row.infinite[0].n+row.infinite[1].n > 0:
+		j.Outcome, j.Why = b.endless(row)
 		return j
 	case row.Verdict == OneSided || row.Verdict == TooFew:
-		j.Outcome, j.Why = Untold, sentence(row)
+		j.Why = sentence(row)
 		return j
-	case row.Significant() && b.beyond(row):
-		j.Outcome = Broken
 	}
 	j.Why = row.moved()
+	low, high := b.end(row, row.Low, -1), b.end(row, row.High, 1)
+	switch {
+	case b.above && high <= b.value || !b.above && low >= b.value:
+		j.Outcome = Held
+	case b.above && low > b.value || !b.above && high < b.value:
+		if j.Outcome = Broken; !row.Significant() {
+			j.Outcome = Untold
+			j.Why += fmt.Sprintf("; beyond the bound, and not significant among %d cells: more repeats can decide it (measure.repeats)", row.family)
+		}
+	default:
+		across := "the 95% interval"
+		if b.percent && !math.IsInf(low, 0) && !math.IsInf(high, 0) {
+			across += fmt.Sprintf(", %+.3g%% to %+.3g%% of A,", low, high)
+		}
+		j.Why += "; " + across + " reaches across the bound: more repeats make it narrower (measure.repeats)"
+	}
 	return j
 }
 
-// beyond reports whether the difference lies beyond the bound. From 0 any step
-// is more than any percentage.
-func (b *Bound) beyond(r *Row) bool {
-	difference := *r.Difference * b.metric.scale
-	if b.percent {
-		difference = math.Copysign(math.Inf(1), *r.Difference)
-		if r.Percent != nil {
-			difference = *r.Percent
+// end is an end of the difference's interval in the bound's unit; one that is not
+// known lies infinitely far in direction. From 0 any step is more than any
+// percentage.
+func (b *Bound) end(r *Row, v *float64, direction float64) float64 {
+	switch {
+	case v == nil:
+		return math.Inf(int(direction))
+	case !b.percent:
+		return *v * b.metric.scale
+	case *v == 0:
+		return 0
+	case *r.A == 0:
+		return math.Copysign(math.Inf(1), *v)
+	}
+	return 100 * *v / *r.A
+}
+
+// share is n of a side's trials.
+type share struct{ n, of int }
+
+// infinite counts the trials of a side in which so many requests failed that the
+// metric, a latency of all of them, is infinite; the figures are those of the
+// answered ones.
+func infinite(c *analysis.CellSummary, metric string) share {
+	s := share{of: len(c.PerTrial)}
+	for i := range c.PerTrial {
+		if c.PerTrial[i].Infinite(metric) {
+			s.n++
 		}
 	}
-	if b.above {
-		return difference > b.value
+	return s
+}
+
+// endless judges a latency that is infinite in some trials: it differs where it is
+// in all trials of one side and in none of the other.
+func (b *Bound) endless(r *Row) (Outcome, string) {
+	a, of := r.infinite[0], r.infinite[1]
+	why := fmt.Sprintf("so many requests failed that %s of all of them is infinite in %d of %d trials of A and %d of %d of B", r.metric.words, a.n, a.of, of.n, of.of)
+	switch {
+	case a.of == 0 || of.of == 0 || stats.LeastP(a.of, of.of) >= 1-stats.Level:
+		return Untold, fmt.Sprintf("%s: more repeats can decide it, 4 and 4 at least (measure.repeats)", why)
+	case a.n == 0 && of.n == of.of && b.above, a.n == a.of && of.n == 0 && !b.above:
+		return Broken, why
+	case a.n == 0 && of.n == of.of, a.n == a.of && of.n == 0:
+		return Held, why
 	}
-	return difference < b.value
+	return Untold, why + ": compare availability, or the two at a load that both answer"
 }

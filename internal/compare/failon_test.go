@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -48,7 +49,10 @@ func FuzzParseBound(f *testing.F) {
 func TestJudgments(t *testing.T) {
 	from0 := one(t, quick, quick)
 	row := from0.Pairs[0].Row("throttled")
-	row.A, row.Difference, row.Percent, row.Verdict = ptr(0.0), ptr(0.3), nil, Higher
+	row.A, row.Difference, row.Percent, row.Low, row.High, row.Verdict = ptr(0.0), ptr(0.3), nil, ptr(0.2), ptr(0.4), Higher
+	maybe0 := one(t, quick, quick)
+	row = maybe0.Pairs[0].Row("throttled")
+	row.A, row.Difference, row.Percent, row.Low, row.High = ptr(0.0), ptr(0.1), nil, ptr(0.0), ptr(0.2)
 	for name, c := range map[string]struct {
 		result  *Result
 		bound   string
@@ -60,14 +64,17 @@ func TestJudgments(t *testing.T) {
 		"worse by less":             {one(t, quick, slow), "p99>+600ms", Held, "p99 +324%"},
 		"better":                    {one(t, slow, quick), "p99>+10%", Held, "p99 −76%"},
 		"lower than asked":          {one(t, slow, quick), "p99<-10%", Broken, "p99 −76%"},
-		"no difference":             {one(t, quick, quite), "p99>+0%", Held, "p 0.94"},
-		"another metric":            {one(t, quick, slow), "rate<-5%", Held, "rate 0.0% (0 requests/s"},
-		"in points":                 {one(t, quick, slow), "throttled>+50pp", Broken, "throttled periods +324% (+53.8 points"},
-		"in points, by less":        {one(t, quick, slow), "throttled>+60pp", Held, "+53.8 points"},
-		"from 0":                    {from0, "throttled>+500%", Broken, "throttled periods"},
-		"too few trials":            {one(t, quick[:3], slow[:3]), "p99>+10%", Untold, "3 and 3 trials; 4 and 4 are needed"},
-		"one side only":             {one(t, quick, nil), "p99>+10%", Untold, "measured in A only"},
-		"not measured":              {one(t, quick, slow), "breaking_point<-5%", Untold, "breaking point was not measured"},
+		"no difference":             {one(t, quick, quite), "p99>+10%", Held, "p 0.94"},
+		"no difference, and no bound that holds it": {one(t, quick, quite), "p99>+0%", Untold, "95%: −6 to +6 ms, p 0.94); the 95% interval, -3.61% to +3.61% of A, reaches across the bound: more repeats"},
+		"another metric":     {one(t, quick, slow), "rate<-5%", Held, "rate 0.0% (0 requests/s"},
+		"in points":          {one(t, quick, slow), "throttled>+50pp", Broken, "throttled periods +324% (+53.8 points"},
+		"in points, by less": {one(t, quick, slow), "throttled>+60pp", Held, "+53.8 points"},
+		"from 0":             {from0, "throttled>+500%", Broken, "throttled periods +30.0 points (95%: +20.0 to +40.0 points"},
+		"from 0, or not":     {maybe0, "throttled>+500%", Untold, "95%: 0.0 to +20.0 points, p 1.00); the 95% interval reaches across the bound"},
+		"from 0, in points":  {maybe0, "throttled>+20pp", Held, "95%: 0.0 to +20.0 points"},
+		"too few trials":     {one(t, quick[:3], slow[:3]), "p99>+10%", Untold, "3 and 3 trials; 4 and 4 are needed"},
+		"one side only":      {one(t, quick, nil), "p99>+10%", Untold, "measured in A only"},
+		"not measured":       {one(t, quick, slow), "breaking_point<-5%", Untold, "breaking point was not measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := ParseBound(c.bound)
@@ -81,6 +88,131 @@ func TestJudgments(t *testing.T) {
 			}
 			if strict := c.result.Judge([]Bound{b}, true); strict != (c.outcome != Held) {
 				t.Errorf("strictly: failed %v", strict)
+			}
+		})
+	}
+}
+
+// TestOneSearchASideDecidesNoBound: starts of one service break at different
+// loads, so two searches, each with a narrow interval of its own, differ without
+// any change.
+func TestOneSearchASideDecidesNoBound(t *testing.T) {
+	bound, err := ParseBound("breaking_point<-4%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := map[string][]float64{"1": {1}}
+	once := compared(t, searched(fixture("before", trial), breaking(304, 298, 310)), searched(fixture("after", trial), breaking(289, 282, 296)))
+	if failed := once.Judge([]Bound{bound}, false); failed || once.FailOn[0].Outcome != Untold {
+		t.Errorf("one search each: failed %v, %+v", failed, once.FailOn[0])
+	}
+	if !once.Judge([]Bound{bound}, true) {
+		t.Error("one search each: it holds with --strict")
+	}
+	if row := once.Pairs[0].Row(breakingPoint); row.Low != nil || row.High != nil || row.P != nil {
+		t.Errorf("an interval of the difference from one search each: %+v", *row)
+	}
+	a := searched(fixture("before", map[string][]float64{"1": quick}), times(6, breaking(304, 298, 310)))
+	b := searched(fixture("after", map[string][]float64{"1": quick}), times(6, breaking(279, 272, 286)))
+	for i := range 6 {
+		a.Cells[0].Figures.PerTrial[i].Breaking, b.Cells[0].Figures.PerTrial[i].Breaking = ptr(301+float64(i)), ptr(271+float64(i))
+	}
+	six := compared(t, a, b)
+	if failed := six.Judge([]Bound{bound}, false); !failed || six.FailOn[0].Outcome != Broken {
+		t.Errorf("six searches each: failed %v, %+v", failed, six.FailOn[0])
+	}
+}
+
+// A bound is held or broken by the whole interval, not by the figure in it.
+func TestABoundIsJudgedByTheWholeInterval(t *testing.T) {
+	for name, c := range map[string]struct {
+		bound     string
+		a         float64
+		low, high *float64 // of the difference
+		verdict   Verdict
+		want      Outcome
+	}{
+		"+43%, and not surely more than 0":       {"p99>+10%", 105, ptr(-7.), ptr(58.), Alike, Untold},
+		"+9.8%, surely more than 0":              {"p99>+9%", 100, ptr(6.), ptr(13.), Higher, Untold},
+		"surely more than the bound":             {"p99>+5%", 100, ptr(6.), ptr(13.), Higher, Broken},
+		"surely less than the bound":             {"p99>+14%", 100, ptr(6.), ptr(13.), Higher, Held},
+		"an end on the bound does not exceed it": {"p99>+13%", 100, ptr(6.), ptr(13.), Higher, Held},
+		"the other end on the bound":             {"p99>+6%", 100, ptr(6.), ptr(13.), Higher, Untold},
+		"beyond, but not among so many cells":    {"p99>+5%", 100, ptr(6.), ptr(13.), Alike, Untold},
+		"in milliseconds":                        {"p99>+5ms", 100, ptr(6.), ptr(13.), Higher, Broken},
+		"in milliseconds, across":                {"p99>+10ms", 100, ptr(6.), ptr(13.), Higher, Untold},
+		"a fall that is looked for":              {"rate<-5%", 1000, ptr(-90.), ptr(-60.), Lower, Broken},
+		"a fall, not surely beyond":              {"rate<-5%", 1000, ptr(-90.), ptr(-40.), Lower, Untold},
+		"a fall, surely within":                  {"rate<-10%", 1000, ptr(-90.), ptr(-40.), Lower, Held},
+		"a fall in requests/s":                   {"rate<-50", 1000, ptr(-90.), ptr(-60.), Lower, Broken},
+		"a rise keeps a bound on a fall":         {"rate<-5%", 1000, ptr(10.), ptr(20.), Higher, Held},
+		"no lower end":                           {"breaking_point<-5%", 300, nil, ptr(20.), Alike, Untold},
+		"no upper end, and within":               {"breaking_point<-5%", 300, ptr(-10.), nil, Higher, Held},
+		"no upper end":                           {"breaking_point<-5%", 300, ptr(-20.), nil, Higher, Untold},
+		"no end":                                 {"breaking_point<-5%", 300, nil, nil, Alike, Untold},
+		"in points, of a share":                  {"throttled>+5pp", 0.2, ptr(0.06), ptr(0.08), Higher, Broken},
+		"in points, across":                      {"throttled>+7pp", 0.2, ptr(0.06), ptr(0.08), Higher, Untold},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := ParseBound(c.bound)
+			if err != nil {
+				t.Fatal(err)
+			}
+			middle := 0.0
+			if c.low != nil && c.high != nil {
+				middle = (*c.low + *c.high) / 2
+			}
+			row := Row{Metric: b.metric.name, Unit: b.metric.unit, A: &c.a, B: ptr(c.a + middle), Difference: &middle, Percent: ptr(100 * middle / c.a),
+				Low: c.low, High: c.high, Verdict: c.verdict, metric: b.metric}
+			r := &Result{Pairs: []Pair{{B: "b", Rows: []Row{row}}}}
+			failed, strict := r.Judge([]Bound{b}, false), r.Judge([]Bound{b}, true)
+			if got := r.FailOn[0]; got.Outcome != c.want || failed != (c.want == Broken) || strict != (c.want != Held) {
+				t.Errorf("failed %v, strictly %v: %+v; want %s", failed, strict, got, c.want)
+			}
+		})
+	}
+}
+
+// A service that refuses its requests is not faster for it.
+func TestRefusalsBreakABoundOnALatency(t *testing.T) {
+	records := 0
+	side := func(p99 []float64, available ...float64) *Selection {
+		records++
+		s := fixture(fmt.Sprint("record", records), map[string][]float64{"1": p99})
+		for i := range s.Cells[0].Figures.PerTrial {
+			t := &s.Cells[0].Figures.PerTrial[i]
+			t.Availability = &available[i%len(available)]
+			if *t.Availability == 0 {
+				t.P50, t.P90, t.P95, t.P99, t.P999 = nil, nil, nil, nil, nil
+			}
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		a, b  *Selection
+		bound string
+		want  Outcome
+	}{
+		"B refuses most, and is quick":      {side(slow, 100), side(quick, 10), "p99>+10%", Broken},
+		"B refuses all":                     {side(slow, 100), side(quick, 0), "p99>+10%", Broken},
+		"as many as a p99 allows":           {side(slow, 100), side(quick, 99), "p99>+10%", Held},
+		"but not a p99.9":                   {side(slow, 100), side(quick, 99), "p999>+10%", Broken},
+		"that is no gain":                   {side(slow, 100), side(quick, 10), "p99<-10%", Held},
+		"A refused, and B does not":         {side(quick, 10), side(slow, 100), "p99>+10%", Held},
+		"both refuse":                       {side(slow, 10), side(quick, 10), "p99>+10%", Untold},
+		"B refuses in some trials":          {side(slow, 100), side(quick, 100, 10), "p99>+10%", Untold},
+		"too few trials":                    {side(slow[:3], 100), side(quick[:3], 10), "p99>+10%", Untold},
+		"what is not a latency is as it is": {side(slow, 100), side(quick, 10), "rate<-5%", Held},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := ParseBound(c.bound)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := compared(t, c.a, c.b)
+			r.Judge([]Bound{b}, false)
+			if got := r.FailOn[0]; got.Outcome != c.want {
+				t.Errorf("%+v, want %s", got, c.want)
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/millicore/millicore/internal/display"
 )
 
-// value writes one side of a row. Availability keeps the decimals that tell
+// value writes one side of a row. Availability keeps the decimals that distinguish
 // 99.95 from 100.
 func (r *Row) value(v *float64, atLeast bool) string {
 	if v == nil {

@@ -91,6 +91,13 @@ func searched(s *Selection, points ...*analysis.BreakingPoint) *Selection {
 	return s
 }
 
+// breaking is what one search found.
 func breaking(load, low, high float64) *analysis.BreakingPoint {
 	return &analysis.BreakingPoint{RateRPS: &load, Low: &low, High: &high, LimitedBy: analysis.ByCPULimit, Searches: 1}
+}
+
+// times sets how many searches, or ramps, a breaking point rests on.
+func times(n int, b *analysis.BreakingPoint) *analysis.BreakingPoint {
+	b.Searches = n
+	return b
 }

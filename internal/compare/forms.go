@@ -51,7 +51,7 @@ func Markdown(w io.Writer, r *Result) error {
 		b.WriteString("- " + display.Escaped(line) + "\n")
 	}
 	for _, c := range r.Incomparable {
-		b.WriteString("- **not comparable, and compared all the same**: " + display.Escaped(c.String()) + "\n")
+		b.WriteString("- **not comparable, and compared nevertheless**: " + display.Escaped(c.String()) + "\n")
 	}
 	for i := range r.Pairs {
 		p := &r.Pairs[i]

@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // Selection is what one argument named: a record and all its cells, or one.
@@ -30,17 +29,14 @@ func mistake(format string, args ...any) error { return &WordsError{fmt.Sprintf(
 // no such cell.
 func Open(argument string) (*Selection, error) {
 	dir, cell, one := split(argument)
-	r, err := record.Open(dir)
+	data, err := results.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	data, err := report.Read(dir)
-	if err != nil {
-		return nil, err
-	}
+	run := &data.Record.Run
 	s := &Selection{Record: dir, One: one}
 	for i := range data.Summary.Cells {
-		s.Cells = append(s.Cells, Cell{Record: dir, Run: &r.Run, Plan: &r.Run.Experiment.Cells[i], Figures: &data.Summary.Cells[i]})
+		s.Cells = append(s.Cells, Cell{Record: dir, Run: run, Plan: &run.Experiment.Cells[i], Figures: &data.Summary.Cells[i]})
 	}
 	if !one {
 		return s, nil

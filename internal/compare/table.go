@@ -53,7 +53,7 @@ func Table(w io.Writer, r *Result, o display.Terminal) error {
 		b.WriteString(t.Line(line, display.Quiet))
 	}
 	for _, c := range r.Incomparable {
-		b.WriteString(t.warn("not comparable, and compared all the same: " + display.Plain(c.String())))
+		b.WriteString(t.warn("not comparable, and compared nevertheless: " + display.Plain(c.String())))
 	}
 	for i := range r.Pairs {
 		b.WriteString("\n" + t.pair(r, &r.Pairs[i]))
@@ -90,7 +90,7 @@ func heading(r *Result) []string {
 	return []string{side("A", &r.A, r.Pairs[0].A), side("B", &r.B, r.Pairs[0].B)}
 }
 
-// partners tells of cells that stand alone.
+// partners lists the cells that stand alone.
 func partners(r *Result) []string {
 	var lines []string
 	for _, side := range []struct {

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/display"
@@ -24,16 +25,16 @@ func answer(r *Result) string {
 // the pair in which it does so most.
 func many(r *Result) string {
 	words := metricOf(r.Pairs[0].Main).subject()
-	var higher, lower, told, untold int
+	var higher, lower, decided, undecided int
 	var most *Row
 	var where string
 	for i := range r.Pairs {
 		row := r.Pairs[i].Row(r.Pairs[i].Main)
 		if row == nil || row.Verdict == OneSided || row.Verdict == TooFew {
-			untold++
+			undecided++
 			continue
 		}
-		told++
+		decided++
 		switch row.Verdict {
 		case Higher:
 			higher++
@@ -48,10 +49,10 @@ func many(r *Result) string {
 	}
 	of := fmt.Sprintf("%d of %d cells", higher+lower, len(r.Pairs))
 	switch {
-	case told == 0:
-		return fmt.Sprintf("%s cannot be told apart in any of %d cells: %s", words, len(r.Pairs), few(r))
-	case most == nil && untold > 0:
-		return fmt.Sprintf("No difference in %s was seen in %d of %d cells; in the others it cannot be told", words, told, len(r.Pairs))
+	case decided == 0:
+		return fmt.Sprintf("%s cannot be distinguished in any of %d cells: %s", words, len(r.Pairs), few(r))
+	case most == nil && undecided > 0:
+		return fmt.Sprintf("No difference in %s was seen in %d of %d cells; in the others it is not known", words, decided, len(r.Pairs))
 	case most == nil:
 		return fmt.Sprintf("No difference in %s was seen in any of %d cells", words, len(r.Pairs))
 	case lower == 0:
@@ -62,7 +63,7 @@ func many(r *Result) string {
 	return fmt.Sprintf("%s is higher in B in %d and lower in %d of %d cells; the most in %s: %s", words, higher, lower, len(r.Pairs), where, most.fromTo())
 }
 
-// few says what the first pair that cannot be told lacks.
+// few says what the first undecided pair lacks.
 func few(r *Result) string {
 	for i := range r.Pairs {
 		if row := r.Pairs[i].Row(r.Pairs[i].Main); row != nil && row.Verdict == TooFew {
@@ -143,7 +144,7 @@ func (r *Row) fromTo() string {
 // why says what a row without a difference rests on.
 func (r *Row) why() string {
 	if r.ByIntervals {
-		return "the 95% intervals of the breaking points overlap"
+		return "the intervals of the breaking points overlap"
 	}
 	return fmt.Sprintf("95%%: %s %s, p %s, %d and %d trials", r.interval(), r.points(), r.chance(), r.Trials[0], r.Trials[1])
 }
@@ -151,9 +152,6 @@ func (r *Row) why() string {
 // tooFew says how many trials there are, and how many it takes.
 func tooFew(r *Row) string {
 	least := stats.TrialsNeeded(r.family)
-	if r.ByIntervals {
-		return fmt.Sprintf("a breaking point has no interval; search it in at least %d trials of each (repeats: 6)", least)
-	}
 	among := ""
 	if r.family > 1 {
 		among = fmt.Sprintf(" for %d cells", r.family)
@@ -164,19 +162,17 @@ func tooFew(r *Row) string {
 // moved says by how much a row moved, for a judgment: "p99 +324% (+538 ms, 95%:
 // +510 to +560 ms, p 0.002)".
 func (r *Row) moved() string {
-	text := fmt.Sprintf("%s %s %s", r.metric.words, r.difference(), r.points())
+	text, details := r.difference()+" "+r.points(), []string{}
 	if r.Percent != nil {
-		text = fmt.Sprintf("%s %s (%s %s", r.metric.words, r.percent(), r.difference(), r.points())
-	} else {
-		text += " ("
+		text, details = r.percent(), append(details, text)
 	}
 	if r.Low != nil || r.High != nil {
-		text += fmt.Sprintf(", 95%%: %s %s", r.interval(), r.points())
+		details = append(details, fmt.Sprintf("95%%: %s %s", r.interval(), r.points()))
 	}
 	if r.PHolm != nil {
-		text += ", p " + r.chance()
+		details = append(details, "p "+r.chance())
 	}
-	return text + ")"
+	return fmt.Sprintf("%s %s (%s)", r.metric.words, text, strings.Join(details, ", "))
 }
 
 // verdict says for the table whether B is better.

@@ -1,12 +1,11 @@
-// Package database prepares and starts the databases that experiments have by
-// name: PostgreSQL from the machine's own binaries, and MongoDB, which is
-// mongod where that is installed and otherwise FerretDB, a server of its
-// protocol, over PostgreSQL. On a platform of images both are their makers' own
-// images. Each trial gets a database with nothing in it, on loopback or in the
-// run's network, with the settings that the database has by default.
+// Package database prepares and starts the built-in databases: PostgreSQL from the
+// machine's own binaries, and MongoDB, which is mongod if it is installed and otherwise
+// FerretDB, a server of its protocol, over PostgreSQL. On a platform of images both are
+// official images. Each trial gets an empty database, on loopback or in the run's
+// network, with the database's default settings.
 //
-// It says how processes are to be started; the platform starts, limits,
-// observes, restarts and removes them. It is not for databases that already run.
+// The package specifies the units; the platform starts, limits, measures, restarts and
+// removes them. It is not for databases that already run.
 package database
 
 import (
@@ -19,19 +18,18 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// Set is the databases of one run. Its methods are for one goroutine.
+// Set holds the databases of one run. Only one goroutine may use it.
 type Set struct {
 	on       platform.Platform
-	images   bool // that is where they come from
+	images   bool // the databases are images
 	dir      string
 	postgres *template // nil until it is needed
 }
 
-// New returns a set whose data lies below dir, as far as the databases' users
-// can reach that. On a platform of images the databases are images, and their
-// data lies where the platform keeps containers. It starts and makes nothing.
+// New returns a set with its data below dir, if the databases' users can reach dir. On a
+// platform of images the data is in the containers. New starts and makes nothing.
 func New(on platform.Platform, dir string) *Set {
-	_, images := on.(platform.Images)
+	_, images := platform.As[platform.ImageRunner](on)
 	return &Set{on: on, images: images, dir: dir}
 }
 
@@ -45,22 +43,21 @@ func (s *Set) Close() error {
 	return err
 }
 
-// Server is a database that runs, as one or several processes.
+// Server is a running database with one or several processes. It is a platform.Unit.
 type Server struct {
 	url    string
-	units  []platform.Running // in the order of their start
+	units  []platform.Unit // in the order of their start
 	folder platform.Folder
 
 	once sync.Once
 	err  error // of the one stopping
 }
 
-// URL is where a service finds the database: postgres://… or mongodb://….
+// URL is the database's URL for services: postgres://… or mongodb://….
 func (s *Server) URL() string { return s.url }
 
-// Replicas are the database's processes with groups of their own. The first is
-// the one that services speak to; what it is built upon follows. What all of
-// them use is what the database uses.
+// Replicas are the database's processes, each with its own control group. Services
+// connect to the first one; its backend follows. The database's CPU use is the sum.
 func (s *Server) Replicas() []platform.Replica {
 	var all []platform.Replica
 	for i := len(s.units) - 1; i >= 0; i-- {
@@ -69,7 +66,7 @@ func (s *Server) Replicas() []platform.Replica {
 	return all
 }
 
-// Evicted says which of the database's processes was taken away, and why; "": none.
+// Evicted describes which of the database's processes was evicted, and why; "": none.
 func (s *Server) Evicted() string { return platform.Evicted(s.units) }
 
 // Stop stops the database and removes its data. It may be called again.
@@ -87,12 +84,12 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.err
 }
 
-// Start starts the built-in database that a dependency names, with nothing in
-// it, and returns when it answers. Its processes write into the folder logs. On
-// an error nothing of it is left.
+// Start starts the built-in database of a dependency, empty, and returns when it
+// answers. Its processes write into the folder logs. After an error nothing of it is
+// left.
 func (s *Set) Start(ctx context.Context, d *experiment.Dependency, trial int, logs string) (*Server, error) {
 	server := &Server{}
-	u := platform.Unit{Trial: trial, Name: d.Name, Limits: d.Limits, Ready: d.Ready, Logs: logs}
+	u := platform.UnitSpec{Trial: trial, Name: d.Name, Limits: d.Limits, Ready: d.Ready, Logs: logs}
 	var err error
 	switch {
 	case s.images:
@@ -106,14 +103,14 @@ func (s *Set) Start(ctx context.Context, d *experiment.Dependency, trial int, lo
 	}
 	if err != nil {
 		gone, cancel := context.WithCancel(context.Background())
-		cancel() // no grace for what never served
+		cancel() // no grace time for a database that never served
 		return nil, errors.Join(fmt.Errorf("database %s: %w", d.Builtin, err), server.Stop(gone))
 	}
 	return server, nil
 }
 
 // start starts one unit of the database.
-func (s *Set) start(ctx context.Context, u platform.Unit, into *Server) (address string, err error) {
+func (s *Set) start(ctx context.Context, u platform.UnitSpec, into *Server) (address string, err error) {
 	running, err := s.on.Start(ctx, u)
 	if err != nil {
 		return "", err

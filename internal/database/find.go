@@ -46,9 +46,8 @@ func Check(builtin string) error {
 	return nil
 }
 
-// Version is that of a built-in database on this machine: "15.18", or where
-// another program is behind it "FerretDB 1.24.0 over PostgreSQL 15.18"; "" if it
-// cannot be told.
+// Version is the version of a built-in database on this machine: "15.18", or with its
+// backend "FerretDB 1.24.0 over PostgreSQL 15.18"; "" if it is not known.
 func Version(ctx context.Context, builtin string) string {
 	switch builtin {
 	case experiment.Postgres:
@@ -82,7 +81,7 @@ func versionOf(ctx context.Context, program string) string {
 
 var versionNumber = regexp.MustCompile(`\bv?(\d+(\.\d+)+\S*|\d+(beta|rc|devel)\S*)`)
 
-// versionIn finds the version in what a program says of itself.
+// versionIn finds the version in a program's output.
 func versionIn(text string) string {
 	if m := versionNumber.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -90,8 +89,8 @@ func versionIn(text string) string {
 	return ""
 }
 
-// mongoDB is what there is for the database mongodb: mongod, or else FerretDB
-// with the folder of PostgreSQL's programs.
+// mongoDB has the programs of the database mongodb: mongod, or else FerretDB and the
+// folder of PostgreSQL's programs.
 type mongoDB struct {
 	mongod   string
 	ferret   string
@@ -104,16 +103,16 @@ func findMongoDB() (mongoDB, error) {
 	}
 	ferret, err := beside(ferretProgram)
 	if err != nil {
-		return mongoDB{}, fmt.Errorf("neither %s is in PATH nor %s beside millicore; install MongoDB, or have `make mongodb` build FerretDB into bin/", mongoProgram, ferretProgram)
+		return mongoDB{}, fmt.Errorf("neither %s is in PATH nor %s beside millicore; install MongoDB, or build FerretDB into bin/ with `make mongodb`", mongoProgram, ferretProgram)
 	}
 	postgres, err := findPostgres()
 	if err != nil {
-		return mongoDB{}, fmt.Errorf("%s works over PostgreSQL, and %w", ferretProgram, err)
+		return mongoDB{}, fmt.Errorf("%s needs PostgreSQL, and %w", ferretProgram, err)
 	}
 	return mongoDB{ferret: ferret, postgres: postgres}, nil
 }
 
-// beside finds a program of Millicore's: where the running one lies, or in PATH.
+// beside finds one of Millicore's programs: beside the running one, or in PATH.
 func beside(name string) (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if self, err = filepath.EvalSymlinks(self); err == nil {
@@ -129,9 +128,8 @@ func beside(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// findPostgres returns the folder of PostgreSQL's programs: that of the one in
-// PATH, or the one that pg_config names, or the newest version's of those that
-// a distribution keeps.
+// findPostgres returns the folder of PostgreSQL's programs: from PATH, from pg_config, or
+// that of the newest version in a distribution's folders.
 func findPostgres() (string, error) {
 	var candidates []string
 	if path, err := exec.LookPath(serverProgram); err == nil {

@@ -1,6 +1,8 @@
 package database
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
 )
 
 func TestVersionsInWhatProgramsSay(t *testing.T) {
@@ -109,7 +112,7 @@ func TestWhatIsMissingIsSaidWithTheWayOut(t *testing.T) {
 	}{
 		{experiment.Postgres, "", []string{"database postgres: no folder with initdb and postgres", "apt-get install postgresql"}},
 		{experiment.MongoDB, "", []string{"database mongodb: neither mongod is in PATH nor millicore-mongodb beside millicore", "`make mongodb`"}},
-		{experiment.MongoDB, ferret, []string{"database mongodb: millicore-mongodb works over PostgreSQL, and no folder", "apt-get install postgresql"}},
+		{experiment.MongoDB, ferret, []string{"database mongodb: millicore-mongodb needs PostgreSQL, and no folder", "apt-get install postgresql"}},
 		{"redis", "", []string{"database redis: no built-in database has this name"}},
 	} {
 		machine(t, root, c.path)
@@ -141,9 +144,17 @@ func TestVariablesOfPostgres(t *testing.T) {
 }
 
 func TestACopyIsLikeWhatItCopies(t *testing.T) {
-	from, to := filepath.Join(t.TempDir(), "from"), filepath.Join(t.TempDir(), "to")
-	for _, dir := range []string{from, from + "/inner", from + "/empty"} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
+	user, err := owner("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := template{user: user, folder: folder(reachable(t))}
+	if err := platform.MakeDir(made.folder.Path(), dataDir, user); err != nil {
+		t.Fatal(err)
+	}
+	from := data(made.folder)
+	for _, dir := range []string{"inner", "empty"} {
+		if err := os.Mkdir(filepath.Join(from, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,24 +163,42 @@ func TestACopyIsLikeWhatItCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if os.Geteuid() == 0 {
-		if err := os.Chown(filepath.Join(from, "inner/b"), 65534, 65534); err != nil {
-			t.Fatal(err)
+	secret := filepath.Join(t.TempDir(), "secret") // which only the caller may read
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, filepath.Join(from, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if user != nil {
+		for name := range listing(t, from) {
+			if err := os.Lchown(filepath.Join(from, name), user.UID, user.GID); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	if err := copyTree(from, to); err != nil {
+	to := folder(reachable(t))
+	if err := made.copyTo(t.Context(), to); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(listing(t, from), listing(t, to)); diff != "" {
+	want := listing(t, from)
+	if diff := cmp.Diff(want, listing(t, data(to))); diff != "" {
 		t.Errorf("the copy differs (-from +to):\n%s", diff)
 	}
-	if err := copyTree(from, to); err == nil {
-		t.Error("it copied into a folder that exists")
+	if err := made.copyTo(t.Context(), to); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("into a folder that exists: %v", err)
 	}
-	if err := os.Symlink("a", filepath.Join(from, "link")); err != nil {
+	if user == nil {
+		return
+	}
+	if err := os.Link(secret, filepath.Join(from, "z")); err != nil {
 		t.Fatal(err)
 	}
-	if err := copyTree(from, to+"2"); err == nil || !strings.Contains(err.Error(), "neither a file nor a folder") {
-		t.Errorf("a link: %v", err)
+	to = folder(reachable(t))
+	if err := made.copyTo(t.Context(), to); err == nil {
+		t.Error("it copied a file of root's")
+	}
+	if diff := cmp.Diff(want, listing(t, data(to))); diff != "" {
+		t.Errorf("the copy with a file of root's differs (-from +to):\n%s", diff)
 	}
 }

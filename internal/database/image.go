@@ -10,17 +10,17 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// images are those that the built-in databases are on a platform of images.
+// images are the images of the built-in databases.
 var images = map[string]string{
 	experiment.Postgres: "postgres:17-alpine",
 	experiment.MongoDB:  "mongo:8",
 }
 
-// Image is that of a built-in database; "" where no such database is built in.
+// Image is the image of a built-in database; "" if there is no such database.
 func Image(builtin string) string { return images[builtin] }
 
-// startImage starts the image of a database, with an empty database in it.
-func (s *Set) startImage(ctx context.Context, builtin string, u platform.Unit, into *Server) error {
+// startImage starts the image of a database, with an empty database.
+func (s *Set) startImage(ctx context.Context, builtin string, u platform.UnitSpec, into *Server) error {
 	url := mongoURL
 	switch builtin {
 	case experiment.Postgres:
@@ -39,23 +39,23 @@ func (s *Set) startImage(ctx context.Context, builtin string, u platform.Unit, i
 	return nil
 }
 
-// image makes of u the server in PostgreSQL's image, whose variables say what is
-// made before it listens on the network for the first time.
+// image completes u to the server in PostgreSQL's image. Its variables configure what it
+// creates before it listens on the network.
 // https://github.com/docker-library/docs/tree/master/postgres
-func (t *template) image(u platform.Unit) platform.Unit {
+func (t *template) image(u platform.UnitSpec) platform.UnitSpec {
 	u.Image = images[experiment.Postgres]
 	u.Command = []string{serverProgram, "-c", "listen_addresses=${host}", "-c", "port=${port}"}
 	u.Env = map[string]string{
 		"POSTGRES_USER": name, "POSTGRES_PASSWORD": t.password, "POSTGRES_DB": name,
 		"POSTGRES_INITDB_ARGS": "--encoding=UTF8 --no-locale",
 	}
-	u.StopSignal = syscall.SIGQUIT // without a last checkpoint: its data is thrown away
+	u.StopSignal = syscall.SIGQUIT // without a last checkpoint: its data is deleted
 	u.Serves = func(ctx context.Context, address string) error { return t.answers(ctx, address) }
 	return u
 }
 
-// mongoImage makes of u the server mongod in MongoDB's image.
-func mongoImage(u platform.Unit) platform.Unit {
+// mongoImage completes u to mongod in MongoDB's image.
+func mongoImage(u platform.UnitSpec) platform.UnitSpec {
 	u.Image = images[experiment.MongoDB]
 	u.Command = []string{"mongod", "--bind_ip", "${host}", "--port", "${port}"}
 	u.Serves = ping

@@ -16,6 +16,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// reachable is a folder that the databases' users can enter.
+func reachable(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // listing is what is in a folder: modes, owners and contents, by path.
 func listing(t *testing.T, dir string) map[string]string {
 	t.Helper()

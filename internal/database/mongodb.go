@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -14,12 +13,12 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// postgresURL is the variable in which FerretDB finds its PostgreSQL: the
-// password in it is then in nobody's list of processes.
+// postgresURL is the variable with the URL of FerretDB's PostgreSQL. A variable keeps the
+// password out of the list of processes.
 const postgresURL = "POSTGRESQL_URL"
 
-// startMongoDB starts a server of MongoDB's protocol with nothing in it.
-func (s *Set) startMongoDB(ctx context.Context, u platform.Unit, into *Server) error {
+// startMongoDB starts an empty server of MongoDB's protocol.
+func (s *Set) startMongoDB(ctx context.Context, u platform.UnitSpec, into *Server) error {
 	m, err := findMongoDB()
 	if err != nil {
 		return err
@@ -41,8 +40,8 @@ func (s *Set) startMongoDB(ctx context.Context, u platform.Unit, into *Server) e
 	return nil
 }
 
-// mongod makes of u the server mongod, with its own defaults.
-func (s *Set) mongod(program string, u platform.Unit, into *Server) (platform.Unit, error) {
+// mongod completes u to mongod with its default settings.
+func (s *Set) mongod(program string, u platform.UnitSpec, into *Server) (platform.UnitSpec, error) {
 	var err error
 	if u.User, err = owner("mongodb", "mongod", "nobody"); err != nil {
 		return u, err
@@ -50,23 +49,16 @@ func (s *Set) mongod(program string, u platform.Unit, into *Server) (platform.Un
 	if into.folder, err = s.on.Folder(s.dir, u.User); err != nil {
 		return u, err
 	}
-	dir := data(into.folder)
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := platform.MakeDir(into.folder.Path(), dataDir, u.User); err != nil {
 		return u, err
 	}
-	if u.User != nil {
-		if err := os.Chown(dir, u.User.UID, u.User.GID); err != nil {
-			return u, err
-		}
-	}
-	u.Command = []string{program, "--dbpath", verbatim(dir), "--bind_ip", "${host}", "--port", "${port}", "--nounixsocket"}
+	u.Command = []string{program, "--dbpath", verbatim(data(into.folder)), "--bind_ip", "${host}", "--port", "${port}", "--nounixsocket"}
 	u.Dir = into.folder.Path()
 	return u, nil
 }
 
-// ferret makes of u a FerretDB, and starts the PostgreSQL below it, which has
-// the same limits.
-func (s *Set) ferret(ctx context.Context, program string, u platform.Unit, into *Server) (platform.Unit, error) {
+// ferret completes u to a FerretDB, and starts its PostgreSQL, which has the same limits.
+func (s *Set) ferret(ctx context.Context, program string, u platform.UnitSpec, into *Server) (platform.UnitSpec, error) {
 	below := u
 	below.Name += "-postgres"
 	if err := s.startPostgres(ctx, below, into); err != nil {
@@ -77,7 +69,7 @@ func (s *Set) ferret(ctx context.Context, program string, u platform.Unit, into 
 	return u, nil
 }
 
-// mongoURL is where the database of a server is.
+// mongoURL is the URL of the database at an address.
 func mongoURL(address string) string {
 	u := url.URL{Scheme: "mongodb", Host: address, Path: "/" + name}
 	return u.String()
@@ -85,7 +77,7 @@ func mongoURL(address string) string {
 
 // ping reports whether a server answers at an address.
 func ping(ctx context.Context, address string) error {
-	// The driver would wait half a second for a port that is not there yet.
+	// The driver would wait half a second for a port that is not open yet.
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -95,7 +87,7 @@ func ping(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	// A command that FerretDB answers with what PostgreSQL says.
+	// FerretDB forwards this command to PostgreSQL.
 	_, err = client.Database(name).ListCollectionNames(ctx, struct{}{})
 	return errors.Join(err, client.Disconnect(context.WithoutCancel(ctx)))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// owner is the first of these accounts that the machine has; nil where the
-// caller is not root, and can be nobody else. Databases refuse to run as root.
+// owner is the first of these accounts that exists on the machine; nil if the caller is
+// not root and cannot change its user. Databases refuse to run as root.
 func owner(names ...string) (*platform.User, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

@@ -18,11 +18,11 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// name is that of the database in a server, and of its superuser.
+// name is the name of the database and of its superuser.
 const name = "millicore"
 
-// template is a data folder of PostgreSQL as initdb makes it, with the database
-// in it. Each trial gets a copy, which takes a tenth of the time.
+// template is a data folder of PostgreSQL from initdb, with the database. Each trial gets
+// a copy, which takes a tenth of the time.
 type template struct {
 	bin      string // folder of the programs
 	user     *platform.User
@@ -30,11 +30,15 @@ type template struct {
 	password string
 }
 
+// dataDir is the name of the data folder. It belongs to the database's user; the
+// platform's folder around it does not.
+const dataDir = "data"
+
 // data is the data folder within a folder of the platform's.
-func data(folder platform.Folder) string { return filepath.Join(folder.Path(), "data") }
+func data(folder platform.Folder) string { return filepath.Join(folder.Path(), dataDir) }
 
 // startPostgres starts PostgreSQL with an empty database.
-func (s *Set) startPostgres(ctx context.Context, u platform.Unit, into *Server) error {
+func (s *Set) startPostgres(ctx context.Context, u platform.UnitSpec, into *Server) error {
 	t, err := s.template(ctx)
 	if err != nil {
 		return err
@@ -42,7 +46,7 @@ func (s *Set) startPostgres(ctx context.Context, u platform.Unit, into *Server) 
 	if into.folder, err = s.on.Folder(s.dir, t.user); err != nil {
 		return err
 	}
-	if err := copyTree(data(t.folder), data(into.folder)); err != nil {
+	if err := t.copyTo(ctx, into.folder); err != nil {
 		return fmt.Errorf("copy its data folder: %w", err)
 	}
 	address, err := s.start(ctx, t.unit(u, into.folder), into)
@@ -53,25 +57,24 @@ func (s *Set) startPostgres(ctx context.Context, u platform.Unit, into *Server) 
 	return nil
 }
 
-// unit makes of u the server of a data folder. All settings are PostgreSQL's
-// own, fsync among them.
-func (t *template) unit(u platform.Unit, folder platform.Folder) platform.Unit {
+// unit completes u to the server of a data folder. All settings are PostgreSQL's
+// defaults, including fsync.
+func (t *template) unit(u platform.UnitSpec, folder platform.Folder) platform.UnitSpec {
 	u.Command = []string{filepath.Join(t.bin, serverProgram), "-D", verbatim(data(folder)),
 		"-c", "listen_addresses=${host}", "-c", "port=${port}", "-c", "unix_socket_directories="}
 	u.Dir = folder.Path()
 	u.Unset = libpq(os.Environ())
 	u.User = t.user
 	u.PrivateIPC = true
-	u.StopSignal = syscall.SIGQUIT // without a last checkpoint: its data is thrown away
+	u.StopSignal = syscall.SIGQUIT // without a last checkpoint: its data is deleted
 	u.Serves = func(ctx context.Context, address string) error { return t.answers(ctx, address) }
 	return u
 }
 
-// verbatim is a text in which a platform finds no names to replace.
+// verbatim escapes the ${names} in a text.
 func verbatim(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
-// libpq are the variables of an environment that PostgreSQL's programs take
-// settings from.
+// libpq returns the names of the variables that configure PostgreSQL's programs.
 func libpq(environ []string) []string {
 	var names []string
 	for _, line := range environ {
@@ -82,7 +85,7 @@ func libpq(environ []string) []string {
 	return names
 }
 
-// url is where the database of a server is.
+// url is the URL of the database at an address.
 func (t *template) url(address string) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(name, t.password), Host: address, Path: "/" + name, RawQuery: "sslmode=disable"}
 	return u.String()
@@ -102,7 +105,7 @@ func (t *template) answers(ctx context.Context, address string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// template gives the template, which the first call makes.
+// template returns the template. The first call makes it.
 func (s *Set) template(ctx context.Context) (*template, error) {
 	if s.postgres != nil {
 		return s.postgres, nil
@@ -127,47 +130,59 @@ func (s *Set) template(ctx context.Context) (*template, error) {
 	return t, nil
 }
 
-// make makes the data folder. What initdb would bring to the disk at once waits
-// for the copies. Text is sorted by its bytes, whatever the machine's locale.
+// make makes the data folder. It is not synced to the disk; the copies are. Text is sorted
+// by bytes, regardless of the machine's locale.
 func (t *template) make(ctx context.Context) error {
-	secret := filepath.Join(t.folder.Path(), "password")
-	if err := t.write(secret, t.password+"\n"); err != nil {
-		return err
+	const secret = "password"
+	dir := t.folder.Path()
+	if err := errors.Join(platform.MakeFile(dir, secret, t.password+"\n", t.user), platform.MakeDir(dir, dataDir, t.user)); err != nil {
+		return fmt.Errorf("prepare its data folder: %w", err)
 	}
-	err := t.run(ctx, "", initProgram, "--pgdata="+data(t.folder), "--username="+name, "--pwfile="+secret,
+	err := t.run(ctx, "", filepath.Join(t.bin, initProgram), "--pgdata="+data(t.folder), "--username="+name, "--pwfile="+filepath.Join(dir, secret),
 		"--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync")
+	if err == nil {
+		err = t.run(ctx, "create database "+name+"\n", filepath.Join(t.bin, serverProgram), "--single", "-D", data(t.folder), "-c", "log_min_messages=fatal", "postgres")
+	}
+	if err != nil {
+		return fmt.Errorf("prepare its data folder: %w", err)
+	}
+	return nil
+}
+
+// copyTo copies the data folder into a folder of the platform, and syncs the copy to the
+// disk: a later write-back would disturb the measurement.
+//
+// The database's user copies, not root: root would follow a link that this user puts
+// into a data folder meanwhile.
+func (t *template) copyTo(ctx context.Context, folder platform.Folder) error {
+	cp, err := exec.LookPath("cp")
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, "create database "+name+"\n", serverProgram, "--single", "-D", data(t.folder), "-c", "log_min_messages=fatal", "postgres")
-}
-
-// write writes a file that the database's user may read.
-func (t *template) write(file, text string) error {
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := platform.MakeDir(folder.Path(), dataDir, t.user); err != nil {
 		return err
 	}
-	if t.user == nil {
-		return nil
+	if err := t.run(ctx, "", cp, "-Rp", data(t.folder)+"/.", data(folder)); err != nil {
+		return err
 	}
-	return os.Chown(file, t.user.UID, t.user.GID)
+	return flush(folder.Path())
 }
 
-// run runs one of PostgreSQL's programs to its end, as the database's user.
+// run runs a program to its end, as the database's user.
 func (t *template) run(ctx context.Context, input, program string, args ...string) error {
-	c := exec.CommandContext(ctx, filepath.Join(t.bin, program), args...)
+	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = t.folder.Path()
 	c.Env = without(os.Environ(), libpq(os.Environ()))
 	c.Stdin = strings.NewReader(input)
 	c.SysProcAttr = attributes(t.user)
 	out, err := c.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("prepare its data folder: %s: %w: %s", program, err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("%s: %w: %s", filepath.Base(program), err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }
 
-// without is an environment less the variables of these names.
+// without returns an environment without the named variables.
 func without(environ, names []string) []string {
 	var kept []string
 	for _, line := range environ {

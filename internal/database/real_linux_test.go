@@ -50,12 +50,7 @@ func need(t *testing.T, builtin string) {
 // folder that its data lies in.
 func open(t *testing.T) (*Set, string) {
 	t.Helper()
-	dir := t.TempDir()
-	for _, d := range []string{dir, filepath.Dir(dir)} { // reachable for the databases' users
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := reachable(t)
 	p, err := local.New(local.Options{State: t.TempDir(), Note: func(note string) { t.Log("note:", note) }, RestartAfter: time.Millisecond})
 	if err != nil {
 		if os.Getenv("CI") == "true" {

@@ -29,15 +29,15 @@ func (f folder) Remove() error { return os.RemoveAll(string(f)) }
 
 func (f folders) Folder(string, *platform.User) (platform.Folder, error) { return folder(f.dir), nil }
 
-var likeFunctions = cmpopts.IgnoreFields(platform.Unit{}, "Serves")
+var likeFunctions = cmpopts.IgnoreFields(platform.UnitSpec{}, "Serves")
 
 func TestTheUnitOfPostgres(t *testing.T) {
 	t.Setenv("PGDATA", "/somebody/elses")
 	user := &platform.User{Name: "postgres", UID: 101, GID: 104}
 	made := &template{bin: "/usr/lib/postgresql/15/bin", user: user, password: "a/b"}
 	limits := experiment.Limits{CPUMillis: 500, Replicas: 1}
-	got := made.unit(platform.Unit{Trial: 3, Name: "postgres", Limits: limits, Logs: "logs"}, folder("/runs/${x}"))
-	want := platform.Unit{
+	got := made.unit(platform.UnitSpec{Trial: 3, Name: "postgres", Limits: limits, Logs: "logs"}, folder("/runs/${x}"))
+	want := platform.UnitSpec{
 		Trial: 3, Name: "postgres", Limits: limits, Logs: "logs", Dir: "/runs/${x}", User: user, PrivateIPC: true, StopSignal: syscall.SIGQUIT,
 		Command: []string{"/usr/lib/postgresql/15/bin/postgres", "-D", "/runs/$${x}/data",
 			"-c", "listen_addresses=${host}", "-c", "port=${port}", "-c", "unix_socket_directories="},
@@ -57,11 +57,11 @@ func TestTheUnitOfPostgres(t *testing.T) {
 func TestTheUnitOfMongod(t *testing.T) {
 	dir := t.TempDir()
 	s, server := New(folders{dir: dir}, ""), &Server{}
-	got, err := s.mongod("/usr/bin/mongod", platform.Unit{Name: "mongodb"}, server)
+	got, err := s.mongod("/usr/bin/mongod", platform.UnitSpec{Name: "mongodb"}, server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := platform.Unit{Name: "mongodb", Dir: dir, Command: []string{"/usr/bin/mongod", "--dbpath", filepath.Join(dir, "data"),
+	want := platform.UnitSpec{Name: "mongodb", Dir: dir, Command: []string{"/usr/bin/mongod", "--dbpath", filepath.Join(dir, "data"),
 		"--bind_ip", "${host}", "--port", "${port}", "--nounixsocket"}}
 	if os.Geteuid() == 0 {
 		if got.User == nil || got.User.UID == 0 {
@@ -82,9 +82,9 @@ func TestTheUnitOfMongod(t *testing.T) {
 
 func TestTheUnitsOfImages(t *testing.T) {
 	limits := experiment.Limits{Memory: 1 << 30, Replicas: 1}
-	u := platform.Unit{Trial: 3, Name: "db", Limits: limits, Logs: "logs"}
+	u := platform.UnitSpec{Trial: 3, Name: "db", Limits: limits, Logs: "logs"}
 	made := &template{password: "secret"}
-	want := platform.Unit{
+	want := platform.UnitSpec{
 		Trial: 3, Name: "db", Limits: limits, Logs: "logs", Image: "postgres:17-alpine", StopSignal: syscall.SIGQUIT,
 		Command: []string{"postgres", "-c", "listen_addresses=${host}", "-c", "port=${port}"},
 		Env: map[string]string{"POSTGRES_USER": "millicore", "POSTGRES_PASSWORD": "secret", "POSTGRES_DB": "millicore",
@@ -93,7 +93,7 @@ func TestTheUnitsOfImages(t *testing.T) {
 	if diff := cmp.Diff(want, made.image(u), likeFunctions); diff != "" {
 		t.Errorf("PostgreSQL (-want +got):\n%s", diff)
 	}
-	want = platform.Unit{Trial: 3, Name: "db", Limits: limits, Logs: "logs", Image: "mongo:8",
+	want = platform.UnitSpec{Trial: 3, Name: "db", Limits: limits, Logs: "logs", Image: "mongo:8",
 		Command: []string{"mongod", "--bind_ip", "${host}", "--port", "${port}"}}
 	if diff := cmp.Diff(want, mongoImage(u), likeFunctions); diff != "" {
 		t.Errorf("MongoDB (-want +got):\n%s", diff)
@@ -102,11 +102,11 @@ func TestTheUnitsOfImages(t *testing.T) {
 
 // containers is a platform that starts images, at one address.
 type containers struct {
-	platform.Images
-	started []platform.Unit
+	platform.ImageRunner
+	started []platform.UnitSpec
 }
 
-type container struct{ platform.Running }
+type container struct{ platform.Unit }
 
 func (container) Replicas() []platform.Replica { return []platform.Replica{at("172.18.0.2:5432")} }
 
@@ -117,7 +117,7 @@ func (at) Counters() (c signals.Counters, _ error) { return c, nil }
 func (at) Pulse() (p signals.Pulse, _ error)       { return p, nil }
 func (at) PIDs() []int                             { return nil }
 
-func (c *containers) Start(_ context.Context, u platform.Unit) (platform.Running, error) {
+func (c *containers) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	c.started = append(c.started, u)
 	return container{}, nil
 }

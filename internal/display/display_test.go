@@ -177,3 +177,23 @@ func TestNoTerminalHasNoColours(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A latency beyond the histograms' range reads as a lower bound.
+func TestLatenciesBeyondTheRange(t *testing.T) {
+	for _, c := range []struct {
+		ms           float64
+		plain, words string
+	}{
+		{1.5, "1.50", "1.50 ms"},
+		{75_000, "75,000", "75.0 s"},
+		{3_600_809.983, "3,600,810", "3,601 s"}, // cannot be distinguished from an hour
+		{3_602_907.135, "> 3,600,000", "> 3,600 s"},
+	} {
+		if plain, words := Milliseconds(c.ms), WithUnit(c.ms); plain != c.plain || words != c.words {
+			t.Errorf("%v: %q, %q; want %q, %q", c.ms, plain, words, c.plain, c.words)
+		}
+	}
+	if some, none := MeanMilliseconds(1.5, 1), MeanMilliseconds(1.5, 0); some != "> 1.50" || none != "1.50" {
+		t.Errorf("means: %q, %q", some, none)
+	}
+}

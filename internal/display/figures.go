@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // Absent stands for what was not measured.
@@ -32,6 +34,36 @@ func grouped(digits string) string {
 // histograms hold, and never more than three decimals. Numbers from 1,000 up
 // are written whole.
 func Figure(v float64) string { return Fixed(v, Decimals(v)) }
+
+// Milliseconds writes a latency of a histogram without its unit. One beyond the
+// histograms' range is a lower bound: "> 3,600,000".
+func Milliseconds(ms float64) string {
+	if signals.IsBeyond(time.Duration(ms * float64(time.Millisecond))) {
+		return "> " + Figure(float64(signals.HighestMicros)/1000)
+	}
+	return Figure(ms)
+}
+
+// MeanMilliseconds writes a mean latency, of which beyond lie beyond the
+// histograms' range: then it is a lower bound.
+func MeanMilliseconds(ms float64, beyond int64) string {
+	if beyond > 0 {
+		return "> " + Figure(ms)
+	}
+	return Figure(ms)
+}
+
+// WithUnit writes a latency of a histogram for a sentence, from a second up in
+// seconds: "150 ms", "1.46 s", "> 3,600 s".
+func WithUnit(ms float64) string {
+	switch {
+	case signals.IsBeyond(time.Duration(ms * float64(time.Millisecond))):
+		return "> " + Figure(float64(signals.HighestMicros)/1e6) + " s"
+	case ms >= 1000:
+		return Figure(ms/1000) + " s"
+	}
+	return Figure(ms) + " ms"
+}
 
 // Counted writes how many there are of what word names, of which several have
 // an s.

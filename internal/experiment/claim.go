@@ -22,15 +22,15 @@ type Claim struct {
 	// At is the one level of a ramp, or of stages, at which the metric is taken:
 	// users, or requests/s; nil: the whole load.
 	At *float64 `json:"at,omitempty"`
-	// CPUs is how many the host must have for the claim to be told at all.
+	// CPUs is how many the host must have for the claim to be judged.
 	CPUs int `json:"cpus,omitempty"`
 	// Set are the parts of what the claim is about that --set changed: "limits",
 	// "load", "the service", "the objective".
 	Set []string `json:"set,omitempty"`
 }
 
-// selectors are the cells that a claim names.
-func (c *Claim) selectors() []Selector {
+// Selectors are the cells that a claim names.
+func (c *Claim) Selectors() []Selector {
 	all := slices.Clone(c.Order)
 	for _, one := range []*Selector{c.Of, c.Over} {
 		if one != nil {
@@ -67,8 +67,25 @@ func (s *Selector) Label() string {
 	return strings.Join(parts, " ")
 }
 
+// Means reports whether the selector fits a cell: all that it names is so there.
+func (s *Selector) Means(c *Cell) bool {
+	if s.Service != "" && s.Service != c.Service.Name {
+		return false
+	}
+	for name, want := range s.Vary {
+		at := slices.IndexFunc(c.Vary, func(v Setting) bool { return v.Name == name })
+		if at < 0 {
+			return false
+		}
+		if has := c.Vary[at].Value; (has == nil) != (want == nil) || has != nil && *has != *want {
+			return false
+		}
+	}
+	return true
+}
+
 // NoCell stands for the cell of a claim that --set left out of the experiment:
-// the claim cannot be told then, and that is no error of the file.
+// the claim cannot be judged then, and that is no error of the file.
 const NoCell = -1
 
 // ClaimMetrics are what a claim can be about. Analysis knows how each is taken
@@ -76,10 +93,11 @@ const NoCell = -1
 var ClaimMetrics = []string{
 	"rate", "requests", "p50", "p90", "p95", "p99", "p999", "min", "max", "availability",
 	"cpu_per_request", "cpu_of_limit", "cpu_max", "throttled", "memory_peak", "memory_growth",
-	"oom_kills", "restarts", "insert_p99", "dependency_cores", breakingPointMetric,
+	"oom_kills", "restarts", "insert_p99", "dependency_cores", MetricBreakingPoint,
 }
 
-const breakingPointMetric = "breaking_point"
+// MetricBreakingPoint is the one of ClaimMetrics that a search or a ramp finds.
+const MetricBreakingPoint = "breaking_point"
 
-// wholeMetrics are of a whole load: one level of it has none of its own.
-var wholeMetrics = []string{"cpu_max", "memory_peak", "memory_growth", "oom_kills", "restarts", breakingPointMetric}
+// WholeMetrics are of a whole load: one level of it has none of its own.
+var WholeMetrics = []string{"cpu_max", "memory_peak", "memory_growth", "oom_kills", "restarts", MetricBreakingPoint}

@@ -6,20 +6,22 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// segment is a piece of a text: letters, or a name that stood in ${}.
-type segment struct {
-	letters string
-	name    string
+// Segment is a piece of a text: letters, or a name that stood in ${}.
+type Segment struct {
+	Letters string
+	Name    string // empty: the piece is Letters
 }
 
 var referenceName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)?$`)
 
-// segments splits a text at its ${name}. $${ is the letters ${; a $ that no {
+// Segments splits a text at its ${name}. $${ is the letters ${; a $ that no {
 // follows is a letter like others. {{…}} belongs to requests and is left alone.
-func segments(text string) ([]segment, error) {
-	var all []segment
+func Segments(text string) ([]Segment, error) {
+	var all []Segment
 	var letters strings.Builder
 	for i := 0; i < len(text); {
 		rest := text[i:]
@@ -37,10 +39,10 @@ func segments(text string) ([]segment, error) {
 				return nil, fmt.Errorf("%q: ${%s} is no name; write $${ for the letters ${", text, name)
 			}
 			if letters.Len() > 0 {
-				all = append(all, segment{letters: letters.String()})
+				all = append(all, Segment{Letters: letters.String()})
 				letters.Reset()
 			}
-			all = append(all, segment{name: name})
+			all = append(all, Segment{Name: name})
 			i += end + 1
 		default:
 			letters.WriteByte(text[i])
@@ -48,7 +50,7 @@ func segments(text string) ([]segment, error) {
 		}
 	}
 	if letters.Len() > 0 {
-		all = append(all, segment{letters: letters.String()})
+		all = append(all, Segment{Letters: letters.String()})
 	}
 	return all, nil
 }
@@ -57,49 +59,21 @@ func segments(text string) ([]segment, error) {
 // and {{…}}, which belongs to requests, is left alone. A name without a value
 // is an error that names the nearest one.
 func Expand(text string, vars map[string]string) (string, error) {
-	all, err := segments(text)
+	all, err := Segments(text)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	for _, s := range all {
-		if s.name == "" {
-			b.WriteString(s.letters)
+		if s.Name == "" {
+			b.WriteString(s.Letters)
 			continue
 		}
-		value, ok := vars[s.name]
+		value, ok := vars[s.Name]
 		if !ok {
-			return "", fmt.Errorf("%q: unknown name ${%s}; %s", text, s.name, hint(s.name, "known names", slices.Sorted(maps.Keys(vars))))
+			return "", fmt.Errorf("%q: unknown name ${%s}; %s", text, s.Name, spelling.Hint(s.Name, "known names", slices.Sorted(maps.Keys(vars))))
 		}
 		b.WriteString(value)
 	}
 	return b.String(), nil
-}
-
-// expandLetters is a text without names, each $${ as the letters ${.
-func expandLetters(all []segment) string {
-	var b strings.Builder
-	for _, s := range all {
-		b.WriteString(s.letters)
-	}
-	return b.String()
-}
-
-// expandKnown replaces the names that have a value, and leaves the others and
-// $${ as they are for Expand to end the work. For that no value holds ${ or
-// ends in $ (see checkValue).
-func expandKnown(all []segment, values map[string]string) string {
-	var b strings.Builder
-	for _, s := range all {
-		value, known := values[s.name]
-		switch {
-		case s.name == "":
-			b.WriteString(strings.ReplaceAll(s.letters, "${", "$${"))
-		case known:
-			b.WriteString(value)
-		default:
-			b.WriteString("${" + s.name + "}")
-		}
-	}
-	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 )
 
 func TestExpand(t *testing.T) {
@@ -73,7 +74,7 @@ func TestVariedTextExpandsAsIfAtOnce(t *testing.T) {
 		if err != nil {
 			t.Skip("no text that Parse would take")
 		}
-		e, err := experiment.Parse("x.yaml", []byte(`
+		e, err := file.Parse("x.yaml", []byte(`
 name: x
 services: {s: {command: [./s, '${v}', '`+text+`']}}
 vary: {v: ['`+value+`']}
@@ -86,6 +87,17 @@ load: {request: {path: /}, users: 1}
 		got, err := experiment.Expand(late, map[string]string{"port": "80"})
 		if err != nil || got != want {
 			t.Fatalf("%q with v=%q became %q, and then %q, %v; want %q", text, value, late, got, err, want)
+		}
+	})
+}
+
+func FuzzExpand(f *testing.F) {
+	f.Add("${port}", "port", "80")
+	f.Add("$${port} {{uuid}} ${db.port}", "db.port", "5432")
+	f.Fuzz(func(t *testing.T, text, name, value string) {
+		got, err := experiment.Expand(text, map[string]string{name: value})
+		if err == nil && !strings.Contains(text, "${") && got != text {
+			t.Errorf("Expand(%q) = %q", text, got)
 		}
 	})
 }

@@ -1,6 +1,6 @@
-// Package experiment is what is asked: the YAML file, its checks, and the plan
-// that follows from it. It reads text and gives values; it starts nothing. All
-// that can be wrong with a file is found here, before anything is started.
+// Package experiment holds an experiment as values: services, limits, loads,
+// objectives and claims, and the plan of trials that follows from them. It does
+// not read YAML: package file reads and checks an experiment.
 package experiment
 
 import (
@@ -84,10 +84,10 @@ type Service struct {
 	Dir      string            `json:"dir,omitempty"` // working folder; of a command: relative to the lab's own, not the file's
 	Env      map[string]string `json:"env,omitempty"`
 	Unset    []string          `json:"unset,omitempty"` // env names that must be absent
-	// Port is one that the service listens on whatever it is told; FindPort says
-	// that it is to be found by looking at what its processes listen on. With
-	// neither the platform gives it one. Both need one replica; an image's Port may
-	// be that of several, which then need addresses of their own.
+	// Port is a fixed port that the service listens on; FindPort has the platform
+	// look at what its processes listen on. With neither the platform gives it a
+	// port. Both need one replica. Several replicas of an image may have one Port if
+	// each has an address of its own.
 	Port         int          `json:"port,omitempty"`
 	FindPort     bool         `json:"find_port,omitempty"`
 	Ready        Ready        `json:"ready"`
@@ -112,20 +112,26 @@ type Dependency struct {
 	Limits  Limits            `json:"limits"`
 }
 
-// Metrics is where a service tells, in Prometheus' text format, how long it
-// waited for what it depends on.
+// The databases that Millicore starts itself: values of Dependency.Builtin.
+const (
+	Postgres = "postgres"
+	MongoDB  = "mongodb"
+)
+
+// Metrics is where a service reports, in Prometheus' text format, how long it
+// waited for its dependencies.
 type Metrics struct {
 	Path       string `json:"path"`       // "/metrics"
 	Dependency string `json:"dependency"` // a histogram's name; seconds
 }
 
-// Ready tells when a replica serves: when its port accepts, or when Path
-// answers with a status of 200 to 299.
+// Ready is when a replica serves: when its port accepts, or when Path answers
+// with a status of 200 to 299.
 type Ready struct {
 	Path    string        `json:"path,omitempty"`
 	Timeout time.Duration `json:"timeout"` // nanoseconds in JSON
-	// Protocol is what Path is asked with: that of the load, which is told when the
-	// service is started; "" is the first of Protocols.
+	// Protocol is that of the requests to Path: the load's, which the lab sets when
+	// it starts the service; "" is the first of Protocols.
 	Protocol string `json:"-"`
 }
 
@@ -171,6 +177,9 @@ type Load struct {
 	Timeout     time.Duration `json:"timeout"`
 }
 
+// Protocols are the words of load.protocol, of which the first is usual.
+var Protocols = []string{"http/1.1", "https", "h2", "h2c"}
+
 // Target is what the load aims at: its Users or its Rate; nil for a benchmark.
 func (l *Load) Target() *Target {
 	if l.Users != nil {
@@ -179,7 +188,7 @@ func (l *Load) Target() *Target {
 	return l.Rate
 }
 
-// Requests are what is sent, each as often as its weight says.
+// Asked are the requests that are sent, each in proportion to its weight.
 func (l *Load) Asked() []Request {
 	if len(l.Mix) > 0 {
 		return l.Mix
@@ -194,7 +203,7 @@ type Request struct {
 	Path     string            `json:"path"`
 	Headers  map[string]string `json:"headers,omitempty"`
 	Body     string            `json:"body,omitempty"`
-	BodyFile string            `json:"body_file,omitempty"` // in the place of Body
+	BodyFile string            `json:"body_file,omitempty"` // instead of Body
 	Auth     *Auth             `json:"auth,omitempty"`
 	Check    *Check            `json:"check,omitempty"`
 
@@ -222,7 +231,7 @@ type Target struct {
 	Stages []Stage `json:"stages,omitempty"`
 }
 
-// Highest is the largest load that is aimed at.
+// Highest is the highest load of the target.
 func (t *Target) Highest() float64 {
 	highest := t.Value
 	for _, s := range t.Stages {
@@ -238,6 +247,26 @@ func (t *Target) Length() time.Duration {
 		sum += s.Duration
 	}
 	return sum
+}
+
+// Levels are those that the load holds for a while, in their order.
+func (t *Target) Levels() []float64 {
+	if t == nil {
+		return nil
+	}
+	var levels []float64
+	before, held := 0.0, false // whether the stage before held its level
+	for _, s := range t.Stages {
+		if s.Duration == 0 && s.Target == before {
+			continue
+		}
+		holds := s.Target == before && s.Target > 0 && s.Duration > 0
+		if holds && !held {
+			levels = append(levels, s.Target)
+		}
+		before, held = s.Target, holds
+	}
+	return levels
 }
 
 // Stage moves the target in a straight line from the stage before (0 at first)
@@ -257,24 +286,36 @@ type Measure struct {
 	Repeats  int           `json:"repeats"`
 	Interval time.Duration `json:"interval"` // length of a frame
 	// Kept says that a service stays up between the trials of its cell, which then
-	// follow one another: what grows from run to run is to be seen.
+	// follow one another: growth from run to run becomes visible.
 	Kept bool `json:"kept,omitempty"`
 	// Resize says that a service stays up from one trial to the next wherever it is
 	// the same but for its limits, which are changed while it runs.
 	Resize bool `json:"resize,omitempty"`
-	// Whole says that a load that moves is told of as one, its ramps included, as
-	// traffic alone is: it asks what users met, not what a level does.
+	// Whole has a load that moves be reported as one, its ramps included: the
+	// question is what users saw, not what a level does.
 	Whole bool `json:"whole,omitempty"`
 }
 
 // StaysUp reports whether a service can be older than the trial that it is in.
 func (m Measure) StaysUp() bool { return m.Kept || m.Resize }
 
-// Resizable reports whether a service that runs as one cell has it runs as
-// another does once its limits are changed. The number of replicas and the CPUs
-// that they are confined to are none of those that can be.
+// Resizable reports whether a change of limits turns the running service of one
+// cell into that of another. The number of replicas and the cpuset cannot be
+// changed while a service runs.
 func (c *Cell) Resizable(to *Cell) bool {
 	return c.Limits.Replicas == to.Limits.Replicas && c.Limits.CPUSet == to.Limits.CPUSet && reflect.DeepEqual(c.Service, to.Service)
+}
+
+// Resizes reports whether there are cells between which limits can be changed.
+func (e *Experiment) Resizes() bool {
+	for i := range e.Cells {
+		for j := range e.Cells[:i] {
+			if a, b := &e.Cells[i], &e.Cells[j]; a.Limits != b.Limits && a.Resizable(b) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Measured is how long the measured part of the cell's trials lasts, without

@@ -8,12 +8,13 @@ const (
 	LimitMemory = "limits.memory"
 )
 
-var limitNames = []string{LimitCPU, LimitMemory}
+// LimitNames are all of them.
+var LimitNames = []string{LimitCPU, LimitMemory}
 
 // LimitVars are the values of ${limits.cpu} and ${limits.memory}, for Expand: the
 // CPU limit in whole CPUs, rounded up, and the memory limit in bytes, as the
 // downward API of Kubernetes gives them (resourceFieldRef with the divisor 1). A
-// limit that there is not has no value; Parse refuses its name.
+// limit that is not set has no value; package file refuses its name.
 //
 // They hold on every platform. Kubernetes may write an env value that is nothing
 // but one of these names as a resourceFieldRef, so that the pod is the one that
@@ -28,21 +29,4 @@ func LimitVars(l Limits) map[string]string {
 		vars[LimitMemory] = strconv.FormatInt(l.Memory, 10)
 	}
 	return vars
-}
-
-// limitsHere are the limits that there are by their names; nil where they were
-// wrong, and reported.
-func (c *cellReader) limitsHere(limits *Limits) map[string]bool {
-	if c.failed {
-		return nil
-	}
-	return map[string]bool{LimitCPU: limits.CPUMillis > 0, LimitMemory: limits.Memory > 0}
-}
-
-// needLimit refuses the name of a limit that there is not.
-func (c *cellReader) needLimit(l *launched, name string) {
-	if c.limits == nil || c.limits[name] {
-		return
-	}
-	c.wrong(&l.scalar, "%s: ${%s} has no value where there is no such limit; set %s, or write a number in its place", l.path, name, name)
 }

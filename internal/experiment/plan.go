@@ -14,12 +14,12 @@ type Trial struct {
 // in pairs: one in shuffled order, then the same order backwards (A B C C B A).
 // In a pair every cell has the same mean position, and so a steady drift, of
 // the machine's heat or of a neighbour's load, cancels out of every difference
-// between cells. The next pair is shuffled anew, against drift with a rhythm;
+// between cells. The next pair is shuffled again, against periodic drift;
 // an odd last round stands alone. The same seed gives the same plan.
 //
-// Where services are kept up between trials, the trials of a cell follow one
-// another instead, and the cells come in shuffled order: drift is then not told
-// from a difference between cells.
+// Where services stay up between trials, the trials of a cell follow one another
+// instead, and the cells come in shuffled order. Drift cannot be distinguished
+// from a difference between cells then.
 func (e *Experiment) Plan(seed uint64) []Trial {
 	source := rand.New(rand.NewPCG(seed, 0))
 	if e.Measure.Kept {

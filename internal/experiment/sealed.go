@@ -6,8 +6,8 @@ import (
 )
 
 // Sealed is what Gather found for an experiment: all that its text does not say.
-// It goes from where the files and the environment are to where the experiment
-// runs, and into no record: it holds credentials.
+// It is sent to where the experiment runs. It is in no record, since it has
+// credentials.
 type Sealed struct {
 	Supplies []Supplies `json:"supplies,omitempty"` // each once, however many requests want it
 	// Requests has for each cell, and for each of its requests as Load.Asked has
@@ -52,9 +52,9 @@ func (s *Sealed) add(one Supplies) int {
 	return len(s.Supplies) - 1
 }
 
-// Unseal gives the experiment's requests what was sealed, in the place of
-// Gather. An error means that it was sealed for another experiment; it tells
-// nothing of what is in it.
+// Unseal gives the experiment's requests what was sealed, instead of Gather. An
+// error means that it was sealed for another experiment. The error contains
+// nothing of what was sealed.
 func (e *Experiment) Unseal(s Sealed) error {
 	for i := range e.Cells {
 		l := &e.Cells[i].Load

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 )
 
 const supplied = `
@@ -24,6 +25,23 @@ load:
     - {path: /empty, body_file: nothing}
   users: 4
 `
+
+// least is an experiment without anything optional.
+const least = `
+name: least
+services: {server: {command: [./server]}}
+load: {request: {path: /}, users: 1}
+`
+
+// parse reads an experiment that is right.
+func parse(t testing.TB, text string, sets ...string) *experiment.Experiment {
+	t.Helper()
+	e, err := file.Parse("test.yaml", []byte(text), sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
 
 func gathered(t *testing.T) *experiment.Experiment {
 	t.Helper()

@@ -15,12 +15,11 @@ type Supplies struct {
 	Authorization string `json:"authorization,omitempty"` // the header's value; empty without Auth
 }
 
-// largestBody is what a body may have.
+// largestBody is the size limit of a body in bytes.
 const largestBody = 32 << 20
 
-// Gather reads what the requests of all cells need from outside: files, whose
-// names count from dir, and variables of the environment. What is missing is an
-// error that names it.
+// Gather reads what the requests of all cells need from outside: files, relative
+// to dir, and environment variables. An error names what is missing.
 func (e *Experiment) Gather(dir string, getenv func(string) string) error {
 	files := map[string][]byte{} // what several cells send is read, and kept, once
 	for i := range e.Cells {

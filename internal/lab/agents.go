@@ -19,12 +19,6 @@ type runningAgent struct {
 	offset  time.Duration // what its clock stands ahead of the lab's
 }
 
-// clocked is an agent on another machine, whose clock is not the lab's.
-type clocked interface {
-	// Offset is its wall clock minus the lab's.
-	Offset() time.Duration
-}
-
 // Bounds on patience with agents.
 const (
 	// agentsWithin bounds how long the platform may take for all of them: the
@@ -73,7 +67,7 @@ func (t *trial) startAgent(ctx context.Context, index int, turns chan struct{}) 
 		return nil, err
 	}
 	a := &runningAgent{process: process, client: agent.NewClient(process)}
-	if c, ok := process.(clocked); ok {
+	if c, ok := platform.As[platform.RemoteClock](process); ok {
 		a.offset = c.Offset()
 	}
 	turns <- struct{}{}
@@ -92,7 +86,7 @@ func (t *trial) startAgent(ctx context.Context, index int, turns chan struct{}) 
 // the command to reach every agent.
 func (t *trial) lead() time.Duration {
 	for _, a := range t.agents {
-		if _, far := a.process.(clocked); far {
+		if _, far := platform.As[platform.RemoteClock](a.process); far {
 			return 500*time.Millisecond + time.Duration(len(t.agents))*time.Millisecond
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/record"
@@ -51,7 +51,7 @@ func (script) Close() error                { return nil }
 func BenchmarkAThousandAgents(b *testing.B) {
 	const agents = 1000
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as conductor.Conduct has it
-	e, err := experiment.Parse("many.yaml", []byte("name: many\nservices: {one: {image: one}}\nload: {request: {path: /}, rate: 100000, agents: 1000}\n"), nil)
+	e, err := file.Parse("many.yaml", []byte("name: many\nservices: {one: {image: one}}\nload: {request: {path: /}, rate: 100000, agents: 1000}\n"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

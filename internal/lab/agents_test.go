@@ -95,7 +95,7 @@ func TestOneOfSeveralAgentsIsLost(t *testing.T) {
 	if d := cmp.Diff(map[int]int{0: 10, 1: 4, 2: 10}, got); d != "" {
 		t.Errorf("frames by agent: %s", d)
 	}
-	want := "trial 1 (web): agent 1 broke off: agent: it ended without a word; see its standard error; the other agents go on, with less load than was asked for\n"
+	want := "trial 1 (web): agent 1 broke off: agent: it ended without an error message; see its standard error; the other agents go on, with less load than was asked for\n"
 	if !strings.Contains(log.String(), want) {
 		t.Errorf("the log says\n%swant\n%s", log, want)
 	}

@@ -24,32 +24,12 @@ import (
 // A benchmark's trial has no traffic: the service is started under its limits,
 // watched as ever until it ends by itself, and what it printed is read.
 
-// ender is a platform that can start a program which ends by itself.
-type ender interface {
-	// StartOnce starts the one replica of a unit, and returns when its process
-	// runs. It is not awaited to serve, and not started again when it ends. The
-	// replica is an ending. Otherwise it is Start.
-	StartOnce(ctx context.Context, u platform.Unit) (platform.Running, error)
-}
-
-// ending is a replica whose process ends by itself.
-type ending interface {
-	platform.Replica
-	// Ended is closed when the process has ended.
-	Ended() <-chan struct{}
-	// Failure says in words how the process ended, once it has: "" is with exit
-	// status 0.
-	Failure() string
-	// Output is the file that has the process's standard output.
-	Output() string
-}
-
 // checkBenchmarks reports, before anything is started, a platform that cannot
 // run what the experiment asks for.
 func (l *Lab) checkBenchmarks() error {
 	for i := range l.Experiment.Cells {
 		c := &l.Experiment.Cells[i]
-		if _, ok := l.Platform.(ender); c.Load.Benchmark && !ok {
+		if _, ok := platform.As[platform.JobStarter](l.Platform); c.Load.Benchmark && !ok {
 			return fmt.Errorf("run service %q to its end: the platform %s runs services only, not benchmarks", c.Service.Name, l.Platform.Name())
 		}
 	}
@@ -57,8 +37,12 @@ func (l *Lab) checkBenchmarks() error {
 }
 
 // once starts a unit that ends by itself, as unit starts one that serves.
-func (t *trial) once(ctx context.Context, u platform.Unit) (platform.Running, error) {
-	running, err := t.lab.Platform.(ender).StartOnce(ctx, u)
+func (t *trial) once(ctx context.Context, u platform.UnitSpec) (platform.Unit, error) {
+	starter, ok := platform.As[platform.JobStarter](t.lab.Platform)
+	if !ok {
+		return nil, fmt.Errorf("the platform %s runs services only, not benchmarks", t.lab.Platform.Name())
+	}
+	running, err := starter.StartOnce(ctx, u)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +54,7 @@ func (t *trial) once(ctx context.Context, u platform.Unit) (platform.Running, er
 // load: it watches the service meanwhile, and reads what it printed. The first
 // error is a failure of the trial, the second one of the tool.
 func (t *trial) benchmark(ctx context.Context) (failure, err error) {
-	program, ok := t.services.Replicas()[0].(ending)
+	program, ok := platform.As[platform.Job](t.services.Replicas()[0])
 	if !ok {
 		return fmt.Errorf("the platform %s does not tell when a service has ended", t.lab.Platform.Name()), nil
 	}

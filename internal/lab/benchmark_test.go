@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
@@ -28,7 +29,7 @@ type bare struct {
 
 func (*bare) Name() string { return "bare" }
 
-func (b *bare) StartOnce(_ context.Context, u platform.Unit) (platform.Running, error) {
+func (b *bare) StartOnce(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	name := filepath.Join(u.Logs, u.Name+".log")
 	out, err := os.Create(name)
 	if err != nil {
@@ -81,7 +82,7 @@ func benchmarking(t *testing.T, script string, sets ...string) *experiment.Exper
 		t.Skip("no shell:", err)
 	}
 	text := fmt.Sprintf("name: bench\nservices: {mine: {command: [sh, -c, %q]}}\nload: {benchmark: true}\nmeasure: {duration: 60s, repeats: 2, interval: 100ms}\n", script)
-	e, err := experiment.Parse("bench.yaml", []byte(text), sets)
+	e, err := file.Parse("bench.yaml", []byte(text), sets)
 	if err != nil {
 		t.Fatal(err)
 	}

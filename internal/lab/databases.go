@@ -47,7 +47,7 @@ func (t *trial) startDependency(ctx context.Context, d *experiment.Dependency, v
 		vars[d.Name+".url"] = d.URL
 		return nil
 	}
-	var running platform.Running
+	var running platform.Unit
 	if d.Builtin != "" {
 		server, err := t.lab.databases.Start(ctx, d, t.number, logs)
 		if err != nil {
@@ -57,7 +57,7 @@ func (t *trial) startDependency(ctx context.Context, d *experiment.Dependency, v
 		vars[d.Name+".url"] = server.URL()
 		running = server
 	} else {
-		unit, err := t.unit(ctx, platform.Unit{Trial: t.number, Name: d.Name, Command: d.Command, Image: d.Image,
+		unit, err := t.unit(ctx, platform.UnitSpec{Trial: t.number, Name: d.Name, Command: d.Command, Image: d.Image,
 			Dir: d.Dir, Env: d.Env, Unset: d.Unset, Vars: withLimits(vars, d.Limits), Limits: d.Limits, Ready: d.Ready, Logs: logs})
 		if err != nil {
 			return err

@@ -22,13 +22,13 @@ func TestATrialWhoseReplicaIsTakenAwayIsRepeated(t *testing.T) {
 			l.Experiment.Measure.Kept = kept
 			f.fails = func(trial int) error {
 				if trial == 2 {
-					return fmt.Errorf("the pod web-2 is no more: Shutdown (%w)", platform.ErrEvicted)
+					return fmt.Errorf("the pod web-2 was removed: Shutdown (%w)", platform.ErrEvicted)
 				}
 				return nil
 			}
 			f.evicts = func(trial int) func() string {
 				if trial == 1 {
-					return func() string { return "the pod web-1 is no more: Evicted" }
+					return func() string { return "the pod web-1 was removed: Evicted" }
 				}
 				return func() string { return "" }
 			}
@@ -37,8 +37,8 @@ func TestATrialWhoseReplicaIsTakenAwayIsRepeated(t *testing.T) {
 			}
 			r := openRecord(t, l.Dir)
 			want := []string{
-				"1: cell 0, repeat 1, attempt 0: interrupted the pod web-1 is no more: Evicted",
-				"2: cell 0, repeat 2, attempt 0: interrupted the pod web-2 is no more: Shutdown (taken away by its machines)",
+				"1: cell 0, repeat 1, attempt 0: interrupted the pod web-1 was removed: Evicted",
+				"2: cell 0, repeat 2, attempt 0: interrupted the pod web-2 was removed: Shutdown (evicted by the cluster)",
 				"3: cell 0, repeat 1, attempt 0: done",
 				"4: cell 0, repeat 2, attempt 0: done",
 			}
@@ -48,7 +48,7 @@ func TestATrialWhoseReplicaIsTakenAwayIsRepeated(t *testing.T) {
 			if n := count(clientFrames(t, r, 1)); n >= 3*10 {
 				t.Errorf("%d frames of the trial that broke off, want fewer than of a whole one", n)
 			}
-			if got := log.String(); !strings.Contains(got, "trial 1 (web): the pod web-1 is no more: Evicted; it will be repeated\n") {
+			if got := log.String(); !strings.Contains(got, "trial 1 (web): the pod web-1 was removed: Evicted; it will be repeated\n") {
 				t.Errorf("the log says\n%s", got)
 			}
 		})
@@ -58,7 +58,7 @@ func TestATrialWhoseReplicaIsTakenAwayIsRepeated(t *testing.T) {
 func TestAServiceThatIsTakenAwayAgainAndAgainIsGivenUp(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
-	f.evicts = func(int) func() string { return func() string { return "the pod is no more: Evicted" } }
+	f.evicts = func(int) func() string { return func() string { return "the pod was removed: Evicted" } }
 	if err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no trial could be completed") {
 		t.Errorf("%v, want that no trial could be completed", err)
 	}
@@ -79,7 +79,7 @@ func TestAKeptServiceThatIsTakenAwayIsStartedAnew(t *testing.T) {
 	f.evicts = func(trial int) func() string {
 		return func() string {
 			if trial == 1 && taken.Load() {
-				return "the pod web-1 is no more: Evicted"
+				return "the pod web-1 was removed: Evicted"
 			}
 			return ""
 		}
@@ -99,7 +99,7 @@ func TestAKeptServiceThatIsTakenAwayIsStartedAnew(t *testing.T) {
 	if d := cmp.Diff([]int{1, 2}, f.started); d != "" {
 		t.Errorf("services were started for %v", f.started)
 	}
-	if got := log.String(); !strings.Contains(got, "trial 2 (web): the pod web-1 is no more: Evicted; the service is started anew\n") {
+	if got := log.String(); !strings.Contains(got, "trial 2 (web): the pod web-1 was removed: Evicted; the service is started anew\n") {
 		t.Errorf("the log says\n%s", got)
 	}
 }

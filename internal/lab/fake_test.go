@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
@@ -36,7 +37,7 @@ func (f *fake) Name() string                       { return "fake" }
 func (f *fake) Check(*experiment.Experiment) error { return nil }
 func (f *fake) Close() error                       { return nil }
 
-func (f *fake) Start(_ context.Context, u platform.Unit) (platform.Running, error) {
+func (f *fake) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.started = append(f.started, u.Trial)
@@ -180,7 +181,7 @@ func (l fakeLife) load(c net.Conn, p protocol.Prepare, at int64, stop chan struc
 // testLab is a lab of an experiment, on a platform whose agents have these lives.
 func testLab(t *testing.T, text string, lives func(trial, index int) fakeLife) (*Lab, *fake, *strings.Builder) {
 	t.Helper()
-	e, err := experiment.Parse("test.yaml", []byte(text), nil)
+	e, err := file.Parse("test.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/ask"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/serviceclient"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -233,7 +233,7 @@ func (t *trial) watch(of string, r role, replicas []platform.Replica) {
 }
 
 func (t *trial) sampler(begin time.Time, see func(sight)) *sampler {
-	machines, _ := t.lab.Platform.(platform.Machines)
+	machines, _ := platform.As[platform.MachineSampler](t.lab.Platform)
 	return &sampler{trial: t.number, cell: t.cell.Index, began: begin, sources: t.sources, scale: t.newScale(),
 		out:     func(f *signals.Frame) { see(sight{frame: f}) },
 		sampled: func(seq int) { see(sight{sampled: &seq}) },
@@ -279,7 +279,7 @@ func (t *trial) scrapers(begin time.Time, see func(*signals.Frame)) []*scraper {
 	}
 	var all []*scraper
 	for i, r := range t.services.Replicas() {
-		all = append(all, &scraper{trial: t.number, cell: t.cell.Index, of: s.Name, index: i, replica: r, metrics: s.Metrics, protocol: t.cell.Load.Protocol, client: ask.Client(t.cell.Load.Protocol, 0),
+		all = append(all, &scraper{trial: t.number, cell: t.cell.Index, of: s.Name, index: i, replica: r, metrics: s.Metrics, protocol: t.cell.Load.Protocol, client: serviceclient.Client(t.cell.Load.Protocol, 0),
 			every: t.exp.Measure.Interval, cut: cut(t.exp, t.cell), began: begin, out: see})
 	}
 	return all

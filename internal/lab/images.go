@@ -24,7 +24,7 @@ type stock struct {
 // stockUp has all images of the experiment on the platform before anything is
 // started. A sample service that has none is in the samples' Missing; an image
 // that cannot be had is an error.
-func (l *Lab) stockUp(ctx context.Context, on platform.Images) error {
+func (l *Lab) stockUp(ctx context.Context, on platform.ImageRunner) error {
 	l.samples = workload.Found{Commands: map[string][]string{}, Missing: map[string]error{}}
 	l.stock = &stock{images: map[string]string{}, versions: maps.Clone(on.Versions())}
 	for _, name := range l.workloads() {

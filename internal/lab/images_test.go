@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -40,7 +40,7 @@ func (s *shelf) Versions() map[string]string { return map[string]string{"docker"
 
 func onShelf(t *testing.T, s *shelf, services string) *Lab {
 	t.Helper()
-	e, err := experiment.Parse("x.yaml", []byte("name: x\nload: {request: {path: /}, users: 1}\nservices:\n"+services), nil)
+	e, err := file.Parse("x.yaml", []byte("name: x\nload: {request: {path: /}, users: 1}\nservices:\n"+services), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

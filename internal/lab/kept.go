@@ -13,9 +13,9 @@ import (
 // their limits alone.
 type kept struct {
 	cell     int
-	units    []platform.Running // in the order in which they were started
-	services platform.Running
-	deps     map[string]platform.Running
+	units    []platform.Unit // in the order in which they were started
+	services platform.Unit
+	deps     map[string]platform.Unit
 }
 
 // adopt takes over the service from the trial before, and reports whether there
@@ -50,7 +50,7 @@ func (t *trial) resize(ctx context.Context, k *kept) error {
 	if before.Limits == t.cell.Limits {
 		return nil
 	}
-	running, ok := t.services.(platform.Resizer)
+	running, ok := platform.As[platform.Resizer](t.services)
 	if !ok {
 		return fmt.Errorf("change the limits of %q while it runs: --on %s cannot; leave measure.resize out", t.cell.Service.Name, t.lab.Platform.Name())
 	}
@@ -85,7 +85,7 @@ func (l *Lab) release(cell int) {
 }
 
 // stop ends units in the reverse order of starting.
-func stop(units []platform.Running) error {
+func stop(units []platform.Unit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
 	defer cancel()
 	var errs []error

@@ -14,9 +14,9 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/runtimes"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/internal/workload"
 )

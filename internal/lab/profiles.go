@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/runtimes"
 )
 
 // profiling is what an extra trial does beside its load: no trial that is

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -112,14 +113,14 @@ func TestARunDoesNotGoOnInAnothersRecord(t *testing.T) {
 	for name, change := range map[string]func(*Lab){
 		"seed": func(l *Lab) { l.Seed = 2 },
 		"experiment": func(l *Lab) {
-			e, err := experiment.Parse("test.yaml", []byte(shortExperiment+"# changed\n"), nil)
+			e, err := file.Parse("test.yaml", []byte(shortExperiment+"# changed\n"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			l.Experiment = e
 		},
 		"--set": func(l *Lab) {
-			e, err := experiment.Parse("test.yaml", []byte(shortExperiment), []string{"load.users=8"})
+			e, err := file.Parse("test.yaml", []byte(shortExperiment), []string{"load.users=8"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,9 +19,9 @@ type sampler struct {
 	host        *meter.HostTimes // nil where the system does not tell
 	own         float64
 	out         func(*signals.Frame)
-	blind       bool              // what this machine does is left out
-	machines    platform.Machines // nil: no others are seen
-	sampled     func(seq int)     // called when all of an interval was read
+	blind       bool                    // what this machine does is left out
+	machines    platform.MachineSampler // nil: no others are seen
+	sampled     func(seq int)           // called when all of an interval was read
 }
 
 // source is one thing with counters.
@@ -51,7 +51,7 @@ func (r role) of(u *meter.Used) *float64 {
 // newSource is of a replica.
 func newSource(of string, index int, r role, replica platform.Replica) *source {
 	s := &source{of: of, index: index, role: r, read: replica.Counters}
-	if placed, ok := replica.(platform.Placed); ok {
+	if placed, ok := platform.As[platform.MachineNamer](replica); ok {
 		s.machine = placed.Machine()
 	}
 	return s

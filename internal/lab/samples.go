@@ -18,7 +18,7 @@ import (
 // services that cannot be had on this machine; that being all of them is an
 // error.
 func (l *Lab) prepare(ctx context.Context) ([]record.Skipped, error) {
-	if on, ok := l.Platform.(platform.Images); ok {
+	if on, ok := platform.As[platform.ImageRunner](l.Platform); ok {
 		if err := l.stockUp(ctx, on); err != nil {
 			return nil, err
 		}

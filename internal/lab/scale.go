@@ -8,21 +8,21 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// A service that is autoscaled has other replicas from moment to moment. Who
-// reads them, sends to them or counts them looks at platform.Scaled, each at its
-// own pace: a replica keeps its index, so that all mean the same one.
+// The replicas of an autoscaled service change during a trial. Every reader asks
+// platform.Autoscaled at its own pace. A replica keeps its index, so that all readers
+// mean the same one.
 
 // replicas are those that a unit has had so far, by their indexes; nil is one
 // that has gone.
-func replicas(r platform.Running) []platform.Replica {
-	if scaled, ok := r.(platform.Scaled); ok {
-		return scaled.Now()
+func replicas(r platform.Unit) []platform.Replica {
+	if scaled, ok := platform.As[platform.Autoscaled](r); ok {
+		return scaled.CurrentReplicas()
 	}
 	return r.Replicas()
 }
 
 // serving are those that a unit has now.
-func serving(r platform.Running) []platform.Replica {
+func serving(r platform.Unit) []platform.Replica {
 	return slices.DeleteFunc(slices.Clone(replicas(r)), func(one platform.Replica) bool { return one == nil })
 }
 
@@ -40,21 +40,21 @@ func addresses(all []platform.Replica) []string {
 
 // seesWindows reports whether the platform sees when replicas are throttled.
 func seesWindows(p platform.Platform) bool {
-	s, ok := p.(platform.Seer)
-	return !ok || s.SeesWindows()
+	s, ok := platform.As[platform.ThrottleVisibility](p)
+	return !ok || s.SeesThrottleWindows()
 }
 
 // scale is what the sampler knows of a service that is scaled.
 type scale struct {
 	of       string
-	running  platform.Scaled
+	running  platform.Autoscaled
 	replicas int       // that serve
 	at       time.Time // when it was looked at last
 }
 
 // newScale is the trial's; nil where the service is not scaled.
 func (t *trial) newScale() *scale {
-	running, ok := t.services.(platform.Scaled)
+	running, ok := platform.As[platform.Autoscaled](t.services)
 	if !ok {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *sampler) rescale() {
 		return
 	}
 	s.scale.replicas = 0
-	for i, r := range s.scale.running.Now() {
+	for i, r := range s.scale.running.CurrentReplicas() {
 		at := slices.IndexFunc(s.sources, func(src *source) bool { return src.role == roleService && src.index == i })
 		switch {
 		case r != nil && at < 0:
@@ -93,7 +93,7 @@ const scaleEvery = 250 * time.Millisecond
 // the traffic. An agent that cannot be told is lost, as whoever follows it finds
 // out.
 func (t *trial) followScale(ctx context.Context) {
-	if _, scaled := t.services.(platform.Scaled); !scaled {
+	if _, scaled := platform.As[platform.Autoscaled](t.services); !scaled {
 		return
 	}
 	told := t.targets

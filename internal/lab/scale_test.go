@@ -24,9 +24,9 @@ type growing struct {
 	now []platform.Replica
 }
 
-func (g *growing) Replicas() []platform.Replica { return g.Now()[:1] }
+func (g *growing) Replicas() []platform.Replica { return g.CurrentReplicas()[:1] }
 func (g *growing) Stop(context.Context) error   { return nil }
-func (g *growing) Now() []platform.Replica {
+func (g *growing) CurrentReplicas() []platform.Replica {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.now)

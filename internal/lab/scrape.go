@@ -12,9 +12,9 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/millicore/millicore/internal/ask"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/serviceclient"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -90,7 +90,7 @@ func (s *scraper) interval(seq int, h *histogram) (int, signals.Phase) {
 }
 
 func (s *scraper) scrape(ctx context.Context) (*histogram, error) {
-	url := ask.URL(s.protocol, s.replica.Address(), s.metrics.Path)
+	url := serviceclient.URL(s.protocol, s.replica.Address(), s.metrics.Path)
 	fail := func(err error) (*histogram, error) { return nil, fmt.Errorf("read the metrics of %s: %w", s.of, err) }
 	ctx, cancel := context.WithTimeout(ctx, max(2*time.Second, s.every))
 	defer cancel()

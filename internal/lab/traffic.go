@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/ask"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/serviceclient"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -181,14 +181,14 @@ func send(ctx context.Context, protocol, address string, r experiment.Request, t
 	// The service may be overloaded on purpose; an action waits longer than a user.
 	ctx, cancel := context.WithTimeout(ctx, max(10*time.Second, timeout))
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, r.Method, ask.URL(protocol, address, r.Path), strings.NewReader(r.Body))
+	req, err := http.NewRequestWithContext(ctx, r.Method, serviceclient.URL(protocol, address, r.Path), strings.NewReader(r.Body))
 	if err != nil {
 		return err
 	}
 	for k, v := range r.Headers {
 		req.Header.Set(k, v)
 	}
-	answer, err := ask.Client(protocol, 0).Do(req)
+	answer, err := serviceclient.Client(protocol, 0).Do(req)
 	if err != nil {
 		return err
 	}

@@ -27,9 +27,9 @@ type trial struct {
 	show    *teller
 
 	began    time.Time
-	units    []platform.Running // in the order in which they were started
-	services platform.Running
-	deps     map[string]platform.Running
+	units    []platform.Unit // in the order in which they were started
+	services platform.Unit
+	deps     map[string]platform.Unit
 	agents   []*runningAgent
 	targets  []string  // that the agents were told of, by the replicas' indexes
 	sources  []*source // of the sampler
@@ -143,7 +143,7 @@ func (t *trial) startUnits(ctx context.Context) error {
 		return err
 	}
 	vars := map[string]string{}
-	t.deps = map[string]platform.Running{}
+	t.deps = map[string]platform.Unit{}
 	for i := range t.cell.Service.Dependencies {
 		if err := t.startDependency(ctx, &t.cell.Service.Dependencies[i], vars, logs); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (t *trial) startUnits(ctx context.Context) error {
 	}
 	ready := s.Ready
 	ready.Protocol = t.cell.Load.Protocol
-	t.services, err = start(ctx, platform.Unit{Trial: t.number, Name: s.Name, Command: command, Image: t.lab.image(s),
+	t.services, err = start(ctx, platform.UnitSpec{Trial: t.number, Name: s.Name, Command: command, Image: t.lab.image(s),
 		Dir: s.Dir, Env: s.Env, Unset: s.Unset, Vars: withLimits(vars, t.cell.Limits), Limits: t.cell.Limits, Ready: ready, Logs: logs,
 		Port: s.Port, FindPort: s.FindPort, Autoscale: s.Autoscale})
 	if err != nil {
@@ -170,7 +170,7 @@ func (t *trial) startUnits(ctx context.Context) error {
 	return nil
 }
 
-func (t *trial) unit(ctx context.Context, u platform.Unit) (platform.Running, error) {
+func (t *trial) unit(ctx context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	running, err := t.lab.Platform.Start(ctx, u)
 	if err != nil {
 		return nil, err

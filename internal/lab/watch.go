@@ -27,7 +27,7 @@ type watched struct {
 	index   int
 	pulse   func() (signals.Pulse, error)
 	windows *signals.Rebuilder
-	told    platform.Windowed // in the place of pulse and windows: somebody near it tells
+	told    platform.WindowSource // in the place of pulse and windows: somebody near it tells
 }
 
 // watcher returns the one of the trial's service and dependencies, which have
@@ -35,8 +35,8 @@ type watched struct {
 func (t *trial) watcher(out func(*signals.Window)) *watcher {
 	w := &watcher{trial: t.number, cell: t.cell.Index, out: out}
 	w.add(t.cell.Service.Name, replicas(t.services), t.cell.Limits)
-	if scaled, ok := t.services.(platform.Scaled); ok {
-		w.rescale = func() { w.add(t.cell.Service.Name, scaled.Now(), t.cell.Limits) }
+	if scaled, ok := platform.As[platform.Autoscaled](t.services); ok {
+		w.rescale = func() { w.add(t.cell.Service.Name, scaled.CurrentReplicas(), t.cell.Limits) }
 	}
 	for _, d := range t.cell.Service.Dependencies {
 		if running := t.deps[d.Name]; running != nil {
@@ -56,7 +56,7 @@ func (w *watcher) add(of string, replicas []platform.Replica, limits experiment.
 			continue
 		}
 		one := &watched{of: of, index: i, pulse: r.Pulse, windows: signals.NewRebuilder(quota, period, cpuCount())}
-		one.told, _ = r.(platform.Windowed)
+		one.told, _ = platform.As[platform.WindowSource](r)
 		w.watched = append(w.watched, one)
 	}
 }
@@ -65,7 +65,7 @@ func (w *watcher) add(of string, replicas []platform.Replica, limits experiment.
 func cpuQuota(l experiment.Limits) (quota, period time.Duration) {
 	period = l.Period
 	if period == 0 {
-		period = 100 * time.Millisecond // the kernel's own
+		period = signals.DefaultPeriod
 	}
 	return time.Duration(l.CPUMillis) * period / 1000, period
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	thresholds "github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local"
@@ -140,7 +141,7 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 	})
 	while := filepath.Join(t.TempDir(), "while")
 	limits := experiment.Limits{CPUMillis: 200, Replicas: 1}
-	u, err := p.Start(t.Context(), platform.Unit{Trial: 1, Name: "busy", Logs: t.TempDir(), Limits: limits,
+	u, err := p.Start(t.Context(), platform.UnitSpec{Trial: 1, Name: "busy", Logs: t.TempDir(), Limits: limits,
 		Command: []string{"/proc/self/exe", busyService, while}, Ready: experiment.Ready{Timeout: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +197,7 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 		busy()
 		stolen, began := steal(), time.Now()
 		windows, grew := watchFor(t, r, limits, func() { throttledPeriods(20) })
-		quiet := !signals.Stolen((steal() - stolen) / time.Since(began).Seconds())
+		quiet := !thresholds.Stolen((steal() - stolen) / time.Since(began).Seconds())
 		var length, throttled time.Duration
 		for _, w := range windows {
 			length += time.Duration(w.End - w.Start)

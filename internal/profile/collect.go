@@ -13,28 +13,28 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/ask"
+	"github.com/millicore/millicore/internal/serviceclient"
 )
 
-// traceSeconds is the longest trace that is taken: one of a busy service grows
-// by megabytes a second.
+// traceSeconds is the maximum length of a trace: that of a busy service grows by
+// megabytes per second.
 const traceSeconds = 5
 
-// fetchGrace is how long a profile may take beyond its own length. An
+// fetchGrace is how long a profile may take in addition to its own length, because an
 // overloaded service answers late.
 const fetchGrace = 20 * time.Second
 
 // CollectGo fetches a CPU profile and a runtime trace from a Go service that
 // serves /debug/pprof/ at address (host:port), both at once, into CPUFile and
 // TraceFile in dir, which must exist. seconds is the CPU profile's length; the
-// trace has at most five. Where one of the two cannot be had the other is still
-// written, and the error tells of the one. The service is asked with the protocol
-// that its load speaks, one of experiment.Protocols or "".
+// trace has at most five. If one of the two fails, the other is still written, and
+// the error is about the one. The requests use the protocol of the service's load, one
+// of experiment.Protocols or "".
 func CollectGo(ctx context.Context, protocol, address, dir string, seconds int) error {
 	if seconds < 1 {
 		return fmt.Errorf("profile %s: %d seconds; take 1 or more", address, seconds)
 	}
-	service := profiled{address: address, protocol: protocol, client: ask.Client(protocol, 0)}
+	service := profiled{address: address, protocol: protocol, client: serviceclient.Client(protocol, 0)}
 	if err := service.offers(ctx); err != nil {
 		return err
 	}
@@ -50,20 +50,20 @@ func CollectGo(ctx context.Context, protocol, address, dir string, seconds int) 
 	return errors.Join(errs...)
 }
 
-// profiled is a service as it is asked.
+// profiled is the service to profile.
 type profiled struct {
 	address, protocol string
 	client            *http.Client
 }
 
-// offers asks for the shortest answer under /debug/pprof/, so that a service
-// without it is told at once and not by two requests of many seconds.
+// offers requests the shortest page under /debug/pprof/, so that a service without
+// profiles is reported at once, and not after two requests of many seconds.
 func (p profiled) offers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchGrace)
 	defer cancel()
 	response, err := p.get(ctx, "/debug/pprof/cmdline")
 	if err != nil {
-		return fmt.Errorf("profile %s: ask for /debug/pprof/cmdline: %w", p.address, err)
+		return fmt.Errorf("profile %s: request /debug/pprof/cmdline: %w", p.address, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -75,15 +75,15 @@ func (p profiled) offers(ctx context.Context) error {
 func missing(address string, response *http.Response) error {
 	switch response.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("profile %s: /debug/pprof/ answers %s; let the lab have it without a password", address, response.Status)
+		return fmt.Errorf("profile %s: /debug/pprof/ answers %s; allow access to it without a password", address, response.Status)
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusMovedPermanently, http.StatusFound:
 		return fmt.Errorf(`profile %s: it serves no /debug/pprof/ (%s); add import _ "net/http/pprof" and serve http.DefaultServeMux, or mount its handlers on the service's own`, address, response.Status)
 	}
 	return fmt.Errorf("profile %s: /debug/pprof/ answers %s: %s", address, response.Status, firstLine(response.Body))
 }
 
-// fetch writes one profile to a file, of which nothing stays after an error
-// before it began; a body that breaks off stays as far as it came.
+// fetch writes one profile to a file. An error before the body leaves no file; a body
+// that is cut off leaves its first part.
 func (p profiled) fetch(ctx context.Context, kind string, seconds int, name string, magic []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+fetchGrace)
 	defer cancel()
@@ -99,7 +99,7 @@ func (p profiled) fetch(ctx context.Context, kind string, seconds int, name stri
 	}
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(response.Body, head); err != nil || !bytes.Equal(head, magic) {
-		return fmt.Errorf("%s: the answer is none that net/http/pprof gives", what)
+		return fmt.Errorf("%s: the answer is not a profile of net/http/pprof", what)
 	}
 	file, err := os.Create(name)
 	if err != nil {
@@ -107,20 +107,20 @@ func (p profiled) fetch(ctx context.Context, kind string, seconds int, name stri
 	}
 	_, err = io.Copy(file, io.MultiReader(bytes.NewReader(head), io.LimitReader(response.Body, maxFile-int64(len(head)))))
 	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("%s: it broke off: %w", what, err)
+		return fmt.Errorf("%s: the transfer was cut off: %w", what, err)
 	}
 	return nil
 }
 
 func (p profiled) get(ctx context.Context, path string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ask.URL(p.protocol, p.address, path), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, serviceclient.URL(p.protocol, p.address, path), nil)
 	if err != nil {
 		return nil, err
 	}
 	return p.client.Do(request)
 }
 
-// firstLine is what an error's body says, in short.
+// firstLine is the first line of an error's body.
 func firstLine(body io.Reader) string {
 	text, _ := io.ReadAll(io.LimitReader(body, 400))
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")

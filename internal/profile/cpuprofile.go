@@ -28,7 +28,7 @@ type cpuProfile struct {
 	TimeDeltas []int64 `json:"timeDeltas"`
 }
 
-// part is what one process of Node wrote.
+// part is the profile of one Node process.
 type part struct {
 	costs
 	seconds float64
@@ -46,7 +46,7 @@ func readCPUProfile(path string) (part, error) {
 	}
 	var p cpuProfile
 	if err := json.Unmarshal(data, &p); err != nil {
-		return part{}, fmt.Errorf("it is no CPU profile of V8, or cut short: %w", err)
+		return part{}, fmt.Errorf("it is not a CPU profile of V8, or is truncated: %w", err)
 	}
 	return p.part()
 }
@@ -85,7 +85,7 @@ func (p cpuProfile) part() (part, error) {
 		made.total += ns
 		made.self[f] += ns
 		seen := map[Function]bool{}
-		// The bound is for a file whose nodes are their own ancestors.
+		// The bound is for a malformed file with cycles.
 		for range len(p.Nodes) {
 			if f.Name == "" {
 				f.Name = "(anonymous)"
@@ -103,9 +103,9 @@ func (p cpuProfile) part() (part, error) {
 	return made, nil
 }
 
-// times adds up the time of each node: a sample lasts until the next, the last
-// one until the end. Deltas can be negative where samples were taken out of
-// order. All together last no longer than the profile, whatever the file says.
+// times sums the time of each node: a sample lasts until the next one, the last until
+// the end. Deltas can be negative if samples are out of order. The sum is bounded by the
+// length of the profile.
 func (p cpuProfile) times() map[int64]int64 {
 	times := map[int64]int64{}
 	left := p.EndTime - p.StartTime
@@ -141,8 +141,9 @@ func place(address string, line int64) string {
 	return fmt.Sprintf("%s:%d", address, line+1)
 }
 
-// mergeNode adds up the profiles of several processes: those of a cluster run
-// the same code. Those that did little beside the busiest (npm) are left out.
+// mergeNode merges the profiles of several processes, because those of a cluster run the
+// same code. It leaves out processes that did little compared with the busiest, such as
+// npm.
 func (p *Profile) mergeNode(parts []part) {
 	busiest := int64(0)
 	for _, part := range parts {

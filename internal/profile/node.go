@@ -14,11 +14,11 @@ var preload []byte
 // preloadFile is the script's name in the profile's folder.
 const preloadFile = "millicore-profile.cjs"
 
-// PrepareNode puts the profiling script into a folder, which must exist, and
-// returns what NODE_OPTIONS must be for the service, given what it is. Each
-// process of the service then writes a file for NodeFiles into the folder when
-// it gets SIGTERM or SIGINT, or exits by itself; one that is killed writes none.
-// The service must be able to write there: this is for services on this machine.
+// PrepareNode writes the profiling script into a folder, which must exist, and returns
+// the service's new NODE_OPTIONS, given the present value. Each process of the service
+// then writes a file that matches NodeFiles into the folder when it receives SIGTERM or
+// SIGINT, or exits by itself; a process that is killed writes none. The service must be
+// able to write there, so this is for services on this machine.
 func PrepareNode(dir, nodeOptions string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -31,8 +31,8 @@ func PrepareNode(dir, nodeOptions string) (string, error) {
 	return strings.TrimSpace(nodeOptions + " --require " + quoteOption(script)), nil
 }
 
-// quoteOption quotes a value for NODE_OPTIONS, where " begins a quotation and \
-// in one takes the next character as it is.
+// quoteOption quotes a value for NODE_OPTIONS, with double quotes and \ as the escape
+// character.
 func quoteOption(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }

@@ -20,11 +20,11 @@ func (p *Profile) readPprof(path string) error {
 	defer file.Close()
 	unpacked, err := gzip.NewReader(file)
 	if err != nil {
-		return fmt.Errorf("it is no pprof profile: %w", err)
+		return fmt.Errorf("it is not a pprof profile: %w", err)
 	}
 	data, err := readAll(unpacked)
 	if err != nil {
-		return fmt.Errorf("unpack it: %w; it was cut short if the service ended meanwhile", err)
+		return fmt.Errorf("decompress it: %w; it is truncated if the service ended during the profile", err)
 	}
 	parsed, err := profile.ParseUncompressed(data)
 	if err != nil {
@@ -48,13 +48,13 @@ func (p *Profile) fromPprof(parsed *profile.Profile) error {
 			continue
 		}
 		if value > math.MaxInt64-c.total {
-			return errors.New("its samples add up to more time than there is")
+			return errors.New("the sum of its samples overflows")
 		}
 		c.total += value
 		seen := map[Function]bool{}
 		leaf := true
-		// Locations go from the leaf to the root, and so do the lines of one:
-		// the first is what was inlined innermost.
+		// Locations are sorted from the leaf to the root, and so are the lines of one:
+		// the first is the innermost inlined function.
 		for _, location := range sample.Location {
 			for _, line := range location.Line {
 				if line.Function == nil {
@@ -81,8 +81,7 @@ func (p *Profile) fromPprof(parsed *profile.Profile) error {
 	return nil
 }
 
-// source is the file and the line of a function, without the folders of whoever
-// built it but the last.
+// source is the file and the line of a function, with only the last folder of the path.
 func source(f *profile.Function) string {
 	if f.Filename == "" {
 		return ""
@@ -102,5 +101,5 @@ func cpuIndex(parsed *profile.Profile) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, errors.New("it is no CPU profile: no sample type is cpu in nanoseconds")
+	return 0, errors.New("it is not a CPU profile: no sample type is cpu in nanoseconds")
 }

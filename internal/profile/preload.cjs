@@ -1,8 +1,8 @@
 // Put before a Node.js service's own code (--require) by millicore: profiles the
 // main thread and writes CPU.<pid>.cpuprofile beside this file when the process
-// is told to end. It is not --cpu-prof, because that writes nothing on SIGTERM,
-// and NODE_OPTIONS takes it in newer versions only. Nothing here may break the
-// service: what fails is said on standard error, and that is all.
+// receives a signal to end. --cpu-prof is not an alternative: it writes nothing on
+// SIGTERM, and only newer versions accept it in NODE_OPTIONS. Nothing here may break
+// the service: an error is only written to standard error.
 "use strict";
 (() => {
   const say = (error) => process.stderr.write(`millicore: no CPU profile of process ${process.pid}: ${error && error.message}\n`);

@@ -1,12 +1,12 @@
-// Package profile takes profiles of a service in a trial of its own, at the
-// breaking point and outside what is measured, and reads them back: where the
-// CPU time goes (Top) and what goroutines wait for (Waits).
+// Package profile collects profiles of a service at its breaking point, in a separate
+// trial so that profiling does not affect the measurement, and reads them back: where
+// CPU time is spent (Top) and what goroutines wait for (Waits).
 //
-// Of a Go service that serves /debug/pprof/ CollectGo fetches a CPU profile and
-// a runtime trace. Node.js is profiled by a script that PrepareNode puts before
-// the service's own; it writes when the process is told to end. The package
-// starts and ends no process, and needs no tool beside it: the files are the
-// usual ones, for `go tool pprof`, `go tool trace` and Chrome's DevTools.
+// CollectGo fetches a CPU profile and a runtime trace from a Go service that serves
+// /debug/pprof/. A Node.js service is profiled by a script that PrepareNode preloads,
+// and that writes the profile when the process receives a signal to end. The package
+// starts and ends no process, and needs no other tool. Its files are the usual ones,
+// for `go tool pprof`, `go tool trace` and Chrome's DevTools.
 package profile
 
 import (
@@ -23,24 +23,24 @@ import (
 const (
 	CPUFile   = "cpu.pprof"
 	TraceFile = "trace.out"
-	// NodeFiles is the pattern of what Node's processes write, one each.
+	// NodeFiles is the pattern of the files that Node's processes write, one each.
 	NodeFiles = "*.cpuprofile"
 )
 
-// Profile is what the files of one cell's folder say.
+// Profile is the content of the files in one cell's folder.
 type Profile struct {
 	Runtime string  `json:"runtime"` // "go", "node"
-	Seconds float64 `json:"seconds"` // that the CPU profile spans
+	Seconds float64 `json:"seconds"` // length of the CPU profile
 	// BusySeconds is the CPU time in the profile: of all threads in Go, of the
 	// event loops in Node.
 	BusySeconds float64    `json:"busy_seconds"`
 	Top         []Function `json:"top"`   // by SelfShare, the largest first
 	Waits       []Wait     `json:"waits"` // by TotalMS, the largest first; nil: no trace
-	Files       []string   `json:"files"` // that were read, names in the folder
-	Notes       []string   `json:"notes"` // what else should be known, a sentence each
+	Files       []string   `json:"files"` // names of the files that were read
+	Notes       []string   `json:"notes"` // remarks, a sentence each
 }
 
-// Function is one function with its part of the CPU time. Shares are 0..1 of
+// Function is one function with its share of the CPU time. Shares are 0 to 1 of
 // BusySeconds.
 type Function struct {
 	Name      string  `json:"name"`
@@ -50,8 +50,8 @@ type Function struct {
 	SelfMS    float64 `json:"self_ms"`
 }
 
-// Wait is one thing that goroutines waited for, over all of them. A wait that
-// lasted beyond the trace counts up to its end.
+// Wait is one reason why goroutines waited, summed over all goroutines. A wait that is
+// longer than the trace counts up to the trace's end.
 type Wait struct {
 	Name    string  `json:"name"`
 	TotalMS float64 `json:"total_ms"`
@@ -60,17 +60,17 @@ type Wait struct {
 	Count   int64   `json:"count"`
 }
 
-// kept is how many functions Top has at most.
+// kept is the maximum number of functions in Top.
 const kept = 25
 
 // maxFile bounds a profile's file in bytes, as it is fetched and unpacked.
 const maxFile = 256 << 20
 
-// ErrNone: the folder has no profile.
+// ErrNone means that the folder has no profile.
 var ErrNone = errors.New("no profile was written")
 
-// Read reads the profiles in a folder. A file that is cut short or broken is a
-// note as long as another one says something; ErrNone means that there is none.
+// Read reads the profiles in a folder. A truncated or malformed file is a note if another
+// file is readable; ErrNone means that there is no file.
 func Read(dir string) (*Profile, error) {
 	p := &Profile{Top: []Function{}, Files: []string{}, Notes: []string{}}
 	var errs []error
@@ -115,8 +115,8 @@ func Read(dir string) (*Profile, error) {
 	return p, nil
 }
 
-// guarded reads one file. A service, or whoever wrote into the folder, made it:
-// a decoder that stumbles over it must not take the report down.
+// guarded reads one file and recovers from panics of its decoder: the content comes from
+// the service and may be malicious, but must not crash the report.
 func guarded(path string, read func(path string) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -135,7 +135,7 @@ func readAll(from io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// costs adds up CPU time by function, in nanoseconds.
+// costs sums CPU time by function, in nanoseconds.
 type costs struct {
 	self, cum map[Function]int64 // keys have a name and a file only
 	total     int64
@@ -145,7 +145,7 @@ func newCosts() costs {
 	return costs{self: map[Function]int64{}, cum: map[Function]int64{}}
 }
 
-// top are the functions with the most time of their own.
+// top returns the functions with the most time of their own.
 func (c costs) top() []Function {
 	all := make([]Function, 0, len(c.cum))
 	for f, cum := range c.cum {

@@ -51,7 +51,7 @@ func TestFromPprof(t *testing.T) {
 	}
 	heap := cpu()
 	heap.SampleType[1].Type = "inuse_space"
-	if err := p.fromPprof(heap); err == nil || !strings.Contains(err.Error(), "no CPU profile") {
+	if err := p.fromPprof(heap); err == nil || !strings.Contains(err.Error(), "not a CPU profile") {
 		t.Errorf("a profile of the heap: %v", err)
 	}
 }

@@ -121,7 +121,7 @@ func TestCollectFromServicesWithoutProfiles(t *testing.T) {
 	}{
 		{"no such route", http.NotFound, `serves no /debug/pprof/ (404 Not Found); add import _ "net/http/pprof"`},
 		{"behind a password", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "without a password"},
-		{"a page for every path", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hello</html>") }, "none that net/http/pprof gives"},
+		{"a page for every path", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hello</html>") }, "not a profile of net/http/pprof"},
 		{"redirected elsewhere", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://192.0.2.1/login", http.StatusFound)
 		}, "serves no /debug/pprof/"},

@@ -26,9 +26,9 @@ const (
 	WaitOther   = "blocked otherwise"
 )
 
-// reasons are why a goroutine waits, in the runtime's words (traceBlockReason
-// in runtime/traceruntime.go). Those that map to "" are the runtime's own
-// goroutines at rest.
+// reasons maps the runtime's names of wait reasons (traceBlockReason in
+// runtime/traceruntime.go) to those of reports. "" is for idle goroutines of the runtime
+// itself.
 var reasons = map[string]string{
 	"network": WaitNetwork, "select": WaitChannel, "chan send": WaitChannel, "chan receive": WaitChannel,
 	"sync": WaitLock, "sync.(*Cond).Wait": WaitLock, "sleep": WaitSleep,
@@ -39,8 +39,7 @@ var reasons = map[string]string{
 	"forever": "", "synctest": "", "wait for debug call": "",
 }
 
-// readTrace reads a trace of Go's runtime. A trace that was cut short says
-// something up to there.
+// readTrace reads a trace of Go's runtime. A truncated trace is used up to its end.
 func (p *Profile) readTrace(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -62,12 +61,12 @@ func (p *Profile) readTrace(path string) error {
 	return nil
 }
 
-// traceWaits adds up what goroutines waited for, and says how much time the
-// trace spans in seconds.
+// traceWaits sums the waits of goroutines by reason, and returns the length of the trace
+// in seconds.
 func traceWaits(from io.Reader) ([]Wait, float64, error) {
 	reader, err := trace.NewReader(from)
 	if err != nil {
-		return nil, 0, fmt.Errorf("it is no trace of Go's runtime: %w", err)
+		return nil, 0, fmt.Errorf("it is not a trace of Go's runtime: %w", err)
 	}
 	s := spans{
 		since: map[trace.GoID]wait{}, assist: map[trace.GoID]trace.Time{}, lasted: map[string][]float64{},
@@ -149,7 +148,7 @@ func (s *spans) transition(t trace.StateTransition, at trace.Time) {
 		case !known:
 			name = WaitOther
 		}
-		// Help for the collector is counted by its range, which spans the waits in it.
+		// A GC assist is counted by its range, which includes the waits in it.
 		if _, helps := s.assist[id]; name != "" && !(helps && name == WaitAssist) {
 			s.since[id] = wait{name, at}
 		}
@@ -162,7 +161,7 @@ func (s *spans) add(w wait, until trace.Time) {
 	}
 }
 
-// end counts what still lasts when the trace ends.
+// end counts the waits that have not ended when the trace ends.
 func (s *spans) end() {
 	for _, w := range s.since {
 		s.add(w, s.last)
@@ -191,8 +190,7 @@ func (s *spans) waits() []Wait {
 	return all
 }
 
-// quantile is the smallest of sorted values that at least the share q does not
-// exceed (the nearest rank).
+// quantile is the quantile q of sorted values, by the nearest-rank method.
 func quantile(sorted []float64, q float64) float64 {
 	rank := int(math.Ceil(q * float64(len(sorted))))
 	return sorted[max(rank, 1)-1]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 )
 
 // csvBenchmarks writes one line a figure of each cell's benchmarks: the columns
@@ -16,14 +17,14 @@ import (
 // test is that of the figure.
 func csvBenchmarks(w io.Writer, s *analysis.Summary) error {
 	var lines [][]string
-	rows := benchRows(s)
+	rows := narrative.BenchRows(s)
 	for i := range rows {
 		r := &rows[i]
 		own := *s
 		own.Comparisons = slices.DeleteFunc(slices.Clone(s.Comparisons), func(c analysis.Comparison) bool {
-			return r.of == nil || c.Metric != r.of.Path()
+			return r.Of == nil || c.Metric != r.Of.Path()
 		})
-		head, line := r.fields(&own)
+		head, line := benchFields(r, &own)
 		if i == 0 {
 			lines = append(lines, head)
 		}
@@ -35,17 +36,17 @@ func csvBenchmarks(w io.Writer, s *analysis.Summary) error {
 	return nil
 }
 
-// fields are the names and the fields of the row's line.
-func (r *benchRow) fields(s *analysis.Summary) (head, line []string) {
+// benchFields are the names and the fields of the row's line.
+func benchFields(r *narrative.BenchRow, s *analysis.Summary) (head, line []string) {
 	put := func(name, text string) { head, line = append(head, name), append(line, text) }
 	of := func(cols []csvColumn) {
 		for _, col := range cols {
-			put(col.name, col.of(r.cell))
+			put(col.name, col.of(r.Cell))
 		}
 	}
 	of(csvColumns())
 	of(csvVerdicts(s))
-	b := r.of
+	b := r.Of
 	if b == nil {
 		b = &analysis.BenchmarkSummary{}
 	}
@@ -53,7 +54,7 @@ func (r *benchRow) fields(s *analysis.Summary) (head, line []string) {
 	if b.Procs != nil {
 		procs = strconv.Itoa(*b.Procs)
 	}
-	if r.of != nil {
+	if r.Of != nil {
 		median = display.Exact(&b.Median)
 	}
 	put("benchmark", b.Name)
@@ -63,8 +64,8 @@ func (r *benchRow) fields(s *analysis.Summary) (head, line []string) {
 	put("benchmark_median", median)
 	put("benchmark_low", display.Exact(b.Low))
 	put("benchmark_high", display.Exact(b.High))
-	for _, name := range axes(s) {
-		put("vary_"+snake(name), setting(r.cell, name))
+	for _, name := range narrative.Axes(s) {
+		put("vary_"+snake(name), narrative.Setting(r.Cell, name))
 	}
 	return head, line
 }

@@ -16,12 +16,16 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // benchFixture is what analysis makes of two services that measure themselves,
 // each with two settings and so many trials, and of one without a result.
-func benchFixture(trials int) Data {
+func benchFixture(trials int) results.Results {
 	e := &experiment.Experiment{Name: "semaphore", About: "a semaphore as a benchmark"}
 	one, two := "1", "2"
 	for i, of := range []struct {
@@ -63,14 +67,14 @@ func benchFixture(trials int) Data {
 		b.Benchmark(l)
 	}
 	s := b.Summarize(analysis.SummaryExperiment{Started: "2026-09-12T10:04:31Z", Platform: "local", Seed: 4711,
-		TrialsPlanned: 6 * trials, TrialsDone: 5 * trials}, fixtureHost())
+		TrialsPlanned: 6 * trials, TrialsDone: 5 * trials}, sample.Host())
 	for i := range s.Cells[:5] { // as frames would give them
 		c := &s.Cells[i]
 		hits := []int64{31, 33, 0, 28, 27}[i]
 		c.CPU = analysis.CPUSummary{Cores: ptr(0.97), OfLimit: ptr(0.97), Limit: ptr(1.0), Periods: ptr(int64(74)), ThrottledPeriods: &hits, ThrottledMS: ptr(300.0)}
 		c.Memory = analysis.MemorySummary{PeakBytes: ptr(int64(31 << 20)), OfLimit: ptr(0.12)}
 	}
-	return Data{Summary: s}
+	return results.Results{Summary: s}
 }
 
 func TestBenchmarksReadAsExpected(t *testing.T) {
@@ -189,7 +193,7 @@ func TestBenchUnit(t *testing.T) {
 		{"B/op", 512, 1, "B/op"}, {"B/s", 3 << 20, 1.0 / (1 << 20), "MiB/s"}, {"B/op", 5 << 30, 1.0 / (1 << 30), "GiB/op"}, {"B/op", 2048, 1.0 / 1024, "KiB/op"},
 		{"allocs/op", 3e6, 1, "allocs/op"}, {"wid\x1b[31mgets", 2, 1, "widgets"},
 	} {
-		if times, name := benchUnit(c.unit, c.typical); times != c.times || name != c.want {
+		if times, name := narrative.BenchUnit(c.unit, c.typical); times != c.times || name != c.want {
 			t.Errorf("%v %s: times %v as %q, want %v as %q", c.typical, c.unit, times, name, c.times, c.want)
 		}
 	}
@@ -197,15 +201,15 @@ func TestBenchUnit(t *testing.T) {
 
 func TestAnEndFarBelowTheMedianIsNotNothing(t *testing.T) {
 	low, high := 4e-10, 1.5
-	r := benchRow{of: &analysis.BenchmarkSummary{Unit: "sec/op", Values: []float64{4e-10, 1.2, 1.5}, Median: 1.2, Low: &low, High: &high}}
-	if got := r.spread(); got != "<0.001–1.50" {
+	r := narrative.BenchRow{Of: &analysis.BenchmarkSummary{Unit: "sec/op", Values: []float64{4e-10, 1.2, 1.5}, Median: 1.2, Low: &low, High: &high}}
+	if got := r.Spread(); got != "<0.001–1.50" {
 		t.Errorf("spread %q", got)
 	}
 }
 
 func TestARecordsBenchmarksAreReadAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
-	e, err := experiment.Parse("x.yaml", []byte("name: x\nservices: {mine: {command: [./x]}}\nload: {benchmark: true}\nmeasure: {repeats: 1}\n"), nil)
+	e, err := file.Parse("x.yaml", []byte("name: x\nservices: {mine: {command: [./x]}}\nload: {benchmark: true}\nmeasure: {repeats: 1}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +227,7 @@ func TestARecordsBenchmarksAreReadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := Read(dir)
+	d, err := results.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

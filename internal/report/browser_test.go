@@ -19,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/millicore/millicore/internal/results"
 )
 
 // browser is a headless Chromium that opens one report file and notes what it
@@ -32,7 +34,7 @@ type browser struct {
 }
 
 // chromium finds the browser. Where there is none the test is skipped; under
-// CI its absence is a failure, since nothing else would tell of it.
+// CI its absence is a failure, since nothing else would report it.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
@@ -95,7 +97,7 @@ func (b *browser) listen(event any) {
 
 // open writes the report to a file, opens it as a user would, and waits until
 // the page says that it is drawn.
-func (b *browser) open(d Data) {
+func (b *browser) open(d results.Results) {
 	b.t.Helper()
 	var text bytes.Buffer
 	if err := HTML(&text, d); err != nil {

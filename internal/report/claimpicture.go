@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // claimPicture is a small picture of a claim: where its figure is said to lie,
@@ -22,11 +23,11 @@ type claimPicture struct {
 
 // newClaimPicture is nil where there is no interval, or no bound.
 func newClaimPicture(c *analysis.Claim) *claimPicture {
-	bound, above := finite(c.Above), true
+	bound, above := results.Finite(c.Above), true
 	if bound == nil {
-		bound, above = finite(c.Below), false
+		bound, above = results.Finite(c.Below), false
 	}
-	low, high, value := finite(c.Low), finite(c.High), finite(c.Value)
+	low, high, value := results.Finite(c.Low), results.Finite(c.High), results.Finite(c.Value)
 	if bound == nil || low == nil {
 		return nil
 	}

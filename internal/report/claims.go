@@ -7,6 +7,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // claimRow is a claim in words.
@@ -30,7 +32,7 @@ var verdictLooks = map[analysis.Verdict]struct {
 }{
 	analysis.Reproduced:    {"✓", "good", display.Good},
 	analysis.NotReproduced: {"✗", "bad", display.Bad},
-	analysis.CannotTell:    {"?", "open", display.Normal},
+	analysis.Inconclusive:  {"?", "open", display.Normal},
 }
 
 // newClaims words the record's claims.
@@ -39,7 +41,7 @@ func newClaims(s *analysis.Summary, names []string) []claimRow {
 	for i := range s.Claims {
 		c := &s.Claims[i]
 		look := verdictLooks[c.Verdict]
-		row := claimRow{Says: display.Plain(c.Says), Published: display.Plain(c.Published), Verdict: display.Plain(string(c.Verdict)),
+		row := claimRow{Says: display.Plain(c.Says), Published: display.Plain(c.Published), Verdict: display.Plain(c.Verdict.String()),
 			Reason: display.Plain(c.Reason), Class: look.class, tone: look.tone, mark: look.mark, Picture: newClaimPicture(c)}
 		row.Cells = claimedCells(s, names, c)
 		if c.Value != nil || c.Low != nil {
@@ -57,7 +59,7 @@ func claimedCells(s *analysis.Summary, names []string, c *analysis.Claim) string
 	if m, ok := analysis.MetricOf(c.Metric); ok {
 		words = m.Words
 	}
-	if at := finite(c.At); at != nil {
+	if at := results.Finite(c.At); at != nil {
 		words += " at " + inUnit(*at, levelUnit(s, c))
 	}
 	var parts []string
@@ -65,13 +67,13 @@ func claimedCells(s *analysis.Summary, names []string, c *analysis.Claim) string
 		one := &c.Cells[i]
 		name := display.Plain(one.Label)
 		if one.Cell != nil {
-			if at := cellAt(s, *one.Cell); at >= 0 {
+			if at := results.CellAt(s, *one.Cell); at >= 0 {
 				name = names[at]
 			}
 		}
 		switch {
 		case c.Ratio: // which has ends of its own
-			name = maybe(finite(one.Value), func(v float64) string { return inUnit(v, c.Unit) }) + " (" + name + ")"
+			name = display.Maybe(results.Finite(one.Value), func(v float64) string { return inUnit(v, c.Unit) }) + " (" + name + ")"
 		case len(c.Cells) > 1:
 			name += " " + claimFigure(one.Value, one.Low, one.High, one.IntervalOf, c.Unit)
 		}
@@ -80,14 +82,14 @@ func claimedCells(s *analysis.Summary, names []string, c *analysis.Claim) string
 	if c.Ratio {
 		return words + " " + strings.Join(parts, " over ")
 	}
-	return words + " of " + list(parts)
+	return words + " of " + display.List(parts)
 }
 
 // levelUnit is that of the level which a claim is about.
 func levelUnit(s *analysis.Summary, c *analysis.Claim) string {
 	for i := range c.Cells {
 		if one := c.Cells[i].Cell; one != nil {
-			if at := cellAt(s, *one); at >= 0 && s.Cells[at].Load.Kind == "closed" {
+			if at := results.CellAt(s, *one); at >= 0 && s.Cells[at].Load.Kind == "closed" {
 				return "users"
 			}
 		}
@@ -98,11 +100,11 @@ func levelUnit(s *analysis.Summary, c *analysis.Claim) string {
 // claimFigure writes a figure with its ends: "2.79 times (95%: 2.50–3.10)". One
 // without an upper end is "at least" its lower one.
 func claimFigure(value, low, high *float64, of, unit string) string {
-	low, high = finite(low), finite(high)
+	low, high = results.Finite(low), results.Finite(high)
 	if low != nil && high == nil {
 		return "at least " + inUnit(*low, unit)
 	}
-	text := maybe(finite(value), func(v float64) string { return inUnit(v, unit) })
+	text := display.Maybe(results.Finite(value), func(v float64) string { return inUnit(v, unit) })
 	if low == nil || high == nil {
 		return text
 	}
@@ -129,13 +131,13 @@ func claimFigure(value, low, high *float64, of, unit string) string {
 func inUnit(v float64, unit string) string {
 	switch unit {
 	case "ms":
-		return milliseconds(v)
+		return display.WithUnit(v)
 	case "share":
-		return share(v)
+		return display.Share(v)
 	case "%":
-		return percent(v)
+		return display.Percent(v)
 	case "bytes":
-		return size(v)
+		return display.Bytes(v)
 	case "cores":
 		return display.Figure(v) + " CPUs"
 	case "requests", "users", "kills", "restarts":
@@ -150,7 +152,7 @@ func inUnit(v float64, unit string) string {
 // claimCount says how many claims have which verdict.
 func claimCount(s *analysis.Summary) string {
 	var parts []string
-	for _, v := range []analysis.Verdict{analysis.Reproduced, analysis.NotReproduced, analysis.CannotTell} {
+	for _, v := range []analysis.Verdict{analysis.Reproduced, analysis.NotReproduced, analysis.Inconclusive} {
 		n := 0
 		for i := range s.Claims {
 			if s.Claims[i].Verdict == v {
@@ -171,7 +173,7 @@ func (t terminal) claims(s *analysis.Summary) string {
 	}
 	var b strings.Builder
 	b.WriteString("\n" + t.Paint("Published claims: "+claimCount(s), display.Strong) + "\n")
-	for _, c := range newClaims(s, cellNames(s)) {
+	for _, c := range newClaims(s, narrative.CellNames(s)) {
 		says := strings.TrimPrefix(t.Wrap(c.Says, "  "), "  ")
 		b.WriteString("\n" + t.Paint(c.mark, c.tone) + " " + says + "\n")
 		if c.Published != "" {
@@ -201,7 +203,7 @@ func markdownClaims(s *analysis.Summary) string {
 	for i, head := range heads {
 		cols[i] = display.Column{Head: head, Left: true}
 	}
-	for _, c := range newClaims(s, cellNames(s)) {
+	for _, c := range newClaims(s, narrative.CellNames(s)) {
 		published := c.Published
 		if published == "" {
 			published = display.Absent

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/report/sample"
 )
 
 func TestAClaimNamesItsLevel(t *testing.T) {
@@ -16,11 +18,11 @@ func TestAClaimNamesItsLevel(t *testing.T) {
 		{"closed", "p99", "ms", 12, "12.0 ms: p99 at 2,000 users of node"},
 		{"open", "cpu_of_limit", "share", 0.4, "40%: CPU of its limit at 2,000 requests/s of node"},
 	} {
-		d := runsFixture()
+		d := sample.Runs()
 		d.Summary.Cells[0].Load.Kind = c.kind
 		d.Summary.Claims = []analysis.Claim{{Metric: c.metric, Unit: c.unit, At: ptr(2000.0), Value: &c.value, Above: ptr(1.0),
 			Cells: []analysis.ClaimedCell{{Cell: ptr(0), Label: "node at 2000", Value: &c.value}}}}
-		if got := joinedMeasure(newClaims(d.Summary, cellNames(d.Summary))[0]); got != c.want {
+		if got := joinedMeasure(newClaims(d.Summary, narrative.CellNames(d.Summary))[0]); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -7,12 +7,14 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // layouts are the tables of cells, the fullest first: a terminal takes the first
 // that fits. What a narrower one leaves out stands in the lines below it.
 func layouts(s *analysis.Summary) [][]display.Column {
-	if benchmarked(s) {
+	if results.KindOf(s) == results.Benchmark {
 		return benchLayouts(s)
 	}
 	full := columns(s)
@@ -20,7 +22,7 @@ func layouts(s *analysis.Summary) [][]display.Column {
 	if slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Causes != nil }) {
 		tail = []display.Column{tailColumn(s)}
 	}
-	if len(flags(s)) > 0 {
+	if len(narrative.Flags(s)) > 0 {
 		words = []display.Column{flagsColumn(s)}
 	}
 	all := [][]display.Column{slices.Concat(full, tail, words), slices.Concat(full, tail), slices.Concat(shortened(s, full), tail)}
@@ -36,7 +38,7 @@ const p999Head = "p99.9"
 // tellsP999 reports whether the table has a column of p99.9: where one parameter
 // is varied, as published tables of it do, and every cell saw enough periods.
 func tellsP999(s *analysis.Summary) bool {
-	if len(axes(s)) != 1 {
+	if len(narrative.Axes(s)) != 1 {
 		return false
 	}
 	return !slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool {
@@ -65,20 +67,20 @@ func quantileColumn(s *analysis.Summary, name string, of func(*analysis.Quantile
 		if c.LatencyMS == nil {
 			return display.Absent
 		}
-		return display.Figure(of(c.LatencyMS))
+		return display.Milliseconds(of(c.LatencyMS))
 	}))}
 }
 
 // columns builds the table of cells. Columns that would be the same "–" for
 // every cell are left out, except those that every report is read for.
 func columns(s *analysis.Summary) []display.Column {
-	if anySearched(s) {
+	if results.KindOf(s) == results.Search {
 		return searchColumns(s)
 	}
 	cols := nameColumns(s)
 	head, spreads := spreadColumn(s)
 	cols = append(cols,
-		display.Column{Head: "requests\n/s", Cells: aligned(each(s, func(c *analysis.CellSummary) string { return maybe(c.RateRPS, display.Figure) }))},
+		display.Column{Head: "requests\n/s", Cells: aligned(each(s, func(c *analysis.CellSummary) string { return display.Maybe(c.RateRPS, display.Figure) }))},
 		quantileColumn(s, "p50", func(q *analysis.Quantiles) float64 { return q.P50 }),
 		quantileColumn(s, "p99", func(q *analysis.Quantiles) float64 { return q.P99 }),
 		display.Column{Head: head, Left: true, Cells: spreads, Tone: func(int) display.Tone { return display.Quiet }},
@@ -88,25 +90,40 @@ func columns(s *analysis.Summary) []display.Column {
 	}
 	cols = append(cols,
 		display.Column{Head: "available\n%", Tone: func(i int) display.Tone { return availabilityTone(s.Cells[i].Availability) },
-			Cells: aligned(each(s, func(c *analysis.CellSummary) string { return strings.TrimSuffix(maybe(c.Availability, percent), "%") }))},
-		display.Column{Head: "CPU\n% of limit", Cells: aligned(each(s, func(c *analysis.CellSummary) string {
-			return strings.TrimSuffix(maybe(c.CPU.OfLimit, share), "%")
-		}))},
-		display.Column{Head: throttledHead, Cells: throttledColumn(s), Tone: func(i int) display.Tone { return throttledTone(throttledShare(&s.Cells[i])) }},
-		display.Column{Head: "memory\npeak MiB", Cells: aligned(each(s, func(c *analysis.CellSummary) string {
-			return maybe(c.Memory.PeakBytes, func(b int64) string { return display.Figure(mebibytes(b)) })
-		}))},
+			Cells: aligned(each(s, func(c *analysis.CellSummary) string {
+				return strings.TrimSuffix(display.Maybe(c.Availability, display.Percent), "%")
+			}))},
 	)
+	cols = append(cols, useColumns(s)...)
 	if slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Objective != nil }) {
-		cols = append(cols, display.Column{Head: "objective\n", Left: true, Cells: each(s, objectiveWord),
+		cols = append(cols, display.Column{Head: "objective\n", Left: true, Cells: each(s, narrative.ObjectiveWord),
 			Tone: func(i int) display.Tone {
-				if objectiveWord(&s.Cells[i]) == "missed" {
+				if narrative.ObjectiveWord(&s.Cells[i]) == "missed" {
 					return display.Bad
 				}
 				return display.Normal
 			}})
 	}
 	return cols
+}
+
+// useColumns are what a cell used of its limits, in every table of cells.
+func useColumns(s *analysis.Summary) []display.Column {
+	return []display.Column{
+		{Head: "CPU\n% of limit", Cells: aligned(each(s, func(c *analysis.CellSummary) string {
+			return strings.TrimSuffix(display.Maybe(c.CPU.OfLimit, display.Share), "%")
+		}))},
+		throttledColumn(s),
+		{Head: "memory\npeak MiB", Cells: aligned(each(s, func(c *analysis.CellSummary) string {
+			return display.Maybe(c.Memory.PeakBytes, func(b int64) string { return display.Figure(display.Mebibytes(b)) })
+		}))},
+	}
+}
+
+// throttledColumn has the share of throttled periods, with their numbers.
+func throttledColumn(s *analysis.Summary) display.Column {
+	return display.Column{Head: throttledHead, Cells: throttledCells(s),
+		Tone: func(i int) display.Tone { return throttledTone(results.ThrottledShare(&s.Cells[i])) }}
 }
 
 // nameColumns are the service and each varied setting.
@@ -116,10 +133,10 @@ func nameColumns(s *analysis.Summary) []display.Column {
 		services.Cells = append(services.Cells, display.Plain(s.Cells[i].Service))
 	}
 	cols := []display.Column{services}
-	for _, name := range axes(s) {
+	for _, name := range narrative.Axes(s) {
 		col := display.Column{Head: display.Plain(name) + "\n", Left: true}
 		for i := range s.Cells {
-			value := setting(&s.Cells[i], name)
+			value := narrative.Setting(&s.Cells[i], name)
 			if value == "" {
 				value = display.Absent
 			}
@@ -152,24 +169,24 @@ func shortened(s *analysis.Summary, cols []display.Column) []display.Column {
 	out := slices.Clone(cols)
 	for i := range out {
 		if out[i].Head == throttledHead {
-			out[i].Cells = each(s, func(c *analysis.CellSummary) string { return maybe(throttledShare(c), share) })
+			out[i].Cells = each(s, func(c *analysis.CellSummary) string { return display.Maybe(results.ThrottledShare(c), display.Share) })
 		}
 	}
 	return out
 }
 
-// throttledColumn writes "29 of 32 (91%)" with the parts under one another.
-func throttledColumn(s *analysis.Summary) []string {
+// throttledCells writes "29 of 32 (91%)" with the parts under one another.
+func throttledCells(s *analysis.Summary) []string {
 	type parts struct{ hit, of, share string }
 	rows := make([]parts, len(s.Cells))
 	var widest [3]int
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		part := throttledShare(c)
+		part := results.ThrottledShare(c)
 		if part == nil {
 			continue
 		}
-		p := parts{display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods), "(" + share(*part) + ")"}
+		p := parts{display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods), "(" + display.Share(*part) + ")"}
 		rows[i] = p
 		for n, text := range []string{p.hit, p.of, p.share} {
 			widest[n] = max(widest[n], len(text))
@@ -210,7 +227,7 @@ func availabilityTone(v *float64) display.Tone {
 	switch {
 	case v == nil:
 		return display.Normal
-	case *v < enoughAnswers:
+	case *v < analysis.EnoughAnswers:
 		return display.Bad
 	case *v < 99.9:
 		return display.Warning
@@ -223,15 +240,4 @@ func throttledTone(part *float64) display.Tone {
 		return display.Warning
 	}
 	return display.Normal
-}
-
-// objectiveWord is "met", "missed", or "–" where it cannot be told.
-func objectiveWord(c *analysis.CellSummary) string {
-	if c.Objective == nil || c.Objective.Met == nil {
-		return display.Absent
-	}
-	if *c.Objective.Met {
-		return "met"
-	}
-	return "missed"
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // csvColumn is one column; its name has the unit and never changes, so that
@@ -22,12 +24,12 @@ type csvColumn struct {
 // CSV writes one line a cell. The fixed columns come first, then one column
 // vary_NAME for each varied setting.
 func CSV(w io.Writer, s *analysis.Summary) error {
-	if benchmarked(s) {
+	if results.KindOf(s) == results.Benchmark {
 		return csvBenchmarks(w, s)
 	}
 	cols := append(csvColumns(), csvVerdicts(s)...)
-	for _, name := range axes(s) {
-		cols = append(cols, csvColumn{"vary_" + snake(name), func(c *analysis.CellSummary) string { return setting(c, name) }})
+	for _, name := range narrative.Axes(s) {
+		cols = append(cols, csvColumn{"vary_" + snake(name), func(c *analysis.CellSummary) string { return narrative.Setting(c, name) }})
 	}
 	out := csv.NewWriter(w)
 	lines := [][]string{make([]string, len(cols))}
@@ -76,6 +78,12 @@ func csvColumns() []csvColumn {
 		csvColumn{"latency_p99_ms_low", intervalEnd("latency_ms.p99", 0)},
 		csvColumn{"latency_p99_ms_high", intervalEnd("latency_ms.p99", 1)})
 	cols = append(cols, csvQuantiles("service", func(c *cellSummary) *analysis.Quantiles { return c.ServiceMS })...)
+	cols = append(cols, csvColumn{"latency_beyond_range", func(c *cellSummary) string {
+		if c.LatencyMS == nil {
+			return ""
+		}
+		return strconv.FormatInt(c.LatencyMS.Beyond, 10)
+	}})
 	return append(cols, csvUse()...)
 }
 
@@ -87,7 +95,7 @@ func csvUse() []csvColumn {
 		{"cut", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Cut, 10) }},
 		{"malformed", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Malformed, 10) }},
 		{"failed_checks", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Failed, 10) }},
-		{"bad_status", func(c *cellSummary) string { return strconv.FormatInt(badAnswers(&c.Errors), 10) }},
+		{"bad_status", func(c *cellSummary) string { return strconv.FormatInt(narrative.BadStatuses(&c.Errors), 10) }},
 		{"dropped", func(c *cellSummary) string { return strconv.FormatInt(c.Errors.Dropped, 10) }},
 		{"cpu_cores", func(c *cellSummary) string { return display.Exact(c.CPU.Cores) }},
 		{"cpu_limit_cores", func(c *cellSummary) string { return display.Exact(c.CPU.Limit) }},
@@ -110,7 +118,7 @@ func csvUse() []csvColumn {
 			if c.Objective == nil || c.Objective.Met == nil {
 				return ""
 			}
-			return objectiveWord(c)
+			return narrative.ObjectiveWord(c)
 		}},
 		{"intervals_of", func(c *cellSummary) string { return c.IntervalsOf }},
 		{"flags", func(c *cellSummary) string { return strings.Join(c.Flags, " ") }},

@@ -10,7 +10,7 @@ import (
 // csvVerdicts are the columns of what analysis concludes: breaking point, knee,
 // causes of the slow tail, the test against the baseline, and how long the
 // service says that it waited. They are empty
-// where it was not asked for or cannot be told.
+// where it was not asked for or is not known.
 func csvVerdicts(s *analysis.Summary) []csvColumn {
 	cols := csvBreaking()
 	cols = append(cols, csvKnee()...)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // detail is all else that is known of a cell, for those who want to check.
@@ -33,14 +35,14 @@ type fact struct{ Name, Text string }
 type trialRow struct{ Trial, Attempt, Rate, P50, P99, Throttled string }
 
 func newDetail(c *analysis.CellSummary, name string, m mark) detail {
-	if measuresItself(c) {
+	if results.MeasuresItself(c) {
 		return newBenchDetail(c, name, m)
 	}
 	d := detail{Name: name, Mark: m}
-	if facts := explained(c); len(facts) > 0 {
+	if facts := narrative.Explained(c); len(facts) > 0 {
 		head := "Knee"
-		if searched(c) {
-			head = typeset(breakLine(c))
+		if results.Searched(c) {
+			head = typeset(narrative.BreakLine(c))
 		}
 		d.Groups = append(d.Groups, group{Head: head, Facts: typesetAll(facts), Words: true})
 	}
@@ -57,8 +59,8 @@ func newDetail(c *analysis.CellSummary, name string, m mark) detail {
 	if c.Causes != nil {
 		d.Groups = append(d.Groups, group{Head: "Slow tail", Facts: tailFacts(c.Causes)})
 	}
-	if searched(c) && !c.Load.Stages {
-		d.Unit = loadUnit(c)
+	if results.Searched(c) && !c.Load.Stages {
+		d.Unit = narrative.LoadUnit(c)
 		for i := range c.Steps {
 			d.Loads = append(d.Loads, newLevelRow(&c.Steps[i]))
 		}
@@ -66,38 +68,39 @@ func newDetail(c *analysis.CellSummary, name string, m mark) detail {
 	for i := range c.PerTrial {
 		t := &c.PerTrial[i]
 		d.Trials = append(d.Trials, trialRow{Trial: display.Grouped(int64(t.Trial)), Attempt: display.Grouped(int64(t.Attempt) + 1),
-			Rate: maybe(t.RateRPS, display.Figure), P50: maybe(t.P50, display.Figure), P99: maybe(t.P99, display.Figure), Throttled: maybe(t.Throttled, share)})
+			Rate: display.Maybe(t.RateRPS, display.Figure), P50: display.Maybe(t.P50, display.Figure), P99: display.Maybe(t.P99, display.Figure), Throttled: display.Maybe(t.Throttled, display.Share)})
 	}
 	return d
 }
 
-func typesetAll(facts []fact) []fact {
-	for i := range facts {
-		facts[i].Text = typeset(facts[i].Text)
+func typesetAll(facts []narrative.Fact) []fact {
+	all := make([]fact, len(facts))
+	for i, f := range facts {
+		all[i] = fact{f.Name, typeset(f.Text)}
 	}
-	return facts
+	return all
 }
 
 // tailFacts divide the slow tail.
 func tailFacts(c *analysis.Causes) []fact {
 	facts := []fact{
-		{"from " + quantileName(c.Quantile) + " on", milliseconds(c.FromMS)},
+		{"from " + narrative.QuantileName(c.Quantile) + " on", display.WithUnit(c.FromMS)},
 		{"requests", display.Grouped(int64(c.Requests))},
-		{"on average", milliseconds(c.MeanMS)},
+		{"on average", display.WithUnit(c.MeanMS)},
 	}
-	for _, p := range parts(c) {
-		facts = append(facts, fact{p.long, p.Text()})
-		if p.name == "throttling" && c.ThrottledDirectly > 0 {
-			facts = append(facts, fact{"of it within windows", share(c.ThrottledDirectly)})
+	for _, p := range narrative.Parts(c) {
+		facts = append(facts, fact{p.Long, p.Text()})
+		if p.Name == "throttling" && c.ThrottledDirectly > 0 {
+			facts = append(facts, fact{"of it within windows", display.Share(c.ThrottledDirectly)})
 		}
 	}
 	return facts
 }
 
 func askedFacts(c *analysis.CellSummary) []fact {
-	facts := []fact{{"cell", display.Plain(c.Label)}, {"limits", limitsText(c)}, {"load", loadText(c)}, {"trials", display.Grouped(int64(c.Trials))}}
+	facts := []fact{{"cell", display.Plain(c.Label)}, {"limits", narrative.LimitsText(c)}, {"load", narrative.LoadText(c)}, {"trials", display.Grouped(int64(c.Trials))}}
 	if c.Objective != nil {
-		facts = append(facts, fact{"objective", typeset(display.Plain(c.Objective.Text)) + ": " + objectiveWord(c)})
+		facts = append(facts, fact{"objective", typeset(display.Plain(c.Objective.Text)) + ": " + narrative.ObjectiveWords(c)})
 	}
 	return facts
 }
@@ -105,25 +108,18 @@ func askedFacts(c *analysis.CellSummary) []fact {
 // requestFacts count the requests and each kind of error; kinds that did not
 // occur are left out, but where none occurred, that is said.
 func requestFacts(c *analysis.CellSummary) []fact {
-	e := &c.Errors
 	facts := []fact{{"ended", display.Grouped(c.Requests)}}
-	errors := 0
-	say := func(name string, n int64) {
-		if n != 0 {
-			facts = append(facts, fact{name, display.Grouped(n)})
-			errors++
+	failures := narrative.Failures(&c.Errors)
+	for _, f := range failures {
+		if f.Name != narrative.BadStatus {
+			facts = append(facts, fact{f.Name, display.Grouped(f.N)})
+			continue
+		}
+		for _, code := range slices.Sorted(maps.Keys(c.Errors.Status)) {
+			facts = append(facts, fact{"status " + display.Plain(code), display.Grouped(c.Errors.Status[code])})
 		}
 	}
-	say("timed out", e.Timeouts)
-	say("refused", e.Refused)
-	say("cut off", e.Cut)
-	say("not HTTP", e.Malformed)
-	say("failed a check", e.Failed)
-	for _, code := range slices.Sorted(maps.Keys(e.Status)) {
-		say("status "+display.Plain(code), e.Status[code])
-	}
-	say("due, never sent", e.Dropped)
-	if errors == 0 {
+	if len(failures) == 0 {
 		facts = append(facts, fact{"errors", "none"})
 	}
 	return facts
@@ -133,31 +129,31 @@ func requestFacts(c *analysis.CellSummary) []fact {
 func latencyFacts(c *analysis.CellSummary) []fact {
 	var facts []fact
 	if c.LatencyMS != nil && c.LatencyMS.Mean > 0 {
-		facts = append(facts, fact{"lowest", pair(c, func(q *analysis.Quantiles) float64 { return q.Min })},
-			fact{"on average", pair(c, func(q *analysis.Quantiles) float64 { return q.Mean })})
+		facts = append(facts, fact{"lowest", pair(c, func(q *analysis.Quantiles) string { return display.Milliseconds(q.Min) })},
+			fact{"on average", pair(c, func(q *analysis.Quantiles) string { return display.MeanMilliseconds(q.Mean, q.Beyond) })})
 	}
 	for i, name := range []string{"p50", "p90", "p95", "p99", "p99.9", "highest"} {
-		facts = append(facts, fact{name, pair(c, func(q *analysis.Quantiles) float64 { return q.All()[i].Value })})
+		facts = append(facts, fact{name, pair(c, func(q *analysis.Quantiles) string { return display.Milliseconds(q.All()[i].Value) })})
 	}
 	return facts
 }
 
 // pair writes a figure of both latencies.
-func pair(c *analysis.CellSummary, of func(*analysis.Quantiles) float64) string {
+func pair(c *analysis.CellSummary, of func(*analysis.Quantiles) string) string {
 	text := display.Absent
 	if c.LatencyMS != nil {
-		text = display.Figure(of(c.LatencyMS))
+		text = of(c.LatencyMS)
 	}
 	if c.ServiceMS != nil {
-		text += " (" + display.Figure(of(c.ServiceMS)) + " from sent)"
+		text += " (" + of(c.ServiceMS) + " from sent)"
 	}
 	return text
 }
 
 func serviceFacts(c *analysis.CellSummary) []fact {
-	count := func(v *int64) string { return maybe(v, display.Grouped) }
+	count := func(v *int64) string { return display.Maybe(v, display.Grouped) }
 	facts := []fact{
-		{"CPU", maybe(c.CPU.Cores, func(v float64) string { return display.Figure(v) + " cores" })},
+		{"CPU", display.Maybe(c.CPU.Cores, func(v float64) string { return display.Figure(v) + " cores" })},
 		{"throttled", throttledText(c)},
 		{"per throttled period", throttledPerPeriod(c)},
 		{"restarts", count(c.Restarts)},
@@ -177,15 +173,15 @@ func replicasText(r *analysis.ReplicasSummary) string {
 	return fmt.Sprintf("%d to %d, %s on average", r.Least, r.Most, display.Figure(r.Mean))
 }
 
-// dependencyFacts tell of each dependency, and of the service's waits for them.
+// dependencyFacts describe each dependency, and the service's waits for them.
 func dependencyFacts(c *analysis.CellSummary) []fact {
 	var facts []fact
 	for i := range c.Dependencies {
 		dep := &c.Dependencies[i]
-		parts := []string{maybe(dep.Cores, func(v float64) string { return display.Figure(v) + " cores" }) + ", peak " +
-			maybe(dep.PeakBytes, func(v int64) string { return size(float64(v)) })}
+		parts := []string{display.Maybe(dep.Cores, func(v float64) string { return display.Figure(v) + " cores" }) + ", peak " +
+			display.Maybe(dep.PeakBytes, func(v int64) string { return display.Bytes(float64(v)) })}
 		if part := over(dep.ThrottledPeriods, dep.Periods); part != nil {
-			parts = append(parts, "throttled in "+share(*part)+" of its periods")
+			parts = append(parts, "throttled in "+display.Share(*part)+" of its periods")
 		}
 		if n := dep.Restarts; n != nil && *n > 0 {
 			parts = append(parts, display.Counted(*n, "restart"))
@@ -200,7 +196,7 @@ func dependencyFacts(c *analysis.CellSummary) []fact {
 			name string
 			v    *float64
 		}{{"waited for, p50", w.P50}, {"waited for, p99", w.P99}, {"waited for, on average", &w.Mean}} {
-			facts = append(facts, fact{one.name, maybe(finite(one.v), milliseconds)})
+			facts = append(facts, fact{one.name, display.Maybe(results.Finite(one.v), display.WithUnit)})
 		}
 	}
 	return facts
@@ -221,12 +217,12 @@ func throttledPerPeriod(c *analysis.CellSummary) string {
 	if c.CPU.ThrottledMS == nil || c.CPU.ThrottledPeriods == nil || *c.CPU.ThrottledPeriods == 0 {
 		return display.Absent
 	}
-	return milliseconds(*c.CPU.ThrottledMS/float64(*c.CPU.ThrottledPeriods)) + ", summed over CPUs"
+	return display.WithUnit(*c.CPU.ThrottledMS/float64(*c.CPU.ThrottledPeriods)) + ", summed over CPUs"
 }
 
 func generatorFacts(c *analysis.CellSummary) []fact {
 	cores := func(v *float64) string {
-		return maybe(v, func(v float64) string { return display.Figure(v) + " cores" })
+		return display.Maybe(v, func(v float64) string { return display.Figure(v) + " cores" })
 	}
 	limited := "no"
 	if c.Generator.Limited {
@@ -235,14 +231,14 @@ func generatorFacts(c *analysis.CellSummary) []fact {
 	facts := []fact{
 		{"agent's CPU", cores(c.Generator.Cores)},
 		{"agent waited for a CPU", cores(c.Generator.RunWaitCores)},
-		{"send lag, p99", maybe(c.Generator.SendLagP99US, func(v float64) string { return display.Figure(v) + " µs" })},
+		{"send lag, p99", display.Maybe(c.Generator.SendLagP99US, func(v float64) string { return display.Figure(v) + " µs" })},
 		{"agent was the limit", limited},
 		{"host idle", cores(c.Host.IdleCores)},
 		{"others' CPU", cores(c.Host.ForeignCores)},
 		{"steal", cores(c.Host.StealCores)},
 	}
 	if v := c.Generator.ThrottledShare; v != nil {
-		facts = append(facts, fact{"agent throttled", share(*v) + " of its time"})
+		facts = append(facts, fact{"agent throttled", display.Share(*v) + " of its time"})
 	}
 	if n := c.Generator.Lost; n > 0 {
 		facts = append(facts, fact{"agents lost", display.Grouped(int64(n))})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/report/sample"
 )
 
 // TestRecordsGuideNamesEveryField holds docs/record.md against what is written.
@@ -16,7 +17,7 @@ func TestRecordsGuideNamesEveryField(t *testing.T) {
 		t.Fatal(err)
 	}
 	guide := string(text)
-	for _, col := range append(csvColumns(), csvVerdicts(searchFixture().Summary)...) {
+	for _, col := range append(csvColumns(), csvVerdicts(sample.Search().Summary)...) {
 		if !strings.Contains(guide, "`"+col.name+"`") {
 			t.Errorf("the CSV's column %q is not named", col.name)
 		}

@@ -6,57 +6,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 )
-
-// explained are the statements about a cell beyond its figures: what limits it
-// and what says so, where its latency leaves its floor, what the search took.
-// The slow tail follows apart, as it is drawn.
-func explained(c *analysis.CellSummary) []fact {
-	var facts []fact
-	if b := c.Breaking; b != nil {
-		if text := limitedText(b); text != "" {
-			facts = append(facts, fact{"limited by", text})
-		}
-		if text := reason(b); text != "" {
-			facts = append(facts, fact{reasonName(b), text})
-		}
-	}
-	if c.Knee != nil {
-		facts = append(facts, fact{"knee", kneeText(c)})
-	}
-	if c.Breaking != nil {
-		facts = append(facts, fact{"search", searchText(c.Breaking)})
-	}
-	return facts
-}
-
-// reasonName says what the search gave a reason for.
-func reasonName(b *analysis.BreakingPoint) string {
-	switch {
-	case b.Load() == nil:
-		return "none found"
-	case b.AtLeast:
-		return "only a bound"
-	}
-	return "note"
-}
-
-// breakLine is a breaking point on a line of its own: "breaks at 352 requests/s
-// (338–366)".
-func breakLine(c *analysis.CellSummary) string {
-	b := c.Breaking
-	switch {
-	case b.Load() == nil:
-		return "no breaking point found"
-	case b.AtLeast:
-		return "holds " + breakFigure(b) + " " + loadUnit(c)
-	}
-	text := "breaks at " + loadFigure(b, *b.Load()) + " " + loadUnit(c)
-	if ends := breakInterval(b); ends != "" {
-		text += " (" + ends + ")"
-	}
-	return text
-}
 
 // manyExplained is how many cells are explained in a terminal: more are better
 // read elsewhere.
@@ -64,12 +15,12 @@ const manyExplained = 12
 
 // explained writes the statements about each cell.
 func (t terminal) explained(s *analysis.Summary) string {
-	names := cellNames(s)
+	names := narrative.CellNames(s)
 	var b strings.Builder
 	cells, many := 0, profiledCells(s) >= manyProfiled
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		lines := t.facts(explained(c))
+		lines := t.facts(narrative.Explained(c))
 		if c.Causes != nil {
 			lines += t.tail(c.Causes)
 		}
@@ -95,7 +46,7 @@ func (t terminal) explained(s *analysis.Summary) string {
 const factName = "  none found    "
 
 // facts writes named texts under one another.
-func (t terminal) facts(all []fact) string {
+func (t terminal) facts(all []narrative.Fact) string {
 	var b strings.Builder
 	for _, f := range all {
 		b.WriteString(t.fact(f.Name, f.Text))
@@ -123,7 +74,7 @@ func (t terminal) hanging(head, figure, text string) string {
 
 // tail draws what the slow tail is made of.
 func (t terminal) tail(c *analysis.Causes) string {
-	all := parts(c)
+	all := narrative.Parts(c)
 	if len(all) == 0 {
 		return ""
 	}
@@ -132,23 +83,23 @@ func (t terminal) tail(c *analysis.Causes) string {
 		wide = max(10, min(wide, t.Width-len(factName)))
 	}
 	indent := func(text string) string { return t.Wrap(text, strings.Repeat(" ", len(factName))) + "\n" }
-	return t.fact("slow tail", textBar(all, wide)) + indent(barLegend(all)) + indent(tailBasis(c))
+	return t.fact("slow tail", textBar(all, wide)) + indent(barLegend(all)) + indent(narrative.TailBasis(c))
 }
 
 // markdownExplained writes the statements about each cell as lists.
 func markdownExplained(s *analysis.Summary) string {
-	names := cellNames(s)
+	names := narrative.CellNames(s)
 	many := profiledCells(s) >= manyProfiled
 	var b strings.Builder
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		var lines []string
-		for _, f := range explained(c) {
+		for _, f := range narrative.Explained(c) {
 			lines = append(lines, markdownFact(f))
 		}
 		if c.Causes != nil {
-			if all := parts(c.Causes); len(all) > 0 {
-				lines = append(lines, fmt.Sprintf("- slow tail: `%s` %s; %s\n", textBar(all, barWidth), display.Escaped(barLegend(all)), display.Escaped(tailBasis(c.Causes))))
+			if all := narrative.Parts(c.Causes); len(all) > 0 {
+				lines = append(lines, fmt.Sprintf("- slow tail: `%s` %s; %s\n", textBar(all, barWidth), display.Escaped(barLegend(all)), display.Escaped(narrative.TailBasis(c.Causes))))
 			}
 		}
 		if p := profileOf(c); p != nil {
@@ -162,6 +113,6 @@ func markdownExplained(s *analysis.Summary) string {
 }
 
 // markdownFact is an item of a list.
-func markdownFact(f fact) string {
+func markdownFact(f narrative.Fact) string {
 	return "- " + display.Escaped(f.Name) + ": " + display.Escaped(f.Text) + "\n"
 }

@@ -14,9 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/internal/results"
 )
 
-var update = flag.Bool("update", false, "write the golden files of testdata anew")
+var update = flag.Bool("update", false, "write the golden files of testdata")
 
 // TestFormsReadAsExpected holds each form against a file that was read by a
 // person.
@@ -27,71 +29,77 @@ func TestFormsReadAsExpected(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		data  Data
+		data  results.Results
 		write func(io.Writer, *analysis.Summary) error
 	}{
-		"comparison-wide.txt":    {procsFixture(), at(140, false)},
-		"comparison-narrow.txt":  {procsFixture(), at(72, false)},
-		"comparison-colours.txt": {procsFixture(), at(140, true)},
-		"comparison-piped.txt":   {procsFixture(), at(0, false)},
-		"ramp.txt":               {rampFixture(), at(120, false)},
-		"scaled.txt":             {scaledFixture(), at(120, false)},
-		"scaled.json":            {scaledFixture(), JSON},
-		"failed.txt":             {failedFixture(), at(120, false)},
-		"search-wide.txt":        {searchFixture(), at(120, false)},
-		"search-narrow.txt":      {searchFixture(), at(72, false)},
-		"profiles-wide.txt":      {withProfiles(searchFixture()), at(120, false)},
-		"profiles-narrow.txt":    {withProfiles(searchFixture()), at(72, false)},
-		"profiles.md":            {withProfiles(searchFixture()), Markdown},
-		"search-colours.txt":     {searchFixture(), at(120, true)},
-		"bounds.txt":             {boundsFixture(), at(120, false)},
-		"search.md":              {searchFixture(), Markdown},
-		"bounds.md":              {boundsFixture(), Markdown},
-		"search.csv":             {searchFixture(), CSV},
-		"bounds.csv":             {boundsFixture(), CSV},
-		"bounds.json":            {boundsFixture(), JSON},
-		"hostile.txt":            {hostileFixture(), at(120, false)},
-		"runs-wide.txt":          {runsFixture(), at(120, false)},
-		"runs-narrow.txt":        {runsFixture(), at(80, false)},
-		"runs.md":                {runsFixture(), Markdown},
-		"claims-wide.txt":        {withClaims(procsFixture()), at(120, false)},
-		"claims-narrow.txt":      {withClaims(procsFixture()), at(80, false)},
-		"claims-colours.txt":     {withClaims(procsFixture()), at(80, true)},
-		"claims.md":              {withClaims(procsFixture()), Markdown},
-		"comparison.md":          {procsFixture(), Markdown},
-		"ramp.md":                {rampFixture(), Markdown},
-		"failed.md":              {failedFixture(), Markdown},
-		"hostile.md":             {hostileFixture(), Markdown},
-		"comparison.csv":         {procsFixture(), CSV},
-		"ramp.csv":               {rampFixture(), CSV},
-		"failed.csv":             {failedFixture(), CSV},
-		"failed.json":            {failedFixture(), JSON},
+		"comparison-wide.txt":    {sample.Procs(), at(140, false)},
+		"comparison-narrow.txt":  {sample.Procs(), at(72, false)},
+		"comparison-colours.txt": {sample.Procs(), at(140, true)},
+		"comparison-piped.txt":   {sample.Procs(), at(0, false)},
+		"ramp.txt":               {sample.Ramp(), at(120, false)},
+		"scaled.txt":             {sample.Scaled(), at(120, false)},
+		"scaled.json":            {sample.Scaled(), JSON},
+		"failed.txt":             {sample.Failed(), at(120, false)},
+		"search-wide.txt":        {sample.Search(), at(120, false)},
+		"search-narrow.txt":      {sample.Search(), at(72, false)},
+		"profiles-wide.txt":      {sample.WithProfiles(sample.Search()), at(120, false)},
+		"profiles-narrow.txt":    {sample.WithProfiles(sample.Search()), at(72, false)},
+		"profiles.md":            {sample.WithProfiles(sample.Search()), Markdown},
+		"search-colours.txt":     {sample.Search(), at(120, true)},
+		"bounds.txt":             {sample.Bounds(), at(120, false)},
+		"search.md":              {sample.Search(), Markdown},
+		"bounds.md":              {sample.Bounds(), Markdown},
+		"search.csv":             {sample.Search(), CSV},
+		"bounds.csv":             {sample.Bounds(), CSV},
+		"bounds.json":            {sample.Bounds(), JSON},
+		"hostile.txt":            {sample.Hostile(), at(120, false)},
+		"runs-wide.txt":          {sample.Runs(), at(120, false)},
+		"runs-narrow.txt":        {sample.Runs(), at(80, false)},
+		"runs.md":                {sample.Runs(), Markdown},
+		"claims-wide.txt":        {sample.WithClaims(sample.Procs()), at(120, false)},
+		"claims-narrow.txt":      {sample.WithClaims(sample.Procs()), at(80, false)},
+		"claims-colours.txt":     {sample.WithClaims(sample.Procs()), at(80, true)},
+		"claims.md":              {sample.WithClaims(sample.Procs()), Markdown},
+		"comparison.md":          {sample.Procs(), Markdown},
+		"ramp.md":                {sample.Ramp(), Markdown},
+		"failed.md":              {sample.Failed(), Markdown},
+		"hostile.md":             {sample.Hostile(), Markdown},
+		"comparison.csv":         {sample.Procs(), CSV},
+		"ramp.csv":               {sample.Ramp(), CSV},
+		"failed.csv":             {sample.Failed(), CSV},
+		"failed.json":            {sample.Failed(), JSON},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
 			if err := c.write(&got, c.data.Summary); err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v; run go test -update and read what it writes", err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("differs from %s (-want +got):\n%s", file, diff)
-			}
+			golden(t, name, got.String())
 		})
 	}
 }
 
+// golden compares a text with a file of testdata, or writes the file with -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; run go test -update and read what it writes", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("differs from %s (-want +got):\n%s", file, diff)
+	}
+}
+
 func TestJSONIsTheSummary(t *testing.T) {
-	want := procsFixture().Summary
+	want := sample.Procs().Summary
 	var text bytes.Buffer
 	if err := JSON(&text, want); err != nil {
 		t.Fatal(err)
@@ -107,7 +115,7 @@ func TestJSONIsTheSummary(t *testing.T) {
 }
 
 func TestTextCarriesNoEscapes(t *testing.T) {
-	for _, d := range []Data{hostileFixture(), foreign(procsFixture(), "a\x1b[31mb"), foreign(withProfiles(searchFixture()), "a\x1b[31mb")} {
+	for _, d := range []results.Results{sample.Hostile(), foreign(sample.Procs(), "a\x1b[31mb"), foreign(sample.WithProfiles(sample.Search()), "a\x1b[31mb")} {
 		var table, markdown bytes.Buffer
 		if err := errors.Join(Table(&table, d.Summary, display.Terminal{Width: 120}), Markdown(&markdown, d.Summary)); err != nil {
 			t.Fatal(err)
@@ -122,7 +130,7 @@ func TestTextCarriesNoEscapes(t *testing.T) {
 
 func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 	for _, limit := range []int{40, 60, 80, 100, 120, 160} {
-		for _, d := range []Data{procsFixture(), rampFixture(), failedFixture(), withProfiles(searchFixture()), boundsFixture()} {
+		for _, d := range []results.Results{sample.Procs(), sample.Ramp(), sample.Failed(), sample.WithProfiles(sample.Search()), sample.Bounds()} {
 			var text bytes.Buffer
 			if err := Table(&text, d.Summary, display.Terminal{Width: limit}); err != nil {
 				t.Fatal(err)
@@ -140,7 +148,7 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 // may be added, but none may go or change its name.
 func TestCSVColumnsStay(t *testing.T) {
 	var text bytes.Buffer
-	if err := CSV(&text, procsFixture().Summary); err != nil {
+	if err := CSV(&text, sample.Procs().Summary); err != nil {
 		t.Fatal(err)
 	}
 	head, _, _ := strings.Cut(text.String(), "\n")

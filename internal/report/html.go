@@ -9,6 +9,9 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"github.com/millicore/millicore/internal/report/charts"
+	"github.com/millicore/millicore/internal/results"
 )
 
 //go:embed assets
@@ -32,9 +35,9 @@ var pageTemplate = template.Must(template.New("page.html").ParseFS(assets, "asse
 // HTML writes the report as one file that opens without a network: styles,
 // scripts and data lie in it, and a content security policy allows nothing
 // else to load or to run.
-func HTML(w io.Writer, d Data) error {
+func HTML(w io.Writer, d results.Results) error {
 	p := newView(d)
-	data, err := json.Marshal(newCharts(d))
+	data, err := json.Marshal(charts.New(d))
 	if err != nil {
 		return fmt.Errorf("write the charts of %q as JSON: %w", d.Summary.Experiment.Name, err)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // Panels that every report with frames has, and those that need a reason.
@@ -33,19 +35,19 @@ func TestPanelsHoldData(t *testing.T) {
 	b := newBrowser(t)
 	for _, c := range []struct {
 		name    string
-		data    Data
+		data    results.Results
 		panels  []string
 		screens []string
 	}{
-		{"comparison", procsFixture(), alwaysDrawn, []string{"light", "dark", "phone", "phone-dark"}},
-		{"claims", withClaims(procsFixture()), alwaysDrawn, []string{"light", "dark", "phone", "phone-dark"}},
-		{"runs", runsFixture(), []string{"latency-rate"}, []string{"light", "phone-dark"}},
-		{"ramp", rampFixture(), append(append([]string{}, alwaysDrawn...), whenStaged...), []string{"light", "dark", "phone"}},
-		{"search", withProfiles(searchFixture()), searchDrawn, []string{"light", "dark", "phone", "phone-dark"}},
-		{"bounds", boundsFixture(), []string{"breaking", "throttled-rate"}, []string{"light", "phone-dark"}},
-		{"scaled", scaledFixture(), append(append([]string{}, alwaysDrawn...), "replicas"), []string{"light", "phone"}},
-		{"failed", failedFixture(), nil, []string{"light"}},
-		{"many-and-long", longFixture(), []string{"latency-rate", "rate", "latency", "cpu", "memory", "throttled", "availability", "idle"}, []string{"light", "phone-dark"}},
+		{"comparison", sample.Procs(), alwaysDrawn, []string{"light", "dark", "phone", "phone-dark"}},
+		{"claims", sample.WithClaims(sample.Procs()), alwaysDrawn, []string{"light", "dark", "phone", "phone-dark"}},
+		{"runs", sample.Runs(), []string{"latency-rate"}, []string{"light", "phone-dark"}},
+		{"ramp", sample.Ramp(), append(append([]string{}, alwaysDrawn...), whenStaged...), []string{"light", "dark", "phone"}},
+		{"search", sample.WithProfiles(sample.Search()), searchDrawn, []string{"light", "dark", "phone", "phone-dark"}},
+		{"bounds", sample.Bounds(), []string{"breaking", "throttled-rate"}, []string{"light", "phone-dark"}},
+		{"scaled", sample.Scaled(), append(append([]string{}, alwaysDrawn...), "replicas"), []string{"light", "phone"}},
+		{"failed", sample.Failed(), nil, []string{"light"}},
+		{"many-and-long", sample.Long(), []string{"latency-rate", "rate", "latency", "cpu", "memory", "throttled", "availability", "idle"}, []string{"light", "phone-dark"}},
 	} {
 		for _, screen := range c.screens {
 			t.Run(c.name+"/"+screen, func(t *testing.T) {
@@ -91,7 +93,7 @@ func (b *browser) holdsData(want []string) {
 func TestLegendActsOnAllPanels(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(procsFixture())
+	b.open(sample.Procs())
 	const shownCells = `JSON.stringify(Object.values(millicore.panels).map(u => [...new Set(u.series.slice(1).filter(s => s.show).map(s => s.cell))].sort()))`
 	all := func(want string) string {
 		n := eval[int](b, "Object.keys(millicore.panels).length")
@@ -118,7 +120,7 @@ func TestLegendActsOnAllPanels(t *testing.T) {
 func TestSwitchesChangeWhatIsDrawn(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(procsFixture())
+	b.open(sample.Procs())
 	const heading = `[...document.querySelectorAll('.panel h3')].map(h => h.textContent).filter(t => t.includes('p99.9')).length`
 	const distribution = `millicore.panels.latency.scales.y.distr + millicore.panels['latency-rate'].scales.y.distr`
 	const highest = `Math.max(...millicore.panels.latency.data.slice(1).flat())`
@@ -150,7 +152,7 @@ func TestSwitchesChangeWhatIsDrawn(t *testing.T) {
 func TestThemeButtonOverridesTheDevice(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(procsFixture())
+	b.open(sample.Procs())
 	const background = "getComputedStyle(document.body).backgroundColor"
 	light := eval[string](b, background)
 	eval[any](b, "void(document.getElementById('theme').click())") // system -> light
@@ -166,7 +168,7 @@ func TestThemeButtonOverridesTheDevice(t *testing.T) {
 func TestPointerTellsFigures(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(procsFixture())
+	b.open(sample.Procs())
 	const hover = `(async () => {
 	  const u = millicore.panels.latency, o = u.over.getBoundingClientRect(), at = {bubbles: true, clientX: o.left + 120, clientY: o.top + 40};
 	  u.over.dispatchEvent(new MouseEvent('mouseenter', at));
@@ -187,11 +189,11 @@ func TestPointerTellsFigures(t *testing.T) {
 func TestForeignTextDoesNotRun(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(hostileFixture())
+	b.open(sample.Hostile())
 	if eval[bool](b, "'hacked' in window") {
 		t.Error("a text of the record ran as a script")
 	}
-	if got := eval[string](b, "document.querySelector('.bar .name').textContent"); got != hostileFixture().Summary.Experiment.Name {
+	if got := eval[string](b, "document.querySelector('.bar .name').textContent"); got != sample.Hostile().Summary.Experiment.Name {
 		t.Errorf("the name is shown as %q", got)
 	}
 	b.holdsData(alwaysDrawn)
@@ -204,7 +206,7 @@ func TestForeignTextDoesNotRun(t *testing.T) {
 func TestPrintsInLightWithinThePage(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(794, true)
-	b.open(procsFixture())
+	b.open(sample.Procs())
 	dark := eval[string](b, "getComputedStyle(document.body).backgroundColor")
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
 		t.Fatal(err)
@@ -226,7 +228,7 @@ func TestPrintsInLightWithinThePage(t *testing.T) {
 var tags = regexp.MustCompile(`<[a-zA-Z/!]`)
 
 // foreign puts a text wherever a record has foreign text.
-func foreign(d Data, text string) Data {
+func foreign(d results.Results, text string) results.Results {
 	d.Summary.Experiment.Name, d.Summary.Experiment.About, d.Summary.Experiment.Started, d.Summary.Experiment.Platform = text, text, text, text
 	d.Summary.Host = map[string]any{"os": text, "kernel": text, "cpu_model": text, "x" + text: text, "runtimes": map[string]any{text: text}}
 	d.Summary.Findings = []analysis.Finding{{Level: "warning", Cell: ptr(1), Title: text, Text: text}}
@@ -275,7 +277,7 @@ func FuzzForeignTextAddsNoElement(f *testing.F) {
 	}
 	render := func(t *testing.T, text string) int {
 		var page bytes.Buffer
-		if err := errors.Join(HTML(&page, foreign(withClaims(procsFixture()), text)), HTML(&page, foreign(runsFixture(), text)), HTML(&page, foreign(withProfiles(searchFixture()), text))); err != nil {
+		if err := errors.Join(HTML(&page, foreign(sample.WithClaims(sample.Procs()), text)), HTML(&page, foreign(sample.Runs(), text)), HTML(&page, foreign(sample.WithProfiles(sample.Search()), text))); err != nil {
 			t.Fatal(err)
 		}
 		return len(tags.FindAll(page.Bytes(), -1))
@@ -296,7 +298,7 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestWritersReportWhatFailed(t *testing.T) {
-	d := procsFixture()
+	d := sample.Procs()
 	for name, err := range map[string]error{
 		"HTML": HTML(brokenPipe{}, d), "JSON": JSON(brokenPipe{}, d.Summary), "CSV": CSV(brokenPipe{}, d.Summary),
 		"Markdown": Markdown(brokenPipe{}, d.Summary), "Table": Table(brokenPipe{}, d.Summary, display.Terminal{}),
@@ -304,5 +306,19 @@ func TestWritersReportWhatFailed(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "cpu-limits-and-go") || !strings.Contains(err.Error(), "broken pipe") {
 			t.Errorf("%s says %v; want what was written, and why it failed", name, err)
 		}
+	}
+}
+
+// TestALongRecordMakesASmallPage has twelve cells with six trials of two hours,
+// five million values.
+func TestALongRecordMakesASmallPage(t *testing.T) {
+	d := sample.Long()
+	var text bytes.Buffer
+	if err := HTML(&text, d); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f MB", float64(text.Len())/1e6)
+	if text.Len() > 4_000_000 {
+		t.Errorf("the page takes %d bytes", text.Len())
 	}
 }

@@ -5,13 +5,15 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // levels are the steps at which cells stand side by side: those that a staged
 // load held. The loads of a search differ from cell to cell, and have their
 // place in a chart.
 func levels(c *analysis.CellSummary) []analysis.Step {
-	if searched(c) && !c.Load.Stages {
+	if results.Searched(c) && !c.Load.Stages {
 		return nil
 	}
 	return c.Steps
@@ -66,10 +68,10 @@ func levelRows(s *analysis.Summary, names []string) (rows []levelRow, unit strin
 // newLevelRow writes a step's figures.
 func newLevelRow(step *analysis.Step) levelRow {
 	r := levelRow{Target: display.Figure(step.Target), Rate: display.Figure(step.RateRPS), P50: display.Absent, P99: display.Absent, P999: display.Absent,
-		CPU: maybe(step.CPUOfLimit, share), Thrott: maybe(step.Throttled, share), tone: availabilityTone(step.Availability)}
-	r.Avail = value{Figure: maybe(step.Availability, percent), Tone: toneClass(r.tone)}
+		CPU: display.Maybe(step.CPUOfLimit, display.Share), Thrott: display.Maybe(step.Throttled, display.Share), tone: availabilityTone(step.Availability)}
+	r.Avail = value{Figure: display.Maybe(step.Availability, display.Percent), Tone: toneClass(r.tone)}
 	if q := step.LatencyMS; q != nil {
-		r.P50, r.P99, r.P999 = display.Figure(q.P50), display.Figure(q.P99), display.Figure(q.P999)
+		r.P50, r.P99, r.P999 = display.Milliseconds(q.P50), display.Milliseconds(q.P99), display.Milliseconds(q.P999)
 	}
 	return r
 }
@@ -78,7 +80,7 @@ func newLevelRow(step *analysis.Step) levelRow {
 // level and cell, upwards, so that the cells stand side by side. Unless repeat
 // is set, a level's load is written at its first line only.
 func levelColumns(s *analysis.Summary, repeat bool) (cols []display.Column, rows int) {
-	held, unit := levelRows(s, cellNames(s))
+	held, unit := levelRows(s, narrative.CellNames(s))
 	each := func(of func(*levelRow) string) []string {
 		out := make([]string, len(held))
 		for i := range held {

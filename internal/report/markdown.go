@@ -7,18 +7,19 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 )
 
 // Markdown writes the report for an issue, a pull request or a page of notes:
 // the headline, what was run, the table of cells, and the warnings.
 func Markdown(w io.Writer, s *analysis.Summary) error {
 	var b strings.Builder
-	h := headlineOf(s)
-	fmt.Fprintf(&b, "**%s**\n\n", display.Escaped(h.first()))
-	if len(h.more) > 0 {
-		b.WriteString(display.Escaped(strings.Join(h.more, " ")) + "\n\n")
+	h := narrative.HeadlineOf(s)
+	fmt.Fprintf(&b, "**%s**\n\n", display.Escaped(h.First()))
+	if len(h.More) > 0 {
+		b.WriteString(display.Escaped(strings.Join(h.More, " ")) + "\n\n")
 	}
-	for _, facts := range [][]string{runFacts(s), setupFacts(s), hostFacts(s.Host)} {
+	for _, facts := range [][]string{narrative.RunFacts(s), narrative.SetupFacts(s), narrative.HostFacts(s.Host)} {
 		if len(facts) > 0 {
 			b.WriteString("- " + display.Escaped(strings.Join(facts, " · ")) + "\n")
 		}
@@ -40,16 +41,16 @@ func Markdown(w io.Writer, s *analysis.Summary) error {
 
 func markdownNotes(s *analysis.Summary) string {
 	var lines []string
-	names := cellNames(s)
-	for _, f := range findings(s, names) {
+	names := narrative.CellNames(s)
+	for _, f := range narrative.Findings(s, names) {
 		text := "**" + display.Escaped(f.Title) + "**"
 		if len(f.Texts) > 0 {
 			text += " – " + display.Escaped(strings.Join(f.Texts, "; "))
 		}
 		lines = append(lines, text)
 	}
-	for _, f := range flags(s) {
-		text := "**" + display.Escaped(display.Plain(f.Word)) + "** (" + display.Escaped(f.who(names)) + ")"
+	for _, f := range narrative.Flags(s) {
+		text := "**" + display.Escaped(display.Plain(f.Word)) + "** (" + display.Escaped(f.Who(names)) + ")"
 		if f.Text != "" {
 			text += ": " + display.Escaped(f.Text)
 		}

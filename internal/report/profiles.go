@@ -10,8 +10,10 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/results"
 )
 
 const (
@@ -55,7 +57,7 @@ func profiledCells(s *analysis.Summary) int {
 
 // profiledAt says under which load a cell's profile was taken.
 func profiledAt(c *analysis.CellSummary) string {
-	if searched(c) {
+	if results.Searched(c) {
 		return "at the breaking point"
 	}
 	return "under the same load"
@@ -78,7 +80,7 @@ func functionText(f *profile.Function) string {
 
 // waitText is a wait with its 99th percentile: "syscall, p99 4.56 ms".
 func waitText(w *profile.Wait) string {
-	return display.Plain(w.Name) + ", p99 " + microseconds(w.P99us)
+	return display.Plain(w.Name) + ", p99 " + display.Microseconds(w.P99us)
 }
 
 // idleWaits are those in which goroutines mostly have nothing to do: connections
@@ -127,7 +129,7 @@ type ranked struct{ Figure, Text string }
 func profileFacts(c *analysis.CellSummary, p *profile.Profile, many bool) []ranking {
 	functions := ranking{Name: "hottest"}
 	for i := range p.Top[:min(len(p.Top), hottest)] {
-		functions.Rows = append(functions.Rows, ranked{share(p.Top[i].SelfShare), functionText(&p.Top[i])})
+		functions.Rows = append(functions.Rows, ranked{display.Share(p.Top[i].SelfShare), functionText(&p.Top[i])})
 	}
 	all := []ranking{{"profile", []ranked{{"", profileBasis(p) + ", " + profiledAt(c) + ", in an extra trial that counts nowhere"}}}}
 	if many {
@@ -136,7 +138,7 @@ func profileFacts(c *analysis.CellSummary, p *profile.Profile, many bool) []rank
 	}
 	waits, files := ranking{Name: "waits (sum)"}, ranking{Name: "in the record"}
 	for _, w := range delays(p) {
-		waits.Rows = append(waits.Rows, ranked{milliseconds(w.TotalMS), waitText(&w)})
+		waits.Rows = append(waits.Rows, ranked{display.WithUnit(w.TotalMS), waitText(&w)})
 	}
 	for _, f := range profileFiles(c, p) {
 		text := f.Command
@@ -178,7 +180,7 @@ func markdownProfile(c *analysis.CellSummary, p *profile.Profile, many bool) []s
 			words = append(words, strings.TrimSpace(row.Figure+" "+row.Text))
 		}
 		if len(words) > 0 {
-			items = append(items, markdownFact(fact{r.Name, strings.Join(words, "; ")}))
+			items = append(items, markdownFact(narrative.Fact{Name: r.Name, Text: strings.Join(words, "; ")}))
 		}
 	}
 	return items
@@ -238,20 +240,20 @@ func newProfiles(s *analysis.Summary, names []string) []profiled {
 }
 
 func newProfiledFunction(f *profile.Function) profiledFunction {
-	out := profiledFunction{Self: share(f.SelfShare), Cum: share(f.CumShare), Bar: decimal(100 * math.Max(0, math.Min(1, f.SelfShare)))}
+	out := profiledFunction{Self: display.Share(f.SelfShare), Cum: display.Share(f.CumShare), Bar: decimal(100 * math.Max(0, math.Min(1, f.SelfShare)))}
 	out.Package, out.Name = functionParts(display.Plain(f.Name))
 	lines := []string{display.Plain(f.Name)}
 	if f.File != "" {
 		lines = append(lines, display.Plain(f.File))
 	}
-	lines = append(lines, fmt.Sprintf("%s of the CPU time in itself (%s), %s with what it calls", out.Self, typeset(milliseconds(f.SelfMS)), out.Cum))
+	lines = append(lines, fmt.Sprintf("%s of the CPU time in itself (%s), %s with what it calls", out.Self, typeset(display.WithUnit(f.SelfMS)), out.Cum))
 	out.Tip = strings.Join(lines, "\n")
 	return out
 }
 
 func newProfiledWait(w *profile.Wait) profiledWait {
-	return profiledWait{Name: display.Plain(w.Name), Idle: idle(w), Total: typeset(milliseconds(w.TotalMS)),
-		P50: typeset(microseconds(w.P50us)), P99: typeset(microseconds(w.P99us)), Count: display.Grouped(w.Count)}
+	return profiledWait{Name: display.Plain(w.Name), Idle: idle(w), Total: typeset(display.WithUnit(w.TotalMS)),
+		P50: typeset(display.Microseconds(w.P50us)), P99: typeset(display.Microseconds(w.P99us)), Count: display.Grouped(w.Count)}
 }
 
 // functionParts parts a function's name after the path of its package:

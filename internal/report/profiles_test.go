@@ -8,12 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/profile"
+	"github.com/millicore/millicore/internal/report/sample"
 )
 
 func TestAProfileIsTheSameFromTheRecordAndFromItsSummary(t *testing.T) {
-	want := goProfile(69683)
-	for name, given := range map[string]any{"record": want, "summary.json": readAgain(want)} {
+	want := sample.GoProfile(69683)
+	for name, given := range map[string]any{"record": want, "summary.json": sample.ReadAgain(want)} {
 		if diff := cmp.Diff(want, profileOf(&analysis.CellSummary{Profile: given})); diff != "" {
 			t.Errorf("from the %s (-want +got):\n%s", name, diff)
 		}
@@ -25,7 +27,7 @@ func TestWhatIsNoProfileIsNotShown(t *testing.T) {
 		"none": nil, "nothing of its type": (*profile.Profile)(nil), "a text": "cpu", "a list": []any{1.0}, "an empty object": map[string]any{},
 		"another shape": map[string]any{"top": "isPrime"}, "what JSON cannot hold": func() {},
 	} {
-		d := searchFixture()
+		d := sample.Search()
 		d.Summary.Cells[0].Profile = given
 		if got := profileOf(&d.Summary.Cells[0]); got != nil {
 			t.Errorf("%s: shown as %+v", name, got)
@@ -56,7 +58,7 @@ func TestFunctionsArePartedAfterTheirPackagesPath(t *testing.T) {
 }
 
 func TestFilesSayHowTheyAreOpened(t *testing.T) {
-	c := &analysis.CellSummary{Cell: 12, Profile: goProfile(1)}
+	c := &analysis.CellSummary{Cell: 12, Profile: sample.GoProfile(1)}
 	want := []profileFile{
 		{Path: "profiles/cell-012/cpu.pprof", Command: "go tool pprof -http=: profiles/cell-012/cpu.pprof"},
 		{Path: "profiles/cell-012/trace.out", Command: "go tool trace profiles/cell-012/trace.out"},
@@ -64,7 +66,7 @@ func TestFilesSayHowTheyAreOpened(t *testing.T) {
 	if diff := cmp.Diff(want, profileFiles(c, profileOf(c))); diff != "" {
 		t.Errorf("Go (-want +got):\n%s", diff)
 	}
-	withNodeProfile(c)
+	sample.WithNodeProfile(c)
 	want = []profileFile{{Path: "profiles/cell-012/CPU.4711.cpuprofile", With: "Chrome's DevTools, or VS Code"}}
 	if diff := cmp.Diff(want, profileFiles(c, profileOf(c))); diff != "" {
 		t.Errorf("Node.js (-want +got):\n%s", diff)
@@ -76,8 +78,8 @@ func TestFilesSayHowTheyAreOpened(t *testing.T) {
 }
 
 func TestWaitsForNothingComeLast(t *testing.T) {
-	s := withProfiles(searchFixture()).Summary
-	got := newProfiles(s, cellNames(s))
+	s := sample.WithProfiles(sample.Search()).Summary
+	got := newProfiles(s, narrative.CellNames(s))
 	if len(got) != 2 || got[0].Index != 0 || got[1].Index != 2 {
 		t.Fatalf("profiles of %+v, want those of the cells 0 and 2", got)
 	}
@@ -94,12 +96,12 @@ func TestWaitsForNothingComeLast(t *testing.T) {
 }
 
 func TestManyProfilesAreShortInATerminal(t *testing.T) {
-	s := searchFixture().Summary
+	s := sample.Search().Summary
 	for range 2 {
 		s.Cells = append(s.Cells, s.Cells[0])
 	}
 	for i := range s.Cells {
-		s.Cells[i].Profile = goProfile(1)
+		s.Cells[i].Profile = sample.GoProfile(1)
 	}
 	var text bytes.Buffer
 	if err := Table(&text, s, display.Terminal{}); err != nil {
@@ -111,8 +113,8 @@ func TestManyProfilesAreShortInATerminal(t *testing.T) {
 }
 
 func TestAProfileWithoutASearchSaysUnderWhichLoad(t *testing.T) {
-	d := procsFixture()
-	withNodeProfile(&d.Summary.Cells[0])
+	d := sample.Procs()
+	sample.WithNodeProfile(&d.Summary.Cells[0])
 	var text, page bytes.Buffer
 	if err := Table(&text, d.Summary, display.Terminal{}); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 )
 
 // sheet is a table that a record has only where its experiment has the shape
@@ -68,18 +69,22 @@ func distributions(s *analysis.Summary) (sheet, bool) {
 	}
 	t := newSheet("Distribution of latency", "All trials of a cell together, from when each request was due.",
 		[]string{"cell\n"}, []string{"requests\n/s", "mean\nms", "lowest\nms", "p50\nms", "p90\nms", "p95\nms", "p99\nms", "highest\nms"})
-	for i, name := range cellNames(s) {
+	for i, name := range narrative.CellNames(s) {
 		c := &s.Cells[i]
-		texts := []string{name, maybe(c.RateRPS, display.Figure)}
+		mean := display.Absent
+		if c.LatencyMS != nil {
+			mean = display.MeanMilliseconds(c.LatencyMS.Mean, c.LatencyMS.Beyond)
+		}
+		texts := []string{name, display.Maybe(c.RateRPS, display.Figure), mean}
 		for _, of := range []func(*analysis.Quantiles) float64{
-			func(q *analysis.Quantiles) float64 { return q.Mean }, func(q *analysis.Quantiles) float64 { return q.Min },
+			func(q *analysis.Quantiles) float64 { return q.Min },
 			func(q *analysis.Quantiles) float64 { return q.P50 }, func(q *analysis.Quantiles) float64 { return q.P90 },
 			func(q *analysis.Quantiles) float64 { return q.P95 }, func(q *analysis.Quantiles) float64 { return q.P99 },
 			func(q *analysis.Quantiles) float64 { return q.Max },
 		} {
 			text := display.Absent
 			if c.LatencyMS != nil {
-				text = display.Figure(of(c.LatencyMS))
+				text = display.Milliseconds(of(c.LatencyMS))
 			}
 			texts = append(texts, text)
 		}
@@ -96,13 +101,13 @@ func runs(s *analysis.Summary) (sheet, bool) {
 	}
 	t := newSheet("Run by run", "Each service stayed up between its runs. CPU is that of the busiest interval, memory the highest of the run.",
 		[]string{"cell\n"}, []string{"run\n", "good\nanswers", "p95\nms", "lowest\nms", "highest\nms", "CPU, most\ncores", "memory\npeak MiB"})
-	for i, name := range cellNames(s) {
+	for i, name := range narrative.CellNames(s) {
 		trials := slices.SortedFunc(slices.Values(s.Cells[i].PerTrial), func(a, b analysis.TrialFigures) int { return a.Trial - b.Trial })
 		for n := range trials {
 			one := &trials[n]
-			t.row(name, display.Grouped(int64(n+1)), maybe(one.Good, func(v float64) string { return display.Grouped(int64(v)) }),
-				maybe(one.P95, display.Figure), maybe(one.Min, display.Figure), maybe(one.Max, display.Figure),
-				maybe(one.CPUMax, display.Figure), maybe(one.MemoryPeak, func(v float64) string { return display.Figure(mebibytes(int64(v))) }))
+			t.row(name, display.Grouped(int64(n+1)), display.Maybe(one.Good, func(v float64) string { return display.Grouped(int64(v)) }),
+				display.Maybe(one.P95, display.Figure), display.Maybe(one.Min, display.Figure), display.Maybe(one.Max, display.Figure),
+				display.Maybe(one.CPUMax, display.Figure), display.Maybe(one.MemoryPeak, func(v float64) string { return display.Figure(display.Mebibytes(int64(v))) }))
 		}
 	}
 	return t, t.align()
@@ -113,19 +118,19 @@ func runs(s *analysis.Summary) (sheet, bool) {
 func dependencies(s *analysis.Summary) (sheet, bool) {
 	t := newSheet("Dependencies", "What they used, and how long their services say that they waited, interpolated in the buckets of the services’ own histograms.",
 		[]string{"cell\n", "dependency\n"}, []string{"CPU\ncores", "memory\npeak MiB", "throttled\nof periods", "wait p50\nms", "wait p99\nms", "wait mean\nms"})
-	for i, name := range cellNames(s) {
+	for i, name := range narrative.CellNames(s) {
 		c := &s.Cells[i]
 		waits := make([]string, 3)
 		for k := range waits {
 			waits[k] = display.Absent
 		}
 		if w := c.WaitsMS; w != nil {
-			waits = []string{maybe(w.P50, display.Figure), maybe(w.P99, display.Figure), display.Figure(w.Mean)}
+			waits = []string{display.Maybe(w.P50, display.Figure), display.Maybe(w.P99, display.Figure), display.Figure(w.Mean)}
 		}
 		for k := range c.Dependencies {
 			d := &c.Dependencies[k]
-			t.row(append([]string{name, display.Plain(d.Name), maybe(d.Cores, display.Figure),
-				maybe(d.PeakBytes, func(v int64) string { return display.Figure(mebibytes(v)) }), maybe(over(d.ThrottledPeriods, d.Periods), share)}, waits...)...)
+			t.row(append([]string{name, display.Plain(d.Name), display.Maybe(d.Cores, display.Figure),
+				display.Maybe(d.PeakBytes, func(v int64) string { return display.Figure(display.Mebibytes(v)) }), display.Maybe(over(d.ThrottledPeriods, d.Periods), display.Share)}, waits...)...)
 		}
 		if len(c.Dependencies) == 0 && c.WaitsMS != nil { // behind a url: nothing else is seen of it
 			t.row(append([]string{name, display.Absent, display.Absent, display.Absent, display.Absent}, waits...)...)

@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
-
-// enoughTrials is how many trials a test of two cells wants: with fewer no
-// difference can be told from chance once several cells are tested.
-const enoughTrials = 6
 
 // shifts are the tests of one metric against one baseline.
 type shifts struct {
@@ -38,23 +37,23 @@ type shift struct {
 
 // metricName gives a field path a name and a unit.
 func metricName(path string, s *analysis.Summary) (name, unit string) {
-	switch {
-	case strings.HasPrefix(path, breakingMetric):
-		return "breaking point", strings.Join(loadUnits(s), " or ")
-	case path == "rate_rps":
+	switch path {
+	case analysis.BreakingPointMetric:
+		return "breaking point", strings.Join(narrative.LoadUnits(s), " or ")
+	case "rate_rps":
 		return "requests/s", "requests/s"
-	case path == "availability":
+	case "availability":
 		return "availability", "percentage points"
 	}
 	if group, name, ok := strings.Cut(path, "."); ok && (group == "latency_ms" || group == "service_ms") {
-		return quantileName(name), "ms"
+		return narrative.QuantileName(name), "ms"
 	}
 	return display.Plain(path), ""
 }
 
 // newShifts gathers the comparisons, one table for each metric and baseline.
 func newShifts(s *analysis.Summary) []*shifts {
-	names := cellNames(s)
+	names := narrative.CellNames(s)
 	var all []*shifts
 	type key struct {
 		metric   string
@@ -63,7 +62,7 @@ func newShifts(s *analysis.Summary) []*shifts {
 	at := map[key]*shifts{}
 	for i := range s.Comparisons {
 		c, of := readable(&s.Comparisons[i], s)
-		cell, base := cellAt(s, c.Cell), cellAt(s, c.Baseline)
+		cell, base := results.CellAt(s, c.Cell), results.CellAt(s, c.Baseline)
 		if cell < 0 || base < 0 {
 			continue
 		}
@@ -102,22 +101,23 @@ func untested(s *analysis.Summary) string {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		n := c.Trials
-		if searched(c) {
+		if results.Searched(c) {
 			n = c.Breaking.Searches
 		}
-		if failed(c) && !searched(c) || n == 0 {
+		if results.Failed(c) && !results.Searched(c) || n == 0 {
 			continue
 		}
 		cells++
 		fewest = min(fewest, n)
 	}
 	switch {
-	case len(s.Comparisons) > 0 || cells < 2 || fewest >= enoughTrials:
+	case len(s.Comparisons) > 0 || cells < 2 || fewest >= analysis.EnoughTrials:
 		return ""
-	case anySearched(s) && fewest == 1:
-		return "One search a cell: its interval is that of one start of the service, and does not tell how starts differ."
+	case results.KindOf(s) == results.Search && fewest < analysis.EnoughSearches:
+		return fmt.Sprintf("Too few starts to test the breaking points against one another: %d of a cell, where %d are needed and %d are advised (measure.repeats).",
+			fewest, max(stats.TrialsNeeded(cells-1), analysis.EnoughSearches), analysis.EnoughTrials)
 	}
-	return fmt.Sprintf("Too few trials to test the cells against one another: %d of a cell, where %d are wanted.", fewest, enoughTrials)
+	return fmt.Sprintf("Too few trials to test the cells against one another: %d of a cell, where %d are wanted.", fewest, analysis.EnoughTrials)
 }
 
 // signed writes a difference with its sign.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // slowest are one cell's slowest requests, each as a line over the windows that
@@ -82,7 +83,7 @@ func slowRequests(c *analysis.CellSummary) []analysis.SlowRequest {
 	}
 	var all []analysis.SlowRequest
 	for _, r := range c.Causes.Slowest {
-		if len(all) < manySlow && r.DoneMS > 0 && finite(&r.DoneMS) != nil && finite(&r.SentMS) != nil {
+		if len(all) < manySlow && r.DoneMS > 0 && results.Finite(&r.DoneMS) != nil && results.Finite(&r.SentMS) != nil {
 			all = append(all, r)
 		}
 	}
@@ -115,10 +116,10 @@ func newSlowRow(r *analysis.SlowRequest, scale float64, replicas bool) slowRow {
 	if r.TimedOut {
 		end = "given up"
 	}
-	out.Tip += "\nsent after " + typeset(milliseconds(sent)) + ", " + end + " after " + typeset(milliseconds(r.DoneMS))
+	out.Tip += "\nsent after " + typeset(display.WithUnit(sent)) + ", " + end + " after " + typeset(display.WithUnit(r.DoneMS))
 	for _, kind := range []string{"throttled", "down"} {
 		if ms := held[kind]; ms > 0 {
-			out.Tip += "\n" + kind + " for " + typeset(milliseconds(ms)) + " of it"
+			out.Tip += "\n" + kind + " for " + typeset(display.WithUnit(ms)) + " of it"
 		}
 	}
 	return out

@@ -5,6 +5,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // A strip is a small picture of how sure a cell's p99 is: each trial's p99 as
@@ -40,10 +42,10 @@ func newStripScale(s *analysis.Summary) stripScale {
 		if c.LatencyMS != nil {
 			top = math.Max(top, c.LatencyMS.P99)
 		}
-		if _, high, what := spread(c); what != unknown {
+		if _, high, what := analysis.SpreadOfP99(c); what != analysis.NoEnds {
 			top = math.Max(top, high)
 		}
-		if _, high, n := trialRange(c, trialP99); n > 0 {
+		if _, high, n := analysis.TrialRange(c, trialP99); n > 0 {
 			top = math.Max(top, high)
 		}
 	}
@@ -51,7 +53,7 @@ func newStripScale(s *analysis.Summary) stripScale {
 		return stripScale{}
 	}
 	m := roundUp(top)
-	return stripScale{Max: m, Label: milliseconds(m), Half: milliseconds(m / 2)}
+	return stripScale{Max: m, Label: display.WithUnit(m), Half: display.WithUnit(m / 2)}
 }
 
 func trialP99(t *analysis.TrialFigures) *float64 { return t.P99 }
@@ -79,16 +81,16 @@ func (s stripScale) strip(c *analysis.CellSummary) *strip {
 	if s.Max == 0 || c.LatencyMS == nil {
 		return nil
 	}
-	out := &strip{Tick: s.x(c.LatencyMS.P99), Label: "p99 " + milliseconds(c.LatencyMS.P99)}
+	out := &strip{Tick: s.x(c.LatencyMS.P99), Label: "p99 " + display.WithUnit(c.LatencyMS.P99)}
 	for i := range c.PerTrial {
 		if v := c.PerTrial[i].P99; v != nil {
 			out.Dots = append(out.Dots, s.x(*v))
 		}
 	}
-	if low, high, what := spread(c); what != unknown {
+	if low, high, what := analysis.SpreadOfP99(c); what != analysis.NoEnds {
 		out.Interval = true
 		out.Low, out.Long = s.x(low), math.Max(1, s.x(high)-s.x(low))
-		out.Label += ", trials or interval " + display.Figure(low) + " to " + milliseconds(high)
+		out.Label += ", trials or interval " + display.Figure(low) + " to " + display.WithUnit(high)
 	}
 	return out
 }
@@ -97,14 +99,14 @@ func (s stripScale) strip(c *analysis.CellSummary) *strip {
 func newBreakScale(s *analysis.Summary) stripScale {
 	top := 0.0
 	for i := range s.Cells {
-		if b := s.Cells[i].Breaking; b != nil && finite(b.Load()) != nil {
+		if b := s.Cells[i].Breaking; b != nil && results.Finite(b.Load()) != nil {
 			top = math.Max(top, *b.Load())
-			if finite(b.High) != nil {
+			if results.Finite(b.High) != nil {
 				top = math.Max(top, *b.High)
 			}
 		}
 	}
-	if top <= 0 || len(loadUnits(s)) > 1 {
+	if top <= 0 || len(narrative.LoadUnits(s)) > 1 {
 		return stripScale{}
 	}
 	m := roundUp(top)
@@ -115,13 +117,13 @@ func newBreakScale(s *analysis.Summary) stripScale {
 // bound has no end. It is nil where none was found.
 func (s stripScale) breakStrip(c *analysis.CellSummary) *strip {
 	b := c.Breaking
-	if s.Max == 0 || b == nil || finite(b.Load()) == nil {
+	if s.Max == 0 || b == nil || results.Finite(b.Load()) == nil {
 		return nil
 	}
-	out := &strip{Tick: s.x(*b.Load()), Label: breakLine(c)}
-	if finite(b.Low) != nil {
+	out := &strip{Tick: s.x(*b.Load()), Label: narrative.BreakLine(c)}
+	if results.Finite(b.Low) != nil {
 		high := s.Max
-		if finite(b.High) != nil {
+		if results.Finite(b.High) != nil {
 			high = *b.High
 		}
 		out.Interval = true

@@ -7,6 +7,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // Table writes the report for the terminal: the headline, what was run, a table
@@ -15,13 +17,13 @@ import (
 func Table(w io.Writer, s *analysis.Summary, o display.Terminal) error {
 	t := terminal{o}
 	var b strings.Builder
-	h := headlineOf(s)
-	b.WriteString(t.Line(h.first(), display.Strong))
-	if len(h.more) > 0 {
-		b.WriteString(t.Line(strings.Join(h.more, " "), display.Normal))
+	h := narrative.HeadlineOf(s)
+	b.WriteString(t.Line(h.First(), display.Strong))
+	if len(h.More) > 0 {
+		b.WriteString(t.Line(strings.Join(h.More, " "), display.Normal))
 	}
 	b.WriteString("\n")
-	for _, facts := range [][]string{runFacts(s), setupFacts(s)} {
+	for _, facts := range [][]string{narrative.RunFacts(s), narrative.SetupFacts(s)} {
 		if len(facts) > 0 {
 			b.WriteString(t.Line(strings.Join(facts, " · "), display.Quiet))
 		}
@@ -83,58 +85,58 @@ func (t terminal) blocks(s *analysis.Summary) string {
 // blockLines are a cell's figures as words: traffic and latency, then the
 // service's own use.
 func blockLines(c *analysis.CellSummary) []string {
-	if measuresItself(c) {
+	if results.MeasuresItself(c) {
 		return benchLines(c)
 	}
 	latency := "latency " + display.Absent
 	if q := c.LatencyMS; q != nil {
-		latency = "p50 " + milliseconds(q.P50) + ", p99 " + milliseconds(q.P99)
-		switch low, high, what := spread(c); what {
-		case interval:
+		latency = "p50 " + display.WithUnit(q.P50) + ", p99 " + display.WithUnit(q.P99)
+		switch low, high, what := analysis.SpreadOfP99(c); what {
+		case analysis.IntervalOfTrials:
 			latency += fmt.Sprintf(" (95%% interval %s–%s)", display.Figure(low), display.Figure(high))
-		case byFrames:
+		case analysis.IntervalOfFrames:
 			latency += fmt.Sprintf(" (95%% interval %s–%s in this one trial)", display.Figure(low), display.Figure(high))
-		case ranged:
+		case analysis.RangeOfTrials:
 			latency += fmt.Sprintf(" (range of the trials %s–%s)", display.Figure(low), display.Figure(high))
 		}
 	}
 	var lines []string
-	if searched(c) {
-		lines = append(lines, breakLine(c))
+	if results.Searched(c) {
+		lines = append(lines, narrative.BreakLine(c))
 	}
 	lines = append(lines,
-		maybe(c.RateRPS, display.Figure)+" requests/s, "+latency+", "+maybe(c.Availability, percent)+" available",
-		"CPU "+maybe(c.CPU.OfLimit, share)+" of the limit, throttled "+throttledText(c)+
-			", memory peak "+maybe(c.Memory.PeakBytes, func(v int64) string { return size(float64(v)) }),
+		display.Maybe(c.RateRPS, display.Figure)+" requests/s, "+latency+", "+display.Maybe(c.Availability, display.Percent)+" available",
+		"CPU "+display.Maybe(c.CPU.OfLimit, display.Share)+" of the limit, throttled "+throttledText(c)+
+			", memory peak "+display.Maybe(c.Memory.PeakBytes, func(v int64) string { return display.Bytes(float64(v)) }),
 	)
-	if c.Objective != nil && !searched(c) {
-		lines = append(lines, "objective "+display.Plain(c.Objective.Text)+": "+objectiveWord(c))
+	if c.Objective != nil && !results.Searched(c) {
+		lines = append(lines, "objective "+display.Plain(c.Objective.Text)+": "+narrative.ObjectiveWords(c))
 	}
 	return lines
 }
 
 // throttledText writes "29 of 32 periods (91%)".
 func throttledText(c *analysis.CellSummary) string {
-	part := throttledShare(c)
+	part := results.ThrottledShare(c)
 	if part == nil {
 		return display.Absent
 	}
-	return fmt.Sprintf("%s of %s periods (%s)", display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods), share(*part))
+	return fmt.Sprintf("%s of %s periods (%s)", display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods), display.Share(*part))
 }
 
 // notes are the levels of staged loads, the findings and the flags, in words.
 func (t terminal) notes(s *analysis.Summary) string {
-	names := cellNames(s)
+	names := narrative.CellNames(s)
 	var b strings.Builder
-	for _, f := range findings(s, names) {
+	for _, f := range narrative.Findings(s, names) {
 		look := display.Normal
 		if f.Warning {
 			look = display.Warning
 		}
-		b.WriteString(t.note(look, f.sentence()))
+		b.WriteString(t.note(look, f.Sentence()))
 	}
-	for _, f := range flags(s) {
-		text := display.Plain(f.Word) + " (" + f.who(names) + ")"
+	for _, f := range narrative.Flags(s) {
+		text := display.Plain(f.Word) + " (" + f.Who(names) + ")"
 		if f.Text != "" {
 			text += ": " + f.Text
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 )
 
 // tailRow is one cell's slow tail as a stacked bar in the HTML.
@@ -37,42 +39,42 @@ type tailKey struct{ Class, Text string }
 func newTails(s *analysis.Summary, names []string) (rows []tailRow, keys []tailKey) {
 	for i := range s.Cells {
 		c := s.Cells[i].Causes
-		if c == nil || len(parts(c)) == 0 {
+		if c == nil || len(narrative.Parts(c)) == 0 {
 			continue
 		}
-		row := tailRow{Mark: markOf(i), Index: i, Name: names[i], Basis: typeset(tailBasis(c))}
+		row := tailRow{Mark: markOf(i), Index: i, Name: names[i], Basis: typeset(narrative.TailBasis(c))}
 		var words []string
-		for _, p := range parts(c) {
+		for _, p := range narrative.Parts(c) {
 			row.Parts = append(row.Parts, newTailPart(c, p))
-			words = append(words, p.Text()+" "+p.long)
+			words = append(words, p.Text()+" "+p.Long)
 		}
 		row.Label = strings.Join(words, ", ")
 		rows = append(rows, row)
 	}
-	for _, k := range causes {
+	for _, k := range narrative.Causes {
 		if slices.ContainsFunc(rows, func(r tailRow) bool {
-			return slices.ContainsFunc(r.Parts, func(p tailPart) bool { return p.Class == k.name })
+			return slices.ContainsFunc(r.Parts, func(p tailPart) bool { return p.Class == k.Name })
 		}) {
-			keys = append(keys, tailKey{k.name, k.long})
+			keys = append(keys, tailKey{k.Name, k.Long})
 		}
 	}
 	return rows, keys
 }
 
-func newTailPart(c *analysis.Causes, p part) tailPart {
-	out := tailPart{Class: "other", Grow: decimal(p.Value), Text: p.Text(), Tip: p.long + "\n" + p.Text() + " of the slow tail"}
-	if slices.ContainsFunc(causes, func(k cause) bool { return k.name == p.name }) {
-		out.Class = p.name
+func newTailPart(c *analysis.Causes, p narrative.Part) tailPart {
+	out := tailPart{Class: "other", Grow: decimal(p.Value), Text: p.Text(), Tip: p.Long + "\n" + p.Text() + " of the slow tail"}
+	if slices.ContainsFunc(narrative.Causes, func(k narrative.Cause) bool { return k.Name == p.Name }) {
+		out.Class = p.Name
 	}
-	if p.name == "throttling" && c.ThrottledDirectly > 0 {
+	if p.Name == "throttling" && c.ThrottledDirectly > 0 {
 		direct := math.Min(1, c.ThrottledDirectly/p.Value)
 		out.Direct = decimal(100 * direct)
 		if direct < 1 {
-			out.Tip += "\n" + share(c.ThrottledDirectly) + " within windows, " + share(p.Value-c.ThrottledDirectly) + " in the queues that they built"
+			out.Tip += "\n" + display.Share(c.ThrottledDirectly) + " within windows, " + display.Share(p.Value-c.ThrottledDirectly) + " in the queues that they built"
 		}
 	}
 	if c.MeanMS > 0 {
-		out.Tip += "\n" + typeset(milliseconds(p.Value*c.MeanMS)) + " of a slow request’s " + typeset(milliseconds(c.MeanMS))
+		out.Tip += "\n" + typeset(display.WithUnit(p.Value*c.MeanMS)) + " of a slow request’s " + typeset(display.WithUnit(c.MeanMS))
 	}
 	return out
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
 // view is what the template shows. All its strings are foreign text or made
@@ -25,10 +27,10 @@ type view struct {
 	Host       []string
 	Claims     []claimRow
 	ClaimCount string
-	Findings   []finding
+	Findings   []narrative.Finding
 	Axes       []string
 	Rows       []row
-	Bench      []benchView // in the place of Rows, for services that measure themselves
+	Bench      []benchView // instead of Rows, for services that measure themselves
 	Strip      stripScale
 	Judged     bool // an objective was asked
 	Flags      []flagNote
@@ -102,14 +104,14 @@ type row struct {
 // parts. Tone is a class: "", "warning" or "bad".
 type value struct{ Figure, Under, Tone string }
 
-func newView(d Data) view {
+func newView(d results.Results) view {
 	s := d.Summary
-	names := cellNames(s)
-	h := headlineOf(s)
+	names := narrative.CellNames(s)
+	h := narrative.HeadlineOf(s)
 	p := view{
-		Title: display.Plain(s.Experiment.Name), Headline: typeset(h.answer), More: []string{}, Notice: h.notice, About: display.Plain(s.Experiment.About),
-		Run: runFacts(s)[1:], Host: hostFacts(s.Host), Axes: axes(s), Strip: newStripScale(s),
-		Findings: findings(s, names), Searched: anySearched(s), Units: strings.Join(loadUnits(s), " or "), Breaks: newBreakScale(s),
+		Title: display.Plain(s.Experiment.Name), Headline: typeset(h.Answer), More: []string{}, Notice: h.Notice, About: display.Plain(s.Experiment.About),
+		Run: narrative.RunFacts(s)[1:], Host: narrative.HostFacts(s.Host), Axes: narrative.Axes(s), Strip: newStripScale(s),
+		Findings: narrative.Findings(s, names), Searched: results.KindOf(s) == results.Search, Units: strings.Join(narrative.LoadUnits(s), " or "), Breaks: newBreakScale(s),
 		Shifts: newShifts(s), Untested: untested(s), Slowest: newSlowest(s, names), Profiles: newProfiles(s, names),
 	}
 	p.Claims, p.ClaimCount = newClaims(s, names), claimCount(s)
@@ -123,18 +125,18 @@ func newView(d Data) view {
 			p.Down = p.Down || slices.ContainsFunc(r.Windows, func(w slowWindow) bool { return w.Class == "down" })
 		}
 	}
-	for _, text := range setupFacts(s) {
+	for _, text := range narrative.SetupFacts(s) {
 		p.Setup = append(p.Setup, typeset(text))
 	}
-	for _, text := range h.more {
+	for _, text := range h.More {
 		p.More = append(p.More, typeset(text))
 	}
-	for _, f := range flags(s) {
-		p.Flags = append(p.Flags, flagNote{Word: display.Plain(f.Word), Who: f.who(names), Text: f.Text})
+	for _, f := range narrative.Flags(s) {
+		p.Flags = append(p.Flags, flagNote{Word: display.Plain(f.Word), Who: f.Who(names), Text: f.Text})
 	}
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		p.Judged = p.Judged || c.Objective != nil && !searched(c)
+		p.Judged = p.Judged || c.Objective != nil && !results.Searched(c)
 		p.Kneed, p.Curved = p.Kneed || c.Knee != nil, p.Curved || len(c.Steps) > 0
 		r := newRow(c, p.Axes)
 		r.Mark, r.Index, r.Name, r.Strip = markOf(i), i, names[i], p.Strip.strip(c)
@@ -167,9 +169,9 @@ func typeset(text string) string {
 }
 
 func newRow(c *analysis.CellSummary, axes []string) row {
-	r := row{Service: display.Plain(c.Service), Objective: objectiveWord(c)}
+	r := row{Service: display.Plain(c.Service), Objective: narrative.ObjectiveWord(c)}
 	for _, name := range axes {
-		text := setting(c, name)
+		text := narrative.Setting(c, name)
 		if text == "" {
 			text = display.Absent
 		}
@@ -180,28 +182,28 @@ func newRow(c *analysis.CellSummary, axes []string) row {
 	}
 	none := func(*analysis.TrialFigures) *float64 { return nil }
 	trial := func(of func(*analysis.TrialFigures) *float64, path string) string {
-		if searched(c) { // each trial has a load of its own: their range says nothing
+		if results.Searched(c) { // each trial has a load of its own: their range says nothing
 			of = none
 		}
 		return under(c, path, of)
 	}
-	r.Rate = value{Figure: maybe(c.RateRPS, display.Figure),
+	r.Rate = value{Figure: display.Maybe(c.RateRPS, display.Figure),
 		Under: trial(func(t *analysis.TrialFigures) *float64 { return t.RateRPS }, "rate_rps")}
 	quantile := func(of func(*analysis.Quantiles) float64, spread string) value {
 		if c.LatencyMS == nil {
 			return value{Figure: display.Absent}
 		}
-		return value{Figure: display.Figure(of(c.LatencyMS)), Under: spread}
+		return value{Figure: display.Milliseconds(of(c.LatencyMS)), Under: spread}
 	}
 	r.P50 = quantile(func(q *analysis.Quantiles) float64 { return q.P50 },
 		trial(func(t *analysis.TrialFigures) *float64 { return t.P50 }, "latency_ms.p50"))
 	r.P99 = quantile(func(q *analysis.Quantiles) float64 { return q.P99 },
 		trial(func(t *analysis.TrialFigures) *float64 { return t.P99 }, "latency_ms.p99"))
 	r.P999 = quantile(func(q *analysis.Quantiles) float64 { return q.P999 }, trial(none, "latency_ms.p999"))
-	r.Available = value{Figure: maybe(c.Availability, percent), Tone: toneClass(availabilityTone(c.Availability))}
-	r.CPU = value{Figure: maybe(c.CPU.OfLimit, share), Under: coresOf(c)}
-	if part := throttledShare(c); part != nil {
-		r.Throttled = value{Figure: share(*part), Tone: toneClass(throttledTone(part)),
+	r.Available = value{Figure: display.Maybe(c.Availability, display.Percent), Tone: toneClass(availabilityTone(c.Availability))}
+	r.CPU = value{Figure: display.Maybe(c.CPU.OfLimit, display.Share), Under: coresOf(c)}
+	if part := results.ThrottledShare(c); part != nil {
+		r.Throttled = value{Figure: display.Share(*part), Tone: toneClass(throttledTone(part)),
 			Under: display.Grouped(*c.CPU.ThrottledPeriods) + " of " + display.Grouped(*c.CPU.Periods)}
 	} else {
 		r.Throttled = value{Figure: display.Absent}
@@ -209,7 +211,7 @@ func newRow(c *analysis.CellSummary, axes []string) row {
 	r.Memory = value{Figure: display.Absent}
 	r.verdicts(c)
 	if c.Memory.PeakBytes != nil {
-		r.Memory = value{Figure: size(float64(*c.Memory.PeakBytes)), Under: maybe(c.Memory.OfLimit, func(v float64) string { return share(v) + " of limit" })}
+		r.Memory = value{Figure: display.Bytes(float64(*c.Memory.PeakBytes)), Under: display.Maybe(c.Memory.OfLimit, func(v float64) string { return display.Share(v) + " of limit" })}
 		if c.Memory.OfLimit == nil {
 			r.Memory.Under = ""
 		}
@@ -219,20 +221,20 @@ func newRow(c *analysis.CellSummary, axes []string) row {
 
 // verdicts fills in what analysis concludes of the cell.
 func (r *row) verdicts(c *analysis.CellSummary) {
-	r.Breaks, r.Limited, r.Knee = value{Figure: breaksAt(c), Under: breakInterval(c.Breaking), Tone: toneClass(breakTone(c))}, display.Absent, value{Figure: display.Absent}
+	r.Breaks, r.Limited, r.Knee = value{Figure: narrative.BreaksAt(c), Under: narrative.BreakInterval(c.Breaking), Tone: toneClass(breakTone(c))}, display.Absent, value{Figure: display.Absent}
 	if c.Breaking != nil && c.Breaking.LimitedBy != "" {
 		r.Limited = display.Plain(c.Breaking.LimitedBy)
 	}
 	if k := c.Knee; k != nil {
-		load := display.Figure(k.Load) + " " + loadUnit(c)
+		load := display.Figure(k.Load) + " " + narrative.LoadUnit(c)
 		r.Knee = value{Figure: load}
 		if k.OfLimit != nil {
-			r.Knee = value{Figure: share(*k.OfLimit), Under: "at " + display.Figure(k.Load)}
+			r.Knee = value{Figure: display.Share(*k.OfLimit), Under: "at " + display.Figure(k.Load)}
 		}
 	}
 	r.TailText = tailWord(c)
 	if c.Causes != nil {
-		for _, p := range parts(c.Causes) {
+		for _, p := range narrative.Parts(c.Causes) {
 			r.Tail = append(r.Tail, newTailPart(c.Causes, p))
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/millicore/millicore/internal/report/sample"
 )
 
 // after does something in the page and gives an expression's value once it has
@@ -20,7 +22,7 @@ const shownTips = `[...document.querySelectorAll('.tip:not([hidden])')].map(t =>
 func TestTheCurveTellsOfItsMarks(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(searchFixture())
+	b.open(sample.Search())
 	const pointAt = `const u = millicore.panels.breaking, o = u.over.getBoundingClientRect();
 	  const at = (x, y) => u.over.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: o.left + x, clientY: o.top + y}));`
 	for _, c := range []struct {
@@ -51,7 +53,7 @@ func TestTheCurveTellsOfItsMarks(t *testing.T) {
 func TestLinesAreMarked(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(searchFixture())
+	b.open(sample.Search())
 	// Each panel is drawn once more, and what goes onto its canvas is noted: texts,
 	// and how many dashed lines reach the plot's right edge.
 	const marks = `const marks = {};
@@ -82,7 +84,7 @@ func TestLinesAreMarked(t *testing.T) {
 func TestBarsAndSlowestRequestsAreDrawnAndTell(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(searchFixture())
+	b.open(sample.Search())
 	const painted = `(all) => [...document.querySelectorAll(all)].every(e => { const r = e.getBoundingClientRect(), s = getComputedStyle(e); return r.width > 0.5 && r.height > 3 && (s.backgroundColor !== 'rgba(0, 0, 0, 0)' || s.backgroundImage !== 'none') })`
 	for _, all := range []string{".tails .seg", ".tailcell .seg", ".req .run", ".req i"} {
 		if n := eval[int](b, "document.querySelectorAll('"+all+"').length"); n == 0 {
@@ -115,7 +117,7 @@ func TestBarsAndSlowestRequestsAreDrawnAndTell(t *testing.T) {
 func TestProfilesAreDrawnAndTell(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(withProfiles(searchFixture()))
+	b.open(sample.WithProfiles(sample.Search()))
 	if got := eval[string](b, "[...document.querySelectorAll('.profile')].map(e => e.dataset.cell).join('')"); got != "02" {
 		t.Errorf("profiles of the cells %s are shown, want those of 0 and 2", got)
 	}
@@ -144,7 +146,7 @@ func TestProfilesAreDrawnAndTell(t *testing.T) {
 func TestTheLegendHidesAllOfACell(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(withProfiles(searchFixture()))
+	b.open(sample.WithProfiles(sample.Search()))
 	const seen = `[...document.querySelectorAll('.tail, .gantt, .profile')].filter(e => e.getClientRects().length || [...e.children].some(c => c.getClientRects().length)).map(e => e.dataset.cell).join('')`
 	if got := eval[string](b, seen); got != "0123012302" {
 		t.Errorf("at first the cells %s are shown", got)
@@ -157,7 +159,7 @@ func TestTheLegendHidesAllOfACell(t *testing.T) {
 func TestTheObjectiveFollowsTheQuantile(t *testing.T) {
 	b := newBrowser(t)
 	b.screen(1280, false)
-	b.open(searchFixture())
+	b.open(sample.Search())
 	const lead, pixels = `document.getElementById('breaking-lead').textContent`,
 		`(() => { const c = millicore.panels.breaking.ctx.canvas, d = millicore.panels.breaking.ctx.getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n })()`
 	if got := eval[string](b, lead); !strings.Contains(got, "knee") || strings.Contains(got, "The objective is about") {

@@ -8,6 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/report/charts"
+	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/internal/results"
 )
 
 func slowCell(requests ...analysis.SlowRequest) analysis.CellSummary {
@@ -66,8 +70,8 @@ func TestSlowRequestsThatCannotBeDrawnAreLeftOut(t *testing.T) {
 }
 
 func TestTailsFillTheirBars(t *testing.T) {
-	s := searchFixture().Summary
-	rows, keys := newTails(s, cellNames(s))
+	s := sample.Search().Summary
+	rows, keys := newTails(s, narrative.CellNames(s))
 	if len(rows) != 4 || len(keys) != 3 {
 		t.Fatalf("%d bars with %d causes, want 4 and 3", len(rows), len(keys))
 	}
@@ -106,8 +110,8 @@ func TestDifferencesLieBesideZero(t *testing.T) {
 }
 
 func TestBreakingPointsAreDrawnWhereTheyCanBe(t *testing.T) {
-	s := boundsFixture().Summary
-	c := newCharts(Data{Summary: s})
+	s := sample.Bounds().Summary
+	c := charts.New(results.Results{Summary: s})
 	if c.Objective == nil || c.Objective.MS != 50 {
 		t.Errorf("objective %+v, want 50 ms", c.Objective)
 	}
@@ -120,8 +124,8 @@ func TestBreakingPointsAreDrawnWhereTheyCanBe(t *testing.T) {
 	if b := c.Cells[2].Breaking; b != nil {
 		t.Errorf("where none was found, %+v is drawn", b)
 	}
-	s.Cells[0].Objective = objectiveOf("p99", 40, 0)
-	if got := newCharts(Data{Summary: s}).Objective; got != nil {
+	s.Cells[0].Objective = sample.Objective("p99", 40, 0)
+	if got := charts.New(results.Results{Summary: s}).Objective; got != nil {
 		t.Errorf("of two objectives %+v is drawn for all", got)
 	}
 }

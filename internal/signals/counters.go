@@ -2,11 +2,11 @@ package signals
 
 import "time"
 
-// Counters are a replica's running totals at one moment, as a platform reads
-// them from its cgroup. A nil pointer is "not measured".
+// Counters are a replica's running totals at one moment, as a platform reads them from
+// its cgroup. A nil pointer means "not measured".
 type Counters struct {
 	At               time.Time // when they were read
-	CPU              *float64  // CPU seconds since the group was made
+	CPU              *float64  // CPU seconds since the group was created
 	Periods          *int64
 	ThrottledPeriods *int64
 	Throttled        *float64 // seconds, summed over CPUs
@@ -23,9 +23,9 @@ type Counters struct {
 	Up          bool
 }
 
-// Between returns the server half of the frame from one reading to the next.
-// Where either reading lacks a counter, the frame lacks it too; where a counter
-// ran backwards (the group was made anew) it counts from zero.
+// Between returns the server frame from one reading to the next. If either reading
+// lacks a counter, so does the frame. If a counter decreased, because the group is a
+// new one, it counts from zero.
 func Between(before, after Counters) Server {
 	return Server{
 		CPU:              risen(before.CPU, after.CPU),
@@ -55,7 +55,7 @@ func risen[T int64 | float64](before, after *T) *T {
 	return &d
 }
 
-// Plus adds what was measured: unknown and unknown stays unknown.
+// Plus adds measured values: unknown plus unknown stays unknown.
 func Plus[T int64 | float64](sum, v *T) *T {
 	if v == nil {
 		return sum

@@ -11,19 +11,21 @@ import (
 	"io"
 	"math"
 	"sync"
+	"time"
 )
 
-// The HdrHistogram V2 encoding: a header, and the counts up to the last that is
-// not zero, each as a zigzag LEB128 number of at most 9 bytes; several zeros in a
-// row are one negative number. Compressed by zlib behind a cookie and a length,
-// all big-endian (HdrHistogram, EncodableHistogram.java).
+// The HdrHistogram V2 encoding is a header and the counts up to the last one that is
+// not zero, each as a zigzag LEB128 number of at most 9 bytes. Several zeros in a row
+// are one negative number. The compressed form is a cookie, a length, and this encoding
+// compressed by zlib. All numbers are big-endian (HdrHistogram,
+// EncodableHistogram.java).
 const (
 	packedCookie = 0x1c849304 | 0x10
 	cookie       = 0x1c849303 | 0x10
 	headerSize   = 40
 )
 
-// encoder is the memory of one encoding.
+// encoder holds the buffers of one encoding.
 type encoder struct {
 	plain  []byte
 	packed bytes.Buffer
@@ -36,10 +38,9 @@ var encoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// Encoded is the base64 text of the HdrHistogram V2 compressed encoding, which
-// callers must not change: it is kept until the histogram changes, since a record
-// holds it in two files, and a conductor passes on thousands a second that it has
-// only read.
+// Encoded returns the base64 text of the HdrHistogram V2 compressed encoding. Callers
+// must not modify it. It is cached until the histogram changes, because a record holds
+// it in two files, and a conductor forwards thousands per second that it only reads.
 func (h *Histogram) Encoded() ([]byte, error) {
 	if h.text != nil {
 		return h.text, nil
@@ -61,7 +62,7 @@ func (h *Histogram) Encoded() ([]byte, error) {
 	return h.text, nil
 }
 
-// plain appends the encoding before it is compressed to nothing.
+// plain appends the encoding without compression to b, which is empty.
 func (h *Histogram) plain(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, cookie)
 	b = binary.BigEndian.AppendUint32(b, 0) // the length of the counts, set below
@@ -69,7 +70,7 @@ func (h *Histogram) plain(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, Digits)
 	b = binary.BigEndian.AppendUint64(b, LowestMicros)
 	b = binary.BigEndian.AppendUint64(b, uint64(HighestMicros))
-	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1)) // a count is a count
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1)) // values are not scaled
 	zeros := int64(0)
 	for _, n := range h.counts[:h.used()] {
 		if n == 0 {
@@ -87,14 +88,14 @@ func (h *Histogram) plain(b []byte) []byte {
 		b = appendZigzag(b, n)
 	}
 	if len(b) == headerSize {
-		b = appendZigzag(b, 0) // as others write an empty one
+		b = appendZigzag(b, 0) // as other libraries write an empty one
 	}
 	binary.BigEndian.PutUint32(b[4:], uint32(len(b)-headerSize))
 	return b
 }
 
-// appendZigzag appends a number in the form of HdrHistogram's ZigZagEncoding: a
-// varint, but that a ninth byte has eight bits.
+// appendZigzag appends a number in the form of HdrHistogram's ZigZagEncoding: a varint
+// whose ninth byte has eight bits.
 func appendZigzag(b []byte, n int64) []byte {
 	u := uint64(n<<1) ^ uint64(n>>63)
 	for range 8 {
@@ -107,7 +108,7 @@ func appendZigzag(b []byte, n int64) []byte {
 	return append(b, byte(u))
 }
 
-// zigzag reads such a number and returns its length; 0 where it is cut off.
+// zigzag reads such a number and returns its length; 0 if it is cut off.
 func zigzag(b []byte) (n int64, size int) {
 	u := uint64(0)
 	for i := 0; i < len(b) && i < 9; i++ {
@@ -120,8 +121,8 @@ func zigzag(b []byte) (n int64, size int) {
 	return 0, 0
 }
 
-// MarshalJSON gives the base64 text; an empty histogram is written too, so
-// that "nothing was seen" and "nothing was measured" (null) stay apart.
+// MarshalJSON returns the base64 text, also of an empty histogram: an empty histogram
+// means that nothing happened, and null that nothing was measured.
 func (h *Histogram) MarshalJSON() ([]byte, error) {
 	text, err := h.Encoded()
 	if err != nil {
@@ -131,8 +132,8 @@ func (h *Histogram) MarshalJSON() ([]byte, error) {
 	return append(append(b, text...), '"'), nil // base64 has nothing to escape
 }
 
-// UnmarshalJSON reads what MarshalJSON or another library wrote in the same
-// geometry.
+// UnmarshalJSON reads the output of MarshalJSON, or of another library with the same
+// range and precision.
 func (h *Histogram) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -146,11 +147,11 @@ func (h *Histogram) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decoder is the memory of one decoding.
+// decoder holds the buffers of one decoding.
 type decoder struct {
 	packed []byte
 	source bytes.Reader
-	zlib   io.ReadCloser // nil before the first
+	zlib   io.ReadCloser // nil before the first use
 	plain  bytes.Buffer
 }
 
@@ -164,74 +165,82 @@ func decode(text string) (*Histogram, error) {
 	if d.packed, err = base64.StdEncoding.AppendDecode(d.packed[:0], []byte(text)); err != nil {
 		return nil, err
 	}
-	if err := d.inflate(); err != nil {
-		return nil, err
-	}
-	h, err := counted(d.plain.Bytes()[headerSize:])
+	most, err := d.inflate()
 	if err != nil {
 		return nil, err
 	}
-	if len(text) == base64.StdEncoding.EncodedLen(len(d.packed)) { // without line ends, which a decoder passes over
+	h, err := counted(d.plain.Bytes()[headerSize:], most)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) == base64.StdEncoding.EncodedLen(len(d.packed)) { // without line breaks, which a decoder ignores
 		h.text = []byte(text)
 	}
 	return h, nil
 }
 
-// mostPlain bounds what a text may inflate to.
+// mostPlain is the largest size after decompression.
 const mostPlain = headerSize + 9*mostCounts
 
-// inflate fills plain with a header that is known to be this geometry's, and
-// what follows it.
-func (d *decoder) inflate() error {
+// In older records the range ends at a minute. They have the same buckets, but fewer.
+const (
+	minuteMicros = uint64(time.Minute / time.Microsecond)
+	minuteCounts = 17 * half
+)
+
+// inflate fills plain with a header, which it validates, and the counts. It returns how
+// many buckets the header allows.
+func (d *decoder) inflate() (most int, err error) {
 	if len(d.packed) < 8 {
-		return fmt.Errorf("it ends after %d bytes", len(d.packed))
+		return 0, fmt.Errorf("it ends after %d bytes", len(d.packed))
 	}
 	length := binary.BigEndian.Uint32(d.packed[4:])
 	switch packed := d.packed[8:]; {
 	case binary.BigEndian.Uint32(d.packed)&^0xf0 != packedCookie&^0xf0:
-		return errors.New("it is not in HdrHistogram's V2 encoding, compressed")
+		return 0, errors.New("it is not in HdrHistogram's compressed V2 encoding")
 	case uint64(length) > uint64(len(packed)):
-		return fmt.Errorf("it has %d bytes of %d", len(packed), length)
+		return 0, fmt.Errorf("it has %d bytes of %d", len(packed), length)
 	default:
 		d.source.Reset(packed[:length])
 	}
-	var err error
 	if d.zlib == nil {
 		d.zlib, err = zlib.NewReader(&d.source)
 	} else {
 		err = d.zlib.(zlib.Resetter).Reset(&d.source, nil)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	d.plain.Reset()
 	if _, err := d.plain.ReadFrom(io.LimitReader(d.zlib, mostPlain+1)); err != nil {
-		return err
+		return 0, err
 	}
 	b := d.plain.Bytes()
 	if len(b) < headerSize {
-		return fmt.Errorf("its header ends after %d bytes", len(b))
+		return 0, fmt.Errorf("its header ends after %d bytes", len(b))
 	}
 	length = binary.BigEndian.Uint32(b[4:])
 	digits, lowest, highest := binary.BigEndian.Uint32(b[12:]), binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint64(b[24:])
 	switch {
 	case binary.BigEndian.Uint32(b)&^0xf0 != cookie&^0xf0:
-		return errors.New("what it holds is not in HdrHistogram's V2 encoding")
-	case digits != Digits, lowest != LowestMicros, highest != uint64(HighestMicros):
-		return fmt.Errorf("it is of %d to %d with %d digits, and not of %d to %d µs with %d", lowest, highest, digits, LowestMicros, HighestMicros, Digits)
+		return 0, errors.New("its uncompressed form is not in HdrHistogram's V2 encoding")
+	case digits != Digits, lowest != LowestMicros, highest != uint64(HighestMicros) && highest != minuteMicros:
+		return 0, fmt.Errorf("its range is %d to %d µs with %d digits, want %d to %d µs with %d digits", lowest, highest, digits, LowestMicros, HighestMicros, Digits)
 	case uint64(length) != uint64(len(b)-headerSize):
-		return fmt.Errorf("its counts have %d bytes and not the %d that its header says", len(b)-headerSize, length)
+		return 0, fmt.Errorf("its counts have %d bytes, but its header says %d", len(b)-headerSize, length)
+	case highest == minuteMicros:
+		return minuteCounts, nil
 	}
-	return nil
+	return mostCounts, nil
 }
 
-// mostCounted is more than any run counts: a million a second for nine years.
-// What is read and merged stays far below 63 bits.
+// mostCounted is more than any run counts: a million per second for nine years. Sums of
+// such histograms stay far below 63 bits.
 const mostCounted = 1 << 48
 
-// counted reads the counts.
-func counted(b []byte) (*Histogram, error) {
-	h := &Histogram{counts: make([]int64, bucketsIn(b))}
+// counted reads the counts of at most most buckets.
+func counted(b []byte, most int) (*Histogram, error) {
+	h := &Histogram{counts: make([]int64, bucketsIn(b, most))}
 	for at := 0; len(b) > 0; {
 		n, size := zigzag(b)
 		if size == 0 {
@@ -239,12 +248,12 @@ func counted(b []byte) (*Histogram, error) {
 		}
 		b = b[size:]
 		switch {
-		case n < 0 && n >= int64(at-mostCounts):
+		case n < 0 && n >= int64(at-most):
 			at -= int(n)
-		case n < 0 || at >= mostCounts:
-			return nil, fmt.Errorf("it counts beyond %d µs", HighestMicros)
+		case n < 0 || at >= most:
+			return nil, fmt.Errorf("it has more than the %d buckets of its range", most)
 		case n > mostCounted-h.total:
-			return nil, fmt.Errorf("it counts more than %d", int64(mostCounted))
+			return nil, fmt.Errorf("its total is above %d", int64(mostCounted))
 		default:
 			h.counts[at] = n
 			h.total += n
@@ -254,9 +263,9 @@ func counted(b []byte) (*Histogram, error) {
 	return h, nil
 }
 
-// bucketsIn is how many buckets counts speak of; no more than there are, whatever
-// they say.
-func bucketsIn(b []byte) (buckets int) {
+// bucketsIn returns how many buckets the encoded counts need: at most most, even if they
+// are invalid.
+func bucketsIn(b []byte, most int) (buckets int) {
 	for len(b) > 0 {
 		n, size := zigzag(b)
 		if size == 0 {
@@ -264,13 +273,13 @@ func bucketsIn(b []byte) (buckets int) {
 		}
 		b = b[size:]
 		switch {
-		case n < int64(buckets-mostCounts):
-			return mostCounts
+		case n < int64(buckets-most):
+			return most
 		case n < 0:
 			buckets -= int(n)
 		default:
 			buckets++
 		}
 	}
-	return min(buckets, mostCounts)
+	return min(buckets, most)
 }

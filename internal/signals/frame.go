@@ -1,22 +1,25 @@
-// Package signals holds what is seen of a service under load: frames (the four
-// golden signals of one interval, with CPU throttling), counters and
-// histograms. It is pure: no clock, no file, no network. Reading the kernel is
-// the platform's work, making traffic the agent's, and drawing conclusions the
-// analysis'.
+// Package signals holds what was measured of a service under load: frames (the four
+// golden signals of one interval, with CPU throttling), counters, histograms and
+// throttle windows. It is data with the arithmetic to merge and encode it, and it is
+// pure: no clock, no file, no network.
+//
+// It does not read the kernel (the platform does), send traffic (the agent does) or
+// judge (package analysis does).
 package signals
 
-// Phase tells which part of a trial an interval lies in.
+// Phase is the part of a trial that an interval belongs to.
 type Phase string
 
 const (
 	Warmup  Phase = "warmup"  // left out of every result
-	Measure Phase = "measure" // what results are made of
-	Drain   Phase = "drain"   // after the last request was due: answers in flight are awaited
+	Measure Phase = "measure" // the basis of every result
+	Drain   Phase = "drain"   // after the last request was due: requests in flight are awaited
 )
 
-// Frame is one line of frames.ndjson: what one source saw over one interval.
-// Exactly one of Client, Server, Host, Waits and Scale is set. Client and server halves of
-// the same service are joined by their times, which are the lab's clock.
+// Frame is one line of frames.ndjson: what one source measured over one interval.
+// Exactly one of Client, Server, Host, Waits and Scale is set. Client and server
+// frames of the same service are joined by their times, which are those of the lab's
+// clock.
 type Frame struct {
 	Trial int    `json:"trial"` // number of the trial in the record, from 1
 	Cell  int    `json:"cell"`  // index of the cell in the plan, from 0
@@ -24,78 +27,80 @@ type Frame struct {
 	Start int64  `json:"start"` // unix nanoseconds
 	End   int64  `json:"end"`   // unix nanoseconds
 	Phase Phase  `json:"phase"`
-	Agent *int   `json:"agent,omitempty"`   // index of the agent, for a client half
-	Of    string `json:"of,omitempty"`      // service or dependency, for a server half
-	Index int    `json:"replica,omitempty"` // index of the replica, for a server half
-	// Machine is the node that a host half is of, or that the replica of a server
-	// half runs on; "" on one machine.
+	Agent *int   `json:"agent,omitempty"`   // index of the agent, for a client frame
+	Of    string `json:"of,omitempty"`      // service or dependency, for a server frame
+	Index int    `json:"replica,omitempty"` // index of the replica, for a server frame
+	// Machine is the node of a host frame, or the node of the replica of a server
+	// frame; "" on one machine.
 	Machine string `json:"machine,omitempty"`
 
 	Client *Client `json:"client,omitempty"`
 	Server *Server `json:"server,omitempty"`
 	Host   *Host   `json:"host,omitempty"`
 	Waits  *Waits  `json:"waits,omitempty"` // of the replica Index of the service Of
-	Scale  *Scale  `json:"scale,omitempty"` // of the service Of, where it is autoscaled
+	Scale  *Scale  `json:"scale,omitempty"` // of the service Of, if it is autoscaled
 }
 
-// Scale is how many replicas of a service there were at an interval's end: those
-// that serve.
+// Scale is how many replicas of a service were ready at an interval's end.
 type Scale struct {
 	Replicas int `json:"replicas"`
 }
 
-// Waits is how long a replica waited for its dependency, by its own account: a
-// histogram of the waits that ended in the interval.
+// Waits is how long a replica waited for its dependency, as it reports: a histogram of
+// the waits that ended in the interval.
 type Waits struct {
 	Bounds []float64 `json:"bounds"` // upper bounds in seconds, ascending, without +Inf
-	Counts []int64   `json:"counts"` // one a bound and one above all; not cumulative
+	Counts []int64   `json:"counts"` // one per bound, and one above all; not cumulative
 	Sum    float64   `json:"sum_s"`
 }
 
 // Seconds is the length of the interval in seconds.
 func (f *Frame) Seconds() float64 { return float64(f.End-f.Start) / 1e9 }
 
-// Client is what one agent saw over one interval. A request belongs to the
-// interval in which it ended, and to the phase in which it was intended: in
-// frames of the phases measure and drain, the counts and histograms hold only
-// requests intended after the warm-up, and Carried counts the others.
+// Client is what one agent measured over one interval. A request belongs to the
+// interval in which it ended, and to the phase in which it was intended. In frames of
+// the phases measure and drain, the counts and histograms contain only requests
+// intended after the warm-up; Carried counts the others.
 type Client struct {
 	Intended  int64            `json:"intended"`          // requests that were due in this interval
 	Sent      int64            `json:"sent"`              // requests that left in this interval
-	Good      int64            `json:"good"`              // answers with a status of 200 to 299, or, where a check says what is good, those that pass it
+	Good      int64            `json:"good"`              // answers with a status of 200 to 299, or, if a check defines what is good, those that pass it
 	Timeouts  int64            `json:"timeouts"`          // given up; the time runs from sent
-	Refused   int64            `json:"refused"`           // no connection could be made
-	Cut       int64            `json:"cut"`               // the connection ended before the answer was whole
+	Refused   int64            `json:"refused"`           // no connection could be opened
+	Cut       int64            `json:"cut"`               // the connection ended before the answer was complete
 	Malformed int64            `json:"malformed"`         // the answer was not HTTP
-	Failed    int64            `json:"failed,omitempty"`  // answers that a check refused, save those whose status alone makes them bad
-	Status    map[string]int64 `json:"status,omitempty"`  // answers by status code, good ones included
-	Wanted    map[string]int64 `json:"wanted,omitempty"`  // of those, by status code, the ones outside 200 to 299 that a check wants
+	Failed    int64            `json:"failed,omitempty"`  // answers that a check rejected, except those that are bad because of their status alone
+	Status    map[string]int64 `json:"status,omitempty"`  // answers by status code, including good ones
+	Wanted    map[string]int64 `json:"wanted,omitempty"`  // of those, by status code, the ones outside 200 to 299 that a check accepts
 	Carried   int64            `json:"carried,omitempty"` // ended now, intended during the warm-up
 	Dropped   int64            `json:"dropped,omitempty"` // were due and never sent: the trial ended or was stopped
 	InFlight  int64            `json:"in_flight"`         // sent and not ended, at the interval's end
 	Waiting   int64            `json:"waiting"`           // due and not sent, at the interval's end
-	Bytes     int64            `json:"bytes"`             // received, headers included
-	Connects  int64            `json:"connects"`          // connections made, the first ones included
-	Users     float64          `json:"users,omitempty"`   // closed loop: users asked for at the interval's end
-	Rate      float64          `json:"rate,omitempty"`    // open loop: requests/s asked for at the interval's end
+	Bytes     int64            `json:"bytes"`             // received, including headers
+	Connects  int64            `json:"connects"`          // connections opened, including the first ones
+	// OpenConnections is the highest number of connections open at one time. With
+	// several event loops it is the sum of their maxima. 0: not measured.
+	OpenConnections int64   `json:"open_connections,omitempty"`
+	Users           float64 `json:"users,omitempty"` // closed loop: configured users at the interval's end
+	Rate            float64 `json:"rate,omitempty"`  // open loop: configured requests/s at the interval's end
 
-	// Latency is done - intended of good answers and, at give-up - intended, of
-	// timeouts. Service is done - sent of the same. SendLag is sent minus the
-	// moment when the request was due and a connection was free: the
-	// generator's own fault.
+	// Latency is done - intended of good answers, and the time of giving up - intended
+	// of timeouts. Service is done - sent of the same requests. SendLag is sent minus
+	// the moment when the request was due and a connection was free: the generator's
+	// own delay.
 	Latency *Histogram `json:"latency"`
 	Service *Histogram `json:"service"`
 	SendLag *Histogram `json:"send_lag"`
 
-	// Slow is a sample of the slow requests. It travels in the frame, and goes to
+	// Slow is a sample of the slow requests. It is sent with the frame, and written to
 	// slow.ndjson instead of frames.ndjson. SlowSeen is how many there were.
 	Slow     []Slow `json:"slow,omitempty"`
 	SlowSeen int64  `json:"slow_seen,omitempty"`
 
 	CPU     float64  `json:"cpu_s"`                // CPU seconds of the agent's process, user and system
 	RunWait *float64 `json:"run_wait_s,omitempty"` // seconds its threads waited for a CPU; null: not measured
-	// Throttled is for how many seconds the agent itself was throttled by a CPU
-	// limit of its own control group, summed over CPUs; null: not measured.
+	// Throttled is the time in seconds in which a CPU limit of the agent's own control
+	// group throttled it, summed over CPUs; null: not measured.
 	Throttled *float64 `json:"throttled_s,omitempty"`
 }
 
@@ -104,8 +109,8 @@ func (c *Client) Bad() int64 {
 	return c.Timeouts + c.Refused + c.Cut + c.Malformed + c.Failed + c.BadStatus()
 }
 
-// BadStatus is the number of whole answers with a status outside 200 to 299 that
-// no check wants.
+// BadStatus is the number of complete answers with a status outside 200 to 299 that no
+// check accepts.
 func (c *Client) BadStatus() int64 {
 	var all int64
 	for _, n := range c.Status {
@@ -114,20 +119,20 @@ func (c *Client) BadStatus() int64 {
 	return all - c.Good - c.Failed
 }
 
-// Ended is the number of requests that ended, well or not.
+// Ended is the number of requests that ended, good or not.
 func (c *Client) Ended() int64 { return c.Good + c.Bad() }
 
-// Server is what the platform saw of one replica over one interval. A nil
-// pointer is "not measured", never zero.
+// Server is what the platform measured of one replica over one interval. A nil pointer
+// means "not measured", never zero.
 type Server struct {
 	CPU              *float64 `json:"cpu_s"`                  // CPU seconds used
 	CPULimit         *float64 `json:"cpu_limit"`              // CPUs (quota / period); null: no limit
 	Periods          *int64   `json:"periods"`                // CFS periods that ran their timer
 	ThrottledPeriods *int64   `json:"throttled_periods"`      // of those, periods that ended throttled
 	Throttled        *float64 `json:"throttled_s"`            // seconds, summed over CPUs: can exceed the interval
-	Bursts           *int64   `json:"bursts,omitempty"`       // periods that used saved-up quota
-	Memory           *int64   `json:"memory_bytes"`           // working set at the interval's end: charged, less inactive page cache, as a kubelet shows it
-	MemoryPeak       *int64   `json:"memory_peak_bytes"`      // highest charge since the replica's group was made, page cache included
+	Bursts           *int64   `json:"bursts,omitempty"`       // periods that used saved quota
+	Memory           *int64   `json:"memory_bytes"`           // working set at the interval's end: charged memory without inactive page cache, as a kubelet reports it
+	MemoryPeak       *int64   `json:"memory_peak_bytes"`      // highest charge since the replica's group was created, including page cache
 	MemoryLimit      *int64   `json:"memory_limit"`           // bytes; null: no limit
 	OOMKills         *int64   `json:"oom_kills"`              // in this interval
 	Restarts         int64    `json:"restarts"`               // in this interval
@@ -135,8 +140,8 @@ type Server struct {
 	CPUPressure      *float64 `json:"cpu_pressure,omitempty"` // PSI "some", seconds in this interval
 }
 
-// Host is what the machine did over one interval, in CPU seconds per second
-// (cores). Foreign is CPU used by processes that the experiment did not start.
+// Host is what the machine did over one interval, in CPU seconds per second (cores).
+// Foreign is the CPU of processes that the experiment did not start.
 type Host struct {
 	CPUs         int     `json:"cpus"`
 	Idle         float64 `json:"idle_cores"`

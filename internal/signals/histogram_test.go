@@ -17,7 +17,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// drawn is a histogram of random durations, and the library's of the same.
+// drawn returns a histogram of random durations, and the library's of the same.
 func drawn(random *rand.Rand, n int) (*Histogram, *hdrhistogram.Histogram) {
 	own, library := NewHistogram(), hdrhistogram.New(LowestMicros, HighestMicros, Digits)
 	scale := float64(time.Microsecond << random.IntN(27))
@@ -31,9 +31,8 @@ func drawn(random *rand.Rand, n int) (*Histogram, *hdrhistogram.Histogram) {
 	return own, library
 }
 
-// What a histogram tells is what HdrHistogram's library tells of the same
-// durations.
-func TestAHistogramTellsWhatTheLibraryTells(t *testing.T) {
+// A histogram has the same figures as HdrHistogram's library for the same durations.
+func TestAHistogramMatchesTheLibrary(t *testing.T) {
 	micros := func(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 	random := rand.New(rand.NewPCG(7, 7))
 	for round := range 200 {
@@ -88,7 +87,7 @@ func TestAHistogramTellsWhatTheLibraryTells(t *testing.T) {
 	}
 }
 
-// The library reads what a histogram writes, and the other way round.
+// The library reads what a histogram writes, and vice versa.
 func TestTheLibraryReadsAHistogramAndTheOtherWayRound(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	for round := range 100 {
@@ -118,12 +117,11 @@ func TestTheLibraryReadsAHistogramAndTheOtherWayRound(t *testing.T) {
 	}
 }
 
-// A histogram of another range or precision is none of a record's, and costs
-// nothing: with five digits over all of 63 bits a text of 64 letters would be
-// 50 MB.
+// A histogram of another range or precision is rejected, without allocation: with five
+// digits over all of 63 bits a text of 64 letters would be 50 MB.
 func TestAHistogramOfAnotherGeometryIsRefused(t *testing.T) {
 	for _, foreign := range []*hdrhistogram.Histogram{
-		hdrhistogram.New(1, int64(time.Hour/time.Microsecond), 3),
+		hdrhistogram.New(1, int64(2*time.Hour/time.Microsecond), 3),
 		hdrhistogram.New(LowestMicros, HighestMicros, 2),
 		hdrhistogram.New(1, math.MaxInt64, 5),
 	} {
@@ -131,13 +129,13 @@ func TestAHistogramOfAnotherGeometryIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := new(Histogram).UnmarshalJSON([]byte(`"` + string(text) + `"`)); err == nil || !strings.Contains(err.Error(), "and not of 1 to 60000000 µs with 3") {
-			t.Errorf("%v; want to be told of the geometry", err)
+		if err := new(Histogram).UnmarshalJSON([]byte(`"` + string(text) + `"`)); err == nil || !strings.Contains(err.Error(), "want 1 to 3600000000 µs with 3 digits") {
+			t.Errorf("%v; want an error about the range", err)
 		}
 	}
 }
 
-// What is told of a histogram is what it holds, also after it was told before.
+// The encoding matches the histogram, also after an earlier encoding.
 func TestTheEncodingFollowsTheHistogram(t *testing.T) {
 	h, other := NewHistogram(), NewHistogram()
 	other.Record(time.Second)
@@ -146,7 +144,8 @@ func TestTheEncodingFollowsTheHistogram(t *testing.T) {
 		func() { h.Record(time.Millisecond) },
 		func() { h.Merge(other) },
 		func() { h.Reset() },
-		func() { h.Record(time.Minute) },
+		func() { h.Record(time.Hour) },
+		func() { h.Record(2 * time.Hour) },
 	} {
 		change()
 		text, err := h.MarshalJSON()
@@ -158,16 +157,16 @@ func TestTheEncodingFollowsTheHistogram(t *testing.T) {
 			t.Fatal(err)
 		}
 		if back.Count() != h.Count() || back.Max() != h.Max() || back.Min() != h.Min() {
-			t.Errorf("%d of %v to %v are told as %d of %v to %v", h.Count(), h.Min(), h.Max(), back.Count(), back.Min(), back.Max())
+			t.Errorf("%d of %v to %v are encoded as %d of %v to %v", h.Count(), h.Min(), h.Max(), back.Count(), back.Min(), back.Max())
 		}
 		again, err := back.MarshalJSON()
 		if err != nil || !bytes.Equal(again, text) {
-			t.Errorf("%s is told again as %s: %v", text, again, err)
+			t.Errorf("%s is encoded again as %s: %v", text, again, err)
 		}
 	}
 }
 
-// Line ends in a text, which decoders pass over, do not become a frame's.
+// Line breaks in a text, which decoders ignore, do not end up in a frame.
 func TestATextWithLineEnds(t *testing.T) {
 	own, _ := drawn(rand.New(rand.NewPCG(3, 3)), 500)
 	text, err := own.Encoded()
@@ -179,11 +178,75 @@ func TestATextWithLineEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := back.Encoded(); err != nil || !bytes.Equal(again, text) {
-		t.Errorf("%s is told again as %s: %v", text, again, err)
+		t.Errorf("%s is encoded again as %s: %v", text, again, err)
 	}
 }
 
-// A text that inflates to much more than a histogram is given up before.
+// endsAtAMinute is from a record made when histograms ended at a minute: 100
+// durations of 0 to 99 ms, 5 s, 59 s, and two beyond its range.
+const endsAtAMinute = "HISTFAAAAGR4nJJpmSzMwMDwkAECmKE0I5gzuZ3B/gNUhOk0P9NZfqapHExP2ZkWsjB9ZIai5UxM3xmxoJWMTNVMlXhwNpM1kzWTLZgkj9ZlkmaSZZJFIknnf4xiarVksmYBBAAA//+uayk5"
+
+// Its figures are the same as then.
+func TestAHistogramThatEndsAtAMinuteIsReadAsBefore(t *testing.T) {
+	const text = endsAtAMinute
+	var h Histogram
+	if err := h.UnmarshalJSON([]byte(`"` + text + `"`)); err != nil {
+		t.Fatal(err)
+	}
+	if h.Count() != 104 || h.Beyond() != 0 || h.Quantile(0.5) != 51007*time.Microsecond || h.Quantile(0.99) != 60030975*time.Microsecond ||
+		h.Max() != 60030975*time.Microsecond || h.Mean() != 1817091336*time.Nanosecond {
+		t.Errorf("%d durations, %d beyond the range, p50 %v, p99 %v, highest %v, mean %v", h.Count(), h.Beyond(), h.Quantile(0.5), h.Quantile(0.99), h.Max(), h.Mean())
+	}
+	if again, err := h.Encoded(); err != nil || string(again) != text {
+		t.Errorf("it is written as %s: %v", again, err)
+	}
+	whole := NewHistogram()
+	whole.Record(75 * time.Second)
+	whole.Merge(&h)
+	encoded, err := whole.Encoded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := hdrhistogram.Decode(encoded)
+	if err != nil || read.TotalCount() != 105 || read.Max() != int64(whole.Max()/time.Microsecond) || whole.Max() < 75*time.Second {
+		t.Errorf("merged with one of 75s the library reads %v: %v", read, err)
+	}
+}
+
+// Durations beyond the range are counted, also through the encoding and by the
+// library, and their figures lie above the range.
+func TestWhatLiesBeyondTheRangeIsCounted(t *testing.T) {
+	h := NewHistogram()
+	for _, d := range []time.Duration{time.Second, time.Hour, 61 * time.Minute, 100 * time.Hour, 1<<63 - 1} {
+		h.Record(d)
+	}
+	text, err := h.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Histogram
+	if err := back.UnmarshalJSON(text); err != nil {
+		t.Fatal(err)
+	}
+	back.Merge(h)
+	library, err := hdrhistogram.Decode(text[1 : len(text)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Beyond() != 3 || back.Beyond() != 6 || library.TotalCount() != 5 || library.Max() != int64(h.Max()/time.Microsecond) {
+		t.Errorf("%d, then %d beyond the range; the library reads %d up to %d; want 3, 6, 5 up to %v", h.Beyond(), back.Beyond(), library.TotalCount(), library.Max(), h.Max())
+	}
+	for q, want := range map[float64]bool{0.2: false, 0.4: false, 0.6: true, 1: true} {
+		if got := h.Quantile(q); IsBeyond(got) != want || got > 61*time.Minute {
+			t.Errorf("quantile %v is %v; beyond the range: want %v", q, got, want)
+		}
+	}
+	if h.Reset(); h.Beyond() != 0 || (*Histogram)(nil).Beyond() != 0 {
+		t.Error("an empty histogram has durations beyond the range")
+	}
+}
+
+// Decoding stops early if a text inflates to much more than a histogram.
 func TestABombIsNotInflated(t *testing.T) {
 	plain := NewHistogram().plain(nil)[:headerSize]
 	long := 1 << 26
@@ -201,7 +264,7 @@ func TestABombIsNotInflated(t *testing.T) {
 	}
 }
 
-// Alike are those that fall into one bucket by the library.
+// Two durations are alike if the library has one bucket for them.
 func TestAlike(t *testing.T) {
 	library := hdrhistogram.New(LowestMicros, HighestMicros, Digits)
 	random := rand.New(rand.NewPCG(4, 4))
@@ -214,7 +277,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// packedText is the text of what an encoding holds.
+// packedText is the text of an encoding with this content.
 func packedText(tb testing.TB, plain []byte) string {
 	tb.Helper()
 	packed := bytes.NewBuffer(make([]byte, 8))
@@ -229,7 +292,7 @@ func packedText(tb testing.TB, plain []byte) string {
 	return base64.StdEncoding.EncodeToString(all)
 }
 
-// Counting anew costs no memory.
+// Counting after a reset allocates nothing.
 func TestAnIntervalsHistogramIsUsedAgain(t *testing.T) {
 	h := NewHistogram()
 	h.Record(time.Second)
@@ -238,7 +301,7 @@ func TestAnIntervalsHistogramIsUsedAgain(t *testing.T) {
 		h.Record(time.Millisecond)
 		h.Record(time.Second)
 	}); n != 0 {
-		t.Errorf("%v allocations to count anew", n)
+		t.Errorf("%v allocations to count after a reset", n)
 	}
 }
 
@@ -290,8 +353,7 @@ func BenchmarkHistogram(b *testing.B) {
 	})
 }
 
-// Whatever text comes, reading it fails or gives a histogram that the library
-// reads alike.
+// For any text, reading fails or returns a histogram that the library reads equally.
 func FuzzUnmarshal(f *testing.F) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for n := range 4 {
@@ -303,6 +365,7 @@ func FuzzUnmarshal(f *testing.F) {
 		f.Add(string(text))
 	}
 	f.Add("")
+	f.Add(endsAtAMinute)
 	f.Fuzz(func(t *testing.T, text string) {
 		quoted, err := json.Marshal(text)
 		if err != nil {
@@ -317,39 +380,56 @@ func FuzzUnmarshal(f *testing.F) {
 		if (ours == nil) != (theirs == nil) {
 			t.Fatalf("here: %v; in the library: %v", ours, theirs)
 		}
-		if ours == nil && !h.HDR().Equals(library) {
+		if ours == nil && !alike(&h, library) {
 			t.Errorf("%q is read otherwise than by the library", text)
 		}
 	})
 }
 
-// readable tells whether a histogram may be one of a record.
+// readable reports whether a histogram may be one of a record.
 func readable(h *hdrhistogram.Histogram) bool {
 	return h.SignificantFigures() == Digits && h.LowestTrackableValue() == LowestMicros &&
-		h.HighestTrackableValue() == HighestMicros && h.TotalCount() <= mostCounted
+		(h.HighestTrackableValue() == HighestMicros || h.HighestTrackableValue() == int64(minuteMicros)) && h.TotalCount() <= mostCounted
 }
 
-// So do counts whose length and checksum are right, whatever they are.
+// alike reports whether a histogram has the library's counts, in either range.
+func alike(h *Histogram, library *hdrhistogram.Histogram) bool {
+	theirs := library.Export().Counts
+	for i := range max(len(theirs), len(h.counts)) {
+		if i < len(theirs) && theirs[i] != 0 && (i >= len(h.counts) || h.counts[i] != theirs[i]) ||
+			i < len(h.counts) && h.counts[i] != 0 && (i >= len(theirs) || h.counts[i] != theirs[i]) {
+			return false
+		}
+	}
+	return h.Count() == library.TotalCount()
+}
+
+// The same for counts with a valid length and checksum, whatever they are.
 func FuzzCounts(f *testing.F) {
 	f.Add([]byte{0})
 	f.Add(appendZigzag(appendZigzag(nil, -(mostCounts-1)), 1<<62))
 	f.Add(appendZigzag(appendZigzag(nil, -mostCounts), 1))
 	f.Add(appendZigzag(nil, -1<<63))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02})
+	f.Add(appendZigzag(appendZigzag(nil, -(minuteCounts-1)), 1))
+	f.Add(appendZigzag(appendZigzag(nil, -minuteCounts), 1))
 	f.Fuzz(func(t *testing.T, counts []byte) {
-		plain := NewHistogram().plain(nil)[:headerSize]
-		binary.BigEndian.PutUint32(plain[4:], uint32(len(counts)))
-		text := packedText(t, append(plain, counts...))
-		ours, err := decode(text)
-		library, theirs := hdrhistogram.Decode([]byte(text))
-		if theirs == nil && !readable(library) {
-			theirs = errors.New("more than a record counts")
-		}
-		if (err == nil) != (theirs == nil) {
-			t.Fatalf("here: %v; in the library: %v", err, theirs)
-		}
-		if err == nil && !ours.HDR().Equals(library) {
-			t.Errorf("%x are read otherwise than by the library", counts)
+		for _, highest := range []uint64{uint64(HighestMicros), minuteMicros} {
+			plain := NewHistogram().plain(nil)[:headerSize]
+			binary.BigEndian.PutUint32(plain[4:], uint32(len(counts)))
+			binary.BigEndian.PutUint64(plain[24:], highest)
+			text := packedText(t, append(plain, counts...))
+			ours, err := decode(text)
+			library, theirs := hdrhistogram.Decode([]byte(text))
+			if theirs == nil && !readable(library) {
+				theirs = errors.New("more than a record counts")
+			}
+			if (err == nil) != (theirs == nil) {
+				t.Fatalf("here: %v; in the library: %v", err, theirs)
+			}
+			if err == nil && !alike(ours, library) {
+				t.Errorf("%x are read otherwise than by the library", counts)
+			}
 		}
 	})
 }

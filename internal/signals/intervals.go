@@ -2,18 +2,18 @@ package signals
 
 import "time"
 
-// Intervals cuts a trial into the intervals of its frames. Agents and sampler
-// cut alike, so that the halves of a frame can be joined by time: the warm-up
-// in pieces of Every, the last one shorter where it does not divide, then the
-// measured part likewise, then the drain, without an end of its own.
+// Intervals cuts a trial into the intervals of its frames. Agents and the sampler cut
+// at the same times, so that frames can be joined by time: first the warm-up in pieces
+// of Every, with a shorter last one if it does not divide; then the measurement
+// likewise; then the drain, which has no end of its own.
 type Intervals struct {
 	Warmup  time.Duration
-	Measure time.Duration // 0: no end of its own (a number of requests)
+	Measure time.Duration // 0: no end of its own (a fixed number of requests)
 	Every   time.Duration
 }
 
-// At returns the interval number seq, from 0, as times since the trial's load
-// began, and the phase it lies in.
+// At returns interval number seq, from 0, as times since the trial's load began, and
+// its phase.
 func (c Intervals) At(seq int) (start, end time.Duration, phase Phase) {
 	warmups := pieces(c.Warmup, c.Every)
 	if seq < warmups {

@@ -2,18 +2,18 @@ package signals
 
 import "time"
 
-// WindowKind says why a replica could not run.
+// WindowKind is the reason why a replica could not run.
 type WindowKind string
 
 const (
 	Throttled WindowKind = "throttled" // by its CPU limit, until the period's end
-	Down      WindowKind = "down"      // it had died, or was not ready again yet
+	Down      WindowKind = "down"      // it had died, or was not ready again
 )
 
-// Window is one line of windows.ndjson: a stretch of time in which a replica
-// could not run. That of a throttled one is rebuilt from the kernel's counters:
-// it ends where a period does, and its length is the throttled time divided by
-// the CPUs that ran, at most a period.
+// Window is one line of windows.ndjson: a stretch of time in which a replica could not
+// run. A throttle window is rebuilt from the kernel's counters: it ends at the end of
+// a period, and its length is the throttled time divided by the number of running
+// CPUs, at most a period.
 type Window struct {
 	Trial int        `json:"trial"`
 	Cell  int        `json:"cell"`
@@ -22,27 +22,26 @@ type Window struct {
 	Kind  WindowKind `json:"kind"`
 	Start int64      `json:"start"` // unix nanoseconds
 	End   int64      `json:"end"`
-	// Throttled is the kernel's figure that the window was rebuilt from:
-	// nanoseconds, summed over CPUs. CPUs is what it was divided by.
+	// Throttled is the kernel's figure that the window was rebuilt from: nanoseconds,
+	// summed over CPUs. CPUs is the divisor.
 	Throttled int64 `json:"throttled_ns,omitempty"`
 	CPUs      int   `json:"cpus,omitempty"`
 }
 
-// Pulse is what is read of a replica a hundred times a second. A nil pointer is
-// "not measured".
+// Pulse is a reading of a replica's counters, a hundred times per second. A nil
+// pointer means "not measured".
 type Pulse struct {
 	At               time.Time
 	Periods          *int64
 	ThrottledPeriods *int64
 	Throttled        *time.Duration // summed over CPUs
-	CPU              *time.Duration // used; may be nil where reading it is dear
+	CPU              *time.Duration // used; may be nil if reading it is expensive
 	Up               bool
 }
 
-// SearchStep is one line of steps.ndjson: one load that a search for the
-// breaking point held, and the window in which it was measured: the intervals
-// First to Last of the trial (a frame's Seq). A step that never came to its
-// window has a Last below its First.
+// SearchStep is one line of steps.ndjson: one load that a search for the breaking
+// point held, and the window in which it was measured: the intervals First to Last of
+// the trial (a frame's Seq). If a step never reached its window, Last is below First.
 type SearchStep struct {
 	Trial int     `json:"trial"`
 	Cell  int     `json:"cell"`
@@ -52,7 +51,7 @@ type SearchStep struct {
 	Begin int64   `json:"begin"` // unix nanoseconds: when the load was set
 	First int     `json:"first"`
 	Last  int     `json:"last"`
-	Cut   bool    `json:"cut,omitempty"`  // the window was ended early: what it had shown was enough
-	Gone  string  `json:"gone,omitempty"` // why the service could not be measured any more, in words
-	Lost  string  `json:"lost,omitempty"` // why the load could not be made any more, in words; the search's end
+	Cut   bool    `json:"cut,omitempty"`  // the window ended early, because it had already shown enough
+	Gone  string  `json:"gone,omitempty"` // why the service could no longer be measured, in words
+	Lost  string  `json:"lost,omitempty"` // why the load could no longer be generated, in words; it ends the search
 }

@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// Rebuilder rebuilds the windows of one replica from its pulses, which are to
-// come in the order of their times.
+// Rebuilder rebuilds the windows of one replica from its pulses, which must come in
+// the order of time.
 //
-// The kernel adds a stretch of throttling to its figures only when the stretch
-// is over, which is at the end of a period of the limit (kernel/sched/fair.c,
-// sched_cfs_period_timer and unthrottle_cfs_rq). So a pulse in which the
-// throttled time has grown tells the end of a window, between it and the pulse
-// before, and its length after the fact. Where between the two, the period
-// tells: its ends lie on a grid, which every end that was seen narrows down.
+// The kernel adds a stretch of throttling to its figures only when the stretch is
+// over, which is at the end of a period of the limit (kernel/sched/fair.c,
+// sched_cfs_period_timer and unthrottle_cfs_rq). So a pulse with more throttled time
+// shows that a window ended between it and the pulse before, and how long the window
+// was. The period shows where between the two pulses it ended: the ends of periods lie
+// on a grid, and every end that is observed narrows it down.
 //
-// Throttled windows of a replica never overlap, nor do those in which it was
-// down; but it may have died while it was throttled.
+// The throttle windows of a replica never overlap, nor do its down windows. But it may
+// have died while it was throttled.
 type Rebuilder struct {
-	quota, period int64 // nanoseconds; quota 0: no limit, so no throttled windows
+	quota, period int64 // nanoseconds; quota 0: no limit, so no throttle windows
 	cpus          int64
 
-	last  totals // of the last pulse that had figures
+	last  totals // of the last pulse with figures
 	known bool
 	grid  grid
-	ended int64 // end of the last throttled window
+	ended int64 // end of the last throttle window
 
-	crossed     int64 // ends of periods that were passed throttled, whose time the kernel has not told yet
+	crossed     int64 // throttled periods whose time is missing in the kernel's figures so far
 	crossedFrom int64 // the pulse before the first of them
 
 	down int64 // since when the replica is down; 0: it is up
@@ -35,24 +35,25 @@ type Rebuilder struct {
 // totals are a pulse's figures.
 type totals struct {
 	at                          int64
-	periods, throttled, blocked int64 // periods, of those throttled, and the time of it
+	periods, throttled, blocked int64 // periods, throttled periods, and throttled time
 }
 
-// defaultPeriod is the kernel's own.
-const defaultPeriod = 100 * time.Millisecond
+// DefaultPeriod is the kernel's default period of CFS bandwidth control (Linux
+// Documentation/scheduler/sched-bwc.rst).
+const DefaultPeriod = 100 * time.Millisecond
 
-// NewRebuilder returns the rebuilder of a replica that may use quota of CPU time
-// in each period (0: the kernel's own 100 ms), on a machine with so many CPUs.
-// Without a quota there is no limit.
+// NewRebuilder returns the rebuilder of a replica that may use quota of CPU time in
+// each period (0: the kernel's default of 100 ms), on a machine with that many CPUs. A
+// quota of 0 means no limit.
 func NewRebuilder(quota, period time.Duration, cpus int) *Rebuilder {
 	if period <= 0 {
-		period = defaultPeriod
+		period = DefaultPeriod
 	}
 	return &Rebuilder{quota: int64(quota), period: int64(period), cpus: int64(max(cpus, 1)), grid: grid{period: int64(period)}}
 }
 
-// Add takes the next pulse and gives the windows that ended before it, in the
-// order of their ends. They have Kind, Start, End, and what was divided by what.
+// Add takes the next pulse and passes the windows that ended before it to out, ordered
+// by their ends. Kind, Start, End, Throttled and CPUs are set.
 func (r *Rebuilder) Add(p Pulse, out func(Window)) {
 	at := p.At.UnixNano()
 	switch {
@@ -73,7 +74,7 @@ func (r *Rebuilder) Add(p Pulse, out func(Window)) {
 	r.last = now
 }
 
-// Flush ends, at the end of a trial, a window in which the replica is down.
+// Flush ends a down window at the end of a trial.
 func (r *Rebuilder) Flush(at time.Time, out func(Window)) {
 	if r.down != 0 && at.UnixNano() > r.down {
 		out(Window{Kind: Down, Start: r.down, End: at.UnixNano()})
@@ -81,7 +82,7 @@ func (r *Rebuilder) Flush(at time.Time, out func(Window)) {
 	r.down = 0
 }
 
-// step takes what happened between two pulses.
+// step processes what happened between two pulses.
 func (r *Rebuilder) step(before, now totals, out func(Window)) {
 	if n := grown(before.periods, now.periods); n > 0 {
 		r.grid.passed(before.at+(n-1)*r.period, now.at)
@@ -99,23 +100,21 @@ func (r *Rebuilder) step(before, now totals, out func(Window)) {
 	case throttled > 0:
 		end = r.grid.last(before.at, now.at)
 	case r.crossed > 0:
-		// The period's end was seen by an earlier pulse, between the kernel's two
-		// figures.
+		// An earlier pulse was read between the kernel's updates of the two figures.
 		end = r.grid.last(r.crossedFrom, now.at)
 	}
-	// No more windows than there is room for: counters that jump are no reason
-	// for windows that overlap.
+	// At most as many windows as there is room for: windows must not overlap, even if
+	// counters jump.
 	room := (end - r.ended + r.period - 1) / r.period
 	n := min(max(throttled+r.crossed, 1), room)
 	r.divide(end, n, blocked, r.crossed > 0, out)
 	r.crossed = 0
 }
 
-// divide gives the windows of n periods, of which the last ended at end. Where
-// several periods went by between two pulses each window is as long as the
-// others. Where the throttling was unbroken over the ends of periods, as it is
-// after a small quota was overrun by more than itself, all periods but the first
-// were lost whole.
+// divide returns the windows of n periods, of which the last ended at end. If several
+// periods passed between two pulses, all windows have the same length. After a small
+// quota was overrun by more than itself, throttling continues across the ends of
+// periods. Then all periods but the first were throttled completely.
 func (r *Rebuilder) divide(end, n, blocked int64, unbroken bool, out func(Window)) {
 	share := blocked / n
 	cpus := r.ran(share)
@@ -129,29 +128,29 @@ func (r *Rebuilder) divide(end, n, blocked int64, unbroken bool, out func(Window
 	}
 }
 
-// give gives one window, as long as there is room for, at most a period.
+// give passes one window to out, as long as there is room for, at most a period.
 func (r *Rebuilder) give(end, blocked, cpus int64, out func(Window)) {
 	start := max(end-min(blocked/cpus, r.period), r.ended)
 	r.ended = end
 	out(Window{Kind: Throttled, Start: start, End: end, Throttled: blocked, CPUs: int(cpus)})
 }
 
-// slack is the part of a period by which CPU time may be off before it counts as
-// another CPU's: a CPU overruns its quota by up to a tick (4 ms at 250 Hz), and
-// takes more or less in the next period.
+// slack is the part of a period by which CPU time may differ before it counts as
+// another CPU's. A CPU overruns its quota by up to a tick (4 ms at 250 Hz), and uses
+// more or less in the next period.
 const slack = 0.1
 
-// ran is how many CPUs the replica ran on, from its throttled time in a period.
-// CPUs that are busy for the whole of it are either running or throttled, and
-// can run for the quota: blocked + quota = CPUs x period. Where they were not
-// busy throughout it is the fewest that it can have been.
+// ran estimates how many CPUs the replica ran on, from its throttled time in a period.
+// A CPU that is busy for the whole period is either running or throttled, and can run
+// for the quota: blocked + quota = CPUs x period. If the CPUs were not busy all the
+// time, the result is the lowest possible number.
 func (r *Rebuilder) ran(blocked int64) int64 {
 	busy := float64(blocked+r.quota) / float64(r.period)
 	return min(max(int64(math.Ceil(busy-slack)), 1), r.cpus)
 }
 
-// grown is by how much a counter has grown; one that ran backwards counts from
-// zero, as in Between.
+// grown is the increase of a counter. One that decreased counts from zero, as in
+// Between.
 func grown(before, after int64) int64 {
 	if after < before {
 		return max(after, 0)
@@ -166,21 +165,21 @@ func orZero(n *int64) int64 {
 	return *n
 }
 
-// grid is where the ends of periods lie. The kernel's timer keeps to it as long
-// as it runs, and mostly when it starts again after the group was idle
-// (start_cfs_bandwidth forwards it by whole periods). What is known of the grid
-// is the latest stretch of time in which one end lay.
+// grid is where the ends of periods lie. The kernel's timer keeps to it as long as it
+// runs, and usually also when it starts again after the group was idle
+// (start_cfs_bandwidth forwards it by whole periods). The grid is known as the latest
+// stretch of time that contained one end.
 type grid struct {
 	period    int64
-	low, high int64 // the end lies after low, at high at the latest
+	low, high int64 // the end lies after low, and not after high
 	known     bool
 }
 
-// passed takes that a period ended between two moments. What agrees with what is
-// known narrows it; what does not replaces it: the timer started anew.
+// passed records that a period ended between two times. If that agrees with the grid,
+// it narrows the grid. Otherwise it replaces the grid: the timer was restarted.
 func (g *grid) passed(low, high int64) {
 	if high <= low || high-low > g.period/2 {
-		return // more periods than time, or too late a look: it tells nothing
+		return // more periods than time, or the pulses are too far apart
 	}
 	if g.known {
 		shift := int64(math.Round(float64((low+high)-(g.low+g.high))/2/float64(g.period))) * g.period
@@ -193,8 +192,8 @@ func (g *grid) passed(low, high int64) {
 	g.low, g.high, g.known = low, high, true
 }
 
-// last is the last end of a period between two moments, or their middle where
-// the grid has none there.
+// last is the last end of a period between two times, or their middle if the grid has
+// none there.
 func (g *grid) last(after, until int64) int64 {
 	if g.known {
 		end := g.low + (g.high-g.low+1)/2

@@ -11,7 +11,7 @@ import (
 
 const millisecond = time.Millisecond
 
-// pulse is one of a made-up series: times and throttled time in milliseconds.
+// pulse is one of an invented series: times and throttled time in milliseconds.
 type pulse struct {
 	at                 float64
 	periods, throttled int64
@@ -19,7 +19,7 @@ type pulse struct {
 	down               bool
 }
 
-// window is one that is expected, in milliseconds.
+// window is an expected one, in milliseconds.
 type window struct {
 	Start, End, Throttled float64
 	CPUs                  int
@@ -94,7 +94,7 @@ func TestRebuildingWindows(t *testing.T) {
 		{"two ends nearer than their windows are long do not overlap", 0.5, 1,
 			series{{at: 0}, {at: 10, blocked: 50}, {at: 20, blocked: 80}},
 			[]window{{-45, 5, 50, 1, T}, {5, 15, 30, 1, T}}},
-		{"a group made anew counts from zero", 0.5, 1,
+		{"a new group counts from zero", 0.5, 1,
 			series{{at: 0, periods: 50, throttled: 50, blocked: 2500}, {at: 10, periods: 1, throttled: 1, blocked: 20}},
 			[]window{{-15, 5, 20, 1, T}}},
 		{"a replica that dies and comes back", 0.5, 1,
@@ -139,8 +139,8 @@ func TestAPulseWithoutFiguresIsPassedOver(t *testing.T) {
 	}
 }
 
-// Whatever the counters do, windows are in order and apart, no longer than a
-// period, and together they hold the throttled time that was counted.
+// For any counters, windows are in order, do not overlap, are no longer than a period,
+// and together contain the throttled time that was counted.
 func TestWindowsNeverOverlapAndLoseNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		period := time.Duration(rapid.SampledFrom([]int{10, 50, 100}).Draw(t, "period")) * millisecond
@@ -170,7 +170,7 @@ func TestWindowsNeverOverlapAndLoseNothing(t *testing.T) {
 			if rapid.Bool().Draw(t, "moves") {
 				throttled += rapid.Int64Range(0, 4).Draw(t, "throttled")
 			}
-			if rapid.Bool().Draw(t, "told") {
+			if rapid.Bool().Draw(t, "updated") {
 				d := time.Duration(rapid.Int64Range(0, int64(8*period)).Draw(t, "blocked"))
 				blocked, grew = blocked+d, grew+d
 			}
@@ -182,9 +182,9 @@ func TestWindowsNeverOverlapAndLoseNothing(t *testing.T) {
 	})
 }
 
-// A replica whose every period is known: the windows are those that it had, but
-// for where exactly between two pulses the period's end lies, which is known to
-// within a millisecond once pulses of different phases were seen.
+// A replica with known periods: the windows are rebuilt exactly, except for where
+// between two pulses a period's end lies. That is known to within a millisecond after
+// pulses of different phases.
 func TestWindowsAreThoseOfASimulatedGroup(t *testing.T) {
 	const period = 100 * millisecond
 	for _, c := range []struct {

@@ -24,9 +24,9 @@ var coarser = [][]int{
 	{0},
 }
 
-// Buckets counts latencies up to each bound, in the eight decades from 1 us to
-// 100 s: beyond the histograms' range.
-type Buckets [8*20 + 1]int64
+// Buckets counts latencies up to each bound, in the ten decades from 1 us to
+// 10,000 s: beyond the histograms' range.
+type Buckets [10*20 + 1]int64
 
 // bound is the highest latency of a bucket.
 func bound(bucket int) time.Duration {
@@ -42,7 +42,7 @@ var bounds = func() (all [len(Buckets{})]float64) {
 	return all
 }()
 
-// Add counts a histogram's latencies. One that the histogram cannot tell from a
+// Add counts a histogram's latencies. One that the histogram cannot distinguish from a
 // bound counts as not above it.
 func (b *Buckets) Add(h *signals.Histogram) {
 	if h.Count() == 0 {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is a process that is watched for its end. It is told from one that is
-// given its number later.
+// Process is a process that is watched for its end. It is distinguished from one that
+// gets its number later.
 type Process struct{ fd int }
 
 // Watch begins to watch a process.

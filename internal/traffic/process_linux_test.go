@@ -18,8 +18,7 @@ func TestAProcessIsSeenToEndBeforeAnybodyAsksForItsStatus(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer c.Wait()
-	defer c.Process.Kill()
+	defer func() { _, _ = c.Process.Kill(), c.Wait() }() // it may have ended
 	p, err := Watch(c.Process.Pid)
 	if err != nil {
 		t.Skipf("needs pidfd_open: %v", err)
@@ -44,18 +43,18 @@ func TestAProcessIsSeenToEndBeforeAnybodyAsksForItsStatus(t *testing.T) {
 // given has one replica, which can be read.
 type given struct{ platform.Platform }
 
-func (given) Start(context.Context, platform.Unit) (platform.Running, error) { return given{}, nil }
-func (given) Replicas() []platform.Replica                                   { return []platform.Replica{given{}} }
-func (given) Stop(context.Context) error                                     { return nil }
-func (given) Check(*experiment.Experiment) error                             { return nil }
-func (given) Address() string                                                { return "127.0.0.1:8080" }
-func (given) Counters() (signals.Counters, error)                            { return signals.Counters{Up: true}, nil }
-func (given) Pulse() (signals.Pulse, error)                                  { return signals.Pulse{Up: true}, nil }
-func (given) PIDs() []int                                                    { return []int{4711} }
+func (given) Start(context.Context, platform.UnitSpec) (platform.Unit, error) { return given{}, nil }
+func (given) Replicas() []platform.Replica                                    { return []platform.Replica{given{}} }
+func (given) Stop(context.Context) error                                      { return nil }
+func (given) Check(*experiment.Experiment) error                              { return nil }
+func (given) Address() string                                                 { return "127.0.0.1:8080" }
+func (given) Counters() (signals.Counters, error)                             { return signals.Counters{Up: true}, nil }
+func (given) Pulse() (signals.Pulse, error)                                   { return signals.Pulse{Up: true}, nil }
+func (given) PIDs() []int                                                     { return []int{4711} }
 
 func TestWhatHasEndedIsNotRead(t *testing.T) {
 	ended := false
-	running, err := Mortal(given{}, func() bool { return ended }).Start(t.Context(), platform.Unit{})
+	running, err := Mortal(given{}, func() bool { return ended }).Start(t.Context(), platform.UnitSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +75,7 @@ func TestWhatHasEndedIsNotRead(t *testing.T) {
 func TestTextSaysThatTheTargetEnded(t *testing.T) {
 	cell := &analysis.CellSummary{}
 	text := server(&Result{Cell: cell, Ended: 5100 * time.Millisecond})
-	if want := "Target\n  ended  0:05 after the load began; nothing is told of it from then on\n\n"; text != want {
+	if want := "Target\n  ended  0:05 after the load began; it was not measured from then on\n\n"; text != want {
 		t.Errorf("got %q, want %q", text, want)
 	}
 	if text := server(&Result{Cell: cell}); text != "" {

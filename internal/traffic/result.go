@@ -4,13 +4,13 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/signals"
 )
 
 // Result is what a record of traffic alone says.
 type Result struct {
+	All    results.Results // of which Cell is the only one
 	Cell   *analysis.CellSummary
 	Client signals.Client // of all agents and measured frames together
 	Length time.Duration  // of the measured part
@@ -18,32 +18,19 @@ type Result struct {
 	Ended  time.Duration  // how long after the load began the target was seen to have ended; 0: it was not
 
 	measured int64 // bytes received in it
+	timeout  time.Duration
 }
 
-// Read reads a record of one trial.
+// Read reads a record of one trial, in one pass over its frames.
 func Read(dir string) (*Result, error) {
-	data, err := report.Read(dir)
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{Cell: &data.Summary.Cells[0]}
-	r.Client = signals.Client{
+	r := &Result{Client: signals.Client{
 		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
 		Status: map[string]int64{},
-	}
-	stored, err := record.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	load := &stored.Run.Experiment.Cells[0].Load
-	r.Spoken = spoken(load.Protocol, load.Insecure)
+	}}
 	var first, last int64
-	for f, err := range stored.Frames() {
-		if err != nil {
-			return nil, err
-		}
+	all, err := results.Open(dir, func(f *signals.Frame) {
 		if f.Client == nil || f.Phase == signals.Warmup {
-			continue
+			return
 		}
 		r.add(f.Client)
 		if f.Phase == signals.Measure {
@@ -53,12 +40,17 @@ func Read(dir string) (*Result, error) {
 			last = max(last, f.End)
 			r.measured += f.Client.Bytes
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	r.Length = time.Duration(last - first)
+	r.All, r.Cell, r.Length = all, &all.Summary.Cells[0], time.Duration(last-first)
+	load := &all.Record.Run.Experiment.Cells[0].Load
+	r.Spoken, r.timeout = spoken(load.Protocol, load.Insecure), load.Timeout
 	return r, nil
 }
 
-// spoken tells of a protocol of load.protocol, and what it costs.
+// spoken names a protocol of load.protocol, and what it costs.
 func spoken(protocol string, insecure bool) string {
 	text := map[string]string{"https": "HTTP/1.1 over TLS", "h2": "HTTP/2 over TLS", "h2c": "HTTP/2 without TLS"}[protocol]
 	if text == "" {

@@ -1,5 +1,5 @@
 // Package traffic is what `millicore load` needs beside the lab: where the traffic
-// goes, which thresholds it has to keep, and how its outcome is told to people who
+// goes, which thresholds it has to keep, and how its outcome is shown to people who
 // know hey, wrk and k6.
 package traffic
 

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/narrative"
 )
 
-// Text tells a result in hey's parts, with both latencies side by side and the
+// Text writes a result in hey's parts, with both latencies side by side and the
 // generator's verdict on itself.
 func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal) error {
 	var b strings.Builder
@@ -29,7 +30,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 		if slices.Contains(beside, word) {
 			continue
 		}
-		if text := report.FlagText(word, r.Cell); text != "" {
+		if text := narrative.FlagText(word, r.Cell); text != "" {
 			fmt.Fprintf(&b, "%s\n", out.Paint(out.Wrap("! "+text, ""), display.Warning))
 		}
 	}
@@ -46,8 +47,8 @@ func headline(url string, r *Result) string {
 	if c.RateRPS == nil || c.LatencyMS == nil || c.Availability == nil {
 		return fmt.Sprintf("%s: no good answer to %s.", display.Plain(url), display.Counted(c.Requests, "request"))
 	}
-	return fmt.Sprintf("%s: %s requests/s, p99 %s, %s%% answered well.", display.Plain(url),
-		display.Figure(*c.RateRPS), MS(c.LatencyMS.P99), Share(*c.Availability))
+	return fmt.Sprintf("%s: %s requests/s, p99 %s, %s answered well.", display.Plain(url),
+		display.Figure(*c.RateRPS), display.WithUnit(c.LatencyMS.P99), display.Percent(*c.Availability))
 }
 
 func summary(r *Result) string {
@@ -58,10 +59,18 @@ func summary(r *Result) string {
 		{"load", asked(r)},
 		{"protocol", r.Spoken},
 		{"received", size(r.Client.Bytes, r.measured, r.Length)},
-		{"connections made", display.Grouped(r.Client.Connects)},
+		{"connections made", display.Grouped(r.Client.Connects) + openAtOnce(c.Generator.OpenConnections)},
 	}
 	rows = slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 	return section("Summary", rows)
+}
+
+// openAtOnce is how many connections were needed at a time.
+func openAtOnce(most *int64) string {
+	if most == nil {
+		return ""
+	}
+	return ", at most " + display.Grouped(*most) + " open at once"
 }
 
 func asked(r *Result) string {
@@ -84,9 +93,9 @@ func highest(stages bool) string {
 
 // size writes bytes, and how many a second of the measured part.
 func size(all, measured int64, over time.Duration) string {
-	text := Volume(float64(all))
+	text := display.Bytes(float64(all))
 	if over > 0 {
-		text += fmt.Sprintf(", %s/s", Volume(float64(measured)/over.Seconds()))
+		text += fmt.Sprintf(", %s/s", display.Bytes(float64(measured)/over.Seconds()))
 	}
 	return text
 }
@@ -106,29 +115,25 @@ func section(title string, rows [][2]string) string {
 	return b.String()
 }
 
-// latencies are told from when requests were intended, which is what users feel,
-// and from when they were sent, as most generators tell them.
+// latencies are those from when requests were intended, which users feel, and those
+// from when they were sent, which most generators report.
 func latencies(r *Result, out display.Terminal) string {
 	c := r.Cell
 	if c.LatencyMS == nil || c.ServiceMS == nil {
 		return ""
 	}
 	names := []string{"lowest", "mean", "p50", "p90", "p95", "p99", "p99.9", "highest"}
-	values := func(min, mean float64, rest []float64) []string {
-		var all []string
-		for _, v := range append([]float64{min, mean}, rest...) {
-			all = append(all, display.Figure(v))
+	values := func(q *analysis.Quantiles) []string {
+		all := []string{display.Milliseconds(q.Min), display.MeanMilliseconds(q.Mean, q.Beyond)}
+		for _, one := range q.All() {
+			all = append(all, display.Milliseconds(one.Value))
 		}
 		return all
 	}
-	var from, sent []float64
-	for i, q := range c.LatencyMS.All() {
-		from, sent = append(from, q.Value), append(sent, c.ServiceMS.All()[i].Value)
-	}
 	table := out.Table([]display.Column{
 		{Head: "Latency, ms", Left: true, Cells: indented(names)},
-		{Head: "from intended", Cells: values(c.LatencyMS.Min, c.LatencyMS.Mean, from)},
-		{Head: "from sent", Cells: values(c.ServiceMS.Min, c.ServiceMS.Mean, sent)},
+		{Head: "from intended", Cells: values(c.LatencyMS)},
+		{Head: "from sent", Cells: values(c.ServiceMS)},
 	})
 	return table + "\n"
 }
@@ -159,7 +164,11 @@ func bars(r *Result, out display.Terminal) string {
 	const width = 40
 	var bounds, counts, blocks []string
 	for _, row := range rows {
-		bounds = append(bounds, fmt.Sprintf("  to %8s", MS(float64(row.To)/1e6)))
+		to := display.WithUnit(float64(row.To) / 1e6)
+		if row.To >= time.Hour { // a bound is no figure of the histogram
+			to = display.Figure(row.To.Seconds()) + " s"
+		}
+		bounds = append(bounds, fmt.Sprintf("  to %8s", to))
 		counts = append(counts, display.Grouped(row.N))
 		length := int(math.Round(float64(row.N) / float64(highest) * width))
 		bar := strings.Repeat("■", length)
@@ -197,7 +206,7 @@ func generator(r *Result, out display.Terminal) string {
 	g := &r.Cell.Generator
 	rows := [][2]string{}
 	if g.SendLagP99US != nil {
-		rows = append(rows, [2]string{"send lag, p99", MS(*g.SendLagP99US / 1000)})
+		rows = append(rows, [2]string{"send lag, p99", display.WithUnit(*g.SendLagP99US / 1000)})
 	}
 	if g.Cores != nil {
 		rows = append(rows, [2]string{"CPU used", display.Figure(*g.Cores) + " cores" + each(r)})
@@ -228,7 +237,7 @@ func server(r *Result) string {
 	if c.CPU.Cores != nil {
 		text := display.Figure(*c.CPU.Cores) + " cores"
 		if c.CPU.OfLimit != nil {
-			text += fmt.Sprintf(", %s%% of its limit", display.Figure(*c.CPU.OfLimit*100))
+			text += ", " + display.Share(*c.CPU.OfLimit) + " of its limit"
 		}
 		rows = append(rows, [2]string{"CPU used", text})
 	}
@@ -236,15 +245,15 @@ func server(r *Result) string {
 		rows = append(rows, [2]string{"throttled", fmt.Sprintf("%s of %s periods", display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods))})
 	}
 	if c.Memory.PeakBytes != nil {
-		rows = append(rows, [2]string{"memory, peak", Volume(float64(*c.Memory.PeakBytes))})
+		rows = append(rows, [2]string{"memory, peak", display.Bytes(float64(*c.Memory.PeakBytes))})
 	}
 	if r.Ended > 0 {
-		rows = append(rows, [2]string{"ended", display.Clock(r.Ended) + " after the load began; nothing is told of it from then on"})
+		rows = append(rows, [2]string{"ended", display.Clock(r.Ended) + " after the load began; it was not measured from then on"})
 	}
 	if len(rows) == 0 {
 		return ""
 	}
-	if line := report.CausesLine(c); line != "" {
+	if line := narrative.CausesLine(c); line != "" {
 		rows = append(rows, [2]string{"slow tail", line})
 	}
 	return section("Target", rows)

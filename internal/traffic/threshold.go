@@ -2,13 +2,17 @@ package traffic
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // Threshold is something that the outcome has to keep, as in "p99<300ms".
@@ -25,13 +29,20 @@ type Kept struct {
 	Threshold string   `json:"threshold"`
 	Value     *float64 `json:"value"` // ms, percent or requests/s; null: not seen
 	Kept      bool     `json:"kept"`
+	// Why it was missed, where Value keeps it: a latency's value is that of the
+	// answered requests.
+	Why string `json:"why,omitempty"`
 
 	metric string
 }
 
-// Text is the value with its unit.
+// Text is the value with its unit, and why it does not count.
 func (k Kept) Text() string {
 	switch {
+	case k.Why != "" && k.Value == nil:
+		return k.Why
+	case k.Why != "":
+		return display.WithUnit(*k.Value) + "; " + k.Why
 	case k.Value == nil:
 		return "not seen"
 	case k.metric == "errors":
@@ -39,10 +50,10 @@ func (k Kept) Text() string {
 	case k.metric == "rate":
 		return display.Figure(*k.Value) + " requests/s"
 	}
-	return MS(*k.Value)
+	return display.WithUnit(*k.Value)
 }
 
-// metrics of a threshold, in the order in which they are told.
+// metrics of a threshold, in the order of messages.
 var metrics = []string{"p50", "p90", "p95", "p99", "p999", "max", "mean", "errors", "rate"}
 
 var thresholdSyntax = regexp.MustCompile(`^([a-z0-9.]+)\s*(<=|<|>=|>)\s*([0-9.]+)\s*(ns|us|µs|ms|s|%|)$`)
@@ -86,11 +97,38 @@ func ParseThreshold(text string) (Threshold, error) {
 	return t, nil
 }
 
-// Judge says whether a result keeps a threshold. What was not seen does not.
+// Judge says whether a result keeps a threshold. What was not seen does not. A
+// latency is that of all requests, as in an objective: one that failed is infinitely
+// late.
 func (t Threshold) Judge(r *Result) Kept {
 	k := Kept{Threshold: t.Text, Value: r.metric(t.metric), metric: t.metric}
-	if v := k.Value; v != nil {
-		k.Kept = t.below && *v < t.bound || !t.below && *v > t.bound || t.equal && *v == t.bound
+	keeps := func(v float64) bool {
+		return t.below && v < t.bound || !t.below && v > t.bound || t.equal && v == t.bound
+	}
+	seen := k.Value != nil && keeps(*k.Value)
+	failed := r.Cell.Requests - r.Client.Good
+	share, latency := analysis.ShareOf(t.metric)
+	switch {
+	case !latency && t.metric != "mean", r.Cell.Requests == 0:
+		k.Kept = seen
+		return k
+	case t.metric == "mean" && failed > 0:
+		k.Kept = keeps(math.Inf(1))
+	case t.metric == "mean":
+		k.Kept = seen
+	default:
+		limit := time.Duration(t.bound * float64(time.Millisecond))
+		if t.below != t.equal { // the bound itself counts as late
+			limit = signals.Before(limit)
+		}
+		late := r.Client.Latency.Late(limit, r.timeout, failed, r.Client.Timeouts)
+		k.Kept = search.Exceeds(float64(late), float64(r.Cell.Requests), 1-share) != t.below
+		if seen && !k.Kept && failed == 0 {
+			k.Why = analysis.Lateness(late, r.Cell.Requests, limit)
+		}
+	}
+	if !k.Kept && failed > 0 && (seen || k.Value == nil) {
+		k.Why = analysis.Failing(failed, r.Cell.Requests)
 	}
 	return k
 }

@@ -61,24 +61,93 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// answered is a result of requests of which all but failed were answered, by
+// quantiles of 1, 2, 3, 300 and 500 ms.
+func answered(failed int64) *Result {
+	h := signals.NewHistogram()
+	for i := range 1000 {
+		latency := time.Millisecond
+		switch {
+		case i >= 999:
+			latency = 500 * time.Millisecond
+		case i >= 985:
+			latency = 300 * time.Millisecond
+		case i >= 920:
+			latency = 3 * time.Millisecond
+		case i >= 800:
+			latency = 2 * time.Millisecond
+		}
+		h.Record(latency)
+	}
+	good, rate := 100*1000/float64(1000+failed), 1000.0
+	return &Result{Client: signals.Client{Good: 1000, Refused: failed, Latency: h}, timeout: 2 * time.Second,
+		Cell: &analysis.CellSummary{Requests: 1000 + failed, RateRPS: &rate, Availability: &good,
+			LatencyMS: &analysis.Quantiles{P50: 1, P90: 2, P95: 3, P99: 300, P999: 300, Max: 500, Mean: 10}}}
+}
+
 func TestThresholds(t *testing.T) {
-	good, rate := 99.5, 1000.0
-	r := &Result{Cell: &analysis.CellSummary{RateRPS: &rate, Availability: &good,
-		LatencyMS: &analysis.Quantiles{P50: 1, P90: 2, P95: 3, P99: 300, P999: 500, Max: 900, Mean: 10}}}
 	for text, kept := range map[string]bool{
 		"p99<300ms": false, "p99<=300ms": true, "p99 < 0.31s": true, "p50>=1ms": true, "p50>1ms": false,
-		"p99.9<501ms": true, "max<1s": true, "mean<10000us": false, "mean<=10000us": true,
-		"errors<1%": true, "errors<0.5%": false, "errors<=0.5%": true, "rate>999": true, "rate>1000": false,
+		"p99>=300ms": true, "p99>300ms": false, "p99>299ms": true,
+		"p99.9<301ms": true, "max<1s": true, "max<500ms": false, "max<=500ms": true, "mean<10000us": false, "mean<=10000us": true,
+		"errors<1%": true, "rate>999": true, "rate>1000": false,
 	} {
 		one, err := ParseThreshold(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if k := one.Judge(r); k.Kept != kept || k.Value == nil {
+		if k := one.Judge(answered(0)); k.Kept != kept || k.Value == nil || k.Why != "" {
 			t.Errorf("%s: %+v, want %v", text, k, kept)
 		}
 	}
+}
+
+// The latencies that are shown are those of the answered requests; a threshold is
+// for all of them.
+func TestARequestThatFailedKeepsNoLatency(t *testing.T) {
+	const nine = "90% of the requests failed, and a failed request counts as infinitely late"
+	for _, c := range []struct {
+		text   string
+		failed int64
+		kept   bool
+		why    string
+	}{
+		{"p99<1s", 10, true, ""},
+		{"p99<1s", 11, false, "1.09% of the requests failed, and a failed request counts as infinitely late"},
+		{"p99<1s", 9000, false, nine},
+		{"p99<1ms", 9000, false, ""}, // the value shows it
+		{"p50<1s", 9000, false, nine},
+		{"p50<1s", 1000, true, ""},
+		{"p99>1s", 9000, true, ""},
+		{"p99<350ms", 5, true, ""},
+		{"p95<4ms", 40, false, "3.85% of the requests failed, and a failed request counts as infinitely late"},
+		{"max<1s", 1, false, "0.0999% of the requests failed, and a failed request counts as infinitely late"},
+		{"mean<1s", 1, false, "0.0999% of the requests failed, and a failed request counts as infinitely late"},
+		{"errors<1%", 5, true, ""}, {"errors<0.4%", 5, false, ""}, {"rate>999", 9000, true, ""},
+	} {
+		one, err := ParseThreshold(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := one.Judge(answered(c.failed)); k.Kept != c.kept || k.Why != c.why {
+			t.Errorf("%s with %d failed: %+v, want kept %v, %q", c.text, c.failed, k, c.kept, c.why)
+		}
+	}
+	none := &Result{Cell: &analysis.CellSummary{Requests: 100}, Client: signals.Client{Refused: 100, Latency: signals.NewHistogram()}}
+	one, _ := ParseThreshold("p99<1s")
+	if k := one.Judge(none); k.Kept || k.Text() != "100% of the requests failed, and a failed request counts as infinitely late" {
+		t.Errorf("none was answered: %+v: %s", k, k.Text())
+	}
+	r := answered(0)
+	r.Client.Timeouts, r.Client.Good, r.timeout = 100, 900, 20*time.Millisecond // shorter than what is asked
+	one, _ = ParseThreshold("p99<1s")
+	if one.Judge(r).Kept {
+		t.Error("requests that timed out count as in time")
+	}
+}
+
+func TestThresholdsOfNothingAndOfNoSense(t *testing.T) {
 	one, _ := ParseThreshold("p99<1h")
 	if k := one.Judge(&Result{Cell: &analysis.CellSummary{}}); k.Kept || k.Value != nil {
 		t.Errorf("what was not seen: %+v", k)
@@ -95,7 +164,7 @@ func TestThresholds(t *testing.T) {
 
 func TestText(t *testing.T) {
 	rate, good, lag, cores, cpu, ofLimit := 990.0, 99.0, 35.0, 0.1, 0.4, 0.8
-	periods, throttled, memory := int64(100), int64(40), int64(20<<20)
+	periods, throttled, memory, open := int64(100), int64(40), int64(20<<20), int64(3)
 	latency := signals.NewHistogram()
 	for range 98 {
 		latency.Record(1200 * time.Microsecond)
@@ -107,7 +176,7 @@ func TestText(t *testing.T) {
 			Load:      analysis.LoadSummary{Kind: "open", Rate: &rate},
 			CPU:       analysis.CPUSummary{Cores: &cpu, OfLimit: &ofLimit, Periods: &periods, ThrottledPeriods: &throttled},
 			Memory:    analysis.MemorySummary{PeakBytes: &memory},
-			Generator: analysis.GeneratorSummary{SendLagP99US: &lag, Cores: &cores},
+			Generator: analysis.GeneratorSummary{SendLagP99US: &lag, Cores: &cores, OpenConnections: &open},
 			Flags:     []string{"few_trials", "cpu_stolen"}},
 		Client: signals.Client{Good: 99, Timeouts: 1, Status: map[string]int64{"200": 99}, Bytes: 2048, Connects: 8, CPU: 0.01, Latency: latency},
 		Length: 100 * time.Millisecond, measured: 2048,
@@ -117,14 +186,14 @@ func TestText(t *testing.T) {
 	if err := Text(&b, "http://x/", r, []Kept{{Threshold: "p99<30ms", Value: &value, metric: "p99"}}, display.Terminal{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `http://x/: 990 requests/s, p99 40.0 ms, 99.0% answered well.
+	const want = `http://x/: 990 requests/s, p99 40.0 ms, 99% answered well.
 
 Summary
   requests          100 in 0.100 s
   good answers      99
   load              open loop, 990 requests/s
-  received          2.00 KiB, 20.0 KiB/s
-  connections made  8
+  received          2 KiB, 20 KiB/s
+  connections made  8, at most 3 open at once
 
 Latency, ms  from intended  from sent
   lowest              1.20       1.20
@@ -150,7 +219,7 @@ Status codes
   200  99
 
 Errors
-  timed out  1
+  timeout  1
 
 Generator
   send lag, p99  0.035 ms
@@ -158,16 +227,40 @@ Generator
   verdict        not the limit: the figures are the service's
 
 Target
-  CPU used      0.400 cores, 80.0% of its limit
+  CPU used      0.400 cores, 80% of its limit
   throttled     40 of 100 periods
-  memory, peak  20.0 MiB
+  memory, peak  20 MiB
 
 Thresholds
   p99<30ms  missed, 40.0 ms
 
-! The hypervisor took 0.1 cores and more from this machine: latencies hold its pauses.
+! The hypervisor took at least 0.1 cores from this machine: latencies include its pauses.
 `
 	if b.String() != want {
 		t.Errorf("got:\n%s", b.String())
+	}
+}
+
+// Latencies beyond the histograms' range read as lower bounds, with a note.
+func TestTextOfLatenciesBeyondTheRange(t *testing.T) {
+	rate, good := 1.0, 100.0
+	q := &analysis.Quantiles{P50: 1, P90: 2, P95: 3, P99: 3_602_907.135, P999: 3_602_907.135, Max: 3_602_907.135, Mean: 72_000, Min: 1, Beyond: 2}
+	latency := signals.NewHistogram()
+	latency.Record(2 * time.Hour)
+	r := &Result{
+		Cell:   &analysis.CellSummary{Requests: 100, RateRPS: &rate, Availability: &good, LatencyMS: q, ServiceMS: q, Flags: []string{"beyond_range"}},
+		Client: signals.Client{Good: 100, Latency: latency},
+	}
+	var b strings.Builder
+	if err := Text(&b, "http://x/", r, nil, display.Terminal{Width: 150}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"p99 > 3,600 s,", "\n  mean            > 72,000     > 72,000\n", "\n  p99          > 3,600,000  > 3,600,000\n",
+		"\n  to  4,000 s  ", "\n! Latencies of more than an hour were counted",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, b.String())
+		}
 	}
 }

@@ -12,19 +12,19 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/runtimes"
 )
 
 // probes are how many requests are sent one by one before anything else: enough
-// to tell what one costs when nothing else runs.
+// to measure what one costs when nothing else runs.
 const probes = 20
 
 // settleFor is how long the workers of a server may take to be there, so that
 // their number is not read while it still grows.
 const settleFor = 3 * time.Second
 
-// Probe starts the server once under its limits, asks it a few times, tells its
+// Probe starts the server once under its limits, asks it a few times, returns its
 // runtime and the least time that a request took, and stops it. The error says
 // what the user can change. The cell is the one of the server as it is.
 func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, objective *experiment.Objective, logs string) (seen Seen, err error) {
@@ -52,7 +52,7 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 // Check starts each variant that sets the parallelism once, and reads whether it
 // took effect: a program may set its own. Variants that had none say so from then
 // on. Where the parallelism could not be read of the server as it is, nothing is
-// checked; a variant that does not start is left to its search, which tells why.
+// checked; a variant that does not start is left to its search, which reports why.
 func Check(ctx context.Context, on platform.Platform, e *experiment.Experiment, asItIs runtimes.Info, variants []Variant, logs string) error {
 	if asItIs.Parallelism.Source != runtimes.Read {
 		return nil
@@ -107,14 +107,14 @@ func noEffect(want int, found runtimes.Parallelism) string {
 	if found.Source != runtimes.Read || found.Value == want {
 		return ""
 	}
-	return fmt.Sprintf("it ran with %d all the same (%s)", found.Value, found.From)
+	return fmt.Sprintf("it still ran with %d (%s)", found.Value, found.From)
 }
 
 // whileRunning starts a cell's service, has its first replica looked at, and
 // stops it.
 func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell, logs string, look func(platform.Replica) error) (err error) {
 	s := &c.Service
-	running, err := on.Start(ctx, platform.Unit{Name: s.Name, Command: s.Command, Dir: s.Dir, Env: s.Env, Unset: s.Unset,
+	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Command: s.Command, Dir: s.Dir, Env: s.Env, Unset: s.Unset,
 		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs})
 	if err != nil {
 		return err

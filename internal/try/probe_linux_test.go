@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/runtimes"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// one is a platform on which every service is the same process, whatever it was
-// told.
+// one is a platform on which every service is the same process, whatever is
+// asked for.
 type one struct {
 	platform.Platform
 	pid     int
@@ -26,7 +26,7 @@ type one struct {
 	started []string
 }
 
-func (o *one) Start(_ context.Context, u platform.Unit) (platform.Running, error) {
+func (o *one) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	o.running++
 	o.started = append(o.started, u.Name)
 	return oneRunning{o}, nil
@@ -97,7 +97,7 @@ func interpreter(t *testing.T) int {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		c.Wait()
+		_ = c.Wait() // it ends as its input does
 	})
 	if _, err := out.Read(make([]byte, 2)); err != nil {
 		t.Skipf("python3 does not run: %v", err)

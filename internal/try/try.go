@@ -10,12 +10,12 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
 // Ask is what the user wants to know.
@@ -45,49 +45,96 @@ func (a *Ask) Name() string {
 	return "try"
 }
 
-// Draft is the experiment that searches the breaking point of the variants, but
-// of those that have no effect.
-func (a *Ask) Draft(variants []Variant) *experiment.Draft {
-	d := &experiment.Draft{
-		Name: a.Name(), About: "Where " + strings.Join(a.Command, " ") + " breaks",
-		Limits:  experiment.DraftLimits{CPU: a.CPU, Memory: a.Memory},
-		Load:    experiment.Load{Request: a.Request, Find: true, Timeout: a.Timeout},
-		Measure: experiment.Measure{Duration: a.Traffic}, Objective: &a.Objective, Profile: a.Profile,
-	}
-	switch {
-	case a.Users:
-		d.Load.Users = &experiment.Target{Value: 1}
-	case a.First > 0:
-		d.Load.Rate = &experiment.Target{Value: a.First}
-	}
+// Settings are the experiment that searches the breaking point of the variants,
+// except those that have no effect. Errors name the flags of `millicore try`.
+func (a *Ask) Settings(variants []Variant) file.Settings {
+	const command = "the command"
+	var s file.Settings
+	s.Set("", "name", a.Name())
+	s.Set(command, "about", file.Raw("Where "+strings.Join(a.Command, " ")+" breaks"))
 	for _, v := range variants {
 		if v.NoEffect == "" {
-			d.Services = append(d.Services, a.service(v))
+			s.Set(command, "services."+v.Service, map[string]any{"command": a.texts(v.command(a))})
+			a.service(&s, v, "services."+v.Service+".")
 		}
 	}
-	return d
+	s.SetGiven("--cpu", "limits.cpu", a.CPU)
+	s.SetGiven("--memory", "limits.memory", a.Memory)
+	a.request(&s)
+	switch {
+	case a.Users:
+		s.Set("--users", "load.users", 1)
+	case a.First > 0:
+		s.Set("", "load.rate", a.First)
+	}
+	s.Set("", "load.find", "breaking-point")
+	s.SetGiven("--timeout", "load.timeout", a.Timeout)
+	s.SetGiven("--traffic", "measure.duration", a.Traffic)
+	if o := a.Objective; o.Quantile != "" {
+		s.Set("--"+o.Quantile, "objective."+o.Quantile, o.Latency)
+	}
+	s.SetGiven("--availability", "objective.availability", a.Objective.Availability)
+	s.SetGiven("--profile", "profile", a.Profile)
+	return s
 }
 
-func (a *Ask) service(v Variant) experiment.DraftService {
-	s := experiment.DraftService{Name: v.Service, Command: v.Command, Dir: a.Dir, Env: map[string]*string{}, Port: a.Port, Ready: a.Ready}
-	if s.Command == nil {
-		s.Command = a.Command
+// service sets a variant's service, but for its command.
+func (a *Ask) service(s *file.Settings, v Variant, at string) {
+	dir := a.Dir
+	if whole, err := filepath.Abs(dir); err == nil { // the file may be saved anywhere
+		dir = whole
 	}
-	for _, env := range []map[string]string{a.Env, v.Env} {
-		for name, value := range env {
-			s.Env[name] = &value
+	s.Set("", at+"dir", dir)
+	env := map[string]any{}
+	for _, some := range []map[string]string{a.Env, v.Env} {
+		for name, value := range some {
+			env[name] = a.text(value)
 		}
 	}
-	s.TakesPort = a.takesPort()
-	// Replicas are given a port each: they take it by ${port}, or from PORT.
-	s.FindPort = a.Port == 0 && !s.TakesPort && v.Replicas < 2
-	if v.Replicas > 1 {
-		s.Limits.Replicas = strconv.Itoa(v.Replicas)
+	s.SetGiven("the environment", at+"env", env)
+	switch {
+	case a.Port != 0:
+		s.Set("--port", at+"port", a.Port)
+	case !a.takesPort() && v.Replicas < 2: // replicas are given a port each, by ${port} or PORT
+		s.Set("", at+"port", "find")
 	}
+	s.SetGiven("--ready", at+"ready", a.Ready.Path)
+	s.SetGiven("--ready-timeout", at+"ready_timeout", a.Ready.Timeout)
 	if v.Unlimited {
-		s.Limits.CPU = experiment.Null
+		s.Set("", at+"limits.cpu", nil)
 	}
-	return s
+	if v.Replicas > 1 {
+		s.Set("", at+"limits.replicas", v.Replicas)
+	}
+}
+
+// request sets what is sent.
+func (a *Ask) request(s *file.Settings) {
+	r, flag := &a.Request, "--get"
+	if r.Method == "POST" {
+		flag = "--post"
+	}
+	s.SetGiven("", "load.request.method", r.Method)
+	s.SetGiven(flag, "load.request.path", r.Path)
+	s.SetGiven("--header", "load.request.headers", r.Headers)
+	s.SetGiven("--body", "load.request.body", r.Body)
+}
+
+// text is a word of the command, or a variable: letters, but for ${port} where
+// the server takes a port.
+func (a *Ask) text(word string) any {
+	if a.takesPort() {
+		return file.WithPort(word)
+	}
+	return word
+}
+
+func (a *Ask) texts(words []string) []any {
+	all := make([]any, len(words))
+	for i, word := range words {
+		all[i] = a.text(word)
+	}
+	return all
 }
 
 // takesPort reports whether the command, or the environment that it is run in,

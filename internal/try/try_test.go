@@ -9,8 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
 func testAsk(command ...string) *Ask {
@@ -56,7 +58,7 @@ func TestWhatIsTriedIsAnExperimentThatCanBeRead(t *testing.T) {
 	}{
 		{"the port is found", func(*Ask) {}, false, true, 0, 0},
 		{"the command takes a port", func(a *Ask) { a.Command = []string{"./server", "-p", "${port}"} }, true, false, 0, 0},
-		{"the port is told", func(a *Ask) { a.Port = 8080 }, false, false, 0, 8080},
+		{"the port is given", func(a *Ask) { a.Port = 8080 }, false, false, 0, 8080},
 		{"users", func(a *Ask) { a.Users = true }, false, true, 1, 0},
 		{"words that YAML and the file's own syntax would read otherwise",
 			func(a *Ask) { a.Command = []string{"./server", "${HOME}", "yes", "#x", "{{uuid}}", "a\nb", "01"} }, false, true, 0, 0},
@@ -66,7 +68,7 @@ func TestWhatIsTriedIsAnExperimentThatCanBeRead(t *testing.T) {
 			a.Env = map[string]string{"GOGC": "off"}
 			c.change(a)
 			variants := Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
-			e, err := experiment.Parse(a.Name(), a.Draft(variants).YAML(), nil)
+			e, err := file.Build(a.Name(), a.Settings(variants), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,8 +86,9 @@ func TestWhatIsTriedIsAnExperimentThatCanBeRead(t *testing.T) {
 				if s.FindPort != c.find || float64(s.Port) != c.port || s.Env["GOGC"] != "off" {
 					t.Errorf("%s: port %d, find %v, env %v", v.Service, s.Port, s.FindPort, s.Env)
 				}
-				command, err := s.Command, error(nil)
+				command := s.Command
 				for j, word := range command {
+					var err error
 					command[j], err = experiment.Expand(word, map[string]string{"port": "7"})
 					if err != nil {
 						t.Fatal(err)
@@ -106,13 +109,37 @@ func TestWhatIsTriedIsAnExperimentThatCanBeRead(t *testing.T) {
 	}
 }
 
+func TestErrorsNameTheFlag(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Ask)
+		want   string
+	}{
+		{"cpu", func(a *Ask) { a.CPU = "half" }, `--cpu: "half" is no quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m`},
+		{"get", func(a *Ask) { a.Request.Path = "items" }, `--get: "items": a path begins with /`},
+		{"post", func(a *Ask) { a.Request.Method, a.Request.Path = "POST", "items" }, `--post: "items": a path begins with /`},
+		{"header", func(a *Ask) { a.Request.Headers = map[string]string{"TE": "x"} }, `--header: header "TE" is set by the agent; leave it out`},
+		{"port", func(a *Ask) { a.Port = 70000 }, `--port: "70000" is no port; write a number from 1 to 65535, or find`},
+		{"traffic", func(a *Ask) { a.Traffic = time.Second }, "--traffic: a search needs traffic for 10s or more, not 1s"},
+		{"the command", func(a *Ask) { a.Command = []string{"a\x00b"} }, `the command: "a\x00b" holds a zero byte, which no program can be given`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := testAsk("./server")
+			c.change(a)
+			if _, err := file.Build(a.Name(), a.Settings(AsItIs(a)), nil); err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
 func TestTheLevelIsBelowEveryBreakingPoint(t *testing.T) {
 	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
 	got := Level(variants, summary(cellOf("as-is", 400, 380, 420), cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)))
 	if !slices.Contains(got, "load.rate=210.0") || !slices.Contains(got, "load.find=null") {
 		t.Errorf("%q, want 70%% of the lowest, 210", got)
 	}
-	e, err := experiment.Parse("x", testAsk("./server").Draft(variants).YAML(), got)
+	e, err := file.Build("x", testAsk("./server").Settings(variants), got)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +159,13 @@ func cellOf(service string, load, low, high float64) analysis.CellSummary {
 	return c
 }
 
+// boundOf was seen to hold a load, and not to break.
+func boundOf(service string, load float64) analysis.CellSummary {
+	c := cellOf(service, load, load, 0)
+	c.Breaking.High, c.Breaking.AtLeast = nil, true
+	return c
+}
+
 func summary(cells ...analysis.CellSummary) *analysis.Summary {
 	for i := range cells {
 		cells[i].Cell = i
@@ -145,8 +179,7 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 	limited.Objective = &analysis.ObjectiveSummary{Text: "p99 <= 100ms"}
 	limited.Breaking.LimitedBy, limited.Breaking.Evidence = analysis.ByThrottling, "it was throttled in 40% of the periods"
 	limited.Causes = &analysis.Causes{Quantile: "p99", Throttling: 0.61, Rest: 0.39}
-	bound := cellOf("no-limit", 900, 900, 0)
-	bound.Breaking.High, bound.Breaking.AtLeast = nil, true
+	bound := boundOf("no-limit", 900)
 	none := cellOf("as-is", 0, 0, 0)
 	none.Breaking.Reason = "it misses the objective even at the lowest load tried"
 	rate := 210.0
@@ -157,9 +190,9 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 	}
 	level := summary(at("as-is", 45), at("gomaxprocs-1", 12))
 	sure := summary(level.Cells...)
-	sure.Comparisons = []analysis.Comparison{{Cell: 1, Shift: -33, Low: -40, High: -25, PHolm: 0.002, Significant: true}}
+	sure.Comparisons = []analysis.Comparison{{Cell: 1, Metric: "latency_ms.p99", Shift: -33, Low: -40, High: -25, PHolm: 0.002, Significant: true}}
 	unsure := summary(level.Cells...)
-	unsure.Comparisons = []analysis.Comparison{{Cell: 1, Shift: -33, Low: -60, High: 5, PHolm: 0.2}}
+	unsure.Comparisons = []analysis.Comparison{{Cell: 1, Metric: "latency_ms.p99", Shift: -33, Low: -60, High: 5, PHolm: 0.2}}
 
 	for _, c := range []struct {
 		name         string
@@ -167,19 +200,21 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 		want, not    []string
 	}{
 		{"where and why", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)), nil,
-			[]string{"breaks at 400 requests/s (380 to 420); above that it misses p99 <= 100ms.", "It is throttling that breaks it, before its CPU limit is used up: it was throttled in 40% of the periods.",
-				"61% is throttling", "Without the limit it breaks at 900 requests/s (850 to 950), 2.25 times as much.", "For throughput it is best as it is"}, nil},
-		{"a setting that is surely better", summary(limited, cellOf("gomaxprocs-1", 500, 480, 520), bound), nil,
-			[]string{"For throughput GOMAXPROCS=1 is best at this limit: 500 requests/s (480 to 520), 25% more than as it is; the 95% intervals do not overlap, but that is one search of one start each, and a restart may come out elsewhere.", "at least 900 requests/s"}, nil},
-		{"intervals that overlap", summary(limited, cellOf("gomaxprocs-1", 440, 420, 460), bound), nil,
-			[]string{"no setting is surely better than as it is: GOMAXPROCS=1 held most, 440 requests/s (420 to 460) (+10%), but the intervals overlap"}, []string{"is best at this limit"}},
+			[]string{"breaks at 400 requests/s (380 to 420); above that it misses p99 <= 100ms.", "It is limited by throttling, before its CPU limit is used up: it was throttled in 40% of the periods.",
+				"61% is throttling", "Without the limit it breaks at 900 requests/s (850 to 950), against 400 requests/s (380 to 420) under it (one search of one start each, and starts differ).",
+				"as it is 400 requests/s (380 to 420), GOMAXPROCS=1 300 requests/s (290 to 310)."}, []string{"best", "times as much"}},
+		{"one search each ranks no settings", summary(limited, cellOf("gomaxprocs-1", 500, 480, 520), bound), nil,
+			[]string{"For throughput the settings are not ranked (one search of one start each, and starts differ): as it is 400 requests/s (380 to 420), GOMAXPROCS=1 500 requests/s (480 to 520). " +
+				"Ranking takes at least 4 searches of each:", "at least 900 requests/s"}, []string{"best", "more than as it is"}},
+		{"a setting that was not seen to break", summary(limited, boundOf("gomaxprocs-1", 500), bound), nil,
+			[]string{"as it is 400 requests/s (380 to 420), GOMAXPROCS=1 at least 500 requests/s."}, []string{"best"}},
 		{"no breaking point", summary(none, cellOf("gomaxprocs-1", 300, 290, 310), bound), nil,
 			[]string{"No breaking point of server was found under a limit of 1500m CPU and 256Mi of memory: it misses the objective even at the lowest load tried."}, nil},
 		{"p99 surely lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), sure,
 			[]string{"For p99, at 210 requests/s, GOMAXPROCS=1 is best: 12.0 ms against 45.0 ms as it is (shift -33 ms, 95% -40 to -25; p = 0.002 after Holm)."}, nil},
 		{"p99 perhaps lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), unsure,
 			[]string{"no setting is surely better than as it is: GOMAXPROCS=1 was lowest, 12.0 ms against 45.0 ms as it is (p = 0.2 after Holm)"}, []string{"GOMAXPROCS=1 is best"}},
-		{"p99 with too few trials", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, []string{"too few trials to tell"}, nil},
+		{"p99 with too few trials", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, []string{"too few trials to know"}, nil},
 		{"nothing at all", summary(), nil, []string{"Where server breaks is not known"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -212,15 +247,15 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 	}{
 		{"nothing", summary(with("as-is", "low_idle"), with("no-limit")), summary(with("as-is")), ""},
 		{"a neighbour of a search", summary(with("as-is", "search_disturbed", "busy_neighbour"), with("no-limit")), nil,
-			"While breaking points were searched, other processes used this machine's CPUs: repeat it on a quiet machine before you rely on it."},
+			"While breaking points were searched, other processes took CPU: repeat it on a quiet machine before you rely on it."},
 		{"the hypervisor in a search", summary(with("as-is"), with("no-limit", "search_disturbed", "busy_hypervisor")), nil,
-			"While breaking points were searched, the hypervisor took CPU from this machine: repeat it on a quiet machine before you rely on it."},
-		{"windows of a search, no telling whose", summary(with("as-is", "search_disturbed")), nil,
+			"While breaking points were searched, the hypervisor took CPU: repeat it on a quiet machine before you rely on it."},
+		{"windows of a search, and not by whom", summary(with("as-is", "search_disturbed")), nil,
 			"While breaking points were searched, other processes or the hypervisor took CPU: repeat it on a quiet machine before you rely on it."},
 		{"both where p99 was compared", summary(with("as-is")), summary(with("as-is", "busy_hypervisor"), with("gomaxprocs-1", "busy_neighbour")),
-			"While p99 was compared, other processes used this machine's CPUs, and the hypervisor took CPU from this machine: repeat it on a quiet machine before you rely on it."},
+			"While p99 was compared, other processes and the hypervisor took CPU: repeat it on a quiet machine before you rely on it."},
 		{"each where it was", summary(with("as-is", "busy_neighbour")), summary(with("as-is", "agent_waited")),
-			"While breaking points were searched, other processes used this machine's CPUs; while p99 was compared, the generator had to wait for a CPU: repeat it on a quiet machine before you rely on it."},
+			"While breaking points were searched, other processes took CPU; while p99 was compared, the generator waited for a CPU: repeat it on a quiet machine before you rely on it."},
 		{"what p99 does not rest on", summary(with("as-is")), summary(with("as-is"), with("no-limit", "busy_neighbour")), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -232,5 +267,101 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 				t.Errorf("the verdict does not end with it: %s", got)
 			}
 		})
+	}
+}
+
+// levelled are cells at one load with the p99 of their trials, and that of all their
+// requests together, with the tests against the first as analysis makes them.
+func levelled(cells ...analysis.CellSummary) *analysis.Summary {
+	s := summary(cells...)
+	var values [][]float64
+	for i := range s.Cells {
+		values = append(values, p99s(&s.Cells[i]))
+	}
+	for i, c := range stats.Against(values[0], values[1:]) {
+		if c.Enough() {
+			s.Comparisons = append(s.Comparisons, analysis.Comparison{Cell: i + 1, Metric: "latency_ms.p99", Base: c.Base, Value: c.Value, Shift: c.Shift,
+				Low: c.Interval.Low, High: c.Interval.High, P: c.P, PHolm: c.PHolm, Significant: c.Significant, Trials: c.Trials})
+		}
+	}
+	return s
+}
+
+func trialsOf(service string, pooled float64, p99s ...float64) analysis.CellSummary {
+	rate := 210.0
+	c := cellOf(service, 0, 0, 0)
+	c.Load.Rate, c.LatencyMS = &rate, &analysis.Quantiles{P99: pooled}
+	for i := range p99s {
+		c.PerTrial = append(c.PerTrial, analysis.TrialFigures{P99: &p99s[i]})
+	}
+	return c
+}
+
+// TestP99IsComparedByWhatIsTested looks at every setting's own test, its sign
+// included, and at medians over trials: one bad trial decides the p99 of all
+// requests together.
+func TestP99IsComparedByWhatIsTested(t *testing.T) {
+	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 3500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
+	found := summary(cellOf("as-is", 400, 380, 420), cellOf("gomaxprocs-1", 300, 290, 310), cellOf("gomaxprocs-3", 310, 300, 320), cellOf("no-limit", 900, 850, 950))
+	asIs := trialsOf("as-is", 104, 98, 99, 100, 101, 102, 104)
+	for _, c := range []struct {
+		name      string
+		level     *analysis.Summary
+		want, not []string
+	}{
+		{"the lowest of all requests together is not the one that is surely lower",
+			levelled(asIs, trialsOf("gomaxprocs-1", 40, 20, 30, 60, 110, 120, 130), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
+			[]string{"GOMAXPROCS=3 is surely better than as it is: 50.5 ms against 101 ms as it is, median of 6 trials (shift -50 ms, 95% -53 to -47; p = 0.0043 after Holm)."},
+			[]string{"no setting", "GOMAXPROCS=1 "}},
+		{"both are surely lower", levelled(asIs, trialsOf("gomaxprocs-1", 20, 15, 16, 17, 18, 19, 20), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
+			[]string{"GOMAXPROCS=1 is surely better than as it is: 17.5 ms", "; so is GOMAXPROCS=3: 50.5 ms", "they were not tested against one another"}, []string{"is best: 17.5"}},
+		{"lower for one bad trial of the server as it is, and surely higher by the test",
+			levelled(trialsOf("as-is", 3000, 98, 99, 100, 100, 101, 3000), trialsOf("gomaxprocs-1", 204, 198, 199, 200, 200, 201, 210), trialsOf("gomaxprocs-3", 204, 198, 199, 200, 200, 201, 210)),
+			[]string{"no setting is lower than as it is: 100 ms, median of 6 trials."}, []string{"was lowest", "is surely better"}},
+		{"one of which nothing was measured", levelled(asIs, cellOf("gomaxprocs-1", 0, 0, 0), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
+			[]string{"GOMAXPROCS=3 is surely better than as it is", "No p99 of GOMAXPROCS=1 was measured at 210 requests/s."}, []string{"is best: 50.5"}},
+		{"one with too few trials", levelled(asIs, trialsOf("gomaxprocs-1", 20, 15, 16), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
+			[]string{"GOMAXPROCS=3 is surely better than as it is", "For GOMAXPROCS=1 it is not known: too few trials."}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Verdict("server", variants, found, c.level)
+			_, got, _ = strings.Cut(got, "For p99, ")
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q is missing in:\n%s", want, got)
+				}
+			}
+			for _, not := range c.not {
+				if strings.Contains(got, not) {
+					t.Errorf("%q is claimed in:\n%s", not, got)
+				}
+			}
+		})
+	}
+	// An objective about another quantile has tests about that one.
+	other := levelled(asIs, trialsOf("gomaxprocs-1", 20, 15, 16, 17, 18, 19, 20))
+	other.Comparisons[0].Metric = "latency_ms.p999"
+	if got := Verdict("server", variants, found, other); !strings.Contains(got, "too few trials to know how certain that is") {
+		t.Errorf("a test of p99.9 is taken for one of p99:\n%s", got)
+	}
+}
+
+func TestWhatWasNotDeterminedIsNamed(t *testing.T) {
+	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 3500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
+	none := cellOf("gomaxprocs-1", 0, 0, 0)
+	none.Breaking.Reason = "inconclusive: a neighbour took CPU."
+	found := summary(cellOf("as-is", 400, 380, 420), none, cellOf("gomaxprocs-3", 500, 480, 520))
+	if sets := Level(variants, found); sets != nil {
+		t.Fatalf("%q, though one has no breaking point", sets)
+	}
+	got := Verdict("server", variants, found, nil)
+	for _, want := range []string{
+		"No breaking point was found with GOMAXPROCS=1: inconclusive: a neighbour took CPU.",
+		"No breaking point was found without the CPU limit: no search was made.",
+		"The settings' p99 was not compared at one load, as no breaking point was found for: GOMAXPROCS=1, without the CPU limit.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, got)
+		}
 	}
 }

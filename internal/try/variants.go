@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
 // Variant is one way to run the server: a service of the experiment.
@@ -34,18 +34,26 @@ type Seen struct {
 	Info runtimes.Info
 	// Least is the least time that a request took.
 	Least time.Duration
-	// Port is where it was found to listen; 0: it was told where to.
+	// Port is where it was found to listen; 0: it was given a port.
 	Port int
 }
 
-// takesPORT reports whether it listens where the variable PORT told it to.
-func (s *Seen) takesPORT() bool { return s.Port != 0 && s.Port == s.Info.ToldPort }
+// takesPORT reports whether it listens on the port in the variable PORT.
+func (s *Seen) takesPORT() bool { return s.Port != 0 && s.Port == s.Info.PortEnv }
 
 // Names of services that every try has.
 const (
 	asIs    = "as-is"
 	noLimit = "no-limit"
 )
+
+// command is how the variant starts the server.
+func (v *Variant) command(a *Ask) []string {
+	if v.Command != nil {
+		return v.Command
+	}
+	return a.Command
+}
 
 // sets reports whether the variant sets the parallelism.
 func (v *Variant) sets() bool { return v.Value > 0 && (v.Env != nil || v.Command != nil) }

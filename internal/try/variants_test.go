@@ -10,12 +10,13 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
 func TestReplicasAreTriedWhereThereIsNoSettingAndAPortCanBeGiven(t *testing.T) {
 	node := runtimes.Info{Runtime: runtimes.Node}
-	told := runtimes.Info{Runtime: runtimes.Node, ToldPort: 41000}
+	set := runtimes.Info{Runtime: runtimes.Node, PortEnv: 41000}
 	for _, c := range []struct {
 		name    string
 		command []string
@@ -27,13 +28,13 @@ func TestReplicasAreTriedWhereThereIsNoSettingAndAPortCanBeGiven(t *testing.T) {
 		{"the command takes a port", []string{"node", "server.js", "${port}"}, nil, Seen{Info: node}, true, ""},
 		{"the environment takes a port", []string{"java", "-jar", "x.jar"}, func(a *Ask) { a.Env = map[string]string{"_JAVA_OPTIONS": "-Dport=${port} -XX:ActiveProcessorCount=1"} },
 			Seen{Info: runtimes.Info{Runtime: runtimes.JVM, Env: map[string]string{"_JAVA_OPTIONS": "-Dport=${port} -XX:ActiveProcessorCount=1"}}}, true, ""},
-		{"PORT is honoured", []string{"npm", "start"}, nil, Seen{Info: told, Port: 41000}, true, ""},
-		{"PORT is ignored", []string{"npm", "start"}, nil, Seen{Info: told, Port: 3000}, false,
+		{"PORT is honoured", []string{"npm", "start"}, nil, Seen{Info: set, Port: 41000}, true, ""},
+		{"PORT is ignored", []string{"npm", "start"}, nil, Seen{Info: set, Port: 3000}, false,
 			"2 replicas could not be tried, since it listens on a port of its own (3000): have it listen on ${port} or $PORT."},
-		{"the port is stated", []string{"npm", "start"}, func(a *Ask) { a.Port = 41000 }, Seen{Info: told}, false,
+		{"the port is stated", []string{"npm", "start"}, func(a *Ask) { a.Port = 41000 }, Seen{Info: set}, false,
 			"2 replicas could not be tried, since all would listen on port 41000: leave --port out, and have it listen on ${port} or $PORT."},
 		{"a runtime with a setting", []string{"./server", "${port}"}, nil, Seen{Info: goInfo}, false, ""},
-		{"only as it is", []string{"npm", "start"}, func(a *Ask) { a.AsIsOnly = true }, Seen{Info: told, Port: 3000}, false, ""},
+		{"only as it is", []string{"npm", "start"}, func(a *Ask) { a.AsIsOnly = true }, Seen{Info: set, Port: 3000}, false, ""},
 		{"nginx with a configuration", []string{"nginx", "-g", "daemon off;"}, nil, Seen{Info: runtimes.Info{Runtime: runtimes.Nginx}, Port: 80}, false,
 			"change it there. 2 replicas could not be tried, since it listens on a port of its own (80)"},
 	} {
@@ -50,7 +51,7 @@ func TestReplicasAreTriedWhereThereIsNoSettingAndAPortCanBeGiven(t *testing.T) {
 			if advice := variants[0].Advice; !strings.Contains(advice, c.advice) || c.advice == "" && strings.Contains(advice, "could not be tried") {
 				t.Errorf("advice %q, want %q in it", advice, c.advice)
 			}
-			e, err := experiment.Parse(a.Name(), a.Draft(variants).YAML(), nil)
+			e, err := file.Build(a.Name(), a.Settings(variants), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +101,7 @@ func TestSettingsStandWhereTheRuntimeReadsThem(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.ask.CPU = "3500m"
 			variants := Variants(c.ask, experiment.Limits{CPUMillis: 3500}, Seen{Info: c.info}, runtimes.Machine{Online: 4})
-			e, err := experiment.Parse("x", c.ask.Draft(variants).YAML(), nil)
+			e, err := file.Build("x", c.ask.Settings(variants), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +130,7 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 		want  string
 	}{
 		{"it took effect", read(1), ""},
-		{"the program sets its own", read(4), "it ran with 4 all the same (runtime.gomaxprocs in the process's memory)"},
+		{"the program sets its own", read(4), "it still ran with 4 (runtime.gomaxprocs in the process's memory)"},
 		{"it cannot be read", runtimes.Parallelism{}, ""},
 		{"declared proves nothing", runtimes.Parallelism{Value: 4, Source: runtimes.Declared}, ""},
 	} {
@@ -143,7 +144,7 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 	a := testAsk("./server")
 	variants := Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
 	variants[1].NoEffect = noEffect(1, read(4))
-	e, err := experiment.Parse("x", a.Draft(variants).YAML(), nil)
+	e, err := file.Build("x", a.Settings(variants), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,12 +156,12 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 		t.Errorf("%q, though there is nothing to choose between", sets)
 	}
 	got := Verdict("server", variants, found, nil)
-	want := "GOMAXPROCS=1 has no effect: it ran with 4 all the same (runtime.gomaxprocs in the process's memory), so it was not searched."
+	want := "GOMAXPROCS=1 has no effect: it still ran with 4 (runtime.gomaxprocs in the process's memory), so it was not searched."
 	if !strings.Contains(got, want) || strings.Contains(got, "For throughput") {
 		t.Errorf("%s", got)
 	}
-	if told := Announce(a, goInfo, variants); !strings.Contains(told, "has no effect, and is left out: it ran with 4") {
-		t.Errorf("%s", told)
+	if set := Announce(a, goInfo, variants); !strings.Contains(set, "has no effect, and is left out: it still ran with 4") {
+		t.Errorf("%s", set)
 	}
 }
 
@@ -174,11 +175,10 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		return c
 	}
 	level := summary(at("as-is", 45), at("replicas-2", 12))
-	level.Comparisons = []analysis.Comparison{{Cell: 1, Shift: -33, Low: -40, High: -25, PHolm: 0.002, Significant: true}}
-	bound := cellOf("replicas-2", 800, 780, 0)
-	bound.Breaking.High, bound.Breaking.AtLeast = nil, true
+	level.Comparisons = []analysis.Comparison{{Cell: 1, Metric: "latency_ms.p99", Shift: -33, Low: -40, High: -25, PHolm: 0.002, Significant: true}}
+	bound := boundOf("replicas-2", 800)
 	none := cellOf("replicas-2", 0, 0, 0)
-	none.Breaking.Reason = "cannot tell: a neighbour took CPU."
+	none.Breaking.Reason = "inconclusive: a neighbour took CPU."
 	for _, c := range []struct {
 		name     string
 		replicas analysis.CellSummary
@@ -186,12 +186,12 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		want     string
 	}{
 		{"they hold more", cellOf("replicas-2", 800, 780, 820), nil,
-			"With 2 replicas, each with a limit of 1500m CPU and 256Mi of memory (so 2 limits), it breaks at 800 requests/s (780 to 820), 2.00 times as much as one (that is one search of one start each, and a restart may come out elsewhere)."},
+			"With 2 replicas, each with a limit of 1500m CPU and 256Mi of memory (so 2 limits), it breaks at 800 requests/s (780 to 820), one at 400 requests/s (380 to 420) (one search of one start each, and starts differ)."},
 		{"and p99 was compared", cellOf("replicas-2", 800, 780, 820), level,
-			"come out elsewhere); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (shift -33 ms, 95% -40 to -25; p = 0.002 after Holm)."},
-		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s, 2.00 times"},
-		{"they cannot be told from one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390 to 430), which cannot be told from one."},
-		{"none was found", none, nil, "(so 2 limits), no breaking point was found: cannot tell: a neighbour took CPU."},
+			"and starts differ); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (shift -33 ms, 95% -40 to -25; p = 0.002 after Holm)."},
+		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s, one at 400 requests/s (380 to 420)"},
+		{"hardly more than one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390 to 430), one at 400 requests/s (380 to 420) (one search"},
+		{"none was found", none, nil, "(so 2 limits), no breaking point was found: inconclusive: a neighbour took CPU."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Verdict("node", variants, summary(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)

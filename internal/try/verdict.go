@@ -1,25 +1,26 @@
 package try
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 )
 
-// Verdict is the answer in one paragraph of plain words: where it breaks, why,
-// which setting is best at this limit for throughput and which for p99, by how
-// much, and how sure that is. found is the summary of the search; level, which
+// Verdict is the answer in one paragraph of plain words: where it breaks, why, what
+// each setting holds at this limit, which of them lower p99, by how much, and how
+// sure that is. found is the summary of the search; level, which
 // may be nil, that of all variants at one common rate.
 func Verdict(name string, variants []Variant, found, level *analysis.Summary) string {
 	v := verdict{name: name, variants: variants, found: byService(found), unit: "requests/s"}
 	if c := v.cell(variants[0]); c != nil && c.Load.Kind == "closed" {
 		v.unit = "users"
 	}
-	sentences := []string{v.where(), v.why(), v.tail(), v.unlimited(), v.throughput(), v.latency(level), v.ineffective(), v.advice(), v.replicated(level), v.doubts(level)}
+	sentences := []string{v.where(), v.why(), v.tail(), v.unlimited(), v.throughput(), v.undetermined(), v.latency(level), v.ineffective(), v.advice(), v.replicated(level), v.doubts(level)}
 	sentences = slices.DeleteFunc(sentences, func(s string) bool { return s == "" })
 	return strings.Join(sentences, " ")
 }
@@ -85,24 +86,12 @@ func (v *verdict) rate(b *analysis.BreakingPoint) string {
 	return text
 }
 
-// reasons words limited_by.
-var reasons = map[string]string{
-	analysis.ByCPULimit:   "It is its CPU limit that breaks it",
-	analysis.ByThrottling: "It is throttling that breaks it, before its CPU limit is used up",
-	analysis.ByMemory:     "It is its memory that breaks it",
-	analysis.ByErrors:     "It is errors that break it",
-	analysis.ByDependency: "It is what it depends on that breaks it",
-	analysis.ByService:    "What breaks it lies in the service itself",
-	analysis.ByGenerator:  "The generator was the limit, not the service",
-	analysis.ByHost:       "This machine was the limit, not the service",
-}
-
 func (v *verdict) why() string {
 	b := v.breaking(v.variants[0])
-	if b == nil || b.LimitedBy == "" {
+	if b == nil {
 		return ""
 	}
-	return reasons[b.LimitedBy] + ": " + b.Evidence + "."
+	return narrative.LimitedBy(b)
 }
 
 // tail says how much of the slow tail is throttling.
@@ -114,7 +103,7 @@ func (v *verdict) tail() string {
 	if c.Causes.Throttling == 0 {
 		return "None of the time of its slowest requests there is throttling."
 	}
-	return fmt.Sprintf("Of the time of its slowest requests there (from %s on), %.0f%% is throttling.", c.Causes.Quantile, 100*c.Causes.Throttling)
+	return fmt.Sprintf("Of the time of its slowest requests there (from %s on), %s is throttling.", c.Causes.Quantile, display.Share(c.Causes.Throttling))
 }
 
 func (v *verdict) unlimited() string {
@@ -130,63 +119,65 @@ func (v *verdict) unlimited() string {
 		return fmt.Sprintf("Without the limit it holds %s.", v.rate(free))
 	case free.AtLeast:
 		return fmt.Sprintf("Without the limit it holds at least %s: more could not be sent or served on this machine.", v.rate(free))
-	case free.Against(limited) > 0:
-		return fmt.Sprintf("Without the limit it breaks at %s, %s times as much.", v.rate(free), display.Figure(*free.Load() / *limited.Load()))
 	}
-	return fmt.Sprintf("Without the limit it breaks at %s: the limit costs it no throughput that can be told.", v.rate(free))
+	return fmt.Sprintf("Without the limit it breaks at %s, against %s under it (%s).", v.rate(free), v.atLeast(limited), oneEach)
 }
 
-// limited are the settings under the one limit for which a load was found, those
-// that hold most first.
+// limited are the settings under the one limit for which a load was found.
 func (v *verdict) limited() []Variant {
-	var all []Variant
-	for _, x := range v.variants {
-		if b := v.breaking(x); x.comparable() && b != nil && b.Load() != nil {
-			all = append(all, x)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Variant) int {
-		return cmp.Compare(*v.breaking(b).Load(), *v.breaking(a).Load())
+	return slices.DeleteFunc(slices.Clone(v.variants), func(x Variant) bool {
+		b := v.breaking(x)
+		return !x.comparable() || b == nil || b.Load() == nil
 	})
-	return all
 }
 
-// oneEach is how sure a difference of breaking points is at most: their intervals
-// hold for the one start that was searched.
-const oneEach = "that is one search of one start each, and a restart may come out elsewhere"
+// oneEach is why no two breaking points are ranked: each was searched on one start.
+const oneEach = "one search of one start each, and starts differ"
 
+// throughput says what each setting holds, and ranks none: it takes several
+// searches of each to know how starts differ.
 func (v *verdict) throughput() string {
 	all := v.limited()
-	asIs := v.variants[0]
 	if len(all) < 2 {
 		return ""
 	}
-	if !slices.ContainsFunc(all, func(x Variant) bool { return !v.breaking(x).AtLeast }) {
-		return "Which setting is best for throughput cannot be told: none was seen to break."
-	}
-	best := all[0]
-	base := v.breaking(asIs)
-	if base == nil || base.Load() == nil {
-		return fmt.Sprintf("For throughput %s is best at this limit: %s.", best.Label, v.rate(v.breaking(best)))
-	}
+	var parts []string
 	for _, x := range all {
-		if b := v.breaking(x); b.AtLeast && x.Service != best.Service && v.breaking(best).Against(b) <= 0 {
-			return fmt.Sprintf("Which setting is best for throughput cannot be told: %s was only seen to hold %s, not to break.", x.Label, v.rate(b))
+		parts = append(parts, fmt.Sprintf("%s %s", x.Label, v.atLeast(v.breaking(x))))
+	}
+	return fmt.Sprintf("For throughput the settings are not ranked (%s): %s. Ranking takes at least %d searches of each: "+
+		"save the experiment with --save and run it with --set measure.repeats=6.", oneEach, strings.Join(parts, ", "), stats.TrialsNeeded(len(all)-1))
+}
+
+// atLeast is a breaking point with its interval; a lower bound is called one.
+func (v *verdict) atLeast(b *analysis.BreakingPoint) string {
+	if b.AtLeast {
+		return "at least " + v.rate(b)
+	}
+	return v.rate(b)
+}
+
+// undetermined names what was searched and gave no breaking point, with the reason:
+// what is said of the others does not hold for it. Of the server as it is, and of
+// replicas, their own sentences say so.
+func (v *verdict) undetermined() string {
+	var parts []string
+	for _, x := range v.variants[1:] {
+		b := v.breaking(x)
+		if x.NoEffect != "" || x.Replicas > 1 || b != nil && b.Load() != nil {
+			continue
 		}
-	}
-	if best.Service == asIs.Service {
-		next := all[1]
-		if base.Against(v.breaking(next)) > 0 {
-			return fmt.Sprintf("For throughput it is best as it is: %s, the next, holds %s; the 95%% intervals do not overlap, but %s.", next.Label, v.rate(v.breaking(next)), oneEach)
+		why := "no search was made"
+		if b != nil && b.Reason != "" {
+			why = strings.TrimSuffix(b.Reason, ".")
 		}
-		return fmt.Sprintf("For throughput no setting beats it as it is (%s, the next, holds %s; the intervals overlap).", next.Label, v.rate(v.breaking(next)))
+		with := "with " + x.Label
+		if x.Unlimited {
+			with = x.Label
+		}
+		parts = append(parts, fmt.Sprintf("No breaking point was found %s: %s.", with, why))
 	}
-	b := v.breaking(best)
-	more := 100 * (*b.Load() / *base.Load() - 1)
-	if b.Against(base) > 0 {
-		return fmt.Sprintf("For throughput %s is best at this limit: %s, %.0f%% more than as it is; the 95%% intervals do not overlap, but %s.", best.Label, v.rate(b), more, oneEach)
-	}
-	return fmt.Sprintf("For throughput no setting is surely better than as it is: %s held most, %s (%+.0f%%), but the intervals overlap.", best.Label, v.rate(b), more)
+	return strings.Join(parts, " ")
 }
 
 // ineffective names the settings that were seen to change nothing.
@@ -229,12 +220,8 @@ func (v *verdict) replicated(level *analysis.Summary) string {
 	if more.AtLeast {
 		text = fmt.Sprintf("%s it holds at least %s", with, v.rate(more))
 	}
-	switch {
-	case one == nil || one.Load() == nil:
-	case more.Against(one) > 0:
-		text += fmt.Sprintf(", %s times as much as one (%s)", display.Figure(*more.Load() / *one.Load()), oneEach)
-	case !more.AtLeast:
-		text += ", which cannot be told from one"
+	if one != nil && one.Load() != nil {
+		text += fmt.Sprintf(", one at %s (%s)", v.atLeast(one), oneEach)
 	}
 	if at := v.compared(level); at != nil {
 		if c := at.cells[x.Service]; c != nil && c.LatencyMS != nil {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
 // Describe names the server: "my-server (Go 1.26.8)".
@@ -26,7 +26,7 @@ func Announce(a *Ask, info runtimes.Info, variants []Variant) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", Describe(a, info))
 	if info.By != "" {
-		fmt.Fprintf(&b, ", told by %s", info.By)
+		fmt.Fprintf(&b, ", detected by %s", info.By)
 	}
 	if p := info.Parallelism; p.Value > 0 {
 		fmt.Fprintf(&b, "; parallelism %d (%s)", p.Value, p.Source)

@@ -18,26 +18,26 @@ import (
 	"github.com/millicore/millicore/workloads"
 )
 
-// modules is where the packages are, seen from the scripts.
+// modules is the folder of the packages, relative to the scripts.
 var modules = filepath.Join("..", "node_modules")
 
-// installation is a folder of the cache, named by what is in it: one for each
-// state of the lists of packages, and in it one for each state of the scripts,
-// so that a change of a script does not install all packages anew.
+// installation is a folder of the cache, named by a hash of its content: one for each
+// version of the package lists, and in it one for each version of the scripts,
+// so that a change of a script does not reinstall all packages.
 //
 //	<hash of the lists>/package.json, package-lock.json, node_modules/
 //	<hash of the lists>/<hash of the scripts>/javascript, node, bun
 //
-// Each is made elsewhere and then renamed: where it is there, it is whole, and
-// of two millicores at once the second finds the first one's. The time of its
-// last change is that of its last use: see prune.
+// Each is made under another name and then renamed, so an existing folder is complete,
+// and of two concurrent millicores the second finds the folder of the first. Its
+// modification time is the time of its last use; see prune.
 type installation struct {
 	cache    string
 	withNode bool // npm's Node.js too
 	progress func(line string)
 }
 
-// make gives the folder with the scripts, having made what is missing.
+// make returns the folder with the scripts, and makes what is missing.
 func (in installation) make(ctx context.Context) (string, error) {
 	name, err := hash(workloads.Packages)
 	if err != nil {
@@ -68,21 +68,21 @@ func (in installation) make(ctx context.Context) (string, error) {
 func (in installation) npm(ctx context.Context, dir, final string) error {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return errors.New("npm is not there; install it (Debian: apt-get install npm; else it comes with Node.js)")
+		return errors.New("npm is not installed; install it (Debian: apt-get install npm; else it comes with Node.js)")
 	}
 	if err := os.CopyFS(dir, workloads.Packages); err != nil {
 		return err
 	}
 	in.progress("installing the packages of the sample services into " + final + " (npm ci, once)")
-	// The package node is a dependency of development: one that only those
-	// install who have too old a Node.js of their own.
+	// The package node is a development dependency: it is installed only if the
+	// machine's Node.js is too old.
 	node := "--omit=dev"
 	if in.withNode {
 		node = "--include=dev"
 	}
 	c := exec.CommandContext(ctx, npm, "ci", node, "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 	c.Dir = dir
-	// npm has children; all of them end with ctx.
+	// npm has child processes; all of them end with ctx.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
 	c.WaitDelay = 5 * time.Second
@@ -92,11 +92,11 @@ func (in installation) npm(ctx context.Context, dir, final string) error {
 	return nil
 }
 
-// unfinished begins the names of folders that are being made, or removed.
+// unfinished is the prefix of folders that are being made or removed.
 const unfinished = "unfinished-"
 
-// once makes a folder by having fill fill another one beside it, which is then
-// renamed. It does nothing where the folder is there.
+// once makes a folder: it calls fill for a temporary folder and renames that. It does
+// nothing if the folder exists.
 func once(final string, fill func(dir string) error) error {
 	if _, err := os.Stat(final); err == nil {
 		return nil
@@ -108,7 +108,7 @@ func once(final string, fill func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)                      // of what failed, or came second
+	defer os.RemoveAll(dir)                      // after an error, or if another process was first
 	if err := os.Chmod(dir, 0o755); err != nil { // a limit may run the service as another user
 		return err
 	}
@@ -117,7 +117,7 @@ func once(final string, fill func(dir string) error) error {
 	}
 	err = os.Rename(dir, final)
 	if _, there := os.Stat(final); there == nil {
-		return nil // ours, or another millicore was faster with the same
+		return nil // made by this process, or by another one with the same content
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func hash(files fs.FS) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
-// lastLines is the end of what a program said, on one line.
+// lastLines is the end of a program's output, on one line.
 func lastLines(out []byte) string {
 	lines := strings.FieldsFunc(string(bytes.TrimSpace(out)), func(r rune) bool { return r == '\n' })
 	return strings.Join(lines[max(0, len(lines)-4):], "; ")

@@ -30,8 +30,8 @@ type runtime struct {
 	path, version string
 }
 
-// node gives the service on the machine's own Node.js, or, where that is too
-// old, on the one from npm.
+// node returns the service on the machine's Node.js, or on npm's if the machine's is too
+// old.
 func (j *javaScript) node(ctx context.Context, versions map[string]string) ([]string, error) {
 	dir, err := j.installed(ctx)
 	if err != nil {
@@ -47,8 +47,8 @@ func (j *javaScript) node(ctx context.Context, versions map[string]string) ([]st
 	return append([]string{run.path, filepath.Join(dir, "node", "main.js")}, listen...), nil
 }
 
-// bun gives the service on the Bun from npm: it is the one that the lock file
-// names, whatever else the machine has.
+// bun returns the service on the Bun from npm, in the version of the lock file,
+// regardless of other versions on the machine.
 func (j *javaScript) bun(ctx context.Context, versions map[string]string) ([]string, error) {
 	dir, err := j.installed(ctx)
 	if err != nil {
@@ -59,14 +59,14 @@ func (j *javaScript) bun(ctx context.Context, versions map[string]string) ([]str
 		return nil, fmt.Errorf("npm's package bun does not run: %w; it needs its install script: remove ignore-scripts from npm's settings, then the folder %s", err, filepath.Dir(dir))
 	}
 	versions["npm-bun"] = strings.TrimPrefix(run.version, "v")
-	// Nothing of the folder in which millicore runs is to change the service.
+	// No file of millicore's working directory may affect the service.
 	return append([]string{run.path, "--no-install", "--no-env-file", filepath.Join(dir, "bun", "main.js")}, listen...), nil
 }
 
-// old says that the machine's Node.js is too old to run the services.
+// old reports whether the machine's Node.js is too old for the services.
 func (j *javaScript) old() bool { return semver.Compare(j.own.version, oldestNode) < 0 }
 
-// installed gives the folder with the scripts, in whose parent the packages are.
+// installed returns the folder with the scripts; the packages are in its parent.
 func (j *javaScript) installed(ctx context.Context) (string, error) {
 	if !j.looked {
 		j.looked = true
@@ -75,7 +75,7 @@ func (j *javaScript) installed(ctx context.Context) (string, error) {
 	return j.dir, j.err
 }
 
-var errNoNode = errors.New("Node.js and npm are not there; install Node.js 20.19 or newer (Debian: apt-get install nodejs npm; else from nodejs.org)")
+var errNoNode = errors.New("Node.js and npm are not installed; install Node.js 20.19 or newer (Debian: apt-get install nodejs npm; else from nodejs.org)")
 
 func (j *javaScript) install(ctx context.Context) (string, error) {
 	var err error
@@ -91,14 +91,14 @@ func (j *javaScript) install(ctx context.Context) (string, error) {
 	return installation{cache: cache, withNode: j.old(), progress: j.finder.progress}.make(ctx)
 }
 
-// What a runtime is asked for: its version and where its executable is, which
-// behind a version manager's shim is another file than the one that was run.
+// Arguments that make a runtime print its version and the path of its executable. With a
+// version manager's shim that is a different file from the one that was started.
 var (
 	nodeWords = []string{"-p", "process.version + ' ' + process.execPath"}
 	bunWords  = []string{"--no-install", "--no-env-file", "-p", "'v' + Bun.version + ' ' + process.execPath"}
 )
 
-// ask runs a runtime to learn what it is.
+// ask runs a runtime to get its version and path.
 func ask(ctx context.Context, words []string, path string) (runtime, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // a first start from a cold disk
 	defer cancel()
@@ -113,7 +113,7 @@ func ask(ctx context.Context, words []string, path string) (runtime, error) {
 	}
 	version, where, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
 	if !ok || !semver.IsValid(version) || !filepath.IsAbs(where) {
-		return runtime{}, fmt.Errorf("ask %s for its version: it said %q", path, out)
+		return runtime{}, fmt.Errorf("ask %s for its version: unexpected output %q", path, out)
 	}
 	return runtime{where, version}, nil
 }

@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// unused is how long an installation is kept that no run has asked for: another
-// version of millicore may still be in use beside this one. It is far longer
-// than a run, so that nothing is taken from under one and no lock is needed: what
-// a run uses, it has marked as used when it began.
+// unused is how long an unused installation is kept, because another version of
+// millicore may still be in use. It is much longer than a run, and a run marks its
+// installation as used when it starts, so no lock is needed.
 const unused = 30 * 24 * time.Hour
 
-// own matches what installations are called, whole ones and those that were
-// begun and never finished. Nothing else in the cache is touched.
+// own matches the names of installations, complete and unfinished ones. Nothing else in
+// the cache is changed.
 var own = regexp.MustCompile(`^([0-9a-f]{16}(-node)?|` + regexp.QuoteMeta(unfinished) + `.+)$`)
 
-// use marks a folder as used now, where it is there. It comes before a look
-// whether it is: what is marked is no longer removed. Where it may not be
-// marked, it may not be removed either.
+// use marks a folder as used now, if it exists. It must precede the check whether the
+// folder exists, because a marked folder is not removed. Without permission to mark it
+// there is no permission to remove it either.
 func use(dir string) {
 	now := time.Now()
 	_ = os.Chtimes(dir, now, now)
 }
 
-// prune removes what lies in dir and no run has used for long, except keep. What
-// cannot be removed is told and left: the run has what it needs.
+// prune removes the entries of dir that no run has used for a long time, except keep.
+// An entry that cannot be removed is reported and kept; the run does not need it.
 func (in installation) prune(dir, keep string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -43,7 +42,7 @@ func (in installation) prune(dir, keep string) {
 			continue
 		}
 		switch err := remove(path); {
-		case errors.Is(err, fs.ErrNotExist): // another millicore was faster
+		case errors.Is(err, fs.ErrNotExist): // another millicore removed it
 		case err != nil:
 			in.progress(fmt.Sprintf("%v; no run has used it for 30 days: remove it by hand", err))
 		default:
@@ -52,7 +51,8 @@ func (in installation) prune(dir, keep string) {
 	}
 }
 
-// remove removes a folder so that it is never found by its name in part.
+// remove renames a folder before it removes it, so that a partial folder is never found
+// under its name.
 func remove(path string) error {
 	aside, err := os.MkdirTemp(filepath.Dir(path), unfinished)
 	if err != nil {

@@ -88,7 +88,7 @@ func TestInstallationsThatNoRunHasUsedForLongAreRemoved(t *testing.T) {
 		t.Errorf("npm ran %d times: what is in use was removed", len(calls))
 	}
 	if len(m.lines) != 4 || !strings.Contains(strings.Join(m.lines, "\n"), "removed "+filepath.Join(cache, "0123456789abcdef")+",") {
-		t.Errorf("it told %q, want each of the four that it removed", m.lines)
+		t.Errorf("it reported %q, want each of the four that it removed", m.lines)
 	}
 }
 

@@ -1,11 +1,11 @@
-// Package workload gives the commands that run the sample services of this
-// machine: the Go service is a program beside millicore, those in JavaScript
-// are scripts in millicore itself, which it unpacks once into the user's cache
-// and provides with their packages by npm. What other versions of millicore have
-// left there is removed once no run has used it for 30 days.
+// Package workload finds and installs the sample services on this machine, and returns
+// their commands. The Go service is a program in millicore's folder. The services in
+// JavaScript are embedded in millicore; the package unpacks them once into the user's
+// cache, and installs their dependencies with npm. It removes installations of other
+// versions of millicore that no run has used for 30 days.
 //
-// It is called before a run begins, and never by one that measures: no trial
-// pays for an installation.
+// It runs before the first trial, so installations do not affect measurements. It does
+// not start the services.
 package workload
 
 import (
@@ -16,43 +16,41 @@ import (
 	"path/filepath"
 )
 
-// Finder looks for sample services.
+// Finder finds sample services.
 type Finder struct {
-	// Programs is the folder in which millicore's programs lie.
+	// Programs is the folder of millicore's programs.
 	Programs string
-	// Cache is the folder that installations are kept in; empty: the user's own,
-	// as os.UserCacheDir has it.
+	// Cache is the folder for installations; empty: that of os.UserCacheDir.
 	Cache string
-	// Progress takes a line before something takes long; it may be nil.
+	// Progress is called with a line before something that takes long; it may be nil.
 	Progress func(line string)
 }
 
-// Found is what a Finder found. Of each service that was asked for, one of
-// Commands and Missing has the name.
+// Found is the result of a Finder. Each requested service is either in Commands or in
+// Missing.
 type Found struct {
-	// Commands run the services; "${host}" and "${port}" in them stand for where
-	// to listen.
+	// Commands run the services; "${host}" and "${port}" are placeholders for the
+	// address to listen on.
 	Commands map[string][]string
-	// Missing says why there is none, and what to install.
+	// Missing is why a service cannot run, and what to install.
 	Missing map[string]error
-	// Versions are those of the runtimes that npm installed, as "npm-bun".
+	// Versions are those of the runtimes that npm installed, such as "npm-bun".
 	Versions map[string]string
 }
 
-// programs are the services that are programs of their own beside millicore, and
-// how they are told where to listen.
+// programs are the commands of the services that are separate programs in millicore's
+// folder.
 var programs = map[string][]string{
 	"go":        append([]string{"millicore-go"}, listen...),
-	"semaphore": {"millicore-semaphore"}, // a benchmark, which serves nobody
+	"semaphore": {"millicore-semaphore"}, // a benchmark without a server
 }
 
-// listen is how every service is told where to listen.
+// listen are the arguments that set a service's address.
 var listen = []string{"--host", "${host}", "--port", "${port}"}
 
-// Find gives the commands of the services "go", "node", "bun" and "semaphore",
-// as names ask.
-// Where packages are missing it installs them, which takes some ten seconds
-// once. A service that cannot run here is in Missing; the error is that of ctx.
+// Find returns the commands of the named services: "go", "node", "bun" and "semaphore".
+// It installs missing packages, which takes about ten seconds once. A service that
+// cannot run here is in Missing; the error is that of ctx.
 func (f Finder) Find(ctx context.Context, names []string) (Found, error) {
 	found := Found{Commands: map[string][]string{}, Missing: map[string]error{}, Versions: map[string]string{}}
 	js := javaScript{finder: f}
@@ -84,7 +82,7 @@ func (f Finder) Find(ctx context.Context, names []string) (Found, error) {
 func (f Finder) program(command []string) ([]string, error) {
 	path := filepath.Join(f.Programs, command[0])
 	if _, err := exec.LookPath(path); err != nil {
-		return nil, fmt.Errorf("%s is not beside millicore in %s; `make build` puts all programs into bin/", command[0], f.Programs)
+		return nil, fmt.Errorf("%s is not in millicore's folder %s; `make build` puts all programs into bin/", command[0], f.Programs)
 	}
 	return append([]string{path}, command[1:]...), nil
 }
@@ -95,7 +93,7 @@ func (f Finder) progress(line string) {
 	}
 }
 
-// cache is the folder that installations are kept in.
+// cache is the folder for installations.
 func (f Finder) cache() (string, error) {
 	if f.Cache != "" {
 		return f.Cache, nil

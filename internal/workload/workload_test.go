@@ -20,7 +20,7 @@ import (
 type machine struct {
 	finder Finder
 	bin    string
-	lines  []string // that the finder told
+	lines  []string // that the finder reported
 	calls  string   // the file with a line for each npm
 }
 
@@ -49,7 +49,7 @@ func (m *machine) node(t *testing.T, version string) {
 	m.has(t, "node", "echo "+version+" /opt/node/bin/node")
 }
 
-// npm puts an npm there that installs runtimes which only tell what they are.
+// npm installs a fake npm, which installs runtimes that only print their version.
 func (m *machine) npm(t *testing.T) {
 	m.has(t, "npm", `echo "$@" >> `+m.calls+`
 [ -f package.json ] && [ -f package-lock.json ] || exit 1
@@ -108,7 +108,7 @@ func TestServicesInJavaScriptAreInstalledOnce(t *testing.T) {
 		t.Errorf("npm ran as %q, want one ci without what is for development", calls)
 	}
 	if len(m.lines) != 1 || !strings.Contains(m.lines[0], "npm ci") {
-		t.Errorf("it told %q, want one line", m.lines)
+		t.Errorf("it reported %q, want one line", m.lines)
 	}
 	m.leavesNothing(t)
 }
@@ -159,7 +159,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		},
 		"no npm": {
 			on:   func(t *testing.T, m *machine) { m.node(t, "v20.19.0") },
-			says: map[string][]string{"node": {"npm is not there", "apt-get install npm"}, "bun": {"npm is not there"}},
+			says: map[string][]string{"node": {"npm is not installed", "apt-get install npm"}, "bun": {"npm is not installed"}},
 		},
 		"a Node.js that does not run": {
 			on:   func(t *testing.T, m *machine) { m.has(t, "node", "echo no libatomic >&2; exit 127") },
@@ -224,7 +224,7 @@ func TestProgramsBesideMillicore(t *testing.T) {
 		t.Error(d)
 	}
 	if len(m.lines) > 0 {
-		t.Errorf("it told %q; nothing is to be installed for Go", m.lines)
+		t.Errorf("it reported %q; nothing has to be installed for Go", m.lines)
 	}
 }
 

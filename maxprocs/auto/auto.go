@@ -2,11 +2,11 @@
 //
 //	import _ "github.com/millicore/millicore/maxprocs/auto"
 //
-// The limit is rounded down, and GOMAXPROCS at least 1; a GOMAXPROCS in the
-// environment wins. The limit is followed while the program runs. What is done
-// is said in one line of the standard log, and so is each change.
+// The limit is rounded up, and GOMAXPROCS at least 1; a GOMAXPROCS in the
+// environment overrides it. The limit is followed while the program runs. The result
+// is logged as one line of the standard log, and so is each change.
 //
-// For other choices call maxprocs.Set instead, or as well: the last call is in
+// For other options call maxprocs.Set, instead or in addition: the last call is in
 // force.
 package auto
 
@@ -19,8 +19,8 @@ import (
 
 var result, undo = maxprocs.Set(maxprocs.Follow(context.Background()), maxprocs.Logger(log.Printf))
 
-// Result tells what was done at the start of the program.
+// Result reports what was done at the start of the program.
 func Result() maxprocs.Result { return result }
 
-// Undo ends following, and makes GOMAXPROCS what it was before the import.
+// Undo ends following, and restores the GOMAXPROCS of before the import.
 func Undo() { undo() }

@@ -11,7 +11,7 @@ import (
 
 func inGroup() { grouptest.Main(do) }
 
-// The import alone does it: the limit rounded down, and followed.
+// The import alone does it: the limit rounded up, and followed.
 func TestRealImport(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("needs 2 CPUs")
@@ -19,11 +19,13 @@ func TestRealImport(t *testing.T) {
 	g := grouptest.New(t)
 	g.Limit(t, 1.5)
 	p := g.Start(t, []string{"GODEBUG=containermaxprocs=1,updatemaxprocs=1"})
-	if got := p.Do("result"); !strings.HasSuffix(got, " -> 1, the limit, rounded, following true") {
-		t.Errorf("got %q, want 1", got)
+	if got := p.Do("result"); !strings.HasSuffix(got, " -> 2, the limit, rounded, following true") {
+		t.Errorf("got %q, want 2", got)
 	}
-	p.Want("procs", "1")
-	g.Limit(t, 2)
+	p.Want("procs", "2")
+	g.Limit(t, 1)
+	p.Until("procs", "1")
+	g.Limit(t, 1.1)
 	p.Until("procs", "2")
 	g.Limit(t, 0.5)
 	p.Until("procs", "1")

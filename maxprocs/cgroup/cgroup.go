@@ -1,21 +1,19 @@
-// Package cgroup reads what Linux control groups say about CPU, memory and
-// pressure: the limits that apply to a group, and the counters that the kernel
-// keeps for it. It knows cgroup v1, v2 and hosts with both.
+// Package cgroup reads the CPU, memory and pressure files of Linux control groups: the
+// limits that apply to a group, and the kernel's counters. It supports cgroup v1, v2
+// and hosts with both.
 //
-// It locates a group ([FS.Self], [FS.Process], [FS.At]), tells its limits
+// It locates a group ([FS.Self], [FS.Process], [FS.At]), reads its limits
 // ([Group.CPULimit], [Group.MemoryLimit], [Group.CPUs]) and reads its counters
-// over and over without allocating ([Group.Open], [Reader]). Times are in
-// nanoseconds (time.Duration) and memory in bytes, whatever unit the kernel's
-// file has.
+// repeatedly without allocating ([Group.Open], [Reader]). Times are in
+// nanoseconds (time.Duration) and memory in bytes, regardless of the kernel's unit.
 //
-// Every answer is one of three: a value, absent (this kernel or this host has
-// no such thing) or unreadable (it should be there, and this is why it could
-// not be read). "Not measured" is never 0, and a limit that could not be read
-// is never "unlimited".
+// Every answer is one of three: a value, absent (this kernel or host does not have it)
+// or unreadable (it should exist but could not be read, with the reason). A value that
+// was not measured is never 0, and a limit that could not be read is never "unlimited".
 //
-// The package does not write: it neither makes groups nor sets limits, and it
-// does not decide what a limit means for GOMAXPROCS. On systems other than
-// Linux it compiles and answers "absent".
+// The package only reads: it neither creates groups nor sets limits, and it does not
+// decide what a limit means for GOMAXPROCS. On systems other than Linux it compiles and
+// every answer is absent.
 package cgroup
 
 import (
@@ -61,19 +59,18 @@ func (c Controller) String() string {
 }
 
 var (
-	// ErrGone says that the group was removed. It is wrapped in the error of
-	// whatever was being read, together with the kernel's own (ENODEV from a
-	// file that was open, ENOENT otherwise).
+	// ErrGone means that the group was removed. It is wrapped in the error of the
+	// reading, together with the kernel's error (ENODEV from an open file, ENOENT
+	// otherwise).
 	ErrGone = errors.New("the control group is gone")
 
-	// ErrOutside says that the group lies outside the reader's cgroup
-	// namespace or outside of what is mounted, so that its files cannot be
-	// reached from here. Its limits are unknown.
-	ErrOutside = errors.New("the control group cannot be seen from here")
+	// ErrOutside means that the group is outside of the reader's cgroup namespace or
+	// of the mounts, so that its files cannot be read. Its limits are unknown.
+	ErrOutside = errors.New("the control group is not visible from here")
 
-	// ErrMalformed says that a file does not have the kernel's format.
+	// ErrMalformed means that a file does not have the kernel's format.
 	ErrMalformed = errors.New("not in the kernel's format")
 
 	errNotLocated = errors.New("a Group must come from FS.Self, FS.Process or FS.At")
-	errNotAsked   = errors.New("this controller was not asked for; give it to FS.Self too")
+	errNotAsked   = errors.New("this controller was not requested; pass it to FS.Self too")
 )

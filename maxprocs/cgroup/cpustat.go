@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// CPUStat is what the kernel counts about a group's CPU time. Everything
-// counts up from the making of the group.
+// CPUStat are the kernel's counters of a group's CPU time, since the group was created.
 type CPUStat struct {
-	// CPU time used by the group and its descendants, also of processes that
-	// have ended.
+	// CPU time used by the group and its descendants, including processes that have
+	// ended.
 	Usage, User, System Value[time.Duration]
 
 	// Periods of the group's own limit. They advance only while the group's
@@ -17,7 +16,7 @@ type CPUStat struct {
 	// group that idles; absent where the CPU controller is not enabled.
 	Periods Value[int64]
 
-	// Periods at whose end the group was throttled by its own limit.
+	// Periods in which the group was throttled by its own limit.
 	ThrottledPeriods Value[int64]
 
 	// Throttled is the time for which the group's own limit throttled it,
@@ -29,8 +28,8 @@ type CPUStat struct {
 	// Linux 6.6.
 	ThrottledLocal Value[time.Duration]
 
-	// Periods in which the group used saved-up quota, and the CPU time that
-	// it used above its quota. Absent before Linux 5.14.
+	// Periods in which the group used burst, that is, quota carried over from earlier
+	// periods, and the CPU time above its quota. Absent before Linux 5.14.
 	Bursts Value[int64]
 	Burst  Value[time.Duration]
 }
@@ -56,8 +55,8 @@ func (s *CPUStat) usageUnreadable(err error) {
 	s.Usage, s.User, s.System = duration, duration, duration
 }
 
-// parseCPUStat parses cpu.stat of either version. Where it has a time, the
-// name tells the unit, so the versions need not be told apart.
+// parseCPUStat parses cpu.stat of either version. The name of each time contains its
+// unit, so the versions need not be distinguished.
 //
 //	v2                     v1
 //	usage_usec 88997762
@@ -138,11 +137,11 @@ func parseCPUStatLocal(b []byte, throttled *Value[time.Duration]) error {
 }
 
 // ThrottlingAt reads the cpu.stat of the group itself or of a visible ancestor
-// of it, once: dir is its directory, such as [CPULimit] has in Dir. To read it
-// over and over, [Group.Open] that group.
+// of it, once: dir is its directory, such as Dir of [CPULimit]. To read it
+// repeatedly, use [Group.Open] of that group.
 //
-// As with [Reader.ReadThrottling] what other files tell is left absent, and the
-// error says that the group is gone, or here that dir is not one of these.
+// As with [Reader.ReadThrottling], values of other files are absent. The error says
+// that the group is gone, or that dir is not one of these.
 func (g Group) ThrottlingAt(dir string) (CPUStat, error) {
 	var s CPUStat
 	fail := func(err error) (CPUStat, error) {

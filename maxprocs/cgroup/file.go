@@ -74,7 +74,7 @@ func (f *file) read(buf []byte) ([]byte, error) {
 		return nil, f.fs.explain(f.dir, &fs.PathError{Op: "read", Path: f.path, Err: err})
 	}
 	if n == len(buf) {
-		return nil, f.about(malformed("longer than any such file", buf))
+		return nil, f.about(malformed("longer than the kernel's file can be", buf))
 	}
 	return buf[:n], nil
 }

@@ -25,8 +25,8 @@ func openHandle(name string) (handle, error) {
 	}
 }
 
-// pread reads the start of the file. The kernel makes the content anew for
-// every reading from the start, and hands it out whole.
+// pread reads the start of the file. The kernel generates the content again for every
+// read at offset 0, and returns it whole.
 func (h handle) pread(b []byte) (int, error) {
 	for {
 		n, err := syscall.Pread(int(h), b, 0)
@@ -59,7 +59,7 @@ func readFile(name string, k kind) ([]byte, error) {
 		b = b[:len(b)+n]
 		switch {
 		case len(b) > k.most:
-			return nil, fmt.Errorf("%s: %w", name, malformed("longer than any such file", b))
+			return nil, fmt.Errorf("%s: %w", name, malformed("longer than the kernel's file can be", b))
 		case len(b) == cap(b):
 			b = append(b, 0)[:len(b)]
 		case k.atOnce:
@@ -68,7 +68,7 @@ func readFile(name string, k kind) ([]byte, error) {
 	}
 }
 
-// exists reports whether there is a file, or why that cannot be told.
+// exists returns nil if the file exists, or the error of stat.
 func exists(name string) error {
 	var s syscall.Stat_t
 	for {

@@ -35,12 +35,12 @@ func readFile(name string, k kind) ([]byte, error) {
 	defer file.Close()
 	b, err := io.ReadAll(io.LimitReader(file, int64(k.most)+1))
 	if err == nil && len(b) > k.most {
-		err = fmt.Errorf("%s: %w", name, malformed("longer than any such file", b))
+		err = fmt.Errorf("%s: %w", name, malformed("longer than the kernel's file can be", b))
 	}
 	return b, err
 }
 
-// exists reports whether there is a file, or why that cannot be told.
+// exists returns nil if the file exists, or the error of stat.
 func exists(name string) error {
 	_, err := os.Stat(name)
 	return err

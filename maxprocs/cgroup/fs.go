@@ -12,18 +12,17 @@ import (
 	"strings"
 )
 
-// FS is a host's file system, or a tree that looks like one.
+// FS is a host's file system, or a copy of its files.
 type FS struct {
-	root string // put before /proc and the mount points; "" for the host itself
+	root string // prefix of /proc and the mount points; "" for this host
 }
 
 // Host returns the file system of this host, as this process sees it.
 func Host() FS { return FS{} }
 
-// NewFS returns a file system in which root is put before /proc and before the
-// mount points: a host's root that is mounted elsewhere, or a fixture. Its
-// mounts are then those of its process 1 (root/proc/1/mountinfo), because this
-// process has its own.
+// NewFS returns a file system in which root is the prefix of /proc and of the mount
+// points: another host's mounted root, or a fixture. Its mounts are those of its process
+// 1 (root/proc/1/mountinfo), because this process has other mounts.
 func NewFS(root string) FS {
 	if root != "" {
 		root = strings.TrimSuffix(filepath.Clean(root), "/")
@@ -39,19 +38,18 @@ func (f FS) hasCgroups() bool {
 	return f.root != "" || runtime.GOOS == "linux" || runtime.GOOS == "android"
 }
 
-// Self locates the group of this process, for the given controllers only, or
-// for all if none is given. What is asked of a controller that was not given is
-// unreadable. See [FS.Process].
+// Self locates the group of this process, for the given controllers, or for all if none
+// is given. Values of other controllers are unreadable. See [FS.Process].
 func (f FS) Self(only ...Controller) (Group, error) { return f.process("self", only) }
 
-// Process locates the group of a process by its pid. The group is seen through
-// the mounts of this process, also where that one has others, so that as many
-// ancestors as possible are visible and its directories can be opened.
+// Process locates the group of a process by its pid. It uses the mounts of this process,
+// even if the other process has different ones, so that as many ancestors as possible
+// are visible and the directories can be opened.
 //
-// The error says that /proc could not be read; if it wraps fs.ErrNotExist,
-// there is no such process. A controller whose directory cannot be told is no
-// error here: whatever is asked of it is unknown or unreadable, and says why.
-// Where there are no control groups everything is absent.
+// An error means that /proc could not be read; if it wraps fs.ErrNotExist,
+// there is no such process. A controller without a known directory is not an error
+// here: its limits are unknown and its values unreadable, with the reason. On a host
+// without control groups everything is absent.
 func (f FS) Process(pid int) (Group, error) { return f.process(strconv.Itoa(pid), nil) }
 
 func (f FS) process(pid string, only []Controller) (Group, error) {
@@ -126,9 +124,9 @@ func (f FS) locate(c Controller, groups []membership, mounts []mount) Value[Plac
 const deleted = " (deleted)"
 
 // At returns the group whose directories are known: one for v2, one per
-// controller for v1. The mounts that they lie in tell the versions and the
-// controllers. A v1 controller that the host has and whose directory is not given
-// is unreadable: what it says of the group's processes is not known.
+// controller for v1. Versions and controllers follow from the mounts of the
+// directories. A v1 controller of the host without a given directory is unreadable,
+// because its group is not known.
 //
 // It is an error if a directory does not exist or is in no mount of a cgroup
 // file system, or if two are of one controller.

@@ -16,9 +16,8 @@ type Group struct {
 	places  [controllers]Value[Place]
 }
 
-// Place returns where the files of a controller are. It is absent where the
-// host does not have the controller, and unreadable where the group cannot be
-// seen from here.
+// Place returns where the files of a controller are. It is absent if the host does not
+// have the controller, and unreadable if the group is not visible from here.
 func (g Group) Place(c Controller) Value[Place] {
 	switch {
 	case !g.located:
@@ -40,8 +39,8 @@ func (p Place) dirs() []string {
 	return dirs
 }
 
-// hidden reports whether the group has ancestors that cannot be seen: above a
-// cgroup namespace, or above a part of a hierarchy that is mounted alone. Only
+// hidden reports whether the group has ancestors that are not visible: outside of the
+// cgroup namespace, or above the mounted part of a hierarchy. Only
 // the root of a v1 hierarchy has release_agent, and only the root of the v2
 // hierarchy has no cgroup.events.
 func (f FS) hidden(p Place) bool {
@@ -63,8 +62,8 @@ func (f FS) read(dir, name string) ([]byte, error) {
 	return data, nil
 }
 
-// explain turns an error at a file in dir into what it means: nil if the file
-// is absent, ErrGone if the group is, and otherwise what to do.
+// explain interprets an error of a file in dir: nil if the file is absent, ErrGone if
+// the group is gone, and otherwise the error with a hint what to do.
 func (f FS) explain(dir string, err error) error {
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -75,9 +74,9 @@ func (f FS) explain(dir string, err error) error {
 		if missing {
 			return nil
 		}
-		return fmt.Errorf("%w; the group was made anew or has lost the file, open it again", err)
+		return fmt.Errorf("%w; the group was created again or has lost the file, open it again", err)
 	case errors.Is(err, errors.ErrUnsupported):
-		return nil // the kernel has the file, but what it tells is switched off
+		return nil // the kernel has the file, but the feature is switched off
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w; run as root or as the group's owner", err)
 	}

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// LimitState tells what is known of a limit.
+// LimitState is what is known of a limit.
 type LimitState uint8
 
-// What is known of a limit.
+// The states of a limit.
 const (
 	Unknown   LimitState = iota // it could not be read; there may be one
-	Unlimited                   // no group that can be seen sets one
+	Unlimited                   // no visible group sets one
 	Limited                     // there is one
 )
 
@@ -35,16 +35,15 @@ type CPULimit struct {
 	CPUs   float64              // Quota / Period; 0 unless Limited
 	Quota  time.Duration        // 0 unless Limited
 	Period time.Duration        // 0 if not known
-	Burst  Value[time.Duration] // unused quota that may be saved up; absent before Linux 5.14
+	Burst  Value[time.Duration] // how much unused quota is carried over; absent before Linux 5.14
 	Dir    string               // the directory that sets the limit; "" unless Limited
 
-	// Hidden is true if there are ancestors that cannot be seen from here:
-	// the true limit may then be lower, and Unlimited is only as far as can
-	// be seen.
+	// Hidden is true if there are ancestors that are not visible from here: the true
+	// limit may then be lower, and Unlimited refers to visible groups only.
 	Hidden bool
 
-	// Err says why the limit is Unknown. If it is Limited, Err is the first
-	// reason why an ancestor could not be read: the true limit may be lower.
+	// Err is the reason if the limit is Unknown. If it is Limited, Err is the first
+	// error of reading an ancestor: the true limit may be lower.
 	Err error
 }
 
@@ -79,9 +78,8 @@ func (g Group) CPULimit() CPULimit {
 	return limit
 }
 
-// OwnCPULimit returns the limit that the group itself sets, whatever its
-// ancestors do. Period and Burst are those of the group also where it is
-// Unlimited.
+// OwnCPULimit returns the limit that the group itself sets, regardless of its
+// ancestors. Period and Burst are set even if it is Unlimited.
 func (g Group) OwnCPULimit() CPULimit {
 	p, ok := g.Place(CPU).Get()
 	if !ok {
@@ -179,8 +177,8 @@ func (f FS) at(dir, name string, err error) error {
 }
 
 // CPUs counts the CPUs that the group may use: cpuset.cpus.effective of the
-// innermost group that has it. It is absent where nothing is said, which is
-// also so for a v1 group whose cpuset is not set yet.
+// innermost group that has it. It is absent if no group has it, and in a v1 group
+// whose cpuset is not set yet.
 func (g Group) CPUs() Value[int] {
 	p, ok := g.Place(CPUSet).Get()
 	if !ok {

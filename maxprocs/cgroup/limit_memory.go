@@ -12,8 +12,8 @@ type MemoryLimit struct {
 	Bytes int64  // 0 unless Limited
 	Dir   string // the directory that sets it; "" unless Limited by a visible group
 
-	// Hidden and Err are as in CPULimit. v1 tells the limits of hidden
-	// ancestors too, so Hidden is false there.
+	// Hidden and Err are as in CPULimit. v1 reports the limits of hidden ancestors
+	// too, so Hidden is false there.
 	Hidden bool
 	Err    error
 }
@@ -63,8 +63,8 @@ func (g Group) visibleMemoryLimit(p Place) MemoryLimit {
 
 // hierarchicalMemoryLimit returns what v1 itself calls the limit in effect,
 // hierarchical_memory_limit in memory.stat, which covers hidden ancestors and
-// those that do not count because of memory.use_hierarchy. visible tells which
-// group sets it.
+// those that do not count because of memory.use_hierarchy. visible determines
+// which group sets it.
 // Linux Documentation/admin-guide/cgroup-v1/memory.rst, "stat file".
 func (g Group) hierarchicalMemoryLimit(p Place, visible MemoryLimit) MemoryLimit {
 	data, err := g.fs.read(p.Dir, "memory.stat")

@@ -174,7 +174,7 @@ func candidates(c Controller, groups []membership, mounts []mount) ([]Place, err
 		}
 	}
 	if len(matching) == 0 {
-		return nil, fmt.Errorf("cgroup %s controller %s: %w: it is not mounted; mount it, or run where it is", version, c, ErrOutside)
+		return nil, fmt.Errorf("cgroup %s controller %s: %w: it is not mounted; mount it, or run where it is mounted", version, c, ErrOutside)
 	}
 	// The mount with the shortest root shows most ancestors.
 	if len(matching) > 1 {
@@ -189,7 +189,7 @@ func candidates(c Controller, groups []membership, mounts []mount) ([]Place, err
 		}
 	}
 	if len(places) == 0 {
-		return nil, fmt.Errorf("cgroup %s controller %s: group %q: %w: it is not below what is mounted at %s; run in the host's cgroup namespace",
+		return nil, fmt.Errorf("cgroup %s controller %s: group %q: %w: it is not below the mount at %s; run in the host's cgroup namespace",
 			version, c, group, ErrOutside, matching[0].point)
 	}
 	return places, nil
@@ -213,10 +213,9 @@ func membershipOf(c Controller, groups []membership) (Version, string, bool) {
 	return 0, "", false
 }
 
-// below returns the part of group below root, which is "/" for root itself.
-// It is not ok if group is elsewhere, or in a place that root does not tell:
-// below /.., a directory outside of the cgroup namespace, lie directories
-// whose names nobody here knows.
+// below returns the part of group below root, which is "/" for root itself. ok is
+// false if group is not below root, or if root begins with /..: that is a directory
+// outside of the cgroup namespace, whose name is not known here.
 func below(group, root string) (rest string, ok bool) {
 	rest = group
 	if root != "/" {

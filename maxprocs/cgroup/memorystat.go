@@ -2,26 +2,26 @@ package cgroup
 
 import "fmt"
 
-// MemoryStat is what the kernel knows of a group's memory: sizes in bytes, of
-// the group and its descendants, and counts since the making of the group.
+// MemoryStat are the kernel's memory figures of a group and its descendants: sizes in
+// bytes, and counts since the group was created.
 type MemoryStat struct {
-	Current Value[int64] // memory in use, page cache and kernel memory included
+	Current Value[int64] // memory in use, including page cache and kernel memory
 	Peak    Value[int64] // the highest Current so far; absent in v2 before Linux 5.19
 
 	Anon         Value[int64] // anonymous memory: heap, stacks (v1: total_rss)
 	File         Value[int64] // page cache, tmpfs and shared memory (v1: total_cache)
 	InactiveFile Value[int64] // page cache that can be dropped first
 
-	// OOMKillsLocal counts the processes of this group that were killed for
-	// want of memory. Absent in v1 before Linux 4.13, in v2 before 5.2.
+	// OOMKillsLocal counts the processes of this group that the OOM killer killed.
+	// Absent in v1 before Linux 4.13, in v2 before 5.2.
 	OOMKillsLocal Value[int64]
 
 	// OOMKills counts those of the group and its descendants. Absent in v1.
 	OOMKills Value[int64]
 }
 
-// WorkingSet is Current less InactiveFile, in bytes: the memory that cannot
-// simply be dropped, as the kubelet computes it for evictions and for
+// WorkingSet is Current minus InactiveFile, in bytes: the memory in use without
+// droppable page cache, as the kubelet computes it for evictions and for
 // container_memory_working_set_bytes. It is never below 0.
 func (s *MemoryStat) WorkingSet() Value[int64] {
 	current, ok := s.Current.Get()

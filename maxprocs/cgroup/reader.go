@@ -127,8 +127,8 @@ func over(err error) error {
 	return nil
 }
 
-// ReadThrottling reads cpu.stat alone, with one system call: the reading to
-// poll with. What other files tell is left absent.
+// ReadThrottling reads cpu.stat only, with one system call, for frequent polling.
+// Values of other files are absent.
 func (r *Reader) ReadThrottling(s *CPUStat) error {
 	*s = CPUStat{}
 	data, err := r.cpuStat.read(r.buf[:])

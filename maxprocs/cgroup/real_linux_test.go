@@ -255,8 +255,8 @@ func TestRealSelf(t *testing.T) {
 	}
 }
 
-// A process that enters a cgroup namespace while the mounts stay sees its own
-// group as / in a mount that begins above: where that is, nobody can tell it.
+// A process that enters a cgroup namespace without new mounts sees its own group as /,
+// in a mount that begins at a parent: its position in that mount is not known.
 func TestRealNamespace(t *testing.T) {
 	r := newRealGroup(t)
 	limitCPU(t, r.version, r.dir(t, CPU), 50000)

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is the process inside a group. It begins its job when told so by a
-// line, and ends with its parent.
+// child is the process inside a group. It starts its job after a line of input, and
+// ends with its parent.
 func child(job string) int {
 	in := bufio.NewReader(os.Stdin)
 	if _, err := in.ReadString('\n'); err != nil {

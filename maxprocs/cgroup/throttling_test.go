@@ -80,7 +80,7 @@ func TestReadFileEnds(t *testing.T) {
 		}
 		k.most--
 		if _, err := readFile(name, k); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%+v: got %v, want it refused as longer than any such file", k, err)
+			t.Errorf("%+v: got %v, want it refused as longer than the kernel's file can be", k, err)
 		}
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// State tells the three answers to "is this measured?" apart.
+// State is the answer to the question whether a value was measured.
 type State uint8
 
-// The three answers.
+// The three states.
 const (
 	Absent     State = iota // this kernel or host does not have it
 	Measured                // there is a value
-	Unreadable              // it should be there; Err says why it was not read
+	Unreadable              // it should exist; Err is why it was not read
 )
 
 func (s State) String() string {
@@ -27,8 +27,8 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// Value is an answer of the kernel: a value, absent, or unreadable. The zero
-// Value is absent, so that a field that nobody filled does not read as 0.
+// Value is a value that was measured, is absent, or is unreadable. The zero Value is
+// absent, so that an unset field does not read as 0.
 type Value[T any] struct {
 	value T
 	state State
@@ -51,13 +51,13 @@ func UnreadableValue[T any](err error) Value[T] {
 // Get returns the value, and whether there is one.
 func (v Value[T]) Get() (T, bool) { return v.value, v.state == Measured }
 
-// State returns which of the three answers v is.
+// State returns the state of v.
 func (v Value[T]) State() State { return v.state }
 
-// Err returns why v is unreadable; nil for the other two answers.
+// Err returns why v is unreadable; nil in the other two states.
 func (v Value[T]) Err() error { return v.err }
 
-// String is the value, "absent", or "unreadable: " and why.
+// String is the value, "absent", or "unreadable: " and the reason.
 func (v Value[T]) String() string {
 	switch v.state {
 	case Measured:

@@ -1,11 +1,11 @@
-// Package expvars publishes what the kernel counts of this process's CPU limit
-// as the expvar "maxprocs" when it is imported:
+// Package expvars publishes this process's CPU limit and throttling counters as the
+// expvar "maxprocs" when it is imported:
 //
 //	import _ "github.com/millicore/millicore/maxprocs/expvars"
 //
-// It is apart from package maxprocs because expvar brings net/http into the
-// program and serves /debug/vars on its default mux. A program that has
-// published another variable of this name before keeps that one.
+// It is separate from package maxprocs because expvar imports net/http and serves
+// /debug/vars on its default mux. If the program has already published a variable of
+// this name, that one stays.
 package expvars
 
 import (
@@ -21,7 +21,7 @@ func init() {
 	}
 }
 
-// Figures are what is published. What is not measured is null.
+// Figures are the published values. A figure that was not measured is null.
 type Figures struct {
 	GOMAXPROCS       int      `json:"gomaxprocs"`
 	LimitState       string   `json:"limit_state"` // limited, unlimited or unknown
@@ -50,7 +50,7 @@ func figures(s maxprocs.Stats) Figures {
 	return f
 }
 
-// measured is nil for what was not.
+// measured is nil for a value that was not measured.
 func measured[T any](v cgroup.Value[T]) *T {
 	n, ok := v.Get()
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// conversation is an agent's pipes.
+// conversation is the pair of an agent's pipes.
 type conversation struct {
 	io.ReadCloser
 	in io.WriteCloser
@@ -20,11 +20,11 @@ type conversation struct {
 func (c conversation) Write(p []byte) (int, error) { return c.in.Write(p) }
 func (c conversation) Close() error                { return c.in.Close() }
 
-// ahead is how long before its moment a trial is told to start.
+// ahead is how long before its start time a trial is started.
 const ahead = 20 * time.Millisecond
 
-// talk is the lab's part in a trial: it tells an agent what to do, takes its
-// frames, and ends it.
+// talk is the lab's part in a trial: it sends an agent its commands, reads its frames,
+// and ends it.
 func talk(ctx context.Context, in io.WriteCloser, out io.ReadCloser, l load) (report, error) {
 	c := agent.NewClient(conversation{out, in})
 	defer c.Close()

@@ -12,8 +12,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// allocations counts what Millicore's engine allocates in the steady state, inside
-// this process: an interval costs some for its collector, a request none.
+// allocations counts the allocations of Millicore's engine in the steady state, inside
+// this process: an interval needs some for its collector, a request none.
 func (b *bench) allocations(t *target) error {
 	for _, c := range []struct {
 		what  string
@@ -30,8 +30,8 @@ func (b *bench) allocations(t *target) error {
 	return nil
 }
 
-// unsettled is how many intervals the memory for histograms, rings and samples
-// takes to be there.
+// unsettled is the number of intervals until the memory for histograms, rings and
+// samples is allocated.
 const unsettled = 10
 
 func allocated(b *bench, t *target, open bool, level float64) (objects, requests, intervals int64, err error) {

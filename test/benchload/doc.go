@@ -1,12 +1,12 @@
 // Command benchload measures Millicore's generator against its peers on one
-// machine: what a request costs, what latencies they tell of a service whose
-// latencies are known, and what memory they take. Figures drift with a machine,
-// so that tools are run in turns, in another order each round, and compared by
-// the ratios within rounds.
+// machine: what a request costs, what latencies they report of a service whose
+// latencies are known, and what memory they take. Figures of a machine drift,
+// so the tools run in rounds, each in a random order, and are compared by ratios within
+// rounds. It is not a part of the tests: it measures for a quarter of an hour.
 //
 //	make bench-load                       # installs the peers first; a quarter of an hour
 //	make bench-load ROUNDS=2 SECONDS=3    # a look
 //
-// It prints tables in Markdown, and writes all that it measured into a folder. A
-// peer that is not installed is left out, and that is said.
+// It prints tables in Markdown, and writes all measurements to a folder. A peer that is
+// not installed is left out and listed.
 package main

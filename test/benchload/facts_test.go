@@ -16,13 +16,6 @@ func TestReadingProc(t *testing.T) {
 			t.Errorf("%q is taken for %+v", bad, got)
 		}
 	}
-	process := "42 (a (strange) name) S 1 42 42 0 -1 4194304 1 2 3 4 150 50 7 8 20 0 1 0 1 1 1"
-	if got, err := parseProcessCPU(process); err != nil || got != 2*time.Second {
-		t.Errorf("%v, %v; want 2s", got, err)
-	}
-	if _, err := parseProcessCPU("42 (sh) S 1"); err == nil {
-		t.Error("a line without times is no error")
-	}
 	status := "Name:\tsh\nVmPeak:\t    9999 kB\nVmHWM:\t    1234 kB\nVmRSS:\t     999 kB\n"
 	if got := parseKilobytes(status, "VmHWM"); got != 1234<<10 {
 		t.Errorf("%d bytes; want 1234 KiB", got)

@@ -8,8 +8,8 @@ type freezeJob struct {
 	of *freezeCase
 }
 
-// freezeJobs are, of the first case, all tools; of the others those that may be
-// truthful.
+// freezeJobs are runs of all tools for the first case, and of the tools that may be
+// truthful for the others.
 func (b *bench) freezeJobs() (all []freezeJob) {
 	if !b.want("freeze") {
 		return nil

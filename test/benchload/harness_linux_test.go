@@ -62,7 +62,8 @@ func TestAProcessOnItsCPU(t *testing.T) {
 	}
 }
 
-// What fails tells its last words, and what hangs is ended with its time.
+// The error of a failed process contains its last output; a process that hangs is
+// ended after its time.
 func TestAProcessThatFails(t *testing.T) {
 	p, _, _, err := startProcess(t.Context(), allowed(t), false, "sh", "-c", "echo no such flag >&2; exit 3")
 	if err != nil {
@@ -155,7 +156,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A run that is disturbed says so where it is told of.
+// The progress line of a disturbed run marks it as disturbed.
 func TestALineOfProgress(t *testing.T) {
 	r := costing(1, "hey", 30)
 	r.Foreign = 0.5

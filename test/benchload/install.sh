@@ -24,10 +24,10 @@ if [ ${#debian[@]} -gt 0 ]; then
   fi
 fi
 
-# is NAME VERSION tells whether a program of Go is there in a version.
+# is NAME VERSION reports whether a Go program is installed in a version.
 is() { [ -x "$peers/bin/$1" ] && go version -m "$peers/bin/$1" | grep -Eq "^[[:space:]]mod[[:space:]].*[[:space:]]$2([[:space:]]|$)"; }
 
-# golang NAME VERSION COMMAND... builds one, if it is not there.
+# golang NAME VERSION COMMAND... builds one if it is not installed.
 golang() {
   local name=$1 version=$2
   shift 2
@@ -38,7 +38,7 @@ golang() {
 golang hey v0.1.5 go install -trimpath github.com/rakyll/hey@v0.1.5
 golang vegeta v12.12.0 go install -trimpath github.com/tsenart/vegeta/v12@v12.12.0
 golang k6 v1.8.1 go install -trimpath go.k6.io/k6@v1.8.1
-# go install would ask which versions of it there are, and a proxy may not tell.
+# go install would request the list of its versions, which some proxies do not have.
 golang bombardier v1.2.6 go -C bombardier build -trimpath -o "$peers/bin/bombardier" github.com/codesenberg/bombardier
 
 oha=1.16.0

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shuffled is the jobs of a round in an order of its own, the same in each
+// shuffled are the jobs of a round in a random order, which is the same in each
 // measurement.
 func shuffled(jobs []job, round int) []job {
 	rand.New(rand.NewPCG(1, uint64(round))).Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
@@ -32,10 +32,10 @@ func machine() facts {
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+(\.\d+)?`)
 
-// ask is how programs are asked for their version that were not written in Go.
+// ask are the version flags of programs that are not written in Go.
 var ask = map[string]string{"nginx": "-v", "wrk": "-v", "ab": "-V", "h2load": "--version", "oha": "--version", "millicore": "--version"}
 
-// version is a program's version, "" where it does not tell.
+// version is a program's version; "" if the program does not print it.
 func version(name, path string) string {
 	flag, asked := ask[name]
 	if !asked {

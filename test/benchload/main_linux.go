@@ -67,7 +67,7 @@ func exit(err error) {
 // parts are what can be measured.
 var parts = []string{"closed", "open", "fast", "memory", "freeze", "allocations"}
 
-// bench is one measurement under way.
+// bench is a running measurement.
 type bench struct {
 	options
 	ctx      context.Context
@@ -115,13 +115,13 @@ func measure(ctx context.Context, o options) error {
 	took := time.Since(began)
 	facts := machine()
 	facts.Took, facts.Steal = took, share(after.Steal-before.Steal, took)
-	return b.tell(os.Stdout, facts)
+	return b.write(os.Stdout, facts)
 }
 
-// want tells whether a part is asked for.
+// want reports whether a part was requested.
 func (b *bench) want(part string) bool { return slices.Contains(strings.Split(b.parts, ","), part) }
 
-// job is a run that is to be made.
+// job is a planned run.
 type job struct {
 	what  string
 	round int
@@ -129,7 +129,7 @@ type job struct {
 	load  load
 }
 
-// these keeps the tools that are there and asked for.
+// these keeps the tools that are installed and requested.
 func (b *bench) these(all ...tool) (kept []tool) {
 	for _, t := range all {
 		if b.programs[t.Program] != "" && (b.tools == "" || slices.Contains(strings.Split(b.tools, ","), t.Name)) {
@@ -139,7 +139,7 @@ func (b *bench) these(all ...tool) (kept []tool) {
 	return kept
 }
 
-// others are further builds of the agent.
+// others are additional builds of the agent.
 func (b *bench) others() (all []tool, err error) {
 	if b.agents == "" {
 		return nil, nil
@@ -237,7 +237,7 @@ func (b *bench) measureAll() error {
 	return nil
 }
 
-// do makes a run and keeps what came of it. A tool that fails is no failure here.
+// do makes a run and keeps its result. A failure of a tool is a result, not an error.
 func (b *bench) do(j job, t *target) error {
 	r, err := b.run(j, t)
 	if err != nil {
@@ -252,10 +252,10 @@ func (b *bench) keep(r run) {
 	fmt.Fprintf(os.Stderr, "[%d/%d] %s\n", len(b.runs), b.all, line(&r, b.bounds))
 }
 
-// patience is how much longer than it was asked to a tool may run.
+// patience is how much longer than requested a tool may run.
 const patience = 60 * time.Second
 
-// run makes a run. What fails is told in the run; an error ends all.
+// run makes a run. A failure is recorded in the run; an error ends the benchmark.
 func (b *bench) run(j job, t *target) (run, error) {
 	j.load.URL, j.load.Addr = t.url(), t.addr
 	r := run{Case: j.what, Round: j.round, Tool: j.tool.Name, Load: j.load}
@@ -316,8 +316,8 @@ func (b *bench) run(j job, t *target) (run, error) {
 	return r, nil
 }
 
-// tell writes the tables to w and, with all figures, into the folder.
-func (b *bench) tell(w io.Writer, facts facts) error {
+// write writes the tables to w and, with all figures, to the folder.
+func (b *bench) write(w io.Writer, facts facts) error {
 	text := tables(b.runs, b.notes, b.versions, facts, b.bounds)
 	if err := os.MkdirAll(b.out, 0o755); err != nil {
 		return err
@@ -332,7 +332,7 @@ func (b *bench) tell(w io.Writer, facts facts) error {
 		os.WriteFile(filepath.Join(b.out, "runs.json"), append(figures, '\n'), 0o644))
 }
 
-// find looks for all programs. Only nginx and Millicore's own have to be there.
+// find finds all programs. Only nginx and Millicore's own are required.
 func (b *bench) find() error {
 	for _, name := range []string{"millicore", "millicore-agent"} {
 		path, err := exec.LookPath(filepath.Join(b.options.programs, name))

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// launches are begun by one thread, whose CPU they inherit. It never ends: a
-// process whose parent's thread ends is killed (Pdeathsig).
+// launches are started by one thread, whose CPU they inherit. The thread never ends,
+// because a process is killed when its parent's thread ends (Pdeathsig).
 var launches = make(chan func(), 1)
 
 func init() {
@@ -45,11 +45,12 @@ func startOn(cpu int, cmd *exec.Cmd) error {
 	return <-failed
 }
 
-// gentle is how long a process has to end that is asked to.
+// gentle is how long a process has to end after the signal.
 const gentle = 3 * time.Second
 
-// command is one that is asked to end with ctx, killed where it does not, and
-// killed where this process is. A terminal's interrupt goes to this process alone.
+// command is a command that gets a signal to end when ctx ends, is killed if it does
+// not end, and is killed with this process. A terminal's interrupt goes to this process
+// only.
 func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -58,7 +59,7 @@ func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// process is a generator that runs.
+// process is a running generator.
 type process struct {
 	cmd    *exec.Cmd
 	began  time.Time
@@ -119,7 +120,7 @@ func ownPeak() int64 {
 	return parseKilobytes(string(data), "VmHWM")
 }
 
-// watch looks at the memory of a process and its children as long as they run.
+// watch measures the memory of a process and its children while they run.
 type watch struct {
 	root  int
 	end   chan struct{}
@@ -154,7 +155,7 @@ func (w *watch) look() {
 		if err != nil {
 			continue // it has ended
 		}
-		// The last look counts: before its exec a child shows its parent's.
+		// The last reading counts: before its exec a child has its parent's memory.
 		if peak := parseKilobytes(string(data), "VmHWM"); peak > 0 {
 			w.peaks[pid] = peak
 		}
@@ -165,7 +166,8 @@ func (w *watch) look() {
 	}
 }
 
-// settled is after how long a generator has all its connections and has begun.
+// settled is the time after which a generator has opened all its connections and sends
+// requests.
 const settled = time.Second
 
 func (w *watch) stop() (u used) {
@@ -182,7 +184,7 @@ func (w *watch) stop() (u used) {
 	return u
 }
 
-// family is a process and those below it.
+// family is a process and its descendants.
 func family(pid int) []int {
 	all := []int{pid}
 	for i := 0; i < len(all); i++ {

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
-// look is for how long the machine is watched before a run.
+// look is how long the machine is watched before a run.
 const look = 300 * time.Millisecond
 
-// quiet waits until others use little of the machine, as long as is allowed: a run
-// that begins in peace may end so.
+// quiet waits until other processes use little CPU, up to a maximum time: then the run
+// is less likely to be disturbed.
 func (b *bench) quiet(t *target) error {
 	for began := time.Now(); time.Since(began) < b.await; {
 		before, err := b.readings(t)
@@ -38,7 +40,7 @@ func (b *bench) quiet(t *target) error {
 
 var errInterrupted = errors.New("interrupted")
 
-// readings are of what uses the machine's CPUs.
+// readings are CPU times of the machine and of the processes.
 type readings struct {
 	host         hostCPU
 	target, self time.Duration
@@ -52,9 +54,11 @@ func (b *bench) readings(t *target) (r readings, err error) {
 	if err != nil {
 		return r, fmt.Errorf("what is loaded has ended: %w", err)
 	}
-	if r.target, err = parseProcessCPU(string(data)); err != nil {
+	stat, err := proc.ParseStat(data)
+	if err != nil {
 		return r, err
 	}
+	r.target = stat.Used()
 	var own unix.Rusage
 	err = unix.Getrusage(unix.RUSAGE_SELF, &own)
 	r.self = time.Duration(own.Utime.Nano() + own.Stime.Nano())

@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// report is what a tool says of its own run.
+// report is a tool's own result of a run.
 type report struct {
 	Good    int64         `json:"good"`              // requests that were answered with 2xx
 	Bad     int64         `json:"bad,omitempty"`     // answered otherwise, or not at all
 	Dropped int64         `json:"dropped,omitempty"` // due and never sent, as it says itself
 	Drained int64         `json:"drained,omitempty"` // of the good ones, answered after the load's end; Millicore's alone
-	P50     time.Duration `json:"p50_ns,omitempty"`  // of latencies; 0: it does not tell
+	P50     time.Duration `json:"p50_ns,omitempty"`  // of latencies; 0: not reported
 	P95     time.Duration `json:"p95_ns,omitempty"`
 	P99     time.Duration `json:"p99_ns,omitempty"`
 	Lag     time.Duration `json:"send_lag_p99_ns,omitempty"` // Millicore's alone
 	LagP50  time.Duration `json:"send_lag_p50_ns,omitempty"` // likewise
 }
 
-// number finds the first group of an expression in a tool's words.
+// number finds the first group of an expression in a tool's output.
 func number(out []byte, e *regexp.Regexp) (float64, error) {
 	found := e.FindSubmatch(out)
 	if found == nil {
@@ -36,7 +36,7 @@ func number(out []byte, e *regexp.Regexp) (float64, error) {
 	return strconv.ParseFloat(string(found[1]), 64)
 }
 
-// numbers adds up the first group of all places that an expression matches.
+// numbers sums the first group over all matches of an expression.
 func numbers(out []byte, e *regexp.Regexp) (sum int64) {
 	for _, found := range e.FindAllSubmatch(out, -1) {
 		n, _ := strconv.ParseInt(string(found[1]), 10, 64) // digits by the expression
@@ -45,7 +45,7 @@ func numbers(out []byte, e *regexp.Regexp) (sum int64) {
 	return sum
 }
 
-// latencyAt finds a latency in a tool's words, whose unit stands beside it.
+// latencyAt finds a latency with its unit in a tool's output.
 func latencyAt(out []byte, e *regexp.Regexp) time.Duration {
 	found := e.FindSubmatch(out)
 	if found == nil {
@@ -64,7 +64,7 @@ var (
 	wrkP99       = regexp.MustCompile(`(?m)^\s*99%\s+([0-9.]+[a-z]+)$`)
 )
 
-// readWrk reads what wrk --latency says. It tells no p95.
+// readWrk parses the output of wrk --latency, which has no p95.
 func readWrk(out []byte) (report, error) {
 	all, err := number(out, wrkRequests)
 	bad := numbers(out, wrkStatus)
@@ -79,8 +79,8 @@ var (
 	h2loadOther  = regexp.MustCompile(`(\d+) [345]xx`)
 )
 
-// readH2load reads what h2load says, which tells no quantiles: those are worked
-// out from its log of requests, where there is one.
+// readH2load parses the output of h2load, which has no quantiles: they are computed
+// from its log of requests, if there is one.
 func readH2load(out, log []byte) (report, error) {
 	good, err := number(out, h2loadGood)
 	r := report{Good: int64(good)}
@@ -119,7 +119,7 @@ var (
 	abP99      = regexp.MustCompile(`(?m)^\s*99%\s+(\d+)`)
 )
 
-// readAb reads what ab says. Its latencies are of whole milliseconds.
+// readAb parses the output of ab. Its latencies are in whole milliseconds.
 func readAb(out []byte) (report, error) {
 	all, err1 := number(out, abComplete)
 	failed, err2 := number(out, abFailed)
@@ -143,7 +143,7 @@ var (
 	heyP99    = regexp.MustCompile(`99%+ in ([0-9.]+) s`)
 )
 
-// readHey reads what hey says.
+// readHey parses the output of hey.
 func readHey(out []byte) (report, error) {
 	var r report
 	if !bytes.Contains(out, []byte("Status code distribution:")) {
@@ -214,8 +214,8 @@ func readVegeta(out []byte) (report, error) {
 	return r, nil
 }
 
-// ohaDeadline is what oha calls the requests that it gives up at its end, which
-// are no errors.
+// ohaDeadline is oha's name of requests that are aborted at the end of the run, which
+// are not errors.
 const ohaDeadline = "aborted due to deadline"
 
 // readOha reads oha's --output-format json, whose latencies are seconds. Its own

@@ -18,8 +18,7 @@ func testdata(t *testing.T, name string) []byte {
 	return data
 }
 
-// What each tool said of a good service, and of one that answers 503, word for
-// word.
+// The original output of each tool for a good service, and for one that answers 503.
 func TestReadingReports(t *testing.T) {
 	const us, ms = time.Microsecond, time.Millisecond
 	h2 := func(out []byte) (report, error) { return readH2load(out, nil) }
@@ -58,7 +57,7 @@ func TestReadingReports(t *testing.T) {
 	}
 }
 
-// h2load tells quantiles by its log alone: those of 200 lines are the 100th, the
+// The quantiles of h2load come from its log: for 200 lines they are the 100th, the
 // 190th and the 198th latency.
 func TestReadingTheLogOfH2load(t *testing.T) {
 	got, err := readH2load(testdata(t, "h2load.txt"), testdata(t, "h2load.log"))
@@ -73,7 +72,7 @@ func TestReadingTheLogOfH2load(t *testing.T) {
 	}
 }
 
-// A tool that says something else is an error, not a figure.
+// Unknown output of a tool is an error, not a figure.
 func TestReadingWhatIsNoReport(t *testing.T) {
 	for name, read := range map[string]func([]byte) (report, error){
 		"wrk": readWrk, "ab": readAb, "hey": readHey, "bombardier": readBombardier, "oha": readOha, "vegeta": readVegeta, "k6": readK6,

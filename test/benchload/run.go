@@ -6,7 +6,7 @@ import (
 	"github.com/millicore/millicore/internal/load/freeze"
 )
 
-// Cases, beside those of the freeze.
+// Cases other than those of the freeze.
 const (
 	closedLoop = "closed loop"
 	manyIdle   = "memory"
@@ -16,8 +16,7 @@ const (
 // rates are those of the open loop.
 var rates = []int{2000, 10_000}
 
-// run is one run of one tool: what it was asked for, what it says, and what was
-// measured of it.
+// run is one run of one tool: its load, its report, and what was measured.
 type run struct {
 	Case    string `json:"case"`
 	Round   int    `json:"round"`
@@ -31,32 +30,32 @@ type run struct {
 	Freeze  *frozen `json:"freeze,omitempty"`
 }
 
-// used is what a process and all those that it awaited used.
+// used is the CPU time and memory of a process and its children.
 type used struct {
 	CPU  time.Duration `json:"cpu_ns"`
 	Took time.Duration `json:"took_ns"`
-	// Peak is the highest memory of each process, added up.
+	// Peak is the sum of the peak memory of each process.
 	Peak int64 `json:"peak_rss_bytes"`
-	// What all of them take a second after the start, half way, and a second before
+	// The memory of all of them a second after the start, half way, and a second before
 	// the end.
 	First  int64 `json:"first_rss_bytes"`
 	Middle int64 `json:"middle_rss_bytes"`
 	Last   int64 `json:"last_rss_bytes"`
 }
 
-// frozen is what a run on a service that freezes should have told.
+// frozen are the true latencies of a run on a service that freezes.
 type frozen struct {
 	P50, P95, P99 time.Duration
 	Late          freeze.Lateness // of the service
 }
 
-// perRequest is microseconds of CPU for a request that was answered well.
+// perRequest is the CPU time per good answer in microseconds.
 func perRequest(r *run) float64 { return float64(r.CPU.Nanoseconds()) / 1000 / float64(r.Good) }
 
-// rate is good answers a second of the time that was asked for.
+// rate is good answers per second of the requested time.
 func rate(r *run) float64 { return float64(r.Good-r.Drained) / float64(r.Load.Seconds) }
 
-// achieved is the share of the schedule that was answered well.
+// achieved is the share of the schedule with good answers.
 func achieved(r *run) float64 { return rate(r) / float64(r.Load.Rate) }
 
 func megabytes(bytes int64) float64        { return float64(bytes) / (1 << 20) }
@@ -69,10 +68,10 @@ func oneCore(r *run) float64               { return 1e6 / perRequest(r) }
 func usable(r *run) bool                   { return r.Failure == "" && r.Good > 0 }
 func share(part, of time.Duration) float64 { return float64(part) / float64(of) }
 
-// bounds are from when on a run is marked as disturbed, in cores.
+// bounds are the thresholds, in cores, from which a run is marked as disturbed.
 type bounds struct{ Steal, Foreign float64 }
 
-// freezeCase is a service that freezes and how it is loaded.
+// freezeCase is a service that freezes, with its load.
 type freezeCase struct {
 	Name        string
 	Service     freeze.Service
@@ -83,12 +82,12 @@ type freezeCase struct {
 
 func (c *freezeCase) seconds() int { return int(c.Service.Period.Seconds()) * c.Periods }
 
-// from is where the service's clock begins, so that each freeze is over, and what
-// it held back is answered, long before the run ends.
+// from is the start of the service's clock. It is chosen so that each freeze is over,
+// and the requests that it delayed are answered, long before the run ends.
 func (c *freezeCase) from() time.Duration { return c.Service.Period / 2 }
 
-// truth is what a tool has to tell; one of any number of connections holds no
-// request back.
+// truth are the latencies that a tool must report; a tool with an unlimited number of
+// connections delays no request.
 func (c *freezeCase) truth(unlimited bool) frozen {
 	connections := c.Connections
 	if unlimited {
@@ -98,8 +97,8 @@ func (c *freezeCase) truth(unlimited bool) frozen {
 	return frozen{P50: freeze.Rank(all, 0.5), P95: freeze.Rank(all, 0.95), P99: freeze.Rank(all, 0.99)}
 }
 
-// freezes are the first, of which all tools are asked and whose truth is known
-// well, and others of other rates, lengths and numbers of connections.
+// freezes are the cases: the first, whose truth is well known, is for all tools; the
+// others have other rates, lengths and numbers of connections.
 var freezes = []freezeCase{
 	{"1,000/s, 64 connections, 1 s in every 10", freeze.Service{Work: time.Millisecond, Period: 10 * time.Second, Still: time.Second}, 1000, 64, 1},
 	{"500/s, 256 connections, 2 s in every 8", freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: 2 * time.Second}, 500, 256, 1},

@@ -11,14 +11,14 @@ func TestTheTruthOfTheFirstFreeze(t *testing.T) {
 	if got.P50 != time.Millisecond || got.P95.Round(time.Millisecond) != 509*time.Millisecond || got.P99.Round(time.Millisecond) != 903*time.Millisecond {
 		t.Errorf("%+v", got)
 	}
-	// Without queues the backlog leaves at once.
+	// Without queues there is no backlog after the freeze.
 	if got := freezes[0].truth(true); got.P99 != 901500*time.Microsecond {
 		t.Errorf("with any number of connections: %+v", got)
 	}
 }
 
-// Each freeze, and what it held back, is over before the run ends, and tells in
-// the p99, so that who hides it is found out.
+// Each freeze, and the requests that it delayed, end before the run does, and determine
+// the p99, so that a tool with coordinated omission is detected.
 func TestFreezesAreWorthTheirRun(t *testing.T) {
 	for _, c := range freezes {
 		if last := time.Duration(c.seconds())*time.Second - c.Service.Period/2; last < c.Service.Still {
@@ -33,8 +33,8 @@ func TestFreezesAreWorthTheirRun(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct {
-		told, true time.Duration
-		want       bool
+		reported, true time.Duration
+		want           bool
 	}{
 		"exact":                    {900 * ms, 900 * ms, true},
 		"within 5%":                {940 * ms, 900 * ms, true},
@@ -43,13 +43,13 @@ func TestVerdict(t *testing.T) {
 		"too much, of little":      {14 * ms, 8 * ms, false},
 		"nothing seen of a freeze": {4 * ms, 900 * ms, false},
 	} {
-		if got := tells(c.told, c.true); got != c.want {
-			t.Errorf("%s: %v told of %v is truthful: %v", name, c.told, c.true, got)
+		if got := accurate(c.reported, c.true); got != c.want {
+			t.Errorf("%s: %v reported of %v is accurate: %v", name, c.reported, c.true, got)
 		}
 	}
 }
 
-// What is answered after the load's end is no part of the rate.
+// Answers after the load's end do not count in the rate.
 func TestRateWithinTheTime(t *testing.T) {
 	r := run{Load: load{Seconds: 10, Rate: 1000}, report: report{Good: 10_000, Drained: 2500}}
 	if got := rate(&r); got != 750 {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// spread is the middle of some figures and their range.
+// spread is the median of some figures and their range.
 type spread struct {
 	Median, Low, High float64
 	N                 int
 }
 
-// spreadOf passes over what is no number.
+// spreadOf ignores NaN.
 func spreadOf(figures []float64) spread {
 	known := slices.DeleteFunc(slices.Clone(figures), math.IsNaN)
 	if len(known) == 0 {
@@ -22,7 +22,7 @@ func spreadOf(figures []float64) spread {
 	return spread{(known[(n-1)/2] + known[n/2]) / 2, known[0], known[n-1], n}
 }
 
-// of collects a figure of one tool's runs of one case, in the order of rounds.
+// of collects a figure of one tool's runs of one case, by round.
 func of(runs []run, what, tool string, figure func(*run) float64) []float64 {
 	var all []float64
 	for i := range runs {
@@ -33,8 +33,8 @@ func of(runs []run, what, tool string, figure func(*run) float64) []float64 {
 	return all
 }
 
-// paired is a figure of one tool over the same of another, round by round: both
-// met the same machine then.
+// paired is the ratio of one tool's figure to another's, round by round, because within
+// a round the state of the machine is similar.
 func paired(runs []run, what, tool, other string, figure func(*run) float64) []float64 {
 	byRound := map[int]float64{}
 	for i := range runs {

@@ -27,14 +27,13 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// costing is a run of 1,000 good answers at so many microseconds each.
+// costing is a run of 1,000 good answers with a CPU time per answer in microseconds.
 func costing(round int, tool string, micros int) run {
 	return run{Case: closedLoop, Round: round, Tool: tool, Load: load{Seconds: 2, Connections: 64},
 		report: report{Good: 1000}, used: used{CPU: time.Duration(micros) * time.Millisecond, Took: 2 * time.Second, Peak: 5 << 20}}
 }
 
-// A ratio is of two runs of one round; a round that lacks one of them, or in
-// which it failed, has none.
+// A ratio is of two runs of one round; a round with a missing or failed run has none.
 func TestPairing(t *testing.T) {
 	failed := costing(4, base, 1)
 	failed.Failure = "it broke"

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// facts are of the machine and of the whole measurement.
+// facts are about the machine and the whole measurement.
 type facts struct {
 	CPUs                    int
 	Model, Arch, Kernel, Go string
@@ -19,10 +19,10 @@ type facts struct {
 
 func openLoop(rate int) string { return fmt.Sprintf("open loop, %s/s", thousands(rate)) }
 
-// tables is all that was measured, in Markdown.
+// tables are all results, in Markdown.
 func tables(runs []run, notes []string, versions map[string]string, f facts, b bounds) string {
 	var w strings.Builder
-	fmt.Fprintf(&w, "Measured by `make bench-load` on %d CPUs (%s, %s), Linux %s, %s, in %s. The tools have one CPU, what they load another.\n",
+	fmt.Fprintf(&w, "Measured by `make bench-load` on %d CPUs (%s, %s), Linux %s, %s, in %s. The tools run on one CPU, the service on another.\n",
 		f.CPUs, cmp.Or(f.Model, "unknown"), f.Arch, f.Kernel, f.Go, f.Took.Round(time.Second))
 	fmt.Fprintf(&w, "Versions: %s.\n", versionsText(versions))
 	fmt.Fprintf(&w, "The hypervisor took %.3f cores on average. %s\n", f.Steal, disturbances(runs, b))
@@ -50,10 +50,10 @@ func versionsText(versions map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-// named is how many disturbed runs are told by their names; all are in the folder.
+// named is how many disturbed runs are listed by name; all are in the folder.
 const named = 20
 
-// disturbances says which runs are marked.
+// disturbances lists the runs that are marked as disturbed.
 func disturbances(runs []run, b bounds) string {
 	var all []string
 	for i := range runs {
@@ -68,24 +68,24 @@ func disturbances(runs []run, b bounds) string {
 	if marked > named {
 		all = append(all[:named], fmt.Sprintf("and %d more", marked-named))
 	}
-	return fmt.Sprintf("**Disturbed: %d of %d runs**, with more than %v cores stolen or %v used by other processes; they count all the same: %s.",
+	return fmt.Sprintf("**Disturbed: %d of %d runs**, with more than %v cores stolen or %v used by other processes; they count nevertheless: %s.",
 		marked, len(runs), b.Steal, b.Foreign, strings.Join(all, "; "))
 }
 
-// failures says what did not run to its end, and who was not answered well.
+// failures lists the runs that failed, and those with answers that were not good.
 func failures(runs []run) (all []string) {
 	for i := range runs {
 		switch r := &runs[i]; {
 		case r.Failure != "":
 			all = append(all, fmt.Sprintf("**Failed**: %s, %s, round %d: %s", r.Tool, r.Case, r.Round+1, strings.Join(strings.Fields(r.Failure), " ")))
 		case r.Bad > 0:
-			all = append(all, fmt.Sprintf("**Not all well**: %s, %s, round %d: %d of %d requests were not answered well.", r.Tool, r.Case, r.Round+1, r.Bad, r.Good+r.Bad))
+			all = append(all, fmt.Sprintf("**Errors**: %s, %s, round %d: %d of %d requests had no good answer.", r.Tool, r.Case, r.Round+1, r.Bad, r.Good+r.Bad))
 		}
 	}
 	return all
 }
 
-// tools are those that ran a case, in the order of a figure's median.
+// tools are the tools that ran a case, sorted by the median of a figure.
 func tools(runs []run, what string, figure func(*run) float64) (names []string) {
 	middle := map[string]float64{}
 	for i := range runs {
@@ -113,7 +113,7 @@ func closedTable(w *strings.Builder, runs []run) {
 		fmt.Fprintf(w, "| %s | %.1f | %s | %s | %.0f | %.0f |\n", name, figures(rate).Median/1000, between(figures(perRequest), "%.2f"),
 			between(spreadOf(paired(runs, closedLoop, name, base, perRequest)), "%.2f"), figures(oneCore).Median/1000, figures(peakMemory).Median)
 	}
-	fmt.Fprintf(w, "\n%s is Millicore's generator alone, as it runs for experiments, told by the harness what to do; it is what compares with the others, which make traffic and no record. `millicore load` is the command that users type: the same generator, with the lab that starts it and keeps, analyses and shows its record.\n", self)
+	fmt.Fprintf(w, "\n%s is Millicore's generator alone, as it runs for experiments, controlled by the harness; it is comparable with the others, which make traffic and no record. `millicore load` is the command that users type: the same generator, with the lab that starts it and keeps, analyses and shows its record.\n", self)
 }
 
 func openTable(w *strings.Builder, runs []run, rate int) {
@@ -123,11 +123,11 @@ func openTable(w *strings.Builder, runs []run, rate int) {
 		return
 	}
 	fmt.Fprintf(w, "\n### Open loop, %s requests/s, 64 connections, the same nginx\n\n", thousands(rate))
-	fmt.Fprintf(w, "Latencies as each tool tells them. Medians of %s; in brackets their ranges.\n\n", roundsText(runs, what))
+	fmt.Fprintf(w, "Latencies as each tool reports them. Medians of %s; in brackets their ranges.\n\n", roundsText(runs, what))
 	fmt.Fprintln(w, "| client | CPU µs/request | p50 µs | p99 µs | answered of the schedule | never sent | send lag p50 / p99 µs |\n|---|---|---|---|---|---|---|")
 	for _, name := range names {
 		figures := func(f func(*run) float64) spread { return spreadOf(of(runs, what, name, f)) }
-		lag := "does not tell"
+		lag := "not reported"
 		if p99 := figures(func(r *run) float64 { return micros(r.Lag) }).Median; p99 > 0 {
 			lag = fmt.Sprintf("%s / %.0f", known(figures(func(r *run) float64 { return micros(r.LagP50) }).Median, "%.0f"), p99)
 		}
@@ -161,17 +161,17 @@ func memoryTable(w *strings.Builder, runs []run) {
 	}
 }
 
-// A quantile is truthful within a share of the truth, or within what the wire and
-// the two programs add: most while a backlog leaves, which the truth takes to cost
-// nothing but the service's work.
+// A quantile is truthful if it is within a share of the truth, or within the time that
+// the network and the two programs add. That time is longest after a freeze, while the
+// backlog is sent; the truth includes only the service's work for it.
 const (
 	truthful = 0.05
 	nearby   = 5 * time.Millisecond
 )
 
-// tells tells whether a tool's figure is truthful.
-func tells(told, true time.Duration) bool {
-	return off(told, true) <= truthful || (told-true).Abs() <= nearby
+// accurate reports whether a tool's figure is close enough to the true one.
+func accurate(reported, true time.Duration) bool {
+	return off(reported, true) <= truthful || (reported-true).Abs() <= nearby
 }
 
 func freezeTable(w *strings.Builder, runs []run, c *freezeCase) {
@@ -195,7 +195,7 @@ func freezeTable(w *strings.Builder, runs []run, c *freezeCase) {
 	fmt.Fprintln(w, "| client | p50 ms | p95 ms | p99 ms | p99 off by | answered of the schedule | never sent | truthful | service late, p99 ms |\n|---|---|---|---|---|---|---|---|---|")
 	for _, r := range rows {
 		verdict := "no"
-		if tells(r.P95, r.Freeze.P95) && tells(r.P99, r.Freeze.P99) {
+		if accurate(r.P95, r.Freeze.P95) && accurate(r.P99, r.Freeze.P99) {
 			verdict = "**yes**"
 		}
 		fmt.Fprintf(w, "| %s | %.2f | %.1f | %.1f | %+.1f%% | %.1f%% | %d | %s | %.2f |\n", r.Tool, millis(r.P50), millis(r.P95), millis(r.P99),
@@ -203,10 +203,12 @@ func freezeTable(w *strings.Builder, runs []run, c *freezeCase) {
 	}
 }
 
-// off is how far a latency lies from the true one, as a share of that.
-func off(told, true time.Duration) float64 { return math.Abs(float64(told)/float64(true) - 1) }
+// off is the relative error of a latency.
+func off(reported, true time.Duration) float64 {
+	return math.Abs(float64(reported)/float64(true) - 1)
+}
 
-// roundsText is how many rounds a case has.
+// roundsText is the number of rounds of a case.
 func roundsText(runs []run, what string) string {
 	most := 0
 	for i := range runs {
@@ -220,7 +222,7 @@ func roundsText(runs []run, what string) string {
 	return fmt.Sprintf("%d rounds", most)
 }
 
-// between is a median and, where there are several, the range.
+// between is a median and, if there are several values, the range.
 func between(s spread, format string) string {
 	switch {
 	case s.N == 0:
@@ -231,10 +233,10 @@ func between(s spread, format string) string {
 	return fmt.Sprintf(format+" ("+format+" to "+format+")", s.Median, s.Low, s.High)
 }
 
-// known is a figure that is told; tools leave latencies out as 0.
+// known formats a figure; 0 is one that the tool does not report.
 func known(v float64, format string) string {
 	if v == 0 || math.IsNaN(v) {
-		return "does not tell"
+		return "not reported"
 	}
 	return fmt.Sprintf(format, v)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/load/freeze"
 )
 
-var update = flag.Bool("update", false, "write the golden file anew")
+var update = flag.Bool("update", false, "rewrite the golden file")
 
 // All tables, of runs that were made up.
 func TestTables(t *testing.T) {

@@ -29,7 +29,7 @@ func (t *target) url() string { return "http://" + t.addr + "/" }
 func (t *target) pid() int { return t.cmd.Process.Pid }
 
 // nginxConfig is one worker that answers 200 bytes, writes no log, and keeps
-// connections open for good.
+// connections open indefinitely.
 const nginxConfig = `daemon off; master_process off; worker_processes 1;
 pid %[1]s/pid; error_log stderr crit;
 events { worker_connections 8192; }
@@ -63,7 +63,7 @@ func startNginx(ctx context.Context, program, dir string, cpu int) (*target, err
 	}
 	t := &target{addr: addr, cmd: cmd, end: func() {
 		cancel()
-		_ = cmd.Wait() // it was told to end
+		_ = cmd.Wait() // it was killed
 	}}
 	for range 500 {
 		conn, err := net.Dial("tcp", addr)
@@ -114,7 +114,7 @@ func startFreezing(ctx context.Context, s freeze.Service, from time.Duration, cp
 	}
 	t = &target{cmd: cmd, end: func() {
 		cancel()
-		_ = cmd.Wait() // it was told to end
+		_ = cmd.Wait() // it was killed
 	}}
 	words := bufio.NewReader(out)
 	if _, err := fmt.Fscan(words, &t.addr); err != nil {

@@ -26,14 +26,15 @@ type tool struct {
 	// Read reads what it said and left in its folder. run runs another program,
 	// whose cost is not counted.
 	Read func(out []byte, dir string, run func(program string, args ...string) ([]byte, error)) (report, error)
-	// Talks: it is an agent, which is told what to do while it runs. It has no
-	// Args and no Read.
+	// Talks: it is an agent, which gets its commands while it runs. It has no Args and
+	// no Read.
 	Talks bool
-	// Unlimited: it makes as many connections as there are requests under way.
+	// Unlimited: it opens a connection for each request in flight.
 	Unlimited bool
 }
 
-// self is Millicore's generator alone. base is what the others are compared with.
+// self is Millicore's generator without the lab. base is the tool that the others are
+// compared with.
 const (
 	self = "millicore-agent"
 	base = "wrk"
@@ -79,8 +80,8 @@ var ab = tool{Name: "ab", Program: "ab", Read: text(readAb),
 		return []string{"-k", "-q", connections(l), fmt.Sprintf("-t%d", l.Seconds), "-n", fmt.Sprint(l.Seconds * 250_000), l.URL}, nil
 	}}
 
-// h2load speaks HTTP/2 unless it is told not to, and its rate is of a connection.
-// It tells quantiles by a log only, which costs it little.
+// h2load speaks HTTP/2 by default, and its rate is per connection. Its quantiles are
+// available only from its log, which costs little.
 var h2load = tool{Name: "h2load", Program: "h2load",
 	Args: func(l load, dir string) ([]string, error) {
 		args := []string{"--h1", "-t1", connections(l), "-D", fmt.Sprint(l.Seconds)}
@@ -116,7 +117,7 @@ var bombardier = tool{Name: "bombardier", Program: "bombardier", Read: text(read
 		return append(args, l.URL), nil
 	}}
 
-// oha corrects its latencies for what it sent late only where it is told to.
+// oha corrects its latencies for late requests only with an option.
 var oha = tool{Name: "oha", Program: "oha", Read: text(readOha),
 	Args: func(l load, _ string) ([]string, error) {
 		args := []string{"--no-tui", "--output-format", "json", "-c", fmt.Sprint(l.Connections), "-z", seconds(l)}
@@ -158,7 +159,7 @@ var vegetaUnlimited = tool{Name: "vegeta, any number of workers", Program: veget
 		return vegetaArgs(l, dir, "-workers", fmt.Sprint(l.Connections))
 	}}
 
-// k6 needs a script. It would tell its makers of each run, and listen on a port.
+// k6 needs a script. By default it reports each run to its makers and listens on a port.
 func k6Args(l load, users int, dir string) ([]string, error) {
 	scenario := fmt.Sprintf("executor: 'constant-vus', vus: %d, duration: '%s'", users, seconds(l))
 	if l.Rate > 0 {

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Build every program and image of the cluster into $CLUSTER_CACHE. What is there
-# in the version that is asked for is left as it is. With --built nothing is built:
-# the exit code tells whether all is there.
-# Needs Go, and for runc gcc and pkg-config; libseccomp's headers and static
-# library are taken from Debian's package, unpacked, where they are not installed.
+# Build every program and image of the cluster into $CLUSTER_CACHE, except those that
+# exist in the right version. With --built nothing is built: the exit code reports
+# whether everything exists.
+# Needs Go, and for runc gcc and pkg-config. libseccomp's headers and static library
+# are unpacked from Debian's package if they are not installed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/config.sh"
@@ -53,7 +53,7 @@ libseccomp() {
   local dir=$CLUSTER_CACHE/libseccomp lib
   rm -rf "$dir" && mkdir -p "$dir/pc"
   (cd "$dir" && { apt-get download -qq libseccomp-dev || { apt-get update -qq && apt-get download -qq libseccomp-dev; } } >&2 && dpkg-deb -x libseccomp-dev_*.deb .) ||
-    die "runc needs libseccomp's static library, and Debian's libseccomp-dev cannot be had; install it"
+    die "runc needs libseccomp's static library, and Debian's libseccomp-dev is not available; install it"
   lib=$(dirname "$(find "$dir" -name libseccomp.a)")
   rm -f "$lib"/libseccomp.so
   sed "s|^prefix=.*|prefix=$dir/usr|; s|^libdir=.*|libdir=$lib|; s|^includedir=.*|includedir=$dir/usr/include|" \

@@ -1,4 +1,4 @@
-# Settings that all scripts share; each can be given in the environment.
+# Settings that all scripts share; each can be set in the environment.
 : "${CLUSTER_CACHE:=${XDG_CACHE_HOME:-$HOME/.cache}/millicore/cluster}" # programs and images that were built
 : "${CLUSTER_STATE:=$CLUSTER_CACHE/state}"  # one cluster's data, keys, logs and process ids; at most 80 bytes
 : "${HOUSEKEEPING:=1s}"                     # how often the kubelet's cAdvisor looks; Kubernetes' default is 10s
@@ -19,7 +19,7 @@ CONTAINERD_SOCKET=$CLUSTER_STATE/containerd.sock
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 
-# running: the cluster's first process is there, and is not another's that has its number.
+# running: the cluster's first process exists, and its pid was not reused.
 running() {
   local pid
   pid=$(cat "$CLUSTER_STATE/unshare.pid" 2>/dev/null) && [ -n "$pid" ] &&

@@ -1,7 +1,7 @@
 #!/bin/bash
-# End the cluster: one kill, by its id, takes the namespaces and every process in
-# them; then what is outside of them is tidied. --purge removes its data, keys and
-# logs too; what was built stays.
+# End the cluster: killing one process, by its id, ends its namespaces and all of their
+# processes; then everything outside of them is removed. --purge also removes its data,
+# keys and logs, but not the build.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/config.sh"

@@ -14,8 +14,8 @@ for _ in $(seq 200); do [ -e /proc/sys/net/ipv4/conf/klab1 ] && break; sleep 0.0
 ip addr add "$NODE_IP/30" dev klab1
 ip link set klab1 up
 ip route add default via "$HOST_IP" dev klab1           # this machine forwards nothing further
-# The service "kubernetes" is the API server itself, which listens on port 443 of
-# all addresses: pods reach it by KUBERNETES_SERVICE_HOST with and without kube-proxy.
+# The service "kubernetes" is the API server itself, which listens on port 443 on all
+# addresses: pods reach it by KUBERNETES_SERVICE_HOST with and without kube-proxy.
 ip addr add "$API_IP/32" dev lo
 echo 1 > /proc/sys/net/ipv4/ip_forward
 echo 1 > /proc/sys/net/bridge/bridge-nf-call-iptables 2>/dev/null || true
@@ -49,8 +49,8 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
       SystemdCgroup = false
 T
 
-# Who asks the kubelet is known by a certificate of the cluster's CA (the API
-# server) or a token (everybody else); what they may, the API server tells.
+# Clients of the kubelet authenticate with a certificate of the cluster's CA (the API
+# server) or a token (all others); the API server authorizes them.
 cat > "$CLUSTER_STATE/kubelet.yaml" <<Y
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -101,11 +101,11 @@ start kube-apiserver hyper kube-apiserver --etcd-servers=http://127.0.0.1:2379 \
   --allow-privileged=true --profiling=false
 for _ in $(seq 100); do [ -S "$CONTAINERD_SOCKET" ] && break; sleep 0.1; done
 for archive in "$CLUSTER_CACHE"/images/*.tar; do ctr --address "$CONTAINERD_SOCKET" -n k8s.io images import "$archive"; done
-# Ready includes the roles of RBAC: the controller manager ends for good if it starts before them.
+# Ready includes the roles of RBAC: the controller manager ends permanently if it starts before them.
 token=$(cut -d, -f1 "$pki/tokens.csv" | head -n 1)
 for _ in $(seq 600); do curl -sf -m 2 -o /dev/null --cacert "$pki/ca.crt" -H "Authorization: Bearer $token" "https://$NODE_IP/readyz" && break; sleep 0.1; done
-# Autoscaling looks every 2 s and forgets after 10 s, where Kubernetes takes 15 s
-# and 5 minutes: a test sees it go up and come back.
+# Autoscaling samples every 2 s and scales down after 10 s, instead of 15 s and 5
+# minutes, so that a test can observe both directions.
 control kube-controller-manager kcm --service-account-private-key-file="$pki/sa.key" --root-ca-file="$pki/ca.crt" --use-service-account-credentials=true \
   --horizontal-pod-autoscaler-sync-period=2s --horizontal-pod-autoscaler-downscale-stabilization=10s \
   --horizontal-pod-autoscaler-initial-readiness-delay=1s --horizontal-pod-autoscaler-cpu-initialization-period=5s
@@ -113,7 +113,7 @@ control kube-scheduler scheduler
 start kubelet hyper kubelet --config="$CLUSTER_STATE/kubelet.yaml" --kubeconfig="$pki/kubelet.kubeconfig" --root-dir="$CLUSTER_STATE/kubelet" --cert-dir="$pki/self" \
   --hostname-override="$NODE" --node-ip="$NODE_IP" --housekeeping-interval="$HOUSEKEEPING"
 
-# What kube-proxy writes; a kernel may lack a part of it.
+# The rules of kube-proxy; a kernel may not support all of them.
 iptables_work() {
   iptables-restore --noflush <<R
 *nat
@@ -131,6 +131,6 @@ if [ "$PROXY_MODE" != none ]; then
   start kube-proxy hyper kube-proxy --kubeconfig="$pki/proxy.kubeconfig" --proxy-mode="$PROXY_MODE" --hostname-override="$NODE" --cluster-cidr="$POD_CIDR" \
     --conntrack-max-per-core=0 --conntrack-tcp-timeout-established=0 --conntrack-tcp-timeout-close-wait=0
 else
-  echo "without kube-proxy: services' addresses do not work, but for the API server's"
+  echo "without kube-proxy: only the API server's service address works"
 fi
 wait

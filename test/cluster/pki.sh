@@ -1,7 +1,7 @@
-# Keys, certificates, tokens and kubeconfigs of a cluster, made once for its
-# folder; read by up.sh. They are good for a year, and for nothing but this
-# cluster. Users are known by tokens; the certificates are what servers show, and
-# what the API server shows to the kubelet (ca) and to aggregated APIs (front-ca).
+# Keys, certificates, tokens and kubeconfigs of a cluster, made once for its folder;
+# up.sh reads them. They are valid for a year, and only for this cluster. Users
+# authenticate with tokens; servers with certificates. The API server authenticates to
+# the kubelet (ca) and to aggregated APIs (front-ca) with certificates too.
 pki=$CLUSTER_STATE/pki
 
 # authority NAME

@@ -9,7 +9,7 @@ repository=$(cd "$here/../.." && pwd)
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 arch=$(go env GOARCH)
 
-# with_libraries ROOT PROGRAM...: what the dynamic linker needs for them.
+# with_libraries ROOT PROGRAM...: copy the programs with their libraries.
 with_libraries() {
   local root=$1; shift
   ldd "$@" | grep -o '/[^ :]*' | sort -u | while read -r library; do
@@ -17,15 +17,15 @@ with_libraries() {
   done
 }
 
-# sample NAME USER ENTRYPOINT: packs what lies in $work/NAME.
+# sample NAME USER ENTRYPOINT: pack $work/NAME.
 sample() {
   GOWORK=off go -C "$repository/images" run . -name "millicore-$1" -out "$repository/bin/millicore-$1-image.tar" \
     -user "$2" -workdir /workloads -env 'HOME=/tmp PATH=/usr/local/bin:/usr/bin:/bin' -entrypoint "$3" "linux/$arch=$work/$1"
 }
 
 cd "$repository/workloads"
-[ -e node_modules/.package-lock.json ] || die "workloads/node_modules is not there; scripts/setup-tests.sh makes it"
-node=$(readlink -f "$(command -v node)") || die "there is no node; scripts/setup-tests.sh installs it"
+[ -e node_modules/.package-lock.json ] || die "workloads/node_modules is missing; scripts/setup-tests.sh makes it"
+node=$(readlink -f "$(command -v node)") || die "Node.js is missing; scripts/setup-tests.sh installs it"
 
 mkdir -p "$work"/{node,bun}/workloads
 mkdir -p "$work/node/usr/local/bin" && cp "$node" "$work/node/usr/local/bin/node"

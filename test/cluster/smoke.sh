@@ -1,6 +1,6 @@
 #!/bin/bash
-# Check what Millicore needs of the cluster, with the sample service in Go and
-# nothing else of Millicore's: smoke.sh IMAGE. Ends with the first that fails.
+# Check what Millicore needs of the cluster, with the sample service in Go and no other
+# program of Millicore: smoke.sh IMAGE. It ends with the first failure.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/config.sh"
@@ -16,7 +16,7 @@ within() {
   done
   die "not within $n s: $what"
 }
-# says TEXT COMMAND...: it does, whether it fails or not.
+# says TEXT COMMAND...: the output of the command has the text, whether it fails or not.
 says() { local text=$1; shift; { "$@" 2>&1 || true; } | grep -q "$text"; }
 load=
 trap '[ -z "$load" ] || kill $load 2>/dev/null || true; k delete ns $ns --wait=false >/dev/null; k delete clusterrole,clusterrolebinding $ns --ignore-not-found >/dev/null' EXIT
@@ -28,9 +28,9 @@ sed "s|IMAGE|$image|" "$here/manifests/smoke.yaml" | k -n $ns apply -f - >/dev/n
 within 1 "a restricted pod with RuntimeDefault runs" k -n $ns rollout status deploy/go --timeout=60s
 pod=$(k -n $ns get pod -l app=go -o 'jsonpath={.items[0].metadata.name}')
 ip=$(k -n $ns get endpointslice -l kubernetes.io/service-name=go -o 'jsonpath={.items[0].endpoints[0].addresses[0]}')
-within 5 "this machine reaches the pod that the EndpointSlice tells" curl -sfm 5 "http://$ip:8080/healthz"
+within 5 "this machine reaches the pod of the EndpointSlice" curl -sfm 5 "http://$ip:8080/healthz"
 
-# What the pod's service account may: asked with its token.
+# The permissions of the pod's service account, by its token.
 token=$(k -n $ns create token default)
 as_pod() { curl -sm 5 --cacert "$CLUSTER_STATE/pki/ca.crt" -H "Authorization: Bearer $token" "$@"; }
 cadvisor() { as_pod "https://$NODE_IP:10250/metrics/cadvisor" | grep "^$1{container=\"go\".*pod=\"$pod\""; }

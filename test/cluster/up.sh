@@ -1,13 +1,13 @@
 #!/bin/bash
 # Start a one-node Kubernetes in its own mount, network and PID namespaces, and
-# print where its kubeconfig is. It dies, whole, when the one process in
-# $CLUSTER_STATE/unshare.pid dies. One that is up already is left as it is; one that
-# does not come up is ended.
+# print the path of its kubeconfig. It ends completely when the process in
+# $CLUSTER_STATE/unshare.pid ends. A running cluster is left unchanged; one that does
+# not become ready is ended.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/config.sh"
 [ "$(id -u)" = 0 ] || die "a cluster needs root"
-[ ${#CONTAINERD_SOCKET} -le 100 ] || die "$CLUSTER_STATE is too long a name for a folder of sockets; set CLUSTER_STATE"
+[ ${#CONTAINERD_SOCKET} -le 100 ] || die "$CLUSTER_STATE is too long for the path of a socket; set CLUSTER_STATE"
 for program in openssl ip curl unshare flock; do command -v $program >/dev/null || die "$program is missing; scripts/setup-tests.sh installs it"; done
 mkdir -p "$CLUSTER_STATE"
 exec 8> "$CLUSTER_STATE/lock" && flock 8
@@ -18,7 +18,7 @@ failed() {
   "$here/down.sh"
   die "$*; the logs are in $CLUSTER_STATE/log"
 }
-# ready: the kubelet that was started now says that it is ready; what it said when the cluster was up last is still written there.
+# ready: the kubelet of this start reports ready; the report of the last start is still stored.
 ready() {
   local status at
   read -r status at < <(k get node $NODE -o 'jsonpath={range .status.conditions[?(@.type=="Ready")]}{.status} {.lastHeartbeatTime}{"\n"}{end}' 2>/dev/null) &&
@@ -39,11 +39,11 @@ if running; then
   exit
 fi
 [ ! -e "$CLUSTER_STATE/unshare.pid" ] || "$here/down.sh" # it ended by itself
-[ ! -e /sys/class/net/klab0 ] || die "another cluster is up here, or its network cable klab0 was left: end it by its own down.sh, or ip link del klab0"
+[ ! -e /sys/class/net/klab0 ] || die "another cluster runs here, or its network interface klab0 was left: end it with its own down.sh, or ip link del klab0"
 "$here/build.sh"
 . "$here/pki.sh"
 mkdir -p "$CLUSTER_STATE"/{log,etcd,containerd,kubelet,cni,varlog,plugins}
-# The kubelet sets these six for the whole machine; down.sh puts them back.
+# The kubelet sets these six for the whole machine; down.sh restores them.
 for k in vm/overcommit_memory vm/panic_on_oom kernel/panic kernel/panic_on_oops kernel/keys/root_maxkeys kernel/keys/root_maxbytes; do
   echo "$k $(cat /proc/sys/$k)"
 done > "$CLUSTER_STATE/sysctl.before"

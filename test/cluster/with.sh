@@ -1,8 +1,8 @@
 #!/bin/bash
-# Run a command with a cluster: it finds its kubeconfig in MILLICORE_KUBECONFIG.
-# A cluster that was not up before is ended after it. With --if-possible a machine
-# that has no room or no right for one, or where none was built yet, is told of in
-# words, and is no failure.
+# Run a command with a cluster; MILLICORE_KUBECONFIG is its kubeconfig. A cluster that
+# did not run before is ended afterwards. With --if-possible it is not a failure if the
+# machine has no room or no permission for a cluster, or if none was built: the script
+# prints the reason.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/config.sh"
@@ -12,7 +12,7 @@ possible=
 # without REASON: there will be no cluster.
 without() {
   [ -n "$possible" ] || die "$*"
-  echo "no cluster: $*; what needs a real Kubernetes is not tested here" >&2
+  echo "no cluster: $*; tests that need a real Kubernetes are skipped" >&2
   exit 0
 }
 [ "$(id -u)" = 0 ] || without "it needs root"
@@ -25,7 +25,7 @@ fi
 
 before=; ! running || before=yes
 began=$(date +%s)
-[ -n "$before" ] || [ ! -e /sys/class/net/klab0 ] || without "another one is up on this machine"
+[ -n "$before" ] || [ ! -e /sys/class/net/klab0 ] || without "another one runs on this machine"
 kubeconfig=$("$here/up.sh")
 end() { [ -n "$before" ] || "$here/down.sh"; }
 trap end EXIT

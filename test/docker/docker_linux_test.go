@@ -31,7 +31,7 @@ func file(t *testing.T, yaml string) string {
 	return name
 }
 
-// run runs an experiment to its end and gives its summary.
+// run runs an experiment to its end and returns its summary.
 func run(t *testing.T, on, what string, args ...string) (*analysis.Summary, string) {
 	t.Helper()
 	bench.Need(t)
@@ -52,7 +52,7 @@ func run(t *testing.T, on, what string, args ...string) (*analysis.Summary, stri
 	return s, dir
 }
 
-// refused runs a command that is to fail, and gives what it says.
+// refused runs a command that must fail, and returns its output.
 func refused(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	bench.Need(t)
@@ -92,8 +92,8 @@ func throttled(c *analysis.CellSummary) float64 {
 	return float64(*c.CPU.ThrottledPeriods) / float64(*c.CPU.Periods)
 }
 
-// Under half a CPU one busy thread is throttled already. At quick's own limit of
-// 1 CPU the share depends on who else uses this machine, on any platform.
+// With half a CPU one busy thread is already throttled. With quick's own limit of 1 CPU
+// the share depends on the other processes of this machine, on any platform.
 func TestQuickComesOutAsOnThisMachineItself(t *testing.T) {
 	args := []string{"--set", "limits.cpu=500m", "--set", "measure.repeats=1"}
 	for attempt := 1; ; attempt++ {
@@ -119,12 +119,12 @@ func TestQuickComesOutAsOnThisMachineItself(t *testing.T) {
 	}
 }
 
-// disturbed reports whether a trial met a busy neighbour.
+// disturbed reports whether a trial had a busy neighbour.
 func disturbed(t *testing.T, dir string) bool {
 	return strings.Contains(text(t, dir, record.TrialsFile), `"outcome":"`+string(record.Disturbed)+`"`)
 }
 
-// holds looks whether a record has all that a local one has.
+// holds checks whether a record has everything that a local one has.
 func holds(t *testing.T, dir string, s *analysis.Summary) {
 	t.Helper()
 	var r record.Run
@@ -165,7 +165,7 @@ docker: {network: host}`))
 	if windows := text(t, dir, record.WindowsFile); !strings.Contains(windows, `"kind":"down"`) {
 		t.Errorf("windows:\n%.500s", windows)
 	}
-	if logs := text(t, dir, record.LogsDir, "*", "*.log"); !strings.Contains(logs, "it reached its limit of 50331648 bytes; starting it again in 1s") {
+	if logs := text(t, dir, record.LogsDir, "*", "*.log"); !strings.Contains(logs, "it reached its limit of 50331648 bytes; restarting it in 1s") {
 		t.Errorf("logs:\n%s", logs)
 	}
 }
@@ -192,7 +192,7 @@ measure: {warmup: 0s, duration: 1s, repeats: 1, interval: 500ms}`))
 	}
 }
 
-// underWay starts a run, and returns when its first container runs.
+// underWay starts a run and returns when its first container runs.
 func underWay(t *testing.T) *exec.Cmd {
 	t.Helper()
 	bench.Need(t)
@@ -259,8 +259,8 @@ load: {request: {path: /}, users: 1}`)
 		want string
 	}{
 		{"another platform", 2, []string{"run", "quick", "--on", "podman"}, "--on podman: services run on one of local, docker"},
-		{"a command", 2, []string{"run", simple(`{command: [./server]}`), "--on", "docker"}, "give an image: that holds it, or use --on local"},
-		{"an image that cannot be had", 1, []string{"run", simple(`{image: "127.0.0.1:1/nothing:1"}`), "--on", "docker"}, "docker pull 127.0.0.1:1/nothing:1"},
+		{"a command", 2, []string{"run", simple(`{command: [./server]}`), "--on", "docker"}, "set image: to one that contains it, or use --on local"},
+		{"an image that is not available", 1, []string{"run", simple(`{image: "127.0.0.1:1/nothing:1"}`), "--on", "docker"}, "docker pull 127.0.0.1:1/nothing:1"},
 		{"a sample service that was not built", 1, []string{"run", simple(`{workload: node}`), "--on", "docker"}, "docker build -t millicore-node -f workloads/node/Dockerfile workloads"},
 		{"an image on this machine", 2, []string{"run", simple(`{image: nginx}`)}, "use --on docker"},
 	} {

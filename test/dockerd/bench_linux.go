@@ -12,9 +12,8 @@ import (
 // Image is the server for tests, as an image.
 const Image = "millicore-test:server"
 
-// Bench is what the tests of a package with containers share: a daemon, programs,
-// and the image of the server for tests. All are made when the first test needs
-// them.
+// Bench holds what the tests of a package with containers share: a daemon, programs, and
+// the image of the server for tests. The first test that needs them makes them.
 type Bench struct {
 	Root    string   // of the module, from the package's folder
 	Build   []string // packages of programs, beside the server for tests
@@ -26,7 +25,7 @@ type Bench struct {
 	programs string
 }
 
-// Run runs the tests, and removes what was made for them. It gives the exit status.
+// Run runs the tests, removes what was made for them, and returns the exit status.
 func (b *Bench) Run(m *testing.M) int {
 	code := m.Run()
 	if b.daemon != nil {
@@ -41,8 +40,8 @@ func (b *Bench) Run(m *testing.M) int {
 	return code
 }
 
-// Need makes what the tests share. Where no daemon can be started the test is
-// skipped; in CI it fails.
+// Need prepares what the tests share. If no daemon can be started, the test is skipped;
+// in CI it fails.
 func (b *Bench) Need(t *testing.T) {
 	t.Helper()
 	if why := Missing(); why != "" && os.Getenv("CI") != "true" {
@@ -54,10 +53,10 @@ func (b *Bench) Need(t *testing.T) {
 	}
 }
 
-// Programs is the folder of the programs, once Need has returned.
+// Programs is the folder of the programs, after Need.
 func (b *Bench) Programs() string { return b.programs }
 
-// Daemon is the daemon, likewise. DOCKER_HOST names it.
+// Daemon is the daemon, after Need. DOCKER_HOST is its address.
 func (b *Bench) Daemon() *Daemon { return b.daemon }
 
 func (b *Bench) make() (err error) {
@@ -77,7 +76,7 @@ func (b *Bench) make() (err error) {
 	return b.daemon.Import(Image, filepath.Join(b.programs, "server"), b.Changes...)
 }
 
-// NothingLeft fails the test where a run has left something at the daemon.
+// NothingLeft fails the test if a run has left something in the daemon.
 func (b *Bench) NothingLeft(t *testing.T) {
 	t.Helper()
 	left, err := b.daemon.Left(Image)

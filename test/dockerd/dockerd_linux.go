@@ -1,7 +1,6 @@
-// Package dockerd runs a Docker daemon for tests: a real one that belongs to the
-// test alone, with its own data, socket, containerd namespace and parent of
-// control groups, beside whatever daemon the machine has. It sets up no default
-// bridge and no firewall rules, and leaves nothing behind.
+// Package dockerd runs a real Docker daemon for tests, with its own data, socket,
+// containerd namespace and parent control group, independent of the machine's daemon. It
+// sets up no default bridge and no firewall rules, and removes everything at the end.
 package dockerd
 
 import (
@@ -29,7 +28,7 @@ import (
 // patience bounds the daemon's start and end.
 const patience = 30 * time.Second
 
-// Daemon is a daemon that runs.
+// Daemon is a running daemon.
 type Daemon struct {
 	dir    string
 	parent string // of the containers' control groups, below each mount
@@ -37,7 +36,7 @@ type Daemon struct {
 	exited chan struct{}
 }
 
-// Missing says why no daemon can be started here; "" if one can.
+// Missing is the reason why no daemon can be started here; "" if one can.
 func Missing() string {
 	if os.Geteuid() != 0 {
 		return "dockerd needs root"
@@ -48,8 +47,8 @@ func Missing() string {
 	return ""
 }
 
-// Start starts a daemon and returns when it answers. It ends with this process
-// at the latest.
+// Start starts a daemon and returns when it answers. It ends with this process at the
+// latest.
 func Start() (*Daemon, error) {
 	dir, err := os.MkdirTemp("", "mc-dockerd-") // short: a socket's path has 108 bytes
 	if err != nil {
@@ -81,8 +80,8 @@ func Start() (*Daemon, error) {
 	return d, nil
 }
 
-// run starts the process. Its death signal comes when the thread ends that
-// started it: so one thread starts it and waits for it.
+// run starts the process. The kernel sends its parent-death signal when the thread that
+// started it ends, so one thread starts it and waits for it.
 func (d *Daemon) run() error {
 	started := make(chan error)
 	go func() {
@@ -98,7 +97,7 @@ func (d *Daemon) run() error {
 	return <-started
 }
 
-// Host is what DOCKER_HOST is to be.
+// Host is the value for DOCKER_HOST.
 func (d *Daemon) Host() string { return "unix://" + filepath.Join(d.dir, "sock") }
 
 func (d *Daemon) logName() string { return filepath.Join(d.dir, "log") }
@@ -126,11 +125,11 @@ func (d *Daemon) answers() error {
 		case <-ctx.Done():
 		}
 		log, _ := os.ReadFile(d.logName())
-		return fmt.Errorf("start dockerd: %w; it said:\n%s", err, log)
+		return fmt.Errorf("start dockerd: %w; its log:\n%s", err, log)
 	}
 }
 
-// Stop ends the daemon and removes all that it made: containers and networks,
+// Stop ends the daemon and removes everything that it made: containers and networks,
 // which would outlive it, mounts, control groups and its folder.
 func (d *Daemon) Stop() error {
 	d.empty()
@@ -145,7 +144,7 @@ func (d *Daemon) Stop() error {
 	return errors.Join(d.unmount(), d.removeGroups(), os.RemoveAll(d.dir))
 }
 
-// empty removes what a test has left. Whether there is something, Left tells.
+// empty removes what a test has left. Left reports whether there is something.
 func (d *Daemon) empty() {
 	api, err := d.Client()
 	if err != nil {
@@ -164,8 +163,8 @@ func (d *Daemon) empty() {
 	}
 }
 
-// endContainerd ends the daemon's own containerd, which it ends itself unless it
-// was killed.
+// endContainerd ends the daemon's own containerd if the daemon was killed and did not end
+// it.
 func (d *Daemon) endContainerd() {
 	text, err := os.ReadFile(filepath.Join(d.dir, "exec", "containerd", "containerd.pid"))
 	if err != nil {
@@ -176,13 +175,13 @@ func (d *Daemon) endContainerd() {
 		return
 	}
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err == nil && bytes.Contains(line, []byte(d.dir)) { // and nobody else by now
+	if err == nil && bytes.Contains(line, []byte(d.dir)) { // and the pid was not reused
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-// Mounts are the mounts that the daemon has made and not removed, but for its
-// own: of its data, and of the network namespace that is the machine's.
+// Mounts are the mounts that the daemon has not removed, except its own: its data, and
+// the machine's network namespace.
 func (d *Daemon) Mounts() ([]string, error) {
 	all, err := d.mounts()
 	return slices.DeleteFunc(all, func(name string) bool {
@@ -226,7 +225,7 @@ func (d *Daemon) Groups() ([]string, error) {
 				if err == nil && entry.IsDir() && path != parent {
 					all = append(all, path)
 				}
-				return nil // a group that goes away meanwhile
+				return nil // a group that is removed meanwhile
 			})
 			if err != nil {
 				return nil, err
@@ -253,8 +252,8 @@ func (d *Daemon) removeGroups() error {
 	return errors.Join(errs...)
 }
 
-// Import makes an image FROM scratch that holds a static program and runs it.
-// Changes are lines of a Dockerfile.
+// Import makes an image FROM scratch with a static program as its entry point. changes
+// are lines of a Dockerfile.
 func (d *Daemon) Import(image, program string, changes ...string) error {
 	api, err := d.Client()
 	if err != nil {
@@ -285,8 +284,8 @@ func (d *Daemon) Import(image, program string, changes ...string) error {
 	return err
 }
 
-// Left names what is left at the daemon: containers, networks that are not its
-// own, images but those of these names, mounts and control groups.
+// Left lists what is left in the daemon: containers, networks that are not its own, images
+// except the named ones, mounts and control groups.
 func (d *Daemon) Left(images ...string) ([]string, error) {
 	api, err := d.Client()
 	if err != nil {

@@ -17,25 +17,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
-// Images that the tests make of the tree that they test: of Millicore's
-// programs those that the platform runs, and the server for tests.
+// Images of the tests: Millicore's programs from the tested tree, and the server for
+// tests.
 const (
 	ownImage    = "millicore/millicore:test"
 	serverImage = "millicore/test-server:test"
 	rootImage   = "millicore/test-root:test" // the same, run by root
 )
 
-// bench is what the tests of the package share: the cluster, with the images in it.
+// bench holds what the tests of the package share: the cluster with the images.
 var bench struct {
 	once       sync.Once
 	err        error
 	kubeconfig string
 }
 
-// need makes what the tests share. Without a cluster the test is skipped.
+// need prepares bench. Without a cluster the test is skipped.
 func need(t *testing.T) {
 	t.Helper()
 	bench.kubeconfig = os.Getenv("MILLICORE_KUBECONFIG")
@@ -48,7 +48,7 @@ func need(t *testing.T) {
 	}
 }
 
-// loadImages builds the images and has them on the cluster's node.
+// loadImages builds the images and loads them into the cluster's node.
 func loadImages() error {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -63,7 +63,7 @@ func loadImages() error {
 		name, folder, entrypoint, user string
 		packages                       []string
 	}{
-		{ownImage, "own", "/millicore", "65532", []string{"./cmd/millicore", "./cmd/millicore-go", "./cmd/millicore-agent", "./cmd/millicore-node"}},
+		{ownImage, "own", "/millicore", "65532", []string{"./cmd/millicore", "./cmd/millicore-go", "./cmd/millicore-agent", "./cmd/millicore-nodeagent"}},
 		{serverImage, "server", "/server --contained", "65532", []string{"./test/server"}},
 		{rootImage, "root", "/server --contained", "0", []string{"./test/server"}},
 	} {
@@ -96,8 +96,8 @@ func run(dir string, env []string, name string, args ...string) error {
 	return nil
 }
 
-// within makes a namespace of the test's own, and gives a client in it. level is
-// its Pod Security level.
+// within creates a namespace for the test, and returns a client in it. level is its Pod
+// Security level.
 func within(t *testing.T, level string) *kube.Client {
 	t.Helper()
 	need(t)
@@ -118,7 +118,7 @@ func within(t *testing.T, level string) *kube.Client {
 	return c
 }
 
-// owner makes a ConfigMap that owns what a run makes.
+// owner creates a ConfigMap that owns the objects of a run.
 func owner(t *testing.T, c *kube.Client, run string) metav1.OwnerReference {
 	t.Helper()
 	made, err := kube.ConfigMaps.Create(t.Context(), c, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "millicore-" + run}})
@@ -128,7 +128,7 @@ func owner(t *testing.T, c *kube.Client, run string) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: made.Name, UID: made.UID}
 }
 
-// here is the address of this machine that pods reach.
+// here is the address of this machine for pods.
 func here(t *testing.T, c *kube.Client) string {
 	t.Helper()
 	server, err := url.Parse(c.Server)
@@ -143,7 +143,7 @@ func here(t *testing.T, c *kube.Client) string {
 	return conn.LocalAddr().(*net.UDPAddr).IP.String()
 }
 
-// eventually waits until something holds.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, within time.Duration, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(within); !holds(); time.Sleep(50 * time.Millisecond) {

@@ -11,16 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/millicore/millicore/internal/conductor"
-	"github.com/millicore/millicore/internal/conductor/conductortest"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/conductor"
+	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// hub has the platform's agents dial this process, which pods reach.
+// hub lets the platform's agents connect to this process.
 func hub(t *testing.T) func(*kubernetes.Options) {
 	return func(o *kubernetes.Options) {
 		dir := conductortest.Given(t)
@@ -70,7 +70,7 @@ func TestAgentsDialIn(t *testing.T) {
 			}
 		}
 	}
-	// One that is killed comes again.
+	// An agent that is killed is restarted.
 	pods, err := kube.Pods.List(ctx, p.api, kube.LabelPart+"="+kube.PartAgent)
 	if err != nil || len(pods) != 2 {
 		t.Fatalf("%d agents, %v", len(pods), err)
@@ -97,13 +97,13 @@ func TestNodeAgentsSeeWindows(t *testing.T) {
 		dialled(o)
 		o.Settings.NodeAgent = true
 	})
-	if !p.Images.(platform.Seer).SeesWindows() {
-		t.Error("it sees no windows")
+	if !p.ImageRunner.(platform.ThrottleVisibility).SeesThrottleWindows() {
+		t.Error("it does not measure throttle windows")
 	}
 	r := start(t, p, goService(t, p, experiment.Limits{CPUMillis: 200, Memory: 128 << 20, Replicas: 1})).Replicas()[0]
 	burn(t, r.Address(), "/isPrime/1000003", 4)
 	c := counted(t, r, "periods are throttled", func(c signals.Counters) bool { return c.ThrottledPeriods != nil && *c.ThrottledPeriods > 10 })
-	windows := r.(platform.Windowed).Windows()
+	windows := r.(platform.WindowSource).Windows()
 	t.Logf("%d of %d periods throttled, %d windows", *c.ThrottledPeriods, *c.Periods, len(windows))
 	if len(windows) < 5 || windows[0].Kind != signals.Throttled || windows[0].End <= windows[0].Start {
 		t.Errorf("windows %+v", windows)

@@ -1,5 +1,4 @@
-// Package kubernetes tests --on kubernetes against a real cluster, whose
-// kubeconfig MILLICORE_KUBECONFIG names: test/cluster makes one. Everything is
-// made in namespaces of the tests' own, of the Pod Security level "restricted",
-// and removed.
+// Package kubernetes tests --on kubernetes with a real cluster. MILLICORE_KUBECONFIG is
+// its kubeconfig; test/cluster starts one. The tests create and remove their own
+// namespaces, with the Pod Security level "restricted".
 package kubernetes

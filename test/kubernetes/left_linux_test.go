@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
-// left are the objects that a selector chooses, of every kind that a run makes
-// itself or through others.
+// left returns the objects that match a selector, of every kind that a run creates
+// directly or indirectly.
 func left(c *kube.Client, selector string) (all []string, err error) {
 	for _, look := range []func(*kube.Client, string) ([]string, error){
 		names(kube.ConfigMaps), names(kube.Secrets), names(kube.ServiceAccounts), names(kube.Roles), names(kube.RoleBindings),
@@ -39,8 +39,8 @@ func names[T any, O interface {
 	}
 }
 
-// empty waits until nothing that a selector chooses is there. What owns something
-// is gone before that: a collector of the cluster's removes it.
+// empty waits until no object matches a selector. Owned objects disappear after their
+// owners: the cluster's garbage collector removes them.
 func empty(t *testing.T, c *kube.Client, selector string, within time.Duration) {
 	t.Helper()
 	var last []string
@@ -50,7 +50,7 @@ func empty(t *testing.T, c *kube.Client, selector string, within time.Duration) 
 			return
 		}
 		if time.Now().After(end) {
-			t.Errorf("after %v there is still %v (%v)", within, last, err)
+			t.Errorf("after %v these are left: %v (%v)", within, last, err)
 			return
 		}
 	}

@@ -11,19 +11,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/remote"
-	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
 )
 
-// What a run lives through: each of these takes something away from one that is
-// under load.
+// Failures during a run: each test removes something while the run is under load.
 
-// podOf is the only pod of a part of a run; of agents the one with an index.
+// podOf is the only pod of a part of a run, or the agent with an index.
 func (l *laptop) podOf(t *testing.T, run, part, index string) *corev1.Pod {
 	t.Helper()
-	selector := remote.Selector(run, part)
+	selector := launch.Selector(run, part)
 	if index != "" {
 		selector += ",batch.kubernetes.io/job-completion-index=" + index
 	}
@@ -58,15 +57,15 @@ func TestAnAgentThatIsKilledUnderLoad(t *testing.T) {
 
 func summary(t *testing.T, dir string) *analysis.Summary {
 	t.Helper()
-	data, err := report.Read(dir)
+	data, err := results.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return data.Summary
 }
 
-// A conductor that dies in the middle is started again, and goes on with the
-// record; its client waits for it.
+// A conductor that dies during a run is restarted and resumes the record; its client
+// waits for it.
 func TestAConductorThatIsKilled(t *testing.T) {
 	l := newLaptop(t).allowed(t)
 	w := watchServices(t, l.api)
@@ -83,7 +82,7 @@ func TestAConductorThatIsKilled(t *testing.T) {
 	l.empty(t, 10*time.Second)
 }
 
-// quiet takes those that were disturbed for done: this machine is not alone.
+// quiet counts disturbed trials as done: other processes use this machine too.
 func quiet(all []record.Outcome) []record.Outcome {
 	for i := range all {
 		if all[i] == record.Disturbed {
@@ -93,7 +92,7 @@ func quiet(all []record.Outcome) []record.Outcome {
 	return all
 }
 
-// A pod that is evicted is no failure of the service: its trial is begun anew.
+// An eviction is no failure of the service: its trial is repeated.
 func TestAServiceThatIsEvicted(t *testing.T) {
 	l := newLaptop(t).allowed(t)
 	w := watchServices(t, l.api)
@@ -106,7 +105,7 @@ func TestAServiceThatIsEvicted(t *testing.T) {
 	if d := cmp.Diff([]record.Outcome{record.Interrupted, record.Done}, quiet(l.outcomes(t, "record"))); d != "" {
 		t.Fatalf("%s\n%s", d, &c.err)
 	}
-	if why := r.Trials[0].Why; !strings.Contains(why, "is no more: EvictionByEvictionAPI") {
+	if why := r.Trials[0].Why; !strings.Contains(why, "was removed: EvictionByEvictionAPI") {
 		t.Error(why)
 	}
 	l.empty(t, 10*time.Second)

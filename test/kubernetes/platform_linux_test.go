@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/signals"
@@ -25,7 +25,7 @@ import (
 
 // opened is the platform with what it noted.
 type opened struct {
-	platform.Images
+	platform.ImageRunner
 	api *kube.Client
 
 	mu    sync.Mutex
@@ -38,8 +38,7 @@ func (o *opened) noted() string {
 	return strings.Join(o.notes, "\n")
 }
 
-// open opens the platform in a namespace of its own; afterwards nothing of the
-// run may be left.
+// open opens the platform in a new namespace. Afterwards nothing of the run may be left.
 func open(t *testing.T, change func(*kubernetes.Options)) *opened {
 	t.Helper()
 	return openAt(t, "restricted", change)
@@ -64,7 +63,7 @@ func openAt(t *testing.T, level string, change func(*kubernetes.Options)) *opene
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Images = p.(platform.Images)
+	o.ImageRunner = p.(platform.ImageRunner)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -85,23 +84,23 @@ func nothingLeft(t *testing.T, c *kube.Client) {
 func of[T any](v T) *T { return &v }
 
 // goService is a unit of the sample service go.
-func goService(t *testing.T, p platform.Platform, limits experiment.Limits) platform.Unit {
+func goService(t *testing.T, p platform.Platform, limits experiment.Limits) platform.UnitSpec {
 	t.Helper()
-	image, arguments, err := p.(platform.Images).Workload(t.Context(), "go")
+	image, arguments, err := p.(platform.ImageRunner).Workload(t.Context(), "go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return platform.Unit{Trial: 1, Name: "go", Image: image, Command: arguments, Limits: limits, Logs: t.TempDir(),
+	return platform.UnitSpec{Trial: 1, Name: "go", Image: image, Command: arguments, Limits: limits, Logs: t.TempDir(),
 		Ready: experiment.Ready{Path: "/healthz", Timeout: 30 * time.Second}}
 }
 
 // server is a unit of the server for tests.
-func server(t *testing.T, limits experiment.Limits, arguments ...string) platform.Unit {
-	return platform.Unit{Trial: 1, Name: "server", Image: serverImage, Command: arguments, Logs: t.TempDir(), Limits: limits,
+func server(t *testing.T, limits experiment.Limits, arguments ...string) platform.UnitSpec {
+	return platform.UnitSpec{Trial: 1, Name: "server", Image: serverImage, Command: arguments, Logs: t.TempDir(), Limits: limits,
 		Ready: experiment.Ready{Path: "/ok", Timeout: 20 * time.Second}}
 }
 
-func start(t *testing.T, p platform.Platform, u platform.Unit) platform.Running {
+func start(t *testing.T, p platform.Platform, u platform.UnitSpec) platform.Unit {
 	t.Helper()
 	running, err := p.Start(t.Context(), u)
 	if err != nil {
@@ -115,7 +114,7 @@ func start(t *testing.T, p platform.Platform, u platform.Unit) platform.Running 
 	return running
 }
 
-// burn asks for a path of a replica until a test ends, on so many connections.
+// burn requests a path of a replica until a test ends, on several connections.
 func burn(t *testing.T, address, path string, users int) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -143,7 +142,7 @@ func get(ctx context.Context, address, path string) error {
 	return answer.Body.Close()
 }
 
-// counted waits for a reading of a replica that holds.
+// counted waits for a reading of a replica that meets a condition.
 func counted(t *testing.T, r platform.Replica, what string, holds func(signals.Counters) bool) signals.Counters {
 	t.Helper()
 	var found signals.Counters
@@ -204,10 +203,10 @@ func TestAContainerThatDiesComesBackAtItsAddress(t *testing.T) {
 		t.Error(err)
 	}
 	_ = get(t.Context(), r.Address(), "/keep?mb=200")
-	if down := r.(platform.Windowed).Windows(); len(down) == 0 || down[0].Kind != signals.Down {
+	if down := r.(platform.WindowSource).Windows(); len(down) == 0 || down[0].Kind != signals.Down {
 		t.Errorf("windows %+v", down)
 	}
-	c = counted(t, r, "it was killed for want of memory", func(c signals.Counters) bool { return *c.OOMKills == 1 })
+	c = counted(t, r, "it was killed: out of memory", func(c signals.Counters) bool { return *c.OOMKills == 1 })
 	t.Logf("after the kill: %+v", c)
 	counted(t, r, "it is back again", func(c signals.Counters) bool { return c.Up && c.Restarts == 2 && *c.OOMKills == 1 })
 	if err := running.Stop(t.Context()); err != nil {
@@ -217,7 +216,7 @@ func TestAContainerThatDiesComesBackAtItsAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(text), "server: pid"); n != 3 || !strings.Contains(string(text), "exit status 9") || !strings.Contains(string(text), "want of memory") {
+	if n := strings.Count(string(text), "server: pid"); n != 3 || !strings.Contains(string(text), "exit status 9") || !strings.Contains(string(text), "out of memory") {
 		t.Errorf("the log has %d lives of 3:\n%s", n, text)
 	}
 }
@@ -248,16 +247,16 @@ func TestWhatIsInTheWayIsSaid(t *testing.T) {
 	p := open(t, nil)
 	for _, c := range []struct {
 		name   string
-		change func(*platform.Unit)
+		change func(*platform.UnitSpec)
 		want   []string
 	}{
-		{"it ends", func(u *platform.Unit) { u.Command = []string{"--fail"} }, []string{"exit status 3", "told to fail"}},
-		{"it does not listen", func(u *platform.Unit) {
+		{"it ends", func(u *platform.UnitSpec) { u.Command = []string{"--fail"} }, []string{"exit status 3", "failing as requested"}},
+		{"it does not listen", func(u *platform.UnitSpec) {
 			u.Command, u.Ready.Timeout = []string{"--startup", "1h"}, 2*time.Second
 		}, []string{"not ready within 2s", "connection refused", "listen"}},
-		{"root is refused", func(u *platform.Unit) { u.Image = rootImage }, []string{"run as root", "security: baseline"}},
-		{"no program", func(u *platform.Unit) { u.Image, u.Command = ownImage, []string{"/nothing"} }, []string{"/nothing"}},
-		{"no such name", func(u *platform.Unit) { u.Image = "no/such image" }, []string{"no/such image"}},
+		{"root is refused", func(u *platform.UnitSpec) { u.Image = rootImage }, []string{"run as root", "security: baseline"}},
+		{"no program", func(u *platform.UnitSpec) { u.Image, u.Command = ownImage, []string{"/nothing"} }, []string{"/nothing"}},
+		{"no such name", func(u *platform.UnitSpec) { u.Image = "no/such image" }, []string{"no/such image"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			u := server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1})
@@ -292,19 +291,19 @@ func TestAQuotaIsSaid(t *testing.T) {
 func TestAPodThatIsEvicted(t *testing.T) {
 	p := open(t, nil)
 	running := start(t, p, server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1}))
-	r, service := running.Replicas()[0], running.(platform.Evictable)
+	r, service := running.Replicas()[0], running.(platform.EvictionReporter)
 	counted(t, r, "it is up", func(c signals.Counters) bool { return c.Up })
 	if why := service.Evicted(); why != "" {
 		t.Errorf("before it is evicted: %s", why)
 	}
 	evict(t, p.api, kube.LabelUnit+"=server")
 	eventually(t, 30*time.Second, "the platform says that it is evicted", func() bool { return service.Evicted() != "" })
-	if why := service.Evicted(); !strings.Contains(why, "is no more: EvictionByEvictionAPI: ") {
+	if why := service.Evicted(); !strings.Contains(why, "was removed: EvictionByEvictionAPI: ") {
 		t.Error(why)
 	}
 	c := counted(t, r, "it is down", func(c signals.Counters) bool { return !c.Up && c.Restarts == 1 })
 	t.Logf("%+v", c)
-	// The pod in its place serves, and is another one.
+	// The pod that replaces it serves, and is another one.
 	eventually(t, 30*time.Second, "another pod in its place", func() bool {
 		pods, err := kube.Pods.List(t.Context(), p.api, kube.LabelUnit+"=server")
 		return err == nil && len(pods) == 1 && pods[0].Status.Phase == corev1.PodRunning && !strings.HasPrefix(r.Address(), pods[0].Status.PodIP+":")
@@ -314,8 +313,7 @@ func TestAPodThatIsEvicted(t *testing.T) {
 	}
 }
 
-// evict has the API server evict the only pod that a selector chooses, as draining
-// a node does.
+// evict evicts the only pod that matches a selector, as draining a node does.
 func evict(t *testing.T, c *kube.Client, selector string) {
 	t.Helper()
 	pods, err := kube.Pods.List(t.Context(), c, selector)
@@ -375,7 +373,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// A container that is killed from outside is started again by its kubelet.
+// The kubelet restarts a container that is killed from outside.
 func TestAContainerThatIsKilled(t *testing.T) {
 	p := open(t, nil)
 	r := start(t, p, goService(t, p, experiment.Limits{CPUMillis: 500, Memory: 128 << 20, Replicas: 1})).Replicas()[0]
@@ -421,18 +419,18 @@ func TestReplicasFollowTheirCPU(t *testing.T) {
 	if _, ok := running.(platform.Resizer); ok {
 		t.Error("it can be resized")
 	}
-	all := running.(platform.Scaled).Now()
+	all := running.(platform.Autoscaled).CurrentReplicas()
 	if len(all) != 1 || len(running.Replicas()) != 1 {
 		t.Fatalf("%d replicas", len(all))
 	}
 	stop := burn(t, all[0].Address(), "/isPrime/1000003", 4)
 	began := time.Now()
-	eventually(t, 3*time.Minute, "there are 2 replicas and more", func() bool { return len(running.(platform.Scaled).Now()) > 1 })
+	eventually(t, 3*time.Minute, "there are 2 replicas and more", func() bool { return len(running.(platform.Autoscaled).CurrentReplicas()) > 1 })
 	t.Logf("scaled after %v", time.Since(began))
 	stop()
-	all = running.(platform.Scaled).Now()
+	all = running.(platform.Autoscaled).CurrentReplicas()
 	if len(running.Replicas()) != 1 {
-		t.Error("those that it was started with are others now")
+		t.Error("the first replicas have changed")
 	}
 	counted(t, all[1], "it is up", func(c signals.Counters) bool { return c.Up && c.CPU != nil })
 	if err := get(t.Context(), all[1].Address(), "/healthz"); err != nil {
@@ -440,8 +438,7 @@ func TestReplicasFollowTheirCPU(t *testing.T) {
 	}
 }
 
-// A conductor that is started again begins anew: what the one before had made is
-// removed.
+// A restarted conductor removes what the one before had made.
 func TestWhatAConductorLeftIsRemoved(t *testing.T) {
 	var options kubernetes.Options
 	p := open(t, func(o *kubernetes.Options) { options = *o })

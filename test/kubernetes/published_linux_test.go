@@ -13,15 +13,13 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// samples puts the images of the sample services on Node.js and on Bun into the
-// cluster.
+// samples loads the images of the sample services on Node.js and Bun into the cluster.
 var samples = sync.OnceValue(func() error {
 	return run(filepath.Join("..", ".."), os.Environ(), "test/cluster/samples.sh", "--import")
 })
 
-// short are the settings with which a published experiment runs on a node of two
-// CPUs in a minute or so: 2 replicas and 20 agents as published, under smaller
-// limits, and not for long.
+// short are settings with which a published experiment takes about a minute on a node
+// with two CPUs: 2 replicas and 20 agents as published, smaller limits, and less time.
 var short = strings.Fields("--set limits.cpu=300m --set limits.replicas=2 --set load.agents=20 --set measure.warmup=1s --set measure.repeats=1 " +
 	"--set kubernetes.image=" + ownImage + " --set kubernetes.requests.cpu=20m --set kubernetes.agents.cpu=20m --set kubernetes.agents.memory=48Mi " +
 	"--set kubernetes.conductor.cpu=50m --set kubernetes.conductor.memory=512Mi")
@@ -40,7 +38,7 @@ func TestThePublishedExperiments(t *testing.T) {
 			l := newLaptopAt(t, map[bool]string{false: "restricted", true: "privileged"}[c.node]).allowed(t)
 			if c.name == "go-vs-node" {
 				if _, err := exec.LookPath("node"); err != nil {
-					t.Skip("there is no node here, of which its image is made; scripts/setup-tests.sh installs it")
+					t.Skip("Node.js is missing, which its image needs; scripts/setup-tests.sh installs it")
 				}
 				if err := samples(); err != nil {
 					t.Fatal(err)
@@ -114,7 +112,7 @@ func add(to map[int]map[int]bool, trial, index int) {
 	to[trial][index] = true
 }
 
-// search is one that a node of two CPUs has room for.
+// search is a search that fits on a node with two CPUs.
 const search = `
 name: search
 services: {go: {workload: go, env: {GOMAXPROCS: 1}}}
@@ -129,8 +127,8 @@ kubernetes:
   conductor: {cpu: 20m, memory: 256Mi}
 `
 
-// A search ends with a load and an interval, or with the reason in words; and the
-// record agrees with the kernel's own counting.
+// A search ends with a load and an interval, or with a reason; and the record agrees
+// with the kernel's counters.
 func TestASearch(t *testing.T) {
 	l := newLaptopAt(t, "privileged").allowed(t)
 	if err := os.WriteFile(filepath.Join(l.dir, "search.yaml"), []byte(search), 0o644); err != nil {

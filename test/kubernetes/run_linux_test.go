@@ -19,14 +19,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/remote"
 )
 
-// The command line, as its users have it: `millicore run --on kubernetes`.
+// The command line: `millicore run --on kubernetes`.
 
-// small is an experiment that a node of two CPUs has room for.
+// small is an experiment that fits on a node with two CPUs.
 const small = `
 name: small
 services: {go: {workload: go, env: {GOMAXPROCS: "${procs}"}}}
@@ -47,16 +47,16 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// programs is the folder of what program builds.
+// programs is the folder of the programs that program builds.
 var programs = filepath.Join(os.TempDir(), fmt.Sprintf("millicore-test-program-%d", os.Getpid()))
 
-// program builds millicore for the machine of its user.
+// program builds millicore for the user's machine.
 var program = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(programs, "millicore")
 	return path, run(filepath.Join("..", ".."), append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-o", path, "./cmd/millicore")
 })
 
-// laptop is where millicore is called, for a namespace of the test's own.
+// laptop is a user's machine, with a namespace of the test.
 type laptop struct {
 	api     *kube.Client
 	program string
@@ -68,7 +68,7 @@ func newLaptop(t *testing.T) *laptop {
 	return newLaptopAt(t, "restricted")
 }
 
-// newLaptopAt is of a namespace with this Pod Security level.
+// newLaptopAt uses a namespace with this Pod Security level.
 func newLaptopAt(t *testing.T, level string) *laptop {
 	t.Helper()
 	l := &laptop{api: within(t, level), dir: t.TempDir()}
@@ -87,7 +87,7 @@ var (
 	clusterRoleBindings = kube.Kind[rbacv1.ClusterRoleBinding]{Group: "rbac.authorization.k8s.io/v1", Name: "ClusterRoleBinding", Plural: "clusterrolebindings", Global: true}
 )
 
-// allowed does what docs/kubernetes.yaml has an administrator do.
+// allowed does what an administrator does with docs/kubernetes.yaml.
 func (l *laptop) allowed(t *testing.T) *laptop {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: l.api.Namespace}
@@ -131,7 +131,7 @@ func (l *laptop) start(t *testing.T, args ...string) *called {
 // longest is how long a call may take.
 const longest = 8 * time.Minute
 
-// ends waits for a call's end with one of some exit codes.
+// ends waits for the end of a call. Its exit code must be one of codes.
 func (c *called) ends(t *testing.T, want ...int) *called {
 	t.Helper()
 	hangs := time.AfterFunc(longest, func() { c.Process.Kill() })
@@ -145,7 +145,7 @@ func (c *called) ends(t *testing.T, want ...int) *called {
 	return c
 }
 
-// run is the name of the one run of the namespace, once it is there.
+// run waits for the only run of the namespace, and returns its name.
 func (l *laptop) run(t *testing.T) string {
 	t.Helper()
 	name := ""
@@ -160,22 +160,22 @@ func (l *laptop) run(t *testing.T) string {
 	return name
 }
 
-// measures waits until pods of agents are there: something is measured.
+// measures waits until the agents have pods, and so until something is measured.
 func (l *laptop) measures(t *testing.T, run string) {
 	t.Helper()
 	eventually(t, time.Minute, "agents are there", func() bool {
-		pods, err := kube.Pods.List(t.Context(), l.api, remote.Selector(run, kube.PartAgent))
+		pods, err := kube.Pods.List(t.Context(), l.api, launch.Selector(run, kube.PartAgent))
 		return err == nil && len(pods) > 0
 	})
 }
 
-// empty waits until nothing that Millicore labels is there.
+// empty waits until no object with Millicore's labels is left.
 func (l *laptop) empty(t *testing.T, within time.Duration) {
 	t.Helper()
 	empty(t, l.api, kube.LabelManager+"="+kube.Manager, within)
 }
 
-// outcomes are what became of a record's trials.
+// outcomes are the outcomes of a record's trials.
 func (l *laptop) outcomes(t *testing.T, name string) (all []record.Outcome) {
 	t.Helper()
 	for _, trial := range l.record(t, name).Trials {
@@ -196,7 +196,7 @@ func (l *laptop) record(t *testing.T, name string) *record.Record {
 	return r
 }
 
-// trials are those of a record that ran to their end.
+// trials returns the completed trials of a record.
 func (l *laptop) trials(t *testing.T, name string) (done int) {
 	t.Helper()
 	for _, o := range l.outcomes(t, name) {
@@ -230,7 +230,7 @@ func TestARun(t *testing.T) {
 	l.empty(t, 10*time.Second)
 }
 
-// A client that is killed leaves the run going; another takes it up.
+// A run continues when its client is killed; another client resumes it.
 func TestAClientThatIsKilled(t *testing.T) {
 	l := newLaptop(t).allowed(t)
 	c := l.start(t, "run", "small.yaml")
@@ -246,12 +246,12 @@ func TestAClientThatIsKilled(t *testing.T) {
 		t.Errorf("%d trials are in the record, want 2", n)
 	}
 	l.empty(t, 10*time.Second)
-	if words := l.start(t, "run", "--attach", run, "--out", "again").ends(t, 2).err.String(); !strings.Contains(words, "there is no such run") {
+	if words := l.start(t, "run", "--attach", run, "--out", "again").ends(t, 2).err.String(); !strings.Contains(words, "has no such run") {
 		t.Errorf("a run that was fetched: %s", words)
 	}
 }
 
-// Ctrl-C ends the run with what was measured.
+// Ctrl-C ends the run and keeps what was measured.
 func TestARunThatIsInterrupted(t *testing.T) {
 	l := newLaptop(t).allowed(t)
 	c := l.start(t, "run", "small.yaml", "--out", "record", "--set", "measure.repeats=20")
@@ -264,19 +264,19 @@ func TestARunThatIsInterrupted(t *testing.T) {
 	l.empty(t, 10*time.Second)
 }
 
-// Who deletes the conductor's Job, as its time to live does, ends the whole run.
+// Deleting the conductor's Job, as its time to live does, ends the whole run.
 func TestDeletingTheJob(t *testing.T) {
 	l := newLaptop(t).allowed(t)
 	run := strings.TrimSpace(l.start(t, "run", "small.yaml", "--detach", "--set", "measure.repeats=20").ends(t, 0).out.String())
 	l.measures(t, run)
-	if err := kube.Jobs.Delete(t.Context(), l.api, remote.Name(run), kube.Delete{Foreground: true}); err != nil {
+	if err := kube.Jobs.Delete(t.Context(), l.api, launch.Name(run), kube.Delete{Foreground: true}); err != nil {
 		t.Fatal(err)
 	}
 	l.empty(t, 90*time.Second)
 }
 
-// A record that nobody fetches is kept for as long as was asked, and then goes
-// with the run.
+// A record that is not fetched is kept for the configured time, and then removed with
+// the run.
 func TestARunThatNobodyFetches(t *testing.T) {
 	l := newLaptop(t).allowed(t)
 	l.start(t, "run", "small.yaml", "--detach", "--set", "kubernetes.keep=3s", "--set", "vary.procs=[1]", "--set", "measure.duration=3s").ends(t, 0)

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// witness reads the control groups of a namespace's services itself, as the kernel
-// has them: what a record says is held against that.
+// witness reads the control groups of a namespace's services from the kernel. The test
+// compares a record with that.
 type witness struct {
 	api  *kube.Client
 	stop context.CancelFunc
@@ -28,7 +28,7 @@ type witness struct {
 	trial map[int][]*testimony
 }
 
-// testimony is what was read of a container.
+// testimony holds the readings of a container.
 type testimony struct {
 	pod, file string
 	readings  []reading
@@ -41,7 +41,7 @@ type reading struct {
 	blocked            float64 // seconds
 }
 
-// watchServices begins a witness, until the test ends.
+// watchServices starts a witness, which runs until the test ends.
 func watchServices(t *testing.T, api *kube.Client) *witness {
 	w := &witness{api: api, done: make(chan struct{}), seen: map[string]*testimony{}, trial: map[int][]*testimony{}}
 	ctx, stop := context.WithCancel(context.Background())
@@ -60,7 +60,7 @@ func watchServices(t *testing.T, api *kube.Client) *witness {
 	return w
 }
 
-// look finds containers that have come.
+// look finds new containers.
 func (w *witness) look(ctx context.Context) {
 	pods, err := kube.Pods.List(ctx, w.api, kube.LabelPart+"="+kube.PartService)
 	if err != nil {
@@ -113,7 +113,7 @@ func (w *witness) read() {
 	}
 }
 
-// loaded waits until a trial's service is under load, which throttles it.
+// loaded waits until a trial's service is throttled under load.
 func (w *witness) loaded(t *testing.T, trial int) {
 	t.Helper()
 	eventually(t, 2*time.Minute, fmt.Sprintf("the service of trial %d is throttled", trial), func() bool {
@@ -128,8 +128,7 @@ func (w *witness) loaded(t *testing.T, trial int) {
 	})
 }
 
-// statOf is the file cpu.stat of a container of this machine; "" where there is
-// none.
+// statOf is the file cpu.stat of a container on this machine; "" if there is none.
 func statOf(container string) string {
 	pid := processIn(container)
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
@@ -161,9 +160,9 @@ func processIn(container string) int {
 	return 0
 }
 
-// agrees holds a record's frames against what was read: of each trial that ran to
-// its end, with one replica, what its frames count together lies between what the
-// kernel had counted just inside of their time, and just outside.
+// agrees compares a record's frames with the readings. For each completed trial with one
+// replica, the sum of its frames must be between the kernel's counts just inside and
+// just outside of their time.
 func (w *witness) agrees(t *testing.T, r *record.Record) {
 	t.Helper()
 	w.stop()
@@ -197,19 +196,19 @@ func (w *witness) agrees(t *testing.T, r *record.Record) {
 		}
 		least, most, ok := own[0].between(time.Unix(0, sum.Start), time.Unix(0, sum.End))
 		if !ok {
-			t.Errorf("trial %d: its service was read %d times, which tells nothing of %v to %v", trial.Trial, len(own[0].readings), time.Unix(0, sum.Start), time.Unix(0, sum.End))
+			t.Errorf("trial %d: its service was read %d times, none of them between %v and %v", trial.Trial, len(own[0].readings), time.Unix(0, sum.Start), time.Unix(0, sum.End))
 			continue
 		}
 		compared++
 		s := sum.Server
 		t.Logf("trial %d: %d of %d periods throttled for %.3f s in %.1f s; by cpu.stat %d to %d of %d to %d, %.3f to %.3f s", trial.Trial,
 			*s.ThrottledPeriods, *s.Periods, *s.Throttled, sum.Seconds(), least.throttled, most.throttled, least.periods, most.periods, least.blocked, most.blocked)
-		// A stamp is a moment, a reading takes a while: either end may be a period off.
+		// A reading takes some time: either end may be off by a period.
 		const slack = 2
 		if *s.Periods < least.periods-slack || *s.Periods > most.periods+slack ||
 			*s.ThrottledPeriods < least.throttled-slack || *s.ThrottledPeriods > most.throttled+slack ||
 			*s.Throttled < least.blocked-slack*0.1 || *s.Throttled > most.blocked+slack*0.1 {
-			t.Errorf("trial %d: that is not what cpu.stat says", trial.Trial)
+			t.Errorf("trial %d: the frames differ from cpu.stat", trial.Trial)
 		}
 	}
 	if compared == 0 {
@@ -217,8 +216,7 @@ func (w *witness) agrees(t *testing.T, r *record.Record) {
 	}
 }
 
-// between is what a container was counted for between two moments: for certain,
-// and at most.
+// between returns the least and the largest count of a container between two moments.
 func (o *testimony) between(from, to time.Time) (least, most reading, ok bool) {
 	at := func(holds func(reading) bool, last bool) (found reading, ok bool) {
 		for _, r := range o.readings {
@@ -231,7 +229,7 @@ func (o *testimony) between(from, to time.Time) (least, most reading, ok bool) {
 		}
 		return found, ok
 	}
-	beforeStart, _ := at(func(r reading) bool { return !r.after.After(from) }, true) // 0 where it was found later: a container begins there
+	beforeStart, _ := at(func(r reading) bool { return !r.after.After(from) }, true) // 0 if it was found later: a container begins at 0
 	afterStart, a := at(func(r reading) bool { return !r.before.Before(from) }, false)
 	beforeEnd, b := at(func(r reading) bool { return !r.after.After(to) }, true)
 	afterEnd, c := at(func(r reading) bool { return !r.before.Before(to) }, false)

@@ -1,8 +1,9 @@
-// Command platforms runs one experiment on this machine's processes, on its
-// Docker and on a cluster, one after the other, and prints whether they give the
-// same verdict of the same cell: the share of throttled periods within ten
-// points, and p99 within the intervals. It starts a Docker daemon of its own; the
-// cluster is MILLICORE_KUBECONFIG's, with the image millicore/millicore:test.
+// Command platforms runs one experiment with local processes, on Docker and on a
+// cluster, one after the other, and prints whether the results agree for each cell: the
+// share of throttled periods within ten percentage points, and p99 within the
+// intervals. It starts its own Docker daemon; the cluster is that of
+// MILLICORE_KUBECONFIG, with the image millicore/millicore:test. It is not a test: it
+// measures, and needs a quiet machine.
 package main
 
 import (
@@ -18,12 +19,12 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/test/dockerd"
 )
 
-// experiment has one service under a limit of one CPU, with and without
-// throttling. Its requests are dear, so that it and the agents fit on two CPUs.
+// experiment has one service under a limit of one CPU, with and without throttling. Its
+// requests are expensive, so that the service and the agents fit on two CPUs.
 const experiment = `
 name: platforms
 services: {go: {workload: go, env: {GOMAXPROCS: "${procs}"}, ready: /healthz}}
@@ -40,7 +41,7 @@ kubernetes:
   node_agent: true
 `
 
-// platform is one that is compared.
+// platform is a platform to compare.
 type platform struct {
 	name string
 	args []string
@@ -64,7 +65,7 @@ func main() {
 func compare(ctx context.Context, program, namespace, out string, rounds int) (err error) {
 	kubeconfig := os.Getenv("MILLICORE_KUBECONFIG")
 	if kubeconfig == "" {
-		return fmt.Errorf("MILLICORE_KUBECONFIG names no cluster; test/cluster/with.sh starts one")
+		return fmt.Errorf("MILLICORE_KUBECONFIG is not set; test/cluster/with.sh starts a cluster and sets it")
 	}
 	daemon, err := dockerd.Start()
 	if err != nil {
@@ -103,7 +104,7 @@ func compare(ctx context.Context, program, namespace, out string, rounds int) (e
 			if err := run.Run(); err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(run.Args, " "), err)
 			}
-			data, err := report.Read(dir)
+			data, err := results.Open(dir)
 			if err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func row(round int, platform string, c *analysis.CellSummary) string {
 		interval, 100*share(c), tail, strings.Join(c.Flags, " "))
 }
 
-// share is that of the throttled periods.
+// share is the share of throttled periods.
 func share(c *analysis.CellSummary) float64 {
 	if c.CPU.Periods == nil || c.CPU.ThrottledPeriods == nil || *c.CPU.Periods == 0 {
 		return math.NaN()
@@ -148,7 +149,7 @@ func share(c *analysis.CellSummary) float64 {
 	return float64(*c.CPU.ThrottledPeriods) / float64(*c.CPU.Periods)
 }
 
-// same reports whether two platforms say the same of a cell.
+// same reports whether two platforms agree on a cell.
 func same(a, b *analysis.CellSummary) bool {
 	x, y := a.Intervals["latency_ms.p99"], b.Intervals["latency_ms.p99"]
 	return math.Abs(share(a)-share(b)) <= 0.1 && x[0] <= y[1] && y[0] <= x[1]

@@ -17,7 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
-	reports "github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -249,7 +249,7 @@ func without(t *testing.T, file string, trials map[int]bool) int {
 // recordSays is what a record says, computed from its frames.
 func recordSays(t *testing.T, dir string) *analysis.Summary {
 	t.Helper()
-	data, err := reports.Read(dir)
+	data, err := results.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -487,7 +487,7 @@ measure: {warmup: 0s, duration: 500ms, repeats: 3, interval: 250ms}`)
 	if c := s.Cells[1]; c.Trials != 3 || *c.Availability != 100 {
 		t.Errorf("the other: %d trials, want 3", c.Trials)
 	}
-	if !strings.Contains(fmt.Sprint(s.Findings), "told to fail") {
+	if !strings.Contains(fmt.Sprint(s.Findings), "failing as requested") {
 		t.Errorf("findings %v, want what the broken one said", s.Findings)
 	}
 }

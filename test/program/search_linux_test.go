@@ -74,7 +74,7 @@ services: {server: {command: [SERVER, --port, "${port}"]}}
 `+c.limits+`
 load: {request: {path: "/serial?ms=5"}, agents: `+c.agents+`, find: breaking-point}`+brief, nil)
 			b := cell.Breaking
-			if strings.HasPrefix(b.Reason, "cannot tell") {
+			if strings.HasPrefix(b.Reason, "inconclusive") {
 				t.Skip(b.Reason)
 			}
 			if b.RateRPS == nil {
@@ -126,7 +126,7 @@ load: {request: {path: "`+c.path+`"}, timeout: 500ms, find: breaking-point}`+str
 			if b.Load() == nil && b.Reason == "" {
 				t.Error("no breaking point, and no reason")
 			}
-			if strings.HasPrefix(b.Reason, "cannot tell") { // an answer in words too
+			if strings.HasPrefix(b.Reason, "inconclusive") { // an answer in words too
 				t.Skip(b.Reason)
 			}
 			// The patience of a search is bounded by four times its traffic, and
@@ -176,7 +176,7 @@ load: {request: {path: /ok}, find: breaking-point`+load+`}`+strings.Replace(brie
 				quota(t, dir, 5) // percent of a CPU: some thousand requests/s
 			})
 			b := c.Breaking
-			if strings.HasPrefix(b.Reason, "cannot tell") {
+			if strings.HasPrefix(b.Reason, "inconclusive") {
 				t.Skip(b.Reason)
 			}
 			if !b.AtLeast && b.Load() != nil {

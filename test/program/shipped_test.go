@@ -13,7 +13,7 @@ import (
 
 	"github.com/millicore/millicore/experiments"
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -75,13 +75,13 @@ func TestTheExperimentsThatShip(t *testing.T) {
 // claimsRestOnFigures wants all claims of a file in the summary, each with its cells
 // and a figure of each. A breaking point is not sure to lie within a short load:
 // there the cells are enough.
-func claimsRestOnFigures(t *testing.T, file string, s *analysis.Summary) {
+func claimsRestOnFigures(t *testing.T, name string, s *analysis.Summary) {
 	t.Helper()
-	text, err := experiments.Files.ReadFile(file)
+	text, err := experiments.Files.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	written, err := experiment.Parse(file, text, nil)
+	written, err := file.Parse(name, text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 	}
 	said := false
 	for _, claim := range s.Claims {
-		if claim.Verdict != analysis.CannotTell {
+		if claim.Verdict != analysis.Inconclusive {
 			t.Errorf("%q: %s: %s; want that it cannot be told without Node.js", claim.Says, claim.Verdict, claim.Reason)
 		}
 		said = said || strings.Contains(claim.Reason, install)

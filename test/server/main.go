@@ -1,5 +1,5 @@
-// Command server is a service for tests, whose faults are known: each route does
-// one thing to the caller or to itself.
+// Command server is a service for tests with known faults: each route does one thing to
+// the client or to the server itself. It is not a sample service.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	flag.Parse()
 	fmt.Println("server: pid", os.Getpid(), "dependency", os.Getenv("DEPENDENCY"))
 	if *fail {
-		fmt.Fprintln(os.Stderr, "server: told to fail")
+		fmt.Fprintln(os.Stderr, "server: failing as requested")
 		os.Exit(3)
 	}
 	if *deaf {
@@ -56,7 +56,7 @@ func main() {
 	}
 }
 
-// serve serves one protocol. Its certificate is one that nobody vouches for.
+// serve serves one protocol. Its certificate is httptest's, which no client trusts.
 func serve(on net.Listener, routes http.Handler, protocol string) error {
 	s := httptest.NewUnstartedServer(routes)
 	s.Listener.Close()
@@ -84,8 +84,8 @@ type server struct {
 	waits    prometheus.Histogram
 }
 
-// above sleeps 5 ms, and does it, from then on, once more than a number of
-// requests are under way.
+// above sleeps 5 ms, and calls a function from then on once more than a number of
+// requests are in flight.
 func (s *server) above(do func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.busy.Add(1) > int64(number(r, "above")) {
@@ -135,7 +135,7 @@ func (s *server) routes() http.Handler {
 		for start := cpu(&u); cpu(&u)-start < time.Duration(number(r, "ms"))*time.Millisecond; {
 		}
 	})
-	// An answer of so many bytes.
+	// An answer of a number of bytes.
 	mux.HandleFunc("/bytes", func(w http.ResponseWriter, r *http.Request) { w.Write(make([]byte, number(r, "n"))) })
 	mux.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(number(r, "code")) })
 	// Every nth request fails: the availability is known to the request, or to
@@ -147,9 +147,10 @@ func (s *server) routes() http.Handler {
 	})
 	mux.HandleFunc("/never", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	mux.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) { os.Exit(number(r, "code")) })
-	// A request uses so much CPU of its own thread, whatever others do.
+	// A request uses an amount of CPU time of its own thread, regardless of other
+	// requests.
 	mux.HandleFunc("/spin", func(w http.ResponseWriter, r *http.Request) { spin(time.Duration(number(r, "us")) * time.Microsecond) })
-	// Every nth request waits for a dependency, of which /metrics tells.
+	// Every nth request waits for a dependency, which /metrics reports.
 	mux.HandleFunc("/ask", func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		if s.requests.Add(1)%int64(number(r, "every")) == 0 {
@@ -164,10 +165,10 @@ func (s *server) routes() http.Handler {
 		defer s.serial.Unlock()
 		time.Sleep(time.Duration(number(r, "ms")) * time.Millisecond)
 	})
-	// What happens once more than so many requests are under way.
+	// Faults that start once more than a number of requests are in flight.
 	mux.HandleFunc("/crash", s.above(func() { os.Exit(7) }))
 	mux.HandleFunc("/hang", s.above(func() { select {} }))
-	// Each request keeps so much memory, and writes to all of it.
+	// Each request allocates memory, writes to all of it, and keeps it.
 	mux.HandleFunc("/keep", func(w http.ResponseWriter, r *http.Request) {
 		b := make([]byte, number(r, "mb")<<20)
 		for i := 0; i < len(b); i += 4096 {

@@ -14,36 +14,36 @@ import (
 	"time"
 )
 
-// machine is what it takes to boot.
+// machine has the programs and files for booting.
 type machine struct {
 	qemu    string   // the program
 	data    []string // its folders with firmware
-	library string   // LD_LIBRARY_PATH for it; empty: the host's own libraries do
+	library string   // LD_LIBRARY_PATH for it; empty: the host's own libraries
 	kernel  string
 }
 
-// section is what one test program wrote in one situation.
+// section is the output of one test program in one situation.
 type section struct {
 	situation, program string
 	output             []byte
-	outcome            string // "ok", or how the program ended; empty: it did not
+	outcome            string // "ok", or how the program ended; empty: it did not end
 }
 
-// boot boots the machine in a layout with an initramfs and returns what was on
-// the console, which is complete if the error is nil. That takes two minutes, and
-// over five where others take half of this machine.
+// boot boots the machine in a layout with an initramfs and returns the console's output,
+// which is complete if the error is nil. That takes two minutes, and more than five if
+// other processes use half of this machine.
 func (m machine) boot(ctx context.Context, layout, initramfs string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
-	// Not with KVM: nested in another machine it may be there and yet hang. An
-	// old CPU, because wide vectors take long to emulate.
+	// Without KVM: nested in another machine it may exist and hang. An old CPU, because
+	// wide vectors take long to emulate.
 	args := []string{"-machine", "q35", "-accel", "tcg", "-cpu", "Nehalem-v1", "-m", "1024", "-smp", "2"}
 	for _, dir := range m.data {
 		args = append(args, "-L", dir)
 	}
 	args = append(args, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio",
 		"-kernel", m.kernel, "-initrd", initramfs,
-		// Kernel messages would mix with what tests write; psi=1 because
+		// quiet, because kernel messages would mix with the output of tests; psi=1, because
 		// distributions switch pressure off.
 		"-append", "console=ttyS0 loglevel=1 panic=-1 psi=1 mitigations=off layout="+layout)
 	cmd := exec.CommandContext(ctx, m.qemu, args...)
@@ -60,9 +60,9 @@ func (m machine) boot(ctx context.Context, layout, initramfs string) ([]byte, er
 	return console, err
 }
 
-// sections cuts the console's text by the lines of the machine's process 1,
-// until it says that it is done. What is outside of sections by then is returned
-// too: it is empty if all went well.
+// sections splits the console's text at the lines of the machine's process 1, until that
+// reports its end. It also returns the text outside of sections, which is empty if
+// everything worked.
 func sections(console []byte) (all []section, outside string, done bool) {
 	var rest strings.Builder
 	in := false

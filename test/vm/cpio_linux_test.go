@@ -32,8 +32,8 @@ func (a *archive) file(name string, content []byte) {
 	a.entry(name, typeFile|0o755, 0, 0, content)
 }
 
-// tools adds programs of the host to /tools, and the libraries that they are
-// linked with. It returns why some are not added.
+// tools adds programs of the host to /tools, with their libraries. It returns the reasons
+// why some are not added.
 func (a *archive) tools(names ...string) map[string]error {
 	missing := map[string]error{}
 	files := map[string]string{}
@@ -44,7 +44,7 @@ func (a *archive) tools(names ...string) map[string]error {
 			continue
 		}
 		files["tools/"+name] = program
-		libraries, err := exec.Command("ldd", program).Output() // fails where there are none
+		libraries, err := exec.Command("ldd", program).Output() // fails if there are none
 		if err != nil {
 			continue
 		}
@@ -78,7 +78,7 @@ func (a *archive) folder(name string) {
 	a.entry(name, typeFolder|0o755, 0, 0, nil)
 }
 
-// close adds the console, without which process 1 has no output, and the end.
+// close adds the console, which process 1 needs for its output, and the end.
 func (a *archive) close() []byte {
 	a.folder("dev")
 	a.entry("dev/console", typeDevice|0o600, 5, 1, nil)

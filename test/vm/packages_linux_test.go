@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// kernels are the packages that depend on the newest kernel of their kind: the
-// small ones for virtual machines first.
+// kernels are the packages that depend on the newest kernel of their kind, the small ones
+// for virtual machines first.
 var kernels = []string{"linux-image-cloud-amd64", "linux-image-virtual", "linux-image-amd64"}
 
-// errMissing wraps reasons why this host cannot boot the machine.
+// errMissing is in the errors if this host cannot boot the machine.
 var errMissing = errors.New("cannot boot a virtual machine here")
 
-// prepare makes sure that qemu and a kernel are in the cache folder, or finds
-// qemu installed. Where this host's lists of packages name some that are gone by
-// now, it takes lists of its own, which needs no rights.
+// prepare makes sure that qemu and a kernel are in the cache folder, or finds an installed
+// qemu. If this host's package lists are outdated, it fetches its own lists, which needs
+// no permissions.
 func prepare(cache string) (machine, error) {
 	if runtime.GOARCH != "amd64" {
 		return machine{}, fmt.Errorf("%w: the machine is made for amd64 hosts", errMissing)
@@ -48,7 +48,7 @@ func prepare(cache string) (machine, error) {
 	return m, nil
 }
 
-// apt is a way to call apt: options that come before any others.
+// apt holds the first options for calling apt.
 type apt []string
 
 func (a apt) run(dir, program string, args ...string) ([]byte, error) {
@@ -97,8 +97,8 @@ func (a apt) machine(cache string) (machine, error) {
 	return m, nil
 }
 
-// kernel returns the unpacked kernel, of whatever version, and fetches the
-// newest if there is none.
+// kernel returns the unpacked kernel of any version, and fetches the newest if there is
+// none.
 func (a apt) kernel(cache string) (string, error) {
 	pattern := filepath.Join(cache, "kernel", "boot", "vmlinuz-*")
 	if found, _ := filepath.Glob(pattern); len(found) > 0 {
@@ -132,8 +132,7 @@ func (a apt) dependencies(meta string) ([]string, error) {
 	return nil, fmt.Errorf("%s depends on no kernel", meta)
 }
 
-// qemu returns the folder into which qemu and the libraries that this host
-// lacks were unpacked.
+// qemu returns the folder with qemu and the libraries that are missing on this host.
 func (a apt) qemu(cache string) (string, error) {
 	out, err := a.run("", "apt-get", "install", "--simulate", "--no-install-recommends", "qemu-system-x86")
 	if err != nil {
@@ -149,8 +148,8 @@ func (a apt) qemu(cache string) (string, error) {
 	return a.unpacked(cache, "qemu", packages)
 }
 
-// unpacked fetches packages and unpacks them into a folder of the cache, unless
-// that was done before.
+// unpacked fetches packages and unpacks them into a folder of the cache, if that was not
+// done before.
 func (a apt) unpacked(cache, name string, packages []string) (string, error) {
 	root := filepath.Join(cache, name)
 	mark := filepath.Join(root, ".packages")
@@ -180,7 +179,7 @@ func (a apt) unpacked(cache, name string, packages []string) (string, error) {
 	if err := os.WriteFile(filepath.Join(into, ".packages"), []byte(want), 0o644); err != nil {
 		return "", err
 	}
-	// It appears under its name only when it is whole.
+	// It gets its name only when it is complete.
 	if err := os.RemoveAll(root); err != nil {
 		return "", err
 	}

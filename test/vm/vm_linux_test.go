@@ -29,8 +29,8 @@ var programs = map[string]string{
 	"maxprocs": module + "maxprocs",
 	"auto":     module + "maxprocs/auto",
 
-	"doctor":  module + "internal/doctor",
-	"inspect": module + "internal/inspect",
+	"doctor":  module + "internal/host/doctor",
+	"inspect": module + "internal/host/inspect",
 }
 
 // layouts are the machines to boot, by the names that process 1 knows.
@@ -58,7 +58,7 @@ func TestInMachine(t *testing.T) {
 				t.Errorf("the machine ended (done: %v, %v); outside of tests the console has:\n%s", done, err, outside)
 			}
 			for _, s := range all {
-				t.Run(s.situation+"/"+s.program, s.retell)
+				t.Run(s.situation+"/"+s.program, s.replay)
 			}
 		})
 	}
@@ -74,8 +74,8 @@ func cacheFolder(t *testing.T) string {
 	return filepath.Join(cache, "millicore", "vm")
 }
 
-// build makes an initramfs of process 1, the test programs, and the programs
-// that these would build.
+// build makes an initramfs with process 1, the test programs, and the programs that the
+// tests would build.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -112,8 +112,8 @@ func build(t *testing.T) string {
 	return file
 }
 
-// made returns what a go command writes, which is run in dir: a name for the
-// file is put in before the package.
+// made runs a go command in dir and returns the file that it writes. It inserts the name
+// of the file before the package.
 func made(dir string, args ...string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "millicore-vm-*")
 	if err != nil {
@@ -134,8 +134,8 @@ func made(dir string, args ...string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// retell shows the tests of a section as subtests of this one.
-func (s section) retell(t *testing.T) {
+// replay reports the tests of a section as subtests of this one.
+func (s section) replay(t *testing.T) {
 	cmd := exec.Command("go", "tool", "test2json")
 	cmd.Stdin = bytes.NewReader(s.output)
 	events, err := cmd.Output()
@@ -176,7 +176,7 @@ func (s section) retell(t *testing.T) {
 		t.Run(top, func(t *testing.T) { t.Errorf("it did not end:\n%s", output[top]) })
 	}
 	if s.outcome != "ok" {
-		t.Errorf("the program ended with %q; outside of its tests it said:\n%s", s.outcome, fmt.Sprint(output[""]))
+		t.Errorf("the program ended with %q; its output outside of tests:\n%s", s.outcome, fmt.Sprint(output[""]))
 	}
 }
 

@@ -8,13 +8,13 @@ export function serve(resources, unknown, { host, port }) {
   return Bun.serve({
     hostname: host || undefined,
     port,
-    // A connection is never closed by the server: to close one in the moment in
-    // which a request arrives reads as unavailability.
+    // The server never closes a connection: if it closed one while a request arrives,
+    // that would count as unavailability.
     idleTimeout: 0,
     // Bodies are limited where they are read, with a reason; Bun's own refusal has none.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    // A port in use is a fault to be told; in production Bun would share it.
+    // A port in use must be reported as an error; in production Bun would share it.
     reusePort: false,
     routes: Object.fromEntries(resources.map(route)),
     fetch: () => respond(unknown()),
@@ -30,7 +30,7 @@ function route({ path, answer }) {
   ];
 }
 
-// What costs is looked at only by those who ask.
+// Getters, because these values are expensive and not always needed.
 function callOf(request, parameter) {
   return {
     parameter,

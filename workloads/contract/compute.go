@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func (s service) tellsPrimes(t *testing.T) {
+func (s service) countsPrimes(t *testing.T) {
 	for path, body := range map[string]string{
 		"/isPrime/0":      `{"n":0,"prime":false}`,
 		"/isPrime/1":      `{"n":1,"prime":false}`,
@@ -52,7 +52,7 @@ func (s service) refusesNumber(t *testing.T) {
 }
 
 var (
-	maxProcsTold = regexp.MustCompile(`^(\S+) is using ([1-9]\d*) CPUs and there are ([1-9]\d*) CPUs available\n$`)
+	maxProcsForm = regexp.MustCompile(`^(\S+) is using ([1-9]\d*) CPUs and there are ([1-9]\d*) CPUs available\n$`)
 	maxProcsSet  = regexp.MustCompile(`^(\S+) is now using ([1-9]\d*) CPUs, previously it was using ([1-9]\d*) CPUs\n$`)
 )
 
@@ -63,11 +63,11 @@ func (s service) setsMaxProcs(t *testing.T) {
 		return
 	}
 	before.wantText(t, http.StatusOK)
-	told := maxProcsTold.FindStringSubmatch(before.body)
-	if told == nil {
-		t.Fatalf("GET /maxProcs answered %q, want the form of %v", before.body, maxProcsTold)
+	got := maxProcsForm.FindStringSubmatch(before.body)
+	if got == nil {
+		t.Fatalf("GET /maxProcs answered %q, want the form of %v", before.body, maxProcsForm)
 	}
-	runtime, procs, available := told[1], told[2], told[3]
+	runtime, procs, available := got[1], got[2], got[3]
 
 	s.setMaxProcs(t, runtime, procs, "3")
 	if got, want := s.get(t, "/maxProcs").body, fmt.Sprintf("%s is using 3 CPUs and there are %s CPUs available\n", runtime, available); got != want {

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// An Option tells Run how the service was started where that is not by the
-// defaults of its settings. Its store is none: RunStore looks into that.
+// An Option describes a setting of the service that differs from the default. The store
+// is not an option: RunStore checks stores.
 type Option func(*service)
 
 // Workers says that the service was started with WORKERS=n.
@@ -44,11 +44,11 @@ func Run(t *testing.T, baseURL string, options ...Option) {
 	t.Run("devices added at once get UUIDs of their own", s.addsDevicesAtOnce)
 	t.Run("a bad device is refused", s.refusesDevice)
 	t.Run("a body is taken up to its limit", s.limitsBody)
-	t.Run("primes are told", s.tellsPrimes)
+	t.Run("primes are counted", s.countsPrimes)
 	t.Run("a bad n is refused", s.refusesNumber)
-	t.Run("parallelism is told and set", s.setsMaxProcs)
+	t.Run("parallelism is reported and set", s.setsMaxProcs)
 	t.Run("a loop is run by all workers", s.runsLoop)
-	t.Run("loops at once are told apart", s.runsLoopsAtOnce)
+	t.Run("concurrent loops are independent", s.runsLoopsAtOnce)
 	t.Run("a bad n of a loop is refused", s.refusesLoop)
 	t.Run("a counter that nobody made", s.missesCounter)
 	t.Run("a bad counter is refused", s.refusesCounter)

@@ -28,7 +28,7 @@ func adding(key string, n uint64) request {
 	return request{method: http.MethodPost, path: fmt.Sprintf("/counter/%s?n=%d", key, n)}
 }
 
-// add adds n to a counter, which must succeed, and returns the value told.
+// add adds n to a counter, which must succeed, and returns the value in the answer.
 func (s service) add(t *testing.T, key string, n uint64) uint64 {
 	t.Helper()
 	value := s.do(t, adding(key, n)).wantCounter(t, key)
@@ -36,15 +36,15 @@ func (s service) add(t *testing.T, key string, n uint64) uint64 {
 	return value
 }
 
-// wantCounter checks that the answer tells the counter key, byte for byte, and
-// returns its value.
+// wantCounter checks that the answer is the counter key, byte for byte, and returns its
+// value.
 func (r reply) wantCounter(t *testing.T, key string) uint64 {
 	t.Helper()
 	r.wantJSONHeaders(t, http.StatusOK)
-	var told counter
-	strictly(t, r.body, &told)
-	r.wantJSON(t, http.StatusOK, counterJSON(key, told.Value))
-	return told.Value
+	var got counter
+	strictly(t, r.body, &got)
+	r.wantJSON(t, http.StatusOK, counterJSON(key, got.Value))
+	return got.Value
 }
 
 func counterJSON(key string, value uint64) string {
@@ -73,8 +73,8 @@ func (s service) counts(t *testing.T) {
 	}
 }
 
-// countsAtOnce adds to few counters from many requests at once. None may be
-// lost, and as the request that adds last reads after it, one is told the sum.
+// countsAtOnce adds to few counters from many concurrent requests. None may be lost. The
+// request that adds last returns the sum, so the highest answer must be the sum.
 func (s service) countsAtOnce(t *testing.T) {
 	keys := []string{"at-once-0", "at-once-1", "at-once-2"}
 	var requests []request
@@ -90,14 +90,14 @@ func (s service) countsAtOnce(t *testing.T) {
 		k := i % len(keys)
 		value := r.wantCounter(t, keys[k])
 		if value < adds[i] {
-			t.Errorf("%s: told %d after adding %d", keys[k], value, adds[i])
+			t.Errorf("%s: got %d after adding %d", keys[k], value, adds[i])
 		}
 		most[k] = max(most[k], value)
 	}
 	for k, key := range keys {
 		s.made[key] = true
 		if most[k] != sums[k] {
-			t.Errorf("%s: the most that was told is %d, want the sum %d", key, most[k], sums[k])
+			t.Errorf("%s: the highest answer is %d, want the sum %d", key, most[k], sums[k])
 		}
 		s.get(t, "/counter/"+key).wantJSON(t, http.StatusOK, counterJSON(key, sums[k]))
 	}

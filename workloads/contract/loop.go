@@ -30,8 +30,8 @@ func checkOf(n, workers uint64) uint32 {
 	return check
 }
 
-// runLoop asks for a loop and checks its answer byte for byte; 0 workers takes
-// any number that is allowed. It returns the workers told.
+// runLoop requests a loop and checks its answer byte for byte; 0 workers accepts any
+// allowed number. It returns the number of workers in the answer.
 func (s service) runLoop(t *testing.T, n, workers uint64) uint64 {
 	t.Helper()
 	return s.get(t, fmt.Sprintf("/loop?n=%d", n)).wantLoop(t, n, workers)
@@ -40,13 +40,13 @@ func (s service) runLoop(t *testing.T, n, workers uint64) uint64 {
 func (r reply) wantLoop(t *testing.T, n, workers uint64) uint64 {
 	t.Helper()
 	r.wantJSONHeaders(t, http.StatusOK)
-	var told loopAnswer
-	strictly(t, r.body, &told)
-	if told.Workers < 1 || told.Workers > maxWorkers || workers != 0 && told.Workers != workers {
-		t.Fatalf("n %d: %d workers, want %d (0: 1 to %d)", n, told.Workers, workers, maxWorkers)
+	var got loopAnswer
+	strictly(t, r.body, &got)
+	if got.Workers < 1 || got.Workers > maxWorkers || workers != 0 && got.Workers != workers {
+		t.Fatalf("n %d: %d workers, want %d (0: 1 to %d)", n, got.Workers, workers, maxWorkers)
 	}
-	r.wantJSON(t, http.StatusOK, fmt.Sprintf(`{"n":%d,"workers":%d,"check":%d}`, n, told.Workers, checkOf(n, told.Workers)))
-	return told.Workers
+	r.wantJSON(t, http.StatusOK, fmt.Sprintf(`{"n":%d,"workers":%d,"check":%d}`, n, got.Workers, checkOf(n, got.Workers)))
+	return got.Workers
 }
 
 // runsLoop has loops of fewer iterations than workers, of shares that are not

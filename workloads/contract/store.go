@@ -43,8 +43,8 @@ type Database interface {
 // leaves both running.
 func RunStore(t *testing.T, baseURL string, db Database) {
 	s := stored{at(t, baseURL), db}
-	t.Run("a device is kept as its client was told", s.keepsDevice)
-	t.Run("as many are kept as were answered with 201", s.keepsAll)
+	t.Run("a device is stored as in the answer", s.keepsDevice)
+	t.Run("all devices that were answered with 201 are stored", s.keepsAll)
 	t.Run("a database that is stopped", s.outlivesStop)
 	t.Run("a database that is stopped under load", s.outlivesStopUnderLoad)
 	t.Run("a database that hangs", s.outlivesPause)
@@ -59,7 +59,7 @@ type stored struct {
 // aDevice is one like any other.
 var aDevice = Device{MAC: "00-00-5E-00-53-FF", Firmware: "2.1.6"}
 
-// stop stops the database. A test that fails leaves it running all the same.
+// stop stops the database. It runs again at the end of the test, even after a failure.
 func (s stored) stop(t *testing.T) {
 	t.Cleanup(func() { s.db.Start(t) })
 	s.db.Stop(t)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// refusal is why a request is not served, in the words that its client gets.
+// refusal is why a request is not served; the client gets the text.
 type refusal struct {
 	status int
 	reason string
@@ -24,8 +24,8 @@ func refusef(status int, format string, args ...any) *refusal {
 // maxReason bounds, in bytes, a reason that may quote the client's own words.
 const maxReason = 200
 
-// refuse answers {"error": reason} and returns the status it answered with:
-// the refusal's own, or 500 for an error that is none.
+// refuse answers {"error": reason} and returns the status: that of a refusal, or 500
+// for any other error.
 func refuse(w http.ResponseWriter, err error) int {
 	status := http.StatusInternalServerError
 	if r, ok := errors.AsType[*refusal](err); ok {
@@ -52,7 +52,7 @@ func answer(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// A failed write means that the client is gone: nobody is left to tell.
+	// A failed write means that the client is gone: nobody would see an error.
 	_, _ = w.Write(body)
 	return nil
 }

@@ -110,7 +110,7 @@ func (p *process) awaitListening(t *testing.T) {
 		t.Fatalf("first line %q, want the form of %v", line, listening)
 	}
 	if parts[3] != runtime.Version() {
-		t.Errorf("it says %s, and was built by %s", parts[3], runtime.Version())
+		t.Errorf("it says %s, and was built with %s", parts[3], runtime.Version())
 	}
 	p.url = parts[1]
 }

@@ -24,8 +24,8 @@ func newCounters(l loops) *counters {
 	return &counters{loops: l, sums: make(map[string]uint64)}
 }
 
-// reserve makes a key where it is missing, and says whether it is there now: a
-// full map takes no more.
+// reserve creates a missing key, and reports whether the key exists now: a full map
+// accepts no more keys.
 func (c *counters) reserve(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +51,8 @@ func (c *counters) sum(key string) (sum uint64, ok bool) {
 	return sum, ok
 }
 
-// tell answers what a counter holds.
-func (c *counters) tell(w http.ResponseWriter, r *http.Request) error {
+// show answers with the value of a counter.
+func (c *counters) show(w http.ResponseWriter, r *http.Request) error {
 	key, err := pathKey(r)
 	if err != nil {
 		return err

@@ -36,9 +36,9 @@ var fixedDevices = []Device{
 	{"a714f198-0b3f-44d6-8394-d6e7f203140a", "00-00-5E-00-53-0A", "2.2.0"},
 }
 
-// listDevices encodes the list anew for each request, although it never
-// changes: the services that it stands for encode what they have just read, and
-// with bytes made ahead the route would measure the socket alone.
+// listDevices encodes the list for each request, although it never changes: real
+// services encode data that they have just read, and with bytes encoded in advance the
+// route would measure the socket only.
 func listDevices(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, fixedDevices)
 }
@@ -122,8 +122,8 @@ func decodeDevice(body io.Reader) (Device, error) {
 	return Device{MAC: in.MAC, Firmware: in.Firmware}, nil
 }
 
-// refuseBody says why a body could not be decoded; a nil err stands for a
-// second value behind the first.
+// refuseBody returns why a body could not be decoded; a nil err means a second value
+// after the first.
 func refuseBody(err error) *refusal {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return refusef(http.StatusRequestEntityTooLarge, "the body must not be over %d bytes", maxBody)

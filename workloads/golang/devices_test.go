@@ -26,7 +26,7 @@ func FuzzDecodeDevice(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		const limit = 256 // in the place of maxBody, so that the fuzzer gets over it
+		const limit = 256 // instead of maxBody, so that the fuzzer exceeds it
 		limited := http.MaxBytesReader(httptest.NewRecorder(), io.NopCloser(bytes.NewReader(body)), limit)
 		d, err := decodeDevice(limited)
 		if err != nil {

@@ -10,9 +10,9 @@ import (
 // allocates for each processor, used or not.
 const maxMaxProcs = 1024
 
-// tellMaxProcs says GOMAXPROCS and the CPUs of the affinity mask, which is what
-// the runtime calls available: a CPU quota does not lower it.
-func tellMaxProcs(w http.ResponseWriter, _ *http.Request) error {
+// getMaxProcs answers with GOMAXPROCS and the number of CPUs in the affinity mask, which
+// a CPU quota does not change.
+func getMaxProcs(w http.ResponseWriter, _ *http.Request) error {
 	return answerText(w, "Go is using %d CPUs and there are %d CPUs available\n",
 		runtime.GOMAXPROCS(0), runtime.NumCPU())
 }
@@ -30,7 +30,7 @@ func setMaxProcs(w http.ResponseWriter, r *http.Request) error {
 
 func answerText(w http.ResponseWriter, format string, args ...any) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	// A failed write means that the client is gone: nobody is left to tell.
+	// A failed write means that the client is gone: nobody would see an error.
 	_, _ = fmt.Fprintf(w, format, args...)
 	return nil
 }

@@ -22,9 +22,9 @@ var durationBounds = []float64{
 	0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 }
 
-// metrics are the service's own figures. They begin when a handler does, and so
-// miss what a request waited in the kernel or for a processor: under overload
-// they look better than what the client sees, and that is the lesson of them.
+// metrics are the service's own figures. They start with the handler, so they do not
+// include the time that a request waited in the kernel or for a CPU: under overload they
+// are better than what clients see, which the sample service is meant to demonstrate.
 type metrics struct {
 	durations *prometheus.HistogramVec
 	inserts   prometheus.Histogram

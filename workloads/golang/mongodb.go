@@ -48,7 +48,7 @@ func mongoOptions(url string, connections int) *options.ClientOptions {
 		SetRetryWrites(false)
 }
 
-// Prepare awaits an answer. The collection is made by its first document.
+// Prepare waits for an answer. The first document creates the collection.
 func (m *MongoDB) Prepare(ctx context.Context) error {
 	return m.client.Ping(ctx, nil)
 }
@@ -66,7 +66,7 @@ func (m *MongoDB) Insert(ctx context.Context, d Device) error {
 	return nil
 }
 
-// Close closes the connections, and awaits those in use for as long as ctx does.
+// Close closes the connections, and waits for those in use until ctx ends.
 func (m *MongoDB) Close(ctx context.Context) {
 	_ = m.client.Disconnect(ctx) // the process ends: nothing is left to do about an error
 }

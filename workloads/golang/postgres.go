@@ -52,7 +52,7 @@ func (p *Postgres) Insert(ctx context.Context, d Device) error {
 	return nil
 }
 
-// Close closes the connections, and awaits those in use for as long as ctx does.
+// Close closes the connections, and waits for those in use until ctx ends.
 func (p *Postgres) Close(ctx context.Context) {
 	closed := make(chan struct{})
 	go func() {

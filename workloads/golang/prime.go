@@ -6,7 +6,7 @@ import "net/http"
 // division one request costs seconds of CPU at most, not hours.
 const maxPrime = 1_000_000_000
 
-// isPrime says whether n is prime, naively: it divides by every i from 2 below
+// isPrime reports whether n is prime, naively: it divides by every i from 2 below
 // n and never stops at the first divisor. Its cost is therefore n-2 divisions
 // of 64 bits whatever n is, which is what an experiment on CPU limits wants of
 // a request. The result depends on every remainder, so no compiler may leave a

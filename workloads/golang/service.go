@@ -52,9 +52,9 @@ func New(o Options) http.Handler {
 	mount("/isPrime/{n}", endpoint{http.MethodGet, http.StatusOK, answerPrime})
 	mount("/loop", endpoint{http.MethodGet, http.StatusOK, l.answer})
 	mount("/counter/{key}",
-		endpoint{http.MethodGet, http.StatusOK, c.tell},
+		endpoint{http.MethodGet, http.StatusOK, c.show},
 		endpoint{http.MethodPost, http.StatusOK, c.count})
-	mount("/maxProcs", endpoint{http.MethodGet, http.StatusOK, tellMaxProcs})
+	mount("/maxProcs", endpoint{http.MethodGet, http.StatusOK, getMaxProcs})
 	mount("/maxProcs/{n}", endpoint{http.MethodPost, http.StatusOK, setMaxProcs})
 	mount("/healthz", endpoint{http.MethodGet, http.StatusOK, answerHealth})
 	mount("/metrics", endpoint{http.MethodGet, http.StatusOK, m.serve})

@@ -26,12 +26,12 @@ func TestAddedDeviceIsInTheStoreWithTheIDThatTheClientGot(t *testing.T) {
 	store := NewMemory(10)
 	w := httptest.NewRecorder()
 	New(Options{Store: store}).ServeHTTP(w, post("/devices", `{"mac":"00-00-5E-00-53-FF","firmware":"2.1.6"}`))
-	var told Device
-	if err := json.Unmarshal(w.Body.Bytes(), &told); err != nil {
+	var answered Device
+	if err := json.Unmarshal(w.Body.Bytes(), &answered); err != nil {
 		t.Fatal(err)
 	}
-	if len(store.devices) != 1 || store.devices[0] != told {
-		t.Errorf("store holds %+v, the client was told %+v", store.devices, told)
+	if len(store.devices) != 1 || store.devices[0] != answered {
+		t.Errorf("store holds %+v, the answer was %+v", store.devices, answered)
 	}
 }
 

@@ -24,8 +24,8 @@ type Database interface {
 
 // Await prepares a database that may be starting still: it tries until it
 // succeeds or until ctx is done, and then returns why the last attempt failed.
-// Any error is tried again, as one of a database that starts (refused, "is
-// starting up", a name that is not known yet) can hardly be told from others.
+// It retries after any error, because the errors of a database that starts (refused, "is
+// starting up", an unknown name) can hardly be distinguished from others.
 func Await(ctx context.Context, db Database) error {
 	const (
 		attempt = 5 * time.Second // some hang while the database starts
@@ -39,7 +39,7 @@ func Await(ctx context.Context, db Database) error {
 		if err == nil {
 			return nil
 		}
-		if failed == nil || ctx.Err() == nil { // an attempt cut off tells nothing new
+		if failed == nil || ctx.Err() == nil { // an attempt that was cut off adds no information
 			failed = err
 		}
 		select {

@@ -89,7 +89,7 @@ func TestAnInsertHasFiveSeconds(t *testing.T) {
 	})
 }
 
-// recording is a store that tells what context it was given.
+// recording is a store that records its context.
 type recording struct{ ctx chan context.Context }
 
 func (r recording) Insert(ctx context.Context, _ Device) error {

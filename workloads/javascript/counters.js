@@ -1,6 +1,5 @@
-// The map of counters that all worker threads write to: the values lie in
-// shared memory, where Atomics add to them, and the main thread knows which
-// slot is which key's.
+// The map of counters that all worker threads write to: the values are in shared memory,
+// to which Atomics add, and the main thread maps keys to slots.
 
 import { Refusal } from './refusal.js';
 
@@ -12,7 +11,7 @@ export class Counters {
   #values = new BigInt64Array(this.#memory);
   #slots = new Map();
 
-  /** Where workers add to a key, which is made when it is new; 409 when full. */
+  /** The slot of a key, which is created if it is new; 409 if the map is full. */
   target(key) {
     let slot = this.#slots.get(key);
     if (slot === undefined) {
@@ -23,7 +22,7 @@ export class Counters {
     return { memory: this.#memory, slot };
   }
 
-  /** The value of a key; undefined where nobody made it. */
+  /** The value of a key; undefined if it does not exist. */
   value(key) {
     const slot = this.#slots.get(key);
     return slot === undefined ? undefined : Number(Atomics.load(this.#values, slot));

@@ -4,9 +4,8 @@
 const kept = 10_000;
 
 /**
- * Keeps the newest devices and forgets the oldest, so that what grows under
- * overload is the queue of requests, which is what an experiment wants to see,
- * and not a list that grows at any load.
+ * Keeps the newest devices and drops the oldest, so that under overload only the queue
+ * of requests grows, which experiments measure, and not a list of devices.
  */
 export class Memory {
   #devices = []; // a ring once it is full

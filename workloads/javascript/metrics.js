@@ -1,7 +1,7 @@
 // The service's own figures, beside those that prom-client collects itself.
-// They begin when a handler does, and so miss what a request waited in the
-// kernel or for the event loop: under overload they look better than what the
-// client sees, and that is the lesson of them.
+// They start with the handler, so they do not include the time that a request waited in
+// the kernel or for the event loop: under overload they are better than what clients
+// see, which the sample service is meant to demonstrate.
 
 import prometheus from 'prom-client';
 
@@ -38,7 +38,7 @@ export class Metrics {
     return this.#durations.labels(method, route, String(status));
   }
 
-  /** Awaits an insert, and notes how long it took whether or not it went well. */
+  /** Awaits an insert, and records its duration, also after an error. */
   async timeInsert(insert) {
     const stop = this.#inserts.startTimer();
     try {

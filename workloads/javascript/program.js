@@ -1,4 +1,4 @@
-// The process round a service: what it says, when it ends, and with which code.
+// The process of a service: its output, its end and its exit code.
 
 import { readSettings, usage, WrongUsage } from './settings.js';
 
@@ -11,12 +11,12 @@ export class Program {
     this.name = name;
   }
 
-  /** Says a fault on standard error. */
+  /** Writes a warning to standard error. */
   warn(message) {
     process.stderr.write(`${this.name}: ${message}\n`);
   }
 
-  /** Says why the process ends, and ends it: 2 for wrong usage, else 1. */
+  /** Writes why the process ends, and ends it: exit code 2 for wrong usage, else 1. */
   fail(error) {
     this.warn(error.message || error);
     process.exit(error instanceof WrongUsage ? 2 : 1);
@@ -37,7 +37,7 @@ export class Program {
     return settings;
   }
 
-  /** The line by which others learn that it listens, and where. */
+  /** Writes the line that announces the address on which the service listens. */
   listens(url, version) {
     process.stdout.write(`${this.name} listening on ${url}, ${version}\n`);
   }

@@ -1,9 +1,9 @@
-// The sample service without its server: its routes, and what each of them
-// answers. Node.js and Bun bring the server, which finds the route its own way.
+// The sample service without its server: its routes and their answers. The servers of
+// Node.js and Bun have their own routing.
 //
-// It is written as an ordinary service is, and not tuned to win a benchmark: no
-// answer is encoded ahead and no request is refused for load. An overloaded one
-// queues, grows and is killed, as the services that it stands for are.
+// It is written like an ordinary service, and not tuned for benchmarks: no answer is
+// encoded in advance, and no request is rejected because of load. An overloaded instance
+// queues requests, grows and is killed, as real services are.
 
 import { randomUUID } from 'node:crypto';
 
@@ -97,7 +97,7 @@ function json(status, value) {
   return { status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
 }
 
-/** {"error": reason}: a Refusal's own, else 500, which is a fault of the service. */
+/** {"error": reason}: the status of a Refusal, else 500, an error of the service. */
 function refuse(error) {
   const status = error instanceof Refusal ? error.status : 500;
   if (status === 500) console.error(error);

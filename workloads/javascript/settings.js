@@ -1,5 +1,5 @@
-// What flags and environment ask of a service; docs/workload-contract.md has
-// the table. Both runtimes read them here, so that a setting means the same.
+// The settings from flags and environment; docs/workload-contract.md has the table. Both
+// runtimes use this code, so that a setting has the same meaning.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -16,8 +16,8 @@ const databaseURLs = {
 };
 
 /**
- * Reads flags, which win, and environment, in which an empty variable counts
- * as an absent one. Throws WrongUsage.
+ * Reads flags and environment; flags override variables, and an empty variable counts as
+ * not set. Throws WrongUsage.
  */
 export function readSettings(args, env) {
   const flags = readFlags(args);

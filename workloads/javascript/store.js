@@ -1,5 +1,5 @@
-// Where devices are kept. A store is {insert(device), close()}; insert resolves
-// when the device is kept, and its rejection becomes the client's 503.
+// The stores of devices. A store is {insert(device), close()}; insert resolves when the
+// device is stored, and its rejection becomes the client's 503.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -43,7 +43,7 @@ export async function within(milliseconds, promise) {
   }
 }
 
-/** What a driver makes of the URL; one that it cannot read is wrong usage, and not quoted. */
+/** The driver's options from the URL; an invalid URL is wrong usage, and is not quoted. */
 function opened({ kind }, open) {
   try {
     return open();
@@ -52,7 +52,7 @@ function opened({ kind }, open) {
   }
 }
 
-/** Awaits prepare, which is tried anew until it succeeds or the time is over. */
+/** Calls prepare again until it succeeds or the time is over. */
 async function untilReady(kind, prepare) {
   let fault = 'it said nothing';
   let late = false;

@@ -12,8 +12,8 @@ export class Workers {
   /**
    * count threads, each made by start(reply), which returns a function that
    * posts a task to it; reply takes what the thread answers. They start with the
-   * first request that needs them, and stay: a service that is asked for nothing
-   * else does not pay for their memory.
+   * first request that needs them, and stay, so that other services do not need their
+   * memory.
    */
   constructor(count, start) {
     this.#count = count;

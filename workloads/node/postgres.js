@@ -17,8 +17,8 @@ export function open({ url, connections }, warn) {
     connectionTimeoutMillis: insertTimeout, // the wait for a free connection, and for a new one
     idleTimeoutMillis: 0, // connections stay, as those of every other runtime's pool
   });
-  // A connection that breaks is told here, idle or not; without a listener that
-  // would end the process. Its query has failed by then, and the pool makes another.
+  // A connection that breaks, idle or not, emits an error here; without a listener that
+  // would end the process. Its query has already failed, and the pool opens another one.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', (error) => warn(`a connection to postgres broke: ${error.message}`)));
   return {

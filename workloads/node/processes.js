@@ -9,8 +9,8 @@ import { urlOf } from '../javascript/program.js';
 import { Service } from './service.js';
 
 /**
- * Leads count processes. One that ends by itself ends the service with 1: a
- * failure is to be seen, by whoever starts it anew and by whoever measures.
+ * Leads count processes. If one ends by itself, the service ends with exit code 1, so
+ * that a supervisor and a measurement notice the failure.
  */
 export async function lead(program, count) {
   const aggregator = new prometheus.AggregatorRegistry();
@@ -44,7 +44,7 @@ export async function lead(program, count) {
   program.listens(urlOf(address, port), `node ${process.version}`);
 }
 
-/** Is one of the processes. Its leader tells it when to stop, whoever else gets a signal. */
+/** Runs one of the processes. It stops on a message of its leader only, not on signals. */
 export async function member(program, settings) {
   const service = new Service(settings, program);
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {});

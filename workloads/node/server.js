@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 
 import { maxBody, tooLarge } from '../javascript/devices.js';
 
-// A connection is never closed by the server: to close one in the moment in
-// which a request arrives reads as unavailability. headersTimeout would also
-// close those on which no request has come yet, as a load that grows has them.
+// The server never closes a connection: if it closed one while a request arrives, that
+// would count as unavailability. headersTimeout would also close connections without a
+// request so far, which a growing load has.
 const neverClosed = { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 };
 
 /** The server, and how it is closed. */

@@ -9,13 +9,13 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// bounds are those of a bucket: calls that took from low to high nanoseconds.
-// high is infinite for the last one.
+// bounds are those of a bucket: calls that took from low to high nanoseconds. high is
+// infinite for the last one.
 type bounds struct{ low, high float64 }
 
-// prior is what is supposed of a bucket's calls before anything is known of
-// them: their mean, and the variance of one call about it. They are spread
-// evenly; those above all bounds up to twice the last.
+// prior returns what is assumed about a bucket's calls before any data: their mean,
+// and the variance of one call around it. The calls are assumed to be spread evenly.
+// Those above all bounds are assumed to reach up to twice the last bound.
 func (b bounds) prior() (mean, variance float64) {
 	high := b.high
 	if math.IsInf(high, 1) {
@@ -24,10 +24,10 @@ func (b bounds) prior() (mean, variance float64) {
 	return (b.low + high) / 2, (high - b.low) * (high - b.low) / 12
 }
 
-// value is the time of a bucket's call at a rank of 0 to 1, from the fastest,
-// where the mean of its calls is known. The ranks' times are a power that has
-// this mean: an even spread where it lies in the middle. The last bucket ends as
-// far above its mean as it begins below.
+// value is the time of a bucket's call at a rank of 0 to 1, from the fastest, if the
+// mean of its calls is known. The times follow a power of the rank with this mean: an
+// even spread if the mean is in the middle. The last bucket is assumed to end as far
+// above its mean as it begins below it.
 func (b bounds) value(rank, mean float64) float64 {
 	high := b.high
 	if math.IsInf(high, 1) {
@@ -39,11 +39,11 @@ func (b bounds) value(rank, mean float64) float64 {
 	return b.low + (high-b.low)*math.Pow(rank, (high-mean)/(mean-b.low))
 }
 
-// means estimates the mean time of the calls in each bucket. A histogram's
-// buckets are wide, and its sum is one figure an interval; but intervals differ
-// in how many calls of each bucket they have, and so tell the means apart. It is
-// the most probable answer where means and sums vary as much as calls spread
-// evenly would; found by letting one mean after the other move to its best place.
+// means estimates the mean time of the calls in each bucket. A histogram's buckets are
+// wide, and it has only one sum per interval. But intervals differ in how many calls
+// each bucket has, and this determines the means. The result is the most probable one
+// if means and sums vary as much as evenly spread calls would. It is found by moving
+// one mean after the other to its best value.
 func means(frames []*signals.Frame) map[bounds]float64 {
 	type entry struct {
 		frame int
@@ -51,7 +51,7 @@ func means(frames []*signals.Frame) map[bounds]float64 {
 	}
 	entries := map[bounds][]entry{}
 	out := map[bounds]float64{}
-	missing := make([]float64, len(frames)) // of each sum, by the means so far
+	missing := make([]float64, len(frames)) // of each sum, given the means so far
 	noise := make([]float64, len(frames))   // variance of each sum
 	for i, f := range frames {
 		missing[i] = 1e9 * f.Waits.Sum

@@ -1,13 +1,11 @@
-// Package causes tells where the time of a cell's slowest requests went: into
-// the generator, into CPU throttling, into a dependency, into a restart, into
-// busy neighbours, or into the rest, which is queueing and work. It looks at
-// single requests and the windows that they lay in; docs/causes.md has the
-// rules, and what they get wrong.
+// Package causes attributes the time of a cell's slowest requests to causes: the
+// generator, CPU throttling, a dependency, a restart, busy neighbours, or the rest,
+// which is queueing and work. It looks at single requests and the windows that they
+// overlap. docs/causes.md has the rules and their known errors.
 //
-// It is pure: it is given what a record holds, line by line, and what it keeps
-// of that grows with the slow requests and windows of the record, not with its
-// traffic. It does not say what a service is limited by: that is told from its
-// frames, in package analysis.
+// It is pure: it receives what a record holds, line by line. Its memory grows with the
+// slow requests and windows of the record, not with the traffic. It does not decide
+// what limits a service: package analysis does that from the frames.
 package causes
 
 import (
@@ -30,63 +28,60 @@ const (
 	restart
 	neighbours
 	rest
-	causes // how many there are
+	causes // number of causes
 )
 
-// The kernel's own period of a CPU limit.
-const defaultPeriod = 100 * time.Millisecond
-
-// Builder takes the lines of a record, in any order, and divides the tail that
-// they show. It is for one cell: give it only lines of that cell's trials, and
-// only of trials that count.
+// Builder takes the lines of a record, in any order, and divides the slow tail among
+// its causes. It is for one cell: pass it only lines of that cell's trials, and only
+// of trials that count.
 type Builder struct {
 	service  string
 	period   int64
 	requests []signals.SlowLine
-	windows  map[place][]signals.Window
-	waits    map[place][]*signals.Frame
-	failing  map[place][]stretch // frames in which a replica was killed or down
+	windows  map[replicaKey][]signals.Window
+	waits    map[replicaKey][]*signals.Frame
+	failing  map[replicaKey][]stretch // frames in which a replica was killed or down
 	trials   map[int]*trial
-	on       map[place]string // the machine that a replica runs on, where that is known
-	replicas int              // how many there are, as far as was seen
+	on       map[replicaKey]string // the machine that a replica runs on, if known
+	replicas int                   // number of replicas seen
 
 	latency, own *signals.Histogram // of the measured frames; own is done - sent
 }
 
-// place is a replica in a trial.
-type place struct{ trial, replica int }
+// replicaKey identifies a replica in a trial.
+type replicaKey struct{ trial, replica int }
 
-// trial is what frames tell of a trial.
+// trial is what the frames show of a trial.
 type trial struct {
-	first    int64 // start of its first frame, unix nanoseconds
-	measured int64 // start of its first measured frame
-	measures bool  // whether it has one
-	counted  []counted
-	busy     []busy              // frames in which the agents waited for a CPU
-	hosts    map[string][]hosted // by machine; "" is the agents' too
-	medians  []median
+	first     int64 // start of its first frame, unix nanoseconds
+	measured  int64 // start of its first measured frame
+	measures  bool  // whether it has one
+	dueFrames []dueFrame
+	busy      []busy              // frames in which the agents waited for a CPU
+	hosts     map[string][]hosted // by machine; "" is also the machine of the agents
+	medians   []median
 }
 
-// New returns a builder for a cell of a service. The period is that of its CPU
-// limit; 0 is the kernel's own.
+// New returns a builder for a cell of a service. The period is that of its CPU limit;
+// 0 means the kernel's default.
 func New(service string, period time.Duration) *Builder {
 	if period <= 0 {
-		period = defaultPeriod
+		period = signals.DefaultPeriod
 	}
 	return &Builder{
 		service: service,
 		period:  int64(period),
-		windows: map[place][]signals.Window{},
-		waits:   map[place][]*signals.Frame{},
-		failing: map[place][]stretch{},
+		windows: map[replicaKey][]signals.Window{},
+		waits:   map[replicaKey][]*signals.Frame{},
+		failing: map[replicaKey][]stretch{},
 		trials:  map[int]*trial{},
-		on:      map[place]string{},
+		on:      map[replicaKey]string{},
 		latency: signals.NewHistogram(),
 		own:     signals.NewHistogram(),
 	}
 }
 
-// Slow takes a slow request. One whose times are out of order is passed over.
+// Slow takes a slow request. One whose times are out of order is ignored.
 func (b *Builder) Slow(line signals.SlowLine) {
 	if line.Sent < line.Intended || line.Done < line.Sent {
 		return
@@ -99,10 +94,10 @@ func (b *Builder) Slow(line signals.SlowLine) {
 	b.replicas = max(b.replicas, line.Replica+1)
 }
 
-// Window takes a window; those of dependencies are passed over.
+// Window takes a window; those of dependencies are ignored.
 func (b *Builder) Window(w signals.Window) {
 	if w.Of == b.service && w.End > w.Start {
-		at := place{w.Trial, w.Index}
+		at := replicaKey{w.Trial, w.Index}
 		b.windows[at] = append(b.windows[at], w)
 	}
 }
@@ -111,7 +106,7 @@ func (b *Builder) Window(w signals.Window) {
 func (b *Builder) Frame(f *signals.Frame) {
 	t := b.trial(f.Trial)
 	t.first = min(t.first, f.Start)
-	switch at := (place{f.Trial, f.Index}); {
+	switch at := (replicaKey{f.Trial, f.Index}); {
 	case f.End <= f.Start:
 	case f.Client != nil:
 		b.client(t, f)
@@ -126,7 +121,7 @@ func (b *Builder) Frame(f *signals.Frame) {
 		if failed(f) {
 			b.failing[at] = append(b.failing[at], stretch{f.Start, f.End})
 		}
-	case f.Waits != nil && whole(f.Waits):
+	case f.Waits != nil && validWaits(f.Waits):
 		b.waits[at] = append(b.waits[at], f)
 	}
 }
@@ -141,12 +136,12 @@ func (b *Builder) trial(number int) *trial {
 }
 
 func (b *Builder) client(t *trial, f *signals.Frame) {
-	t.counted = append(t.counted, counted{stretch{f.Start, f.End}, f.Client.Intended})
+	t.dueFrames = append(t.dueFrames, dueFrame{stretch{f.Start, f.End}, f.Client.Intended})
 	if f.Phase != signals.Warmup {
 		b.latency.Merge(f.Client.Latency)
 		b.own.Merge(f.Client.Service)
 	}
-	if f.Client.Service.Count() >= telling {
+	if f.Client.Service.Count() >= fewestForMedian {
 		t.medians = append(t.medians, median{f.End, int64(f.Client.Service.Quantile(0.5))})
 	}
 	if f.Phase == signals.Measure {
@@ -157,7 +152,7 @@ func (b *Builder) client(t *trial, f *signals.Frame) {
 	}
 }
 
-// Merge adds what another builder of the same cell has taken.
+// Merge adds the lines of another builder of the same cell.
 func (b *Builder) Merge(o *Builder) {
 	b.requests = append(b.requests, o.requests...)
 	b.replicas = max(b.replicas, o.replicas)
@@ -175,7 +170,7 @@ func (b *Builder) Merge(o *Builder) {
 		t := b.trial(number)
 		t.first, t.measured = min(t.first, more.first), min(t.measured, more.measured)
 		t.measures = t.measures || more.measures
-		t.counted, t.busy = append(t.counted, more.counted...), append(t.busy, more.busy...)
+		t.dueFrames, t.busy = append(t.dueFrames, more.dueFrames...), append(t.busy, more.busy...)
 		for name, hosts := range more.hosts {
 			t.hosts[name] = append(t.hosts[name], hosts...)
 		}
@@ -185,11 +180,11 @@ func (b *Builder) Merge(o *Builder) {
 	b.own.Merge(o.own)
 }
 
-// latency is what a user waited, in nanoseconds.
+// latency is the time that a user waited, in nanoseconds.
 func latency(r *signals.SlowLine) int64 { return r.Done - r.Intended }
 
-// sorted is the requests by trial, replica and intended, and then by all that
-// they have, so that a result does not depend on the order they were given in.
+// sorted returns the requests by trial, replica and intended time, and then by every
+// other field, so that a result does not depend on the order of the input.
 func (b *Builder) sorted() []signals.SlowLine {
 	all := slices.Clone(b.requests)
 	slices.SortFunc(all, func(x, y signals.SlowLine) int {

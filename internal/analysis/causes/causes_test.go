@@ -12,7 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Moments in these tests are milliseconds after this one.
+// Times in these tests are milliseconds after this one.
 const zero = int64(1_700_000_000_000_000_000)
 
 func at(ms float64) int64 { return zero + int64(ms*1e6) }
@@ -49,7 +49,7 @@ func due(start, end float64, n int64) *signals.Frame {
 	return f
 }
 
-// host is of a machine, where it is named.
+// host is a host frame, of the named machine if there is one.
 func host(start, end float64, h signals.Host, machine ...string) *signals.Frame {
 	f := frame(start, end)
 	f.Host, f.Machine = &h, strings.Join(machine, "")
@@ -109,7 +109,8 @@ func TestDivision(t *testing.T) {
 			shares{throttling: 50, rest: 50}},
 		{"in three windows, two of them cut off by its ends", []signals.SlowLine{slow(0, 250)},
 			[]signals.Window{window(throttled, 250-20, 300), window(throttled, -50, 10), window(throttled, 50, 100)}, nil,
-			// and 50 ms behind the first window, which was over before it came by so much
+			// and 50 ms behind the first window, which ended that long before the
+			// request came
 			shares{throttling: 10 + 50 + 20 + 50, rest: 120}},
 		{"windows that overlap count once", []signals.SlowLine{slow(0, 100)},
 			[]signals.Window{window(throttled, 20, 50), window(throttled, 40, 60), window(down, 50, 80)}, nil,
@@ -125,7 +126,7 @@ func TestDivision(t *testing.T) {
 
 		{"behind a window, for no longer than it lasted", []signals.SlowLine{slow(0, 60), slow(51, 151)},
 			[]signals.Window{window(throttled, 20, 50)}, nil,
-			// The first has its work after the window, the second 30 ms of the wait.
+			// The first works after the window, the second during 30 ms of the wait.
 			shares{throttling: 30 + 30, rest: 30 + 70}},
 		{"behind a window, with its own time kept", []signals.SlowLine{slow(0, 80), slow(51, 71)},
 			[]signals.Window{window(throttled, 0, 50)}, nil, shares{throttling: 50 + 10, rest: 30 + 10}},
@@ -134,7 +135,7 @@ func TestDivision(t *testing.T) {
 		{"the queue has drained: none was slow for long", []signals.SlowLine{slow(0, 200), slow(130, 230)},
 			[]signals.Window{window(throttled, 60, 100)}, []*signals.Frame{due(0, 1000, 400)},
 			shares{throttling: 40, rest: 160 + 100}},
-		{"the queue stands: every tenth is enough to tell", []signals.SlowLine{slow(0, 200), slow(120, 220)},
+		{"the queue stands: every tenth request is enough evidence", []signals.SlowLine{slow(0, 200), slow(120, 220)},
 			[]signals.Window{window(throttled, 60, 100)}, []*signals.Frame{due(0, 1000, 400)},
 			shares{throttling: 40 + 40, rest: 160 + 60}},
 		{"not throttled for a whole period: the queue has drained", []signals.SlowLine{slow(0, 300), slow(201, 301)},
@@ -191,7 +192,7 @@ func TestDivision(t *testing.T) {
 			[]*signals.Frame{waits(0, 1000, 0.550, 0, 0, 1, 0)}, shares{dependency: 550, rest: 650}},
 		{"a call does not last longer than its request", []signals.SlowLine{slow(0, 60)}, nil,
 			[]*signals.Frame{waits(0, 1000, 0.550, 0, 0, 1, 0)}, shares{rest: 60}},
-		{"a call above all bounds: the sum tells", []signals.SlowLine{slow(0, 2500)}, nil,
+		{"a call above all bounds: the sum shows it", []signals.SlowLine{slow(0, 2500)}, nil,
 			[]*signals.Frame{waits(0, 3000, 1.5, 0, 0, 0, 1)}, shares{dependency: 1500, rest: 1000}},
 		{"another second's calls", []signals.SlowLine{slow(0, 600)}, nil,
 			[]*signals.Frame{waits(1000, 2000, 0.550, 0, 0, 1, 0)}, shares{rest: 600}},
@@ -242,7 +243,7 @@ func TestTailIsWhatReachesTheThreshold(t *testing.T) {
 	wrong.Sent = at(1600)
 	b.Slow(wrong)
 
-	// A histogram gives the highest value that it cannot tell from the one it counted.
+	// A histogram returns the highest value in the bucket of the one it counted.
 	h := signals.NewHistogram()
 	h.Record(100 * msec)
 	c := b.Result("p99", h.Quantile(0.99), 10*msec)
@@ -290,7 +291,7 @@ func TestSlowest(t *testing.T) {
 	}
 }
 
-// A service that has a long queue anyway does not notice a short lateness.
+// A service with a long queue does not notice a short lag.
 func TestLatenessMattersBesideTheTail(t *testing.T) {
 	for threshold, want := range map[time.Duration]float64{100 * msec: 0.030 + 0.029 + 0.001, time.Second: 0.030} {
 		b := New("web", 0)

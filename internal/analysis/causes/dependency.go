@@ -8,8 +8,9 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// calls are what a replica told of its calls to its dependency in a trial. It
-// tells no request of them: only how many took how long in each interval.
+// calls are the calls of a replica to its dependency in a trial, as the replica
+// reports them. They do not belong to known requests: the report has only how many
+// calls took how long in each interval.
 type calls struct {
 	intervals []*interval
 	due       func(from, to int64) float64
@@ -42,9 +43,9 @@ func newCalls(frames []*signals.Frame, means map[bounds]float64, due func(from, 
 	return c
 }
 
-// whole tells whether a histogram is one.
-func whole(w *signals.Waits) bool {
-	const longest = 1e12 // seconds; what is above is no time, and NaN is not below
+// validWaits reports whether a histogram is consistent.
+func validWaits(w *signals.Waits) bool {
+	const longest = 1e12 // seconds; excludes NaN, too
 	finite := func(f float64) bool { return math.Abs(f) < longest }
 	for i, bound := range w.Bounds {
 		if !finite(bound) || i > 0 && bound <= w.Bounds[i-1] {
@@ -74,14 +75,14 @@ func newInterval(f *signals.Frame, means map[bounds]float64) *interval {
 	return out
 }
 
-// match gives how long a request waited for the dependency, and how long one
+// match returns how long a request waited for the dependency, and how long a request
 // usually does, in nanoseconds.
 //
-// Requests come here in the order of the time that is left to explain. Each is
-// matched with the slowest calls that are not matched yet, of the intervals that
-// it lay in and no longer than itself, as many as the requests that it stands
-// for: so rank meets rank, and no call is counted twice. Where a request makes
-// several calls, the others are taken to be average.
+// Requests arrive here ordered by the time that is still unexplained, longest first.
+// Each is matched with the slowest calls that are not matched yet, in the intervals
+// that it overlaps and no longer than itself, as many as the requests that it stands
+// for. So ranks correspond, and no call counts twice. If a request makes several
+// calls, the others are assumed to be average.
 func (c *calls) match(d *division) (waited, usual int64) {
 	r := d.request
 	at := c.during(r.Sent, r.Done)
@@ -106,8 +107,8 @@ func (c *calls) during(from, to int64) []*interval {
 	return out
 }
 
-// usual is how many calls a request made in some intervals, 1 where that is not
-// known, and their mean time.
+// usual returns how many calls a request made in some intervals (1 if unknown), and
+// their mean time.
 func (c *calls) usual(at []*interval) (each, mean float64) {
 	var count, sum, due float64
 	for _, i := range at {
@@ -121,8 +122,8 @@ func (c *calls) usual(at []*interval) (each, mean float64) {
 	return count / due, sum / count
 }
 
-// slowest takes the slowest calls that are left and gives their mean time, at
-// most limit; calls that are missing count as none.
+// slowest removes the slowest calls that are left and returns their mean time, at most
+// limit. Missing calls count as 0.
 func slowest(at []*interval, want, limit float64) float64 {
 	missing, sum := want, 0.0
 	for missing > 0 {
@@ -143,7 +144,7 @@ func slowest(at []*interval, want, limit float64) float64 {
 	return sum / want
 }
 
-// top is the slowest bucket with calls left that began below limit.
+// top returns the slowest bucket with calls left that begins below limit.
 func (i *interval) top(limit float64) *bucket {
 	for k := range i.buckets {
 		if b := &i.buckets[k]; b.left > 0 && b.low < limit {
@@ -158,8 +159,8 @@ func (b *bucket) slowest(n float64) float64 {
 	return b.value((b.left-n/2)/b.count, b.mean)
 }
 
-// allWaits are the frames with waits of all trials and replicas, in an order
-// that does not depend on the one that they were given in.
+// allWaits returns the frames with waits of all trials and replicas, in an order that
+// does not depend on the input.
 func (b *Builder) allWaits() (all []*signals.Frame) {
 	for _, frames := range b.waits {
 		all = append(all, frames...)

@@ -5,57 +5,58 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// busy is a frame, or a part of one, in which others had the CPUs. share is the
-// part of it by which they may have held the service up.
+// busy is a frame, or a part of one, in which others used the CPUs. share is the part
+// of it by which they may have delayed the service.
 type busy struct {
 	stretch
 	share float64 // 0..1
 }
 
-// hosted is what a frame tells of the host.
+// hosted is what a frame shows of the host.
 type hosted struct {
 	stretch
 	*signals.Host
 }
 
-// full reports whether processes that the experiment did not start left no room
-// on the host.
+// full reports whether processes that the experiment did not start left no CPU idle on
+// the host.
 func (h hosted) full() bool {
-	return signals.Full(h.Idle, h.CPUs) && signals.Busy(h.Foreign, h.CPUs)
+	return disturbance.Full(h.Idle, h.CPUs) && disturbance.Busy(h.Foreign, h.CPUs)
 }
 
-// beside reports whether one frame follows another; some between may be missing.
+// beside reports whether one frame follows another; short gaps are allowed.
 func (h hosted) beside(next hosted) bool {
 	return next.from-h.to < h.to-h.from
 }
 
-// share tells by which share others kept the machine's CPUs from what the
-// experiment started. What the services and the others used together is the most
-// that the services could have had alone.
+// share is the share of the machine's CPUs that others kept from the experiment. What
+// the services and the others used together is the most that the services could have
+// used alone.
 func (h hosted) share() float64 {
 	others := h.Foreign + h.Steal
 	return min(1, others/(others+max(0, h.Services)))
 }
 
-// stayed is the share of what others used in a full frame from which on they did not
-// come or go in the one beside it: there was room beside them, so that it was not
-// they who filled the host.
+// stayed is a share of the others' CPU in a full frame. If they used at least that
+// much in the frame beside it, they were there all the time: there was room for them,
+// so they did not fill the host.
 const stayed = 0.9
 
-// occupied is when others had the CPUs. They neither begin nor end where frames
-// do: what they used in a frame beside one that was full tells how long they were
-// there in it, as that one tells what they use when they are.
+// occupied returns when others used the CPUs. Their times do not match the frames.
+// What they used in a frame beside a full one shows for how long they ran in it,
+// because the full frame shows how much they use while they run.
 func occupied(hosts []hosted) (all []busy) {
 	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b hosted) int { return cmp.Compare(a.from, b.from) })
 	for i, h := range hosts {
-		if h.full() || signals.Stolen(h.Steal) {
+		if h.full() || disturbance.Stolen(h.Steal) {
 			all = append(all, busy{h.stretch, h.share()})
 			continue
 		}
-		if !signals.Busy(h.Foreign, h.CPUs) {
+		if !disturbance.Busy(h.Foreign, h.CPUs) {
 			continue
 		}
 		there := func(full hosted) float64 {
@@ -82,8 +83,8 @@ func occupied(hosts []hosted) (all []busy) {
 	return all
 }
 
-// others is when others had the CPUs of a machine, in the order of their times.
-// That agents waited for a CPU tells of the machine that they are on too.
+// others returns when others used the CPUs of a machine, ordered by time. Agents that
+// waited for a CPU are evidence for the machine that they run on.
 func (t *trial) others(machine string) []busy {
 	all := occupied(t.hosts[machine])
 	if machine == "" {
@@ -95,48 +96,48 @@ func (t *trial) others(machine string) []busy {
 	return all
 }
 
-// waited tells in which share of a frame an agent waited for a CPU, where it
-// also sent late; 0 is that it did not.
+// waited returns in which share of a frame an agent waited for a CPU if it also sent
+// late; 0 if it did not.
 func waited(f *signals.Frame) float64 {
 	c := f.Client
-	if c.RunWait == nil || !signals.Waited(*c.RunWait, f.Seconds()) || c.SendLag.Count() == 0 || c.Latency.Count() == 0 {
+	if c.RunWait == nil || !disturbance.Waited(*c.RunWait, f.Seconds()) || c.SendLag.Count() == 0 || c.Latency.Count() == 0 {
 		return 0
 	}
-	if !signals.SentLate(c.SendLag.Quantile(0.99), c.Latency.Quantile(0.99)) {
+	if !disturbance.SentLate(c.SendLag.Quantile(0.99), c.Latency.Quantile(0.99)) {
 		return 0
 	}
 	return min(1, *c.RunWait/f.Seconds())
 }
 
-// failed tells whether a replica was killed for memory, restarted or was down in
-// a frame: for platforms that give no windows, and for the time just before a
-// kill, when memory is short.
+// failed reports whether a replica was killed for memory, restarted or was down in a
+// frame. It is for platforms without windows, and for the time just before a kill,
+// when memory is short.
 func failed(f *signals.Frame) bool {
 	s := f.Server
 	return f.Phase == signals.Measure && (s.OOMKills != nil && *s.OOMKills > 0 || s.Restarts > 0 || !s.Up)
 }
 
-// frozen is the stretches in which the generator held back requests of a trial
-// for longer than is late, and for long enough to matter beside the tail: a
-// service that has a queue to work at does not notice a short delay.
+// frozen returns when the generator delayed requests of a trial. It counts only lags
+// that are late and long enough to matter for the tail: a service with a queue does
+// not notice a short delay.
 func frozen(requests []signals.SlowLine, threshold int64) times {
 	var all []stretch
 	for i := range requests {
-		if r := &requests[i]; signals.SentLate(time.Duration(r.Lag), time.Duration(threshold)) {
+		if r := &requests[i]; disturbance.SentLate(time.Duration(r.Lag), time.Duration(threshold)) {
 			all = append(all, stretch{r.Sent - r.Lag, r.Sent})
 		}
 	}
 	return union(all...)
 }
 
-// ground is the evidence that lies in time, at one replica in one trial.
-type ground struct {
+// evidence is what is known about one replica in one trial by time.
+type evidence struct {
 	throttled, down times         // windows of the replica
 	episodes        [causes]times // what may have built a queue, by cause
 	busy            []busy
 }
 
-func (b *Builder) ground(at place, frozen times, busy []busy) *ground {
+func (b *Builder) evidence(at replicaKey, frozen times, busy []busy) *evidence {
 	var throttled, down, occupied []stretch
 	for _, w := range b.windows[at] {
 		switch w.Kind {
@@ -149,7 +150,7 @@ func (b *Builder) ground(at place, frozen times, busy []busy) *ground {
 	for _, f := range busy {
 		occupied = append(occupied, f.stretch)
 	}
-	g := &ground{throttled: union(throttled...), down: union(down...), busy: busy}
+	g := &evidence{throttled: union(throttled...), down: union(down...), busy: busy}
 	g.episodes[generator] = frozen
 	g.episodes[throttling] = g.throttled
 	g.episodes[restart] = union(append(down, b.failing[at]...)...)
@@ -157,10 +158,10 @@ func (b *Builder) ground(at place, frozen times, busy []busy) *ground {
 	return g
 }
 
-// lost is by how much the episodes of a cause between two moments can have
-// delayed a request that came after them: the whole of a pause, and the share of
-// a frame in which others had the CPUs.
-func (g *ground) lost(c cause, from, to int64) int64 {
+// maxDelay returns by how much the episodes of a cause between two times can have
+// delayed a request that came after them: the whole of a pause, and the share of a
+// frame in which others used the CPUs.
+func (g *evidence) maxDelay(c cause, from, to int64) int64 {
 	if c != neighbours {
 		return g.episodes[c].within(from, to)
 	}
@@ -171,15 +172,14 @@ func (g *ground) lost(c cause, from, to int64) int64 {
 	return min(int64(all), g.episodes[c].within(from, to))
 }
 
-// median is that of done - sent in a client's frame.
+// median is the median service time in a client frame.
 type median struct{ at, ns int64 }
 
-// telling is how many requests of a frame tell its median.
-const telling = 20
+// fewestForMedian is how many requests a frame needs for its median.
+const fewestForMedian = 20
 
-// usual is what a request usually took just before a moment, at most what it
-// took in the whole of the cell: where a queue stands for most of a trial, the
-// cell's own median lies in it.
+// usual is the usual service time just before a moment, at most that of the whole
+// cell. If a queue stands for most of a trial, the median of the cell includes it.
 func (t *trial) usual(moment, typical int64) int64 {
 	var last median
 	for _, m := range t.medians {

@@ -13,18 +13,18 @@ const (
 	all  = math.MaxInt32 // slow requests are kept
 )
 
-// undisturbed is a service at 40% of what it can do.
+// undisturbed is a service at 40% of its capacity.
 var undisturbed = simulated{length: 60 * time.Second, rate: 200, work: 2 * msec, threads: 1, timeout: 2 * time.Second}
 
-// The bounds that Prometheus' libraries use unless told otherwise, and finer ones.
+// The default bounds of Prometheus' libraries, and finer ones.
 var (
 	usualBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 	fineBounds  = grid(0.001, 5, 1.2)
 )
 
-// Each service here is slow by exactly one cause. The extra time of the tail,
-// beyond what the same service with the same arrivals shows without the cause,
-// must be told as that cause, and next to nothing as another.
+// Each service here is slow because of exactly one cause. The extra time of the tail,
+// compared with the same service and arrivals without the cause, must be attributed to
+// that cause, and almost nothing to others.
 func TestOneKnownCause(t *testing.T) {
 	sparse := func(r *rand.Rand) time.Duration {
 		if r.IntN(50) == 0 {
@@ -79,15 +79,15 @@ func TestOneKnownCause(t *testing.T) {
 				with := without
 				known.fault(&with)
 				kept := []int{all, 100, 24}[seed%3]
-				told(t, known.cause, with.observe(with.run(), kept), without.observe(without.run(), all))
+				checkAttributed(t, known.cause, with.observe(with.run(), kept), without.observe(without.run(), all))
 			})
 		}
 	}
 }
 
-// told checks that what is extra in the tail of a faulty service, against the
-// same one without the fault, is told as the fault's cause.
-func told(t *testing.T, by cause, seen, base *observed) {
+// checkAttributed checks that the extra time in the tail of a faulty service, compared
+// with the same service without the fault, is attributed to the fault's cause.
+func checkAttributed(t *testing.T, by cause, seen, base *observed) {
 	t.Helper()
 	extra := (seen.mean - base.mean) / seen.mean
 	if extra < 0.2 {
@@ -112,9 +112,9 @@ func told(t *testing.T, by cause, seen, base *observed) {
 	}
 }
 
-// byRequests is the share of the tail's time by which its requests took longer
-// than the same ones without the fault: what the cause's share should be. It is
-// 0 where requests cannot be paired, as in a closed loop.
+// byRequests is the share of the tail's time by which its requests took longer than
+// the same requests without the fault: what the cause's share should be. It is 0 if
+// requests cannot be paired, as in a closed loop.
 func byRequests(with, without *observed) float64 {
 	var extra, all float64
 	if len(with.latencies) != len(without.latencies) {
@@ -153,7 +153,7 @@ func TestNoCause(t *testing.T) {
 	}
 }
 
-// A fault that costs an overloaded service a moment is not what makes it slow.
+// A short fault is not what makes an overloaded service slow.
 func TestOverloadIsNotBlamedOnAShortFault(t *testing.T) {
 	for _, s := range []struct {
 		name  string
@@ -179,8 +179,8 @@ func TestOverloadIsNotBlamedOnAShortFault(t *testing.T) {
 	}
 }
 
-// Two causes at once: each has about what it has alone, and what both explain
-// goes to the first.
+// Two causes at the same time: each has about the share that it has alone, and the
+// time that both explain counts for the first.
 func TestTwoCauses(t *testing.T) {
 	t.Run("quota and restart", func(t *testing.T) {
 		with := undisturbed
@@ -213,8 +213,8 @@ func TestTwoCauses(t *testing.T) {
 	})
 }
 
-// What docs/causes.md says that it cannot see: requests behind a worker that
-// waits for the dependency. Only the calls themselves are the dependency's.
+// A known limitation in docs/causes.md: requests behind a worker that waits for the
+// dependency. Only the calls themselves are attributed to the dependency.
 func TestQueueBehindAWaitingWorkerIsRest(t *testing.T) {
 	with := undisturbed
 	with.seed, with.rate, with.blocking, with.bounds = 1, 100, true, fineBounds

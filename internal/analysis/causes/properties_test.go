@@ -13,7 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// record is all that a builder is given.
+// record is the whole input of a builder.
 type record struct {
 	slow    []signals.SlowLine
 	windows []signals.Window
@@ -43,8 +43,8 @@ func (r *record) shuffled(seed uint64) *record {
 	return out
 }
 
-// drawRecord draws a record that need not make sense: odd orders, overlaps,
-// missing halves and figures that are none.
+// drawRecord draws a record that may be nonsense: unusual orders, overlaps, missing
+// frames and invalid figures.
 func drawRecord(t *rapid.T) *record {
 	moment := rapid.Int64Range(0, 3000)
 	odd := rapid.SampledFrom([]float64{0, 1, 0.5, 2.5, -1, math.NaN(), math.Inf(1)})
@@ -118,7 +118,7 @@ func TestSharesAreShares(t *testing.T) {
 	})
 }
 
-// Whatever else happened, a service without a throttle window was not throttled.
+// A service without a throttle window was not throttled, whatever else happened.
 func TestUnthrottledIsZero(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRecord(t)
@@ -129,7 +129,7 @@ func TestUnthrottledIsZero(t *testing.T) {
 	})
 }
 
-// Sets of moments against the same by single moments.
+// Sets of stretches compared with the same operations on single moments.
 func TestTimes(t *testing.T) {
 	const longest = 60
 	draw := rapid.Custom(func(t *rapid.T) stretch {
@@ -175,7 +175,7 @@ func TestTimes(t *testing.T) {
 }
 
 func TestFlow(t *testing.T) {
-	f := newFlow([]counted{
+	f := newArrivals([]dueFrame{
 		{stretch{0, 1000}, 100}, {stretch{0, 1000}, 50}, // two agents
 		{stretch{1000, 1500}, 100}, {stretch{2000, 3000}, 10}, // a gap between
 		{stretch{5, 5}, 7}, {stretch{9, 3}, 7}, {stretch{0, 10}, 0}, // nothing
@@ -190,12 +190,12 @@ func TestFlow(t *testing.T) {
 			t.Errorf("due from %d to %d: %v, want %v", c.from, c.to, got, c.want)
 		}
 	}
-	if got := flow(nil).due(0, 100); got != 0 {
+	if got := arrivals(nil).due(0, 100); got != 0 {
 		t.Errorf("without frames %v are due", got)
 	}
 }
 
-// Sums of intervals tell the means of buckets that the bounds leave open.
+// Sums of intervals determine the means of buckets that the bounds leave open.
 func TestMeansOfBuckets(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var frames []*signals.Frame

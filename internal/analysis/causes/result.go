@@ -1,34 +1,34 @@
 package causes
 
-// Causes divides the time of the slow tail: the requests at or above the
-// quantile. The shares are of the sum of their latencies and add up to 1, each
-// moment given to the first cause that holds it, in the order of the fields.
-// A queue that a cause built goes to that cause until it has drained.
+// Causes divides the time of the slow tail: the requests at or above the quantile. The
+// shares are of the sum of their latencies and add up to 1. Each moment counts for the
+// first cause that explains it, in the order of the fields. The wait in a queue counts
+// for the cause that built the queue, until the queue has drained.
 type Causes struct {
 	Quantile   string  `json:"quantile"`   // "p99"
-	FromMS     float64 `json:"from_ms"`    // its value: requests from there on are looked at
-	Requests   int     `json:"requests"`   // that were looked at
+	FromMS     float64 `json:"from_ms"`    // its value: the lowest latency of the tail
+	Requests   int     `json:"requests"`   // in the tail
 	MeanMS     float64 `json:"mean_ms"`    // their mean latency
 	Generator  float64 `json:"generator"`  // waiting in the generator
-	Throttling float64 `json:"throttling"` // windows of the very replica, and the queue that they built
+	Throttling float64 `json:"throttling"` // windows of the same replica, and the queue that they built
 	Dependency float64 `json:"dependency"`
 	Restart    float64 `json:"restart"`    // down, or killed for memory
 	Neighbours float64 `json:"neighbours"` // waiting for a CPU that others used
 	Rest       float64 `json:"rest"`       // queueing and work
 
-	// ThrottledDirectly is the part of Throttling that lies within windows.
+	// ThrottledDirectly is the part of Throttling within windows.
 	ThrottledDirectly float64 `json:"throttled_directly"`
-	// Slowest are the slowest requests with the windows that they lay in.
+	// Slowest are the slowest requests with the windows that they overlap.
 	Slowest []SlowRequest `json:"slowest"`
 }
 
 // Share is one cause with its share of the tail.
 type Share struct {
-	Name  string // as the JSON has it
+	Name  string // as in the JSON
 	Value float64
 }
 
-// Shares gives the causes in their order.
+// Shares returns the causes in their order.
 func (c *Causes) Shares() []Share {
 	return []Share{{"generator", c.Generator}, {"throttling", c.Throttling}, {"dependency", c.Dependency},
 		{"restart", c.Restart}, {"neighbours", c.Neighbours}, {"rest", c.Rest}}

@@ -10,23 +10,23 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// simulated is a service with a known fault: requests come by chance at a rate,
-// wait in one queue for a thread, take a fixed time of CPU there, and then
-// perhaps wait for a dependency without holding the thread. It is exact: moments
-// are nanoseconds, work is half nanoseconds, since the CPU runs at full or half
-// speed. The same seed gives the same arrivals whatever the fault.
+// simulated is a service with a known fault. Requests arrive at random at a rate, wait
+// in one queue for a thread, take a fixed time of CPU there, and then may wait for a
+// dependency without holding the thread. It is exact: times are nanoseconds, and work
+// is half nanoseconds, because the CPU runs at full or half speed. The same seed gives
+// the same arrivals for every fault.
 type simulated struct {
 	seed    uint64
 	length  time.Duration
 	rate    float64 // requests/s
 	work    time.Duration
 	threads int
-	users   int // closed loop of so many users instead of the rate
+	users   int // closed loop with that many users instead of the rate
 
-	quota   time.Duration // of CPU time in each period of 100 ms; 0 is no limit
-	hogged  times         // at half speed, since others have the CPU
-	frozen  times         // the generator neither sends nor sees
-	down    times         // the replica is down: what it worked at is lost
+	quota   time.Duration // of CPU time in each period of 100 ms; 0: no limit
+	hogged  times         // at half speed, because others have the CPU
+	frozen  times         // the generator neither sends nor receives
+	down    times         // the replica is down: requests in progress are lost
 	calls   func(*rand.Rand) time.Duration
 	bounds  []float64     // of the histogram of calls, seconds
 	timeout time.Duration // after which a lost request is given up; 0: its connection is cut, and it is no latency
@@ -49,7 +49,7 @@ type job struct {
 	lost                 bool
 }
 
-// outcome is all that a simulation left.
+// outcome is the result of a simulation.
 type outcome struct {
 	jobs    []*job
 	windows times // throttled
@@ -64,7 +64,7 @@ func within(t times, at int64) (stretch, bool) {
 	return stretch{}, false
 }
 
-// edge is the first border of a stretch after a moment.
+// edge is the first start or end of a stretch after a time.
 func edge(t times, at int64) int64 {
 	if i := t.after(at); i < len(t) {
 		if t[i].from > at {
@@ -118,7 +118,7 @@ func (s *simulated) run() *outcome {
 	return o
 }
 
-// closed runs users that ask again when they are answered.
+// closed runs users that send again when they are answered.
 func (s *simulated) closed() *outcome {
 	o := &outcome{}
 	e := &engine{simulated: s, left: int64(s.quota), out: o}
@@ -138,7 +138,7 @@ func (s *simulated) closed() *outcome {
 	return o
 }
 
-// engine is the service at work.
+// engine is the running service.
 type engine struct {
 	*simulated
 	now      int64
@@ -146,13 +146,13 @@ type engine struct {
 	left     int64 // of the quota in this period
 	stopped  int64 // since when it is throttled; 0: it is not
 	running  []*job
-	calling  []*job // and holding a thread meanwhile
+	calling  []*job // while holding a thread
 	queue    []*job
 	out      *outcome
 	answered func(at int64)
 }
 
-// until lets the service work until a moment.
+// until runs the service up to a time.
 func (e *engine) until(moment int64) {
 	for e.now < moment {
 		e.begin()
@@ -177,7 +177,7 @@ func (e *engine) until(moment int64) {
 	}
 }
 
-// begin puts waiting requests on free threads.
+// begin assigns waiting requests to free threads.
 func (e *engine) begin() {
 	if s, dead := within(e.down, e.now); dead && s.from == e.now {
 		for _, j := range append(e.running, e.queue...) {
@@ -201,7 +201,7 @@ func (e *engine) speed() int64 {
 	return 2
 }
 
-// pass lets time pass up to a moment before which nothing changes.
+// pass advances to a time before which nothing changes.
 func (e *engine) pass(next, speed int64) {
 	took := next - e.now
 	if e.quota > 0 && speed > 0 {
@@ -242,7 +242,7 @@ func (e *engine) pass(next, speed int64) {
 	}
 }
 
-// observed is what the lab would have seen of an outcome.
+// observed is what the lab would have measured of an outcome.
 type observed struct {
 	slow      []signals.SlowLine
 	windows   []signals.Window
@@ -258,7 +258,7 @@ func quantile(sorted []int64, q float64) int64 {
 }
 
 // observe keeps the requests above the p95, as an agent does: of each second the
-// slowest, and of the others so many by chance.
+// slowest, and a random sample of the others.
 func (s *simulated) observe(o *outcome, others int) *observed {
 	out := &observed{}
 	var services []int64
@@ -266,7 +266,7 @@ func (s *simulated) observe(o *outcome, others int) *observed {
 	slices.SortStableFunc(o.jobs, func(a, b *job) int { return cmp.Compare(a.intended, b.intended) })
 	for _, j := range o.jobs {
 		if e, ok := within(s.frozen, j.done); ok {
-			j.done = e.to // the answer lay there meanwhile
+			j.done = e.to // the answer waited until then
 		}
 		out.latencies = append(out.latencies, j.done-j.intended)
 		services = append(services, j.done-j.sent)
@@ -306,7 +306,7 @@ func (s *simulated) observe(o *outcome, others int) *observed {
 	return out
 }
 
-// sample keeps the slowest requests and so many others, which stand for all.
+// sample keeps the slowest requests and a number of others, which stand for all.
 func sample(all []signals.SlowLine, others int, random *rand.Rand) []signals.SlowLine {
 	const slowest = 8
 	if len(all) <= slowest+others {
@@ -321,7 +321,7 @@ func sample(all []signals.SlowLine, others int, random *rand.Rand) []signals.Slo
 	return all[:slowest+others]
 }
 
-// frames are those of the client, the host and the dependency, one a second.
+// frames are those of the client, the host and the dependency, one per second.
 func (s *simulated) frames(o *outcome) []*signals.Frame {
 	var out []*signals.Frame
 	frames := int(int64(s.length)/simFrame) + 5
@@ -372,7 +372,7 @@ func (v *observed) result() *Causes {
 	return b.Result("p99", v.threshold, v.typical)
 }
 
-// grid is bucket bounds in seconds, each a factor above the one before.
+// grid is bucket bounds in seconds, each larger than the one before by a factor.
 func grid(from, to, factor float64) (out []float64) {
 	for b := from; b < to; b *= factor {
 		out = append(out, b)
@@ -380,7 +380,7 @@ func grid(from, to, factor float64) (out []float64) {
 	return out
 }
 
-// every is a stretch of a length that begins again and again.
+// every returns stretches of one length that repeat.
 func every(period, length, until time.Duration) (out times) {
 	for at := int64(period); at < int64(until); at += int64(period) {
 		out = append(out, stretch{at, at + int64(length)})

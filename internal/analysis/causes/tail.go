@@ -9,15 +9,15 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// ownQuantile of the service times is what a request takes when nothing is in
-// its way: the median of a service that is throttled half of the time already
-// holds the throttling.
+// ownQuantile of the service times is what a request takes without any disturbance.
+// The median of a service that is throttled half of the time would already include
+// throttling.
 const ownQuantile = 0.05
 
-// Result divides the tail of all requests that took at least the threshold,
-// which is the value of the quantile of that name; typical is the median of
-// done - sent. It is nil where no such request was kept. Agents keep requests
-// above their p95, so that the tail of a lower quantile is not whole.
+// Result divides the tail: all requests that took at least the threshold, which is the
+// value of the named quantile. typical is the median service time. It returns nil if
+// no such request was kept. Agents keep requests above their p95, so the tail of a
+// lower quantile is incomplete.
 func (b *Builder) Result(quantile string, threshold, typical time.Duration) *Causes {
 	own := min(typical, b.own.Quantile(ownQuantile))
 	if b.own.Count() == 0 {
@@ -47,7 +47,7 @@ func (b *Builder) Result(quantile string, threshold, typical time.Duration) *Cau
 // divideTrial divides the tail of a trial. Its requests are sorted by replica.
 func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]float64, threshold, own, typical time.Duration) []*division {
 	t := b.trial(requests[0].Trial)
-	frozen, all := frozen(requests, int64(threshold)), newFlow(t.counted)
+	frozen, all := frozen(requests, int64(threshold)), newArrivals(t.dueFrames)
 	due := func(from, to int64) float64 { return all.due(from, to) / float64(max(b.replicas, 1)) }
 
 	var tail []*division
@@ -56,8 +56,8 @@ func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]
 		for n < len(requests) && requests[n].Replica == requests[0].Replica {
 			n++
 		}
-		at := place{requests[0].Trial, requests[0].Replica}
-		here := b.tail(requests[:n], b.ground(at, frozen, t.others(b.on[at])), due, t, threshold)
+		at := replicaKey{requests[0].Trial, requests[0].Replica}
+		here := b.tail(requests[:n], b.evidence(at, frozen, t.others(b.on[at])), due, t, threshold)
 		calls := newCalls(b.waits[at], callMeans, due)
 		for _, d := range here {
 			d.before(int64(own))
@@ -72,14 +72,14 @@ func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]
 	return tail
 }
 
-// tail is the requests of a replica that are looked at, with what there is of
-// direct evidence, and the queues that they stood in.
-func (b *Builder) tail(requests []signals.SlowLine, g *ground, due func(from, to int64) float64, t *trial, threshold time.Duration) []*division {
+// tail returns the requests of a replica that belong to the tail, with their direct
+// evidence and the queues in which they waited.
+func (b *Builder) tail(requests []signals.SlowLine, g *evidence, due func(from, to int64) float64, t *trial, threshold time.Duration) []*division {
 	bar := threshold
 	if b.latency.Count() > 0 {
 		bar = min(bar, b.latency.Quantile(0.95))
 	}
-	thinned := thinned(requests)
+	weights := weights(requests)
 	var since [causes][]int64
 	for c, episodes := range g.episodes {
 		if len(episodes) > 0 {
@@ -87,7 +87,7 @@ func (b *Builder) tail(requests []signals.SlowLine, g *ground, due func(from, to
 			if cause(c) == throttling {
 				q.period = b.period
 			}
-			since[c] = q.waited(requests, thinned)
+			since[c] = q.waited(requests, weights)
 		}
 	}
 	var tail []*division
@@ -95,7 +95,7 @@ func (b *Builder) tail(requests []signals.SlowLine, g *ground, due func(from, to
 		if t.measures && requests[i].Intended < t.measured || !b.reaches(latency(&requests[i]), threshold) {
 			continue
 		}
-		d := &division{request: &requests[i], ground: g}
+		d := &division{request: &requests[i], evidence: g}
 		for c := range since {
 			d.since[c] = never
 			if since[c] != nil {
@@ -108,17 +108,18 @@ func (b *Builder) tail(requests []signals.SlowLine, g *ground, due func(from, to
 	return tail
 }
 
-// reaches tells whether a latency counts as at least the threshold: a quantile
-// of a histogram is known to the histogram's precision only.
+// reaches reports whether a latency counts as at least the threshold. A quantile of a
+// histogram is only known to the histogram's precision.
 func (b *Builder) reaches(nanoseconds int64, threshold time.Duration) bool {
 	us := min(nanoseconds/int64(time.Microsecond), signals.HighestMicros)
 	from := min(int64(threshold/time.Microsecond), signals.HighestMicros)
 	return us >= from || signals.Alike(max(us, signals.LowestMicros), from)
 }
 
-// thinned gives for each request how many slow ones a kept one stands for at its
-// time: agents keep some of an interval's, the slowest with a weight of one.
-func thinned(requests []signals.SlowLine) []float64 {
+// weights returns for each request how many slow ones a kept one stands for at its
+// time. Agents keep only some of an interval's slow requests; the slowest has a weight
+// of one.
+func weights(requests []signals.SlowLine) []float64 {
 	const second = int64(time.Second)
 	most := map[int64]float64{}
 	for i := range requests {
@@ -132,7 +133,7 @@ func thinned(requests []signals.SlowLine) []float64 {
 	return out
 }
 
-// sum adds up divisions; nil where there is no time to divide.
+// sum adds up divisions; nil if there is no time to divide.
 func sum(tail []*division) *Causes {
 	var requests, whole, directly float64
 	var held [causes]float64
@@ -183,8 +184,8 @@ func (b *Builder) slowest(tail []*division) []SlowRequest {
 	return out
 }
 
-// began is when the first frame of a trial did, or else when its first slow
-// request was due.
+// began is the start of a trial's first frame, or else when its first slow request was
+// intended.
 func (b *Builder) began(number int) int64 {
 	first := b.trial(number).first
 	if first != math.MaxInt64 {
@@ -198,7 +199,7 @@ func (b *Builder) began(number int) int64 {
 	return first
 }
 
-// windows are those that the request overlaps, in the order of time.
+// windows returns those that the request overlaps, ordered by time.
 func (d *division) windows() []SlowWindow {
 	r := d.request
 	out := []SlowWindow{}
@@ -207,8 +208,8 @@ func (d *division) windows() []SlowWindow {
 			out = append(out, SlowWindow{string(kind), ms(s.from - r.Intended), ms(s.to - r.Intended)})
 		}
 	}
-	add(signals.Throttled, d.ground.throttled)
-	add(signals.Down, d.ground.down)
+	add(signals.Throttled, d.evidence.throttled)
+	add(signals.Down, d.evidence.down)
 	slices.SortStableFunc(out, func(a, b SlowWindow) int { return cmp.Compare(a.FromMS, b.FromMS) })
 	return out
 }

@@ -6,14 +6,14 @@ import (
 	"sort"
 )
 
-// stretch is the time from one moment up to another, in unix nanoseconds.
+// stretch is the time from one moment to another, in unix nanoseconds.
 type stretch struct{ from, to int64 }
 
-// times is a set of moments: stretches in order that neither touch one another
-// nor are empty.
+// times is a set of stretches, in order, that neither touch nor overlap and are not
+// empty.
 type times []stretch
 
-// union is the moments that lie in any of the stretches.
+// union returns the times covered by any of the stretches.
 func union(all ...stretch) times {
 	sorted := slices.DeleteFunc(slices.Clone(all), func(s stretch) bool { return s.from >= s.to })
 	slices.SortFunc(sorted, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
@@ -28,7 +28,7 @@ func union(all ...stretch) times {
 	return out
 }
 
-// during is the part of t that lies from one moment up to another.
+// during returns the part of t between two moments.
 func (t times) during(from, to int64) times {
 	var out times
 	for i := t.after(from); i < len(t) && t[i].from < to && from < to; i++ {
@@ -37,7 +37,7 @@ func (t times) during(from, to int64) times {
 	return out
 }
 
-// within is how long t holds from one moment up to another, in nanoseconds.
+// within returns how much of t lies between two moments, in nanoseconds.
 func (t times) within(from, to int64) (held int64) {
 	for i := t.after(from); i < len(t) && t[i].from < to; i++ {
 		held += max(0, min(t[i].to, to)-max(t[i].from, from))
@@ -45,12 +45,12 @@ func (t times) within(from, to int64) (held int64) {
 	return held
 }
 
-// after is the index of the first stretch that ends after a moment.
+// after returns the index of the first stretch that ends after a moment.
 func (t times) after(moment int64) int {
 	return sort.Search(len(t), func(i int) bool { return t[i].to > moment })
 }
 
-// without is the moments of t that are not in o.
+// without returns the part of t that is not in o.
 func (t times) without(o times) times {
 	var out times
 	for _, s := range t {
@@ -67,7 +67,7 @@ func (t times) without(o times) times {
 	return out
 }
 
-// long is how long t holds altogether, in nanoseconds.
+// long is the total length of t, in nanoseconds.
 func (t times) long() (held int64) {
 	for _, s := range t {
 		held += s.to - s.from

@@ -9,13 +9,13 @@ import (
 // curve is the points by load, with the logarithm of their latency.
 type curve struct {
 	points []point // ascending by load
-	levels []level // one a distinct load, ascending
-	used   []used  // CPU of the limit, where it was measured; ascending by load
+	levels []level // one per distinct load, ascending
+	used   []used  // CPU of the limit, if it was measured; ascending by load
 }
 
 type point struct{ load, y, weight float64 }
 
-// level is what the fit needs to know of all points of one load: weighted sums.
+// level is what the fit needs of all points of one load: weighted sums.
 type level struct {
 	load         float64
 	w, wy, wyy   float64
@@ -68,11 +68,10 @@ func (l *level) mean() float64 { return l.wy / l.w }
 
 func (c *curve) highest() float64 { return c.levels[len(c.levels)-1].load }
 
-// upToTheCliff leaves out what lies behind the first load at which latency is
-// ten times its floor, and takes that load's for no more than ten times: a
-// service that has broken down has latencies of a hundred floors, and they would
-// drag the fit to themselves. Five loads are kept in any case. The floor is
-// guessed from the lower half of the loads.
+// upToTheCliff removes what lies beyond the first load whose latency is ten times its
+// floor, and limits the latency of that load to ten times. A service that has broken
+// down has latencies of a hundred floors, which would dominate the fit. At least five
+// loads are kept. The floor is estimated from the lower half of the loads.
 func (c *curve) upToTheCliff() *curve {
 	var lower []float64
 	for i := range c.levels[:(len(c.levels)+1)/2] {
@@ -95,10 +94,10 @@ func (c *curve) upToTheCliff() *curve {
 	return near
 }
 
-// ofLimit is the CPU of the limit at a load: in a straight line between the
-// loads that measured it, and that of the nearest one beyond them.
+// ofLimit is the CPU of the limit at a load: interpolated linearly between the loads
+// that measured it, and that of the nearest one outside them.
 func (c *curve) ofLimit(load float64) *float64 {
-	var means []used // one a load
+	var means []used // one per load
 	for _, u := range c.used {
 		if n := len(means); n > 0 && means[n-1].load == u.load {
 			m := &means[n-1]

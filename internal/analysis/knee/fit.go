@@ -2,9 +2,9 @@ package knee
 
 import "math"
 
-// fit is a floor that turns into a rising line at a break. Where only the
-// highest load lies above the floor, every break in the gap before it fits as
-// well: from and to are then its ends, else they are the same.
+// fit is a floor that turns into a rising line at a break. If only the highest load
+// lies above the floor, every break in the gap below it fits equally well: from and to
+// are the ends of that gap. Otherwise they are equal.
 type fit struct {
 	from, to float64 // the break
 	floor    float64 // logarithm of ms
@@ -22,10 +22,10 @@ func (f fit) at(load float64) float64 {
 	return f.floor + f.rise*(load-turn)/(f.highest-turn)
 }
 
-// fit finds the least squares fit of two joined pieces, exactly: the break lies
-// either at one of the loads, or inside a gap, where both pieces are then fitted
-// as if they were alone and happen to meet in that gap (D. J. Hudson, Journal of
-// the American Statistical Association 61, 1966, pages 1097 to 1129).
+// fit finds the least squares fit of two joined pieces, exactly. The break lies either
+// at one of the loads, or inside a gap where both pieces, fitted separately, happen to
+// meet (D. J. Hudson, Journal of the American Statistical Association 61, 1966, pages
+// 1097 to 1129).
 func (c *curve) fit() fit {
 	n := len(c.levels)
 	above := make([]sums, n) // the loads from each one on, up to the highest
@@ -49,7 +49,7 @@ func (c *curve) fit() fit {
 			at.to = c.highest()
 		}
 		try(at)
-		if i < n-2 { // two loads at least make a line
+		if i < n-2 { // a line needs two loads
 			if inside, ok := c.inGap(i, below, above[i+1]); ok {
 				try(inside)
 			}
@@ -58,8 +58,8 @@ func (c *curve) fit() fit {
 	return best
 }
 
-// inGap fits a floor to the loads up to i and a line to those above; ok is
-// false where they do not meet between load i and the next.
+// inGap fits a floor to the loads up to i and a line to those above; ok is false if
+// they do not meet between load i and the next.
 func (c *curve) inGap(i int, below, above sums) (fit, bool) {
 	slope, start, misfit := above.line()
 	floor := below.mean()
@@ -87,7 +87,7 @@ func (c *curve) hinge(i int, below, above sums) fit {
 	return fit{from: at, to: at, floor: floor, rise: slope * (c.highest() - at), highest: c.highest(), misfit: misfit}
 }
 
-// sums are weighted sums over levels, of which a straight line is made.
+// sums are weighted sums over levels, from which a straight line is computed.
 type sums struct{ w, wx, wxx, wy, wyy, wxy float64 }
 
 func (s *sums) add(l *level) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// stick is a hockey stick: a floor, and from the knee on a rise of so much in
-// the logarithm for each unit of load.
+// stick is a hockey stick: a floor, and from the knee on a rise in the logarithm per
+// unit of load.
 func stick(load, floor, knee, slope float64) float64 {
 	return floor * math.Exp(slope*max(0, load-knee))
 }
@@ -105,12 +105,12 @@ func TestWithoutAKneeTheReasonIsInWords(t *testing.T) {
 		want   string
 	}{
 		{"nothing measured", nil, "measured at 0 loads"},
-		{"few loads", at(steps(100, 400, 100), 6, func(l float64) float64 { return l }), "measured at 4 loads; a knee wants at least 5"},
+		{"few loads", at(steps(100, 400, 100), 6, func(l float64) float64 { return l }), "measured at 4 loads; a knee needs at least 5"},
 		{"a floor only", at(steps(100, 1000, 100), 2, func(float64) float64 { return 10 }), "within 25% of its floor up to the highest load, 1000"},
 		{"a rise of a tenth", at(steps(100, 1000, 100), 2, func(l float64) float64 { return stick(l, 10, 500, 0.0002) }), "within 25% of its floor"},
 		{"falling", at(steps(100, 1000, 100), 2, func(l float64) float64 { return 2000 / l }), "within 25% of its floor"},
-		{"rising all the way", at(steps(100, 1000, 100), 2, func(l float64) float64 { return stick(l, 10, 0, 0.002) }), "from the lowest load on, 100"},
-		{"noise only", at(steps(100, 600, 100), 1, func(l float64) float64 { return noise[l] }), "cannot be told"},
+		{"rising all the way", at(steps(100, 1000, 100), 2, func(l float64) float64 { return stick(l, 10, 0, 0.002) }), "at the lowest load, 100"},
+		{"noise only", at(steps(100, 600, 100), 1, func(l float64) float64 { return noise[l] }), "cannot be detected"},
 		{"no latency", []Point{{Load: 1}, {Load: 2, Latency: math.Inf(1)}, {Load: 3, Latency: math.NaN()}}, "measured at 0 loads"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,9 +137,9 @@ func TestNoiseIsSeldomTakenForAKnee(t *testing.T) {
 	}
 }
 
-// TestAQueueLeavesItsFloorEarly: the p99 of M/M/1 is ln(100) / (mu - lambda). It
-// has no corner; at a third of its capacity it is half again that of the empty
-// queue, and the two pieces meet about there.
+// TestAQueueLeavesItsFloorEarly: the p99 of M/M/1 is ln(100) / (mu - lambda). It has
+// no corner. At a third of its capacity it is 1.5 times that of the empty queue, and
+// the two pieces meet near there.
 func TestAQueueLeavesItsFloorEarly(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const capacity = 1000
@@ -159,9 +159,9 @@ func TestAQueueLeavesItsFloorEarly(t *testing.T) {
 	}
 }
 
-// TestCoverageOfTheKnee: the interval holds the true knee of simulated hockey
-// sticks about as often as it promises. (With 1,000 runs: 91.5 to 97%,
-// the least with one window a load.)
+// TestCoverageOfTheKnee: the interval contains the true knee of simulated hockey
+// sticks about as often as stated. (With 1,000 runs: 91.5 to 97%, the lowest with one
+// window per load.)
 func TestCoverageOfTheKnee(t *testing.T) {
 	const runs, knee = 150, 480.0
 	for _, c := range []struct {
@@ -173,7 +173,7 @@ func TestCoverageOfTheKnee(t *testing.T) {
 			held, found, wide := 0, 0, 0.0
 			for run := range runs {
 				k, _ := Find(at(steps(100, 1000, 75), c.windows, func(l float64) float64 {
-					// Latency is the noisier the higher it is.
+					// Higher latencies have more noise.
 					noise := c.noise * (1 + max(0, l-knee)/knee)
 					return stick(l, 10, knee, c.slope) * math.Exp(noise*random.NormFloat64())
 				}), uint64(run))

@@ -17,11 +17,11 @@ var (
 	search = flag.Bool("truths", false, "find the truths of the simulated services that have no formula")
 )
 
-// The 95% interval holds the true breaking point of each simulated service in
-// at least 90% of 1,000 searches, and is no wider at the median than it may be.
-// With fewer, each service is given the noise of its few searches (in coverage,
-// and a third of the width), and all together must reach the 90%. The seeds are fixed. For the figures in
-// docs/breaking-point.md:
+// The 95% interval contains the true breaking point of each simulated service in at
+// least 90% of 1,000 searches, and its median width is at most that of the list. With
+// fewer searches, each service is allowed the noise of its few searches (in coverage,
+// and a third of the width), and all together must reach the 90%. The seeds are fixed.
+// The figures in docs/breaking-point.md come from:
 //
 //	go test ./internal/analysis/search -run TestTheIntervalHoldsTheTruth -v -runs 1000 -seed 10000
 func TestTheIntervalHoldsTheTruth(t *testing.T) {
@@ -75,10 +75,10 @@ func (k kind) searches(n int) []Result {
 	return results
 }
 
-// summary of many searches; percent, but for the counts and seconds.
+// summary is that of many searches, in percent, except for counts and seconds.
 type summary struct {
 	held                 float64
-	below, above         int // intervals that lie wholly below or above the truth
+	below, above         int // intervals entirely below or above the truth
 	width                float64
 	bias, least, most    float64 // error of Load: median, 5th and 95th percentile
 	within5              float64 // of the searches whose Load is within 5% of their median
@@ -114,8 +114,8 @@ func sum(results []Result, truth float64) summary {
 	return s
 }
 
-// truths are the breaking points that have no formula, by long runs: 13 halvings
-// of 4 million requests each, which leave about 0.3% of error.
+// truths are the breaking points without a formula, from long runs: 13 halvings of 4
+// million requests each, which leave an error of about 0.3%.
 //
 //	go test ./internal/analysis/search -run TestTruths -v -truths
 var truths = map[string]float64{
@@ -165,7 +165,8 @@ func TestTruths(t *testing.T) {
 	}
 }
 
-// Below its truth a service meets the objective in the long run, above it misses.
+// Below its true breaking point a service meets the objective in the long run, above
+// it misses it.
 func TestTheTruthsAreTrue(t *testing.T) {
 	for _, k := range kinds {
 		if k.users || k.breaking() > 1000 {

@@ -5,52 +5,50 @@ import (
 	"slices"
 )
 
-// curve is what the windows say of one part of the objective: which share of
-// the requests fails it (is late, or has no good answer) at which load, and so
-// at which load the share crosses the one that is allowed.
+// curve is what the windows show about one part of the objective: which share of the
+// requests fails it (is late, or has no good answer) at which load, and so at which
+// load the share crosses the allowed one.
 //
-// The model has three unknowns. At the breaking point B the share is the
-// allowed one; from there its odds grow with the load x:
+// The model has three unknowns. At the breaking point B the share is the allowed one;
+// from there its odds grow with the load x:
 //
 //	ln(odds) = ln(odds allowed) + steepness * (x/B - 1)
 //
-// This is the shape of a queue whose waiting times have an exponential tail,
-// like M/M/1, where P(later than T) = exp(-(mu - x) T). It holds near the
-// breaking point; farther away the model trusts itself less (see doubt), and
-// above trusted odds it only asks that there be many failures.
+// This is the shape of a queue whose waiting times have an exponential tail, like
+// M/M/1, where P(later than T) = exp(-(mu - x) T). It holds near the breaking point.
+// Farther away the model is less certain (see doubt), and above trusted odds it only
+// requires that many requests fail.
 //
-// Requests do not fail one by one: a burst or a throttled period makes all
-// around it late. So a window of W seconds holds no more than about W/memory
-// independent looks, and its failures are beta-binomial: their share is drawn
-// from a beta distribution of the precision W/memory, each request's fate from
-// that share. The memory, in seconds, is the third unknown. A window counts as
-// what it is worth, and none needs the strict yes or no that throws most of it
-// away.
+// Requests do not fail independently: a burst or a throttled period delays all
+// requests around it. So a window of W seconds has at most about W/memory independent
+// looks, and its failures are beta-binomial: their share is drawn from a beta
+// distribution with precision W/memory, and each request fails with that share. The
+// memory, in seconds, is the third unknown. Each window counts according to its
+// weight; a strict yes or no would discard most of its information.
 //
-// The three are known as probabilities on a grid (Bayes' rule), so that what
-// is not known about steepness and memory widens the interval of B.
+// The three are probabilities on a grid (Bayes' rule), so uncertainty about steepness
+// and memory widens the interval of B.
 type curve struct {
 	allowed float64   // share of requests, between 0 and 1
-	latency float64   // of the objective, s; 0: not known, or not what matters here
+	latency float64   // of the objective, s; 0: unknown, or irrelevant here
 	users   bool      // loads are users, not requests/s
-	floors  []float64 // shares that may fail at any load, as likely as one another
+	floors  []float64 // shares that may fail at any load, equally likely
 	looks   []*look
 }
 
 // look is one window as a curve sees it.
 type look struct {
 	load   float64
-	n, k   float64 // requests, and those of them that failed
+	n, k   float64 // requests, and how many of them failed
 	window float64 // s
 	held   float64 // s for which this load, or one near it, had been held at the window's end
-	single bool    // one look, however long: it was cut short
+	single bool    // counts as one look, however long, because it was cut short
 
 	likelihood [][]float64 // ln, by floor, and then by distance (rows) and memory
 }
 
 var (
-	// steepnesses: from one that grows the odds by half with a tenth more load,
-	// to a wall.
+	// steepnesses range from odds that grow by half with a tenth more load to a step.
 	steepnesses = []float64{4, 8, 16, 32, 64, 128, 256, 512, 1024}
 	memories    = []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10} // s
 
@@ -66,21 +64,20 @@ func logs(values []float64) []float64 {
 }
 
 const (
-	// lapse is how likely a window is to show anything at all, for a reason that
-	// has nothing to do with the load.
+	// lapse is the probability that a window shows something unrelated to the load.
 	lapse = 0.01
-	// doubt is the standard deviation of the model's ln(odds), as a share of
-	// their distance from the allowed ones.
+	// doubt is the standard deviation of the model's ln(odds), as a share of their
+	// distance from the allowed ones.
 	doubt = 0.3
-	// trusted is the distance, in ln(odds), above which a share is only "many".
+	// trusted is the distance, in ln(odds), above which a share only counts as "many".
 	trusted = 6.0
-	// lowest distance that is told apart, and the grid's step.
+	// farthest is the lowest distance that is distinguished, and fine the grid's step.
 	farthest = -10.0
 	fine     = 0.25
 	rows     = int((trusted-farthest)/fine) + 1
-	// most of the allowed share that may be thought to fail at any load.
+	// mostFloor is the largest part of the allowed share that may fail at any load.
 	mostFloor = 0.8
-	// many is enough requests for a window: beyond it, shares are all the same.
+	// many is enough requests for a window: more do not make a share more precise.
 	many = 1e7
 )
 
@@ -92,9 +89,9 @@ func (c *curve) saw(l look) {
 	c.looks = append(c.looks, &l)
 }
 
-// settle takes what fails at loads up to calm, far below the breaking point, for
-// what fails at any load: pauses of a collector, a slow endpoint. Where these
-// are some requests, their number is only known within its noise.
+// settle estimates the share that fails at any load, because of a collector's pauses
+// or a slow endpoint, from the windows at loads up to calm, far below the breaking
+// point. With only a few failures the share is known within its noise.
 func (c *curve) settle(calm float64) {
 	var n, k float64
 	for _, l := range c.looks {
@@ -155,10 +152,9 @@ func (c *curve) tabulate(l *look, floor float64) []float64 {
 	return table
 }
 
-// betaBinomial is the log probability, but for what depends on n and k alone,
-// that k of n fail where the share of failures is drawn from a beta
-// distribution of the mean p and the precision m: from m = 0, all or none, to
-// the binomial distribution at infinity.
+// betaBinomial is the log probability, without the terms of n and k alone, that k of n
+// fail if the share of failures is drawn from a beta distribution with mean p and
+// precision m: from m = 0, all or none, to the binomial distribution at infinity.
 func betaBinomial(n, k, p, m float64) float64 {
 	a, b := p*m, (1-p)*m
 	return lgamma(k+a) - lgamma(a) + lgamma(n-k+b) - lgamma(b) - lgamma(n+m) + lgamma(m)
@@ -169,14 +165,14 @@ func lgamma(x float64) float64 {
 	return v
 }
 
-// add adds to the log probability of each memory that of a look, if the
-// breaking point and the steepness were these.
+// add adds to the log probability of each memory that of a look, for a given breaking
+// point and steepness.
 //
-// A service that is loaded a little above its capacity is late only once its
-// queue is as long as the objective's latency: at a load of 1+u capacities,
-// after latency/u. Until then a window shows nothing. So a look is compared
-// with the curve as it is, and with the curve moved up by what a queue could
-// hide in the time that the load was held; the better one counts.
+// A service slightly above its capacity is late only when its queue is as long as the
+// objective's latency: at a load of 1+u capacities, after latency/u. Until then a
+// window shows nothing. So a look is compared with the curve as it is, and with the
+// curve moved up by what a queue could hide in the time that the load was held. The
+// better match counts.
 func (c *curve) add(l *look, floor int, breaking, steepness float64, to []float64) {
 	table := l.likelihood[floor]
 	distance := steepness * (l.load/breaking - 1)
@@ -195,26 +191,25 @@ func (c *curve) add(l *look, floor int, breaking, steepness float64, to []float6
 	}
 }
 
-// hides is how much of its latency's worth of queue a service can hide.
+// hides is how much queue, in units of its latency, a service can hide.
 const hides = 1.0
 
-// at gives the rows of a table around a distance, and where it lies between.
+// at returns the rows of a table around a distance, and the position between them.
 func at(table []float64, distance float64) (below, above []float64, part float64) {
 	row := (min(max(distance, farthest), trusted-1e-9) - farthest) / fine
 	first, n := int(row), len(memories)
 	return table[first*n:][:n], table[(first+1)*n:][:n], row - float64(first)
 }
 
-// prior is what is thought, before any window, of a steepness and the memories,
-// if the breaking point were this; ln, but for a constant.
+// prior is the log probability of a steepness and the memories before any window, for
+// a given breaking point, up to a constant.
 //
-// For a queue under heavy load, by its diffusion approximation (W. Whitt,
-// "Planning Queueing Simulations", Management Science 35, 1989), the tail of the
-// waiting time is exp(-2 T slack / v), v being the variance of the work that
-// arrives in a second: one to two times the requests that arrive within T make
-// the steepness. Twice its relaxation time, 8 steepness T / ln(allowed)^2, is
-// the memory. Both are thought with a wide margin, since services are not
-// queues alone.
+// For a queue under heavy load, by its diffusion approximation (W. Whitt, "Planning
+// Queueing Simulations", Management Science 35, 1989), the tail of the waiting time is
+// exp(-2 T slack / v), where v is the variance of the work that arrives in a second.
+// The steepness is then one to two times the number of requests that arrive within T.
+// The memory is twice the relaxation time, 8 steepness T / ln(allowed)^2. Both have a
+// wide margin, since services are more than queues.
 func (c *curve) prior(breaking, steepness float64, to []float64) {
 	base, memory := 0.0, usualMemory
 	if c.latency > 0 && !c.users {
@@ -232,5 +227,5 @@ func (c *curve) prior(breaking, steepness float64, to []float64) {
 
 const (
 	margin      = 1.5  // standard deviation of ln
-	usualMemory = 0.03 // s, where no latency tells
+	usualMemory = 0.03 // s, without a latency objective
 )

@@ -1,12 +1,12 @@
 package search
 
-// Disturber is who took CPU beside what is measured; 0: nobody. Several are
-// joined by |.
+// Disturber is who took CPU that the measurement needed; 0: nobody. Several are joined
+// by |.
 type Disturber uint8
 
 const (
 	Neighbour  Disturber = 1 << iota // other processes of this host
-	Hypervisor                       // what this host runs on: stolen time
+	Hypervisor                       // what this host runs on: steal time
 )
 
 // String names the disturbers, as in "… took CPU".
@@ -22,14 +22,14 @@ func (d Disturber) String() string {
 	return "a neighbour or the hypervisor"
 }
 
-// advice says what to do about them. A neighbour can be stopped; what the
-// hypervisor gives to other machines cannot.
+// advice returns what to do about them. A neighbour can be stopped. CPU that the
+// hypervisor gives to other machines is out of reach.
 func (d Disturber) advice() string {
 	switch d {
 	case Neighbour:
 		return "stop it and search again"
 	case Hypervisor:
-		return "search again where it takes less"
+		return "search again where the hypervisor takes less"
 	}
-	return "stop the one, and search again where the other takes less"
+	return "stop the neighbour, and search again where the hypervisor takes less"
 }

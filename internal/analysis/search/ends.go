@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// wide is a width of the interval, as a share of the answer, that is worth a
-// word.
+// wide is a width of the interval, as a share of the answer, that is mentioned in the
+// reason.
 const wide = 0.3
 
 // finish ends the search with what is known.
 func (s *Search) finish() {
 	r := s.again
 	if r.disturbed > r.clean {
-		s.fail("cannot tell: %v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.advice())
+		s.fail("inconclusive: %v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.advice())
 		return
 	}
 	if s.missed == 0 || len(s.met) == 0 && s.stage == Bracket {
@@ -33,29 +33,29 @@ func (s *Search) finish() {
 	s.result.Load, s.result.Low, s.result.High = load, low, max(high, load)
 	switch {
 	case r.disturbed > 0:
-		s.result.Reason = fmt.Sprintf("%v took CPU in %d of %d windows, which are left out: the interval is wider for it", r.by, r.disturbed, r.disturbed+r.clean)
+		s.result.Reason = fmt.Sprintf("%v took CPU in %d of %d windows, which are left out, so the interval is wider", r.by, r.disturbed, r.disturbed+r.clean)
 	case s.limited && high > s.ceiling:
-		s.result.Reason = fmt.Sprintf("from %s on the generator or the host was the limit, not the service: how much more it may bear is an estimate", show(s.limit))
+		s.result.Reason = fmt.Sprintf("from %s on the generator or the host was the limit, not the service: how much more it may handle is an estimate", show(s.limit))
 	case high-low > wide*load:
-		s.result.Reason = fmt.Sprintf("the interval is wide: too few requests failed or passed near %s in %v of traffic to tell more", show(load), s.traffic)
+		s.result.Reason = fmt.Sprintf("the interval is wide: too few requests failed or passed near %s in %v of traffic for a narrower one", show(load), s.traffic)
 	}
 	s.end()
 }
 
-// unbroken ends a search whose budget was spent before it found two loads, one
-// that meets the objective and one that misses it.
+// unbroken ends a search whose budget was used up before it found two loads: one that
+// meets the objective and one that misses it.
 func (s *Search) unbroken() {
 	switch {
 	case len(s.met) > 0:
 		s.atLeast()
 	case s.missed > 0:
-		s.fail("it misses the objective at every load tried, down to %s, and the time for the search is spent: begin lower", show(s.lowest))
+		s.fail("it misses the objective at every load tried, down to %s, and the search time is used up: start lower", show(s.lowest))
 	default:
-		s.fail("the time for the search, %v, is too short to tell anything", s.config.Budget)
+		s.fail("the search time, %v, is too short for a result", s.config.Budget)
 	}
 }
 
-// atLeast ends a search with a lower bound: the highest load that was met.
+// atLeast ends a search with a lower bound: the highest load that met the objective.
 func (s *Search) atLeast() {
 	load := 0.0
 	for _, met := range s.met {
@@ -64,23 +64,23 @@ func (s *Search) atLeast() {
 		}
 	}
 	s.result.Load, s.result.Low, s.result.High = load, load, math.Inf(1)
-	if s.limited && len(s.posteriors) > 0 { // a window missed below it, which others outweigh
+	if s.limited && len(s.posteriors) > 0 { // a window below it missed, but others outweigh it
 		low, _, _ := s.interval()
 		s.result.Low = min(low, load)
 	}
 	s.result.AtLeast, s.result.Limited = true, s.limited
 	switch {
 	case s.limited:
-		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit, not the service, which may bear more", show(load))
+		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the service may handle more", show(load))
 	case load >= s.config.Most:
-		s.result.Reason = fmt.Sprintf("the objective is still met at %s, the highest load asked for", show(load))
+		s.result.Reason = fmt.Sprintf("the objective is still met at %s, the highest load allowed", show(load))
 	default:
-		s.result.Reason = fmt.Sprintf("the time for the search was spent before a load missed the objective; the highest one tried was %s: begin higher", show(s.highest))
+		s.result.Reason = fmt.Sprintf("the search time was used up before any load missed the objective; the highest load tried was %s: start higher", show(s.highest))
 	}
 	s.end()
 }
 
-// gone ends a search whose service can no longer be measured since a load.
+// gone ends a search whose service can no longer be measured from a load on.
 func (s *Search) gone(load float64, why string) {
 	below := 0.0
 	for _, met := range s.met {
@@ -89,7 +89,7 @@ func (s *Search) gone(load float64, why string) {
 		}
 	}
 	if below == 0 {
-		s.fail("the service was gone at a load of %s: %s", show(load), why)
+		s.fail("the service became unavailable at a load of %s: %s", show(load), why)
 		return
 	}
 	s.result.Load, s.result.Low, s.result.High = below, below, load
@@ -99,7 +99,7 @@ func (s *Search) gone(load float64, why string) {
 		s.result.Load = max(min(middle, load), s.result.Low)
 		s.result.High = max(min(high, load), s.result.Load)
 	}
-	s.result.Reason = fmt.Sprintf("the search ended early, as the service was gone at a load of %s: %s", show(load), why)
+	s.result.Reason = fmt.Sprintf("the search ended early because the service became unavailable at a load of %s: %s", show(load), why)
 	s.end()
 }
 
@@ -110,7 +110,7 @@ func (s *Search) fail(format string, args ...any) {
 	s.result.Traffic = s.traffic + s.wasted
 }
 
-// end closes the books.
+// end completes the result.
 func (s *Search) end() {
 	r := &s.result
 	r.Tested, r.Traffic = s.tested, s.traffic+s.wasted

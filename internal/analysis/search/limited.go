@@ -2,30 +2,30 @@ package search
 
 import "math"
 
-// What a search does where the generator, or the host, is the limit: it comes as
-// near to that load as it can. Where the service breaks below it, the search goes
-// on as any other; only where it does not, the answer is a lower bound.
+// If the generator or the host is the limit, the search gets as close to that load as
+// it can. If the service breaks below it, the search continues as usual. Otherwise the
+// answer is a lower bound.
 
 const (
-	// apart is how near to one another, as a share, the highest load that was met
-	// and the lowest one that the generator could not make are brought.
+	// apart is how close, as a share, the highest load that was met and the lowest
+	// load that the generator could not generate are brought.
 	apart = 0.05
 	// mostBetween is how many loads are tried for that.
 	mostBetween = 6
 )
 
-// lower ends the search at the load of the last step, which the generator cannot
-// make: all that counts from now on was seen below it.
+// lower limits the search to loads below that of the last step, which the generator
+// cannot generate.
 func (s *Search) lower() {
 	limit := s.step.Load
 	met := highestBelow(s.met, limit)
 	switch {
-	case met == 0 && highestBelow(s.met, math.Nextafter(limit, math.Inf(1))) > 0: // this very load, before
+	case met == 0 && highestBelow(s.met, math.Nextafter(limit, math.Inf(1))) > 0: // this same load, earlier
 		s.limited, s.ceiling = true, limit
 		s.atLeast()
 		return
 	case met == 0:
-		s.fail("the generator or the host was the limit already at the lowest load tried, %s: nothing can be said of the service", show(limit))
+		s.fail("the generator or the host was the limit even at the lowest load tried, %s: nothing is known about the service", show(limit))
 		s.result.Limited = true
 		return
 	}
@@ -50,9 +50,9 @@ func (s *Search) lower() {
 	s.narrow()
 }
 
-// approach looks between the highest load that was met and the one that the
-// generator could not make, as long as none between them was missed; then it
-// tests the highest one that was met.
+// approach looks between the highest load that was met and the load that the generator
+// could not generate, as long as none between them was missed. Then it tests the
+// highest load that was met.
 func (s *Search) approach() {
 	s.posteriors = nil
 	met := highestBelow(s.met, s.limit)
@@ -69,8 +69,8 @@ func (s *Search) approach() {
 	s.stage, s.load = Bracket, load
 }
 
-// forget leaves out the misses from a load on: if the generator was the limit
-// there, it may have been in those windows too, however they looked.
+// forget removes the misses from a load on. If the generator was the limit there, it
+// may have been in those windows, too, even if they did not show it.
 func (s *Search) forget(limit float64) {
 	s.failed = below(s.failed, limit)
 	s.misses = below(s.misses, limit)
@@ -81,7 +81,7 @@ func (s *Search) forget(limit float64) {
 	}
 }
 
-// below gives the loads that lie below a limit.
+// below returns the loads below a limit.
 func below(loads []float64, limit float64) []float64 {
 	var all []float64
 	for _, load := range loads {
@@ -92,7 +92,7 @@ func below(loads []float64, limit float64) []float64 {
 	return all
 }
 
-// highestBelow is the highest load below a limit; 0: there is none.
+// highestBelow is the highest load below a limit; 0 if there is none.
 func highestBelow(loads []float64, limit float64) float64 {
 	highest := 0.0
 	for _, load := range below(loads, limit) {

@@ -2,5 +2,5 @@
 
 package search
 
-// usualRuns of each simulated service.
+// usualRuns is the number of runs of each simulated service.
 const usualRuns = 100

@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// posterior is how probable each breaking point is: cells in ln(load), of
-// different widths.
+// posterior is how probable each breaking point is: cells in ln(load), of different
+// widths.
 type posterior struct {
 	edges []float64 // ln(load), one more than cells
 	cells []float64 // probability; they sum to 1
 }
 
 const (
-	// even is the number of cells before the loads that were looked at cut them.
+	// even is the number of cells before the loads that were tried divide them.
 	even = 64
-	// negligible is a probability, in ln, that is left out of sums.
+	// negligible is a probability, in ln, that sums leave out.
 	negligible = -16
 )
 
-// between computes the posterior for breaking points between two loads: first
-// over all of them, then again with narrow cells where it matters.
+// between computes the posterior for breaking points between two loads: first over all
+// of them, then again with narrow cells where the probability is.
 func (c *curve) between(low, high float64) posterior {
 	all := c.on(c.edges(math.Log(low), math.Log(high)))
 	first, last := all.holding(1e-4)
 	return c.on(c.edges(first, last))
 }
 
-// edges divides what lies between two loads, given as ln, into cells: evenly,
-// and at each load that was looked at and between them, since the service may
-// break anywhere between two loads, however near.
+// edges divides the range between two loads, given as ln, into cells: evenly, at each
+// load that was tried, and between them, because the service may break anywhere
+// between two loads, however close.
 func (c *curve) edges(low, high float64) []float64 {
 	edges := make([]float64, 0, even+1+2*len(c.looks))
 	for i := range even + 1 {
@@ -51,9 +51,8 @@ func (c *curve) edges(low, high float64) []float64 {
 	return slices.CompactFunc(edges, func(a, b float64) bool { return math.Abs(b-a) < 1e-6 })
 }
 
-// on computes the posterior on cells with these edges: for each floor, cell,
-// steepness and memory the prior and all looks, and then the sum over all but
-// the cells.
+// on computes the posterior on cells with these edges: for each floor, cell, steepness
+// and memory the prior and all looks, and then the sum over all but the cells.
 func (c *curve) on(edges []float64) posterior {
 	p := posterior{edges: edges, cells: make([]float64, len(edges)-1)}
 	each := len(steepnesses) * len(memories)
@@ -88,8 +87,8 @@ func (c *curve) on(edges []float64) posterior {
 	return p
 }
 
-// holding gives the edges between which all but little lies, with one more cell
-// on each side.
+// holding returns the edges between which all but a little probability lies, with one
+// more cell on each side.
 func (p posterior) holding(little float64) (low, high float64) {
 	first, last := 0, len(p.cells)-1
 	for sum := p.cells[first]; sum < little && first < last; sum += p.cells[first] {
@@ -101,8 +100,7 @@ func (p posterior) holding(little float64) (low, high float64) {
 	return p.edges[max(first-1, 0)], p.edges[min(last+2, len(p.edges)-1)]
 }
 
-// quantile is the ln(load) below which the breaking point lies with the
-// probability q.
+// quantile is the ln(load) below which the breaking point lies with probability q.
 func (p posterior) quantile(q float64) float64 {
 	sum := 0.0
 	for i, v := range p.cells {
@@ -124,9 +122,11 @@ func (p posterior) above(x float64) float64 {
 	return sum
 }
 
-// quantile of the lowest of several breaking points that are known apart from
-// one another, as a load: a service breaks where the first part of its
-// objective is missed.
+// quantile is that of the lowest of several breaking points, as a load: a service
+// breaks where the first part of its objective is missed. A failed request is late,
+// too, so errors move both parts together and their windows are not independent. The
+// probability that both lie above a load is approximated by that of the less likely
+// one.
 func quantile(ps []posterior, q float64) float64 {
 	if len(ps) == 1 {
 		return math.Exp(ps[0].quantile(q))
@@ -138,7 +138,7 @@ func quantile(ps []posterior, q float64) float64 {
 	for range 50 {
 		middle, above := (low+high)/2, 1.0
 		for _, p := range ps {
-			above *= p.above(middle)
+			above = min(above, p.above(middle))
 		}
 		if above > 1-q {
 			low = middle

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawConfig draws any configuration, sane or not.
+// drawConfig draws any configuration, valid or not.
 func drawConfig(t *rapid.T) Config {
 	loads := []float64{math.NaN(), math.Inf(1), -1, 0, 1e-9, 0.3, 1, 7.5, 50, 1e4, 1e12}
 	shares := []float64{math.NaN(), -1, 0, 1e-4, 0.001, 0.01, 0.05, 0.5, 0.999, 1, 2}
@@ -47,12 +47,12 @@ func drawObservation(t *rapid.T, s *Search, step Step, block time.Duration) Obse
 	return o
 }
 
-// Whatever is seen, a search ends within its budget, asks for loads that can be
-// made, and gives an answer or a reason.
+// For any observations, a search ends within its budget, requests only loads that can
+// be generated, and returns an answer or a reason.
 func TestASearchAlwaysEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)
-		s, sane := New(c), c.sane()
+		s, sane := New(c), c.withDefaults()
 		asked := time.Duration(0)
 		for number := 0; ; number++ {
 			step, ok := s.Next()

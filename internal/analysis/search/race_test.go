@@ -2,6 +2,6 @@
 
 package search
 
-// usualRuns of each simulated service; the race detector makes them ten times
-// slower.
+// usualRuns is the number of runs of each simulated service; the race detector makes
+// them ten times slower.
 const usualRuns = 6

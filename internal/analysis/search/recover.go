@@ -6,31 +6,30 @@ import (
 	"time"
 )
 
-// What a search does where at the end of some windows, one after the other, no
-// request at all had a good answer, or at the end of its last one: it asks
-// whether the service still works, at the lowest load that it held before. Where
-// it does not, it broke at the load of the first of them, and for good: all that
-// was missed since tells nothing but that.
+// If no request at the end of several windows in a row, or of the last window, had a
+// good answer, the search checks whether the service still works: at the lowest load
+// that met the objective before. If the service does not, it broke permanently at the
+// load of the first of these windows, and later misses show nothing else.
 
-// doubtful is how many such windows in a row are a reason to ask. Near a wall two
-// are chance, and asking costs half a window's time.
+// doubtful is how many such windows in a row are a reason to check. Near a steep
+// breaking point two are chance, and a check costs half a window's time.
 const doubtful = 3
 
-// mostUnclear is how many windows in a row that others disturbed are not
-// believed when they say that the service is lost.
+// mostUnclear is how many disturbed windows in a row are ignored if they indicate that
+// the service is lost.
 const mostUnclear = 3
 
-// suspicion is that the service no longer works.
+// suspicion is the state of the doubt whether the service still works.
 type suspicion struct {
-	load    float64 // since which: of the first of its windows, or of the one before, if that missed; 0: none
-	n       float64 // requests since, none of which had a good answer
-	windows int     // in a row of that kind
-	denied  int     // that were to settle it, and had no good answer either
-	unclear int     // that were to, and said nothing
+	load    float64 // of the first silent window, or of the one before if that missed; 0: none
+	n       float64 // requests since then, none of which had a good answer
+	windows int     // silent ones in a row
+	denied  int     // checks that had no good answer either
+	unclear int     // checks without a result
 }
 
-// suspect notes a window at whose end nothing had a good answer, where the
-// service had met the objective before.
+// suspect records a window that ended without any good answer, if the service had met
+// the objective before.
 func (s *Search) suspect(w window) {
 	d := &s.doubt
 	if w.silent == 0 || !w.missed || len(s.met) == 0 {
@@ -47,8 +46,9 @@ func (s *Search) suspect(w window) {
 	d.n += w.silent
 }
 
-// recovery gives the step that asks whether the service still works. Where the
-// budget is spent, patience pays: the last window's doubt is settled too.
+// recovery returns the step that checks whether the service still works. If the budget
+// is used up, the traffic counts for Patience, so that a doubt about the last window
+// is settled, too.
 func (s *Search) recovery(last bool) (Step, bool) {
 	if w := s.doubt.windows; w == 0 || w < doubtful && !last {
 		return Step{}, false
@@ -60,14 +60,14 @@ func (s *Search) recovery(last bool) (Step, bool) {
 	return Step{Stage: Recover, Load: slices.Min(s.met), Drain: true, Settle: settle, Window: window}, true
 }
 
-// enoughDenied is how many windows without a good answer settle it: after the first
-// a service may still work at what was asked of it before, and given up.
+// enoughDenied is how many checks without a good answer settle the doubt. During the
+// first one, a service may still work on earlier requests that were given up.
 const enoughDenied = 2
 
 // fewAsked is so few requests that all of them may fail by chance.
 const fewAsked = 5
 
-// recovered takes what that step has shown.
+// recovered takes what the check has shown.
 func (s *Search) recovered(o Observation, w window, took time.Duration) {
 	if s.traffic+took <= s.config.Budget {
 		s.traffic += took
@@ -85,8 +85,8 @@ func (s *Search) recovered(o Observation, w window, took time.Duration) {
 	case d.denied+1 < enoughDenied:
 		d.denied++
 	default:
-		s.posteriors = nil // they hold what was missed since
-		s.gone(d.load, fmt.Sprintf("the service stopped answering: none of %.0f requests had a good answer, nor one of %.0f at %s, which it had held before",
+		s.posteriors = nil // they include what was missed since then
+		s.gone(d.load, fmt.Sprintf("the service stopped answering: none of %.0f requests had a good answer, and none of %.0f at %s, a load that it had handled before",
 			d.n, w.silent, show(s.step.Load)))
 	}
 }

@@ -2,9 +2,8 @@ package search
 
 import "slices"
 
-// Took tells the search which step was taken in the place of the one that it
-// asked for: that of a record which another version of the search has made.
-// What its window showed is as good as any other.
+// Took replaces the step that the search requested by the one that was taken, in a
+// record of another version of the search. What its window showed is equally valid.
 func (s *Search) Took(step Step) {
 	if s.done {
 		return
@@ -21,15 +20,15 @@ func (s *Search) Took(step Step) {
 	s.steps = max(s.steps, step.Number+1)
 }
 
-// End ends a search that was broken off, with what is known by now; it says why
-// where nothing else is to be said. A search that has ended stays as it is.
+// End ends a search that was interrupted, with what is known so far. It uses why as
+// the reason if there is no other. A search that has ended does not change.
 func (s *Search) End(why string) {
 	if s.done {
 		return
 	}
 	_, next := s.lengths()
 	s.finish()
-	if next <= 0 { // it had its time
+	if next <= 0 { // its time was used up
 		return
 	}
 	if s.result.Reason == "" || s.result.Load == 0 || s.result.AtLeast {
@@ -37,9 +36,8 @@ func (s *Search) End(why string) {
 	}
 }
 
-// Lost ends a search whose generator lost a part of itself, in words: with what is
-// known by now, as a lower bound where no load was seen to miss. The step that was
-// under way is as if it had not been given.
+// Lost ends a search whose generator lost an agent: with what is known so far, as a
+// lower bound if no load missed the objective. The step in progress does not count.
 func (s *Search) Lost(why string) {
 	if s.done {
 		return
@@ -52,7 +50,7 @@ func (s *Search) Lost(why string) {
 		r.Reason = "the search ended early: " + why
 		r.Limited = true
 	case r.AtLeast:
-		r.Reason = "the search ended early, and the service may bear more: " + why
+		r.Reason = "the search ended early, and the service may handle more: " + why
 		r.Limited = true
 	case r.Reason == "":
 		r.Reason = "the search ended early: " + why

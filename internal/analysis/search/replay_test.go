@@ -9,8 +9,8 @@ func asked() Config {
 	return Config{First: 50, AllowedLate: 0.01, AllowedBad: -1, Late: 100 * time.Millisecond, Block: 500 * time.Millisecond, Budget: 58 * time.Second}
 }
 
-// walk shows a search a service that meets everything up to 300 and nothing
-// above, and returns the steps and what was seen of them.
+// walk runs a search on a service that meets the objective up to 300 and never above,
+// and returns the steps and their observations.
 func walk(s *Search, most int) (steps []Step, seen []Observation) {
 	for range most {
 		step, ok := s.Next()
@@ -33,7 +33,7 @@ func walk(s *Search, most int) (steps []Step, seen []Observation) {
 
 func TestARecordOfOtherStepsIsReplayed(t *testing.T) {
 	other := asked()
-	other.First = 40 // an earlier version began elsewhere, say
+	other.First = 40 // an earlier version started elsewhere, for example
 	steps, seen := walk(New(other), 100)
 	s := New(asked())
 	for i, step := range steps {

@@ -1,12 +1,12 @@
-// Package search finds the breaking point: the highest load whose steady
-// windows meet the objective. It is a pure state machine over noisy
-// observations: Next names a load to hold and a window to measure, Saw takes
-// what the window showed, Result is the answer. It knows no clock, no service
-// and no unit of load, and the same observations always lead to the same steps,
-// so that a search can be replayed from its record.
+// Package search finds the breaking point: the highest load whose steady windows meet
+// the objective. It is a pure state machine over noisy observations: Next returns a
+// load to hold and a window to measure, Saw takes what the window showed, and Result
+// is the answer. It knows no clock, no service and no unit of load. The same
+// observations always lead to the same steps, so a search can be replayed from its
+// record.
 //
-// How much a window tells is the business of [curve]; where to look next, of
-// stages.go; how a search ends, of ends.go.
+// [curve] decides how much a window shows; stages.go, where to look next; ends.go, how
+// a search ends.
 package search
 
 import (
@@ -14,26 +14,26 @@ import (
 	"time"
 )
 
-// Config says what is searched.
+// Config is what to search for.
 type Config struct {
-	First float64 // load to begin with
-	Most  float64 // highest load that may be asked for; 0: no bound
+	First float64 // load to start with
+	Most  float64 // highest load allowed; 0: no bound
 	Whole bool    // loads are whole numbers (users)
 
-	// The objective as shares of requests, 0..1. Negative: not asked.
+	// The objective as shares of requests, 0..1. Negative: not part of it.
 	AllowedLate float64 // may be late: 0.01 for a p99
 	AllowedBad  float64 // may end without a good answer: 0.001 for 99.9%
 
-	// Late is the objective's latency, beyond which a request is late; 0: not
-	// known, and taken for 100 ms. It tells how long an overload takes until it
-	// shows, and how long a burst is remembered.
+	// Late is the objective's latency, beyond which a request is late; 0: unknown, and
+	// 100 ms is assumed. It determines how long an overload takes to show, and how
+	// long a burst has an effect.
 	Late time.Duration
 
 	Block  time.Duration // settle and window are whole multiples of it
-	Budget time.Duration // most traffic: settling and windows together
-	// Patience is the most traffic of steps that others disturbed before the
-	// bracket was found. They are made again, and Budget does not pay for them, as
-	// nothing is known yet that they could make less sure. 0: as much as Budget.
+	Budget time.Duration // highest traffic: settling and windows together
+	// Patience is the highest traffic of steps that others disturbed before the
+	// bracket was found. These steps are repeated and do not count for Budget, because
+	// nothing is known yet that they could make less certain. 0: as much as Budget.
 	Patience time.Duration
 }
 
@@ -44,7 +44,7 @@ const (
 	Bracket Stage = "bracket" // double until the objective is missed
 	Narrow  Stage = "narrow"
 	Test    Stage = "test"    // longer windows at the answer
-	Recover Stage = "recover" // at a load that was held before: does it still work?
+	Recover Stage = "recover" // at a load that it handled before: does the service still work?
 )
 
 // Step is a load to hold.
@@ -52,75 +52,75 @@ type Step struct {
 	Number int // from 0
 	Stage  Stage
 	Load   float64
-	Drain  bool          // first wait until no request is under way and every replica is up
-	Settle time.Duration // hold the load so long before the window
+	Drain  bool          // first wait until no request is in flight and every replica is up
+	Settle time.Duration // how long to hold the load before the window
 	Window time.Duration
 }
 
-// Block is what one piece of a window showed.
+// Block is what one part of a window showed.
 type Block struct {
-	Requests int64 // that ended, plus those that are overdue at the window's end
-	Late     int64 // of those, later than the objective's latency
+	Requests int64 // that ended, and those that are overdue at the window's end
+	Late     int64 // of those, without a good answer within the objective's latency; includes the bad ones
 	Bad      int64 // of those, without a good answer
-	Overdue  int64 // of those that are not bad: still under way
+	Overdue  int64 // of those that are not bad: still in flight
 }
 
-// Observation is what a step's window showed, in blocks of Config.Block in
-// their order. A window that was cut short has fewer of them.
+// Observation is what a step's window showed, in blocks of Config.Block, in order. A
+// window that was cut short has fewer blocks.
 type Observation struct {
 	Blocks []Block
-	// Limited is that the generator or the host, not the service, was the
-	// limit: a missed objective then says nothing about the service.
+	// Limited means that the generator or the host was the limit, not the service. A
+	// miss then says nothing about the service.
 	Limited bool
 	// Disturbed is who else took CPU in the window.
 	Disturbed Disturber
-	// Gone is that the service can no longer be measured, in words: it died and
-	// did not come back. It ends the search.
+	// Gone explains why the service can no longer be measured: it died and did not come
+	// back. It ends the search.
 	Gone string
 }
 
-// Result is the answer. Load, Low and High are zero where nothing was found.
+// Result is the answer. Load, Low and High are zero if nothing was found.
 type Result struct {
 	Load    float64
 	Low     float64 // of the 95% interval
-	High    float64 // of the 95% interval; +Inf where AtLeast
-	Tested  float64 // the load of the last test window that was held; 0: none
+	High    float64 // of the 95% interval; +Inf if AtLeast
+	Tested  float64 // the load of the last test window that met the objective; 0: none
 	AtLeast bool    // a lower bound: the service was not seen to break
 	Limited bool    // because the generator or the host was the limit
-	// Reason says in words why there is no answer, or why it is only a bound or
-	// wide; "" where nothing is to be said.
+	// Reason explains why there is no answer, or why it is only a bound or wide; ""
+	// otherwise.
 	Reason  string
 	Traffic time.Duration // settling and windows
 }
 
-// Search is one search under way.
+// Search is a search in progress.
 type Search struct {
 	config Config
-	late   *curve // nil: not asked
+	late   *curve // nil: no latency objective
 	bad    *curve
 
 	stage   Stage
 	step    Step // the last one given
-	given   bool // and not yet seen
+	given   bool // and no observation yet
 	steps   int
-	traffic time.Duration // that Budget pays for
-	wasted  time.Duration // that Patience pays for
+	traffic time.Duration // that counts for Budget
+	wasted  time.Duration // that counts for Patience
 	load    float64       // of the next step
 	drain   bool          // before it
 
 	met             []float64 // loads whose windows met the objective
 	failed          []float64 // loads whose windows missed it
 	missed          float64   // bracket: the lowest load that clearly missed; 0: none
-	lowest, highest float64   // loads that were looked at
-	ceiling         float64   // no higher load is asked for
+	lowest, highest float64   // loads that were tried
+	ceiling         float64   // highest load allowed now
 	limited         bool      // the ceiling is the generator's
-	limit           float64   // the lowest load that it could not make
+	limit           float64   // the lowest load that it could not generate
 	between         int       // loads tried between the ceiling and that one
 	narrowed        int       // windows of the stage Narrow
-	misses          []float64 // loads that clearly missed, once the bracket was found
-	confirmed       int       // of them, tried again
+	misses          []float64 // loads that clearly missed after the bracket was found
+	confirmed       int       // how many of them were tried again
 	before          look      // the last one
-	longest         float64   // s for which one load, or loads near one another, were held
+	longest         float64   // s for which one load, or nearby loads, were held
 	posteriors      []posterior
 	tested          float64
 	again           repeats
@@ -130,19 +130,19 @@ type Search struct {
 	result Result
 }
 
-// repeats counts windows that said nothing.
+// repeats counts windows without information.
 type repeats struct {
-	empty     int       // without a request, one after the other
-	limited   int       // missed while the generator was the limit, one after the other
-	disturbed int       // once the bracket was found
-	clean     int       // not disturbed, once the bracket was found
-	by        Disturber // once the bracket was found
+	empty     int       // without a request, in a row
+	limited   int       // missed while the generator was the limit, in a row
+	disturbed int       // after the bracket was found
+	clean     int       // not disturbed, after the bracket was found
+	by        Disturber // after the bracket was found
 	early     Disturber // before
 }
 
-// New begins a search.
+// New returns a search at its first step.
 func New(c Config) *Search {
-	c = c.sane()
+	c = c.withDefaults()
 	s := &Search{config: c, stage: Bracket, load: c.First, ceiling: c.Most}
 	if missable(c.AllowedLate) {
 		s.late = &curve{allowed: clamp(c.AllowedLate), latency: c.Late.Seconds(), users: c.Whole}
@@ -151,38 +151,43 @@ func New(c Config) *Search {
 		s.bad = &curve{allowed: clamp(c.AllowedBad)}
 	}
 	if s.late == nil && s.bad == nil {
-		s.fail("no objective was asked that a load could miss; name a latency or an availability")
+		s.fail("there is no objective that a load could miss; set a latency or an availability")
 	}
 	return s
 }
 
-// Missed reports whether the requests of some blocks together miss the
-// objective: more of them are late, or have no good answer, than may be.
+// Missed reports whether the requests of some blocks together miss the objective: more
+// of them are late, or without a good answer, than allowed.
 func (c Config) Missed(blocks []Block) bool {
 	var all, late, bad float64
 	for _, b := range blocks {
 		x, y, z := b.counts()
 		all, late, bad = all+x, late+y, bad+z
 	}
-	return above(late, all, c.AllowedLate) || above(bad, all, c.AllowedBad)
+	return missable(c.AllowedLate) && Exceeds(late, all, c.AllowedLate) ||
+		missable(c.AllowedBad) && Exceeds(bad, all, c.AllowedBad)
 }
 
-// missable reports whether a load could miss an objective that allows this share
-// of the requests to fail: all of them may always, and a negative one was not
-// asked.
+// missable reports whether a load can miss an objective that allows this share of the
+// requests to fail. If all of them may fail, none can; a negative share means no
+// objective.
 func missable(allowed float64) bool { return allowed >= 0 && allowed < 1 }
 
-// above reports whether k of n requests are more than an objective allows.
-func above(k, n, allowed float64) bool { return missable(allowed) && k > clamp(allowed)*n }
+// Exceeds reports whether k of n requests are more than an allowed share of them,
+// 0..1. It is the only comparison of requests with an objective. A share like 1 - 0.95
+// is not exact in binary. Without slack, whether exactly 5% of late requests miss a
+// p95 would depend on how the share was computed. The slack is less than one request
+// in a billion.
+func Exceeds(k, n, allowed float64) bool { return k > allowed*n*(1+1e-9) }
 
 // clamp keeps an allowed share where a curve can cross it.
 func clamp(share float64) float64 { return min(max(share, 1e-5), 0.99) }
 
-// highestLoad is where a search ends that has no bound of its own.
+// highestLoad bounds a search without a bound of its own.
 const highestLoad = 1e9
 
-// sane replaces what makes no sense by what does, so that a search always ends.
-func (c Config) sane() Config {
+// withDefaults replaces invalid values, so that a search always ends.
+func (c Config) withDefaults() Config {
 	if !(c.Most > 0 && c.Most <= highestLoad) {
 		c.Most = highestLoad
 	}
@@ -215,8 +220,8 @@ func (c Config) sane() Config {
 	return c
 }
 
-// Next gives the next step, or false where the search has ended. Asked again
-// before Saw, it gives the same step.
+// Next returns the next step, or false if the search has ended. It returns the same
+// step until Saw is called.
 func (s *Search) Next() (Step, bool) {
 	if s.done {
 		return Step{}, false
@@ -239,9 +244,9 @@ func (s *Search) Next() (Step, bool) {
 	return s.step, true
 }
 
-// Saw takes what the step that Next gave last has shown. It reports whether that
-// is used: a window that was disturbed, or in which the generator was the limit,
-// is left out, and its step given again; one of the stage Recover is left out too.
+// Saw takes what the step that Next returned last has shown. It reports whether that
+// is used. A window that was disturbed, or in which the generator was the limit, is
+// left out, and its step is repeated. Windows of the stage Recover are left out, too.
 func (s *Search) Saw(o Observation) (used bool) {
 	if s.done || !s.given {
 		return false
@@ -258,7 +263,7 @@ func (s *Search) Saw(o Observation) (used bool) {
 	if o.Gone != "" {
 		load := s.step.Load
 		if s.step.Stage == Recover {
-			load, s.posteriors = s.doubt.load, nil // they hold what was missed since
+			load, s.posteriors = s.doubt.load, nil // they include what was missed since then
 		}
 		s.gone(load, o.Gone)
 		return false
@@ -273,14 +278,14 @@ func (s *Search) Saw(o Observation) (used bool) {
 	return true
 }
 
-// window is an observation, added up.
+// window is the sum of an observation.
 type window struct {
 	blocks       int
 	n, late, bad float64
-	silent       float64 // requests at its end, of which not one had a good answer
+	silent       float64 // requests at its end without a single good answer
 	cut          bool
 	missed       bool // a share is above the allowed one
-	clearly      bool // so far above, that no longer window is needed to tell
+	clearly      bool // so far above that no longer window is needed
 	backlog      bool // at its end most requests failed
 }
 
@@ -310,20 +315,20 @@ func (s *Search) read(o Observation) window {
 	return w
 }
 
-// far is a share that is far above the allowed one.
+// far is a share far above the allowed one.
 func far(allowed float64) float64 { return min(5*allowed, (1+allowed)/2) }
 
-// counts gives a block's figures, made to fit one another.
+// counts returns a block's figures, made consistent.
 func (b Block) counts() (n, late, bad float64) {
 	n = max(float64(b.Requests), 0)
 	return n, min(max(float64(b.Late), 0), n), min(max(float64(b.Bad), 0), n)
 }
 
-// Hopeless tells, while a window is measured, whether its blocks so far decide
-// that it is missed: even if all further requests were good, the share would be
-// far too high, and at the end of what was seen it is not getting better. Such
-// a window may be cut short, which spares the service a backlog; Saw takes it as
-// a clear miss that says little of the shares nearer to the breaking point.
+// Hopeless reports, while a window is measured, whether its blocks so far decide that
+// it misses the objective: even if all further requests were good, the share would be
+// far too high, and the last block shows no improvement. Such a window may be cut
+// short, which spares the service a backlog. Saw treats it as a clear miss that says
+// little about the shares nearer to the breaking point.
 func (s *Search) Hopeless(blocks []Block) bool {
 	if len(blocks) < 2 || !s.given {
 		return false
@@ -341,5 +346,5 @@ func (s *Search) Hopeless(blocks []Block) bool {
 	return hopeless(s.late, late, lastLate) || hopeless(s.bad, bad, lastBad)
 }
 
-// Result is how the search ended; the zero Result while it is under way.
+// Result is how the search ended; the zero Result while it is in progress.
 func (s *Search) Result() Result { return s.result }

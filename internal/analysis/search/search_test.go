@@ -30,7 +30,7 @@ func play(t *testing.T, c Config, answer func(Step) Observation) ([]Step, Result
 	return nil, Result{}
 }
 
-// blocks shows that of the requests that a step asks for these shares failed.
+// blocks returns blocks in which these shares of a step's requests failed.
 func blocks(s Step, late, bad float64) []Block {
 	var all []Block
 	for range s.Window / usual.Block {
@@ -40,7 +40,7 @@ func blocks(s Step, late, bad float64) []Block {
 	return all
 }
 
-// wall is a service that answers all in time up to a load, and none above.
+// wall is a service that answers all requests in time up to a load, and none above.
 func wall(at float64) func(Step) Observation {
 	return func(s Step) Observation {
 		late := 0.0
@@ -79,8 +79,8 @@ func TestAWallOfUsersIsFoundExactly(t *testing.T) {
 	}
 }
 
-// One window that is wrong, whichever it is, does not mislead the search: not
-// even one of the bracket.
+// One wrong window, whichever it is, does not mislead the search, not even one of the
+// bracket.
 func TestASingleWrongWindowIsBorne(t *testing.T) {
 	const at = 1234.0
 	for wrong := range 14 {
@@ -124,7 +124,7 @@ func TestNothingMissesTheObjective(t *testing.T) {
 	c := usual
 	c.Most = 700
 	steps, r := play(t, c, func(s Step) Observation { return Observation{Blocks: blocks(s, 0, 0)} })
-	if r.Load != 700 || !math.IsInf(r.High, 1) || !r.AtLeast || r.Limited || !strings.Contains(r.Reason, "highest load asked for") {
+	if r.Load != 700 || !math.IsInf(r.High, 1) || !r.AtLeast || r.Limited || !strings.Contains(r.Reason, "highest load allowed") {
 		t.Errorf("%+v, want a lower bound of 700", r)
 	}
 	if last := steps[len(steps)-1]; last.Stage != Test || last.Load != 700 || r.Tested != 700 {
@@ -153,14 +153,14 @@ func TestAWeakGeneratorIsNeverTheServicesBreakingPoint(t *testing.T) {
 			o.Limited = s.Load > weak
 			return o
 		})
-		if !r.AtLeast || !r.Limited || r.Load > weak || r.Load < weak/1.1 || !math.IsInf(r.High, 1) || !strings.Contains(r.Reason, "may bear more") {
+		if !r.AtLeast || !r.Limited || r.Load > weak || r.Load < weak/1.1 || !math.IsInf(r.High, 1) || !strings.Contains(r.Reason, "may handle more") {
 			t.Errorf("a generator that makes %g: %+v, want a lower bound", weak, r)
 		}
 	}
 }
 
-// limitedAt is a service that is a wall, loaded by a generator that cannot make
-// more than a load: above it the windows miss, and tell nothing of the service.
+// limitedAt is a wall, loaded by a generator that cannot generate more than a load.
+// Above that load the windows miss, but say nothing about the service.
 func limitedAt(wallAt, weak float64) func(Step) Observation {
 	return func(s Step) Observation {
 		o := wall(min(wallAt, weak))(s)
@@ -169,8 +169,8 @@ func limitedAt(wallAt, weak float64) func(Step) Observation {
 	}
 }
 
-// A generator that can make only a little more than what the service bears does
-// not hide where that is; one that makes less gives a bound, and a near one.
+// A generator that can generate only slightly more than the service handles does not
+// hide the breaking point. One that generates less gives a bound, and a close one.
 func TestAGeneratorThatIsLittleStrongerThanTheService(t *testing.T) {
 	const at = 1000.0
 	for _, weak := range []float64{1050, 1100, 1300, 1590} {
@@ -190,8 +190,8 @@ func TestAGeneratorThatIsLittleStrongerThanTheService(t *testing.T) {
 	}
 }
 
-// What was seen below the generator's limit is kept where the limit is met late,
-// while narrowing or testing.
+// Windows below the generator's limit count if the limit is reached late, while
+// narrowing or testing.
 func TestAGeneratorThatWeakensKeepsWhatIsKnown(t *testing.T) {
 	const at = 1000.0
 	for from := 6; from < 14; from++ {
@@ -209,8 +209,8 @@ func TestAGeneratorThatWeakensKeepsWhatIsKnown(t *testing.T) {
 	}
 }
 
-// One window below the limit that missed by chance is no breaking point, where all
-// others there met the objective.
+// One window below the limit that missed by chance is no breaking point if all others
+// there met the objective.
 func TestAGeneratorThatIsWeakAndOneWrongMiss(t *testing.T) {
 	for wrong := range 12 {
 		n := 0
@@ -244,7 +244,7 @@ func TestAWeakGeneratorOfUsers(t *testing.T) {
 
 func TestAGeneratorThatIsTooWeakForAnyLoad(t *testing.T) {
 	_, r := play(t, usual, func(s Step) Observation { return Observation{Blocks: blocks(s, 1, 0), Limited: true} })
-	if r.Load != 0 || !r.Limited || !strings.Contains(r.Reason, "nothing can be said of the service") {
+	if r.Load != 0 || !r.Limited || !strings.Contains(r.Reason, "nothing is known about the service") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -291,12 +291,12 @@ func TestANeighbourThatStays(t *testing.T) {
 		}
 		return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: Neighbour}
 	})
-	if r.Load != 0 || !strings.Contains(r.Reason, "cannot tell") || !strings.Contains(r.Reason, "neighbour") {
-		t.Errorf("%+v, want that it cannot tell", r)
+	if r.Load != 0 || !strings.Contains(r.Reason, "inconclusive") || !strings.Contains(r.Reason, "neighbour") {
+		t.Errorf("%+v, want an inconclusive search", r)
 	}
 }
 
-// The words name who it was, and only a neighbour can be stopped.
+// The reason names who it was, and only a neighbour can be stopped.
 func TestTheWordsNameWhoTookTheCPU(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -325,8 +325,8 @@ func TestTheWordsNameWhoTookTheCPU(t *testing.T) {
 	}
 }
 
-// While the load is doubled nothing is known yet that a neighbour could make less
-// sure: its windows are made again, and the budget stays whole.
+// While the load is doubled, nothing is known yet that a neighbour could make less
+// certain: its windows are repeated, and do not count for the budget.
 func TestANeighbourWhileTheLoadIsDoubled(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -347,8 +347,8 @@ func TestANeighbourWhileTheLoadIsDoubled(t *testing.T) {
 				return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: Neighbour}
 			})
 			if !c.found {
-				if r.Load != 0 || !strings.Contains(r.Reason, "cannot tell") || !strings.Contains(r.Reason, "neighbour") {
-					t.Errorf("%+v, want that it cannot tell", r)
+				if r.Load != 0 || !strings.Contains(r.Reason, "inconclusive") || !strings.Contains(r.Reason, "neighbour") {
+					t.Errorf("%+v, want an inconclusive search", r)
 				}
 				return
 			}
@@ -364,7 +364,7 @@ func TestAServiceThatIsGone(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		after int
-		load  bool // an answer none the less
+		load  bool // an answer nevertheless
 	}{{"at once", 0, false}, {"while bracketing", 3, true}, {"while narrowing", 9, true}} {
 		n := 0
 		steps, r := play(t, usual, func(s Step) Observation {
@@ -381,9 +381,9 @@ func TestAServiceThatIsGone(t *testing.T) {
 	}
 }
 
-// hangs is a service that gives no good answer any more once a load was above
-// what it bears, or from the middle of that window on. What is under way at a
-// window's end is overdue then.
+// hangs is a service that gives no good answer any more after a load above its
+// capacity, or from the middle of that window on. Requests in flight at a window's end
+// are then overdue.
 func hangs(at float64, middle bool) func(Step) Observation {
 	hung := false
 	return func(s Step) Observation {
@@ -403,7 +403,7 @@ func hangs(at float64, middle bool) func(Step) Observation {
 
 func TestAServiceThatStopsAnswering(t *testing.T) {
 	short := usual
-	short.Budget = 12 * time.Second // spent with the window in which it hangs
+	short.Budget = 12 * time.Second // used up by the window in which it hangs
 	for name, c := range map[string]struct {
 		Config
 		middle bool
@@ -413,7 +413,7 @@ func TestAServiceThatStopsAnswering(t *testing.T) {
 		if last.Stage != Recover || last.Load != 50 || !last.Drain {
 			t.Errorf("%s: the last step is %+v", name, last)
 		}
-		if !strings.Contains(r.Reason, "at a load of 3200: the service stopped answering: none of ") || !strings.Contains(r.Reason, "nor one of 50 at 50, which") {
+		if !strings.Contains(r.Reason, "at a load of 3200: the service stopped answering: none of ") || !strings.Contains(r.Reason, "none of 50 at 50, a load that it had handled before") {
 			t.Errorf("%s: reason %q", name, r.Reason)
 		}
 		if r.Load <= 0 || r.Load > 3200 || r.Low > 2000 || r.High < 2000 || r.AtLeast {
@@ -423,7 +423,7 @@ func TestAServiceThatStopsAnswering(t *testing.T) {
 			t.Errorf("%s: it was asked once, and one window decides nothing", name)
 		}
 	}
-	// It dies while it is asked.
+	// It dies during the check.
 	hung := hangs(2000, false)
 	_, r := play(t, usual, func(s Step) Observation {
 		o := hung(s)
@@ -448,7 +448,7 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 	if _, r := play(t, usual, fails); strings.Contains(r.Reason, "gone") || r.Low > 2000 || r.High < 2000 {
 		t.Errorf("%+v", r)
 	}
-	// Silent for a while, whatever is asked, and then as before.
+	// Silent for a while at any load, and then as before.
 	silent, wasAsked := 0, false
 	steps, r := play(t, usual, func(s Step) Observation {
 		switch {
@@ -456,7 +456,7 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 			wasAsked = true
 			answer := blocks(s, 0, 0)
 			last := &answer[len(answer)-1]
-			last.Requests, last.Bad = 1, 1 // one that fails by chance tells nothing
+			last.Requests, last.Bad = 1, 1 // one request that fails by chance shows nothing
 			return Observation{Blocks: answer}
 		case s.Load > 2000 && silent == 0 || silent > 0 && silent < doubtful:
 			silent++
@@ -467,7 +467,7 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 	if last := steps[len(steps)-1]; !wasAsked || last.Stage == Recover || strings.Contains(r.Reason, "gone") {
 		t.Errorf("asked %v, last step %+v: %+v", wasAsked, last, r)
 	}
-	// Who takes the CPU while it is asked may be why it does not answer.
+	// Others that take the CPU during the check may be why it does not answer.
 	hung, asked := hangs(2000, false), 0
 	_, r = play(t, usual, func(s Step) Observation {
 		o := hung(s)
@@ -497,7 +497,7 @@ func TestTooLittleTime(t *testing.T) {
 	}
 	c.Budget = 6 * time.Second
 	_, r := play(t, c, wall(1e6))
-	if !r.AtLeast || r.Load != 400 || !strings.Contains(r.Reason, "begin higher") {
+	if !r.AtLeast || r.Load != 400 || !strings.Contains(r.Reason, "start higher") {
 		t.Errorf("%+v, want at least 400", r)
 	}
 }
@@ -557,8 +557,8 @@ func TestAWindowIsHopeless(t *testing.T) {
 	}
 }
 
-// A window of an overloaded service that is cut short leads to the same answer
-// as one that is not.
+// A window of an overloaded service that is cut short leads to the same answer as a
+// complete one.
 func TestACutWindowDoesNotBias(t *testing.T) {
 	k := mm1(1000, .05, .01, 0)
 	whole, cut := sum(k.searches(10), k.truth), summary{}
@@ -597,7 +597,7 @@ func TestTheSameObservationsLeadToTheSameSteps(t *testing.T) {
 	}
 }
 
-// A neighbour that takes CPU in some windows and is not noticed in others.
+// A neighbour that takes CPU in some windows and is not detected in others.
 func TestANoisyHostDoesNotMislead(t *testing.T) {
 	k := mdk(4, 1000, .015, .01, 0)
 	held := 0

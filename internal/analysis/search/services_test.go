@@ -16,18 +16,18 @@ type kind struct {
 	bad   float64
 	users bool
 	truth float64 // 0: see truths
-	below float64 // a load that is above the truth, for the long run
-	width float64 // most that the interval's median width may be, in percent
+	below float64 // a load above the truth, for the long run
+	width float64 // highest median width of the interval, in percent
 }
 
 // wanted is the width that a search should reach.
 const wanted = 15
 
-// kinds are the services that the search is judged by. Where the service is
-// slow, so few requests fit into a minute that no method reaches the wanted
-// width: by Whitt's formula the breaking point of an M/M/1 queue for a p99 has,
-// after n requests at it, a standard deviation of sqrt(8/(0.01 n)) / ln(100),
-// and 200/s for 40 s give n = 8000, and so 27% for the interval.
+// kinds are the services that the search is judged by. For a slow service so few
+// requests fit into a minute that no method reaches the wanted width. By Whitt's
+// formula the breaking point of an M/M/1 queue for a p99 has, after n requests at it,
+// a standard deviation of sqrt(8/(0.01 n)) / ln(100); 200/s for 40 s give n = 8000,
+// and so 27% for the interval.
 var kinds = []kind{
 	mm1(1000, .05, .01, wanted),
 	mm1(1000, .1, .01, wanted),
@@ -35,7 +35,7 @@ var kinds = []kind{
 	mm1(10000, .05, .01, wanted),
 	mm1(200, .05, .01, 35),
 	mm1(200, .1, .01, 35),
-	mm1(1000, 1, .01, 60), // relaxes in minutes
+	mm1(1000, 1, .01, 60), // takes minutes to settle
 	mdk(1, 1000, .05, .01, wanted),
 	mdk(1, 1000, .1, .05, wanted),
 	mdk(1, 10000, .05, .01, wanted),
@@ -64,7 +64,7 @@ var kinds = []kind{
 	{name: "M/M/1 1000/s, users", fresh: func(*world) service { return newServers(1, exponential(.001)) },
 		limit: .05, late: .01, bad: -1, users: true, truth: 34, width: wanted},
 
-	// Kept apart: none of these was looked at while the search was tuned.
+	// These were not used while the search was tuned.
 	mm1(500, .1, .05, 20),
 	mm1(3000, .02, .01, wanted),
 	mmk(4, 2000, .02, .01, wanted),
@@ -87,8 +87,7 @@ func mm1(mu, limit, late, width float64) kind {
 		limit: limit, late: late, bad: -1, truth: mu + math.Log(late)/limit, width: width}
 }
 
-// mdk has k servers that take always the same time and together serve mu
-// requests/s.
+// mdk has k servers that always take the same time and together serve mu requests/s.
 func mdk(k int, mu, limit, late, width float64) kind {
 	return kind{name: fmt.Sprintf("M/D/%d %g/s, p%g of %g ms", k, mu, 100-100*late, limit*1000),
 		fresh: func(*world) service { return newServers(k, fixed(float64(k)/mu)) },

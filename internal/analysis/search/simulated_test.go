@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// service is a simulated service. Its state lives on from window to window, as
-// a real one's does. Times are seconds since it was started.
+// service is a simulated service. Its state persists from window to window, as a real
+// one's does. Times are seconds since its start.
 type service interface {
 	offer(at float64, rng *rand.Rand)
-	// collect hands over every request that ended before a moment, once, and
-	// shows those that have not.
+	// collect returns every request that ended before a time, once, and shows those
+	// that have not ended.
 	collect(before float64, ended func(request), waiting func(at float64))
-	empty() float64 // the moment from which nothing is left to do, without new requests
+	empty() float64 // the time from which nothing is left to do, without new requests
 }
 
 // request is one that ended.
@@ -21,8 +21,8 @@ type request struct {
 	bad     bool
 }
 
-// servers are k alike that take requests first come, first served, with service
-// times that are exponential (M/M/k), or always the same (M/D/k), or any other.
+// servers are k equal servers that take requests first come, first served, with
+// service times that are exponential (M/M/k), constant (M/D/k), or anything else.
 type servers struct {
 	free  []float64                    // when each is free
 	work  func(rng *rand.Rand) float64 // service time, s
@@ -82,8 +82,8 @@ func fixed(mean float64) func(*rand.Rand) float64 {
 	return func(*rand.Rand) float64 { return mean }
 }
 
-// mixed is work that is long for some requests: a share of them takes so many
-// times the mean of the others.
+// mixed is work that is long for a share of the requests: a multiple of the mean of
+// the others.
 func mixed(short, long, share float64) func(*rand.Rand) float64 {
 	return func(rng *rand.Rand) float64 {
 		if rng.Float64() < share {
@@ -97,9 +97,9 @@ func newServers(k int, work func(*rand.Rand) float64) *servers {
 	return &servers{free: make([]float64, k), work: work}
 }
 
-// throttled is a service of some threads under a CFS quota: a request needs so
-// much CPU of one thread, and when the threads have together used up the
-// period's quota, all stand still until the next period.
+// throttled is a service of some threads under a CFS quota. A request needs a fixed
+// CPU time of one thread. When the threads together have used up the period's quota,
+// all stop until the next period.
 type throttled struct {
 	threads       int
 	work          func(*rand.Rand) float64
@@ -130,8 +130,8 @@ func (q *throttled) fill() {
 	}
 }
 
-// advance lets time pass. It goes from event to event: a request ends, the
-// quota is used up, the period ends.
+// advance moves the time forward, from event to event: a request ends, the quota is
+// used up, the period ends.
 func (q *throttled) advance(to float64) {
 	for q.now < to {
 		boundary := float64(q.index+1) * q.period
@@ -194,7 +194,7 @@ func (q *throttled) empty() float64 {
 	return q.now
 }
 
-// failing answers at once and fails a share of the requests that depends on the
+// failing answers immediately and fails a share of the requests that depends on the
 // load.
 type failing struct {
 	share func(load float64) float64
@@ -219,7 +219,7 @@ func (s *failing) empty() float64 { return 0 }
 type world struct {
 	service service
 	whole   bool // windows are never cut short
-	users   bool // closed loop: load is users, who wait for nothing but their answer
+	users   bool // closed loop: load is users, who only wait for their answers
 	rng     *rand.Rand
 	now     float64
 	load    float64
@@ -227,7 +227,7 @@ type world struct {
 	ends    ends    // closed loop: when each user's request ends
 }
 
-// ends is a heap of moments.
+// ends is a heap of times.
 type ends []float64
 
 func (e ends) Len() int           { return len(e) }
@@ -240,7 +240,7 @@ func (e *ends) Pop() any {
 	return last
 }
 
-// block offers requests for so long and counts those that end.
+// block offers requests for a time and counts those that end.
 func (w *world) block(seconds float64) (b Block, overdue int64) {
 	end := w.now + seconds
 	if w.users {
@@ -257,7 +257,7 @@ func (w *world) block(seconds float64) (b Block, overdue int64) {
 	w.now = end
 	w.service.collect(end, func(r request) {
 		b.Requests++
-		if r.end-r.at > w.limit {
+		if r.bad || r.end-r.at > w.limit {
 			b.Late++
 		}
 		if r.bad {
@@ -271,8 +271,8 @@ func (w *world) block(seconds float64) (b Block, overdue int64) {
 	return b, overdue
 }
 
-// offerClosed keeps w.load requests in the service; it needs one whose ends are
-// known at once.
+// offerClosed keeps w.load requests in the service; it needs a service whose ends are
+// known immediately.
 func (w *world) offerClosed(end float64) {
 	s := w.service.(*servers)
 	n := int(w.load)
@@ -290,8 +290,8 @@ func (w *world) offerClosed(end float64) {
 	}
 }
 
-// step carries out one step, block by block, and cuts it short where the search
-// says that it is hopeless.
+// step executes one step, block by block, and cuts it short if the search reports that
+// it is hopeless.
 func (w *world) step(s *Search, step Step, block float64) Observation {
 	if step.Drain {
 		w.now = max(w.now, w.service.empty())
@@ -327,8 +327,8 @@ func (w *world) run(c Config) Result {
 	return s.Result()
 }
 
-// longRun is the share of late and of bad requests at w.load in a steady state,
-// by brute force.
+// longRun is the share of late and of bad requests at w.load in a steady state, by
+// brute force.
 func (w *world) longRun(seconds float64) (late, bad float64) {
 	const blocks = 50
 	w.block(seconds / blocks)

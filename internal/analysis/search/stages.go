@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// How long windows are. Settling and windows grow towards the answer: a window
-// begins in the state that the load before has left, which is the steadier the
-// nearer the loads are.
+// How long windows are. Settling and windows become longer towards the answer. A window
+// begins in the state that the load before has left, and closer loads leave a steadier
+// state.
 var (
 	ofBracket = lengths{settle: 500 * time.Millisecond, window: time.Second}
 	ofNarrow  = lengths{settle: time.Second, window: 3 * time.Second}
@@ -18,32 +18,30 @@ var (
 
 type lengths struct{ settle, window time.Duration }
 
-// afterDrain is added to settling where the step begins with an empty service.
+// afterDrain is added to settling if the step begins with an idle service.
 const afterDrain = 500 * time.Millisecond
 
 const (
 	mostSteps = 200
-	// sure is the width of the interval, as a share of the answer, from which
-	// on no further window is spent.
+	// sure is the width of the interval, as a share of the answer, below which no
+	// further window is measured.
 	sure = 0.05
-	// tests are so many that the budget keeps time for them.
+	// tests is the number of test windows for which the budget reserves time.
 	tests = 2
 	// lowestShare of the first load is the lowest load that is tried.
 	lowestShare = 1.0 / 64
-	// mostEmpty is so many windows in a row that show no request, that the search
-	// ends.
+	// mostEmpty is how many windows in a row without a request end the search.
 	mostEmpty = 3
-	// alike is a load that is as good as another for confirming it.
+	// alike is the difference, as a share, up to which another load confirms a load.
 	alike = 0.03
 	// mostConfirmed is how many loads are tried again for that.
 	mostConfirmed = 2
-	// near is a change of load, as a share, that leaves a steady state nearly
-	// as it is.
+	// near is a change of load, as a share, that hardly changes a steady state.
 	near = 0.1
 )
 
-// lengths gives the next step's, cut to the budget; window is 0 where nothing
-// useful fits.
+// lengths returns the next step's, cut to the budget; window is 0 if nothing useful
+// fits.
 func (s *Search) lengths() (settle, window time.Duration) {
 	l, least := ofBracket, ofBracket.window
 	switch s.stage {
@@ -70,14 +68,14 @@ func (s *Search) whole(d time.Duration) time.Duration {
 	return max(1, (d+b-1)/b) * b
 }
 
-// mustRepeat tells whether a window says nothing of the service, so that it is
-// left out and its step, which took so much traffic, given again. Too many of
-// them end the search.
+// mustRepeat reports whether a window says nothing about the service, so that it is
+// left out and its step, which used that traffic, is repeated. Too many of them end
+// the search.
 func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	r := &s.again
 	if w.n == 0 {
 		if r.empty++; r.empty == mostEmpty {
-			s.fail("no request ended in %d windows at a load of %s: the service does not answer, or so slowly that nothing can be judged", r.empty, show(s.step.Load))
+			s.fail("no request ended in %d windows at a load of %s: the service does not answer, or too slowly to be judged", r.empty, show(s.step.Load))
 		}
 		return true
 	}
@@ -90,7 +88,7 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 		return true
 	}
 	r.limited = 0
-	if o.Disturbed == 0 || s.stage == Bracket && !w.missed { // who takes CPU makes nothing better
+	if o.Disturbed == 0 || s.stage == Bracket && !w.missed { // a disturbance never improves the result
 		return false
 	}
 	if s.stage != Bracket {
@@ -101,12 +99,12 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	r.early |= o.Disturbed
 	s.traffic -= took
 	if s.wasted += took; s.wasted >= s.config.Patience {
-		s.fail("cannot tell: %v took CPU for %v while the load was doubled; %s", r.early, s.wasted, r.early.advice())
+		s.fail("inconclusive: %v took CPU for %v while the load was doubled; %s", r.early, s.wasted, r.early.advice())
 	}
 	return true
 }
 
-// learn adds a window to what is known.
+// learn adds a window to the curves.
 func (s *Search) learn(w window) {
 	seconds := (time.Duration(w.blocks) * s.config.Block).Seconds()
 	l := look{load: s.step.Load, n: w.n, window: seconds, held: s.step.Settle.Seconds() + seconds,
@@ -158,11 +156,11 @@ func (s *Search) decide(w window) {
 	}
 }
 
-// bracket doubles the load until it clearly misses the objective, or halves it
-// until it meets it.
+// bracket doubles the load until it clearly misses the objective, or halves it until
+// it meets the objective.
 func (s *Search) bracket(w window) {
 	load := s.step.Load
-	if w.clearly || w.missed && s.limited { // below the generator's limit there is no clearer one to come
+	if w.clearly || w.missed && s.limited { // below the generator's limit no clearer miss is possible
 		s.missed = load
 	}
 	switch {
@@ -188,13 +186,12 @@ func (s *Search) bracket(w window) {
 	}
 }
 
-// spread are the quantiles of the breaking point at which windows are taken, in
-// turn. Most lie above the middle, where more requests fail and a window tells
-// more.
+// spread are the quantiles of the breaking point at which windows are measured, in
+// turn. Most are above the middle, where more requests fail, so a window shows more.
 var spread = []float64{.5, .8, .4, .8, .5, .8}
 
-// narrow looks where the breaking point may be, and goes on to testing where it
-// is known well, or where time is left for that only.
+// narrow looks where the breaking point may be. It goes on to testing if the breaking
+// point is known well, or if no time is left for more.
 func (s *Search) narrow() {
 	s.look()
 	settled := ofTest.settle + ofTest.window
@@ -211,9 +208,9 @@ func (s *Search) narrow() {
 	s.load = s.fit(min(quantile(s.posteriors, spread[s.narrowed%len(spread)]), 2*s.highest))
 }
 
-// unconfirmed is the lowest load that clearly missed the objective, where no
-// other window says the same: a single one may have been wrong, and all windows
-// since then lay below it. 0 where there is none, or no time for more.
+// unconfirmed is the lowest load that clearly missed the objective, if no other window
+// confirms it: a single one may have been wrong, and all windows since then were at
+// lower loads. 0 if there is none, or after mostConfirmed tries.
 func (s *Search) unconfirmed() float64 {
 	if len(s.misses) == 0 || s.confirmed == mostConfirmed {
 		return 0
@@ -231,9 +228,9 @@ func (s *Search) unconfirmed() float64 {
 	return s.fit(lowest)
 }
 
-// test takes longer windows at what is the answer by then. They are windows as
-// all others are: one that misses the objective moves the answer down, by as
-// much as it is worth.
+// test measures longer windows at the current answer. They count like all other
+// windows: one that misses the objective moves the answer down according to its
+// weight.
 func (s *Search) test(w window) {
 	if s.missed == 0 && !w.missed {
 		s.atLeast()
@@ -254,9 +251,9 @@ func (s *Search) test(w window) {
 	s.load = s.fit(middle)
 }
 
-// look computes what is known of the breaking point. A part of the objective
-// that no window has missed says nothing: too few requests to see a rare
-// failure are no reason to expect one.
+// look computes what is known about the breaking point. A part of the objective that
+// no window has missed says nothing: too few requests to see a rare failure are no
+// reason to expect one.
 func (s *Search) look() {
 	s.posteriors = s.posteriors[:0]
 	for _, c := range []*curve{s.late, s.bad} {
@@ -268,15 +265,15 @@ func (s *Search) look() {
 	}
 }
 
-// forget leaves out what was missed from a load on.
+// forget removes what was missed from a load on.
 func (c *curve) forget(limit float64) {
-	c.looks = slices.DeleteFunc(c.looks, func(l *look) bool { return l.load >= limit && above(l.k, l.n, c.allowed) })
+	c.looks = slices.DeleteFunc(c.looks, func(l *look) bool { return l.load >= limit && Exceeds(l.k, l.n, c.allowed) })
 }
 
-// missed tells whether a window's share was above the allowed one.
+// missed reports whether any window's share was above the allowed one.
 func (c *curve) missed() bool {
 	for _, l := range c.looks {
-		if above(l.k, l.n, c.allowed) {
+		if Exceeds(l.k, l.n, c.allowed) {
 			return true
 		}
 	}
@@ -285,10 +282,11 @@ func (c *curve) missed() bool {
 
 // interval is the 95% interval of the breaking point, and its middle.
 //
-// Two things widen it that the curve cannot know. Downwards, what the windows
-// could not show: a queue that grows to the objective's latency only after the
-// longest time that a load was held. Upwards, a wall: between it and the lowest
-// load that clearly missed, nothing was seen, whatever the curve's shape says.
+// Two things widen it that the curve cannot know. Downwards: what the windows could
+// not show, which is a queue that grows to the objective's latency only after the
+// longest time that a load was held. Upwards: a steep breaking point between it and
+// the lowest load that clearly missed. Nothing was measured there, whatever the shape
+// of the curve.
 func (s *Search) interval() (low, middle, high float64) {
 	low, middle, high = quantile(s.posteriors, 0.025), quantile(s.posteriors, 0.5), quantile(s.posteriors, 0.975)
 	if s.late != nil && s.longest > 0 {
@@ -303,7 +301,7 @@ func (s *Search) interval() (low, middle, high float64) {
 	return low, middle, max(high, min(unseen, high*(1+unknown)))
 }
 
-// unknown is how far above the interval, as a share, a wall may lie.
+// unknown is how far above the interval, as a share, a steep breaking point may lie.
 const unknown = 0.01
 
 func (s *Search) width() float64 {
@@ -311,7 +309,7 @@ func (s *Search) width() float64 {
 	return (high - low) / middle
 }
 
-// fit makes a load one that may be asked for.
+// fit returns the nearest load that is allowed.
 func (s *Search) fit(load float64) float64 {
 	if s.config.Whole {
 		load = max(1, math.Round(load))
@@ -319,24 +317,24 @@ func (s *Search) fit(load float64) float64 {
 	return min(load, s.ceiling)
 }
 
-// words says by what a window missed the objective.
+// words explains how a window missed the objective.
 func (w window) words(s *Search) string {
 	text := ""
-	if s.late != nil && above(w.late, w.n, s.late.allowed) {
-		text = fmt.Sprintf("%s of the requests were late, %s may be", percent(w.late/w.n), percent(s.late.allowed))
+	if s.late != nil && Exceeds(w.late, w.n, s.late.allowed) {
+		text = fmt.Sprintf("%s of the requests were late or failed; the objective allows %s", percent(w.late/w.n), percent(s.late.allowed))
 	}
-	if s.bad != nil && above(w.bad, w.n, s.bad.allowed) {
+	if s.bad != nil && Exceeds(w.bad, w.n, s.bad.allowed) {
 		if text != "" {
 			text += "; "
 		}
-		text += fmt.Sprintf("%s had no good answer, %s may have none", percent(w.bad/w.n), percent(s.bad.allowed))
+		text += fmt.Sprintf("%s had no good answer; the objective allows %s", percent(w.bad/w.n), percent(s.bad.allowed))
 	}
 	return text
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }
 
-// show writes a load with four figures, and never with an exponent.
+// show formats a load with four digits, and never with an exponent.
 func show(load float64) string {
 	if load >= 1000 {
 		return fmt.Sprintf("%.0f", load)

@@ -8,43 +8,43 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Blocks are the latencies of a cell in blocks of whole frames. Latencies under
-// a quota are not independent: one stall hits every request in flight. What can
-// be taken to be independent is a frame, which is several periods of the quota
-// long; so whole frames are resampled, never single requests, and a quantile's
-// interval widens with the number of stalls, not with that of requests. (Künsch,
-// Annals of Statistics 17, 1989, pages 1217 to 1241, has the method; Davison and
+// Blocks are the latencies of a cell in blocks of whole frames. Under a quota
+// latencies are not independent: one stall delays every request in flight. Frames can
+// be assumed to be independent, since each covers several periods of the quota. So
+// whole frames are resampled, never single requests, and the interval of a quantile
+// depends on the number of stalls, not on the number of requests. (The method is by
+// Künsch, Annals of Statistics 17, 1989, pages 1217 to 1241; see also Davison and
 // Hinkley, Bootstrap Methods and their Application, 1997, section 8.2.)
 //
-// A Blocks is not safe for use by several goroutines.
+// A Blocks is not safe for concurrent use.
 type Blocks struct {
 	trials []*trialBlocks
 }
 
-// trialBlocks are one trial's blocks in the order of time.
+// trialBlocks are one trial's blocks, ordered by time.
 type trialBlocks struct {
 	number int
-	width  int // intervals a block
+	width  int // intervals per block
 	blocks []block
 }
 
 // block holds the latencies of some intervals, sparsely: counts by value.
 type block struct {
-	interval int // the first that it holds, divided by the width
+	interval int // the first one in it, divided by the width
 	counts   []count
 }
 
 // count is how many latencies share a value, in microseconds.
 type count struct{ value, n int64 }
 
-// mostBlocks bounds the blocks of a trial. Where a trial is longer, its blocks
-// are joined two by two: longer ones are as valid, and 128 are plenty.
+// mostBlocks bounds the blocks of a trial. The blocks of a longer trial are joined in
+// pairs: longer blocks are equally valid, and 128 are enough.
 const mostBlocks = 256
 
-// Add takes what one agent saw in one interval of a trial (a frame's Seq); what
-// other agents saw in it joins the same block. Intervals come in the order of
-// time. What ended in the drain belongs to the last measured interval: the
-// caller gives that one's number.
+// Add takes the latencies of one agent in one interval of a trial (a frame's Seq).
+// Latencies of other agents in that interval join the same block. Intervals come in
+// the order of time. Requests that ended in the drain belong to the last measured
+// interval, so the caller passes that number.
 func (b *Blocks) Add(trial, interval int, latency *signals.Histogram) {
 	if latency.Count() == 0 {
 		return
@@ -111,23 +111,23 @@ func joined(a, b []count) []count {
 	return append(append(out, a...), b...)
 }
 
-// Resampling says how the bootstrap draws.
+// Resampling configures the bootstrap.
 type Resampling struct {
 	Seed uint64
-	// Trials draws trials too, before their blocks, where there are several:
-	// the interval is then one for further trials, since a restarted service
-	// settles at another level. Else it is one for these very trials.
+	// Trials draws trials before their blocks if there are several. The interval is
+	// then valid for further trials, because a restarted service settles at another
+	// level. Otherwise it is valid for these trials only.
 	Trials bool
-	Times  int // 0: 999, whose 25th lowest and highest bound 95%
+	Times  int // 0: 999, whose 25th lowest and highest enclose 95%
 }
 
-// fewBlocks is the smallest number of blocks that resampling can learn from;
-// with fewer its intervals are much too narrow.
+// fewBlocks is the fewest blocks for resampling. With fewer, its intervals are much
+// too narrow.
 const fewBlocks = 10
 
-// Intervals gives the 95% percentile interval of each quantile, 0..1, of all
-// latencies together, in milliseconds; nil where there are fewer than 10 blocks.
-// The same seed gives the same intervals.
+// Intervals returns the 95% percentile interval of each quantile, 0..1, of all
+// latencies together, in milliseconds; nil with fewer than 10 blocks. The same seed
+// gives the same intervals.
 func (b *Blocks) Intervals(quantiles []float64, how Resampling) []*Interval {
 	out := make([]*Interval, len(quantiles))
 	d := b.dense()
@@ -151,8 +151,8 @@ func (b *Blocks) Intervals(quantiles []float64, how Resampling) []*Interval {
 	return out
 }
 
-// Quantiles gives the quantiles of all latencies together, in milliseconds, as
-// a signals.Histogram of them does.
+// Quantiles returns the quantiles of all latencies together, in milliseconds, as a
+// signals.Histogram of them does.
 func (b *Blocks) Quantiles(quantiles []float64) []float64 {
 	d := b.dense()
 	for i := range d.times {
@@ -161,19 +161,19 @@ func (b *Blocks) Quantiles(quantiles []float64) []float64 {
 	return d.quantiles(quantiles)
 }
 
-// percentileInterval bounds the middle 95% of what was drawn.
+// percentileInterval encloses the middle 95% of the drawn values.
 func percentileInterval(drawn []float64) *Interval {
 	slices.Sort(drawn)
 	k := max(1, int(math.Floor(float64(len(drawn)+1)*(1-Level)/2+1e-9)))
 	return &Interval{Low: drawn[k-1], High: drawn[len(drawn)-k], Level: math.NaN()}
 }
 
-// dense is the blocks laid out for drawing: values as their place among all
-// values, and a sum that is used again and again.
+// dense is the blocks in a layout for drawing: values as their index among all values,
+// and a sum that is reused.
 type dense struct {
 	values []int64   // ascending
 	blocks [][]place // of all trials, one trial after another
-	trials [][2]int  // which blocks are each trial's: from, to
+	trials [][2]int  // the blocks of each trial: from, to
 	times  []int64   // how often each block was drawn
 	sum    []int64   // counts by place
 }
@@ -210,7 +210,7 @@ func (b *Blocks) dense() *dense {
 	return d
 }
 
-// draw chooses blocks with replacement: of each trial as many as it has.
+// draw chooses blocks with replacement, from each trial as many as it has.
 func (d *dense) draw(random *rand.Rand, trials bool) {
 	clear(d.times)
 	for i := range d.trials {
@@ -224,8 +224,8 @@ func (d *dense) draw(random *rand.Rand, trials bool) {
 	}
 }
 
-// quantiles of what was drawn, in milliseconds, by HdrHistogram's rule: the
-// rank is q x n rounded, at least 1. NaN where nothing was.
+// quantiles returns those of the drawn blocks, in milliseconds, by HdrHistogram's
+// rule: the rank is q x n rounded, at least 1. NaN without data.
 func (d *dense) quantiles(quantiles []float64) []float64 {
 	clear(d.sum)
 	total := int64(0)

@@ -11,15 +11,14 @@ import (
 
 var p99 = []float64{0.99}
 
-// stalls make frames of a throttled service: a quarter of the frames hold a
-// stall, which makes 20% of their requests wait 50 to 90 ms; all others take 1
-// to 4 ms. So 5% of all are slow, and the true p99 is where a fifth of the slow
-// ones lie above: 82 ms.
+// stalls returns frames of a throttled service. A quarter of the frames contain a
+// stall, in which 20% of their requests wait 50 to 90 ms. All others take 1 to 4 ms.
+// So 5% of all requests are slow, and a fifth of them lie above the true p99: 82 ms.
 func stalls(random *rand.Rand, frames, requests int) [][]count {
 	all := make([][]count, frames)
 	for i := range all {
 		stalled := random.Float64() < 0.25
-		tenths := make([]int64, 900) // of a millisecond: few values, and so little to draw from
+		tenths := make([]int64, 900) // of a millisecond: few distinct values make drawing cheap
 		for range requests {
 			at := 10 + 10*random.IntN(4)
 			if stalled && random.IntN(5) == 0 {
@@ -46,8 +45,8 @@ func blocksOf(frames [][]count) *Blocks {
 	return &b
 }
 
-// TestCoverageBesideStalls is why whole frames are drawn: intervals that take
-// each request for independent are much too narrow.
+// TestCoverageBesideStalls shows why whole frames are drawn: intervals that treat
+// requests as independent are much too narrow.
 func TestCoverageBesideStalls(t *testing.T) {
 	const runs, frames, requests = 200, 60, 400
 	random := rand.New(rand.NewPCG(7, 8))
@@ -71,7 +70,7 @@ func TestCoverageBesideStalls(t *testing.T) {
 	}
 }
 
-// naiveInterval is what resampling n single requests comes to: the rank of the
+// naiveInterval is the result of resampling n single requests: the rank of the
 // quantile in a resample is binomial.
 func naiveInterval(b *Blocks, q float64, n int) Interval {
 	spread := 1.96 * math.Sqrt(q*(1-q)/float64(n))
@@ -79,9 +78,9 @@ func naiveInterval(b *Blocks, q float64, n int) Interval {
 	return Interval{Low: ends[0], High: ends[1]}
 }
 
-// TestCoverageOverTrials: a restarted service settles at another level. An
-// interval for further trials must know that; drawing from the frames of these
-// trials alone does not.
+// TestCoverageOverTrials: a restarted service settles at another level. An interval
+// for further trials must include that; drawing only from the frames of these trials
+// does not.
 func TestCoverageOverTrials(t *testing.T) {
 	const runs, trials, frames = 150, 12, 20
 	const truth = 100.0 // ms: each trial has a level around it, each frame a median around the trial's
@@ -142,7 +141,7 @@ func TestQuantilesAreTheHistograms(t *testing.T) {
 	}
 	for _, q := range []float64{0, 0.001, 0.5, 0.9, 0.99, 0.999, 1} {
 		want := float64(whole.Quantile(q)) / float64(time.Millisecond)
-		if q == 0 { // HdrHistogram gives the lowest value itself there
+		if q == 0 { // HdrHistogram returns the lowest value itself there
 			continue
 		}
 		near(t, "quantile", b.Quantiles([]float64{q})[0], want, 1e-9)
@@ -154,7 +153,7 @@ func TestAFewFramesGiveNoInterval(t *testing.T) {
 		t.Errorf("no frame: %v", got)
 	}
 	b := blocksOf(stalls(rand.New(rand.NewPCG(1, 1)), fewBlocks-1, 100))
-	b.Add(0, fewBlocks-1, signals.NewHistogram()) // nothing in it
+	b.Add(0, fewBlocks-1, signals.NewHistogram()) // empty
 	b.Add(0, fewBlocks-1, nil)
 	if got := b.Intervals(p99, Resampling{})[0]; got != nil {
 		t.Errorf("%d frames: %v", fewBlocks-1, got)
@@ -190,8 +189,8 @@ func TestLongTrialsJoinTheirFrames(t *testing.T) {
 	near(t, "p99", b.Quantiles(p99)[0], blocksOf([][]count{whole}).Quantiles(p99)[0], 0)
 }
 
-// BenchmarkIntervals is what a report pays for a cell: 120 frames of 1,000
-// requests a second with latencies all over the histogram.
+// BenchmarkIntervals is the cost of one cell in a report: 120 frames of 1,000 requests
+// per second with latencies over the whole histogram.
 func BenchmarkIntervals(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var blocks Blocks

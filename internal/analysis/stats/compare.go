@@ -1,29 +1,29 @@
 package stats
 
-// Comparison is one cell's trials against a baseline's.
+// Comparison is one cell's trials compared with a baseline's.
 type Comparison struct {
 	Trials      [2]int    // of the baseline, of the cell
 	Base, Value float64   // medians over trials; NaN without one
-	Shift       float64   // the Hodges-Lehmann estimate; NaN where a side has no trial
+	Shift       float64   // the Hodges-Lehmann estimate; NaN if a side has no trial
 	Interval    *Interval // of the shift; nil: too few trials for 95%
 	P           float64   // Mann-Whitney, two-sided
-	PHolm       float64   // corrected over the family; 1 where trials are too few
+	PHolm       float64   // corrected over the family; 1 with too few trials
 	Significant bool      // PHolm < 0.05
-	Family      int       // how many tests stand or fall together
+	Family      int       // how many tests share the correction
 }
 
-// Enough reports whether the trials were enough to tell a difference: no 95%
-// interval, or sides that do not even overlap and still are not significant
-// among so many tests, mean that they were too few.
+// Enough reports whether there were enough trials to detect a difference. There were
+// too few if there is no 95% interval, or if the sides do not overlap at all and are
+// still not significant among so many tests.
 func (c *Comparison) Enough() bool {
 	return c.Interval != nil && (c.Significant || c.P > LeastP(c.Trials[0], c.Trials[1])*(1+1e-9))
 }
 
-// Pair is what is compared: one figure's values, one a trial. They are finite.
+// Pair is what is compared: the values of one figure, one per trial. They are finite.
 type Pair struct{ Base, Value []float64 }
 
 // Against compares each cell with one baseline. The tests are a family: Holm's
-// correction goes over all of them.
+// correction covers all of them.
 func Against(base []float64, cells [][]float64) []Comparison {
 	pairs := make([]Pair, len(cells))
 	for i, values := range cells {
@@ -32,8 +32,8 @@ func Against(base []float64, cells [][]float64) []Comparison {
 	return Family(pairs)
 }
 
-// Family compares pairs whose tests stand or fall together. Pairs with too few
-// trials to tell anything are no tests, and do not weigh on the others.
+// Family compares pairs whose tests share one correction. Pairs with too few trials
+// for any result are no tests, and do not affect the others.
 func Family(pairs []Pair) []Comparison {
 	all := make([]Comparison, len(pairs))
 	var tested []int

@@ -7,17 +7,16 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// mostTied is the largest sample whose distribution is computed exactly where
-// values are tied; above it the normal approximation stands, with the
-// corrections for ties and continuity.
+// mostTied is the largest sample with ties whose distribution is computed exactly.
+// Larger samples use the normal approximation with corrections for ties and
+// continuity.
 const mostTied = 25
 
-// MannWhitney tests whether values of one sample tend to lie above those of the
-// other (the test of Wilcoxon's rank sum). U counts the pairs in which x lies
-// above y, a tie as one half; it is the W of R's wilcox.test(x, y). P is
-// two-sided: twice the smaller tail, at most 1. It is exact, for tied values
-// too, up to 25 values a sample, and up to 50 without ties. With an empty
-// sample nothing can be told, and P is 1.
+// MannWhitney tests whether values of one sample tend to lie above those of the other
+// (the Wilcoxon rank sum test). U counts the pairs in which x lies above y; a tie
+// counts as one half. It is the W of R's wilcox.test(x, y). P is two-sided: twice the
+// smaller tail, at most 1. It is exact up to 50 values per sample without ties, and up
+// to 25 with ties. P is 1 if a sample is empty.
 func MannWhitney(x, y []float64) (u, p float64) {
 	if len(x) == 0 || len(y) == 0 {
 		return 0, 1
@@ -34,11 +33,10 @@ func MannWhitney(x, y []float64) (u, p float64) {
 	return test.U, min(1, test.P)
 }
 
-// tiedP is the two-sided P of the rank sum of the first n values, by counting
-// all ways to choose n of them. With ties the distribution need not be
-// symmetric, so each tail is summed on its own side; and the library's
-// distribution of tied values is wrong in its lowest tail (it divides negative
-// numbers towards zero), which is why this is counted here.
+// tiedP is the two-sided P of the rank sum of the first n values, by counting all ways
+// to choose n of them. With ties the distribution may be asymmetric, so each tail is
+// summed separately. The library is not used here because its distribution of tied
+// values is wrong in the lowest tail (it divides negative numbers towards zero).
 func tiedP(ranks []int, n int) float64 {
 	seen, most := 0, 0
 	for i, r := range ranks {
@@ -73,8 +71,8 @@ func tiedP(ranks []int, n int) float64 {
 	return min(1, 2*min(below, above)/all)
 }
 
-// doubledRanks gives twice the rank of each value among all, those of x first;
-// values that are equal share the mean of their ranks, which doubled is whole.
+// doubledRanks returns twice the rank of each value among all, those of x first. Equal
+// values share the mean of their ranks, which is a whole number when doubled.
 func doubledRanks(x, y []float64) (ranks []int, tied bool) {
 	all := slices.Concat(x, y)
 	sorted := slices.Sorted(slices.Values(all))
@@ -90,8 +88,8 @@ func doubledRanks(x, y []float64) (ranks []int, tied bool) {
 	return ranks, tied
 }
 
-// LeastP is the smallest P that samples of these sizes can have: that of two
-// samples which do not overlap. Three against three cannot go below 0.1.
+// LeastP is the smallest P that samples of these sizes can have: that of two samples
+// which do not overlap. With three against three it is 0.1.
 func LeastP(m, n int) float64 {
 	if m == 0 || n == 0 {
 		return 1
@@ -107,9 +105,8 @@ func choose(n, k int) float64 {
 	return math.Round(math.Exp(above - taken - left))
 }
 
-// TrialsNeeded is how many trials each of two cells needs, at least, so that
-// one of so many tests can come out significant after Holm's correction,
-// whatever the others do.
+// TrialsNeeded is the fewest trials per cell with which one of so many tests can be
+// significant after Holm's correction, regardless of the others.
 func TrialsNeeded(tests int) int {
 	n := 1
 	for float64(max(1, tests))*LeastP(n, n) >= 1-Level {
@@ -118,11 +115,11 @@ func TrialsNeeded(tests int) int {
 	return n
 }
 
-// Holm corrects the P values of several tests, so that the chance of even one
-// false finding among them stays below the level: the smallest is multiplied by
-// their number, the next by one less, and none becomes smaller than the one
-// before. It gives them in the order in which they came. (S. Holm, Scandinavian
-// Journal of Statistics 6, 1979, pages 65 to 70.)
+// Holm corrects the P values of several tests, so that the probability of even one
+// false positive among them stays below the level. The smallest is multiplied by their
+// number, the next by one less, and none becomes smaller than the one before. It
+// returns them in the original order. (S. Holm, Scandinavian Journal of Statistics 6,
+// 1979, pages 65 to 70.)
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

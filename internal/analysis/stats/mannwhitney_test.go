@@ -14,8 +14,8 @@ var (
 	early = []float64{1.15, 0.88, 0.90, 0.74, 1.21}
 )
 
-// Ozone in New York, May and August 1973: R's data set airquality, without what
-// was not measured; ?wilcox.test compares them too.
+// Ozone in New York, May and August 1973: R's data set airquality without missing
+// values; ?wilcox.test compares them, too.
 var (
 	may    = []float64{41, 36, 12, 18, 28, 23, 19, 8, 7, 16, 11, 14, 18, 14, 34, 6, 30, 11, 1, 11, 4, 32, 23, 45, 115, 37}
 	august = []float64{39, 9, 16, 78, 35, 66, 122, 89, 110, 44, 28, 65, 22, 59, 23, 31, 44, 21, 9, 45, 168, 73, 76, 118, 84, 85}
@@ -53,7 +53,7 @@ func TestMannWhitneyAgreesWithPublishedExamples(t *testing.T) {
 	}
 }
 
-func TestMannWhitneyWhereNothingCanBeTold(t *testing.T) {
+func TestMannWhitneyWithoutAnyEvidence(t *testing.T) {
 	for name, c := range map[string][2][]float64{
 		"no values":        {nil, {1, 2}},
 		"one side empty":   {{1, 2}, nil},
@@ -66,7 +66,7 @@ func TestMannWhitneyWhereNothingCanBeTold(t *testing.T) {
 	}
 }
 
-// TestTiedValuesAreExact holds P against all ways to divide the values.
+// TestTiedValuesAreExact compares P with all ways to divide the values.
 func TestTiedValuesAreExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -146,7 +146,7 @@ func TestHolmAgreesWithPublishedExamples(t *testing.T) {
 	}
 }
 
-func TestFewTrialsCannotTell(t *testing.T) {
+func TestFewTrialsAreNotEnough(t *testing.T) {
 	near(t, "3 and 3", LeastP(3, 3), 0.1, 1e-12)
 	near(t, "4 and 4", LeastP(4, 4), 2.0/70, 1e-12)
 	near(t, "5 and 5", LeastP(5, 5), 2.0/252, 1e-12)

@@ -13,13 +13,12 @@ import (
 const mostExact = 50
 
 // HodgesLehmann estimates by how much value lies above base: the median of all
-// differences value - base. The interval holds the true shift with at least 95%
-// whatever the distribution, so long as both samples have the same shape: its
-// ends are those differences that Mann-Whitney's U cannot exclude. It is exact
-// up to 50 values a sample. It is nil where the samples are too small for 95%
-// (3 against 3, 3 against 4, 2 against 7): no end of it is then bounded.
-// (M. Hollander, D. A. Wolfe, Nonparametric Statistical Methods, 2nd edition,
-// 1999, sections 4.2 and 4.3.)
+// differences value - base. The interval contains the true shift with at least 95% for
+// any distribution, provided that both samples have the same shape. Its ends are the
+// differences that Mann-Whitney's U cannot exclude. It is exact up to 50 values per
+// sample. It is nil if the samples are too small for 95% (3 against 3, 3 against 4, 2
+// against 7): its ends would not be bounded. (M. Hollander, D. A. Wolfe, Nonparametric
+// Statistical Methods, 2nd edition, 1999, sections 4.2 and 4.3.)
 //
 // Both samples must have a value.
 func HodgesLehmann(base, value []float64) (shift float64, interval *Interval) {
@@ -38,10 +37,10 @@ func HodgesLehmann(base, value []float64) (shift float64, interval *Interval) {
 	return shift, &Interval{Low: differences[cut-1], High: differences[len(differences)-cut], Level: level}
 }
 
-// excluded is the rank, from 1, of the difference that bounds a 95% interval
-// from below, as many from the top bounding it from above, and the confidence
-// that this gives: the largest cut with 2 P(U <= cut-1) < 0.05; 0: there is
-// none.
+// excluded returns the rank, from 1, of the difference that bounds a 95% interval from
+// below; the same rank from the top bounds it from above. It also returns the
+// confidence of that interval. The rank is the largest cut with 2 P(U <= cut-1) <
+// 0.05; 0 means there is none.
 func excluded(m, n int) (cut int, level float64) {
 	tail := (1 - Level) / 2
 	pairs := m * n

@@ -18,10 +18,10 @@ func TestHodgesLehmannAgreesWithThePublishedExample(t *testing.T) {
 	near(t, "confidence", interval.Level, 0.96, 0.002)
 }
 
-// TestIntervalRanksAgreeWithTheTables: U is significant at 5%, two-sided, up to
-// the critical value that every table of the Mann-Whitney test prints (such as
-// table K of S. Siegel, Nonparametric Statistics, 1956); the interval then
-// begins one difference above.
+// TestIntervalRanksAgreeWithTheTables: U is significant at 5%, two-sided, up to the
+// critical value in every table of the Mann-Whitney test (such as table K of S.
+// Siegel, Nonparametric Statistics, 1956). The interval then begins one difference
+// above.
 func TestIntervalRanksAgreeWithTheTables(t *testing.T) {
 	for _, c := range []struct{ m, n, critical int }{
 		{3, 5, 0}, {4, 4, 0}, {2, 8, 0}, {4, 6, 2}, {5, 5, 2}, {5, 10, 8}, {6, 6, 5}, {7, 7, 8},
@@ -46,7 +46,7 @@ func TestTheNormalApproximationJoinsTheExactRanks(t *testing.T) {
 	}
 }
 
-// TestTheIntervalIsTheTestTurnedRound: a shift lies inside exactly where the
+// TestTheIntervalIsTheTestTurnedRound: a shift lies in the interval exactly if the
 // test does not exclude it.
 func TestTheIntervalIsTheTestTurnedRound(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
@@ -72,8 +72,8 @@ func TestTheIntervalIsTheTestTurnedRound(t *testing.T) {
 	}
 }
 
-// TestCoverageOfTheShift: skewed trials, as latencies are; the shift of the
-// population is known, and the interval holds it as often as it promises.
+// TestCoverageOfTheShift: skewed trials, as latencies are. The shift of the population
+// is known, and the interval contains it as often as stated.
 func TestCoverageOfTheShift(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const runs, truth = 2000, 1.5
@@ -107,7 +107,7 @@ func TestComparisonsOfAFamily(t *testing.T) {
 	if !higher.Significant || higher.Shift != 20 || higher.Base != 12.5 || higher.Value != 32.5 || higher.Trials != [2]int{6, 6} {
 		t.Errorf("a cell far above: %+v", higher)
 	}
-	// Three cells can be told: the two that cannot do not weigh on the others.
+	// Three cells have a result; the two without do not affect them.
 	near(t, "corrected", higher.PHolm, 3*2.0/924, 1e-12)
 	if same.Significant || !same.Enough() || !same.Interval.Contains(0) {
 		t.Errorf("a cell beside: %+v", same)
@@ -124,8 +124,8 @@ func TestComparisonsOfAFamily(t *testing.T) {
 	}
 }
 
-// TestManyTestsWantMoreTrials: four against four that do not overlap are
-// significant alone (2 of 70), and not as one of two tests.
+// TestManyTestsWantMoreTrials: four against four without overlap are significant alone
+// (2 of 70), but not as one of two tests.
 func TestManyTestsWantMoreTrials(t *testing.T) {
 	base, far := []float64{1, 2, 3, 4}, []float64{11, 12, 13, 14}
 	if alone := Against(base, [][]float64{far})[0]; !alone.Significant || !alone.Enough() || alone.Family != 1 {

@@ -1,8 +1,8 @@
-// Package stats holds the statistics that comparisons and intervals rest on:
-// Mann-Whitney's test, the Hodges-Lehmann shift with its interval, Holm's
-// correction, and the block bootstrap of a quantile. It takes numbers and gives
-// numbers: it knows no record, no cell and no words, and chance enters it only
-// by a seed. docs/statistics.md says when which of them is used, and why.
+// Package stats has the statistics behind comparisons and intervals: Mann-Whitney's
+// test, the Hodges-Lehmann shift with its interval, Holm's correction, and the block
+// bootstrap of a quantile. It takes and returns numbers. It knows no record, no cell
+// and no words, and its only randomness comes from a seed. docs/statistics.md explains
+// when each is used, and why.
 package stats
 
 import (
@@ -10,23 +10,22 @@ import (
 	"slices"
 )
 
-// Level is the confidence of every interval, and 1 - Level the error that a
-// test may make.
+// Level is the confidence of every interval, and 1 - Level the error of every test.
 const Level = 0.95
 
 // Interval is a two-sided confidence interval.
 type Interval struct {
 	Low, High float64
-	// Level is the confidence that it has, at least Level: that of a discrete
-	// distribution comes in steps. It is NaN where it is not known exactly.
+	// Level is its confidence, at least the constant Level: that of a discrete
+	// distribution comes in steps. It is NaN if it is not known exactly.
 	Level float64
 }
 
-// Contains reports whether v lies in the interval, its ends included.
+// Contains reports whether v lies in the interval, including its ends.
 func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
 
-// Median is the middle of the values, or the mean of the two middle ones; NaN
-// for none. It does not change them.
+// Median is the middle of the values, or the mean of the two middle ones; NaN for
+// none. It does not modify them.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

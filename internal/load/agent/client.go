@@ -14,17 +14,17 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Client is the lab's end of the conversation with one agent. Prepare, Start
-// and Follow make a trial, in this order; then Prepare may follow again. Change
+// Client is the lab's end of the conversation with one agent. A trial is Prepare,
+// Start and Follow, in this order; then Prepare may be called again. Change, Move
 // and Stop may be called from other goroutines while Follow runs.
 type Client struct {
 	stream io.ReadWriteCloser
 	events chan event
-	left   chan struct{} // closed when nobody takes events any more
+	left   chan struct{} // closed when events are no longer received
 	leave  sync.Once
-	said   chan struct{} // closed when nothing follows what the agent said
-	last   error         // its last word, where that was an error
-	mu     sync.Mutex    // of writing
+	ended  chan struct{} // closed when the agent's output has ended
+	last   error         // the error that ended it, if any; set before ended is closed
+	mu     sync.Mutex    // serializes writes
 }
 
 type event struct {
@@ -32,9 +32,9 @@ type event struct {
 	err error
 }
 
-// NewClient begins a conversation over a stream. Close ends it.
+// NewClient starts a conversation over a stream. Close ends it.
 func NewClient(stream io.ReadWriteCloser) *Client {
-	c := &Client{stream: stream, events: make(chan event), left: make(chan struct{}), said: make(chan struct{})}
+	c := &Client{stream: stream, events: make(chan event), left: make(chan struct{}), ended: make(chan struct{})}
 	go c.read()
 	return c
 }
@@ -43,13 +43,13 @@ func (c *Client) read() {
 	defer close(c.events)
 	err := c.readLines()
 	c.last = err
-	close(c.said)
+	close(c.ended)
 	if err != nil {
-		c.tell(event{err: err})
+		c.deliver(event{err: err})
 	}
 }
 
-// readLines hands events over until the stream ends or the agent gives up.
+// readLines delivers events until the stream ends or the agent reports an error.
 func (c *Client) readLines() error {
 	lines := bufio.NewScanner(c.stream)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -61,14 +61,14 @@ func (c *Client) readLines() error {
 		if e.Error != "" {
 			return errors.New(e.Error)
 		}
-		if !c.tell(event{Event: e}) {
+		if !c.deliver(event{Event: e}) {
 			return nil
 		}
 	}
 	return lines.Err()
 }
 
-func (c *Client) tell(e event) bool {
+func (c *Client) deliver(e event) bool {
 	select {
 	case c.events <- e:
 		return true
@@ -77,15 +77,14 @@ func (c *Client) tell(e event) bool {
 	}
 }
 
-// Prepare describes a trial to the agent, which makes its connections, and
-// returns when it is ready.
+// Prepare describes a trial to the agent, and returns when the agent is ready.
 func (c *Client) Prepare(ctx context.Context, p protocol.Prepare) (protocol.Ready, error) {
 	if err := c.send(protocol.Command{Prepare: &p}); err != nil {
 		return protocol.Ready{}, err
 	}
 	e, err := c.next(ctx)
 	if err == nil && e.Ready == nil {
-		err = errors.New("the agent answered prepare with something else")
+		err = errors.New("the agent did not answer prepare with ready")
 	}
 	if err != nil {
 		return protocol.Ready{}, err
@@ -93,30 +92,29 @@ func (c *Client) Prepare(ctx context.Context, p protocol.Prepare) (protocol.Read
 	return *e.Ready, nil
 }
 
-// Start begins the prepared trial at a moment, which should lie some
-// milliseconds ahead and is the same for all agents of the trial.
+// Start starts the prepared trial at a time, which should be some milliseconds in the
+// future and must be the same for all agents of the trial.
 func (c *Client) Start(at time.Time) error {
 	return c.send(protocol.Command{Start: &protocol.Start{At: at.UnixNano()}})
 }
 
-// Change replaces the load from now on. One that comes when the trial is over
-// changes nothing.
+// Change replaces the load from now on. After the end of the trial it has no effect.
 func (c *Client) Change(change protocol.Change) error {
 	return c.send(protocol.Command{Change: &change})
 }
 
-// Move replaces the targets from now on, by the indexes of the replicas; empty is
-// one that has gone. One that comes when the trial is over changes nothing.
+// Move replaces the targets from now on. They are indexed by replica; an empty string
+// is a replica that has gone. After the end of the trial Move has no effect.
 func (c *Client) Move(targets []string) error {
 	return c.send(protocol.Command{Move: &protocol.Move{Targets: targets}})
 }
 
-// Stop ends the load; Follow goes on until the answers in flight are in.
+// Stop ends the load; Follow continues until the requests in flight have ended.
 func (c *Client) Stop() error { return c.send(protocol.Command{Stop: &protocol.Stop{}}) }
 
-// Follow gives each frame of the trial to take and returns when the trial is
-// done. After an error, of the agent or of take, or when ctx ends, the
-// conversation is of no use: close it.
+// Follow calls take with each frame of the trial, and returns when the trial is done.
+// After an error of the agent or of take, or after ctx has ended, the client must be
+// closed.
 func (c *Client) Follow(ctx context.Context, take func(*signals.Frame) error) (protocol.Done, error) {
 	for {
 		e, err := c.next(ctx)
@@ -126,7 +124,7 @@ func (c *Client) Follow(ctx context.Context, take func(*signals.Frame) error) (p
 		case e.Done != nil:
 			return *e.Done, nil
 		case e.Frame == nil:
-			return protocol.Done{}, errors.New("the agent sent a ready in the middle of a trial")
+			return protocol.Done{}, errors.New("the agent sent ready during a trial")
 		}
 		if err := take(e.Frame); err != nil {
 			return protocol.Done{}, err
@@ -144,7 +142,7 @@ func (c *Client) next(ctx context.Context) (protocol.Event, error) {
 	select {
 	case e, ok := <-c.events:
 		if !ok {
-			return protocol.Event{}, errors.New("agent: it ended without a word; see its standard error")
+			return protocol.Event{}, errors.New("agent: it ended without an error message; see its standard error")
 		}
 		if e.err != nil {
 			return protocol.Event{}, fmt.Errorf("agent: %w", e.err)
@@ -168,11 +166,11 @@ func (c *Client) send(command protocol.Command) error {
 	return nil
 }
 
-// why is why a command could not be sent: where the agent has given up, what it
-// said of that.
+// why returns the reason why a command could not be sent: the agent's own error, if
+// it reported one.
 func (c *Client) why(err error) error {
 	select {
-	case <-c.said:
+	case <-c.ended:
 		if c.last != nil {
 			return c.last
 		}

@@ -30,8 +30,8 @@ func TestTrialsOneAfterAnother(t *testing.T) {
 	}
 }
 
-// Frames carry who sent them, tile the trial from the start that was asked for,
-// and come also where nothing happens.
+// Frames name their agent, cover the trial without gaps from its start on, and are sent
+// even without traffic.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, answering(fine))
@@ -79,7 +79,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// Two agents and their threads make one load; merged, they are all of it.
+// Two agents with several threads share one load; merged, their frames are the whole
+// load.
 func TestAgentsAreMerged(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, answering(fine))
@@ -197,9 +198,9 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A search for a breaking point: too much load without an end of its own, a rest
-// with nothing left over, less load, a stop. Each frame's slow requests are its
-// own, and stand for all that it saw.
+// The course of a search for a breaking point: an endless overload, a pause that drops
+// the backlog, a lower load, a stop. Each frame has its own slow requests, whose
+// weights represent all of them.
 func TestTooMuchLoadRestLess(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, func(x *exchange) {
@@ -292,8 +293,8 @@ func TestTheInputEnds(t *testing.T) {
 	server.open.Wait() // hangs while a connection is open
 }
 
-// What the lab gets wrong is told in words, and ends the conversation.
-func TestErrorsAreTold(t *testing.T) {
+// An invalid command is answered with an error, and ends the conversation.
+func TestErrorsAreReported(t *testing.T) {
 	for name, c := range map[string]struct{ lines, want string }{
 		"no JSON":                 {"hello\n", "command: "},
 		"nothing asked":           {"{}\n", "exactly one"},
@@ -312,7 +313,7 @@ func TestErrorsAreTold(t *testing.T) {
 		"a start long past": {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"requests":[{}],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}
 {"start":{"at":1}}`, "ago"},
 		"prepare in a trial": {`{"prepare":{"agents":1,"targets":["127.0.0.1:1"],"requests":[{}],"timeout":"1s","interval":"1s","load":{"kind":"closed","stages":[{"duration":"1s","from":1,"to":1}]}}}
-{"prepare":{"agents":1}}`, "does not fit"},
+{"prepare":{"agents":1}}`, "unexpected command"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

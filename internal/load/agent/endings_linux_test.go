@@ -23,7 +23,7 @@ func byNumber(addr string, n, users int) protocol.Prepare {
 	}
 }
 
-// What each service's requests end as, counted to the last one, over both engines.
+// The outcomes of all requests to each service, over both pollers.
 func TestEndings(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve    func(*exchange)
@@ -97,8 +97,8 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// A service that closes each connection, over TLS and by time: what its
-// connections tell late is told while the load ends, too.
+// A service that closes each connection, over TLS and by time: late events of its
+// connections are still handled while the load ends.
 func TestClosingEachOverTLSUntilTheEnd(t *testing.T) {
 	t.Parallel()
 	server := startHostileTLS(t, onceThenClose(strings.Replace(fine, "\r\n", "\r\nConnection: close\r\n", 1)))
@@ -119,7 +119,7 @@ func onceThenClose(text string) func(*exchange) {
 	}
 }
 
-// endless says something, and then something else without an end.
+// endless sends a beginning, and then repeats something without an end.
 func endless(begin, text string) func(*exchange) {
 	return func(x *exchange) {
 		x.request()
@@ -128,7 +128,7 @@ func endless(begin, text string) func(*exchange) {
 	}
 }
 
-// thenReset resets the connection behind what it says.
+// thenReset resets the connection after its answer.
 func thenReset(text string) func(*exchange) {
 	return func(x *exchange) {
 		x.request()
@@ -173,8 +173,8 @@ func TestAServiceThatSleeps(t *testing.T) {
 	}
 }
 
-// A service that never answers: every request is given up after the timeout,
-// and says so in both histograms.
+// A service that never answers: every request ends after the timeout, which both
+// histograms contain.
 func TestAServiceThatNeverAnswers(t *testing.T) {
 	t.Parallel()
 	for name, serveIt := range map[string]func(*exchange){
@@ -217,7 +217,7 @@ func TestAServiceThatNeverAnswers(t *testing.T) {
 	}
 }
 
-// Nobody listens: everything is refused, and nothing enters a histogram.
+// Without a listener all requests are refused, and the histograms are empty.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	all := sum(trial(t, serve(t), byNumber(freeAddr(t), 20, 5)))
@@ -227,8 +227,8 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// A service that accepts no connection: its queue is full, and dials get no
-// answer. They are given up after the timeout.
+// A service that accepts no connections: its queue is full, and dials get no answer.
+// They end after the timeout.
 func TestNobodyAccepts(t *testing.T) {
 	t.Parallel()
 	addr := fullListener(t)
@@ -265,8 +265,8 @@ func TestALargeRequest(t *testing.T) {
 	}
 }
 
-// A service that refuses a large body before it has read it: the answer counts,
-// and the connection is of no more use.
+// A service that rejects a large body before it has read it: the answer counts, and the
+// connection is closed.
 func TestALargeRequestIsRefusedEarly(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
@@ -298,9 +298,9 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// A service that closes each connection after its answer and does not say so: a
-// closed loop's next request may already be on its way, and is cut. Each request
-// is counted as one or the other.
+// A service that closes each connection after its answer without announcing it: a
+// closed loop's next request may already be on its way, and is cut off. Each request is
+// counted as one or the other.
 func TestClosingWithoutAWord(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, onceThenClose(fine))
@@ -310,8 +310,8 @@ func TestClosingWithoutAWord(t *testing.T) {
 	}
 }
 
-// A service that hangs up on idle connections: requests that come seldom find
-// new ones. One that is sent in the very moment is cut; each is counted.
+// A service that closes idle connections: rare requests open new ones. A request that
+// is sent at the time of the close is cut off; each is counted.
 func TestIdleConnectionsAreHungUpOn(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, func(x *exchange) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// hostile is a server whose behaviour a test writes by hand.
+// hostile is a server whose behaviour a test defines.
 type hostile struct {
 	net.Listener
 	accepted atomic.Int64
@@ -104,7 +104,7 @@ func (x *exchange) reset() {
 	x.below.Close()
 }
 
-// answering says the same to each request.
+// answering sends the same answer to each request.
 func answering(text string) func(*exchange) {
 	return func(x *exchange) {
 		for x.request() && x.say(text) {

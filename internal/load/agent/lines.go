@@ -11,11 +11,11 @@ import (
 	"github.com/millicore/millicore/internal/load/protocol"
 )
 
-// maxLine is the longest line of the conversation in bytes: a command with a
-// large body, or a frame with three full histograms and its slow requests.
+// maxLine is the maximum length of a line in bytes: a command with a large body, or a
+// frame with three full histograms and its slow requests.
 const maxLine = 64 << 20
 
-// decodeCommand reads a line to the agent.
+// decodeCommand decodes a line to the agent.
 func decodeCommand(line []byte) (protocol.Command, error) {
 	var c protocol.Command
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -24,7 +24,7 @@ func decodeCommand(line []byte) (protocol.Command, error) {
 		return c, fmt.Errorf("command: %w", err)
 	}
 	if decoder.More() {
-		return c, errors.New("command: more than one on a line")
+		return c, errors.New("command: more than one JSON value on a line")
 	}
 	if count(c.Prepare != nil, c.Start != nil, c.Change != nil, c.Move != nil, c.Stop != nil) != 1 {
 		return c, errors.New("command: want exactly one of prepare, start, change, move and stop")
@@ -32,7 +32,7 @@ func decodeCommand(line []byte) (protocol.Command, error) {
 	return c, nil
 }
 
-// decodeEvent reads a line from the agent.
+// decodeEvent decodes a line from the agent.
 func decodeEvent(line []byte) (protocol.Event, error) {
 	var e protocol.Event
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -54,7 +54,7 @@ func count(all ...bool) int {
 	return n
 }
 
-// name is a command's word.
+// name is the command's name in the protocol.
 func name(c protocol.Command) string {
 	switch {
 	case c.Prepare != nil:
@@ -69,11 +69,11 @@ func name(c protocol.Command) string {
 	return "stop"
 }
 
-// maxPending is how many lines may wait for a lab that does not read them.
+// maxPending is the maximum number of lines that wait for the lab to read them.
 const maxPending = 4096
 
-// writer sends events from a goroutine of its own, so that a lab that reads
-// slowly does not hold the traffic up.
+// writer sends events from its own goroutine, so that a lab that reads slowly does
+// not delay the traffic.
 type writer struct {
 	failed chan struct{} // closed when err is set
 	err    error
@@ -97,8 +97,7 @@ func newWriter(out io.Writer) *writer {
 	return w
 }
 
-// send queues an event. It fails where the lab has not read for thousands of
-// frames.
+// send queues an event. It fails if maxPending lines are waiting.
 func (w *writer) send(e protocol.Event) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -112,7 +111,7 @@ func (w *writer) send(e protocol.Event) error {
 	}
 }
 
-// close writes what is queued.
+// close writes the queued lines.
 func (w *writer) close() {
 	close(w.lines)
 	w.done.Wait()

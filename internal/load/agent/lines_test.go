@@ -16,14 +16,14 @@ import (
 
 func seconds(s float64) protocol.Duration { return protocol.Duration(s * float64(time.Second)) }
 
-// The lab learns of what goes wrong on the other side.
+// The client returns errors of the other side.
 func TestTheClientLearnsOfErrors(t *testing.T) {
 	for name, c := range map[string]struct{ says, want string }{
 		"an error":           {`{"error":"no such host"}`, "no such host"},
-		"no words":           {"", "without a word"},
+		"no words":           {"", "without an error message"},
 		"nonsense":           {"hello", "event: "},
 		"nothing":            {"{}", "exactly one"},
-		"a frame too early":  {`{"frame":{}}`, "something else"},
+		"a frame too early":  {`{"frame":{}}`, "did not answer prepare"},
 		"a frame too broken": {`{"frame":{"client":{"latency":"AAAA"}}}`, "histogram"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,8 @@ func TestTheClientLearnsOfErrors(t *testing.T) {
 	}
 }
 
-// An agent that has given up takes no more commands: the lab is told why.
+// An agent that has ended with an error accepts no more commands: the lab gets that
+// error.
 func TestACommandToAnAgentThatGaveUp(t *testing.T) {
 	lab, agent := net.Pipe()
 	go func() {
@@ -52,7 +53,7 @@ func TestACommandToAnAgentThatGaveUp(t *testing.T) {
 	}()
 	client := NewClient(lab)
 	defer client.Close()
-	<-client.said
+	<-client.ended
 	if err := client.Stop(); err == nil || !strings.Contains(err.Error(), "out of ports") {
 		t.Errorf("%v; want the agent's words", err)
 	}

@@ -78,8 +78,8 @@ func TestRequestsThatAreNone(t *testing.T) {
 	for want, requests := range map[string][]protocol.Request{
 		"no request":                              nil,
 		"a weight of -1":                          {{Weight: -1}},
-		"{{x}} is none of":                        {{Path: "/{{x}}"}},
-		"check: 99 is no status":                  {{Check: &protocol.Check{Status: []int{99}}}},
+		"{{x}} is not a placeholder":              {{Path: "/{{x}}"}},
+		"check: 99 is not a valid status":         {{Check: &protocol.Check{Status: []int{99}}}},
 		"no more than 9223372036854775807 in all": {{Weight: math.MaxInt}, {Weight: 1}},
 	} {
 		p := byNumber("127.0.0.1:1", 1, 1)

@@ -5,16 +5,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// The lab moves the load as replicas come and go.
+// The lab moves the load, of 8 users with a connection each, as replicas come and
+// go.
 func TestMove(t *testing.T) {
 	t.Parallel()
 	first, second := startHostile(t, answering(fine)), startHostile(t, answering(fine))
 	c := serve(t)
-	p := openLoop(first.addr(), 500, 3600)
-	p.Connections = 8
+	p := openLoop(first.addr(), 8, 3600)
+	p.Load.Kind = protocol.Closed
 	if _, err := c.Prepare(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +57,6 @@ func TestAMoveToNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Follow(t.Context(), func(*signals.Frame) error { return nil }); err == nil || !strings.Contains(err.Error(), "no targets") {
-		t.Errorf("%v; want it to be told", err)
+		t.Errorf("%v; want an error about the targets", err)
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
-// resolveWithin bounds the search for a target's address.
+// resolveWithin is the timeout for resolving a target's address.
 const resolveWithin = 10 * time.Second
 
-// newPlan turns the lab's words into the engine's plan.
+// newPlan converts the protocol's plan to the engine's.
 func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 	load, err := newLoad(p.Load)
 	if err != nil {
@@ -49,8 +49,8 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 	return plan, err
 }
 
-// newTargets turns the replicas' addresses into targets, with what they were
-// turned into before where they are the same. Empty is one that has gone.
+// newTargets converts the replicas' addresses to targets. A target whose name did not
+// change is reused from known. An empty name is a replica that has gone.
 func newTargets(names []string, requests []protocol.Request, before []string, known []engine.Target) ([]engine.Target, error) {
 	var all []engine.Target
 	for i, name := range names {
@@ -101,7 +101,7 @@ func newKind(r protocol.Request) (engine.Kind, error) {
 	return engine.Kind{Weight: cmp.Or(r.Weight, 1), Check: compiled}, err
 }
 
-// newTarget finds the address of a replica and builds its requests.
+// newTarget resolves the address of a replica and builds its requests.
 func newTarget(name string, requests []protocol.Request) (engine.Target, error) {
 	var t engine.Target
 	for _, r := range requests {
@@ -129,7 +129,8 @@ func newTarget(name string, requests []protocol.Request) (engine.Target, error) 
 	return t, err
 }
 
-// hostOf is the name of the host that requests are for, where the target has none.
+// hostOf is the host name for a target without one: that of a Host header, or
+// localhost.
 func hostOf(requests []protocol.Request) string {
 	for _, r := range requests {
 		for name, value := range r.Headers {
@@ -144,15 +145,15 @@ func hostOf(requests []protocol.Request) string {
 	return "localhost"
 }
 
-// socketPrefix begins a target that is a unix socket, and longestSocket is what
-// the kernel takes as its path (unix(7)).
+// socketPrefix is the prefix of a target that is a unix socket, and longestSocket the
+// maximum length of its path (unix(7)).
 const (
 	socketPrefix  = "unix:"
 	longestSocket = 107
 )
 
-// CheckRequest tells what an agent would find wrong with a request: a placeholder
-// that is none, say, or what would not be one request on the wire.
+// CheckRequest returns the error that an agent would report about a request, such as
+// an unknown placeholder or bytes that are not one valid HTTP request.
 func CheckRequest(r protocol.Request) error {
 	if _, err := newKind(r); err != nil {
 		return err
@@ -169,9 +170,9 @@ func newRequest(host string, r protocol.Request) wire.Request {
 	return w
 }
 
-// resolve finds the address of a replica. A name with several addresses stands for
-// the first that accepts a connection, as localhost does for ::1 and 127.0.0.1;
-// where none does, for the first of all. Each replica is named by itself.
+// resolve finds the address of a replica. Of several addresses, such as ::1 and
+// 127.0.0.1 for localhost, it takes the first that accepts a connection, or else the
+// first. A name is never used for several replicas.
 func resolve(name string) (netip.AddrPort, error) {
 	if addr, err := netip.ParseAddrPort(name); err == nil {
 		return addr, nil
@@ -207,6 +208,5 @@ func resolve(name string) (netip.AddrPort, error) {
 	return first, nil
 }
 
-// acceptWithin is how long an address may take to accept a connection, where a
-// name has others.
+// acceptWithin is the timeout for a connection to one of several addresses.
 const acceptWithin = time.Second

@@ -1,6 +1,7 @@
-// Package agent is the conversation between the lab and an agent, on both
-// sides: Serve is what an agent does with the lab's commands, Client is the lab's
-// end. The words are the protocol's, and the traffic is the engine's.
+// Package agent implements both ends of the conversation between the lab and an agent:
+// Serve runs in the agent and executes the lab's commands, Client is the lab's end.
+// It does not define the messages (package protocol) and does not make the traffic
+// (package engine).
 package agent
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Serve does what comes in until in ends, which ends all traffic too. What goes
-// wrong is told to the lab in words, as the last line, and returned.
+// Serve executes the commands that it reads from in. When in ends, it ends all traffic
+// and returns. An error is sent to the lab as the last line, and returned.
 func Serve(in io.Reader, out io.Writer) error {
 	s := &server{
 		out:      newWriter(out),
@@ -39,12 +40,11 @@ func Serve(in io.Reader, out io.Writer) error {
 type server struct {
 	out      *writer
 	commands chan protocol.Command
-	ended    chan error    // why no more commands come; nil: the input ended
-	left     chan struct{} // closed when nobody takes commands any more
+	ended    chan error    // receives why the commands ended; nil: the input ended
+	left     chan struct{} // closed when commands are no longer received
 }
 
-// read decodes the input. It ends with it, or with the first line that is no
-// command.
+// read decodes the input until it ends, or until the first invalid line.
 func (s *server) read(in io.Reader) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -82,7 +82,7 @@ func (s *server) serve() error {
 				if done, err := s.trial(c.Prepare); done || err != nil {
 					return err
 				}
-			case c.Stop != nil: // of a trial that has ended by itself meanwhile
+			case c.Stop != nil: // the trial has already ended
 			case c.Change != nil, c.Move != nil: // likewise
 			default:
 				return errors.New("start: no trial is prepared")
@@ -91,7 +91,7 @@ func (s *server) serve() error {
 	}
 }
 
-// trial runs one trial. It tells whether the input has ended.
+// trial runs one trial. ended reports whether the input has ended.
 func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 	plan, err := newPlan(p)
 	if err != nil {
@@ -160,14 +160,13 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 					return false, fmt.Errorf("trial %d: %w", p.Trial, err)
 				}
 			default:
-				return false, fmt.Errorf("trial %d: %s does not fit here", p.Trial, name(c))
+				return false, fmt.Errorf("trial %d: unexpected command %s", p.Trial, name(c))
 			}
 		}
 	}
 }
 
-// follow sends a frame for each interval of the trial that was started at a
-// moment.
+// follow sends a frame for each interval of the trial that started at the given time.
 func (s *server) follow(e *engine.Engine, p *protocol.Prepare, at time.Time) error {
 	own := startUsage()
 	defer own.close()

@@ -14,15 +14,15 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// usage measures what the agent itself uses.
+// usage measures the agent's own CPU time, run-queue wait and throttling.
 type usage struct {
 	cpu       time.Duration
 	wait      map[string]time.Duration // by thread
-	group     *cgroup.Reader           // of the control group that the agent is in; nil: it cannot be seen
+	group     *cgroup.Reader           // of the agent's control group; nil: not readable
 	throttled *time.Duration           // by the group's own limit; nil: not known
 }
 
-// startUsage begins to measure; close ends it.
+// startUsage starts the measurement; close ends it.
 func startUsage() *usage {
 	return newUsage(cgroup.Host())
 }
@@ -42,16 +42,16 @@ func (u *usage) close() {
 	}
 }
 
-// since puts into a frame what the process used since the last call: CPU
-// seconds, the seconds that its threads waited for a CPU, and those for which its
-// group was throttled; nil where the kernel does not tell.
+// since sets a frame's figures since the previous call, in seconds: CPU time, run-queue
+// wait of all threads, and the time for which the agent's group was throttled. A
+// figure that the kernel does not provide is nil.
 func (u *usage) since(c *signals.Client) {
 	c.CPU, c.RunWait = u.times()
 	c.Throttled = u.throttling()
 }
 
-// throttling is for how many seconds the limit of the agent's own group, a
-// container's, has throttled it since the last call.
+// throttling returns for how many seconds the limit of the agent's own group (its
+// container) throttled it since the previous call.
 func (u *usage) throttling() *float64 {
 	if u.group == nil {
 		return nil
@@ -85,7 +85,7 @@ func (u *usage) times() (cpu float64, runWait *float64) {
 	if err != nil {
 		return cpu, nil
 	}
-	// Threads come and go; each counts from when it is first seen.
+	// Threads start and end; each counts from its first reading on.
 	var all time.Duration
 	for thread, wait := range waits {
 		all += wait - u.wait[thread]
@@ -95,9 +95,8 @@ func (u *usage) times() (cpu float64, runWait *float64) {
 	return cpu, &seconds
 }
 
-// threadWaits reads the second field of /proc/self/task/*/schedstat: the
-// nanoseconds that a thread waited on a run queue (kernel's
-// Documentation/scheduler/sched-stats.rst).
+// threadWaits reads the second field of /proc/self/task/*/schedstat: the nanoseconds
+// that a thread waited on a run queue (Linux Documentation/scheduler/sched-stats.rst).
 func threadWaits() (map[string]time.Duration, error) {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -108,7 +107,7 @@ func threadWaits() (map[string]time.Duration, error) {
 		data, err := os.ReadFile("/proc/self/task/" + task.Name() + "/schedstat")
 		if os.IsNotExist(err) {
 			if _, gone := os.Stat("/proc/self/task/" + task.Name()); gone != nil {
-				continue // the thread has ended meanwhile
+				continue // the thread has ended
 			}
 			return nil, err
 		}
@@ -124,9 +123,9 @@ func threadWaits() (map[string]time.Duration, error) {
 	return waits, nil
 }
 
-// peakRSS is the highest resident memory of the process in bytes, from VmHWM
-// of /proc/self/status. (ru_maxrss would include what the process that started
-// this one had before the exec.) It is 0 where it cannot be read.
+// peakRSS is the peak resident memory of the process in bytes, from VmHWM of
+// /proc/self/status; 0 if it cannot be read. (ru_maxrss would include the memory of
+// the parent process before the exec.)
 func peakRSS() int64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {

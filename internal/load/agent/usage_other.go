@@ -4,7 +4,7 @@ package agent
 
 import "github.com/millicore/millicore/internal/signals"
 
-// Other systems than Linux make no traffic, so nothing is used for it.
+// The agent makes traffic on Linux only; here there is nothing to measure.
 
 type usage struct{}
 

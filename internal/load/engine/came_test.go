@@ -9,15 +9,15 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// stands lets the loop stand still for a time from a moment of the trial.
+// stands stops the loop for a time, from a time of the trial on.
 func (s *simulation) stands(from, length time.Duration) {
 	for _, w := range s.worlds {
 		w.at(startAt+from, func() { w.clock += length })
 	}
 }
 
-// A loop that stood still while an answer came tells the service's time as it was,
-// and its own as the lag of what the user sends next.
+// A loop that was stopped while an answer arrived reports the true service time, and
+// its own delay as the send lag of the user's next request.
 func TestAnAnswerThatWasFoundLate(t *testing.T) {
 	sim := simulate(t, plan(Load{Curve: steady(t, 1, 110*ms)}), lasts(10*ms))
 	sim.stands(5*ms, 90*ms)
@@ -32,8 +32,8 @@ func TestAnAnswerThatWasFoundLate(t *testing.T) {
 	near(t, "longest latency", all[0].Latency.Max(), 95*ms)
 }
 
-// A loop that is at work all the time is late with everything, and says so: a
-// hundred users each wait for the others' requests to be seen to.
+// A loop that is always busy sends everything late and reports that: a hundred users
+// each wait for the others' requests to be handled.
 func TestALoopThatIsTheLimitIsLate(t *testing.T) {
 	s := lasts(ms)
 	s.cost = 100 * time.Microsecond
@@ -47,8 +47,8 @@ func TestALoopThatIsTheLimitIsLate(t *testing.T) {
 	}
 }
 
-// What a stall held back counts from when it was due, also where a connection
-// became free only while the loop stood still.
+// A request that was delayed by a stall has a send lag from its due time on, even if a
+// connection became free only during the stall.
 func TestAConnectionThatBecameFreeInAStall(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 100, 120*ms)})
 	p.Connections = 2
@@ -68,7 +68,7 @@ func TestAConnectionThatBecameFreeInAStall(t *testing.T) {
 			}
 		}
 	}
-	// Due at 25, 35, … 115, and held back to 118 at least.
+	// Due at 25, 35, … 115, and delayed until at least 118.
 	slices.SortFunc(lags, func(a, b time.Duration) int { return cmp.Compare(b, a) })
 	for i, lag := range lags[:min(9, len(lags))] {
 		if want := time.Duration(93-10*i) * ms; lag < want || lag > want+ms {
@@ -80,8 +80,8 @@ func TestAConnectionThatBecameFreeInAStall(t *testing.T) {
 	}
 }
 
-// A request that was due while the loop did not know of a free connection was held
-// back by the loop, not by the service.
+// A request that was due before the loop noticed a free connection was delayed by the
+// loop, not by the service.
 func TestAConnectionThatWasFoundFreeLate(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 200*ms)})
 	p.Connections = 1
@@ -98,15 +98,15 @@ func TestAConnectionThatWasFoundFreeLate(t *testing.T) {
 	near(t, "second latency", all[1].Latency.Max(), 75*ms)
 }
 
-// What came before an interval's end and was found after it belongs to the next
-// interval, at its beginning: the books of the one before are closed.
+// An answer that arrived before an interval's end but was noticed after it belongs to
+// the beginning of the next interval: the previous one has already been handed over.
 func TestAnAnswerThatWasFoundInTheNextInterval(t *testing.T) {
 	p := plan(Load{Curve: steady(t, 1, 200*ms)})
 	p.Interval = 100 * ms
 	sim := simulate(t, p, lasts(90*ms))
 	sim.stands(85*ms, 40*ms)
 	all := sim.run(t)
-	// Sent at 0 and 125; done at 90, told as 100, and at 215.
+	// Sent at 0 and 125; done at 90, counted as 100, and at 215.
 	checkRows(t, all, []row{
 		{0, 100 * ms, signals.Measure, 1, 1, 0, 0, 1, 0},
 		{100 * ms, 200 * ms, signals.Measure, 1, 1, 1, 0, 1, 0},
@@ -115,7 +115,7 @@ func TestAnAnswerThatWasFoundInTheNextInterval(t *testing.T) {
 	near(t, "service", all[1].Service.Max(), 100*ms)
 }
 
-// near compares with what a histogram can tell apart.
+// near compares within the resolution of a histogram.
 func near(t *testing.T, what string, got, want time.Duration) {
 	t.Helper()
 	if got < want || got > want+want/100 {

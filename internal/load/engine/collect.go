@@ -8,7 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Interval is what an agent saw between two moments.
+// Interval is the traffic of one agent over one interval.
 type Interval struct {
 	Seq        int
 	Start, End time.Time
@@ -16,11 +16,11 @@ type Interval struct {
 	Client     *signals.Client // without CPU and RunWait
 }
 
-// errQuit is what Run returns when the engine was closed under it.
-var errQuit = errors.New("the trial was ended before its time")
+// errQuit is returned by Run if the engine was closed during a trial.
+var errQuit = errors.New("the trial was closed before its end")
 
-// collect joins what the loops hand over into intervals and gives them to take.
-// An interval is complete when each loop has handed it over or ended before it.
+// collect merges the loops' tallies into intervals and passes them to take. An interval
+// is complete when each loop has handed its part over, or has ended before.
 func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 	ended := make([]bool, len(e.full))
 	var slow []signals.Slow
@@ -64,10 +64,10 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 	}
 }
 
-// failure is why a loop ended before the trial did, or with it: what came last may
-// have been all that there was to come.
+// failure is the error with which a loop ended, if any. A loop may fail at the very end
+// of a trial, so it is checked after the last interval too.
 func (e *Engine) failure() error {
-	for _, p := range e.ports {
+	for _, p := range e.pollers {
 		if err := p.err(); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (e *Engine) failure() error {
 	return nil
 }
 
-// giveBack empties a tally for its loop to fill again.
+// giveBack empties a tally and returns it to its loop.
 func (e *Engine) giveBack(i int, t *tally) {
 	t.reset()
 	select {

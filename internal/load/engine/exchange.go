@@ -6,14 +6,14 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// handle takes what may be done with a connection now.
+// handle handles an event of a connection.
 func (l *loop) handle(ev event) {
 	s := &l.slots[ev.slot]
 	if ev.generation != s.generation || s.state == cold {
-		return // of an earlier connection, or of one that is gone
+		return // of a connection that no longer exists
 	}
 	if s.state == dialing {
-		out := l.port.dialed(ev.slot)
+		out := l.poller.dialed(ev.slot)
 		if out == later {
 			return
 		}
@@ -23,7 +23,7 @@ func (l *loop) handle(ev event) {
 			return
 		}
 	}
-	if ev.writable && s.state == flying && s.written < len(s.request) {
+	if ev.writable && s.state == inFlight && s.written < len(s.request) {
 		l.write(ev.slot)
 	}
 	if (ev.readable || ev.ended) && s.generation == ev.generation {
@@ -31,38 +31,14 @@ func (l *loop) handle(ev event) {
 	}
 }
 
-// send sends a request on a ready connection. It is sent the moment before its
-// first bytes are given to the kernel: on one machine, that call already runs a
-// part of the service's side. The clock has been read since anything took time.
-func (l *loop) send(i int32) {
-	s := &l.slots[i]
-	s.written = 0
-	sent, lag := l.now, l.lag(s.intended, s.freed)
-	if l.write(i) == broken && s.written == 0 && !s.fresh {
-		// The connection ended while it was idle and the request never
-		// left, so nothing is known of the service: take a new one.
-		l.shut(i, true)
-		l.bind(s)
-		l.dial(i)
-		return
-	}
-	s.state, s.sent, s.lag = flying, sent, lag
-	s.answer.Begin(s.head, l.mix.check(s).Needle())
-	l.join(&l.flying, i)
-	if s.intended >= l.counted {
-		l.tally.Sent++
-		l.tally.SendLag.Record(lag)
-	}
-}
-
-// write gives what is left of the request to the kernel. Where the connection
-// broke, an answer may have come before, as when a service refuses a large
-// body: reading finds it, or the end.
+// write writes the rest of the request. If the connection broke, an answer may have
+// come before, as when a service refuses a large body: reading finds the answer or
+// the end.
 func (l *loop) write(i int32) outcome {
 	s := &l.slots[i]
 	l.stale = true
 	for s.written < len(s.request) {
-		n, out := l.port.write(i, s.request[s.written:])
+		n, out := l.poller.write(i, s.request[s.written:])
 		if out != okay {
 			return out
 		}
@@ -71,22 +47,25 @@ func (l *loop) write(i int32) outcome {
 	return okay
 }
 
-// receive reads what has come. Bytes that nobody asked for end the connection.
+// receive reads the available bytes. Bytes without a request end the connection.
 func (l *loop) receive(i int32, toEnd bool) {
 	s := &l.slots[i]
 	generation := s.generation
 	for range maxReads {
-		n, came, out := l.port.read(i, l.buffer)
+		n, came, out := l.poller.read(i, l.buffer)
 		l.tick()
 		l.tally.Bytes += int64(n)
 		switch {
 		case out == later:
 			return
+		case s.generation != generation || s.state == cold: // its target has gone
+			return
 		case out != okay:
 			l.disconnected(i, out)
 			return
-		case s.state != flying:
-			l.replace(i, true)
+		case s.state != inFlight:
+			l.pick(i)
+			l.shut(i, abrupt)
 			return
 		}
 		l.take(i, l.buffer[:n], came)
@@ -97,17 +76,17 @@ func (l *loop) receive(i int32, toEnd bool) {
 	l.again = append(l.again, i)
 }
 
-// readOn reads on where a connection had more than its turn's worth.
+// readOn continues to read connections that had more data than one turn may read.
 func (l *loop) readOn() {
 	l.again, l.before = l.before[:0], l.again
 	for _, i := range l.before {
-		if s := &l.slots[i]; s.state == flying || s.state == ready {
+		if s := &l.slots[i]; s.state == inFlight || s.state == ready {
 			l.receive(i, true)
 		}
 	}
 }
 
-// take takes bytes of the answer, the last of which came at a moment.
+// take parses bytes of the answer; came is when the last of them arrived.
 func (l *loop) take(i int32, p []byte, came time.Duration) {
 	s := &l.slots[i]
 	n, whole, err := l.heads[s.kind].Read(&s.answer, p)
@@ -119,33 +98,41 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 	}
 }
 
-// answered ends a request whose whole answer came at a moment. Then it was done,
-// its connection free, and its user goes on: how long the loop took to find out is
-// not the service's doing, and becomes the lag of what is sent next. Where the
-// books of that moment are closed, an interval's or a load's, it is that of their
-// closing.
+// answered ends a request whose answer was complete at came. The request counts as
+// done then, and its connection as free, even if the loop noticed it later: the
+// difference is the generator's delay, and part of the next request's send lag. If
+// the interval or the load of that time has already ended, the request counts as done
+// at its end.
 func (l *loop) answered(i int32, came time.Duration) {
 	s := &l.slots[i]
-	l.part(&l.flying, i)
+	l.part(&l.inFlight, i)
 	came = min(max(came, s.sent), l.now)
 	done := max(came, l.begun, l.source.began)
 	l.count(s, answered, done)
 	l.goOn(done, 0)
-	s.failures, s.fresh, s.useful = 0, false, true
-	if whole := s.written == len(s.request); whole && s.answer.Reusable() && s.target == l.targetOf(i) {
-		s.state, s.freed = ready, came
-		l.release(i)
-	} else {
-		l.replace(i, !whole)
+	s.failures, s.freed = 0, came
+	switch {
+	case s.written < len(s.request):
+		l.shut(i, abrupt)
+	case s.closes || !s.answer.Reusable():
+		l.shut(i, awaiting)
+	case s.target != l.targetOf(i):
+		l.shut(i, orderly)
+	default:
+		l.stand(i)
 	}
 }
 
-// disconnected takes the end of a connection.
+// disconnected handles the end of a connection.
 func (l *loop) disconnected(i int32, out outcome) {
 	s := &l.slots[i]
 	switch {
-	case s.state != flying:
-		l.replace(i, out == broken)
+	case s.state != inFlight && out == broken:
+		l.pick(i)
+		l.shut(i, abrupt)
+	case s.state != inFlight:
+		l.pick(i)
+		l.shut(i, orderly)
 	case out == ended && s.answer.End() == nil:
 		l.answered(i, l.now)
 	default:
@@ -153,10 +140,10 @@ func (l *loop) disconnected(i int32, out outcome) {
 	}
 }
 
-// fail ends a request without an answer, and its connection with it.
+// fail ends a request without a valid answer, and closes its connection.
 func (l *loop) fail(i int32, how ending) {
 	s := &l.slots[i]
-	l.part(&l.flying, i)
+	l.part(&l.inFlight, i)
 	l.count(s, how, l.now)
 	pause := time.Duration(0)
 	if how == cut && !s.answer.Begun() {
@@ -164,15 +151,15 @@ func (l *loop) fail(i int32, how ending) {
 		pause = backOff(s.failures)
 	}
 	l.goOn(l.now, pause)
-	s.useful = s.useful || how == timedOut
-	l.replace(i, true)
+	s.freed = l.now
+	l.shut(i, abrupt)
 }
 
-// expire gives up what has waited for the timeout. An answer that has come by
-// now counts, though no event may have told of it yet.
+// expire ends requests and dials that reached the timeout. An answer that has arrived
+// by now counts, even if there was no event for it yet.
 func (l *loop) expire() {
-	for i := l.flying.head; i >= 0 && l.slots[i].sent+l.plan.Timeout <= l.now; i = l.flying.head {
-		if l.receive(i, false); l.flying.head == i {
+	for i := l.inFlight.head; i >= 0 && l.slots[i].sent+l.plan.Timeout <= l.now; i = l.inFlight.head {
+		if l.receive(i, false); l.inFlight.head == i {
 			l.fail(i, timedOut)
 		}
 	}
@@ -192,7 +179,7 @@ const (
 	malformed
 )
 
-// count enters a request that ended at a moment into the books.
+// count adds a request that ended at done to the tally.
 func (l *loop) count(s *slot, how ending, done time.Duration) {
 	t := l.tally
 	if l.quota >= 0 {
@@ -225,9 +212,8 @@ func (l *loop) count(s *slot, how ending, done time.Duration) {
 	}
 }
 
-// notice keeps a request that ended at a moment in the sample if it was slow. One
-// that was due before the load was last set says nothing of what is slow under
-// this.
+// notice adds a request that ended at done to the sample if it was slow. Requests that
+// were due before the last change of the load do not raise or lower the bar.
 func (l *loop) notice(s *slot, done time.Duration, timedOut bool) {
 	latency := done - s.intended
 	if s.intended >= l.source.began {

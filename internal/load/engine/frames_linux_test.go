@@ -30,8 +30,8 @@ type framedServer struct {
 	conns, requests atomic.Int64
 }
 
-// startFramed starts a server without TLS that gives each request, by its stream,
-// to serve; one that gives false hangs up.
+// startFramed starts a server without TLS that calls serve for each request with its
+// stream; if serve returns false, the server closes the connection.
 func startFramed(t *testing.T, settings []http2.Setting, serve func(f *framed, stream uint32) bool) (Target, *framedServer) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -107,7 +107,7 @@ func (f *framed) answer(stream uint32) bool {
 	return f.head(stream, false) && f.WriteData(stream, true, []byte("hello")) == nil
 }
 
-// What each server's requests end as.
+// The outcomes of the requests to each server.
 func TestHostileFrames(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings []http2.Setting

@@ -10,10 +10,9 @@ import (
 	"github.com/millicore/millicore/internal/load/freeze"
 )
 
-// A service that answers in 1 ms and stands still for 1 s in every 8, loaded
-// with 1,000 requests/s evenly spaced over 64 connections. During the second,
-// 64 requests are under way and 936 wait; then they leave as fast as 64
-// connections let them.
+// A service that answers in 1 ms and freezes for 1 s in every 8, loaded with 1,000
+// evenly spaced requests/s over 64 connections. During the freeze, 64 requests are in
+// flight and 936 wait; then they are sent as fast as 64 connections allow.
 func TestFreezeIsSeenWhole(t *testing.T) {
 	service := freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: time.Second}
 	const rate, length, connections = 1000, 64 * time.Second, 64
@@ -30,10 +29,9 @@ func TestFreezeIsSeenWhole(t *testing.T) {
 	for _, q := range []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1} {
 		within(t, "latency", q, all.Latency.Quantile(q), freeze.Rank(want, q), 0.001)
 	}
-	// By hand, without the millisecond of work and the 16 that the backlog
-	// takes to leave: an eighth of the requests is due in the second, spread
-	// evenly over it, so the slowest twentieth begins at 1 s x (1 - 8/20) and
-	// the slowest hundredth at 1 s x (1 - 8/100).
+	// By hand, without the millisecond of work and the 16 ms that the backlog takes: an
+	// eighth of the requests is due during the freeze, evenly distributed, so the
+	// slowest 5% start at 1 s x (1 - 8/20) and the slowest 1% at 1 s x (1 - 8/100).
 	within(t, "latency", 0.95, all.Latency.Quantile(0.95), 600*time.Millisecond, 0.02)
 	within(t, "latency", 0.99, all.Latency.Quantile(0.99), 920*time.Millisecond, 0.02)
 	// The engine was never late; the service was.
@@ -42,8 +40,8 @@ func TestFreezeIsSeenWhole(t *testing.T) {
 	}
 }
 
-// So is any other, at any rate over any number of connections that can carry it:
-// each request is sent, and each quantile is what arithmetic says.
+// The same for other freezes, rates and sufficient numbers of connections: each request
+// is sent, and each quantile is the computed one.
 func TestAnyFreezeIsSeenWhole(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		between := func(name string, low, high int) time.Duration {
@@ -78,7 +76,7 @@ func ranked(sorted []time.Duration, q float64) time.Duration {
 	return sorted[max(int(q*float64(len(sorted))+0.5), 1)-1]
 }
 
-// scheduled makes the freezing service a simulated one.
+// scheduled is the freezing service as a simulated service.
 func scheduled(f freeze.Service) service {
 	return service{answer: func(at time.Duration, _ int) []piece {
 		at -= startAt
@@ -86,15 +84,16 @@ func scheduled(f freeze.Service) service {
 	}}
 }
 
-// The same freezes hurt a closed loop once per user, which is why it hides them.
+// In a closed loop the same freezes delay only one request per user, which hides them
+// (coordinated omission).
 func TestFreezeInAClosedLoopHitsEachUserOnce(t *testing.T) {
 	service := freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: time.Second}
 	p := plan(Load{Curve: steady(t, 10, 16*time.Second)})
 	p.Timeout = 10 * time.Second
 	all := total(simulate(t, p, scheduled(service)).run(t))
 
-	// 10 users, 14 s of service at 1 ms an answer, and the answers that the
-	// second freeze holds back until after the end.
+	// 10 users, 14 s of service at 1 ms per answer, and the answers that the second
+	// freeze delays beyond the end.
 	if want := int64(10 * (14000 + 1)); all.Good != want {
 		t.Errorf("%d good answers; want %d", all.Good, want)
 	}

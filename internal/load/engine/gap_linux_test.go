@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A packet that fills a gap comes after the last one of the stream: what is read
-// then did not come when that did.
+// A packet that fills a gap arrives after the last packet of the stream, so the last
+// packet's time stamp is not the arrival of the data.
 func TestAGapInTheStreamIsFilledLate(t *testing.T) {
-	runtime.LockOSThread() // for good: the thread stays in a network of its own
+	runtime.LockOSThread() // never unlocked: the thread stays in its own network namespace
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		t.Skipf("needs a network namespace: %v", err)
 	}
@@ -35,7 +35,7 @@ func TestAGapInTheStreamIsFilledLate(t *testing.T) {
 			t.Skipf("needs ip: %v: %s", err, out)
 		}
 	}
-	p, err := newEpollPort(time.Now(), []Target{{Addr: netip.MustParseAddrPort("10.9.0.2:80")}})
+	p, err := newEpollPoller(time.Now(), []Target{{Addr: netip.MustParseAddrPort("10.9.0.2:80")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,23 +16,23 @@ import (
 	"sync"
 )
 
-// http2Dialer gives each slot a stream of a shared HTTP/2 connection. The loop
-// speaks HTTP/1.1, as it does to all: a translator stands between.
+// http2Dialer gives each slot a stream of a shared HTTP/2 connection. The loop speaks
+// HTTP/1.1 only; a translator converts.
 type http2Dialer struct {
 	pools     []*pool // by target
 	transport Transport
 }
 
-// to keeps the pools of the targets that it knew, one that has gone among them:
-// streams may still be open on it.
+// to keeps the pools of known targets, even of those that have gone, because they may
+// still have open streams.
 func (d *http2Dialer) to(targets []Target) dialer {
 	next := newHTTP2Dialer(targets, d.transport)
 	copy(next.pools, d.pools)
 	return next
 }
 
-// pool holds the connections to one target. It is locked while one is made: the
-// slots that wait for it are to share it.
+// pool holds the connections to one target. It is locked while a connection is made,
+// so that all slots that wait share the new connection.
 type pool struct {
 	scheme    string
 	transport *http.Transport
@@ -41,15 +41,16 @@ type pool struct {
 	newest    *settingsConn
 }
 
-// sharedConn is a connection and how many slots have a stream on it.
+// sharedConn is a connection with its number of streams and their maximum.
 type sharedConn struct {
 	conn        *http.ClientConn
 	used, holds int
 	full        bool // it has refused a stream
 }
 
-// mostStreams is what a connection carries at most, whatever the server allows: a
-// hundred is what most allow, and what RFC 9113, 6.5.2, recommends as the least.
+// mostStreams is the maximum number of streams per connection, even if the server
+// allows more. Most servers allow a hundred, the minimum that RFC 9113, 6.5.2,
+// recommends.
 const mostStreams = 100
 
 func newHTTP2Dialer(targets []Target, t Transport) *http2Dialer {
@@ -60,8 +61,8 @@ func newHTTP2Dialer(targets []Target, t Transport) *http2Dialer {
 	return d
 }
 
-// newPool makes a pool whose connections net/http takes for unencrypted ones, as
-// TLS is spoken below.
+// newPool makes a pool. net/http treats its connections as unencrypted, because TLS is
+// handled below it.
 func newPool(target *Target, t Transport) *pool {
 	p := &pool{scheme: "http", transport: &http.Transport{Protocols: new(http.Protocols), DisableCompression: true}}
 	p.transport.Protocols.SetUnencryptedHTTP2(true)
@@ -90,7 +91,7 @@ func dialHTTP2(ctx context.Context, t *Target, config *tls.Config) (net.Conn, er
 	case err != nil && strings.Contains(err.Error(), noProtocol):
 		return nil, errNoHTTP2
 	case err != nil:
-		return nil, err // not the connection: it would be one that is nil
+		return nil, err // not conn: a nil *tls.Conn is not a nil net.Conn
 	case conn.ConnectionState().NegotiatedProtocol != "h2":
 		conn.Close()
 		return nil, errNoHTTP2
@@ -98,8 +99,8 @@ func dialHTTP2(ctx context.Context, t *Target, config *tls.Config) (net.Conn, er
 	return conn, nil
 }
 
-// noProtocol is the alert of a service that speaks none of the protocols that it
-// was offered (RFC 7301, 3.2); crypto/tls gives it no type.
+// noProtocol is the alert of a service that supports none of the offered protocols
+// (RFC 7301, 3.2); crypto/tls has no type for it.
 const noProtocol = "tls: no application protocol"
 
 var errNoHTTP2 = &Unfit{"the service does not speak HTTP/2: it did not agree to h2 (ALPN); ask for HTTP/1.1"}
@@ -123,7 +124,7 @@ func (d *http2Dialer) dial(ctx context.Context, _, target int) (net.Conn, error)
 	return &streamConn{Conn: ours, cancel: cancel}, nil
 }
 
-// join takes a place on a connection, and makes one where all are full.
+// join reserves a stream on a connection, and makes a connection if all are full.
 func (p *pool) join(ctx context.Context) (*sharedConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +134,7 @@ func (p *pool) join(ctx context.Context) (*sharedConn, error) {
 			return s, nil
 		}
 	}
-	conn, err := p.transport.NewClientConn(ctx, "http", "target:1") // which is dialed is known by now
+	conn, err := p.transport.NewClientConn(ctx, "http", "target:1") // the name is unused: DialContext knows the target
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +153,8 @@ func (p *pool) join(ctx context.Context) (*sharedConn, error) {
 	return s, nil
 }
 
-// move gives up a place on a connection that takes no more requests, and takes one
-// on another.
+// move releases a stream on a connection that accepts no more requests, and reserves
+// one on another.
 func (p *pool) move(ctx context.Context, from *sharedConn) (*sharedConn, error) {
 	p.mu.Lock()
 	from.full = true
@@ -165,7 +166,7 @@ func (p *pool) move(ctx context.Context, from *sharedConn) (*sharedConn, error) 
 	return to, err
 }
 
-// part gives the place back; the last one ends the connection.
+// part releases a stream; the last one closes the connection.
 func (p *pool) part(s *sharedConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,8 +189,8 @@ func (c *streamConn) Close() error {
 	return c.Conn.Close()
 }
 
-// translator takes HTTP/1.1 requests, one after another, and gives the answers of
-// an HTTP/2 stream each.
+// translator reads HTTP/1.1 requests, sends each on an HTTP/2 stream, and writes the
+// answers as HTTP/1.1.
 type translator struct {
 	in     *bufio.Reader
 	out    *bufio.Writer
@@ -197,24 +198,25 @@ type translator struct {
 	shared *sharedConn
 }
 
-// serve ends where either side does. What it cannot hand over whole, it cuts.
+// serve runs until either side ends. It cuts an answer that it cannot transfer whole.
 func (t *translator) serve(ctx context.Context) {
 	for {
 		r, err := http.ReadRequest(t.in)
 		if err != nil {
 			return
 		}
-		if t.exchange(r.WithContext(ctx)) != nil || r.Body.Close() != nil { // which reads what an early answer has left
+		if t.exchange(r.WithContext(ctx)) != nil || r.Body.Close() != nil { // Close reads the rest of the body after an early answer
 			return
 		}
 	}
 }
 
-// exchange sends a request and hands its answer over. One that the service has
-// turned away unread is sent again on another connection: it is the connection
-// that ends or is full, and not the service that fails (RFC 9113, 6.8 and 8.7).
+// exchange sends a request and writes its answer. A request that the service rejected
+// unprocessed is sent again on another connection: then the connection is ending or
+// full, and the service has not failed (RFC 9113, 6.8 and 8.7).
 func (t *translator) exchange(r *http.Request) error {
 	r.RequestURI, r.URL.Scheme, r.URL.Host = "", t.pool.scheme, r.Host
+	withoutConnection(r)
 	if _, named := r.Header["User-Agent"]; !named {
 		r.Header["User-Agent"] = nil // none, as over HTTP/1.1
 	}
@@ -244,16 +246,30 @@ func (t *translator) exchange(r *http.Request) error {
 	}
 }
 
-// mostAttempts is how often a request is sent to a service that turns it away
-// unread.
+// withoutConnection removes connection-specific headers, which HTTP/2 does not allow
+// (RFC 9113, 8.2.2).
+func withoutConnection(r *http.Request) {
+	for _, list := range r.Header["Connection"] {
+		for name := range strings.SplitSeq(list, ",") {
+			r.Header.Del(strings.Trim(name, " \t"))
+		}
+	}
+	for _, name := range []string{"Connection", "Proxy-Connection", "Keep-Alive", "Upgrade"} {
+		r.Header.Del(name)
+	}
+	r.Close = false
+}
+
+// mostAttempts is how often a request is sent to a service that rejects it
+// unprocessed.
 const mostAttempts = 4
 
-// mostKept is how large a body may be to be kept, in case it has to be sent again.
+// mostKept is the maximum size of a body that is kept for further attempts, in bytes.
 const mostKept = 1 << 20
 
-// body gives a request's body anew for each attempt, and how often it can. It is
-// not read into memory that is used again: behind an early answer it may still be
-// on its way.
+// body returns a function that gives a request's body for each attempt, and the number
+// of attempts. The memory is not reused, because after an early answer the body may
+// still be in transfer.
 func (t *translator) body(r *http.Request) (next func() io.ReadCloser, attempts int, err error) {
 	switch {
 	case r.ContentLength == 0:
@@ -265,8 +281,8 @@ func (t *translator) body(r *http.Request) (next func() io.ReadCloser, attempts 
 	return func() io.ReadCloser { return io.NopCloser(bytes.NewReader(kept)) }, mostAttempts, err
 }
 
-// unread tells whether the service has said that it did not look at a request.
-// net/http tells these apart by errors that it does not export.
+// unread reports whether the service rejected a request unprocessed. net/http does not
+// export these errors.
 func unread(err error) bool {
 	for _, text := range []string{"REFUSED_STREAM", "graceful shutdown GOAWAY", "client conn not usable"} {
 		if strings.Contains(err.Error(), text) {
@@ -276,7 +292,7 @@ func unread(err error) bool {
 	return false
 }
 
-// move goes on to another connection.
+// move continues on another connection.
 func (t *translator) move(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -288,8 +304,8 @@ func (t *translator) move(ctx context.Context) error {
 	return err
 }
 
-// answer writes an answer as HTTP/1.1 has it. Headers are not passed on: the loop
-// looks at none but those that frame.
+// answer writes an answer as HTTP/1.1, without headers other than those for framing,
+// because the loop uses no others.
 func (t *translator) answer(method string, a *http.Response) error {
 	bodiless := method == "HEAD" || a.StatusCode == 204 || a.StatusCode == 304
 	fmt.Fprintf(t.out, "HTTP/1.1 %03d \r\n", a.StatusCode)

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spareFiles are descriptors that the process needs besides its connections.
+// spareFiles is the number of descriptors for other purposes than connections.
 const spareFiles = 64
 
-// allowFiles raises the limit of open files as far as the connections need it.
+// allowFiles raises the limit of open files to what the connections need.
 func allowFiles(connections int) error {
 	need := uint64(connections + spareFiles)
 	var limit unix.Rlimit
@@ -22,7 +22,7 @@ func allowFiles(connections int) error {
 	raised := limit
 	raised.Cur, raised.Max = need, max(limit.Max, need)
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &raised); err != nil {
-		return fmt.Errorf("%d connections need %d open files and the limit is %d: raise it (ulimit -n), or ask for fewer connections: %w",
+		return fmt.Errorf("%d connections need %d open files and the limit is %d: raise it (ulimit -n), or configure fewer connections: %w",
 			connections, need, limit.Max, err)
 	}
 	return nil

@@ -13,49 +13,51 @@ const (
 	never      = time.Duration(1<<63 - 1)
 	maxEvents  = 512
 	bufferSize = 64 << 10
-	// maxReads is how often one connection is read before the others get
-	// their turn.
+	// maxReads is how often one connection is read before it is the others' turn.
 	maxReads = 16
 )
 
-// loop is one event loop: a share of the load on a share of the connections.
-// All its moments are on the engine's clock.
+// loop is one event loop: a share of the load on a share of the connections. All its
+// times are on the engine's clock.
 //
-// The present moment, l.now, is read anew by tick after each call that takes
-// time, and tick first brings the books up to that moment: requests that have
-// come due, and the ends of intervals. So every stamp falls into the interval
-// that is open; for what the kernel stamped before, see answered.
+// The present time, l.now, is updated by tick after each call that takes time. tick
+// also processes everything up to that time: requests that have become due, and ends
+// of intervals. So every time stamp is within the open interval, except the kernel's
+// stamps; see answered.
 type loop struct {
-	port          port
+	poller        poller
 	plan          *Plan
 	share, shares int
-	mayWait       int           // requests that are due and have no connection
-	spare         <-chan *tally // empty tallies that the collector gave back
+	mayWait       int           // maximum number of waiting requests
+	spare         <-chan *tally // empty tallies from the collector
 	full          chan<- handover
-	settled       func() // called once, when the first dials have ended
 
-	targets []Target
-	present []int32 // indexes of the targets that have not gone
-	slots   []slot
-	from    int                 // place of the first slot among all agents' connections
-	wanted  int                 // slots, once all have been added
-	nextAt  time.Duration       // when the next of them is added
-	free    ring[int32]         // slots without a request, the longest idle first
-	wait    ring[time.Duration] // when the waiting requests were intended
-	flying  list                // slots with a request under way, by the moment it was sent
-	dialing list                // slots whose connection is being made, by the moment that began
-	again   []int32             // slots with more to read
-	before  []int32             // memory of an earlier again
-	events  []event
-	buffer  []byte
+	targets  []Target
+	present  []int32 // indices of the targets that have not gone
+	sites    []site  // by target
+	whose    int     // the target whose turn it is, an index into present
+	slots    []slot
+	from     int                 // index of the first slot among all agents' connections
+	wanted   int                 // number of slots that the load may need
+	wait     ring[time.Duration] // intended times of requests without a target yet
+	inFlight list                // slots with a request under way, by the moment it was sent
+	dialing  list                // slots whose connection is being made, by the moment that began
+	free     int                 // slots that are ready or cold
+	colds    int                 // of those, the cold ones
+	conns    int                 // connections that have been made and have not ended
+	dials    int                 // begun since the loop last looked what has come
+	again    []int32             // slots with more to read
+	before   []int32             // the previous again, whose memory is reused
+	events   []event
+	buffer   []byte
 
 	now    time.Duration
-	last   time.Duration // what now was before
-	awaits time.Duration // when the present wait was to end at the latest
+	last   time.Duration // the previous now
+	awaits time.Duration // the deadline of the present wait
 	stall  stall
-	stale  bool          // time has gone by since now was read
-	obeyed *posted       // the last order that was obeyed
-	zero   time.Duration // start of the trial; never before it is known
+	stale  bool          // time has passed since now was read
+	obeyed *posted       // the last order that was executed
+	zero   time.Duration // start of the trial; never until it is known
 
 	source
 	mix       mix
@@ -68,22 +70,25 @@ type loop struct {
 	begun     time.Duration // start of the present interval
 	boundary  time.Duration // its end
 	phase     signals.Phase
-	counted   time.Duration // requests intended before are carried, not counted
-	dropAt    time.Duration // when requests that still wait after the end are dropped
-	bound     int           // requests that wait for a connection of their own to be made
+	counted   time.Duration // requests intended earlier are carried, not counted
+	dropAt    time.Duration // when requests that wait after the end are dropped
+	bound     int           // requests that wait for a new connection
+	held      bool          // requests wait for the next turn to start connections
+	promised  bool          // a connection is ready, and requests of its target wait for a new one
+	moved     time.Duration // when the targets were last replaced
 	over      bool
 }
 
-// newLoop makes the loop of one share, which obeys the orders after one.
-func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, full chan<- handover, settled func()) *loop {
+// newLoop makes the loop of one share, which executes the orders after the given one.
+func newLoop(p poller, plan *Plan, share int, after *posted, spare <-chan *tally, full chan<- handover) *loop {
 	l := &loop{
-		port: p, plan: plan, share: share, shares: plan.shares(), mayWait: plan.mayWait(share),
-		obeyed: after, spare: spare, full: full, settled: settled,
+		poller: p, plan: plan, share: share, shares: plan.shares(), mayWait: plan.mayWait(share),
+		obeyed: after, spare: spare, full: full,
 		mix:      newMix(plan, share),
 		heads:    make([]wire.LastHead, len(plan.Kinds)),
 		random:   rand.New(rand.NewPCG(plan.Seed, ^uint64(share))),
-		flying:   list{head: -1, tail: -1},
-		dialing:  list{head: -1, tail: -1},
+		inFlight: newList(),
+		dialing:  newList(),
 		events:   make([]event, maxEvents),
 		buffer:   make([]byte, bufferSize),
 		tally:    <-spare,
@@ -94,22 +99,25 @@ func newLoop(p port, plan *Plan, share int, after *posted, spare <-chan *tally, 
 	l.targets, l.present = plan.Targets, present(plan.Targets)
 	l.source.due = never
 	l.source.thinks = thinker{mean: plan.Think, random: rand.New(rand.NewPCG(plan.Seed^ofThought, uint64(share)))}
-	l.from, _ = plan.place(plan.Load, share)
+	l.from, l.wanted = plan.place(plan.Load, share)
+	for range plan.Targets {
+		l.sites = append(l.sites, newSite())
+	}
+	l.whose = l.from % len(l.present)
 	return l
 }
 
-// run works until the trial is over or quit.
+// run runs until the trial is over or the engine is closed.
 func (l *loop) run() {
+	l.extend()
 	l.tick()
-	for !l.over && l.port.err() == nil {
-		if l.dialing.n == 0 {
-			l.settle()
-		}
+	for !l.over && l.poller.err() == nil {
 		l.awaits = l.wakeAt()
-		n := l.port.wait(l.events, l.awaits, l.awaits == l.source.next())
+		l.dials, l.held = 0, false
+		n := l.poller.wait(l.events, l.awaits, l.awaits == l.source.next())
 		l.tick()
-		// Connections that have closed come first, so that no request is
-		// given to one that is known to be gone.
+		// Closed connections come first, so that no request is assigned to one of
+		// them.
 		for i := range n {
 			if ev := l.events[i]; ev.ended && l.slots[ev.slot].state == ready {
 				l.handle(ev)
@@ -125,21 +133,21 @@ func (l *loop) run() {
 		l.readOn()
 		l.dispatch()
 		l.expire()
-		l.dispatch()
 		l.extend()
+		l.dispatch()
 		l.finish()
 	}
 	l.leave()
 }
 
-// wakeAt is the moment at which the loop has to work even if nothing comes.
+// wakeAt is the time at which the loop has to run even without an event.
 func (l *loop) wakeAt() time.Duration {
-	if len(l.again) > 0 {
+	if len(l.again) > 0 || l.held {
 		return 0
 	}
-	at := min(l.next(), l.extendAt())
-	if l.flying.head >= 0 {
-		at = min(at, l.slots[l.flying.head].sent+l.plan.Timeout)
+	at := l.next()
+	if l.inFlight.head >= 0 {
+		at = min(at, l.slots[l.inFlight.head].sent+l.plan.Timeout)
 	}
 	if l.dialing.head >= 0 {
 		at = min(at, l.slots[l.dialing.head].began+l.plan.Timeout)
@@ -147,12 +155,12 @@ func (l *loop) wakeAt() time.Duration {
 	return at
 }
 
-// tick reads the clock and brings the books up to it.
+// tick reads the clock and processes everything that is due by then.
 func (l *loop) tick() {
 	was := max(l.now, l.awaits)
-	l.last, l.now = l.now, l.port.now()
+	l.last, l.now = l.now, l.poller.now()
 	l.awaits, l.stale = 0, false
-	if l.now-was > longPause && l.free.len() > 0 && l.wait.len() == 0 {
+	if l.now-was > longPause && l.free > 0 && l.wait.len() == 0 {
 		l.stall = stall{was, l.now}
 	}
 	for at := l.next(); at <= l.now; at = l.next() {
@@ -160,28 +168,30 @@ func (l *loop) tick() {
 	}
 }
 
-// stall is a time in which the loop had connections free and did not run: its
-// process was stopped, throttled, or found no CPU.
+// stall is a time in which the loop had room for a request but did not run: its
+// process was stopped, throttled, or waited for a CPU.
 type stall struct{ begin, end time.Duration }
 
-// longPause is what no work of the loop takes.
+// longPause is longer than any work of the loop.
 const longPause = time.Millisecond
 
-// lag is for how long the loop failed to send a request that was due while a
-// connection was free. Behind a stall many requests may have come due, and those
-// that then queue for connections were held up by it all the same.
+// lag is the send lag of a request that is sent now: the time since it was due and a
+// connection was free. If many requests became due during a stall, some of them wait
+// for connections after it. They were delayed by the stall too, so their lag includes
+// it.
 func (l *loop) lag(intended, freed time.Duration) time.Duration {
+	freed = max(freed, l.moved) // before that, the request may have had another target
 	lag := l.now - max(intended, freed)
 	switch held := intended >= l.stall.begin && intended < l.stall.end; {
 	case held && freed >= l.stall.end:
 		lag += l.stall.end - intended
-	case held && freed >= l.stall.begin: // the loop would have found that, and sent what came due before
+	case held && freed >= l.stall.begin: // without the stall, the loop would have used this connection
 		lag = l.now - intended
 	}
 	return lag
 }
 
-// next is the moment of the next thing that happens by itself.
+// next is the time of the next scheduled action.
 func (l *loop) next() time.Duration {
 	at := min(l.boundary, l.source.next(), l.dropAt)
 	if o := l.obeyed.next.Load(); o != nil {
@@ -190,8 +200,9 @@ func (l *loop) next() time.Duration {
 	return at
 }
 
-// step does the one thing that falls on the moment at. Orders come first, then
-// the end of an interval, so that a request due at that end belongs to the next.
+// step executes the scheduled action at the time at. Orders come first, then the end
+// of an interval, so that a request that is due at that time belongs to the next
+// interval.
 func (l *loop) step(at time.Duration) {
 	switch o := l.obeyed.next.Load(); {
 	case o != nil && o.at <= at:
@@ -206,8 +217,8 @@ func (l *loop) step(at time.Duration) {
 	}
 }
 
-// obey does what an order says, as of its moment; where that was told too late,
-// as of the last one, since what has been stamped meanwhile stands.
+// obey executes an order as of its time. If the order arrived late, it takes effect as
+// of the previous now, because later time stamps cannot be changed.
 func (l *loop) obey(o *order) {
 	at := max(o.at, l.last)
 	switch {
@@ -221,9 +232,8 @@ func (l *loop) obey(o *order) {
 		l.source.begin(l.plan.Load, l.plan.Load.Curve.After(l.plan.Warmup), l, o.at)
 		l.open(o.at)
 	case o.targets != nil:
-		l.targets, l.present = o.targets, present(o.targets)
-		l.port.move(o.targets)
-	case l.zero == never: // a trial that has not begun is only ended
+		l.move(o.targets)
+	case l.zero == never: // a trial that has not started can only be ended
 		l.over = l.over || o.stop || o.quit
 	case o.quit:
 		l.over = true
@@ -244,8 +254,8 @@ func (l *loop) obey(o *order) {
 	}
 }
 
-// replaceLoad makes the load another one. Users whose requests are dropped go on
-// as if those had ended.
+// replaceLoad replaces the load. Users whose requests are dropped continue as if the
+// requests had ended.
 func (l *loop) replaceLoad(load Load, drop bool, at time.Duration) {
 	dropped := 0
 	if drop {
@@ -256,11 +266,10 @@ func (l *loop) replaceLoad(load Load, drop bool, at time.Duration) {
 		l.goOn(at, 0)
 	}
 	_, l.wanted = l.plan.place(load, l.share)
-	l.nextAt = at
 	l.bar.reset()
 }
 
-// open begins an interval at a moment.
+// open starts an interval at the time at.
 func (l *loop) open(at time.Duration) {
 	end, phase := l.intervals.After(at - l.zero)
 	l.begun, l.boundary, l.phase = at, l.zero+end, phase
@@ -269,10 +278,10 @@ func (l *loop) open(at time.Duration) {
 	}
 }
 
-// turn ends the present interval at its boundary and begins the next.
+// turn ends the present interval at its boundary and starts the next.
 func (l *loop) turn() {
 	end := l.boundary
-	l.tally.InFlight = int64(l.flying.n)
+	l.tally.InFlight = int64(l.inFlight.n)
 	l.tally.Waiting = int64(l.wait.len() + l.bound)
 	if l.phase != signals.Drain {
 		l.source.report(l.tally, end)
@@ -291,18 +300,17 @@ func (l *loop) turn() {
 	}
 }
 
-// endLoad makes no more requests due after a moment. Those that still wait are
-// sent if a connection becomes free within the timeout.
+// endLoad ends the load at the time at. Requests that still wait are sent if a
+// connection becomes free within the timeout.
 func (l *loop) endLoad(at time.Duration) {
 	l.source.end()
-	l.wanted = 0
 	l.dropAt = at + l.plan.Timeout
 }
 
-// idle tells whether no request is under way or waits.
-func (l *loop) idle() bool { return l.flying.n == 0 && l.bound == 0 && l.wait.len() == 0 }
+// idle reports whether no request is in flight or waits.
+func (l *loop) idle() bool { return l.inFlight.n == 0 && l.bound == 0 && l.wait.len() == 0 }
 
-// finish ends the trial where nothing is left to be done.
+// finish ends the trial if nothing is left to do.
 func (l *loop) finish() {
 	if l.over || l.zero == never {
 		return
@@ -317,7 +325,7 @@ func (l *loop) finish() {
 	l.handOver(max(l.now, l.begun+1), true) // no interval is empty
 }
 
-// handOver gives the present tally away and takes an empty one.
+// handOver hands the present tally to the collector and takes an empty one.
 func (l *loop) handOver(end time.Duration, last bool) {
 	l.full <- handover{
 		seq: l.seq, start: l.begun - l.zero, end: end - l.zero,
@@ -330,10 +338,10 @@ func (l *loop) handOver(end time.Duration, last bool) {
 	default:
 		l.tally = newTally() // the collector is behind
 	}
+	l.tally.OpenConnections = int64(l.conns)
 }
 
-// drop gives up the requests that are due and were not sent, and returns how
-// many they are.
+// drop drops the waiting requests, and returns their number.
 func (l *loop) drop() (n int) {
 	l.dropAt = never
 	n = l.wait.len() + l.bound
@@ -343,10 +351,16 @@ func (l *loop) drop() (n int) {
 	for i := l.dialing.head; i >= 0; i = l.slots[i].next {
 		if s := &l.slots[i]; s.bound {
 			s.bound = false
-			l.bound--
+			l.sites[s.target].dialing++ // for any request
 			l.discard(s.intended)
 		}
 	}
+	for t := range l.sites {
+		for due := &l.sites[t].due; due.len() > 0; {
+			l.discard(due.pop().intended)
+		}
+	}
+	l.bound = 0
 	return n
 }
 
@@ -360,19 +374,11 @@ func (l *loop) discard(intended time.Duration) {
 func (l *loop) leave() {
 	for i := range l.slots {
 		if s := &l.slots[i]; s.state != cold {
-			l.port.close(int32(i), s.state != ready)
+			l.poller.close(int32(i), s.state != ready)
 			s.state = cold
 		}
 	}
-	l.settle()
 	close(l.full)
-}
-
-func (l *loop) settle() {
-	if l.settled != nil {
-		l.settled()
-		l.settled = nil
-	}
 }
 
 func first[A, B any](a A, _ B) A { return a }

@@ -9,13 +9,13 @@ import (
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
-// Kind is one kind of request, of which each target has its own bytes.
+// Kind is one kind of request. Its bytes are in Target.Requests.
 type Kind struct {
-	Weight int // how often it is sent, beside the others' weights
+	Weight int // how often it is sent, relative to the other kinds
 	Check  *wire.Checked
 }
 
-// maxWeights bounds the sum of the weights: what is drawn is a whole number.
+// maxWeights bounds the sum of the weights, which must fit into an int.
 const maxWeights = math.MaxInt
 
 // settleKinds checks the kinds of requests.
@@ -33,16 +33,17 @@ func (p *Plan) settleKinds() error {
 	return p.settleTargets(p.Targets)
 }
 
-// ofMix sets what is drawn here apart from what else is drawn from the seed.
+// ofMix makes these random numbers independent of others from the same seed.
 const ofMix = 0x6d6978
 
-// mix chooses which kind of request is sent next, and fills in what differs from
-// one to the next. Both follow from the seed.
+// mix chooses the kind of the next request and fills in its placeholders. Both are
+// determined by the seed.
 type mix struct {
 	kinds  []Kind
-	ends   []int // of the kinds' shares of all weights
+	ends   []int // cumulative weights
 	values wire.Values
 	step   uint64
+	closes bool // requests may end their connections, which HTTP/2 does not allow
 }
 
 func newMix(p *Plan, share int) mix {
@@ -50,6 +51,7 @@ func newMix(p *Plan, share int) mix {
 		kinds:  p.Kinds,
 		values: wire.Values{Seq: uint64(share) + 1, Random: rand.New(rand.NewPCG(p.Seed^ofMix, uint64(share)))},
 		step:   uint64(p.shares()),
+		closes: !p.Transport.HTTP2,
 	}
 	sum := 0
 	for _, k := range p.Kinds {
@@ -59,7 +61,7 @@ func newMix(p *Plan, share int) mix {
 	return m
 }
 
-// choose gives a slot the next request that its target gets.
+// choose sets a slot's request to the next one of its target.
 func (m *mix) choose(s *slot, t *Target) {
 	s.kind = 0
 	if last := len(m.ends) - 1; last > 0 {
@@ -73,8 +75,9 @@ func (m *mix) choose(s *slot, t *Target) {
 		s.request = s.own
 	}
 	s.head = template.Head()
+	s.closes = m.closes && template.Closes()
 	m.values.Seq += m.step
 }
 
-// check is what says whether a slot's answer is good.
+// check is the check for a slot's answer.
 func (m *mix) check(s *slot) *wire.Checked { return m.kinds[s.kind].Check }

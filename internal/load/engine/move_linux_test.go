@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,44 +13,8 @@ import (
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
-// replicas are so many targets that get the same request; those named have gone.
-func replicas(n int, gone ...int) []Target {
-	var all []Target
-	for i := range n {
-		t := Target{Requests: []*wire.Template{compiled(wire.Request{Host: "x"})}}
-		if slices.Contains(gone, i) {
-			t = Target{Gone: true}
-		}
-		all = append(all, t)
-	}
-	return all
-}
-
-// asked counts the requests that each target got in each second of a trial.
-type asked map[time.Duration][]int
-
-func (a asked) service(after time.Duration) service {
-	return service{answer: func(at time.Duration, target int) []piece {
-		second := (at - startAt).Truncate(time.Second)
-		for len(a[second]) <= target {
-			a[second] = append(a[second], 0)
-		}
-		a[second][target]++
-		return good(after)
-	}}
-}
-
-func (a asked) check(t *testing.T, want map[time.Duration]string) {
-	t.Helper()
-	for second, counts := range want {
-		if got := fmt.Sprint(a[second]); got != counts {
-			t.Errorf("from %v on the targets got %s; want %s", second, got, counts)
-		}
-	}
-}
-
-// Connections go to replicas that come, and leave those that went, without a
-// request that fails or one too many.
+// Connections move to new replicas and away from those that have gone, without failed
+// or additional requests.
 func TestMove(t *testing.T) {
 	for name, load := range map[string]Load{
 		"open":   *even(t, 120, 5*time.Second),
@@ -80,8 +42,8 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// A replica that has gone takes its connections with it: what they carried is
-// cut, and nothing comes to it any more.
+// The connections of a replica that has gone are closed: their requests are cut off,
+// and it gets no more requests.
 func TestMoveFromReplicasThatEnd(t *testing.T) {
 	p := plan(*even(t, 100, 3*time.Second))
 	p.Targets, p.Connections = replicas(2), 4
@@ -109,8 +71,8 @@ func TestMoveFromReplicasThatEnd(t *testing.T) {
 	seen.check(t, map[time.Duration]string{2 * time.Second: "[100]"})
 }
 
-// A connection that is being made again to a replica that has gone by then goes to
-// another one.
+// A new connection to a replica that goes meanwhile is replaced by one to another
+// replica.
 func TestMoveWhileARedialIsUnderWay(t *testing.T) {
 	p := plan(*even(t, 100, 3*time.Second))
 	p.Targets, p.Connections = replicas(2), 40 // so that most have nothing to do
@@ -138,8 +100,8 @@ func TestMoveWhileARedialIsUnderWay(t *testing.T) {
 	seen.check(t, map[time.Duration]string{2 * time.Second: "[100]"})
 }
 
-// A move is known before the trial begins, and each agent's connections keep
-// their places among all.
+// A move may precede the start of the trial, and each agent's connections keep their
+// indices among all connections.
 func TestMoveBeforeTheStart(t *testing.T) {
 	p := plan(*even(t, 60, time.Second))
 	p.Targets, p.Connections, p.Agents, p.Agent = replicas(1), 12, 2, 1
@@ -167,7 +129,7 @@ func TestMovesThatAreRefused(t *testing.T) {
 	two := Target{Requests: make([]*wire.Template, 2)}
 	for want, targets := range map[string][]Target{
 		"no targets":          replicas(2, 0, 1),
-		"keep their places":   replicas(1),
+		"keep their indices":  replicas(1),
 		"2 requests of 1 kin": {two, two},
 	} {
 		if err := sim.engine.Move(targets); err == nil || !strings.Contains(err.Error(), want) {
@@ -179,8 +141,8 @@ func TestMovesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Over each transport a second service takes its share once it is there, and all
-// once the first has gone.
+// Over each transport a second service gets its share when it is added, and all
+// requests after the first has gone.
 func TestMoveOnTransports(t *testing.T) {
 	plain := way{"HTTP/1.1", Transport{}, func(t *testing.T, h http.Handler) Target { return plainServer(t, h) }}
 	for _, w := range append([]way{plain}, ways...) {

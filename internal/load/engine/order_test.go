@@ -20,7 +20,7 @@ func TestStopEndsTheLoadAndAwaitsAnswers(t *testing.T) {
 	})
 }
 
-// What waits for a connection when the trial is stopped is dropped, and said.
+// Requests that wait when the trial is stopped are dropped and counted.
 func TestStopDropsWhatWaits(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 100, time.Minute)})
 	p.Connections = 1
@@ -32,8 +32,8 @@ func TestStopDropsWhatWaits(t *testing.T) {
 	}
 }
 
-// A stop comes while 30 requests, which are late since the agent stood still, are
-// being sent one after another: the rest is dropped, and nothing is sent twice.
+// A stop arrives while 30 requests, late because of a stall, are being sent one after
+// another: the rest is dropped, and nothing is sent twice.
 func TestStopInTheMiddleOfSending(t *testing.T) {
 	s := lasts(ms)
 	s.cost = 100 * time.Microsecond
@@ -59,7 +59,7 @@ func TestStopInTheWarmup(t *testing.T) {
 	})
 }
 
-// A stop that is given before the start ends the trial as it starts.
+// A stop before the start ends the trial at its start.
 func TestStopBeforeTheStart(t *testing.T) {
 	sim := simulate(t, plan(Load{Curve: steady(t, 2, time.Minute)}), lasts(ms))
 	sim.engine.orders.add(order{stop: true, at: 0})
@@ -69,8 +69,8 @@ func TestStopBeforeTheStart(t *testing.T) {
 	}
 }
 
-// The load changes in the middle of an interval: the intervals go on as they
-// were, and the end moves.
+// The load changes within an interval: the intervals continue unchanged, and the end
+// moves.
 func TestChangeOfRate(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 2*time.Second)})
 	sim := simulate(t, p, lasts(10*ms))
@@ -143,8 +143,7 @@ func TestQuitEndsAtOnce(t *testing.T) {
 	full := make(chan handover, 100)
 	spare := make(chan *tally, 1)
 	spare <- newTally()
-	l := newLoop(w, &sim.plan, 0, sim.first, spare, full, nil)
-	l.connect()
+	l := newLoop(w, &sim.plan, 0, sim.first, spare, full)
 	l.run()
 	if w.clock != startAt+1050*ms {
 		t.Errorf("the loop ended at %v; want 1.05s after the start", w.clock-startAt)

@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// order is what loops are told from outside: at a moment, do this. Exactly one
-// of start, load, targets, stop and quit is set.
+// order is a command to all loops that takes effect at a time. Exactly one of start,
+// load, targets, stop and quit is set.
 type order struct {
-	at      time.Duration // on the engine's clock, not before the order before it
+	at      time.Duration // on the engine's clock, not before the previous order's
 	start   bool
-	load    *Load    // replaces the present one
-	drop    bool     // with load: what is due and was not sent yet is dropped
-	targets []Target // replace the present ones
-	stop    bool     // end the load, await what is in flight
+	load    *Load    // replaces the present load
+	drop    bool     // with load: waiting requests are dropped
+	targets []Target // replace the present targets
+	stop    bool     // end the load, await the requests in flight
 	quit    bool     // end at once
 }
 
-// orders is a queue that each loop reads at its own pace: every order leads to
-// the next, a loop holds the last one that it obeyed, and nothing holds the
-// first. So what all loops have obeyed is forgotten, however often the load
-// changes.
+// orders is a queue that each loop reads at its own pace, as a linked list: a loop
+// holds the last order that it executed, and nothing holds the first. So the garbage
+// collector frees the orders that all loops have executed.
 type orders struct {
 	mu   sync.Mutex
 	last *posted
 }
 
-// posted is an order in the queue. All loops see the next one from the same
-// instant on.
+// posted is an order in the queue. The next one becomes visible to all loops at the
+// same instant.
 type posted struct {
 	order
 	number int // from 1
@@ -46,7 +45,7 @@ func (o *orders) add(next order) {
 	o.last = p
 }
 
-// newest is where a loop begins to read: at what is added from now on.
+// newest is the order after which a new loop starts to read.
 func (o *orders) newest() *posted {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// pauses are the moments at which users who were turned away try again: a
-// binary heap, the earliest first.
+// pauses are the times at which pausing users continue: a binary heap, the earliest
+// first.
 type pauses []time.Duration
 
 func (p pauses) first() time.Duration {

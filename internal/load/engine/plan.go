@@ -1,15 +1,14 @@
-// Package engine makes the traffic of one agent: event loops, each on a thread
-// of its own, that send requests when the schedule says so and stamp what
-// happens to them. It counts and hands over intervals; it draws no conclusions
-// and speaks to nobody but the targets.
+// Package engine makes the traffic of one agent: event loops, each on its own thread,
+// send requests on schedule and record their times. The engine counts per interval
+// and hands the intervals over; it does not judge, and connects to nothing but the
+// targets.
 //
-// A loop serves answers and schedule by one wait, so that neither is stamped
-// late because of the other. In the steady state a request costs no
-// allocation, no lock and no channel.
+// A loop waits for answers and for the schedule with one system call, so that neither
+// delays the time stamps of the other. In the steady state a request costs no
+// allocation, no lock and no channel operation.
 //
-// The loop itself knows no operating system: it sees the world through a port,
-// which is epoll on Linux and a simulation in tests. Other systems than Linux
-// are refused.
+// The loop does not depend on an operating system: it uses a poller, which is epoll
+// on Linux and a simulation in tests. Systems other than Linux are not supported.
 package engine
 
 import (
@@ -23,16 +22,16 @@ import (
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
-// Plan is the traffic of one trial as one agent has to make it.
+// Plan is one agent's traffic in one trial.
 type Plan struct {
 	Targets     []Target // connection i goes to target i mod n of those that have not gone
 	Kinds       []Kind   // of requests
 	Transport   Transport
 	Load        Load // of all agents together
-	Connections int  // of all agents together; 0: users, or enough for the rate
+	Connections int  // maximum of all agents together; 0: one per user, or enough for the rate
 	Timeout     time.Duration
-	Think       time.Duration // closed: a user's pause after an answer, on average
-	Waiting     *int          // open: requests of all agents that may wait for a connection; nil: as many as memory allows
+	Think       time.Duration // closed loop: a user's mean pause after an answer
+	Waiting     *int          // open loop: maximum of waiting requests of all agents; nil: bounded by memory only
 	Warmup      time.Duration
 	Interval    time.Duration
 	Threads     int // event loops; fewer where there are fewer connections
@@ -44,36 +43,36 @@ type Plan struct {
 // Target is a replica and the requests that it gets, one of each kind.
 type Target struct {
 	Addr     netip.AddrPort
-	Socket   string // path of a unix socket, in the place of Addr
-	Name     string // of the host, which a certificate is for
+	Socket   string // path of a unix socket, instead of Addr
+	Name     string // host name that the certificate must be valid for
 	Requests []*wire.Template
-	Gone     bool // it keeps its place, and gets no connection; nothing else is set
+	Gone     bool // it keeps its index but gets no connection; no other field is set
 }
 
 // Load is users over time (closed) or requests per second over time (open).
 type Load struct {
 	Open     bool
-	Even     bool // open: evenly spaced, not Poisson; closed: think times all the same
+	Even     bool // open loop: evenly spaced, not Poisson; closed loop: constant think times
 	Curve    *schedule.Curve
-	Requests int64 // closed: end after so many; 0: at the curve's end
+	Requests int64 // closed loop: end after this number; 0: at the curve's end
 }
 
-// Default connections of an open loop: enough for answers that take this long,
-// within these bounds.
+// The default number of connections of an open loop is enough for answers that take
+// defaultAnswer, within these bounds.
 const (
 	defaultAnswer   = 100 * time.Millisecond
 	fewConnections  = 64
 	manyConnections = 1024
 )
 
-// Beyond these a plan is surely a slip: users or connections of one trial, and
-// requests per second, of which a loop can still keep the books.
+// Above these values a plan is certainly a mistake: users or connections of one trial,
+// and requests per second.
 const (
 	maxConnections = 1 << 20
 	maxRate        = 5_000_000
 )
 
-// connections returns how many connections all agents have together.
+// connections returns the maximum number of connections of all agents together.
 func (p *Plan) connections(load Load) int {
 	if p.Connections > 0 {
 		return p.Connections
@@ -89,16 +88,16 @@ func (p *Plan) connections(load Load) int {
 	return n
 }
 
-// place returns the place and the number of one share's connections.
+// place returns the first index and the number of one share's connections.
 func (p *Plan) place(load Load, share int) (from, n int) {
 	return schedule.Share(p.connections(load), share, p.shares())
 }
 
-// maxWaiting bounds the memory for requests that are due and cannot be sent,
-// per loop: 8 bytes each. What comes due beyond it is dropped, and counted so.
+// maxWaiting is the maximum number of waiting requests per loop, of 8 bytes each.
+// Further requests are dropped and counted as such.
 const maxWaiting = 4 << 20
 
-// mayWait is how many requests of one share may wait for a connection.
+// mayWait is the maximum number of requests of one share that wait for a connection.
 func (p *Plan) mayWait(share int) int {
 	if p.Waiting == nil {
 		return maxWaiting
@@ -107,11 +106,10 @@ func (p *Plan) mayWait(share int) int {
 	return min(n, maxWaiting)
 }
 
-// shares returns into how many parts the load is cut: one for each thread of
-// each agent.
+// shares returns the number of parts of the load: one for each thread of each agent.
 func (p *Plan) shares() int { return p.Agents * p.Threads }
 
-// settle checks the plan and fills in what was left open.
+// settle checks the plan and fills in defaults.
 func (p *Plan) settle() error {
 	switch {
 	case len(present(p.Targets)) == 0:
@@ -125,9 +123,9 @@ func (p *Plan) settle() error {
 	case p.Think < 0:
 		return fmt.Errorf("the think time %v is negative", p.Think)
 	case p.Waiting != nil && (*p.Waiting < 0 || !p.Load.Open):
-		return errors.New("how many requests may wait is said of an open loop, and is not negative: a user waits for one's own request")
+		return errors.New("waiting is a number of requests, 0 or more, of an open loop; in a closed loop each user waits for its own request")
 	case p.Load.Open && p.Think > 0:
-		return errors.New("a think time is of users; an open loop has none")
+		return errors.New("a think time needs a closed loop; an open loop has no users")
 	case p.Warmup < 0:
 		return fmt.Errorf("the warm-up %v is negative", p.Warmup)
 	case p.Agents < 1 || p.Agent < 0 || p.Agent >= p.Agents:
@@ -161,9 +159,9 @@ func (p *Plan) settleLoad() error {
 	case l.Open && l.Curve.Peak() > maxRate:
 		return fmt.Errorf("%v requests/s are more than any agent can make", l.Curve.Peak())
 	case l.Requests > 0 && l.Open:
-		return errors.New("a number of requests ends a closed loop; an open loop ends with its stages")
+		return errors.New("a number of requests needs a closed loop; an open loop ends with its stages")
 	case l.Requests > 0 && p.Warmup > 0:
-		return errors.New("a number of requests has no warm-up: all of them count")
+		return errors.New("a load of a number of requests has no warm-up: all of them count")
 	case l.Requests > 0 && l.Curve.Peak() < 1:
 		return errors.New("a number of requests needs at least one user")
 	case l.Requests == 0 && l.Curve.Length() >= schedule.Endless:

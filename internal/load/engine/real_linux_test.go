@@ -18,11 +18,11 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// asService in the environment makes the test's binary a service that freezes:
-// its value is the work, the period and the time it stands still.
+// asService in the environment makes the test's binary a service that freezes: its
+// value is the work, the period and the time of the freeze.
 const asService = "MILLICORE_TEST_AS_SERVICE"
 
-// serviceBegins is where in its period such a service is at the first request.
+// serviceBegins is the service's position in its period at the first request.
 const serviceBegins = time.Second
 
 func TestMain(m *testing.M) {
@@ -78,7 +78,7 @@ func startService(tb testing.TB, f freeze.Service) *realService {
 	return s
 }
 
-// stop ends the service and returns by how much it woke up late.
+// stop ends the service and returns its lateness.
 func (s *realService) stop() freeze.Lateness {
 	s.in.Close()
 	late, _ := freeze.ReadLateness(s.out) // none where it was stopped before
@@ -93,12 +93,12 @@ func (s *realService) plan(load Load) Plan {
 	return p
 }
 
-// raced tells whether the race detector is on.
+// raced reports whether the race detector is on.
 var raced bool // set by race_on_test.go
 
 // The freeze of TestFreezeIsSeenWhole for real, over one period. A machine that
-// freezes by itself may spoil it; what the engine sent late and what the service
-// woke up late tell, and then it is tried again.
+// freezes by itself may spoil the result; the engine's send lag and the service's
+// lateness show that, and then the test is repeated.
 func TestARealFreezeIsSeenWhole(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("takes 10 seconds, and both sides as fast as they are without the race detector")
@@ -137,7 +137,7 @@ func TestARealFreezeIsSeenWhole(t *testing.T) {
 	t.Skipf("the machine was busy %d times: the engine sent or the service woke more than %v late", tries, quiet)
 }
 
-// runReal runs a plan from the moment that start names once the engine is open.
+// runReal opens the engine and runs a plan from the time that start returns.
 func runReal(tb testing.TB, p Plan, start func() time.Time, take func(*Interval)) {
 	tb.Helper()
 	e, err := Open(p)
@@ -177,7 +177,7 @@ func TestRequestsDoNotAllocate(t *testing.T) {
 				}
 			})
 			if requests < 4000 {
-				t.Skipf("%d requests in a second: the machine is too busy to tell", requests)
+				t.Skipf("%d requests in a second: the machine is too busy", requests)
 			}
 			// An interval costs some allocations in the collector, and where that is
 			// held up a tally more, whose histograms have to grow.
@@ -195,7 +195,7 @@ func TestRequestsDoNotAllocate(t *testing.T) {
 
 // Where the kernel lacks epoll_pwait2, a timerfd ends the wait.
 func TestTheWaitWithoutPwait2(t *testing.T) {
-	p, err := newEpollPort(time.Now(), nil)
+	p, err := newEpollPoller(time.Now(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestTheWaitWithoutPwait2(t *testing.T) {
 	}
 }
 
-// Too many connections for the limit of open files: refused with the remedy.
+// The error about too many connections for the limit of open files contains the remedy.
 func TestTooManyConnections(t *testing.T) {
 	err := allowFiles(1 << 40)
 	if err == nil || !strings.Contains(err.Error(), "ulimit") {

@@ -7,37 +7,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// receiver reads from sockets and learns from the kernel when what it reads had
-// come. A loop that was preempted, throttled or busy finds an answer late; the
-// stamp is that of the packet's arrival all the same.
+// receiver reads from sockets with the kernel's time stamps. A loop that was preempted,
+// throttled or busy notices an answer late, but the time stamp is that of the packet's
+// arrival.
 type receiver struct {
-	// ahead is how far the wall clock, which the kernel stamps by, is ahead of the
-	// engine's. They are compared at each wait, since somebody may set it: then
-	// what was stamped before means nothing.
+	// ahead is how far the wall clock, which the kernel uses for the stamps, is ahead
+	// of the engine's clock. They are compared at each wait, because the wall clock
+	// may be set. set reports that it was: then earlier stamps are invalid.
 	ahead time.Duration
 	set   bool
 
 	header  unix.Msghdr
 	vector  unix.Iovec
-	control [8]uint64 // aligned as its header and its times want
+	control [8]uint64 // aligned for the control message's header and times
 	info    unix.TCPInfo
 }
 
 // stamp is struct __kernel_timespec, linux/time_types.h.
 type stamp struct{ seconds, nanoseconds int64 }
 
-// Where the parts of a control message with a stamp lie.
+// Offsets in a control message with a time stamp.
 var (
 	stampAt  = unix.CmsgLen(0)
 	stampEnd = unix.CmsgLen(int(unsafe.Sizeof(stamp{})))
 )
 
-// askForStamps asks the kernel for the moments at which a socket's packets came.
-// A kernel before 5.1 does not give them in this form: then what is read came
-// when it was read.
+// askForStamps enables time stamps of a socket's received packets. Kernels before 5.1
+// do not support this option; then the time of reading is used.
 func askForStamps(fd int) { _ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1) }
 
-// compareClocks compares the wall clock with the engine's, whose zero is given.
+// compareClocks compares the wall clock with the engine's clock, whose origin is zero.
 func (r *receiver) compareClocks(zero time.Time) {
 	now := time.Now()
 	ahead := time.Duration(now.UnixNano()) - now.Sub(zero)
@@ -45,7 +44,7 @@ func (r *receiver) compareClocks(zero time.Time) {
 	r.ahead = ahead
 }
 
-func (p *epollPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
+func (p *epollPoller) read(slot int32, b []byte) (int, time.Duration, outcome) {
 	p.vector.Base = &b[0]
 	p.vector.SetLen(len(b))
 	p.header.Iov = &p.vector
@@ -64,14 +63,14 @@ func (p *epollPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
 	return 0, 0, broken
 }
 
-// lateEnough is by how much a stamp lies back before it is looked at closely.
+// lateEnough is the age from which a time stamp is verified by inOrder.
 const lateEnough = time.Millisecond
 
-// came is when the last of what was just read from a socket had come. The stamp is
-// that of the stream's last packet. Where one before it was lost, that came late,
-// and the last lay waiting for it: a stamp that lies back is good only where all
-// packets of the connection came in order.
-func (p *epollPort) came(fd int) time.Duration {
+// came is when the last bytes that were just read from a socket arrived. The kernel's
+// stamp is that of the stream's last packet. If an earlier packet was lost and arrived
+// later, the last packet had to wait for it, and its stamp is too early. So an old
+// stamp is valid only if all packets of the connection arrived in order.
+func (p *epollPoller) came(fd int) time.Duration {
 	now := p.now()
 	at, ok := p.stamped()
 	if !ok || p.set {
@@ -83,9 +82,9 @@ func (p *epollPort) came(fd int) time.Duration {
 	return at
 }
 
-// inOrder tells whether all packets of a connection came in their order, which
-// Linux counts since 5.4.
-func (p *epollPort) inOrder(fd int) bool {
+// inOrder reports whether all packets of a connection arrived in order, which Linux
+// counts since 5.4.
+func (p *epollPoller) inOrder(fd int) bool {
 	size := uint32(unsafe.Sizeof(p.info))
 	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_INFO,
 		uintptr(unsafe.Pointer(&p.info)), uintptr(unsafe.Pointer(&size)), 0)
@@ -93,8 +92,8 @@ func (p *epollPort) inOrder(fd int) bool {
 	return errno == 0 && counts && p.info.Rcv_ooopack == 0
 }
 
-// stamped is the kernel's stamp of what was just read.
-func (p *epollPort) stamped() (at time.Duration, ok bool) {
+// stamped is the kernel's time stamp of the last read.
+func (p *epollPoller) stamped() (at time.Duration, ok bool) {
 	if int(p.header.Controllen) < stampEnd {
 		return 0, false
 	}

@@ -3,7 +3,7 @@ package engine
 // ring is a first-in, first-out queue that grows by doubling and keeps its
 // memory.
 type ring[T any] struct {
-	items   []T // a power of two of them
+	items   []T // its length is a power of two
 	head, n int
 }
 
@@ -23,6 +23,19 @@ func (r *ring[T]) pop() T {
 	r.n--
 	return v
 }
+
+// unshift puts an item before all others.
+func (r *ring[T]) unshift(v T) {
+	if r.n == len(r.items) {
+		r.grow()
+	}
+	r.head = (r.head - 1) & (len(r.items) - 1)
+	r.items[r.head] = v
+	r.n++
+}
+
+// first is what pop would return.
+func (r *ring[T]) first() T { return r.items[r.head] }
 
 func (r *ring[T]) grow() {
 	items := make([]T, max(64, 2*len(r.items)))

@@ -8,23 +8,23 @@ import (
 	"net"
 )
 
-// Transport is how requests travel. The zero value is HTTP/1.1 without TLS.
+// Transport is the protocol of the requests. The zero value is HTTP/1.1 without TLS.
 type Transport struct {
 	TLS      bool
-	Insecure bool // any certificate will do
+	Insecure bool // accept any certificate
 	HTTP2    bool // with TLS by ALPN, without it by prior knowledge (h2c)
 }
 
-// Unfit says why no request can ever travel as was asked: every connection would
-// fail so, which is nothing that a trial has to find.
+// Unfit is the error of a service that does not support the requested protocol. Every
+// connection would fail with it, so it is not a result of a trial.
 type Unfit struct{ why string }
 
 func (u *Unfit) Error() string { return u.why }
 
-// dialer makes a connection to a target, which is ready for HTTP/1.1 requests.
+// dialer makes connections to targets. They accept HTTP/1.1 requests.
 type dialer interface {
 	dial(ctx context.Context, slot, target int) (net.Conn, error)
-	// to is the dialer for other targets: those that it knew keep their places.
+	// to returns the dialer for other targets; known targets keep their indices.
 	to(targets []Target) dialer
 }
 
@@ -39,6 +39,32 @@ func (d *tlsDialer) to(targets []Target) dialer { return newTLSDialer(targets, d
 
 func (d *tlsDialer) dial(ctx context.Context, _, target int) (net.Conn, error) {
 	return dialTLS(ctx, &d.targets[target], d.configs[target])
+}
+
+// fit opens and closes a connection to each target, to check that the targets support
+// the requested protocol.
+func fit(p *Plan) error {
+	var d dialer
+	switch t := p.Transport; {
+	case t.HTTP2:
+		d = newHTTP2Dialer(p.Targets, t)
+	case t.TLS:
+		d = newTLSDialer(p.Targets, t)
+	default:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), fitWithin)
+	defer cancel()
+	for _, t := range present(p.Targets) {
+		conn, err := d.dial(ctx, 0, int(t))
+		if unfit := (*Unfit)(nil); errors.As(err, &unfit) {
+			return unfit
+		}
+		if err == nil {
+			conn.Close()
+		}
+	}
+	return nil
 }
 
 // dialTarget makes a connection to a target.
@@ -61,10 +87,10 @@ func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, err
 		var wrong *tls.CertificateVerificationError
 		var plain tls.RecordHeaderError
 		if errors.As(err, &plain) {
-			return nil, &Unfit{"the service does not speak TLS: it answered with something else; ask without it"}
+			return nil, &Unfit{"the service does not speak TLS: its answer is not TLS; use http instead"}
 		}
 		if errors.As(err, &wrong) {
-			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %v; where that is as it should be, say insecure (--insecure)", wrong.Err)}
+			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %v; to accept it, set insecure (--insecure)", wrong.Err)}
 		}
 		return nil, err
 	}

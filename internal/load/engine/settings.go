@@ -5,29 +5,29 @@ import (
 	"sync"
 )
 
-// settingsConn is a connection that tells when the service's settings have been
-// read, which come before all else (RFC 9113, 3.4). Until then net/http supposes
-// that it carries a hundred streams, and where they are fewer, requests that have
-// reserved one may wait for each other.
+// settingsConn is a connection that announces when the service's SETTINGS frame has
+// been read, which is the first frame (RFC 9113, 3.4). Until then net/http assumes a
+// maximum of a hundred streams. If the service allows fewer, requests with a reserved
+// stream could wait for each other.
 type settingsConn struct {
 	net.Conn
-	head  []byte // of the first frame: 3 bytes of length, and 6 others
-	left  int    // of that frame
-	whole bool   // it was given to the reader
-	http1 bool   // it is no frame
+	head  []byte // of the first frame: 3 bytes of length and 6 others
+	left  int    // bytes of that frame to come
+	whole bool   // the reader has received the whole frame
+	http1 bool   // it is an HTTP/1 answer, not a frame
 	once  sync.Once
-	known chan struct{} // closed when settings, or the end, are known
+	known chan struct{} // closed when the settings are known, or the connection ends
 }
 
 func newSettingsConn(conn net.Conn) *settingsConn {
 	return &settingsConn{Conn: conn, known: make(chan struct{})}
 }
 
-// Read is called by one goroutine. Once it is called again, what it gave before
-// has been looked at.
+// Read is called by one goroutine. A new call means that the bytes of the previous one
+// have been processed.
 func (c *settingsConn) Read(b []byte) (int, error) {
 	if c.whole {
-		c.tell()
+		c.announce()
 	}
 	n, err := c.Conn.Read(b)
 	if !c.whole {
@@ -53,8 +53,8 @@ func (c *settingsConn) look(b []byte) {
 }
 
 func (c *settingsConn) Close() error {
-	defer c.tell()
+	defer c.announce()
 	return c.Conn.Close()
 }
 
-func (c *settingsConn) tell() { c.once.Do(func() { close(c.known) }) }
+func (c *settingsConn) announce() { c.once.Do(func() { close(c.known) }) }

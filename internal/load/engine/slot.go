@@ -6,47 +6,50 @@ import (
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
-// slot is the place of one connection, which is made anew when it ends. It has
-// the same target for as long as the targets stay the same (see Engine.Move).
+// slot is the place of one connection. It has a connection from the first request that
+// needs one until that connection ends. It keeps its target as long as the targets do
+// not change (see Engine.Move).
 type slot struct {
 	state      slotState
-	listed     bool // in the ring of free slots
-	bound      bool // a request waits for the connection to be made
-	fresh      bool // the connection was made for the request that it carries
+	bound      bool // its request waits for this connection only
+	fresh      bool // the connection was made for its present request
 	target     int32
 	generation int32
-	prev, next int32         // in the list of slots flying or dialing
-	began      time.Duration // when the connection was begun
-	freed      time.Duration // when it could last take a request
-	intended   time.Duration // of its request
+	prev, next int32         // in its list
+	began      time.Duration // when the dial started
+	freed      time.Duration // when it last became free
+	intended   time.Duration // intended time of its request
 	sent       time.Duration
-	lag        time.Duration // of its sending
+	lag        time.Duration // send lag of its request
 	kind       int32         // of its request
-	head       bool          // which is HEAD: the answer has no body
-	request    []byte        // its bytes, in own unless all are the same
+	head       bool          // the request is HEAD: the answer has no body
+	closes     bool          // the request is the last one on the connection
+	request    []byte        // the request's bytes: in own, or shared if it has no placeholders
 	own        []byte
-	written    int  // bytes of the request
-	useful     bool // the connection carried an answer, or a timeout
-	failures   int  // connections in a row that brought no byte of an answer
+	written    int // bytes of the request
+	failures   int // consecutive connections without a byte of an answer
 	answer     wire.Answer
 }
 
-// slotState is what a slot's connection does.
+// slotState is the state of a slot's connection. A slot is in the list of its state:
+// its target's list if it is cold or ready, else the loop's.
 type slotState uint8
 
 const (
-	cold    slotState = iota // there is none
-	dialing                  // it is being made
-	ready                    // it can take a request
-	flying                   // it carries one
+	cold     slotState = iota // no connection
+	dialing                   // it is being made
+	ready                     // it has no request
+	inFlight                  // it has a request in flight
 )
 
-// list is a queue of slots, linked through them. All of a list's slots wait
-// equally long, so the first one is the first to run out of time.
+// list is a queue of slots, linked through them. All slots in flight have the same
+// timeout, and so have those that are dialing, so the first slot expires first.
 type list struct {
 	head, tail int32
 	n          int
 }
+
+func newList() list { return list{head: -1, tail: -1} }
 
 func (l *loop) join(q *list, i int32) {
 	s := &l.slots[i]
@@ -75,167 +78,153 @@ func (l *loop) part(q *list, i int32) {
 	q.n--
 }
 
-// connect adds the slots that the plan's load needs, and begins their
-// connections.
-func (l *loop) connect() {
-	for _, n := l.plan.place(l.plan.Load, l.share); len(l.slots) < n; {
-		l.add()
-	}
-}
-
-// add adds a slot and begins its connection.
-func (l *loop) add() {
-	i := len(l.slots)
-	l.slots = append(l.slots, slot{target: l.targetOf(int32(i))})
-	l.dial(int32(i))
-}
-
-// addEvery is the time between two connections that a change of load adds. To
-// make one takes some 20 us, and a hundred at once would be 2 ms in which no
-// request is sent, and more than many services let wait to be accepted.
-const addEvery = 200 * time.Microsecond
-
-// extendAt is when the loop has to see to connections that are yet to be added.
-func (l *loop) extendAt() time.Duration {
-	switch {
-	case len(l.slots) >= l.wanted:
-		return never
-	case l.wait.len() > 0:
-		return 0
-	}
-	return l.nextAt
-}
-
-// extend adds one of the connections that a change of load has asked for. They
-// come ahead of need, each at its time, and faster where requests wait already.
+// extend adds the slots that the load may need, without connections. It must not be
+// called while the caller holds a pointer to a slot.
 func (l *loop) extend() {
-	if l.extendAt() <= l.now {
-		l.nextAt = l.now + addEvery
-		l.add()
-		l.dispatch()
+	for len(l.slots) < l.wanted {
+		l.slots = append(l.slots, slot{})
+		l.rest(int32(len(l.slots) - 1))
 	}
 }
 
-// release puts a slot without a request at the end of the ring.
-func (l *loop) release(i int32) {
-	if s := &l.slots[i]; !s.listed {
-		s.listed = true
-		l.free.push(i)
-	}
+// rest puts a slot without a connection into its target's list.
+func (l *loop) rest(i int32) {
+	s := &l.slots[i]
+	s.state, s.target = cold, l.targetOf(i)
+	l.join(&l.sites[s.target].cold, i)
+	l.free++
+	l.colds++
 }
 
-// dispatch gives waiting requests to free slots, in order on both sides: each
-// connection, and so each target, gets its turn.
-func (l *loop) dispatch() {
-	for l.wait.len() > 0 && l.free.len() > 0 {
-		if l.stale {
-			l.tick() // by which the requests that waited may have been dropped
-			continue
-		}
-		i := l.free.pop()
-		s := &l.slots[i]
-		s.listed = false
-		s.intended = l.wait.pop()
-		if l.targets[s.target].Gone && s.state != cold {
-			if s.state == dialing {
-				l.part(&l.dialing, i)
-			}
-			l.shut(i, false)
-		}
-		if s.state == cold {
-			s.target = l.targetOf(i)
-		}
-		l.mix.choose(s, &l.targets[s.target])
-		switch s.state {
-		case ready:
-			l.send(i)
-		case dialing:
-			l.bind(s)
-		case cold:
-			l.bind(s)
-			l.dial(i)
-		}
-	}
+// stand puts a connection without a request into its target's list.
+func (l *loop) stand(i int32) {
+	s := &l.slots[i]
+	site := &l.sites[s.target]
+	s.state = ready
+	l.join(&site.ready, i)
+	l.free++
+	l.promised = l.promised || site.due.len() > 0
 }
 
-// bind lets the slot's request wait for its connection.
-func (l *loop) bind(s *slot) {
-	s.bound, s.fresh = true, true
+// pick takes a connection without a request out of its target's list.
+func (l *loop) pick(i int32) *slot {
+	s := &l.slots[i]
+	l.part(&l.sites[s.target].ready, i)
+	l.free--
+	return s
+}
+
+// bind makes the slot's request wait for this slot's connection; lag is its send lag.
+func (l *loop) bind(s *slot, lag time.Duration) {
+	s.bound, s.lag = true, lag
 	l.bound++
 }
 
-// dial begins the connection of a cold slot.
+// dial starts the connection of a cold slot.
 func (l *loop) dial(i int32) {
 	s := &l.slots[i]
-	s.state, s.useful = dialing, false
+	site := &l.sites[s.target]
+	l.part(&site.cold, i)
+	l.free--
+	l.colds--
+	l.dials++
+	if !s.bound {
+		site.dialing++
+	}
+	s.state = dialing
 	s.generation++
 	s.began = l.now
 	l.join(&l.dialing, i)
-	out := l.port.dial(i, s.generation, int(s.target))
+	out := l.poller.dial(i, s.generation, int(s.target))
 	l.stale = true
 	if out != later {
 		l.dialed(i, out)
 	}
 }
 
-// dialed takes the end of a dial.
+// dialed handles the end of a dial. The connection gets the request that has waited
+// longest. If no request waits any more, a new connection becomes ready, and a failed
+// one has no consequences.
 func (l *loop) dialed(i int32, out outcome) {
-	if l.stale {
+	if generation := l.slots[i].generation; l.stale {
 		l.tick()
+		if s := &l.slots[i]; s.state != dialing || s.generation != generation {
+			return // its target has gone
+		}
 	}
 	s := &l.slots[i]
+	site := &l.sites[s.target]
 	l.part(&l.dialing, i)
-	if out == okay {
-		s.state, s.freed = ready, l.now
-		l.tally.Connects++
+	waits := s.bound
+	if s.bound {
+		s.bound = false
 	} else {
-		l.shut(i, true)
+		site.dialing--
+		if waits = site.due.len() > 0 && (out == okay || site.due.len() > site.dialing); waits {
+			r := site.due.pop()
+			s.intended, s.lag = r.intended, r.lag
+			if out == okay {
+				l.mix.choose(s, &l.targets[s.target])
+			}
+		}
 	}
-	if !s.bound {
-		l.release(i)
+	if waits {
+		l.bound--
+	}
+	s.freed, s.fresh = l.now, waits
+	switch {
+	case out != okay:
+		l.shut(i, abrupt)
+		if waits {
+			s.failures++
+			l.count(s, refused, l.now)
+			l.goOn(l.now, backOff(s.failures))
+		}
 		return
-	}
-	s.bound = false
-	l.bound--
-	if out == okay {
-		l.send(i)
-	} else {
-		s.failures++
-		l.count(s, refused, l.now)
-		l.goOn(l.now, backOff(s.failures))
-		l.release(i)
+	case waits:
+		l.made()
+		l.send(i, s.lag)
+	default:
+		l.made()
+		l.stand(i)
 	}
 }
 
-// shut ends the slot's connection.
-func (l *loop) shut(i int32, abruptly bool) {
-	l.port.close(i, abruptly)
-	l.slots[i].state = cold
+// made counts a new connection.
+func (l *loop) made() {
+	l.conns++
+	l.tally.Connects++
+	l.tally.OpenConnections = max(l.tally.OpenConnections, int64(l.conns))
+}
+
+// parting is how a connection is ended.
+type parting uint8
+
+const (
+	orderly  parting = iota
+	abrupt           // without waiting for data on its way
+	awaiting         // by the other side, which was asked to or has announced it
+)
+
+// shut ends the connection of a slot that is in no list. The next connection is made
+// when a request needs it: an early one could occupy a service with few workers and
+// delay the connection of the next request.
+func (l *loop) shut(i int32, how parting) {
+	if l.slots[i].state != dialing {
+		l.conns--
+	}
+	if how == awaiting {
+		l.poller.part(i)
+	} else {
+		l.poller.close(i, how == abrupt)
+	}
 	l.stale = true
+	l.rest(i)
 }
 
-// lived is how long a connection must have been of use to be replaced before
-// the next request asks for it. One that ends sooner without an answer may do
-// so again, and dialing on would flood a service that turns everybody away.
-const lived = time.Second
-
-// replace ends a connection without a request and makes the next one.
-func (l *loop) replace(i int32, abruptly bool) {
-	s := &l.slots[i]
-	worked := s.useful || l.now-s.began >= lived
-	l.shut(i, abruptly)
-	s.target = l.targetOf(i)
-	if worked && (l.source.loads() || l.wait.len() > 0) {
-		l.dial(i) // released when the connection is made
-		return
-	}
-	l.release(i)
-}
-
-// A user who was turned away, without a connection or without a byte of an
-// answer, pauses before the next attempt, twice as long each time: a dead
-// service must not make the agent spin. The next request is intended at the end
-// of the pause.
+// A user without a connection, or without a byte of an answer, pauses before the next
+// attempt, twice as long each time, so that a dead service does not make the agent
+// spin. The next request is intended at the end of the pause.
 const (
 	firstPause = 10 * time.Millisecond
 	lastPause  = time.Second

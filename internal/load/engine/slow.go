@@ -8,7 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// span is one slow request; its moments are counted from the trial's start.
+// span is one slow request. Its times are relative to the trial's start.
 type span struct {
 	intended, sent, done time.Duration
 	lag                  time.Duration // as in signals.Slow
@@ -18,29 +18,28 @@ type span struct {
 
 func (s *span) latency() time.Duration { return s.done - s.intended }
 
-// How many slow requests a loop keeps of an interval: the slowest, of which a
-// fast service has hundreds beside thousands of others above the p95, and some
-// of the others.
+// The number of slow requests that a loop keeps of an interval: the slowest, and a
+// sample of the others. A fast service has thousands of requests above the p95.
 const (
 	keptSlowest = 32
 	keptOthers  = 224
 )
 
-// sample is the slow requests of one loop over one interval, in bounded memory.
-// The slowest are all kept and stand for themselves. Of the others each is kept
-// with the same chance (Vitter's algorithm R) and stands for as many as were
-// seen for each that was kept: whatever is asked of the sample, its sums of
-// weights are those of all slow requests in the mean, and their total exactly.
+// sample is a sample of the slow requests of one loop over one interval, in bounded
+// memory. The slowest are all kept, with a weight of 1. Each of the others is kept
+// with the same probability (Vitter's algorithm R), with a weight of others seen
+// over others kept. So sums of weights over the sample are unbiased estimates of the
+// numbers of all slow requests, and their total is exact.
 //
-// A request that is no longer among the slowest joins the others at that moment.
-// Which ones do does not depend on chance, so that the others' chances are equal.
+// A request that is no longer among the slowest joins the others at that time. Which
+// requests do is not random, so the probabilities of the others stay equal.
 type sample struct {
 	slowest [keptSlowest]span // a heap, the least slow first
 	others  [keptOthers]span
 	seen    int64
 }
 
-// add takes a slow request.
+// add adds a slow request.
 func (s *sample) add(one span, random *rand.Rand) {
 	s.seen++
 	switch {
@@ -93,8 +92,7 @@ func (s *sample) sink() {
 	s.slowest[i] = one
 }
 
-// appendTo appends what was kept in the form of a frame, for a trial that
-// started at a moment of the wall clock.
+// appendTo appends the sample in the form of a frame; start is the trial's start.
 func (s *sample) appendTo(all []signals.Slow, start time.Time) []signals.Slow {
 	zero := start.UnixNano()
 	put := func(kept []span, stands float64) {
@@ -119,24 +117,24 @@ func (s *sample) appendTo(all []signals.Slow, start time.Time) []signals.Slow {
 	return all
 }
 
-// bar is the running p95 of one loop; what takes as long or longer is slow. It is
-// the lowest of the p95s since the load was last set and of each of the last
-// intervals. The first is that of the load under test, the others follow a load
-// that changes by itself and see through a bad second. Too low a bar makes the
-// sample coarser, too high a one makes it wrong: hence the lowest, and none at
-// all where not enough has been seen.
+// bar is the running p95 of one loop; requests of at least that latency are slow. It
+// is the lowest of the p95 since the last change of the load and the p95s of the last
+// intervals. The first is that of the load under test. The others follow a load that
+// changes over time, and one bad second does not raise the lowest of several. A bar
+// that is too low only makes the sample coarser, but a bar that is too high makes it
+// wrong. So the lowest is used, and 0 until there are enough requests.
 type bar struct {
-	height  time.Duration // requests that took at least so long are slow
+	height  time.Duration // minimum latency of a slow request
 	present counts        // of the present interval
-	all     counts        // of the intervals before it, since the load was set
+	all     counts        // of the intervals before it, since the last change of the load
 	recent  [4]time.Duration
 	turns   int
 }
 
-// enough is how many requests have a p95 that is not just their slowest.
+// enough is the minimum number of requests whose p95 is not simply the slowest.
 const enough = 20
 
-// reset forgets all: the load is another one. Until the interval's end every
+// reset clears the bar after a change of the load. Until the interval's end every
 // request counts as slow.
 func (b *bar) reset() { *b = bar{} }
 
@@ -151,21 +149,21 @@ func (b *bar) turn() {
 	b.present = counts{}
 	b.height = b.all.p95()
 	for _, p95 := range b.recent {
-		if p95 > 0 { // it is known
+		if p95 > 0 { // 0: not known
 			b.height = min(b.height, p95)
 		}
 	}
 }
 
-// counts is a histogram of latencies in steps of less than a hundredth, coarser
-// than those of the frames and small enough to be read through at the end of an
-// interval without making a request late.
+// counts is a histogram of latencies with a resolution of better than 1%. It is coarser
+// than those of the frames, and small enough to be scanned at the end of an interval
+// without delaying a request.
 type counts struct {
 	n  int64
 	of [(longest-stepBits)<<stepBits + 1<<stepBits]int64
 }
 
-// A latency in microseconds of at most longest bits is told by its highest
+// A latency in microseconds has at most longest bits, of which a step keeps the highest
 // stepBits+1.
 const (
 	stepBits = 7
@@ -184,8 +182,8 @@ func (c *counts) merge(o *counts) {
 	}
 }
 
-// p95 returns the least latency of the step in which the 95th percentile lies,
-// and 0 where less than enough has been counted.
+// p95 returns the lower bound of the step that contains the 95th percentile, and 0 if
+// there are fewer than enough requests.
 func (c *counts) p95() time.Duration {
 	if c.n < enough {
 		return 0
@@ -198,14 +196,14 @@ func (c *counts) p95() time.Duration {
 	}
 }
 
-// step is the index of the step in which a latency lies.
+// step is the index of the step that contains a latency.
 func step(d time.Duration) int {
 	us := min(uint64(max(d, 0)/time.Microsecond), 1<<longest-1)
 	shift := max(bits.Len64(us)-stepBits-1, 0)
 	return shift<<stepBits + int(us>>shift)
 }
 
-// least is the least latency of a step.
+// least is the lower bound of a step.
 func least(i int) time.Duration {
 	shift := max(i>>stepBits-1, 0)
 	return time.Duration(i-shift<<stepBits) << shift * time.Microsecond

@@ -13,7 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// A step begins at a latency that lies in it, and is narrower than a hundredth.
+// A step contains its lower bound, and is narrower than 1%.
 func TestStepsOfLatencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "latency"))
@@ -45,7 +45,7 @@ func TestP95OfCounts(t *testing.T) {
 	})
 }
 
-// seen is what a bar sees of an interval: so many requests of the same latency.
+// seen is an interval of a bar's input: a number of requests of the same latency.
 type seen struct {
 	n       int
 	latency time.Duration
@@ -63,7 +63,7 @@ func TestTheRunningP95(t *testing.T) {
 		"one interval":                      {times(1, seen{1000, 100 * ms}), 100 * ms},
 		"one bad second in half a minute":   {append(times(29, seen{100, 10 * ms}), seen{100, 500 * ms}), 10 * ms},
 		"two bad seconds in four":           {append(times(2, seen{100, 10 * ms}), times(2, seen{100, 500 * ms})...), 10 * ms},
-		"slow for good":                     {append(times(1, seen{100, 10 * ms}), times(4, seen{100, 500 * ms})...), 500 * ms},
+		"permanently slow":                  {append(times(1, seen{100, 10 * ms}), times(4, seen{100, 500 * ms})...), 500 * ms},
 		"a bad second at first":             {append(times(1, seen{100, 500 * ms}), seen{100, 10 * ms}), 10 * ms},
 		"a good second after many bad ones": {append(times(29, seen{100, 500 * ms}), seen{100, 10 * ms}), 10 * ms},
 		"a good second of few requests":     {append(times(29, seen{100, 500 * ms}), seen{9, 10 * ms}), 500 * ms},
@@ -103,8 +103,8 @@ func count(n int, f func(int) int) []int {
 	return all
 }
 
-// The slowest are kept for certain, and each of the others equally often,
-// whatever the order. The seeds are fixed, so this is no matter of luck.
+// The slowest are always kept, and each of the others equally often, in any order. The
+// seeds are fixed, so the test is deterministic.
 func TestASampleIsFair(t *testing.T) {
 	const runs, n = 1000, 1000
 	for name, order := range orderings {
@@ -160,7 +160,7 @@ func TestASampleDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// slow is a slow request with moments since the trial's start.
+// slow is a slow request with times relative to the trial's start.
 type slow struct {
 	replica                   int
 	intended, sent, done, lag time.Duration
@@ -177,8 +177,8 @@ func slows(i interval) (all []slow) {
 	return all
 }
 
-// 10/s in 150 ms: until enough is known, every request is kept, but those of the
-// warm-up.
+// 10/s, answers in 150 ms: until there are enough requests, every request is kept,
+// except those of the warm-up.
 func TestSlowRequestsHaveTheirTimes(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 3*time.Second)})
 	p.Warmup = time.Second
@@ -220,8 +220,8 @@ func TestSlowRequestsTellTheirReplica(t *testing.T) {
 	}
 }
 
-// Half of the requests time out, all after the same time: none is left out for
-// being just as slow as the p95.
+// Half of the requests time out, all after the same time: none is omitted for being
+// exactly as slow as the p95.
 func TestTimeoutsAreSlowRequests(t *testing.T) {
 	n := 0
 	s := service{answer: func(time.Duration, int) []piece {
@@ -248,9 +248,9 @@ func TestTimeoutsAreSlowRequests(t *testing.T) {
 	}
 }
 
-// The agent stands still from 1505 ms, when a request is due, to 1800 ms. What
-// comes due meanwhile is late by its fault, also where it then queues for
-// connections, though not for the queueing.
+// The agent is stopped from 1505 ms, when a request is due, to 1800 ms. The lag of
+// requests that become due in this time includes the stall, even if they then queue for
+// connections, but not the queueing.
 func TestLagIsTheAgentsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
 		connections int
@@ -281,8 +281,8 @@ func TestLagIsTheAgentsOwn(t *testing.T) {
 	}
 }
 
-// A load that is made light by a change: its own slow requests are kept from the
-// first on, however slow those of the heavy one were.
+// After a change to a lower load its own slow requests are kept from the first one on,
+// even if those of the previous load were slower.
 func TestAChangeForgetsWhatWasSlow(t *testing.T) {
 	s := service{answer: func(at time.Duration, _ int) []piece {
 		if at < startAt+5*time.Second {
@@ -304,7 +304,7 @@ func TestAChangeForgetsWhatWasSlow(t *testing.T) {
 	}
 }
 
-// A hundred thousand requests/s: the memory is bounded, the sum is told.
+// A hundred thousand requests/s: the memory is bounded, and the sum is exact.
 func TestTheSampleIsBounded(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 100_000, time.Second)})
 	p.Threads, p.Interval = 2, 500*ms
@@ -323,7 +323,7 @@ type failer interface {
 	Errorf(format string, args ...any)
 }
 
-// checkSlow checks what holds of the slow requests of any interval.
+// checkSlow checks the properties of the slow requests of any interval.
 func checkSlow(t failer, p Plan, cost time.Duration, i interval) {
 	sum, timeouts := 0.0, int64(0)
 	for _, s := range slows(i) {
@@ -354,13 +354,13 @@ func checkSlow(t failer, p Plan, cost time.Duration, i interval) {
 	}
 }
 
-// What one more request costs in books: counted, and now and then slow.
+// The cost of counting a request, which is sometimes slow.
 func BenchmarkCount(b *testing.B) {
 	p := plan(Load{Open: true, Curve: steady(b, 1000, time.Hour)})
 	p.Threads = 1
 	spare := make(chan *tally, 1)
 	spare <- newTally()
-	l := newLoop(&world{tb: b}, &p, 0, newOrders().newest(), spare, nil, nil)
+	l := newLoop(&world{tb: b}, &p, 0, newOrders().newest(), spare, nil)
 	l.quota, l.zero, l.phase = -1, 0, signals.Measure
 	s := &slot{}
 	s.answer.Begin(false, nil)

@@ -6,15 +6,14 @@ import (
 	"github.com/millicore/millicore/internal/load/schedule"
 )
 
-// source makes the requests of one loop due: from arrivals in an open loop,
-// from users in a closed one. A closed loop's users have no names: one that
-// waits for an answer, for a connection or for the end of its pause is counted
-// in active, and the next request of a user is intended the moment its last one
-// ended or, with a think time, once it has thought.
+// source generates the requests of one loop: from arrivals in an open loop, from users
+// in a closed loop. The users of a closed loop are only counted, in active: those that
+// wait for an answer, for a connection or for the end of a pause. A user's next
+// request is intended when the previous one ended or, with a think time, after that.
 type source struct {
 	curve  *schedule.Curve
 	shares int
-	began  time.Duration // moment of the curve's zero
+	began  time.Duration // start of the curve
 
 	arrivals *schedule.Arrivals // open loop, else nil
 	users    *schedule.Users    // closed loop, else nil
@@ -23,11 +22,11 @@ type source struct {
 	active int // users
 	pauses pauses
 	thinks thinker
-	quota  int64 // closed loop by a number of requests: those to be made due; else -1
-	left   int64 // of the quota, those that have not ended
+	quota  int64 // closed loop with a number of requests: those to generate; else -1
+	left   int64 // of all those requests, the number that has not ended
 }
 
-// begin replaces the load by one whose curve begins at a moment.
+// begin replaces the load by one whose curve starts at the time at.
 func (s *source) begin(load Load, curve *schedule.Curve, l *loop, at time.Duration) {
 	s.curve, s.shares, s.began = curve, l.shares, at
 	s.arrivals, s.users, s.quota, s.thinks.even = nil, nil, -1, load.Even
@@ -46,17 +45,17 @@ func (s *source) begin(load Load, curve *schedule.Curve, l *loop, at time.Durati
 	s.advance(at)
 }
 
-// end makes nothing due any more.
+// end ends the load: no more requests become due.
 func (s *source) end() {
 	s.arrivals, s.users, s.due = nil, nil, never
 	s.pauses = s.pauses[:0]
 }
 
-// next is the moment at which the next request comes due by itself.
+// next is the time at which the next request becomes due independently of answers.
 func (s *source) next() time.Duration { return min(s.due, s.pauses.first()) }
 
-// advance finds the next arrival, or the next moment after at when a user
-// becomes active.
+// advance finds the next arrival, or the next time from at on when a user becomes
+// active.
 func (s *source) advance(at time.Duration) {
 	var t time.Duration
 	ok := false
@@ -72,18 +71,18 @@ func (s *source) advance(at time.Duration) {
 	}
 }
 
-// intend makes a request due at a moment. It is dropped where as many wait as
-// may, those aside that a free connection is about to take.
+// intend makes a request due at the time at. It is dropped if the maximum number of
+// requests waits, not counting those for which a connection is free or being made.
 func (l *loop) intend(at time.Duration) {
 	l.tally.Intended++
-	if l.wait.len() >= l.mayWait+l.free.len() {
+	if l.wait.len() >= l.mayWait+l.free+l.dialing.n-l.bound {
 		l.tally.Dropped++
 		return
 	}
 	l.wait.push(at)
 }
 
-// admit makes the request due that falls on the moment at.
+// admit makes the request due that is scheduled for the time at.
 func (l *loop) admit(at time.Duration) {
 	s := &l.source
 	switch {
@@ -110,12 +109,12 @@ func (l *loop) userIntends(at time.Duration) {
 	l.intend(at)
 }
 
-// goOn says what a user does whose request has ended: think, and for as long as
-// pause at least, and then go on.
+// goOn continues a user whose request has ended, after its think time and at least
+// after pause.
 func (l *loop) goOn(at, pause time.Duration) { l.resume(at, max(pause, l.source.thinks.next())) }
 
-// resume lets a user go on after a pause, or leave, where fewer users are wanted
-// by now or no request is left to be made.
+// resume continues a user after a pause, or removes the user if the load has fewer
+// users now or no requests left.
 func (l *loop) resume(at, pause time.Duration) {
 	s := &l.source
 	switch {
@@ -132,7 +131,7 @@ func (l *loop) resume(at, pause time.Duration) {
 	}
 }
 
-// report notes the load that was asked for as time came up to end.
+// report records the load's value just before end.
 func (s *source) report(t *tally, end time.Duration) {
 	switch {
 	case s.users != nil:
@@ -142,8 +141,8 @@ func (s *source) report(t *tally, end time.Duration) {
 	}
 }
 
-// loads tells whether requests may still come due.
+// loads reports whether requests may still become due.
 func (s *source) loads() bool { return s.users != nil || s.arrivals != nil }
 
-// exhausted tells whether the number of requests asked for has ended.
+// exhausted reports whether the requested number of requests has ended.
 func (s *source) exhausted() bool { return s.quota >= 0 && s.left == 0 }

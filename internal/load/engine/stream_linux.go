@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// streamPort is the port of connections that Go's libraries keep: TLS, and HTTP/2
-// behind a translator. Goroutines read and write; the loop's clock, its wait and
-// the bell that ends it are an epoll's. Each message passes a goroutine and the
-// bell, so that a request costs several times what it does on an epollPort, and is
-// stamped as sent some 10 to 50 us before it leaves.
-type streamPort struct {
-	*epollPort
+// streamPoller is the poller of connections of Go's libraries: TLS, and HTTP/2 behind a
+// translator. Goroutines read and write; clock, wait and wake are those of an
+// epollPoller. Each message passes a goroutine and a wake, so a request costs several
+// times as much as with an epollPoller, and its sent time is 10 to 50 us before it
+// leaves.
+type streamPoller struct {
+	*epollPoller
 	dialer dialer
 	all    sync.WaitGroup // of goroutines
 
@@ -26,43 +26,43 @@ type streamPort struct {
 	lines []*line // by slot; nil: none
 }
 
-// line is one connection of a streamPort.
+// line is one connection of a streamPoller.
 type line struct {
-	port             *streamPort
+	poller           *streamPoller
 	slot, generation int32
 	cancel           context.CancelFunc
 	mu               sync.Mutex
-	moved            sync.Cond // out has grown, in has shrunk, or the line is closed
+	moved            sync.Cond // signals that out has grown, in has shrunk, or the line is closed
 	conn             net.Conn  // nil until it is made
 	out, in          []byte
-	came             time.Duration // when the last of in did
+	came             time.Duration // when the last byte of in arrived
 	dialed, end      outcome       // end: later until the connection has ended
 	blocked, closed  bool
 }
 
-// lineBuffer is what may wait in each direction.
+// lineBuffer is the size of the buffer of each direction, in bytes.
 const lineBuffer = 256 << 10
 
-// newStreamPort makes a port whose connections a dialer makes.
-func newStreamPort(zero time.Time, d dialer) (port, error) {
-	p, err := newEpollPort(zero, nil)
+// newStreamPoller makes a poller whose connections a dialer makes.
+func newStreamPoller(zero time.Time, d dialer) (poller, error) {
+	p, err := newEpollPoller(zero, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &streamPort{epollPort: p, dialer: d}, nil
+	return &streamPoller{epollPoller: p, dialer: d}, nil
 }
 
-func (p *streamPort) wait(events []event, until time.Duration, exact bool) int {
+func (p *streamPoller) wait(events []event, until time.Duration, exact bool) int {
 	if n := p.take(events); n > 0 {
-		p.epollPort.wait(nil, 0, false) // for the bell
+		p.epollPoller.wait(nil, 0, false) // to drain the bell
 		return n
 	}
-	p.epollPort.wait(nil, until, exact)
+	p.epollPoller.wait(nil, until, exact)
 	return p.take(events)
 }
 
 // take moves events out of the queue.
-func (p *streamPort) take(events []event) int {
+func (p *streamPoller) take(events []event) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := copy(events, p.queue)
@@ -70,22 +70,22 @@ func (p *streamPort) take(events []event) int {
 	return n
 }
 
-// tell queues an event and ends the loop's wait.
-func (p *streamPort) tell(e event) {
+// notify queues an event and ends the loop's wait.
+func (p *streamPoller) notify(e event) {
 	p.mu.Lock()
 	p.queue = append(p.queue, e)
 	p.mu.Unlock()
 	p.wake()
 }
 
-func (p *streamPort) move(targets []Target) { p.dialer = p.dialer.to(targets) }
+func (p *streamPoller) move(targets []Target) { p.dialer = p.dialer.to(targets) }
 
-func (p *streamPort) dial(slot, generation int32, target int) outcome {
+func (p *streamPoller) dial(slot, generation int32, target int) outcome {
 	for int(slot) >= len(p.lines) {
 		p.lines = append(p.lines, nil)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &line{port: p, slot: slot, generation: generation, cancel: cancel, dialed: later, end: later}
+	l := &line{poller: p, slot: slot, generation: generation, cancel: cancel, dialed: later, end: later}
 	l.moved.L = &l.mu
 	p.lines[slot] = l
 	d := p.dialer
@@ -103,19 +103,19 @@ func (l *line) connect(ctx context.Context, d dialer, target int) {
 		part(conn, true)
 		return
 	case err != nil:
-		l.dialed = l.port.refused(err)
+		l.dialed = l.poller.refused(err)
 	default:
 		l.conn, l.dialed = conn, okay
-		l.port.all.Go(l.send)
-		l.port.all.Go(l.receive)
+		l.poller.all.Go(l.send)
+		l.poller.all.Go(l.receive)
 	}
 	l.mu.Unlock()
-	l.port.tell(event{slot: l.slot, generation: l.generation, writable: true})
+	l.poller.notify(event{slot: l.slot, generation: l.generation, writable: true})
 }
 
-// refused tells whether the service or this machine refused a connection, which
-// is what ends a trial, as what is unfit does.
-func (p *streamPort) refused(err error) outcome {
+// refused distinguishes whether the service or this machine refused a connection. A
+// lack of resources on this machine ends the trial, and so does an Unfit service.
+func (p *streamPoller) refused(err error) outcome {
 	for _, errno := range []unix.Errno{unix.EADDRNOTAVAIL, unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM} {
 		if errors.Is(err, errno) {
 			return p.lack("connect", errno)
@@ -129,14 +129,14 @@ func (p *streamPort) refused(err error) outcome {
 	return broken
 }
 
-func (p *streamPort) dialed(slot int32) outcome {
+func (p *streamPoller) dialed(slot int32) outcome {
 	l := p.lines[slot]
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.dialed
 }
 
-func (p *streamPort) write(slot int32, b []byte) (int, outcome) {
+func (p *streamPoller) write(slot int32, b []byte) (int, outcome) {
 	l := p.lines[slot]
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +153,7 @@ func (p *streamPort) write(slot int32, b []byte) (int, outcome) {
 	return n, okay
 }
 
-func (p *streamPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
+func (p *streamPoller) read(slot int32, b []byte) (int, time.Duration, outcome) {
 	l := p.lines[slot]
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +166,7 @@ func (p *streamPort) read(slot int32, b []byte) (int, time.Duration, outcome) {
 	return n, l.came, okay
 }
 
-// send writes what the loop has given.
+// send writes the loop's bytes to the connection.
 func (l *line) send() {
 	var b []byte
 	for {
@@ -184,20 +184,20 @@ func (l *line) send() {
 		l.blocked = false
 		l.mu.Unlock()
 		if blocked {
-			l.port.tell(event{slot: l.slot, generation: l.generation, writable: true})
+			l.poller.notify(event{slot: l.slot, generation: l.generation, writable: true})
 		}
 		if _, err := l.conn.Write(b); err != nil {
-			return // reading finds why, or an answer that came before
+			return // reading finds the reason, or an answer that came before
 		}
 	}
 }
 
-// receive reads what comes, and no more of it than the loop takes.
+// receive reads from the connection, but not ahead of the loop by more than the buffer.
 func (l *line) receive() {
 	b := make([]byte, 16<<10)
 	for {
 		n, err := l.conn.Read(b)
-		came := l.port.now()
+		came := l.poller.now()
 		l.mu.Lock()
 		for len(l.in) > lineBuffer && !l.closed {
 			l.moved.Wait()
@@ -213,16 +213,16 @@ func (l *line) receive() {
 			}
 		}
 		l.mu.Unlock()
-		l.port.tell(event{slot: l.slot, generation: l.generation, readable: true, ended: err != nil})
+		l.poller.notify(event{slot: l.slot, generation: l.generation, readable: true, ended: err != nil})
 		if err != nil {
 			return
 		}
 	}
 }
 
-// close ends a connection without waiting for it: a library's farewell may take
-// seconds where the other side does not read.
-func (p *streamPort) close(slot int32, abruptly bool) {
+// close ends a connection in the background: a library's shutdown may take seconds if
+// the other side does not read.
+func (p *streamPoller) close(slot int32, abruptly bool) {
 	l := p.lines[slot]
 	if l == nil {
 		return
@@ -239,11 +239,14 @@ func (p *streamPort) close(slot int32, abruptly bool) {
 	}
 }
 
-// farewell is how long a connection may take to end.
+// part closes the connection; the library sends TLS's close_notify.
+func (p *streamPoller) part(slot int32) { p.close(slot, false) }
+
+// farewell is the timeout of an orderly shutdown.
 const farewell = time.Second
 
-// part ends a connection. TLS gives its last words a deadline of its own: what is
-// below it is closed under it.
+// part ends a connection. The TLS library's timeout for close_notify is longer, so the
+// connection below is closed after farewell.
 func part(conn net.Conn, abruptly bool) {
 	if over, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		below := over.NetConn()
@@ -259,10 +262,10 @@ func part(conn net.Conn, abruptly bool) {
 	conn.Close()
 }
 
-func (p *streamPort) release() {
+func (p *streamPoller) release() {
 	for slot := range p.lines {
 		p.close(int32(slot), true)
 	}
 	p.all.Wait()
-	p.epollPort.release()
+	p.epollPoller.release()
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// tally is what one loop counts over one interval. A loop fills one while the
+// tally are the counts of one loop over one interval. A loop fills one while the
 // collector empties another.
 type tally struct {
 	signals.Client
 	status [1000]int64
-	wanted [1000]int64 // of those, the ones outside 200 to 299 that a check wants
+	wanted [1000]int64 // of those, the codes outside of 200 to 299 that a check wants
 	slow   *sample
 }
 
@@ -38,8 +38,8 @@ func (t *tally) reset() {
 	*t = tally{Client: signals.Client{Latency: latency, Service: service, SendLag: lag}, slow: slow}
 }
 
-// add adds what another loop counted over the same interval, save the slow
-// requests themselves: each loop's stand for its own.
+// add adds another loop's counts over the same interval, except the slow requests,
+// whose weights are per loop.
 func (t *tally) add(o *tally) {
 	t.Intended += o.Intended
 	t.Sent += o.Sent
@@ -55,6 +55,7 @@ func (t *tally) add(o *tally) {
 	t.Waiting += o.Waiting
 	t.Bytes += o.Bytes
 	t.Connects += o.Connects
+	t.OpenConnections += o.OpenConnections
 	t.SlowSeen += o.SlowSeen
 	t.Users += o.Users
 	t.Rate += o.Rate
@@ -67,7 +68,7 @@ func (t *tally) add(o *tally) {
 	t.SendLag.Merge(o.SendLag)
 }
 
-// take counts a whole answer and tells whether it is good.
+// take counts a complete answer and reports whether it is good.
 func (t *tally) take(status int, check *wire.Checked, found bool) (good bool) {
 	t.status[status]++
 	usual, wanted := status >= 200 && status < 300, check.Wants(status)
@@ -90,7 +91,7 @@ func (t *tally) client() *signals.Client {
 	return &t.Client
 }
 
-// byCode are the codes that came; nil if none did.
+// byCode returns the nonzero counts by code; nil if there are none.
 func byCode(counts *[1000]int64) map[string]int64 {
 	var all map[string]int64
 	for code, n := range counts {

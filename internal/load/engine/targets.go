@@ -2,7 +2,7 @@ package engine
 
 import "fmt"
 
-// present are the indexes of the targets that have not gone.
+// present returns the indices of the targets that have not gone.
 func present(targets []Target) []int32 {
 	var all []int32
 	for i := range targets {
@@ -23,8 +23,8 @@ func (p *Plan) settleTargets(targets []Target) error {
 	return nil
 }
 
-// targetOf is the target that a slot's connection goes to: of all agents'
-// connections, number i to target i mod n of those that are there.
+// targetOf is the target of a slot's connection: connection i of all agents goes to
+// target i mod n of the present targets.
 func (l *loop) targetOf(slot int32) int32 {
 	return l.present[(l.from+int(slot))%len(l.present)]
 }

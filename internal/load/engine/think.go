@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// thinker draws the times for which users think between an answer and their next
-// request: all the same where they are even, else exponentially distributed, so
-// that users who began together do not stay together.
+// thinker draws users' think times between an answer and the next request. They are
+// constant, or else exponentially distributed, so that users who started together do
+// not stay synchronized.
 type thinker struct {
 	mean   time.Duration // 0: they do not think
 	even   bool
 	random *rand.Rand
 }
 
-// ofThought sets what is drawn here apart from what else is drawn from the seed:
-// when a user thinks depends on the answers, what is sent must not.
+// ofThought makes these random numbers independent of others from the same seed: when
+// they are drawn depends on the answers, and that must not affect what is sent.
 const ofThought = 0x7468696e6b
 
-// longestThought bounds what is drawn, in means: the exponential distribution has
-// no end, and one in a million is longer than 14 of them.
+// longestThought bounds a think time, in multiples of the mean: the exponential
+// distribution is unbounded, and one time in a million exceeds 14 means.
 const longestThought = 20
 
 func (t *thinker) next() time.Duration {

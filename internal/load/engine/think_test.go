@@ -8,8 +8,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// One user, answers in 100 ms and 150 ms of thought: a request each 250 ms, the
-// first at once.
+// One user, answers in 100 ms and 150 ms think time: a request each 250 ms, the first
+// at once.
 func TestAUserThinks(t *testing.T) {
 	p := plan(Load{Even: true, Curve: steady(t, 1, 2*time.Second)})
 	p.Think, p.Interval = 150*ms, 500*ms

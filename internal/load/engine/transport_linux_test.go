@@ -19,7 +19,7 @@ import (
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
-// way is a service reached by one transport.
+// way is a service with one transport.
 type way struct {
 	name      string
 	transport Transport
@@ -59,7 +59,7 @@ var ways = []way{
 	}},
 }
 
-// planOf is a plan of so many requests of each kind to a target.
+// planOf is a plan of a number of requests of each kind to a target.
 func planOf(t *testing.T, target Target, transport Transport, n int64, requests ...wire.Request) Plan {
 	p := plan(Load{Requests: n, Curve: steady(t, 8, schedule.Endless)})
 	p.Timeout, p.Kinds, p.Transport = 10*time.Second, nil, transport
@@ -72,7 +72,7 @@ func planOf(t *testing.T, target Target, transport Transport, n int64, requests 
 	return p
 }
 
-// ran runs a plan to its end and adds up what it saw.
+// ran runs a plan to its end and returns the sum of its intervals.
 func ran(t *testing.T, p Plan) (*tally, error) {
 	t.Helper()
 	e, err := Open(p)
@@ -95,7 +95,7 @@ func ran(t *testing.T, p Plan) (*tally, error) {
 	return sum, err
 }
 
-// Every way carries all kinds of requests and answers.
+// Every transport supports all kinds of requests and answers.
 func TestTransports(t *testing.T) {
 	big := strings.Repeat("x", 200_000)
 	for _, way := range ways {
@@ -161,8 +161,8 @@ func TestTransports(t *testing.T) {
 	}
 }
 
-// An answer that breaks off is cut, one that does not come a timeout, and nobody
-// at the address a refusal; on every way.
+// On every transport an incomplete answer counts as cut off, a missing answer as a
+// timeout, and an address without a listener as refused.
 func TestTransportsThatFail(t *testing.T) {
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
@@ -203,8 +203,31 @@ func TestTransportsThatFail(t *testing.T) {
 	}
 }
 
-// A certificate that nobody vouches for ends the trial with words, before anything
-// is sent.
+// HTTP/2 has no connection-specific headers: they are removed, and the connection stays
+// open (RFC 9113, 8.2.2).
+func TestHTTP2LeavesOutHeadersOfTheConnection(t *testing.T) {
+	for _, way := range ways[1:3] {
+		t.Run(way.name, func(t *testing.T) {
+			var wrong atomic.Int64
+			target := way.start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				if len(r.Header) != 1 || r.Header.Get("X-A") != "1" || r.Close {
+					wrong.Add(1)
+				}
+			}))
+			sum, err := ran(t, planOf(t, target, way.transport, 40, wire.Request{Headers: map[string]string{
+				"X-A": "1", "Connection": "close, x-hop", "X-Hop": "1", "Keep-Alive": "timeout=5", "Proxy-Connection": "close", "Upgrade": "x",
+			}}))
+			if err != nil || sum.Good != 40 || wrong.Load() != 0 {
+				t.Errorf("%d good of 40, %d with other headers: %v", sum.Good, wrong.Load(), err)
+			}
+			if sum.Connects > 8 {
+				t.Errorf("8 users made %d streams; want no more than one each", sum.Connects)
+			}
+		})
+	}
+}
+
+// An untrusted certificate ends the trial with an error, before anything is sent.
 func TestAnUntrustedCertificate(t *testing.T) {
 	for _, way := range ways[:2] {
 		var seen atomic.Int64
@@ -219,7 +242,7 @@ func TestAnUntrustedCertificate(t *testing.T) {
 	}
 }
 
-// A service that does not speak HTTP/2 is not asked in HTTP/1.1 in its place.
+// If a service does not speak HTTP/2, HTTP/1.1 is not used instead.
 func TestAServiceWithoutHTTP2(t *testing.T) {
 	var seen atomic.Int64
 	see := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen.Add(1) })
@@ -235,7 +258,7 @@ func TestAServiceWithoutHTTP2(t *testing.T) {
 	}
 }
 
-// Nor is one without TLS taken for one that refuses connections.
+// A service without TLS is not counted as one that refuses connections.
 func TestAServiceWithoutTLS(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(s.Close)
@@ -268,7 +291,7 @@ func TestStreamsShareConnections(t *testing.T) {
 	if err != nil || sum.Good != 200 {
 		t.Fatalf("%d good: %v", sum.Good, err)
 	}
-	if n := conns.Load(); n != 2 {
-		t.Errorf("8 slots have %d connections; want 2, of 4 streams each", n)
+	if n := conns.Load(); n != 3 {
+		t.Errorf("8 slots have %d connections; want 2, of 4 streams each, behind one that shows what the service speaks", n)
 	}
 }

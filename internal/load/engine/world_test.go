@@ -2,6 +2,7 @@ package engine
 
 import (
 	"container/heap"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +13,9 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// world is a simulated port: a clock that moves while a loop waits, and by what
-// the service says that calls cost, and a service whose answers come when the
-// test says.
+// world is a simulated poller: a clock that advances while a loop waits and by the
+// configured cost of calls, and a service whose answers arrive at the times that a test
+// sets.
 type world struct {
 	tb      testing.TB
 	service service
@@ -26,17 +27,18 @@ type world struct {
 	order  int // makes what falls on the same moment happen in order
 	failed error
 	sent   []time.Duration // when each whole request was received
+	last   []string        // what was written last of each
 }
 
-// service is how the simulated service behaves. A nil dial accepts at once.
+// service is the behaviour of the simulated service. A nil dial accepts at once.
 type service struct {
 	dial   func(at time.Duration, target int) (after time.Duration, out outcome)
 	answer func(at time.Duration, target int) []piece
 	cost   time.Duration // of each call on a connection
 }
 
-// piece is something that happens to a connection, a time after the piece
-// before it, or after the request: bytes come, or the connection ends.
+// piece is an event on a connection, a time after the previous piece or after the
+// request: bytes arrive, or the connection ends.
 type piece struct {
 	after time.Duration
 	bytes string
@@ -51,11 +53,12 @@ type conn struct {
 	got        int // bytes of the present request
 	inbox      string
 	came       time.Duration // when the last of it did
+	asked      time.Duration // when the last request was received
 	end        outcome
 }
 
-// happening is what comes at a moment: a piece on a connection, the end of a
-// dial, or something that the test does.
+// happening is an event at a time: a piece on a connection, the end of a dial, or an
+// action of the test.
 type happening struct {
 	at         time.Duration
 	order      int
@@ -87,7 +90,7 @@ func (w *world) expect(h happening) {
 	heap.Push(&w.coming, h)
 }
 
-// at lets the test do something at a moment.
+// at schedules an action of the test.
 func (w *world) at(at time.Duration, do func()) { w.expect(happening{at: at, do: do}) }
 
 func (w *world) now() time.Duration { return w.clock }
@@ -180,7 +183,9 @@ func (w *world) write(slot int32, p []byte) (int, outcome) {
 	}
 	c.got = 0
 	w.clock += w.service.cost
+	c.asked = w.clock
 	w.sent = append(w.sent, w.clock)
+	w.last = append(w.last, string(p))
 	at := w.clock
 	for _, piece := range w.service.answer(w.clock, c.target) {
 		at += piece.after
@@ -214,6 +219,8 @@ func (w *world) close(slot int32, _ bool) {
 	w.conns[slot].open = false
 }
 
+func (w *world) part(slot int32) { w.close(slot, false) }
+
 // good is an answer after a time.
 func good(after time.Duration) []piece {
 	return []piece{{after: after, bytes: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"}}
@@ -226,7 +233,7 @@ func lasts(after time.Duration) service {
 
 const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-// compiled and checked are of what is known to be good.
+// compiled and checked compile valid requests and checks.
 func compiled(r wire.Request) *wire.Template {
 	t, err := r.Compile()
 	if err != nil {
@@ -243,7 +250,7 @@ func checked(c wire.Check) *wire.Checked {
 	return k
 }
 
-// plan has the fields that tests seldom vary.
+// plan is a plan with the fields that tests rarely vary.
 func plan(load Load) Plan {
 	return Plan{
 		Targets:  []Target{{Requests: []*wire.Template{compiled(wire.Request{Host: "x"})}}},
@@ -271,8 +278,8 @@ func steady(tb testing.TB, figure float64, length time.Duration) *schedule.Curve
 	return curve(tb, schedule.Stage{Length: length, From: figure, To: figure})
 }
 
-// startAt is when simulated trials start on the engine's clock, so that nothing
-// rests on its zero.
+// startAt is when simulated trials start on the engine's clock; it is not 0, so that no
+// test depends on the origin.
 const startAt = 5 * time.Second
 
 // epoch is when simulated trials start on the wall clock.
@@ -297,13 +304,13 @@ func simulate(tb testing.TB, p Plan, s service) *simulation {
 	for range p.Threads {
 		w := &world{tb: tb, service: s, size: len(request)}
 		sim.worlds = append(sim.worlds, w)
-		sim.engine.ports = append(sim.engine.ports, w)
+		sim.engine.pollers = append(sim.engine.pollers, w)
 	}
 	sim.engine.orders.add(order{start: true, at: startAt})
 	return sim
 }
 
-// at gives an order at a moment since the start, a lead ahead as the engine does.
+// at issues an order for a time since the start, a lead ahead as the engine does.
 func (s *simulation) at(at time.Duration, o order) {
 	o.at = startAt + at
 	var once bool
@@ -325,7 +332,7 @@ type interval struct {
 	*signals.Client
 }
 
-// run runs the loops one after another and returns what they saw.
+// run runs the loops one after another and returns their intervals.
 func (s *simulation) run(tb testing.TB) []interval {
 	tb.Helper()
 	for i, w := range s.worlds {
@@ -333,8 +340,7 @@ func (s *simulation) run(tb testing.TB) []interval {
 		spare := make(chan *tally, 10000)
 		spare <- newTally()
 		s.engine.full, s.engine.spare = append(s.engine.full, full), append(s.engine.spare, spare)
-		l := newLoop(w, &s.plan, s.engine.share(i), s.first, spare, full, nil)
-		l.connect()
+		l := newLoop(w, &s.plan, s.engine.share(i), s.first, spare, full)
 		l.run()
 		s.loops = append(s.loops, l)
 		for slot := range w.conns {
@@ -391,4 +397,40 @@ func number(code string) (n int) {
 		n = n*10 + int(c-'0')
 	}
 	return n
+}
+
+// replicas are n targets that get the same request; those in gone have gone.
+func replicas(n int, gone ...int) []Target {
+	var all []Target
+	for i := range n {
+		t := Target{Requests: []*wire.Template{compiled(wire.Request{Host: "x"})}}
+		if slices.Contains(gone, i) {
+			t = Target{Gone: true}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// asked counts the requests of each target in each second of a trial.
+type asked map[time.Duration][]int
+
+func (a asked) service(after time.Duration) service {
+	return service{answer: func(at time.Duration, target int) []piece {
+		second := (at - startAt).Truncate(time.Second)
+		for len(a[second]) <= target {
+			a[second] = append(a[second], 0)
+		}
+		a[second][target]++
+		return good(after)
+	}}
+}
+
+func (a asked) check(t *testing.T, want map[time.Duration]string) {
+	t.Helper()
+	for second, counts := range want {
+		if got := fmt.Sprint(a[second]); got != counts {
+			t.Errorf("from %v on the targets got %s; want %s", second, got, counts)
+		}
+	}
 }

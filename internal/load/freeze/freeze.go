@@ -1,7 +1,7 @@
-// Package freeze is a service whose faults are known to the millisecond: it
-// stands still for a while in every period, all its answers at once. It is the
-// arithmetic of what a generator must see of such a service, worked out without a
-// generator, and a real server that behaves so. It is for tests and benchmarks.
+// Package freeze provides a service whose latencies are known exactly: it freezes for a
+// part of every period, with all its answers. Service and Truth compute the latencies
+// that a generator must measure, and Serve is a real server that behaves so. It is for
+// tests and benchmarks of generators, not for production.
 package freeze
 
 import (
@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Service needs a time of work for each answer, works at any number of them at
-// once, and stands still at the end of each period for a while. All times are of
-// its own clock.
+// Service needs Work for each answer, processes any number of requests concurrently,
+// and freezes for the time Still at the end of each period. All times are on its own
+// clock.
 type Service struct{ Work, Period, Still time.Duration }
 
-// Done is when work begun at a moment ends.
+// Done is when work that starts at the given time ends.
 func (s Service) Done(at time.Duration) time.Duration {
 	if s.Still == 0 {
 		return at + s.Work
@@ -34,10 +34,9 @@ func (s Service) Done(at time.Duration) time.Duration {
 	}
 }
 
-// Truth works the latencies out that requests have which are due at a rate a
-// second for a length of time from a moment on, and returns them sorted: request k
-// is due at the middle of its share of a second, is taken by the connection that
-// is free first, and is done when the service says.
+// Truth computes the sorted latencies of evenly spaced requests, from a time on, at a
+// rate per second, over a length of time. Request k is due at (k+½)/rate, is sent on
+// the connection that is free first, and is done at Done.
 func (s Service) Truth(from time.Duration, rate float64, length time.Duration, connections int) []time.Duration {
 	free := make([]time.Duration, connections)
 	var latencies []time.Duration
@@ -59,19 +58,19 @@ func (s Service) Truth(from time.Duration, rate float64, length time.Duration, c
 	}
 }
 
-// Rank is the latency at quantile q in 0..1 of sorted ones.
+// Rank is the quantile q (0 to 1) of sorted latencies, by the nearest-rank method.
 func Rank(sorted []time.Duration, q float64) time.Duration {
 	return sorted[max(int(math.Ceil(q*float64(len(sorted)))), 1)-1]
 }
 
-// Lateness is by how much a server woke up later than an answer was due: its own
-// fault, and not the generator's.
+// Lateness is the server's own delay: how much later than due it sent its answers. It
+// must not be attributed to the generator.
 type Lateness struct {
 	Answers   int64
 	P99, Most time.Duration
 }
 
-// ReadLateness reads the last line of Serve, the real server, which needs Linux.
+// ReadLateness parses the last line that Serve writes. Serve needs Linux.
 func ReadLateness(r io.Reader) (Lateness, error) {
 	var l Lateness
 	_, err := fmt.Fscan(r, &l.Answers, &l.P99, &l.Most)

@@ -14,22 +14,21 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Answer is what a server answers to whatever it is asked.
+// Answer is the server's answer to every request.
 const Answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
-// Serve serves HTTP/1.1 on a free port of the loopback until in ends: it says its
-// address on out in a line, and its Lateness in another when it ends. The clock of
-// the service begins at a moment, from, when the first request comes, so that the
-// freezes lie at the same place of each generator's run, however long that takes
-// to start.
+// Serve serves HTTP/1.1 on a free loopback port until in ends. It writes its address as
+// a line to out, and its Lateness as another line at the end. The service's clock starts
+// at from with the first request, so that the freezes are at the same times of each
+// generator's run, regardless of its start-up time.
 //
-// One thread sleeps until the next answer is due, and turns in circles for the
-// last moments: goroutines that sleep wake up to 1 ms late, which is as long as an
-// answer takes.
+// One thread sleeps until shortly before the next answer is due, and polls in a busy
+// loop for the rest. Sleeping goroutines wake up to 1 ms late, as long as an answer
+// takes.
 func Serve(s Service, from time.Duration, in *os.File, out io.Writer) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // only costs exactness
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // without it sleeps are only less precise
 	v := &server{service: s, from: from, in: int(in.Fd()), conns: map[int]int{}, late: signals.NewHistogram()}
 	defer v.close()
 	addr, err := v.listen()
@@ -49,12 +48,12 @@ func Serve(s Service, from time.Duration, in *os.File, out io.Writer) error {
 type server struct {
 	service  Service
 	from     time.Duration
-	zero     time.Time // of the service's clock; zero before the first request
+	zero     time.Time // start of the service's clock; the zero time before the first request
 	in       int
 	epoll    int
 	listener int
-	conns    map[int]int // by descriptor: how much of a request's end has come
-	queue    []answer    // in the order in which they are due, which is that of the requests
+	conns    map[int]int // by descriptor: matched bytes of a request's end
+	queue    []answer    // in the order of their due times, which is that of the requests
 	late     *signals.Histogram
 }
 
@@ -104,7 +103,7 @@ func (v *server) close() {
 	unix.Close(v.epoll)
 }
 
-// serve works until the input ends.
+// serve runs until the input ends.
 func (v *server) serve() error {
 	events := make([]unix.EpollEvent, 512)
 	for {
@@ -129,12 +128,11 @@ func (v *server) serve() error {
 	}
 }
 
-// early is how long before an answer is due a sleep ends: no thread wakes up on
-// time.
+// early is how long before the next answer a sleep ends, because threads wake up late.
 const early = 80 * time.Microsecond
 
-// sleep waits until something comes or the next answer is due soon. epoll alone
-// would know whole milliseconds only, where there is no epoll_pwait2.
+// sleep waits for an event, or until shortly before the next answer is due. It uses
+// ppoll because the timeout of epoll_wait is in whole milliseconds.
 func (v *server) sleep() error {
 	var until *unix.Timespec
 	if len(v.queue) > 0 {
@@ -169,8 +167,7 @@ func (v *server) accept() {
 	}
 }
 
-// read takes what has come on a connection: requests without a body, each of
-// which ends with an empty line.
+// read reads requests from a connection. They have no body and end with an empty line.
 func (v *server) read(fd int) {
 	var b [16 << 10]byte
 	n, err := unix.Read(fd, b[:])
@@ -200,7 +197,7 @@ func (v *server) read(fd int) {
 	v.conns[fd] = matched
 }
 
-// take takes a request.
+// take queues the answer to a request.
 func (v *server) take(fd int) {
 	if v.zero.IsZero() {
 		v.zero = time.Now()
@@ -211,7 +208,7 @@ func (v *server) take(fd int) {
 func (v *server) hangUp(fd int) {
 	for i := range v.queue {
 		if v.queue[i].fd == fd {
-			v.queue[i].fd = -1 // the number may be given to another
+			v.queue[i].fd = -1 // the descriptor may be reused
 		}
 	}
 	delete(v.conns, fd)

@@ -1,12 +1,13 @@
-// Package protocol is what the lab and an agent say to each other: NDJSON over
-// any byte stream (a pipe on one machine, TLS in a cluster). Commands go in,
-// frames come out. It is words only: making traffic is the engine's work.
+// Package protocol defines the messages between the lab and an agent: NDJSON over any
+// byte stream (a pipe on one machine, TLS in a cluster). Commands go to the agent,
+// frames come back. The package defines data only; package agent speaks the protocol,
+// and package engine makes the traffic.
 //
-// A conversation: the lab sends prepare, the agent answers ready; the lab sends
-// start with a moment in the near future; the agent sends a frame at the end of
-// each interval and done after the last answer. The lab may change the load,
-// move it to other targets, or stop the trial at any time. An agent whose input ends stops its traffic and
-// exits, so that no traffic outlives the lab.
+// The lab sends prepare, and the agent answers ready. The lab sends start with a time
+// in the near future. The agent sends a frame at the end of each interval, and done
+// after the last answer. The lab may change the load, move it to other targets, or
+// stop the trial at any time. An agent whose input ends stops its traffic and exits,
+// so that no traffic outlives the lab.
 package protocol
 
 import (
@@ -26,31 +27,32 @@ type Command struct {
 	Stop    *Stop    `json:"stop,omitempty"`
 }
 
-// Prepare describes the traffic of one trial. The agent opens no connection
-// before Start's moment except those it needs to be ready (Connections).
+// Prepare describes the traffic of one trial. The agent opens connections when requests
+// need them. If TLS or HTTP/2 is requested, it also opens one connection to each target
+// before the start, and closes it at once, to check that the target supports it.
 type Prepare struct {
 	Trial       int       `json:"trial"`
 	Cell        int       `json:"cell"`
 	Agent       int       `json:"agent"`   // index of this agent
 	Agents      int       `json:"agents"`  // how many share the load
-	Targets     []string  `json:"targets"` // host:port of each replica, or unix:PATH, empty for one that has gone; connection i goes to target i mod n of those that are there
+	Targets     []string  `json:"targets"` // host:port of each replica, or unix:PATH, empty for one that has gone; connection i goes to target i mod n of the present ones
 	Transport   Transport `json:"transport,omitzero"`
-	Requests    []Request `json:"requests"`          // each is sent as often as its weight says
+	Requests    []Request `json:"requests"`          // chosen at random by weight
 	Load        Load      `json:"load"`              // of all agents together
-	Connections int       `json:"connections"`       // of all agents together; 0: users, or enough for the rate
-	Timeout     Duration  `json:"timeout"`           // from sent
-	Think       Duration  `json:"think,omitempty"`   // closed: a user's pause after an answer, on average
-	Waiting     *int      `json:"waiting,omitempty"` // open: requests of all agents that may wait for a connection; null: no bound
-	Warmup      Duration  `json:"warmup"`            // load before what counts; not for a number of requests
+	Connections int       `json:"connections"`       // maximum of all agents together; 0: one per user, or enough for the rate
+	Timeout     Duration  `json:"timeout"`           // counted from sent
+	Think       Duration  `json:"think,omitempty"`   // closed: a user's mean pause after an answer
+	Waiting     *int      `json:"waiting,omitempty"` // open: maximum of waiting requests of all agents; null: no bound
+	Warmup      Duration  `json:"warmup"`            // load before the measurement; 0 for a number of requests
 	Interval    Duration  `json:"interval"`          // length of a frame
 	Threads     int       `json:"threads"`           // event loops; 0: one
 	Seed        uint64    `json:"seed"`
 }
 
-// Transport is how requests travel; the zero value is HTTP/1.1 without TLS.
+// Transport is the protocol of the requests; the zero value is HTTP/1.1 without TLS.
 type Transport struct {
 	TLS      bool `json:"tls,omitempty"`
-	Insecure bool `json:"insecure,omitempty"` // any certificate will do
+	Insecure bool `json:"insecure,omitempty"` // accept any certificate
 	HTTP2    bool `json:"http2,omitempty"`    // with TLS by ALPN, without it by prior knowledge (h2c)
 }
 
@@ -63,28 +65,28 @@ type Request struct {
 	Host    string            `json:"host,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    string            `json:"body,omitempty"`
-	Raw     []byte            `json:"raw,omitempty"` // a body that is sent as it is, in place of Body
+	Raw     []byte            `json:"raw,omitempty"` // a body that is sent unchanged, instead of Body
 	Check   *Check            `json:"check,omitempty"`
 }
 
-// Check says which answers are good. One that a check refuses is counted apart
-// from those that are no good for their status alone.
+// Check defines which answers are good. Failed checks and bad statuses are counted
+// separately.
 type Check struct {
-	Status   []int  `json:"status,omitempty"`   // the codes wanted; none: 200 to 299
-	Contains string `json:"contains,omitempty"` // what the body has to contain
+	Status   []int  `json:"status,omitempty"`   // the accepted codes; none: 200 to 299
+	Contains string `json:"contains,omitempty"` // a text that the body must contain
 }
 
-// Load is closed (users that wait for their answer) or open (arrivals at a
-// rate, whatever the answers do), over time. One that a stop is to end has a
-// single stage of many hours.
+// Load is closed (users that wait for their answers) or open (arrivals at a rate,
+// regardless of the answers), over time. A load that a Stop is to end has a single
+// stage of many hours.
 type Load struct {
 	Kind     Kind    `json:"kind"`
 	Stages   []Stage `json:"stages"`             // users or requests/s over time, after the warm-up
 	Requests int64   `json:"requests,omitempty"` // closed: end after so many; then Stages has one stage without an end
-	Even     bool    `json:"even,omitempty"`     // open: even spacing instead of Poisson; closed: think times all the same
+	Even     bool    `json:"even,omitempty"`     // open: even spacing instead of Poisson; closed: constant think times
 }
 
-// Kind of a load.
+// Kind is the kind of a load.
 type Kind string
 
 const (
@@ -92,35 +94,35 @@ const (
 	Open   Kind = "open"
 )
 
-// Stage moves the load in a straight line From one figure To another.
+// Stage changes the load linearly From one value To another.
 type Stage struct {
 	Duration Duration `json:"duration"`
 	From     float64  `json:"from"`
 	To       float64  `json:"to"`
 }
 
-// Start begins the trial at a moment of the wall clock, the same for all agents.
+// Start starts the trial at a wall-clock time, the same for all agents.
 type Start struct {
 	At int64 `json:"at"` // unix nanoseconds
 }
 
-// Change replaces the load from now on, without a new warm-up; the stages'
-// time begins anew. Requests under way are awaited. A load of zero lets the
-// service come to rest: frames go on, and tell when nothing is in flight.
+// Change replaces the load from now on, without a new warm-up; the new stages start at
+// zero. Requests in flight are awaited. A load of zero lets the service recover: the
+// agent continues to send frames, which show when no request is in flight any more.
 type Change struct {
 	Load Load `json:"load"`
-	Drop bool `json:"drop,omitempty"` // what is due and was not sent yet is dropped, and counted as such
+	Drop bool `json:"drop,omitempty"` // waiting requests are dropped, and counted as such
 }
 
-// Move replaces the targets from now on, as replicas come and go: a target keeps
-// its place, and behind those known stand new ones. Each connection goes to the
-// target that Prepare would have given it: one that stands elsewhere is closed
-// after its answer, and made anew.
+// Move replaces the targets from now on, as replicas start and end. A known target
+// keeps its index, and new ones are appended. Each connection goes to the target that
+// Prepare would have assigned to it: a connection to another target is closed, at once
+// or after the answer that it waits for.
 type Move struct {
 	Targets []string `json:"targets"` // as in Prepare
 }
 
-// Stop ends the traffic; answers in flight are awaited up to the timeout.
+// Stop ends the traffic; requests in flight are awaited up to the timeout.
 type Stop struct{}
 
 // Event is one line from the agent; exactly one field is set.
@@ -128,7 +130,7 @@ type Event struct {
 	Ready *Ready         `json:"ready,omitempty"`
 	Frame *signals.Frame `json:"frame,omitempty"`
 	Done  *Done          `json:"done,omitempty"`
-	Error string         `json:"error,omitempty"` // the agent gives up; the last line
+	Error string         `json:"error,omitempty"` // why the agent ended; the last line
 }
 
 // Ready answers prepare.
@@ -136,10 +138,10 @@ type Ready struct {
 	PID         int    `json:"pid"`
 	Version     string `json:"version"` // of the Go runtime that it runs on
 	Threads     int    `json:"threads"`
-	Connections int    `json:"connections"` // of this agent
+	Connections int    `json:"connections"` // the maximum of this agent
 }
 
-// Done is the last line of a trial that ran to its end.
+// Done is the last event of a complete trial.
 type Done struct {
 	PeakRSS int64 `json:"peak_rss_bytes"`
 }

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Arrivals are the moments at which one share of an open loop's requests are
-// due, in order.
+// Arrivals are the times at which one share of an open loop's requests are due, in
+// order.
 //
-// They are made in operational time, in which the rate is always one: even
-// arrivals lie one apart there, Poisson arrivals are sums of exponentials with
-// a mean of one. The inverse of the rate's integral maps them to real time, so
-// that ramps are exact and not a staircase.
+// They are computed in operational time, in which the rate is always one: there the
+// distance of even arrivals is one, and Poisson arrivals are sums of exponentials with
+// a mean of one. The inverse of the rate's integral maps them to real time, so ramps
+// are exact and not a staircase.
 type Arrivals struct {
 	curve  *Curve
-	part   int     // of the curve, in which the last arrival lay
+	part   int     // the part of the curve that contains the last arrival
 	at     float64 // operational time of the last arrival
 	step   float64
 	random *rand.Rand // nil: even
 }
 
-// middle is the place of an even arrival within its own step of operational
-// time. Halfway, an interval that should hold a whole number of arrivals holds
-// it whatever the rounding, and a ramp from zero has no arrival at zero.
+// middle is the position of an even arrival within its step of operational time. With
+// one half, an interval with a whole number of arrivals contains exactly that many,
+// regardless of rounding, and a ramp from zero has no arrival at zero.
 const middle = 0.5
 
 // Even returns the arrivals i, i+n, i+2n, … of an evenly spaced load, for share
@@ -32,9 +32,8 @@ func Even(curve *Curve, share, shares int) *Arrivals {
 	return &Arrivals{curve: curve, at: first - float64(shares), step: float64(shares)}
 }
 
-// Poisson returns arrivals at an n-th of the rate, at random and independent of
-// each other and of the other shares. The same seed and share give the same
-// arrivals.
+// Poisson returns random arrivals at an n-th of the rate, independent of each other and
+// of the other shares. The same seed and share give the same arrivals.
 func Poisson(curve *Curve, share, shares int, seed uint64) *Arrivals {
 	return &Arrivals{
 		curve:  curve,

@@ -1,8 +1,7 @@
-// Package schedule says when requests are due: how a load runs over time, when
-// its arrivals fall, how many of its users are active, how it is shared among
-// agents and threads, and where the intervals of a trial begin and end. It is
-// pure: moments are durations since the start of the load, and nothing here
-// reads a clock or waits. Making the traffic is the engine's work.
+// Package schedule computes when requests are due: the load over time, its arrivals,
+// its number of active users, its division among agents and threads, and the intervals
+// of a trial. It is pure: times are durations since the start of the load, and nothing
+// here reads a clock or waits. Package engine makes the traffic.
 package schedule
 
 import (
@@ -11,19 +10,19 @@ import (
 	"time"
 )
 
-// Endless is the length of a stage that lasts until something else ends the
-// trial, as a number of requests does.
+// Endless is the length of a stage that lasts until something else ends the trial, such
+// as a number of requests.
 const Endless = time.Duration(math.MaxInt64 / 4)
 
-// Stage moves a load in a straight line from one figure to another, in users
-// or in requests per second.
+// Stage changes a load linearly from one value to another, in users or in requests per
+// second.
 type Stage struct {
 	Length   time.Duration
 	From, To float64
 }
 
-// Curve is a load over time: stages one after another. A figure may jump
-// between two stages. A Curve does not change once made, so loops share it.
+// Curve is a load over time: a sequence of stages. The value may jump between two
+// stages. A Curve is immutable, so loops share it.
 type Curve struct {
 	parts  []part
 	length time.Duration
@@ -31,15 +30,15 @@ type Curve struct {
 	peak   float64
 }
 
-// part is a stage with its place in the curve.
+// part is a stage with its position in the curve.
 type part struct {
 	start, end time.Duration
 	from, to   float64
 	before     float64 // integral of all earlier parts
 }
 
-// NewCurve joins stages. Stages without a length are left out; at least one
-// must have a length, and no figure may be negative or infinite.
+// NewCurve joins stages. It ignores stages without a length; at least one must have a
+// length, and no value may be negative or infinite.
 func NewCurve(stages []Stage) (*Curve, error) {
 	c := &Curve{}
 	for i, s := range stages {
@@ -67,8 +66,8 @@ func NewCurve(stages []Stage) (*Curve, error) {
 	return c, nil
 }
 
-// After returns the curve with a time at its first figure put before it, as a
-// warm-up is. A warm-up of zero changes nothing.
+// After returns the curve with a warm-up before it, at the curve's first value. A
+// warm-up of zero changes nothing.
 func (c *Curve) After(warmup time.Duration) *Curve {
 	if warmup <= 0 {
 		return c
@@ -88,17 +87,17 @@ func (c *Curve) After(warmup time.Duration) *Curve {
 // Length is the length of all stages together.
 func (c *Curve) Length() time.Duration { return c.length }
 
-// Peak is the highest figure that the curve reaches.
+// Peak is the maximum of the curve.
 func (c *Curve) Peak() float64 { return c.peak }
 
-// At returns the figure at t; where two stages meet, that of the later one.
-// Before its start a curve has its first figure, after its end its last one.
+// At returns the value at t; where two stages meet, that of the later one. Before its
+// start a curve has its first value, after its end its last one.
 func (c *Curve) At(t time.Duration) float64 {
 	return c.parts[c.partAt(t)].at(t)
 }
 
-// Until returns the figure towards which the curve runs as time comes up to t:
-// where two stages meet, that of the earlier one.
+// Until returns the limit of the curve at t from the left: where two stages meet, the
+// value of the earlier one.
 func (c *Curve) Until(t time.Duration) float64 {
 	i := c.partAt(t)
 	if i > 0 && t <= c.parts[i].start {
@@ -107,8 +106,8 @@ func (c *Curve) Until(t time.Duration) float64 {
 	return c.parts[i].at(t)
 }
 
-// Integral returns the integral of the curve over 0..t, for a rate the number
-// of requests that are due by then.
+// Integral returns the integral of the curve over 0..t; for a rate it is the number of
+// requests that are due by t.
 func (c *Curve) Integral(t time.Duration) float64 {
 	if t <= 0 {
 		return 0
@@ -117,8 +116,8 @@ func (c *Curve) Integral(t time.Duration) float64 {
 	return p.before + p.integral((min(t, p.end) - p.start).Seconds())
 }
 
-// Inverse returns the moment at which the integral reaches n, and false where
-// the curve ends before.
+// Inverse returns the time at which the integral reaches n, and false if the curve ends
+// before.
 func (c *Curve) Inverse(n float64) (time.Duration, bool) {
 	i := 0
 	for i+1 < len(c.parts) && n >= c.parts[i+1].before {
@@ -127,7 +126,7 @@ func (c *Curve) Inverse(n float64) (time.Duration, bool) {
 	return c.inverseIn(i, n)
 }
 
-// inverseIn is Inverse for an n that lies in part i or after the curve.
+// inverseIn is Inverse for an n that is reached in part i or after the curve.
 func (c *Curve) inverseIn(i int, n float64) (time.Duration, bool) {
 	if n >= c.total {
 		return 0, false
@@ -137,7 +136,7 @@ func (c *Curve) inverseIn(i int, n float64) (time.Duration, bool) {
 	return min(t, p.end-1), true
 }
 
-// partAt returns the index of the part in which t lies.
+// partAt returns the index of the part that contains t.
 func (c *Curve) partAt(t time.Duration) int {
 	i := 0
 	for i+1 < len(c.parts) && t >= c.parts[i+1].start {
@@ -160,14 +159,14 @@ func (p *part) at(t time.Duration) float64 {
 	return p.from + p.slope()*(t-p.start).Seconds()
 }
 
-// integral of the first x seconds: f x + s x²/2 for the figure f and slope s.
+// integral over the first x seconds: f x + s x²/2 for the value f and the slope s.
 func (p *part) integral(x float64) float64 {
 	return x * (p.from + p.slope()*x/2)
 }
 
 // inverse returns the x with integral(x) = n: the root of s x²/2 + f x - n in
-// the form 2n / (f + sqrt(f² + 2 s n)), which loses no digits for small
-// slopes and needs no case for a slope of zero.
+// the form 2n / (f + sqrt(f² + 2 s n)), which is accurate for small slopes and needs
+// no special case for a slope of zero.
 func (p *part) inverse(n float64) float64 {
 	root := math.Sqrt(max(0, p.from*p.from+2*p.slope()*n))
 	if p.from+root == 0 {

@@ -6,17 +6,17 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Intervals cut a trial into the stretches that frames cover: whole ones of
-// length Every counted from the start, anew from the end of the warm-up, and
-// anew from the end of the load. The last of the warm-up and the last that is
-// measured may be shorter, so that no interval lies in two phases.
+// Intervals divide a trial into the intervals of frames. They have the length Every,
+// counted from the start, from the end of the warm-up, and from the end of the load.
+// The last interval of the warm-up and of the measurement may be shorter, so that no
+// interval is in two phases.
 type Intervals struct {
-	Warmup time.Duration // load before what counts
-	End    time.Duration // of the load, warm-up included
+	Warmup time.Duration // load before the measurement
+	End    time.Duration // of the load, including the warm-up
 	Every  time.Duration
 }
 
-// After returns the end and the phase of the interval that begins at start.
+// After returns the end and the phase of the interval that starts at start.
 func (v Intervals) After(start time.Duration) (end time.Duration, phase signals.Phase) {
 	switch warm := min(v.Warmup, v.End); {
 	case start < warm:

@@ -1,8 +1,8 @@
 package schedule
 
-// Share returns the place and the size of share i of n of a whole number of
-// things: connections, users, requests. Shares differ by at most one, and the
-// earlier ones are the larger ones.
+// Share returns the offset and the size of a share of a total, such as connections,
+// users or requests. The sizes of shares differ by at most one, and earlier shares are
+// not smaller.
 func Share(total, share, shares int) (from, size int) {
 	base, rest := total/shares, total%shares
 	return share*base + min(share, rest), sharePart(total, share, shares)

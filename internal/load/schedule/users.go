@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Users says how many users of one share of a closed loop are active. User k,
-// counted from 0 over all shares, is active while the curve is k+1 or more, and
+// Users computes how many users of one share of a closed loop are active. User k,
+// counted from 0 over all shares, is active while the curve is at least k+1, and
 // belongs to share k mod n.
 type Users struct {
 	curve         *Curve
@@ -18,22 +18,21 @@ func NewUsers(curve *Curve, share, shares int) *Users {
 	return &Users{curve: curve, share: share, shares: shares}
 }
 
-// nearly forgives the rounding of a ramp that should have reached a whole
-// number of users.
+// nearly is the tolerance for rounding errors of a ramp at a whole number of users.
 const nearly = 1e-9
 
 // Active returns how many users of this share are active at t.
 func (u *Users) Active(t time.Duration) int { return u.part(u.curve.At(t)) }
 
-// Until returns how many were active as time came up to t.
+// Until returns how many users of this share are active just before t.
 func (u *Users) Until(t time.Duration) int { return u.part(u.curve.Until(t)) }
 
 func (u *Users) part(all float64) int {
 	return sharePart(int(math.Floor(all+nearly)), u.share, u.shares)
 }
 
-// Reach returns the first moment, not before from, at which at least n users of
-// this share are active, and false where there is none.
+// Reach returns the first time, not before from, at which at least n users of this
+// share are active, and false if there is none.
 func (u *Users) Reach(n int, from time.Duration) (time.Duration, bool) {
 	if n <= 0 {
 		return from, true

@@ -61,8 +61,7 @@ func TestSharesOfUsers(t *testing.T) {
 	})
 }
 
-// Reach tells the first moment: at it there are enough users, and before it
-// there were not.
+// Reach returns the first time: there are enough users at it, and not before.
 func TestReachIsTheFirstMoment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCurve(t)

@@ -5,25 +5,25 @@ import (
 	"errors"
 )
 
-// MaxHead is the most bytes that an answer may have before its body and, again,
-// in its trailers. A chunk's line may have as many.
+// MaxHead is the maximum size in bytes of an answer's head, of its trailers, and of a
+// chunk's line.
 const MaxHead = 64 << 10
 
-// What can be wrong with an answer. All but ErrCut mean that it was not HTTP.
+// Errors of an answer. All but ErrCut mean that it was not valid HTTP.
 var (
-	ErrCut        = errors.New("the connection ended before the answer was whole")
+	ErrCut        = errors.New("the connection ended before the answer was complete")
 	errStatusLine = errors.New("malformed status line")
 	errField      = errors.New("malformed header line")
 	errLength     = errors.New("malformed Content-Length")
 	errEncoding   = errors.New("unsupported Transfer-Encoding")
 	errChunk      = errors.New("malformed chunk")
 	errHead       = errors.New("headers larger than 64 KiB")
-	errSwitch     = errors.New("switched to a protocol that was not asked for")
+	errSwitch     = errors.New("switched to a protocol that was not requested")
 )
 
-// Answer reads one answer after another from the bytes of a connection, in
-// pieces of any size; Begin comes before each. It remembers numbers, and of the
-// bytes only a line that was split between two pieces.
+// Answer parses one answer after another from the bytes of a connection, in pieces of
+// any size; call Begin before each answer. It keeps no bytes except a line that is
+// split between two pieces.
 type Answer struct {
 	state   state
 	head    bool  // the request was HEAD: no body follows
@@ -32,15 +32,15 @@ type Answer struct {
 	closes  bool  // Connection: close
 	keeps   bool  // Connection: keep-alive
 	chunked bool
-	coded   bool // a Transfer-Encoding was given
-	folds   bool // the line before may be continued by one that begins with a space
+	coded   bool // there was a Transfer-Encoding
+	folds   bool // the previous line may be continued by one that begins with a space
 	status  int
 	length  int64 // Content-Length; -1: none
 	remain  int64 // bytes of the body, or of the chunk, to come
 	size    int   // bytes of the head, of a chunk's line or of the trailers so far
 	held    []byte
-	needle  *Needle // what is looked for in the body
-	matched int     // bytes of it that were found
+	needle  *Needle // the text to search for in the body
+	matched int     // matched bytes of it
 }
 
 // state is what is expected next.
@@ -59,24 +59,23 @@ const (
 	whole
 )
 
-// Begin makes ready for the next answer; head says that it answers HEAD. In its
-// body needle is looked for, if it is not nil.
+// Begin prepares for the next answer; head reports whether the request was HEAD. If
+// needle is not nil, it is searched for in the body.
 func (a *Answer) Begin(head bool, needle *Needle) {
 	*a = Answer{head: head, length: -1, held: a.held[:0], needle: needle}
 }
 
-// Found tells whether what was looked for was in the body so far; yes if nothing
-// was.
+// Found reports whether the body so far contains the needle, or there is no needle.
 func (a *Answer) Found() bool { return a.needle == nil || a.needle.Found(a.matched) }
 
 // Status is the answer's status code, 0 before it is known.
 func (a *Answer) Status() int { return a.status }
 
-// Begun tells whether any byte of the answer has come.
+// Begun reports whether any byte of the answer has arrived.
 func (a *Answer) Begun() bool { return a.seen }
 
-// Reusable tells whether the connection may carry another request once the
-// answer is whole.
+// Reusable reports whether the answer is complete and the connection may carry another
+// request.
 func (a *Answer) Reusable() bool {
 	if a.state != whole || a.closes {
 		return false
@@ -84,9 +83,9 @@ func (a *Answer) Reusable() bool {
 	return a.minor >= 1 || a.keeps
 }
 
-// Read takes the next bytes of the connection. It returns how many of them
-// belong to the answer and whether the answer is whole now; bytes after that
-// were not asked for. After an error the connection is of no use.
+// Read parses the next bytes of the connection. It returns how many of them belong to
+// the answer, and whether the answer is complete; further bytes have no request. After
+// an error the connection must not be used.
 func (a *Answer) Read(p []byte) (n int, done bool, err error) {
 	total := len(p)
 	if total > 0 {
@@ -125,7 +124,7 @@ func (a *Answer) Read(p []byte) (n int, done bool, err error) {
 	return total - len(p), a.state == whole, nil
 }
 
-// inHead tells whether the head has not ended.
+// inHead reports whether the head has not ended.
 func (a *Answer) inHead() bool { return a.state == inStatus || a.state == inFields }
 
 // readHead is Read up to the end of the head.
@@ -143,14 +142,14 @@ func (a *Answer) readHead(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// look looks at bytes of the body.
+// look searches bytes of the body for the needle.
 func (a *Answer) look(p []byte) {
 	if a.needle != nil {
 		a.matched = a.needle.Feed(a.matched, p)
 	}
 }
 
-// after is what follows once the bytes of a body or a chunk have come.
+// after is the state after the bytes of a body or a chunk.
 func after(s state) state {
 	if s == inBody {
 		return whole
@@ -158,8 +157,8 @@ func after(s state) state {
 	return inCR
 }
 
-// End takes the end of the connection: nil where that ends the answer, as it
-// does a body without a length, and ErrCut where the answer was not whole.
+// End handles the end of the connection. It returns nil if that ends the answer, as for
+// a body without a length, and ErrCut if the answer was not complete.
 func (a *Answer) End() error {
 	if a.state != inRest {
 		return ErrCut
@@ -169,7 +168,7 @@ func (a *Answer) End() error {
 	return nil
 }
 
-// readLine takes bytes up to a line's end, and the line if it is complete.
+// readLine reads bytes up to a line's end, and parses the line if it is complete.
 func (a *Answer) readLine(p []byte) (used int, err error) {
 	end := bytes.IndexByte(p, '\n')
 	if end < 0 {
@@ -192,7 +191,7 @@ func (a *Answer) readLine(p []byte) (used int, err error) {
 	return end + 1, err
 }
 
-// takeLine takes a line without its LF.
+// takeLine parses a line without its LF.
 func (a *Answer) takeLine(line []byte) error {
 	bare := true
 	if n := len(line); n > 0 && line[n-1] == '\r' {
@@ -203,8 +202,8 @@ func (a *Answer) takeLine(line []byte) error {
 		a.state = inFields
 		return a.takeStatus(line)
 	case inSize:
-		// Here and in trailers a line ends with CRLF; leniency there is
-		// how requests are smuggled (RFC 9112, errata 7633).
+		// Here and in trailers a line must end with CRLF: leniency would allow
+		// request smuggling (RFC 9112, errata 7633).
 		if bare {
 			return errChunk
 		}
@@ -226,7 +225,7 @@ func (a *Answer) takeLine(line []byte) error {
 	return a.takeField(line)
 }
 
-// takeStatus reads "HTTP/1.1 200 OK"; the reason may be missing.
+// takeStatus parses "HTTP/1.1 200 OK"; the reason may be missing.
 func (a *Answer) takeStatus(line []byte) error {
 	const form = "HTTP/1.1 200"
 	if len(line) < len(form) || string(line[:7]) != "HTTP/1." || line[8] != ' ' {
@@ -250,7 +249,7 @@ func (a *Answer) takeStatus(line []byte) error {
 	return nil
 }
 
-// takeHeadEnd decides, at the empty line, what follows (RFC 9112, 6.3).
+// takeHeadEnd determines what follows the head's empty line (RFC 9112, 6.3).
 func (a *Answer) takeHeadEnd() error {
 	a.size = 0
 	switch {
@@ -274,7 +273,7 @@ func (a *Answer) takeHeadEnd() error {
 	return nil
 }
 
-// takeSize reads a chunk's line: its size in hex, then perhaps extensions.
+// takeSize parses a chunk's line: its size in hex, then optional extensions.
 func (a *Answer) takeSize(line []byte) error {
 	if bytes.IndexByte(line, '\r') >= 0 {
 		return errChunk

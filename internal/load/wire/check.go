@@ -2,26 +2,26 @@ package wire
 
 import "fmt"
 
-// Check says which answers are good.
+// Check defines which answers are good.
 type Check struct {
-	Status   []int  // the codes wanted; none: 200 to 299
-	Contains string // what the body has to contain
+	Status   []int  // the accepted codes; none: 200 to 299
+	Contains string // a text that the body must contain
 }
 
-// Checked is a check that is ready for use.
+// Checked is a compiled check.
 type Checked struct {
 	wanted [1000]bool
-	named  bool // the codes were named
+	named  bool // Status was set
 	needle *Needle
 }
 
-// Compile checks the check. An answer to HEAD, or of a status without a body, can
-// contain nothing, and fails a check for a text.
+// Compile validates and compiles the check. An answer without a body, such as one to
+// HEAD, fails a check for a text.
 func (c Check) Compile() (*Checked, error) {
 	k := &Checked{needle: NewNeedle(c.Contains), named: len(c.Status) > 0}
 	for _, code := range c.Status {
 		if code < 200 || code > 599 {
-			return nil, fmt.Errorf("check: %d is no status of an answer; want 200 to 599", code)
+			return nil, fmt.Errorf("check: %d is not a valid status; want 200 to 599", code)
 		}
 		k.wanted[code] = true
 	}
@@ -31,8 +31,8 @@ func (c Check) Compile() (*Checked, error) {
 	return k, nil
 }
 
-// Needle is what is to be looked for in the body; nil if nothing is.
+// Needle is the text to search for in the body; nil if there is none.
 func (k *Checked) Needle() *Needle { return k.needle }
 
-// Wants tells whether a status is a good one.
+// Wants reports whether a status is accepted.
 func (k *Checked) Wants(status int) bool { return k.wanted[status] }

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// takeField reads a header line and keeps what decides where the answer ends.
+// takeField parses a header line and keeps what determines the end of the answer.
 func (a *Answer) takeField(line []byte) error {
 	name, value, err := a.splitField(line)
 	if err != nil || name == nil {
 		return err
 	}
-	// The lengths of the names sort out nearly all headers at once.
+	// The lengths of the names exclude nearly all headers cheaply.
 	switch len(name) {
 	case len("Connection"):
 		if equalFold(name, "connection") {
@@ -32,7 +32,7 @@ func (a *Answer) takeField(line []byte) error {
 	return nil
 }
 
-// takeLength reads Content-Length. A length given twice must be the same.
+// takeLength parses Content-Length. Repeated lengths must be equal.
 func (a *Answer) takeLength(value []byte) error {
 	value = trim(value)
 	if len(value) == 0 || len(value) > 18 {
@@ -52,8 +52,8 @@ func (a *Answer) takeLength(value []byte) error {
 	return nil
 }
 
-// takeEncoding reads Transfer-Encoding, of which only "chunked" is known. It
-// wins over Content-Length, and HTTP/1.0 does not have it.
+// takeEncoding parses Transfer-Encoding, of which only "chunked" is supported. It
+// overrides Content-Length; HTTP/1.0 does not have it.
 func (a *Answer) takeEncoding(value []byte) error {
 	if a.minor == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (a *Answer) takeEncoding(value []byte) error {
 	return nil
 }
 
-// takeConnection reads the tokens of Connection.
+// takeConnection parses the tokens of Connection.
 func (a *Answer) takeConnection(value []byte) {
 	for len(value) > 0 {
 		token := value
@@ -83,10 +83,10 @@ func (a *Answer) takeConnection(value []byte) {
 	}
 }
 
-// splitField splits "Name: value", the space about the value included. A line that begins with
-// a space continues the value before it, an obsolete form that a user agent
-// still has to take (RFC 9112, 5.2): it has no name. Where the value before it
-// decides how the answer ends, the form is refused.
+// splitField splits "Name: value"; the value includes surrounding space. A line that
+// begins with a space continues the previous value, an obsolete form that user agents
+// must still accept (RFC 9112, 5.2); then name is nil. It is an error if the previous
+// value determines the end of the answer.
 func (a *Answer) splitField(line []byte) (name, value []byte, err error) {
 	if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
 		if !a.folds || !validValue(line) {
@@ -111,8 +111,8 @@ func (a *Answer) splitField(line []byte) (name, value []byte, err error) {
 	return name, value, nil
 }
 
-// validValue tells whether a value has no control characters but tabs. It looks
-// at eight bytes at a time, since values are most of what a small answer is.
+// validValue reports whether a value has no control characters except tabs. It checks
+// eight bytes at a time, because values are most of a small answer.
 func validValue(value []byte) bool {
 	for len(value) >= 8 {
 		if suspicious(binary.LittleEndian.Uint64(value)) && !validBytes(value[:8]) {
@@ -132,16 +132,16 @@ func validBytes(value []byte) bool {
 	return true
 }
 
-// suspicious tells whether one of eight bytes is below a space or is DEL, by
-// the usual trick: subtracting from a byte that is too small borrows into its
-// highest bit, which is then set though it was not before.
+// suspicious reports whether one of eight bytes is below a space or is DEL. The method
+// is the usual one: a subtraction from a byte that is too small borrows, which sets the
+// byte's highest bit.
 func suspicious(v uint64) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	del := v ^ ones*0x7f
 	return ((v-ones*' ')&^v|(del-ones)&^del)&tops != 0
 }
 
-// trim takes spaces and tabs off both ends.
+// trim removes spaces and tabs from both ends.
 func trim(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
 		b = b[1:]
@@ -152,8 +152,7 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// equalFold compares with lower, which is in lower case, without regard to
-// ASCII case.
+// equalFold compares with lower, which must be in lower case, ignoring ASCII case.
 func equalFold(b []byte, lower string) bool {
 	if len(b) != len(lower) {
 		return false

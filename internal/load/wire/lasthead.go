@@ -2,23 +2,23 @@ package wire
 
 import "bytes"
 
-// LastHead remembers the head of an answer, with the bytes that it had. A service
-// sends the same head again and again, but for a date that changes once a second:
-// to compare it takes a twentieth of what it takes to read it. The zero value
-// remembers none.
+// LastHead caches the last head of an answer. A service sends the same head repeatedly,
+// except for a date that changes once a second, and a comparison costs a twentieth of
+// parsing. The zero value is an empty cache.
 type LastHead struct {
-	text []byte // from the first byte of the answer, interim answers included
-	said Answer // what it left behind
+	text []byte // from the first byte of the answer, including interim answers
+	said Answer // the state after parsing text
 }
 
-// longestHead bounds what is remembered, since it is copied whenever it is another.
+// longestHead is the maximum size of a cached head in bytes, because each new head is
+// copied.
 const longestHead = 4 << 10
 
-// Read is a.Read for the next bytes of an answer, and comes to the same: what
-// Answer makes of a head follows from its bytes alone.
+// Read is equivalent to a.Read for the next bytes of an answer: the state after a head
+// depends on its bytes only.
 func (h *LastHead) Read(a *Answer, p []byte) (n int, done bool, err error) {
 	switch {
-	case a.seen: // these bytes are from the middle of it
+	case a.seen: // not the beginning of the answer
 		return a.Read(p)
 	case len(h.text) > 0 && h.said.head == a.head && bytes.HasPrefix(p, h.text):
 		held, needle := a.held, a.needle
@@ -35,7 +35,7 @@ func (h *LastHead) Read(a *Answer, p []byte) (n int, done bool, err error) {
 	return n + more, done, err
 }
 
-// remember keeps a head that has just been read, if it is whole.
+// remember caches a head that was just parsed, if it is complete.
 func (h *LastHead) remember(a *Answer, text []byte) {
 	if a.inHead() || len(text) > longestHead {
 		return

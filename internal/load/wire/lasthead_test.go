@@ -78,8 +78,8 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 }
 
-// Answer after answer, each drawn anew or one of those before, one who remembers
-// reads what one reads who does not.
+// For a sequence of random answers, some of them repeated, the result with the cache is
+// the same as without.
 func TestRememberingChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h LastHead

@@ -2,14 +2,15 @@ package wire
 
 import "bytes"
 
-// Needle finds a text in a body that comes in pieces and is kept nowhere. It is
-// compiled once and shared; where it is in a body is the caller's number to keep.
+// Needle finds a text in a body that arrives in pieces and is not stored, by the
+// algorithm of Knuth, Morris and Pratt. It is compiled once and shared; the caller
+// keeps the number of matched bytes.
 type Needle struct {
 	text  []byte
-	again []int // how much of the text is matched still, where the byte after i of them is another
+	again []int // failure function: the matched bytes that remain after a mismatch at i
 }
 
-// NewNeedle compiles a text; nil for an empty one, which is in every body.
+// NewNeedle compiles a text; nil for an empty text, which every body contains.
 func NewNeedle(text string) *Needle {
 	if text == "" {
 		return nil
@@ -22,9 +23,9 @@ func NewNeedle(text string) *Needle {
 	return n
 }
 
-// Feed takes the next bytes of a body of which matched bytes of the text had been
-// found (0 at first), and returns how many are now: len(text) once it was found,
-// which stays so.
+// Feed searches the next bytes of a body. matched is the number of matched bytes so far
+// (0 at first), and the result is the new number. Once it is len(text), the text was
+// found, and the number stays the same.
 func (n *Needle) Feed(matched int, p []byte) int {
 	for len(p) > 0 && matched < len(n.text) {
 		if matched == 0 {
@@ -39,10 +40,10 @@ func (n *Needle) Feed(matched int, p []byte) int {
 	return matched
 }
 
-// Found tells whether so many matched bytes are the whole text.
+// Found reports whether matched is the length of the whole text.
 func (n *Needle) Found(matched int) bool { return matched == len(n.text) }
 
-// step is the way of Knuth, Morris and Pratt over one byte.
+// step advances the number of matched bytes over one byte.
 func (n *Needle) step(matched int, c byte) int {
 	for matched > 0 && (matched == len(n.text) || n.text[matched] != c) {
 		matched = n.again[matched]

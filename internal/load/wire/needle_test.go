@@ -30,8 +30,8 @@ func FuzzNeedle(f *testing.F) {
 	})
 }
 
-// A text is found across pieces, across chunks, and not in heads or between
-// chunks; the next answer begins anew.
+// A text is found across pieces and across chunks, but not in heads or between chunks;
+// the search restarts for the next answer.
 func TestNeedleInAnAnswer(t *testing.T) {
 	needle := NewNeedle("good day")
 	for _, c := range []struct {

@@ -1,7 +1,7 @@
-// Package wire speaks HTTP/1.1 as an agent needs it: a request whose bytes are
-// built once, and a reader of answers that takes bytes as they come, keeps
-// nothing of them and allocates nothing. It is pure: it opens no connection and
-// follows no redirect, and an answer's body is looked through for a text at most.
+// Package wire is the HTTP/1.1 of an agent: requests whose bytes are built once, and an
+// incremental parser of answers that stores no body and does not allocate. It is pure:
+// it opens no connections and follows no redirects. Of a body it can only check whether
+// it contains a text.
 package wire
 
 import (
@@ -12,26 +12,26 @@ import (
 	"strings"
 )
 
-// Request is what is sent.
+// Request is a request to send.
 type Request struct {
 	Method  string // GET if empty
 	Path    string // with query; / if empty
 	Host    string
 	Headers map[string]string
 	Body    string
-	Raw     bool // the body is sent as it is, whatever braces it has
+	Raw     bool // the body is sent unchanged, without placeholders
 }
 
-// Bytes returns the request as it goes over the wire. A Host header wins over
-// the field. What would not be one valid HTTP/1.1 request is an error: framing
-// headers that disagree with the body, and bytes that would end a line.
+// Bytes returns the bytes of the request. A Host header overrides the field. It is an
+// error if the bytes would not be one valid HTTP/1.1 request, for example if framing
+// headers do not match the body, or a value contains a line break.
 func (r Request) Bytes() ([]byte, error) {
 	method, path, host := cmp.Or(r.Method, "GET"), cmp.Or(r.Path, "/"), r.Host
 	if !isToken(method) {
-		return nil, fmt.Errorf("request: %q is no method", method)
+		return nil, fmt.Errorf("request: %q is not a valid method", method)
 	}
 	if method == "CONNECT" {
-		return nil, fmt.Errorf("request: CONNECT asks for a tunnel, not for an answer; use another method")
+		return nil, fmt.Errorf("request: CONNECT opens a tunnel and has no answer; use another method")
 	}
 	if !strings.HasPrefix(path, "/") && path != "*" {
 		return nil, fmt.Errorf("request: the path %q does not begin with /", path)
@@ -43,7 +43,7 @@ func (r Request) Bytes() ([]byte, error) {
 	for name, value := range r.Headers {
 		switch {
 		case !isToken(name):
-			return nil, fmt.Errorf("request: %q is no name of a header", name)
+			return nil, fmt.Errorf("request: %q is not a valid header name", name)
 		case !isFieldValue(value):
 			return nil, fmt.Errorf("request: the header %s has a control character in its value", name)
 		case strings.EqualFold(name, "Host"):
@@ -57,18 +57,18 @@ func (r Request) Bytes() ([]byte, error) {
 		}
 	}
 	if host == "" || !isFieldValue(host) || strings.ContainsAny(host, " /") {
-		return nil, fmt.Errorf("request: %q is no host", host)
+		return nil, fmt.Errorf("request: %q is not a valid host", host)
 	}
 	return append([]byte(r.lines(len(r.Body))+"\r\n"), r.Body...), nil
 }
 
 const contentLength = "Content-Length: "
 
-// unknown is a body's length that is to be written later.
+// unknown is the length of a body with placeholders, which is written later.
 const unknown = -1
 
-// lines are the request's line and those of its headers, whose values are known
-// to be good, for a body of so many bytes.
+// lines returns the request line and the header lines, whose values must be valid, for
+// a body of the given length.
 func (r Request) lines(length int) string {
 	method, path, host := cmp.Or(r.Method, "GET"), cmp.Or(r.Path, "/"), r.Host
 	lines := make([]string, 0, len(r.Headers))
@@ -97,6 +97,17 @@ func isToken(s string) bool {
 	return s != ""
 }
 
+// hasToken reports whether a list such as Connection contains a token; token is in
+// lower case.
+func hasToken(list, token string) bool {
+	for part := range strings.SplitSeq(list, ",") {
+		if strings.EqualFold(strings.Trim(part, " \t"), token) {
+			return true
+		}
+	}
+	return false
+}
+
 func isFieldValue(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !valueByte(s[i]) {
@@ -106,7 +117,7 @@ func isFieldValue(s string) bool {
 	return true
 }
 
-// tokenByte tells which bytes a token is made of (RFC 9110, 5.6.2).
+// tokenByte reports which bytes a token may contain (RFC 9110, 5.6.2).
 var tokenByte = func() (is [256]bool) {
 	for _, c := range "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		is[c] = true
@@ -114,6 +125,6 @@ var tokenByte = func() (is [256]bool) {
 	return is
 }()
 
-// valueByte tells whether a byte may stand in a field's value: visible
-// characters, space, tab, and all above ASCII (RFC 9110, 5.5).
+// valueByte reports whether a field's value may contain a byte: visible characters,
+// space, tab, and all above ASCII (RFC 9110, 5.5).
 func valueByte(c byte) bool { return c >= ' ' && c != 0x7f || c == '\t' }

@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// Template is a request of which parts may differ from one sending to the next.
-// It is compiled once; to render it costs a copy of its bytes and the few that
-// differ.
+// Template is a request with placeholders. It is compiled once; to render it, the fixed
+// bytes are copied and the placeholders filled in.
 //
-// In the path, in the values of headers and in the body stand, between double
-// braces:
+// The path, the values of headers and the body may have these placeholders:
 //
-//	{{seq}}         the number of the request: no two of one trial share it
-//	{{uuid}}        a random UUID (RFC 9562, version 4), another one at each place
+//	{{seq}}         the number of the request, unique within a trial
+//	{{uuid}}        a random UUID (RFC 9562, version 4), a new one for each placeholder
 //	{{rand 1 100}}  a random whole number from the first to the second
 //	{{"text"}}      the text itself, as Go would unquote it: {{"{{"}} is {{
 type Template struct {
 	head, body []piece
-	fixed      []byte // the whole request, where nothing differs
-	measured   bool   // the body differs, so its length is written at each rendering
+	fixed      []byte // the whole request, if it has no placeholders
+	measured   bool   // the body has placeholders, so its length is written at each rendering
 	answerless bool
+	closes     bool
 }
 
-// piece is a stretch of a request: bytes, or a value.
+// piece is a part of a request: fixed bytes or a placeholder.
 type piece struct {
 	kind    valueKind
 	text    []byte
@@ -42,17 +41,17 @@ const (
 	random
 )
 
-// Values are what a template's placeholders stand for. Seq is the caller's to
-// count on; Random must not be nil.
+// Values are the values of a template's placeholders. The caller increments Seq; Random
+// must not be nil.
 type Values struct {
 	Seq    uint64
 	Random *rand.Rand
 
-	body []byte // memory for a body whose length is not known yet
+	body []byte // buffer for a body whose length is not known yet
 }
 
-// Compile checks the request as Bytes does, and makes a template of it. A
-// placeholder that is none is an error that names it.
+// Compile checks the request as Bytes does, and compiles it. The error about an unknown
+// placeholder names it.
 func (r Request) Compile() (*Template, error) {
 	path, err := pieces("path", r.Path)
 	if err != nil {
@@ -67,22 +66,24 @@ func (r Request) Compile() (*Template, error) {
 	sample := r
 	sample.Path, sample.Body = example(path), example(body)
 	sample.Headers = make(map[string]string, len(r.Headers))
+	closes := false
 	for name, value := range r.Headers {
 		field, err := pieces("header "+name, value)
 		if err != nil {
 			return nil, err
 		}
 		sample.Headers[name] = example(field)
+		closes = closes || strings.EqualFold(name, "Connection") && hasToken(sample.Headers[name], "close")
 	}
 	if _, err := sample.Bytes(); err != nil {
 		return nil, err
 	}
-	t := &Template{body: body, measured: differs(body), answerless: r.Method == "HEAD"}
+	t := &Template{body: body, measured: differs(body), answerless: r.Method == "HEAD", closes: closes}
 	length := len(sample.Body)
 	if t.measured {
 		length = unknown
 	}
-	// All parts are known to be good: the head as a whole can only be good too.
+	// All parts were checked, so the head as a whole is valid too.
 	if t.head, err = pieces("head", r.lines(length)); err != nil {
 		return nil, err
 	}
@@ -93,14 +94,18 @@ func (r Request) Compile() (*Template, error) {
 	return t, nil
 }
 
-// Fixed is the whole request where nothing differs, else nil.
+// Fixed is the whole request if it has no placeholders, else nil.
 func (t *Template) Fixed() []byte { return t.fixed }
 
-// Head tells whether the request is HEAD, whose answer has no body.
+// Head reports whether the request is HEAD, whose answer has no body.
 func (t *Template) Head() bool { return t.answerless }
 
-// Append appends the request with these values to b. It allocates nothing once b
-// and the values have grown to what it takes.
+// Closes reports whether the request announces that it is the last one on its
+// connection: then no other may follow (RFC 9112, 9.6), regardless of the answer.
+func (t *Template) Closes() bool { return t.closes }
+
+// Append appends the request with these values to b. It does not allocate once b and v
+// are large enough.
 func (t *Template) Append(b []byte, v *Values) []byte {
 	if t.fixed != nil {
 		return append(b, t.fixed...)
@@ -126,7 +131,7 @@ func appendPieces(b []byte, all []piece, v *Values) []byte {
 			b = appendUUID(b, v.Random.Uint64(), v.Random.Uint64())
 		case random:
 			n := v.Random.Uint64()
-			if p.numbers != 0 { // 0: all there are
+			if p.numbers != 0 { // 0: the whole range of 64 bits
 				n = v.Random.Uint64N(p.numbers)
 			}
 			b = strconv.AppendInt(b, int64(uint64(p.low)+n), 10)
@@ -137,7 +142,7 @@ func appendPieces(b []byte, all []piece, v *Values) []byte {
 	return b
 }
 
-// appendUUID writes 128 random bits, six of them set as RFC 9562 says.
+// appendUUID writes 128 random bits, six of which are fixed by RFC 9562.
 func appendUUID(b []byte, high, low uint64) []byte {
 	high = high&^0xf000 | 0x4000
 	low = low&^(3<<62) | 1<<63
@@ -155,7 +160,7 @@ func appendUUID(b []byte, high, low uint64) []byte {
 	return b
 }
 
-// differs tells whether any piece is a value.
+// differs reports whether any piece is a placeholder.
 func differs(all []piece) bool {
 	for _, p := range all {
 		if p.kind != plain {
@@ -165,14 +170,14 @@ func differs(all []piece) bool {
 	return false
 }
 
-// example is a text as it is once the values are in it.
+// example is a text with example values for its placeholders.
 func example(all []piece) string {
 	return string(appendPieces(nil, all, &Values{Random: rand.New(rand.NewPCG(0, 0))}))
 }
 
 const opening, closing = "{{", "}}"
 
-// pieces cuts a text at its placeholders.
+// pieces splits a text at its placeholders.
 func pieces(where, text string) ([]piece, error) {
 	var all []piece
 	plainly := func(s string) {
@@ -207,8 +212,8 @@ func pieces(where, text string) ([]piece, error) {
 	}
 }
 
-// placeholder cuts a text that follows an opening at its closing; one within a
-// quoted text is no closing.
+// placeholder splits the text after an opening at its closing. A closing within a
+// quoted text does not count.
 func placeholder(text string) (inner, after string, err error) {
 	start := strings.TrimLeft(text, " ")
 	if quoted, err := strconv.QuotedPrefix(start); err == nil {
@@ -218,12 +223,12 @@ func placeholder(text string) (inner, after string, err error) {
 	}
 	inner, after, found := strings.Cut(text, closing)
 	if !found {
-		return "", "", fmt.Errorf("%s%.20s has no %s; write {{\"{{\"}} for two braces that are to be sent", opening, text, closing)
+		return "", "", fmt.Errorf("%s%.20s has no %s; write {{\"{{\"}} to send two braces", opening, text, closing)
 	}
 	return strings.TrimSpace(inner), after, nil
 }
 
-// value reads what stands between the braces.
+// value parses the text between the braces.
 func value(inner string) (piece, error) {
 	words := strings.Fields(inner)
 	switch {
@@ -239,5 +244,5 @@ func value(inner string) (piece, error) {
 		}
 		return piece{kind: random, low: low, numbers: uint64(high) - uint64(low) + 1}, nil
 	}
-	return piece{}, fmt.Errorf("{{%s}} is none of {{seq}}, {{uuid}}, {{rand 1 100}} and {{\"text\"}}; write {{\"{{\"}} for two braces that are to be sent", inner)
+	return piece{}, fmt.Errorf("{{%s}} is not a placeholder; want {{seq}}, {{uuid}}, {{rand 1 100}} or {{\"text\"}}; write {{\"{{\"}} to send two braces", inner)
 }

@@ -81,22 +81,50 @@ func TestTemplateInEveryPlace(t *testing.T) {
 	}
 }
 
+// A request that announces the end of its connection is known as one, however it
+// is written.
+func TestTemplateThatEndsItsConnection(t *testing.T) {
+	for name, c := range map[string]struct {
+		headers map[string]string
+		want    bool
+	}{
+		"no header":             {nil, false},
+		"kept alive":            {map[string]string{"Connection": "keep-alive"}, false},
+		"close":                 {map[string]string{"Connection": "close"}, true},
+		"in capitals":           {map[string]string{"CONNECTION": "CLOSE"}, true},
+		"in a list":             {map[string]string{"Connection": "x-a ,\tClose , x-b"}, true},
+		"in the second":         {map[string]string{"Connection": "x-a", "connection": "close"}, true},
+		"part of another token": {map[string]string{"Connection": "x-close, closed"}, false},
+		"another header":        {map[string]string{"X-Connection": "close"}, false},
+		"as a placeholder":      {map[string]string{"Connection": `{{"close"}}`}, true},
+		"beside a placeholder":  {map[string]string{"Connection": "close", "X-Id": "{{seq}}"}, true},
+	} {
+		template, err := Request{Host: "h", Headers: c.headers}.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := template.Closes(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func TestTemplateMistakes(t *testing.T) {
 	for _, c := range []struct {
 		r    Request
 		want string
 	}{
-		{Request{Path: "/{{sec}}"}, "request: path: {{sec}} is none of {{seq}}, {{uuid}}"},
+		{Request{Path: "/{{sec}}"}, "request: path: {{sec}} is not a placeholder; want {{seq}}, {{uuid}}"},
 		{Request{Path: "/{{seq"}, "request: path: {{seq has no }}"},
 		{Request{Path: "/{{rand 2 1}}"}, "the lower one first"},
-		{Request{Path: "/{{rand 1}}"}, "{{rand 1}} is none of"},
+		{Request{Path: "/{{rand 1}}"}, "{{rand 1}} is not a placeholder"},
 		{Request{Path: "/{{rand 1 x}}"}, "want two whole numbers"},
 		{Request{Path: "/{{rand 1 99999999999999999999}}"}, "want two whole numbers"},
 		{Request{Path: `/{{" "}}`}, "has a space"},
-		{Request{Path: "/{{}}"}, "{{}} is none of"},
-		{Request{Body: "{{'a'}}"}, "request: body: {{'a'}} is none of"},
+		{Request{Path: "/{{}}"}, "{{}} is not a placeholder"},
+		{Request{Body: "{{'a'}}"}, "request: body: {{'a'}} is not a placeholder"},
 		{Request{Headers: map[string]string{"X": `{{"\n"}}`}}, "control character"},
-		{Request{Headers: map[string]string{"X": `{{no}}`}}, "request: header X: {{no}} is none of"},
+		{Request{Headers: map[string]string{"X": `{{no}}`}}, "request: header X: {{no}} is not a placeholder"},
 	} {
 		c.r.Host = "h"
 		if _, err := c.r.Compile(); err == nil || !strings.Contains(err.Error(), c.want) {

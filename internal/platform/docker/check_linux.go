@@ -10,17 +10,17 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/ports"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// leastMemory is the lowest limit that the daemon takes.
+// leastMemory is the lowest limit that the daemon accepts.
 const leastMemory = 6 << 20
 
-// Check reports what of the experiment cannot run here. It makes the run's
-// network, since only a try tells whether the daemon can.
+// Check reports what of the experiment cannot run here. It creates the run's network,
+// because only an attempt shows whether the daemon can do that.
 func (d *docker) Check(e *experiment.Experiment) error {
 	var errs []error
 	for i := range e.Cells {
@@ -33,7 +33,7 @@ func (d *docker) Check(e *experiment.Experiment) error {
 		about(d.checkService(c))
 		about(d.checkLimits(c.Limits))
 		if e.Profile && c.Service.Workload != "go" {
-			about(errors.New("profiles of containers are taken of the workload go alone: they lie where the process is; leave profile out, or use --on local"))
+			about(errors.New("profiles of containers are available for the workload go only; leave profile out, or use --on local"))
 		}
 		for _, dependency := range c.Service.Dependencies {
 			if err := errors.Join(d.checkDependency(&dependency), d.checkLimits(dependency.Limits)); err != nil {
@@ -44,19 +44,19 @@ func (d *docker) Check(e *experiment.Experiment) error {
 	if e.Measure.Resize {
 		errs = append(errs, checkResize(e.Cells))
 	}
-	if err := life.FirstOfEach(errs); err != nil || d.options.HostNetwork {
+	if err := supervise.JoinDistinct(errs); err != nil || d.options.HostNetwork {
 		return err
 	}
 	_, err := d.ownNetwork(context.Background())
 	return err
 }
 
-// checkResize reports a limit that Docker cannot lift while a container runs.
+// checkResize reports a limit that Docker cannot remove while a container runs.
 func checkResize(cells []experiment.Cell) error {
 	for i := range cells {
 		for j := range cells {
 			if a, b := &cells[i], &cells[j]; a.Limits.Memory != 0 && b.Limits.Memory == 0 && a.Resizable(b) {
-				return fmt.Errorf("service %q: Docker cannot take its memory limit away while it runs; leave measure.resize out, or give every cell a memory limit", a.Service.Name)
+				return fmt.Errorf("service %q: Docker cannot remove its memory limit while it runs; leave measure.resize out, or give every cell a memory limit", a.Service.Name)
 			}
 		}
 	}
@@ -67,13 +67,13 @@ func (d *docker) checkService(c *experiment.Cell) error {
 	s := &c.Service
 	switch {
 	case c.Load.Benchmark:
-		return errors.New("a benchmark that ends by itself runs with --on local alone")
+		return errors.New("a benchmark that ends by itself runs with --on local only")
 	case s.Autoscale != nil:
-		return errors.New("autoscale is Kubernetes' own: use --on kubernetes, or say limits.replicas")
+		return errors.New("autoscale needs --on kubernetes; or set limits.replicas")
 	case s.Command != nil:
-		return errors.New("a command runs on this machine, not in a container: give an image: that holds it, or use --on local")
+		return errors.New("a command cannot run in a container: set image: to one that contains it, or use --on local")
 	case s.FindPort:
-		return errors.New("the port of a container is not looked for: say which it is (port: 8080), or use --on local")
+		return errors.New("the port of a container cannot be detected: state it (port: 8080), or use --on local")
 	case !d.options.HostNetwork:
 		return nil
 	}
@@ -85,13 +85,13 @@ func (d *docker) checkService(c *experiment.Cell) error {
 
 func (d *docker) checkDependency(dep *experiment.Dependency) error {
 	if dep.Command != nil {
-		return errors.New("a command runs on this machine, not in a container: give an image: that holds it, or a url: of one that runs, or use --on local")
+		return errors.New("a command cannot run in a container: set image: to one that contains it, or url: to a server that already runs, or use --on local")
 	}
 	if dep.URL == "" || d.options.HostNetwork {
 		return nil
 	}
-	if host, itself := life.Loopback(dep.URL); itself {
-		return fmt.Errorf("%s is in each container the container itself: give the containers the machine's network (docker: {network: host} in the experiment file), or an address that is reached from outside this machine", host)
+	if host, itself := supervise.Loopback(dep.URL); itself {
+		return fmt.Errorf("%s means the container itself: let the containers use the machine's network (docker: {network: host} in the experiment file), or use an address that other machines can reach", host)
 	}
 	return nil
 }
@@ -102,22 +102,22 @@ func (d *docker) checkLimits(l experiment.Limits) error {
 	}
 	switch {
 	case l.CPUMillis != 0 && !d.engine.cpuLimits:
-		return errors.New("limit CPU: the Docker daemon has no CFS quota (docker info says why); leave the CPU limit out, or use --on local")
+		return errors.New("limit CPU: the Docker daemon has no CFS quota (see docker info); leave the CPU limit out, or use --on local")
 	case l.Memory != 0 && !d.engine.memoryLimit:
-		return errors.New("limit memory: the Docker daemon has no memory controller (docker info says why; some kernels need cgroup_enable=memory); leave the memory limit out")
+		return errors.New("limit memory: the Docker daemon has no memory controller (see docker info; some kernels need cgroup_enable=memory); leave the memory limit out")
 	case l.Memory != 0 && l.Memory < leastMemory:
-		return fmt.Errorf("limit memory to %d bytes: Docker takes 6Mi and more", l.Memory)
+		return fmt.Errorf("limit memory to %d bytes: Docker needs at least 6Mi", l.Memory)
 	case l.BurstMillis != 0:
 		return canBurst()
 	}
 	return nil
 }
 
-// canBurst reports why the burst of a container cannot be set, as far as it can
-// be told before there is one. Docker has no field for it.
+// canBurst reports why the burst of a container cannot be set, as far as this is known
+// before a container exists. Docker has no field for it.
 func canBurst() error {
 	if os.Geteuid() != 0 {
-		return errors.New("a CPU burst is written into the container's control group, since Docker's API has no field for it, and that takes root; run as root, or leave burst out")
+		return errors.New("a CPU burst must be written to the container's control group, which needs root (Docker's API has no field for it); run as root, or leave burst out")
 	}
 	self, err := cgroup.Host().Self(cgroup.CPU)
 	if err != nil {
@@ -125,7 +125,7 @@ func canBurst() error {
 	}
 	place, ok := self.Place(cgroup.CPU).Get()
 	if !ok {
-		return nil // the container's own tells
+		return nil // the container's own group will show it
 	}
 	quotaFile, burstFile := "cpu.max", burstFile(place.Version)
 	if place.Version == cgroup.V1 {
@@ -140,7 +140,7 @@ func canBurst() error {
 	return nil
 }
 
-// noBurst is the refusal of a kernel that has no bursts.
+// noBurst is the error for a kernel without bursts.
 func noBurst(dir, file string) error {
 	return fmt.Errorf("allow a CPU burst: this kernel has no %s (Linux 5.14 and newer have it); leave burst out", strings.TrimSuffix(dir, "/")+"/"+file)
 }

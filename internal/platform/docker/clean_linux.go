@@ -13,9 +13,8 @@ import (
 	"github.com/millicore/millicore/internal/platform/local"
 )
 
-// Clean removes what dead runs left at the daemon that DOCKER_HOST names, and of
-// the local platform. It leaves living runs alone, and whatever no run has
-// labelled as its own.
+// Clean removes what dead runs left in the daemon of DOCKER_HOST and in the local
+// platform. It does not touch living runs, and objects without the labels of a run.
 func Clean(ctx context.Context, o Options) (Cleaned, error) {
 	here, hereErr := local.Clean(local.Options{State: o.State})
 	c := Cleaned{Removed: here.Removed, Living: here.Living}
@@ -38,8 +37,8 @@ func (c *Cleaned) alive(pid int) {
 	}
 }
 
-// removed notes what became of a removal. What is not there any more somebody
-// else has removed.
+// removed records the result of a removal. An object that does not exist was removed
+// by somebody else.
 func (c *Cleaned) removed(what string, err error) error {
 	switch {
 	case err == nil:
@@ -50,7 +49,7 @@ func (c *Cleaned) removed(what string, err error) error {
 	return nil
 }
 
-// sweepDead removes what belongs to dead runs, and notes the living ones.
+// sweepDead removes the objects of dead runs, and records the living runs.
 func sweepDead(ctx context.Context, api *client.Client) (Cleaned, error) {
 	var c Cleaned
 	err := c.sweep(ctx, api, func(labels map[string]string) bool {
@@ -63,8 +62,8 @@ func sweepDead(ctx context.Context, api *client.Client) (Cleaned, error) {
 	return c, err
 }
 
-// sweep removes what has labels of which over is true: containers, then the
-// networks that they were in, then the images that they were made of.
+// sweep removes the objects for whose labels over returns true: containers, then their
+// networks, then their images.
 func (c *Cleaned) sweep(ctx context.Context, api *client.Client, over func(labels map[string]string) bool) error {
 	return errors.Join(c.containers(ctx, api, over), c.networks(ctx, api, over), c.images(ctx, api, over))
 }
@@ -74,7 +73,7 @@ var ours = client.Filters{}.Add("label", labelRun)
 func (c *Cleaned) containers(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
 	list, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: ours})
 	if err != nil {
-		return fmt.Errorf("look for containers that were left: %w", err)
+		return fmt.Errorf("list containers of earlier runs: %w", err)
 	}
 	var errs []error
 	for _, one := range list.Items {
@@ -89,7 +88,7 @@ func (c *Cleaned) containers(ctx context.Context, api *client.Client, over func(
 func (c *Cleaned) networks(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
 	list, err := api.NetworkList(ctx, client.NetworkListOptions{Filters: ours})
 	if err != nil {
-		return fmt.Errorf("look for networks that were left: %w", err)
+		return fmt.Errorf("list networks of earlier runs: %w", err)
 	}
 	var errs []error
 	for _, one := range list.Items {
@@ -104,7 +103,7 @@ func (c *Cleaned) networks(ctx context.Context, api *client.Client, over func(ma
 func (c *Cleaned) images(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
 	list, err := api.ImageList(ctx, client.ImageListOptions{Filters: ours})
 	if err != nil {
-		return fmt.Errorf("look for images that were left: %w", err)
+		return fmt.Errorf("list images of earlier runs: %w", err)
 	}
 	var errs []error
 	for _, one := range list.Items {

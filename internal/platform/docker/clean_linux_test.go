@@ -98,7 +98,7 @@ func TestDaemonsThatDoNotAnswer(t *testing.T) {
 	bench.Need(t)
 	for host, want := range map[string]string{
 		"unix:///tmp/millicore-no-daemon.sock": "no Docker daemon answers at unix:///tmp/millicore-no-daemon.sock; start it",
-		"tcp://192.0.2.1:2375":                 "reached over a network",
+		"tcp://192.0.2.1:2375":                 "is on another machine",
 		"nonsense":                             "DOCKER_HOST",
 	} {
 		t.Setenv("DOCKER_HOST", host)

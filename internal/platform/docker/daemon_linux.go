@@ -20,8 +20,8 @@ type engine struct {
 	memoryLimit bool
 }
 
-// connect finds the daemon, and refuses one whose containers cannot be measured
-// from here.
+// connect connects to the daemon. It returns an error if its containers cannot be
+// measured from here.
 func connect() (*client.Client, engine, error) {
 	api, err := client.New(client.FromEnv)
 	if err != nil {
@@ -38,11 +38,11 @@ func connect() (*client.Client, engine, error) {
 	return api, engine{version: info.ServerVersion, cpuLimits: info.CPUCfsQuota && info.CPUCfsPeriod, memoryLimit: info.MemoryLimit}, nil
 }
 
-// ask asks the daemon what it is.
+// ask requests the daemon's properties.
 func ask(api *client.Client) (system.Info, error) {
 	host := api.DaemonHost()
 	if !strings.HasPrefix(host, "unix://") {
-		return system.Info{}, fmt.Errorf("the Docker daemon of DOCKER_HOST=%s is reached over a network: control groups are read on the machine that has them; run millicore there, or unset DOCKER_HOST", host)
+		return system.Info{}, fmt.Errorf("the Docker daemon of DOCKER_HOST=%s is on another machine, and control groups can be read only there; run millicore there, or unset DOCKER_HOST", host)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), brief)
 	defer cancel()
@@ -51,17 +51,17 @@ func ask(api *client.Client) (system.Info, error) {
 	case err == nil:
 		return result.Info, nil
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
-		return system.Info{}, fmt.Errorf("ask the Docker daemon at %s: permission denied; run as root, or as a user of the group that owns the socket (usually docker)", host)
+		return system.Info{}, fmt.Errorf("query the Docker daemon at %s: permission denied; run as root, or as a user of the group that owns the socket (usually docker)", host)
 	case client.IsErrConnectionFailed(err):
-		return system.Info{}, fmt.Errorf("no Docker daemon answers at %s; start it (systemctl start docker), install it (Debian: apt-get install docker.io), name another's socket in DOCKER_HOST, or use --on local", host)
+		return system.Info{}, fmt.Errorf("no Docker daemon answers at %s; start it (systemctl start docker), install it (Debian: apt-get install docker.io), set DOCKER_HOST to another socket, or use --on local", host)
 	}
-	return system.Info{}, fmt.Errorf("ask the Docker daemon at %s: %w", host, err)
+	return system.Info{}, fmt.Errorf("query the Docker daemon at %s: %w", host, err)
 }
 
 // measurable reports why the control groups of a daemon's containers cannot be
 // read on this machine.
 func measurable(info system.Info) error {
-	const out = "run millicore on the machine whose Docker is to run the containers, or use --on local"
+	const out = "run millicore on the machine of the Docker daemon, or use --on local"
 	var here unix.Utsname
 	if err := unix.Uname(&here); err != nil {
 		return err
@@ -75,7 +75,7 @@ func measurable(info system.Info) error {
 	case info.KernelVersion != kernel:
 		return fmt.Errorf("the Docker daemon is on another machine (kernel %s, here it is %s), whose control groups cannot be read from here; %s", info.KernelVersion, kernel, out)
 	case slices.Contains(info.SecurityOptions, "name=rootless"):
-		return errors.New("the Docker daemon is a rootless one, whose containers cannot be reached from this machine's network; name the system's in DOCKER_HOST (unix:///var/run/docker.sock), or use --on local")
+		return errors.New("the Docker daemon is rootless: its containers cannot be reached from this machine's network; set DOCKER_HOST to the system's daemon (unix:///var/run/docker.sock), or use --on local")
 	case info.CgroupDriver == "none":
 		return errors.New("the Docker daemon has no control groups (its cgroup driver is none), and so no limits; use --on local")
 	}

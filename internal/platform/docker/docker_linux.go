@@ -12,38 +12,38 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/platform/ports"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // docker is the platform.
 type docker struct {
 	options Options
-	here    platform.Platform // of agents and folders
+	here    platform.Platform // provides agents and folders
 	api     *client.Client
 	engine  engine
 	owner   owner
-	ports   ports.Set // of containers that have the machine's network
+	ports   ports.Set // of containers with the machine's network
 
 	mu      sync.Mutex
-	units   map[*unit]struct{} // what is started and not yet stopped
+	units   map[*unit]struct{} // started and not yet stopped
 	network *network           // the run's own; nil until it is needed
 	made    map[string]string  // image by sample service, made for the run
-	names   int                // containers made so far: names are never used twice
+	names   int                // containers so far: names are never reused
 	warned  map[string]bool
 	closed  bool
 }
 
-// brief bounds a request to the daemon that is answered at once.
+// brief bounds a short request to the daemon.
 const brief = 30 * time.Second
 
-// New returns the platform of the daemon that DOCKER_HOST names, after it
-// removed what dead runs left there. The error says what is in the way: there is
-// no daemon, it cannot be asked, or it is on another machine.
+// New returns the platform of the daemon of DOCKER_HOST, after it removed what dead
+// runs left there. It fails if there is no daemon, if it refuses the caller, or if it
+// is on another machine.
 //
-// It may replace this process, as local.New may; so call it before anything is
-// started, written or read from standard input.
+// It may replace this process, as local.New may: call it before anything is started,
+// written, or read from standard input.
 func New(o Options) (platform.Platform, error) {
 	agents := local.Options{State: o.State, AgentsOnly: true}
 	if o.Programs != "" {
@@ -53,7 +53,7 @@ func New(o Options) (platform.Platform, error) {
 	agents.Note = o.Note
 	here, err := local.New(agents)
 	if err != nil {
-		return nil, fmt.Errorf("agents run on this machine beside the containers: %w", err)
+		return nil, fmt.Errorf("prepare this machine for agents: %w", err)
 	}
 	d := &docker{options: o, here: here, owner: newOwner(), units: map[*unit]struct{}{}, made: map[string]string{}, warned: map[string]bool{}}
 	if d.api, d.engine, err = connect(); err != nil {
@@ -74,7 +74,7 @@ func (o Options) filled() Options {
 		o.Note = func(string) {}
 	}
 	if o.RestartAfter == 0 {
-		o.RestartAfter = life.RestartAfter
+		o.RestartAfter = supervise.RestartAfter
 	}
 	if o.Programs == "" {
 		if self, err := os.Executable(); err == nil {
@@ -84,7 +84,7 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Name is the word of --on.
+// Name is the platform's name in --on.
 func (*docker) Name() string { return "docker" }
 
 // Versions are those of the daemon.
@@ -92,9 +92,9 @@ func (d *docker) Versions() map[string]string {
 	return map[string]string{"docker": d.engine.version}
 }
 
-// Start starts all replicas of a unit and returns when they are ready. The
-// context bounds the starting, not the life of what was started.
-func (d *docker) Start(ctx context.Context, u platform.Unit) (platform.Running, error) {
+// Start starts all replicas of a unit and returns when they are ready. The context
+// bounds the start only.
+func (d *docker) Start(ctx context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	started, err := d.startUnit(ctx, u)
 	if err != nil {
 		return nil, fmt.Errorf("start %q: %w", u.Name, err)
@@ -112,8 +112,8 @@ func (d *docker) Folder(dir string, user *platform.User) (platform.Folder, error
 	return d.here.Folder(dir, user)
 }
 
-// Close stops and removes all that is still there: containers, the run's network
-// and the images that were made for it.
+// Close stops and removes everything that is left: containers, the run's network and
+// the images that were made for it.
 func (d *docker) Close() error {
 	d.mu.Lock()
 	if d.closed {
@@ -126,10 +126,10 @@ func (d *docker) Close() error {
 		left = append(left, u)
 	}
 	d.mu.Unlock()
-	errs := life.Each(len(left), func(i int) error { return left[i].Stop(context.Background()) })
+	errs := supervise.Each(len(left), func(i int) error { return left[i].Stop(context.Background()) })
 	ctx, cancel := context.WithTimeout(context.Background(), brief)
 	defer cancel()
-	// By its labels: also what was being made as the context of its making ended.
+	// By labels, which includes objects whose creation was cancelled.
 	errs = append(errs, new(Cleaned).sweep(ctx, d.api, func(labels map[string]string) bool { return labels[labelRun] == d.owner.run }))
 	return errors.Join(append(errs, d.here.Close(), d.api.Close())...)
 }
@@ -151,7 +151,7 @@ func (d *docker) drop(u *unit) {
 	delete(d.units, u)
 }
 
-// name is a new container's.
+// name returns the name for a new container.
 func (d *docker) name(replica string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -98,7 +98,7 @@ func TestLimitsAreChangedInPlace(t *testing.T) {
 		limit := group.OwnCPULimit()
 		if l.CPUMillis == 0 && (c.CPULimit != nil || limit.State != cgroup.Unlimited) ||
 			l.CPUMillis != 0 && (c.CPULimit == nil || int64(1000**c.CPULimit) != l.CPUMillis || int64(1000*limit.CPUs) != l.CPUMillis) {
-			t.Errorf("%+v: told %v, the group has %+v", l, c.CPULimit, limit)
+			t.Errorf("%+v: reported %v, the group has %+v", l, c.CPULimit, limit)
 		}
 		if *c.MemoryLimit != l.Memory {
 			t.Errorf("%+v: memory limit %d", l, *c.MemoryLimit)
@@ -116,7 +116,7 @@ func TestLimitsAreChangedInPlace(t *testing.T) {
 	get(t, r, "/exit?code=3")
 	until(t, "up again", func() bool { c, err := r.Counters(); return err == nil && c.Restarts == 1 && c.Up })
 	check(experiment.Limits{CPUMillis: 400, Memory: 128 << 20}) // the next life has them too
-	if err := resize(t.Context(), experiment.Limits{Replicas: 1}); err == nil || !strings.Contains(err.Error(), "cannot take a memory limit away") {
+	if err := resize(t.Context(), experiment.Limits{Replicas: 1}); err == nil || !strings.Contains(err.Error(), "cannot remove a memory limit") {
 		t.Errorf("without a memory limit: %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestAContainerThatDiesIsStartedAgain(t *testing.T) {
 	if pulse, err := r.Pulse(); err != nil || !pulse.Up {
 		t.Errorf("pulse %+v, %v", pulse, err)
 	}
-	if log := logOf(t, u); strings.Count(log, "server: pid") != 2 || !strings.Contains(log, "millicore: ") || !strings.Contains(log, "it ended with exit status 3; starting it again in 1ms") {
+	if log := logOf(t, u); strings.Count(log, "server: pid") != 2 || !strings.Contains(log, "millicore: ") || !strings.Contains(log, "it ended with exit status 3; restarting it in 1ms") {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -242,18 +242,18 @@ func TestWhatCannotStart(t *testing.T) {
 	p := open(t, Options{})
 	for _, c := range []struct {
 		name   string
-		change func(*platform.Unit)
+		change func(*platform.UnitSpec)
 		want   []string
 	}{
-		{"it ends at once", func(u *platform.Unit) { u.Command = []string{"--fail"} }, []string{"it ended before it was ready: ended with exit status 3", "server: told to fail"}},
-		{"it does not listen where it should", func(u *platform.Unit) {
+		{"it ends at once", func(u *platform.UnitSpec) { u.Command = []string{"--fail"} }, []string{"it ended before it was ready: ended with exit status 3", "server: failing as requested"}},
+		{"it does not listen where it should", func(u *platform.UnitSpec) {
 			u.Command = []string{"--port", "8123"} // on loopback
 			u.Ready.Timeout = 300 * time.Millisecond
-		}, []string{"not ready within 300ms", "on all addresses and not on loopback alone"}},
-		{"no such program", func(u *platform.Unit) { u.Dir = "relative" }, []string{"create a container"}},
-		{"no image", func(u *platform.Unit) { u.Image = "millicore-nothing" }, []string{"millicore-nothing"}},
-		{"a name that is not known", func(u *platform.Unit) { u.Env = map[string]string{"A": "${db.url}"} }, []string{"env A"}},
-		{"a CPU that is not there", func(u *platform.Unit) { u.Limits.CPUSet = "4000" }, []string{"create a container", "4000"}},
+		}, []string{"not ready within 300ms", "on all addresses and not only on loopback"}},
+		{"no such program", func(u *platform.UnitSpec) { u.Dir = "relative" }, []string{"create a container"}},
+		{"no image", func(u *platform.UnitSpec) { u.Image = "millicore-nothing" }, []string{"millicore-nothing"}},
+		{"a name that is not known", func(u *platform.UnitSpec) { u.Env = map[string]string{"A": "${db.url}"} }, []string{"env A"}},
+		{"a CPU that is not there", func(u *platform.UnitSpec) { u.Limits.CPUSet = "4000" }, []string{"create a container", "4000"}},
 	} {
 		u := server(t)
 		c.change(&u)
@@ -294,7 +294,7 @@ func TestStopGivesAServiceItsGraceOrNone(t *testing.T) {
 	if err := running.Stop(gone); err != nil {
 		t.Error(err)
 	}
-	if log := logOf(t, u); time.Since(began) >= platform.StopGrace && strings.Contains(log, "did not end in time") {
+	if log := logOf(t, u); time.Since(began) >= platform.StopGrace && strings.Contains(log, "did not end within the grace period") {
 		t.Errorf("it was waited for:\n%s", log)
 	}
 }
@@ -311,17 +311,17 @@ func TestCheck(t *testing.T) {
 		{"replicas with one port", true, func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.Port, c.Limits.Replicas = 80, 3 }, "3 replicas cannot all listen on it"},
 		{"a command", false, func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Image, c.Service.Command = "", []string{"server"}
-		}, "give an image: that holds it, or use --on local"},
+		}, "set image: to one that contains it, or use --on local"},
 		{"a number of replicas that changes", false, func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Autoscale = &experiment.Autoscale{Min: 1, Max: 2, CPUPercent: 60}
-		}, "use --on kubernetes, or say limits.replicas"},
-		{"a port to be found", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.FindPort = true }, "say which it is (port: 8080)"},
-		{"a benchmark", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Load.Benchmark = true }, "with --on local alone"},
+		}, "needs --on kubernetes; or set limits.replicas"},
+		{"a port to be found", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.FindPort = true }, "state it (port: 8080)"},
+		{"a benchmark", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Load.Benchmark = true }, "with --on local only"},
 		{"a profile", false, func(e *experiment.Experiment, _ *experiment.Cell) { e.Profile = true }, "leave profile out"},
 		{"a profile of the sample service", false, func(e *experiment.Experiment, c *experiment.Cell) {
 			e.Profile, c.Service.Image, c.Service.Workload = true, "", "go"
 		}, ""},
-		{"too little memory", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.Memory = 4 << 20 }, "6Mi and more"},
+		{"too little memory", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.Memory = 4 << 20 }, "at least 6Mi"},
 		{"a limit that no kernel takes", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.CPUMillis = 1 }, "raise the limit"},
 		{"a dependency that is a command", false, func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Dependencies = []experiment.Dependency{{Name: "db", Command: []string{"db"}}}
@@ -350,12 +350,12 @@ func TestCheck(t *testing.T) {
 func TestVariablesOfTheImageMayBeTakenAway(t *testing.T) {
 	p := open(t, Options{})
 	for _, c := range []struct {
-		change func(*platform.Unit)
+		change func(*platform.UnitSpec)
 		want   string
 	}{
-		{func(*platform.Unit) {}, "dependency the-images\n"},
-		{func(u *platform.Unit) { u.Unset = []string{"DEPENDENCY"} }, "dependency \n"},
-		{func(u *platform.Unit) { u.Env = map[string]string{"DEPENDENCY": "${port}"} }, "dependency 8123\n"},
+		{func(*platform.UnitSpec) {}, "dependency the-images\n"},
+		{func(u *platform.UnitSpec) { u.Unset = []string{"DEPENDENCY"} }, "dependency \n"},
+		{func(u *platform.UnitSpec) { u.Env = map[string]string{"DEPENDENCY": "${port}"} }, "dependency 8123\n"},
 	} {
 		u := server(t)
 		c.change(&u)

@@ -8,8 +8,8 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// New refuses: the daemon's containers run in a machine of their own.
+// New always fails: the daemon's containers run in a virtual machine.
 func New(Options) (platform.Platform, error) { return nil, errNotLinux }
 
-// Clean refuses, as New does.
+// Clean always fails, as New does.
 func Clean(context.Context, Options) (Cleaned, error) { return Cleaned{}, errNotLinux }

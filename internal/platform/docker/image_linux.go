@@ -21,15 +21,15 @@ import (
 // goProgram is the program of the sample service go, beside millicore.
 const goProgram = "millicore-go"
 
-// built are the images of sample services that are built from a Dockerfile:
-// they hold a runtime that is not millicore's.
+// built are the images of sample services that are built from a Dockerfile, because
+// they need a runtime.
 var built = map[string]string{"node": "millicore-node", "bun": "millicore-bun"}
 
-// listen is how every sample service is told where to listen.
+// listen are the arguments that set the address of every sample service.
 var listen = []string{"--host", "${host}", "--port", "${port}"}
 
-// Workload gives the image of a sample service: that of go is made here, FROM
-// scratch, of the one static program.
+// Workload returns the image of a sample service. The image of go is made here, FROM
+// scratch, with one static program.
 func (d *docker) Workload(ctx context.Context, name string) (image string, arguments []string, err error) {
 	if image, ok := built[name]; ok {
 		_, err := d.api.ImageInspect(ctx, image)
@@ -45,7 +45,7 @@ func (d *docker) Workload(ctx context.Context, name string) (image string, argum
 	return image, listen, err
 }
 
-// goImage gives the image of the sample service go, which the first call makes.
+// goImage returns the image of the sample service go. The first call makes it.
 func (d *docker) goImage(ctx context.Context) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -64,7 +64,7 @@ func (d *docker) goImage(ctx context.Context) (string, error) {
 	return image, nil
 }
 
-// static reports why a program cannot run where there is nothing but it.
+// static reports why a program cannot run in an empty image.
 func static(program string) error {
 	file, err := elf.Open(program)
 	if errors.Is(err, os.ErrNotExist) {
@@ -82,7 +82,7 @@ func static(program string) error {
 	return nil
 }
 
-// importImage makes an image that holds one program, and runs it.
+// importImage makes an image with one program as its entry point.
 func (d *docker) importImage(ctx context.Context, image, program string) error {
 	name := filepath.Base(program)
 	changes := []string{fmt.Sprintf(`ENTRYPOINT ["/%s"]`, name)}
@@ -124,8 +124,8 @@ func writeLayer(to io.Writer, program string) error {
 	return layer.Close()
 }
 
-// lastWord reads what the daemon tells of its work, a JSON object a message, and
-// returns the error among it.
+// lastWord reads the daemon's progress messages, JSON objects, and returns the error in
+// them, if any.
 func lastWord(answer io.Reader) error {
 	for messages := json.NewDecoder(answer); ; {
 		var message struct{ Error string }
@@ -140,7 +140,7 @@ func lastWord(answer io.Reader) error {
 	}
 }
 
-// Fetch has an image here: where Docker does not have it, it is pulled.
+// Fetch pulls an image if Docker does not have it, and returns its digest.
 func (d *docker) Fetch(ctx context.Context, image string) (digest string, err error) {
 	found, err := d.api.ImageInspect(ctx, image)
 	if errdefs.IsNotFound(err) {
@@ -150,7 +150,7 @@ func (d *docker) Fetch(ctx context.Context, image string) (digest string, err er
 		found, err = d.api.ImageInspect(ctx, image)
 	}
 	if err != nil {
-		return "", fmt.Errorf("look for the image %s: %w", image, err)
+		return "", fmt.Errorf("inspect the image %s: %w", image, err)
 	}
 	if len(found.RepoDigests) > 0 {
 		_, digest, _ := strings.Cut(found.RepoDigests[0], "@")
@@ -166,13 +166,12 @@ func (d *docker) pull(ctx context.Context, image string) error {
 		err = errors.Join(answer.Wait(ctx), answer.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("Docker has no image %s, and cannot pull it: %w; have it there before (docker pull %s after docker login where the registry asks for it, or docker build)", image, err, image)
+		return fmt.Errorf("Docker has no image %s and cannot pull it: %w; pull it first (docker pull %s, after docker login if the registry needs it) or build it (docker build)", image, err, image)
 	}
 	return nil
 }
 
-// exposed is the one port that an image says it listens on; 0 if there is none,
-// or several.
+// exposed is the only port that an image exposes; 0 if it exposes none or several.
 func (d *docker) exposed(ctx context.Context, image string) (int, error) {
 	found, err := d.api.ImageInspect(ctx, image)
 	if err != nil || found.Config == nil || len(found.Config.ExposedPorts) != 1 {
@@ -184,7 +183,7 @@ func (d *docker) exposed(ctx context.Context, image string) (int, error) {
 	return 0, nil
 }
 
-// tcpPort reads "8080/tcp"; 0 is no port of TCP.
+// tcpPort parses "8080/tcp". It returns 0 for another protocol.
 func tcpPort(name string) int {
 	number, protocol, _ := strings.Cut(name, "/")
 	port := 0

@@ -16,26 +16,26 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// oneLife is a container from its start to its end. Its control group is made
-// and removed with it.
+// oneLife is a container from a start to its end. Its control group exists for that
+// time.
 type oneLife struct {
 	began time.Time
 	pid   int
 	group string        // directory of the group, whose processes are the container's
-	heard chan struct{} // closed when all that it wrote is in the log
+	heard chan struct{} // closed when all of its output is in the log
 
 	ended chan struct{}
-	state *container.State // once ended is closed; nil: it could not be asked for
+	state *container.State // once ended is closed; nil: it is not known
 	ran   time.Duration    // likewise
 }
 
-// launch starts the container, and reads its group from then on. A container
-// that has ended by the time it is looked at is no error.
+// launch starts the container, and reads its group from then on. It is not an error if
+// the container has ended before its group was found.
 func (r *replica) launch(ctx context.Context) (*oneLife, error) {
 	l := &oneLife{ended: make(chan struct{}), heard: make(chan struct{})}
 	api := r.docker.api
@@ -65,28 +65,28 @@ func (r *replica) launch(ctx context.Context) (*oneLife, error) {
 	return l, nil
 }
 
-// networkHint says what to do about a network that the kernel does not have.
+// networkHint is the advice for a kernel without the network.
 func (r *replica) networkHint(err error) string {
 	for _, word := range []string{"endpoint", "veth", "bridge", "sandbox"} {
 		if !r.docker.options.HostNetwork && strings.Contains(err.Error(), word) {
-			return "; where this machine has no bridge networks have the containers use its own: docker: {network: host} in the experiment file"
+			return "; if this machine has no bridge networks, let the containers use the machine's network: docker: {network: host} in the experiment file"
 		}
 	}
 	return ""
 }
 
-// await waits for the end of a life and learns how it came.
+// await waits for the end of a life and reads its state.
 func (r *replica) await(l *oneLife, end client.ContainerWaitResult) {
 	defer close(l.ended)
 	select {
 	case <-end.Result:
 	case <-end.Error:
-		// Of the daemon: what became of the container its state tells.
-		for r.running() && life.Sleep(r.stopped, time.Second) {
+		// An error of the daemon: poll the container's state.
+		for r.running() && supervise.Sleep(r.stopped, time.Second) {
 		}
 	}
 	l.ran = time.Since(l.began)
-	select { // its last words
+	select { // its last output
 	case <-l.heard:
 	case <-time.After(time.Second):
 	}
@@ -97,8 +97,8 @@ func (r *replica) await(l *oneLife, end client.ContainerWaitResult) {
 	}
 }
 
-// running reports whether the container may still run: a daemon that does not
-// answer leaves that open.
+// running reports whether the container may still run. It may if the daemon does not
+// answer.
 func (r *replica) running() bool {
 	ctx, cancel := context.WithTimeout(r.stopped, brief)
 	defer cancel()
@@ -111,7 +111,7 @@ func (r *replica) running() bool {
 func (r *replica) find(ctx context.Context, l *oneLife) error {
 	seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{})
 	if err != nil {
-		return fmt.Errorf("look at the container: %w", err)
+		return fmt.Errorf("inspect the container: %w", err)
 	}
 	state := seen.Container.State
 	if state == nil || !state.Running {
@@ -121,19 +121,19 @@ func (r *replica) find(ctx context.Context, l *oneLife) error {
 	err = r.open(l)
 	for deadline := time.Now().Add(hindsight); err != nil && time.Now().Before(deadline); {
 		if !r.running() {
-			return nil // it had ended, which the daemon learns a little later
+			return nil // it had ended, which the daemon reports a little later
 		}
-		if !life.Sleep(ctx, 10*time.Millisecond) {
+		if !supervise.Sleep(ctx, 10*time.Millisecond) {
 			break
 		}
 	}
 	return err
 }
 
-// hindsight is how long the daemon may take to learn that a container has ended.
+// hindsight is how long the daemon may take to report that a container has ended.
 const hindsight = time.Second
 
-// open opens the counters of the group, and gives it the burst.
+// open opens the counters of the group, and sets the burst.
 func (r *replica) open(l *oneLife) error {
 	group, err := cgroup.Host().Process(l.pid)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +166,7 @@ func (r *replica) open(l *oneLife) error {
 	return nil
 }
 
-// orNone is an error, or that there is nothing to be found.
+// orNone returns err, or an error that there is no controller.
 func orNone(err error) error {
 	if err == nil {
 		return errors.New("this machine has no cpu controller")
@@ -183,8 +183,8 @@ func burstFile(version cgroup.Version) string {
 	return "cpu.max.burst"
 }
 
-// setBurst allows a burst, for which Docker's API has no field: so it holds from
-// a moment after the container's start.
+// setBurst allows a burst. Docker's API has no field for it, so it is set shortly after
+// the container's start.
 func setBurst(place cgroup.Place, l experiment.Limits) error {
 	if l.BurstMillis == 0 {
 		return nil

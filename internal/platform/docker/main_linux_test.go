@@ -60,12 +60,12 @@ func open(t *testing.T, o Options) *docker {
 }
 
 // server is a unit of the server for tests.
-func server(t *testing.T) platform.Unit {
-	return platform.Unit{Trial: 1, Name: "server", Image: image, Logs: t.TempDir(), Limits: experiment.Limits{Replicas: 1}, Ready: experiment.Ready{Path: "/ok"}}
+func server(t *testing.T) platform.UnitSpec {
+	return platform.UnitSpec{Trial: 1, Name: "server", Image: image, Logs: t.TempDir(), Limits: experiment.Limits{Replicas: 1}, Ready: experiment.Ready{Path: "/ok"}}
 }
 
 // start starts a unit, which is stopped with the test at the latest.
-func start(t *testing.T, p platform.Platform, u platform.Unit) platform.Running {
+func start(t *testing.T, p platform.Platform, u platform.UnitSpec) platform.Unit {
 	t.Helper()
 	running, err := p.Start(t.Context(), u)
 	if err != nil {
@@ -102,7 +102,7 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-func logOf(t *testing.T, u platform.Unit) string {
+func logOf(t *testing.T, u platform.UnitSpec) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(u.Logs, "*.log"))
 	if err != nil || len(files) == 0 {
@@ -123,10 +123,10 @@ func logOf(t *testing.T, u platform.Unit) string {
 func run(logs string) {
 	p, err := New(Options{Programs: os.Getenv("MILLICORE_TEST_PROGRAMS"), State: os.Getenv("MILLICORE_TEST_STATE")})
 	if err == nil {
-		_, _, err = p.(platform.Images).Workload(context.Background(), "go")
+		_, _, err = p.(platform.ImageRunner).Workload(context.Background(), "go")
 	}
 	if err == nil {
-		_, err = p.Start(context.Background(), platform.Unit{Trial: 1, Name: "server", Image: image, Logs: logs, Limits: experiment.Limits{Replicas: 2}, Ready: experiment.Ready{Path: "/ok"}})
+		_, err = p.Start(context.Background(), platform.UnitSpec{Trial: 1, Name: "server", Image: image, Logs: logs, Limits: experiment.Limits{Replicas: 2}, Ready: experiment.Ready{Path: "/ok"}})
 	}
 	fmt.Println("started", err)
 	select {}

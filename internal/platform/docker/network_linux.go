@@ -10,9 +10,9 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// network is the bridge of a run, with the addresses that its containers have: a
-// container that is started again keeps its own, which Docker promises only of
-// addresses that it was told.
+// network is the bridge of a run, with the addresses of its containers. A container
+// must keep its address over a restart, which Docker guarantees only for addresses
+// that were requested.
 type network struct {
 	id, name string
 	subnet   netip.Prefix
@@ -20,7 +20,7 @@ type network struct {
 	taken    map[netip.Addr]bool
 }
 
-// ownNetwork gives the run's network, which the first call makes.
+// ownNetwork returns the run's network. The first call creates it.
 func (d *docker) ownNetwork(ctx context.Context) (*network, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,14 +34,15 @@ func (d *docker) ownNetwork(ctx context.Context) (*network, error) {
 	defer cancel()
 	made, err := makeNetwork(ctx, d.api, "millicore-"+d.owner.run, d.owner.labels())
 	if err != nil {
-		return nil, fmt.Errorf("make a network for the run: %w; where Docker has no bridge networks have the containers use the machine's: docker: {network: host} in the experiment file, or --set docker.network=host", err)
+		return nil, fmt.Errorf("create a network for the run: %w; if Docker has no bridge networks, let the containers use the machine's network: docker: {network: host} in the experiment file, or --set docker.network=host", err)
 	}
 	d.network = made
 	return made, nil
 }
 
-// makeNetwork makes a bridge. Addresses can be told only in a subnet that was
-// told too: so the first bridge is there to have Docker find a free one.
+// makeNetwork creates a bridge. Addresses can be requested only in a subnet that was
+// requested too. The first bridge makes Docker choose a free subnet; the second one
+// requests it.
 func makeNetwork(ctx context.Context, daemon *client.Client, name string, labels map[string]string) (*network, error) {
 	options := client.NetworkCreateOptions{Driver: "bridge", Labels: labels}
 	first, err := daemon.NetworkCreate(ctx, name, options)
@@ -64,10 +65,10 @@ func makeNetwork(ctx context.Context, daemon *client.Client, name string, labels
 		}
 		return &network{id: second.ID, name: name, subnet: config.Subnet.Masked(), gateway: config.Gateway, taken: map[netip.Addr]bool{}}, nil
 	}
-	return nil, errors.New("Docker gave it no IPv4 addresses")
+	return nil, errors.New("Docker assigned it no IPv4 addresses")
 }
 
-// take takes an address of the run's network; give gives it back.
+// take reserves an address of the run's network; give releases it.
 func (d *docker) take(ctx context.Context) (netip.Addr, *network, error) {
 	n, err := d.ownNetwork(ctx)
 	if err != nil {
@@ -91,13 +92,12 @@ func (d *docker) give(a netip.Addr) {
 	}
 }
 
-// free is the lowest address that nobody has: neither the network's own, nor the
-// last one, which is everybody's.
+// free is the lowest free address, except the gateway and the broadcast address.
 func (n *network) free() (netip.Addr, error) {
 	for a := n.subnet.Addr().Next(); n.subnet.Contains(a.Next()); a = a.Next() {
 		if a != n.gateway && !n.taken[a] {
 			return a, nil
 		}
 	}
-	return netip.Addr{}, fmt.Errorf("all addresses of the run's network %s are taken; run fewer replicas, or give Docker larger address pools", n.subnet)
+	return netip.Addr{}, fmt.Errorf("all addresses of the run's network %s are in use; run fewer replicas, or give Docker larger address pools", n.subnet)
 }

@@ -1,25 +1,25 @@
 package docker
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
-// Labels of all that a run makes. They prove whose it is: a pid alone is given
-// to another process in time.
+// Labels of the objects of a run. They identify its process: a pid alone may be reused.
 const (
 	labelRun     = "millicore.run"
 	labelPID     = "millicore.pid"
-	labelStarted = "millicore.started"       // of the process, in clock ticks after the boot
-	labelBoot    = "millicore.boot"          // the kernel's id of it
-	labelPIDs    = "millicore.pid-namespace" // in which the pid means anything
+	labelStarted = "millicore.started"       // start of the process, in clock ticks after the boot
+	labelBoot    = "millicore.boot"          // the kernel's id of the boot
+	labelPIDs    = "millicore.pid-namespace" // in which the pid is valid
 )
 
-// owner is the process that makes a run.
+// owner is the process of a run.
 type owner struct {
 	run     string
 	pid     int
@@ -30,7 +30,9 @@ type owner struct {
 
 func newOwner() owner {
 	o := owner{pid: os.Getpid(), boot: bootID(), pids: pidNamespace()}
-	_, o.started, _ = processStat(o.pid)
+	if stat, err := processStat(o.pid); err == nil {
+		o.started = started(stat)
+	}
 	o.run = strconv.Itoa(o.pid) + "-" + strconv.FormatInt(time.Now().UnixMicro(), 36)
 	return o
 }
@@ -39,15 +41,15 @@ func (o owner) labels() map[string]string {
 	return map[string]string{labelRun: o.run, labelPID: strconv.Itoa(o.pid), labelStarted: o.started, labelBoot: o.boot, labelPIDs: o.pids}
 }
 
-// ownerOf reads an owner from labels; ok is false of what no run made.
+// ownerOf reads an owner from labels; ok is false for objects of no run.
 func ownerOf(labels map[string]string) (o owner, ok bool) {
 	pid, err := strconv.Atoi(labels[labelPID])
 	o = owner{run: labels[labelRun], pid: pid, started: labels[labelStarted], boot: labels[labelBoot], pids: labels[labelPIDs]}
 	return o, err == nil && o.run != "" && o.boot != ""
 }
 
-// alive reports whether the owner may still be at work. Of one in another pid
-// namespace that cannot be told from here.
+// alive reports whether the owner may still run. An owner in another pid namespace
+// cannot be checked, and may.
 func (o owner) alive() bool {
 	if o.boot != bootID() {
 		return false
@@ -55,9 +57,12 @@ func (o owner) alive() bool {
 	if o.pids != pidNamespace() {
 		return true
 	}
-	state, started, err := processStat(o.pid)
-	return err == nil && started == o.started && state != "Z" && state != "X"
+	stat, err := processStat(o.pid)
+	return err == nil && started(stat) == o.started && stat.State != 'Z' && stat.State != 'X'
 }
+
+// started is the label of a process's start.
+func started(stat proc.Stat) string { return strconv.FormatUint(stat.Started, 10) }
 
 func bootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -69,23 +74,10 @@ func pidNamespace() string {
 	return name
 }
 
-func processStat(pid int) (state, started string, err error) {
+func processStat(pid int) (proc.Stat, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return "", "", err
+		return proc.Stat{}, err
 	}
-	return parseStat(text)
-}
-
-// parseStat reads the state and the start time, fields 3 and 22, behind the name
-// of the program, which may hold anything. man 5 proc_pid_stat.
-//
-//	17 (name) S 1 17 17 0 -1 4194560 … 523421 …
-func parseStat(text []byte) (state, started string, err error) {
-	behind := bytes.LastIndexByte(text, ')')
-	fields := strings.Fields(string(text[behind+1:]))
-	if behind < 0 || len(fields) < 20 {
-		return "", "", fmt.Errorf("read /proc/PID/stat: %q", text)
-	}
-	return fields[0], fields[19], nil
+	return proc.ParseStat(text)
 }

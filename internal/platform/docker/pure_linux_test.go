@@ -38,7 +38,7 @@ func TestResources(t *testing.T) {
 
 func TestWhatRunsInAContainer(t *testing.T) {
 	d := &docker{owner: owner{run: "1-x", pid: 1, started: "2", boot: "b", pids: "p"}}
-	u := platform.Unit{Image: "i", Dir: "/srv", Command: []string{"--port", "${port}", "--db", "${db.address}"}, Env: map[string]string{"URL": "${db.url}"}, StopSignal: syscall.SIGQUIT}
+	u := platform.UnitSpec{Image: "i", Dir: "/srv", Command: []string{"--port", "${port}", "--db", "${db.address}"}, Env: map[string]string{"URL": "${db.url}"}, StopSignal: syscall.SIGQUIT}
 	got, err := d.config(u, map[string]string{"port": "80", "db.address": "a:1", "db.url": "u"})
 	want := &container.Config{
 		Image: "i", WorkingDir: "/srv", Cmd: []string{"--port", "80", "--db", "a:1"}, Env: []string{"PORT=80", "URL=u"}, StopSignal: "SIGQUIT",
@@ -71,29 +71,6 @@ func TestAddressesOfANetwork(t *testing.T) {
 	if want := []string{"10.1.2.2", "10.1.2.3", "10.1.2.4", "10.1.2.5", "10.1.2.6"}; !slices.Equal(all, want) {
 		t.Errorf("%v, want %v", all, want)
 	}
-}
-
-func TestStat(t *testing.T) {
-	fields := strings.Repeat("0 ", 18) + "523421 0 0"
-	for _, c := range []struct{ name, text, state, started string }{
-		{"plain", "17 (millicore) S " + fields, "S", "523421"},
-		{"a name with all that may be in one", "17 (a) R (b ) Z " + fields, "Z", "523421"},
-	} {
-		state, started, err := parseStat([]byte(c.text))
-		if state != c.state || started != c.started || err != nil {
-			t.Errorf("%s: %q, %q, %v", c.name, state, started, err)
-		}
-	}
-	for _, text := range []string{"", "17 (x", "17 (x) S 1"} {
-		if _, _, err := parseStat([]byte(text)); err == nil {
-			t.Errorf("%q was taken", text)
-		}
-	}
-}
-
-func FuzzStat(f *testing.F) {
-	f.Add([]byte("17 (a) R (b ) Z 1 2 3"))
-	f.Fuzz(func(t *testing.T, text []byte) { parseStat(text) })
 }
 
 func TestWhoseAThingIs(t *testing.T) {

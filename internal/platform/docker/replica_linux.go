@@ -14,38 +14,37 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/platform/ready"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// replica is a container of a unit. It stays the same container when its process
-// dies and is started again, with its file system and its address.
+// replica is a container of a unit. After a restart it is the same container, with its
+// file system and its address.
 type replica struct {
 	docker  *docker
-	id      string // "": there is no container yet
+	id      string // "": not created yet
 	name    string
-	port    int        // of the machine's network; 0: it has an address of its own
+	port    int        // on the machine's network; 0: the container has its own address
 	own     netip.Addr // in the run's network
 	address string
 	ready   experiment.Ready
-	serves  func(context.Context, string) error // as in platform.Unit
-	backoff life.Backoff
-	log     *life.Log // nil: not opened yet
+	serves  func(context.Context, string) error // as in platform.UnitSpec
+	backoff supervise.Backoff
+	log     *supervise.Log // nil: not opened yet
 
-	counters counting
-	pulses   pulsing
+	counters counterTotals
+	pulses   pulseTotals
 
 	stopping context.Context // ends when the replica is to stop
 	stop     context.CancelFunc
-	kept     chan struct{} // closed when nobody restarts it any more; nil before
+	kept     chan struct{} // closed when keep has returned; nil before
 
-	stopped context.Context // ends when it has stopped, and is not waited for
+	stopped context.Context // ends when it has stopped
 	over    context.CancelFunc
 
-	standing life.Standing
+	status supervise.Status
 
 	mu     sync.Mutex
 	limits experiment.Limits
@@ -55,14 +54,14 @@ type replica struct {
 // Address is where the replica listens.
 func (r *replica) Address() string { return r.address }
 
-// Counters reads the running totals, which go on over the replica's lives.
-func (r *replica) Counters() (signals.Counters, error) { return r.standing.Counters(r.counters.read()) }
+// Counters reads the running totals, which continue over restarts.
+func (r *replica) Counters() (signals.Counters, error) { return r.status.Counters(r.counters.read()) }
 
-// Pulse reads how the replica is throttled, and whether it is up.
-func (r *replica) Pulse() (signals.Pulse, error) { return r.standing.Pulse(r.pulses.read()) }
+// Pulse reads the throttling of the replica, and whether it is up.
+func (r *replica) Pulse() (signals.Pulse, error) { return r.status.Pulse(r.pulses.read()) }
 
-// PIDs are the container's processes as this machine numbers them, its first
-// process at their head.
+// PIDs are the container's processes by the pids of this machine, the first process at
+// the head.
 func (r *replica) PIDs() []int {
 	r.mu.Lock()
 	l := r.now
@@ -74,31 +73,31 @@ func (r *replica) PIDs() []int {
 	if err != nil {
 		return nil
 	}
-	return life.LeaderFirst(all, l.pid)
+	return supervise.LeaderFirst(all, l.pid)
 }
 
-// limited are the limits that the container has.
+// limited returns the container's limits.
 func (r *replica) limited() experiment.Limits {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.limits
 }
 
-// awaitReady waits until the container serves. It returns life.ErrDied if it ends
-// first, and another error when ctx does.
+// awaitReady waits until the container serves. It returns supervise.ErrDied if the
+// container ends first, and another error when ctx ends.
 func (r *replica) awaitReady(ctx context.Context, l *oneLife) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answered := ready.Begin(looking, r.ready, r.address, r.serves)
+	answered := supervise.StartProbe(looking, r.ready, r.address, r.serves)
 	select {
 	case err := <-answered:
 		return err
 	case <-l.ended:
-		return life.ErrDied
+		return supervise.ErrDied
 	}
 }
 
-// keep restarts the container whenever it dies, until the replica is to stop.
+// keep restarts the container after every death, until the replica is to stop.
 func (r *replica) keep(l *oneLife) {
 	defer close(r.kept)
 	for {
@@ -107,22 +106,22 @@ func (r *replica) keep(l *oneLife) {
 			return
 		case <-l.ended:
 		}
-		r.standing.SetUp(false)
+		r.status.SetUp(false)
 		r.counters.end(l.starved())
 		r.pulses.end()
 		wait := r.backoff.Next(l.ran)
-		r.log.Note("%s; starting it again in %v", r.obituary(l), wait)
-		if !life.Sleep(r.stopping, wait) {
+		r.log.Note("%s; restarting it in %v", r.obituary(l), wait)
+		if !supervise.Sleep(r.stopping, wait) {
 			return
 		}
 		l = r.again()
 	}
 }
 
-// again starts the container anew and waits until it serves. What comes back may
+// again restarts the container and waits until it serves. The life that it returns may
 // have ended already.
 func (r *replica) again() *oneLife {
-	r.standing.Restarted()
+	r.status.Restarted()
 	l, err := r.launch(r.stopping)
 	if err != nil {
 		r.log.Note("%v", err)
@@ -131,20 +130,20 @@ func (r *replica) again() *oneLife {
 		return l
 	}
 	if r.awaitReady(r.stopping, l) == nil {
-		r.standing.SetUp(true)
+		r.status.SetUp(true)
 	}
 	return l
 }
 
-// starved reports whether a life ended for want of memory.
+// starved reports whether a life ran out of memory.
 func (l *oneLife) starved() bool { return l.state != nil && l.state.OOMKilled }
 
-// obituary says how a life ended.
+// obituary describes how a life ended.
 func (r *replica) obituary(l *oneLife) string {
-	const signalled = 128 // and the signal: what a shell, and Docker, make of one
+	const signalled = 128 // plus the signal, as in shells
 	switch {
 	case l.state == nil:
-		return "it ended, and Docker does not tell how"
+		return "it ended; Docker does not report how"
 	case l.state.ExitCode == signalled+int(syscall.SIGKILL) && l.state.OOMKilled:
 		return meter.Starved(r.limited().Memory)
 	case l.state.ExitCode > signalled && l.state.ExitCode <= signalled+64:
@@ -156,14 +155,14 @@ func (r *replica) obituary(l *oneLife) string {
 	return fmt.Sprintf("it ended with exit status %d", l.state.ExitCode)
 }
 
-// end stops the replica and removes its container: its signal first, and KILL
+// end stops the replica and removes its container: first with its signal, and with KILL
 // when the grace time or ctx is over.
 func (r *replica) end(ctx context.Context) error {
 	r.stop()
 	if r.kept != nil {
 		<-r.kept
 	}
-	r.standing.SetUp(false)
+	r.status.SetUp(false)
 	err := r.remove(ctx)
 	r.mu.Lock()
 	l := r.now
@@ -188,7 +187,7 @@ func (r *replica) end(ctx context.Context) error {
 	return err
 }
 
-// remove stops and removes the container, with the volumes that it alone has.
+// remove stops and removes the container, with its anonymous volumes.
 func (r *replica) remove(ctx context.Context) error {
 	if r.id == "" {
 		return nil
@@ -202,7 +201,7 @@ func (r *replica) remove(ctx context.Context) error {
 		case err != nil && !errdefs.IsNotFound(err):
 			r.log.Note("%v", err)
 		case time.Since(began) >= platform.StopGrace:
-			r.log.Note("it did not end in time after it was asked to, and was killed")
+			r.log.Note("it did not end within the grace period and was killed")
 		}
 	}
 	patient, cancel := context.WithTimeout(context.Background(), brief)

@@ -12,8 +12,8 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Resize gives every replica other limits, as docker update does. Those that are
-// being started again have them too.
+// Resize changes the limits of every replica, as docker update does. A replica that is
+// restarting gets them too.
 func (u *unit) Resize(ctx context.Context, l experiment.Limits) error {
 	for i, r := range u.replicas {
 		if err := r.resize(ctx, l); err != nil {
@@ -26,21 +26,21 @@ func (u *unit) Resize(ctx context.Context, l experiment.Limits) error {
 func (r *replica) resize(ctx context.Context, l experiment.Limits) error {
 	was := r.limited()
 	if was.Memory != 0 && l.Memory == 0 {
-		return errors.New("Docker cannot take a memory limit away while a container runs")
+		return errors.New("Docker cannot remove a memory limit while a container runs")
 	}
 	r.mu.Lock()
 	alive := r.now
-	r.limits = l // of a life that begins meanwhile
+	r.limits = l // for a life that begins meanwhile
 	r.mu.Unlock()
 	place, there := alive.place()
-	if there && was.BurstMillis != 0 { // it must not exceed the quota that comes
+	if there && was.BurstMillis != 0 { // it must not exceed the new quota
 		if err := writeBurst(place, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("end the CPU burst: %w", err)
 		}
 	}
 	changed := resources(l)
 	if l.CPUMillis == 0 && was.CPUMillis != 0 {
-		changed.CPUQuota = -1 // 0 would leave it
+		changed.CPUQuota = -1 // 0 would keep the quota
 	}
 	ctx, cancel := context.WithTimeout(ctx, brief)
 	defer cancel()
@@ -56,7 +56,7 @@ func (r *replica) resize(ctx context.Context, l experiment.Limits) error {
 	return nil
 }
 
-// place is where the files of the life's group are; false where it has none.
+// place is the directory of the life's group; false if it has none.
 func (l *oneLife) place() (cgroup.Place, bool) {
 	if l == nil || l.group == "" {
 		return cgroup.Place{}, false

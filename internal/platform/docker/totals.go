@@ -8,19 +8,19 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/meter"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Totals go on over a replica's lives (life.Sum). What a life used between its
-// last reading and its end is lost: up to a frame's worth of counters, 10 ms of
-// pulses.
+// Totals continue over restarts (supervise.SumCounters). What a container used
+// between its last reading and its end is lost: up to one frame of counters, and
+// 10 ms of pulses.
 
-// counting is the counters of a replica over its lives. It may be used by several
-// goroutines at once.
-type counting struct {
+// counterTotals are the counters of a replica over all its lives. Several
+// goroutines may use it concurrently.
+type counterTotals struct {
 	mu     sync.Mutex
 	life   *meter.Meter // nil between lives
 	before signals.Counters
@@ -29,14 +29,14 @@ type counting struct {
 }
 
 // begin begins a life.
-func (c *counting) begin(m *meter.Meter) {
+func (c *counterTotals) begin(m *meter.Meter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.life, c.last = m, signals.Counters{}
 }
 
-// resized tells that the container was given other limits.
-func (c *counting) resized(l experiment.Limits) {
+// resized records that the limits of the container were changed.
+func (c *counterTotals) resized(l experiment.Limits) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.before.CPULimit, c.before.MemoryLimit = nil, nil
@@ -45,22 +45,22 @@ func (c *counting) resized(l experiment.Limits) {
 	}
 }
 
-// end ends a life. Where it ended for want of memory, the group is gone with the
-// kernel's count of that.
-func (c *counting) end(starved bool) {
+// end ends a life. starved reports that it ran out of memory: the kernel's count
+// of that is removed with the control group.
+func (c *counterTotals) end(starved bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if starved && (c.last.OOMKills == nil || *c.last.OOMKills == 0) {
 		one := int64(1)
 		c.last.OOMKills = &one
 	}
-	c.before = life.Sum(c.before, c.last)
+	c.before = supervise.SumCounters(c.before, c.last)
 	c.last = signals.Counters{}
 	c.shut()
 }
 
-// read gives the totals. Between lives nothing of now is in them.
-func (c *counting) read() (signals.Counters, error) {
+// read returns the totals. Between lives they have no current memory.
+func (c *counterTotals) read() (signals.Counters, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -71,18 +71,18 @@ func (c *counting) read() (signals.Counters, error) {
 		switch {
 		case err == nil:
 			c.last = now
-			return life.Sum(c.before, now), nil
+			return supervise.SumCounters(c.before, now), nil
 		case !errors.Is(err, cgroup.ErrGone):
 			return signals.Counters{}, err
 		}
 	}
-	sum := life.Sum(c.before, c.last)
+	sum := supervise.SumCounters(c.before, c.last)
 	sum.At, sum.Memory = time.Now(), nil
 	return sum, nil
 }
 
 // shut closes the files of a life.
-func (c *counting) shut() error {
+func (c *counterTotals) shut() error {
 	if c.life == nil {
 		return nil
 	}
@@ -91,19 +91,19 @@ func (c *counting) shut() error {
 	return err
 }
 
-func (c *counting) close() error {
+func (c *counterTotals) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
 	return c.shut()
 }
 
-// errStopped is the answer of a replica that is no more.
+// errStopped is the error of a replica that was removed.
 var errStopped = fmt.Errorf("the container was removed: %w", os.ErrClosed)
 
-// pulsing is the pulses of a replica over its lives. It may be used by several
-// goroutines at once, and waits for no counters.
-type pulsing struct {
+// pulseTotals are the pulses of a replica over all its lives. Several goroutines
+// may use it concurrently; it does not wait for counters.
+type pulseTotals struct {
 	mu     sync.Mutex
 	life   *meter.Pulser // nil between lives
 	before signals.Pulse
@@ -111,21 +111,21 @@ type pulsing struct {
 	closed bool
 }
 
-func (p *pulsing) begin(m *meter.Pulser) {
+func (p *pulseTotals) begin(m *meter.Pulser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life, p.last = m, signals.Pulse{}
 }
 
-func (p *pulsing) end() {
+func (p *pulseTotals) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.before = sumPulses(p.before, p.last)
+	p.before = supervise.SumPulses(p.before, p.last)
 	p.last = signals.Pulse{}
 	p.shut()
 }
 
-func (p *pulsing) read() (signals.Pulse, error) {
+func (p *pulseTotals) read() (signals.Pulse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -136,17 +136,17 @@ func (p *pulsing) read() (signals.Pulse, error) {
 		switch {
 		case err == nil:
 			p.last = now
-			return sumPulses(p.before, now), nil
+			return supervise.SumPulses(p.before, now), nil
 		case !errors.Is(err, cgroup.ErrGone):
 			return signals.Pulse{}, err
 		}
 	}
-	sum := sumPulses(p.before, p.last)
+	sum := supervise.SumPulses(p.before, p.last)
 	sum.At = time.Now()
 	return sum, nil
 }
 
-func (p *pulsing) shut() error {
+func (p *pulseTotals) shut() error {
 	if p.life == nil {
 		return nil
 	}
@@ -155,19 +155,9 @@ func (p *pulsing) shut() error {
 	return err
 }
 
-func (p *pulsing) close() error {
+func (p *pulseTotals) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
 	return p.shut()
-}
-
-// sumPulses adds the totals of lives that ended to those of a later one.
-func sumPulses(before, now signals.Pulse) signals.Pulse {
-	sum := now
-	sum.Periods = life.Plus(before.Periods, now.Periods)
-	sum.ThrottledPeriods = life.Plus(before.ThrottledPeriods, now.ThrottledPeriods)
-	sum.Throttled = life.Plus(before.Throttled, now.Throttled)
-	sum.CPU = life.Plus(before.CPU, now.CPU)
-	return sum
 }

@@ -20,12 +20,12 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/ports"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
-// usualPort is where containers listen that have an address of their own, and
-// whose image names no port.
+// usualPort is the port of containers with their own address whose image exposes no
+// port.
 const usualPort = 8080
 
 // unit is a running unit.
@@ -38,20 +38,19 @@ type unit struct {
 }
 
 // Replicas returns the replicas in the order of their numbers.
-func (u *unit) Replicas() []platform.Replica { return life.Replicas(u.replicas) }
+func (u *unit) Replicas() []platform.Replica { return supervise.Replicas(u.replicas) }
 
-// Stop stops and removes all replicas. When ctx ends, those that are still
-// there are killed at once.
+// Stop stops and removes all replicas. When ctx ends, the remaining ones are killed.
 func (u *unit) Stop(ctx context.Context) error {
 	u.once.Do(func() {
-		u.err = errors.Join(life.Each(len(u.replicas), func(i int) error { return u.replicas[i].end(ctx) })...)
+		u.err = errors.Join(supervise.Each(len(u.replicas), func(i int) error { return u.replicas[i].end(ctx) })...)
 		u.docker.drop(u)
 	})
 	return u.err
 }
 
 // startUnit starts all replicas, or none.
-func (d *docker) startUnit(ctx context.Context, u platform.Unit) (*unit, error) {
+func (d *docker) startUnit(ctx context.Context, u platform.UnitSpec) (*unit, error) {
 	switch {
 	case u.Image == "":
 		return nil, errors.New("no image: commands run with --on local")
@@ -67,13 +66,12 @@ func (d *docker) startUnit(ctx context.Context, u platform.Unit) (*unit, error) 
 		return started, nil
 	}
 	gone, cancel := context.WithCancel(context.Background())
-	cancel() // no grace for what never served
+	cancel() // no grace time for a unit that never served
 	return nil, errors.Join(err, started.Stop(gone))
 }
 
-// startReplicas starts the replicas one after the other and then waits for all
-// of them together.
-func (d *docker) startReplicas(ctx context.Context, u platform.Unit, into *unit) error {
+// startReplicas starts the replicas one after the other and then waits for all of them.
+func (d *docker) startReplicas(ctx context.Context, u platform.UnitSpec, into *unit) error {
 	lives := make([]*oneLife, max(u.Limits.Replicas, 1))
 	for i := range lives {
 		r, err := d.prepare(ctx, u, i)
@@ -87,13 +85,13 @@ func (d *docker) startReplicas(ctx context.Context, u platform.Unit, into *unit)
 			return fmt.Errorf("replica %d: %w", i, err)
 		}
 	}
-	ctx, cancel := life.Within(ctx, cmp.Or(u.Ready.Timeout, life.ReadyTimeout)) // of the service, not of Docker
+	ctx, cancel := supervise.WithTimeout(ctx, cmp.Or(u.Ready.Timeout, supervise.ReadyTimeout)) // of the service, not of Docker
 	defer cancel(nil)
-	err := life.Together(len(lives), cancel, func(i int) error {
+	err := supervise.AwaitAll(len(lives), cancel, func(i int) error {
 		r, l := into.replicas[i], lives[i]
 		err := r.awaitReady(ctx, l)
 		if err == nil {
-			err = life.Lasts(l.ended)
+			err = supervise.StaysUp(l.ended)
 		}
 		if err != nil {
 			return r.explain(ctx, l, err)
@@ -104,20 +102,20 @@ func (d *docker) startReplicas(ctx context.Context, u platform.Unit, into *unit)
 		return err
 	}
 	for i, r := range into.replicas {
-		r.standing.SetUp(true)
+		r.status.SetUp(true)
 		r.kept = make(chan struct{})
 		go r.keep(lives[i])
 	}
 	return nil
 }
 
-// prepare makes a replica's container, which does not run yet. On an error what
-// was made so far is in the replica, if there is one.
-func (d *docker) prepare(ctx context.Context, u platform.Unit, index int) (*replica, error) {
-	r := &replica{docker: d, limits: u.Limits, ready: u.Ready, serves: u.Serves, backoff: life.Backoff{First: d.options.RestartAfter}}
+// prepare creates a replica's container, which does not run yet. After an error the
+// replica has what was created so far.
+func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*replica, error) {
+	r := &replica{docker: d, limits: u.Limits, ready: u.Ready, serves: u.Serves, backoff: supervise.Backoff{First: d.options.RestartAfter}}
 	r.stopped, r.over = context.WithCancel(context.Background())
 	r.stopping, r.stop = context.WithCancel(r.stopped)
-	name := life.Name(u.Trial, u.Name, index)
+	name := supervise.ReplicaName(u.Trial, u.Name, index)
 	host, port, attachment, err := d.place(ctx, u, r)
 	if err != nil {
 		return r, err
@@ -129,18 +127,18 @@ func (d *docker) prepare(ctx context.Context, u platform.Unit, index int) (*repl
 	if err != nil {
 		return r, err
 	}
-	if r.log, err = life.OpenLog(u.Logs, name+".log"); err != nil {
+	if r.log, err = supervise.OpenLog(u.Logs, name+".log"); err != nil {
 		return r, err
 	}
 	r.name = d.name(name)
-	// To its end, also where ctx ends before: what Docker makes all the same is
-	// then known, and removed.
+	// The request is not cancelled with ctx: a container that Docker created must be
+	// known, so that it is removed.
 	creating, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 	defer cancel()
 	made, err := d.api.ContainerCreate(creating, client.ContainerCreateOptions{Name: r.name, Config: config, NetworkingConfig: attachment,
 		HostConfig: &container.HostConfig{
 			NetworkMode: d.networkMode(),
-			LogConfig:   container.LogConfig{Type: "none"}, // it is read from the container, into the record
+			LogConfig:   container.LogConfig{Type: "none"}, // the output is read from the container, into the record
 			Resources:   resources(u.Limits),
 		}})
 	if err != nil {
@@ -153,9 +151,9 @@ func (d *docker) prepare(ctx context.Context, u platform.Unit, index int) (*repl
 	return r, nil
 }
 
-// place gives a replica its address: a free port of loopback on the machine's
-// network, or an address in the run's own. host is where it is to listen.
-func (d *docker) place(ctx context.Context, u platform.Unit, r *replica) (host string, port int, _ *networks.NetworkingConfig, err error) {
+// place reserves a replica's address: a free port of loopback on the machine's network,
+// or an address in the run's own network. host is the address on which it must listen.
+func (d *docker) place(ctx context.Context, u platform.UnitSpec, r *replica) (host string, port int, _ *networks.NetworkingConfig, err error) {
 	if d.options.HostNetwork {
 		const loopback = "127.0.0.1"
 		if port, err = d.hostPort(u); err != nil {
@@ -167,7 +165,7 @@ func (d *docker) place(ctx context.Context, u platform.Unit, r *replica) (host s
 	}
 	if port = u.Port; port == 0 {
 		if port, err = d.exposed(ctx, u.Image); err != nil {
-			return "", 0, nil, fmt.Errorf("look at the image %s: %w", u.Image, err)
+			return "", 0, nil, fmt.Errorf("inspect the image %s: %w", u.Image, err)
 		}
 		port = cmp.Or(port, usualPort)
 	}
@@ -182,8 +180,8 @@ func (d *docker) place(ctx context.Context, u platform.Unit, r *replica) (host s
 	}}, nil
 }
 
-// hostPort takes the port that a unit insists on, or a free one.
-func (d *docker) hostPort(u platform.Unit) (int, error) {
+// hostPort reserves the fixed port of a unit, or a free one.
+func (d *docker) hostPort(u platform.UnitSpec) (int, error) {
 	if err := ports.Check(u.Port, u.FindPort, u.Limits.Replicas); err != nil {
 		return 0, err
 	}
@@ -200,19 +198,19 @@ func (d *docker) networkMode() container.NetworkMode {
 	return container.NetworkMode("millicore-" + d.owner.run)
 }
 
-// config is what runs in a container. Of this machine's environment nothing is
-// in it.
-func (d *docker) config(u platform.Unit, vars map[string]string) (*container.Config, error) {
-	arguments, err := life.Words(u.Command, vars)
+// config is the configuration of a container. It has no variables of this machine's
+// environment.
+func (d *docker) config(u platform.UnitSpec, vars map[string]string) (*container.Config, error) {
+	arguments, err := supervise.ExpandCommand(u.Command, vars)
 	if err != nil {
 		return nil, err
 	}
-	stated, err := life.Env(u.Env, vars)
+	stated, err := supervise.ExpandEnv(u.Env, vars)
 	if err != nil {
 		return nil, err
 	}
 	c := &container.Config{Image: u.Image, Cmd: arguments, WorkingDir: u.Dir, Labels: d.owner.labels(), AttachStdout: true, AttachStderr: true,
-		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}} // the image's would run under the limits
+		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}} // the image's health check would run under the limits
 	if u.StopSignal != 0 {
 		c.StopSignal = unix.SignalName(u.StopSignal)
 	}
@@ -220,8 +218,8 @@ func (d *docker) config(u platform.Unit, vars map[string]string) (*container.Con
 	return c, nil
 }
 
-// environment is what is told to a container beside its image's own. A name
-// alone takes a variable of the image away.
+// environment returns the variables of a container beside those of its image. A name
+// without a value removes a variable of the image.
 func environment(port string, stated map[string]string, unset []string) []string {
 	all := map[string]string{"PORT": "=" + port}
 	for name, value := range stated {
@@ -237,8 +235,8 @@ func environment(port string, stated map[string]string, unset []string) []string
 	return env
 }
 
-// resources are the limits that Docker has fields for. Swap is forbidden, as the
-// kubelet does: a service that swapped would be slow where a container is killed.
+// resources are the limits for which Docker has fields. Swap is forbidden, as in
+// Kubernetes: a service that swaps would be slow instead of being killed.
 func resources(l experiment.Limits) container.Resources {
 	r := container.Resources{Memory: l.Memory, MemorySwap: l.Memory, CpusetCpus: l.CPUSet}
 	if l.CPUMillis > 0 {
@@ -249,20 +247,20 @@ func resources(l experiment.Limits) container.Resources {
 	return r
 }
 
-// periodOf is the period of CFS; the kernel's own where none is stated.
+// periodOf is the CFS period, or the kernel's default.
 func periodOf(l experiment.Limits) time.Duration {
 	return cmp.Or(l.Period, 100*time.Millisecond)
 }
 
-// explain adds to an error of awaitReady how it came and the end of the log.
+// explain adds the reason and the end of the log to an error of awaitReady.
 func (r *replica) explain(ctx context.Context, l *oneLife, err error) error {
 	return r.log.Explain(ctx, err, func() string { return strings.TrimPrefix(r.obituary(l), "it ") }, func() string { return "; " + r.whereTo() })
 }
 
-// whereTo says where a replica is to listen.
+// whereTo describes where a replica must listen.
 func (r *replica) whereTo() string {
 	if r.docker.options.HostNetwork {
-		return fmt.Sprintf("it is to listen at %s, which ${port} and $PORT tell it; where it takes neither, state its own port (port: in the experiment file)", r.address)
+		return fmt.Sprintf("it must listen at %s: use ${port} or $PORT, or state its own port (port: in the experiment file)", r.address)
 	}
-	return fmt.Sprintf("it is to listen at %s, on all addresses and not on loopback alone; where it has another port, and takes neither ${port} nor $PORT, state it (port: in the experiment file)", r.address)
+	return fmt.Sprintf("it must listen at %s, on all addresses and not only on loopback: use ${port} or $PORT, or state its own port (port: in the experiment file)", r.address)
 }

@@ -12,23 +12,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// agentJob is the Job of a run's agents, which stay for all trials.
+// agentJob is the Job of a run's agents. They are used for all trials.
 type agentJob struct {
 	mu   sync.Mutex
-	most int // agents that the experiment needs at once; 0: not known
+	most int // agents that the experiment needs concurrently; 0: not known
 	made bool
 	size int
 }
 
-// Agent gives the stream of an agent for one trial. The first call makes the Job
-// of all agents that the experiment needs.
+// Agent returns the stream of an agent for one trial. The first call creates the
+// Job with all agents that the experiment needs.
 func (k *kubernetes) Agent(ctx context.Context, trial, index int) (platform.Agent, error) {
 	if k.options.Agents == nil {
-		return nil, errors.New("start an agent: nobody listens for agents")
+		return nil, errors.New("start an agent: there is no hub for agents")
 	}
 	if err := k.makeAgents(ctx, index); err != nil {
 		return nil, fmt.Errorf("start agent %d: %w", index, err)
@@ -55,7 +55,7 @@ func (k *kubernetes) Agent(ctx context.Context, trial, index int) (platform.Agen
 	return nil, fmt.Errorf("start agent %d: %w", index, err)
 }
 
-// makeAgents makes the Job, once.
+// makeAgents creates the Job, once.
 func (k *kubernetes) makeAgents(ctx context.Context, index int) error {
 	j := &k.agents
 	j.mu.Lock()
@@ -76,14 +76,14 @@ func (k *kubernetes) makeAgents(ctx context.Context, index int) error {
 	return nil
 }
 
-// dialIn is how long an agent may take to dial in once its container runs: it
-// waits up to 10 s before it dials again.
+// dialIn is how long an agent may take to connect once its container runs. An
+// agent waits up to 10 s between two attempts.
 const dialIn = time.Minute
 
-// watchAgent waits while an agent is on its way, until ctx ends. The error is
-// that it will not come.
+// watchAgent watches an agent's pod until ctx ends. The error is the reason why
+// the agent cannot connect.
 func (k *kubernetes) watchAgent(ctx context.Context, index int) error {
-	hurdles := newHurdles(k.options.Note, fmt.Sprintf("start agent %d", index))
+	obstacles := newObstacles(k.options.Note, fmt.Sprintf("start agent %d", index))
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
 	for {
@@ -92,7 +92,7 @@ func (k *kubernetes) watchAgent(ctx context.Context, index int) error {
 			return err
 		}
 		in := agentObstacle(some)
-		if err := hurdles.meet(in, time.Now()); err != nil {
+		if err := obstacles.meet(in, time.Now()); err != nil {
 			if len(some) == 0 {
 				return fmt.Errorf("%w%s", err, k.lastWarning(ctx, "Job", k.maker.agentsName()))
 			}
@@ -107,7 +107,7 @@ func (k *kubernetes) watchAgent(ctx context.Context, index int) error {
 	}
 }
 
-// agentObstacle is what keeps an agent from dialling in.
+// agentObstacle is what keeps an agent from connecting.
 func agentObstacle(some []*corev1.Pod) *obstacle {
 	for _, p := range some {
 		if gone(p) != "" {
@@ -118,11 +118,11 @@ func agentObstacle(some []*corev1.Pod) *obstacle {
 		}
 		if s := statusOf(p, agentContainer); s.State.Running == nil {
 			return &obstacle{what: fmt.Sprintf("its pod %s does not stay up: %s", p.Name, obituary(ended(s), 0)), patience: unmadeFor,
-				how: "see its log; where it was killed for want of memory, give it more with kubernetes.agents.memory"}
+				how: "see its log; if it ran out of memory, raise kubernetes.agents.memory"}
 		}
-		return &obstacle{what: fmt.Sprintf("its pod %s runs, and has not dialled the conductor yet", p.Name), patience: dialIn,
-			how: "see its log, and whether a NetworkPolicy keeps it from the conductor"}
+		return &obstacle{what: fmt.Sprintf("its pod %s runs but has not connected to the conductor yet", p.Name), patience: dialIn,
+			how: "see its log, and check whether a NetworkPolicy blocks its connection to the conductor"}
 	}
-	return &obstacle{what: "the cluster has not made its pod yet", patience: refusedFor,
+	return &obstacle{what: "the cluster has not created its pod yet", patience: refusedFor,
 		how: "a quota or a policy of the namespace may forbid it"}
 }

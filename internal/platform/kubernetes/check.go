@@ -14,16 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
-// checkWithin bounds what Check asks the cluster.
+// checkWithin bounds the requests of Check to the cluster.
 const checkWithin = time.Minute
 
 // Check reports what of the experiment cannot run in this cluster: what no cluster
-// can (Suits), and then what this one lacks.
+// supports (Suits), and then what this cluster does not have.
 func (k *kubernetes) Check(e *experiment.Experiment) error {
 	k.know(e)
 	if err := Suits(e); err != nil {
@@ -36,13 +36,13 @@ func (k *kubernetes) Check(e *experiment.Experiment) error {
 			return err
 		}
 	}
-	if k.near != nil {
+	if k.nodeAgents != nil {
 		return nil // kubelets are not asked
 	}
 	return k.checkKubelets(ctx, e)
 }
 
-// know takes what Start and Agent need to know of the whole experiment.
+// know stores what Start and Agent need to know of the whole experiment.
 func (k *kubernetes) know(e *experiment.Experiment) {
 	k.mu.Lock()
 	for i := range e.Cells {
@@ -54,7 +54,7 @@ func (k *kubernetes) know(e *experiment.Experiment) {
 	k.agents.mu.Unlock()
 }
 
-// mostAgents is how many agents any cell has: as many are there for all of them.
+// mostAgents is the largest number of agents of any cell. All cells share them.
 func mostAgents(e *experiment.Experiment) int {
 	most := 0
 	for i := range e.Cells {
@@ -67,8 +67,8 @@ func autoscales(e *experiment.Experiment) bool {
 	return slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool { return c.Service.Autoscale != nil })
 }
 
-// Suits reports what of an experiment cannot run on Kubernetes, whatever the
-// cluster. It asks nobody.
+// Suits reports what of an experiment cannot run on any Kubernetes cluster. It
+// sends no requests.
 func Suits(e *experiment.Experiment) error {
 	var errs []error
 	for i := range e.Cells {
@@ -84,22 +84,22 @@ func Suits(e *experiment.Experiment) error {
 		}
 	}
 	if e.Profile {
-		errs = append(errs, errors.New("profiles are taken where a process is, which is on another machine here; leave profile out, or use --on local"))
+		errs = append(errs, errors.New("profiles need a process on this machine; leave profile out, or use --on local"))
 	}
 	if e.Measure.Resize {
 		errs = append(errs, suitsResize(e.Cells))
 	}
-	return life.FirstOfEach(errs)
+	return supervise.JoinDistinct(errs)
 }
 
-var errFindPort = errors.New("the port of a pod is not looked for: say which it is (port: 8080), or use --on local")
+var errFindPort = errors.New("the port of a pod cannot be detected: state it (port: 8080), or use --on local")
 
 func suitsService(c *experiment.Cell) error {
 	switch s := &c.Service; {
 	case c.Load.Benchmark:
-		return errors.New("a benchmark that ends by itself runs with --on local alone")
+		return errors.New("a benchmark that ends by itself runs with --on local only")
 	case s.Command != nil:
-		return errors.New("a command runs on this machine, not in a pod: give an image: that holds it, or use --on local")
+		return errors.New("a command cannot run in a pod: set image: to one that contains it, or use --on local")
 	case s.FindPort:
 		return errFindPort
 	case s.Workload != "" && s.Workload != "go" && built[s.Workload] == "":
@@ -110,10 +110,10 @@ func suitsService(c *experiment.Cell) error {
 
 func suitsDependency(d *experiment.Dependency) error {
 	if d.Command != nil {
-		return errors.New("a command runs on this machine, not in a pod: give an image: that holds it, or a url: of one that runs, or use --on local")
+		return errors.New("a command cannot run in a pod: set image: to one that contains it, or url: to a server that already runs, or use --on local")
 	}
-	if host, itself := life.Loopback(d.URL); itself {
-		return fmt.Errorf("%s is in each pod the pod itself: give an address that is reached from within the cluster", host)
+	if host, itself := supervise.Loopback(d.URL); itself {
+		return fmt.Errorf("%s means the pod itself: use an address that the cluster can reach", host)
 	}
 	return nil
 }
@@ -121,11 +121,11 @@ func suitsDependency(d *experiment.Dependency) error {
 func suitsLimits(l experiment.Limits) error {
 	switch {
 	case l.BurstMillis != 0:
-		return errors.New("a pod has no field for a CPU burst; leave burst out, or use --on local or docker")
+		return errors.New("Kubernetes has no field for a CPU burst; leave burst out, or use --on local or docker")
 	case l.CPUSet != "":
-		return errors.New("a pod does not choose its CPUs; leave cpuset out, or use --on local or docker")
+		return errors.New("Kubernetes has no field for the CPUs of a pod; leave cpuset out, or use --on local or docker")
 	case l.CPUMillis != 0 && l.Period != 0 && l.Period != period:
-		return fmt.Errorf("the CFS period of pods is their kubelet's, %v as a rule, and not %v; leave period out, or use --on local or docker", period, l.Period)
+		return fmt.Errorf("the kubelet sets the CFS period of pods, usually to %v and not to %v; leave period out, or use --on local or docker", period, l.Period)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func suitsResize(cells []experiment.Cell) error {
 				continue
 			}
 			if a.Service.Autoscale != nil {
-				return fmt.Errorf("service %q: replicas that come and go cannot be resized; leave measure.resize out, or autoscale", a.Service.Name)
+				return fmt.Errorf("service %q: an autoscaled service cannot be resized; leave out measure.resize or autoscale", a.Service.Name)
 			}
 			if err := resizable(a.Limits, b.Limits); err != nil {
 				return fmt.Errorf("service %q: %w", a.Service.Name, err)
@@ -149,29 +149,29 @@ func suitsResize(cells []experiment.Cell) error {
 	return nil
 }
 
-// checkMetrics reports that nobody measures what an autoscaler goes by.
+// checkMetrics reports that no metrics-server measures what an autoscaler needs.
 func (k *kubernetes) checkMetrics(ctx context.Context) error {
 	answer, err := k.api.Raw(ctx, "/apis/metrics.k8s.io/v1beta1", nil)
 	if err == nil {
 		return answer.Body.Close()
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) {
-		return errors.New("autoscale: the cluster has no metrics-server, by which an autoscaler goes (`kubectl top nodes` tells); install it, or leave autoscale out")
+		return errors.New("autoscale: the cluster has no metrics-server, which an autoscaler needs (check with `kubectl top nodes`); install it, or leave autoscale out")
 	}
-	return fmt.Errorf("autoscale: ask whether the cluster has a metrics-server: %w", err)
+	return fmt.Errorf("autoscale: check whether the cluster has a metrics-server: %w", err)
 }
 
-// Kubelets are looked at this long, and a sample on so many nodes.
+// How long kubelets are observed, and on how many nodes.
 const (
 	lookAt     = 3 * time.Second
 	mostLooked = 3
-	// leastMeasured is the shortest time in which kubelets that look every 10 s to
-	// 15 s tell anything.
+	// leastMeasured is the shortest measurement that kubelets which sample every 10 s
+	// to 15 s can resolve.
 	leastMeasured = 30 * time.Second
 )
 
-// checkKubelets reports that kubelets may not be asked how containers do, or look
-// at them too seldom for this experiment.
+// checkKubelets reports that the run may not read kubelets, or that they sample
+// containers too seldom for this experiment.
 func (k *kubernetes) checkKubelets(ctx context.Context, e *experiment.Experiment) error {
 	nodes, err := kube.Nodes.List(ctx, k.api, "")
 	if apierrors.IsForbidden(err) {
@@ -182,28 +182,28 @@ func (k *kubernetes) checkKubelets(ctx context.Context, e *experiment.Experiment
 	}
 	usable := usableNodes(nodes, k.options.Settings)
 	if len(usable) == 0 {
-		return fmt.Errorf("no node of the cluster is ready for services: %d nodes, none of them with the labels of kubernetes.node_selector and without taints that kubernetes.tolerations does not have", len(nodes))
+		return fmt.Errorf("no node can run services: of %d nodes, none is ready, matches kubernetes.node_selector and has only taints in kubernetes.tolerations", len(nodes))
 	}
 	if len(usable) > mostLooked {
 		usable = usable[:mostLooked]
 	}
 	hurried := tooShort(e)
-	return life.FirstOfEach(life.Each(len(usable), func(i int) error {
+	return supervise.JoinDistinct(supervise.Each(len(usable), func(i int) error {
 		n := k.nodes.one(usable[i])
 		often, err := n.looksOften(ctx, hurried != "")
 		if err != nil {
 			return err
 		}
 		if !often && hurried != "" {
-			return fmt.Errorf("%s: the kubelet of node %s looks at its containers every 10 s or so, which is too seldom for that; measure for %v at least, or have a node agent look each second (kubernetes.node_agent: true), or start the kubelet with --housekeeping-interval=1s",
+			return fmt.Errorf("%s: the kubelet of node %s samples its containers only about every 10 s; measure for at least %v, or use node agents (kubernetes.node_agent: true), or start the kubelet with --housekeeping-interval=1s",
 				hurried, n.node, leastMeasured)
 		}
 		return nil
 	}))
 }
 
-// tooShort is what of an experiment cannot be told from a sample every 10 s; ""
-// where there is nothing.
+// tooShort describes what of an experiment a sample every 10 s cannot resolve; ""
+// if there is nothing.
 func tooShort(e *experiment.Experiment) string {
 	for i := range e.Cells {
 		c := &e.Cells[i]
@@ -214,7 +214,7 @@ func tooShort(e *experiment.Experiment) string {
 			continue
 		}
 		stages := c.Load.Target().Stages
-		for i, s := range stages { // a step is a jump, and the level that is held
+		for i, s := range stages { // a step is a jump and the level after it
 			if i > 0 && stages[i-1] == (experiment.Stage{Target: s.Target}) && s.Duration > 0 && s.Duration < leastMeasured {
 				return fmt.Sprintf("a step of the load lasts %v", s.Duration)
 			}
@@ -226,8 +226,7 @@ func tooShort(e *experiment.Experiment) string {
 	return ""
 }
 
-// usableNodes are those that a service's pod may run on, as far as selectors and
-// taints tell.
+// usableNodes are those whose labels and taints allow a service's pod.
 func usableNodes(nodes []corev1.Node, s experiment.Kubernetes) []corev1.Node {
 	selector := labels.SelectorFromSet(s.NodeSelector)
 	return slices.DeleteFunc(slices.Clone(nodes), func(n corev1.Node) bool {
@@ -251,7 +250,7 @@ func tolerated(taints []corev1.Taint, tolerations []experiment.Toleration) bool 
 	})
 }
 
-// one is the kubelet of a node, to be asked apart from the others.
+// one returns the kubelet of a node, independent of the watched ones.
 func (k *kubelets) one(n corev1.Node) *kubelet {
 	port := int(n.Status.DaemonEndpoints.KubeletEndpoint.Port)
 	if port == 0 {
@@ -267,14 +266,15 @@ func (k *kubelets) one(n corev1.Node) *kubelet {
 	return &kubelet{of: k, node: n.Name, address: net.JoinHostPort(host, strconv.Itoa(port))}
 }
 
-// looksOften reports whether most of the node's control groups were read anew
-// within a few seconds. Where that is not asked for it asks once, for the right.
+// looksOften reports whether the kubelet read most of the node's control groups
+// again within a few seconds. If that is not wanted it sends one request, to check
+// the permission.
 func (n *kubelet) looksOften(ctx context.Context, wanted bool) (bool, error) {
 	before, err := n.stamps(ctx)
 	if err != nil || !wanted {
 		return true, err
 	}
-	if !life.Sleep(ctx, lookAt) {
+	if !supervise.Sleep(ctx, lookAt) {
 		return false, context.Cause(ctx)
 	}
 	after, err := n.stamps(ctx)
@@ -284,8 +284,8 @@ func (n *kubelet) looksOften(ctx context.Context, wanted bool) (bool, error) {
 	return renewed(before, after), nil
 }
 
-// renewed reports whether most groups of the first reading that are in the second
-// were read anew.
+// renewed reports whether most groups that are in both readings have a newer time
+// in the second.
 func renewed(before, after map[string]int64) bool {
 	both, newer := 0, 0
 	for id, at := range before {

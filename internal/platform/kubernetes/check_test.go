@@ -40,36 +40,36 @@ func TestWhatDoesNotSuit(t *testing.T) {
 		want   string // "" where it suits
 	}{
 		{"all of it", nil, ""},
-		{"a benchmark", func(_ *experiment.Experiment, c *experiment.Cell) { c.Load = experiment.Load{Benchmark: true} }, "--on local alone"},
-		{"a command", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.Command = []string{"x"} }, `service "go": a command runs on this machine`},
+		{"a benchmark", func(_ *experiment.Experiment, c *experiment.Cell) { c.Load = experiment.Load{Benchmark: true} }, "--on local only"},
+		{"a command", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.Command = []string{"x"} }, `service "go": a command cannot run in a pod`},
 		{"a sample service without an image", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.Workload = "semaphore" }, `"semaphore" has no image`},
 		{"a port that is to be found", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.FindPort = true }, "port: 8080"},
 		{"a burst", func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.BurstMillis = 100 }, "no field for a CPU burst"},
 		{"CPUs", func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.CPUSet = "0" }, "leave cpuset out"},
-		{"a period", func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.Period = 10 * time.Millisecond }, "100ms as a rule, and not 10ms"},
+		{"a period", func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.Period = 10 * time.Millisecond }, "usually to 100ms and not to 10ms"},
 		{"a period without a limit", func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Limits = experiment.Limits{Period: 10 * time.Millisecond, Replicas: 1}
 		}, ""},
-		{"profiles", func(e *experiment.Experiment, _ *experiment.Cell) { e.Profile = true }, "profiles are taken where a process is"},
+		{"profiles", func(e *experiment.Experiment, _ *experiment.Cell) { e.Profile = true }, "profiles need a process on this machine"},
 		{"a dependency's command", func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Dependencies = []experiment.Dependency{{Name: "db", Command: []string{"x"}}}
 		}, `dependency "db": a command`},
 		{"a dependency here", func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Dependencies = []experiment.Dependency{{Name: "db", URL: "postgres://me@localhost:5432/db"}}
-		}, "localhost is in each pod the pod itself"},
+		}, "localhost means the pod itself"},
 		{"a dependency elsewhere", func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Dependencies = []experiment.Dependency{{Name: "db", URL: "postgres://me@10.0.0.1:5432/db"}}
 		}, ""},
 		{"a dependency's limits", func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Dependencies = []experiment.Dependency{{Name: "db", Builtin: "postgres", Limits: experiment.Limits{CPUSet: "1"}}}
-		}, `dependency "db": a pod does not choose`},
+		}, `dependency "db": Kubernetes has no field for the CPUs`},
 		{"other limits in place", resized(func(*experiment.Cell) {}), ""},
-		{"a limit taken away in place", resized(func(c *experiment.Cell) { c.Limits.CPUMillis = 0 }), "cannot give a pod a CPU limit, or take it away"},
-		{"memory limited in place", resized(func(c *experiment.Cell) { c.Limits.Memory = 1 << 20 }), "cannot give a pod a memory limit"},
+		{"a limit taken away in place", resized(func(c *experiment.Cell) { c.Limits.CPUMillis = 0 }), "cannot add or remove the CPU limit"},
+		{"memory limited in place", resized(func(c *experiment.Cell) { c.Limits.Memory = 1 << 20 }), "cannot add or remove the memory limit"},
 		{"replicas that come and go", func(e *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Autoscale = &experiment.Autoscale{Min: 2, Max: 3, CPUPercent: 50}
 			resized(func(*experiment.Cell) {})(e, c)
-		}, "replicas that come and go cannot be resized"},
+		}, "an autoscaled service cannot be resized"},
 	} {
 		err := Suits(asked(c.change))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -110,7 +110,7 @@ func TestWhetherAKubeletLooksOften(t *testing.T) {
 		after map[string]int64
 		want  bool
 	}{
-		{"all anew", map[string]int64{"a": 2, "b": 3, "c": 4, "new": 9}, true},
+		{"all again", map[string]int64{"a": 2, "b": 3, "c": 4, "new": 9}, true},
 		{"most", map[string]int64{"a": 2, "b": 3, "c": 3}, true},
 		{"some", map[string]int64{"a": 2, "b": 2, "c": 3}, false},
 		{"none", before, false},
@@ -184,7 +184,7 @@ func TestWhatTheClusterLacks(t *testing.T) {
 		{"metrics", metricsAPI, refuse(404), scaled, "has no metrics-server"},
 		{"metrics now", metricsAPI, refuse(503), scaled, "has no metrics-server"},
 		{"nodes' right", "GET /api/v1/nodes", refuse(403), asked(nil), "ClusterRole millicore-metrics"},
-		{"nodes", "GET /api/v1/nodes", nil, asked(nil), "no node of the cluster is ready"},
+		{"nodes", "GET /api/v1/nodes", nil, asked(nil), "no node can run services"},
 	} {
 		api, client := serve(t)
 		api.hand[c.path] = c.do

@@ -7,26 +7,25 @@ import (
 
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// What a run would have, for those who ask whether a cluster takes it before
-// anything is started.
+// The pods of a run, for the checks before anything is started.
 
 // PodSet is some pods of one kind.
 type PodSet struct {
-	What     string // in words: "the pods of service go"
-	Count    int    // that there are at a time
+	What     string // for people: "the pods of service go"
+	Count    int    // that exist concurrently
 	Template corev1.PodTemplateSpec
 }
 
-// Demand gives the pods that there are at once while a cell is measured, for each
-// cell in its place: the agents, which are the same for all cells, the service, as
-// many as it may be scaled to, and what that depends on. They are as those of the
-// run, but for what their containers are told: addresses in it are known only then.
-// What has no image (Suits) is left out. How many node agents there are the nodes
-// tell: they are not in it.
+// Demand returns the pods that exist concurrently while a cell is measured, by
+// cell: the agents, which all cells share, the service at its largest number of
+// replicas, and its dependencies. They equal the pods of the run except for
+// commands and variables, which need addresses that are known only later. Units
+// without an image (Suits) are left out. So are node agents: their number depends
+// on the nodes.
 func (m *Maker) Demand(e *experiment.Experiment) [][]PodSet {
 	agents := PodSet{What: "the pods of agents", Count: max(mostAgents(e), 1)}
 	agents.Template = m.job(agents.Count).Spec.Template
@@ -40,13 +39,13 @@ func (m *Maker) Demand(e *experiment.Experiment) [][]PodSet {
 // units are the pods of a cell's service and of what it depends on.
 func (m *Maker) units(c *experiment.Cell) []PodSet {
 	var all []PodSet
-	add := func(what, part string, count int, u platform.Unit) {
+	add := func(what, part string, count int, u platform.UnitSpec) {
 		if u.Image != "" {
 			all = append(all, PodSet{what + " " + u.Name, max(count, 1), m.unitPod(&u, part)})
 		}
 	}
 	s, count := &c.Service, c.Limits.Replicas
-	service := platform.Unit{Name: s.Name, Image: s.Image, Dir: s.Dir, Limits: c.Limits, Port: s.Port}
+	service := platform.UnitSpec{Name: s.Name, Image: s.Image, Dir: s.Dir, Limits: c.Limits, Port: s.Port}
 	if s.Workload != "" {
 		service.Image = m.workload(s.Workload)
 	}
@@ -57,7 +56,7 @@ func (m *Maker) units(c *experiment.Cell) []PodSet {
 	for i := range s.Dependencies {
 		d := &s.Dependencies[i]
 		add("the pod of dependency", kube.PartDependency, 1,
-			platform.Unit{Name: d.Name, Image: cmp.Or(d.Image, database.Image(d.Builtin)), Dir: d.Dir, Limits: d.Limits})
+			platform.UnitSpec{Name: d.Name, Image: cmp.Or(d.Image, database.Image(d.Builtin)), Dir: d.Dir, Limits: d.Limits})
 	}
 	return all
 }
@@ -67,8 +66,8 @@ func (m *Maker) NodeAgent() PodSet {
 	return PodSet{What: "the pods of node agents", Count: 1, Template: m.daemons().Spec.Template}
 }
 
-// OfImage is the pod of a unit of an image, which nothing is told, and without
-// limits and requests.
+// OfImage is the pod of a unit of an image, without a command, variables, limits
+// and requests.
 func (m *Maker) OfImage(image string) corev1.PodTemplateSpec {
-	return m.unitPod(&platform.Unit{Image: image}, kube.PartDependency)
+	return m.unitPod(&platform.UnitSpec{Image: image}, kube.PartDependency)
 }

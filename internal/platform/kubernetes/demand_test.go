@@ -8,13 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
 // demanded is a run's experiment, for Demand.
 func demanded(t *testing.T) (*Maker, *experiment.Experiment) {
 	t.Helper()
-	e, err := experiment.Parse("test.yaml", []byte(`
+	e, err := file.Parse("test.yaml", []byte(`
 name: q
 services:
   go: {workload: go, dependencies: [postgres, {name: cache, image: "redis:7", limits: {memory: 64Mi}}, {name: far, url: "http://far.example"}]}

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
 // endedAt is the end of a container at so many seconds; nil for nil.

@@ -11,18 +11,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
 // built are the images of sample services that hold a runtime which is not
 // Millicore's; the experiment may name others.
 var built = map[string]string{"node": "millicore-node", "bun": "millicore-bun"}
 
-// listen is how every sample service is told where to listen.
+// listen are the arguments that every sample service takes to know where to listen.
 var listen = []string{"--host", "${host}", "--port", "${port}"}
 
-// Workload gives the image of a sample service: that of go is Millicore's own,
-// which holds several programs, so that the arguments begin with the one.
+// Workload returns the image of a sample service. The image of go is Millicore's
+// own, which has several programs: the first argument chooses one.
 func (k *kubernetes) Workload(_ context.Context, name string) (image string, arguments []string, err error) {
 	switch image = k.maker.workload(name); {
 	case image == "":
@@ -45,8 +45,8 @@ func noImage(workload string) error {
 	return fmt.Errorf("the sample service %q has no image; use --on local", workload)
 }
 
-// Fetch pulls nothing: each node does that when it first needs the image. It gives
-// the digest where a node already has the image, else its name.
+// Fetch pulls nothing: each node pulls the image when it first needs it. Fetch
+// returns the digest if a node already has the image, and its name otherwise.
 func (k *kubernetes) Fetch(ctx context.Context, image string) (digest string, err error) {
 	nodes, err := kube.Nodes.List(ctx, k.api, "")
 	if err != nil {
@@ -55,8 +55,8 @@ func (k *kubernetes) Fetch(ctx context.Context, image string) (digest string, er
 	return digestOf(nodes, image), nil
 }
 
-// digestOf is an image's digest as the nodes know it; its name where none does.
-// Nodes list 50 images each, the largest.
+// digestOf is an image's digest as nodes list it, or its name if none does. A node
+// lists its 50 largest images.
 func digestOf(nodes []corev1.Node, image string) string {
 	want := kube.ImageName(image)
 	for _, n := range nodes {
@@ -74,9 +74,9 @@ func digestOf(nodes []corev1.Node, image string) string {
 	return image
 }
 
-// Versions are those of the cluster and of its nodes: "kubernetes", "kubelet",
-// "container-runtime" and "kernel" where the nodes may be seen. Where nodes differ
-// all are given.
+// Versions are those of the cluster and, if the nodes may be listed, of its nodes:
+// "kubernetes", "kubelet", "container-runtime" and "kernel". If nodes differ, each
+// version is in the list.
 func (k *kubernetes) Versions() map[string]string {
 	ctx, cancel := context.WithTimeout(k.running, brief)
 	defer cancel()

@@ -14,15 +14,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 )
 
-// kubelets asks the nodes' kubelets how containers do: each node once at a time,
-// whatever number of replicas is on it, and only while there are any.
+// kubelets reads container metrics from the kubelets of nodes. It has one request
+// per node at a time, regardless of the number of replicas there, and none while a
+// node has no replica.
 type kubelets struct {
 	api    *kube.Client
-	verify bool // a certificate that the cluster's authority did not sign will not do
+	anyone bool // accept any server at a node's address as its kubelet
 	warn   func(string)
 	ctx    context.Context
 
@@ -32,12 +33,12 @@ type kubelets struct {
 	nodes map[string]*kubelet // by address
 }
 
-// kubelet is one that is asked.
+// kubelet is the kubelet of one node.
 type kubelet struct {
 	of      *kubelets
 	address string // host:port
 	node    string // its name, for people
-	lax     bool   // its certificate was signed by somebody else; of its one goroutine, as is failing
+	lax     bool   // its certificate cannot be verified, which is allowed; only its goroutine uses this and failing
 	failing bool   // it did not answer the last time
 
 	// Guarded by the mutex of kubelets.
@@ -48,24 +49,31 @@ type kubelet struct {
 const (
 	kubeletPort = 10250
 	metricsPath = "/metrics/cadvisor"
-	// askEvery and askSeldom bound the time between two questions; a kubelet that
-	// looks at containers every 10 s is not asked each second.
+	// askEvery and askSeldom bound the time between two requests: a kubelet that
+	// samples every 10 s is not asked every second.
 	askEvery  = time.Second
 	askSeldom = 3 * time.Second
 	askWithin = 10 * time.Second
-	// mostMetrics bounds an answer: a node with 250 pods gives some 20 MB.
+	// mostMetrics bounds an answer: a node with 250 pods sends about 20 MB.
 	mostMetrics = 256 << 20
 )
 
-func newKubelets(ctx context.Context, api *kube.Client, verify bool, warn func(string)) *kubelets {
-	roots := x509.NewCertPool()
+func newKubelets(ctx context.Context, api *kube.Client, anyone bool, warn func(string)) *kubelets {
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool() // the image has none
+	}
 	roots.AppendCertsFromPEM(api.Authority())
 	client := func(c *tls.Config) *http.Client {
-		return &http.Client{Transport: &http.Transport{
-			TLSClientConfig: c, DisableCompression: true, // it would cost the node more than it saves
-			MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: askWithin, Proxy: nil}}
+		return &http.Client{
+			// A kubelet never redirects. net/http would send the token to another port too,
+			// even without TLS.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{
+				TLSClientConfig: c, DisableCompression: true, // it would cost the node more than it saves
+				MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: askWithin, Proxy: nil}}
 	}
-	return &kubelets{api: api, verify: verify, warn: warn, ctx: ctx, nodes: map[string]*kubelet{},
+	return &kubelets{api: api, anyone: anyone, warn: warn, ctx: ctx, nodes: map[string]*kubelet{},
 		strict: client(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}),
 		lax:    client(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})}
 }
@@ -76,7 +84,7 @@ func (k *kubelets) close() {
 	k.lax.CloseIdleConnections()
 }
 
-// watch gives each new sample of a pod's container to take, or why there is none,
+// watch calls take with each new sample of a pod's container, or with the error,
 // until stop is called.
 func (k *kubelets) watch(pod, node, host string, take func(cadvisor.Sample, error)) (stop func()) {
 	address := net.JoinHostPort(host, strconv.Itoa(k.port(node)))
@@ -101,7 +109,7 @@ func (k *kubelets) watch(pod, node, host string, take func(cadvisor.Sample, erro
 	}
 }
 
-// port is where a node's kubelet listens, as far as that may be asked.
+// port is the port of a node's kubelet, or the default if the node may not be read.
 func (k *kubelets) port(node string) int {
 	ctx, cancel := context.WithTimeout(k.ctx, askWithin)
 	defer cancel()
@@ -111,7 +119,7 @@ func (k *kubelets) port(node string) int {
 	return kubeletPort
 }
 
-// run asks until ctx ends, never twice at once.
+// run sends one request after another until ctx ends.
 func (n *kubelet) run(ctx context.Context) {
 	var rhythm rhythm
 	for {
@@ -134,7 +142,7 @@ func (n *kubelet) run(ctx context.Context) {
 	}
 }
 
-// give hands samples to those who wait for them; an error to all.
+// give passes each sample to its taker, and an error to all takers.
 func (n *kubelet) give(samples []cadvisor.Sample, err error) {
 	n.of.mu.Lock()
 	takers := make(map[string]func(cadvisor.Sample, error), len(n.takers))
@@ -160,7 +168,7 @@ func (n *kubelet) give(samples []cadvisor.Sample, err error) {
 	}
 }
 
-// samples asks once.
+// samples sends one request.
 func (n *kubelet) samples(ctx context.Context) ([]cadvisor.Sample, error) {
 	n.of.mu.Lock()
 	wanted := make(map[string]bool, len(n.takers))
@@ -180,7 +188,7 @@ func (n *kubelet) samples(ctx context.Context) ([]cadvisor.Sample, error) {
 	return samples, nil
 }
 
-// limited is an answer of bounded length, within bounded time.
+// limited is an answer of bounded length and duration.
 type limited struct {
 	io.Reader
 	io.Closer
@@ -192,14 +200,14 @@ func (l limited) Close() error {
 	return l.Closer.Close()
 }
 
-// ask asks the kubelet for its containers' metrics. The error says what is
-// missing, and what to do.
+// ask requests the kubelet's container metrics. The error names what is missing,
+// and what to do.
 func (n *kubelet) ask(ctx context.Context) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	answer, err := n.get(ctx)
 	if err != nil {
 		cancel()
-		return nil, fmt.Errorf("ask the kubelet of node %s at %s for its containers' metrics: %w", n.node, n.address, err)
+		return nil, fmt.Errorf("read the container metrics of the kubelet of node %s at %s: %w", n.node, n.address, err)
 	}
 	return limited{io.LimitReader(answer.Body, mostMetrics), answer.Body, cancel}, nil
 }
@@ -220,17 +228,17 @@ func (n *kubelet) get(ctx context.Context) (*http.Response, error) {
 	answer, err := client.Do(request)
 	var unknown *tls.CertificateVerificationError
 	if errors.As(err, &unknown) {
-		if n.of.verify {
-			return nil, fmt.Errorf("the cluster's authority did not sign its certificate (%w); have the kubelet's serving certificate signed (serverTLSBootstrap), or leave kubernetes.kubelet_certificate out", unknown.Err)
+		if !n.of.anyone { // the handshake failed, and a request is sent after it only
+			return nil, fmt.Errorf("its certificate cannot be verified (%w), so the token was not sent; let the cluster's authority sign the kubelets' serving certificates (serverTLSBootstrap: true), or measure with node agents (--node-agent), or allow the token to be sent to any server at a node's address (kubernetes.kubelet_certificate: any)", unknown.Err)
 		}
 		n.lax = true
-		n.of.warn("the certificates of kubelets are not signed by the cluster's authority: their figures are taken without it (kubernetes.kubelet_certificate: verify forbids that)")
+		n.of.warn("kubelet certificates cannot be verified: the token is sent to any server at a node's address, as kubernetes.kubelet_certificate: any allows")
 		return n.get(ctx)
 	}
 	if err != nil {
 		var shown *url.Error
 		if errors.As(err, &shown) {
-			err = shown.Err // the words say what was asked
+			err = shown.Err // the message already has the URL
 		}
 		return nil, err
 	}
@@ -245,20 +253,20 @@ func (n *kubelet) get(ctx context.Context) (*http.Response, error) {
 	return nil, fmt.Errorf("it answers %s", answer.Status)
 }
 
-// noRight says which right is missing.
+// noRight is the error for a missing permission.
 func (k *kubelets) noRight(token string) error {
 	if token == "" {
-		return errors.New("kubelets are asked with a token, and this kubeconfig has none; the conductor in the cluster has its service account's")
+		return errors.New("kubelets need a token, and this kubeconfig has none; a conductor in the cluster has that of its service account")
 	}
 	return errNoMetrics(k.api.Namespace)
 }
 
-// errNoMetrics names the right that an administrator gives once.
+// errNoMetrics names the permission that an administrator grants once.
 func errNoMetrics(namespace string) error {
-	return fmt.Errorf("the namespace %s lacks the right to read containers' figures from kubelets (get nodes/metrics; get, list nodes); an administrator gives it once with the ClusterRole millicore-metrics of docs/kubernetes.yaml, bound to the group system:serviceaccounts:%s (docs/kubernetes.md)", namespace, namespace)
+	return fmt.Errorf("the namespace %s has no permission to read container metrics from kubelets (get nodes/metrics; get, list nodes); an administrator grants it once with the ClusterRole millicore-metrics of docs/kubernetes.yaml, bound to the group system:serviceaccounts:%s (docs/kubernetes.md)", namespace, namespace)
 }
 
-// rhythm is how often a kubelet has new samples.
+// rhythm estimates how often a kubelet has new samples.
 type rhythm struct {
 	last    map[string]time.Time // by pod
 	spacing time.Duration        // between the last two of a container; 0: not known yet
@@ -274,5 +282,5 @@ func (r *rhythm) add(pod string, at time.Time) {
 	r.last[pod] = at
 }
 
-// wait is the time between two questions: a fifth of that between two samples.
+// wait is the time between two requests: a fifth of the time between two samples.
 func (r *rhythm) wait() time.Duration { return min(max(r.spacing/5, askEvery), askSeldom) }

@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"encoding/pem"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,7 +17,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 )
 
@@ -25,11 +27,11 @@ import (
 var metrics string
 
 // kubeletOf serves as a kubelet; known says whether the cluster's authority signed
-// its certificate.
-func kubeletOf(t *testing.T, known, verify bool, answer http.HandlerFunc) (of *kubelets, n *kubelet, notes func() []string) {
+// its certificate, and anyone whether that may be somebody else.
+func kubeletOf(t *testing.T, known, anyone bool, answer http.HandlerFunc) (of *kubelets, n *kubelet, notes func() []string) {
 	t.Helper()
 	h := httptest.NewUnstartedServer(answer)
-	h.Config.ErrorLog = nil
+	h.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that are refused
 	h.StartTLS()
 	t.Cleanup(h.Close)
 	config := &rest.Config{Host: "https://127.0.0.1:1", BearerToken: "secret"}
@@ -42,7 +44,7 @@ func kubeletOf(t *testing.T, known, verify bool, answer http.HandlerFunc) (of *k
 	}
 	var mu sync.Mutex
 	var all []string
-	of = newKubelets(t.Context(), c, verify, func(line string) {
+	of = newKubelets(t.Context(), c, anyone, func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, line)
@@ -55,35 +57,98 @@ func kubeletOf(t *testing.T, known, verify bool, answer http.HandlerFunc) (of *k
 	}
 }
 
-func TestAKubeletIsKnownByItsCertificate(t *testing.T) {
+func TestATokenGoesToAKubeletThatIsKnownByItsCertificate(t *testing.T) {
+	const insecure = "kubernetes.kubelet_certificate: any"
 	for _, c := range []struct {
 		name          string
-		known, verify bool
-		want          string // the error
+		known, anyone bool
+		host          string   // its address, as another than its certificate names; "": that
+		want          []string // of the error
 		notes         int
 	}{
-		{"signed by the cluster's authority", true, false, "", 0},
-		{"and it must be", true, true, "", 0},
-		{"signed by somebody else", false, false, "", 1},
-		{"and it must not be", false, true, "did not sign its certificate", 0},
+		{"signed by the cluster's authority", true, false, "", nil, 0},
+		{"where that need not be", true, true, "", nil, 0},
+		{"signed by somebody else", false, false, "", []string{"node n1", "unknown authority", "the token was not sent", "serverTLSBootstrap", "--node-agent", insecure}, 0},
+		{"signed for another address", true, false, "127.0.0.2", []string{"node n1", "127.0.0.2", "the token was not sent", insecure}, 0},
+		{"signed by somebody else, which will do", false, true, "", nil, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, n, notes := kubeletOf(t, c.known, c.verify, func(w http.ResponseWriter, r *http.Request) {
+			var tokens atomic.Int64
+			_, n, notes := kubeletOf(t, c.known, c.anyone, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/metrics/cadvisor" || r.Header.Get("Authorization") != "Bearer secret" {
-					t.Errorf("asked for %s as %s", r.URL, r.Header.Get("Authorization"))
+					t.Errorf("asked for %s as %q", r.URL, r.Header.Get("Authorization"))
 				}
+				tokens.Add(1)
 				io.WriteString(w, metrics)
 			})
+			if c.host != "" {
+				_, port, _ := net.SplitHostPort(n.address)
+				forward(t, net.JoinHostPort(c.host, port), n.address)
+				n.address = net.JoinHostPort(c.host, port)
+			}
 			for range 2 {
 				stamps, err := n.stamps(t.Context())
-				if c.want == "" && (err != nil || len(stamps) != 2) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				if c.want == nil && (err != nil || len(stamps) != 2) || c.want != nil && err == nil {
 					t.Errorf("%v, %v", stamps, err)
 				}
+				for _, words := range c.want {
+					if err != nil && !strings.Contains(err.Error(), words) {
+						t.Errorf("%v, without %q", err, words)
+					}
+				}
 			}
-			if got := notes(); len(got) < c.notes || c.notes == 0 && len(got) > 0 {
+			if want := int64(2); c.want == nil && tokens.Load() != want || c.want != nil && tokens.Load() != 0 {
+				t.Errorf("the token was sent %d times", tokens.Load())
+			}
+			got := notes()
+			if len(got) != c.notes && c.notes == 0 || c.notes > 0 && (len(got) == 0 || !strings.Contains(got[0], insecure)) {
 				t.Errorf("notes %q", got)
 			}
 		})
+	}
+}
+
+// forward listens at an address of loopback and passes on what comes.
+func forward(t *testing.T, at, to string) {
+	t.Helper()
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		t.Skipf("no second address of loopback: %v", err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			go func() { defer out.Close(); io.Copy(out, in) }()
+			go func() { defer in.Close(); io.Copy(in, out) }()
+		}
+	}()
+}
+
+// A kubelet has no reason to redirect its caller. The client must not send the token to
+// another address or port, or without TLS.
+func TestATokenDoesNotFollowARedirect(t *testing.T) {
+	var led atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { led.Add(1) }))
+	defer other.Close()
+	for _, anyone := range []bool{false, true} {
+		_, n, _ := kubeletOf(t, true, anyone, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL+metricsPath, http.StatusFound)
+		})
+		if _, err := n.stamps(t.Context()); err == nil || !strings.Contains(err.Error(), "it answers 302 Found") {
+			t.Errorf("%v, want its status", err)
+		}
+	}
+	if led.Load() != 0 {
+		t.Errorf("followed %d times", led.Load())
 	}
 }
 
@@ -94,7 +159,7 @@ func TestAKubeletThatRefuses(t *testing.T) {
 	}{
 		{403, []string{"node n1", "403 Forbidden", "nodes/metrics", "millicore-metrics", "docs/kubernetes.md", "system:serviceaccounts:mine"}},
 		{401, []string{"401 Unauthorized", "nodes/metrics"}},
-		{500, []string{"ask the kubelet of node n1", "it answers 500 Internal Server Error"}},
+		{500, []string{"kubelet of node n1", "it answers 500 Internal Server Error"}},
 	} {
 		_, n, _ := kubeletOf(t, true, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) })
 		_, err := n.stamps(t.Context())
@@ -106,8 +171,7 @@ func TestAKubeletThatRefuses(t *testing.T) {
 	}
 }
 
-// All pods of a node are read by one question, and nobody asks once nobody wants to
-// know.
+// One request reads all pods of a node, and there are no requests without a taker.
 func TestOneQuestionForAllPods(t *testing.T) {
 	var asked atomic.Int64
 	of, n, notes := kubeletOf(t, true, false, func(w http.ResponseWriter, _ *http.Request) {

@@ -1,18 +1,17 @@
 // Package kubernetes runs services as pods of a Kubernetes cluster: each unit is
-// a Deployment and a headless Service, each replica a pod with limits. It is made
-// to run inside the cluster, in the conductor's pod, and runs wherever the pods'
-// addresses are reached.
+// a Deployment and a headless Service, each replica a pod with limits. It runs in
+// the conductor's pod, or wherever it can reach the addresses of pods.
 //
-// How a replica does is read from the kubelet of its node, with the kubelet's own
-// time stamps, or from a node agent beside it; whether it is up, and why it died,
-// from its pod's status. A container that dies is started again by its kubelet,
-// and keeps its address; a pod that is evicted does not come back at its address,
-// so that its replica is down from then on.
+// It reads the counters of a replica from the kubelet of its node, with the
+// kubelet's time stamps, or from a node agent on that node. The pod's status shows
+// whether a replica is up, and why it died. The kubelet restarts a container that
+// dies, at the same address. An evicted pod does not return at its address: its
+// replica is down from then on.
 //
-// Everything that is made is labelled with the run and owned by the run's
-// ConfigMap. Maker, which makes it, also tells what there would be before anything
-// is started. The package makes no traffic, does not judge what it reads, and does
-// not know how agents reach it (Dialled).
+// Every object is labelled with the run and owned by the run's ConfigMap. Maker
+// makes the objects, and also lists them before anything is started. The package
+// sends no traffic, evaluates no measurement, and does not know how agents reach
+// it (Dialled).
 package kubernetes
 
 import (
@@ -26,69 +25,70 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // Options are the choices of New.
 type Options struct {
 	Client *kube.Client
 	Run    string // the run's name, a DNS label of at most 40 characters
-	// Owner is the run's ConfigMap, which owns all that is made.
+	// Owner is the run's ConfigMap, which owns every object of the run.
 	Owner    metav1.OwnerReference
 	Settings experiment.Kubernetes
-	// Image is that of Millicore's own programs.
+	// Image has Millicore's own programs.
 	Image string
-	// Agents are those who dial in: the conductor's hub.
+	// Agents gives the streams of agents: the conductor's hub.
 	Agents    Dialled
 	Conductor string // host:port that agents dial
 	// Secret names the run's Secret, of which agents get the keys tls.crt and token.
 	Secret string
-	// Note takes warnings, and what takes long, a line each. It may be called by
-	// several goroutines at once.
+	// Note receives warnings and progress, one line each. Several goroutines may
+	// call it concurrently.
 	Note func(string)
 }
 
-// Dialled gives the streams of those who dial in.
+// Dialled gives the streams of agents and node agents, which connect to the
+// conductor.
 type Dialled interface {
-	// Agent waits for agent number index to dial in and gives its stream for one
+	// Agent waits until agent number index connects, and returns its stream for one
 	// trial.
 	Agent(ctx context.Context, index int) (platform.Agent, error)
-	// Node likewise gives the stream of a node agent, and what its clock stands
-	// ahead of this one's.
+	// Node does the same for the node agent of a node. The duration is the node's
+	// clock minus this machine's.
 	Node(ctx context.Context, name string) (io.ReadWriteCloser, time.Duration, error)
 }
 
 // kubernetes is the platform.
 type kubernetes struct {
-	options Options
-	api     *kube.Client
-	maker   *Maker
-	pods    *pods
-	nodes   *kubelets
-	near    *nodeAgents // nil: there are none
+	options    Options
+	api        *kube.Client
+	maker      *Maker
+	pods       *pods
+	nodes      *kubelets
+	nodeAgents *nodeAgents // nil: kubelets are read instead
 
 	running context.Context // ends with Close
 	end     context.CancelFunc
 
 	mu       sync.Mutex
-	units    map[*unit]struct{} // what is started and not yet stopped
+	units    map[*unit]struct{} // started and not yet stopped
 	agents   agentJob
-	services map[string]bool // names of services of the experiment; others are dependencies
+	services map[string]bool // services of the experiment; other units are dependencies
 	warned   map[string]bool
 	closed   bool
 }
 
-// Bounds of what is waited for.
+// Bounds of waits.
 const (
-	brief   = 30 * time.Second // a few requests that are answered at once
-	goneIn  = time.Minute      // pods that were told to end, after their grace
+	brief   = 30 * time.Second // a few short requests
+	goneIn  = time.Minute      // deleted pods, after their grace time
 	lookFor = 200 * time.Millisecond
 )
 
-// New returns the platform, after it removed what a run of this name has left
-// before: trials of a conductor that was started again are begun anew.
+// New returns the platform. First it removes what an earlier conductor of the run
+// left: a restarted conductor repeats the trial that was interrupted.
 func New(o Options) (platform.Platform, error) {
 	switch {
 	case o.Client == nil:
@@ -106,22 +106,22 @@ func New(o Options) (platform.Platform, error) {
 	defer cancel()
 	if err := k.sweep(ctx); err != nil {
 		k.end()
-		return nil, fmt.Errorf("remove what the run %s has left before: %w", o.Run, err)
+		return nil, fmt.Errorf("remove what an earlier conductor of run %s left: %w", o.Run, err)
 	}
 	k.pods = watchPods(k.running, k.api, kube.LabelRun+"="+o.Run)
-	k.nodes = newKubelets(k.running, k.api, o.Settings.KubeletCertificate == experiment.CertificateVerify, k.warn)
+	k.nodes = newKubelets(k.running, k.api, o.Settings.KubeletCertificate == experiment.CertificateAny, k.warn)
 	if o.Settings.NodeAgent {
-		k.near = &nodeAgents{k: k, nodes: map[string]*nodeAgent{}}
+		k.nodeAgents = &nodeAgents{k: k, nodes: map[string]*nodeAgent{}}
 	}
 	return k, nil
 }
 
-// Name is the word of --on.
+// Name is the platform's name in --on.
 func (*kubernetes) Name() string { return "kubernetes" }
 
 // Start starts all replicas of a unit and returns when they are ready. The
-// context bounds the starting, not the life of what was started.
-func (k *kubernetes) Start(ctx context.Context, u platform.Unit) (platform.Running, error) {
+// context bounds the start only.
+func (k *kubernetes) Start(ctx context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	started, err := k.startUnit(ctx, u)
 	if err != nil {
 		return nil, fmt.Errorf("start %q: %w", u.Name, err)
@@ -132,13 +132,13 @@ func (k *kubernetes) Start(ctx context.Context, u platform.Unit) (platform.Runni
 	return fixedUnit{started}, nil
 }
 
-// Folder makes none: pods keep their files themselves.
+// Folder always fails: pods keep their own files.
 func (*kubernetes) Folder(string, *platform.User) (platform.Folder, error) {
-	return nil, errors.New("pods keep their files themselves: there are no folders with --on kubernetes")
+	return nil, errors.New("there are no folders with --on kubernetes: pods keep their own files")
 }
 
-// Close stops and removes all that is still there: Deployments, Services, the
-// agents' Job and what else is labelled with the run, but the conductor's own.
+// Close stops and removes everything that is labelled with the run, except the
+// conductor's own objects.
 func (k *kubernetes) Close() error {
 	k.mu.Lock()
 	if k.closed {
@@ -151,9 +151,9 @@ func (k *kubernetes) Close() error {
 		left = append(left, u)
 	}
 	k.mu.Unlock()
-	errs := life.Each(len(left), func(i int) error { return left[i].Stop(context.Background()) })
-	if k.near != nil {
-		k.near.close()
+	errs := supervise.Each(len(left), func(i int) error { return left[i].Stop(context.Background()) })
+	if k.nodeAgents != nil {
+		k.nodeAgents.close()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), brief+goneIn)
 	defer cancel()
@@ -163,8 +163,8 @@ func (k *kubernetes) Close() error {
 	return errors.Join(errs...)
 }
 
-// sweep removes all that the run has, but the conductor and what owns it, and
-// waits until its pods are gone.
+// sweep removes all objects of the run except the conductor's, and waits until
+// its pods are gone.
 func (k *kubernetes) sweep(ctx context.Context) error {
 	selector := fmt.Sprintf("%s=%s,%s!=%s", kube.LabelRun, k.options.Run, kube.LabelPart, kube.PartConductor)
 	errs := []error{
@@ -182,7 +182,7 @@ func (k *kubernetes) sweep(ctx context.Context) error {
 	if err := awaitGone(ctx, k.api, selector); err != nil {
 		return err
 	}
-	// Which are there until what they own has gone, and whose names come again.
+	// These exist until what they own is gone. The next trial uses their names again.
 	_, err := awaitNone(ctx, k.api, kube.Deployments, selector)
 	if err == nil {
 		_, err = awaitNone(ctx, k.api, kube.Jobs, selector)
@@ -210,7 +210,7 @@ func (k *kubernetes) drop(u *unit) {
 	delete(k.units, u)
 }
 
-// part is what a unit is to the run.
+// part is the label of a unit's part in the run.
 func (k *kubernetes) part(name string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -231,11 +231,11 @@ func (k *kubernetes) warn(text string) {
 	}
 }
 
-// SeesWindows reports whether node agents see when replicas are throttled.
-// Kubelets tell only that they were.
-func (k *kubernetes) SeesWindows() bool { return k.near != nil }
+// SeesThrottleWindows reports whether node agents measure when replicas are
+// throttled. Kubelets report only how often.
+func (k *kubernetes) SeesThrottleWindows() bool { return k.nodeAgents != nil }
 
 var (
-	_ platform.Images = (*kubernetes)(nil)
-	_ platform.Seer   = (*kubernetes)(nil)
+	_ platform.ImageRunner        = (*kubernetes)(nil)
+	_ platform.ThrottleVisibility = (*kubernetes)(nil)
 )

@@ -18,9 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -52,7 +52,7 @@ func died(container, reason string) corev1.ContainerState {
 	return terminated(corev1.ContainerStateTerminated{ContainerID: container, ExitCode: 137, Reason: reason})
 }
 
-// A replica through its lives: it serves, dies, is killed for want of memory, and
+// A replica through its lives: it serves, dies, is killed: out of memory, and
 // its pod is deleted.
 func TestTheLivesOfAReplica(t *testing.T) {
 	var serving atomic.Bool
@@ -66,7 +66,7 @@ func TestTheLivesOfAReplica(t *testing.T) {
 	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
 	k := &kubernetes{api: client, pods: watchPods(t.Context(), client, "")}
 	api.watched()
-	log, err := life.OpenLog(t.TempDir(), "log")
+	log, err := supervise.OpenLog(t.TempDir(), "log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestTheLivesOfAReplica(t *testing.T) {
 	is := func(what string, up bool, restarts, kills int64) {
 		t.Helper()
 		until(t, what, func() bool {
-			c, err := r.standing.Counters(signals.Counters{}, nil)
+			c, err := r.status.Counters(signals.Counters{}, nil)
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return err == nil && c.Up == up && c.Restarts == restarts && r.kills == kills && r.up == up
@@ -100,7 +100,7 @@ func TestTheLivesOfAReplica(t *testing.T) {
 	}
 
 	api.put(state("p", "two", 1, died("two", starved), died("one", "Error")))
-	is("it was killed for want of memory", false, 1, 1)
+	is("it was killed: out of memory", false, 1, 1)
 	c, err := r.Counters()
 	if err != nil || c.Up || *c.OOMKills != 1 || *c.CPU != 1 {
 		t.Errorf("while it is down: %+v, %v", c, err)
@@ -110,10 +110,10 @@ func TestTheLivesOfAReplica(t *testing.T) {
 	is("it is back", true, 2, 1)
 
 	api.drop(state("p", "three", 2, runningState, corev1.ContainerState{}))
-	is("its pod is no more", false, 3, 1)
+	is("its pod was removed", false, 3, 1)
 	<-r.kept
-	fixed, scaled := &unit{k: k, replicas: []*replica{r}}, &unit{k: k, replicas: []*replica{r}, of: platform.Unit{Autoscale: &experiment.Autoscale{}}}
-	if why := fixed.Evicted(); why != "the pod p is no more: it was deleted" {
+	fixed, scaled := &unit{k: k, replicas: []*replica{r}}, &unit{k: k, replicas: []*replica{r}, of: platform.UnitSpec{Autoscale: &experiment.Autoscale{}}}
+	if why := fixed.Evicted(); why != "the pod p was removed: it was deleted" {
 		t.Errorf("evicted: %q", why)
 	}
 	if why := scaled.Evicted(); why != "" {
@@ -126,10 +126,10 @@ func TestTheLivesOfAReplica(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := r.Counters(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("of one that is no more: %v", err)
+		t.Errorf("of one that was removed: %v", err)
 	}
 	text, _ := os.ReadFile(log.File.Name())
-	for _, words := range []string{"as by signal 9", "want of memory", "its pod p is no more"} {
+	for _, words := range []string{"as by signal 9", "out of memory", "its pod p was removed"} {
 		if strings.Count(string(text), words) != 1 {
 			t.Errorf("the log, without one %q:\n%s", words, text)
 		}
@@ -156,7 +156,7 @@ func TestOutput(t *testing.T) {
 	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
 	store := watchPods(t.Context(), client, "")
 	api.watched()
-	log, err := life.OpenLog(t.TempDir(), "log")
+	log, err := supervise.OpenLog(t.TempDir(), "log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestALogThatIsTooLarge(t *testing.T) {
 	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
 	store := watchPods(t.Context(), client, "")
 	api.watched()
-	log, err := life.OpenLog(t.TempDir(), "log")
+	log, err := supervise.OpenLog(t.TempDir(), "log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestAnAgentThatCannotCome(t *testing.T) {
 	agent.Status.ContainerStatuses[0].Name, agent.Spec.Containers[0].Name = agentContainer, agentContainer
 	api.put(*agent)
 	_, err = p.Agent(t.Context(), 1, 1)
-	if err == nil || err.Error() != "start agent 1: the node n1 cannot have the image shop:1: no name" {
+	if err == nil || err.Error() != "start agent 1: the node n1 cannot use the image shop:1: no name" {
 		t.Errorf("%v", err)
 	}
 	if !api.made("POST /apis/batch/v1/namespaces/here/jobs") {
@@ -297,8 +297,8 @@ func TestAUnitThatCannotStart(t *testing.T) {
 		api.drop(*bad)
 		io.WriteString(w, "{}")
 	}
-	_, err = p.Start(t.Context(), platform.Unit{Trial: 1, Name: "go", Image: "shop:1", Logs: t.TempDir()})
-	if err == nil || err.Error() != `start "go": the node n1 cannot make its container: no user` {
+	_, err = p.Start(t.Context(), platform.UnitSpec{Trial: 1, Name: "go", Image: "shop:1", Logs: t.TempDir()})
+	if err == nil || err.Error() != `start "go": the node n1 cannot create its container: no user` {
 		t.Errorf("%v", err)
 	}
 	for _, what := range []string{"POST " + deployments, "POST /api/v1/namespaces/here/services", "DELETE /api/v1/namespaces/here/services/run-t1-go"} {
@@ -307,11 +307,11 @@ func TestAUnitThatCannotStart(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		unit platform.Unit
+		unit platform.UnitSpec
 		want string
 	}{
-		{platform.Unit{Name: "go"}, `start "go": no image: commands run with --on local`},
-		{platform.Unit{Name: "go", Image: "i", FindPort: true}, `start "go": ` + errFindPort.Error()},
+		{platform.UnitSpec{Name: "go"}, `start "go": no image: commands run with --on local`},
+		{platform.UnitSpec{Name: "go", Image: "i", FindPort: true}, `start "go": ` + errFindPort.Error()},
 	} {
 		if _, err := p.Start(t.Context(), c.unit); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)

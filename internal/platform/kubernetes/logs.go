@@ -6,31 +6,31 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/kube"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
-// follower copies a container's output into a file, through all its lives, as the
-// kubelet has it. It may begin before there is a container.
+// follower copies a container's output from the kubelet into a file, over all
+// restarts. It may begin before the container exists.
 type follower struct {
 	pods *pods
 	pod  string
 	tail kube.Tail
-	log  *life.Log
+	log  *supervise.Log
 
 	stop context.CancelFunc
 	done chan struct{}
 
-	heard chan struct{} // closed when a container has ended, and its output was read to its end
+	heard chan struct{} // closed when a container has ended and all of its output was read
 	once  sync.Once     // that closes it
 }
 
-// mostLog is what a replica's log takes of the disk, in bytes: a service that
-// writes a line for each request would fill that of a conductor.
+// mostLog bounds a replica's log, in bytes: a service that writes a line for each
+// request would fill the conductor's disk.
 const mostLog = 64 << 20
 
-// newFollower makes a follower, which run has follow.
-func newFollower(api *kube.Client, pods *pods, pod, container string, log *life.Log) *follower {
+// newFollower returns a follower that is not started.
+func newFollower(api *kube.Client, pods *pods, pod, container string, log *supervise.Log) *follower {
 	f := &follower{pods: pods, pod: pod, log: log, done: make(chan struct{}), heard: make(chan struct{})}
 	f.tail = kube.Tail{Client: api, Container: container, Most: mostLog, Line: func(text string) {
 		_, _ = log.File.WriteString(text + "\n") // a full disk is no reason to stop
@@ -38,8 +38,8 @@ func newFollower(api *kube.Client, pods *pods, pod, container string, log *life.
 	return f
 }
 
-// follow starts a follower, which ends when it is told to.
-func follow(api *kube.Client, pods *pods, pod, container string, log *life.Log) *follower {
+// follow starts a follower. It runs until end is called.
+func follow(api *kube.Client, pods *pods, pod, container string, log *supervise.Log) *follower {
 	f := newFollower(api, pods, pod, container, log)
 	f.start()
 	return f
@@ -54,11 +54,11 @@ func (f *follower) start() {
 	}()
 }
 
-// again is the wait before a container's output is asked for once more.
+// again is the wait before the next request for a container's output.
 const again = 300 * time.Millisecond
 
-// run asks for the output whenever there may be more: the API server ends a
-// stream with the container, and sometimes before.
+// run requests the output whenever there may be more. The API server ends a stream
+// with the container, and sometimes before.
 func (f *follower) run(ctx context.Context) {
 	f.tail.Turn(ctx, f.pod, 0)
 	defer f.tail.Flush()
@@ -89,7 +89,7 @@ func (f *follower) run(ctx context.Context) {
 			f.hear()
 			ended = now.ContainerID
 		}
-		if !life.Sleep(ctx, again) {
+		if !supervise.Sleep(ctx, again) {
 			return
 		}
 	}
@@ -97,8 +97,7 @@ func (f *follower) run(ctx context.Context) {
 
 func (f *follower) hear() { f.once.Do(func() { close(f.heard) }) }
 
-// lastWords is how long the output of a container that has ended may take to
-// come.
+// lastWords is how long the last output of a container may take to arrive.
 const lastWords = time.Second
 
 // end ends the follower, a moment after the container's end.

@@ -6,17 +6,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/millicore/millicore/internal/kube"
-	"github.com/millicore/millicore/internal/node"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/meter"
 )
 
-// What nodes do is seen by their agents: a node's CPU times, and what each of the
-// run's containers there has used. What is left of the one is others'.
+// Node agents measure the nodes: a node's CPU times, and the CPU time of each
+// container of the run there. The difference is the CPU time of others.
 
-// on gives the run's pods on a node by the ids of their containers, and a channel
-// that is closed with the next change of any.
+// on returns the run's pods on a node by the ids of their containers, and a channel
+// that is closed with the next change of any pod.
 func (k *kubernetes) on(name string) (map[string]*corev1.Pod, <-chan struct{}) {
 	all, changed, _ := k.pods.of(nil)
 	found := map[string]*corev1.Pod{}
@@ -33,10 +33,10 @@ func (k *kubernetes) on(name string) (map[string]*corev1.Pod, <-chan struct{}) {
 	return found, changed
 }
 
-// count has a node's agent count what the run's containers there use, until its
-// stream ends or the platform closes.
-func (k *kubernetes) count(client *node.Client, name string) {
-	counted := map[string]*node.Watched{}
+// count makes a node's agent read the CPU time of the run's containers there, until
+// its stream ends or the platform closes.
+func (k *kubernetes) count(client *nodeagent.Client, name string) {
+	counted := map[string]*nodeagent.Watched{}
 	for {
 		there, changed := k.on(name)
 		for id, p := range there {
@@ -61,15 +61,15 @@ func (k *kubernetes) count(client *node.Client, name string) {
 	}
 }
 
-// Machines gives what each node that runs a unit did since the last call; none
-// without node agents.
+// Machines returns a sample of each node that runs a unit, since the last call. It
+// is empty without node agents.
 func (k *kubernetes) Machines() []platform.Machine {
-	if k.near == nil {
+	if k.nodeAgents == nil {
 		return nil
 	}
-	k.near.mu.Lock()
-	agents := maps.Clone(k.near.nodes)
-	k.near.mu.Unlock()
+	k.nodeAgents.mu.Lock()
+	agents := maps.Clone(k.nodeAgents.nodes)
+	k.nodeAgents.mu.Unlock()
 	var all []platform.Machine
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		parts, running := map[string]string{}, []string(nil) // by container
@@ -77,10 +77,10 @@ func (k *kubernetes) Machines() []platform.Machine {
 		there, _ := k.on(name)
 		for id, p := range there {
 			part := p.Labels[kube.LabelPart]
-			parts[node.ContainerID(id)] = part
+			parts[nodeagent.ContainerID(id)] = part
 			serves = serves || part == kube.PartService || part == kube.PartDependency
 			if runsNow(p, id) {
-				running = append(running, node.ContainerID(id))
+				running = append(running, nodeagent.ContainerID(id))
 			}
 		}
 		before, now, ok := agents[name].reading()
@@ -91,9 +91,9 @@ func (k *kubernetes) Machines() []platform.Machine {
 	return all
 }
 
-// reading gives the newest reading of the node and the one that was given before;
-// false where one of them is missing.
-func (a *nodeAgent) reading() (before, now node.Reading, ok bool) {
+// reading returns the newest reading of the node and the one that was returned
+// before; false if one of them is missing.
+func (a *nodeAgent) reading() (before, now nodeagent.Reading, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.client == nil {
@@ -114,15 +114,15 @@ func runsNow(p *corev1.Pod, container string) bool {
 	})
 }
 
-// counts reports whether a reading knows all of some containers. One that does
-// not, as the first of a stream, would make others' what they used.
-func counts(r node.Reading, containers []string) bool {
+// counts reports whether a reading has all of the containers. The CPU time of a
+// missing one, as in the first reading of a stream, would count as that of others.
+func counts(r nodeagent.Reading, containers []string) bool {
 	return !slices.ContainsFunc(containers, func(id string) bool { _, known := r.Used[id]; return !known })
 }
 
-// machine divides a node's CPU time between two readings. parts are those of the
-// run that its containers belong to.
-func machine(name string, before, now node.Reading, parts map[string]string) platform.Machine {
+// machine divides a node's CPU time between two readings. parts are the parts of
+// the run, by container.
+func machine(name string, before, now nodeagent.Reading, parts map[string]string) platform.Machine {
 	used := map[string]float64{}
 	for id, part := range parts {
 		if was, known := before.Used[id]; known {
@@ -134,4 +134,4 @@ func machine(name string, before, now node.Reading, parts map[string]string) pla
 		Lab: used[kube.PartConductor] + used[kube.PartNode]})}
 }
 
-var _ platform.Machines = (*kubernetes)(nil)
+var _ platform.MachineSampler = (*kubernetes)(nil)

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/millicore/millicore/internal/kube"
-	"github.com/millicore/millicore/internal/node"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
@@ -18,9 +18,9 @@ import (
 // its kubelet too.
 func TestWhatANodeDid(t *testing.T) {
 	start, end := time.Unix(100, 0), time.Unix(102, 0)
-	before := node.Reading{HostTimes: meter.HostTimes{At: start, CPUs: 4, Idle: 10, Steal: 1},
+	before := nodeagent.Reading{HostTimes: meter.HostTimes{At: start, CPUs: 4, Idle: 10, Steal: 1},
 		Used: map[string]float64{"web": 5, "db": 1, "agent": 2, "conductor": 1, "node": 0.5, "stranger": 7}}
-	now := node.Reading{HostTimes: meter.HostTimes{At: end, CPUs: 4, Idle: 12, Steal: 1.2}, // 5.8 s busy of 8
+	now := nodeagent.Reading{HostTimes: meter.HostTimes{At: end, CPUs: 4, Idle: 12, Steal: 1.2}, // 5.8 s busy of 8
 		Used: map[string]float64{"web": 7, "db": 1.4, "agent": 2.6, "conductor": 1.1, "node": 0.6, "stranger": 9, "new": 3}}
 	got := machine("n1", before, now, map[string]string{"web": kube.PartService, "db": kube.PartDependency, "agent": kube.PartAgent,
 		"conductor": kube.PartConductor, "node": kube.PartNode, "new": kube.PartAgent, "gone": kube.PartService})
@@ -33,8 +33,8 @@ func TestWhatANodeDid(t *testing.T) {
 
 // The first reading of a stream knows none of the run's containers.
 func TestAReadingThatDoesNotKnowAll(t *testing.T) {
-	r := node.Reading{Used: map[string]float64{"web": 5}}
-	if !counts(r, []string{"web"}) || counts(r, []string{"web", "agent"}) || counts(node.Reading{}, []string{"web"}) || !counts(r, nil) {
-		t.Error("it is told wrongly whether a reading knows all")
+	r := nodeagent.Reading{Used: map[string]float64{"web": 5}}
+	if !counts(r, []string{"web"}) || counts(r, []string{"web", "agent"}) || counts(nodeagent.Reading{}, []string{"web"}) || !counts(r, nil) {
+		t.Error("the check for missing containers is wrong")
 	}
 }

@@ -18,13 +18,13 @@ import (
 
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
-// Maker makes the objects of a run. It asks nobody, so that what a run would have
-// is known before there is anything of it.
+// Maker makes the objects of a run. It sends no requests: the objects can be
+// checked before any of them is created.
 type Maker struct {
 	run, image        string
 	owner             metav1.OwnerReference
@@ -32,13 +32,13 @@ type Maker struct {
 	conductor, secret string
 }
 
-// NewMaker makes one of a platform's options, of which it takes Run, Owner,
-// Settings, Image, Conductor and Secret. Without an Owner objects have none.
+// NewMaker uses Run, Owner, Settings, Image, Conductor and Secret of the options.
+// Without an Owner the objects have no owner.
 func NewMaker(o Options) *Maker {
 	return &Maker{run: o.Run, image: o.Image, owner: o.Owner, settings: o.Settings, conductor: o.Conductor, secret: o.Secret}
 }
 
-// isOwn reports whether Millicore makes an image: those run as anybody.
+// isOwn reports whether an image is one of Millicore's. Those run as any user.
 func (m *Maker) isOwn(image string) bool {
 	if image == m.image {
 		return true
@@ -58,15 +58,15 @@ const (
 	nodeContainer  = "node"
 	portName       = "service"
 
-	// usualPort is where units listen that insist on no port.
+	// usualPort is the port of units without a port of their own.
 	usualPort = 8080
-	// anyUser is who Millicore's own images run as, which run as anybody.
+	// anyUser is the user of Millicore's own images, which run as any user.
 	anyUser  = 65532
 	nodeName = "kubernetes.io/hostname"
 )
 
-// users are whom the images of built-in databases run as that may not be root:
-// the user that their entry points become, if they can.
+// users are the users of the images of built-in databases where root is not
+// allowed: those that their entry points change to.
 var users = map[string]int64{
 	database.Image(experiment.Postgres): 70,
 	database.Image(experiment.MongoDB):  999,
@@ -75,8 +75,8 @@ var users = map[string]int64{
 // nameLength is that of the longest DNS label.
 const nameLength = 63
 
-// objectName is a name that is a DNS label and begins with a letter, as those of
-// Services must. One that is too long is cut, and told from others by a hash.
+// objectName joins words to a DNS label that begins with a letter, as the names of
+// Services must. A name that is too long is cut and gets a hash.
 func objectName(words ...string) string {
 	name := strings.Join(words, "-")
 	if name != "" && (name[0] < 'a' || name[0] > 'z') {
@@ -91,11 +91,11 @@ func objectName(words ...string) string {
 }
 
 // unitName is the name of a unit's Deployment and Service.
-func (m *Maker) unitName(u *platform.Unit) string {
+func (m *Maker) unitName(u *platform.UnitSpec) string {
 	return objectName(m.run, "t"+strconv.Itoa(u.Trial), u.Name)
 }
 
-// labels are those of an object, with more of its own.
+// labels are the labels of an object, with more.
 func (m *Maker) labels(part string, more map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, m.settings.Labels)
@@ -104,8 +104,8 @@ func (m *Maker) labels(part string, more map[string]string) map[string]string {
 	return all
 }
 
-// Meta is what an object of the run begins with. part is that of the run which it
-// belongs to.
+// Meta is the metadata of an object. part is the part of the run to which the
+// object belongs.
 func (m *Maker) Meta(name, part string, labels map[string]string) metav1.ObjectMeta {
 	meta := metav1.ObjectMeta{Name: name, Labels: m.labels(part, labels), Annotations: maps.Clone(m.settings.Annotations)}
 	if m.owner.Name != "" {
@@ -114,12 +114,12 @@ func (m *Maker) Meta(name, part string, labels map[string]string) metav1.ObjectM
 	return meta
 }
 
-// unitLabels are those by which a unit's pods are chosen.
-func (m *Maker) unitLabels(u *platform.Unit) map[string]string {
+// unitLabels are the labels that select a unit's pods.
+func (m *Maker) unitLabels(u *platform.UnitSpec) map[string]string {
 	return map[string]string{kube.LabelRun: m.run, kube.LabelUnit: u.Name, kube.LabelTrial: strconv.Itoa(u.Trial)}
 }
 
-// selectorOf is a selector of the API's of labels.
+// selectorOf is the API's selector for labels.
 func selectorOf(labels map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
@@ -128,11 +128,11 @@ func selectorOf(labels map[string]string) string {
 	return strings.Join(all, ",")
 }
 
-// deployment is that of a unit. There is no readiness probe: the conductor asks
-// the replicas itself, as on every platform, and stops asking once they serve,
-// where a probe would take of their CPU limit through every trial.
-func (m *Maker) deployment(u *platform.Unit, part string) (*appsv1.Deployment, error) {
-	words, env, err := told(u)
+// deployment is the Deployment of a unit. It has no readiness probe: the conductor
+// probes the replicas itself, as on every platform, and stops once they serve. A
+// kubelet's probe would use their CPU limit during every trial.
+func (m *Maker) deployment(u *platform.UnitSpec, part string) (*appsv1.Deployment, error) {
+	words, env, err := commandAndEnv(u)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (m *Maker) deployment(u *platform.Unit, part string) (*appsv1.Deployment, e
 	}, nil
 }
 
-// pod is a pod's template with what all have in common.
+// pod is the template that all pods have in common.
 func (m *Maker) pod(part string, labels map[string]string) corev1.PodTemplateSpec {
 	pod := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: m.labels(part, labels), Annotations: maps.Clone(m.settings.Annotations)},
@@ -174,7 +174,7 @@ func (m *Maker) pod(part string, labels map[string]string) corev1.PodTemplateSpe
 	return pod
 }
 
-// away has a pod keep away from those of some parts where there are nodes enough.
+// away makes a pod avoid the nodes of some parts if there are enough nodes.
 func (m *Maker) away(parts ...string) *corev1.Affinity {
 	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: corev1.PodAffinityTerm{
@@ -185,8 +185,8 @@ func (m *Maker) away(parts ...string) *corev1.Affinity {
 	}}
 }
 
-// podSecurity is that of the Pod Security Standard "restricted", or of "baseline"
-// where images of others are allowed that.
+// podSecurity satisfies the Pod Security Standard "restricted", or "baseline" for
+// foreign images if the experiment allows it.
 func (m *Maker) podSecurity(image string) *corev1.PodSecurityContext {
 	s := &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
 	if !m.restricted(image) {
@@ -217,8 +217,8 @@ func (m *Maker) restricted(image string) bool {
 	return m.isOwn(image) || m.settings.Security != experiment.SecurityBaseline
 }
 
-// unitPod is a unit's pod, but for what its container is told.
-func (m *Maker) unitPod(u *platform.Unit, part string) corev1.PodTemplateSpec {
+// unitPod is a unit's pod without its command and variables.
+func (m *Maker) unitPod(u *platform.UnitSpec, part string) corev1.PodTemplateSpec {
 	pod := m.pod(part, m.unitLabels(u))
 	pod.Spec.Affinity = m.away(kube.PartAgent)
 	pod.Spec.NodeSelector = m.settings.NodeSelector
@@ -229,7 +229,7 @@ func (m *Maker) unitPod(u *platform.Unit, part string) corev1.PodTemplateSpec {
 		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: int32(cmp.Or(u.Port, usualPort))}},
 		Resources:       m.resources(u.Limits, part),
 		SecurityContext: m.containerSecurity(u.Image),
-		// The tail of the log says more than a file that nobody writes.
+		// The default, as no program here writes a termination message.
 		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
 		ResizePolicy: []corev1.ContainerResizePolicy{
 			{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.NotRequired},
@@ -239,13 +239,12 @@ func (m *Maker) unitPod(u *platform.Unit, part string) corev1.PodTemplateSpec {
 	return pod
 }
 
-// told is what a unit's containers are told: the words of its command, and
-// variables.
-func told(u *platform.Unit) (words []string, env []corev1.EnvVar, err error) {
+// commandAndEnv returns the words of a unit's command and its variables.
+func commandAndEnv(u *platform.UnitSpec) (words []string, env []corev1.EnvVar, err error) {
 	vars := experiment.LimitVars(u.Limits)
 	maps.Copy(vars, u.Vars)
 	vars["host"], vars["port"] = "0.0.0.0", strconv.Itoa(cmp.Or(u.Port, usualPort))
-	if words, err = life.Words(u.Command, vars); err != nil {
+	if words, err = supervise.ExpandCommand(u.Command, vars); err != nil {
 		return nil, nil, err
 	}
 	for i := range words {
@@ -255,12 +254,11 @@ func told(u *platform.Unit) (words []string, env []corev1.EnvVar, err error) {
 	return words, env, err
 }
 
-// environment is what is told to a unit's containers beside their image's own. A
-// container cannot have a variable of its image taken away: a name that is to be
-// unset is not set here, and that is all. A value that is a limit and nothing
-// else is the pod's own, by the downward API.
-func environment(u *platform.Unit, vars map[string]string) ([]corev1.EnvVar, error) {
-	stated, err := life.Env(u.Env, vars)
+// environment returns the variables of a unit's containers beside those of their
+// image. Kubernetes cannot remove a variable of an image: a name in Unset is only
+// not set here. A value that is exactly a limit comes from the downward API.
+func environment(u *platform.UnitSpec, vars map[string]string) ([]corev1.EnvVar, error) {
+	stated, err := supervise.ExpandEnv(u.Env, vars)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +279,7 @@ func environment(u *platform.Unit, vars map[string]string) ([]corev1.EnvVar, err
 	return env, nil
 }
 
-// limitNamed is the limit that a value of env is and nothing else; else "".
+// limitNamed returns the limit that a value of env names and nothing else, or "".
 func limitNamed(value string) string {
 	for _, name := range []string{experiment.LimitCPU, experiment.LimitMemory} {
 		if value == "${"+name+"}" {
@@ -291,12 +289,11 @@ func limitNamed(value string) string {
 	return ""
 }
 
-// literal is a text that Kubernetes gives to a container as it is: it would put
-// variables in the place of $(NAME).
+// literal escapes a text for Kubernetes, which would expand $(NAME).
 func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
-// resources are a unit's limits, and what the scheduler sets aside: as much,
-// unless the experiment says otherwise of services.
+// resources are a unit's limits and requests. Requests equal the limits unless the
+// experiment sets those of services.
 func (m *Maker) resources(l experiment.Limits, part string) corev1.ResourceRequirements {
 	var requests experiment.Requests
 	if part == kube.PartService {
@@ -334,9 +331,9 @@ func with(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantit
 func millicores(n int64) resource.Quantity { return *resource.NewMilliQuantity(n, resource.DecimalSI) }
 func bytesOf(n int64) resource.Quantity    { return *resource.NewQuantity(n, resource.BinarySI) }
 
-// service is that of a unit. It is headless: it gives the replicas' addresses,
-// and nothing stands between them and who speaks to them.
-func (m *Maker) service(u *platform.Unit, part string) *corev1.Service {
+// service is the Service of a unit. It is headless: clients get the addresses of
+// the replicas, without a proxy in between.
+func (m *Maker) service(u *platform.UnitSpec, part string) *corev1.Service {
 	port := int32(cmp.Or(u.Port, usualPort))
 	selector := m.unitLabels(u)
 	return &corev1.Service{
@@ -348,8 +345,8 @@ func (m *Maker) service(u *platform.Unit, part string) *corev1.Service {
 	}
 }
 
-// autoscaler has the number of a unit's replicas follow their CPU.
-func (m *Maker) autoscaler(u *platform.Unit, part string) *autoscalingv2.HorizontalPodAutoscaler {
+// autoscaler makes the number of a unit's replicas follow their CPU use.
+func (m *Maker) autoscaler(u *platform.UnitSpec, part string) *autoscalingv2.HorizontalPodAutoscaler {
 	name, a := m.unitName(u), u.Autoscale
 	return &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: m.Meta(name, part, m.unitLabels(u)),

@@ -15,11 +15,11 @@ import (
 
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
 )
 
-var update = flag.Bool("update", false, "write the golden files of testdata anew")
+var update = flag.Bool("update", false, "update the golden files of testdata")
 
 // golden compares an object with a file of testdata.
 func golden(t *testing.T, name string, object any) {
@@ -60,8 +60,8 @@ func testMaker(change func(*experiment.Kubernetes)) *Maker {
 	return m
 }
 
-func goUnit() *platform.Unit {
-	return &platform.Unit{Trial: 3, Name: "go", Image: own, Command: []string{"/millicore-go", "--host", "${host}", "--port", "${port}"},
+func goUnit() *platform.UnitSpec {
+	return &platform.UnitSpec{Trial: 3, Name: "go", Image: own, Command: []string{"/millicore-go", "--host", "${host}", "--port", "${port}"},
 		Env:   map[string]string{"GOMAXPROCS": "${limits.cpu}", "PRICE": "5$(HOME)", "DB": "${db.address}"},
 		Unset: []string{"GOGC"}, Vars: map[string]string{"db.address": "10.0.0.7:5432"},
 		Limits: experiment.Limits{CPUMillis: 1500, Memory: 256 << 20, Replicas: 2}}

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/millicore/millicore/internal/kube"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
-// pods are the run's pods as they are now, kept by a watch. It may be used by
-// several goroutines at once; what it gives is not to be changed.
+// pods are the run's current pods, from a watch. Several goroutines may use it
+// concurrently. Callers must not change the pods that it returns.
 type pods struct {
 	api      *kube.Client
 	selector string
@@ -28,8 +28,8 @@ type pods struct {
 	err     error                  // of the watch, which has ended
 }
 
-// listEvery is how often pods are listed beside the watch, which does not tell of
-// one that went while it was broken off.
+// listEvery is how often pods are also listed: a watch does not report a pod that
+// was deleted while the watch was interrupted.
 const listEvery = 20 * time.Second
 
 // watchPods watches until ctx ends.
@@ -67,7 +67,7 @@ func (p *pods) put(change watch.EventType, pod *corev1.Pod) {
 	})
 }
 
-// prune forgets the pods that are gone.
+// prune removes pods that no longer exist.
 func (p *pods) prune(ctx context.Context) {
 	p.mu.Lock()
 	var known []string
@@ -101,16 +101,16 @@ func (p *pods) change(do func()) {
 	p.changed = make(chan struct{})
 }
 
-// get gives a pod, nil where there is none of the name, and a channel that is
-// closed with the next change of any.
+// get returns a pod by name, or nil, and a channel that is closed with the next
+// change of any pod.
 func (p *pods) get(name string) (*corev1.Pod, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.all[name], p.changed
 }
 
-// of gives the pods that have these labels, oldest first, and a channel that is
-// closed with the next change. The error is that nothing is watched any more.
+// of returns the pods with these labels, oldest first, and a channel that is closed
+// with the next change. The error is that of the watch, which has ended.
 func (p *pods) of(chosen map[string]string) ([]*corev1.Pod, <-chan struct{}, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,8 +133,8 @@ type named[T any] interface {
 	GetName() string
 }
 
-// removeAll deletes all objects of a kind that a selector chooses, and has what
-// they own go first.
+// removeAll deletes all objects of a kind that a selector selects, after what they
+// own.
 func removeAll[T any, O named[T]](ctx context.Context, api *kube.Client, kind kube.Kind[T], selector string) error {
 	all, err := kind.List(ctx, api, selector)
 	if err != nil {
@@ -149,18 +149,18 @@ func removeAll[T any, O named[T]](ctx context.Context, api *kube.Client, kind ku
 	return nil
 }
 
-// awaitGone waits until there are no pods that a selector chooses.
+// awaitGone waits until no pods match a selector.
 func awaitGone(ctx context.Context, api *kube.Client, selector string) error {
 	name, err := awaitNone(ctx, api, kube.Pods, selector)
 	if name == "" {
 		return err
 	}
-	return fmt.Errorf("the pod %s does not end (%w): see `kubectl -n %s describe pod %s`; `kubectl -n %s delete pod %s --force` forgets it",
+	return fmt.Errorf("the pod %s does not end (%w): see `kubectl -n %s describe pod %s`; `kubectl -n %s delete pod %s --force` removes it",
 		name, err, api.Namespace, name, api.Namespace, name)
 }
 
-// awaitNone waits until there are no objects of a kind that a selector chooses.
-// After an error it names one that is there, if that is known.
+// awaitNone waits until no objects of a kind match a selector. With an error it
+// returns the name of one that is left, if known.
 func awaitNone[T any, O named[T]](ctx context.Context, api *kube.Client, kind kube.Kind[T], selector string) (name string, err error) {
 	for {
 		left, err := kind.List(ctx, api, selector)
@@ -168,7 +168,7 @@ func awaitNone[T any, O named[T]](ctx context.Context, api *kube.Client, kind ku
 			return "", nil
 		}
 		if ctx.Err() == nil {
-			life.Sleep(ctx, lookFor)
+			supervise.Sleep(ctx, lookFor)
 		}
 		switch {
 		case ctx.Err() == nil:

@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
 // The objects of Millicore's own programs.
 
-// Places in their containers.
+// Paths in their containers.
 const (
 	secretFolder = "/etc/millicore/secret" // with the run's Secret
 	groupsFolder = "/host/cgroup"          // with the node's control groups
@@ -23,8 +23,8 @@ const (
 // agentsName is the name of the Job of a run's agents.
 func (m *Maker) agentsName() string { return objectName(m.run, "agents") }
 
-// job is that of so many agents. One that ends in whatever way comes again: as
-// the same container where it died, as another pod where its pod is gone.
+// job is the Job of the agents. An agent that ends is restarted: as the same
+// container if it died, as another pod if its pod is gone.
 func (m *Maker) job(agents int) *batchv1.Job {
 	n := int32(agents)
 	name := m.agentsName()
@@ -40,9 +40,8 @@ func (m *Maker) job(agents int) *batchv1.Job {
 	}
 }
 
-// Own is the pod of one of Millicore's own programs: restricted, and with one
-// container, which has a limit of memory and none of CPU. What that runs is not in
-// it yet.
+// Own is the pod of one of Millicore's own programs: restricted, with one container
+// that has a memory limit and no CPU limit. The caller sets the command.
 func (m *Maker) Own(part, container string, r experiment.Resources) corev1.PodTemplateSpec {
 	pod := m.pod(part, nil)
 	pod.Spec.NodeSelector = r.NodeSelector
@@ -57,7 +56,7 @@ func (m *Maker) Own(part, container string, r experiment.Resources) corev1.PodTe
 	return pod
 }
 
-// dialling has an own pod run a program that dials the conductor.
+// dialling sets the command of an own pod to a program that dials the conductor.
 func (m *Maker) dialling(pod corev1.PodTemplateSpec, program string, more ...string) corev1.PodTemplateSpec {
 	pod.Spec.TerminationGracePeriodSeconds = of(int64(2))
 	c := &pod.Spec.Containers[0]
@@ -74,11 +73,11 @@ func (m *Maker) dialling(pod corev1.PodTemplateSpec, program string, more ...str
 // that it watches, and a few MB (docs/scale.md).
 var nodeResources = experiment.Resources{CPUMillis: 100, MemoryBytes: 64 << 20}
 
-// daemons are the node agents, one on each node that services may run on.
+// daemons is the DaemonSet of the node agents, one on each node for services.
 func (m *Maker) daemons() *appsv1.DaemonSet {
 	resources := nodeResources
 	resources.NodeSelector = m.settings.NodeSelector
-	pod := m.dialling(m.Own(kube.PartNode, nodeContainer, resources), "/millicore-node", "--name", "$(NODE_NAME)", "--cgroup", groupsFolder)
+	pod := m.dialling(m.Own(kube.PartNode, nodeContainer, resources), "/millicore-nodeagent", "--name", "$(NODE_NAME)", "--cgroup", groupsFolder)
 	c := &pod.Spec.Containers[0]
 	c.Env = []corev1.EnvVar{{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "cgroup", MountPath: groupsFolder, ReadOnly: true})

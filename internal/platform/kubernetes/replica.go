@@ -12,14 +12,13 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
-	"github.com/millicore/millicore/internal/platform/ready"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
 )
 
 // replica is a pod of a unit. It stays the same pod when its container dies and
-// is started again; a pod that takes its place has another address, and is none
-// of the unit's replicas.
+// restarts. A pod that replaces it has another address and is not a replica of the
+// unit.
 type replica struct {
 	k       *kubernetes
 	index   int
@@ -28,56 +27,56 @@ type replica struct {
 	host    string // its node's address
 	address string
 	ready   experiment.Ready
-	serves  func(context.Context, string) error // as in platform.Unit
-	scaled  bool                                // it may go because it is too many
+	serves  func(context.Context, string) error // as in platform.UnitSpec
+	scaled  bool                                // the autoscaler may remove it
 
-	log    *life.Log
+	log    *supervise.Log
 	output *follower
-	forget func() // has nobody read its counters any more
+	forget func() // ends the reading of its counters
 
-	counters counting
-	near     *watching // what its node's agent sees; nil: it has none
-	standing life.Standing
+	counters sampledTotals
+	watching *watching // what the agent of its node reads; nil: there is none
+	status   supervise.Status
 
 	stopping context.Context
 	stop     context.CancelFunc
-	kept     chan struct{} // closed when nobody looks after it any more; nil before
+	kept     chan struct{} // closed when keep has returned; nil before
 
 	mu     sync.Mutex
 	memory int64 // its limit, bytes; 0: none
 	up     bool
-	// downSince is since when it is down, as far as that was told; zero: it is up, or
-	// was never.
+	// downSince is the end of the last reported down window, or its begin; zero: it
+	// is up, or never was.
 	downSince time.Time
 	downs     []signals.Window
-	restarts  int32           // of its container, as its kubelet counts
-	deaths    map[string]bool // containers of it that have ended, by their ids
-	kills     int64           // those that ended for want of memory
-	gone      string          // why its pod is no more; "": it is there
+	restarts  int32           // of its container, counted by the kubelet
+	deaths    map[string]bool // its containers that have ended, by id
+	kills     int64           // those that ran out of memory
+	gone      string          // why its pod was removed; "": it exists
 }
 
 // Address is where the replica listens: its pod's own address.
 func (r *replica) Address() string { return r.address }
 
-// Counters gives the newest totals, with the time at which its kubelet, or its
-// node's agent, read them. They go on over the replica's lives. Where no newer
-// ones are there the error says so.
+// Counters returns the newest totals, with the time at which the kubelet or the
+// node agent read them. They continue over restarts. The error is
+// nodeagent.ErrNoNewer if there are no newer ones.
 func (r *replica) Counters() (signals.Counters, error) {
 	r.mu.Lock()
 	down, kills := !r.up, r.kills
 	r.mu.Unlock()
-	if r.near != nil {
-		r.near.read(&r.counters)
+	if r.watching != nil {
+		r.watching.read(&r.counters)
 	}
-	c, err := r.standing.Counters(r.counters.read(down))
+	c, err := r.status.Counters(r.counters.read(down))
 	if err == nil {
-		c.OOMKills = &kills // of pods' status: cAdvisor counts those of processes that it hears of
+		c.OOMKills = &kills // from the pod's status: cAdvisor does not report all
 	}
 	return c, err
 }
 
-// Pulse tells whether the replica serves. How it is throttled within a frame
-// cannot be seen from outside its node: those figures are nil.
+// Pulse reports whether the replica serves. Throttling within a frame can be
+// measured only on its node: those figures are nil.
 func (r *replica) Pulse() (signals.Pulse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,13 +86,13 @@ func (r *replica) Pulse() (signals.Pulse, error) {
 // Machine is the node that the replica's pod runs on.
 func (r *replica) Machine() string { return r.node }
 
-// PIDs are those of another machine.
+// PIDs is nil: the processes are on another machine.
 func (r *replica) PIDs() []int { return nil }
 
-// Windows gives the windows that have ended since the last call, in the order of
-// their ends. Those in which the replica was down are of its pod's status, and
-// begin up to half a second off: kubelets tell the second. One that goes on is
-// given in pieces. Those in which it was throttled its node's agent sees.
+// Windows returns the windows that have ended since the last call, in the order of
+// their ends. Down windows come from the pod's status; their begin may be wrong by
+// half a second, because kubelets report whole seconds. A down window that
+// continues is returned in pieces. Throttle windows come from the node agent.
 func (r *replica) Windows() []signals.Window {
 	r.mu.Lock()
 	now := time.Now()
@@ -104,15 +103,15 @@ func (r *replica) Windows() []signals.Window {
 	all := r.downs
 	r.downs = nil
 	r.mu.Unlock()
-	if r.near == nil {
+	if r.watching == nil {
 		return all
 	}
-	all = append(r.near.take(), all...)
+	all = append(r.watching.take(), all...)
 	slices.SortStableFunc(all, func(a, b signals.Window) int { return cmp.Compare(a.End, b.End) })
 	return all
 }
 
-// rise takes that the replica serves.
+// rise records that the replica serves.
 func (r *replica) rise() {
 	r.mu.Lock()
 	if now := time.Now(); !r.downSince.IsZero() && now.After(r.downSince) {
@@ -120,20 +119,20 @@ func (r *replica) rise() {
 	}
 	r.up, r.downSince = true, time.Time{}
 	r.mu.Unlock()
-	r.standing.SetUp(true)
+	r.status.SetUp(true)
 }
 
-// fall takes that it does not, if it did.
+// fall records that it does not serve any more.
 func (r *replica) fall(since time.Time) {
 	r.mu.Lock()
 	if r.up {
 		r.up, r.downSince = false, since
 	}
 	r.mu.Unlock()
-	r.standing.SetUp(false)
+	r.status.SetUp(false)
 }
 
-// fellAt is when a container ended, as well as that is known by now.
+// fellAt is when a container ended, as precisely as it is known.
 func fellAt(end *corev1.ContainerStateTerminated, now time.Time) time.Time {
 	if end == nil || end.FinishedAt.IsZero() {
 		return now
@@ -144,8 +143,8 @@ func fellAt(end *corev1.ContainerStateTerminated, now time.Time) time.Time {
 	return now
 }
 
-// look takes what the pod's status says of deaths since the last look. began is
-// the running container, "" where none runs.
+// look records the deaths in the pod's status since the last call. began is the
+// running container; "" if none runs.
 func (r *replica) look(p *corev1.Pod) (began string) {
 	s := statusOf(p, unitContainer)
 	r.mu.Lock()
@@ -164,7 +163,7 @@ func (r *replica) look(p *corev1.Pod) (began string) {
 		r.log.Note("%s", obituary(t, r.memory))
 	}
 	for ; r.restarts < s.RestartCount; r.restarts++ {
-		r.standing.Restarted()
+		r.status.Restarted()
 	}
 	if s.State.Running == nil {
 		return ""
@@ -172,16 +171,16 @@ func (r *replica) look(p *corev1.Pod) (began string) {
 	return s.ContainerID
 }
 
-// awaitReady waits until the running container serves. It returns life.ErrDied if
-// that ends first, and another error when ctx does.
+// awaitReady waits until the running container serves. It returns
+// supervise.ErrDied if the container ends first, and another error when ctx ends.
 func (r *replica) awaitReady(ctx context.Context, container string) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answered := ready.Begin(looking, r.ready, r.address, r.serves)
+	answered := supervise.StartProbe(looking, r.ready, r.address, r.serves)
 	for {
 		pod, changed := r.k.pods.get(r.pod)
 		if !runs(pod, container) {
-			return life.ErrDied
+			return supervise.ErrDied
 		}
 		select {
 		case err := <-answered:
@@ -191,7 +190,7 @@ func (r *replica) awaitReady(ctx context.Context, container string) error {
 	}
 }
 
-// runs reports whether this container of a pod runs.
+// runs reports whether a container of a pod runs.
 func runs(p *corev1.Pod, container string) bool {
 	if gone(p) != "" {
 		return false
@@ -200,7 +199,7 @@ func runs(p *corev1.Pod, container string) bool {
 	return s.State.Running != nil && s.ContainerID == container
 }
 
-// keep looks after the replica until it is to stop: it tells when it is down, and
+// keep follows the replica until it is to stop, and records when it is down and
 // when it serves again.
 func (r *replica) keep(serving string) {
 	defer close(r.kept)
@@ -223,7 +222,7 @@ func (r *replica) keep(serving string) {
 				if r.stopping.Err() != nil {
 					return
 				}
-				continue // what came meanwhile
+				continue // with changes in the meantime
 			}
 		}
 		select {
@@ -234,50 +233,49 @@ func (r *replica) keep(serving string) {
 	}
 }
 
-// lose takes that the pod is no more: what serves in its place has another
-// address, which nobody was told.
+// lose records that the pod was removed. Its replacement has another address, to
+// which no agent sends.
 func (r *replica) lose(why string) {
 	r.fall(time.Now())
 	r.mu.Lock()
 	r.gone = why
 	if r.scaled {
-		r.downSince = time.Time{} // it is not missed
+		r.downSince = time.Time{} // it is not down: the autoscaler removed it
 	}
 	r.mu.Unlock()
 	if r.stopping.Err() != nil || r.scaled {
 		return
 	}
-	r.standing.Restarted()
-	r.log.Note("its pod %s is no more: %s", r.pod, why)
+	r.status.Restarted()
+	r.log.Note("its pod %s was removed: %s", r.pod, why)
 }
 
-// whyGone is why the replica's pod is no more; "" while it is there.
+// whyGone is why the replica's pod was removed; "" while it exists.
 func (r *replica) whyGone() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.gone
 }
 
-// evicted is the error of a start whose pod is no more.
+// evicted is the error of a start whose pod was removed.
 func evicted(pod, why string) error {
-	return fmt.Errorf("the pod %s is no more: %s (%w)", pod, why, platform.ErrEvicted)
+	return fmt.Errorf("the pod %s was removed: %s (%w)", pod, why, platform.ErrEvicted)
 }
 
-// follow has the running container read from near, where a node agent is there.
+// follow lets the node agent, if there is one, read the running container.
 func (r *replica) follow(p *corev1.Pod, container string) {
-	if r.near != nil {
-		r.near.begin(string(p.UID), container)
+	if r.watching != nil {
+		r.watching.begin(string(p.UID), container)
 	}
 }
 
-// unlimited takes that the kubelet does not hold the container to its CPU limit:
-// what is measured then is not what was asked for.
+// unlimited warns that the kubelet does not enforce the CPU limit, so that the
+// measurement is not the one that was configured.
 func (r *replica) unlimited() {
-	r.k.warn("the kubelet of node " + r.node + " does not hold containers to their CPU limit (cpuCFSQuota: false, or the CPU manager's policy static with a limit of whole CPUs): there is no throttling there")
+	r.k.warn("the kubelet of node " + r.node + " does not enforce the CPU limit of containers (cpuCFSQuota: false, or the CPU manager's policy static with a limit of whole CPUs): they are never throttled")
 }
 
-// end ends what looks after the replica; its pod is gone by now, or is not waited
-// for any longer.
+// end ends the goroutines of the replica. Its pod is gone, or is not waited for.
 func (r *replica) end() error {
 	r.stop()
 	if r.kept != nil {
@@ -287,8 +285,8 @@ func (r *replica) end() error {
 	if r.forget != nil {
 		r.forget()
 	}
-	if r.near != nil {
-		r.near.end()
+	if r.watching != nil {
+		r.watching.end()
 	}
 	r.counters.close()
 	if r.output != nil {
@@ -300,6 +298,5 @@ func (r *replica) end() error {
 	return r.log.File.Close()
 }
 
-// tailWithin is how long the last words of a container that died may take to come
-// before it is explained.
+// tailWithin is how long explain waits for the last output of a container.
 const tailWithin = 2 * time.Second

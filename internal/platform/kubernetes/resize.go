@@ -9,14 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
-// resizeIn is how long a kubelet may take to apply other limits, which it does
-// within a second where there is room for them.
+// resizeIn is how long a kubelet may take to apply new limits. It needs about a
+// second if there is room for them.
 const resizeIn = time.Minute
 
-// resize gives every replica other limits in place, and waits until its kubelet
+// resize changes the limits of every replica in place, and waits until its kubelet
 // has applied them.
 func (u *unit) resize(ctx context.Context, l experiment.Limits) error {
 	l.Replicas = u.of.Limits.Replicas
@@ -38,13 +38,13 @@ func (u *unit) resize(ctx context.Context, l experiment.Limits) error {
 	return nil
 }
 
-// resizable reports what of a pod's limits cannot be changed in place.
+// resizable reports which limits of a pod cannot be changed in place.
 func resizable(before, after experiment.Limits) error {
 	switch {
 	case (before.CPUMillis == 0) != (after.CPUMillis == 0):
-		return errors.New("Kubernetes cannot give a pod a CPU limit, or take it away, while it runs: give every cell one, or leave measure.resize out")
+		return errors.New("Kubernetes cannot add or remove the CPU limit of a running pod: set one in every cell, or leave measure.resize out")
 	case (before.Memory == 0) != (after.Memory == 0):
-		return errors.New("Kubernetes cannot give a pod a memory limit, or take it away, while it runs: give every cell one, or leave measure.resize out")
+		return errors.New("Kubernetes cannot add or remove the memory limit of a running pod: set one in every cell, or leave measure.resize out")
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (r *replica) resize(ctx context.Context, want corev1.ResourceRequirements) 
 		if why := gone(pod); why != "" {
 			return fmt.Errorf("the pod %s: %s", r.pod, why)
 		}
-		// What the watch has may be from before the request.
+		// The watch may still have the pod from before the request.
 		if pod.Generation >= asked.Generation {
 			done, waits, err := resized(pod, asked.Generation, want)
 			if done || err != nil {
@@ -72,16 +72,15 @@ func (r *replica) resize(ctx context.Context, want corev1.ResourceRequirements) 
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("its limits are not changed (%w): %s", context.Cause(ctx), last)
+			return fmt.Errorf("its limits were not changed (%w): %s", context.Cause(ctx), last)
 		}
 	}
 }
 
-// resized reports whether a pod's container has the resources that were asked for
-// with a generation of its spec, or what that waits for. The error is that it will
-// not have them.
+// resized reports whether a pod's container has the resources of a generation of
+// its spec, or what it waits for. The error means that it will never have them.
 func resized(p *corev1.Pod, generation int64, want corev1.ResourceRequirements) (done bool, waits string, err error) {
-	waits = "its kubelet has not looked at them yet"
+	waits = "its kubelet has not processed them yet"
 	for _, c := range p.Status.Conditions {
 		if c.Status != corev1.ConditionTrue {
 			continue
@@ -99,7 +98,7 @@ func resized(p *corev1.Pod, generation int64, want corev1.ResourceRequirements) 
 			return false, fmt.Sprintf("node %s is about to apply them", p.Spec.NodeName), nil
 		}
 	}
-	// Kubelets before 1.34 do not tell which generation they have seen.
+	// Kubelets before 1.34 do not report the generation that they have processed.
 	if seen := p.Status.ObservedGeneration; seen != 0 && seen < generation {
 		return false, waits, nil
 	}

@@ -6,27 +6,27 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// A unit either stays as many replicas, whose limits can be changed, or has as
-// many as an autoscaler says.
+// A unit has either a fixed number of replicas, with limits that can be changed, or
+// an autoscaler that sets the number.
 
-// fixedUnit is a unit of so many replicas.
+// fixedUnit is a unit with a fixed number of replicas.
 type fixedUnit struct{ *unit }
 
-// Resize gives every replica other limits in place, and waits until its kubelet
+// Resize changes the limits of every replica in place, and waits until its kubelet
 // has applied them.
 func (u fixedUnit) Resize(ctx context.Context, l experiment.Limits) error { return u.resize(ctx, l) }
 
-// scaledUnit is a unit whose replicas come and go.
+// scaledUnit is a unit with an autoscaler.
 type scaledUnit struct{ *unit }
 
-// Now gives all replicas that there have been, those of Replicas first, then
-// later ones in the order in which they came to serve; nil for one that has gone,
-// or is told to end.
-func (u scaledUnit) Now() []platform.Replica {
+// CurrentReplicas returns every replica so far: first those of Replicas, then later
+// ones in the order in which they became ready; nil for a pod that was removed or
+// is being deleted.
+func (u scaledUnit) CurrentReplicas() []platform.Replica {
 	own := u.own()
 	all := make([]platform.Replica, len(own))
 	for i, r := range own {
@@ -37,15 +37,15 @@ func (u scaledUnit) Now() []platform.Replica {
 	return all
 }
 
-// scaling is what brings up the replicas that an autoscaler adds.
+// scaling starts the replicas that an autoscaler adds.
 type scaling struct {
 	stopping context.Context
 	stop     context.CancelFunc
 	done     chan struct{}
 }
 
-// scale makes the autoscaler, and has the replicas that it adds brought up until
-// the unit stops.
+// scale creates the autoscaler, and prepares the replicas that it adds until the
+// unit stops.
 func (u *unit) scale(ctx context.Context) error {
 	if u.of.Autoscale == nil {
 		return nil
@@ -53,7 +53,7 @@ func (u *unit) scale(ctx context.Context) error {
 	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 	defer cancel()
 	if _, err := kube.Autoscalers.Create(making, u.k.api, u.k.maker.autoscaler(&u.of, u.k.part(u.of.Name))); err != nil {
-		return fmt.Errorf("make the HorizontalPodAutoscaler %s: %w", u.name, err)
+		return fmt.Errorf("create the HorizontalPodAutoscaler %s: %w", u.name, err)
 	}
 	s := &scaling{done: make(chan struct{})}
 	s.stopping, s.stop = context.WithCancel(context.Background())
@@ -62,7 +62,7 @@ func (u *unit) scale(ctx context.Context) error {
 	return nil
 }
 
-// bringUp brings up each pod that comes, side by side.
+// bringUp prepares new pods concurrently.
 func (u *unit) bringUp(s *scaling) {
 	defer close(s.done)
 	known := map[string]bool{}
@@ -106,7 +106,7 @@ func (u *unit) bringUp(s *scaling) {
 		case <-s.stopping.Done():
 			for ; begun > 0; begun-- {
 				select {
-				case r := <-came: // too late to be counted
+				case r := <-came: // too late for the trial
 					_ = r.end()
 				case <-ended:
 				}
@@ -116,7 +116,8 @@ func (u *unit) bringUp(s *scaling) {
 	}
 }
 
-// join brings a replica up; false where it did not come to serve, and was ended.
+// join prepares a replica. It returns false if the replica did not become ready;
+// the replica is then ended.
 func (u *unit) join(ctx context.Context, r *replica) bool {
 	all := []*replica{r}
 	err := u.locate(ctx, all)
@@ -136,7 +137,7 @@ func (u *unit) join(ctx context.Context, r *replica) bool {
 	return false
 }
 
-// end ends the bringing up.
+// end stops bringUp and waits for it.
 func (s *scaling) end() {
 	if s != nil {
 		s.stop()
@@ -144,12 +145,12 @@ func (s *scaling) end() {
 	}
 }
 
-// isGone reports whether the replica's pod is no more.
+// isGone reports whether the replica's pod was removed.
 func (r *replica) isGone() bool { return r.whyGone() != "" }
 
 var (
-	_ platform.Resizer = fixedUnit{}
-	_ platform.Scaled  = scaledUnit{}
+	_ platform.Resizer    = fixedUnit{}
+	_ platform.Autoscaled = scaledUnit{}
 
-	_ platform.Windowed = (*replica)(nil)
+	_ platform.WindowSource = (*replica)(nil)
 )

@@ -12,9 +12,9 @@ import (
 	"github.com/millicore/millicore/internal/platform/meter"
 )
 
-// What pods say of themselves, in words. All of this is pure.
+// The status of pods, as text for people. Everything here is pure.
 
-// statusOf is that of a container; an empty one where the pod has none yet.
+// statusOf is the status of a container; empty if the pod has none yet.
 func statusOf(p *corev1.Pod, container string) corev1.ContainerStatus {
 	for _, s := range p.Status.ContainerStatuses {
 		if s.Name == container {
@@ -24,7 +24,7 @@ func statusOf(p *corev1.Pod, container string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// ended is the last end of the container, nil where it never ended.
+// ended is the last termination of the container; nil if it never ended.
 func ended(s corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if s.State.Terminated != nil {
 		return s.State.Terminated
@@ -32,15 +32,15 @@ func ended(s corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return s.LastTerminationState.Terminated
 }
 
-// starved is what a kubelet says of a container that ended for want of memory.
+// starved is a kubelet's reason for a container that ran out of memory.
 const starved = "OOMKilled"
 
-// obituary says how a container ended.
+// obituary describes how a container ended.
 func obituary(t *corev1.ContainerStateTerminated, memory int64) string {
 	const signalled = 128 // and the signal
 	switch {
 	case t == nil:
-		return "it ended, and Kubernetes does not tell how"
+		return "it ended; Kubernetes does not report how"
 	case t.Reason == starved:
 		return meter.Starved(memory)
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
@@ -52,7 +52,7 @@ func obituary(t *corev1.ContainerStateTerminated, memory int64) string {
 	return fmt.Sprintf("it ended with exit status %d", t.ExitCode)
 }
 
-// gone says why a pod is no more, or is about to be; "" where it is there.
+// gone describes why a pod was removed, or is being removed; "" if it exists.
 func gone(p *corev1.Pod) string {
 	switch {
 	case p == nil:
@@ -72,25 +72,25 @@ func gone(p *corev1.Pod) string {
 	return "it was deleted"
 }
 
-// Patience with what keeps a pod from running, of which some passes by itself.
+// How long an obstacle may last. Some pass by themselves.
 const (
 	unscheduledFor = 3 * time.Minute // a cluster may be about to get another node
 	unpulledFor    = time.Minute     // a registry may be busy
 	pullingFor     = 10 * time.Minute
-	refusedFor     = 15 * time.Second // a quota is free again a moment after the pods that had it are gone
+	refusedFor     = 15 * time.Second // a quota is free shortly after its pods are gone
 	unmadeFor      = 2 * time.Minute  // a node sets up a network and volumes
 )
 
-// obstacle is what keeps pods from running.
+// obstacle is a reason why a pod does not run.
 type obstacle struct {
-	what     string        // in words; stays the same while it is the same
-	patience time.Duration // how long that may last; 0: it does not pass
-	how      string        // what to do about it
-	vague    bool          // an event may say more
+	what     string        // description; the same obstacle keeps it
+	patience time.Duration // how long it may last; 0: it never passes
+	how      string        // what the user can do
+	vague    bool          // an event may have details
 }
 
-// obstacleOf is what keeps a pod's container from running; nil where it runs, or
-// has run.
+// obstacleOf is what keeps a pod's container from running; nil if it runs or has
+// run.
 func obstacleOf(p *corev1.Pod, container string) *obstacle {
 	s := statusOf(p, container)
 	if s.State.Running != nil || ended(s) != nil {
@@ -106,14 +106,14 @@ func obstacleOf(p *corev1.Pod, container string) *obstacle {
 	image := imageOf(p, container)
 	switch wait.Reason {
 	case "ContainerCreating", "PodInitializing":
-		return &obstacle{what: fmt.Sprintf("its container is being made on node %s, where the image %s may be pulled first", p.Spec.NodeName, image), patience: pullingFor, vague: true}
+		return &obstacle{what: fmt.Sprintf("its container is being created on node %s, which may have to pull the image %s first", p.Spec.NodeName, image), patience: pullingFor, vague: true}
 	case "ErrImagePull", "ImagePullBackOff":
 		return &obstacle{what: fmt.Sprintf("the node %s cannot pull the image %s", p.Spec.NodeName, image) + because(wait.Message), patience: unpulledFor,
-			how: "give its name as the registry knows it, and kubernetes.pull_secrets where it asks who one is, or load it into the node (on kind: `kind load docker-image`)"}
+			how: "check the image's name, set kubernetes.pull_secrets if the registry needs a login, or load the image into the node (on kind: `kind load docker-image`)"}
 	case "ErrImageNeverPull", "InvalidImageName", "ImageInspectError":
-		return &obstacle{what: fmt.Sprintf("the node %s cannot have the image %s", p.Spec.NodeName, image) + because(wait.Message)}
+		return &obstacle{what: fmt.Sprintf("the node %s cannot use the image %s", p.Spec.NodeName, image) + because(wait.Message)}
 	case "CreateContainerConfigError":
-		o := &obstacle{what: fmt.Sprintf("the node %s cannot make its container", p.Spec.NodeName) + because(wait.Message)}
+		o := &obstacle{what: fmt.Sprintf("the node %s cannot create its container", p.Spec.NodeName) + because(wait.Message)}
 		if strings.Contains(wait.Message, "non-root") || strings.Contains(wait.Message, "runAsNonRoot") {
 			o.how = "give the image a numeric user that is not root (USER 65532), or allow root with kubernetes.security: baseline"
 		}
@@ -122,19 +122,19 @@ func obstacleOf(p *corev1.Pod, container string) *obstacle {
 	return &obstacle{what: fmt.Sprintf("the node %s cannot start its container: %s", p.Spec.NodeName, wait.Reason) + because(wait.Message), patience: refusedFor}
 }
 
-// unscheduled says why a pod has no node yet.
+// unscheduled is why a pod has no node yet.
 func unscheduled(p *corev1.Pod) *obstacle {
 	for _, c := range p.Status.Conditions {
 		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse {
 			continue
 		}
-		return &obstacle{what: "there is no node for its pod: " + c.Message, patience: unscheduledFor,
-			how: "lower its requests (limits, or kubernetes.requests), or say with kubernetes.node_selector and kubernetes.tolerations where it may run"}
+		return &obstacle{what: "no node accepts its pod: " + c.Message, patience: unscheduledFor,
+			how: "lower its requests (limits, or kubernetes.requests), or change kubernetes.node_selector and kubernetes.tolerations"}
 	}
 	return &obstacle{what: "its pod waits for the scheduler", patience: unmadeFor}
 }
 
-// refusal says why there is no pod for a Deployment: a quota, or a policy.
+// refusal is why a Deployment has no pod: a quota or a policy.
 func refusal(d *appsv1.Deployment) *obstacle {
 	for _, c := range d.Status.Conditions {
 		if c.Type != appsv1.DeploymentReplicaFailure || c.Status != corev1.ConditionTrue {
@@ -143,13 +143,13 @@ func refusal(d *appsv1.Deployment) *obstacle {
 		o := &obstacle{what: "the cluster refuses its pod: " + c.Message, patience: refusedFor}
 		switch {
 		case strings.Contains(c.Message, "exceeded quota"):
-			o.how = "lower the requests and limits, or have the namespace's ResourceQuota raised"
+			o.how = "lower the requests and limits, or raise the namespace's ResourceQuota"
 		case strings.Contains(c.Message, "PodSecurity"):
-			o.how = "leave out what the namespace's Pod Security level forbids (kubernetes.security, kubernetes.node_agent), or use another namespace"
+			o.how = "change what the namespace's Pod Security level forbids (kubernetes.security, kubernetes.node_agent), or use another namespace"
 		}
 		return o
 	}
-	return &obstacle{what: "its pod is not there yet", patience: unmadeFor, vague: true}
+	return &obstacle{what: "its pod does not exist yet", patience: unmadeFor, vague: true}
 }
 
 func because(message string) string {

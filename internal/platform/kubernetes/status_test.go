@@ -44,14 +44,14 @@ func TestWhatKeepsAPodFromRunning(t *testing.T) {
 			LastTerminationState: terminated(corev1.ContainerStateTerminated{ExitCode: 1})}), "", "", 0},
 		{"not scheduled", pending(), "its pod waits for the scheduler", "", unmadeFor},
 		{"no room", pending(corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient cpu."}),
-			"there is no node for its pod: 0/3 nodes are available: 3 Insufficient cpu.", "kubernetes.requests", unscheduledFor},
+			"no node accepts its pod: 0/3 nodes are available: 3 Insufficient cpu.", "kubernetes.requests", unscheduledFor},
 		{"not seen by the kubelet", &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n1"}}, "its pod waits for the kubelet of node n1", "", unmadeFor},
-		{"being made", waiting("ContainerCreating", ""), "its container is being made on node n1, where the image shop:1 may be pulled first", "", pullingFor},
+		{"being made", waiting("ContainerCreating", ""), "its container is being created on node n1, which may have to pull the image shop:1 first", "", pullingFor},
 		{"no such image", waiting("ErrImagePull", "not found"), "the node n1 cannot pull the image shop:1: not found", "kubernetes.pull_secrets", unpulledFor},
 		{"no such image, later", waiting("ImagePullBackOff", "Back-off"), "the node n1 cannot pull the image shop:1: Back-off", "kubernetes.pull_secrets", unpulledFor},
-		{"a name that is none", waiting("InvalidImageName", "invalid reference format"), "the node n1 cannot have the image shop:1: invalid reference format", "", 0},
-		{"root", waiting("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"), "the node n1 cannot make its container: container has runAsNonRoot and image will run as root", "kubernetes.security: baseline", 0},
-		{"no such user", waiting("CreateContainerConfigError", "secret not found"), "the node n1 cannot make its container: secret not found", "", 0},
+		{"a name that is none", waiting("InvalidImageName", "invalid reference format"), "the node n1 cannot use the image shop:1: invalid reference format", "", 0},
+		{"root", waiting("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"), "the node n1 cannot create its container: container has runAsNonRoot and image will run as root", "kubernetes.security: baseline", 0},
+		{"no such user", waiting("CreateContainerConfigError", "secret not found"), "the node n1 cannot create its container: secret not found", "", 0},
 		{"another way", waiting("RunContainerError", "no runtime"), "the node n1 cannot start its container: RunContainerError: no runtime", "", refusedFor},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWhatKeepsAPodFromRunning(t *testing.T) {
 
 func TestWhyThereIsNoPod(t *testing.T) {
 	for _, c := range []struct{ name, message, words, how string }{
-		{"nobody says", "", "its pod is not there yet", ""},
+		{"nobody says", "", "its pod does not exist yet", ""},
 		{"a quota", `pods "x" is forbidden: exceeded quota: small`, `the cluster refuses its pod: pods "x" is forbidden: exceeded quota: small`, "ResourceQuota"},
 		{"a policy", `pods "x" is forbidden: violates PodSecurity "restricted:latest"`, `the cluster refuses its pod: pods "x" is forbidden: violates PodSecurity "restricted:latest"`, "Pod Security"},
 	} {
@@ -87,10 +87,10 @@ func TestHowAContainerEnded(t *testing.T) {
 		end  *corev1.ContainerStateTerminated
 		want string
 	}{
-		{nil, "it ended, and Kubernetes does not tell how"},
+		{nil, "it ended; Kubernetes does not report how"},
 		{&corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}, "it ended with exit status 3"},
 		{&corev1.ContainerStateTerminated{ExitCode: 137, Reason: "Error"}, "it ended with exit status 137, as by signal 9 (killed)"},
-		{&corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}, "it was killed for want of memory: it reached its limit of 100 bytes"},
+		{&corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}, "it was killed: out of memory: it reached its limit of 100 bytes"},
 		{&corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError", Message: "no such file"}, "it could not be started: no such file"},
 	} {
 		if got := obituary(c.end, 100); got != c.want {
@@ -123,9 +123,9 @@ func TestWhyAPodIsNoMore(t *testing.T) {
 func TestPatience(t *testing.T) {
 	begin := time.Unix(0, 0)
 	var notes []string
-	h := newHurdles(func(line string) { notes = append(notes, line) }, `start "go"`)
+	h := newObstacles(func(line string) { notes = append(notes, line) }, `start "go"`)
 	full := func(n string) *obstacle {
-		return &obstacle{what: "there is no node for its pod: " + n + " nodes", patience: time.Minute, how: "lower its requests"}
+		return &obstacle{what: "no node accepts its pod: " + n + " nodes", patience: time.Minute, how: "lower its requests"}
 	}
 	for _, step := range []struct {
 		at   time.Duration
@@ -137,9 +137,9 @@ func TestPatience(t *testing.T) {
 		{11 * time.Second, full("4"), ""}, // it is the same in other words
 		{30 * time.Second, full("4"), ""},
 		{50 * time.Second, &obstacle{what: "another", patience: time.Minute}, ""},
-		{55 * time.Second, full("4"), ""}, // its time begins anew
+		{55 * time.Second, full("4"), ""}, // its time begins again
 		{114 * time.Second, full("4"), ""},
-		{115 * time.Second, full("5"), "there is no node for its pod: 5 nodes (for 1m0s); lower its requests"},
+		{115 * time.Second, full("5"), "no node accepts its pod: 5 nodes (for 1m0s); lower its requests"},
 		{116 * time.Second, &obstacle{what: "it never will"}, "it never will"},
 	} {
 		err := h.meet(step.in, begin.Add(step.at))
@@ -147,7 +147,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("at %v: %v, want %q", step.at, err, step.want)
 		}
 	}
-	want := `start "go": there is no node for its pod: 4 nodes; waiting for up to 1m0s`
+	want := `start "go": no node accepts its pod: 4 nodes; waiting for up to 1m0s`
 	if len(notes) != 2 || notes[0] != want {
 		t.Errorf("notes %q, want %q and its like", notes, want)
 	}
@@ -172,9 +172,9 @@ func TestWhetherLimitsAreApplied(t *testing.T) {
 		waits, wrong string
 	}{
 		{"as asked for, in other words", has(2, limits("1000m", "64Mi")), true, "", ""},
-		{"of a kubelet that does not tell what it saw", has(0, limits("1", "64Mi")), true, "", ""},
-		{"of the generation before", has(1, limits("1", "64Mi")), false, "its kubelet has not looked at them yet", ""},
-		{"not yet", has(2, limits("500m", "64Mi")), false, "its kubelet has not looked at them yet", ""},
+		{"of a kubelet that does not report its generation", has(0, limits("1", "64Mi")), true, "", ""},
+		{"of the generation before", has(1, limits("1", "64Mi")), false, "its kubelet has not processed them yet", ""},
+		{"not yet", has(2, limits("500m", "64Mi")), false, "its kubelet has not processed them yet", ""},
 		{"in progress", has(2, limits("1", "64Mi"), condition(corev1.PodResizeInProgress, "", "")), false, "node n1 is about to apply them", ""},
 		{"failing", has(2, limits("1", "64Mi"), condition(corev1.PodResizeInProgress, corev1.PodReasonError, "memory is in use")), false, "", "node n1 cannot apply it: memory is in use"},
 		{"deferred", has(2, limits("500m", "64Mi"), condition(corev1.PodResizePending, corev1.PodReasonDeferred, "full")), false, "node n1 has no room for it now: full", ""},

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
-// Stop removes the unit and waits until its pods are gone. When ctx ends, those
-// that are still there are killed.
+// Stop removes the unit and waits until its pods are gone. When ctx ends, the
+// remaining pods are killed.
 func (u *unit) Stop(ctx context.Context) error {
 	u.once.Do(func() {
 		u.mu.Lock()
@@ -26,7 +26,7 @@ func (u *unit) Stop(ctx context.Context) error {
 		if made {
 			errs = append(errs, u.remove(ctx))
 		}
-		errs = append(errs, life.Each(len(all), func(i int) error { return all[i].end() })...)
+		errs = append(errs, supervise.Each(len(all), func(i int) error { return all[i].end() })...)
 		u.err = errors.Join(errs...)
 		u.k.drop(u)
 	})
@@ -50,7 +50,7 @@ func (u *unit) remove(ctx context.Context) error {
 	go func() {
 		selector := selectorOf(u.chosen)
 		err := awaitGone(patient, api, selector)
-		if err == nil { // which is there until its pods are not, and whose name may come again
+		if err == nil { // it exists until its pods are gone, and the name may be used again
 			_, err = awaitNone(patient, api, kube.Deployments, selector)
 		}
 		gone <- err
@@ -66,8 +66,8 @@ func (u *unit) remove(ctx context.Context) error {
 	return <-gone
 }
 
-// kill gives the unit's pods no time any more. (A grace of 0 would forget them
-// while they still run.)
+// kill ends the unit's pods immediately. (A grace of 0 would remove the objects
+// while the containers still run.)
 func (u *unit) kill(ctx context.Context) error {
 	left, err := kube.Pods.List(ctx, u.k.api, selectorOf(u.chosen))
 	for i := range left {

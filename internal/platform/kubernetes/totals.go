@@ -6,28 +6,28 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/node"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// counting is the totals of a replica over its containers, as samples of them
-// come. What a container used between its last sample and its end is lost. It may
-// be used by several goroutines at once.
-type counting struct {
+// sampledTotals are the totals of a replica over all its containers, from samples.
+// What a container used between its last sample and its end is lost. Several
+// goroutines may use it concurrently.
+type sampledTotals struct {
 	mu     sync.Mutex
-	id     string           // of the container that samples come of
-	past   map[string]bool  // of those that came before it
+	id     string           // of the current container
+	past   map[string]bool  // earlier containers
 	before signals.Counters // their totals
 	last   signals.Counters // of this one
-	given  time.Time        // of the newest reading that read gave
+	given  time.Time        // of the newest reading that was returned
 	err    error            // why there is no newer sample
 	closed bool
 }
 
-// put takes a sample of a container. One that is not newer, or of a container
-// that another has followed, is none.
-func (c *counting) put(id string, now signals.Counters) {
+// put stores a sample of a container. It ignores a sample that is not newer, and
+// one of an earlier container.
+func (c *sampledTotals) put(id string, now signals.Counters) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = nil
@@ -39,28 +39,28 @@ func (c *counting) put(id string, now signals.Counters) {
 			c.past = map[string]bool{}
 		}
 		c.past[c.id] = true
-		c.before = life.Sum(c.before, c.last)
-		c.before.CPULimit, c.before.MemoryLimit = nil, nil // the new one's own hold
+		c.before = supervise.SumCounters(c.before, c.last)
+		c.before.CPULimit, c.before.MemoryLimit = nil, nil // those of the new container apply
 	}
 	c.id, c.last = id, now
 }
 
-// fail tells why there are no samples now.
-func (c *counting) fail(err error) {
+// fail stores the reason why there are no samples now.
+func (c *sampledTotals) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err
 }
 
-// read gives the totals as of the newest sample, once. While the replica is down
-// there need be none: they stand.
-func (c *counting) read(down bool) (signals.Counters, error) {
+// read returns the totals of the newest sample, once. While the replica is down the
+// totals do not change, and no sample is needed.
+func (c *sampledTotals) read(down bool) (signals.Counters, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return signals.Counters{}, errStopped
 	}
-	sum := life.Sum(c.before, c.last)
+	sum := supervise.SumCounters(c.before, c.last)
 	switch {
 	case c.last.At.After(c.given):
 	case down && c.id != "":
@@ -68,17 +68,17 @@ func (c *counting) read(down bool) (signals.Counters, error) {
 	case c.err != nil:
 		return signals.Counters{}, c.err
 	default:
-		return signals.Counters{}, node.ErrNoNewer
+		return signals.Counters{}, nodeagent.ErrNoNewer
 	}
 	c.given = sum.At
 	return sum, nil
 }
 
-func (c *counting) close() {
+func (c *sampledTotals) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
 }
 
-// errStopped is the answer of a replica that is no more.
+// errStopped is the error of a replica that was removed.
 var errStopped = fmt.Errorf("its pod was removed: %w", os.ErrClosed)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/node"
+	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -14,7 +14,7 @@ func TestTotalsOverContainers(t *testing.T) {
 	at := func(s int64, cpu float64) signals.Counters {
 		return signals.Counters{At: time.Unix(s, 0), CPU: &cpu, Memory: of(int64(1)), CPULimit: of(0.5)}
 	}
-	var c counting
+	var c sampledTotals
 	read := func(down bool, wantAt int64, wantCPU float64) {
 		t.Helper()
 		got, err := c.read(down)
@@ -28,12 +28,12 @@ func TestTotalsOverContainers(t *testing.T) {
 			t.Errorf("%+v, %v, want %v", got, err, want)
 		}
 	}
-	fails(node.ErrNoNewer) // there is none yet
+	fails(nodeagent.ErrNoNewer) // there is none yet
 	c.put("a", at(10, 1))
 	read(false, 10, 1)
-	fails(node.ErrNoNewer)
+	fails(nodeagent.ErrNoNewer)
 	c.put("a", at(10, 1)) // the same again
-	fails(node.ErrNoNewer)
+	fails(nodeagent.ErrNoNewer)
 	c.put("a", at(11, 2))
 	c.put("a", at(12, 3))
 	read(false, 12, 3)
@@ -41,7 +41,7 @@ func TestTotalsOverContainers(t *testing.T) {
 	c.fail(away)
 	fails(away)
 	c.put("b", at(14, 0.5)) // the next life
-	c.put("a", at(15, 3))   // the last one is still told of
+	c.put("a", at(15, 3))   // a late sample of the last container
 	read(false, 14, 3.5)
 	c.put("b", at(16, 1))
 	read(false, 16, 4)
@@ -49,7 +49,7 @@ func TestTotalsOverContainers(t *testing.T) {
 		t.Errorf("while it is down: %+v, %v", got, err)
 	}
 	c.put("b", at(17, 2)) // from before that reading
-	fails(node.ErrNoNewer)
+	fails(nodeagent.ErrNoNewer)
 	c.close()
 	fails(os.ErrClosed)
 }

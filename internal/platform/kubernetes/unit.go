@@ -14,22 +14,22 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // unit is a running unit.
 type unit struct {
 	k      *kubernetes
-	of     platform.Unit
+	of     platform.UnitSpec
 	name   string            // of its Deployment and Service
 	chosen map[string]string // labels of its pods
 
 	mu       sync.Mutex
 	replicas []*replica
-	first    int  // of them the unit was started with
+	first    int  // how many of them the unit was started with
 	made     bool // there may be something to remove
 
 	scaling *scaling // nil: the replicas stay
@@ -50,21 +50,22 @@ func (u *unit) Replicas() []platform.Replica {
 	return all
 }
 
-// Evicted says which replica's pod is no more, and why. The pod in its place has
-// another address, which nobody was told. One that is autoscaled may go.
+// Evicted describes which replica's pod was removed, and why. Its replacement has
+// another address, to which no agent sends. An autoscaler may remove replicas: then
+// it is "".
 func (u *unit) Evicted() string {
 	if u.of.Autoscale != nil {
 		return ""
 	}
 	for _, r := range u.own() {
 		if why := r.whyGone(); why != "" {
-			return fmt.Sprintf("the pod %s is no more: %s", r.pod, why)
+			return fmt.Sprintf("the pod %s was removed: %s", r.pod, why)
 		}
 	}
 	return ""
 }
 
-// own are the replicas as they are now.
+// own returns the current replicas.
 func (u *unit) own() []*replica {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -72,7 +73,7 @@ func (u *unit) own() []*replica {
 }
 
 // startUnit starts all replicas, or none.
-func (k *kubernetes) startUnit(ctx context.Context, u platform.Unit) (*unit, error) {
+func (k *kubernetes) startUnit(ctx context.Context, u platform.UnitSpec) (*unit, error) {
 	switch {
 	case u.Image == "":
 		return nil, errors.New("no image: commands run with --on local")
@@ -93,14 +94,14 @@ func (k *kubernetes) startUnit(ctx context.Context, u platform.Unit) (*unit, err
 		return started, nil
 	}
 	hurried, cancel := context.WithCancel(context.Background())
-	cancel() // no grace for what never served
+	cancel() // no grace time for a unit that never served
 	return nil, errors.Join(err, started.Stop(hurried))
 }
 
-// start makes the unit's objects and waits until its replicas serve.
+// start creates the unit's objects and waits until its replicas serve.
 func (u *unit) start(ctx context.Context) error {
-	if u.k.near != nil {
-		if err := u.k.near.make(ctx); err != nil {
+	if u.k.nodeAgents != nil {
+		if err := u.k.nodeAgents.make(ctx); err != nil {
 			return err
 		}
 	}
@@ -125,34 +126,34 @@ func (u *unit) start(ctx context.Context) error {
 	return u.scale(ctx)
 }
 
-// make makes the Deployment and the Service.
+// make creates the Deployment and the Service.
 func (u *unit) make(ctx context.Context) error {
 	part := u.k.part(u.of.Name)
 	deployment, err := u.k.maker.deployment(&u.of, part)
 	if err != nil {
 		return err
 	}
-	// To its end, also where ctx ends before: what the server makes all the same is
-	// then known, and removed.
+	// The requests are not cancelled with ctx: an object that the server created must
+	// be known, so that it is removed.
 	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 	defer cancel()
 	u.mu.Lock()
 	u.made = true
 	u.mu.Unlock()
 	if _, err := kube.Services.Create(making, u.k.api, u.k.maker.service(&u.of, part)); err != nil {
-		return fmt.Errorf("make the Service %s: %w", u.name, err)
+		return fmt.Errorf("create the Service %s: %w", u.name, err)
 	}
 	if _, err := kube.Deployments.Create(making, u.k.api, deployment); err != nil {
-		return fmt.Errorf("make the Deployment %s: %w", u.name, err)
+		return fmt.Errorf("create the Deployment %s: %w", u.name, err)
 	}
 	return nil
 }
 
-// awaitPods waits until there are as many pods as replicas, and their containers
-// run or have run.
+// awaitPods waits until there is a pod for each replica whose container runs or
+// has run.
 func (u *unit) awaitPods(ctx context.Context) error {
 	want := max(u.of.Limits.Replicas, 1)
-	hurdles := newHurdles(u.k.options.Note, fmt.Sprintf("start %q", u.of.Name))
+	obstacles := newObstacles(u.k.options.Note, fmt.Sprintf("start %q", u.of.Name))
 	look := time.NewTicker(lookFor)
 	defer look.Stop()
 	for {
@@ -167,17 +168,17 @@ func (u *unit) awaitPods(ctx context.Context) error {
 		if in == nil && len(u.own()) == want {
 			return nil
 		}
-		if in == nil { // no pod is in trouble, but there are too few
+		if in == nil { // no pod has an obstacle, but there are too few
 			d, err := kube.Deployments.Get(ctx, u.k.api, u.name)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			if err != nil {
-				return fmt.Errorf("look at the Deployment %s: %w", u.name, err)
+				return fmt.Errorf("read the Deployment %s: %w", u.name, err)
 			}
 			in = refusal(d)
 		}
-		if err := hurdles.meet(in, time.Now()); err != nil {
+		if err := obstacles.meet(in, time.Now()); err != nil {
 			return fmt.Errorf("%w%s", err, u.k.warningOf(ctx, in, some))
 		}
 		select {
@@ -189,8 +190,8 @@ func (u *unit) awaitPods(ctx context.Context) error {
 	}
 }
 
-// adopt makes replicas of pods that are new, and gives what keeps one of them
-// from running.
+// adopt makes replicas of new pods, and returns what keeps one of the others from
+// running.
 func (u *unit) adopt(some []*corev1.Pod, want int) (*obstacle, error) {
 	known := map[string]bool{}
 	for _, r := range u.own() {
@@ -223,26 +224,26 @@ func (u *unit) adopt(some []*corev1.Pod, want int) (*obstacle, error) {
 	return in, nil
 }
 
-// begin makes a replica of a pod whose container runs, or has run. name tells its
-// log from others'.
+// begin makes a replica of a pod whose container runs or has run. name is part of
+// the name of its log.
 func (u *unit) begin(p *corev1.Pod, name string) (*replica, error) {
 	r := &replica{k: u.k, pod: p.Name, node: p.Spec.NodeName, host: p.Status.HostIP, ready: u.of.Ready, serves: u.of.Serves,
 		memory: u.of.Limits.Memory, scaled: u.of.Autoscale != nil}
 	r.stopping, r.stop = context.WithCancel(context.Background())
 	var err error
-	if r.log, err = life.OpenLog(u.of.Logs, fmt.Sprintf("trial%03d-%s-%s.log", u.of.Trial, u.of.Name, name)); err != nil {
+	if r.log, err = supervise.OpenLog(u.of.Logs, fmt.Sprintf("trial%03d-%s-%s.log", u.of.Trial, u.of.Name, name)); err != nil {
 		return nil, err
 	}
 	r.output = follow(u.k.api, u.k.pods, p.Name, unitContainer, r.log)
 	return r, nil
 }
 
-// locatedIn is how long the addresses of pods that run may take to be known.
+// locatedIn is how long the addresses of running pods may take to be published.
 const locatedIn = 30 * time.Second
 
-// locate gives replicas their addresses, from the Service's EndpointSlices.
+// locate sets the addresses of replicas from the Service's EndpointSlices.
 func (u *unit) locate(ctx context.Context, all []*replica) error {
-	ctx, cancel := life.Within(ctx, locatedIn)
+	ctx, cancel := supervise.WithTimeout(ctx, locatedIn)
 	defer cancel(nil)
 	for {
 		slices, err := kube.EndpointSlices.List(ctx, u.k.api, discoveryv1.LabelServiceName+"="+u.name)
@@ -261,14 +262,14 @@ func (u *unit) locate(ctx context.Context, all []*replica) error {
 		if missing == "" {
 			return nil
 		}
-		if !life.Sleep(ctx, lookFor/2) {
+		if !supervise.Sleep(ctx, lookFor/2) {
 			return fmt.Errorf("the address of the pod %s is in no EndpointSlice of the Service %s (%w)", missing, u.name, context.Cause(ctx))
 		}
 	}
 }
 
-// addresses are those of pods, by their names, whether or not they are ready: a
-// container that has just died keeps its pod's address.
+// addresses are the addresses of pods by name, ready or not: the pod of a container
+// that has just died keeps its address.
 func addresses(slices []discoveryv1.EndpointSlice) map[string]string {
 	found := map[string]string{}
 	for _, s := range slices {
@@ -279,8 +280,7 @@ func addresses(slices []discoveryv1.EndpointSlice) map[string]string {
 			if e.TargetRef == nil || e.TargetRef.Kind != "Pod" || len(e.Addresses) == 0 {
 				continue
 			}
-			// Of a pod with addresses of both families the first that is found holds,
-			// but IPv4's before the other's.
+			// IPv4 is preferred; otherwise the first address is used.
 			if found[e.TargetRef.Name] == "" || s.AddressType == discoveryv1.AddressTypeIPv4 {
 				found[e.TargetRef.Name] = net.JoinHostPort(e.Addresses[0], strconv.Itoa(int(*s.Ports[0].Port)))
 			}
@@ -289,9 +289,9 @@ func addresses(slices []discoveryv1.EndpointSlice) map[string]string {
 	return found
 }
 
-// observe begins to read the replica's counters.
+// observe starts the reading of the replica's counters.
 func (r *replica) observe(ctx context.Context, l experiment.Limits) error {
-	if r.k.near == nil {
+	if r.k.nodeAgents == nil {
 		r.forget = r.k.nodes.watch(r.pod, r.node, r.host, func(s cadvisor.Sample, err error) {
 			if err != nil {
 				r.counters.fail(err)
@@ -304,26 +304,26 @@ func (r *replica) observe(ctx context.Context, l experiment.Limits) error {
 		})
 		return nil
 	}
-	agent, err := r.k.near.of(ctx, r.node)
+	agent, err := r.k.nodeAgents.of(ctx, r.node)
 	if err != nil {
 		return err
 	}
-	r.near = agent.watch(time.Duration(l.CPUMillis)*period/1000, period)
+	r.watching = agent.watch(time.Duration(l.CPUMillis)*period/1000, period)
 	if pod, _ := r.k.pods.get(r.pod); pod != nil {
 		r.follow(pod, statusOf(pod, unitContainer).ContainerID)
 	}
 	return nil
 }
 
-// period is that of CFS in pods, unless a kubelet is told otherwise.
+// period is the CFS period of pods unless the kubelet is configured otherwise.
 const period = 100 * time.Millisecond
 
-// awaitReady waits until replicas serve, within the unit's own time for it.
+// awaitReady waits until replicas serve, within the unit's ready timeout.
 func (u *unit) awaitReady(ctx context.Context, all []*replica) error {
 	serving := make([]string, len(all))
-	ctx, cancel := life.Within(ctx, cmp.Or(u.of.Ready.Timeout, life.ReadyTimeout)) // of the service, not of Kubernetes
+	ctx, cancel := supervise.WithTimeout(ctx, cmp.Or(u.of.Ready.Timeout, supervise.ReadyTimeout)) // of the service, not of Kubernetes
 	defer cancel(nil)
-	err := life.Together(len(all), cancel, func(i int) (err error) {
+	err := supervise.AwaitAll(len(all), cancel, func(i int) (err error) {
 		if serving[i], err = all[i].serve(ctx); err != nil {
 			return all[i].explain(ctx, err)
 		}
@@ -340,21 +340,21 @@ func (u *unit) awaitReady(ctx context.Context, all []*replica) error {
 	return nil
 }
 
-// serve waits until the replica serves in its first life, and goes on doing so.
+// serve waits until the replica serves in its first life, and for SettleTime more.
 func (r *replica) serve(ctx context.Context) (container string, err error) {
 	pod, _ := r.k.pods.get(r.pod)
 	if gone(pod) != "" {
-		return "", life.ErrDied
+		return "", supervise.ErrDied
 	}
 	s := statusOf(pod, unitContainer)
 	if s.RestartCount > 0 || s.State.Running == nil {
-		return "", life.ErrDied
+		return "", supervise.ErrDied
 	}
 	if err := r.awaitReady(ctx, s.ContainerID); err != nil {
 		return "", err
 	}
-	if !life.Sleep(ctx, life.Steady) || !r.lives(s.ContainerID) {
-		return "", life.ErrDied
+	if !supervise.Sleep(ctx, supervise.SettleTime) || !r.lives(s.ContainerID) {
+		return "", supervise.ErrDied
 	}
 	return s.ContainerID, nil
 }
@@ -364,15 +364,15 @@ func (r *replica) lives(container string) bool {
 	return runs(pod, container)
 }
 
-// explain adds to an error of serve how it came, and the end of the log.
+// explain adds the reason and the end of the log to an error of serve.
 func (r *replica) explain(ctx context.Context, err error) error {
-	if errors.Is(err, life.ErrDied) { // what it said last is on its way
+	if errors.Is(err, supervise.ErrDied) { // its last output may still arrive
 		select {
 		case <-r.output.heard:
 		case <-time.After(tailWithin):
 		}
 	}
-	if pod, _ := r.k.pods.get(r.pod); errors.Is(err, life.ErrDied) && gone(pod) != "" {
+	if pod, _ := r.k.pods.get(r.pod); errors.Is(err, supervise.ErrDied) && gone(pod) != "" {
 		return evicted(r.pod, gone(pod))
 	}
 	died := func() string {
@@ -380,6 +380,6 @@ func (r *replica) explain(ctx context.Context, err error) error {
 		return obituary(ended(statusOf(pod, unitContainer)), r.memory)
 	}
 	return r.log.Explain(ctx, err, died, func() string {
-		return fmt.Sprintf("; it is to listen at %s, on all addresses and not on loopback alone; where it has another port, and takes neither ${port} nor $PORT, state it (port: in the experiment file); a NetworkPolicy of the namespace may keep the conductor from it", r.address)
+		return fmt.Sprintf("; it must listen at %s, on all addresses and not only on loopback: use ${port} or $PORT, or state its own port (port: in the experiment file); a NetworkPolicy of the namespace may block the conductor", r.address)
 	})
 }

@@ -23,12 +23,11 @@ import (
 // agentProgram is the agent's file, beside this program's.
 const agentProgram = "millicore-agent"
 
-// agentWeight makes an agent outweigh what it measures where both want the same
-// CPU: a late request would be the agent's lateness, not the service's.
+// agentWeight gives an agent priority over the measured service on the same CPU: a
+// late request would be a delay of the agent, not of the service.
 const agentWeight = 10
 
-// agent is an agent's process. Reading and writing are its standard output and
-// input.
+// agent is an agent's process. Read and Write use its standard output and input.
 type agent struct {
 	local  *local
 	group  *group.Group
@@ -67,7 +66,7 @@ func (a *agent) start(c shim.Command, prefix string) error {
 	var theirs, ours [3]*os.File
 	closeAll := func(files [3]*os.File) {
 		for _, f := range files {
-			f.Close() // of a nil file too: no harm
+			f.Close() // also nil files, without effect
 		}
 	}
 	var err error
@@ -94,7 +93,7 @@ func (a *agent) start(c shim.Command, prefix string) error {
 	return nil
 }
 
-// listen passes on what the agent says on standard error.
+// listen notes the standard error of the agent.
 func (a *agent) listen(stderr *os.File, prefix string) {
 	defer stderr.Close()
 	for lines := bufio.NewReader(stderr); ; {
@@ -109,7 +108,7 @@ func (a *agent) listen(stderr *os.File, prefix string) {
 }
 
 func (a *agent) wait(cmd *exec.Cmd) {
-	cmd.Wait() // the stream's end tells the lab
+	cmd.Wait() // the lab detects the end of the stream
 	close(a.exited)
 }
 
@@ -149,8 +148,8 @@ func (a *agent) Counters() (signals.Counters, error) {
 	return c, err
 }
 
-// Close ends the agent's input, at which it exits, and removes its group. One
-// that does not exit in the grace time is killed.
+// Close closes the agent's input, so that it exits, and removes its group. An agent
+// that does not exit within the grace time is killed.
 func (a *agent) Close() error {
 	a.once.Do(func() {
 		inErr := a.in.Close()

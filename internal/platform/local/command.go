@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// findProgram returns the file of a command: a name with a slash is relative to
-// the folder dir, another is looked for in path, a list as in PATH. The error
-// says where it was looked for.
+// findProgram returns the file of a command. A name with a slash is relative to the
+// folder dir; another name is searched in path, a list as in PATH. The error has the
+// folders.
 func findProgram(name, dir, path string) (string, error) {
 	if name == "" {
 		return "", errors.New("the command is empty")

@@ -4,17 +4,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/runtimes"
+	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
-// messages are variables between the caller and whoever started it, which would
-// mislead a service; MILLICORE_ are this program's own.
+// messages are variables between the caller and its parent, which would mislead a
+// service. Those with MILLICORE_ are this program's own.
 var messages = []string{"NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "MILLICORE_SCOPE", "PORT"}
 
-// inherited is the caller's environment without what services must not inherit,
-// and the names of the knobs among that: left in the caller's shell, what
-// changes how a runtime behaves would change what is measured without a word in
-// the record. An experiment that wants one states it under env.
+// inherited is the caller's environment without the variables that services must not
+// inherit. dropped are those that configure a runtime: a variable in the caller's
+// shell would change the measurement without a trace in the record. An experiment
+// sets such variables under env.
 func inherited(environ []string) (env, dropped []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")
@@ -28,8 +28,8 @@ func inherited(environ []string) (env, dropped []string) {
 	return env, dropped
 }
 
-// environment is that of a replica: what is inherited, PORT, what the unit
-// states, less what it unsets. Each name is in it once, sorted.
+// environment returns the variables of a replica: the inherited ones, PORT and those of
+// the unit, without those that the unit unsets, sorted by name.
 func environment(inherited []string, port string, stated map[string]string, unset []string) []string {
 	all := map[string]string{}
 	for _, line := range inherited {

@@ -47,7 +47,7 @@ func withIPv6(t *testing.T) {
 
 // finding is a unit whose port is to be found; PORTn in its words are free ports
 // in rising order.
-func finding(t *testing.T, ports []int, what ...string) platform.Unit {
+func finding(t *testing.T, ports []int, what ...string) platform.UnitSpec {
 	for i, word := range what {
 		for n, port := range ports {
 			word = strings.ReplaceAll(word, fmt.Sprintf("PORT%d", n), strconv.Itoa(port))
@@ -127,10 +127,10 @@ func TestNoPortIsFound(t *testing.T) {
 		do   []string
 		want []string
 	}{
-		{"nothing", []string{"deaf"}, []string{"not ready within 5s (it listens on no TCP port; say --port", "I do not listen"}},
+		{"nothing", []string{"deaf"}, []string{"not ready within 5s (it listens on no TCP port; set --port", "I do not listen"}},
 		{"a unix socket", []string{"listen", "unix:" + socket}, []string{"only on the unix socket " + socket}},
 		{"UDP", []string{"listen", "udp:127.0.0.1:PORT0"}, []string{"no TCP port, only on UDP port PORT0"}},
-		{"no HTTP", []string{"listen", "raw:127.0.0.1:PORT0"}, []string{"none of its ports answers as HTTP should", "127.0.0.1:PORT0", "--port"}},
+		{"no HTTP", []string{"listen", "raw:127.0.0.1:PORT0"}, []string{"none of its ports gives a valid HTTP answer", "127.0.0.1:PORT0", "--port"}},
 		{"ends at once", []string{"background", "what?"}, []string{"ended before it was ready: ended with exit status 0"}},
 		{"in the background", []string{"background", "http:127.0.0.1:PORT0"}, []string{"ended with exit status 0 and left ", "running in the background; a service must stay in the foreground"}},
 	} {
@@ -170,7 +170,7 @@ func TestOnlyAnAddressOfTheNetwork(t *testing.T) {
 		}
 		u := finding(t, freePorts(t, 1), "listen", "raw:"+ip.String()+":PORT0")
 		u.Ready.Timeout = notServing
-		if _, err := p.Start(t.Context(), u); err == nil || !strings.Contains(err.Error(), "it listens on "+ip.String()) || !strings.Contains(err.Error(), "keeps to loopback") {
+		if _, err := p.Start(t.Context(), u); err == nil || !strings.Contains(err.Error(), "it listens only on "+ip.String()) || !strings.Contains(err.Error(), "goes to loopback only") {
 			t.Errorf("error %v", err)
 		}
 		return
@@ -208,7 +208,7 @@ func TestAServiceThatComesBackOnAnotherPortIsDown(t *testing.T) {
 	u := finding(t, ports, "listen", "life:"+mark+"=http:127.0.0.1:PORT0|http:127.0.0.1:PORT1")
 	r := start(t, p, u).Replicas()[0]
 	get(t, r, "/exit")
-	want := fmt.Sprintf("it listens on 127.0.0.1:%d now, not on 127.0.0.1:%d", ports[1], ports[0])
+	want := fmt.Sprintf("it now listens on 127.0.0.1:%d, not on 127.0.0.1:%d", ports[1], ports[0])
 	until(t, "a note of it", func() bool { return strings.Contains(logOf(t, u.Logs), want) })
 	if pulse, err := r.Pulse(); err != nil || pulse.Up {
 		t.Errorf("up %v (%v)", pulse.Up, err)
@@ -266,7 +266,7 @@ func TestPortInUse(t *testing.T) {
 	running := start(t, p, u)
 	other := u
 	other.Logs = t.TempDir()
-	if _, err := p.Start(t.Context(), other); err == nil || !strings.Contains(err.Error(), "already another service's of this run") {
+	if _, err := p.Start(t.Context(), other); err == nil || !strings.Contains(err.Error(), "already used by another service of this run") {
 		t.Errorf("error %v", err)
 	}
 	mustGet(t, running.Replicas()[0], "/healthz")
@@ -277,7 +277,7 @@ func TestListeningElsewhereThanOnItsPort(t *testing.T) {
 	ports := freePorts(t, 2)
 	u := doing(t, "listen", fmt.Sprintf("http:127.0.0.1:%d", ports[1]))
 	u.Port, u.Ready.Timeout = ports[0], notServing
-	want := fmt.Sprintf("it listens on 127.0.0.1:%d, and should on port %d", ports[1], ports[0])
+	want := fmt.Sprintf("it listens on 127.0.0.1:%d and not on port %d", ports[1], ports[0])
 	if _, err := p.Start(t.Context(), u); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want in it: %s", err, want)
 	}

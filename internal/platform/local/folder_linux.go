@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -11,7 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// folder is a folder for what units keep on disk.
+// folder is a folder for the files of units.
 type folder struct {
 	local *local
 	path  string
@@ -20,10 +21,10 @@ type folder struct {
 	err  error // of the one removing
 }
 
-// Path is where the folder is, as an absolute path.
+// Path is the absolute path of the folder.
 func (f *folder) Path() string { return f.path }
 
-// Remove removes the folder with all that is in it.
+// Remove removes the folder with its content.
 func (f *folder) Remove() error {
 	f.once.Do(func() {
 		f.err = f.local.run.RemoveFolder(f.path)
@@ -34,25 +35,25 @@ func (f *folder) Remove() error {
 
 func (f *folder) end() error { return f.Remove() }
 
-// Folder makes an empty folder that belongs to user, in dir or, where the user
-// cannot reach that, in the system's folder for temporary files.
+// Folder makes an empty folder that user can enter, in dir or, if user cannot reach
+// dir, in the system's folder for temporary files.
 func (l *local) Folder(dir string, user *platform.User) (platform.Folder, error) {
-	uid, gid := os.Geteuid(), os.Getegid()
+	mode := fs.FileMode(0o700)
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
 	if user != nil {
-		uid, gid = user.UID, user.GID
-		if shut := shutTo(dir, uid, gid); shut != "" {
-			l.warn(fmt.Sprintf("user %s cannot enter %s: its data lies in %s while the run lasts; elsewhere with --out", user.Name, shut, os.TempDir()))
+		mode = 0o711
+		if shut := shutTo(dir, user.UID, user.GID); shut != "" {
+			l.warn(fmt.Sprintf("user %s cannot enter %s: its data is in %s during the run; choose another folder with --out", user.Name, shut, os.TempDir()))
 			dir = os.TempDir()
 		}
-		if shut := shutTo(dir, uid, gid); shut != "" {
-			return nil, fmt.Errorf("make a folder for user %s: it cannot enter %s; set TMPDIR to a folder that everybody can enter, or --out", user.Name, shut)
+		if shut := shutTo(dir, user.UID, user.GID); shut != "" {
+			return nil, fmt.Errorf("make a folder for user %s: it cannot enter %s; set TMPDIR or --out to a folder that every user can enter", user.Name, shut)
 		}
 	}
-	path, err := l.run.Folder(dir, uid, gid)
+	path, err := l.run.Folder(dir, mode)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
@@ -79,7 +80,7 @@ func shutTo(dir string, uid, gid int) string {
 	for i := len(way) - 1; i >= 0; i-- {
 		info, err := os.Stat(way[i])
 		if err != nil {
-			return "" // whoever makes something there says why
+			return "" // creating something there will fail with the reason
 		}
 		stat, ok := info.Sys().(*syscall.Stat_t)
 		if !ok {

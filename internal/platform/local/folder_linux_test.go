@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/ready"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // nobody is a user without rights.
@@ -34,11 +34,19 @@ func TestAUnitRunsAsAnotherUserInTheFolderOfIts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	info, err := os.Lstat(folder.Path())
+	if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 || info.Mode() != os.ModeDir|0o711 {
+		t.Errorf("the folder, which must stay root's: %v, %v", info, err)
+	}
+	if err := platform.MakeDir(folder.Path(), "data", nobody); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder.Path(), "data/file")
 	u := server(t.TempDir())
-	u.User, u.Dir = nobody, folder.Path()
+	u.User, u.Dir = nobody, filepath.Dir(file)
 	u.Command = []string{"/proc/self/exe", helper, "write", "file"}
 	u.Serves = func(context.Context, string) error {
-		_, err := os.Stat(filepath.Join(folder.Path(), "file"))
+		_, err := os.Stat(file)
 		return err
 	}
 	pid := start(t, p, u).Replicas()[0].PIDs()[0]
@@ -51,7 +59,7 @@ func TestAUnitRunsAsAnotherUserInTheFolderOfIts(t *testing.T) {
 			t.Errorf("want %q in:\n%s", line, status)
 		}
 	}
-	info, err := os.Stat(filepath.Join(folder.Path(), "file"))
+	info, err = os.Stat(file)
 	if err != nil || info.Sys().(*syscall.Stat_t).Uid != 65534 {
 		t.Errorf("the file that it wrote: %v, %v", info, err)
 	}
@@ -113,7 +121,7 @@ func TestAUnitThatTellsItselfWhetherItServes(t *testing.T) {
 	u := server(t.TempDir())
 	var asked atomic.Int64
 	u.Serves = func(ctx context.Context, address string) error {
-		if err := ready.Accepts(ctx, address); err != nil {
+		if err := supervise.Accepts(ctx, address); err != nil {
 			return err
 		}
 		if asked.Add(1)%3 != 0 {
@@ -201,7 +209,7 @@ func nobodyLabHelper(state, logs string) {
 		if f, err = p.Folder(os.TempDir(), nobody); err == nil {
 			u := server(logs)
 			u.User = nobody
-			var running platform.Running
+			var running platform.Unit
 			if running, err = p.Start(context.Background(), u); err == nil {
 				fmt.Println("up", running.Replicas()[0].PIDs()[0], f.Path())
 				time.Sleep(time.Hour)

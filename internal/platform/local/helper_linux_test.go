@@ -240,7 +240,7 @@ func onceHelper(mark string) {
 func labHelper(state, logs string) {
 	p, err := New(Options{State: state})
 	if err == nil {
-		var u platform.Running
+		var u platform.Unit
 		if u, err = p.Start(context.Background(), server(logs)); err == nil {
 			fmt.Println("up", u.Replicas()[0].Address())
 			time.Sleep(time.Hour)
@@ -251,15 +251,15 @@ func labHelper(state, logs string) {
 }
 
 // server is the unit of a service that serves.
-func server(logs string) platform.Unit {
-	return platform.Unit{
+func server(logs string) platform.UnitSpec {
+	return platform.UnitSpec{
 		Trial: 1, Name: "server", Command: []string{"/proc/self/exe", helper, "serve"}, Logs: logs,
 		Limits: experiment.Limits{Replicas: 1}, Ready: experiment.Ready{Timeout: patience},
 	}
 }
 
 // doing is a unit whose command does something else.
-func doing(t *testing.T, what ...string) platform.Unit {
+func doing(t *testing.T, what ...string) platform.UnitSpec {
 	u := server(t.TempDir())
 	u.Command = append([]string{"/proc/self/exe", helper}, what...)
 	return u
@@ -314,7 +314,7 @@ func nothingLeft(t *testing.T, state string) {
 	})
 }
 
-func start(t *testing.T, p platform.Platform, u platform.Unit) platform.Running {
+func start(t *testing.T, p platform.Platform, u platform.UnitSpec) platform.Unit {
 	t.Helper()
 	running, err := p.Start(t.Context(), u)
 	if err != nil {

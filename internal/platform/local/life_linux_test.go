@@ -39,9 +39,9 @@ func TestDeadServiceIsStartedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *after.CPU <= *before.CPU {
-		t.Errorf("CPU went from %v to %v s: the counters began anew", *before.CPU, *after.CPU)
+		t.Errorf("CPU went from %v to %v s: the counters began again", *before.CPU, *after.CPU)
 	}
-	if log := logOf(t, u.Logs); strings.Count(log, "it ended with exit status 9; starting it again in") != 2 {
+	if log := logOf(t, u.Logs); strings.Count(log, "it ended with exit status 9; restarting it in") != 2 {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -59,7 +59,7 @@ func TestServiceOutOfMemoryIsCountedAndStartedAgain(t *testing.T) {
 		}
 		return c.Restarts == 1 && c.Up && *c.OOMKills >= 1
 	})
-	if log := logOf(t, u.Logs); !strings.Contains(log, "killed for want of memory: it reached its limit of 33554432 bytes") {
+	if log := logOf(t, u.Logs); !strings.Contains(log, "killed: out of memory: it reached its limit of 33554432 bytes") {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -136,7 +136,7 @@ func TestStopKillsWhatIgnoresIt(t *testing.T) {
 	if !gone(child) {
 		t.Error("the service's child is still there")
 	}
-	if log := logOf(t, logs); !strings.Contains(log, "goodbye") || !strings.Contains(log, "killing what is left") {
+	if log := logOf(t, logs); !strings.Contains(log, "goodbye") || !strings.Contains(log, "killing them") {
 		t.Errorf("log:\n%s", log)
 	}
 }

@@ -1,11 +1,10 @@
-// Package local runs services on this machine: each replica is a process with a
-// control group, limits and a port of its own. What it starts it watches,
-// restarts when it dies, stops, and removes; what a killed run left, the next
-// New or Clean removes. It is for Linux.
+// Package local runs services on this machine: each replica is a process with its own
+// control group, limits and port. It watches the processes, restarts those that die,
+// and stops and removes them at the end. The next New or Clean removes what a killed
+// run left. It needs Linux.
 //
-// How groups are made is in package group, how a process gets into one before
-// its first instruction in package shim. This package makes no traffic and does
-// not judge what it reads.
+// Package group makes control groups, and package shim starts a process inside one.
+// This package sends no traffic and evaluates no measurement.
 package local
 
 import (
@@ -15,24 +14,22 @@ import (
 	"github.com/millicore/millicore/internal/platform/local/shim"
 )
 
-// Options are the choices of New; the zero value is the usual ones.
+// Options configure New; the zero value has the defaults.
 type Options struct {
-	// Note takes warnings and what agents say on standard error, a line each.
-	// It may be called by several goroutines at once.
+	// Note receives warnings and the standard error of agents, one line each. Several
+	// goroutines may call it concurrently.
 	Note func(string)
-	// Agent is the path of millicore-agent; empty: it is looked for beside this
-	// program and in PATH.
+	// Agent is the path of millicore-agent; empty: it is searched beside this program
+	// and in PATH.
 	Agent string
-	// State is the folder where runs write down what they make; empty:
-	// /run/millicore for root, a folder of the user's otherwise.
+	// State is the folder where runs record what they make; empty: /run/millicore for
+	// root, otherwise a folder of the user.
 	State string
-	// AgentsOnly says that the platform is another one's, which starts its units
-	// elsewhere.
+	// AgentsOnly is set by another platform, which starts its units elsewhere.
 	AgentsOnly bool
-	// RestartAfter is the wait before a dead replica's first restart; 0: 1 s.
-	// It doubles with every death to ten times that, and is back to it once a
-	// replica has run for longer than ten times that. (A kubelet begins at 10 s
-	// and ends at 5 min.)
+	// RestartAfter is the wait before a dead replica's first restart; 0: 1 s. It doubles
+	// with every death up to ten times that, and begins again after a life longer than
+	// that. (A kubelet begins at 10 s and ends at 5 min.)
 	RestartAfter time.Duration
 }
 
@@ -42,10 +39,10 @@ type Cleaned struct {
 	Living  []int    // pids of runs that were left alone
 }
 
-// errNotLinux is the answer on other systems.
+// errNotLinux is the error on other systems.
 var errNotLinux = errors.New("CPU limits on this machine need Linux's control groups; use --on docker or --on kubernetes")
 
-// Shim is to be called first thing in main, with os.Args, by every program that
-// uses New: replicas are started by starting the program again. It returns if
-// the program was started for anything else.
+// Shim must be the first call in main, with os.Args, of every program that uses New:
+// the platform starts a replica by starting the program again. Shim returns if the
+// program was started for another purpose.
 func Shim(args []string) { shim.Main(args) }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/ports"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // local is the platform.
@@ -22,8 +22,8 @@ type local struct {
 	ports   ports.Set
 
 	mu     sync.Mutex
-	parts  map[part]struct{} // what is started and not yet stopped
-	names  int               // groups made so far: names are never used twice
+	parts  map[part]struct{} // started and not yet stopped
+	names  int               // groups so far: names are never reused
 	warned map[string]bool
 	closed bool
 }
@@ -31,12 +31,12 @@ type local struct {
 // part is a running unit, an agent or a folder.
 type part interface{ end() error }
 
-// New returns the platform of this machine, after it removed what dead runs
-// left. The error names the ways out where processes cannot be limited here.
+// New returns the platform of this machine, after it removed what dead runs left. If
+// processes cannot be limited here, the error names the alternatives.
 //
-// On a systemd host with cgroup v2 New may replace this process by the same
-// command in a delegated scope; so call it before anything is started, written
-// or read from standard input.
+// On a systemd host with cgroup v2 New may replace this process by the same command
+// in a delegated scope: call it before anything is started, written, or read from
+// standard input.
 func New(o Options) (platform.Platform, error) {
 	o = o.filled()
 	if cleaned, err := Clean(o); err != nil {
@@ -65,8 +65,8 @@ func New(o Options) (platform.Platform, error) {
 	return &local{options: o, run: run, parts: map[part]struct{}{}, warned: map[string]bool{}}, nil
 }
 
-// Clean removes what dead runs left. It leaves living runs alone, and whatever
-// it cannot prove to be a run's own.
+// Clean removes what dead runs left. It does not touch living runs, and what does not
+// certainly belong to a run.
 func Clean(o Options) (Cleaned, error) {
 	swept, err := group.Sweep(o.filled().State)
 	return Cleaned(swept), err
@@ -80,12 +80,12 @@ func (o Options) filled() Options {
 		o.State = group.DefaultState()
 	}
 	if o.RestartAfter == 0 {
-		o.RestartAfter = life.RestartAfter
+		o.RestartAfter = supervise.RestartAfter
 	}
 	return o
 }
 
-// Name is the word of --on.
+// Name is the platform's name in --on.
 func (*local) Name() string { return "local" }
 
 // Check reports what of the experiment cannot run here.
@@ -94,10 +94,10 @@ func (l *local) Check(e *experiment.Experiment) error {
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		if c.Service.Image != "" {
-			errs = append(errs, fmt.Errorf("service %q is an image: use --on docker or --on kubernetes, or give its command", c.Service.Name))
+			errs = append(errs, fmt.Errorf("service %q is an image: use --on docker or --on kubernetes, or set command", c.Service.Name))
 		}
 		if c.Service.Autoscale != nil {
-			errs = append(errs, fmt.Errorf("service %q: autoscale is Kubernetes' own: use --on kubernetes, or say limits.replicas", c.Service.Name))
+			errs = append(errs, fmt.Errorf("service %q: autoscale needs --on kubernetes; or set limits.replicas", c.Service.Name))
 		}
 		if err := l.checkLimits(c.Limits); err != nil {
 			errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
@@ -111,14 +111,14 @@ func (l *local) Check(e *experiment.Experiment) error {
 		}
 		for _, d := range c.Service.Dependencies {
 			if d.Image != "" {
-				errs = append(errs, fmt.Errorf("dependency %q is an image: use --on docker or --on kubernetes, or give its command or url", d.Name))
+				errs = append(errs, fmt.Errorf("dependency %q is an image: use --on docker or --on kubernetes, or set command or url", d.Name))
 			}
 			if err := l.checkLimits(d.Limits); err != nil {
 				errs = append(errs, fmt.Errorf("dependency %q: %w", d.Name, err))
 			}
 		}
 	}
-	return life.FirstOfEach(errs)
+	return supervise.JoinDistinct(errs)
 }
 
 func (l *local) checkLimits(limits experiment.Limits) error {
@@ -128,9 +128,9 @@ func (l *local) checkLimits(limits experiment.Limits) error {
 	return l.run.Check(limits)
 }
 
-// Start starts all replicas of a unit and returns when they are ready. The
-// context bounds the starting, not the life of what was started.
-func (l *local) Start(ctx context.Context, u platform.Unit) (platform.Running, error) {
+// Start starts all replicas of a unit and returns when they are ready. The context
+// bounds the start only.
+func (l *local) Start(ctx context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	r, err := l.startUnit(ctx, u)
 	if err != nil {
 		return nil, fmt.Errorf("start %q: %w", u.Name, err)
@@ -138,8 +138,7 @@ func (l *local) Start(ctx context.Context, u platform.Unit) (platform.Running, e
 	return r, nil
 }
 
-// Agent starts an agent in a group without limits. The context bounds the
-// starting.
+// Agent starts an agent in a group without limits. The context bounds the start only.
 func (l *local) Agent(ctx context.Context, trial, index int) (platform.Agent, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -151,7 +150,7 @@ func (l *local) Agent(ctx context.Context, trial, index int) (platform.Agent, er
 	return a, nil
 }
 
-// Close stops and removes all that is still there.
+// Close stops and removes everything that is left.
 func (l *local) Close() error {
 	l.mu.Lock()
 	if l.closed {
@@ -166,14 +165,14 @@ func (l *local) Close() error {
 	l.mu.Unlock()
 	isFolder := func(p part) bool { _, is := p.(*folder); return is }
 	running := slices.DeleteFunc(slices.Clone(left), isFolder)
-	errs := life.Each(len(running), func(i int) error { return running[i].end() })
+	errs := supervise.Each(len(running), func(i int) error { return running[i].end() })
 	for _, p := range left {
-		if isFolder(p) { // whose users have ended now
+		if isFolder(p) { // its users have ended now
 			errs = append(errs, p.end())
 		}
 	}
 	errs = append(errs, l.run.End())
-	// A run that ended before may have had to leave something for us.
+	// An earlier run may have left something for this one.
 	if _, err := Clean(l.options); err != nil {
 		l.options.Note(err.Error())
 	}
@@ -197,11 +196,11 @@ func (l *local) drop(p part) {
 	delete(l.parts, p)
 }
 
-// makeGroup makes a group whose name begins with what it is for.
+// makeGroup makes a group whose name begins with its purpose.
 func (l *local) makeGroup(what string, limits experiment.Limits, weight int) (*group.Group, *meter.Meter, error) {
 	l.mu.Lock()
 	l.names++
-	name := fmt.Sprintf("%s-%d", life.SafeName(what), l.names)
+	name := fmt.Sprintf("%s-%d", supervise.SafeName(what), l.names)
 	l.mu.Unlock()
 	g, err := l.run.Make(name, limits, weight)
 	if err != nil {

@@ -17,18 +17,18 @@ type onceUnit struct {
 // Replicas returns the one replica.
 func (u *onceUnit) Replicas() []platform.Replica { return []platform.Replica{u.once} }
 
-// onceReplica is a replica that is not started again.
+// onceReplica is a replica that is not restarted. It is a platform.Job.
 type onceReplica struct {
 	*replica
 	process *process
 	failure string // once kept is closed
 }
 
-// StartOnce starts the one replica of a unit, such as a benchmark, and returns
-// when its process runs. It is not awaited to serve, and is up until it ends; it
-// is not started again then, and what it left running is killed. The replica
-// also has Ended, Failure and Output.
-func (l *local) StartOnce(ctx context.Context, u platform.Unit) (platform.Running, error) {
+// StartOnce starts the single replica of a unit, such as a benchmark, and returns when
+// its process runs. It does not wait for readiness: the replica is up until it ends. It
+// is not restarted, and processes that it left are killed. The replica is a
+// platform.Job.
+func (l *local) StartOnce(ctx context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	started, err := l.startOnce(ctx, u)
 	if err != nil {
 		return nil, fmt.Errorf("start %q: %w", u.Name, err)
@@ -36,7 +36,7 @@ func (l *local) StartOnce(ctx context.Context, u platform.Unit) (platform.Runnin
 	return started, nil
 }
 
-func (l *local) startOnce(ctx context.Context, u platform.Unit) (*onceUnit, error) {
+func (l *local) startOnce(ctx context.Context, u platform.UnitSpec) (*onceUnit, error) {
 	switch {
 	case len(u.Command) == 0:
 		return nil, errors.New("no command: images run with --on docker or --on kubernetes")
@@ -50,7 +50,7 @@ func (l *local) startOnce(ctx context.Context, u platform.Unit) (*onceUnit, erro
 		return nil, err
 	}
 	started := &onceUnit{unit: &unit{local: l, replicas: []*replica{r}}, once: &onceReplica{replica: r}}
-	r.standing.SetUp(true)
+	r.status.SetUp(true)
 	if started.once.process, err = r.launch(); err == nil {
 		r.kept = make(chan struct{})
 		go started.once.await()
@@ -60,11 +60,11 @@ func (l *local) startOnce(ctx context.Context, u platform.Unit) (*onceUnit, erro
 		return started, nil
 	}
 	gone, cancel := context.WithCancel(context.Background())
-	cancel() // no grace for what nobody is going to see
+	cancel() // no grace time for a failed start
 	return nil, errors.Join(err, started.Stop(gone))
 }
 
-// Stop ends the process if it has not ended, and removes what was made for it.
+// Stop ends the process if it still runs, and removes what was made for it.
 func (u *onceUnit) Stop(ctx context.Context) error {
 	err := u.unit.Stop(ctx)
 	u.local.drop(u)
@@ -81,7 +81,7 @@ func (r *onceReplica) await() {
 		return
 	case <-r.process.exited:
 	}
-	r.standing.SetUp(false)
+	r.status.SetUp(false)
 	how := r.obituary(r.process)
 	if !r.process.state.Success() {
 		r.failure = how
@@ -95,10 +95,8 @@ func (r *onceReplica) await() {
 // Ended is closed when the process has ended, or was stopped.
 func (r *onceReplica) Ended() <-chan struct{} { return r.kept }
 
-// Failure says in words how the process ended, once it has: "" is with exit
-// status 0.
+// Failure describes how the process ended, once it has; "" is exit status 0.
 func (r *onceReplica) Failure() string { return r.failure }
 
-// Output is the file with what the process wrote to its standard output and
-// error.
+// Output is the path of the file with the standard output and error of the process.
 func (r *onceReplica) Output() string { return r.log.File.Name() }

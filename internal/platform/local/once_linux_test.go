@@ -11,11 +11,11 @@ import (
 )
 
 // program is a unit that does what a helper does.
-func program(t *testing.T, words ...string) platform.Unit {
-	return platform.Unit{Trial: 1, Name: "bench", Command: append([]string{"/proc/self/exe", helper}, words...), Logs: t.TempDir(), Limits: experiment.Limits{Replicas: 1}}
+func program(t *testing.T, words ...string) platform.UnitSpec {
+	return platform.UnitSpec{Trial: 1, Name: "bench", Command: append([]string{"/proc/self/exe", helper}, words...), Logs: t.TempDir(), Limits: experiment.Limits{Replicas: 1}}
 }
 
-func startOnce(t *testing.T, p *local, u platform.Unit) (platform.Running, *onceReplica) {
+func startOnce(t *testing.T, p *local, u platform.UnitSpec) (platform.Unit, *onceReplica) {
 	t.Helper()
 	running, err := p.StartOnce(t.Context(), u)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestAProgramRunsToItsEndOnce(t *testing.T) {
 	if err := running.Stop(t.Context()); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
-	if strings.Contains(logOf(t, u.Logs), "starting it again") {
+	if strings.Contains(logOf(t, u.Logs), "restarting it") {
 		t.Error("it was started again")
 	}
 }
@@ -62,13 +62,13 @@ func TestAProgramRunsToItsEndOnce(t *testing.T) {
 func TestHowAProgramFailedIsTold(t *testing.T) {
 	p := open(t, Options{})
 	for name, test := range map[string]struct {
-		unit func() platform.Unit
+		unit func() platform.UnitSpec
 		want string
 	}{
-		"exit status":    {func() platform.Unit { return program(t, "dying") }, "it ended with exit status 7"},
-		"signal":         {func() platform.Unit { return program(t, "suicide") }, "it was ended by signal 15"},
-		"out of memory":  {func() platform.Unit { u := doing(t, "hungry"); u.Limits.Memory = 32 << 20; return u }, "it was killed for want of memory: it reached its limit"},
-		"left something": {func() platform.Unit { return program(t, "leave", "deaf") }, ""},
+		"exit status":    {func() platform.UnitSpec { return program(t, "dying") }, "it ended with exit status 7"},
+		"signal":         {func() platform.UnitSpec { return program(t, "suicide") }, "it was ended by signal 15"},
+		"out of memory":  {func() platform.UnitSpec { u := doing(t, "hungry"); u.Limits.Memory = 32 << 20; return u }, "it was killed: out of memory: it reached its limit"},
+		"left something": {func() platform.UnitSpec { return program(t, "leave", "deaf") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := startOnce(t, p, test.unit())
@@ -109,14 +109,14 @@ func TestCloseEndsProgramsThatGoOn(t *testing.T) {
 func TestProgramsThatCannotBeRunToTheirEnd(t *testing.T) {
 	p := open(t, Options{})
 	for name, test := range map[string]struct {
-		change func(*platform.Unit)
+		change func(*platform.UnitSpec)
 		want   string
 	}{
-		"an image":        {func(u *platform.Unit) { u.Command = nil }, `start "bench": no command`},
-		"several at once": {func(u *platform.Unit) { u.Limits.Replicas = 2 }, "2 replicas of a program that ends by itself"},
-		"no such program": {func(u *platform.Unit) { u.Command = []string{"./nothing-here"} }, "command "},
-		"no such folder":  {func(u *platform.Unit) { u.Dir = "/nonexistent" }, "/nonexistent"},
-		"an unknown name": {func(u *platform.Unit) { u.Command = append(u.Command, "${x}") }, "unknown name ${x}"},
+		"an image":        {func(u *platform.UnitSpec) { u.Command = nil }, `start "bench": no command`},
+		"several at once": {func(u *platform.UnitSpec) { u.Limits.Replicas = 2 }, "2 replicas of a program that ends by itself"},
+		"no such program": {func(u *platform.UnitSpec) { u.Command = []string{"./nothing-here"} }, "command "},
+		"no such folder":  {func(u *platform.UnitSpec) { u.Dir = "/nonexistent" }, "/nonexistent"},
+		"an unknown name": {func(u *platform.UnitSpec) { u.Command = append(u.Command, "${x}") }, "unknown name ${x}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := program(t, "deaf")

@@ -16,37 +16,36 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/local/shim"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/ports"
-	"github.com/millicore/millicore/internal/platform/ready"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// replica is a process of a unit with its group. It stays the same when the
-// process dies and is started again.
+// replica is a process of a unit with its group. It stays the same over restarts of
+// the process.
 type replica struct {
-	port    int    // that it was given, or insists on
-	insists bool   // on port
-	find    bool   // the port is to be found
-	address string // where it is reached; with a port to be found "" until it is ready
+	port    int    // assigned, or fixed
+	insists bool   // the port is fixed
+	find    bool   // the port must be found
+	address string // "" until it is ready if the port must be found
 	command shim.Command
 	ready   experiment.Ready
-	serves  func(context.Context, string) error // as in platform.Unit
-	ending  syscall.Signal                      // asks it to end
-	backoff life.Backoff
+	serves  func(context.Context, string) error // as in platform.UnitSpec
+	ending  syscall.Signal                      // the stop signal
+	backoff supervise.Backoff
 	group   *group.Group
 	meter   *meter.Meter
 	pulses  *meter.Pulser
-	log     *life.Log
+	log     *supervise.Log
 
 	stopping context.Context // ends when the replica is to stop
 	stop     context.CancelFunc
-	kept     chan struct{} // closed when nobody restarts it any more; nil before
+	kept     chan struct{} // closed when keep has returned; nil before
 
-	standing life.Standing
+	status supervise.Status
 
 	mu     sync.Mutex
 	memory int64 // limit in bytes; 0: none
@@ -62,22 +61,22 @@ type process struct {
 	ran    time.Duration    // likewise
 }
 
-// Address is where the replica listens.
+// Address is the address on which the replica listens.
 func (r *replica) Address() string { return r.address }
 
-// loopbackAt is a port's address for those who were told it.
+// loopbackAt is the loopback address of a port.
 func loopbackAt(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
 // Counters reads the running totals.
 func (r *replica) Counters() (signals.Counters, error) {
-	return r.standing.Counters(r.meter.Counters())
+	return r.status.Counters(r.meter.Counters())
 }
 
-// Pulse reads how the replica is throttled, and whether it is up.
-func (r *replica) Pulse() (signals.Pulse, error) { return r.standing.Pulse(r.pulses.Pulse()) }
+// Pulse reads the throttling of the replica, and whether it is up.
+func (r *replica) Pulse() (signals.Pulse, error) { return r.status.Pulse(r.pulses.Pulse()) }
 
-// PIDs are the processes in the replica's group: the one that was started, if it
-// is still there, then its descendants.
+// PIDs are the processes in the replica's group: first the one that was started, if it
+// still runs, then the others.
 func (r *replica) PIDs() []int {
 	all, err := r.group.PIDs()
 	if err != nil {
@@ -86,7 +85,7 @@ func (r *replica) PIDs() []int {
 	r.mu.Lock()
 	leader := r.leader
 	r.mu.Unlock()
-	return life.LeaderFirst(all, leader)
+	return supervise.LeaderFirst(all, leader)
 }
 
 // launch starts the process.
@@ -111,8 +110,8 @@ func (p *process) wait(cmd *exec.Cmd) {
 	close(p.exited)
 }
 
-// awaitReady waits until the process serves. It returns life.ErrDied if the process
-// ends first, and another error when ctx does.
+// awaitReady waits until the process serves. It returns supervise.ErrDied if the
+// process ends first, and another error when ctx ends.
 func (r *replica) awaitReady(ctx context.Context, p *process) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -123,26 +122,26 @@ func (r *replica) awaitReady(ctx context.Context, p *process) error {
 	answered := make(chan answer, 1)
 	every, look := r.looking()
 	go func() {
-		address, err := ready.Await(looking, every, look)
+		address, err := supervise.AwaitProbe(looking, every, look)
 		answered <- answer{address, err}
 	}()
 	var a answer
 	select {
 	case a = <-answered:
 	case <-p.exited:
-		return life.ErrDied
+		return supervise.ErrDied
 	}
 	if a.err != nil {
 		return a.err
 	}
-	if r.address == "" { // the first life; it stays the same
+	if r.address == "" { // the first life; the address does not change later
 		r.address = a.address
 		r.log.Note("it listens on %s", r.address)
 	}
 	return nil
 }
 
-// keep restarts the process whenever it dies, until the replica is to stop.
+// keep restarts the process after every death, until the replica is to stop.
 func (r *replica) keep(p *process) {
 	defer close(r.kept)
 	for {
@@ -151,24 +150,24 @@ func (r *replica) keep(p *process) {
 			return
 		case <-p.exited:
 		}
-		r.standing.SetUp(false)
+		r.status.SetUp(false)
 		obituary := r.obituary(p)
-		if err := r.group.Kill(); err != nil { // what it left, as with a container's process 1
+		if err := r.group.Kill(); err != nil { // kill what it left, as if a container's process 1 had ended
 			r.log.Note("%v", err)
 		}
 		wait := r.backoff.Next(p.ran)
-		r.log.Note("%s; starting it again in %v", obituary, wait)
-		if !life.Sleep(r.stopping, wait) {
+		r.log.Note("%s; restarting it in %v", obituary, wait)
+		if !supervise.Sleep(r.stopping, wait) {
 			return
 		}
 		p = r.again()
 	}
 }
 
-// again starts the process anew and waits until it serves. What comes back may
-// be dead already.
+// again restarts the process and waits until it serves. The process that it returns may
+// have ended already.
 func (r *replica) again() *process {
-	r.standing.Restarted()
+	r.status.Restarted()
 	p, err := r.launch()
 	if err != nil {
 		r.log.Note("%v", err)
@@ -177,12 +176,12 @@ func (r *replica) again() *process {
 		return p
 	}
 	if r.awaitReady(r.stopping, p) == nil {
-		r.standing.SetUp(true)
+		r.status.SetUp(true)
 	}
 	return p
 }
 
-// obituary says how a process ended.
+// obituary describes how a process ended.
 func (r *replica) obituary(p *process) string {
 	if p.state == nil {
 		return "it could not be started"
@@ -206,10 +205,10 @@ func (r *replica) obituary(p *process) string {
 	return ended
 }
 
-// left names the processes that are left in the group, and still are a moment
-// later; "" if there are none.
+// left names the processes that remain in the group after SettleTime; "" if there are
+// none.
 func (r *replica) left() string {
-	for deadline := time.Now().Add(life.Steady); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(supervise.SettleTime); ; time.Sleep(5 * time.Millisecond) {
 		pids := r.PIDs()
 		if len(pids) == 0 {
 			return ""
@@ -225,14 +224,14 @@ func (r *replica) left() string {
 	}
 }
 
-// end stops the replica and removes its group: its signal to every process, and
-// KILL when the grace time or ctx is over.
+// end stops the replica and removes its group: with the stop signal to every process,
+// and with KILL when the grace time or ctx is over.
 func (r *replica) end(ctx context.Context) error {
 	r.stop()
 	if r.kept != nil {
 		<-r.kept
 	}
-	r.standing.SetUp(false)
+	r.status.SetUp(false)
 	if err := r.group.Signal(r.ending); err != nil {
 		r.log.Note("%v", err)
 	}
@@ -243,16 +242,16 @@ func (r *replica) end(ctx context.Context) error {
 		if err != nil || empty {
 			break
 		}
-		if !life.Sleep(ctx, 5*time.Millisecond) {
-			r.log.Note("not everything ended in time after %s; killing what is left", unix.SignalName(r.ending))
+		if !supervise.Sleep(ctx, 5*time.Millisecond) {
+			r.log.Note("some processes did not end within the grace period after %s; killing them", unix.SignalName(r.ending))
 			break
 		}
 	}
 	return errors.Join(r.meter.Close(), r.pulses.Close(), r.group.Remove(), r.released(), r.log.File.Close())
 }
 
-// released verifies that nobody listens any more on a port that the next trial
-// needs again.
+// released checks that no process listens any more on a fixed port, which the next
+// trial needs again.
 func (r *replica) released() error {
 	if !r.insists {
 		return nil
@@ -263,7 +262,7 @@ func (r *replica) released() error {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("port %d is still listened on by %s after the service has stopped; end that before the next trial", r.port, holder)
+			return fmt.Errorf("%s still listens on port %d after the service has stopped; end it before the next trial", holder, r.port)
 		}
 	}
 }

@@ -16,10 +16,10 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
 	"github.com/millicore/millicore/internal/platform/local/shim"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/ports"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // unit is a running unit.
@@ -32,13 +32,12 @@ type unit struct {
 }
 
 // Replicas returns the replicas in the order of their numbers.
-func (u *unit) Replicas() []platform.Replica { return life.Replicas(u.replicas) }
+func (u *unit) Replicas() []platform.Replica { return supervise.Replicas(u.replicas) }
 
-// Stop stops and removes all replicas. When ctx ends, those that are still
-// there are killed at once.
+// Stop stops and removes all replicas. When ctx ends, the remaining ones are killed.
 func (u *unit) Stop(ctx context.Context) error {
 	u.once.Do(func() {
-		u.err = errors.Join(life.Each(len(u.replicas), func(i int) error {
+		u.err = errors.Join(supervise.Each(len(u.replicas), func(i int) error {
 			r := u.replicas[i]
 			defer u.local.ports.Give(r.port)
 			return r.end(ctx)
@@ -48,8 +47,8 @@ func (u *unit) Stop(ctx context.Context) error {
 	return u.err
 }
 
-// Resize gives every replica other limits. Those that are being started again
-// have them too.
+// Resize changes the limits of every replica. A replica that is restarting gets them
+// too.
 func (u *unit) Resize(_ context.Context, l experiment.Limits) error {
 	for i, r := range u.replicas {
 		if err := u.local.run.Resize(r.group, l); err != nil {
@@ -66,7 +65,7 @@ func (u *unit) Resize(_ context.Context, l experiment.Limits) error {
 func (u *unit) end() error { return u.Stop(context.Background()) }
 
 // startUnit starts all replicas, or none.
-func (l *local) startUnit(ctx context.Context, u platform.Unit) (*unit, error) {
+func (l *local) startUnit(ctx context.Context, u platform.UnitSpec) (*unit, error) {
 	if len(u.Command) == 0 {
 		return nil, errors.New("no command: images run with --on docker or --on kubernetes")
 	}
@@ -82,14 +81,13 @@ func (l *local) startUnit(ctx context.Context, u platform.Unit) (*unit, error) {
 		return started, nil
 	}
 	gone, cancel := context.WithCancel(context.Background())
-	cancel() // no grace for what never served
+	cancel() // no grace time for a unit that never served
 	return nil, errors.Join(err, started.Stop(gone))
 }
 
-// startReplicas starts the replicas one after the other and then waits for all
-// of them together.
-func (l *local) startReplicas(ctx context.Context, u platform.Unit, into *unit) error {
-	ctx, cancel := life.Within(ctx, cmp.Or(u.Ready.Timeout, life.ReadyTimeout))
+// startReplicas starts the replicas one after the other and then waits for all of them.
+func (l *local) startReplicas(ctx context.Context, u platform.UnitSpec, into *unit) error {
+	ctx, cancel := supervise.WithTimeout(ctx, cmp.Or(u.Ready.Timeout, supervise.ReadyTimeout))
 	defer cancel(nil)
 	processes := make([]*process, max(u.Limits.Replicas, 1))
 	for i := range processes {
@@ -102,11 +100,11 @@ func (l *local) startReplicas(ctx context.Context, u platform.Unit, into *unit) 
 			return fmt.Errorf("replica %d: %w", i, err)
 		}
 	}
-	err := life.Together(len(processes), cancel, func(i int) error {
+	err := supervise.AwaitAll(len(processes), cancel, func(i int) error {
 		r, p := into.replicas[i], processes[i]
 		err := r.awaitReady(ctx, p)
 		if err == nil {
-			err = life.Lasts(p.exited)
+			err = supervise.StaysUp(p.exited)
 		}
 		if err != nil {
 			return r.explain(ctx, p, err)
@@ -117,20 +115,20 @@ func (l *local) startReplicas(ctx context.Context, u platform.Unit, into *unit) 
 		return err
 	}
 	for i, r := range into.replicas {
-		r.standing.SetUp(true)
+		r.status.SetUp(true)
 		r.kept = make(chan struct{})
 		go r.keep(processes[i])
 	}
 	return nil
 }
 
-// explain adds to an error of awaitReady how it came and the end of the log.
+// explain adds the reason and the end of the log to an error of awaitReady.
 func (r *replica) explain(ctx context.Context, p *process, err error) error {
 	return r.log.Explain(ctx, err, func() string { return strings.TrimPrefix(r.obituary(p), "it ") }, r.elsewhere)
 }
 
-// elsewhere says where a replica listens that should listen on its port and does
-// not; "" where there is nothing to say.
+// elsewhere describes where a replica listens instead of on its port; "" if it listens
+// nowhere else.
 func (r *replica) elsewhere() string {
 	if r.find {
 		return ""
@@ -139,24 +137,24 @@ func (r *replica) elsewhere() string {
 	if err != nil || slices.ContainsFunc(found, func(a netip.AddrPort) bool { return int(a.Port()) == r.port }) {
 		return ""
 	}
-	return fmt.Sprintf("; it listens on %v, and should on port %d: it is told by ${port} and $PORT, and where it takes neither, say --port (port: in an experiment file)", found[0], r.port)
+	return fmt.Sprintf("; it listens on %v and not on port %d: use ${port} or $PORT, or set --port (port: in an experiment file)", found[0], r.port)
 }
 
-// prepare makes everything that a replica needs but its process.
-func (l *local) prepare(u platform.Unit, index int) (*replica, error) {
+// prepare makes everything that a replica needs, except its process.
+func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
 	port, err := l.takePort(u)
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{port: port, memory: u.Limits.Memory, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, ending: cmp.Or(u.StopSignal, syscall.SIGTERM), backoff: life.Backoff{First: l.options.RestartAfter}}
+	r := &replica{port: port, memory: u.Limits.Memory, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, ending: cmp.Or(u.StopSignal, syscall.SIGTERM), backoff: supervise.Backoff{First: l.options.RestartAfter}}
 	if !r.insists && !r.find {
 		r.address = loopbackAt(port)
 	}
 	r.stopping, r.stop = context.WithCancel(context.Background())
-	name := life.Name(u.Trial, u.Name, index)
+	name := supervise.ReplicaName(u.Trial, u.Name, index)
 	r.command, err = l.command(u, port)
 	if err == nil {
-		r.log, err = life.OpenLog(u.Logs, name+".log")
+		r.log, err = supervise.OpenLog(u.Logs, name+".log")
 	}
 	if err == nil {
 		if err = r.enclose(l, name, u.Limits); err == nil {
@@ -169,13 +167,13 @@ func (l *local) prepare(u platform.Unit, index int) (*replica, error) {
 	return nil, err
 }
 
-// takePort takes the port that a unit insists on, or a free one.
-func (l *local) takePort(u platform.Unit) (int, error) {
+// takePort reserves the fixed port of a unit, or a free one.
+func (l *local) takePort(u platform.UnitSpec) (int, error) {
 	if u.Port == 0 {
 		return l.ports.Take()
 	}
 	if low, high := ports.Ephemeral(); u.Port >= low && u.Port <= high {
-		l.warn(fmt.Sprintf("port %d is among those that the kernel gives to connections (%d to %d in /proc/sys/net/ipv4/ip_local_port_range): a service that is started again may find it taken", u.Port, low, high))
+		l.warn(fmt.Sprintf("port %d is in the range of ports that the kernel assigns to connections (%d to %d in /proc/sys/net/ipv4/ip_local_port_range): it may be in use when a service restarts", u.Port, low, high))
 	}
 	return u.Port, l.ports.Claim(u.Port)
 }
@@ -192,25 +190,26 @@ func (r *replica) enclose(l *local, name string, limits experiment.Limits) (err 
 	return nil
 }
 
-// loopback is where services listen: nobody outside this machine reaches them.
+// loopback is the address on which services listen: it is not reachable from other
+// machines.
 const loopback = "127.0.0.1"
 
 // command resolves a unit's command and environment for a port.
-func (l *local) command(u platform.Unit, port int) (shim.Command, error) {
+func (l *local) command(u platform.UnitSpec, port int) (shim.Command, error) {
 	vars := map[string]string{}
 	maps.Copy(vars, u.Vars)
 	vars["host"], vars["port"] = loopback, strconv.Itoa(port)
-	args, err := life.Words(u.Command, vars)
+	args, err := supervise.ExpandCommand(u.Command, vars)
 	if err != nil {
 		return shim.Command{}, err
 	}
-	stated, err := life.Env(u.Env, vars)
+	stated, err := supervise.ExpandEnv(u.Env, vars)
 	if err != nil {
 		return shim.Command{}, err
 	}
 	base, dropped := inherited(os.Environ())
 	for _, name := range dropped {
-		l.warn(name + " of this shell is not passed on to services; state it under env in the experiment if it is wanted")
+		l.warn(name + " of this shell is not passed on to services; set it under env in the experiment if they need it")
 	}
 	env := environment(base, vars["port"], stated, u.Unset)
 	program, err := findProgram(args[0], u.Dir, lookup(env, "PATH"))

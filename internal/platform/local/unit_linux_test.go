@@ -14,7 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/life"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
@@ -116,36 +116,36 @@ func TestFailingToStart(t *testing.T) {
 	t.Setenv("PATH", bin)
 	for _, test := range []struct {
 		name    string
-		unit    func(*platform.Unit)
+		unit    func(*platform.UnitSpec)
 		want    []string
 		wrapped error
 	}{
-		{"not in PATH", func(u *platform.Unit) { u.Command = []string{"nonesuch"} },
+		{"not in PATH", func(u *platform.UnitSpec) { u.Command = []string{"nonesuch"} },
 			[]string{`start "server": replica 0: command "nonesuch" not found in PATH=` + bin}, nil},
-		{"in PATH, not executable", func(u *platform.Unit) { u.Command = []string{"plain"} },
+		{"in PATH, not executable", func(u *platform.UnitSpec) { u.Command = []string{"plain"} },
 			[]string{plain, "chmod +x"}, fs.ErrPermission},
-		{"no such file", func(u *platform.Unit) { u.Command, u.Dir = []string{"./nonesuch"}, bin },
+		{"no such file", func(u *platform.UnitSpec) { u.Command, u.Dir = []string{"./nonesuch"}, bin },
 			[]string{filepath.Join(bin, "nonesuch")}, fs.ErrNotExist},
-		{"a folder", func(u *platform.Unit) { u.Command = []string{bin} }, []string{"is a folder"}, nil},
-		{"interpreter missing", func(u *platform.Unit) { u.Command = []string{noInterpreter} },
+		{"a folder", func(u *platform.UnitSpec) { u.Command = []string{bin} }, []string{"is a folder"}, nil},
+		{"interpreter missing", func(u *platform.UnitSpec) { u.Command = []string{noInterpreter} },
 			[]string{noInterpreter, "interpreter"}, fs.ErrNotExist},
-		{"not a program", func(u *platform.Unit) { u.Command = []string{"no-format"} },
+		{"not a program", func(u *platform.UnitSpec) { u.Command = []string{"no-format"} },
 			[]string{noFormat, "exec format error", "#!"}, nil},
-		{"no such working folder", func(u *platform.Unit) { u.Dir = "/nonexistent" },
+		{"no such working folder", func(u *platform.UnitSpec) { u.Dir = "/nonexistent" },
 			[]string{"enter the folder /nonexistent"}, fs.ErrNotExist},
-		{"unknown name", func(u *platform.Unit) { u.Env = map[string]string{"A": "${prot}"} }, []string{"env A", "${prot}"}, nil},
-		{"dies before it is ready", func(u *platform.Unit) { u.Command[2] = "dying" },
-			[]string{"ended before it was ready", "exit status 7", "\n\tline one\n\tline two"}, life.ErrDied},
-		{"killed for want of memory before it is ready", func(u *platform.Unit) {
+		{"unknown name", func(u *platform.UnitSpec) { u.Env = map[string]string{"A": "${prot}"} }, []string{"env A", "${prot}"}, nil},
+		{"dies before it is ready", func(u *platform.UnitSpec) { u.Command[2] = "dying" },
+			[]string{"ended before it was ready", "exit status 7", "\n\tline one\n\tline two"}, supervise.ErrDied},
+		{"out of memory before it is ready", func(u *platform.UnitSpec) {
 			u.Command[2] = "hungry"
 			u.Limits.Memory = 24 << 20
-		}, []string{"killed for want of memory", "25165824 bytes"}, life.ErrDied},
-		{"never listens", func(u *platform.Unit) { u.Command[2], u.Ready.Timeout = "deaf", notServing },
+		}, []string{"killed: out of memory", "25165824 bytes"}, supervise.ErrDied},
+		{"never listens", func(u *platform.UnitSpec) { u.Command[2], u.Ready.Timeout = "deaf", notServing },
 			[]string{"not ready within 5s", "connection refused", "I do not listen"}, nil},
-		{"answers badly", func(u *platform.Unit) { u.Ready = experiment.Ready{Path: "/broken", Timeout: notServing} },
+		{"answers badly", func(u *platform.UnitSpec) { u.Ready = experiment.Ready{Path: "/broken", Timeout: notServing} },
 			[]string{"not ready within 5s", "GET /broken answers 503"}, nil},
-		{"impossible limit", func(u *platform.Unit) { u.Limits.CPUMillis = 1 }, []string{"raise the limit to 10m"}, nil},
-		{"an image", func(u *platform.Unit) { u.Command, u.Image = nil, "postgres" }, []string{"--on docker"}, nil},
+		{"impossible limit", func(u *platform.UnitSpec) { u.Limits.CPUMillis = 1 }, []string{"raise the limit to 10m"}, nil},
+		{"an image", func(u *platform.UnitSpec) { u.Command, u.Image = nil, "postgres" }, []string{"--on docker"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -264,7 +264,7 @@ func TestCheck(t *testing.T) {
 	}
 	e.Cells = []experiment.Cell{cell(bad), cell(bad)}
 	err := p.Check(e)
-	want := []string{`service "s" is an image`, "use --on kubernetes, or say limits.replicas", `dependency "db": CPU limit 2m`}
+	want := []string{`service "s" is an image`, "needs --on kubernetes; or set limits.replicas", `dependency "db": CPU limit 2m`}
 	for _, part := range want {
 		if err == nil || strings.Count(err.Error(), part) != 1 {
 			t.Errorf("error: %v\nwant in it, once: %s", err, part)

@@ -8,16 +8,16 @@ import (
 // Every is the mean time between two pulses.
 const Every = 10 * time.Millisecond
 
-// DueAt is when pulse number n is due, since the first. It is spread over half
-// of its turn by the golden ratio: evenly spaced pulses would meet every period
-// of 100 ms at the same phases, and never tell nearer than 10 ms where it ends.
+// DueAt is when pulse number n is due, since the first. The golden ratio spreads the
+// pulses over the first half of their interval: evenly spaced pulses would sample each
+// period of 100 ms at the same phases, and could locate its end only within 10 ms.
 func DueAt(n int) time.Duration {
 	_, turn := math.Modf(float64(n) * (math.Phi - 1))
 	return time.Duration((float64(n) + turn/2) * float64(Every))
 }
 
-// Beat calls read a hundred times a second until stop is closed. What was missed
-// is not made up for: a late pulse tells several windows.
+// Beat calls read 100 times a second until stop is closed. It does not repeat missed
+// calls: a late pulse shows several windows.
 func Beat(stop <-chan struct{}, read func()) {
 	began := time.Now()
 	timer := time.NewTimer(0)

@@ -20,7 +20,7 @@ func TestPulsesKeepToAScheduleAndMeetThePeriodEverywhere(t *testing.T) {
 	}
 }
 
-// A beat that was held up goes on where it then is.
+// A delayed beat continues without repeating the missed calls.
 func TestABeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop, over := make(chan struct{}), make(chan struct{})

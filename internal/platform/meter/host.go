@@ -23,9 +23,9 @@ type HostTimes struct {
 // Used is what the parts of a run used of a host, in CPU seconds.
 type Used struct{ Services, Dependencies, Agents, Lab float64 }
 
-// HostHalf divides a host's CPU time between two moments. What nobody of the run
-// used is foreign; the host's clock ticks in 10 ms, so it is never less than
-// nothing but by error.
+// HostHalf divides a host's CPU time between two moments. What the run did not use is
+// foreign. The host's times have a resolution of 10 ms, so a negative difference is an
+// error of rounding and becomes 0.
 func HostHalf(before, after HostTimes, used Used) signals.Host {
 	s := after.At.Sub(before.At).Seconds()
 	if s <= 0 {
@@ -44,8 +44,8 @@ func HostHalf(before, after HostTimes, used Used) signals.Host {
 // whatever the kernel's own HZ.
 const ticks = 100
 
-// ReadHost reads /proc/stat, which in a container is the host's. On a system
-// without it (macOS) the error says so.
+// ReadHost reads /proc/stat, which in a container is the host's. It fails on a system
+// without it (macOS).
 func ReadHost() (HostTimes, error) {
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {

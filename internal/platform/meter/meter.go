@@ -1,8 +1,7 @@
-// Package meter reads a replica's control group into the signals that a
-// platform of this machine gives of it: its running totals (Meter), and what is
-// looked at a hundred times a second (Pulser). How the kernel's files are found
-// and parsed is maxprocs/cgroup's; whether a replica is up, and how often it was
-// started again, is the platform's.
+// Package meter reads the control group of a replica on this machine: its running
+// totals (Meter), and the throttling that is sampled 100 times a second (Pulser).
+// maxprocs/cgroup finds and parses the kernel's files. The platform knows whether a
+// replica is up, and how often it was restarted.
 package meter
 
 import (
@@ -22,7 +21,7 @@ type Group interface {
 	Open() (*cgroup.Reader, error)
 }
 
-// Meter reads a group's counters. It may be used by several goroutines at once.
+// Meter reads a group's counters. Several goroutines may use it concurrently.
 type Meter struct {
 	mu          sync.Mutex
 	reader      *cgroup.Reader
@@ -30,7 +29,7 @@ type Meter struct {
 	memoryLimit *int64   // bytes
 }
 
-// New returns the meter of a group that was given these limits.
+// New returns the meter of a group with these limits.
 func New(g Group, l experiment.Limits) (*Meter, error) {
 	reader, err := g.Open()
 	if err != nil {
@@ -41,7 +40,7 @@ func New(g Group, l experiment.Limits) (*Meter, error) {
 	return m, nil
 }
 
-// Resized tells that the group was given other limits.
+// Resized records that the group's limits were changed.
 func (m *Meter) Resized(l experiment.Limits) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,9 +54,9 @@ func (m *Meter) Resized(l experiment.Limits) {
 	}
 }
 
-// Counters reads everything but Restarts and Up. Memory is the working set,
-// which is what the kubelet shows: use less the page cache that can simply be
-// dropped. MemoryPeak is the kernel's, page cache included.
+// Counters reads everything except Restarts and Up. Memory is the working set, as in
+// Kubernetes: the memory in use without the page cache that can be dropped. MemoryPeak
+// is the kernel's value, including the page cache.
 func (m *Meter) Counters() (signals.Counters, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +90,7 @@ func (m *Meter) Counters() (signals.Counters, error) {
 	return c, nil
 }
 
-// OOMKills returns the OOM kills so far; 0 where they are not counted.
+// OOMKills returns the OOM kills so far; 0 if they are not counted.
 func (m *Meter) OOMKills() int64 {
 	c, err := m.Counters()
 	if err != nil || c.OOMKills == nil {
@@ -100,13 +99,13 @@ func (m *Meter) OOMKills() int64 {
 	return *c.OOMKills
 }
 
-// Starved says in words that a process under a limit of memory was killed for
-// want of it. The limit is in bytes; 0 is none.
+// Starved describes that a process was killed because it ran out of memory. limit is
+// its memory limit in bytes; 0 is none.
 func Starved(limit int64) string {
 	if limit == 0 {
-		return "it was killed for want of memory on this machine"
+		return "it was killed: out of memory on this machine"
 	}
-	return fmt.Sprintf("it was killed for want of memory: it reached its limit of %d bytes", limit)
+	return fmt.Sprintf("it was killed: out of memory: it reached its limit of %d bytes", limit)
 }
 
 // Close closes the group's files. It may be called again.

@@ -11,9 +11,8 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Pulser reads a group's throttling: one pread of cpu.stat. It has a reader of
-// its own, so that it never waits for the counters, of which some are slow to
-// read.
+// Pulser reads a group's throttling: one pread of cpu.stat. It has its own reader, so
+// that it never waits for the counters, which are slower to read.
 type Pulser struct {
 	mu     sync.Mutex
 	reader *cgroup.Reader
@@ -29,7 +28,7 @@ func NewPulser(g Group) (*Pulser, error) {
 	return &Pulser{reader: reader}, nil
 }
 
-// Pulse reads everything but Up. CPU is there on v2 alone: v1 has it in another
+// Pulse reads everything except Up. CPU is available on v2 only: v1 has it in another
 // file.
 func (p *Pulser) Pulse() (signals.Pulse, error) {
 	p.mu.Lock()
@@ -38,7 +37,7 @@ func (p *Pulser) Pulse() (signals.Pulse, error) {
 	err := p.reader.ReadThrottling(&now)
 	if err == nil && torn(&p.last, &now) {
 		// The kernel counts the period first and the time up to 140 us later,
-		// CPU by CPU; reading again takes long enough, but once in a long while.
+		// CPU by CPU. Reading again almost always takes long enough.
 		err = p.reader.ReadThrottling(&now)
 	}
 	if err != nil {
@@ -73,7 +72,7 @@ func pulseOf(s *cgroup.CPUStat, at time.Time) signals.Pulse {
 	}
 }
 
-// into puts a value into its place; nil if there is none.
+// into stores a value in place and returns place; nil if there is no value.
 func into[T any](place *T, v cgroup.Value[T]) *T {
 	value, ok := v.Get()
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// This file tells which processes listen where.
+// This file finds the processes that listen on ports.
 
 // readTable reads one of the kernel's tables of sockets, which may be missing.
 func readTable(name string, parse func(io.Reader, func(socket) bool) error, each func(socket) bool) error {
@@ -47,15 +47,15 @@ func listeners() ([]socket, error) {
 	return all, err
 }
 
-// socketsOf returns the inodes of the sockets that processes hold. A process
-// that has ended holds none; one that may not be looked into is an error.
+// socketsOf returns the inodes of the sockets of processes. A process that has ended has
+// none. It is an error if a process may not be read.
 func socketsOf(pids []int) (map[uint64]bool, error) {
 	held := map[uint64]bool{}
 	for _, pid := range pids {
 		folder := filepath.Join("/proc", strconv.Itoa(pid), "fd")
 		entries, err := os.ReadDir(folder)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, fmt.Errorf("see what process %d (%s) listens on: %w; run as root, or say --port", pid, NameOf(pid), fs.ErrPermission)
+			return nil, fmt.Errorf("read the sockets of process %d (%s): %w; run as root, or set --port", pid, NameOf(pid), fs.ErrPermission)
 		}
 		for _, e := range entries { // those that were read before another error
 			if inode, ok := socketInode(filepath.Join(folder, e.Name())); ok {
@@ -80,9 +80,9 @@ func socketInode(link string) (uint64, bool) {
 	return inode, err == nil
 }
 
-// Listening returns the addresses of loopback at which processes may be reached,
-// the lowest port first and for each port the likeliest address first. Where
-// there are none the error says what they listen on instead.
+// Listening returns the loopback addresses at which processes may be reached, the lowest
+// port first and for each port the most likely address first. If there are none, the
+// error has the addresses on which they listen instead.
 func Listening(pids []int) ([]netip.AddrPort, error) {
 	held, err := socketsOf(pids)
 	if err != nil {
@@ -92,7 +92,7 @@ func Listening(pids []int) ([]netip.AddrPort, error) {
 	if err != nil {
 		return nil, err
 	}
-	others := map[netip.AddrPort]bool{} // reached by IPv4 at somebody else
+	others := map[netip.AddrPort]bool{} // other processes have them on IPv4
 	for _, s := range all {
 		if !held[s.inode] && s.local.Addr().Unmap().Is4() {
 			for _, a := range reachable(s.local) {
@@ -120,12 +120,12 @@ func Listening(pids []int) ([]netip.AddrPort, error) {
 	case len(found) > 0:
 		return found, nil
 	case len(far) > 0:
-		return nil, fmt.Errorf("it listens on %v alone, and traffic keeps to loopback: have it listen on 127.0.0.1", far[0])
+		return nil, fmt.Errorf("it listens only on %v, and traffic goes to loopback only: let it listen on 127.0.0.1", far[0])
 	}
 	return nil, noTCP(held)
 }
 
-// noTCP says that there is no port to be found, and what there is instead.
+// noTCP is the error for processes without a TCP port. It names their other sockets.
 func noTCP(held map[uint64]bool) error {
 	var unix, udp string
 	unixErr := readTable("unix", parseUnix, func(s socket) bool {
@@ -142,12 +142,12 @@ func noTCP(held map[uint64]bool) error {
 	}
 	err := errors.Join(unixErr, readTable("udp", parseInet, each), readTable("udp6", parseInet, each))
 	if only := cmp.Or(unix, udp); only != "" && err == nil {
-		return fmt.Errorf("it listens on no TCP port, only on %s; have it listen on a TCP port", only)
+		return fmt.Errorf("it listens on no TCP port, only on %s; let it listen on a TCP port", only)
 	}
-	return errors.New("it listens on no TCP port; say --port (port: in an experiment file) if it has one that cannot be seen")
+	return errors.New("it listens on no TCP port; set --port (port: in an experiment file) if it has one that cannot be detected")
 }
 
-// Holder names who listens on a port; "" if nobody does.
+// Holder names the process that listens on a port; "" if there is none.
 func Holder(port int) (string, error) {
 	all, err := listeners()
 	if err != nil {

@@ -11,23 +11,22 @@ import (
 	"sync"
 )
 
-// Set gives each replica a port of its own. It takes them from outside the
-// range from which the kernel gives ports to connections: else an agent's
-// connection could be given the port of a service that is about to restart. The
-// zero value is ready for use, also by several goroutines at once.
+// Set assigns a port to each replica. It uses ports outside the range that the kernel
+// assigns to connections: otherwise an agent's connection could get the port of a
+// service that is about to restart. The zero value is ready for use. Several
+// goroutines may use it concurrently.
 type Set struct {
 	mu    sync.Mutex
 	taken map[int]bool
 }
 
-// lowest and highest bound the ports that are given: below are the customary
-// ones of services.
+// lowest and highest bound the assigned ports: below are the usual ports of services.
 const (
 	lowest  = 20000
 	highest = 65535
 )
 
-// Take returns a port that nobody listens on; Give gives it back.
+// Take reserves a port on which no process listens; Give releases it.
 func (p *Set) Take() (int, error) {
 	low, high := Ephemeral()
 	p.mu.Lock()
@@ -46,12 +45,12 @@ func (p *Set) Take() (int, error) {
 	return 0, fmt.Errorf("no port is free between %d and %d, outside the range of connections (%d to %d in /proc/sys/net/ipv4/ip_local_port_range); narrow that range", lowest, highest, low, high)
 }
 
-// Claim takes a port that a service insists on. The error says who has it.
+// Claim reserves the fixed port of a service. The error names the process that uses it.
 func (p *Set) Claim(port int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.taken[port] {
-		return fmt.Errorf("port %d is already another service's of this run", port)
+		return fmt.Errorf("port %d is already used by another service of this run", port)
 	}
 	if err := Unused(port); err != nil {
 		return err
@@ -63,35 +62,34 @@ func (p *Set) Claim(port int) error {
 	return nil
 }
 
-// Unused reports who listens on a port. What connections are left of a service
-// that listened there (TIME_WAIT) is in nobody's way who sets SO_REUSEADDR, as
-// servers do.
+// Unused reports the process that listens on a port. Old connections of a service
+// (TIME_WAIT) do not block a server that sets SO_REUSEADDR, as servers do.
 func Unused(port int) error {
 	holder, err := Holder(port)
 	switch {
 	case err != nil:
-		return fmt.Errorf("see whether port %d is in use: %w", port, err)
+		return fmt.Errorf("check whether port %d is in use: %w", port, err)
 	case holder != "":
-		return fmt.Errorf("port %d is in use by %s; end that, or name another port", port, holder)
+		return fmt.Errorf("port %d is in use by %s; end it, or choose another port", port, holder)
 	}
 	return nil
 }
 
-// Give gives a port back.
+// Give releases a port.
 func (p *Set) Give(port int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.taken, port)
 }
 
-// Taken is how many ports have been taken and not given back.
+// Taken is the number of reserved ports.
 func (p *Set) Taken() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.taken)
 }
 
-// free reports whether a service could listen on a port of all addresses.
+// free reports whether a service could listen on a port on all addresses.
 func free(port int) bool {
 	l, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 	if err != nil {
@@ -101,8 +99,8 @@ func free(port int) bool {
 	return true
 }
 
-// Ephemeral is the range from which the kernel gives ports to connections; its
-// default where it cannot be read.
+// Ephemeral is the range of ports that the kernel assigns to connections, or its default
+// if it cannot be read.
 func Ephemeral() (low, high int) {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err == nil {
@@ -125,19 +123,18 @@ func parseRange(text string) (low, high int, err error) {
 	return low, high, errors.Join(lowErr, highErr)
 }
 
-// Check reports what cannot be asked of the ports of replicas that all have this
-// machine's: port is the one that they listen on whatever they are told, 0 if
-// there is none, and find that it is to be found.
+// Check reports an invalid choice of ports for replicas that share this machine's
+// address. port is a fixed port, or 0; find means that the port must be found.
 func Check(port int, find bool, replicas int) error {
 	switch {
 	case port < 0 || port > highest:
 		return fmt.Errorf("port %d: ports are 1 to %d", port, highest)
 	case port != 0 && find:
-		return fmt.Errorf("port %d is stated and is to be found: state it, or have it found", port)
+		return fmt.Errorf("port %d: state the port or use find, not both", port)
 	case port != 0 && replicas > 1:
-		return fmt.Errorf("port %d: %d replicas cannot all listen on it; have the service listen on ${port} or $PORT, or run one replica", port, replicas)
+		return fmt.Errorf("port %d: %d replicas cannot all listen on it; let the service listen on ${port} or $PORT, or run one replica", port, replicas)
 	case find && replicas > 1:
-		return fmt.Errorf("find the port of %d replicas: they would all listen on the same; have the service listen on ${port} or $PORT, or run one replica", replicas)
+		return fmt.Errorf("find the port of %d replicas: they would all listen on the same; let the service listen on ${port} or $PORT, or run one replica", replicas)
 	}
 	return nil
 }

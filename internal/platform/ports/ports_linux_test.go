@@ -64,7 +64,7 @@ func TestPortsThatCannotBeAskedFor(t *testing.T) {
 	}{
 		{8080, false, 2, "port 8080: 2 replicas cannot all listen on it"},
 		{0, true, 3, "find the port of 3 replicas"},
-		{8080, true, 1, "state it, or have it found"},
+		{8080, true, 1, "not both"},
 		{70000, false, 1, "ports are 1 to 65535"},
 		{8080, false, 1, ""},
 		{0, true, 1, ""},

@@ -1,6 +1,5 @@
-// Package ports is about the TCP ports of this machine: it gives each replica
-// one of its own, and tells which processes listen where. It listens on none
-// itself.
+// Package ports assigns TCP ports of this machine to replicas, and finds the processes
+// that listen on ports. It does not listen itself.
 package ports
 
 import (
@@ -22,8 +21,8 @@ type socket struct {
 	listens bool           // TCP and unix: for connections
 }
 
-// parseInet gives the sockets of /proc/net/tcp, tcp6, udp or udp6 until each
-// answers false. Addresses are hexadecimal words of 32 bits in the machine's own
+// parseInet calls each for the sockets of /proc/net/tcp, tcp6, udp or udp6 until it
+// returns false. Addresses are hexadecimal words of 32 bits in the machine's own
 // byte order, ports are plain. State 0A is TCP_LISTEN.
 //
 //	sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -44,7 +43,7 @@ func parseInet(in io.Reader, each func(socket) bool) error {
 	})
 }
 
-// parseUnix gives the sockets of /proc/net/unix. The flag 00010000
+// parseUnix calls each for the sockets of /proc/net/unix. The flag 00010000
 // (__SO_ACCEPTCON) marks those that listen; the path may be missing.
 //
 //	Num               RefCount Protocol Flags    Type St Inode Path
@@ -65,7 +64,8 @@ func parseUnix(in io.Reader, each func(socket) bool) error {
 	})
 }
 
-// eachLine gives the words of each line but the first, until it is told to stop.
+// eachLine calls each with the words of every line except the first, until it returns
+// false.
 func eachLine(in io.Reader, least int, each func([][]byte) (bool, error)) error {
 	lines := bufio.NewReader(in)
 	for n := 1; ; n++ {
@@ -110,14 +110,14 @@ func parseAddress(text []byte) (netip.AddrPort, error) {
 	}
 	ip, ok := netip.AddrFromSlice(bytes)
 	if !ok {
-		return netip.AddrPort{}, fmt.Errorf("address %q: neither of IPv4 nor of IPv6", text)
+		return netip.AddrPort{}, fmt.Errorf("address %q: neither IPv4 nor IPv6", text)
 	}
 	return netip.AddrPortFrom(ip, uint16(port)), nil
 }
 
-// reachable are the addresses of loopback at which a listening socket can be
-// reached, the likeliest first; none where it listens on another address alone.
-// One of all IPv6 addresses mostly takes IPv4 as well.
+// reachable are the loopback addresses at which a listening socket can be reached, the
+// most likely first; none if it listens only on another address. A socket on all IPv6
+// addresses usually accepts IPv4 as well.
 func reachable(a netip.AddrPort) []netip.AddrPort {
 	v4 := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port())
 	v6 := netip.AddrPortFrom(netip.IPv6Loopback(), a.Port())

@@ -151,7 +151,7 @@ function drawObjective(u) {
   if (o && o.quantile === state.quantile) markedLine(u, o.ms, `objective ${tick(o.ms)} ms`);
 }
 
-// farApart tells that cells break at loads of different size, which no linear
+// farApart reports that cells break at loads of different size, which no linear
 // axis shows side by side.
 const points = charts.cells.filter((c) => c.breaking).map((c) => c.breaking.at);
 const farApart = points.length > 1 && Math.max(...points) > 8 * Math.min(...points);
@@ -212,7 +212,7 @@ function drawBreaking(panel) {
   millicore.panels[panel.id] = panel.u;
 }
 
-// breakingTip tells of the nearest load, else of the mark under the pointer.
+// breakingTip describes the nearest load, else of the mark under the pointer.
 function breakingTip(panel, left, top) {
   const u = panel.u, px = uPlot.pxRatio;
   const show = (head, cell, ...texts) => panel.tip.show(left + u.over.offsetLeft, top + u.over.offsetTop, head, [[cell, ...texts]]);
@@ -244,7 +244,7 @@ function breakingLead() {
   const some = (of) => charts.cells.some(of), o = charts.objective;
   lead.textContent = "Each mark is one load that was held, windows of all trials together; the line joins their medians."
     + (charts.steps.some((s) => s.some((one) => one.met !== null)) ? " Filled ones met the objective, hollow ones missed it." : "")
-    + (some((c) => c.breaking) ? " A vertical line is a cell’s breaking point, its band the 95% interval." : "")
+    + (some((c) => c.breaking) ? " A vertical line is a cell’s breaking point, its band reaches from one of its ends to the other." : "")
     + (some((c) => c.breaking && c.breaking.at_least) ? " A band without an end is a lower bound." : "")
     + (some((c) => c.knee && c.knee.quantile === state.quantile) ? " An elbow is the knee, where latency leaves its floor." : "")
     + (o && o.quantile !== state.quantile && quantileNames[o.quantile] ? ` The objective is about ${quantileNames[o.quantile]}.` : "");

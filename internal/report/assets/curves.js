@@ -107,7 +107,7 @@ function drawCurve(panel) {
   millicore.panels[panel.id] = panel.u;
 }
 
-// curveTip tells of the point nearest to the pointer.
+// curveTip describes the point nearest to the pointer.
 function curveTip(panel, left, top) {
   const u = panel.u, px = uPlot.pxRatio, reach = 22;
   let best = null;

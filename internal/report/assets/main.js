@@ -138,7 +138,7 @@ function leads() {
     + " Drag to zoom, double-click to go back.";
 }
 
-// ready tells whoever waits, after what was drawn has been painted: uPlot draws
+// ready notifies whoever waits, after what was drawn has been painted: uPlot draws
 // in a microtask.
 function ready() {
   requestAnimationFrame(() => requestAnimationFrame(() => {

@@ -31,7 +31,7 @@ function waitTitle() {
 
 const measured = (metric) => (charts.lines[metric] || []).some((l) => l !== null);
 
-// moves tells whether the load asked for changes over time: only then is it
+// moves reports whether the load asked for changes over time: only then is it
 // worth a panel.
 function moves(metric) {
   return (charts.lines[metric] || []).some((l) => {

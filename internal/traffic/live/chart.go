@@ -17,7 +17,7 @@ func bar(share float64, width int) string {
 	return "▏"
 }
 
-// gauge is a line of which a share is thick. The thin rest tells how much is left
+// gauge is a line of which a share is thick. The thin rest shows how much is left
 // where there are no colours.
 func gauge(share float64, width int) (done, left string) {
 	halves := int(min(max(share, 0), 1) * float64(width) * 2)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/traffic"
 )
 
 const (
@@ -97,10 +96,10 @@ func (p *drawing) head() []string {
 // answer is how much, how fast and how well, in more words and in fewer.
 func (p *drawing) answer() (long, short string) {
 	seen, before := &p.all, ""
-	switch {
-	case p.phase == "":
+	switch p.phase {
+	case "":
 		return "the load begins", "the load begins"
-	case p.phase == signals.Warmup:
+	case signals.Warmup:
 		seen, before = &p.last, "warming up, "
 	}
 	if seen.requests() == 0 {
@@ -110,9 +109,9 @@ func (p *drawing) answer() (long, short string) {
 		return fmt.Sprintf("%sno good answer to %s", before, display.Counted(seen.requests(), "request")),
 			fmt.Sprintf("%sno good answer to %s", before, display.Grouped(seen.requests()))
 	}
-	rate, p99, well := display.Figure(seen.rate()), traffic.MS(milliseconds(seen.p99)), traffic.Share(seen.availability())
-	return fmt.Sprintf("%s%s requests/s, p99 %s, %s%% answered well", before, rate, p99, well),
-		fmt.Sprintf("%s%s/s, p99 %s, %s%% good", before, rate, p99, well)
+	rate, p99, well := display.Figure(seen.rate()), display.WithUnit(milliseconds(seen.p99)), display.Percent(seen.availability())
+	return fmt.Sprintf("%s%s requests/s, p99 %s, %s answered well", before, rate, p99, well),
+		fmt.Sprintf("%s%s/s, p99 %s, %s good", before, rate, p99, well)
 }
 
 // load is what is asked for, and what is under way.

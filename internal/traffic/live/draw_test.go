@@ -14,7 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/display"
 )
 
-var update = flag.Bool("update", false, "write the golden files of testdata anew")
+var update = flag.Bool("update", false, "write the golden files of testdata")
 
 // states are the fixtures by name, with how long their load has run.
 var states = map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/traffic"
+	"github.com/millicore/millicore/internal/narrative"
 )
 
 // figures are the lines of the table.
@@ -25,14 +25,14 @@ func (p *drawing) figures() []line {
 	p99 := latency("p99", 2, func(s *stretch) time.Duration { return s.p99 })
 	p99.over, p99.top, p99.merged = p.trend.p99, highest(p.trend.p99), highest
 	if p99.top > 0 {
-		p99.note = "to " + traffic.MS(p99.top)
+		p99.note = "to " + display.WithUnit(p99.top)
 	}
 	bad := line{name: "errors", last: display.Grouped(last.bad), all: display.Grouped(all.bad), least: 3}
 	if last.bad > 0 || all.bad > 0 {
 		bad.over, bad.top, bad.merged, bad.tone = p.trend.errors, highest(p.trend.errors), highest, display.Bad
 	}
 	if all.bad > 0 {
-		bad.note = traffic.Share(100*float64(all.bad)/float64(all.requests())) + "% of all"
+		bad.note = display.Share(float64(all.bad)/float64(all.requests())) + " of all"
 	}
 	lines := []line{rate}
 	if all.bad == 0 || all.latency.Count() > 0 { // else there is nothing but errors
@@ -58,7 +58,7 @@ func (s *stretch) shown(latency time.Duration) string {
 	if s.latency.Count() == 0 {
 		return display.Absent
 	}
-	return traffic.MS(milliseconds(latency))
+	return display.WithUnit(milliseconds(latency))
 }
 
 // target is what was looked at: its CPU, its throttling, its memory.
@@ -79,7 +79,7 @@ func (p *drawing) target() []line {
 	lines := []line{cpu}
 	if all.periods != nil || last.periods != nil {
 		share := all.throttledShare()
-		l := line{name: "throttled", last: percent(last.throttledShare()), all: percent(share), over: p.trend.throttled, merged: mean, top: 1,
+		l := line{name: "throttled", last: display.Share(last.throttledShare()), all: display.Share(share), over: p.trend.throttled, merged: mean, top: 1,
 			note: "of the periods", least: 3}
 		switch {
 		case share >= 0.25:
@@ -89,9 +89,9 @@ func (p *drawing) target() []line {
 		}
 		lines = append(lines, l)
 	}
-	memory := line{name: "memory", last: volume(last.memory), all: volume(all.memory), least: 7, note: "so far: the highest"}
+	memory := line{name: "memory", last: display.Maybe(last.memory, bytes), all: display.Maybe(all.memory, bytes), least: 7, note: "so far: the highest"}
 	if limit := cmp.Or(last.memoryLimit, all.memoryLimit); limit != nil {
-		memory.note = "of " + traffic.Volume(float64(*limit))
+		memory.note = "of " + display.Bytes(float64(*limit))
 	}
 	lines = append(lines, memory)
 	if p.ended > 0 {
@@ -111,26 +111,10 @@ func cores(u *usage) string {
 // ofLimit is the share of the limit that was used. It can be more than all: the
 // limit is kept over periods, which are no parts of intervals.
 func ofLimit(u *usage) string {
-	if v := u.cpu(); !math.IsNaN(v) {
-		return display.Figure(100*v) + "%"
-	}
-	return display.Absent
+	return display.Share(u.cpu())
 }
 
-// percent writes a share; NaN is what was not measured.
-func percent(share float64) string {
-	if math.IsNaN(share) {
-		return display.Absent
-	}
-	return traffic.Share(100*share) + "%"
-}
-
-func volume(bytes *int64) string {
-	if bytes == nil {
-		return display.Absent
-	}
-	return traffic.Volume(float64(*bytes))
-}
+func bytes(n int64) string { return display.Bytes(float64(n)) }
 
 func counted(n float64, unit string) string {
 	if n == 1 {
@@ -154,12 +138,12 @@ func (p *drawing) kinds() []string {
 		}
 		names = names[:mostKinds-1]
 	}
-	var list []traffic.Kind
+	var list []narrative.Failure
 	for _, name := range names {
-		list = append(list, traffic.Kind{Name: name, N: p.errors[name]})
+		list = append(list, narrative.Failure{Name: name, N: p.errors[name]})
 	}
 	if others > 0 {
-		list = append(list, traffic.Kind{Name: "others", N: others})
+		list = append(list, narrative.Failure{Name: "others", N: others})
 	}
 	widest := 0
 	for _, k := range list {

@@ -16,7 +16,7 @@ const mostLines = 30
 // unknownStep is between the lines of a run whose length is not known.
 const unknownStep = 5 * time.Second
 
-// step is how much time a plain line tells of.
+// step is how much time a plain line covers.
 func (p *Plan) step() time.Duration {
 	if p.Requests > 0 {
 		return unknownStep
@@ -71,7 +71,7 @@ func (s *State) line() string {
 	return b.String()
 }
 
-// targetLine is what a line tells of the target.
+// targetLine is the part of a line about the target.
 func (s *State) targetLine() string {
 	u := &s.since.used
 	if s.ended > 0 {
@@ -82,7 +82,7 @@ func (s *State) targetLine() string {
 		text = "  CPU" + right(ofLimit(u), 6)
 	}
 	if u.periods != nil {
-		text += "  throttled" + right(percent(u.throttledShare()), 6)
+		text += "  throttled" + right(display.Share(u.throttledShare()), 6)
 	}
-	return text + "  memory" + right(volume(u.memory), 9)
+	return text + "  memory" + right(display.Maybe(u.memory, bytes), 9)
 }

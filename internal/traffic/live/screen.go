@@ -23,7 +23,7 @@ import (
 const beat = 500 * time.Millisecond
 
 // The picture is drawn on the terminal's other screen, which holds no history: it
-// is not broken anew where the terminal gets narrower, and when it is left, what
+// is not broken again where the terminal gets narrower, and when it is left, what
 // stood there before stands there again. Lines that a terminal takes to be longer
 // than they are here are cut by it.
 const (
@@ -36,8 +36,8 @@ type form int
 
 const (
 	lines   form = iota
-	picture      // drawn anew in its place
-	nothing      // the picture is gone for good
+	picture      // drawn again in its place
+	nothing      // the picture is gone permanently
 )
 
 // Screen shows a run on a terminal, or writes its lines.
@@ -56,7 +56,7 @@ type Screen struct {
 	stopped sync.WaitGroup
 }
 
-// Show begins to show a run on out until End. ended tells whether the target has
+// Show begins to show a run on out until End. ended reports whether the target has
 // ended; it may be nil. When ctx ends, the picture goes at once: whatever ends the
 // program then leaves the terminal as it was.
 func Show(ctx context.Context, out *os.File, p Plan, ended func() bool) *Screen {
@@ -68,7 +68,7 @@ func Show(ctx context.Context, out *os.File, p Plan, ended func() bool) *Screen 
 	return s
 }
 
-// drawable tells whether pictures can be drawn on out.
+// drawable reports whether pictures can be drawn on out.
 func drawable(out *os.File) bool {
 	return term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
 }
@@ -251,7 +251,7 @@ func (s *Screen) last() {
 	fmt.Fprintln(s.out)
 }
 
-// foreground tells whether the terminal is this program's to draw on; one that was
+// foreground reports whether the terminal is this program's to draw on; one that was
 // sent to the background draws over what its user does meanwhile.
 func foreground(terminal *os.File) bool {
 	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)

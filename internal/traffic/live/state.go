@@ -1,5 +1,5 @@
 // Package live shows traffic while it runs: on a terminal a picture that is drawn
-// anew in its place, elsewhere plain lines.
+// again in its place, elsewhere plain lines.
 //
 // A state takes in the frames of a run, and a drawing is made of it: both are
 // pure, without clock, file or terminal. Screen is the thin shell around them.
@@ -120,7 +120,7 @@ func (s *State) failed(c *signals.Client) {
 		s.errors[k.Name] += k.N
 	}
 	for code, n := range c.Status {
-		if bad := n - c.Wanted[code]; bad > 0 && !(len(code) == 3 && code[0] == '2') {
+		if bad := n - c.Wanted[code]; bad > 0 && (len(code) != 3 || code[0] != '2') {
 			s.errors["status "+code] += bad
 		}
 	}
@@ -192,7 +192,7 @@ func (s *State) TargetEnded(now time.Time) {
 
 // Death says that the target has ended.
 func (s *State) Death() string {
-	return fmt.Sprintf("%s ended at %s of the run; nothing is told of it from then on", s.plan.Target, display.Clock(s.ended))
+	return fmt.Sprintf("%s ended at %s of the run; it was not measured from then on", s.plan.Target, display.Clock(s.ended))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

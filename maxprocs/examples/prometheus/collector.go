@@ -5,8 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Collector has what the kernel counts of this process's CPU limit. What is not
-// measured is left out, so that nobody takes it for 0.
+// Collector collects this process's CPU limit and throttling counters. Metrics that were
+// not measured are omitted, so that they do not read as 0.
 //
 // Alert on the share of periods that were throttled, and never on throttled
 // seconds as a share of time, which they can exceed:

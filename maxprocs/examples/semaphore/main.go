@@ -1,12 +1,12 @@
-// Command semaphore is the case of a published article: a service admits its
-// work by a semaphore of GOMAXPROCS slots, GOMAXPROCS is that of the host, and
-// the container's limit is lower. All slots work for a part of each period, and
-// then all of them stand still to its end, in the middle of their work: next to
-// nobody sees it in the mean, and the p99 of the work is many times what it was.
+// Command semaphore reproduces the case of a published article: a service limits its
+// concurrency by a semaphore of GOMAXPROCS slots, GOMAXPROCS is the host's number of
+// CPUs, and the container's limit is lower. All slots work for a part of each period and
+// are then throttled until its end, in the middle of their work. The mean hardly shows
+// that, but the p99 of the work is many times higher.
 //
-// It does a number of short pieces of work and prints how long they took, and in
-// how many periods they were throttled. To be run under a limit that is lower
-// than the host's CPUs, as it is, and with -host, as the service was:
+// The program does a number of short pieces of work, and prints how long they took and
+// in how many periods they were throttled. Run it under a limit below the host's number
+// of CPUs, without a flag and with -host, which is the service's configuration:
 //
 //	go build -o semaphore ./maxprocs/examples/semaphore
 //	systemd-run --scope -p CPUQuota=100% ./semaphore

@@ -120,8 +120,8 @@ const (
 
 // Main is to be called first by TestMain of a package that calls Start. Where
 // the program is not one that Start has started, it returns. Otherwise it enters
-// the group and begins anew, so that the runtime begins within the limit; and
-// then it answers each line of its input with what do returns.
+// the group and executes the program again, so that the runtime starts under the
+// limit; then it answers each line of its input with the result of do.
 func Main(do func(line string) string) {
 	if dir := os.Getenv(enterEnv); dir != "" {
 		err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0"), 0)

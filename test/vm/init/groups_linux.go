@@ -43,8 +43,8 @@ func makeBox() (string, error) {
 	return dir, makeGroups(dir)
 }
 
-// makeSession makes the group of a login, which is not the user's to change,
-// on a host that systemd seems to run: there is a systemd-run.
+// makeSession makes the group of a login, which the user may not change, on a host that
+// seems to run systemd: it has a systemd-run.
 func makeSession() (string, error) {
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
@@ -61,8 +61,8 @@ func makeSession() (string, error) {
 	)
 }
 
-// inScope does what systemd-run --scope does of what it is asked: it makes the
-// scope, enters it and becomes the command. It returns only on failure.
+// inScope replaces systemd-run --scope: it makes the scope, enters it and becomes the
+// command. It returns only on failure.
 func inScope(args []string) error {
 	scope, command := "", []string(nil)
 	for i, arg := range args {
@@ -118,5 +118,5 @@ func enable(dir string) error {
 	return nil
 }
 
-// enableAll enables them for what tests make below the root, in which they are.
+// enableAll enables the controllers for the groups of tests below the root.
 func enableAll() (string, error) { return "", enable(cgroups) }

@@ -1,7 +1,7 @@
-// Command init is process 1 of a virtual machine that package vm boots: it
-// mounts what tests of control groups need, runs the test programs of /tests in
-// each situation of its layout, and says on the console how that went, in the
-// lines that package vm reads. Then it switches the machine off.
+// Command init is process 1 of a virtual machine that package vm boots. It mounts what
+// tests of control groups need, runs the test programs of /tests in each situation of
+// its layout, and writes the results to the console, where package vm reads them. Then
+// it switches the machine off.
 package main
 
 import (
@@ -55,8 +55,8 @@ var layouts = map[string]struct {
 	}},
 }
 
-// sizing are the test programs of what finds and mends services that are sized
-// wrongly, and sizingTests those of their tests that ask the kernel.
+// sizing are the test programs of the packages that find and fix badly sized services, and
+// sizingTests their tests that use the kernel.
 const (
 	sizing      = "maxprocs auto inspect doctor"
 	sizingTests = "TestReal|TestThisHost|TestAffinity"
@@ -64,7 +64,7 @@ const (
 
 const (
 	cgroups = "/sys/fs/cgroup"
-	tools   = "/tools" // what stands in for programs of other hosts
+	tools   = "/tools" // programs of the host and replacements
 )
 
 func main() {
@@ -86,7 +86,7 @@ func main() {
 	}
 	unix.Sync()
 	unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
-	select {} // the machine is going off
+	select {} // the machine switches off
 }
 
 func run() error {
@@ -120,8 +120,8 @@ func run() error {
 	return nil
 }
 
-// makeTools adds to the programs that came from the host a go command, and the
-// users that nginx can be built to look for.
+// makeTools adds a go command to the programs from the host, and the users that an nginx
+// may need.
 func makeTools() error {
 	const users = "root:x:0:0::/:\nnobody:x:65534:65534::/:\nwww-data:x:33:33::/:\nnginx:x:33:33::/:\n"
 	return errors.Join(
@@ -135,7 +135,7 @@ func makeTools() error {
 
 // command is a test program in a situation.
 func (s situation) command(program, group string) *exec.Cmd {
-	// One that hangs says where, and leaves time for those that follow.
+	// A timeout shows where a test hangs, and leaves time for the next programs.
 	args := []string{"-test.v=test2json", "-test.timeout=6m", "-test.run=" + s.tests}
 	if s.private {
 		program, args = "/proc/self/exe", append([]string{program}, args...)
@@ -159,8 +159,8 @@ func (s situation) command(program, group string) *exec.Cmd {
 	return cmd
 }
 
-// inContainer sees only the own group, at /sys/fs/cgroup, and becomes a test
-// program. It returns only on failure.
+// inContainer mounts only the own group at /sys/fs/cgroup, and becomes a test program. It
+// returns only on failure.
 func inContainer(args []string) error {
 	err := errors.Join(
 		unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""),

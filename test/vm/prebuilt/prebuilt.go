@@ -1,8 +1,7 @@
-// Package prebuilt stands in for a Go toolchain in the machine of package vm,
-// which would take minutes to build a program there: what the tests in it build
-// is built on the host beforehand, and its go command copies it. There is one
-// program for all of them, since all want the same of it: it writes "ready" and
-// waits, and keeps four threads busy if it has an argument.
+// Package prebuilt replaces a Go toolchain in the machine of package vm, which would take
+// minutes to build a program. The host builds the programs of the tests beforehand, and
+// the go command in the machine copies them. All tests use the same program: it writes
+// "ready" and waits, and keeps four threads busy if it has an argument.
 package prebuilt
 
 import (
@@ -17,8 +16,8 @@ import (
 // Dir is where the programs are in the machine.
 const Dir = "prebuilt"
 
-// Lines are the go lines that tests build programs with: one before the runtime
-// looked at limits and the first with which it does.
+// Lines are the go lines of the tests' programs: one from before the runtime read limits,
+// and the first with which it does.
 var Lines = []string{"1.23", "1.25"}
 
 // Flags are the flags that they build them with.

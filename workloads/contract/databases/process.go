@@ -22,14 +22,14 @@ import (
 // its own and only replica.
 type process struct {
 	lab.Replica // what tests need no more: nil
-	unit        lab.Unit
+	unit        lab.UnitSpec
 	address     string
 	command     *exec.Cmd     // nil while it is stopped
 	gone        chan struct{} // closed when the process of command is
 	said        *bytes.Buffer // to be read when it is gone
 }
 
-// Replicas implements platform.Running.
+// Replicas implements platform.Unit.
 func (p *process) Replicas() []lab.Replica { return []lab.Replica{p} }
 
 // Address implements platform.Replica.
@@ -105,7 +105,7 @@ func (p *process) prepare() (*exec.Cmd, error) {
 	return command, nil
 }
 
-// Stop implements platform.Running: it ends the process, paused or not, and
+// Stop implements platform.Unit: it ends the process, paused or not, and
 // returns when it is gone.
 func (p *process) Stop(context.Context) error {
 	if p.command == nil {

@@ -21,7 +21,7 @@ func (r Runtime) Check(t *testing.T) {
 	t.Run("a port in use", r.refusesPort)
 	t.Run("wrong usage", r.refusesUsage)
 	t.Run("help", r.helps)
-	t.Run("metrics tell the runtime", r.tellsRuntime)
+	t.Run("metrics name the runtime", r.namesRuntime)
 }
 
 func (r Runtime) awaitsRequest(t *testing.T) {
@@ -122,7 +122,7 @@ func (r Runtime) helps(t *testing.T) {
 	}
 }
 
-func (r Runtime) tellsRuntime(t *testing.T) {
+func (r Runtime) namesRuntime(t *testing.T) {
 	_, body := get(t, r.Start(t).URL+"/metrics")
 	for _, name := range []string{"nodejs_version_info{", "process_resident_memory_bytes ", "process_cpu_seconds_total "} {
 		if !strings.Contains(body, "\n"+name) {
@@ -140,7 +140,7 @@ func (p *Process) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// wantEnd awaits the end of a service that was told to stop.
+// wantEnd waits for the end of a service after a signal to stop.
 func (p *Process) wantEnd(t *testing.T) {
 	t.Helper()
 	if err := p.Wait(); err != nil || p.Stderr.Len() != 0 {

@@ -26,8 +26,8 @@ func (r Runtime) startCluster(t *testing.T) *Process {
 }
 
 // sharesPort makes a counter in whichever process answers: as each has its own,
-// a new connection finds the key in one process and not in the other. That all
-// have answered, and are added up, /metrics tells.
+// a new connection finds the key in one process and not in the other. /metrics shows
+// that all have answered, and adds them up.
 func (r Runtime) sharesPort(t *testing.T) {
 	p := r.startCluster(t)
 	if n := len(children(t, p.Process.Pid)); n != members {

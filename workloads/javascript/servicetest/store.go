@@ -24,7 +24,7 @@ func (r Runtime) CheckStore(t *testing.T, database string) {
 		contract.Run(t, p.URL)
 		contract.RunStore(t, p.URL, db)
 		p.signal(t, syscall.SIGTERM)
-		_ = p.Wait() // connections that broke are told on standard error
+		_ = p.Wait() // broken connections are reported on standard error
 		if code := p.ProcessState.ExitCode(); code != 0 {
 			t.Errorf("exit code %d, standard error %q; want 0", code, p.Stderr)
 		}

@@ -1,6 +1,7 @@
-// Package cadvisor reads what a kubelet tells of containers: its /metrics/cadvisor,
-// which is Prometheus' text, tens of thousands of lines on a full node, of which a
-// run needs some. Lines of others are left early.
+// Package cadvisor parses the container metrics of a kubelet, /metrics/cadvisor, in
+// the Prometheus text format. A full node has tens of thousands of lines, of which
+// a run needs few; the others are skipped early. The package is pure: it sends no
+// requests.
 //
 //	container_cpu_cfs_periods_total{container="service",id="/kubepods/…/0b1f…",image="…",name="0b1f…",namespace="default",pod="x"} 123 1700000000000
 //
@@ -21,15 +22,14 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Sample is what a kubelet tells of one container: running totals since it was
-// started.
+// Sample holds the running totals of one container since its start.
 type Sample struct {
 	Pod string
 	ID  string // the container's control group
 	signals.Counters
 }
 
-// figure is one that samples are made of.
+// figure is a metric that a sample is made of.
 type figure int
 
 const (
@@ -45,7 +45,7 @@ const (
 	figures
 )
 
-// figureNames are those of cAdvisor, behind their common beginning.
+// figureNames are cAdvisor's names without their common prefix.
 var figureNames = map[string]figure{
 	"cpu_usage_seconds_total":         cpuUsed,
 	"cpu_cfs_periods_total":           cfsPeriods,
@@ -60,21 +60,21 @@ var figureNames = map[string]figure{
 
 const figurePrefix = "container_"
 
-// seen is what was read of one container so far.
+// seen is what has been read of one container.
 type seen struct {
 	value [figures]float64
 	has   [figures]bool
 	stamp int64 // milliseconds; 0: none yet
 }
 
-// Read reads the samples of the container of this name in those pods of the
-// namespace that are wanted.
+// Read returns the samples of the named container in the wanted pods of the
+// namespace.
 func Read(from io.Reader, namespace, container string, wanted func(pod string) bool) ([]Sample, error) {
 	type key struct{ pod, id string }
 	all := map[key]*seen{}
 	var order []key
 	err := eachSeries(from, func(f figure, labels []byte, value, stamp []byte) error {
-		if !bytes.Contains(labels, []byte(`container="`+container+`"`)) { // most lines are somebody else's
+		if !bytes.Contains(labels, []byte(`container="`+container+`"`)) { // most lines are of other containers
 			return nil
 		}
 		var of, in, cpu string
@@ -136,7 +136,7 @@ func Stamps(from io.Reader) (map[string]int64, error) {
 	return all, err
 }
 
-// eachSeries gives each line that is one of the figures: what stands between its
+// eachSeries calls each for every line with a known figure: the text between its
 // braces, its value, and its time, which may be empty.
 func eachSeries(from io.Reader, each func(f figure, labels, value, stamp []byte) error) error {
 	lines := bufio.NewScanner(from)
@@ -156,7 +156,7 @@ func eachSeries(from io.Reader, each func(f figure, labels, value, stamp []byte)
 		}
 		end := bytes.LastIndexByte(rest, '}')
 		if end < open {
-			return fmt.Errorf("line %d of the kubelet's metrics: no labels end in it", n)
+			return fmt.Errorf("line %d of the kubelet's metrics: no closing brace after the labels", n)
 		}
 		fields := bytes.Fields(rest[end+1:])
 		if len(fields) < 1 || len(fields) > 2 {
@@ -173,8 +173,8 @@ func eachSeries(from io.Reader, each func(f figure, labels, value, stamp []byte)
 	return lines.Err()
 }
 
-// eachLabel gives the labels of a line: name="value",name="value". A value that
-// holds an escape is given as it stands: none that is looked for has one.
+// eachLabel calls each for the labels of a line: name="value",name="value". It does
+// not decode escapes: no label that is needed has one.
 func eachLabel(labels []byte, each func(name, value []byte)) error {
 	for len(labels) > 0 {
 		name, rest, ok := bytes.Cut(labels, []byte(`="`))
@@ -197,7 +197,7 @@ func eachLabel(labels []byte, each func(name, value []byte)) error {
 	return nil
 }
 
-var errLabels = errors.New("its labels are not understood")
+var errLabels = errors.New("cannot parse its labels")
 
 func (s *seen) put(f figure, value, stamp []byte) error {
 	v, err := strconv.ParseFloat(string(value), 64)
@@ -216,9 +216,8 @@ func (s *seen) put(f figure, value, stamp []byte) error {
 	return nil
 }
 
-// counters are the figures as signals have them. A limit of 0 or less is none. The
-// kernel counts no periods of a group without a CPU limit, and cAdvisor says
-// nothing of them then.
+// counters converts the figures. A limit of 0 or less is none. The kernel counts no
+// periods of a group without a CPU limit, and cAdvisor omits them then.
 func (s *seen) counters() signals.Counters {
 	c := signals.Counters{
 		At:               time.UnixMilli(s.stamp),

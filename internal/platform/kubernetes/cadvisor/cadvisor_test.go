@@ -46,7 +46,7 @@ container_spec_memory_limit_bytes{container="service",id="/a",namespace="mine",p
 
 func TestMetricsThatAreNone(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
-		{"no end", `container_cpu_usage_seconds_total{container="service" 1`, "no labels end"},
+		{"no end", `container_cpu_usage_seconds_total{container="service" 1`, "no closing brace"},
 		{"no value", `container_cpu_usage_seconds_total{container="service"}`, "0 figures"},
 		{"a value of words", `container_cpu_usage_seconds_total{container="service",namespace="mine",pod="p"} much 1`, `value of "much"`},
 		{"a time of words", `container_cpu_usage_seconds_total{container="service",namespace="mine",pod="p"} 1 now`, `time of "now"`},

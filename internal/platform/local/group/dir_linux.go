@@ -16,8 +16,8 @@ import (
 // This file works on single directories of cgroup file systems.
 
 const (
-	// patience bounds the waiting for killed processes to be gone, which under
-	// a small quota takes a while, and for the kernel to let go of a group.
+	// patience bounds the wait for killed processes to end, which takes a while under a
+	// small quota, and for the kernel to release a group.
 	patience = 10 * time.Second
 	pause    = 2 * time.Millisecond
 )
@@ -106,10 +106,9 @@ func members(dirs []string, except string) ([]int, error) {
 	return slices.Compact(all), nil
 }
 
-// send sends a signal to every process of the groups, once, and reports whether
-// there was any. Pids are held as descriptors before it is looked again who is
-// in the groups, so that a pid that was given to another process meanwhile is
-// not signalled.
+// send sends a signal to every process of the groups, once, and reports whether there
+// was any. It opens pidfds and then reads the groups again, so that it does not signal
+// a pid that was reused meanwhile.
 func send(dirs []string, except string, sig syscall.Signal) (found bool, err error) {
 	before, err := members(dirs, except)
 	if err != nil {
@@ -140,7 +139,7 @@ func send(dirs []string, except string, sig syscall.Signal) (found bool, err err
 func kill(dirs []string, except string) error {
 	if except == "" {
 		for _, dir := range dirs {
-			// v2 since Linux 5.14: at once, also what is just being forked.
+			// v2 since Linux 5.14: atomic, includes processes that are being forked.
 			_ = set(dir, "cgroup.kill", "1")
 		}
 	}
@@ -150,13 +149,13 @@ func kill(dirs []string, except string) error {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("processes in %s are still there %v after they were killed", strings.Join(dirs, ", "), patience)
+			return fmt.Errorf("processes in %s still exist %v after they were killed", strings.Join(dirs, ", "), patience)
 		}
 	}
 }
 
-// remove removes a group and those below it, except one below it and thus the
-// group itself. Processes must be gone; the kernel may want a moment.
+// remove removes a group and those below it, except the group except and its parents.
+// Their processes must have ended; the kernel may need a moment.
 func remove(dir, except string) error {
 	children, err := below(dir)
 	if err != nil {
@@ -204,7 +203,7 @@ func move(from, to string) error {
 			}
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("move all processes from %s to %s: there are always more", from, to)
+			return fmt.Errorf("move all processes from %s to %s: new ones keep appearing", from, to)
 		}
 	}
 }

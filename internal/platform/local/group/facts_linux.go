@@ -50,7 +50,7 @@ func (w Way) Exec() error {
 	}
 	argv := slices.Concat(w.Rerun, []string{program}, os.Args[1:])
 	err = syscall.Exec(argv[0], argv, append(os.Environ(), ScopeVariable+"="+w.Scope))
-	return fmt.Errorf("run again in a scope of its own: %s: %w", strings.Join(argv, " "), err)
+	return fmt.Errorf("start this program again in a scope: %s: %w", strings.Join(argv, " "), err)
 }
 
 // addV1 adds a controller; several may be mounted as one hierarchy.
@@ -90,7 +90,7 @@ func writable(dir string) bool {
 }
 
 // delegated reads systemd's mark: user.delegate since version 251,
-// trusted.delegate before (for root's eyes only).
+// trusted.delegate before (only root can read it).
 func delegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		value := make([]byte, 8)
@@ -102,13 +102,13 @@ func delegated(dir string) bool {
 	return false
 }
 
-// userManager returns the controllers that the user's systemd may hand on.
+// userManager returns the controllers that are delegated to the user's systemd.
 func userManager(top string, uid int) []string {
 	user := strconv.Itoa(uid)
 	return words(path.Join(top, "user.slice", "user-"+user+".slice", "user@"+user+".service", "cgroup.controllers"))
 }
 
-// words reads a file of words; one that cannot be read has none.
+// words reads a file of words. It returns nil if the file cannot be read.
 func words(file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil {

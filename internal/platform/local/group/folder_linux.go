@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Folder makes an empty folder in dir that a user owns and nobody else may look
-// into. RemoveFolder removes it, or after a crash Sweep, by the ledger.
-func (r *Run) Folder(dir string, uid, gid int) (string, error) {
+// Folder makes an empty folder in dir, which belongs to the caller. RemoveFolder or,
+// after a crash, Sweep removes it.
+func (r *Run) Folder(dir string, mode fs.FileMode) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := filepath.Join(dir, prefix+"data-"+rand.Text())
@@ -28,7 +28,7 @@ func (r *Run) Folder(dir string, uid, gid int) (string, error) {
 		err = r.ledger.write(entry{Folder: &made{Dir: name, Inode: inode}})
 	}
 	if err == nil {
-		err = os.Chown(name, uid, gid)
+		err = chmod(name, mode)
 	}
 	if err != nil {
 		return "", errors.Join(err, os.Remove(name))
@@ -37,8 +37,17 @@ func (r *Run) Folder(dir string, uid, gid int) (string, error) {
 	return name, nil
 }
 
-// RemoveFolder removes one of the run's folders with all that is in it. One that
-// cannot be removed is left for Sweep.
+// chmod sets the mode of a folder, regardless of the umask, and follows no link.
+func chmod(dir string, mode fs.FileMode) error {
+	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(mode), f.Close())
+}
+
+// RemoveFolder removes one of the run's folders with its content. Sweep removes a folder
+// that cannot be removed now.
 func (r *Run) RemoveFolder(dir string) error {
 	if err := removeAll(dir); err != nil {
 		return err
@@ -49,6 +58,7 @@ func (r *Run) RemoveFolder(dir string) error {
 	return nil
 }
 
+// removeAll follows no link, even if others can write to dir.
 func removeAll(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("remove the folder %s: %w", dir, err)
@@ -56,8 +66,8 @@ func removeAll(dir string) error {
 	return nil
 }
 
-// remove removes a folder of a dead run if it is still there: by its inode, or
-// empty where the run was killed before it wrote that down.
+// remove removes a folder of a dead run if it still exists. The inode identifies it. If
+// the run was killed before it recorded the inode, the folder must be empty.
 func (f made) remove() (removed bool, err error) {
 	var stat unix.Stat_t
 	switch err := unix.Lstat(f.Dir, &stat); {

@@ -3,13 +3,14 @@ package group
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
 // fill makes a folder of the run with something in it.
 func fill(t *testing.T, r *Run, dir string) string {
 	t.Helper()
-	folder, err := r.Folder(dir, os.Geteuid(), os.Getegid())
+	folder, err := r.Folder(dir, 0o700)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,12 +20,22 @@ func fill(t *testing.T, r *Run, dir string) string {
 	return folder
 }
 
-func TestAFolderIsItsUsersAlone(t *testing.T) {
-	r := begin(t)
-	folder := fill(t, r, t.TempDir())
-	info, err := os.Stat(folder)
-	if err != nil || info.Mode() != os.ModeDir|0o700 {
-		t.Errorf("%v, %v", info.Mode(), err)
+func TestAFolderHasItsModeWhateverTheUmask(t *testing.T) {
+	r, dir := begin(t), t.TempDir()
+	defer syscall.Umask(syscall.Umask(0o077))
+	shared, err := r.Folder(dir, 0o711)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := fill(t, r, dir)
+	for name, mode := range map[string]os.FileMode{folder: 0o700, shared: 0o711} {
+		info, err := os.Lstat(name)
+		if err != nil || info.Mode() != os.ModeDir|mode || int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid() {
+			t.Errorf("%v, %v, want %v of the caller's", info, err, mode)
+		}
+	}
+	if err := r.RemoveFolder(shared); err != nil {
+		t.Error(err)
 	}
 	if err := r.RemoveFolder(folder); err != nil {
 		t.Error(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Group is a group that was made: a directory in every hierarchy of use. It may
-// be used by several goroutines at once.
+// Group is a control group: a directory in every useful hierarchy. Several goroutines
+// may use it concurrently.
 type Group struct {
 	name string
 	dirs []string
@@ -53,8 +53,8 @@ func (g *Group) Signal(sig syscall.Signal) error {
 // Kill kills every process of the group and returns when they are gone.
 func (g *Group) Kill() error { return kill(g.dirs, "") }
 
-// Unlimit lifts the CPU limit, so that what is about to end can do so: a killed
-// process under a small quota takes seconds to be gone. It does what it can.
+// Unlimit removes the CPU limit, so that killed processes end: under a small quota that
+// takes seconds. It ignores errors.
 func (g *Group) Unlimit() {
 	for _, dir := range g.dirs {
 		_ = set(dir, "cpu.max", "max")
@@ -62,8 +62,7 @@ func (g *Group) Unlimit() {
 	}
 }
 
-// Remove kills what is left in the group and removes it. It may be called
-// again.
+// Remove kills the processes in the group and removes it. It may be called again.
 func (g *Group) Remove() error {
 	g.Unlimit()
 	if err := g.Kill(); err != nil {
@@ -79,20 +78,20 @@ func (g *Group) Remove() error {
 	return nil
 }
 
-// hint adds what to do about a refused setting.
+// hint is the advice for a refused setting.
 func (h *home) hint(s setting, err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOENT) && (s.file == "cpu.cfs_burst_us" || s.file == "cpu.max.burst"):
 		return ": bursts need Linux 5.14; leave the burst out"
 	case errors.Is(err, syscall.EBUSY) && s.file == "memory.limit_in_bytes":
-		return ": the group uses more; raise the limit, or start the service anew (resize: false)"
+		return ": the group uses more; raise the limit, or restart the service (resize: false)"
 	case s.file == "cpuset.cpus":
 		return fmt.Sprintf(": the CPUs here are %s", available(h))
 	}
 	return ""
 }
 
-// available names the CPUs that a cpuset in the home may have.
+// available lists the CPUs that a cpuset in the home may have.
 func available(h *home) string {
 	for _, file := range []string{"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"} {
 		if list := words(path.Join(h.Dir, file)); len(list) > 0 {

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ledger is the file in which a run writes down what it makes before it makes
-// it. The living run holds a lock on it, which the kernel drops when the process
-// ends, however it ends: a ledger that can be locked is that of a dead run.
+// ledger is the file in which a run records what it makes, before it makes it. A living
+// run holds a lock on it. The kernel releases the lock when the process ends in any
+// way, so a ledger that can be locked belongs to a dead run.
 //
-// It is a line of JSON per entry. Directories are proven by their inode number:
-// in one boot the kernel gives none to two groups of a hierarchy.
+// It has one JSON line per entry. Inode numbers identify directories: in one boot the
+// kernel does not reuse them for the groups of a hierarchy.
 type ledger struct {
 	file *os.File
 	path string
@@ -29,16 +29,16 @@ type ledger struct {
 // entry is a line; exactly one field is set.
 type entry struct {
 	Begin *beginning `json:"begin,omitempty"`
-	Make  string     `json:"make,omitempty"` // a directory that is about to be made
+	Make  string     `json:"make,omitempty"` // a directory, before it is made
 	Made  *made      `json:"made,omitempty"`
 	Leaf  *moved     `json:"leaf,omitempty"`
-	// Folder is one for data: first without its inode, when it is about to be
-	// made, then with it.
+	// Folder is a folder for data: first without its inode, before it is made, and then
+	// with it.
 	Folder *made `json:"folder,omitempty"`
 }
 
 type beginning struct {
-	Boot string    `json:"boot"` // the kernel's id of this boot: groups do not outlive it
+	Boot string    `json:"boot"` // the kernel's id of this boot: groups do not survive a boot
 	PID  int       `json:"pid"`
 	Time time.Time `json:"time"`
 }
@@ -48,16 +48,16 @@ type made struct {
 	Inode uint64 `json:"inode"`
 }
 
-// moved says that what was in Home is about to move into Leaf, and that
-// controllers are about to be enabled in Home that were not.
+// moved records, in advance, that the processes in Home move into Leaf, and that
+// Controllers are enabled in Home.
 type moved struct {
 	Home        string   `json:"home"`
 	Leaf        string   `json:"leaf"`
 	Controllers []string `json:"controllers,omitempty"`
 }
 
-// DefaultState is the folder of the ledgers: the caller's own, lost at a
-// reboot where the system has such a folder.
+// DefaultState is the folder of the caller's ledgers. It does not survive a reboot if
+// the system has such a folder.
 func DefaultState() string {
 	if os.Geteuid() == 0 {
 		return "/run/millicore"
@@ -68,8 +68,8 @@ func DefaultState() string {
 	return filepath.Join(os.TempDir(), "millicore-"+strconv.Itoa(os.Geteuid()))
 }
 
-// stateFolder makes the folder of the ledgers if need be. What a ledger lists
-// will be killed, so nobody else may write there.
+// stateFolder makes the folder of the ledgers if needed. Processes in the groups of a
+// ledger are killed, so no other user may write there.
 func stateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -88,8 +88,8 @@ func stateFolder(dir string) error {
 	return nil
 }
 
-// newLedger makes and locks the ledger of a run. Under its name it appears only
-// once it is locked.
+// newLedger makes and locks the ledger of a run. It gets its name only after it was
+// locked.
 func newLedger(state, name string) (*ledger, error) {
 	if err := stateFolder(state); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (l *ledger) write(e entry) error {
 	return err
 }
 
-// mkdir makes a directory that did not exist, in the ledger first.
+// mkdir records a new directory in the ledger and makes it.
 func (l *ledger) mkdir(dir string) error {
 	if err := l.write(entry{Make: dir}); err != nil {
 		return err
@@ -156,8 +156,8 @@ func inodeOf(dir string) (uint64, error) {
 	return stat.Ino, nil
 }
 
-// close gives the ledger up: the run is over. If everything is removed, so is
-// the file.
+// close releases the ledger at the end of the run. It removes the file if everything in
+// it was removed.
 func (l *ledger) close(removed bool) error {
 	var err error
 	if removed {
@@ -166,18 +166,18 @@ func (l *ledger) close(removed bool) error {
 	return errors.Join(err, l.file.Close())
 }
 
-// book is what a ledger says.
+// book is the content of a ledger.
 type book struct {
 	begin  beginning
-	maybe  []string // directories that were about to be made
+	maybe  []string // directories that may have been made
 	made   []made
 	leaves []moved
 
-	folders map[string]made // by name; without an inode: about to be made
+	folders map[string]made // by name; without an inode: may have been made
 }
 
-// parseLedger reads a ledger. A last line without its end, of a run that was
-// killed as it wrote, is no entry: what it announces was not done.
+// parseLedger reads a ledger. It ignores a last line without an end, of a run that was
+// killed while it wrote: its action was not done.
 func parseLedger(text []byte) (book, error) {
 	var b book
 	for n := 1; ; n++ {

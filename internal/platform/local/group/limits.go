@@ -14,7 +14,7 @@ type setting struct {
 	file     string
 	value    string
 	what     string // for errors: "limit CPU to 500m"
-	optional bool   // where the kernel has no such file, leave it
+	optional bool   // ignore it if the kernel has no such file
 }
 
 // defaultPeriod is the kernel's own period of CFS bandwidth control.
@@ -26,16 +26,16 @@ func CheckLimits(l experiment.Limits) error {
 	period := period(l)
 	switch {
 	case period < time.Millisecond || period > time.Second:
-		return fmt.Errorf("CPU period %v: the kernel takes 1ms to 1s", period)
+		return fmt.Errorf("CPU period %v: the kernel accepts 1ms to 1s", period)
 	case l.CPUMillis == 0 && l.BurstMillis != 0:
 		return fmt.Errorf("a burst of %dm without a CPU limit: state a limit too", l.BurstMillis)
 	case l.CPUMillis == 0:
 		return nil
 	case quota(l.CPUMillis, period) < time.Millisecond:
-		return fmt.Errorf("CPU limit %dm of a period of %v is %v: the kernel takes no quota below 1ms; raise the limit to %dm or lengthen the period",
+		return fmt.Errorf("CPU limit %dm of a period of %v is %v: the kernel accepts no quota below 1ms; raise the limit to %dm or lengthen the period",
 			l.CPUMillis, period, quota(l.CPUMillis, period), (1000*time.Millisecond+period-1)/period)
 	case l.BurstMillis > l.CPUMillis:
-		return fmt.Errorf("burst %dm is above the CPU limit %dm: the kernel saves up no more than the quota", l.BurstMillis, l.CPUMillis)
+		return fmt.Errorf("burst %dm is above the CPU limit %dm: the kernel accumulates at most the quota", l.BurstMillis, l.CPUMillis)
 	}
 	return nil
 }
@@ -47,14 +47,14 @@ func period(l experiment.Limits) time.Duration {
 	return l.Period
 }
 
-// quota is the CPU time of a period that so many thousandths of a CPU are.
+// quota is the CPU time per period for a limit in thousandths of a CPU.
 func quota(millis int64, period time.Duration) time.Duration {
 	return time.Duration(millis) * period / 1000
 }
 
-// settings are the writes that give a group of one hierarchy its limits, in the
-// order in which the kernel takes them: the period before the quota, the quota
-// before the burst.
+// settings are the writes that set the limits of a new group in one hierarchy, in the
+// order that the kernel requires: the period before the quota, the quota before the
+// burst.
 func settings(version cgroup.Version, controller cgroup.Controller, l experiment.Limits) []setting {
 	v1 := version == cgroup.V1
 	switch controller {
@@ -77,9 +77,9 @@ func settings(version cgroup.Version, controller cgroup.Controller, l experiment
 	return nil
 }
 
-// resettings are the writes that give a group of one hierarchy, which has limits
-// already, other ones. A burst goes before the quota that it must not exceed, and
-// v1's limit of memory and swap together before that of memory.
+// resettings are the writes that change the limits of a group in one hierarchy. The
+// burst is removed first, because it must not exceed the new quota. In v1 the limit of
+// memory and swap is removed before the limit of memory.
 func resettings(version cgroup.Version, controller cgroup.Controller, l experiment.Limits) []setting {
 	v1 := version == cgroup.V1
 	switch controller {
@@ -136,9 +136,8 @@ func cpuSettings(v1 bool, l experiment.Limits) []setting {
 	return append(all, setting{file: file, value: micros(burst), what: fmt.Sprintf("allow a CPU burst of %dm", l.BurstMillis)})
 }
 
-// memorySettings also forbid swap, as the kubelet does: a service that swapped
-// would be slow where a container is killed. On v2 an OOM kill takes the whole
-// group, likewise.
+// memorySettings also forbid swap, as in Kubernetes: a service that swaps would be slow
+// instead of being killed. On v2 an OOM kill ends the whole group, as in Kubernetes.
 func memorySettings(v1 bool, limit int64) []setting {
 	value := strconv.FormatInt(limit, 10)
 	what := "limit memory to " + value + " bytes"
@@ -155,8 +154,7 @@ func memorySettings(v1 bool, limit int64) []setting {
 	}
 }
 
-// weigh gives a group the weight of so many ordinary groups in the competition
-// for CPUs.
+// weigh sets the CPU weight of a group, as a multiple of an ordinary group's.
 func weigh(version cgroup.Version, times int) setting {
 	if version == cgroup.V1 {
 		return setting{file: "cpu.shares", value: strconv.Itoa(min(1024*times, 1<<18)), what: "set the weight", optional: true}

@@ -20,10 +20,10 @@ const stubborn = "__stubborn"
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == stubborn {
 		signal.Ignore(syscall.SIGTERM)
-		told := make(chan os.Signal, 1)
-		signal.Notify(told, syscall.SIGUSR1)
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGUSR1)
 		os.Stdout.WriteString("here\n")
-		<-told
+		<-signals
 		os.Exit(10)
 	}
 	os.Exit(m.Run())

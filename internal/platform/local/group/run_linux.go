@@ -36,8 +36,8 @@ type home struct {
 	enabled []string // controllers that the run enabled in Home.Dir
 }
 
-// Begin makes the run's directories in the homes of a way, with its ledger in
-// the folder state.
+// Begin makes the run's directories in the homes of a way, and its ledger in the folder
+// state.
 func Begin(w Way, state string) (*Run, error) {
 	name := prefix + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixMicro(), 36)
 	l, err := newLedger(state, name)
@@ -89,8 +89,8 @@ func (r *Run) enter(h Home) error {
 		}
 	}
 	if slices.Contains(h.Controllers, cgroup.CPU) {
-		// The run is as heavy as a busy process on every CPU, not as one: else
-		// whatever it measures starves beside two busy neighbours.
+		// The run has the weight of a busy process on every CPU. With the weight of one
+		// process, the services would starve beside two busy neighbours.
 		return in.apply(in.dir, weigh(h.Version, runtime.NumCPU()))
 	}
 	return nil
@@ -126,7 +126,7 @@ func (r *Run) enable(in *home) error {
 	return nil
 }
 
-// Has reports whether groups can have the limits of a controller.
+// Has reports whether the limits of a controller can be set.
 func (r *Run) Has(c cgroup.Controller) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,8 @@ func (r *Run) Has(c cgroup.Controller) bool {
 	return slices.ContainsFunc(r.later, func(h Home) bool { return slices.Contains(h.Controllers, c) })
 }
 
-// Make makes a group with limits. Its name must be new in this run. Weight is
-// how many ordinary groups it is worth in the competition for CPUs, 1 for one.
+// Make makes a group with limits. Its name must be new in this run. weight is its CPU
+// weight as a multiple of an ordinary group's.
 func (r *Run) Make(name string, l experiment.Limits, weight int) (*Group, error) {
 	if err := errors.Join(CheckLimits(l), r.Check(l)); err != nil {
 		return nil, err
@@ -166,8 +166,7 @@ func (r *Run) Make(name string, l experiment.Limits, weight int) (*Group, error)
 	return g, nil
 }
 
-// Resize gives a group that was made other limits of CPU and memory. Its
-// processes go on.
+// Resize changes the CPU and memory limits of a group. Its processes continue to run.
 func (r *Run) Resize(g *Group, l experiment.Limits) error {
 	if err := errors.Join(CheckLimits(l), r.Check(l)); err != nil {
 		return err
@@ -186,8 +185,8 @@ func (r *Run) Resize(g *Group, l experiment.Limits) error {
 	return nil
 }
 
-// enterCPUSet makes the run's directory in the cpuset hierarchy of v1, which
-// lets no process in before it has CPUs and memory nodes.
+// enterCPUSet makes the run's directory in the cpuset hierarchy of v1. A cpuset accepts
+// no process before it has CPUs and memory nodes.
 func (r *Run) enterCPUSet() error {
 	for _, h := range r.later {
 		if err := r.enter(h); err != nil {
@@ -204,8 +203,7 @@ func (r *Run) enterCPUSet() error {
 	return nil
 }
 
-// inherit copies the CPUs or memory nodes that the parent of a v1 cpuset has in
-// effect.
+// inherit copies the effective CPUs or memory nodes of the parent of a v1 cpuset.
 func inherit(dir, what string) error {
 	text, err := os.ReadFile(path.Join(path.Dir(dir), "cpuset.effective_"+what))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -217,7 +215,7 @@ func inherit(dir, what string) error {
 	return set(dir, "cpuset."+what, strings.TrimSpace(string(text)))
 }
 
-// limit gives a new group its limits in this home.
+// limit sets the limits of a new group in this home.
 func (h *home) limit(dir string, l experiment.Limits, weight int) error {
 	for _, c := range h.Controllers {
 		if c == cgroup.CPUSet && h.Version == cgroup.V1 {
@@ -239,7 +237,7 @@ func (h *home) limit(dir string, l experiment.Limits, weight int) error {
 	return nil
 }
 
-// apply makes a setting and explains a refusal.
+// apply writes a setting. Its error explains a refusal.
 func (h *home) apply(dir string, s setting) error {
 	err := set(dir, s.file, s.value)
 	if err == nil || s.optional && errors.Is(err, fs.ErrNotExist) {
@@ -248,10 +246,10 @@ func (h *home) apply(dir string, s setting) error {
 	return fmt.Errorf("%s: write %s to %s: %w%s", s.what, s.value, path.Join(dir, s.file), err, h.hint(s, err))
 }
 
-// End kills and removes all groups of the run that are left, moves the caller
-// back to where it was and gives the ledger up. Where another run is in the way
-// of the moving, an empty directory and the ledger stay for [Sweep], as does the
-// ledger where a folder is left.
+// End kills and removes all remaining groups of the run, moves the caller back to its
+// group and releases the ledger. If another run prevents the move, an empty directory
+// and the ledger remain for [Sweep]. The ledger also remains if a folder was not
+// removed.
 func (r *Run) End() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -263,9 +261,9 @@ func (r *Run) End() error {
 	return errors.Join(err, r.ledger.close(err == nil && r.folders == 0))
 }
 
-// Check reports a limit that cannot be kept here: its controller is missing, or
-// a group that this process is in has a lower one. v1 would refuse that; v2
-// would take it, and the service would never get what the limit promises.
+// Check reports a limit that cannot be met here: its controller is missing, or a parent
+// group of this process has a lower limit. v1 would refuse that; v2 would accept it, and
+// the service could never use its limit.
 func (r *Run) Check(l experiment.Limits) error {
 	switch {
 	case l.Memory != 0 && !r.Has(cgroup.Memory):
@@ -287,7 +285,7 @@ func (r *Run) Check(l experiment.Limits) error {
 	return nil
 }
 
-// above is the group that the run's directories are in.
+// above is the parent group of the run's directories.
 func (r *Run) above() (cgroup.Group, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

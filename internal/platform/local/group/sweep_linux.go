@@ -16,15 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Swept is what Sweep did.
+// Swept is the result of Sweep.
 type Swept struct {
-	Removed []string // directories of dead runs: groups, and folders for data
-	Living  []int    // pids of runs that were left alone
+	Removed []string // groups and folders of dead runs
+	Living  []int    // pids of living runs
 }
 
-// Sweep kills and removes what dead runs with a ledger in the folder state left
-// behind. Living runs, and whatever no ledger proves to be a run's own, it
-// leaves alone.
+// Sweep kills and removes what dead runs with a ledger in the folder state left. It
+// does not touch living runs, and what is in no ledger.
 func Sweep(state string) (Swept, error) {
 	var s Swept
 	files, err := os.ReadDir(state)
@@ -35,7 +34,7 @@ func Sweep(state string) (Swept, error) {
 		err = stateFolder(state)
 	}
 	if err != nil {
-		return s, fmt.Errorf("look for what was left: %w", err)
+		return s, fmt.Errorf("search for leftovers of dead runs: %w", err)
 	}
 	var errs []error
 	for _, f := range files {
@@ -46,8 +45,8 @@ func Sweep(state string) (Swept, error) {
 	return s, errors.Join(errs...)
 }
 
-// justBegun reports whether a file may be a ledger that is being begun this
-// moment: it has not its final name yet and may not be locked.
+// justBegun reports whether a file may be a ledger that is just being made: it does not
+// have its final name yet and may not be locked.
 func justBegun(f fs.DirEntry) bool {
 	if strings.HasSuffix(f.Name(), ledgerSuffix) {
 		return false
@@ -56,12 +55,11 @@ func justBegun(f fs.DirEntry) bool {
 	return err != nil || time.Since(info.ModTime()) < time.Minute
 }
 
-// sweep sweeps the run of one ledger, or removes what became of one that was
-// never begun.
+// sweep sweeps the run of one ledger, or removes a ledger that was never completed.
 func (s *Swept) sweep(name string) error {
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // somebody else was faster
+		return nil // another process removed it
 	}
 	if err != nil {
 		return err
@@ -96,14 +94,14 @@ func (s *Swept) sweep(name string) error {
 	return os.Remove(name)
 }
 
-// eraseFolders removes the folders of a book, which outlive a boot. Whoever
-// wrote there is dead by now.
+// eraseFolders removes the folders of a book, which survive a boot. Their processes have
+// ended.
 func (s *Swept) eraseFolders(b book) error {
 	var errs []error
 	for _, dir := range slices.Sorted(maps.Keys(b.folders)) {
 		removed, err := b.folders[dir].remove()
 		if err != nil {
-			errs = append(errs, fmt.Errorf("remove what process %d left: %w", b.begin.PID, err))
+			errs = append(errs, fmt.Errorf("remove leftovers of process %d: %w", b.begin.PID, err))
 		} else if removed {
 			s.Removed = append(s.Removed, dir)
 		}
@@ -111,31 +109,31 @@ func (s *Swept) eraseFolders(b book) error {
 	return errors.Join(errs...)
 }
 
-// errInUse says that a living run needs the controllers that a run enabled for
-// itself, so that the processes in that run's leaf cannot go home yet. The
-// leaf harms nobody; whoever sweeps later removes it.
+// errInUse reports that a living run needs the controllers that a dead run enabled, so
+// that the processes in the dead run's leaf cannot move back yet. A later Sweep removes
+// the leaf.
 var errInUse = errors.New("another run uses it")
 
-// erase removes what a book lists and is still there.
+// erase removes what a book lists and still exists.
 func (s *Swept) erase(b book) error {
 	var errs []error
 	for _, m := range slices.Backward(b.made) {
 		if inode, err := inodeOf(m.Dir); err != nil || inode != m.Inode {
-			continue // removed, or another's by now
+			continue // removed, or replaced by another one
 		}
 		home := moved{Home: path.Dir(m.Dir)}
 		if i := slices.IndexFunc(b.leaves, func(l moved) bool { return path.Dir(l.Leaf) == m.Dir }); i >= 0 {
 			home = b.leaves[i]
 		}
 		if err := erase(m.Dir, home); err != nil {
-			errs = append(errs, fmt.Errorf("remove what process %d left: %w", b.begin.PID, err))
+			errs = append(errs, fmt.Errorf("remove leftovers of process %d: %w", b.begin.PID, err))
 			continue
 		}
 		s.Removed = append(s.Removed, m.Dir)
 	}
 	for _, dir := range b.maybe {
 		if !slices.ContainsFunc(b.made, func(m made) bool { return m.Dir == dir }) {
-			// Killed between making it and writing that down: then it is empty.
+			// The run was killed before it recorded the inode: then it is empty.
 			if os.Remove(dir) == nil {
 				s.Removed = append(s.Removed, dir)
 			}
@@ -144,9 +142,9 @@ func (s *Swept) erase(b book) error {
 	return errors.Join(errs...)
 }
 
-// erase kills and removes a run's directory in a home. The processes in its
-// leaf are not the run's: they move back to the home, which must have no
-// controllers enabled for that.
+// erase kills and removes a run's directory in a home. The processes in its leaf do not
+// belong to the run: they move back to the home, which must have no controllers enabled
+// for that.
 func erase(dir string, m moved) error {
 	if err := kill([]string{dir}, m.Leaf); err != nil {
 		return err
@@ -168,7 +166,7 @@ func erase(dir string, m moved) error {
 	return remove(dir, "")
 }
 
-// withdraw takes controllers from the groups below a group.
+// withdraw disables controllers for the groups below a group.
 func withdraw(dir string, controllers []string) error {
 	for _, c := range controllers {
 		if err := set(dir, "cgroup.subtree_control", "-"+c); err != nil && !errors.Is(err, fs.ErrNotExist) {

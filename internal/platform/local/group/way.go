@@ -10,25 +10,25 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Facts are what the choice of a way depends on, as [Survey] reads them.
+// Facts are the properties of the host on which the choice of a Way depends; [Survey]
+// reads them.
 type Facts struct {
 	UID int // effective
 
-	// V1 are the v1 hierarchies that have a controller of use; V2 is the v2
-	// hierarchy, nil where there is none.
+	// V1 are the v1 hierarchies with a useful controller; V2 is the v2 hierarchy, or nil.
 	V1 []V1
 	V2 *V2
 
 	Systemd     bool     // systemd is process 1
-	SystemdRun  string   // the path of systemd-run; empty where there is none
+	SystemdRun  string   // the path of systemd-run; empty if there is none
 	UserManager []string // controllers delegated to the caller's systemd --user
-	Scope       string   // the scope that an earlier self asked systemd for (ScopeVariable)
+	Scope       string   // the scope in which this program was started again (ScopeVariable)
 	PID         int
 }
 
 // V1 is the caller's place in a hierarchy of cgroup v1.
 type V1 struct {
-	Controllers []cgroup.Controller // those of use here
+	Controllers []cgroup.Controller // the useful ones
 	Dir         string              // the caller's own group
 	Writable    bool
 }
@@ -37,17 +37,17 @@ type V1 struct {
 type V2 struct {
 	Top            string   // the mount point
 	TopIsRoot      bool     // Top is the root of the whole hierarchy, not of a namespace
-	TopControllers []string // that groups in Top can be given
+	TopControllers []string // available to groups in Top
 	TopWritable    bool
 	Own            string   // the caller's own group
-	OwnControllers []string // likewise
+	OwnControllers []string // available to groups in Own
 	OwnWritable    bool
 	Delegated      bool // systemd marked Own as delegated
 }
 
-// Way is how groups are made here: either in Homes, or, if Rerun is not empty,
-// by starting this program again with Rerun before its arguments and
-// ScopeVariable set to Scope.
+// Way is how groups are made on this host: in Homes or, if Rerun is not empty, after
+// starting this program again with Rerun before its arguments and ScopeVariable set to
+// Scope.
 type Way struct {
 	Homes []Home
 	Rerun []string
@@ -58,25 +58,22 @@ type Way struct {
 type Home struct {
 	Version     cgroup.Version
 	Dir         string
-	Controllers []cgroup.Controller // that are asked for here
-	// Leaf says that processes in Dir must first move into a leaf below it: a
-	// v2 group with processes, unless it is the root, cannot enable controllers
-	// for its children.
+	Controllers []cgroup.Controller // to use here
+	// Leaf means that processes in Dir must first move into a leaf below it: a v2 group
+	// with processes cannot enable controllers for its children, unless it is the root.
 	Leaf bool
-	// Optional homes bring pressure and cgroup.kill only: failing there is no
-	// reason to refuse.
+	// Optional homes only add pressure and cgroup.kill: a failure there is ignored.
 	Optional bool
 }
 
-// ScopeVariable is set in the environment of a program that was started again
-// in a scope, to the scope's name. It must not reach services.
+// ScopeVariable names the scope in the environment of a program that was started again
+// in a scope. Services must not inherit it.
 const ScopeVariable = "MILLICORE_SCOPE"
 
-// ErrNoWay is wrapped in what [Facts.Way] returns where no groups can be made.
+// ErrNoWay is in the error of [Facts.Way] if no groups can be made.
 var ErrNoWay = errors.New("no way to limit processes here")
 
-// Way chooses how groups are made. The error wraps ErrNoWay and names the ways
-// out.
+// Way chooses how groups are made. The error wraps ErrNoWay and names the alternatives.
 func (f Facts) Way() (Way, error) {
 	i := slices.IndexFunc(f.V1, func(h V1) bool { return slices.Contains(h.Controllers, cgroup.CPU) })
 	switch {
@@ -88,14 +85,14 @@ func (f Facts) Way() (Way, error) {
 	return Way{}, f.refuse("the cpu controller of cgroups is not mounted")
 }
 
-// wayV1 makes groups below the caller's own in each hierarchy, so that limits
-// on the caller hold for them too.
+// wayV1 makes groups below the caller's own in each hierarchy, so that the caller's
+// limits apply to them too.
 func (f Facts) wayV1() (Way, error) {
 	var w Way
 	memory := false
 	for _, h := range f.V1 {
 		if !h.Writable && slices.Equal(h.Controllers, []cgroup.Controller{cgroup.CPUSet}) {
-			continue // missed only where an experiment asks for it
+			continue // reported only if an experiment needs it
 		}
 		if !h.Writable {
 			return Way{}, f.refuse(fmt.Sprintf("%s cannot be written by user %d", h.Dir, f.UID))
@@ -106,8 +103,8 @@ func (f Facts) wayV1() (Way, error) {
 	if f.V2 == nil || !f.V2.OwnWritable {
 		return w, nil
 	}
-	// A hybrid host. The v2 hierarchy may hold the memory controller; else it
-	// brings pressure, which needs no controller and thus no leaf.
+	// A hybrid host. The v2 hierarchy may have the memory controller. Otherwise it adds
+	// pressure, which needs no controller and so no leaf.
 	unified := Home{Version: cgroup.V2, Dir: f.V2.Own, Optional: true}
 	if !memory && f.V2.Own == f.V2.Top && f.V2.TopIsRoot {
 		unified.Controllers = offered(f.V2.TopControllers, cgroup.Memory)
@@ -143,7 +140,7 @@ func (f Facts) wayV2() (Way, error) {
 	return Way{}, f.refuse(f.whyNotV2())
 }
 
-// rerun asks systemd for a scope of its own, which is delegated.
+// rerun starts this program again in a delegated scope of systemd.
 func (f Facts) rerun() Way {
 	scope := fmt.Sprintf("%s%d.scope", prefix, f.PID)
 	argv := []string{f.SystemdRun}
@@ -190,9 +187,9 @@ func offered(list []string, wanted ...cgroup.Controller) []cgroup.Controller {
 	return found
 }
 
-// outermost returns the group in which dir would be, had no run moved it into
-// its leaf: /a for /a/millicore-1/lab. A run that starts inside another's leaf
-// makes its groups beside the other's.
+// outermost returns the group of dir without the leaf of a run: /a for
+// /a/millicore-1/lab. A run that starts inside another run's leaf makes its groups
+// beside those of the other run.
 func outermost(dir string) string {
 	for path.Base(dir) == leaf && strings.HasPrefix(path.Base(path.Dir(dir)), prefix) {
 		dir = path.Dir(path.Dir(dir))

@@ -17,23 +17,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Command is what is to be run, where, and inside which groups.
+// Command is a command to run, its folder, and its groups.
 type Command struct {
 	Joins []string // cgroup.procs files of the groups
 	Dir   string   // working folder; empty: the caller's
 	Path  string   // the program's file
 	Args  []string // Args[0] is the name that the program sees
 	Env   []string
-	User  *User // whom it runs as; nil: the caller
-	// PrivateIPC gives it System V and POSIX shared memory of its own where the
-	// kernel allows that.
+	User  *User // its user; nil: the caller
+	// PrivateIPC gives it its own System V and POSIX shared memory if the kernel allows
+	// it.
 	PrivateIPC bool
 }
 
-// User is whom a command runs as; its only group is GID.
+// User is the user of a command; its only group is GID.
 type User struct{ UID, GID int }
 
-// failure is what the shim says when it cannot become the command.
+// failure is the shim's message if it cannot become the command.
 type failure struct {
 	Step  string        `json:"step"`
 	Name  string        `json:"name"` // of the file or folder
@@ -47,9 +47,8 @@ const (
 )
 
 // Start starts a command with its standard streams; nil is the null device.
-// When it returns without an error, the command itself is running, in a session
-// of its own and inside its groups. It is killed when the caller's process
-// ends. The caller must Wait.
+// When it returns without an error, the command runs in its own session and inside its
+// groups. It is killed when the caller's process ends. The caller must Wait.
 func Start(c Command, stdin, stdout, stderr *os.File) (*exec.Cmd, error) {
 	ordersOut, ordersIn, err := os.Pipe()
 	if err != nil {
@@ -60,10 +59,10 @@ func Start(c Command, stdin, stdout, stderr *os.File) (*exec.Cmd, error) {
 		return nil, errors.Join(err, ordersOut.Close(), ordersIn.Close())
 	}
 	defer answersOut.Close()
-	// The program's own file also when it was replaced on disk meanwhile.
+	// This program's file, also if it was replaced on disk meanwhile.
 	cmd := exec.Command("/proc/self/exe", Word)
 	cmd.Args[0] = filepath.Base(os.Args[0])
-	cmd.Env = []string{"GOMAXPROCS=1"} // the command's own is among the orders
+	cmd.Env = []string{"GOMAXPROCS=1"} // the command's environment is in the orders
 	cmd.ExtraFiles = []*os.File{orders - 3: ordersOut, answers - 3: answersIn}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if stdin != nil {
@@ -102,24 +101,24 @@ func Start(c Command, stdin, stdout, stderr *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// startUnlocked starts a process from a goroutine of its own. The kernel sends
-// the signal of the parent's death when the thread that forked ends, and Go ends
-// a thread with the goroutine that was locked to it, as the caller's may be.
+// startUnlocked starts a process from a new goroutine. The kernel sends the parent-death
+// signal when the thread that forked ends, and Go ends a thread with the goroutine that
+// was locked to it, as the caller may be.
 func startUnlocked(cmd *exec.Cmd) error {
 	started := make(chan error, 1)
 	go func() { started <- cmd.Start() }()
 	return <-started
 }
 
-// explain says what failed and what to do.
+// explain describes what failed and what to do.
 func (f failure) explain() error {
 	switch {
 	case f.Step == stepExec && f.Errno == syscall.ENOEXEC:
-		return fmt.Errorf("run %s: %w; it is no program for this machine, or a script without a #! line", f.Name, f.Errno)
+		return fmt.Errorf("run %s: %w; it is not a program for this machine, or it is a script without a #! line", f.Name, f.Errno)
 	case f.Step == stepExec && f.Errno == syscall.ENOENT && exists(f.Name):
-		return fmt.Errorf("run %s: %w; the file is there, so the interpreter in its #! line or its dynamic loader is not", f.Name, f.Errno)
+		return fmt.Errorf("run %s: %w; the file exists, so the interpreter in its #! line or its dynamic loader is missing", f.Name, f.Errno)
 	case f.Step == stepExec && f.Errno == syscall.EACCES:
-		return fmt.Errorf("run %s: %w; chmod +x it, and see that its file system is not mounted noexec", f.Name, f.Errno)
+		return fmt.Errorf("run %s: %w; chmod +x it, and check that its file system is not mounted noexec", f.Name, f.Errno)
 	}
 	return fmt.Errorf("%s %s: %w", f.Step, f.Name, f.Errno)
 }
@@ -138,8 +137,8 @@ const (
 	stepExec   = "run"
 )
 
-// Main is to be called first thing in main with os.Args. In a program that was
-// started as a shim it never returns.
+// Main must be the first call in main, with os.Args. It never returns in a program that
+// was started as a shim.
 func Main(args []string) {
 	if len(args) != 2 || args[1] != Word {
 		return
@@ -152,7 +151,7 @@ func Main(args []string) {
 
 // become joins the groups and becomes the command; it returns only on failure.
 func become() failure {
-	// What is set below belongs to this thread, which becomes the command.
+	// The settings below apply to this thread, which becomes the command.
 	runtime.LockOSThread()
 	parent := os.Getppid()
 	syscall.CloseOnExec(answers)
@@ -185,8 +184,8 @@ func become() failure {
 	return failure{stepExec, c.Path, errno(syscall.Exec(c.Path, c.Args, c.Env))}
 }
 
-// join moves this process into a group. 0 stands for whoever writes, also in a
-// pid namespace.
+// join moves this process into a group. 0 is the writing process, also in a pid
+// namespace.
 func join(file string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {
@@ -197,8 +196,8 @@ func join(file string) error {
 	return err
 }
 
-// raiseFiles allows as many open files as may be: a shell's usual 1024 would
-// end a server that a container runtime gives a million.
+// raiseFiles raises the limit of open files to the maximum: a container runtime allows a
+// million, and a shell usually only 1024.
 func raiseFiles() {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
@@ -207,9 +206,8 @@ func raiseFiles() {
 	}
 }
 
-// privateIPC enters an IPC namespace, and a mount namespace with a /dev/shm of
-// its own. The mounts of the machine stay in step (MS_SLAVE). What may not be
-// done is left.
+// privateIPC enters a new IPC namespace, and a mount namespace with its own /dev/shm. It
+// still receives the machine's mounts (MS_SLAVE). It ignores missing permissions.
 func privateIPC() {
 	_ = unix.Unshare(unix.CLONE_NEWIPC)
 	if unix.Unshare(unix.CLONE_NEWNS) != nil || unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") != nil {
@@ -218,7 +216,7 @@ func privateIPC() {
 	_ = unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 }
 
-// drop becomes a user, for good.
+// drop changes to a user permanently.
 func drop(u *User) error {
 	if u == nil {
 		return nil
@@ -232,9 +230,9 @@ func drop(u *User) error {
 	return unix.Setresuid(u.UID, u.UID, u.UID)
 }
 
-// endWith has this process killed when its parent ends, and reports a parent
-// that has ended before. The kernel forgets that wish when the user changes, and
-// never passes it on to other threads (PR_SET_PDEATHSIG in prctl(2)).
+// endWith makes the kernel kill this process when its parent ends, and reports a parent
+// that has already ended. The kernel clears the setting when the user changes, and does
+// not copy it to other threads (PR_SET_PDEATHSIG in prctl(2)).
 func endWith(parent int) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return err

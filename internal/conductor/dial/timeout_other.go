@@ -1,8 +1,0 @@
-//go:build !linux
-
-package dial
-
-import "syscall"
-
-// Other systems than Linux run no agents in a cluster.
-func control(string, string, syscall.RawConn) error { return nil }

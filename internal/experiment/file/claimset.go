@@ -1,0 +1,181 @@
+package file
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// written is the experiment as the file has it, before --set. It settles what
+// claims mean: a value set for one run must not turn a published statement into
+// one about something else.
+type written struct {
+	exp    *experiment.Experiment
+	leaves []map[string]string // of each cell
+}
+
+// readWritten reads the file once more, without --set. A file that is right only
+// with what is set has nothing else that its claims could mean.
+func (r *reader) readWritten() {
+	if len(r.out.Sets) == 0 {
+		return
+	}
+	e, err := Parse(r.problems.file, []byte(r.out.Source), nil)
+	if err != nil {
+		return
+	}
+	r.wrote = &written{exp: e}
+	for i := range e.Cells {
+		r.wrote.leaves = append(r.wrote.leaves, leavesOf(&e.Cells[i]))
+	}
+}
+
+// asWritten finds the cell of this run that a selector means in the file as it is
+// written; it reports false where that means no one cell, as with a claim that
+// was set itself. The cell must have the same service and the same varied
+// values, also those that the selector leaves out. What --set changed in it may
+// be what all cells of the service share, but not what distinguishes them: a cell
+// with procs=1 whose GOMAXPROCS was set to 4 is another one.
+func (r *reader) asWritten(s *experiment.Selector) bool {
+	was := r.wrote.meant(s)
+	if was < 0 {
+		return false
+	}
+	old := &r.wrote.exp.Cells[was]
+	if now := r.now(old); now != experiment.NoCell && !r.wrote.distinguished(was, &r.out.Cells[now]) {
+		s.Cell = now
+		return true
+	}
+	s.Service, s.Vary = old.Service.Name, nil // all of what is missing
+	for _, v := range old.Vary {
+		if s.Vary == nil {
+			s.Vary = make(map[string]*string)
+		}
+		s.Vary[v.Name] = v.Value
+	}
+	return true
+}
+
+// now is the cell of this run that is named as one of the file is; NoCell: none.
+func (r *reader) now(old *experiment.Cell) int {
+	return slices.IndexFunc(r.out.Cells, func(c experiment.Cell) bool {
+		return c.Service.Name == old.Service.Name && slices.EqualFunc(c.Vary, old.Vary, func(x, y experiment.Setting) bool {
+			return x.Name == y.Name && (x.Value == nil) == (y.Value == nil) && (x.Value == nil || *x.Value == *y.Value)
+		})
+	})
+}
+
+// meant is the one cell that a selector means; -1: not one.
+func (w *written) meant(s *experiment.Selector) int {
+	if w == nil {
+		return -1
+	}
+	found := slices.IndexFunc(w.exp.Cells, func(c experiment.Cell) bool { return s.Means(&c) })
+	if found >= 0 && slices.ContainsFunc(w.exp.Cells[found+1:], func(c experiment.Cell) bool { return s.Means(&c) }) {
+		return -1
+	}
+	return found
+}
+
+// distinguished reports whether a cell differs from what it was in something that
+// distinguished the cells of its service.
+func (w *written) distinguished(was int, c *experiment.Cell) bool {
+	for _, path := range differences(w.leaves[was], leavesOf(c)) {
+		for i := range w.exp.Cells {
+			here, ok := w.leaves[i][path]
+			there, known := w.leaves[was][path]
+			if w.exp.Cells[i].Service.Name == c.Service.Name && (ok != known || here != there) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// setFor are the parts of a claim's cells that --set changed, and the objective
+// where the claim rests on it.
+func (r *reader) setFor(c *experiment.Claim) []string {
+	if r.wrote == nil {
+		return nil
+	}
+	var parts []string
+	words := map[string]string{"limits": "limits", "load": "load", "service": "the service"}
+	for _, s := range c.Selectors() {
+		was := r.wrote.meant(&s)
+		if was < 0 {
+			continue
+		}
+		now := r.now(&r.wrote.exp.Cells[was])
+		if now == experiment.NoCell {
+			continue
+		}
+		for _, path := range differences(r.wrote.leaves[was], leavesOf(&r.out.Cells[now])) {
+			top, _, _ := strings.Cut(path, ".")
+			parts = append(parts, words[top])
+		}
+	}
+	if c.Metric == experiment.MetricBreakingPoint && !reflect.DeepEqual(r.wrote.exp.Objective, r.out.Objective) {
+		parts = append(parts, "the objective")
+	}
+	slices.Sort(parts)
+	return slices.Compact(parts)
+}
+
+// leavesOf are all single values of a cell, by their path in JSON, but for its
+// place and its varied values.
+func leavesOf(c *experiment.Cell) map[string]string {
+	bare := *c
+	bare.Index, bare.Vary = 0, nil
+	data, err := json.Marshal(&bare)
+	if err != nil {
+		panic("experiment file: a cell is no JSON: " + err.Error()) // it is written into each record
+	}
+	var tree any
+	if err := json.Unmarshal(data, &tree); err != nil {
+		panic("experiment file: a cell's JSON cannot be read: " + err.Error())
+	}
+	leaves := make(map[string]string)
+	addLeaves(leaves, "", tree)
+	return leaves
+}
+
+func addLeaves(to map[string]string, path string, tree any) {
+	at := func(key string) string {
+		if path == "" {
+			return key
+		}
+		return path + "." + key
+	}
+	switch v := tree.(type) {
+	case map[string]any:
+		for key, value := range v {
+			addLeaves(to, at(key), value)
+		}
+	case []any:
+		for i, value := range v {
+			addLeaves(to, at(fmt.Sprint(i)), value)
+		}
+	default:
+		to[path] = fmt.Sprint(v)
+	}
+}
+
+// differences are the paths at which two cells differ, in order.
+func differences(a, b map[string]string) []string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	var paths []string
+	for path := range all {
+		x, inA := a[path]
+		if y, inB := b[path]; inA != inB || x != y {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}

@@ -1,0 +1,142 @@
+package file
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is one thing wrong with an experiment, and where. Line and Column count
+// from 1, Column in characters. Both are 0 where a setting is wrong: File is then
+// what the user wrote, such as "--set limits.cpu=1x" or "-c".
+type Error struct {
+	File    string
+	Line    int
+	Column  int
+	Path    string // of the field, such as "limits.cpu"; empty where Message or File names it
+	Message string
+}
+
+func (e *Error) Error() string {
+	text := e.File
+	if e.Line > 0 {
+		text = fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column)
+	}
+	if e.Path != "" {
+		text += ": " + e.Path
+	}
+	return text + ": " + e.Message
+}
+
+// Errors are all that is wrong with an experiment, in the order of the file and
+// then of the settings.
+type Errors []*Error
+
+// Error gives one line an error.
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.As find the single errors.
+func (es Errors) Unwrap() []error {
+	all := make([]error, len(es))
+	for i, e := range es {
+		all[i] = e
+	}
+	return all
+}
+
+// place is where something was written: in the file, or in the setting of that
+// number.
+type place struct {
+	set          int // index + 1; 0: in the file
+	line, column int
+}
+
+func (p place) String() string {
+	if p.set > 0 {
+		return "--set"
+	}
+	return fmt.Sprintf("%d:%d", p.line, p.column)
+}
+
+// compare orders places as errors are printed: the file's by position, then
+// the settings by number.
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.set, q.set), cmp.Compare(p.line, q.line), cmp.Compare(p.column, q.column))
+}
+
+func later(places ...place) place { return slices.MaxFunc(places, place.compare) }
+
+// problems gathers errors.
+type problems struct {
+	file    string
+	origins []origin // of the settings
+	list    []problem
+	seen    map[problem]bool // see addOnce
+}
+
+// origin is what the user wrote for a setting.
+type origin struct {
+	words string // "--set limits.cpu=1x", "-c"; empty: the program set it
+	path  string // of the field that a flag stands for; empty for --set, whose words have it
+}
+
+type problem struct {
+	at      place
+	path    string // of the field; empty: the message names it, or there is none
+	message string
+}
+
+func (p *problems) add(at place, path, format string, args ...any) {
+	p.list = append(p.list, problem{at, path, fmt.Sprintf(format, args...)})
+}
+
+// addOnce adds an error that many cells may share: the first of those that
+// complain of the same at the same place.
+func (p *problems) addOnce(at place, path, same, message string) {
+	one := problem{at: at, message: same}
+	if p.seen[one] {
+		return
+	}
+	if p.seen == nil {
+		p.seen = make(map[problem]bool)
+	}
+	p.seen[one] = true
+	p.list = append(p.list, problem{at, path, message})
+}
+
+// err is nil when nothing was added, and Errors otherwise.
+func (p *problems) err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p.list, func(a, b problem) int { return a.at.compare(b.at) })
+	var all Errors
+	for _, one := range p.list {
+		e := &Error{File: p.file, Line: one.at.line, Column: one.at.column, Path: one.path, Message: one.message}
+		if one.at.set > 0 {
+			p.origins[one.at.set-1].name(e)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// name has an error name the setting. A flag stands for its field, whose path
+// its user need not know.
+func (o origin) name(e *Error) {
+	e.Line, e.Column = 0, 0
+	if o.words == "" {
+		return
+	}
+	e.File = o.words
+	if o.path != "" && (strings.HasPrefix(o.path, e.Path) || strings.HasPrefix(e.Path, o.path)) {
+		e.Path = ""
+	}
+}

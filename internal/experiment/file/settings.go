@@ -1,0 +1,144 @@
+package file
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// Settings are the values of an experiment that a program builds from its
+// flags, in the order in which they are set.
+type Settings []setting
+
+type setting struct {
+	from  string
+	path  string
+	value any
+}
+
+// Raw is a text with the syntax of a file: it may have ${name} in it. Any other
+// string is taken literally.
+type Raw string
+
+// Set appends the value of a field. path is the keys on the way, joined by dots.
+// from is what the user wrote, such as the flag "-c": errors begin with it; it
+// is empty for what the program sets itself.
+//
+// A value is nil for null, a single value (string, Raw, bool, an integer,
+// float64, time.Duration), or a slice or a map of values with strings as keys.
+func (s *Settings) Set(from, path string, value any) {
+	*s = append(*s, setting{from, path, value})
+}
+
+// SetGiven is Set for a value that is neither zero nor empty.
+func (s *Settings) SetGiven(from, path string, value any) {
+	v := reflect.ValueOf(value)
+	if !v.IsValid() || v.IsZero() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0 {
+		return
+	}
+	s.Set(from, path, value)
+}
+
+// Build resolves an experiment that has no file. Its Source is the file that it
+// could have. name stands in errors for what the program set; sets are as for
+// Parse.
+func Build(name string, settings Settings, sets []string) (*experiment.Experiment, error) {
+	p := &problems{file: name}
+	root := &node{kind: mapNode}
+	for _, s := range settings {
+		at := p.setting(origin{words: s.from, path: s.path})
+		value := nodeOf(s.value, at)
+		if text, ok := value.allUTF8(); !ok {
+			p.add(at, s.path, "%q is not UTF-8", text)
+			continue
+		}
+		p.put(at, root, s.path, value)
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return resolve(p, root, string(root.yaml()), sets)
+}
+
+// nodeOf is a value of Go as a file has it. The keys of a map are sorted.
+func nodeOf(value any, at place) *node {
+	single := func(text string) *node { return &node{kind: scalarNode, at: at, text: text} }
+	switch v := value.(type) {
+	case nil:
+		return &node{kind: nullNode, at: at}
+	case Raw:
+		return single(string(v))
+	case string:
+		return single(escape(v))
+	case time.Duration:
+		return single(short(v))
+	case float64:
+		return single(number64(v).String())
+	}
+	switch v := reflect.ValueOf(value); v.Kind() {
+	case reflect.Slice:
+		list := &node{kind: listNode, at: at}
+		for i := range v.Len() {
+			list.items = append(list.items, nodeOf(v.Index(i).Interface(), at))
+		}
+		return list
+	case reflect.Map:
+		m := &node{kind: mapNode, at: at}
+		for key, item := range v.Seq2() {
+			m.entries = append(m.entries, &entry{key.String(), at, nodeOf(item.Interface(), at)})
+		}
+		slices.SortFunc(m.entries, func(a, b *entry) int { return strings.Compare(a.key, b.key) })
+		return m
+	}
+	return single(fmt.Sprint(value))
+}
+
+// allUTF8 reports whether a file can hold all texts of the value; if not, it
+// gives the first that no file can hold.
+func (n *node) allUTF8() (string, bool) {
+	if !utf8.ValidString(n.text) {
+		return n.text, false
+	}
+	for _, item := range n.items {
+		if text, ok := item.allUTF8(); !ok {
+			return text, false
+		}
+	}
+	for _, e := range n.entries {
+		if !utf8.ValidString(e.key) {
+			return e.key, false
+		}
+		if text, ok := e.value.allUTF8(); !ok {
+			return text, false
+		}
+	}
+	return "", true
+}
+
+// escape writes the letters ${ so that no name begins there.
+func escape(text string) string { return strings.ReplaceAll(text, "${", "$${") }
+
+// WithPort is a text in which ${port} is the only name, and $${port} stands for
+// the letters ${port}. Every other ${ is letters.
+func WithPort(text string) Raw {
+	const name, letters = "${port}", "$${port}"
+	var b strings.Builder
+	for {
+		i := strings.Index(text, name)
+		if i < 0 {
+			return Raw(b.String() + escape(text))
+		}
+		before := text[:i]
+		if strings.HasSuffix(before, "$") {
+			b.WriteString(escape(before[:i-1]) + letters)
+		} else {
+			b.WriteString(escape(before) + name)
+		}
+		text = text[i+len(name):]
+	}
+}

@@ -1,0 +1,178 @@
+package doctor
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// JSON writes the processes and the findings for programs:
+// {"processes": […], "findings": [{level, pid, title, evidence, fix}]}. A figure
+// that was not measured, or does not exist, is null: no key is ever missing.
+func JSON(w io.Writer, host inspect.Host, findings []Finding) error {
+	out := struct {
+		Processes []processJSON `json:"processes"`
+		Findings  []findingJSON `json:"findings"`
+	}{[]processJSON{}, []findingJSON{}}
+	for _, p := range host.Processes {
+		out.Processes = append(out.Processes, processOf(p))
+	}
+	for _, f := range findings {
+		out.Findings = append(out.Findings, findingJSON{f.Level, f.PID, f.Title, strings.Join(f.Evidence, "; "), strings.Join(f.Fix, "; ")})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(out)
+}
+
+type findingJSON struct {
+	Level    Level  `json:"level"`
+	PID      int    `json:"pid"`
+	Title    string `json:"title"`
+	Evidence string `json:"evidence"`
+	Fix      string `json:"fix"`
+}
+
+type processJSON struct {
+	PID       int     `json:"pid"`
+	Parent    int     `json:"ppid"`
+	User      *int    `json:"user"`
+	Name      string  `json:"name"`
+	Command   string  `json:"command"`
+	Container *string `json:"container"`
+	ID        *string `json:"container_id"`
+	Pod       *string `json:"pod_uid"`
+
+	Runtime     runtimes.Name         `json:"runtime"`
+	Version     *string               `json:"version"`
+	VersionFrom *runtimes.Source      `json:"version_from"`
+	Parallelism *runtimes.Parallelism `json:"parallelism"`
+	Threads     int                   `json:"threads"`
+	Affinity    *int                  `json:"affinity"`
+
+	CPU        cpuJSON         `json:"cpu"`
+	Memory     memoryJSON      `json:"memory"`
+	Throttling *throttlingJSON `json:"throttling"`
+	Shared     []sharedJSON    `json:"shared_limits"`
+	Unseen     []string        `json:"unseen"`
+}
+
+type cpuJSON struct {
+	State  inspect.State `json:"state"`
+	CPUs   *float64      `json:"limit"`
+	Own    *float64      `json:"own_limit"`
+	Period *float64      `json:"period_ms"`
+	Burst  *float64      `json:"burst_ms"`
+	Group  *string       `json:"cgroup"`
+	SetBy  *string       `json:"set_by"`
+	Hidden bool          `json:"ancestors_hidden"`
+	Why    *string       `json:"why"`
+}
+
+// sharedJSON is a limit of a parent of the group that sets the tightest limit.
+type sharedJSON struct {
+	CPUs       float64         `json:"limit"`
+	SetBy      string          `json:"set_by"`
+	Throttling *throttlingJSON `json:"throttling"`
+}
+
+type memoryJSON struct {
+	State      inspect.State `json:"state"`
+	Limit      *int64        `json:"limit_bytes"`
+	SetBy      *string       `json:"set_by"`
+	Current    *int64        `json:"current_bytes"`
+	WorkingSet *int64        `json:"working_set_bytes"`
+	OOMKills   *int64        `json:"oom_kills"`
+}
+
+type throttlingJSON struct {
+	Since countsJSON  `json:"since_start"`
+	Watch *countsJSON `json:"watch"`
+}
+
+type countsJSON struct {
+	Seconds   *float64 `json:"seconds"`
+	Periods   int64    `json:"periods"`
+	Throttled int64    `json:"throttled_periods"`
+	Stopped   float64  `json:"throttled_ms"`
+	Used      *float64 `json:"cpu_seconds"`
+}
+
+func processOf(p inspect.Process) processJSON {
+	j := processJSON{
+		PID: p.PID, Parent: p.Parent, Name: p.Name, Command: p.Shown(), Container: known(p.Container), ID: known(p.ContainerID), Pod: known(p.Pod),
+		Runtime: p.Info.Runtime, Version: known(p.Info.Version), VersionFrom: known(p.Info.VersionFrom), Threads: p.Info.Threads,
+		CPU: cpuJSON{
+			State: orUnknown(p.CPU.State), CPUs: known(p.CPU.CPUs), Own: known(p.CPU.Own), Group: known(p.CPU.Group),
+			SetBy: known(p.CPU.SetBy), Hidden: p.CPU.Hidden, Why: known(p.CPU.Why),
+		},
+		Memory: memoryJSON{
+			State: orUnknown(p.Memory.State), Limit: known(p.Memory.Limit), SetBy: known(p.Memory.SetBy),
+			Current: p.Memory.Current, WorkingSet: p.Memory.WorkingSet, OOMKills: p.Memory.OOMKills,
+		},
+		Unseen: append([]string{}, p.Unseen...),
+	}
+	if p.User >= 0 {
+		j.User = &p.User
+	}
+	j.Affinity = known(p.Info.Affinity)
+	if p.Info.Parallelism.Value > 0 {
+		j.Parallelism = &p.Info.Parallelism
+	}
+	if p.CPU.State == inspect.Limited {
+		j.CPU.Period = known(inMillis(p.CPU.Period))
+		if p.CPU.CanBurst {
+			burst := inMillis(p.CPU.Burst)
+			j.CPU.Burst = &burst
+		}
+	}
+	j.Throttling, j.Shared = throttlingOf(p.Throttling), []sharedJSON{}
+	for _, above := range p.Shared {
+		j.Shared = append(j.Shared, sharedJSON{above.CPU.CPUs, above.CPU.SetBy, throttlingOf(above.Throttling)})
+	}
+	return j
+}
+
+func throttlingOf(t *inspect.Throttling) *throttlingJSON {
+	if t == nil {
+		return nil
+	}
+	j := &throttlingJSON{Since: countsOf(t.Since)}
+	if t.Watch != nil {
+		watch := countsOf(*t.Watch)
+		j.Watch = &watch
+	}
+	return j
+}
+
+func countsOf(c inspect.Counts) countsJSON {
+	j := countsJSON{Seconds: known(c.Length.Seconds()), Periods: c.Periods, Throttled: c.Throttled, Stopped: inMillis(c.Stopped)}
+	if c.Used != nil {
+		used := c.Used.Seconds()
+		j.Used = &used
+	}
+	return j
+}
+
+func inMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// known returns nil for the zero value, where that means unknown or absent.
+func known[T comparable](v T) *T {
+	var none T
+	if v == none {
+		return nil
+	}
+	return &v
+}
+
+func orUnknown(s inspect.State) inspect.State {
+	if s == "" {
+		return inspect.Unknown
+	}
+	return s
+}

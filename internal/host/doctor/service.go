@@ -1,0 +1,209 @@
+package doctor
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+const (
+	// fewest is how many periods a watch must have seen before throttling is a
+	// finding: near the threshold one service gave 6 of 61 and 42 of 61 on two runs.
+	fewest = 50
+	// worth is the share of throttled periods from which throttling is a finding,
+	// much the share from which it is critical.
+	worth, much = 0.05, 0.25
+	// Throttling with an average use of at most low of the limit means bursts; from
+	// high on the limit is used up.
+	low, high = 0.5, 0.85
+	// busy is the share of its parallelism from which a process counts as fully used.
+	busy = 0.85
+	// crowd is the ratio of running threads to the limit in CPUs from which threads
+	// compete. With one busy thread under 0.2 and 0.5 CPUs the estimate of running
+	// was 0.98, with two under 0.5 to 1.5 CPUs it was 1.78 to 1.9.
+	crowd = 1.1
+)
+
+// service is the subject of the rules: the process that represents a group, with
+// the figures of the group that limits it.
+type service struct {
+	inspect.Process
+	online  int
+	members int // processes under the same limit
+	// counts are the counters over the watch, by which the rules judge; nil if the
+	// watch covered too few periods. Earlier counts may be from the start-up alone.
+	counts *inspect.Counts
+	spent  time.Duration // CPU time of the process and its workers
+}
+
+// process returns one process as a service of its own.
+func process(host inspect.Host, p *inspect.Process) service {
+	s := service{Process: *p, online: host.Online, members: 1, spent: p.Used}
+	if p.Info.Workers > 0 {
+		for _, worker := range host.Processes {
+			if worker.Parent == p.PID && worker.Info.Runtime == p.Info.Runtime {
+				s.spent += worker.Used
+			}
+		}
+	}
+	if t := p.Throttling; t != nil && t.Watch != nil && t.Watch.Periods >= fewest {
+		s.counts = t.Watch
+	}
+	return s
+}
+
+// services returns the groups that set a CPU limit, each with the process that
+// represents it.
+func services(host inspect.Host) []service {
+	return byGroup(host, func(p inspect.Process) (string, bool) { return p.CPU.Dir, p.CPU.State == inspect.Limited })
+}
+
+// byGroup groups the processes by name, in the order of each group's first process.
+// ok is false for a process without a group.
+func byGroup(host inspect.Host, name func(inspect.Process) (group string, ok bool)) []service {
+	members := map[string][]inspect.Process{}
+	var order []string
+	for _, p := range host.Processes {
+		group, ok := name(p)
+		if !ok {
+			continue
+		}
+		if members[group] == nil {
+			order = append(order, group)
+		}
+		members[group] = append(members[group], p)
+	}
+	var all []service
+	for _, group := range order {
+		main := inspect.Foremost(members[group])
+		s := process(host, &main)
+		s.members = len(members[group])
+		all = append(all, s)
+	}
+	return all
+}
+
+// cpus is how many of a service's threads can run at the same time: its
+// parallelism, but at most the CPUs that it may use.
+func (s service) cpus() int {
+	n := s.Info.Parallelism.Value
+	if m := s.machine(); m > 0 {
+		n = min(n, m)
+	}
+	return n
+}
+
+// machine is how many CPUs the process may use; 0: not known.
+func (s service) machine() int {
+	switch {
+	case s.online > 0 && s.Info.Affinity > 0:
+		return min(s.online, s.Info.Affinity)
+	case s.online > 0:
+		return s.online
+	}
+	return s.Info.Affinity
+}
+
+// can reports whether the process can use up its quota before the period ends:
+// more of its threads can run at once than the limit has CPUs.
+func (s service) can() bool { return float64(s.cpus()) > s.CPU.CPUs }
+
+// running estimates how many threads wanted to run in the throttled periods. In a
+// period T, n busy threads need n·T of CPU time. They get the quota Q·T and are
+// throttled for the rest, S = n·T − Q·T, summed over the CPUs. So n = Q + S/T.
+func (s service) running() float64 {
+	return s.CPU.CPUs + s.counts.PerThrottled().Seconds()/s.CPU.Period.Seconds()
+}
+
+// compete reports whether threads compete for the quota, so that fewer threads would
+// do the same work. All must hold over the watch: the limit was almost used up, many
+// periods were throttled, more threads were running than the limit allows (and more
+// than one), and the process used at least half of the group's CPU time. In doubt it
+// returns false.
+func (s service) compete() bool {
+	used, ok := s.used()
+	return s.counts != nil && ok && used >= high && s.counts.Share() >= much && s.CPU.Period > 0 &&
+		s.running() >= crowd*max(1, s.CPU.CPUs) && 2*s.spent >= *s.counts.Used
+}
+
+// fewer reports whether to advise less parallelism: the threads compete, and none
+// of them is blocked while it waits.
+func (s service) fewer() bool {
+	return s.compete() && s.can() && s.Info.Parallelism.Value > s.fit() && !s.waits()
+}
+
+// waits reports whether the units that the parallelism counts are blocked while they
+// wait, so that less parallelism means less concurrency: worker processes of Python
+// or Ruby, threads of a pool that a JVM or .NET sizes by it. In the other runtimes a
+// waiting task frees its thread.
+func (s service) waits() bool {
+	switch s.Info.Runtime {
+	case runtimes.Go, runtimes.Nginx, runtimes.Deno:
+		return false
+	}
+	return !s.Info.Tokio
+}
+
+// stall is how long a service is throttled in each period if all its threads run:
+// T·(1 − Q/P) (docs/doctor.md).
+func (s service) stall() time.Duration {
+	p := float64(s.cpus())
+	if p <= s.CPU.CPUs || p == 0 {
+		return 0
+	}
+	return time.Duration(float64(s.CPU.Period) * (1 - s.CPU.CPUs/p))
+}
+
+// used is the average share of the limit in use over the watch; ok is false if it
+// was not measured.
+func (s service) used() (share float64, ok bool) {
+	if s.Throttling == nil || s.Throttling.Watch == nil {
+		return 0, false
+	}
+	w := s.Throttling.Watch
+	if w.Used == nil || w.Length <= 0 || s.CPU.CPUs <= 0 {
+		return 0, false
+	}
+	return w.Used.Seconds() / w.Length.Seconds() / s.CPU.CPUs, true
+}
+
+// minimum reports whether Go chose GOMAXPROCS=2, its minimum, under a limit of 1 CPU
+// or less.
+func (s service) minimum() bool {
+	return s.Info.Runtime == runtimes.Go && s.CPU.Own > 0 && s.CPU.CPUs <= 1 &&
+		s.Info.Parallelism.Value == 2 && s.chosen() == 0 && s.aware()
+}
+
+// chosen is the GOMAXPROCS of the environment; 0 if it is not set, or not a positive
+// number, which Go ignores.
+func (s service) chosen() int {
+	n, err := strconv.ParseInt(s.Info.Env["GOMAXPROCS"], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return max(int(n), 0)
+}
+
+// ownChoice reports whether a Go program's GOMAXPROCS differs from what its
+// environment and the runtime's rule give: most likely, the program set it.
+func (s service) ownChoice() bool {
+	p := s.Info.Parallelism
+	return s.Info.Runtime == runtimes.Go && p.Source == runtimes.Read && s.Ruled > 0 && s.Ruled != p.Value
+}
+
+// aware reports whether a Go program's default depends on the CPU limit.
+func (s service) aware() bool {
+	const many = 1 << 10
+	info := s.Info
+	info.Affinity = 0
+	n, _ := runtimes.Default(info, runtimes.LimitOf(1), runtimes.Machine{Online: many})
+	return n != many
+}
+
+// fit is the parallelism that fits the limit: the lowest that can use all of it.
+func (s service) fit() int { return ceil(s.CPU.CPUs) }
+
+func ceil(cpus float64) int { return max(1, int(math.Ceil(cpus-1e-9))) }

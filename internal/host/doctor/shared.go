@@ -1,0 +1,43 @@
+package doctor
+
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+)
+
+// sharers returns the parent groups whose limit is higher than those of their child
+// groups, each with the process that represents it and the shared limit.
+func sharers(host inspect.Host) []service {
+	tightest := map[string]bool{} // groups that services already returns
+	for _, p := range host.Processes {
+		tightest[p.CPU.Dir] = true
+	}
+	below := inspect.Host{Online: host.Online, Watched: host.Watched}
+	for _, p := range host.Processes {
+		for _, above := range p.Shared {
+			if !tightest[above.CPU.Dir] {
+				q := p
+				q.CPU, q.Throttling = above.CPU, above.Throttling
+				below.Processes = append(below.Processes, q)
+			}
+		}
+	}
+	return services(below)
+}
+
+// shared is the finding about a limit that several groups with lower limits use up
+// together. Their own counters do not show it: the kernel counts throttling in the
+// group whose limit caused it.
+func (s service) shared() []Finding {
+	if s.counts == nil || s.counts.Share() < worth {
+		return nil
+	}
+	f := s.finding(Warning)
+	f.weight = s.counts.Share()
+	f.Title = fmt.Sprintf("limit of %s of the parent group %s, shared by %s with lower limits of their own: throttled in %s of %s periods",
+		cpus(s.CPU.CPUs), s.CPU.SetBy, count(int64(s.members), "process", "processes"), percent(s.counts.Share()), grouped(s.counts.Periods))
+	f.Evidence = []string{s.limited(), s.counted(), "the counters of the child groups do not show it: each counts throttling by its own limit only"}
+	f.Fix = []string{fmt.Sprintf("%s on %s; or lower the limits of the groups below it, so that their sum fits into it", s.raise(), s.CPU.SetBy)}
+	return []Finding{f}
+}

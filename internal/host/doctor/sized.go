@@ -1,0 +1,178 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// oversized is the finding about a process that can use up its quota before the
+// period ends, but did not in the watch: the watch was too short, or its threads do
+// not all run at the same time.
+func (s service) oversized(throttled []Finding) []Finding {
+	if !s.Oversized() || !s.can() || about(throttled, s.PID) {
+		return nil
+	}
+	if s.minimum() {
+		f := s.finding(Info)
+		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: measure with `millicore try`", cpus(s.CPU.CPUs))
+		f.Evidence = []string{s.parallel(), s.limited(), s.tooFew()}
+		f.Fix = s.measured()
+		return []Finding{f}
+	}
+	f := s.finding(Info)
+	f.weight = float64(s.stall()) / float64(s.CPU.Period)
+	f.Title = fmt.Sprintf("parallelism %d over a limit of %s", s.Info.Parallelism.Value, cpus(s.CPU.CPUs))
+	switch {
+	case s.counts != nil:
+		f.Title += ": rarely throttled during the watch"
+	case 2*s.stall() >= s.CPU.Period:
+		f.Title += fmt.Sprintf(": under load it can be throttled for %s of each %s", millis(s.stall()), millis(s.CPU.Period))
+	}
+	f.Evidence = []string{s.parallel(), s.limited(), s.arithmetic(), s.tooFew()}
+	f.Fix = s.measured()
+	return []Finding{f}
+}
+
+// about reports whether one of the findings is about a process.
+func about(all []Finding, pid int) bool {
+	return slices.ContainsFunc(all, func(f Finding) bool { return f.PID == pid })
+}
+
+// tooFew describes the throttling where it is not a finding of its own.
+func (s service) tooFew() string {
+	switch {
+	case s.Throttling == nil:
+		return "its throttling could not be read"
+	case s.counts == nil:
+		return fmt.Sprintf("%s; a watch of at least %d periods is needed", s.counted(), fewest)
+	}
+	return s.counted()
+}
+
+// unaware is the finding about a Go program that ignores its limit and has a higher
+// GOMAXPROCS. It is of level Info if the threads do not compete for the quota, or if
+// reading the limit would give the same number here: on a host with more CPUs, or
+// under more load, that changes.
+func (s service) unaware() []Finding {
+	if s.Info.Runtime != runtimes.Go || s.Info.Go == nil || s.chosen() > 0 || !s.Oversized() || s.aware() {
+		return nil
+	}
+	f := s.finding(Info)
+	var change string
+	switch {
+	case modern(s.Info.Version) && s.Info.Go.Aware:
+		f.Title = fmt.Sprintf("built with %s, but GODEBUG has containermaxprocs=0: not container-aware", s.Info)
+		change = "remove containermaxprocs=0 from GODEBUG"
+	case modern(s.Info.Version) && goLine(s.Info.Go.DefaultGODEBUG) == "":
+		f.Title = fmt.Sprintf("binary built with %s with containermaxprocs=0 in its DefaultGODEBUG: not container-aware", s.Info)
+		change = "remove containermaxprocs=0 from the godebug lines of go.mod and rebuild, or start it with GODEBUG=containermaxprocs=1,updatemaxprocs=1"
+	case modern(s.Info.Version):
+		f.Title = fmt.Sprintf("binary built with %s, but its go.mod says %s: not container-aware (DefaultGODEBUG containermaxprocs=0)",
+			s.Info, goLine(s.Info.Go.DefaultGODEBUG))
+		change = "set `go 1.25` or later in go.mod and rebuild, or start it with GODEBUG=containermaxprocs=1,updatemaxprocs=1"
+	default:
+		f.Title = fmt.Sprintf("%s ignores CPU limits", s.Info)
+		change = "build it with Go 1.25 or later and `go 1.25` in go.mod, or import " + library + ", or set GOMAXPROCS"
+	}
+	if s.CPU.Inherited() && s.CPU.Own == 0 { // a newer Go would not find this limit either
+		change = fmt.Sprintf("import %s, which also reads the limits of parent groups (Go's runtime reads only its own group); or %s",
+			library, s.change(s.fit()))
+	}
+	if s.ownChoice() {
+		change += s.where(s.fit())
+	}
+	f.Evidence, f.Fix = []string{s.parallel(), s.limited()}, s.measured()
+	if s.fewer() && s.Info.Parallelism.Value > max(2, s.fit()) {
+		f.Level, f.Fix = Warning, s.verify(change)
+	}
+	return []Finding{f}
+}
+
+// library is the package that sets GOMAXPROCS by the limit of any group, parents
+// included.
+const library = "github.com/millicore/millicore/maxprocs/auto"
+
+// inherited is the finding about a limit that a parent group sets. Some runtimes
+// read only the process's own group and ignore it.
+func (s service) inherited() []Finding {
+	if !s.CPU.Inherited() || !s.Oversized() {
+		return nil
+	}
+	f := s.finding(Info)
+	f.Title = fmt.Sprintf("limit of %s comes from the parent group %s", cpus(s.CPU.CPUs), s.CPU.SetBy)
+	own := "its own group sets none"
+	if s.CPU.Own > 0 {
+		own = fmt.Sprintf("its own group sets %s", cpus(s.CPU.Own))
+	}
+	f.Evidence = []string{s.limited(), own}
+	if leafOnly(s.Info) {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%s reads only its own group and does not see this limit", s.Info))
+	}
+	f.Fix = s.measured()
+	if s.fewer() {
+		f.Level = Warning
+		f.Fix = s.verify("set the limit on the service's own group; or " + s.change(s.fit()))
+		if leafOnly(s.Info) {
+			f.Fix = s.verify(s.change(s.fit()))
+		}
+	}
+	return []Finding{f}
+}
+
+// leafOnly reports whether a runtime reads the limit of its own group only.
+func leafOnly(info runtimes.Info) bool {
+	switch info.Runtime {
+	case runtimes.Go:
+		return info.Go != nil && (info.Go.Aware || info.Go.Automaxprocs != "")
+	case runtimes.DotNet:
+		return true
+	}
+	return false
+}
+
+// idleLimit is the finding about a process that uses all of its parallelism and
+// therefore cannot reach its limit.
+func (s service) idleLimit() []Finding {
+	p := s.Info.Parallelism.Value
+	if s.CPU.State != inspect.Limited || p == 0 || s.Throttling == nil || s.Throttling.Watch == nil || float64(p) > s.CPU.CPUs/1.5 {
+		return nil
+	}
+	if most := s.machine(); most > 0 && p >= most {
+		return nil // the host's CPUs are the bound, not its parallelism
+	}
+	length := s.Throttling.Watch.Length
+	if length <= 0 || s.Info.Workers > 0 || s.Used.Seconds() < busy*float64(p)*length.Seconds() {
+		return nil
+	}
+	f := s.finding(Warning)
+	f.weight = s.CPU.CPUs / float64(p)
+	f.Title = fmt.Sprintf("parallelism %d under a limit of %s: it uses %s CPUs and cannot use more",
+		p, cpus(s.CPU.CPUs), fmt.Sprintf("%.2f", s.Used.Seconds()/length.Seconds()))
+	f.Evidence = []string{s.parallel(), s.limited(), s.counted()}
+	f.Fix = s.verify(s.change(s.fit()))
+	return []Finding{f}
+}
+
+// reported is the finding about libraries that size their pools by a CPU count that
+// ignores the limit. It requires that the process has more threads than that count.
+func (s service) reported() []Finding {
+	if s.CPU.State != inspect.Limited {
+		return nil
+	}
+	limit := runtimes.Limit{CPUs: s.CPU.CPUs, Leaf: s.CPU.Own}
+	n, call, why, ok := runtimes.Reported(s.Info, limit, runtimes.Machine{Online: s.online, Affinity: s.Info.Affinity})
+	if !ok || n <= 2*ceil(s.CPU.CPUs) || s.Info.Threads <= n {
+		return nil
+	}
+	f := s.finding(Info)
+	f.Title = fmt.Sprintf("%s returns %d under a limit of %s, and the process has %d threads", call, n, cpus(s.CPU.CPUs), s.Info.Threads)
+	f.Evidence = []string{why, s.limited()}
+	if s.compete() {
+		f.Level = Warning
+		f.Fix = s.verify("size thread pools by the limit, with the options of its libraries or with variables such as OMP_NUM_THREADS")
+	}
+	return []Finding{f}
+}

@@ -1,0 +1,195 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/host/inspect"
+)
+
+// Text writes the findings for people: a summary, then the findings, the most severe
+// first, each with its evidence and the change; then what could not be read.
+func Text(w io.Writer, host inspect.Host, findings []Finding, t display.Terminal) error {
+	var b strings.Builder
+	b.WriteString(t.Line(Headline(host, findings), display.Strong))
+	if len(findings) > 0 {
+		b.WriteString("\n" + Paragraphs(findings, t))
+	}
+	if rest := unseen(host); len(rest) > 0 {
+		b.WriteByte('\n')
+		for _, line := range rest {
+			b.WriteString(t.Line(line, display.Quiet))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Paragraphs writes findings, separated by empty lines.
+func Paragraphs(findings []Finding, t display.Terminal) string {
+	var all []string
+	for _, f := range findings {
+		all = append(all, paragraph(f, t))
+	}
+	return strings.Join(all, "\n")
+}
+
+// Headline is the summary in one sentence.
+func Headline(host inspect.Host, findings []Finding) string {
+	seen := count(int64(len(host.Processes)), "process", "processes") + " inspected, " + underLimits(host)
+	if host.Watched > 0 {
+		seen += ", watched for " + seconds(host.Watched)
+	}
+	if len(findings) == 0 && (blind(host) || unknownLimits(host) > 0) {
+		return "Nothing found, but not everything could be read: " + seen + "."
+	}
+	if len(findings) == 0 {
+		return "Nothing found: " + seen + "."
+	}
+	about := map[int]bool{}
+	var levels [len(levelNames)]int64
+	for _, f := range findings {
+		levels[f.Level]++
+		about[f.PID] = true
+	}
+	var parts []string
+	for level := Critical; level >= Info; level-- {
+		if levels[level] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", levels[level], level))
+		}
+	}
+	return fmt.Sprintf("%s (%s) about %s: %s.", count(int64(len(findings)), "finding", "findings"), strings.Join(parts, ", "),
+		count(int64(len(about)), "process", "processes"), seen)
+}
+
+// blind reports whether there is a process under a CPU limit for which too little
+// could be read to apply the rules.
+func blind(host inspect.Host) bool {
+	return slices.ContainsFunc(host.Processes, func(p inspect.Process) bool {
+		return p.CPU.State == inspect.Limited && len(p.Unseen) > 0 && p.Info.Parallelism.Value == 0
+	})
+}
+
+func underLimits(host inspect.Host) string {
+	n, unknown := 0, unknownLimits(host)
+	for _, p := range host.Processes {
+		if p.CPU.State == inspect.Limited {
+			n++
+		}
+	}
+	text := grouped(int64(n)) + " of them under a CPU limit"
+	switch n {
+	case 0:
+		text = "none under a CPU limit"
+	case len(host.Processes):
+		return "under a CPU limit"
+	}
+	switch unknown {
+	case 0:
+		return text
+	case len(host.Processes):
+		return "CPU limits not known"
+	}
+	return fmt.Sprintf("%s, limit of %s more not known", text, grouped(int64(unknown)))
+}
+
+// unknownLimits counts the processes whose CPU limit could not be read.
+func unknownLimits(host inspect.Host) int {
+	n := 0
+	for _, p := range host.Processes {
+		if orUnknown(p.CPU.State) == inspect.Unknown {
+			n++
+		}
+	}
+	return n
+}
+
+// tones are the levels' colours.
+var tones = [...]display.Tone{Info: display.Quiet, Warning: display.Warning, Critical: display.Bad}
+
+// margin is the width of the level's column.
+const margin = 10
+
+// paragraph writes one finding, with the level in a column of its own.
+func paragraph(f Finding, t display.Terminal) string {
+	indent := strings.Repeat(" ", margin)
+	who := display.Plain(f.Name)
+	title := wrap(t, fmt.Sprintf("%s (pid %d): %s", who, f.PID, display.Plain(f.Title)), indent)
+	level := f.Level.String()
+	head := t.Paint(level, tones[f.Level]) + strings.Repeat(" ", margin-len(level)) + t.Paint(title[margin:], display.Strong)
+	var b strings.Builder
+	b.WriteString(head + "\n")
+	for _, line := range f.Evidence {
+		b.WriteString(hanging(t, "· "+display.Plain(line), indent) + "\n")
+	}
+	for _, line := range f.Fix {
+		b.WriteString(hanging(t, "→ "+display.Plain(line), indent) + "\n")
+	}
+	return b.String()
+}
+
+// hanging wraps a text that begins with a mark of two columns; the other lines are
+// indented by the mark's width.
+func hanging(t display.Terminal, text, indent string) string {
+	mark, rest := text[:strings.IndexByte(text, ' ')+1], text[strings.IndexByte(text, ' ')+1:]
+	wrapped := wrap(t, rest, indent+"  ")
+	return indent + mark + wrapped[len(indent)+2:]
+}
+
+// wrap breaks a text at spaces only, so that names of groups and commands with
+// hyphens stay whole and can be copied.
+func wrap(t display.Terminal, text, indent string) string {
+	const hyphen = "\u2011" // non-breaking
+	text = t.Wrap(strings.ReplaceAll(text, "-", hyphen), indent)
+	return strings.ReplaceAll(text, hyphen, "-")
+}
+
+// unseen returns the reasons why parts of processes could not be read, each with the
+// number of processes.
+func unseen(host inspect.Host) []string {
+	var order []string
+	about := map[string][]int{}
+	for _, p := range host.Processes {
+		for _, reason := range reasons(p.Unseen) {
+			if about[reason] == nil {
+				order = append(order, reason)
+			}
+			about[reason] = append(about[reason], p.PID)
+		}
+	}
+	var lines []string
+	for _, reason := range order {
+		who := fmt.Sprintf("Process %d", about[reason][0])
+		if n := len(about[reason]); n > 1 {
+			who = fmt.Sprintf("%d processes", n)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s.", who, reason))
+	}
+	return lines
+}
+
+// reasons joins the parts that could not be read for the same reason.
+func reasons(all []string) []string {
+	const verb = " could not be read: "
+	var order []string
+	what := map[string][]string{}
+	for _, text := range all {
+		part, why, ok := strings.Cut(display.Plain(text), verb)
+		if !ok {
+			part, why = "", part
+		}
+		if what[why] == nil {
+			order = append(order, why)
+		}
+		what[why] = append(what[why], part)
+	}
+	for i, why := range order {
+		if parts := what[why]; parts[0] != "" {
+			order[i] = strings.Join(parts, ", ") + verb + why
+		}
+	}
+	return order
+}

@@ -1,0 +1,161 @@
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// seen is a host with a throttled service, and a process that could not be seen.
+func seen() inspect.Host {
+	p := watched(goService(8, 2), 157, 412, 0.95)
+	p.Info.Env = map[string]string{"GOMAXPROCS": "8"}
+	p.Memory = inspect.Memory{State: inspect.Limited, Limit: 256 << 20, SetBy: "/pods/api"}
+	hidden := func(pid int) inspect.Process {
+		return inspect.Process{
+			PID: pid, Name: "hidden", User: -1, Info: runtimes.Info{Runtime: runtimes.Unknown}, CPU: inspect.CPULimit{State: inspect.Unlimited},
+			Unseen: []string{
+				"its environment could not be read: permission denied; run as the process's user or as root",
+				"its executable could not be read: permission denied; run as the process's user or as root",
+			},
+		}
+	}
+	return inspect.Host{Online: 8, Watched: 50 * time.Second, Processes: []inspect.Process{ruled(p), hidden(7), hidden(8)}}
+}
+
+func TestText(t *testing.T) {
+	const want = `1 finding (1 critical) about 1 process: 3 processes inspected, 1 of them under a CPU limit, watched
+for 50 s.
+
+critical  api (pid 42): parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods
+          · Go 1.26.8: parallelism 8, read (runtime.gomaxprocs in the process's memory);
+            GOMAXPROCS=8 is set
+          · limit of 2 CPUs (200 ms in each 100 ms) set by its own group /pods/api
+          · watched for 50 s: 157 of 412 periods throttled (500 elapsed), 41.0 ms each, summed over
+            the CPUs, 95% of the limit used; since the group was created: 157 of 412 periods
+            throttled, 41.0 ms each, summed over the CPUs
+          · 8 running threads use up the quota in 25.0 ms and are then throttled for 75.0 ms of each
+            100 ms
+          · about 2.4 threads ran at once in the throttled periods and compete for the limit of 2
+            CPUs
+          → try GOMAXPROCS=2
+          → verify: millicore try --cpu 2 --memory 256Mi -- /app/api --port 80
+
+2 processes: its environment, its executable could not be read: permission denied; run as the
+process's user or as root.
+`
+	host := seen()
+	var b bytes.Buffer
+	if err := Text(&b, host, Examine(host), display.Terminal{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// Groups and commands are broken at spaces only: they are there to be copied.
+func TestTextOfHyphens(t *testing.T) {
+	f := Finding{Name: "api", Title: "a", Evidence: []string{"set by /kubepods-besteffort-pod7d9f.slice/cri-containerd-0123456789.scope"},
+		Fix: []string{"verify: millicore try --cpu 2 -- /app/the-service --listen-address 127.0.0.1"}}
+	text := Paragraphs([]Finding{f}, display.Terminal{Width: 84})
+	for _, want := range []string{"/kubepods-besteffort-pod7d9f.slice/cri-containerd-0123456789.scope", "--listen-address"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is broken in\n%s", want, text)
+		}
+	}
+}
+
+func TestTextOfNothing(t *testing.T) {
+	for want, host := range map[string]inspect.Host{
+		"Nothing found: 1 process inspected, under a CPU limit.\n":        {Processes: []inspect.Process{goService(2, 2)}},
+		"Nothing found: 0 processes inspected, none under a CPU limit.\n": {},
+		"Nothing found, but not everything could be read: 1 process inspected, under a CPU limit.\n\nProcess 42: it may not be seen.\n": {
+			Processes: []inspect.Process{{PID: 42, CPU: inspect.CPULimit{State: inspect.Limited}, Unseen: []string{"it may not be seen"}}}},
+		"Nothing found, but not everything could be read: 1 process inspected, CPU limits not known.\n": {
+			Processes: []inspect.Process{{PID: 42, CPU: inspect.CPULimit{State: inspect.Unknown}}}},
+		"Nothing found, but not everything could be read: 3 processes inspected, 1 of them under a CPU limit, limit of 1 more not known.\n": {
+			Processes: []inspect.Process{goService(2, 2), {PID: 43, CPU: inspect.CPULimit{State: inspect.Unknown}}, {PID: 44, CPU: inspect.CPULimit{State: inspect.Unlimited}}}},
+	} {
+		var b bytes.Buffer
+		if err := Text(&b, host, Examine(host), display.Terminal{}); err != nil || b.String() != want {
+			t.Errorf("got %q, %v; want %q", b.String(), err, want)
+		}
+	}
+}
+
+// The name includes the container, which distinguishes processes of the same name.
+func TestTextNamesTheContainer(t *testing.T) {
+	host := seen()
+	host.Processes[0].Container = "cart"
+	var b bytes.Buffer
+	if err := Text(&b, host, Examine(host), display.Terminal{}); err != nil || !strings.Contains(b.String(), "critical  cart/api (pid 42): parallelism 8") {
+		t.Errorf("got %v\n%s", err, b.String())
+	}
+}
+
+// What a process calls itself cannot write to the terminal.
+func TestTextOfForeignWords(t *testing.T) {
+	host := seen()
+	host.Processes[0].Name = "a\x1b[31m\nb"
+	host.Processes[0].Command = []string{"/a'b", "$(reboot)", "\x1b]0;title\a"}
+	var b bytes.Buffer
+	if err := Text(&b, host, Examine(host), display.Terminal{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Contains(text, "\x1b") || !strings.Contains(text, `-- '/a'\''b' '$(reboot)' ''`) {
+		t.Errorf("got %s", text)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	host := seen()
+	var b bytes.Buffer
+	if err := JSON(&b, host, Examine(host)); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string][]map[string]any
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || len(got["processes"]) != 3 || len(got["findings"]) != 1 {
+		t.Fatalf("got %s", b.String())
+	}
+	f := got["findings"][0]
+	if len(f) != 5 || f["level"] != "critical" || f["pid"] != 42.0 || f["title"] == "" || f["evidence"] == "" ||
+		f["fix"] != "try GOMAXPROCS=2; verify: millicore try --cpu 2 --memory 256Mi -- /app/api --port 80" {
+		t.Errorf("finding: %v", f)
+	}
+	p := got["processes"][0]
+	cpu, throttling := p["cpu"].(map[string]any), p["throttling"].(map[string]any)
+	if cpu["limit"] != 2.0 || cpu["state"] != "limited" || throttling["watch"].(map[string]any)["throttled_periods"] != 157.0 {
+		t.Errorf("process: %v", p)
+	}
+	for i, other := range got["processes"] { // no key is missing in any
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(p)), slices.Sorted(maps.Keys(other))); diff != "" {
+			t.Errorf("process %d: -want +got\n%s", i, diff)
+		}
+	}
+	// What was not measured is null, and never 0.
+	h := got["processes"][1]
+	if limit, ok := h["cpu"].(map[string]any)["limit"]; !ok || limit != nil || h["parallelism"] != nil || h["user"] != nil || h["throttling"] != nil {
+		t.Errorf("a process that could not be seen: %v", h)
+	}
+}
+
+func TestJSONOfNothing(t *testing.T) {
+	var b bytes.Buffer
+	if err := JSON(&b, inspect.Host{}, nil); err != nil || strings.Join(strings.Fields(b.String()), " ") != `{ "processes": [], "findings": [] }` {
+		t.Errorf("got %s, %v", b.String(), err)
+	}
+}

@@ -1,0 +1,137 @@
+package doctor
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// throttled is the finding about a group that was throttled in at least worth of the
+// watched periods, with the most likely cause.
+func (s service) throttled() []Finding {
+	if s.counts == nil || s.counts.Share() < worth {
+		return nil
+	}
+	f := s.finding(Warning)
+	f.weight = s.counts.Share()
+	seen := fmt.Sprintf("throttled in %s of %s periods", percent(s.counts.Share()), grouped(s.counts.Periods))
+	used, measured := s.used()
+	switch {
+	case s.minimum():
+		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: %s", cpus(s.CPU.CPUs), seen)
+	case s.Oversized() && s.can():
+		f.Title = fmt.Sprintf("parallelism %d over a limit of %s: %s", s.Info.Parallelism.Value, cpus(s.CPU.CPUs), seen)
+		if s.counts.Share() >= much {
+			f.Level = Critical
+		}
+	case measured && used <= low:
+		f.Title = fmt.Sprintf("throttled while using %s of its limit on average: bursts (%s)", percent(used), periods(s.counts.Throttled, s.counts.Periods))
+	case measured && used >= high:
+		f.Title = fmt.Sprintf("limit of %s used up (%s on average): %s", cpus(s.CPU.CPUs), percent(used), seen)
+	default:
+		f.Title = fmt.Sprintf("limit of %s: %s", cpus(s.CPU.CPUs), seen)
+	}
+	switch {
+	case s.fewer():
+		f.Fix = s.verify(s.change(s.fit()))
+	case measured && used >= high:
+		f.Fix = s.verify("raise the limit, add replicas, or reduce the load on each: no setting gives more CPU time than the limit")
+	case measured && used <= low:
+		f.Fix = s.verify(s.absorb("would"))
+	default:
+		f.Fix = s.verify(s.absorb("may"))
+	}
+	f.Evidence = append(f.Evidence, s.parallel(), s.limited(), s.counted())
+	if s.Oversized() && s.can() {
+		f.Evidence = append(f.Evidence, s.arithmetic())
+	}
+	switch over := s.minimum() || s.Oversized() && s.can(); {
+	case s.fewer():
+		f.Evidence = append(f.Evidence, fmt.Sprintf("about %.1f threads ran at once in the throttled periods and compete for the limit of %s",
+			s.running(), cpus(s.CPU.CPUs)))
+	case over && s.waits():
+		f.Evidence = append(f.Evidence, "fewer are not advised: it is not visible from outside whether some of them only wait")
+	}
+	return []Finding{f}
+}
+
+// arithmetic describes how fast all threads together use up the quota.
+func (s service) arithmetic() string {
+	stall := s.stall()
+	return fmt.Sprintf("%d running threads use up the quota in %s and are then throttled for %s of each %s",
+		s.cpus(), millis(s.CPU.Period-stall), millis(stall), millis(s.CPU.Period))
+}
+
+// wanted estimates the CPU time that was missing in a throttled period: the throttled
+// time, summed over the CPUs.
+func (s service) wanted() time.Duration {
+	return roundUp(s.counts.PerThrottled(), time.Millisecond)
+}
+
+// raise is the change to a limit that covers the missing CPU time.
+func (s service) raise() string {
+	if s.CPU.Period <= 0 {
+		return "raise the limit"
+	}
+	return "raise the limit to " + cpus(math.Ceil(10*(s.CPU.CPUs+s.wanted().Seconds()/s.CPU.Period.Seconds()))/10)
+}
+
+// absorb is the change that absorbs bursts: a CPU burst, which carries unused quota
+// over to later periods, at most one quota; or a higher limit. would is the verb
+// that expresses how certain the effect is.
+func (s service) absorb(would string) string {
+	quota := time.Duration(s.CPU.CPUs * float64(s.CPU.Period))
+	raise, burst := s.raise(), min(s.wanted(), quota)
+	effect := " " + would + " absorb them"
+	if s.wanted() > quota {
+		effect = " (the kernel's maximum) " + would + " absorb a part"
+	}
+	switch {
+	case !s.CPU.CanBurst:
+		return raise + ": this kernel has no CPU burst"
+	case s.CPU.Burst >= burst:
+		return fmt.Sprintf("%s: the burst of %s that is set does not absorb them", raise, millis(s.CPU.Burst))
+	}
+	file := "cpu.max.burst"
+	if s.CPU.Version == 1 {
+		file = "cpu.cfs_burst_us"
+	}
+	return fmt.Sprintf("a burst of %s%s: echo %d > %s/%s; or %s", millis(burst), effect, burst.Microseconds(), s.CPU.Dir, file, raise)
+}
+
+func roundUp(d, unit time.Duration) time.Duration {
+	return (d + unit - 1) / unit * unit
+}
+
+// parallel describes the parallelism and its source.
+func (s service) parallel() string {
+	p := s.Info.Parallelism
+	if p.Value == 0 {
+		return fmt.Sprintf("%s: parallelism not known", s.Info)
+	}
+	text := fmt.Sprintf("%s: parallelism %d, %s", s.Info, p.Value, p.Source)
+	if p.From != "" {
+		text += " (" + p.From + ")"
+	}
+	if pool := s.Info.Pool; pool != nil && pool.Value > ceil(s.CPU.CPUs) && pool.Source == runtimes.Declared {
+		text += fmt.Sprintf(", and a pool of %d threads in addition (%s)", pool.Value, pool.From)
+	}
+	switch {
+	case s.ownChoice() && s.chosen() > 0:
+		text += fmt.Sprintf("; GOMAXPROCS=%d is set in its environment, but the program sets its own value", s.chosen())
+	case s.ownChoice():
+		text += fmt.Sprintf("; the runtime's default would be %d: the program sets its own value, or it started with other CPUs", s.Ruled)
+	case p.Source != runtimes.Read || s.Ruled != p.Value || s.Why == "":
+	case s.unseen():
+		text += "; its own group sets no limit, so it uses all CPUs"
+	default:
+		text += "; " + s.Why
+	}
+	return text
+}
+
+// unseen reports whether the runtime reads the limit of its own group only, and this
+// one is set by a parent.
+func (s service) unseen() bool { return s.CPU.Inherited() && s.CPU.Own == 0 && leafOnly(s.Info) }

@@ -1,0 +1,171 @@
+// Package inspect reads the state of a host's processes: the CPU and memory limit of
+// each and the control group that sets it, its runtime and parallelism, and the
+// kernel's throttling counters.
+//
+// It only reads: package doctor judges, and others display. It sends no signals,
+// attaches to no process and changes nothing. It reports what it could not read, and
+// does not guess.
+package inspect
+
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// Host is the state of a machine at one time, or over a watch.
+type Host struct {
+	Online    int       // CPUs; 0: not known
+	Processes []Process // in the order of their pids
+	// Kernel threads and zombies run no code of a service; processes that ended during
+	// the scan no longer exist. All of these are only counted.
+	KernelThreads, Zombies, Ended int
+	// Partial: only some processes were requested, so others may share their limits.
+	Partial bool
+	// Watched is how long the counters were watched; 0: not at all.
+	Watched time.Duration
+}
+
+// Process is the state of one process.
+type Process struct {
+	PID     int
+	Parent  int
+	Name    string   // the kernel's, 15 bytes at most
+	Command []string // as in /proc/PID/cmdline
+	User    int      // effective user id; -1: not known
+	Started uint64   // clock ticks after the boot: with the pid, identifies the process
+	// Container is the name of the container or unit if it is known, else the
+	// container's id; "" outside of one.
+	Container string
+	// ContainerID is the whole id; "" outside of a container.
+	ContainerID string
+	// Pod is the uid of the Kubernetes pod; "" outside of one.
+	Pod string
+
+	// Info is the runtime. Its Parallelism is read or declared, or else predicted;
+	// 0: not known.
+	Info runtimes.Info
+	// Ruled is the parallelism that the runtime's rule gives under this limit,
+	// independent of the present one, and Why the reason; 0: no rule is known.
+	Ruled int
+	Why   string
+
+	CPU    CPULimit
+	Memory Memory
+	// Throttling is of the group that sets the limit; nil if there is no limit, or
+	// if it could not be read.
+	Throttling *Throttling
+	// Shared are the limits of parents of the group that sets CPU. None is lower, but
+	// several groups together can use one up.
+	Shared []Shared
+	// Used is the CPU time of the process itself: over the watch, or without a watch
+	// since its start.
+	Used time.Duration
+	// Unseen are the reasons why parts are missing, a sentence each.
+	Unseen []string
+}
+
+// Shared is a limit of a parent of the group that sets the lowest limit.
+type Shared struct {
+	CPU        CPULimit
+	Throttling *Throttling // of its group; nil where it could not be read
+}
+
+// State is whether there is a limit.
+type State string
+
+// The three states; "" is Unknown too.
+const (
+	Unknown   State = "unknown"
+	Unlimited State = "unlimited"
+	Limited   State = "limited"
+)
+
+// CPULimit is the CPU limit of a process: the lowest of its own group and all visible
+// parents.
+type CPULimit struct {
+	State  State
+	CPUs   float64       // quota over period; 0 unless Limited
+	Period time.Duration // 0 unless Limited
+	Burst  time.Duration // how much unused quota the kernel carries over
+	// CanBurst: the kernel has CPU burst.
+	CanBurst bool
+	// Version of the cgroup hierarchy, 1 or 2; 0: there is none.
+	Version int
+
+	Group string // path of the process's own group below the mount: /kubepods/pod1/c1
+	SetBy string // path of the group that sets the limit: Group itself or a parent
+	Dir   string // directory of the group that sets the limit
+	// Own is the limit of the process's own group, in CPUs, which some runtimes read
+	// only; 0: none.
+	Own float64
+	// Hidden: there are parent groups that are not visible from here, so the true
+	// limit may be lower.
+	Hidden bool
+	Why    string // why it is Unknown
+}
+
+// Inherited reports whether a parent of the process's own group sets the limit.
+func (l CPULimit) Inherited() bool { return l.State == Limited && l.SetBy != l.Group }
+
+// Memory is a process's memory limit and usage, in bytes. A nil figure was not
+// measured.
+type Memory struct {
+	State State
+	Limit int64  // 0 unless Limited
+	Group string // path of the process's own group
+	SetBy string // path of the group that sets the limit; "" if it is not visible
+	// Current is the usage of the group that sets the limit (of the own group if that
+	// is not visible), WorkingSet the same without droppable page cache.
+	Current, WorkingSet *int64
+	// OOMKills counts the processes of the own group that the kernel killed because
+	// memory ran out, since the group was created.
+	OOMKills *int64
+}
+
+// Throttling are the kernel's counters of the group that sets a CPU limit.
+type Throttling struct {
+	Since Counts  // since the group was created
+	Watch *Counts // over the watch; nil without a watch
+}
+
+// Counts are the counters of a period of time.
+type Counts struct {
+	Length    time.Duration // 0: not known
+	Periods   int64         // nr_periods: those in which the group ran
+	Throttled int64         // nr_throttled: those in which it was throttled
+	// Stopped is the throttled time, summed over the CPUs: it can exceed Length.
+	Stopped time.Duration
+	// Used is the CPU time of the group and its children; nil: not measured.
+	Used *time.Duration
+}
+
+// Share is the share of throttled periods, 0 to 1.
+func (c Counts) Share() float64 {
+	if c.Periods <= 0 {
+		return 0
+	}
+	return float64(c.Throttled) / float64(c.Periods)
+}
+
+// PerThrottled is the throttled time per throttled period, summed over the CPUs.
+func (c Counts) PerThrottled() time.Duration {
+	if c.Throttled <= 0 {
+		return 0
+	}
+	return c.Stopped / time.Duration(c.Throttled)
+}
+
+// Less is the difference between these counters and an earlier reading. ok is false
+// if a counter decreased: the group was created again.
+func (c Counts) Less(before Counts, length time.Duration) (d Counts, ok bool) {
+	d = Counts{
+		Length: length, Periods: c.Periods - before.Periods,
+		Throttled: c.Throttled - before.Throttled, Stopped: c.Stopped - before.Stopped,
+	}
+	if c.Used != nil && before.Used != nil {
+		used := *c.Used - *before.Used
+		d.Used = &used
+	}
+	return d, d.Periods >= 0 && d.Throttled >= 0 && d.Stopped >= 0 && (d.Used == nil || *d.Used >= 0)
+}

@@ -1,0 +1,98 @@
+package inspect
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/proc"
+)
+
+// parseUser parses the effective user of status (proc_pid_status(5)); -1 if it is
+// missing.
+//
+//	Uid:\treal\teffective\tsaved\tfilesystem
+func parseUser(status []byte) int {
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "Uid:"); ok {
+			fields := strings.Fields(rest)
+			if len(fields) < 2 {
+				return -1
+			}
+			if n, err := strconv.ParseUint(fields[1], 10, 32); err == nil {
+				return int(n)
+			}
+		}
+	}
+	return -1
+}
+
+// leader is the process of a thread: /proc has directories for threads, although it
+// does not list them. It returns pid itself if there is no such process.
+//
+//	Tgid:\t1234
+func (s *Scanner) leader(pid int) int {
+	status, err := s.read(pid, "status")
+	if err != nil {
+		return pid
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "Tgid:"); ok {
+			if n, err := strconv.Atoi(strings.TrimSpace(rest)); err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	return pid
+}
+
+// parseUptime parses uptime (proc_uptime(5)), in seconds since the boot; 0 if it is
+// malformed.
+//
+//	350735.47 234388.90
+func parseUptime(text []byte) time.Duration {
+	seconds, _, _ := strings.Cut(string(text), " ")
+	n, err := strconv.ParseFloat(seconds, 64)
+	if err != nil || !(n > 0 && n < 1e9) {
+		return 0
+	}
+	return time.Duration(n * float64(time.Second))
+}
+
+// pids returns the pids of all processes.
+func (s *Scanner) pids() ([]int, error) {
+	dir, err := os.Open(s.procDir())
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var all []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
+			all = append(all, pid)
+		}
+	}
+	return all, nil
+}
+
+func (s *Scanner) procDir() string { return filepath.Join(s.root, "/proc") }
+
+func (s *Scanner) path(pid int, name string) string {
+	return filepath.Join(s.procDir(), strconv.Itoa(pid), name)
+}
+
+func (s *Scanner) read(pid int, name string) ([]byte, error) { return os.ReadFile(s.path(pid, name)) }
+
+func (s *Scanner) stat(pid int) (proc.Stat, error) {
+	text, err := s.read(pid, "stat")
+	if err != nil {
+		return proc.Stat{}, err
+	}
+	return proc.ParseStat(text)
+}

@@ -1,0 +1,213 @@
+package runtimes
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+var (
+	pythonName = regexp.MustCompile(`^(?:python|pypy)(\d+(?:\.\d+)*)?t?$`)
+	rubyName   = regexp.MustCompile(`^(?:ruby|jruby|truffleruby)(\d+(?:\.\d+)*)?$`)
+	// 8.0.1 in /usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so
+	dotnetPath  = regexp.MustCompile(`/Microsoft\.NETCore\.App/(\d+\.\d+\.\d+)`)
+	rubyLibrary = regexp.MustCompile(`libruby(?:-\d+\.\d+)?\.so\.(\d+\.\d+(?:\.\d+)?)$`)
+	pyLibrary   = regexp.MustCompile(`libpython(\d+\.\d+)`)
+	uvLibrary   = regexp.MustCompile(`libuv\.so\.(1\.\d+\.\d+)$`)
+	javaVersion = regexp.MustCompile(`(?m)^JAVA_VERSION="([^"\n]{1,40})"`)
+)
+
+// decide determines the runtime from the evidence. It is pure.
+func decide(e Evidence) Info {
+	info := Info{
+		PID: e.PID, Program: path.Base(e.Exe), Threads: e.Threads, Workers: e.Workers,
+		Affinity: e.Affinity, Notes: slices.Clone(e.Unread),
+	}
+	if e.Exe == "" {
+		info.Program = ""
+	}
+	decideRuntime(e, &info)
+	if info.Version == "" {
+		for name, runtime := range versionEnv {
+			if v := e.Env[name]; v != "" && runtime == info.Runtime {
+				info.Version, info.VersionFrom = strings.TrimPrefix(v, "v"), Declared
+			}
+		}
+	}
+	for name, value := range e.Env {
+		if IsEnvKnob(name) {
+			if info.Env == nil {
+				info.Env = map[string]string{}
+			}
+			info.Env[name] = value
+		}
+	}
+	if port, ok := positive(e.Env[portVariable]); ok {
+		info.PortEnv = port
+	}
+	if info.Runtime == Python || info.Runtime == Ruby {
+		info.Server = serverOf(e.Args)
+	}
+	info.Flags = flags(info.Runtime, info.Server, e.Args)
+	decideParallelism(e, &info)
+	return info
+}
+
+// decideRuntime checks the evidence from the strongest to the weakest: libraries that
+// only one runtime has, Go's build information, marks in the executable, its name.
+func decideRuntime(e Evidence, info *Info) {
+	is := func(runtime Name, by, version string) {
+		info.Runtime, info.By = runtime, by
+		if version != "" {
+			info.Version, info.VersionFrom = version, Read
+		}
+	}
+	jvm, isJVM := e.library("libjvm.so")
+	dotnet, isDotNet := e.library("libcoreclr.so")
+	_, hasNode := e.library("libnode.so")
+	python, hasPython := e.library("libpython")
+	ruby, hasRuby := e.library("libruby")
+	pythonExe := pythonName.FindStringSubmatch(info.Program)
+	rubyExe := rubyName.FindStringSubmatch(info.Program)
+
+	switch b := e.Binary; {
+	case isJVM:
+		is(JVM, "libjvm.so is loaded from "+path.Dir(jvm.Path), first(javaVersion, e.JavaRelease))
+	case isDotNet:
+		is(DotNet, "libcoreclr.so is loaded", first(dotnetPath, dotnet.Path))
+	case b.Go != nil:
+		is(Go, "Go's build information is in the executable", b.Go.GoVersion)
+		info.Go = goFacts(b)
+	case b.Bun != "":
+		is(Bun, "Bun's version is in the executable", b.Bun)
+	case b.Deno != "" && !b.NodeSymbol:
+		is(Deno, "Deno's version is in the executable", b.Deno)
+	case b.NodeSymbol || hasNode:
+		by := "the executable exports node::Start"
+		if hasNode {
+			by = "libnode.so is loaded"
+		}
+		is(Node, by, b.Node)
+		if uv, ok := e.library("libuv.so"); ok {
+			info.Libuv = first(uvLibrary, uv.Path)
+		}
+	case pythonExe != nil:
+		is(Python, "the executable is "+info.Program, pythonExe[1])
+	case hasPython:
+		is(Python, path.Base(python.Path)+" is loaded", first(pyLibrary, python.Path))
+	case rubyExe != nil || hasRuby:
+		is(Ruby, "the executable is "+info.Program, first(rubyLibrary, ruby.Path))
+		if rubyExe == nil {
+			info.By = path.Base(ruby.Path) + " is loaded"
+		}
+	case info.Program == "nginx" || info.Program == "nginx-debug" || info.Program == "openresty":
+		is(Nginx, "the executable is "+info.Program, "")
+	case b.Rustc != "":
+		is(Rust, "the Rust compiler's mark is in the executable", b.Rustc)
+		info.Tokio = b.Tokio || slices.ContainsFunc(e.ThreadNames, isTokio)
+	default:
+		is(Unknown, "", "")
+	}
+}
+
+func isTokio(thread string) bool {
+	return strings.HasPrefix(thread, "tokio-rt-worker") || strings.HasPrefix(thread, "tokio-runtime-w")
+}
+
+func goFacts(b Binary) *GoFacts {
+	facts := &GoFacts{Pprof: b.Pprof}
+	for _, dep := range b.Go.Deps {
+		switch dep.Path {
+		case "go.uber.org/automaxprocs":
+			facts.Automaxprocs = moduleVersion(dep)
+		case "github.com/KimMachineGun/automemlimit":
+			facts.Automemlimit = moduleVersion(dep)
+		}
+	}
+	for _, s := range b.Go.Settings {
+		if s.Key == "DefaultGODEBUG" {
+			facts.DefaultGODEBUG = s.Value
+		}
+	}
+	off, _ := godebug(facts.DefaultGODEBUG, "containermaxprocs")
+	facts.Aware = goAtLeast(b.Go.GoVersion, "go1.25") && off != "0"
+	return facts
+}
+
+func moduleVersion(m *debug.Module) string {
+	if m.Replace != nil {
+		m = m.Replace
+	}
+	if m.Version == "" {
+		return "(devel)"
+	}
+	return m.Version
+}
+
+// decideParallelism sets a parallelism that was read or declared. The others are
+// predicted by Default, which needs the limit too.
+func decideParallelism(e Evidence, info *Info) {
+	set := func(n int, source Source, from string) {
+		info.Parallelism = Parallelism{Value: n, Source: source, From: from}
+	}
+	switch info.Runtime {
+	case Go:
+		declared, ok := positive(e.Env["GOMAXPROCS"])
+		switch {
+		case e.Gomaxprocs > 0:
+			set(e.Gomaxprocs, Read, "runtime.gomaxprocs in the process's memory")
+			if ok && declared != e.Gomaxprocs {
+				info.Notes = append(info.Notes, fmt.Sprintf(
+					"GOMAXPROCS=%d is set, but the process runs with %d: it sets its own value, so the variable has no effect", declared, e.Gomaxprocs))
+			}
+		case ok:
+			set(declared, Declared, "GOMAXPROCS in the environment")
+		}
+	case JVM:
+		if o := jvmOptions(*info); o.processors > 0 {
+			set(o.processors, Declared, "-XX:ActiveProcessorCount in "+o.where)
+		}
+	case DotNet:
+		if n, ok := positive(e.Env["DOTNET_PROCESSOR_COUNT"]); ok {
+			set(n, Declared, "DOTNET_PROCESSOR_COUNT in the environment")
+		}
+	case Rust:
+		if n, ok := positive(e.Env["TOKIO_WORKER_THREADS"]); ok && info.Tokio {
+			set(n, Declared, "TOKIO_WORKER_THREADS in the environment")
+		}
+	case Nginx:
+		set(max(info.Workers, 1), Read, count(max(info.Workers, 1), "worker process", "worker processes"))
+	case Deno:
+		if isDenoParallel(info.Flags) {
+			if n, ok := positive(e.Env["DENO_JOBS"]); ok {
+				set(n, Declared, "DENO_JOBS in the environment")
+			}
+			return
+		}
+	}
+	if info.Runtime.loops() {
+		n := max(info.Workers, 1)
+		set(n, Read, count(n, "process", "worker processes")+", one thread of code per process")
+	}
+	if info.Runtime == Node {
+		info.Pool = nodePool(e.Env)
+	}
+}
+
+// nodePool is libuv's thread pool: 4 threads by default, at most 1024.
+func nodePool(env map[string]string) *Parallelism {
+	if n, ok := positive(env["UV_THREADPOOL_SIZE"]); ok {
+		return &Parallelism{Value: min(n, 1024), Source: Declared, From: "UV_THREADPOOL_SIZE in the environment"}
+	}
+	return &Parallelism{Value: 4, Source: Predicted, From: "libuv's pool has 4 threads on any number of CPUs"}
+}
+
+func first(pattern *regexp.Regexp, s string) string {
+	if found := pattern.FindStringSubmatch(s); found != nil {
+		return found[1]
+	}
+	return ""
+}

@@ -1,0 +1,161 @@
+package runtimes
+
+import (
+	"runtime/debug"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDecide(t *testing.T) {
+	mapped := func(paths ...string) (all []Mapping) {
+		for _, p := range paths {
+			all = append(all, Mapping{Path: p})
+		}
+		return all
+	}
+	build := &debug.BuildInfo{
+		GoVersion: "go1.26.8",
+		Deps:      []*debug.Module{{Path: "go.uber.org/automaxprocs", Version: "v1.6.0"}},
+		Settings:  []debug.BuildSetting{{Key: "DefaultGODEBUG", Value: "containermaxprocs=0,updatemaxprocs=0"}},
+	}
+	tests := []struct {
+		name     string
+		evidence Evidence
+		want     Info
+	}{
+		{"Go, read from memory",
+			Evidence{Exe: "/srv/app", Gomaxprocs: 3, Env: map[string]string{"GOMAXPROCS": "3"}, Binary: Binary{Go: build, Pprof: true}},
+			Info{Runtime: Go, Version: "go1.26.8", VersionFrom: Read,
+				Parallelism: Parallelism{3, Read, "runtime.gomaxprocs in the process's memory"},
+				Go:          &GoFacts{Automaxprocs: "v1.6.0", DefaultGODEBUG: "containermaxprocs=0,updatemaxprocs=0", Pprof: true},
+				Env:         map[string]string{"GOMAXPROCS": "3"}}},
+		{"Go that sets its own",
+			Evidence{Exe: "/srv/app", Gomaxprocs: 4, Env: map[string]string{"GOMAXPROCS": "3"}, Binary: Binary{Go: build}},
+			Info{Runtime: Go, Version: "go1.26.8", VersionFrom: Read,
+				Parallelism: Parallelism{4, Read, "runtime.gomaxprocs in the process's memory"},
+				Go:          &GoFacts{Automaxprocs: "v1.6.0", DefaultGODEBUG: "containermaxprocs=0,updatemaxprocs=0"},
+				Env:         map[string]string{"GOMAXPROCS": "3"},
+				Notes:       []string{"GOMAXPROCS=3 is set, but the process runs with 4: it sets its own value, so the variable has no effect"}}},
+		{"Go, stripped: declared",
+			Evidence{Exe: "/srv/app", Env: map[string]string{"GOMAXPROCS": "3"}, Binary: Binary{Go: &debug.BuildInfo{GoVersion: "go1.24"}}},
+			Info{Runtime: Go, Version: "go1.24", VersionFrom: Read, Go: &GoFacts{}, Env: map[string]string{"GOMAXPROCS": "3"},
+				Parallelism: Parallelism{3, Declared, "GOMAXPROCS in the environment"}}},
+		{"Go, stripped: left to Default",
+			Evidence{Exe: "/srv/app", Binary: Binary{Go: &debug.BuildInfo{GoVersion: "go1.25.1"}}},
+			Info{Runtime: Go, Version: "go1.25.1", VersionFrom: Read, Go: &GoFacts{Aware: true}}},
+		{"Node by its symbol",
+			Evidence{Exe: "/usr/bin/node", Binary: Binary{NodeSymbol: true, Node: "20.20.2"}, Env: map[string]string{"NODE_VERSION": "22.0.0"}},
+			Info{Runtime: Node, Version: "20.20.2", VersionFrom: Read,
+				Parallelism: Parallelism{1, Read, "1 process, one thread of code per process"},
+				Pool:        &Parallelism{4, Predicted, "libuv's pool has 4 threads on any number of CPUs"}}},
+		{"Node by libnode, with a libuv of its own",
+			Evidence{Exe: "/usr/bin/nodejs", Mappings: mapped("/usr/lib/libnode.so.108", "/usr/lib/libuv.so.1.49.2"), Workers: 2,
+				Env: map[string]string{"NODE_VERSION": "22.12.0", "UV_THREADPOOL_SIZE": "16"}},
+			Info{Runtime: Node, Version: "22.12.0", VersionFrom: Declared, Libuv: "1.49.2", Workers: 2,
+				Parallelism: Parallelism{2, Read, "2 worker processes, one thread of code per process"},
+				Pool:        &Parallelism{16, Declared, "UV_THREADPOOL_SIZE in the environment"},
+				Env:         map[string]string{"UV_THREADPOOL_SIZE": "16"}}},
+		{"Node with PORT",
+			Evidence{Exe: "/usr/bin/node", Binary: Binary{NodeSymbol: true}, Env: map[string]string{"PORT": "8080"}},
+			Info{Runtime: Node, PortEnv: 8080,
+				Parallelism: Parallelism{1, Read, "1 process, one thread of code per process"},
+				Pool:        &Parallelism{4, Predicted, "libuv's pool has 4 threads on any number of CPUs"}}},
+		{"Bun that is installed as node",
+			Evidence{Exe: "/usr/local/bin/node", Binary: Binary{Bun: "1.4.5"}},
+			Info{Runtime: Bun, Version: "1.4.5", VersionFrom: Read, Parallelism: Parallelism{1, Read, "1 process, one thread of code per process"}}},
+		{"Deno, which is also a Rust program",
+			Evidence{Exe: "/usr/bin/deno", Args: []string{"deno", "serve", "--parallel", "m.ts"}, Env: map[string]string{"DENO_JOBS": "2"}, Binary: Binary{Deno: "2.9.6", Rustc: "1.95.0", Tokio: true}},
+			Info{Runtime: Deno, Version: "2.9.6", VersionFrom: Read, Flags: []string{"serve", "--parallel"}, Env: map[string]string{"DENO_JOBS": "2"},
+				Parallelism: Parallelism{2, Declared, "DENO_JOBS in the environment"}}},
+		{"JVM",
+			Evidence{Exe: "/opt/jdk/bin/java", Mappings: mapped("/opt/jdk/lib/server/libjvm.so"), JavaRelease: "X=1\nJAVA_VERSION=\"17.0.15\"\n",
+				Args: []string{"java", "-cp", "a", "-XX:ActiveProcessorCount=2", "Main", "-XX:ActiveProcessorCount=9"}},
+			Info{Runtime: JVM, Version: "17.0.15", VersionFrom: Read, Flags: []string{"-XX:ActiveProcessorCount=2"},
+				Parallelism: Parallelism{2, Declared, "-XX:ActiveProcessorCount in the command"}}},
+		{"Python by its name",
+			Evidence{Exe: "/usr/bin/python3.11", Args: []string{"python3", "/usr/bin/gunicorn", "-w", "3", "app"}, Workers: 3},
+			Info{Runtime: Python, Version: "3.11", VersionFrom: Read, Workers: 3, Server: "gunicorn", Flags: []string{"-w", "3"},
+				Parallelism: Parallelism{3, Read, "3 worker processes, one thread of code per process"}}},
+		{"Python in another program",
+			Evidence{Exe: "/usr/bin/uwsgi", Mappings: mapped("/usr/lib/libpython3.12.so.1.0")},
+			Info{Runtime: Python, Version: "3.12", VersionFrom: Read, Parallelism: Parallelism{1, Read, "1 process, one thread of code per process"}}},
+		{".NET",
+			Evidence{Exe: "/srv/App", Mappings: mapped("/usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so"), Env: map[string]string{"DOTNET_PROCESSOR_COUNT": "2"}},
+			Info{Runtime: DotNet, Version: "8.0.1", VersionFrom: Read, Env: map[string]string{"DOTNET_PROCESSOR_COUNT": "2"},
+				Parallelism: Parallelism{2, Declared, "DOTNET_PROCESSOR_COUNT in the environment"}}},
+		{"Ruby",
+			Evidence{Exe: "/usr/bin/ruby3.1", Mappings: mapped("/usr/lib/libruby-3.1.so.3.1.2"), Args: []string{"puma: cluster worker 0"}},
+			Info{Runtime: Ruby, Version: "3.1.2", VersionFrom: Read, Server: "puma", Parallelism: Parallelism{1, Read, "1 process, one thread of code per process"}}},
+		{"Rust with Tokio, by its threads",
+			Evidence{Exe: "/srv/api", Binary: Binary{Rustc: "1.95.0"}, ThreadNames: []string{"api", "tokio-runtime-w"}, Env: map[string]string{"TOKIO_WORKER_THREADS": "2"}},
+			Info{Runtime: Rust, Version: "1.95.0", VersionFrom: Read, Tokio: true, Env: map[string]string{"TOKIO_WORKER_THREADS": "2"},
+				Parallelism: Parallelism{2, Declared, "TOKIO_WORKER_THREADS in the environment"}}},
+		{"nginx",
+			Evidence{Exe: "/usr/sbin/nginx", Workers: 2, Args: []string{"nginx: master process nginx -g worker_processes 2;"}},
+			Info{Runtime: Nginx, Workers: 2, Flags: []string{"nginx: master process nginx -g worker_processes 2;"},
+				Parallelism: Parallelism{2, Read, "2 worker processes"}}},
+		{"a shell", Evidence{Exe: "/bin/dash"}, Info{Runtime: Unknown}},
+		{"nothing could be read", Evidence{Unread: []string{"its executable could not be read"}},
+			Info{Runtime: Unknown, Notes: []string{"its executable could not be read"}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := decide(test.evidence)
+			if got.Runtime != Unknown && got.By == "" {
+				t.Error("By is empty: how the runtime was detected")
+			}
+			got.By, got.Program = "", ""
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestChoose(t *testing.T) {
+	tests := []struct {
+		name string
+		all  []candidate
+		want int
+	}{
+		{"npm start: the child that listens", []candidate{{pid: 10, ppid: 1, ticks: 90}, {pid: 11, ppid: 10, listens: true, ticks: 5}}, 11},
+		{"gunicorn: the master of those that share the socket", []candidate{
+			{pid: 12, ppid: 10, listens: true, ticks: 50}, {pid: 10, ppid: 1, listens: true}, {pid: 11, ppid: 10, listens: true}}, 10},
+		{"none listens: the one that works", []candidate{{pid: 10, ppid: 1, ticks: 2}, {pid: 11, ppid: 10, ticks: 40}}, 11},
+		{"none works yet: the one that was started", []candidate{{pid: 10, ppid: 1}, {pid: 11, ppid: 10}}, 11},
+		{"two that listen: the one that works", []candidate{{pid: 10, listens: true, ticks: 1}, {pid: 11, listens: true, ticks: 9}}, 11},
+		{"a circle of parents, as after reuse of a pid", []candidate{{pid: 10, ppid: 11}, {pid: 11, ppid: 10}}, 10},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := choose(test.all); got[0] != test.want || len(got) != len(test.all) {
+				t.Errorf("got %v, want %d first", got, test.want)
+			}
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	if got := parseEnv([]byte("PATH=/bin\x00GOMAXPROCS=3\x00SECRET=x\x00NODE_VERSION=v22\x00PORT=80\x00broken")); !cmp.Equal(got, map[string]string{"GOMAXPROCS": "3", "NODE_VERSION": "v22", "PORT": "80"}) {
+		t.Errorf("environ: got %v, want the runtime's variables only", got)
+	}
+	maps := "55d0c0000000-55d0c0100000 r--p 00000000 fd:01 123 /srv/my app\n" +
+		"55d0c0100000-55d0c0200000 r-xp 00100000 fd:01 123 /srv/my app\n" +
+		"7f00-7f10 rw-p 00000000 00:00 0 \n7f10-7f20 rw-p 00000000 00:00 0 [heap]\n" +
+		"7f20-7f30 r--p 00001000 fd:01 9 /lib/x.so (deleted)\n"
+	want := []Mapping{{0x55d0c0000000, 0, "/srv/my app"}, {0x7f20, 0x1000, "/lib/x.so"}}
+	if diff := cmp.Diff(want, parseMaps([]byte(maps))); diff != "" {
+		t.Errorf("maps:\n%s", diff)
+	}
+	if got := parseStatus([]byte("Name:\tx\nPPid:\t7\nThreads:\t12\nCpus_allowed_list:\t0-3,8,10-11\n")); got != (status{7, 12, 7}) {
+		t.Errorf("status: %+v", got)
+	}
+	tcp := "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
+		"   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0\n" +
+		"   1: 0100007F:1F91 0100007F:0050 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0\n"
+	if diff := cmp.Diff(map[string]int{"4711": 8080}, parseListeners([]byte(tcp))); diff != "" {
+		t.Errorf("net/tcp:\n%s", diff)
+	}
+
+}

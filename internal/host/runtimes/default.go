@@ -1,0 +1,242 @@
+package runtimes
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Limit is the CPU limit of a process, in CPUs: quota over period. 0 is no limit.
+type Limit struct {
+	CPUs float64 // the lowest of the process's own cgroup and its parents
+	Leaf float64 // of its own cgroup only, which some runtimes read
+	// Weight is cpu.weight of cgroup v2 (v1: cpu.shares x 100 / 1024), by which
+	// libuv 1.49 and 1.50 multiply the quota. 0 is the default, 100.
+	Weight float64
+}
+
+// LimitOf is a limit that is set on the process's own cgroup, as Millicore and
+// Kubernetes set it.
+func LimitOf(cpus float64) Limit { return Limit{CPUs: cpus, Leaf: cpus} }
+
+// Machine are the CPUs that a process may run on.
+type Machine struct {
+	Online   int // CPUs of the host
+	Affinity int // CPUs of the process's affinity mask; 0: all of the host
+}
+
+func (m Machine) affinity() int {
+	if m.Affinity > 0 && (m.Online <= 0 || m.Affinity < m.Online) {
+		return m.Affinity
+	}
+	return max(m.Online, 1)
+}
+
+// Default predicts the parallelism of a process under a limit, from its runtime,
+// environment and arguments, and returns the reason in a sentence. 0: the rule is not
+// known. For a runtime with an event loop or a global lock the parallelism is the
+// number of processes.
+func Default(info Info, limit Limit, m Machine) (n int, why string) {
+	switch info.Runtime {
+	case Go:
+		return goDefault(info, limit, m)
+	case JVM:
+		return jvmDefault(info, limit, m)
+	case DotNet:
+		return dotnetDefault(info, limit, m)
+	case Rust:
+		return rustDefault(info, limit, m)
+	case Nginx:
+		return nginxDefault(info, m)
+	case Deno:
+		if isDenoParallel(info.Flags) {
+			return denoParallel(info, limit, m)
+		}
+	}
+	if info.Runtime.loops() {
+		return loopDefault(info)
+	}
+	return 0, "no rule is known for this program"
+}
+
+// goDefault follows runtime/cgroup_linux.go of Go 1.25 and automaxprocs 1.6.0.
+func goDefault(info Info, limit Limit, m Machine) (int, string) {
+	if n, ok := positive(info.Env["GOMAXPROCS"]); ok {
+		return n, fmt.Sprintf("GOMAXPROCS=%d is set", n)
+	}
+	_, set := info.Env["GOMAXPROCS"]
+	facts := GoFacts{}
+	if info.Go != nil {
+		facts = *info.Go
+	}
+	if facts.Automaxprocs != "" && !set && limit.Leaf > 0 {
+		n := max(int(limit.Leaf), 1)
+		return n, fmt.Sprintf("automaxprocs %s rounds the limit of %s down, to at least 1", facts.Automaxprocs, cpus(limit.Leaf))
+	}
+	affinity := m.affinity()
+	aware, because := goAware(info)
+	if !aware {
+		return affinity, fmt.Sprintf("%s, so it ignores the limit: all %d CPUs", because, affinity)
+	}
+	if limit.Leaf <= 0 {
+		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
+	}
+	n := min(affinity, max(2, ceil(limit.Leaf)))
+	return n, fmt.Sprintf("Go rounds the limit of %s up, to at least 2 and at most the %d CPUs", cpus(limit.Leaf), affinity)
+}
+
+// goAware reports whether a Go runtime reads its cgroup, and if not, why.
+func goAware(info Info) (bool, string) {
+	if value, ok := godebug(info.Env["GODEBUG"], "containermaxprocs"); ok {
+		if value == "0" {
+			return false, "GODEBUG has containermaxprocs=0"
+		}
+		if goAtLeast(info.Version, "go1.25") {
+			return true, ""
+		}
+	}
+	if info.Go != nil && info.Go.Aware {
+		return true, ""
+	}
+	if goAtLeast(info.Version, "go1.25") {
+		return false, "its go.mod names Go 1.24 or older (containermaxprocs=0 is built in)"
+	}
+	return false, "Go before 1.25 does not read cgroups"
+}
+
+// jvmDefault follows HotSpot's CgroupSubsystem::active_processor_count. It ignores
+// CPU shares, as HotSpot does since 19, 17.0.5 and 11.0.17.
+func jvmDefault(info Info, limit Limit, m Machine) (int, string) {
+	options := jvmOptions(info)
+	if options.processors > 0 {
+		return options.processors, fmt.Sprintf("-XX:ActiveProcessorCount=%d is set in %s", options.processors, options.where)
+	}
+	affinity := m.affinity()
+	switch {
+	case options.noContainer:
+		return affinity, fmt.Sprintf("-XX:-UseContainerSupport is set, so it ignores the limit: all %d CPUs", affinity)
+	case !jvmAware(info.Version):
+		return affinity, fmt.Sprintf("JVM %s does not read limits of cgroup v2: all %d CPUs", info.Version, affinity)
+	case limit.CPUs <= 0:
+		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
+	}
+	n := min(affinity, ceil(limit.CPUs))
+	return n, fmt.Sprintf("the JVM rounds the limit of %s up, to at most the %d CPUs", cpus(limit.CPUs), affinity)
+}
+
+// jvmAware reports whether a JVM reads limits of cgroup v2: since 8u372, 11.0.16 and
+// 15. An unknown version counts as a new one.
+func jvmAware(version string) bool {
+	v := numbers(strings.Replace(version, "_", ".", 1))
+	if len(v) >= 2 && v[0] == 1 { // 1.8.0_372
+		v = v[1:]
+	}
+	switch {
+	case len(v) == 0:
+		return true
+	case v[0] == 8:
+		return len(v) >= 3 && v[2] >= 372
+	case v[0] == 11:
+		return len(v) >= 3 && v[2] >= 16
+	}
+	return v[0] >= 15
+}
+
+func dotnetDefault(info Info, limit Limit, m Machine) (int, string) {
+	for _, name := range []string{"DOTNET_PROCESSOR_COUNT", "COMPlus_PROCESSOR_COUNT"} {
+		if n, ok := positive(info.Env[name]); ok && n <= math.MaxUint16 {
+			return n, fmt.Sprintf("%s=%d is set", name, n)
+		}
+	}
+	affinity := m.affinity()
+	if limit.Leaf <= 0 {
+		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
+	}
+	n := min(affinity, ceil(limit.Leaf))
+	return n, fmt.Sprintf(".NET rounds the limit of %s up, to at most the %d CPUs", cpus(limit.Leaf), affinity)
+}
+
+// rustDefault is std::thread::available_parallelism, which Tokio uses since 1.39. A
+// program without Tokio may start any number of threads.
+func rustDefault(info Info, limit Limit, m Machine) (int, string) {
+	if n, ok := positive(info.Env["TOKIO_WORKER_THREADS"]); ok && info.Tokio {
+		return n, fmt.Sprintf("TOKIO_WORKER_THREADS=%d is set", n)
+	}
+	return available("Rust", limit, m)
+}
+
+// available is Rust's rule: the tightest limit rounded down, to at least 1.
+func available(who string, limit Limit, m Machine) (int, string) {
+	affinity := m.affinity()
+	if limit.CPUs <= 0 {
+		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
+	}
+	n := min(affinity, max(1, int(limit.CPUs)))
+	return n, fmt.Sprintf("%s rounds the limit of %s down, to at least 1 and at most the %d CPUs", who, cpus(limit.CPUs), affinity)
+}
+
+func nginxDefault(info Info, m Machine) (int, string) {
+	value := ""
+	for _, flag := range info.Flags {
+		if found := workerProcesses.FindStringSubmatch(flag); found != nil {
+			value = found[2]
+		}
+	}
+	if n, ok := positive(value); ok {
+		return n, fmt.Sprintf("worker_processes %d is on the command line", n)
+	}
+	if value == "" && info.Workers > 0 {
+		return info.Workers, fmt.Sprintf("its configuration gives %s", count(info.Workers, "worker process", "worker processes"))
+	}
+	online := max(m.Online, 1)
+	return online, fmt.Sprintf("worker_processes auto is the host's %d CPUs, regardless of limit and affinity; without that directive it is 1", online)
+}
+
+func denoParallel(info Info, limit Limit, m Machine) (int, string) {
+	if n, ok := positive(info.Env["DENO_JOBS"]); ok {
+		return n, fmt.Sprintf("DENO_JOBS=%d is set", n)
+	}
+	return available("deno serve --parallel", limit, m)
+}
+
+// loopDefault is the rule of runtimes that run code on one thread per process.
+func loopDefault(info Info) (int, string) {
+	reason := map[Name]string{
+		Node:   "one event loop per process, regardless of the limit",
+		Bun:    "one event loop per process, regardless of the limit",
+		Deno:   "one event loop per process, regardless of the limit",
+		Python: "one thread at a time runs Python code (the global interpreter lock), regardless of the limit",
+		Ruby:   "one thread at a time runs Ruby code (the global VM lock), regardless of the limit",
+	}[info.Runtime]
+	if info.Workers > 0 {
+		return info.Workers, fmt.Sprintf("%s; %s", reason, count(info.Workers, "worker process", "worker processes"))
+	}
+	if n, ok := positive(info.Env["WEB_CONCURRENCY"]); ok && info.Server != "" {
+		return n, fmt.Sprintf("WEB_CONCURRENCY=%d is set for %s", n, info.Server)
+	}
+	return 1, reason
+}
+
+// positive parses a decimal number above 0.
+func positive(s string) (int, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32)
+	return int(n), err == nil && n > 0
+}
+
+func ceil(cpus float64) int { return max(1, int(math.Ceil(cpus))) }
+
+// cpus writes a limit: "1.5 CPUs".
+func cpus(limit float64) string {
+	if limit == 1 {
+		return "1 CPU"
+	}
+	return strconv.FormatFloat(limit, 'g', 4, 64) + " CPUs"
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

@@ -1,0 +1,38 @@
+package runtimes
+
+import (
+	"slices"
+	"strings"
+)
+
+// envKnobs are environment variables that set the parallelism, memory or scheduling
+// of runtimes and their servers. Inherited from a caller's shell, they would change a
+// measurement without a trace in the record.
+var envKnobs = []string{
+	"GOMAXPROCS", "GODEBUG", "GOGC", "GOMEMLIMIT", "GOTRACEBACK", "GORACE", "GOCOVERDIR",
+	"NODE_OPTIONS", "UV_THREADPOOL_SIZE", "UV_USE_IO_URING",
+	"BUN_OPTIONS", "WTF_numberOfProcessorCores",
+	"DENO_V8_FLAGS", "DENO_JOBS",
+	"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS",
+	"PYTHON_CPU_COUNT", "PYTHON_GIL", "PYTHONMALLOC",
+	"WEB_CONCURRENCY", "GUNICORN_CMD_ARGS", "RAILS_MAX_THREADS", "PUMA_MIN_THREADS", "PUMA_MAX_THREADS",
+	"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+	"TOKIO_WORKER_THREADS", "RAYON_NUM_THREADS",
+	"GLIBC_TUNABLES",
+}
+
+// envFamilies are prefixes of such names.
+var envFamilies = []string{"BUN_JSC_", "DOTNET_", "COMPlus_", "MALLOC_", "RUBY_GC_"}
+
+// EnvKnobs returns the names of environment variables that change a runtime's
+// parallelism, memory or scheduling.
+func EnvKnobs() []string { return slices.Clone(envKnobs) }
+
+// EnvFamilies returns prefixes of further such names.
+func EnvFamilies() []string { return slices.Clone(envFamilies) }
+
+// IsEnvKnob reports whether name is in EnvKnobs or has a prefix of EnvFamilies.
+func IsEnvKnob(name string) bool {
+	return slices.Contains(envKnobs, name) ||
+		slices.ContainsFunc(envFamilies, func(family string) bool { return strings.HasPrefix(name, family) })
+}

@@ -1,0 +1,55 @@
+package runtimes
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/millicore/millicore/internal/host/proc"
+)
+
+// FuzzProc passes the same arbitrary bytes to every parser of /proc, and the results to
+// decide.
+func FuzzProc(f *testing.F) {
+	for _, name := range []string{"cmdline", "environ", "maps", "status", "stat", "net/tcp"} {
+		if text, err := os.ReadFile("/proc/self/" + name); err == nil {
+			f.Add(text)
+		}
+	}
+	f.Add([]byte("java\x00-cp\x00"))
+	f.Add([]byte("JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=99999999999\x00GOMAXPROCS=-1"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := parseStatus(text)
+		if s.affinity < 0 {
+			t.Errorf("%d CPUs", s.affinity)
+		}
+		parseListeners(text)
+		e := Evidence{Args: proc.ParseArgs(text), Env: parseEnv(text), Mappings: parseMaps(text), Affinity: s.affinity}
+		for _, exe := range []string{"/usr/bin/java", "/usr/bin/python3", "/usr/sbin/nginx", "/usr/bin/deno", string(text)} {
+			e.Exe = exe
+			info := decide(e)
+			n, why := Default(info, LimitOf(1.5), Machine{Online: 2})
+			if n < 0 || why == "" {
+				t.Errorf("%s: %d %q", exe, n, why)
+			}
+			for _, set := range Settings(info, LimitOf(1.5), Machine{Online: 2}, e.Args) {
+				if set.Label == "" {
+					t.Errorf("%s: a setting without a label", exe)
+				}
+			}
+		}
+	})
+}
+
+// FuzzInspect passes arbitrary files to the reader of executables.
+func FuzzInspect(f *testing.F) {
+	if self, err := os.ReadFile("/bin/true"); err == nil {
+		f.Add(self[:min(len(self), 4<<10)]) // headers and segments
+	}
+	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if b, err := inspect(bytes.NewReader(file)); err != nil && b.Go == nil && b.Pprof {
+			t.Error("facts from a file that could not be read")
+		}
+	})
+}

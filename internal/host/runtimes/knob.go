@@ -1,0 +1,178 @@
+package runtimes
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Knob is how a runtime's parallelism is set from outside.
+type Knob struct {
+	// Env is the environment variable; "" if there is none.
+	Env string `json:"env,omitempty"`
+	// Command: the number is set on the command line.
+	Command bool `json:"command,omitempty"`
+	// Words describe the setting for readers: "GOMAXPROCS=n", or why there is none
+	// and what to do instead.
+	Words string `json:"words"`
+
+	prefix string // before the number in Env's value
+	keep   bool   // Env's value has other options too, which are kept
+}
+
+// None reports whether there is no setting, so that only replicas help.
+func (k Knob) None() bool { return k.Env == "" && !k.Command }
+
+// KnobOf returns the setting for the parallelism of a process.
+func KnobOf(info Info) Knob {
+	switch info.Runtime {
+	case Go:
+		return Knob{Env: "GOMAXPROCS", Words: "GOMAXPROCS=n"}
+	case DotNet:
+		return Knob{Env: "DOTNET_PROCESSOR_COUNT", Words: "DOTNET_PROCESSOR_COUNT=n"}
+	case JVM:
+		return jvmKnob(info)
+	case Rust:
+		if info.Tokio {
+			return Knob{Env: "TOKIO_WORKER_THREADS", Words: "TOKIO_WORKER_THREADS=n"}
+		}
+		return Knob{Words: "Rust programs without Tokio have no common setting: see the program's own options, or add replicas"}
+	case Deno:
+		if isDenoParallel(info.Flags) {
+			return Knob{Env: "DENO_JOBS", Words: "DENO_JOBS=n"}
+		}
+	case Nginx:
+		if slices.ContainsFunc(info.Flags, workerProcesses.MatchString) {
+			return Knob{Command: true, Words: `nginx -g "worker_processes n;"`}
+		}
+		return Knob{Words: "worker_processes is set in nginx's configuration, and nginx rejects a second value: change it there"}
+	case Python, Ruby:
+		return workersKnob(info)
+	}
+	if info.Runtime.loops() {
+		return Knob{Words: fmt.Sprintf("%s runs its code on one event loop: no setting gives it a second CPU; add replicas", info.Runtime.Title())}
+	}
+	return Knob{Words: "no setting is known for this program: see its own options, or add replicas"}
+}
+
+func jvmKnob(info Info) Knob {
+	switch where := jvmOptions(info).where; where {
+	case "", "JAVA_TOOL_OPTIONS":
+		return Knob{Env: "JAVA_TOOL_OPTIONS", prefix: processorsFlag, keep: true,
+			Words: "JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=n"}
+	default:
+		return Knob{Words: "-XX:ActiveProcessorCount is set in " + where + ", which overrides JAVA_TOOL_OPTIONS: change it there"}
+	}
+}
+
+func workersKnob(info Info) Knob {
+	title := info.Runtime.Title()
+	switch {
+	case info.Server == "":
+		return Knob{Words: title + " runs one thread of its code at a time: no setting gives a process a second CPU; add replicas"}
+	case len(info.Flags) > 0:
+		return Knob{Words: fmt.Sprintf("%s gets its workers from the command (%s), which overrides WEB_CONCURRENCY: change it there", info.Server, strings.Join(info.Flags, " "))}
+	}
+	return Knob{Env: "WEB_CONCURRENCY", Words: "WEB_CONCURRENCY=n (worker processes of " + info.Server + ")"}
+}
+
+// value is the new value of Env for n, given its present value.
+func (k Knob) value(present string, n int) string {
+	v := k.prefix + strconv.Itoa(n)
+	if !k.keep {
+		return v
+	}
+	kept := slices.DeleteFunc(strings.Fields(present), func(option string) bool {
+		return k.prefix != "" && strings.HasPrefix(option, k.prefix)
+	})
+	return strings.Join(append(kept, v), " ")
+}
+
+// Setting is one way to run a service under the same limit.
+type Setting struct {
+	Label string `json:"label"` // "as it is", "GOMAXPROCS=1"
+	// Value is the expected parallelism; 0: not known. A program may set its own
+	// value, so the caller has to read it again once the program runs.
+	Value  int               `json:"value"`
+	Env    map[string]string `json:"env,omitempty"`
+	Reason string            `json:"reason"`
+	// Command replaces the service's command if the setting is part of it.
+	Command []string `json:"command,omitempty"`
+}
+
+// AsItIs is the label of the first of Settings.
+const AsItIs = "as it is"
+
+// Settings returns the values worth trying under a limit: the present one first; then
+// 1, the limit rounded down and up, and the runtime's default if something else is
+// set. No value is above the number of CPUs, and none is repeated. command is the
+// service's command, for a setting that is part of it. If the runtime has no setting,
+// the result is the present one, and its reason says what to do instead.
+func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
+	present, why := Default(info, limit, m)
+	if p := info.Parallelism; p.Source == Read && p.Value > 0 && p.Value != present {
+		present, why = p.Value, p.From
+	}
+	asIs := Setting{Label: AsItIs, Value: present, Reason: why}
+	knob := KnobOf(info)
+	if knob.None() {
+		asIs.Reason = why + "; " + knob.Words
+		return []Setting{asIs}
+	}
+
+	all := []Setting{asIs}
+	tried := map[int]bool{present: true}
+	add := func(n int, reason string) {
+		if most := m.affinity(); n > most {
+			n, reason = most, fmt.Sprintf("%s, but this machine has %s", reason, cpus(float64(most)))
+		}
+		n = max(n, 1)
+		if tried[n] {
+			return
+		}
+		tried[n] = true
+		if s, ok := knob.setting(info, n, command); ok {
+			s.Reason = reason
+			all = append(all, s)
+		}
+	}
+	add(1, "one thread at a time: its threads do not compete for the quota")
+	if limit.CPUs > 0 {
+		add(int(limit.CPUs), fmt.Sprintf("the limit of %s, rounded down: it cannot use up the quota early", cpus(limit.CPUs)))
+		add(ceil(limit.CPUs), fmt.Sprintf("the limit of %s, rounded up", cpus(limit.CPUs)))
+	}
+	if n, why := Default(unset(info, knob.Env), limit, m); n > 0 {
+		add(n, "the runtime's default: "+why)
+	}
+	return all
+}
+
+func (k Knob) setting(info Info, n int, command []string) (Setting, bool) {
+	s := Setting{Value: n}
+	if k.Env != "" {
+		v := k.value(info.Env[k.Env], n)
+		s.Label, s.Env = fmt.Sprintf("%s=%s%d", k.Env, k.prefix, n), map[string]string{k.Env: v}
+		return s, true
+	}
+	s.Command = slices.Clone(command)
+	for i, arg := range s.Command {
+		if workerProcesses.MatchString(arg) {
+			s.Command[i] = workerProcesses.ReplaceAllString(arg, "${1}"+strconv.Itoa(n)+"${3}")
+			s.Label = fmt.Sprintf("worker_processes %d", n)
+		}
+	}
+	return s, s.Label != ""
+}
+
+// unset returns info without a variable and without options on the command line.
+func unset(info Info, env string) Info {
+	kept := make(map[string]string, len(info.Env))
+	for name, value := range info.Env {
+		if name != env {
+			kept[name] = value
+		}
+	}
+	info.Env, info.Flags, info.Workers = kept, nil, 0
+	return info
+}

@@ -1,0 +1,127 @@
+package runtimes
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSettings(t *testing.T) {
+	eight := Machine{Online: 8}
+	read := func(i Info, n int) Info {
+		i.Parallelism = Parallelism{Value: n, Source: Read, From: "read"}
+		return i
+	}
+	tests := []struct {
+		name    string
+		info    Info
+		limit   Limit
+		on      Machine
+		command []string
+		want    []string // label: value, env or command
+	}{
+		{"Go under half a CPU", goInfo("go1.26.8", true, nil), LimitOf(0.5), eight, nil,
+			[]string{"as it is 2", "GOMAXPROCS=1 1"}},
+		{"Go under 2.5 CPUs", goInfo("go1.26.8", true, nil), LimitOf(2.5), eight, nil,
+			[]string{"as it is 3", "GOMAXPROCS=1 1", "GOMAXPROCS=2 2"}},
+		{"an old Go", goInfo("go1.22.1", false, nil), LimitOf(1.5), eight, nil,
+			[]string{"as it is 8", "GOMAXPROCS=1 1", "GOMAXPROCS=2 2"}},
+		{"Go that is set to much", goInfo("go1.26.8", true, map[string]string{"GOMAXPROCS": "16"}), LimitOf(3), eight, nil,
+			[]string{"as it is 16", "GOMAXPROCS=1 1", "GOMAXPROCS=3 3"}},
+		{"Go that is set to 1 gets its default too", goInfo("go1.26.8", true, map[string]string{"GOMAXPROCS": "1"}), LimitOf(1), eight, nil,
+			[]string{"as it is 1", "GOMAXPROCS=2 2"}},
+		{"Go that sets its own", read(goInfo("go1.26.8", true, nil), 7), LimitOf(1), eight, nil,
+			[]string{"as it is 7", "GOMAXPROCS=1 1", "GOMAXPROCS=2 2"}},
+		{"at most the CPUs that there are", goInfo("go1.26.8", true, nil), LimitOf(6), Machine{Online: 2}, nil,
+			[]string{"as it is 2", "GOMAXPROCS=1 1"}},
+		{"Go without a limit", goInfo("go1.26.8", true, nil), Limit{}, eight, nil,
+			[]string{"as it is 8", "GOMAXPROCS=1 1"}},
+		{"the JVM keeps its other options", Info{Runtime: JVM, Env: map[string]string{"JAVA_TOOL_OPTIONS": "-Xmx1g -XX:ActiveProcessorCount=4 -Dx=y"}}, LimitOf(1.5), eight, nil,
+			[]string{"as it is 4",
+				"JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=1 1 JAVA_TOOL_OPTIONS=-Xmx1g -Dx=y -XX:ActiveProcessorCount=1",
+				"JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=2 2 JAVA_TOOL_OPTIONS=-Xmx1g -Dx=y -XX:ActiveProcessorCount=2"}},
+		{"a JVM whose command says it", Info{Runtime: JVM, Flags: []string{"-XX:ActiveProcessorCount=4"}}, LimitOf(1.5), eight, nil,
+			[]string{"as it is 4"}},
+		{".NET", Info{Runtime: DotNet}, LimitOf(2), eight, nil,
+			[]string{"as it is 2", "DOTNET_PROCESSOR_COUNT=1 1"}},
+		{"Tokio", Info{Runtime: Rust, Tokio: true}, LimitOf(1.5), eight, nil,
+			[]string{"as it is 1", "TOKIO_WORKER_THREADS=2 2"}},
+		{"Rust alone", Info{Runtime: Rust}, LimitOf(1.5), eight, nil, []string{"as it is 1"}},
+		{"gunicorn", Info{Runtime: Python, Server: "gunicorn"}, LimitOf(1.5), eight, nil,
+			[]string{"as it is 1", "WEB_CONCURRENCY=2 2"}},
+		{"gunicorn with -w", Info{Runtime: Python, Server: "gunicorn", Workers: 4, Flags: []string{"-w", "4"}}, LimitOf(1.5), eight, nil,
+			[]string{"as it is 4"}},
+		{"Python alone", Info{Runtime: Python}, LimitOf(1.5), eight, nil, []string{"as it is 1"}},
+		{"Node", Info{Runtime: Node}, LimitOf(1.5), eight, nil, []string{"as it is 1"}},
+		{"deno serve --parallel", Info{Runtime: Deno, Flags: []string{"serve", "--parallel"}}, LimitOf(2), eight, nil,
+			[]string{"as it is 2", "DENO_JOBS=1 1"}},
+		{"nginx whose command says it", Info{Runtime: Nginx, Workers: 4, Flags: []string{"daemon off; worker_processes 4;"}}, LimitOf(1.5), eight,
+			[]string{"nginx", "-g", "daemon off; worker_processes 4;"},
+			[]string{"as it is 4",
+				"worker_processes 1 1 nginx|-g|daemon off; worker_processes 1;",
+				"worker_processes 2 2 nginx|-g|daemon off; worker_processes 2;",
+				"worker_processes 8 8 nginx|-g|daemon off; worker_processes 8;"}},
+		{"nginx whose configuration says it", Info{Runtime: Nginx, Workers: 4}, LimitOf(1.5), eight, []string{"nginx"},
+			[]string{"as it is 4"}},
+		{"an unknown program", Info{Runtime: Unknown}, LimitOf(1.5), eight, nil, []string{"as it is 0"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			before := slices.Clone(test.command)
+			for _, s := range Settings(test.info, test.limit, test.on, test.command) {
+				line := s.Label + " " + strconv.Itoa(s.Value)
+				if v, ok := s.Env["JAVA_TOOL_OPTIONS"]; ok {
+					line += " JAVA_TOOL_OPTIONS=" + v
+				} else if s.Command != nil {
+					line += " " + strings.Join(s.Command, "|")
+				} else if len(s.Env) > 0 && !strings.HasSuffix(s.Label, "="+s.Env[KnobOf(test.info).Env]) {
+					t.Errorf("the label %q is not the variable %v", s.Label, s.Env)
+				}
+				if s.Reason == "" {
+					t.Errorf("%q has no reason", s.Label)
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("settings (-want +got):\n%s", diff)
+			}
+			if !slices.Equal(before, test.command) {
+				t.Error("the caller's command was changed")
+			}
+		})
+	}
+}
+
+func TestKnobOfNoneSaysWhatToDo(t *testing.T) {
+	for _, runtime := range []Name{Node, Bun, Deno, Python, Ruby, Rust, Unknown} {
+		knob := KnobOf(Info{Runtime: runtime})
+		if !knob.None() || !strings.Contains(knob.Words, "add replicas") {
+			t.Errorf("%s: %+v", runtime, knob)
+		}
+	}
+}
+
+func TestIsEnvKnob(t *testing.T) {
+	for _, name := range append(EnvKnobs(), "DOTNET_PROCESSOR_COUNT", "BUN_JSC_useJIT", "MALLOC_ARENA_MAX") {
+		if !IsEnvKnob(name) {
+			t.Errorf("%s is a knob", name)
+		}
+	}
+	for _, name := range []string{"PATH", "HOME", "PORT", "GOPATH", ""} {
+		if IsEnvKnob(name) {
+			t.Errorf("%q is none", name)
+		}
+	}
+}
+
+func TestASettingSaysWhereTheMachineIsSmallerThanTheLimit(t *testing.T) {
+	all := Settings(goInfo("go1.26.8", true, map[string]string{"GOMAXPROCS": "16"}), LimitOf(6), Machine{Online: 4}, nil)
+	last := all[len(all)-1]
+	if want := "the limit of 6 CPUs, rounded down: it cannot use up the quota early, but this machine has 4 CPUs"; last.Value != 4 || last.Reason != want {
+		t.Errorf("%d, %q, want 4, %q", last.Value, last.Reason, want)
+	}
+}

@@ -1,0 +1,289 @@
+package runtimes
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/millicore/millicore/internal/host/proc"
+)
+
+// FS reads processes from a mounted procfs.
+type FS struct {
+	root     string
+	children map[int][]int // child pids by parent pid; nil: all processes are searched
+
+	identify func(fs.FileInfo) (key any, ok bool) // key of an executable; nil: no cache
+	binaries map[any]Binary                       // cache of executables by that key
+}
+
+// Host is this machine's /proc.
+func Host() FS { return FS{root: "/proc"} }
+
+// NewFS is a procfs, or a copy of one, at another path.
+func NewFS(root string) FS { return FS{root: root} }
+
+// WithChildren returns the procfs with a known process tree: child pids by parent
+// pid. Without it, each call that needs the children of a process searches all
+// processes.
+func (f FS) WithChildren(children map[int][]int) FS {
+	f.children = children
+	return f
+}
+
+// WithCache returns the procfs with a cache of executables, so that each file is read
+// once. identify returns a comparable key of a file; ok is false if there is none.
+// The result is not safe for concurrent use.
+func (f FS) WithCache(identify func(fs.FileInfo) (key any, ok bool)) FS {
+	f.identify, f.binaries = identify, map[any]Binary{}
+	return f
+}
+
+// Detect detects the runtime of a process on this machine. An error means that there
+// is no such process; a part that could not be read is a note in Info.
+func Detect(pid int) (Info, error) { return Host().Detect(pid) }
+
+// Detect is like the function Detect, for this procfs.
+func (f FS) Detect(pid int) (Info, error) {
+	e, err := f.Evidence(pid)
+	if err != nil {
+		return Info{}, err
+	}
+	return decide(e), nil
+}
+
+// Evidence gathers what can be read of a process.
+func (f FS) Evidence(pid int) (Evidence, error) {
+	text, err := f.read(pid, "status")
+	if err != nil {
+		return Evidence{}, fmt.Errorf("read process %d: %w", pid, err)
+	}
+	s := parseStatus(text)
+	e := Evidence{PID: pid, PPID: s.ppid, Threads: s.threads, Affinity: s.affinity}
+	unread := func(what string, err error) {
+		if errors.Is(err, fs.ErrPermission) {
+			err = errors.New("permission denied; run as the process's user or as root")
+		}
+		e.Unread = append(e.Unread, fmt.Sprintf("%s could not be read: %v", what, err))
+	}
+	if text, err = f.read(pid, "stat"); err == nil {
+		if stat, err := proc.ParseStat(text); err == nil {
+			e.Used = stat.Used()
+		}
+	}
+	if text, err = f.read(pid, "cmdline"); err == nil {
+		e.Args = proc.ParseArgs(text)
+	}
+	if text, err = f.read(pid, "environ"); err != nil {
+		unread("its environment", err)
+	} else {
+		e.Env = parseEnv(text)
+	}
+	if text, err = f.read(pid, "maps"); err != nil {
+		unread("its mapped files", err)
+	} else {
+		e.Mappings = parseMaps(text)
+	}
+	if e.Exe, err = os.Readlink(f.path(pid, "exe")); err != nil {
+		unread("its executable", err)
+	} else {
+		e.Exe = strings.TrimSuffix(e.Exe, " (deleted)")
+		if e.Binary, err = f.inspect(pid); err != nil {
+			unread("its executable", err)
+		}
+	}
+	e.ThreadNames = f.threadNames(pid)
+	e.JavaRelease = f.javaRelease(e)
+	e.Workers = f.workers(e)
+	if e.Binary.Gomaxprocs != 0 {
+		if e.Gomaxprocs, err = f.gomaxprocs(e); err != nil {
+			unread("its GOMAXPROCS", err)
+		}
+	}
+	return e, nil
+}
+
+func (f FS) path(pid int, name string) string {
+	return filepath.Join(f.root, strconv.Itoa(pid), name)
+}
+
+// maxFile is the limit for reading one file of a process, in bytes.
+const maxFile = 16 << 20
+
+func (f FS) read(pid int, name string) ([]byte, error) { return readFile(f.path(pid, name), maxFile) }
+
+func readFile(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, limit))
+}
+
+// inspect opens the executable through the link exe, which works even if the file is
+// in another mount namespace or was deleted.
+func (f FS) inspect(pid int) (Binary, error) {
+	file, err := os.Open(f.path(pid, "exe"))
+	if err != nil {
+		return Binary{}, err
+	}
+	defer file.Close()
+	if f.identify == nil {
+		return inspect(file)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return Binary{}, err
+	}
+	key, ok := f.identify(info)
+	if known, seen := f.binaries[key]; ok && seen {
+		return known, nil
+	}
+	b, err := inspect(file)
+	if ok && err == nil {
+		f.binaries[key] = b
+	}
+	return b, err
+}
+
+// gomaxprocs reads the Go runtime's variable gomaxprocs, an int32, from the
+// process's memory. That needs the permissions of ptrace, but does not stop the
+// process.
+func (f FS) gomaxprocs(e Evidence) (int, error) {
+	bias, ok := e.bias()
+	if !ok {
+		return 0, errors.New("the address of its executable is not known")
+	}
+	file, err := os.Open(f.path(e.PID, "mem"))
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	var word [4]byte
+	if _, err := file.ReadAt(word[:], int64(e.Binary.Gomaxprocs+bias)); err != nil {
+		return 0, err
+	}
+	n := int32(binary.NativeEndian.Uint32(word[:]))
+	if n < 1 || n > 1<<20 {
+		return 0, fmt.Errorf("the value %d is out of range", n)
+	}
+	return int(n), nil
+}
+
+func (f FS) threadNames(pid int) []string {
+	entries, _ := os.ReadDir(f.path(pid, "task"))
+	var names []string
+	for _, entry := range entries[:min(len(entries), 4096)] {
+		text, _ := f.read(pid, filepath.Join("task", entry.Name(), "comm"))
+		if name := strings.TrimSpace(string(text)); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// javaRelease reads the file "release" in the JVM's folder, which is two to five
+// levels above that of libjvm.so (lib/server/, jre/lib/amd64/server/).
+func (f FS) javaRelease(e Evidence) string {
+	jvm, ok := e.library("libjvm.so")
+	if !ok {
+		return ""
+	}
+	home := path.Dir(jvm.Path)
+	for range 5 {
+		home = path.Dir(home)
+		text, err := readFile(filepath.Join(f.path(e.PID, "root"), home, "release"), 1<<16)
+		if err == nil && javaVersion.Match(text) {
+			return string(text)
+		}
+	}
+	return ""
+}
+
+// pids returns the pids of all processes.
+func (f FS) pids() []int {
+	entries, _ := os.ReadDir(f.root)
+	var all []int
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// workers counts the worker processes of e: children of the same program with a
+// worker's title (nginx), with the variable of Node's cluster module, or with a
+// listening socket that they share with e (gunicorn, uvicorn, puma).
+func (f FS) workers(e Evidence) int {
+	n := 0
+	var shared map[string]int
+	candidates := f.children[e.PID]
+	if f.children == nil {
+		candidates = f.pids()
+	}
+	for _, pid := range candidates {
+		text, err := f.read(pid, "stat")
+		if err != nil {
+			continue
+		}
+		if stat, err := proc.ParseStat(text); err != nil || stat.Parent != e.PID {
+			continue
+		}
+		if exe, err := os.Readlink(f.path(pid, "exe")); err != nil || strings.TrimSuffix(exe, " (deleted)") != e.Exe {
+			continue
+		}
+		cmdline, _ := f.read(pid, "cmdline")
+		environ, _ := f.read(pid, "environ")
+		if strings.HasPrefix(string(cmdline), "nginx: ") {
+			if strings.HasPrefix(string(cmdline), "nginx: worker process") {
+				n++
+			}
+			continue
+		}
+		if _, ok := parseEnv(environ)[clusterWorker]; ok {
+			n++
+			continue
+		}
+		if shared == nil {
+			shared = f.listening(e.PID)
+		}
+		for inode := range f.listening(pid) {
+			if _, ok := shared[inode]; ok {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// listening returns the ports of a process's listening TCP sockets, by inode.
+func (f FS) listening(pid int) map[string]int {
+	held := map[string]int{}
+	all := map[string]int{}
+	for _, name := range []string{"net/tcp", "net/tcp6"} {
+		text, _ := f.read(pid, name)
+		for inode, port := range parseListeners(text) {
+			all[inode] = port
+		}
+	}
+	entries, _ := os.ReadDir(f.path(pid, "fd"))
+	for _, entry := range entries {
+		link, _ := os.Readlink(f.path(pid, filepath.Join("fd", entry.Name())))
+		inode := strings.TrimSuffix(strings.TrimPrefix(link, "socket:["), "]")
+		if port, ok := all[inode]; ok && strings.HasPrefix(link, "socket:[") {
+			held[inode] = port
+		}
+	}
+	return held
+}

@@ -1,0 +1,148 @@
+// Package runtimes is the table of language runtimes: it detects the runtime of a
+// process from outside (Detect, DetectTree), predicts its parallelism under a CPU
+// limit (Default) and the CPU count that it reports to libraries (Reported), and
+// knows how to set the parallelism (Knob, Settings).
+//
+// The functions that read /proc gather Evidence and decide nothing; the functions
+// that decide take Evidence or Info and read nothing. Each figure is marked as
+// read, declared or predicted. The package sends no signals, attaches to no
+// process and changes nothing; it is not a profiler and starts no program.
+// docs/runtimes.md is the table for users, with the source of each row.
+package runtimes
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Name is a runtime's name, in lower case.
+type Name string
+
+// The runtimes that Detect distinguishes.
+const (
+	Go      Name = "go"
+	Node    Name = "node"
+	Bun     Name = "bun"
+	Deno    Name = "deno"
+	JVM     Name = "jvm"
+	Python  Name = "python"
+	DotNet  Name = "dotnet"
+	Ruby    Name = "ruby"
+	Rust    Name = "rust"
+	Nginx   Name = "nginx"
+	Unknown Name = "unknown"
+)
+
+// Source is where a figure comes from.
+type Source string
+
+const (
+	Read      Source = "read"      // from the process, its files or its executable
+	Declared  Source = "declared"  // by an environment variable or a flag; whether it took effect is not known
+	Predicted Source = "predicted" // by the runtime's rule
+	NotKnown  Source = ""
+)
+
+// Parallelism is how many threads or worker processes of a program can run its code
+// at the same time. Value is 0 if that is not known.
+type Parallelism struct {
+	Value  int    `json:"value"`
+	Source Source `json:"source"`
+	From   string `json:"from,omitempty"` // in words
+}
+
+// Info is what is known of one process.
+type Info struct {
+	PID         int         `json:"pid"`
+	Runtime     Name        `json:"runtime"`
+	By          string      `json:"by,omitempty"` // how the runtime was detected, in words
+	Version     string      `json:"version,omitempty"`
+	VersionFrom Source      `json:"version_from,omitempty"`
+	Program     string      `json:"program,omitempty"` // base name of the executable
+	Parallelism Parallelism `json:"parallelism"`       // at present; if it is not known, Default predicts it
+	Threads     int         `json:"threads,omitempty"` // kernel threads; 0: not known
+	Workers     int         `json:"workers,omitempty"` // worker processes of the same program
+	Affinity    int         `json:"affinity,omitempty"`
+	// PortEnv is the value of the environment variable PORT at the process's start,
+	// which the process may ignore; 0: none.
+	PortEnv int `json:"told_port,omitempty"`
+
+	// Pool is the thread pool of an event loop (libuv's in Node).
+	Pool *Parallelism `json:"pool,omitempty"`
+	// Server is the application server whose setting applies: gunicorn, uvicorn, puma.
+	Server string   `json:"server,omitempty"`
+	Go     *GoFacts `json:"go,omitempty"`
+	// Libuv is libuv's version if Node loads it as a shared library.
+	Libuv string `json:"libuv,omitempty"`
+	// Tokio: the executable contains the asynchronous runtime Tokio.
+	Tokio bool `json:"tokio,omitempty"`
+
+	// Env are the environment variables that EnvKnobs names, as of the process's
+	// start; no others are kept.
+	Env map[string]string `json:"env,omitempty"`
+	// Flags are the arguments that set the parallelism, unchanged.
+	Flags []string `json:"flags,omitempty"`
+	// Notes are remarks, such as what could not be read, a sentence each.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// GoFacts are facts that were read from a Go executable.
+type GoFacts struct {
+	Automaxprocs   string `json:"automaxprocs,omitempty"` // its module's version
+	Automemlimit   string `json:"automemlimit,omitempty"`
+	DefaultGODEBUG string `json:"default_godebug,omitempty"`
+	// Aware: with this toolchain and go line the runtime reads CPU limits, unless
+	// GODEBUG in the environment changes that.
+	Aware bool `json:"aware"`
+	// Pprof: net/http/pprof is linked in. Only a request shows whether it is served.
+	Pprof bool `json:"pprof"`
+}
+
+// String is the runtime with its version: "Go 1.26.8".
+func (i Info) String() string {
+	name := i.Runtime.Title()
+	if i.Runtime == Unknown && i.Program != "" {
+		return fmt.Sprintf("unknown runtime (%s)", i.Program)
+	}
+	if i.Version == "" {
+		return name
+	}
+	return name + " " + strings.TrimPrefix(i.Version, "go")
+}
+
+// Title is the official spelling of the name.
+func (n Name) Title() string {
+	switch n {
+	case Go:
+		return "Go"
+	case Node:
+		return "Node.js"
+	case Bun:
+		return "Bun"
+	case Deno:
+		return "Deno"
+	case JVM:
+		return "JVM"
+	case Python:
+		return "Python"
+	case DotNet:
+		return ".NET"
+	case Ruby:
+		return "Ruby"
+	case Rust:
+		return "Rust"
+	case Nginx:
+		return "nginx"
+	}
+	return "unknown runtime"
+}
+
+// loops reports whether the runtime runs code on one thread at a time, so that only
+// more processes can use more CPUs.
+func (n Name) loops() bool {
+	switch n {
+	case Node, Bun, Deno, Python, Ruby:
+		return true
+	}
+	return false
+}

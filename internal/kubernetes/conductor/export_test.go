@@ -1,0 +1,21 @@
+package conductor
+
+import "io"
+
+// Internals for the tests, which are in another package: they share their hubs with
+// the tests of clients.
+
+const MostKeep = mostKeep
+
+var ErrOver = errOver
+
+func ValidSeat(path string) bool { return validSeat(path) }
+
+func WriteTar(w io.Writer, dir string) error { return writeTar(w, dir) }
+
+// Waits reports whether a stream waits on a seat.
+func (h *Hub) Waits(path string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seats[path] != nil && h.seats[path].waiting != nil
+}

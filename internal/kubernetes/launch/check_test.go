@@ -1,0 +1,356 @@
+package launch
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+)
+
+// Check reports everything that is missing, by name.
+func TestAllThatIsMissing(t *testing.T) {
+	c, client := newCluster(t)
+	a := asked(t, `
+kubernetes: {pull_secrets: [registry, opaque], record_claim: records, node_agent: true}
+limits: {cpu: 1, memory: 256Mi}
+`)
+	a.Experiment.Measure.Resize = true
+	c.put(t, core+"secrets/opaque", corev1.Secret{Type: corev1.SecretTypeOpaque})
+	c.put(t, core+"resourcequotas/small", corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Status: corev1.ResourceQuotaStatus{
+		Hard: corev1.ResourceList{"requests.cpu": resource.MustParse("2"), "pods": resource.MustParse("10")},
+		Used: corev1.ResourceList{"requests.cpu": resource.MustParse("500m")}}})
+	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+		switch {
+		case r.URL.Path == "/version":
+			io.WriteString(w, `{"major":"1","minor":"32+","gitVersion":"v1.32.1"}`)
+			return true
+		case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+			of := body["spec"].(map[string]any)["resourceAttributes"].(map[string]any)
+			what := fmt.Sprint(of["verb"], " ", of["resource"], of["subresource"])
+			no := strings.Contains("create networkpolicies<nil> get podsproxy create deployments<nil> escalate roles<nil>", what)
+			fmt.Fprintf(w, `{"status":{"allowed":%v}}`, !no)
+			return true
+		case strings.HasSuffix(r.URL.Path, "/pods") && r.Method == http.MethodPost && strings.Contains(fmt.Sprint(body), "hostPath"):
+			return refuse(w, 403, metav1.StatusReasonForbidden, `violates PodSecurity "restricted:latest": hostPath`)
+		case strings.Contains(r.URL.Path, "-check-") && r.Method == http.MethodGet:
+			io.WriteString(w, `{"status":{"containerStatuses":[{"state":{"waiting":{"reason":"ErrImagePull","message":"not found"}}}]}}`)
+			return true
+		}
+		return false
+	}
+	needs, err := Check(t.Context(), client, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `this cluster cannot run the experiment; nothing was started. What is missing:
+  right to pods/proxy: you may not get them in namespace here; ask an administrator for it (docs/kubernetes.yaml has the Role)
+  right to networkpolicies.networking.k8s.io: you may not create them in namespace here; ask an administrator for it (docs/kubernetes.yaml has the Role)
+  rights of the conductor: you cannot grant it the right to create deployments.apps in namespace here, because you do not have it; ask an administrator for it (docs/kubernetes.yaml has the Role)
+  in-place resize: Kubernetes 1.33 and newer have it, this is v1.32.1; leave measure.resize out
+  pull secret registry: it is not in namespace here; create it (kubectl create secret docker-registry registry …)
+  pull secret opaque: it is of the type Opaque, not kubernetes.io/dockerconfigjson; create one of that type (kubectl create secret docker-registry)
+  record_claim records: there is no such PersistentVolumeClaim in namespace here; create it, or leave record_claim out
+  quota small: requests.cpu: the largest cell needs 2, and 500m of 2 are in use; raise the quota, or reduce the experiment (limits, replicas, load.agents, kubernetes.agents)
+  the pods of node agents: violates PodSecurity "restricted:latest": hostPath; they read the node's control groups by a hostPath volume: label the namespace pod-security.kubernetes.io/enforce=privileged, or leave --node-agent out
+  image millicore/millicore:1.2: a node cannot pull it (ErrImagePull: not found); push it, load it into the nodes, or use another; if its registry needs a login, set kubernetes.pull_secrets to the name of the Secret`
+	if d := cmp.Diff(want, fmt.Sprint(needs.Err())); d != "" {
+		t.Error(d)
+	}
+	for _, at := range c.paths() {
+		if path.Base(path.Dir(at)) == "pods" {
+			t.Errorf("%s was left behind", at)
+		}
+	}
+}
+
+func TestNothingIsMissing(t *testing.T) {
+	c, client := newCluster(t)
+	a := asked(t, "")
+	c.put(t, "/api/v1/nodes/one", corev1.Node{Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: []string{"docker.io/millicore/millicore:1.2"}}}}})
+	c.put(t, "/api/v1/nodes/off", corev1.Node{Spec: corev1.NodeSpec{Unschedulable: true}})
+	needs, err := Check(t.Context(), client, a)
+	if err != nil || needs.Err() != nil {
+		t.Fatal(err, needs.Err())
+	}
+	for _, n := range needs {
+		if n.State != There {
+			t.Errorf("%+v, want that it is there", n)
+		}
+	}
+	if left := c.paths(); len(left) != 2 {
+		t.Errorf("there is %v, want nothing but the nodes", left)
+	}
+}
+
+func TestAServerThatDoesNotAnswer(t *testing.T) {
+	c, client := newCluster(t)
+	c.answer = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) bool { return refuse(w, 503, "", "") }
+	if _, err := Check(t.Context(), client, asked(t, "")); err == nil || !strings.Contains(err.Error(), "the cluster does not answer") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNamespace(t *testing.T) {
+	for words, want := range map[string]State{
+		`404 NotFound namespaces "here" not found`:                                              Missing,
+		`403 Forbidden unable to create new content in namespace here because it is terminated`: Missing,
+		`403 Forbidden exceeded quota: q, requested: configmaps=1`:                              There,
+		`403 Forbidden User "u" cannot create resource "configmaps"`:                            Unknown,
+		`401 Unauthorized who are you`:                                                          Unknown,
+	} {
+		c, client := newCluster(t)
+		c.answer = func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool {
+			var code int
+			var reason, text string
+			fmt.Sscan(words, &code, &reason)
+			text = strings.SplitN(words, " ", 3)[2]
+			return r.Method == http.MethodPost && refuse(w, code, metav1.StatusReason(reason), text)
+		}
+		k := &checker{client: client, asked: asked(t, "")}
+		if got, _ := k.namespace(t.Context()); got.State != want {
+			t.Errorf("%s: %+v, want %s", words, got, want)
+		}
+	}
+}
+
+func TestKubelets(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		answer string
+		code   int
+		want   State
+	}{
+		{"bound", `{"status":{"allowed":true}}`, 200, There},
+		{"not bound", `{"status":{}}`, 200, Missing},
+		{"may not ask", `{"kind":"Status","reason":"Forbidden","message":"no"}`, 403, Unknown},
+	} {
+		c, client := newCluster(t)
+		c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+			groups := fmt.Sprint(body["spec"].(map[string]any)["groups"])
+			if groups != "[system:serviceaccounts system:serviceaccounts:here system:authenticated]" {
+				t.Errorf("asked for the groups %s", groups)
+			}
+			w.WriteHeader(test.code)
+			io.WriteString(w, test.answer)
+			return true
+		}
+		k := &checker{client: client, asked: asked(t, "")}
+		if got := k.kubelets(t.Context()); len(got) != 1 || got[0].State != test.want {
+			t.Errorf("%s: %v, want %s", test.name, got, test.want)
+		}
+	}
+	if got := (&checker{asked: asked(t, "kubernetes: {node_agent: true}")}).kubelets(t.Context()); got != nil {
+		t.Errorf("with node agents: %v, want that nothing is asked", got)
+	}
+}
+
+func TestMetricsServer(t *testing.T) {
+	c, client := newCluster(t)
+	k := &checker{client: client, asked: asked(t, "")}
+	if got := k.metrics(t.Context()); got != nil {
+		t.Errorf("%v, want that nothing is asked where nothing is scaled", got)
+	}
+	e, err := parse("name: s\nservices: {go: {workload: go, autoscale: {min: 1, max: 4, cpu: 60%}}}\nlimits: {cpu: 500m}\nload: {request: {path: /}, users: 10}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.asked.Experiment = e
+	c.answer = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) bool {
+		return refuse(w, 404, metav1.StatusReasonNotFound, "not found")
+	}
+	if got := k.metrics(t.Context()); len(got) != 1 || got[0].State != Missing {
+		t.Errorf("%v, want that it is missing", got)
+	}
+	c.answer = func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool {
+		io.WriteString(w, "{}")
+		return true
+	}
+	if got := k.metrics(t.Context()); len(got) != 1 || got[0].State != There {
+		t.Errorf("%v, want that it is there", got)
+	}
+}
+
+func TestQuota(t *testing.T) {
+	takes := corev1.ResourceList{"requests.cpu": resource.MustParse("2500m"), "limits.memory": resource.MustParse("1Gi"), "pods": resource.MustParse("4")}
+	list := func(words ...string) corev1.ResourceList {
+		l := corev1.ResourceList{}
+		for i := 0; i < len(words); i += 2 {
+			l[corev1.ResourceName(words[i])] = resource.MustParse(words[i+1])
+		}
+		return l
+	}
+	for _, test := range []struct {
+		name       string
+		hard, used corev1.ResourceList
+		want       string
+	}{
+		{"room", list("requests.cpu", "4", "pods", "10"), list("requests.cpu", "1"), "there it has room for the largest cell"},
+		{"just", list("requests.cpu", "4"), list("requests.cpu", "1500m"), "there it has room for the largest cell"},
+		{"cpu is requests.cpu", list("cpu", "2"), nil, "missing cpu: the largest cell needs 2500m, and 0 of 2 are in use"},
+		{"several", list("limits.memory", "1Gi", "count/pods", "3"), list("limits.memory", "1Mi"),
+			"missing count/pods: the largest cell needs 4, and 0 of 3 are in use; limits.memory: the largest cell needs 1Gi, and 1Mi of 1Gi are in use"},
+		{"of other things", list("services.loadbalancers", "0"), nil, "there it has room for the largest cell"},
+	} {
+		q := &corev1.ResourceQuota{Status: corev1.ResourceQuotaStatus{Hard: test.hard, Used: test.used}}
+		got := quota(q, takes)
+		words, _, _ := strings.Cut(got.Words, "; raise the")
+		if words = got.State.String() + " " + words; words != test.want {
+			t.Errorf("%s: %s, want %s", test.name, words, test.want)
+		}
+	}
+	scoped := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Scopes: []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeBestEffort}}}
+	if got := quota(scoped, takes); got.State != Unknown {
+		t.Errorf("with scopes: %+v, want that it is not known", got)
+	}
+}
+
+// The largest cell is summed resource by resource: conductor, agents, replicas and
+// what they depend on.
+func TestTheLargestCell(t *testing.T) {
+	e, err := parse(`
+name: q
+services:
+  go: {workload: go, dependencies: [{name: redis, image: redis:7, limits: {cpu: 100m, memory: 64Mi}}]}
+vary: {cpu: [500m, 1500m], n: [1, 3]}
+limits: {cpu: "${cpu}", memory: 128Mi, replicas: "${n}"}
+load: {request: {path: /}, users: 10, agents: 4}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for name, q := range (&Request{Run: "r", Experiment: e, Version: "1"}).largest() {
+		got[string(name)] = q.String()
+	}
+	want := map[string]string{ // 500m + 4 x 250m + 3 x 1500m + 100m; 512Mi + 4 x 256Mi + 3 x 128Mi + 64Mi
+		"requests.cpu": "6100m", "limits.cpu": "4600m", "requests.memory": "1984Mi", "limits.memory": "1984Mi", "pods": "9"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestImageOf(t *testing.T) {
+	waiting := func(reason string) *corev1.Pod {
+		p := &corev1.Pod{}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "words"}}}}
+		return p
+	}
+	ended := waiting("")
+	ended.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "StartError"}}
+	unscheduled := &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/1"}}}}
+	for _, test := range []struct {
+		name  string
+		pod   *corev1.Pod
+		want  State
+		final bool
+	}{
+		{"new", &corev1.Pod{}, Unknown, false},
+		{"pulling", waiting("ContainerCreating"), Unknown, false},
+		{"no such image", waiting("ErrImagePull"), Missing, true},
+		{"again", waiting("ImagePullBackOff"), Missing, true},
+		{"no name", waiting("InvalidImageName"), Missing, true},
+		{"root", waiting("CreateContainerConfigError"), Missing, true},
+		{"there", waiting("RunContainerError"), There, true},
+		{"there too", ended, There, true},
+		{"no node", unscheduled, Unknown, false},
+		{"deadline", &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "DeadlineExceeded"}}, Unknown, true},
+	} {
+		if got, final := imageOf("image x", test.pod); got.State != test.want || final != test.final {
+			t.Errorf("%s: %+v, final %v; want %s, %v", test.name, got, final, test.want, test.final)
+		}
+	}
+}
+
+func TestLasts(t *testing.T) {
+	if got, want := Lasts(asked(t, "").Experiment), 6*50*time.Second; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// An image is tried as whom it will run as: one may say that it is root's.
+func TestThePodThatTriesAnImage(t *testing.T) {
+	for _, test := range []struct {
+		image, more string
+		restricted  bool
+		user        int64 // 0: the image's own
+	}{
+		{"millicore/millicore:1.2", "", true, 65532},
+		{"millicore-node", "kubernetes: {security: baseline}", true, 65532},
+		{"postgres:17-alpine", "", true, 70},
+		{"nginx", "", true, 0},
+		{"nginx", "kubernetes: {security: baseline}", false, 0},
+	} {
+		k := &checker{asked: asked(t, test.more), patient: time.Minute}
+		p := k.imagePod(3, test.image)
+		s := p.Spec.SecurityContext
+		if restricted := s.RunAsNonRoot != nil && *s.RunAsNonRoot; restricted != test.restricted {
+			t.Errorf("%s %s: restricted %v, want %v", test.image, test.more, restricted, test.restricted)
+		}
+		if (s.RunAsUser == nil) != (test.user == 0) || test.user != 0 && *s.RunAsUser != test.user {
+			t.Errorf("%s: user %v, want %d", test.image, s.RunAsUser, test.user)
+		}
+		if p.Name != "millicore-quick-1123-021818-x7-check-3" || p.Labels[kube.LabelPart] != partCheck || *p.Spec.ActiveDeadlineSeconds != 120 {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A millicore without a version has no image. Check reports that before a node tries to
+// pull one.
+func TestAMillicoreWithoutAVersion(t *testing.T) {
+	for more, want := range map[string]State{"": Missing, "kubernetes: {image: mine}": There} {
+		c, client := newCluster(t)
+		a := asked(t, more)
+		a.Version = Unreleased
+		// Some node may have an image that was built of another state of the source.
+		c.put(t, "/api/v1/nodes/one", corev1.Node{Status: corev1.NodeStatus{Images: []corev1.ContainerImage{
+			{Names: []string{"docker.io/millicore/millicore:development"}}, {Names: []string{"docker.io/library/mine:latest"}}}}})
+		needs := (&checker{client: client, asked: a}).images(t.Context())
+		if len(needs) != 1 || needs[0].State != want || needs[0].What != "image "+a.Image() {
+			t.Errorf("%q: %+v, want %s", more, needs, want)
+		}
+		if err := needs.Err(); (err != nil) != (want == Missing) || err != nil && !(strings.Contains(err.Error(), "--image") && strings.Contains(err.Error(), "millicore/millicore:VERSION")) {
+			t.Errorf("%q: %v", more, err)
+		}
+		for _, what := range c.asked {
+			if strings.HasPrefix(what, "POST") {
+				t.Errorf("%q: %s: the image is tried", more, what)
+			}
+		}
+	}
+}
+
+// What is tried of a run are its own pods, with an account that is there.
+func TestAdmission(t *testing.T) {
+	c, client := newCluster(t)
+	var tried []string
+	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+		if !strings.HasSuffix(r.URL.Path, "/pods") || r.Method != http.MethodPost {
+			return false
+		}
+		spec := body["spec"].(map[string]any)
+		if r.URL.Query().Get("dryRun") != "All" || spec["serviceAccountName"] != nil || spec["automountServiceAccountToken"] != false {
+			t.Errorf("%s: %v", r.URL, spec)
+		}
+		tried = append(tried, labelsOf(body)[kube.LabelPart])
+		return strings.Contains(fmt.Sprint(spec), "hostPath") && refuse(w, 403, metav1.StatusReasonForbidden, "violates PodSecurity")
+	}
+	k := &checker{client: client, asked: asked(t, "vary: {n: [1, 2]}\nlimits: {replicas: \"${n}\"}\nkubernetes: {node_agent: true}")}
+	needs := k.admission(t.Context())
+	if d := cmp.Diff([]string{kube.PartConductor, kube.PartAgent, kube.PartService, kube.PartNode}, tried); d != "" {
+		t.Errorf("each kind is tried once: %s", d)
+	}
+	if len(needs) != 4 || needs[2].State != There || needs[3].State != Missing || !strings.Contains(needs[3].Words, "leave --node-agent out") {
+		t.Errorf("%+v", needs)
+	}
+}

@@ -1,0 +1,56 @@
+package engine
+
+import "time"
+
+// poller gives a loop a clock, sockets, and one wait for both. A slot is the index of
+// a connection. A slot's generation distinguishes its present connection from earlier
+// ones, whose late events must be ignored.
+type poller interface {
+	// now is the time since an origin that all loops of an engine share.
+	now() time.Duration
+	// wait fills in events and returns their number: at once if there are any, else
+	// at the first event, at until, or at a call of wake. An exact wait meets until
+	// more precisely, at the cost of CPU time.
+	wait(events []event, until time.Duration, exact bool) int
+
+	dial(slot, generation int32, target int) outcome
+	// move replaces the targets, which keep their indices.
+	move(targets []Target)
+	dialed(slot int32) outcome // the result of a dial
+	write(slot int32, p []byte) (int, outcome)
+	// read also returns when the last byte that it read arrived, by the kernel's
+	// time stamp if there is one.
+	read(slot int32, p []byte) (n int, came time.Duration, out outcome)
+	// close ends a connection; abruptly without waiting for data on its way.
+	close(slot int32, abruptly bool)
+	// part frees the slot of a connection that the other side is expected to close,
+	// and waits a short time for that.
+	part(slot int32)
+
+	wake() // from any goroutine
+	err() error
+	release()
+}
+
+// mostParted is the maximum number of parted connections that a poller waits for.
+const mostParted = 128
+
+// event reports which operations on a connection are possible. It is edge-triggered:
+// a readable connection must be read until nothing is left.
+type event struct {
+	slot, generation int32
+	readable         bool
+	writable         bool
+	ended            bool // the other side has closed, or the connection broke
+}
+
+// outcome is the result of an operation on a connection.
+type outcome uint8
+
+const (
+	okay    outcome = iota
+	later           // the operation would block
+	ended           // the other side has closed
+	broken          // reset, refused or unreachable
+	lacking         // this machine lacks ports, descriptors or memory; see err
+)

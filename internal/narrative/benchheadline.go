@@ -1,0 +1,118 @@
+package narrative
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// benchmarks say for each benchmark which cells do best, by the first figure that
+// it prints, its time in most cases.
+func (a *answer) benchmarks() []string {
+	var sentences []string
+	var seen, without []string
+	for i := range a.s.Cells {
+		c := &a.s.Cells[i]
+		if len(c.Benchmarks) == 0 {
+			without = append(without, a.names[i])
+		}
+		for k := range c.Benchmarks {
+			if name := c.Benchmarks[k].Name; !slices.Contains(seen, name) {
+				seen = append(seen, name)
+				sentences = append(sentences, a.benchmark(c.Benchmarks[k].Path()))
+			}
+		}
+	}
+	if len(seen) == 0 {
+		return []string{"No benchmark gave a result: nothing was measured."}
+	}
+	if n := len(sentences); n > fewNames {
+		sentences = append(sentences[:fewNames], fmt.Sprintf("And %d more benchmarks.", n-fewNames))
+	}
+	if len(without) > 0 {
+		sentences = append(sentences, display.List(without[:min(len(without), fewNames)])+" gave no result.")
+	}
+	return append(sentences, a.disturbed()...)
+}
+
+// benchmark words one figure over all cells that have it.
+func (a *answer) benchmark(path string) string {
+	all, what := a.benchContenders(path)
+	times, unit := BenchUnit(what.Unit, all[0].Value)
+	figure := func(c analysis.Contender) string { return display.Figure(c.Value*times) + " " + unit }
+	name := display.Plain(what.Name)
+	if len(all) == 1 {
+		r := BenchRow{Cell: all[0].Cell, Of: what}
+		text := r.Sentence()
+		if len(a.s.Cells) > 1 {
+			text = all[0].Name + ": " + text
+		}
+		if t := a.throttling(all, true); t != "" {
+			text += "; " + strings.Replace(t, all[0].Name, "it", 1)
+		}
+		return text + "."
+	}
+	best, better := all[0], a.s.Below
+	if highest(what) {
+		better = a.s.Above
+	}
+	var with, against []string // the best and those that cannot be distinguished from it; the others
+	level := analysis.Tied(best, all[1:], better)
+	for _, c := range append([]analysis.Contender{best}, level...) {
+		with = append(with, fmt.Sprintf("%s (%s)", figure(c), c.Name))
+	}
+	for _, c := range analysis.Besides(all[1:], level) {
+		against = append(against, fmt.Sprintf("%s (%s)", figure(c), c.Name))
+	}
+	doubtful := doubt(all)
+	var text string
+	switch {
+	case len(against) == 0:
+		text = fmt.Sprintf("%s does not distinguish the cells: %s, %s", name, benchList(with), overlap(all))
+	case len(level) == 0:
+		text = fmt.Sprintf("%s does best with %s%s: %s against %s", name, best.Name, doubtful, figure(best), benchList(against))
+	default:
+		text = fmt.Sprintf("%s does best with %s, which cannot be distinguished, against %s", name, benchList(with), benchList(against))
+	}
+	if t := a.throttling(all, len(level) == 0); t != "" {
+		text += "; " + t
+	}
+	return text + "."
+}
+
+// benchList names a few, and of many the ends.
+func benchList(words []string) string {
+	if len(words) <= fewNames {
+		return display.List(words)
+	}
+	return words[0] + " to " + words[len(words)-1]
+}
+
+// benchContenders are the cells that have a figure, the best first: the lowest,
+// but of a rate, as B/s, the highest.
+func (a *answer) benchContenders(path string) ([]analysis.Contender, *analysis.BenchmarkSummary) {
+	var all []analysis.Contender
+	var what *analysis.BenchmarkSummary
+	for _, r := range BenchRows(a.s) {
+		if r.Of == nil || r.Of.Path() != path {
+			continue
+		}
+		if what == nil {
+			what = r.Of
+		}
+		one := analysis.Contender{Cell: r.Cell, Name: a.names[r.Index], Value: r.Of.Median, Metric: path, Trials: r.Of.Values}
+		one.Low, one.High, one.Sure = r.Ends()
+		all = append(all, one)
+	}
+	analysis.SortByValue(all)
+	if highest(what) {
+		slices.Reverse(all)
+	}
+	return all, what
+}
+
+// highest reports whether a figure is the better the higher it is: a rate.
+func highest(what *analysis.BenchmarkSummary) bool { return strings.HasSuffix(what.Unit, "/s") }

@@ -1,0 +1,219 @@
+package narrative
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// LoadUnit is what a cell's load is counted in.
+func LoadUnit(c *analysis.CellSummary) string {
+	if c.Load.Kind == "closed" || c.Breaking != nil && c.Breaking.Users != nil {
+		return "users"
+	}
+	return "requests/s"
+}
+
+// LoadUnits are the units of all searched cells, each once.
+func LoadUnits(s *analysis.Summary) []string {
+	var units []string
+	for i := range s.Cells {
+		if c := &s.Cells[i]; results.Searched(c) && !slices.Contains(units, LoadUnit(c)) {
+			units = append(units, LoadUnit(c))
+		}
+	}
+	return units
+}
+
+// LoadFigure writes a load: users are whole.
+func LoadFigure(b *analysis.BreakingPoint, v float64) string {
+	if b.Users != nil {
+		return display.Grouped(int64(math.Round(v)))
+	}
+	return display.Figure(v)
+}
+
+// BreaksAt is a breaking point as one figure: "352", "≥40,000" for a lower
+// bound, "none" where the search found none, "–" where none was looked for.
+func BreaksAt(c *analysis.CellSummary) string {
+	switch b := c.Breaking; {
+	case b == nil:
+		return display.Absent
+	case b.Load() == nil:
+		return "none"
+	case b.AtLeast:
+		return "≥" + LoadFigure(b, *b.Load())
+	default:
+		return LoadFigure(b, *b.Load())
+	}
+}
+
+// BreakInterval are the ends beside a breaking point, see endsHead; "" where it has
+// none.
+func BreakInterval(b *analysis.BreakingPoint) string {
+	switch {
+	case b == nil || b.Load() == nil || b.Low == nil:
+		return ""
+	case b.High == nil:
+		return "from " + LoadFigure(b, *b.Low)
+	}
+	return LoadFigure(b, *b.Low) + "–" + LoadFigure(b, *b.High)
+}
+
+// BreakFigure is a breaking point for a sentence, without its unit: "352
+// (338–366)", "at least 40,000".
+func BreakFigure(b *analysis.BreakingPoint) string {
+	if b.AtLeast {
+		return "at least " + LoadFigure(b, *b.Load())
+	}
+	text := LoadFigure(b, *b.Load())
+	if ends := BreakInterval(b); ends != "" {
+		text += " (" + ends + ")"
+	}
+	return text
+}
+
+// limits in the words of a sentence, after "limited by".
+var limitPhrases = map[string]string{
+	analysis.ByCPULimit:   "its CPU limit",
+	analysis.ByThrottling: "throttling",
+	analysis.ByMemory:     "its memory limit",
+	analysis.ByErrors:     "its errors",
+	analysis.ByDependency: "its dependency",
+	analysis.ByService:    "the service itself",
+	analysis.ByGenerator:  "the generator",
+	analysis.ByHost:       "the host",
+}
+
+func LimitPhrase(by string) string {
+	if text, ok := limitPhrases[by]; ok {
+		return text
+	}
+	return display.Plain(by)
+}
+
+// LimitedBy is the sentence about what limited a service, with the figures that
+// show it; "" where that is not known.
+func LimitedBy(b *analysis.BreakingPoint) string {
+	text := "It is limited by " + LimitPhrase(b.LimitedBy)
+	switch b.LimitedBy {
+	case "":
+		return ""
+	case analysis.ByThrottling:
+		text += ", before its CPU limit is used up"
+	case analysis.ByGenerator, analysis.ByHost:
+		text = display.Capital(LimitPhrase(b.LimitedBy)) + " was the limit, not the service"
+	}
+	if evidence := display.Plain(b.Evidence); evidence != "" {
+		text += ": " + evidence
+	}
+	return text + "."
+}
+
+// BoundReason says why a breaking point is a lower bound only.
+func BoundReason(b *analysis.BreakingPoint) string {
+	switch b.LimitedBy {
+	case analysis.ByGenerator, analysis.ByHost:
+		return LimitPhrase(b.LimitedBy) + " was the limit"
+	}
+	if text := Reason(b); text != "" {
+		return text
+	}
+	return "it was not seen to break"
+}
+
+// Reason is the search's own word, fit to stand within a sentence.
+func Reason(b *analysis.BreakingPoint) string {
+	return strings.TrimRight(strings.TrimSpace(display.Plain(b.Reason)), ".")
+}
+
+// LimitedText is what a service was limited by, with the figures that say so.
+func LimitedText(b *analysis.BreakingPoint) string {
+	text := display.Plain(b.LimitedBy)
+	if evidence := display.Plain(b.Evidence); text != "" && evidence != "" {
+		return text + ": " + evidence
+	} else if text == "" {
+		return evidence
+	}
+	return text
+}
+
+// SearchText says what an answer rests on: "6 searches, up to 54 s of traffic
+// each".
+func SearchText(b *analysis.BreakingPoint) string {
+	var parts []string
+	switch b.Searches {
+	case 0:
+		parts = append(parts, "no search gave an answer")
+	case 1:
+		parts = append(parts, "1 search")
+	default:
+		parts = append(parts, display.Grouped(int64(b.Searches))+" searches")
+	}
+	if b.TrafficS > 0 {
+		text := seconds(b.TrafficS) + " of traffic"
+		if b.Searches > 1 {
+			text = "up to " + text + " each"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// KneeText is the statement about a cell's knee: "p99 starts to rise at 41% of
+// the limit (37–45%): 144 requests/s (131–158), from a floor of 21.0 ms".
+func KneeText(c *analysis.CellSummary) string {
+	k := c.Knee
+	load := fmt.Sprintf("%s %s (%s–%s)", display.Figure(k.Load), LoadUnit(c), display.Figure(k.Low), display.Figure(k.High))
+	floor := ", from a floor of " + display.WithUnit(k.FloorMS)
+	name := QuantileName(k.Quantile)
+	if k.OfLimit == nil {
+		return name + " starts to rise at " + load + floor
+	}
+	return name + " starts to rise at " + kneeOfLimit(k) + ": " + load + floor
+}
+
+// kneeShort is the same for a headline: "p99 starts to rise at 144 requests/s, at
+// 41% of the limit".
+func kneeShort(c *analysis.CellSummary) string {
+	text := QuantileName(c.Knee.Quantile) + " starts to rise at " + display.Figure(c.Knee.Load) + " " + LoadUnit(c)
+	if c.Knee.OfLimit != nil {
+		text += ", at " + display.Share(*c.Knee.OfLimit) + " of the limit"
+	}
+	return text
+}
+
+// kneeOfLimit is the CPU at which latency leaves its floor: "41% of the limit
+// (37–45%)".
+func kneeOfLimit(k *analysis.Knee) string {
+	text := display.Share(*k.OfLimit) + " of the limit"
+	if k.OfLimitLow != nil && k.OfLimitHigh != nil {
+		text += " (" + strings.TrimSuffix(display.Share(*k.OfLimitLow), "%") + "–" + display.Share(*k.OfLimitHigh) + ")"
+	}
+	return text
+}
+
+// QuantileName writes a quantile for people: "p999" is "p99.9".
+func QuantileName(name string) string {
+	if len(name) > 3 && name[0] == 'p' {
+		return display.Plain(name[:3] + "." + name[3:])
+	}
+	return display.Plain(name)
+}
+
+// seconds writes a time for a sentence: "54 s", "3 min 20 s".
+func seconds(s float64) string {
+	if s < 100 {
+		return fmt.Sprintf("%.0f s", s)
+	}
+	whole := int64(s + 0.5)
+	if whole%60 == 0 {
+		return fmt.Sprintf("%d min", whole/60)
+	}
+	return fmt.Sprintf("%d min %d s", whole/60, whole%60)
+}

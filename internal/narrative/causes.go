@@ -1,0 +1,146 @@
+package narrative
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// Cause is how one share of the slow tail is shown. Its colour in the HTML is
+// the class "k-" and its name.
+type Cause struct {
+	Name  string // as analysis has it
+	Short string // for a table
+	Long  string // for a legend
+	Fill  string // for a bar of text
+}
+
+// Causes are in the order of precedence of analysis.
+var Causes = []Cause{
+	{"generator", "generator", "waiting in the generator", "▚"},
+	{"throttling", "throttling", "throttling", "█"},
+	{"dependency", "dependency", "the dependency", "▓"},
+	{"restart", "restarts", "restarts and memory pressure", "▞"},
+	{"neighbours", "CPU taken", "CPU that others took", "▒"},
+	{"rest", "work, queues", "queueing and work", "░"},
+}
+
+// CauseOf finds a cause by its name. One that this version does not know is
+// shown by its name.
+func CauseOf(name string) Cause {
+	if i := slices.IndexFunc(Causes, func(c Cause) bool { return c.Name == name }); i >= 0 {
+		return Causes[i]
+	}
+	return Cause{Name: name, Short: display.Plain(name), Long: display.Plain(name), Fill: "?"}
+}
+
+// Part is one cause's share of one cell's tail.
+type Part struct {
+	Cause
+	Value float64 // 0..1
+}
+
+// Text is the share as percent.
+func (p Part) Text() string { return display.Share(p.Value) }
+
+// Parts are a tail's shares in their order, without those that are nothing.
+func Parts(c *analysis.Causes) []Part {
+	var all []Part
+	for _, s := range c.Shares() {
+		if s.Value > 0 && results.Finite(&s.Value) != nil {
+			all = append(all, Part{CauseOf(s.Name), s.Value})
+		}
+	}
+	return all
+}
+
+// MainPart is the largest share of a tail; false: it is not divided.
+func MainPart(c *analysis.Causes) (Part, bool) {
+	all := Parts(c)
+	if len(all) == 0 {
+		return Part{}, false
+	}
+	return slices.MaxFunc(all, func(a, b Part) int { return cmp.Compare(a.Value, b.Value) }), true
+}
+
+// TailBasis says what a division of the tail rests on.
+func TailBasis(c *analysis.Causes) string {
+	text := fmt.Sprintf("%s from %s (%s) on, %s on average", display.Counted(int64(c.Requests), "slow request"),
+		display.WithUnit(c.FromMS), QuantileName(c.Quantile), display.WithUnit(c.MeanMS))
+	if c.ThrottledDirectly > 0 && c.Throttling > c.ThrottledDirectly {
+		text += fmt.Sprintf("; %s in windows of throttling, %s in the queues that they built", display.Share(c.ThrottledDirectly), display.Share(c.Throttling-c.ThrottledDirectly))
+	}
+	return text
+}
+
+// tail says for the headline what the slow tail is made of: in the cell whose
+// tail has the largest cause besides its own work, and in the first cell of
+// the answer beside it.
+func (a *answer) tail() string {
+	worst, top, known := -1, Part{}, 0
+	for i := range a.s.Cells {
+		c := a.s.Cells[i].Causes
+		if c == nil {
+			continue
+		}
+		known++
+		for _, p := range Parts(c) {
+			if p.Name != "rest" && p.Value > top.Value {
+				worst, top = i, p
+			}
+		}
+	}
+	const worth = 0.2 // a smaller share explains no tail
+	switch {
+	case known == 0:
+		return ""
+	case len(a.s.Cells) == 1 && top.Value < worth:
+		return "Its slow tail is queueing and work, not throttling."
+	case len(a.s.Cells) == 1:
+		return fmt.Sprintf("%s of its slow tail is %s.", display.Share(top.Value), top.Long)
+	case top.Value < worth && known == len(a.s.Cells):
+		return "In every cell the slow tail is queueing and work, not throttling."
+	case top.Value < worth:
+		return ""
+	}
+	return fmt.Sprintf("%s of the slow tail of %s is %s%s.", display.Share(top.Value), a.names[worst], top.Long, a.sameElsewhere(worst, top))
+}
+
+// sameElsewhere gives the lowest share of the same cause in another cell, where
+// it differs much: the setting that mends it.
+func (a *answer) sameElsewhere(worst int, top Part) string {
+	least, low := -1, math.Inf(1)
+	for i := range a.s.Cells {
+		if i == worst || a.s.Cells[i].Causes == nil {
+			continue
+		}
+		for _, s := range a.s.Cells[i].Causes.Shares() {
+			if s.Name == top.Name && s.Value < low {
+				least, low = i, s.Value
+			}
+		}
+	}
+	if least < 0 || low > top.Value/2 {
+		return ""
+	}
+	return fmt.Sprintf(", of that of %s %s", a.names[least], display.Share(low))
+}
+
+// CausesLine says in one line what a cell's slow tail is made of; "" where that is
+// not known.
+func CausesLine(c *analysis.CellSummary) string {
+	if c.Causes == nil {
+		return ""
+	}
+	var words []string
+	for _, p := range Parts(c.Causes) {
+		words = append(words, p.Text()+" "+p.Long)
+	}
+	return strings.Join(words, ", ")
+}

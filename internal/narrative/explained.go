@@ -1,0 +1,56 @@
+package narrative
+
+import "github.com/millicore/millicore/internal/analysis"
+
+// Fact is a statement about a cell under its name.
+type Fact struct{ Name, Text string }
+
+// Explained are the statements about a cell beyond its figures: what limits it
+// and what says so, where its latency leaves its floor, what the search took.
+// The slow tail follows apart, as it is drawn.
+func Explained(c *analysis.CellSummary) []Fact {
+	var facts []Fact
+	if b := c.Breaking; b != nil {
+		if text := LimitedText(b); text != "" {
+			facts = append(facts, Fact{"limited by", text})
+		}
+		if text := Reason(b); text != "" {
+			facts = append(facts, Fact{reasonName(b), text})
+		}
+	}
+	if c.Knee != nil {
+		facts = append(facts, Fact{"knee", KneeText(c)})
+	}
+	if c.Breaking != nil {
+		facts = append(facts, Fact{"search", SearchText(c.Breaking)})
+	}
+	return facts
+}
+
+// reasonName says what the search gave a reason for.
+func reasonName(b *analysis.BreakingPoint) string {
+	switch {
+	case b.Load() == nil:
+		return "none found"
+	case b.AtLeast:
+		return "only a bound"
+	}
+	return "note"
+}
+
+// BreakLine is a breaking point on a line of its own: "breaks at 352 requests/s
+// (338–366)".
+func BreakLine(c *analysis.CellSummary) string {
+	b := c.Breaking
+	switch {
+	case b.Load() == nil:
+		return "no breaking point found"
+	case b.AtLeast:
+		return "holds " + BreakFigure(b) + " " + LoadUnit(c)
+	}
+	text := "breaks at " + LoadFigure(b, *b.Load()) + " " + LoadUnit(c)
+	if ends := BreakInterval(b); ends != "" {
+		text += " (" + ends + ")"
+	}
+	return text
+}

@@ -1,0 +1,180 @@
+package narrative
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// flagTexts explain the warnings that analysis gives a cell as words. Of some it
+// the figures of the cell add to the text: see FlagText.
+var flagTexts = map[string]string{
+	"skipped":              "The service was not available on this machine and was not measured. The warning says what to install.",
+	"no_trials":            "No trial of this cell was completed: there is nothing to show.",
+	"few_trials":           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
+	"busy_neighbour":       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison: repeat it on a quiet host.",
+	"agent_waited":         "The agent waited for a CPU and sent late: part of the latency is its own.",
+	"agent_throttled":      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses, and rates are lower bounds. Give agents no CPU limit.",
+	"agent_lost":           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
+	"low_idle":             "The host had less than 0.2 idle cores (5% of its CPUs, if that is more): the service and the agent may have competed for CPU.",
+	"incomplete_trial":     "A trial was cut off before its end, and counts as far as it got.",
+	"generator_limited":    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
+	"restarted":            "The service ended and was started again during a trial, after 1 s at first; a kubelet begins at 10 s.",
+	"oom_killed":           "The kernel killed the service because it reached its memory limit.",
+	"busy_hypervisor":      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison: repeat it where it takes less CPU.",
+	"cpu_stolen":           "The hypervisor took at least 0.1 cores from this machine: latencies include its pauses.",
+	"dependency_throttled": "A dependency was throttled by its own limit: part of the latency may be due to it.",
+	"dependency_restarted": "A dependency ended and was started again during a trial.",
+	"requests_dropped":     "Requests were due and never sent, as the trial had ended or was stopped.",
+	"few_periods_for_p999": "Fewer than 1,000 quota periods were measured: too few for a reliable p99.9.",
+	"beyond_range":         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
+	"moving_load":          "The load moves: no percentile over all of it describes a level. See the levels held.",
+	"trial_failed":         "A trial failed before its end and is excluded from the figures.",
+	"search_disturbed":     "Other processes or the hypervisor took CPU while the breaking point was searched.",
+	"search_incomplete":    "The search ended before its answer was tested for longer: it is less certain than its interval suggests.",
+	"lower_bound":          "The generator or the host was the limit, not the service: the breaking point is at least this load.",
+	"few_spans":            "Too few slow requests were kept to divide the tail's time among its causes.",
+	"windows_unknown":      "The throttle counters could not be read: throttling under the slow requests is unknown, and counts as queueing and work.",
+	"no_windows":           "The service was throttled, but it was not recorded when: without --node-agent the share of the slow tail is not known.",
+	"unsteady":             "The first and the last third of the measured part differ: the service had not settled.",
+}
+
+// waitedText explains generator_limited where users wait for their answers, and
+// were not late.
+const waitedText = "The agent waited for a CPU for at least 10% of the time: it was the limit, not the service. Rates are lower bounds."
+
+// besideText explains it where another warning says why.
+const besideText = "The agents were the limit, not the service, as another warning of the cell explains. Rates are lower bounds."
+
+// FlagText explains a warning of a cell in a sentence or two; "" for a word that
+// this version does not know.
+func FlagText(word string, c *analysis.CellSummary) string {
+	has := func(other string) bool { return slices.Contains(c.Flags, other) }
+	switch lag := results.Finite(c.Generator.SendLagP99US); {
+	case word == "search_disturbed":
+		return disturbedSearch(c)
+	case word == "no_windows" && results.ThrottledShare(c) != nil:
+		return fmt.Sprintf("Throttled in %s of its periods; without --node-agent the share of the slow tail is not known.", display.Share(*results.ThrottledShare(c)))
+	case word == "generator_limited" && (has("agent_throttled") || has("agent_lost")) && !has("agent_waited"):
+		return besideText
+	case word == "generator_limited" && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):
+		return waitedText
+	}
+	return flagTexts[word]
+}
+
+// disturbedSearch says who took CPU while a breaking point was looked for, what
+// became of it, and what to do.
+func disturbedSearch(c *analysis.CellSummary) string {
+	text := flagTexts["search_disturbed"]
+	if who := c.Disturbers(); !who.Unnamed {
+		text = subjectOf(who) + " took CPU while the breaking point was searched."
+	}
+	switch {
+	case c.Load.Find:
+		text += " A disturbed window is repeated or left out, which widens the interval or leaves none."
+	case c.Load.Stages:
+		text += " The level that missed the objective meanwhile, and those above it, do not show where the service breaks."
+	}
+	return text + " Repeat it " + quietPlace(c.Disturbers()) + "."
+}
+
+// Finding is what was found under one title, for one cell or the whole record:
+// a busy host says the same of every trial, and is read once.
+type Finding struct {
+	Warning bool
+	Title   string
+	Texts   []string
+}
+
+// Findings gathers the record's findings by their titles, in their order.
+// Warnings come last.
+func Findings(s *analysis.Summary, names []string) []Finding {
+	var all []Finding
+	for _, f := range s.Findings {
+		title := display.Plain(f.Title)
+		if f.Cell != nil {
+			if at := results.CellAt(s, *f.Cell); at >= 0 && !strings.Contains(title, names[at]) {
+				title = names[at] + ": " + title
+			}
+		}
+		one := Finding{Warning: f.Level == "warning", Title: title}
+		at := slices.IndexFunc(all, func(o Finding) bool { return o.Title == one.Title && o.Warning == one.Warning })
+		if at < 0 {
+			all = append(all, one)
+			at = len(all) - 1
+		}
+		if text := display.Plain(f.Text); text != "" {
+			all[at].Texts = append(all[at].Texts, text)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		switch {
+		case a.Warning == b.Warning:
+			return 0
+		case b.Warning:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// Others is how many texts follow the first.
+func (f Finding) Others() int { return len(f.Texts) - 1 }
+
+// sentence is the finding on one line: the first text, and how many follow.
+func (f Finding) Sentence() string {
+	switch len(f.Texts) {
+	case 0:
+		return f.Title
+	case 1:
+		return f.Title + " – " + f.Texts[0]
+	}
+	return fmt.Sprintf("%s – %s (and %d more like it, see report.html)", f.Title, f.Texts[0], f.Others())
+}
+
+// Flagged is one warning word with the cells that have it.
+type Flagged struct {
+	Word  string
+	Text  string // "" for a word that this version does not know
+	Cells []int  // indices in the summary
+}
+
+// Flags collects the cells' warnings, in the order in which they first appear:
+// those that mean the same together.
+func Flags(s *analysis.Summary) []Flagged {
+	var all []Flagged
+	for i := range s.Cells {
+		for _, word := range s.Cells[i].Flags {
+			text := FlagText(word, &s.Cells[i])
+			at := slices.IndexFunc(all, func(f Flagged) bool { return f.Word == word && f.Text == text })
+			if at < 0 {
+				all = append(all, Flagged{Word: word, Text: text})
+				at = len(all) - 1
+			}
+			all[at].Cells = append(all[at].Cells, i)
+		}
+	}
+	return all
+}
+
+// who names the cells of a warning: all of them, or each by name.
+func (f Flagged) Who(names []string) string {
+	if len(f.Cells) == len(names) && len(names) > 1 {
+		return "all cells"
+	}
+	if len(f.Cells) > 2*fewNames {
+		return display.Counted(int64(len(f.Cells)), "cell")
+	}
+	var words []string
+	for _, i := range f.Cells {
+		words = append(words, names[i])
+	}
+	return display.List(words)
+}

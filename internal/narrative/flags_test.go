@@ -1,0 +1,86 @@
+package narrative
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// One word may have several reasons: each cell has the text of its own.
+func TestAFlagSaysWhatItWas(t *testing.T) {
+	breaking := func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }
+	find := func(c *analysis.CellSummary) { c.Load.Find = true }
+	stages := func(c *analysis.CellSummary) { c.Load.Stages = true }
+	lag := func(us float64) change {
+		return func(c *analysis.CellSummary) { c.Generator.SendLagP99US = &us }
+	}
+	withFlag := func(word string) change {
+		return func(c *analysis.CellSummary) { c.Flags = append(c.Flags, word) }
+	}
+	periods := func(throttled, of int64) change {
+		return func(c *analysis.CellSummary) { c.CPU.ThrottledPeriods, c.CPU.Periods = &throttled, &of }
+	}
+	const outcome = " A disturbed window is repeated or left out, which widens the interval or leaves none."
+	for name, c := range map[string]struct {
+		word string
+		cell analysis.CellSummary
+		want string
+	}{
+		"a search beside a neighbour": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(analysis.Neighbours)),
+			"Other processes took CPU while the breaking point was searched." + outcome + " Repeat it on a quiet host."},
+		"a search on a host whose CPU was stolen": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(analysis.Hypervisor)),
+			"The hypervisor took CPU while the breaking point was searched." + outcome + " Repeat it where it takes less CPU."},
+		"a search by an older version": {"search_disturbed", cellOf("go", breaking, find, disturbedBy()),
+			"Other processes or the hypervisor took CPU while the breaking point was searched." + outcome + " Repeat it on a quiet host."},
+		"a ramp": {"search_disturbed", cellOf("go", breaking, stages, disturbedBy(analysis.Hypervisor)),
+			"The hypervisor took CPU while the breaking point was searched. The level that missed the objective meanwhile, and those above it, do not show where the service breaks. Repeat it where it takes less CPU."},
+		"a generator that sent late":          {"generator_limited", cellOf("go", open(100), lag(2500)), flagTexts["generator_limited"]},
+		"a generator of users that waited":    {"generator_limited", cellOf("go", lag(20)), waitedText},
+		"a generator of users that sent late": {"generator_limited", cellOf("go", lag(2500)), flagTexts["generator_limited"]},
+		"a generator whose lag is not known":  {"generator_limited", cellOf("go"), flagTexts["generator_limited"]},
+		"a generator that was throttled":      {"generator_limited", cellOf("go", open(100), withFlag("agent_throttled")), besideText},
+		"a generator that lost an agent":      {"generator_limited", cellOf("go", withFlag("agent_lost")), besideText},
+		"throttling that nobody saw":          {"no_windows", cellOf("go", periods(45, 100)), "Throttled in 45% of its periods; without --node-agent the share of the slow tail is not known."},
+		"a word of another version":           {"hot_moon", cellOf("go"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, FlagText(c.word, &c.cell)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestCellsOfOneWordAndSeveralReasonsAreApart(t *testing.T) {
+	s := &analysis.Summary{Cells: []analysis.CellSummary{
+		cellOf("a", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Neighbours)),
+		cellOf("b", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Hypervisor)),
+		cellOf("c", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Neighbours)),
+	}}
+	var who [][]int
+	for _, f := range Flags(s) {
+		who = append(who, f.Cells)
+	}
+	if d := cmp.Diff([][]int{{0, 2}, {1}}, who); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestEveryFlagOfAnalysisIsExplained(t *testing.T) {
+	for _, word := range []string{"skipped", "no_trials", "few_trials", "busy_neighbour", "busy_hypervisor", "cpu_stolen", "agent_waited", "low_idle", "incomplete_trial", "generator_limited",
+		"restarted", "oom_killed", "requests_dropped", "few_periods_for_p999", "moving_load", "trial_failed"} {
+		if flagTexts[word] == "" {
+			t.Errorf("the flag %q has no explanation", word)
+		}
+	}
+}
+
+func TestEveryFlagOfASearchHasItsLine(t *testing.T) {
+	for _, word := range []string{"search_disturbed", "search_incomplete", "lower_bound", "few_spans", "windows_unknown"} {
+		if flagTexts[word] == "" {
+			t.Errorf("%q has no text", word)
+		}
+	}
+}

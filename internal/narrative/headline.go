@@ -1,0 +1,332 @@
+package narrative
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/results"
+)
+
+const (
+	// fewNames is how many cells a sentence names before it gives the ends only.
+	fewNames = 4
+	// worthSaying is the share of throttled periods from which the headline
+	// mentions it.
+	worthSaying = 0.01
+)
+
+// Headline is the answer of a record.
+type Headline struct {
+	Notice string   // that the record is not complete; "" if it is
+	Answer string   // the sentence with the answer
+	More   []string // sentences that add to it
+}
+
+// HeadlineOf answers a record in a sentence or two: which cell has the lowest p99,
+// against what, and how much is throttled. It claims nothing that the record does
+// not show: cells whose intervals overlap are not ranked, a cell that refuses its
+// requests does not win, and an interrupted record has a notice.
+func HeadlineOf(s *analysis.Summary) Headline {
+	sentences := newAnswer(s).sentences()
+	h := Headline{Answer: sentences[0], More: sentences[1:]}
+	if e := &s.Experiment; e.Interrupted {
+		h.Notice = fmt.Sprintf("Interrupted after %d of %s.", e.TrialsDone, display.Counted(int64(e.TrialsPlanned), "trial"))
+	}
+	return h
+}
+
+// First is the line that a report begins with.
+func (h Headline) First() string {
+	if h.Notice == "" {
+		return h.Answer
+	}
+	return h.Notice + " " + h.Answer
+}
+
+// String is the whole headline.
+func (h Headline) String() string {
+	return strings.Join(append([]string{h.First()}, h.More...), " ")
+}
+
+// answer holds what the sentences are made from.
+type answer struct {
+	s      *analysis.Summary
+	names  []string
+	good   []int // cells that answered
+	failed []int // cells that did not
+}
+
+func newAnswer(s *analysis.Summary) *answer {
+	a := &answer{s: s, names: CellNames(s)}
+	for i := range s.Cells {
+		if results.Failed(&s.Cells[i]) {
+			a.failed = append(a.failed, i)
+		} else {
+			a.good = append(a.good, i)
+		}
+	}
+	return a
+}
+
+func (a *answer) sentences() []string {
+	switch {
+	case len(a.s.Cells) == 0:
+		return []string{"The record holds no cell."}
+	case results.KindOf(a.s) == results.Search:
+		return a.searched()
+	case results.KindOf(a.s) == results.Benchmark:
+		return a.benchmarks()
+	case len(a.good) == 0:
+		return []string{a.allFailed()}
+	case len(a.s.Cells) == 1:
+		return a.single(0)
+	}
+	var all []string
+	if len(a.good) == 1 {
+		all = a.single(a.good[0])
+	} else {
+		all = a.comparison()
+	}
+	if text := a.failures(); text != "" {
+		all = append(all, text)
+	}
+	if text := a.objective(); text != "" {
+		all = append(all, text)
+	}
+	for _, text := range append([]string{a.tail(), a.lowerBounds()}, a.disturbed()...) {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// allFailed says that nothing answered, and how the most of it failed.
+func (a *answer) allFailed() string {
+	var requests int64
+	for i := range a.s.Cells {
+		requests += a.s.Cells[i].Requests
+	}
+	who := fmt.Sprintf("None of the %d cells", len(a.s.Cells))
+	if len(a.s.Cells) == 1 {
+		who = a.names[0]
+	}
+	if requests == 0 {
+		if len(a.s.Cells) == 1 {
+			return who + " failed before a request ended: nothing was measured."
+		}
+		return who + " got as far as an answer: nothing was measured."
+	}
+	return fmt.Sprintf("%s gave a good answer%s.", negated(who), worstError(a.s.Cells))
+}
+
+// negated fits a subject to "gave a good answer": a single cell "never" did.
+func negated(who string) string {
+	if strings.HasPrefix(who, "None of") {
+		return who
+	}
+	return who + " never"
+}
+
+// worstError names the most frequent error of cells: ": 1,200 of 1,200
+// requests were refused". It is about requests that were sent.
+func worstError(cells []analysis.CellSummary) string {
+	var requests int64
+	all := analysis.ErrorCounts{Status: map[string]int64{}}
+	for i := range cells {
+		e := &cells[i].Errors
+		requests += cells[i].Requests
+		all.Timeouts += e.Timeouts
+		all.Refused += e.Refused
+		all.Cut += e.Cut
+		all.Malformed += e.Malformed
+		all.Failed += e.Failed
+		for code, n := range e.Status {
+			all.Status[code] += n
+		}
+	}
+	failures := Failures(&all)
+	if len(failures) == 0 {
+		return ""
+	}
+	worst := slices.MaxFunc(failures, func(x, y Failure) int { return cmp.Compare(x.N, y.N) })
+	return fmt.Sprintf(": %s of %s requests %s", display.Grouped(worst.N), display.Grouped(requests), worst.Did)
+}
+
+// single states the figures of one cell.
+func (a *answer) single(i int) []string {
+	c := &a.s.Cells[i]
+	text := a.constantSingle(i)
+	if a.staged() {
+		text = a.stagedSingle(i)
+	}
+	all := []string{text}
+	if len(a.s.Cells) > 1 {
+		return all // the objective and the agent follow for all cells
+	}
+	if o := c.Objective; o != nil && o.Met != nil {
+		if *o.Met {
+			all = append(all, "It meets the objective "+display.Plain(o.Text)+".")
+		} else {
+			all = append(all, "It misses the objective "+display.Plain(o.Text)+".")
+		}
+	}
+	if c.Generator.Limited {
+		all = append(all, "The agent was the limit: the rate is a lower bound.")
+	}
+	return a.closing(all)
+}
+
+// constantSingle states what one cell did under a constant load.
+func (a *answer) constantSingle(i int) string {
+	c := &a.s.Cells[i]
+	figures := []string{display.Figure(*c.RateRPS) + " requests/s"}
+	if c.LatencyMS != nil {
+		text := "p99 " + display.WithUnit(c.LatencyMS.P99)
+		switch low, high, what := analysis.SpreadOfP99(c); what {
+		case analysis.IntervalOfTrials:
+			text += fmt.Sprintf(" (95%% interval %s to %s)", display.Figure(low), display.WithUnit(high))
+		case analysis.IntervalOfFrames:
+			text += fmt.Sprintf(" (95%% interval %s to %s in this one trial)", display.Figure(low), display.WithUnit(high))
+		}
+		figures = append(figures, text)
+	}
+	if c.Availability != nil {
+		figures = append(figures, display.Percent(*c.Availability)+" available")
+	}
+	if part := results.ThrottledShare(c); part != nil {
+		figures = append(figures, "throttled in "+display.Share(*part)+" of its periods")
+	}
+	text := a.names[i] + ": " + strings.Join(figures, ", ")
+	if c.LatencyMS == nil {
+		text += "; " + a.noLatency()
+	}
+	return text + "."
+}
+
+// failures names the cells of a comparison that gave no good answer, and apart
+// from them those that were never asked.
+func (a *answer) failures() string {
+	var skipped, failed []int
+	for _, i := range a.failed {
+		if a.s.Cells[i].Skipped() {
+			skipped = append(skipped, i)
+		} else {
+			failed = append(failed, i)
+		}
+	}
+	return strings.TrimSpace(a.some(failed, "gave no good answer.") + " " + a.some(skipped, "had to be skipped."))
+}
+
+// some says something of cells, by name where they are few; "" of none.
+func (a *answer) some(cells []int, what string) string {
+	switch n := len(cells); {
+	case n == 0:
+		return ""
+	case n <= fewNames:
+		var names []string
+		for _, i := range cells {
+			names = append(names, a.names[i])
+		}
+		return display.List(names) + " " + what
+	default:
+		return fmt.Sprintf("%d of %d cells %s", n, len(a.s.Cells), what)
+	}
+}
+
+// objective says which of the cells that were tried meet what was asked, where
+// that differs or is missed.
+func (a *answer) objective() string {
+	var met, unknown []string
+	text, total := "", 0
+	for i := range a.s.Cells {
+		o := a.s.Cells[i].Objective
+		if o == nil || a.s.Cells[i].Skipped() {
+			continue
+		}
+		total++
+		text = display.Plain(o.Text)
+		switch {
+		case o.Met == nil:
+			unknown = append(unknown, a.names[i])
+		case *o.Met:
+			met = append(met, a.names[i])
+		}
+	}
+	switch {
+	case total == len(unknown):
+		return ""
+	case total == 1 && len(met) == 1:
+		return met[0] + " meets the objective " + text + "."
+	case len(met) == total:
+		return "All meet the objective " + text + "."
+	case len(met) == 0:
+		return "None meets the objective " + text + "."
+	case len(unknown) > 0:
+		return fmt.Sprintf("%d of %d cells meet the objective %s; for %s it is not known.", len(met), total, text, display.List(unknown))
+	case len(met) == 1:
+		return "Only " + met[0] + " meets the objective " + text + "."
+	case len(met) <= fewNames:
+		return display.List(met) + " meet the objective " + text + "."
+	default:
+		return fmt.Sprintf("%d of %d cells meet the objective %s.", len(met), total, text)
+	}
+}
+
+// lowerBounds names the cells whose figures the agent limited.
+func (a *answer) lowerBounds() string {
+	var names []string
+	for _, i := range a.good {
+		if a.s.Cells[i].Generator.Limited {
+			names = append(names, a.names[i])
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) == len(a.good):
+		return "The agent was the limit throughout: the rates are lower bounds."
+	case len(names) <= fewNames:
+		what := "its rate is a lower bound."
+		if len(names) > 1 {
+			what = "their rates are lower bounds."
+		}
+		return "The agent was the limit for " + display.List(names) + ": " + what
+	}
+	return fmt.Sprintf("The agent was the limit for %d cells: their rates are lower bounds.", len(names))
+}
+
+// contenders collects the cells that have a figure, with what is known of its
+// spread.
+func (a *answer) contenders(cells []int, path string, of func(*analysis.CellSummary) *float64,
+	trial func(*analysis.TrialFigures) *float64) []analysis.Contender {
+	var all []analysis.Contender
+	for _, i := range cells {
+		if one, ok := analysis.ContenderOf(&a.s.Cells[i], a.names[i], path, of, trial); ok {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// settle ranks contenders, see analysis.Settle. If medians are ranked and printed
+// instead of the figures of the table, basis names them.
+func settle(inPlan []analysis.Contender, highest bool) (ranked []analysis.Contender, basis string) {
+	ranked, pooled := analysis.Settle(inPlan, highest)
+	return ranked, basisOf(ranked, pooled)
+}
+
+func basisOf(ranked []analysis.Contender, pooled bool) string {
+	if pooled {
+		return ""
+	}
+	n := len(ranked[0].Trials)
+	if slices.ContainsFunc(ranked, func(c analysis.Contender) bool { return len(c.Trials) != n }) {
+		return " (median over trials)"
+	}
+	return fmt.Sprintf(" (median of %d trials)", n)
+}

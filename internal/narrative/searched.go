@@ -1,0 +1,343 @@
+package narrative
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// searched words the answer of a record that looked for breaking points: which
+// cell holds the most, what limits it, and how far the others stay behind.
+// Cells that intervals do not distinguish are not ranked, and a lower bound is
+// called one.
+func (a *answer) searched() []string {
+	found, none := a.breakingPoints()
+	if len(found) == 0 {
+		return a.noneFound(none)
+	}
+	if len(found) > 1 && len(LoadUnits(a.s)) > 1 {
+		return a.closing(append(unlike(found), a.withoutPoint(none)...))
+	}
+	all := []string{breaks(found[0]) + "."}
+	if len(found) > 1 {
+		all = a.byLoad(found)
+	}
+	all = append(all, a.withoutPoint(none)...)
+	if len(found) == 1 || len(analysis.Tied(found[0], found[1:], a.s.Above)) == 0 {
+		all = append(all, a.ofBest(found)...)
+	}
+	return a.closing(all)
+}
+
+// ofBest says what else is known of the cell that holds the most.
+func (a *answer) ofBest(found []analysis.Contender) []string {
+	var all []string
+	best := found[0].Cell
+	if text := Reason(best.Breaking); text != "" && !best.Breaking.AtLeast {
+		all = append(all, sentence(text))
+	}
+	if best.Knee != nil {
+		who := "Its "
+		if len(found) > 1 {
+			who = found[0].Name + "'s "
+		}
+		all = append(all, who+kneeShort(best)+".")
+	}
+	return all
+}
+
+// closing adds what stands at the end of every answer about breaking points.
+func (a *answer) closing(all []string) []string {
+	if text := a.tail(); text != "" {
+		all = append(all, text)
+	}
+	return append(all, a.disturbed()...)
+}
+
+// breakingPoints parts the searched cells into those that have an answer, the
+// highest first, and those that have none.
+func (a *answer) breakingPoints() (found []analysis.Contender, none []int) {
+	for i := range a.s.Cells {
+		c := &a.s.Cells[i]
+		if !results.Searched(c) {
+			continue
+		}
+		load := c.Breaking.Load()
+		if load == nil {
+			none = append(none, i)
+			continue
+		}
+		one := analysis.Contender{Cell: c, Name: a.names[i], Value: *load, Metric: analysis.BreakingPointMetric}
+		if c.Breaking.Low != nil {
+			one.Low, one.High, one.Sure = *c.Breaking.Low, math.Inf(1), analysis.RangeOfTrials
+			if c.Breaking.OverStarts() {
+				one.Sure = analysis.IntervalOfTrials
+			}
+			if c.Breaking.High != nil {
+				one.High = *c.Breaking.High
+			}
+		}
+		for k := range c.PerTrial {
+			if v := c.PerTrial[k].Breaking; v != nil {
+				one.Trials = append(one.Trials, *v)
+			}
+		}
+		if len(one.Trials) < c.Breaking.Searches { // the others gave bounds, which are no samples
+			one.Trials = nil
+		}
+		found = append(found, one)
+	}
+	slices.SortStableFunc(found, func(x, y analysis.Contender) int {
+		switch {
+		case x.Value > y.Value:
+			return -1
+		case x.Value < y.Value:
+			return 1
+		}
+		return 0
+	})
+	return found, none
+}
+
+// breaks says where one cell breaks, and why: without the full stop, as more
+// may follow.
+func breaks(c analysis.Contender) string {
+	b := c.Cell.Breaking
+	label := display.Plain(c.Cell.Label)
+	if b.AtLeast {
+		return fmt.Sprintf("%s holds at least %s %s: %s", label, LoadFigure(b, c.Value), LoadUnit(c.Cell), BoundReason(b))
+	}
+	text := fmt.Sprintf("%s breaks at %s %s", label, LoadFigure(b, c.Value), LoadUnit(c.Cell))
+	if ends := BreakInterval(b); ends != "" {
+		text += " (" + ends + ")"
+	}
+	if b.LimitedBy != "" {
+		text += ", limited by " + LimitPhrase(b.LimitedBy)
+	}
+	return text
+}
+
+// byLoad words several breaking points in one unit, the highest first.
+func (a *answer) byLoad(found []analysis.Contender) []string {
+	best := found[0]
+	level := analysis.Tied(best, found[1:], a.s.Above)
+	rest := analysis.Besides(found[1:], level)
+	var text string
+	if len(level) == 0 {
+		text = breaks(best) + "; " + times(best, rest)
+	} else {
+		text = a.together(append([]analysis.Contender{best}, level...), rest)
+	}
+	all := []string{text + "."}
+	if text := a.unordered(rest); text != "" {
+		all = append(all, text)
+	}
+	return all
+}
+
+// times says how many times the others' load the best one holds. An other
+// that is a lower bound itself is not reached: its interval has no end.
+func times(best analysis.Contender, rest []analysis.Contender) string {
+	one := func(c analysis.Contender) string {
+		return fmt.Sprintf("%s times %s (%s)", ratio(best.Value/c.Value), c.Name, LoadFigure(c.Cell.Breaking, c.Value))
+	}
+	prefix := ""
+	if best.Cell.Breaking.AtLeast {
+		prefix = "at least "
+	}
+	if len(rest) > fewNames {
+		return fmt.Sprintf("%s%s, the next of %d cells, and %s, the last", prefix, one(rest[0]), len(rest)+1, one(rest[len(rest)-1]))
+	}
+	var words []string
+	for _, c := range rest {
+		words = append(words, one(c))
+	}
+	return prefix + display.List(words)
+}
+
+// ratio writes how many times one figure is another.
+func ratio(v float64) string {
+	switch {
+	case v < 1.095:
+		return fmt.Sprintf("%.2f", v)
+	case v < 9.95:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return display.Grouped(int64(math.Round(v)))
+}
+
+// together words that several cells share the first place.
+func (a *answer) together(first, rest []analysis.Contender) string {
+	unit, they := LoadUnit(first[0].Cell), "they break at"
+	if first[0].Cell.Breaking.AtLeast {
+		they = "they hold"
+	}
+	var text string
+	if len(first) > fewNames {
+		last := first[len(first)-1]
+		text = fmt.Sprintf("%d cells cannot be ranked: %s %s (%s) down to %s (%s) %s, and %s", len(first), they,
+			BreakFigure(first[0].Cell.Breaking), first[0].Name, BreakFigure(last.Cell.Breaking), last.Name, unit, a.whyNot(first))
+	} else {
+		var names, figures []string
+		for _, c := range first {
+			names = append(names, c.Name)
+			figures = append(figures, BreakFigure(c.Cell.Breaking))
+		}
+		verdict := "cannot be distinguished"
+		if fewSearched(first) != "" {
+			verdict = "cannot be ranked"
+		}
+		text = fmt.Sprintf("%s %s: %s %s %s, and %s", display.List(names), verdict, they, display.List(figures), unit, a.whyNot(first))
+		if !analysis.EveryPairTied(first, a.s.Above) {
+			text = fmt.Sprintf("None of %s is clearly ahead: %s %s %s, and %s", display.List(names), they, display.List(figures), unit, a.whyNot(first))
+		}
+	}
+	switch {
+	case len(rest) > fewNames:
+		text += fmt.Sprintf("; the other %d break at %s and below", len(rest), LoadFigure(rest[0].Cell.Breaking, rest[0].Value))
+	case len(rest) > 0:
+		var words []string
+		for _, c := range rest {
+			words = append(words, fmt.Sprintf("%s (%s)", c.Name, LoadFigure(c.Cell.Breaking, c.Value)))
+		}
+		verb := " break earlier"
+		if len(rest) == 1 {
+			verb = " breaks earlier"
+		}
+		text += "; " + display.List(words) + verb
+	}
+	return text
+}
+
+// whyNot says why cells are not ranked.
+func (a *answer) whyNot(all []analysis.Contender) string {
+	if text := fewSearched(all); text != "" {
+		return text
+	}
+	var bounds []string
+	for _, c := range all {
+		if c.Cell.Breaking.AtLeast {
+			bounds = append(bounds, c.Name)
+		}
+	}
+	switch n := len(bounds); {
+	case n == 0:
+		return overlap(all)
+	case n == 1:
+		return "that of " + bounds[0] + " is a lower bound"
+	case n > fewNames:
+		return fmt.Sprintf("%d of these are lower bounds", n)
+	}
+	return "those of " + display.List(bounds) + " are lower bounds"
+}
+
+// fewSearched says that cells were searched too seldom to be ranked, and how often
+// it takes; "" where they were not.
+func fewSearched(all []analysis.Contender) string {
+	fewest := all[0]
+	for _, c := range all {
+		if c.Cell.Breaking.Searches < fewest.Cell.Breaking.Searches {
+			fewest = c
+		}
+	}
+	n, what, plural := max(fewest.Cell.Breaking.Searches, 1), "search", "searches"
+	if fewest.Cell.Load.Stages {
+		what, plural = "ramp", "ramps"
+	}
+	if n >= analysis.EnoughSearches {
+		return ""
+	}
+	needed := stats.TrialsNeeded(len(all) - 1)
+	if n == 1 {
+		return fmt.Sprintf("one %s of a cell does not show how its starts differ: ranking takes at least %d of each (measure.repeats)", what, needed)
+	}
+	return fmt.Sprintf("%d %s of a cell are too few to show how its starts differ: ranking takes at least %d of each (measure.repeats)", n, plural, needed)
+}
+
+// unordered names neighbours in the order of breaking points that cannot be
+// distinguished, behind the first place.
+func (a *answer) unordered(rest []analysis.Contender) string {
+	var groups []string
+	why := ": their intervals overlap"
+	for i := 0; i < len(rest); {
+		k := i + 1
+		for k < len(rest) && !a.s.Above(rest[k-1], rest[k], analysis.Pairs(len(rest)+1)) {
+			if analysis.Disjoint(rest[k-1], rest[k]) {
+				why = ""
+			}
+			k++
+		}
+		if k > i+1 {
+			var names []string
+			for _, c := range rest[i:k] {
+				names = append(names, c.Name)
+			}
+			if len(names) > fewNames {
+				names = []string{names[0], fmt.Sprintf("%d more", len(names)-1)}
+			}
+			groups = append(groups, display.List(names))
+		}
+		i = k
+	}
+	if len(groups) == 0 {
+		return ""
+	}
+	return "The order of " + strings.Join(groups, ", and that of ") + " is not certain" + why + "."
+}
+
+// unlike words breaking points that are counted in different units.
+func unlike(found []analysis.Contender) []string {
+	var all []string
+	for _, c := range found[:min(len(found), fewNames)] {
+		all = append(all, breaks(c)+".")
+	}
+	return append(all, "Users and requests/s do not compare.")
+}
+
+// noneFound words a record in which no search gave an answer.
+func (a *answer) noneFound(none []int) []string {
+	same := Reason(a.s.Cells[none[0]].Breaking)
+	for _, i := range none[1:] {
+		if Reason(a.s.Cells[i].Breaking) != same {
+			same = ""
+		}
+	}
+	who := display.Plain(a.s.Cells[none[0]].Label)
+	if len(none) > 1 {
+		who = fmt.Sprintf("any of the %d cells", len(none))
+	}
+	text := "No breaking point was found for " + who
+	if same != "" {
+		return a.closing([]string{text + ": " + same + "."})
+	}
+	all := []string{text + "."}
+	if len(none) > 1 {
+		all = append(all, a.withoutPoint(none)...)
+	}
+	return a.closing(all)
+}
+
+// withoutPoint names the cells whose search gave no answer, and why.
+func (a *answer) withoutPoint(none []int) []string {
+	if len(none) > fewNames {
+		return []string{fmt.Sprintf("%d of %d cells have no breaking point.", len(none), len(a.s.Cells))}
+	}
+	var all []string
+	for _, i := range none {
+		text := a.names[i] + " has no breaking point"
+		if why := Reason(a.s.Cells[i].Breaking); why != "" {
+			text += ": " + why
+		}
+		all = append(all, text+".")
+	}
+	return all
+}
+
+// sentence gives a text a capital letter and a full stop.
+func sentence(text string) string { return display.Capital(text) + "." }

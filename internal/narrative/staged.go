@@ -1,0 +1,151 @@
+package narrative
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// staged reports whether every cell that answered rose through levels: its
+// figures over the whole ramp then describe no load.
+func (a *answer) staged() bool {
+	for _, i := range a.good {
+		if c := &a.s.Cells[i]; !c.Load.Stages || len(c.Steps) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// level writes a target with its unit: "200 users", "2,000 requests/s".
+func level(l *analysis.LoadSummary, target float64) string {
+	if l.Kind == "open" {
+		return display.Figure(target) + " requests/s"
+	}
+	return display.Users(target)
+}
+
+// stepAt is the step of a cell at a target; nil: it did not hold that level.
+func stepAt(c *analysis.CellSummary, target float64) *analysis.Step {
+	for i := range c.Steps {
+		if c.Steps[i].Target == target {
+			return &c.Steps[i]
+		}
+	}
+	return nil
+}
+
+// answers reports whether a level's requests were answered well enough for its
+// latency to be a merit.
+func answers(s *analysis.Step) bool {
+	return s.Availability == nil || *s.Availability >= analysis.EnoughAnswers
+}
+
+// commonTargets are the levels that all cells that answered held, upwards.
+func (a *answer) commonTargets() []float64 {
+	var common []float64
+	for _, step := range a.s.Cells[a.good[0]].Steps {
+		everywhere := true
+		for _, i := range a.good[1:] {
+			everywhere = everywhere && stepAt(&a.s.Cells[i], step.Target) != nil
+		}
+		if everywhere {
+			common = append(common, step.Target)
+		}
+	}
+	slices.Sort(common)
+	return slices.Compact(common)
+}
+
+// stagedComparison compares at the highest common level at which at least one
+// cell still answers. Levels have no intervals, and the sentence says so.
+func (a *answer) stagedComparison() []string {
+	common := a.commonTargets()
+	if len(common) == 0 {
+		return []string{"The cells held no level of load in common: see each level's figures."}
+	}
+	target, answering := 0.0, false
+	for _, t := range common {
+		for _, i := range a.good {
+			if answers(stepAt(&a.s.Cells[i], t)) {
+				target, answering = t, true
+			}
+		}
+	}
+	at := level(&a.s.Cells[a.good[0]].Load, target)
+	if !answering {
+		return []string{fmt.Sprintf("No cell answers %d%% of its requests, at no level held.", analysis.EnoughAnswers)}
+	}
+	var all []analysis.Contender
+	var short []string
+	for _, i := range a.good {
+		step := stepAt(&a.s.Cells[i], target)
+		if !answers(step) {
+			short = append(short, fmt.Sprintf("%s answers %s", a.names[i], display.Percent(*step.Availability)))
+		} else if v := p99(step.LatencyMS); v != nil {
+			all = append(all, analysis.Contender{Cell: &a.s.Cells[i], Name: a.names[i], Value: *v})
+		}
+	}
+	inPlan := slices.Clone(all)
+	analysis.SortByValue(all)
+	var text string
+	switch {
+	case len(all) == 0:
+		text = fmt.Sprintf("At %s latency was not measured", at)
+	case len(all) == 1 && len(short) > 0:
+		text = fmt.Sprintf("At %s only %s still answers, with a p99 of %s", at, all[0].Name, display.WithUnit(all[0].Value))
+	case len(all) == 1:
+		text = fmt.Sprintf("At %s %s has a p99 of %s", at, all[0].Name, display.WithUnit(all[0].Value))
+	case all[0].Value == all[1].Value:
+		text = fmt.Sprintf("At %s %s and %s have the same lowest p99, %s", at, all[0].Name, all[1].Name, display.WithUnit(all[0].Value))
+	default:
+		text = fmt.Sprintf("At %s %s has the lowest p99%s: %s against %s", at, all[0].Name, among(all),
+			display.WithUnit(all[0].Value), others(inPlan, all, all[0]))
+	}
+	if len(short) > fewNames {
+		text += fmt.Sprintf("; %d cells answer less than %d%% of their requests", len(short), analysis.EnoughAnswers)
+	} else if len(short) > 0 {
+		text += "; " + strings.Join(short, ", ") + " of its requests"
+	}
+	sentences := []string{text + "."}
+	if len(all) > 1 {
+		sentences = append(sentences, "A level has no interval: a small difference may be chance.")
+	}
+	return sentences
+}
+
+// highestHeld is the highest level at which a cell still answered; nil: none.
+func highestHeld(c *analysis.CellSummary) *analysis.Step {
+	var held *analysis.Step
+	for i := range c.Steps {
+		if s := &c.Steps[i]; answers(s) && (held == nil || s.Target > held.Target) {
+			held = s
+		}
+	}
+	return held
+}
+
+// stagedSingle states what one cell held.
+func (a *answer) stagedSingle(i int) string {
+	c := &a.s.Cells[i]
+	held := highestHeld(c)
+	if held == nil {
+		return fmt.Sprintf("%s answers %d%% of its requests at no level held.", a.names[i], analysis.EnoughAnswers)
+	}
+	var figures []string
+	if v := p99(held.LatencyMS); v != nil {
+		figures = append(figures, "p99 "+display.WithUnit(*v))
+	} else {
+		figures = append(figures, "latency not measured")
+	}
+	if held.Availability != nil {
+		figures = append(figures, display.Percent(*held.Availability)+" available")
+	}
+	if held.Throttled != nil {
+		figures = append(figures, "throttled in "+display.Share(*held.Throttled)+" of its periods")
+	}
+	return fmt.Sprintf("%s holds %s: %s.", a.names[i], level(&c.Load, held.Target), strings.Join(figures, ", "))
+}

@@ -1,0 +1,161 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// The abilities that only some platforms have. Ask for one with As, never with a
+// type assertion, which a wrapper would hide it from.
+//
+//	ability             of        implemented by             used by
+//	ImageRunner         Platform  docker, kubernetes         lab, database: images instead of commands
+//	JobStarter          Platform  local                      lab: benchmarks
+//	ThrottleVisibility  Platform  kubernetes                 lab: whether throttle windows are measured
+//	MachineSampler      Platform  kubernetes                 lab: CPU use of the nodes
+//	Resizer             Unit      local, docker, kubernetes  lab: measure.resize
+//	Autoscaled          Unit      kubernetes                 lab: autoscale
+//	EvictionReporter    Unit      kubernetes, database       lab: repeats a trial after an eviction
+//	Job                 Replica   local                      lab: benchmarks
+//	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
+//	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured
+//	RemoteClock         Agent     kubernetes                 lab: time stamps of agents on other machines
+
+// As returns v, or the first value that v wraps, that has the ability T. W is
+// Platform, Unit, Replica or Agent: the static type of v. A wrapper has the method
+// Unwrap() W. A wrapper that changes the results of an ability implements that
+// ability itself.
+func As[T, W any](v W) (ability T, ok bool) {
+	for {
+		if ability, ok = any(v).(T); ok {
+			return ability, true
+		}
+		wrapper, wraps := any(v).(interface{ Unwrap() W })
+		if !wraps {
+			return ability, false
+		}
+		v = wrapper.Unwrap()
+	}
+}
+
+// ImageRunner is a Platform that runs images only. The sample services and the
+// built-in databases are images there too.
+type ImageRunner interface {
+	Platform
+	// Workload returns the image of a sample service and its arguments, which may
+	// hold ${host} and ${port}. The error names what is missing, and how to make it.
+	Workload(ctx context.Context, name string) (image string, arguments []string, err error)
+	// Fetch makes an image available before a unit is started from it, and returns
+	// its digest, or the most precise identification that is known.
+	Fetch(ctx context.Context, image string) (digest string, err error)
+	// Versions are the versions of the software that runs containers, by name.
+	Versions() map[string]string
+}
+
+// JobStarter is a Platform that can start a program which ends by itself.
+type JobStarter interface {
+	// StartOnce starts the single replica of a unit and returns when its process
+	// runs. It does not wait for readiness and does not restart the process. The
+	// replica is a Job. Otherwise it is like Start.
+	StartOnce(ctx context.Context, u UnitSpec) (Unit, error)
+}
+
+// Job is a Replica whose process ends by itself.
+type Job interface {
+	Replica
+	// Ended is closed when the process has ended.
+	Ended() <-chan struct{}
+	// Failure describes how the process ended, once it has; "" is exit status 0.
+	Failure() string
+	// Output is the path of the file with the process's standard output.
+	Output() string
+}
+
+// ThrottleVisibility is a Platform that may know only that replicas were
+// throttled, and not when. A Platform without this method always knows when.
+type ThrottleVisibility interface {
+	// SeesThrottleWindows reports whether the pulses of replicas have their
+	// throttling, or the replicas are a WindowSource. It is called before the first
+	// unit is started.
+	SeesThrottleWindows() bool
+}
+
+// MachineSampler is a Platform whose units run on other machines than the lab,
+// and that may measure those machines.
+type MachineSampler interface {
+	// Machines returns a sample of each machine that runs a unit, over the time since
+	// the last call. It is empty where machines are not measured, or no newer sample
+	// exists. Only one goroutine may call it at a time.
+	Machines() []Machine
+}
+
+// Machine is the CPU use of one machine over a time, on the lab's clock.
+type Machine struct {
+	Name       string
+	Start, End time.Time
+	Host       signals.Host
+}
+
+// MachineNamer is a Replica that runs on a machine which a MachineSampler samples.
+type MachineNamer interface {
+	Machine() string // its name
+}
+
+// WindowSource is a Replica whose windows are measured near it, by a node agent,
+// and not rebuilt from its pulses.
+type WindowSource interface {
+	// Windows returns the windows that have ended since the last call, on this
+	// machine's clock. The caller fills in Trial, Cell, Of and Index.
+	Windows() []signals.Window
+}
+
+// Resizer is a Unit whose limits can be changed while it runs.
+type Resizer interface {
+	// Resize changes the limits of every replica without a restart. The number of
+	// replicas and their CPU set stay. After an error some replicas may have the old
+	// limits and some the new ones: stop the unit.
+	Resize(ctx context.Context, l experiment.Limits) error
+}
+
+// Autoscaled is a Unit whose number of replicas changes while it runs.
+type Autoscaled interface {
+	// CurrentReplicas returns every replica so far, by index: first those of Replicas,
+	// then later ones in the order in which they became ready. A replica that has
+	// ended, or is about to end, is nil. Several goroutines call it often; it answers
+	// from memory.
+	CurrentReplicas() []Replica
+}
+
+// EvictionReporter is a Unit whose replicas may be removed permanently: evicted,
+// deleted by somebody else, or lost with their machine.
+type EvictionReporter interface {
+	// Evicted describes which replica was removed, and why; "" while all exist. It is
+	// called often and answers from memory.
+	Evicted() string
+}
+
+// Evicted describes the first eviction that any of the units reports; "": none.
+func Evicted(units []Unit) string {
+	for _, u := range units {
+		if e, ok := As[EvictionReporter](u); ok {
+			if why := e.Evicted(); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// ErrEvicted is in the error of a start that failed because a replica was evicted.
+// The unit did not cause the failure.
+var ErrEvicted = errors.New("evicted by the cluster")
+
+// RemoteClock is an Agent on another machine, whose clock is not the lab's.
+type RemoteClock interface {
+	// Offset is the agent's wall clock minus the lab's.
+	Offset() time.Duration
+}

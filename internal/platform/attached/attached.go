@@ -1,0 +1,123 @@
+// Package attached is the platform of services that already run. It knows their
+// addresses, and reads the counters of one process if the user named it. It does not
+// start, limit or stop services. Agents are processes of this machine without their
+// own control group.
+package attached
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Options describe the services.
+type Options struct {
+	Targets []string          // host:port of each replica
+	Agent   string            // path of the agent's program
+	Target  *Observed         // the process of the first target; nil: not known
+	Note    func(line string) // receives the standard error of agents
+}
+
+// Name is the platform's name in records.
+const Name = "given"
+
+type given struct {
+	options Options
+	mu      sync.Mutex
+	agents  map[*agent]bool
+}
+
+// New opens the platform.
+func New(o Options) platform.Platform { return &given{options: o, agents: map[*agent]bool{}} }
+
+func (g *given) Name() string                       { return Name }
+func (g *given) Check(*experiment.Experiment) error { return nil }
+
+// Start returns the targets as replicas. It does not check whether they are ready: the
+// measurement shows whether they answer.
+func (g *given) Start(context.Context, platform.UnitSpec) (platform.Unit, error) {
+	var all running
+	for i, address := range g.options.Targets {
+		r := &replica{address: address}
+		if i == 0 {
+			r.observed = g.options.Target
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func (g *given) Agent(_ context.Context, _, index int) (platform.Agent, error) {
+	a, err := startAgent(g.options.Agent, index, g.options.Note)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.agents[a] = true
+	return a, nil
+}
+
+func (g *given) Folder(string, *platform.User) (platform.Folder, error) {
+	return nil, errors.New("services that already run keep their own files")
+}
+
+// Close ends the agents that still run.
+func (g *given) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var errs []error
+	for a := range g.agents {
+		errs = append(errs, a.Close())
+	}
+	clear(g.agents)
+	return errors.Join(errs...)
+}
+
+type running []*replica
+
+func (r running) Replicas() []platform.Replica {
+	var all []platform.Replica
+	for _, one := range r {
+		all = append(all, one)
+	}
+	return all
+}
+
+// Stop does nothing: the service continues to run.
+func (r running) Stop(context.Context) error { return nil }
+
+type replica struct {
+	address  string
+	observed *Observed
+}
+
+// errUnseen is the error of replicas without counters.
+var errUnseen = errors.New("the process of the service is not known; set --pid or --container")
+
+func (r *replica) Address() string { return r.address }
+
+func (r *replica) Counters() (signals.Counters, error) {
+	if r.observed == nil {
+		return signals.Counters{}, errUnseen
+	}
+	return r.observed.Counters()
+}
+
+func (r *replica) Pulse() (signals.Pulse, error) {
+	if r.observed == nil {
+		return signals.Pulse{}, errUnseen
+	}
+	return r.observed.Pulse()
+}
+
+func (r *replica) PIDs() []int {
+	if r.observed == nil {
+		return nil
+	}
+	return []int{r.observed.pid}
+}

@@ -1,0 +1,78 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Log is the file with the standard output and error of a replica. Lines that
+// Millicore adds begin with "millicore:".
+type Log struct {
+	File *os.File
+}
+
+// OpenLog opens the log of a replica. It appends to an existing file.
+func OpenLog(folder, name string) (*Log, error) {
+	file, err := os.OpenFile(filepath.Join(folder, name), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	return &Log{File: file}, nil
+}
+
+// Note adds a line of Millicore's. It ignores errors: a full disk must not end a
+// trial.
+func (o *Log) Note(format string, args ...any) {
+	fmt.Fprintf(o.File, "millicore: %s "+format+"\n", append([]any{time.Now().Format("15:04:05.000")}, args...)...)
+}
+
+// Bounds of a tail.
+const (
+	tailLines = 20
+	tailBytes = 4 << 10
+)
+
+// Tail returns the last lines of the log, indented, and "" if there are none.
+func (o *Log) Tail() string {
+	info, err := o.File.Stat()
+	if err != nil {
+		return ""
+	}
+	text := make([]byte, min(info.Size(), tailBytes))
+	if _, err := o.File.ReadAt(text, info.Size()-int64(len(text))); err != nil && err != io.EOF {
+		return ""
+	}
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	if len(lines) > tailLines {
+		lines = lines[len(lines)-tailLines:]
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		if line != "" {
+			b.WriteString("\n\t" + line)
+		}
+	}
+	return b.String()
+}
+
+// Explain adds the reason to the error of a replica that did not become ready, and
+// the end of its log. died describes how it ended; where describes the address
+// that was probed, and may return "".
+func (o *Log) Explain(ctx context.Context, err error, died, where func() string) error {
+	switch {
+	case errors.Is(err, ErrDied):
+		err = fmt.Errorf("%w: %s", ErrDied, died())
+	case context.Cause(ctx) != nil:
+		err = fmt.Errorf("%w (%w)%s", context.Cause(ctx), err, where())
+	}
+	if tail := o.Tail(); tail != "" {
+		return fmt.Errorf("%w; the end of %s:%s", err, o.File.Name(), tail)
+	}
+	return fmt.Errorf("%w; %s is empty", err, o.File.Name())
+}

@@ -1,0 +1,61 @@
+package sample
+
+import (
+	"encoding/json"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/profile"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// GoProfile is like that of a Go service with so many Ps under a limit of one
+// CPU.
+func GoProfile(runnableMS float64) *profile.Profile {
+	return &profile.Profile{
+		Runtime: "go", Seconds: 10.1, BusySeconds: 9.86,
+		Top: []profile.Function{
+			{Name: "github.com/millicore/millicore/workloads/golang.isPrime", File: "golang/prime.go:14", SelfShare: 0.931, CumShare: 0.964, SelfMS: 9180},
+			{Name: "runtime.asyncPreempt", File: "runtime/preempt_amd64.s:8", SelfShare: 0.018, CumShare: 0.018, SelfMS: 177},
+			{Name: "internal/runtime/syscall/linux.Syscall6", File: "linux/asm_linux_amd64.s:27", SelfShare: 0.0084, CumShare: 0.0084, SelfMS: 83},
+			{Name: "encoding/json.(*decodeState).object", SelfShare: 0.0051, CumShare: 0.021, SelfMS: 50},
+			{Name: "slices.SortFunc[go.shape.[]internal/x.T,go.shape.struct {}]", File: "slices/sort.go:30", SelfShare: 0.003, CumShare: 0.004, SelfMS: 30},
+			{Name: "runtime.futex", File: "runtime/sys_linux_amd64.s:557", SelfShare: 0.0006, CumShare: 0.0006, SelfMS: 6},
+			{Name: "net/http.(*conn).serve", File: "http/server.go:1887", CumShare: 0.98},
+		},
+		Waits: []profile.Wait{
+			{Name: profile.WaitNetwork, TotalMS: 257211, P50us: 177157, P99us: 284523, Count: 1594},
+			{Name: profile.WaitCPU, TotalMS: runnableMS, P50us: 4528, P99us: runnableMS * 2.2, Count: 4728},
+			{Name: profile.WaitSyscall, TotalMS: 966, P50us: 2.5, P99us: 4562, Count: 4547},
+			{Name: profile.WaitAssist},
+		},
+		Files: []string{profile.CPUFile, profile.TraceFile},
+		Notes: []string{"waits are sums over all goroutines, in 5.0 s of trace"},
+	}
+}
+
+// ReadAgain gives what a summary holds of a profile once it was read from
+// summary.json.
+func ReadAgain(p *profile.Profile) any {
+	data, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	var again any
+	if err := json.Unmarshal(data, &again); err != nil {
+		panic(err)
+	}
+	return again
+}
+
+// WithProfiles adds profiles to the searched cells: one as the record gives it,
+// one as summary.json does; the others have none.
+func WithProfiles(d results.Results) results.Results {
+	d.Summary.Cells[0].Profile = GoProfile(69683)
+	d.Summary.Cells[2].Profile = ReadAgain(GoProfile(1374))
+	return d
+}
+
+func WithNodeProfile(c *analysis.CellSummary) {
+	c.Profile = &profile.Profile{Runtime: "node", Seconds: 32, BusySeconds: 27.2, Files: []string{"CPU.4711.cpuprofile"},
+		Top: []profile.Function{{Name: "isPrime", File: "server.js:8", SelfShare: 0.9, CumShare: 0.91, SelfMS: 24480}}}
+}

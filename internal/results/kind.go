@@ -1,0 +1,68 @@
+package results
+
+import (
+	"math"
+	"slices"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// Kind is what a record is about, which decides what its report shows.
+type Kind int
+
+const (
+	Traffic   Kind = iota // latency under a constant load
+	Ramp                  // latency at levels of a rising load, without an objective
+	Search                // breaking points
+	Benchmark             // services that measure themselves
+)
+
+// KindOf is the kind of a record. A ramp with an objective has breaking points.
+func KindOf(s *analysis.Summary) Kind {
+	has := func(of func(*analysis.CellSummary) bool) bool {
+		return slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return of(&c) })
+	}
+	switch {
+	case has(Searched):
+		return Search
+	case has(MeasuresItself):
+		return Benchmark
+	case has(func(c *analysis.CellSummary) bool { return c.Load.Stages }):
+		return Ramp
+	}
+	return Traffic
+}
+
+// Searched reports whether the breaking point of a cell was looked for.
+func Searched(c *analysis.CellSummary) bool { return c.Breaking != nil }
+
+// MeasuresItself reports whether the service of a cell printed its own figures:
+// it has no requests.
+func MeasuresItself(c *analysis.CellSummary) bool { return c.Load.Kind == "benchmark" }
+
+// Failed reports whether a cell gave no good answer.
+func Failed(c *analysis.CellSummary) bool { return c.RateRPS == nil || *c.RateRPS == 0 }
+
+// ThrottledShare is the share of a cell's periods in which it was throttled, 0 to
+// 1; nil for a cell without a limit, which has no periods.
+func ThrottledShare(c *analysis.CellSummary) *float64 {
+	if c.CPU.Periods == nil || c.CPU.ThrottledPeriods == nil || *c.CPU.Periods == 0 {
+		return nil
+	}
+	share := float64(*c.CPU.ThrottledPeriods) / float64(*c.CPU.Periods)
+	return &share
+}
+
+// CellAt is the place of a cell of the plan in a summary; -1: it is not there.
+func CellAt(s *analysis.Summary, cell int) int {
+	return slices.IndexFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Cell == cell })
+}
+
+// Finite is a figure that can be shown; nil for one that is not measured, not a
+// number or infinite.
+func Finite(v *float64) *float64 {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	return v
+}

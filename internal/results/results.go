@@ -1,0 +1,179 @@
+// Package results is the one way from a record to its results: one pass over the
+// frames gives the summary, the series over time, and what else a reader takes
+// from each frame. The figures are those of analysis; narrative words them, and
+// report shows them.
+package results
+
+import (
+	"errors"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/profile"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Results are what is derived from a record.
+type Results struct {
+	Record  *record.Record
+	Summary *analysis.Summary
+	Series  []analysis.Series // empty where the frames are lost
+}
+
+// Open computes the results of the record in a folder from its frames alone, and
+// writes nothing. It works on the record of a run that was killed or still goes
+// on. Each reader gets every frame, also of trials that do not count.
+func Open(dir string, readers ...func(*signals.Frame)) (Results, error) {
+	r, err := record.Open(dir)
+	if err != nil {
+		return Results{}, err
+	}
+	builder, err := newBuilder(r)
+	if err != nil {
+		return Results{}, err
+	}
+	for f, err := range r.Frames() {
+		if err != nil {
+			return Results{}, err
+		}
+		builder.Add(f)
+		for _, read := range readers {
+			read(f)
+		}
+	}
+	all := Results{Record: r, Summary: builder.Summarize(about(r), r.Run.Host), Series: builder.Series()}
+	return all, profiles(dir, all.Summary)
+}
+
+// newBuilder returns a builder that has all of a record but its frames.
+func newBuilder(r *record.Record) (*analysis.Builder, error) {
+	steps, err := collect(r.Steps())
+	if err != nil {
+		return nil, err
+	}
+	builder := analysis.New(r.Run.Experiment, attempts(r), steps...)
+	if r.Run.NoWindows {
+		builder.NoWindows()
+	}
+	for _, s := range r.Run.Skipped {
+		builder.Skip(s.Service, s.Reason)
+	}
+	for w, err := range r.Windows() {
+		if err != nil {
+			return nil, err
+		}
+		builder.Window(w)
+	}
+	for s, err := range r.Slow() {
+		if err != nil {
+			return nil, err
+		}
+		builder.Slow(s)
+	}
+	for l, err := range r.Benchmarks() {
+		if err != nil {
+			return nil, err
+		}
+		builder.Benchmark(benchmarkLine(l))
+	}
+	return builder, nil
+}
+
+// WriteLatencies replaces the record's latency.hlog by one of the counted trials.
+func (r *Results) WriteLatencies() error {
+	run, counted := &r.Record.Run, analysis.Counted(attempts(r.Record))
+	path := filepath.Join(r.Record.Dir, record.LatencyFile)
+	return record.ReplaceHlog(path, run.Experiment, run.Started, func(h *record.Hlog) error {
+		for f, err := range r.Record.Frames() {
+			if err != nil {
+				return err
+			}
+			if !counted[f.Trial] {
+				continue
+			}
+			if err := h.Frame(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// benchmarkLine is a result of the record as analysis takes it.
+func benchmarkLine(b *record.Benchmark) analysis.BenchmarkLine {
+	l := analysis.BenchmarkLine{Trial: b.Trial, Cell: b.Cell, Name: b.Name, Procs: b.Procs}
+	for _, v := range b.Values {
+		l.Values = append(l.Values, analysis.BenchmarkValue(v))
+	}
+	return l
+}
+
+func attempts(r *record.Record) []analysis.Attempt {
+	states := map[record.Outcome]analysis.State{
+		record.Done: analysis.Complete, record.Disturbed: analysis.Disturbed, record.Failed: analysis.Failed,
+		record.Interrupted: analysis.Partial, record.Started: analysis.Partial, record.Profiled: analysis.Profiled,
+	}
+	var all []analysis.Attempt
+	for _, t := range r.Trials {
+		if t.Repeat == 0 && t.Outcome != record.Profiled {
+			continue // a trial for profiles that was cut off
+		}
+		a := analysis.Attempt{Trial: t.Trial, Cell: t.Cell, Repeat: t.Repeat, Attempt: t.Attempt, State: states[t.Outcome], Why: t.Why, Lost: t.LostAgents}
+		if t.Outcome == record.Started {
+			a.Why = "the run was cut off"
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+func about(r *record.Record) analysis.SummaryExperiment {
+	s := analysis.SummaryExperiment{
+		Started: r.Run.Started.Format(time.RFC3339), Platform: r.Run.Platform, Seed: r.Run.Seed, TrialsPlanned: len(r.Run.Plan),
+	}
+	type planned struct{ cell, repeat int }
+	ended := map[planned]bool{}
+	broken := false // a trial was under way when the run ended
+	for _, t := range r.Trials {
+		switch t.Outcome {
+		case record.Done, record.Disturbed:
+			ended[planned{t.Cell, t.Repeat}] = true
+		case record.Started, record.Interrupted:
+			broken = true
+		}
+	}
+	s.TrialsDone = len(ended)
+	// A run that was stopped when every trial had ended has lost nothing.
+	s.Interrupted = !r.Finished && (broken || s.TrialsDone < s.TrialsPlanned)
+	return s
+}
+
+// profiles adds what the record holds of them to the cells.
+func profiles(dir string, s *analysis.Summary) error {
+	for i := range s.Cells {
+		p, err := profile.Read(filepath.Join(dir, record.ProfileDir(s.Cells[i].Cell)))
+		switch {
+		case errors.Is(err, profile.ErrNone):
+		case err != nil:
+			return err
+		default:
+			s.Cells[i].Profile = p
+		}
+	}
+	return nil
+}
+
+// collect gathers what an iterator yields until its first error.
+func collect[T any](all iter.Seq2[*T, error]) ([]T, error) {
+	var list []T
+	for one, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *one)
+	}
+	return list, nil
+}

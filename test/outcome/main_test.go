@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const skipLines = `{"Action":"run","Package":"p","Test":"TestS"}
+{"Action":"output","Package":"p","Test":"TestS","Output":"=== RUN   TestS\n"}
+{"Action":"output","Package":"p","Test":"TestS","Output":"    s_test.go:3: needs a TUN device: no such file\n"}
+{"Action":"skip","Package":"p","Test":"TestS"}
+`
+
+const flakyLines = `{"Action":"run","Package":"p","Test":"TestNAME"}
+{"Action":"fail","Package":"p","Test":"TestNAME"}
+not an event
+{"Action":"run","Package":"p","Test":"TestNAME"}
+{"Action":"pass","Package":"p","Test":"TestNAME"}
+{"Action":"pass","Package":"p"}
+`
+
+func flaky(names ...string) (all string) {
+	for _, name := range names {
+		all += strings.ReplaceAll(flakyLines, "NAME", name)
+	}
+	return all
+}
+
+func TestJudge(t *testing.T) {
+	for name, c := range map[string]struct {
+		events, allowed, want string
+		fails                 bool
+	}{
+		"an allowed skip":               {skipLines, "p[.].*\tneeds a TUN device", "0 tests ran, 1 were skipped, 0 were flaky", false},
+		"of another test":               {skipLines, "q[.].*\tneeds a TUN device", "TestS", true},
+		"for another reason":            {skipLines, "p[.].*\tneeds root", "needs a TUN device", true},
+		"one flaky test":                {flaky("A"), "", "1 tests ran, 0 were skipped, 1 were flaky", false},
+		"two flaky tests":               {flaky("A", "B"), "", "p.TestB", true},
+		"a skip that passed in a rerun": {skipLines + `{"Action":"run","Package":"p","Test":"TestS"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestS"}`, "", "1 tests ran", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules, err := parse(c.allowed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := tests{}
+			if err := all.read(strings.NewReader(c.events)); err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			if err := all.judge(&out, rules, 1); (err != nil) != c.fails || !strings.Contains(out.String(), c.want) {
+				t.Errorf("%v\n%s", err, &out)
+			}
+		})
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, list := range []string{"no tab", "(\tx", "x\t("} {
+		if _, err := parse(list); err == nil {
+			t.Errorf("parse(%q): no error", list)
+		}
+	}
+}
+
+// Without a list and a number nothing fails the run, and all of it is reported.
+func TestARunIsReported(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "events.json")
+	if err := os.WriteFile(file, []byte(skipLines+flaky("A", "B")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := run(&out, "", -1, []string{file}); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"needs a TUN device", "p.TestA\n", "p.TestB\n", "2 tests ran, 1 were skipped, 2 were flaky"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+}

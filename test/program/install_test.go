@@ -1,0 +1,203 @@
+package program
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/sumdb/dirhash"
+	modzip "golang.org/x/mod/zip"
+)
+
+const (
+	ownModule      = "github.com/millicore/millicore"
+	maxprocsModule = ownModule + "/maxprocs"
+)
+
+// treeFile is a file of the working tree in a module's zip.
+type treeFile struct{ dir, path string }
+
+func (f treeFile) Path() string                 { return f.path }
+func (f treeFile) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join(f.dir, f.path)) }
+func (f treeFile) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(f.dir, f.path)) }
+
+func output(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	c := exec.Command(name, args...)
+	c.Dir = dir
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", c, err)
+	}
+	return string(out)
+}
+
+// parsed is the go.mod of a folder.
+func parsed(t *testing.T, dir string) *modfile.File {
+	t.Helper()
+	name := filepath.Join(dir, "go.mod")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := modfile.Parse(name, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// requires is the version of maxprocs that a module requires; "": none.
+func requires(f *modfile.File) string {
+	for _, r := range f.Require {
+		if r.Mod.Path == maxprocsModule {
+			return r.Mod.Version
+		}
+	}
+	return ""
+}
+
+// publish puts a version of a module into a folder that serves as a module proxy:
+// what lies in the working tree, or what a tag holds.
+func publish(t *testing.T, proxy string, m module.Version, root, under, tag string) (zip string) {
+	t.Helper()
+	at := filepath.Join(proxy, m.Path, "@v") // its path has no capitals to escape
+	info, _ := json.Marshal(map[string]any{"Version": m.Version, "Time": time.Now()})
+	mod, err := os.ReadFile(filepath.Join(root, under, "go.mod"))
+	if err := errors.Join(err, os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, m.Version+".info"), info, 0o644),
+		os.WriteFile(filepath.Join(at, m.Version+".mod"), mod, 0o644), os.WriteFile(filepath.Join(at, "list"), []byte(m.Version+"\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	zip = filepath.Join(at, m.Version+".zip")
+	w, err := os.Create(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tag != "" {
+		err = modzip.CreateFromVCS(w, m, root, tag, under)
+	} else {
+		var files []modzip.File
+		dir := filepath.Join(root, under)
+		for _, path := range strings.Split(output(t, dir, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), "\x00") {
+			if _, err := os.Lstat(filepath.Join(dir, path)); path != "" && !errors.Is(err, fs.ErrNotExist) {
+				files = append(files, treeFile{dir, filepath.ToSlash(path)})
+			}
+		}
+		err = modzip.Create(w, m, files)
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return zip
+}
+
+// The programs are installed as users install them: from the two modules that a
+// release publishes, without the workspace that holds them together here. A version
+// of maxprocs that is tagged is taken from its tag: what the programs need beyond it
+// wants a new version.
+func TestTheProgramsCanBeInstalled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds all programs from modules of their own")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("git"); err != nil || exec.Command("git", "-C", root, "rev-parse").Run() != nil {
+		t.Skip("what belongs to the modules is asked of git, and this is no checkout")
+	}
+	own, examples := parsed(t, root), parsed(t, filepath.Join(root, "maxprocs/examples"))
+	version := requires(own)
+	if version == "" || requires(examples) != version {
+		t.Fatalf("the programs require maxprocs %q and its examples %q; want the same version", version, requires(examples))
+	}
+	for _, f := range []*modfile.File{own, parsed(t, filepath.Join(root, "maxprocs"))} {
+		if len(f.Replace)+len(f.Exclude) > 0 {
+			t.Errorf("%s replaces or excludes modules, which go install refuses", f.Module.Mod.Path)
+		}
+	}
+	// Without it every command would ask the proxy for a version that is not there yet.
+	work, err := os.ReadFile(filepath.Join(root, "go.work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	workspace, err := modfile.ParseWork("go.work", work, nil)
+	if err != nil || !slices.ContainsFunc(workspace.Replace, func(r *modfile.Replace) bool {
+		return r.Old == module.Version{Path: maxprocsModule, Version: version} && r.New.Path == "./maxprocs"
+	}) {
+		t.Errorf("go.work (%v) does not replace maxprocs %s by ./maxprocs", err, version)
+	}
+
+	proxy := t.TempDir()
+	tag := strings.TrimSpace(output(t, root, "git", "tag", "--list", "maxprocs/"+version))
+	zip := publish(t, proxy, module.Version{Path: maxprocsModule, Version: version}, root, "maxprocs", tag)
+	publish(t, proxy, module.Version{Path: ownModule, Version: "v0.0.0-test"}, root, "", "")
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := dirhash.HashZip(zip, dirhash.Hash1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(sums)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == maxprocsModule && f[1] == version && f[2] != hash {
+			t.Errorf("go.sum has maxprocs %s as %s, and it is %s: it was changed after that version; require a new one", version, f[2], hash)
+		}
+	}
+
+	where := t.TempDir()
+	var env struct{ GOMODCACHE, GOPROXY string }
+	if err := json.Unmarshal([]byte(output(t, root, "go", "env", "-json", "GOMODCACHE", "GOPROXY")), &env); err != nil {
+		t.Fatal(err)
+	}
+	goes := func(dir, flags string, args ...string) {
+		t.Helper()
+		c := exec.Command("go", args...)
+		c.Dir = dir
+		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOBIN="+filepath.Join(where, "bin"), "GOMODCACHE="+filepath.Join(where, "mod"),
+			"GOFLAGS=-trimpath -modcacherw"+flags, "GOSUMDB=off", // the hashes of others' were verified when they were fetched
+			"GOPROXY=file://"+proxy+",file://"+filepath.Join(env.GOMODCACHE, "cache/download")+","+env.GOPROXY)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", c, err, out)
+		}
+	}
+	goes(where, "", "install", ownModule+"/cmd/...@v0.0.0-test")
+	programs, err := filepath.Glob(filepath.Join(root, "cmd/*"))
+	if err != nil || len(programs) == 0 {
+		t.Fatalf("no programs: %v", err)
+	}
+	for _, program := range programs {
+		if _, err := os.Stat(filepath.Join(where, "bin", filepath.Base(program))); err != nil {
+			t.Error(err)
+		}
+	}
+	if out := output(t, where, filepath.Join(where, "bin/millicore"), "--help"); !strings.Contains(out, "millicore run") {
+		t.Errorf("it prints %q", out)
+	}
+
+	// The examples are no release; they build by what their go.mod requires. go.sum
+	// has the version of maxprocs once it is tagged.
+	copied := filepath.Join(where, "examples")
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(root, "maxprocs/examples"))); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(copied, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	goes(copied, " -mod=mod", "build", "-o", filepath.Join(where, "bin")+"/", "./...")
+	if after, err := os.ReadFile(filepath.Join(copied, "go.mod")); err != nil || string(after) != string(before) {
+		t.Errorf("the examples' go.mod lacks requirements (%v); with them it is\n%s", err, after)
+	}
+}
