@@ -30,8 +30,8 @@ func TestAGeneratorInABadPlaceSaysSo(t *testing.T) {
 	}{
 		{name: "a limit of 5% of a CPU, at a rate", path: "/sleep?ms=1", args: []string{"-R", "2000", "-d", "4s"},
 			harm: func(t *testing.T, agent int) { needCgroups(t); limited(t, agent, 0.05) }},
-		{name: "a limit of 5% of a CPU, with users", path: "/sleep?ms=1", args: []string{"-c", "8", "-d", "4s"},
-			harm: func(t *testing.T, agent int) { needCgroups(t); limited(t, agent, 0.05) }},
+		{name: "a limit of 2% of a CPU, with users", path: "/sleep?ms=1", args: []string{"-c", "8", "-d", "4s"},
+			harm: func(t *testing.T, agent int) { needCgroups(t); limited(t, agent, 0.02) }}, // at 5% a fast machine is hardly throttled
 		{name: "a CPU shared with hogs", path: "/sleep?ms=20", args: []string{"-R", "500", "-d", "4s"},
 			harm: crowded, alone: true, truth: 25, well: true},
 		{name: "10,000 connections", path: "/sleep?ms=100", args: []string{"-c", "10000", "--think", "4s", "--warmup", "2s", "-d", "4s"},
