@@ -24,7 +24,7 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: help check lint prose build mongodb image image-load image-push release-check test-kubernetes cluster cluster-down demo test vet cross fuzz bench bench-load clean reproduce
+.PHONY: help check lint prose build manuals mongodb image image-load image-push release-check test-kubernetes cluster cluster-down demo test vet cross fuzz bench bench-load clean reproduce
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -61,6 +61,13 @@ image-load: image ## import it, for this machine's architecture, into the test c
 
 image-push: image ## push it to the registry of IMAGE=name, as docker login knows it
 	$(PACK) -push $(foreach platform,$(PLATFORMS),$(platform)=../bin/image/$(platform))
+
+manuals: build ## put the manual pages and the shells' completions into bin/manuals/
+	rm -rf bin/manuals && mkdir -p bin/manuals/completion
+	bin/millicore man bin/manuals/man
+	bin/millicore completion bash > bin/manuals/completion/millicore.bash
+	bin/millicore completion fish > bin/manuals/completion/millicore.fish
+	bin/millicore completion zsh > bin/manuals/completion/_millicore
 
 release-check: ## make all that a release has, into dist/, and publish nothing; docs/releasing.md
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish

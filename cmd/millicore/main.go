@@ -97,7 +97,7 @@ func command() *cobra.Command {
 		},
 	}
 	root.AddCommand(runCommand(), tryCommand(), reportCommand(), compareCommand(), experimentsCommand(), cleanCommand(),
-		doctorCommand(), topCommand(), loadCommand(), conductCommand())
+		doctorCommand(), topCommand(), loadCommand(), conductCommand(), manCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
