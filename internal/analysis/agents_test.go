@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +30,7 @@ func TestAThrottledAgentIsTheLimit(t *testing.T) {
 		// The service uses its whole limit, but that does not make the agent's times
 		// right.
 		s, _ := build(e, throttledFor(c.seconds), server(0, signals.Measure, 0.99, 10, 10))
-		if got := slices.Contains(s.Flags, "agent_throttled"); got != c.flagged || s.Generator.Limited != c.flagged {
+		if got := s.Has(FlagAgentThrottled); got != c.flagged || s.Generator.Limited != c.flagged {
 			t.Errorf("%v s: flags %v, limited %v", c.seconds, s.Flags, s.Generator.Limited)
 		}
 		if s.Generator.ThrottledShare == nil || *s.Generator.ThrottledShare != c.seconds {
@@ -48,8 +47,8 @@ func TestAThrottledAgentMakesAWindowUseless(t *testing.T) {
 	e := searchExperiment()
 	o := Observe(e, &e.Cells[0], 100)
 	o.Add(throttledFor(0.05))
-	if by := o.limited(); by != ByGenerator || !strings.Contains(o.limitEvidence(by), "throttled by its own CPU limit for 0.05 s") {
-		t.Errorf("%q: %s", by, o.limitEvidence(by))
+	if by := o.outside(); by != ByGenerator || !strings.Contains(o.outsideText(by), "throttled by its own CPU limit for 0.05 s") {
+		t.Errorf("%q: %s", by, o.outsideText(by))
 	}
 }
 
@@ -58,7 +57,7 @@ func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
 	b := New(e, []Attempt{{Trial: 1, Lost: []int{2, 3}}})
 	b.Add(client(0, signals.Measure, 100, 10*time.Millisecond))
 	s := b.Cells()[0]
-	if !slices.Contains(s.Flags, "agent_lost") || !s.Generator.Limited || s.Generator.Lost != 2 {
+	if !s.Has(FlagAgentLost) || !s.Generator.Limited || s.Generator.Lost != 2 {
 		t.Errorf("flags %v, generator %+v", s.Flags, s.Generator)
 	}
 }
@@ -100,7 +99,7 @@ func TestATailWithoutWindows(t *testing.T) {
 		b.Add(server(0, signals.Measure, 0.5, 10, c.throttled))
 		b.Slow(&signals.SlowLine{Trial: 1, Slow: signals.Slow{Intended: 5e8, Sent: 5e8, Done: 6e8, For: 1}})
 		s := b.Cells()[0]
-		if (s.Causes == nil) != c.unknown || slices.Contains(s.Flags, "no_windows") != c.unknown {
+		if (s.Causes == nil) != c.unknown || s.Has(FlagNoWindows) != c.unknown {
 			t.Errorf("%s: causes %+v, flags %v", name, s.Causes, s.Flags)
 		}
 	}
@@ -140,22 +139,5 @@ func TestReplicasOverTime(t *testing.T) {
 	}
 	if diff := cmp.Diff([]float64{9, 1, 2, 3}, counts); diff != "" {
 		t.Errorf("over time (-want +got):\n%s", diff)
-	}
-}
-
-func TestScaledSumsMerge(t *testing.T) {
-	var a, b, none scaled
-	a.add(scaleFrame(0, 2, signals.Measure))
-	b.add(scaleFrame(0, 5, signals.Measure))
-	b.add(scaleFrame(1, 1, signals.Measure))
-	none.merge(&a)
-	none.merge(&b)
-	none.merge(&scaled{})
-	want := &ReplicasSummary{Least: 1, Most: 5, Mean: 8.0 / 3}
-	if diff := cmp.Diff(want, none.summary()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if (&scaled{}).summary() != nil {
-		t.Error("an unknown number is not null")
 	}
 }

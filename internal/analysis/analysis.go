@@ -7,6 +7,18 @@
 // clock, file or network, so every figure can be computed again from the record. It
 // does not read records (package record), run trials (package lab) or format reports
 // (package report).
+//
+// The path of a frame: a Builder passes it to its cell, the cell to its trial (trial.go),
+// the trial to its sums (package sums). From these, cell.go builds the summary of the
+// cell. Each judgement has one place:
+//
+//   - objective.go: whether sums meet the objective
+//   - limits.go: what limits a stretch of load
+//   - searches.go, ramps.go: the breaking point
+//   - disturbers.go, flags.go: what qualifies the figures
+//   - comparisons.go, ranking.go: which cells differ
+//   - claims.go: whether a published statement holds
+//   - findings.go, order.go, growth.go: what is worth stating
 package analysis
 
 import (
@@ -15,55 +27,6 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
-
-// Attempt is one trial of the record, with what analysis needs to know about it.
-type Attempt struct {
-	Trial, Cell, Repeat, Attempt int
-	State                        State
-	Why                          string
-	Lost                         []int // agents that stopped before the load ended
-}
-
-// State is how an attempt ended.
-type State int
-
-const (
-	Complete  State = iota // ran to its end, undisturbed
-	Disturbed              // ran to its end while others took CPU
-	Partial                // was cut off: interrupted, or the run was killed
-	Profiled               // took profiles; it never counts
-	Failed                 // the service or an agent did not start, or stopped early
-)
-
-// Counted returns the numbers of the trials that count: of each planned trial the
-// first complete attempt, or else the last disturbed one. A trial that was cut off
-// counts only if its cell has nothing else. The choice depends on whether an attempt
-// was disturbed, never on its figures.
-func Counted(attempts []Attempt) map[int]bool {
-	type planned struct{ cell, repeat int }
-	best := map[planned]Attempt{}
-	whole := map[int]bool{} // cells with an attempt that ran to its end
-	for _, a := range attempts {
-		if a.State > Disturbed {
-			continue
-		}
-		whole[a.Cell] = true
-		key := planned{a.Cell, a.Repeat}
-		if b, ok := best[key]; !ok || b.State == Disturbed {
-			best[key] = a
-		}
-	}
-	counted := map[int]bool{}
-	for _, a := range best {
-		counted[a.Trial] = true
-	}
-	for _, a := range attempts {
-		if a.State == Partial && !whole[a.Cell] {
-			counted[a.Trial] = true
-		}
-	}
-	return counted
-}
 
 // Builder takes the frames of a record as a stream and computes what they mean.
 type Builder struct {
@@ -102,6 +65,30 @@ func (b *Builder) NoWindows() {
 	}
 }
 
+// Skip declares that a service was not available where the record was made, and so has
+// no trials. The reason is in words, with what to install. Call it before Summarize.
+func (b *Builder) Skip(service, reason string) {
+	for _, c := range b.cells {
+		if c.plan.Service.Name == service {
+			c.skipped = reason
+		}
+	}
+}
+
+// Window takes a window of the record, in any order.
+func (b *Builder) Window(w *signals.Window) {
+	if b.counted[w.Trial] {
+		b.cells[w.Cell].tail.causes.Window(*w)
+	}
+}
+
+// Slow takes a slow request of the record, in any order.
+func (b *Builder) Slow(s *signals.SlowLine) {
+	if b.counted[s.Trial] {
+		b.cells[s.Cell].tail.slow = append(b.cells[s.Cell].tail.slow, *s)
+	}
+}
+
 // Add takes one frame. Frames come in the order of the record. Frames of attempts that
 // do not count are ignored.
 func (b *Builder) Add(f *signals.Frame) {
@@ -129,6 +116,16 @@ func (b *Builder) Series() []Series {
 		all = append(all, b.series[t].finish())
 	}
 	return all
+}
+
+// Summarize returns the summary of the record.
+func (b *Builder) Summarize(about SummaryExperiment, host any) *Summary {
+	about.Name, about.About, about.Kept = b.exp.Name, b.exp.About, b.exp.Measure.Kept
+	s := &Summary{Experiment: about, Host: host, Cells: b.Cells()}
+	s.Comparisons = append(b.comparisons(), b.benchmarkComparisons()...)
+	s.Claims = b.claims(s.Cells)
+	s.Findings = b.findings(s.Cells)
+	return s
 }
 
 // Cells returns the cells' summaries in the plan's order.

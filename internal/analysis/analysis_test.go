@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -123,13 +125,13 @@ func TestWhatWasNotMeasuredIsNull(t *testing.T) {
 func TestLatenciesBeyondTheRangeAreFlagged(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	got, _ := build(e, client(1, signals.Measure, 96, time.Hour), client(2, signals.Measure, 4, 2*time.Hour))
-	if !slices.Contains(got.Flags, "beyond_range") || got.LatencyMS.Beyond != 4 || got.PerTrial[0].Beyond != 4 {
+	if !got.Has(FlagBeyondRange) || got.LatencyMS.Beyond != 4 || got.PerTrial[0].Beyond != 4 {
 		t.Errorf("%d beyond the range, %d of the trial, flags %v; want 4, 4, beyond_range", got.LatencyMS.Beyond, got.PerTrial[0].Beyond, got.Flags)
 	}
 	if hour := 3600810.0; got.LatencyMS.P95 >= hour || got.LatencyMS.P99 < hour || got.LatencyMS.P99 > 1.01*hour {
 		t.Errorf("p95 %v ms, p99 %v ms; want an hour, and a little more", got.LatencyMS.P95, got.LatencyMS.P99)
 	}
-	if got, _ := build(e, client(1, signals.Measure, 96, time.Hour)); slices.Contains(got.Flags, "beyond_range") || got.LatencyMS.Beyond != 0 {
+	if got, _ := build(e, client(1, signals.Measure, 96, time.Hour)); got.Has(FlagBeyondRange) || got.LatencyMS.Beyond != 0 {
 		t.Errorf("%d beyond the range, flags %v; want none", got.LatencyMS.Beyond, got.Flags)
 	}
 }
@@ -230,64 +232,23 @@ func TestObjective(t *testing.T) {
 		{"no request ended: unknown", 0, 0, 0, true, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sums := newTally()
+			all := sums.New()
 			f := client(1, signals.Measure, c.good, c.latency)
 			f.Client.Refused = c.refused
-			sums.add(f, "go")
+			all.Add(f, "go")
 			cell := New(e, []Attempt{{Trial: 1}}).cells[0]
-			if d := cmp.Diff(c.want, cell.objective(&CellSummary{}, sums, c.held).Met); d != "" {
+			if d := cmp.Diff(c.want, cell.objective(&CellSummary{}, all, c.held).Met); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 }
 
-func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
-	frame := func(phase signals.Phase, foreign float64, cpus int) *signals.Frame {
-		return &signals.Frame{Phase: phase, Start: 0, End: 1e9, Host: &signals.Host{CPUs: cpus, Foreign: foreign, Idle: 1}}
-	}
-	stolen := func(steal, foreign float64) *signals.Frame {
-		return &signals.Frame{Phase: signals.Measure, Start: 0, End: 1e9, Host: &signals.Host{CPUs: 2, Foreign: foreign, Steal: steal, Idle: 1}}
-	}
-	node := func(name string, foreign, idle, steal float64) *signals.Frame {
-		return &signals.Frame{Phase: signals.Measure, Start: 0, End: 1e9, Machine: name, Host: &signals.Host{CPUs: 2, Foreign: foreign, Idle: idle, Steal: steal}}
-	}
-	for _, c := range []struct {
-		name   string
-		frames []*signals.Frame
-		want   string
-	}{
-		{"a node that others use, where there is room", []*signals.Frame{node("n1", 0.8, 0.5, 0)}, ""},
-		{"a node that others fill, beside one that is idle", []*signals.Frame{node("n1", 0.8, 0.1, 0), node("n2", 0, 2, 0)},
-			"other processes used 0.80 cores on node n1"},
-		{"each node has its own", []*signals.Frame{node("n2", 0.5, 0, 0), node("n1", 0, 1, 0.4)},
-			"the hypervisor took 0.40 cores on node n1 and other processes used 0.50 cores on node n2"},
-		{"quiet", []*signals.Frame{frame(signals.Measure, 0.05, 2)}, ""},
-		{"a busy neighbour", []*signals.Frame{frame(signals.Measure, 0.3, 2), frame(signals.Measure, 0.3, 2)}, "other processes used 0.30 cores"},
-		{"busy for a moment only", []*signals.Frame{frame(signals.Measure, 0.5, 2), frame(signals.Measure, 0, 2), frame(signals.Measure, 0, 2)}, ""},
-		{"during the warm-up it does not matter", []*signals.Frame{frame(signals.Warmup, 2, 2), frame(signals.Measure, 0, 2)}, ""},
-		{"a large host has more room", []*signals.Frame{frame(signals.Measure, 0.9, 64)}, ""},
-		{"the hypervisor", []*signals.Frame{stolen(0.25, 0)}, "the hypervisor took 0.25 cores"},
-		{"the hypervisor, a little", []*signals.Frame{stolen(0.15, 0.15)}, ""},
-		{"both", []*signals.Frame{stolen(0.25, 0.5)}, "other processes used 0.50 cores and the hypervisor took 0.25 cores"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var n Noise
-			for _, f := range c.frames {
-				n.Add(f)
-			}
-			if got := n.Disturbed(); got != c.want {
-				t.Errorf("disturbed = %q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
 func TestWhatTheHypervisorTookIsFlagged(t *testing.T) {
-	for steal, want := range map[float64][]string{0.05: nil, 0.15: {"cpu_stolen"}, 0.25: {"busy_hypervisor", "cpu_stolen"}} {
-		var n Noise
+	for steal, want := range map[float64]Flags{0.05: nil, 0.15: {FlagCPUStolen}, 0.25: {FlagBusyHypervisor, FlagCPUStolen}} {
+		var n disturbance.Noise
 		n.Add(&signals.Frame{Phase: signals.Measure, End: 1e9, Host: &signals.Host{CPUs: 2, Steal: steal, Idle: 1}})
-		if got := n.flags(); !slices.Equal(got, want) {
+		if got := noiseFlags(&n); !slices.Equal(got, want) {
 			t.Errorf("%v cores stolen: flags %q, want %q", steal, got, want)
 		}
 	}
@@ -356,7 +317,7 @@ func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
 	} {
 		one := New(e, []Attempt{{Trial: 1}}).cells[0]
 		fill(one, 0, []shown{fine, c.second})
-		if got := one.objective(&CellSummary{Steps: one.steps()}, newTally(), false).Met; got == nil || *got != c.met {
+		if got := one.objective(&CellSummary{Steps: one.steps()}, sums.New(), false).Met; got == nil || *got != c.met {
 			t.Errorf("%s: met is %v, want %v", name, got, c.met)
 		}
 	}
@@ -382,27 +343,5 @@ func TestDriftDetectsAQueueThatGrows(t *testing.T) {
 	}
 	if trial(10, 250).unsteady() {
 		t.Error("two intervals are too few for a drift")
-	}
-}
-
-func TestALateAgentIsTheLimitWhereItsLatenessCounts(t *testing.T) {
-	limited := func(lag, latency time.Duration) bool {
-		f := client(0, signals.Measure, 0, 0)
-		for range 100 {
-			f.Client.SendLag.Record(lag)
-			f.Client.Latency.Record(latency)
-		}
-		var n Noise
-		n.Add(f)
-		return n.Limited()
-	}
-	if !limited(3*time.Millisecond, 10*time.Millisecond) {
-		t.Error("3 ms late where answers take 10 ms: want limited")
-	}
-	if limited(3*time.Millisecond, 500*time.Millisecond) {
-		t.Error("3 ms late where answers take 500 ms: want not limited")
-	}
-	if limited(time.Millisecond, time.Millisecond) {
-		t.Error("1 ms late: want not limited")
 	}
 }

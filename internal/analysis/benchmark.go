@@ -41,10 +41,8 @@ func (b *Builder) Benchmark(l BenchmarkLine) {
 	if !b.counted[l.Trial] {
 		return
 	}
-	for _, t := range b.cells[l.Cell].trials {
-		if t.attempt.Trial == l.Trial {
-			t.benchmarks = append(t.benchmarks, l)
-		}
+	if t := b.cells[l.Cell].trial(l.Trial); t != nil {
+		t.benchmarks = append(t.benchmarks, l)
 	}
 }
 
@@ -78,7 +76,7 @@ func (c *cell) benchmarks() []BenchmarkSummary {
 }
 
 // printed returns each figure of one trial with its single value.
-func (t *trialTally) printed() []BenchmarkSummary {
+func (t *trial) printed() []BenchmarkSummary {
 	var all []BenchmarkSummary
 	for i := range t.benchmarks {
 		l := &t.benchmarks[i]
@@ -125,11 +123,9 @@ func (b *Builder) benchmarkComparisons() []Comparison {
 	var all []Comparison
 	for _, f := range figures {
 		for i, c := range stats.Against(f.values[0], f.values[1:]) {
-			if !c.Enough() {
-				continue
+			if c.Enough() {
+				all = append(all, comparison(f.cells[i+1], f.cells[0], f.path, &c))
 			}
-			all = append(all, Comparison{Cell: f.cells[i+1], Baseline: f.cells[0], Metric: f.path, Base: c.Base, Value: c.Value, Shift: c.Shift,
-				Low: c.Interval.Low, High: c.Interval.High, P: c.P, PHolm: c.PHolm, Significant: c.Significant, Trials: c.Trials})
 		}
 	}
 	return all

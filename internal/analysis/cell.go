@@ -2,11 +2,9 @@ package analysis
 
 import (
 	"maps"
-	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis/causes"
-	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -15,141 +13,157 @@ import (
 type cell struct {
 	exp       *experiment.Experiment
 	plan      *experiment.Cell
+	goal      goal
 	levels    *levels // nil: constant load
-	trials    []*trialTally
-	blocks    stats.Blocks // of a constant load, for intervals where trials are few
-	causes    *causes.Builder
-	noWindows bool               // whether throttle windows are unknown
-	skipped   string             // why the service was not available; "": it was
-	slow      []signals.SlowLine // until it is known which of them count
-}
-
-// trialTally is one counted trial: its sums over all frames, and by level.
-type trialTally struct {
-	attempt Attempt
-	all     *tally
-	levels  []*tally
-	search  *searched // nil: no search
-	drift   drift
-	began   int64 // unix nanoseconds of the earliest frame
-	last    int   // seq of the last measured interval
-	busy    busyFrames
-
-	benchmarks []BenchmarkLine // of a service that measures itself
+	trials    []*trial
+	blocks    frameBlocks // of a constant load, for intervals where trials are few
+	tail      slowTail
+	noWindows bool   // whether throttle windows are unknown
+	skipped   string // why the service was not available; "": it was
 }
 
 func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
-	return &cell{exp: e, plan: plan, levels: levelsOf(e, plan), causes: newCauses(plan)}
+	return &cell{exp: e, plan: plan, goal: goalOf(e, plan), levels: levelsOf(e, plan), tail: slowTail{causes: newCauses(plan)}}
 }
 
 func (c *cell) begin(a Attempt, steps []signals.SearchStep) {
-	t := &trialTally{attempt: a, all: newTally(), began: math.MaxInt64}
-	if c.plan.Load.Find {
-		t.search = newSearched(c.exp, c.plan, steps)
-	}
-	if c.levels != nil {
-		for range c.levels.held {
-			t.levels = append(t.levels, newTally())
-		}
-	}
-	c.trials = append(c.trials, t)
+	c.trials = append(c.trials, newTrial(c.exp, c.plan, c.levels, a, steps))
 }
 
 func (c *cell) add(f *signals.Frame) {
-	i := slices.IndexFunc(c.trials, func(t *trialTally) bool { return t.attempt.Trial == f.Trial })
-	if i < 0 {
+	t := c.trial(f.Trial)
+	if t == nil {
 		return
 	}
-	t := c.trials[i]
-	t.began = min(t.began, f.Start)
-	t.all.add(f, c.plan.Service.Name)
-	t.drift.add(f)
-	if f.Of == c.plan.Service.Name {
-		t.busy.add(f, c.exp.Measure.Interval)
+	t.add(f)
+	if c.levels == nil && t.search == nil {
+		c.blocks.add(f)
 	}
-	if t.search != nil {
-		t.search.add(f)
-	}
-	c.block(t, f)
-	if c.feedsCauses(t, f) {
-		c.causes.Frame(f)
-	}
-	if c.levels != nil && f.Phase != signals.Warmup {
-		if n, ok := c.levels.find(f, t.began); ok {
-			t.levels[n].add(f, c.plan.Service.Name)
-		}
-	}
+	c.tail.add(t, f)
 }
 
-// result returns the tally for a trial's figures: all of a constant load, the level of
-// a load that holds only one, or the windows of a search that tested its answer. A
-// load with several levels has means over all of it, but no quantiles, because a
-// percentile over a ramp describes no level. The exception is measure.whole, which
-// asks for the whole load.
-func (c *cell) result(t *trialTally) (sums *tally, held bool) {
-	if t.search != nil {
-		if sums := t.search.tested(); sums != nil {
-			return sums, true
-		}
-		return t.all, false
+// trial returns a trial by its number; nil if it does not count.
+func (c *cell) trial(number int) *trial {
+	i := slices.IndexFunc(c.trials, func(t *trial) bool { return t.attempt.Trial == number })
+	if i < 0 {
+		return nil
 	}
-	if c.levels == nil || c.exp.Measure.Whole {
-		return t.all, true
-	}
-	if len(t.levels) == 1 {
-		return t.levels[0], true
-	}
-	return t.all, false
+	return c.trials[i]
 }
 
+// stretch returns a part of the cell's trials, to ask what limits it.
+func (c *cell) stretch(t *sums.Total) stretch {
+	return stretch{goal: c.goal, open: c.plan.Load.Users == nil, sums: t}
+}
+
+// summary returns what the trials show together; attempts are those of the record.
 func (c *cell) summary(attempts []Attempt) CellSummary {
-	whole, all := newTally(), newTally()
+	whole, all := sums.New(), sums.New() // of all frames, and of the figures
 	held := true
 	for _, t := range c.trials {
 		if t.attempt.State == Partial || t.search != nil {
-			t.all.client.dropped = 0 // the user ended the load, or the search did, not the service
+			t.all.Client.Errors.Dropped = 0 // the user ended the load, or the search did, not the service
 		}
-		sums, ok := c.result(t)
+		of, ok := t.result()
 		held = held && ok
-		whole.merge(t.all)
-		all.merge(sums)
+		whole.Merge(t.all)
+		all.Merge(of)
 	}
 	s := CellSummary{
 		Cell: c.plan.Index, Label: c.plan.Label(), Service: c.plan.Service.Name,
 		Vary: map[string]*string{}, Limits: limitsOf(c.plan), Load: c.load(),
-		Trials: len(c.trials), Requests: all.client.requests(),
-		RateRPS: all.client.rate(), Availability: all.client.availability(),
-		Errors: errorsOf(&all.client), CPU: cpuOf(&all.server), Replicas: all.server.scaled.summary(), Memory: memoryOf(&whole.server),
-		WaitsMS: all.waits.summary(), Restarts: whole.server.restarts, Generator: c.generator(all), Host: hostOf(&all.noise),
-		Steps: c.steps(), PerTrial: []TrialFigures{},
+		Trials: len(c.trials), Requests: all.Client.Requests(),
+		RateRPS: all.Client.Rate(), Availability: all.Client.Availability(),
+		Errors: all.Client.Errors, CPU: cpuOf(&all.Server), Replicas: replicasOf(&all.Server.Scaled), Memory: memoryOf(&whole.Server),
+		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
+		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []TrialFigures{},
 	}
 	if held {
-		s.LatencyMS, s.ServiceMS = quantiles(all.client.latency), quantiles(all.client.service)
+		s.LatencyMS, s.ServiceMS = quantiles(all.Client.Latency), quantiles(all.Client.Service)
 	}
 	for _, v := range c.plan.Vary {
 		s.Vary[v.Name] = v.Value
 	}
-	s.Dependencies = dependenciesOf(all, whole)
-	s.Benchmarks = c.benchmarks()
 	figures := make([]map[string]float64, 0, len(c.trials))
 	for _, t := range c.trials {
-		f := c.figures(t)
+		f := t.figures()
 		figures = append(figures, f)
 		one := trialFigures(t.attempt, f)
-		one.OOMKills, one.Restarts = float(t.all.server.oomKills), float(t.all.server.restarts)
-		one.Beyond = t.all.client.latency.Beyond()
+		one.OOMKills, one.Restarts = float(t.all.Server.OOMKills), float(t.all.Server.Restarts)
+		one.Beyond = t.all.Client.Latency.Beyond()
 		s.PerTrial = append(s.PerTrial, one)
 	}
-	s.Intervals, s.IntervalsOf = intervals(figures), "trials"
+	s.Intervals, s.IntervalsOf = intervals(figures), ofTrials
 	if len(s.Intervals) == 0 {
-		s.Intervals, s.IntervalsOf = c.resampled()
+		s.Intervals, s.IntervalsOf = c.blocks.intervals()
 	}
-	s.Breaking, s.Knee, s.Causes = c.breaking(s.Steps), c.knee(), c.tail(all, held)
-	if s.Breaking != nil {
-		s.Breaking.DisturbedBy = c.disturbers()
+	s.Breaking, s.Knee = c.breaking(s.Steps), c.knee()
+	if held && c.levels == nil && !c.unseen(all) {
+		s.Causes = c.tail.result(c.trials, c.goal, all)
 	}
 	s.Objective = c.objective(&s, all, held)
 	s.Flags = c.flags(&s, whole, attempts)
+	return s
+}
+
+// unseen reports whether the service was throttled without throttle windows. It is
+// then unknown which requests were slow because of that, and a share of 0 would be
+// wrong.
+func (c *cell) unseen(all *sums.Total) bool {
+	return c.noWindows && deref(all.Server.ThrottledPeriods) > 0
+}
+
+// breaking returns the breaking point and who took CPU while it was looked for; nil if
+// it was not looked for.
+func (c *cell) breaking(steps []Step) *BreakingPoint {
+	var b *BreakingPoint
+	if c.plan.Load.Find {
+		b = c.searches().breakingPoint()
+	} else {
+		b = c.ramps().breakingPoint(steps)
+	}
+	if b != nil {
+		b.DisturbedBy = c.disturbedBy()
+	}
+	return b
+}
+
+// generator summarizes the cell's generator. One that lost agents sent less load than
+// configured, so it was the limit.
+func (c *cell) generator(all *sums.Total) GeneratorSummary {
+	lost := 0
+	for _, t := range c.trials {
+		lost += len(t.attempt.Lost)
+	}
+	out := generatorOf(all)
+	out.Limited, out.Lost = lost > 0 || c.stretch(all).generatorLimited(), lost
+	return out
+}
+
+// load is the load at which the cell's figures were measured. For a search it is the
+// load that was tested last.
+func (c *cell) load() LoadSummary {
+	s := loadOf(c.plan)
+	if !c.plan.Load.Find {
+		return s
+	}
+	s.Find, s.Rate, s.Users = true, nil, nil
+	var tested []float64
+	for _, t := range c.trials {
+		if load := t.search.result().Tested; load > 0 {
+			tested = append(tested, load)
+		}
+	}
+	if len(tested) == 0 {
+		return s
+	}
+	slices.Sort(tested)
+	middle := &tested[len(tested)/2]
+	if c.plan.Load.Users != nil {
+		s.Users = middle
+	} else {
+		s.Rate = middle
+	}
 	return s
 }
 
@@ -157,22 +171,22 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 // load. Those of a search are ordered by load.
 func (c *cell) steps() []Step {
 	var steps []Step
-	add := func(target float64, t *tally) {
-		if t.client.seconds() == 0 {
+	add := func(target float64, t *sums.Total) {
+		if t.Client.Seconds() == 0 {
 			return
 		}
 		steps = append(steps, Step{
-			Target: target, RateRPS: *t.client.rate(), Availability: t.client.availability(),
-			LatencyMS: quantiles(t.client.latency), CPUOfLimit: t.server.ofLimit(),
-			Throttled: t.server.throttledShare(),
-			Seconds:   t.client.seconds(),
-			Met:       c.meets(t, true),
+			Target: target, RateRPS: *t.Client.Rate(), Availability: t.Client.Availability(),
+			LatencyMS: quantiles(t.Client.Latency), CPUOfLimit: t.Server.OfLimit(),
+			Throttled: t.Server.ThrottledShare(),
+			Seconds:   t.Client.Seconds(),
+			Met:       c.goal.met(t, true),
 		})
 	}
 	if c.plan.Load.Find {
-		byLoad := map[float64]*tally{}
-		for _, trial := range c.trials {
-			trial.search.windows(byLoad)
+		byLoad := map[float64]*sums.Total{}
+		for _, t := range c.trials {
+			t.search.windows(byLoad)
 		}
 		for _, load := range slices.Sorted(maps.Keys(byLoad)) {
 			add(load, byLoad[load])
@@ -182,169 +196,16 @@ func (c *cell) steps() []Step {
 		return steps
 	}
 	for i, h := range c.levels.held {
-		t := newTally()
-		for _, trial := range c.trials {
-			t.merge(trial.levels[i])
-		}
-		add(h.target, t)
+		add(h.target, mergedLevel(c.trials, i))
 	}
 	return steps
 }
 
-// figures returns one trial's measured figures by field path.
-func (c *cell) figures(t *trialTally) map[string]float64 {
-	sums, held := c.result(t)
-	m := figuresOf(sums, held)
-	put := func(path string, v *float64) {
-		if v != nil {
-			m[path] = *v
-		}
-	}
-	put("memory.peak_bytes", float(c.peak(t)))
-	put("cpu.max_cores", t.busy.most())
-	for _, b := range t.printed() {
-		put(b.Path(), &b.Values[0])
-	}
-	if t.search != nil {
-		if r := t.search.result(); r.Load > 0 && !r.AtLeast { // a bound is no sample
-			m["breaking_point"] = r.Load
-		}
-	}
-	return m
-}
-
-// figuresOf returns the figures of any part of a trial. Latencies are included only if
-// the part held one load.
-func figuresOf(sums *tally, held bool) map[string]float64 {
-	m := map[string]float64{}
-	put := func(path string, v *float64) {
-		if v != nil {
-			m[path] = *v
-		}
-	}
-	put("rate_rps", sums.client.rate())
-	put("availability", sums.client.availability())
-	for prefix, h := range map[string]*signals.Histogram{"latency_ms.": sums.client.latency, "service_ms.": sums.client.service} {
-		if q := quantiles(h); held && q != nil {
-			for _, one := range q.All() {
-				m[prefix+one.Name] = one.Value
-			}
-		}
-	}
-	put("cpu.cores", sums.server.cores())
-	put("cpu.of_limit", sums.server.ofLimit())
-	if perRequest := over(sums.server.cores(), sums.client.rate()); perRequest != nil {
-		put("cpu.per_request_ms", ptr(1000**perRequest))
-	}
-	put("cpu.throttled_of_periods", sums.server.throttledShare())
-	if sums.client.requests() > 0 {
-		m["good"] = float64(sums.client.good)
-	}
-	if h := sums.client.latency; held && h.Count() > 0 {
-		m["latency_ms.min"] = ms(h.Min())
-	}
-	if w := sums.waits.summary(); w != nil {
-		m["waits_ms.mean"] = w.Mean
-		put("waits_ms.p50", w.P50)
-		put("waits_ms.p99", w.P99)
-	}
-	put("dependencies.cores", dependencyCores(sums))
-	put("generator.cores", sums.client.cores())
-	return m
-}
-
-// peak is a trial's own highest memory. The kernel's peak covers the replica's whole
-// life. For a service that stayed up between its trials, the highest value of the
-// frames is used instead.
-func (c *cell) peak(t *trialTally) *int64 {
-	if c.exp.Measure.StaysUp() {
-		return t.all.server.memoryUsed
-	}
-	return t.all.server.memoryPeak
-}
-
-// dependencyCores is the CPU of all dependencies together; nil if none was measured.
-func dependencyCores(t *tally) *float64 {
-	var all *float64
-	for _, d := range t.deps {
-		all = signals.Plus(all, d.cores())
+// mergedLevel returns a level's sums over trials.
+func mergedLevel(trials []*trial, level int) *sums.Total {
+	all := sums.New()
+	for _, t := range trials {
+		all.Merge(t.levels[level])
 	}
 	return all
-}
-
-func trialFigures(a Attempt, f map[string]float64) TrialFigures {
-	get := func(path string) *float64 {
-		if v, ok := f[path]; ok {
-			return &v
-		}
-		return nil
-	}
-	return TrialFigures{Trial: a.Trial, Attempt: a.Attempt, RateRPS: get("rate_rps"), Availability: get("availability"),
-		P50: get("latency_ms.p50"), P90: get("latency_ms.p90"), P95: get("latency_ms.p95"),
-		P99: get("latency_ms.p99"), P999: get("latency_ms.p999"),
-		CPUPerReqMS: get("cpu.per_request_ms"), Throttled: get("cpu.throttled_of_periods"), Breaking: get("breaking_point"),
-		Good: get("good"), Min: get("latency_ms.min"), Max: get("latency_ms.max"), CPUMax: get("cpu.max_cores"), CPUOfLimit: get("cpu.of_limit"),
-		MemoryPeak: get("memory.peak_bytes"), WaitsP99: get("waits_ms.p99"), Dependencies: get("dependencies.cores")}
-}
-
-// fewPeriods is how many CFS periods a p99.9 needs. One stall affects all requests in
-// flight, so the sample size is the number of periods, not of requests.
-const fewPeriods = 1000
-
-// flags returns warnings as identifiers; internal/narrative explains each.
-func (c *cell) flags(s *CellSummary, whole *tally, attempts []Attempt) []string {
-	flags := []string{}
-	flag := func(word string, when bool) {
-		if when && !slices.Contains(flags, word) {
-			flags = append(flags, word)
-		}
-	}
-	flag(skippedFlag, c.skipped != "")
-	flag("no_trials", len(c.trials) == 0 && c.skipped == "")
-	find := c.plan.Load.Find // a search gives its own interval, and overloads on purpose
-	flag("few_trials", !find && len(c.trials) > 0 && len(c.trials) < minTrials)
-	for _, t := range c.trials {
-		noise := &t.all.noise
-		if find {
-			sums, _ := c.result(t)
-			noise = &sums.noise
-			flag(searchDisturbed, t.search.disturbers() != 0)
-			flag("search_incomplete", t.search.tested() == nil)
-		}
-		for _, word := range noise.flags() {
-			flag(word, true)
-		}
-		flag("incomplete_trial", t.attempt.State == Partial)
-	}
-	flag(agentLostFlag, s.Generator.Lost > 0)
-	flag(searchDisturbed, c.disturbedRamps() > 0)
-	flag(noWindowsFlag, c.noWindows && s.LatencyMS != nil && c.levels == nil && deref(s.CPU.ThrottledPeriods) > 0)
-	flag("lower_bound", s.Breaking != nil && s.Breaking.AtLeast && s.Breaking.LimitedBy != "")
-	flag("unsteady", c.levels == nil && !find && 2*c.drifts() > len(c.trials))
-	for _, d := range s.Dependencies {
-		flag("dependency_throttled", d.ThrottledPeriods != nil && *d.ThrottledPeriods > 0)
-		flag("dependency_restarted", d.Restarts != nil && *d.Restarts > 0)
-	}
-	flag("generator_limited", s.Generator.Limited)
-	flag("restarted", !find && s.Restarts != nil && *s.Restarts > 0)
-	flag("oom_killed", !find && s.Memory.OOMKills != nil && *s.Memory.OOMKills > 0)
-	flag("requests_dropped", !find && s.Errors.Dropped > 0)
-	flag("few_periods_for_p999", s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
-	flag("beyond_range", whole.client.latency.Beyond() > 0)
-	flag("moving_load", c.levels != nil && len(c.levels.held) != 1 && !c.exp.Measure.Whole)
-	for _, a := range attempts {
-		flag("trial_failed", a.Cell == c.plan.Index && a.State == Failed)
-	}
-	return flags
-}
-
-// drifts counts the trials that had not settled.
-func (c *cell) drifts() int {
-	n := 0
-	for _, t := range c.trials {
-		if t.drift.unsteady() {
-			n++
-		}
-	}
-	return n
 }

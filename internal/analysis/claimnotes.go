@@ -62,13 +62,16 @@ func (f *figure) bounded() string {
 // touchedText describes what may have influenced the figures without preventing a verdict.
 func touchedText(figures []figure) string {
 	var parts []string
-	for _, note := range []struct{ flag, words string }{
-		{"busy_neighbour", "other processes took CPU during the trials of "},
-		{"busy_hypervisor", "the hypervisor took CPU during the trials of "},
-		{"cpu_stolen", "the hypervisor took some CPU during the trials of "},
-		{"low_idle", "the host had almost no idle CPU during the trials of "},
-		{"search_disturbed", "other processes or the hypervisor took CPU during the search for the breaking point of "},
-		{"incomplete_trial", "a trial was cut off for "},
+	for _, note := range []struct {
+		flag  Flag
+		words string
+	}{
+		{FlagBusyNeighbour, "other processes took CPU during the trials of "},
+		{FlagBusyHypervisor, "the hypervisor took CPU during the trials of "},
+		{FlagCPUStolen, "the hypervisor took some CPU during the trials of "},
+		{FlagLowIdle, "the host had almost no idle CPU during the trials of "},
+		{FlagSearchDisturbed, "other processes or the hypervisor took CPU during the search for the breaking point of "},
+		{FlagIncomplete, "a trial was cut off for "},
 	} {
 		var who []string
 		for i := range figures {
@@ -85,20 +88,20 @@ func touchedText(figures []figure) string {
 }
 
 // touched reports whether a flag of the cell matters for the figure.
-func (f *figure) touched(flag string) bool {
+func (f *figure) touched(flag Flag) bool {
 	if f.why != "" && f.of == "" || ofMemory(f.metric) {
 		return false
 	}
-	has := func(flag string) bool { return slices.Contains(f.cell.Flags, flag) }
+	has := f.cell.Has
 	breaks := f.metric == BreakingPointMetric
 	switch flag {
-	case "search_disturbed": // for a ramp, the reason of its bound already says it
+	case FlagSearchDisturbed: // for a ramp, the reason of its bound already says it
 		return breaks && has(flag) && (f.cell.Load.Find || f.bounded() == "")
-	case "busy_neighbour", "busy_hypervisor": // they prevent a verdict on every other metric
-		return breaks && has(flag) && !has("search_disturbed")
-	case "cpu_stolen":
-		return has(flag) && !has("busy_hypervisor") // which includes it
-	case "low_idle":
+	case FlagBusyNeighbour, FlagBusyHypervisor: // they prevent a verdict on every other metric
+		return breaks && has(flag) && !has(FlagSearchDisturbed)
+	case FlagCPUStolen:
+		return has(flag) && !has(FlagBusyHypervisor) // which includes it
+	case FlagLowIdle:
 		return has(flag) && f.disturbedBy() == "" // which includes it
 	}
 	return has(flag)

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -59,12 +58,12 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 			"bun lies above go, by the ranges of 4 trials: too few for a 95% interval"},
 		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []CellSummary{flagged(upset, "search_disturbed")}, Inconclusive,
 			"the figure is a lower bound only, and that bound lies below 3500 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
-		{"two lower bounds have no ratio", over(1), []CellSummary{searches(upset, 6), rampCell("bun", 6, 3000, 0)}, Inconclusive,
+		{"two lower bounds have no ratio", over(1), []CellSummary{bySearches(upset, 6), rampCell("bun", 6, 3000, 0)}, Inconclusive,
 			"both are lower bounds; only a lower bound is known for go: " + besides(4000) + "; only a lower bound is known for bun: every level met the objective; raise the load further"},
 		{"nothing but the reason where one is missing", inOrder, []CellSummary{upset, {Label: "bun"}}, Inconclusive, "nothing was measured for bun"},
 		{"which is enough for what lies below it", above(2000), []CellSummary{upset}, Reproduced,
 			"the range between the levels lies above 2000 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
-		{"a lower bound below another is no order", inOrder, []CellSummary{searches(upset, 6), rampCell("bun", 6, 6000, 7000)}, Inconclusive,
+		{"a lower bound below another is no order", inOrder, []CellSummary{bySearches(upset, 6), rampCell("bun", 6, 6000, 7000)}, Inconclusive,
 			"go and bun cannot be distinguished: the figure of go is a lower bound; only a lower bound is known for go: " + besides(4000)},
 		{"a neighbour elsewhere", above(3000), []CellSummary{flagged(rampCell("go", 1, 4000, 5000), "busy_neighbour")}, Reproduced,
 			"the range between the levels lies above 3000 requests/s" + one + "; other processes took CPU during the trials of go"},
@@ -102,7 +101,7 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 			if got := s.Claims[0]; got.Verdict != c.verdict {
 				t.Errorf("%s: %s, want %s", got.Verdict, got.Reason, c.verdict)
 			}
-			if got := slices.Contains(s.Cells[0].Flags, "search_disturbed"); got != (c.verdict == Inconclusive) {
+			if got := s.Cells[0].Has(FlagSearchDisturbed); got != (c.verdict == Inconclusive) {
 				t.Errorf("flags %v", s.Cells[0].Flags)
 			}
 		})

@@ -78,7 +78,7 @@ func (b *Builder) claims(cells []CellSummary) []Claim {
 		at: func(cell int, level float64) (CellSummary, bool) { return b.cells[cell].atLevel(&cells[cell], level) }}
 	for _, c := range b.cells {
 		for _, t := range c.trials {
-			j.cpus = max(j.cpus, t.all.noise.machines.cpus())
+			j.cpus = max(j.cpus, t.all.Noise.Machines().CPUs())
 		}
 	}
 	for i, c := range b.cells {

@@ -31,8 +31,8 @@ func breakCell(cell int, label string, low, at, high float64) CellSummary {
 	return c
 }
 
-// searches sets how many searches, or ramps, a breaking point rests on.
-func searches(c CellSummary, n int) CellSummary {
+// bySearches sets how many searches, or ramps, a breaking point rests on.
+func bySearches(c CellSummary, n int) CellSummary {
 	b := *c.Breaking
 	b.Searches = n
 	c.Trials, c.Breaking = n, &b
@@ -44,7 +44,7 @@ func selector(cell int) *experiment.Selector {
 }
 
 // flagged adds a flag to a cell.
-func flagged(c CellSummary, flag string) CellSummary {
+func flagged(c CellSummary, flag Flag) CellSummary {
 	c.Flags = append(c.Flags, flag)
 	return c
 }
@@ -147,15 +147,15 @@ func TestClaimsAreJudgedByWholeIntervals(t *testing.T) {
 			"the range of 3 trials, too few for a 95% interval, lies below 4", 0, -1, 0},
 		{"six searches", of(above(300), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 350)}, Reproduced,
 			"the 95% interval lies above 300 requests/s", 310, 330, 350},
-		{"three searches", of(above(300), "breaking_point"), []CellSummary{searches(breakCell(0, "go", 310, 330, 350), 3)}, Reproduced,
+		{"three searches", of(above(300), "breaking_point"), []CellSummary{bySearches(breakCell(0, "go", 310, 330, 350), 3)}, Reproduced,
 			"the range of 3 trials, too few for a 95% interval, lies above 300 requests/s", 310, 330, 350},
-		{"one search, and one cell", of(above(300), "breaking_point"), []CellSummary{searches(breakCell(0, "go", 310, 330, 350), 1)}, Reproduced,
+		{"one search, and one cell", of(above(300), "breaking_point"), []CellSummary{bySearches(breakCell(0, "go", 310, 330, 350), 1)}, Reproduced,
 			"the 95% interval of one search lies above 300 requests/s; from one search; the spread between runs is unknown", 310, 330, 350},
-		{"a ratio of one search each", of(over(1.1), "breaking_point"), []CellSummary{searches(breakCell(0, "go", 298, 304, 310), 1), searches(breakCell(1, "bun", 200, 210, 220), 1)}, Inconclusive,
+		{"a ratio of one search each", of(over(1.1), "breaking_point"), []CellSummary{bySearches(breakCell(0, "go", 298, 304, 310), 1), bySearches(breakCell(1, "bun", 200, 210, 220), 1)}, Inconclusive,
 			"1 search of go: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)", -1, 304.0 / 210, -1},
-		{"a ratio of three searches to six", of(over(1.1), "breaking_point"), []CellSummary{breakCell(0, "go", 298, 304, 310), searches(breakCell(1, "bun", 200, 210, 220), 3)}, Inconclusive,
+		{"a ratio of three searches to six", of(over(1.1), "breaking_point"), []CellSummary{breakCell(0, "go", 298, 304, 310), bySearches(breakCell(1, "bun", 200, 210, 220), 3)}, Inconclusive,
 			"3 searches of bun: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)", -1, 304.0 / 210, -1},
-		{"a ratio of four searches each", of(over(1.1), "breaking_point"), []CellSummary{searches(breakCell(0, "go", 298, 304, 310), 4), searches(breakCell(1, "bun", 200, 210, 220), 4)}, Reproduced,
+		{"a ratio of four searches each", of(over(1.1), "breaking_point"), []CellSummary{bySearches(breakCell(0, "go", 298, 304, 310), 4), bySearches(breakCell(1, "bun", 200, 210, 220), 4)}, Reproduced,
 			"the range of 4 trials, too few for a 95% interval, lies above 1.1", 298.0 / 220, 304.0 / 210, 310.0 / 200},
 		{"a lower bound above it", of(above(300), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 0)}, Reproduced,
 			"the 95% interval lies above 300 requests/s", 310, 330, -1},
@@ -210,11 +210,11 @@ func TestAnOrderIsJudgedByWholeIntervals(t *testing.T) {
 		verdict Verdict
 		reason  string
 	}{
-		{"one after the other, from one search each", "breaking_point", cells(searches(node, 1), searches(goes, 1), searches(bun, 1)), Inconclusive,
+		{"one after the other, from one search each", "breaking_point", cells(bySearches(node, 1), bySearches(goes, 1), bySearches(bun, 1)), Inconclusive,
 			"1 search of node: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)"},
-		{"the other way round, from one search of one of them", "breaking_point", cells(bun, searches(goes, 1)), Inconclusive,
+		{"the other way round, from one search of one of them", "breaking_point", cells(bun, bySearches(goes, 1)), Inconclusive,
 			"1 search of go: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)"},
-		{"one after the other, from four searches each", "breaking_point", cells(searches(node, 4), searches(goes, 4)), Reproduced,
+		{"one after the other, from four searches each", "breaking_point", cells(bySearches(node, 4), bySearches(goes, 4)), Reproduced,
 			"no two of the intervals overlap, by the ranges of 4 trials: too few for a 95% interval"},
 		{"one after the other", "breaking_point", cells(node, goes, bun), Reproduced, "no two of the intervals overlap"},
 		{"two of them overlap", "breaking_point", cells(node, goes, breakCell(0, "bun", 135, 150, 160)), Inconclusive, "go and bun cannot be distinguished: their intervals overlap"},

@@ -3,7 +3,7 @@ package analysis
 import (
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 )
 
 // The values of BreakingPoint.DisturbedBy.
@@ -12,49 +12,52 @@ const (
 	Hypervisor = "hypervisor" // what this host runs on: steal time
 )
 
-// searchDisturbed is the flag of a cell if others disturbed its search, or the levels
-// that decide the breaking point of its ramp.
-const searchDisturbed = "search_disturbed"
-
-// disturbers names who took CPU in windows of the cell's searches, or at the levels
+// disturbedBy names who took CPU in windows of the cell's searches, or at the levels
 // that left the breaking point of its ramps unknown.
-func (c *cell) disturbers() []string {
-	var by search.Disturber
+func (c *cell) disturbedBy() (words []string) {
+	by := c.ramps().sources()
 	for _, t := range c.trials {
 		if t.search != nil {
-			by |= t.search.disturbers()
-		} else {
-			by |= c.rampDisturbers(t)
+			by |= t.search.sources()
 		}
 	}
-	var words []string
-	for _, one := range []struct {
-		who  search.Disturber
-		word string
-	}{{search.Neighbour, Neighbours}, {search.Hypervisor, Hypervisor}} {
-		if by&one.who != 0 {
-			words = append(words, one.word)
-		}
+	if by&disturbance.Neighbour != 0 {
+		words = append(words, Neighbours)
+	}
+	if by&disturbance.Hypervisor != 0 {
+		words = append(words, Hypervisor)
 	}
 	return words
-}
-
-// rampDisturbers returns who took CPU at the disturbed level of a trial's ramp.
-func (c *cell) rampDisturbers(t *trialTally) (by search.Disturber) {
-	if c.exp.Objective == nil || c.levels == nil {
-		return 0
-	}
-	ramp := c.ramp(func(level int) *tally { return t.levels[level] })
-	for i, level := range c.levels.held {
-		if ramp.disturbed != nil && level.target == ramp.disturbed.target {
-			by |= t.levels[i].noise.disturbers()
-		}
-	}
-	return by
 }
 
 // DisturbedBy reports whether it is known that one of Neighbours and Hypervisor took
 // CPU during the search for the cell's breaking point.
 func (c *CellSummary) DisturbedBy(who string) bool {
 	return c.Breaking != nil && slices.Contains(c.Breaking.DisturbedBy, who)
+}
+
+// Disturbers are who else took CPU that a cell needed, so much that its figures
+// may be theirs.
+type Disturbers struct {
+	Neighbours bool // processes that the experiment did not start
+	Hypervisor bool // stolen time
+	Unnamed    bool // one of the two: the record does not say which
+}
+
+// Disturbers of the cell, in its trials or while its breaking point was looked for.
+func (c *CellSummary) Disturbers() Disturbers {
+	searched := c.Has(FlagSearchDisturbed)
+	d := Disturbers{
+		Neighbours: c.Has(FlagBusyNeighbour) || searched && c.DisturbedBy(Neighbours),
+		Hypervisor: c.Has(FlagBusyHypervisor) || searched && c.DisturbedBy(Hypervisor),
+	}
+	d.Unnamed = searched && !d.Neighbours && !d.Hypervisor
+	return d
+}
+
+// And are the disturbers of two cells. Those that are named stand for all.
+func (d Disturbers) And(other Disturbers) Disturbers {
+	both := Disturbers{Neighbours: d.Neighbours || other.Neighbours, Hypervisor: d.Hypervisor || other.Hypervisor}
+	both.Unnamed = (d.Unnamed || other.Unnamed) && !both.Neighbours && !both.Hypervisor
+	return both
 }

@@ -67,12 +67,46 @@ func wantDisturbed(t *testing.T, c CellSummary, by []string) {
 	if d := cmp.Diff(by, c.Breaking.DisturbedBy); d != "" {
 		t.Errorf("disturbed by (-want +got):\n%s", d)
 	}
-	if flagged := slices.Contains(c.Flags, searchDisturbed); flagged != (len(by) > 0) {
+	if flagged := c.Has(FlagSearchDisturbed); flagged != (len(by) > 0) {
 		t.Errorf("flags %q, disturbed by %q", c.Flags, by)
 	}
 	for _, who := range []string{Neighbours, Hypervisor} {
 		if c.DisturbedBy(who) != slices.Contains(by, who) {
 			t.Errorf("disturbed by %s: %v", who, c.DisturbedBy(who))
 		}
+	}
+}
+
+func TestDisturbersAreNamedWhereTheRecordNamesThem(t *testing.T) {
+	searched := func(by ...string) CellSummary {
+		return CellSummary{Flags: Flags{FlagSearchDisturbed}, Breaking: &BreakingPoint{DisturbedBy: by}}
+	}
+	for _, c := range []struct {
+		name string
+		cell CellSummary
+		want Disturbers
+	}{
+		{"nobody", CellSummary{Flags: Flags{FlagLowIdle}}, Disturbers{}},
+		{"a neighbour of trials", CellSummary{Flags: Flags{FlagBusyNeighbour}}, Disturbers{Neighbours: true}},
+		{"the hypervisor in trials", CellSummary{Flags: Flags{FlagBusyHypervisor}}, Disturbers{Hypervisor: true}},
+		{"a neighbour of a search", searched(Neighbours), Disturbers{Neighbours: true}},
+		{"both in a search", searched(Neighbours, Hypervisor), Disturbers{Neighbours: true, Hypervisor: true}},
+		{"a search of an older version", searched(), Disturbers{Unnamed: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.cell.Disturbers(); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+	near, below, unnamed := Disturbers{Neighbours: true}, Disturbers{Hypervisor: true}, Disturbers{Unnamed: true}
+	if got := near.And(unnamed); got != near {
+		t.Errorf("a neighbour and one unnamed: %+v, want %+v", got, near)
+	}
+	if got, want := unnamed.And(near).And(below), (Disturbers{Neighbours: true, Hypervisor: true}); got != want {
+		t.Errorf("all: %+v, want %+v", got, want)
+	}
+	if got := unnamed.And(Disturbers{}); got != unnamed {
+		t.Errorf("one unnamed: %+v", got)
 	}
 }

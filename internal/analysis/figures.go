@@ -4,7 +4,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
+	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -85,33 +88,6 @@ func mostReplicas(c *experiment.Cell) int {
 	return c.Service.Autoscale.Max
 }
 
-// load is the load at which the cell's figures were measured. For a search it is the
-// load that was tested last.
-func (c *cell) load() LoadSummary {
-	s := loadOf(c.plan)
-	if !c.plan.Load.Find {
-		return s
-	}
-	s.Find, s.Rate, s.Users = true, nil, nil
-	var tested []float64
-	for _, t := range c.trials {
-		if load := t.search.result().Tested; load > 0 {
-			tested = append(tested, load)
-		}
-	}
-	if len(tested) == 0 {
-		return s
-	}
-	slices.Sort(tested)
-	middle := &tested[len(tested)/2]
-	if c.plan.Load.Users != nil {
-		s.Users = middle
-	} else {
-		s.Rate = middle
-	}
-	return s
-}
-
 func loadOf(c *experiment.Cell) LoadSummary {
 	s := LoadSummary{Kind: "open"}
 	if c.Load.Benchmark {
@@ -134,65 +110,80 @@ func loadOf(c *experiment.Cell) LoadSummary {
 	return s
 }
 
-func errorsOf(c *clientSums) ErrorCounts {
-	return ErrorCounts{Timeouts: c.timeouts, Refused: c.refused, Cut: c.cut, Malformed: c.malformed, Failed: c.failed, Status: c.status, Dropped: c.dropped}
-}
-
-func cpuOf(s *serverSums) CPUSummary {
-	out := CPUSummary{Cores: s.cores(), OfLimit: s.ofLimit(), Periods: s.periods, ThrottledPeriods: s.throttledPeriods, Limit: s.limitCores()}
-	if s.throttled != nil {
-		out.ThrottledMS = ptr(*s.throttled * 1000)
+func cpuOf(s *sums.Server) CPUSummary {
+	out := CPUSummary{Cores: s.Cores(), OfLimit: s.OfLimit(), Periods: s.Periods, ThrottledPeriods: s.ThrottledPeriods, Limit: s.LimitCores()}
+	if s.Throttled != nil {
+		out.ThrottledMS = ptr(*s.Throttled * 1000)
 	}
 	return out
 }
 
-func memoryOf(s *serverSums) MemorySummary {
-	out := MemorySummary{PeakBytes: s.memoryPeak, OOMKills: s.oomKills}
-	if s.memoryPeak != nil && s.memoryLimit != nil {
-		out.OfLimit = ptr(float64(*s.memoryPeak) / float64(*s.memoryLimit))
+func memoryOf(s *sums.Server) MemorySummary {
+	return MemorySummary{PeakBytes: s.MemoryPeak, OOMKills: s.OOMKills, OfLimit: sums.Over(float(s.MemoryPeak), float(s.MemoryLimit))}
+}
+
+// replicasOf returns nil if the service was not scaled.
+func replicasOf(s *sums.Scaled) *ReplicasSummary {
+	mean := s.Mean()
+	if mean == nil {
+		return nil
+	}
+	return &ReplicasSummary{Least: s.Least, Most: s.Most, Mean: *mean}
+}
+
+// waitsOf returns nil if nothing waited, or nothing was reported.
+func waitsOf(w *sums.Waits) *WaitsSummary {
+	mean := w.Mean()
+	if mean == nil {
+		return nil
+	}
+	return &WaitsSummary{P50: w.Quantile(0.5), P99: w.Quantile(0.99), Mean: *mean}
+}
+
+func generatorOf(t *sums.Total) GeneratorSummary {
+	out := GeneratorSummary{Cores: t.Client.Cores(), OpenConnections: t.Client.OpenConnections(), ThrottledShare: t.Noise.ThrottledShare(),
+		RunWaitCores: sums.Over(t.Noise.RunWait(), ptr(t.Client.Seconds()))}
+	if lag := t.Noise.SendLag(); lag.Count() > 0 {
+		out.SendLagP99US = ptr(ms(lag.Quantile(0.99)) * 1000)
 	}
 	return out
 }
 
-func generatorOf(t *tally, limited bool) GeneratorSummary {
-	out := GeneratorSummary{Cores: t.client.cores(), Limited: limited}
-	if t.noise.lag.Count() > 0 {
-		out.SendLagP99US = ptr(ms(t.noise.lag.Quantile(0.99)) * 1000)
-	}
-	if t.client.mostOpen > 0 {
-		out.OpenConnections = &t.client.mostOpen
-	}
-	if t.noise.runWaitKnown {
-		out.RunWaitCores = over(&t.noise.runWait, ptr(t.client.seconds()))
-	}
-	if t.noise.throttledKnown {
-		out.ThrottledShare = over(&t.noise.throttled, &t.noise.clientSeconds)
-	}
-	return out
+func hostOf(m disturbance.Machines) HostSummary {
+	return HostSummary{IdleCores: m.Total((*disturbance.Machine).IdleCores), ForeignCores: m.Total((*disturbance.Machine).ForeignCores),
+		StealCores: m.Total((*disturbance.Machine).StealCores)}
 }
 
-func hostOf(n *Noise) HostSummary {
-	m := n.machines
-	return HostSummary{IdleCores: m.total((*machineSums).idleCores), ForeignCores: m.total((*machineSums).foreignCores), StealCores: m.total((*machineSums).stealCores)}
-}
-
-// peakTogether is the highest memory of all replicas at one time. The kernel keeps the
-// peak of each replica but not its time. For one replica that peak is the answer. For
-// several it is the highest sum at the end of an interval, and at least the highest
-// peak of one.
-func (s *serverSums) peakTogether() *int64 { return higher(s.memoryPeak, s.memoryTogether) }
-
-// dependenciesOf takes rates from the sums of the result, and counts and peaks from
+// dependenciesOf takes rates from the sums of the figures, and counts and peaks from
 // the whole trials.
-func dependenciesOf(all, whole *tally) []DependencySummary {
+func dependenciesOf(all, whole *sums.Total) []DependencySummary {
 	var list []DependencySummary
-	for _, name := range slices.Sorted(maps.Keys(whole.deps)) {
-		d := DependencySummary{Name: name, PeakBytes: whole.deps[name].peakTogether(),
-			Restarts: whole.deps[name].restarts, OOMKills: whole.deps[name].oomKills}
-		if sums := all.deps[name]; sums != nil {
-			d.Cores, d.Periods, d.ThrottledPeriods = sums.cores(), sums.periods, sums.throttledPeriods
+	for _, name := range slices.Sorted(maps.Keys(whole.Deps)) {
+		d := DependencySummary{Name: name, PeakBytes: whole.Deps[name].PeakTogether(),
+			Restarts: whole.Deps[name].Restarts, OOMKills: whole.Deps[name].OOMKills}
+		if s := all.Deps[name]; s != nil {
+			d.Cores, d.Periods, d.ThrottledPeriods = s.Cores(), s.Periods, s.ThrottledPeriods
 		}
 		list = append(list, d)
 	}
 	return list
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func ptr[T any](v T) *T { return &v }
+
+func float(v *int64) *float64 {
+	if v == nil {
+		return nil
+	}
+	return ptr(float64(*v))
+}
+
+// deref returns 0 for a figure that was not measured.
+func deref[T int64 | float64](v *T) T {
+	if v == nil {
+		return 0
+	}
+	return *v
 }

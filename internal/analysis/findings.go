@@ -6,38 +6,6 @@ import (
 	"strings"
 )
 
-// Summarize returns the summary of the record.
-func (b *Builder) Summarize(about SummaryExperiment, host any) *Summary {
-	about.Name, about.About, about.Kept = b.exp.Name, b.exp.About, b.exp.Measure.Kept
-	s := &Summary{Experiment: about, Host: host, Cells: b.Cells()}
-	s.Comparisons = append(b.comparisons(), b.benchmarkComparisons()...)
-	s.Claims = b.claims(s.Cells)
-	s.Findings = b.findings(s.Cells)
-	return s
-}
-
-// Missed reports whether any cell did not show that it meets its objective: it missed
-// it, or it could not be judged because it failed to run. Cells whose service was
-// skipped do not count, since a missing program says nothing about the service; a
-// finding and a flag report them. If all cells with an objective were skipped, nothing
-// met it, and Missed is true.
-func (s *Summary) Missed() bool {
-	met, skipped := 0, 0
-	for i := range s.Cells {
-		c := &s.Cells[i]
-		switch {
-		case c.Objective == nil:
-		case c.Skipped():
-			skipped++
-		case c.Objective.Met == nil || !*c.Objective.Met:
-			return true
-		default:
-			met++
-		}
-	}
-	return skipped > 0 && met == 0
-}
-
 func (b *Builder) findings(cells []CellSummary) []Finding {
 	all := []Finding{}
 	for i := range cells {
@@ -121,14 +89,6 @@ func (b *Builder) breakingFinding(c *CellSummary) Finding {
 	return f
 }
 
-// threeDigits formats a load; from 100 on it is a whole number.
-func threeDigits(v float64) string {
-	if v >= 100 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
-}
-
 // kinds names how attempts ended, worst first.
 var kinds = []struct {
 	state   State
@@ -171,9 +131,17 @@ func (b *Builder) failures(c *CellSummary) []Finding {
 	return all
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// skips reports each service that was skipped, once for all its cells.
+func (b *Builder) skips() []Finding {
+	var all []Finding
+	var reported []string
+	for _, c := range b.cells {
+		name := c.plan.Service.Name
+		if c.skipped == "" || slices.Contains(reported, name) {
+			continue
+		}
+		reported = append(reported, name)
+		all = append(all, Finding{Level: "warning", Title: "service " + name + " was skipped", Text: c.skipped})
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return all
 }

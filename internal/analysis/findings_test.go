@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -33,9 +34,9 @@ func TestAnObjectiveIsWrittenDownInFigures(t *testing.T) {
 // TestASearchedCellSaysUpToWhichLoad guards against figures of another load next to
 // "meets" or "misses".
 func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
-	o := &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}
-	b := New(testExperiment(experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true}), nil)
-	b.exp.Objective = o
+	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true})
+	e.Objective = &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}
+	b := New(e, nil)
 	tested := &Quantiles{P99: 56.06}
 	for _, c := range []struct {
 		name string
@@ -63,7 +64,7 @@ func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
 				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured at that load: p99 20 ms, availability 99.95%"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.cell.Objective = b.cells[0].objective(&c.cell, newTally(), true)
+			c.cell.Objective = b.cells[0].objective(&c.cell, sums.New(), true)
 			if got := c.cell.Objective.Met; (got == nil) != strings.Contains(c.want.Title, "unknown") {
 				t.Errorf("the objective counts as met: %v", got)
 			}

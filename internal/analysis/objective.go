@@ -7,26 +7,50 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// allowed returns the shares of requests that an objective allows to be late and to
+// goal judges sums of frames by the objective. It is the only place that does, for a
+// cell, a level, a step and a window alike, and it judges by the same comparison as a
+// search: a request that is not good counts as infinitely late.
+type goal struct {
+	objective *experiment.Objective // nil: none
+	timeout   time.Duration         // of a request
+}
+
+func goalOf(e *experiment.Experiment, c *experiment.Cell) goal {
+	return goal{e.Objective, c.Load.Timeout}
+}
+
+// allowed returns the shares of requests that the objective allows to be late and to
 // fail; negative: not part of the objective.
-func allowed(o *experiment.Objective) search.Config {
+func (g goal) allowed() search.Config {
 	c := search.Config{AllowedLate: -1, AllowedBad: -1}
-	if o != nil && o.Quantile != "" {
-		c.AllowedLate, c.Late = 1-shareOf(o.Quantile), o.Latency
+	if g.hasLatency() {
+		c.AllowedLate, c.Late = 1-shareOf(g.objective.Quantile), g.objective.Latency
 	}
-	if o != nil && o.Availability > 0 {
-		c.AllowedBad = 1 - o.Availability/100
+	if g.objective != nil && g.objective.Availability > 0 {
+		c.AllowedBad = 1 - g.objective.Availability/100
 	}
 	return c
 }
 
+// hasLatency reports whether a latency is part of the objective.
+func (g goal) hasLatency() bool { return g.objective != nil && g.objective.Quantile != "" }
+
+// quantile is the quantile of the objective, or p99 if it has none.
+func (g goal) quantile() string {
+	if g.hasLatency() {
+		return g.objective.Quantile
+	}
+	return "p99"
+}
+
 // allowedErrors is the share of requests that may fail before the failures alone miss
 // the objective: a failed request is not available, and it is late.
-func allowedErrors(o *experiment.Objective) float64 {
-	c := allowed(o)
+func (g goal) allowedErrors() float64 {
+	c := g.allowed()
 	switch {
 	case c.AllowedLate < 0:
 		return c.AllowedBad
@@ -36,79 +60,50 @@ func allowedErrors(o *experiment.Objective) float64 {
 	return min(c.AllowedLate, c.AllowedBad)
 }
 
-// judged returns the requests of a tally as the objective counts them: see
+// count returns the requests of a total as the objective counts them: see
 // signals.Histogram.Late.
-func (c *cell) judged(sums *tally) search.Block {
-	k := &sums.client
-	b := search.Block{Requests: k.requests(), Bad: k.requests() - k.good}
-	if o := c.exp.Objective; o != nil && o.Quantile != "" {
-		b.Late = k.latency.Late(o.Latency, c.plan.Load.Timeout, b.Bad, k.timeouts)
+func (g goal) count(t *sums.Total) search.Block {
+	k := &t.Client
+	b := search.Block{Requests: k.Requests(), Bad: k.Bad()}
+	if g.hasLatency() {
+		b.Late = k.Latency.Late(g.objective.Latency, g.timeout, b.Bad, k.Errors.Timeouts)
 	}
 	return b
 }
 
-// meets reports whether the requests of a tally meet the objective, by the same
-// comparison as a search: a quantile is met if at least that share of all requests had
-// a good answer within the latency.
+// met reports whether the requests of a total meet the objective: a quantile is met if
+// at least that share of all requests had a good answer within the latency.
 //
 // It returns nil if no request ended. It also returns nil for a latency objective
 // under a load that was not held, because a quantile over a ramp describes no load,
 // unless the availability is missed.
-func (c *cell) meets(sums *tally, held bool) *bool {
-	config, b := allowed(c.exp.Objective), c.judged(sums)
+func (g goal) met(t *sums.Total, held bool) *bool {
+	config, b := g.allowed(), g.count(t)
 	unknown := !held && config.AllowedLate >= 0
 	if unknown {
 		config.AllowedLate = -1
 	}
 	missed := config.Missed([]search.Block{b})
-	if c.exp.Objective == nil || b.Requests == 0 || unknown && !missed {
+	if g.objective == nil || b.Requests == 0 || unknown && !missed {
 		return nil
 	}
 	return ptr(!missed)
 }
 
-// objective judges a cell by the sums of its figures. A load with several levels meets
-// the objective if every level does. A load without a level has no quantile, so a
-// latency cannot be judged.
-func (c *cell) objective(s *CellSummary, sums *tally, held bool) *ObjectiveSummary {
-	o := c.exp.Objective
-	if o == nil {
-		return nil
-	}
-	r := objectiveOf(o)
-	if s.Load.Find { // met below the breaking point, if there is one
-		found := s.Breaking != nil && s.Breaking.Load() != nil
-		if found || s.Trials > 0 && !metSomewhere(s.Steps) {
-			r.Met = &found
-		}
-		return r
-	}
-	if len(s.Steps) < 2 {
-		r.Met = c.meets(sums, held)
-		if r.Met != nil && !*r.Met {
-			r.Missed = c.missedBy(sums)
-		}
-		return r
-	}
-	all := true
-	for _, step := range s.Steps {
-		if step.Met == nil {
-			return r
-		}
-		all = all && *step.Met
-	}
-	r.Met = &all
-	return r
+// failed reports whether failed requests, other than timeouts, miss the objective.
+func (g goal) failed(t *sums.Total) bool {
+	k := &t.Client
+	return g.objective != nil && search.Exceeds(float64(k.Failed()), float64(k.Requests()), g.allowedErrors())
 }
 
 // missedBy explains why a latency objective was missed although the quantile of the
-// answered requests meets it.
-func (c *cell) missedBy(sums *tally) string {
-	o, q, b := c.exp.Objective, quantiles(sums.client.latency), c.judged(sums)
+// answered requests meets it; "" otherwise.
+func (g goal) missedBy(t *sums.Total) string {
+	o, q, b := g.objective, quantiles(t.Client.Latency), g.count(t)
 	switch {
 	case o.Quantile == "" || q != nil && q.named(o.Quantile) > ms(o.Latency):
 		return "" // the figures show it
-	case !search.Exceeds(float64(b.Late), float64(b.Requests), allowed(o).AllowedLate):
+	case !search.Exceeds(float64(b.Late), float64(b.Requests), g.allowed().AllowedLate):
 		return "" // only the availability is missed
 	case b.Bad == 0:
 		return Lateness(b.Late, b.Requests, o.Latency)
@@ -126,6 +121,39 @@ func Failing(failed, requests int64) string {
 // rounded to one request, meets it.
 func Lateness(late, requests int64, limit time.Duration) string {
 	return fmt.Sprintf("%.3g%% of the requests were later than %v", 100*float64(late)/float64(requests), limit)
+}
+
+// objective judges a cell by the sums of its figures. A load with several levels meets
+// the objective if every level does. A load without a level has no quantile, so a
+// latency cannot be judged.
+func (c *cell) objective(s *CellSummary, t *sums.Total, held bool) *ObjectiveSummary {
+	if c.goal.objective == nil {
+		return nil
+	}
+	r := objectiveOf(c.goal.objective)
+	if s.Load.Find { // met below the breaking point, if there is one
+		found := s.Breaking != nil && s.Breaking.Load() != nil
+		if found || s.Trials > 0 && !metSomewhere(s.Steps) {
+			r.Met = &found
+		}
+		return r
+	}
+	if len(s.Steps) < 2 {
+		r.Met = c.goal.met(t, held)
+		if r.Met != nil && !*r.Met {
+			r.Missed = c.goal.missedBy(t)
+		}
+		return r
+	}
+	all := true
+	for _, step := range s.Steps {
+		if step.Met == nil {
+			return r
+		}
+		all = all && *step.Met
+	}
+	r.Met = &all
+	return r
 }
 
 // objectiveOf returns the objective before it is known whether it was met.
@@ -148,6 +176,28 @@ func metSomewhere(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool { return s.Met != nil && *s.Met })
 }
 
+// Missed reports whether any cell did not show that it meets its objective: it missed
+// it, or it could not be judged because it failed to run. Cells whose service was
+// skipped do not count, since a missing program says nothing about the service; a
+// finding and a flag report them. If all cells with an objective were skipped, nothing
+// met it, and Missed is true.
+func (s *Summary) Missed() bool {
+	met, skipped := 0, 0
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		switch {
+		case c.Objective == nil:
+		case c.Skipped():
+			skipped++
+		case c.Objective.Met == nil || !*c.Objective.Met:
+			return true
+		default:
+			met++
+		}
+	}
+	return skipped > 0 && met == 0
+}
+
 // Infinite reports whether so many of a trial's requests failed that a latency metric
 // over all of them is infinite. Its value in t is that of the answered requests, and
 // so a lower bound. It returns false for any other metric.
@@ -166,6 +216,17 @@ func ShareOf(metric string) (float64, bool) {
 		return 1, true
 	}
 	return 0, false
+}
+
+// shareOf returns the share of requests that a quantile's name means: 0.999 for p999.
+func shareOf(quantile string) float64 {
+	digits := quantile[1:]
+	share, unit := 0.0, 1.0
+	for _, d := range digits {
+		unit /= 10
+		share += float64(d-'0') * unit
+	}
+	return share
 }
 
 // measuredText describes the measured figures that belong to an objective.

@@ -72,8 +72,8 @@ func (s endings) verdicts(t *testing.T) map[string]bool {
 	}
 	stages := &experiment.Target{Stages: []experiment.Stage{{Target: 100}, {Duration: time.Second, Target: 100}, {Target: 200}, {Duration: time.Second, Target: 200}}}
 	b := New(s.experiment(stages), []Attempt{{Trial: 1}})
-	b.cells[0].trials[0].levels[0].add(s.frame(1), "go")
-	ramp := b.cells[0].ramp(b.cells[0].merged)
+	b.cells[0].trials[0].levels[0].Add(s.frame(1), "go")
+	ramp := b.cells[0].ramps().merged()
 	if len(ramp.levels) == 0 || ramp.levels[0].met == nil {
 		t.Fatal("a ramp has no verdict")
 	}

@@ -1,13 +1,13 @@
 package analysis
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
@@ -111,7 +111,7 @@ func TestTheGeneratorOrTheHostIsTheLimitOnlyWhereTheServiceIsNot(t *testing.T) {
 			for _, f := range c.frames {
 				o.Add(f)
 			}
-			if got := o.limited(); got != c.want {
+			if got := o.outside(); got != c.want {
 				t.Errorf("limited by %q, want %q", got, c.want)
 			}
 			if got := o.Observation().Limited; got != (c.want != "") {
@@ -164,12 +164,12 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 			for _, f := range c.frames {
 				o.Add(f)
 			}
-			got := o.limited()
+			got := o.outside()
 			if got != c.want || o.Observation().Limited != (c.want != "") {
 				t.Errorf("limited by %q, and the observation says %v, want %q", got, o.Observation().Limited, c.want)
 			}
-			if got != "" && !strings.Contains(o.limitEvidence(got), c.evidence) {
-				t.Errorf("evidence %q, want %q in it", o.limitEvidence(got), c.evidence)
+			if got != "" && !strings.Contains(o.outsideText(got), c.evidence) {
+				t.Errorf("evidence %q, want %q in it", o.outsideText(got), c.evidence)
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := cellOf(c.load, c.frames...)
-			if got.Generator.Limited != c.want || slices.Contains(got.Flags, "generator_limited") != c.want {
+			if got.Generator.Limited != c.want || got.Has(FlagGeneratorLimited) != c.want {
 				t.Errorf("limited: %v, flags %q; want %v", got.Generator.Limited, got.Flags, c.want)
 			}
 		})
@@ -232,12 +232,12 @@ func TestErrorsAreTheServicesOwnWhoeverTakesCPU(t *testing.T) {
 		name      string
 		status    int64
 		host      signals.Host
-		disturbed search.Disturber
+		disturbed disturbance.Source
 	}{
 		{"nobody else took CPU", 0, signals.Host{CPUs: 2, Idle: 1}, 0},
-		{"a neighbour did", 0, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, search.Neighbour},
-		{"the hypervisor did", 0, signals.Host{CPUs: 2, Idle: 0.1, Steal: 1}, search.Hypervisor},
-		{"both did", 0, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 0.5, Steal: 0.5}, search.Neighbour | search.Hypervisor},
+		{"a neighbour did", 0, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, disturbance.Neighbour},
+		{"the hypervisor did", 0, signals.Host{CPUs: 2, Idle: 0.1, Steal: 1}, disturbance.Hypervisor},
+		{"both did", 0, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 0.5, Steal: 0.5}, disturbance.Neighbour | disturbance.Hypervisor},
 		{"a neighbour did, and half of the answers are errors", 100, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
 	} {
 		o := Observe(e, &e.Cells[0], 100)

@@ -105,7 +105,7 @@ func ramped(e *experiment.Experiment, trials ...[]shown) *BreakingPoint {
 	for i, levels := range trials {
 		fill(c, i, levels)
 	}
-	return c.breaking(c.steps())
+	return c.ramps().breakingPoint(c.steps())
 }
 
 // fill adds what the levels show to a trial of a cell.
@@ -115,7 +115,7 @@ func fill(c *cell, trial int, levels []shown) {
 			if f.Server != nil || f.Waits != nil {
 				f.Of = c.plan.Service.Name
 			}
-			c.trials[trial].levels[i].add(f, c.plan.Service.Name)
+			c.trials[trial].levels[i].Add(f, c.plan.Service.Name)
 		}
 	}
 }

@@ -6,9 +6,51 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
+
+// Series are the frames of one trial joined by time, for charts: one Point per
+// interval, with all agents merged and all replicas summed.
+type Series struct {
+	Cell   int     `json:"cell"`
+	Trial  int     `json:"trial"`
+	Points []Point `json:"points"`
+}
+
+// DependencyPoint is one dependency in one interval.
+type DependencyPoint struct {
+	CPU    *float64 `json:"cpu"`    // cores, of all its processes
+	Memory *float64 `json:"memory"` // bytes, likewise
+}
+
+// Point is one interval of a trial; null means "not measured".
+type Point struct {
+	T            float64  `json:"t"` // seconds since the trial's load began, at the interval's end
+	Phase        string   `json:"phase"`
+	Target       *float64 `json:"target"` // configured users or requests/s
+	RateRPS      *float64 `json:"rate"`
+	P50          *float64 `json:"p50"` // ms
+	P99          *float64 `json:"p99"`
+	P999         *float64 `json:"p999"`
+	Availability *float64 `json:"availability"`       // percent
+	CPU          *float64 `json:"cpu"`                // cores, all replicas
+	CPUOfLimit   *float64 `json:"cpu_of_limit"`       // 0..1
+	Replicas     *float64 `json:"replicas,omitempty"` // that serve
+	Memory       *float64 `json:"memory"`             // bytes, the largest replica
+	MemoryLimit  *float64 `json:"memory_limit"`       // bytes
+	Throttled    *float64 `json:"throttled"`          // share of periods, 0..1
+	ThrottledMS  *float64 `json:"throttled_ms"`       // per throttled period and replica
+	AgentCPU     *float64 `json:"agent_cpu"`          // cores
+	Idle         *float64 `json:"idle"`               // cores
+	Foreign      *float64 `json:"foreign"`            // cores
+	WaitP50      *float64 `json:"wait_p50"`           // ms that the service reports it waited for its dependency
+	WaitP99      *float64 `json:"wait_p99"`
+	WaitMean     *float64 `json:"wait_mean"`
+	// Dependencies are those with data, by name.
+	Dependencies map[string]DependencyPoint `json:"dependencies,omitempty"`
+}
 
 // seriesBuilder joins the frames of one trial by time. Client frames share the number
 // of their interval. Server and host frames are read a little later, or on the grid of
@@ -31,7 +73,7 @@ type interval struct {
 	users      float64
 	rate       float64
 	memory     *int64
-	frames     *tally
+	frames     *sums.Total
 	hosts      map[string]*signals.Host // by machine
 }
 
@@ -46,16 +88,16 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 	case f.Client != nil:
 		// The other frames are joined to the intervals of the client.
 		m.start, m.end, m.phase, m.seen = f.Start, f.End, f.Phase, true
-		m.frames.client.add(f) // of every phase: the charts show the whole trial
+		m.frames.Client.Add(f) // of every phase: the charts show the whole trial
 		m.users += f.Client.Users
 		m.rate += f.Client.Rate
 	case f.Server != nil:
-		m.frames.add(asMeasured(f), b.plan.Service.Name)
+		m.frames.Add(asMeasured(f), b.plan.Service.Name)
 		if f.Of == b.plan.Service.Name {
-			m.memory = higher(m.memory, f.Server.Memory)
+			m.memory = sums.Higher(m.memory, f.Server.Memory)
 		}
 	case f.Waits != nil, f.Scale != nil:
-		m.frames.add(asMeasured(f), b.plan.Service.Name)
+		m.frames.Add(asMeasured(f), b.plan.Service.Name)
 	case f.Host != nil:
 		m.hosts[f.Machine] = f.Host
 	}
@@ -79,7 +121,7 @@ func (b *seriesBuilder) interval(f *signals.Frame) *interval {
 			return m
 		}
 	}
-	m := &interval{start: f.Start, end: f.End, phase: f.Phase, frames: newTally(), hosts: map[string]*signals.Host{}}
+	m := &interval{start: f.Start, end: f.End, phase: f.Phase, frames: sums.New(), hosts: map[string]*signals.Host{}}
 	i, _ := slices.BinarySearchFunc(b.open, m, func(a, b *interval) int { return int(a.start - b.start) })
 	b.open = slices.Insert(b.open, i, m)
 	return m
@@ -102,13 +144,13 @@ func (b *seriesBuilder) point(m *interval) Point {
 	seconds := float64(m.end-m.start) / 1e9
 	p := Point{T: math.Round(float64(m.end-b.began)/1e6) / 1e3, Phase: string(m.phase)}
 	if m.seen {
-		done := float64(t.client.good)
+		done := float64(t.Client.Good)
 		if m.phase == signals.Measure {
-			done = t.client.answers // with those carried over from the warm-up
+			done = t.Client.Answers() // with those carried over from the warm-up
 		}
 		p.RateRPS = ptr(done / seconds)
-		p.Availability = t.client.availability()
-		if q := quantiles(t.client.latency); q != nil {
+		p.Availability = t.Client.Availability()
+		if q := quantiles(t.Client.Latency); q != nil {
 			p.P50, p.P99, p.P999 = &q.P50, &q.P99, &q.P999
 		}
 		if b.plan.Load.Users != nil {
@@ -117,36 +159,25 @@ func (b *seriesBuilder) point(m *interval) Point {
 			p.Target = &m.rate
 		}
 		if m.phase == signals.Measure {
-			p.AgentCPU = t.client.cores()
+			p.AgentCPU = t.Client.Cores()
 		}
 	}
-	p.CPU, p.CPUOfLimit = t.server.cores(), t.server.ofLimit()
-	p.Throttled = t.server.throttledShare()
-	if r := t.server.scaled.summary(); r != nil {
-		p.Replicas = &r.Mean
+	p.CPU, p.CPUOfLimit = t.Server.Cores(), t.Server.OfLimit()
+	p.Throttled = t.Server.ThrottledShare()
+	p.Replicas = t.Server.Scaled.Mean()
+	if throttled := t.Server.Throttled; throttled != nil {
+		p.ThrottledMS = sums.Over(ptr(*throttled*1000), float(t.Server.ThrottledPeriods))
 	}
-	if t.server.throttled != nil && t.server.throttledPeriods != nil && *t.server.throttledPeriods > 0 {
-		p.ThrottledMS = ptr(*t.server.throttled * 1000 / float64(*t.server.throttledPeriods))
-	}
-	p.Memory, p.MemoryLimit = float(m.memory), float(t.server.memoryLimit)
+	p.Memory, p.MemoryLimit = float(m.memory), float(t.Server.MemoryLimit)
 	for _, name := range slices.Sorted(maps.Keys(m.hosts)) {
 		p.Idle, p.Foreign = signals.Plus(p.Idle, &m.hosts[name].Idle), signals.Plus(p.Foreign, &m.hosts[name].Foreign)
 	}
-	if w := t.waits.summary(); w != nil {
-		p.WaitP50, p.WaitP99, p.WaitMean = w.P50, w.P99, &w.Mean
-	}
-	for name, d := range t.deps {
+	p.WaitP50, p.WaitP99, p.WaitMean = t.Waits.Quantile(0.5), t.Waits.Quantile(0.99), t.Waits.Mean()
+	for name, d := range t.Deps {
 		if p.Dependencies == nil {
 			p.Dependencies = map[string]DependencyPoint{}
 		}
-		p.Dependencies[name] = DependencyPoint{CPU: d.cores(), Memory: float(d.memoryTogether)}
+		p.Dependencies[name] = DependencyPoint{CPU: d.Cores(), Memory: float(d.MemoryTogether)}
 	}
 	return p
-}
-
-func float(v *int64) *float64 {
-	if v == nil {
-		return nil
-	}
-	return ptr(float64(*v))
 }

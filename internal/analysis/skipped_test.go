@@ -52,7 +52,7 @@ func TestASkippedServiceIsReported(t *testing.T) {
 
 func TestARunIsMissedByWhatWasTried(t *testing.T) {
 	met, missed := &ObjectiveSummary{Met: ptr(true)}, &ObjectiveSummary{Met: ptr(false)}
-	cell := func(o *ObjectiveSummary, flags ...string) CellSummary { return CellSummary{Objective: o, Flags: flags} }
+	cell := func(o *ObjectiveSummary, flags ...Flag) CellSummary { return CellSummary{Objective: o, Flags: flags} }
 	skipped := cell(&ObjectiveSummary{}, "skipped")
 	for _, c := range []struct {
 		name  string

@@ -10,8 +10,11 @@ const (
 	IntervalOfTrials                  // the 95% interval of the median over trials
 )
 
-// ofFrames are the intervals of a cell that rest on frames of its few trials.
-const ofFrames = "frames"
+// What the intervals of a cell rest on: the values of CellSummary.IntervalsOf.
+const (
+	ofTrials = "trials"
+	ofFrames = "frames" // of its few trials
+)
 
 // SpreadOf returns the ends of a figure: the interval under the field path, if it
 // is over trials, else the range of the trials. An interval by frames is the last

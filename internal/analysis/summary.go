@@ -1,6 +1,10 @@
 package analysis
 
-import "math"
+import (
+	"math"
+
+	"github.com/millicore/millicore/internal/analysis/sums"
+)
 
 // Summary is summary.json: what a record says, for programs. Values that were not
 // measured are null, never 0.
@@ -61,7 +65,7 @@ type CellSummary struct {
 	Knee         *Knee                 `json:"knee"`              // null: not found, or a single level of load
 	Causes       *Causes               `json:"causes"`            // null: unknown
 	Profile      any                   `json:"profile,omitempty"` // *profile.Profile, if one was taken
-	Flags        []string              `json:"flags"`
+	Flags        Flags                 `json:"flags"`
 	Intervals    map[string][2]float64 `json:"intervals"`
 	IntervalsOf  string                `json:"intervals_of,omitempty"` // what they rest on: trials, or frames
 	PerTrial     []TrialFigures        `json:"per_trial"`
@@ -130,15 +134,8 @@ func (q *Quantiles) named(name string) float64 {
 	return math.Inf(1)
 }
 
-type ErrorCounts struct {
-	Timeouts  int64            `json:"timeouts"`
-	Refused   int64            `json:"refused"`
-	Cut       int64            `json:"cut"`
-	Malformed int64            `json:"malformed"`
-	Failed    int64            `json:"failed_checks"` // a check rejected the answer, and not because of its status
-	Status    map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check accepts
-	Dropped   int64            `json:"dropped"`
-}
+// ErrorCounts are the requests without a good answer, by the reason.
+type ErrorCounts = sums.Errors
 
 type CPUSummary struct {
 	Cores            *float64 `json:"cores"`    // of all replicas together
@@ -253,45 +250,4 @@ type Finding struct {
 	Cell  *int   `json:"cell"`  // index; null: the whole record
 	Title string `json:"title"`
 	Text  string `json:"text"`
-}
-
-// Series are the frames of one trial joined by time, for charts: one Point per
-// interval, with all agents merged and all replicas summed.
-type Series struct {
-	Cell   int     `json:"cell"`
-	Trial  int     `json:"trial"`
-	Points []Point `json:"points"`
-}
-
-// DependencyPoint is one dependency in one interval.
-type DependencyPoint struct {
-	CPU    *float64 `json:"cpu"`    // cores, of all its processes
-	Memory *float64 `json:"memory"` // bytes, likewise
-}
-
-// Point is one interval of a trial; null means "not measured".
-type Point struct {
-	T            float64  `json:"t"` // seconds since the trial's load began, at the interval's end
-	Phase        string   `json:"phase"`
-	Target       *float64 `json:"target"` // configured users or requests/s
-	RateRPS      *float64 `json:"rate"`
-	P50          *float64 `json:"p50"` // ms
-	P99          *float64 `json:"p99"`
-	P999         *float64 `json:"p999"`
-	Availability *float64 `json:"availability"`       // percent
-	CPU          *float64 `json:"cpu"`                // cores, all replicas
-	CPUOfLimit   *float64 `json:"cpu_of_limit"`       // 0..1
-	Replicas     *float64 `json:"replicas,omitempty"` // that serve
-	Memory       *float64 `json:"memory"`             // bytes, the largest replica
-	MemoryLimit  *float64 `json:"memory_limit"`       // bytes
-	Throttled    *float64 `json:"throttled"`          // share of periods, 0..1
-	ThrottledMS  *float64 `json:"throttled_ms"`       // per throttled period and replica
-	AgentCPU     *float64 `json:"agent_cpu"`          // cores
-	Idle         *float64 `json:"idle"`               // cores
-	Foreign      *float64 `json:"foreign"`            // cores
-	WaitP50      *float64 `json:"wait_p50"`           // ms that the service reports it waited for its dependency
-	WaitP99      *float64 `json:"wait_p99"`
-	WaitMean     *float64 `json:"wait_mean"`
-	// Dependencies are those with data, by name.
-	Dependencies map[string]DependencyPoint `json:"dependencies,omitempty"`
 }

@@ -175,7 +175,7 @@ func newPair(m *Match) Pair {
 
 // flagged gives the flags of both sides.
 func flagged(m *Match) []string {
-	a, b := strings.Join(m.A.Figures.Flags, ", "), strings.Join(m.B.Figures.Flags, ", ")
+	a, b := m.A.Figures.Flags.Join(", "), m.B.Figures.Flags.Join(", ")
 	switch {
 	case a == "" && b == "":
 		return nil

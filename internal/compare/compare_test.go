@@ -165,7 +165,7 @@ func TestNotesTellOfFlagsAndReasons(t *testing.T) {
 	a, b := fixture("before", map[string][]float64{"1": {1}}), fixture("after", map[string][]float64{"1": {1}})
 	searched(a, breaking(310, 300, 320))
 	searched(b, &analysis.BreakingPoint{Reason: "the service died"})
-	a.Cells[0].Figures.Flags = []string{"low_idle"}
+	a.Cells[0].Figures.Flags = analysis.Flags{"low_idle"}
 	got := strings.Join(compared(t, a, b).Pairs[0].Notes, "; ")
 	want := "A is flagged low_idle; B's breaking point: the service died; latencies and rates are those at each side's own highest load that was tested"
 	if got != want {

@@ -33,7 +33,7 @@ func fixture(name string, p99 map[string][]float64) *Selection {
 			Load: experiment.Load{Request: experiment.Request{Method: "GET", Path: "/isPrime/666666"}, Users: &experiment.Target{Value: 50},
 				Agents: 1, Timeout: 2 * time.Second},
 		}
-		figures := &analysis.CellSummary{Cell: plan.Index, Label: plan.Label(), Service: "go", Trials: len(trials), Flags: []string{}}
+		figures := &analysis.CellSummary{Cell: plan.Index, Label: plan.Label(), Service: "go", Trials: len(trials), Flags: analysis.Flags{}}
 		for i, v := range trials {
 			figures.PerTrial = append(figures.PerTrial, analysis.TrialFigures{
 				Trial: i + 1, RateRPS: ptr(373 + float64(i)), P50: ptr(v / 3), P90: ptr(v / 2), P95: ptr(v / 1.5), P99: ptr(v), P999: ptr(v * 1.2),

@@ -11,7 +11,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -237,8 +237,8 @@ func (q *queue) settle(a attempt, outcome record.Outcome) string {
 	return ""
 }
 
-// disturbance gives the reason to repeat a trial, from its own frames.
-func disturbance(n *analysis.Noise) (record.Outcome, string) {
+// disturbedBy gives the reason to repeat a trial, from its own frames.
+func disturbedBy(n *disturbance.Noise) (record.Outcome, string) {
 	if why := n.Disturbed(); why != "" {
 		return record.Disturbed, why
 	}

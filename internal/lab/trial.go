@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
@@ -33,7 +33,7 @@ type trial struct {
 	agents   []*runningAgent
 	targets  []string  // that the agents were told of, by the replicas' indexes
 	sources  []*source // of the sampler
-	noise    analysis.Noise
+	noise    disturbance.Noise
 	finder   *finder // nil: the load is given
 	lost     []loss  // agents that broke off under load, in that order
 	stopping sync.Once
@@ -104,7 +104,7 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	if t.cell.Load.Find { // the search has met its neighbours itself
 		return record.Done, "", nil
 	}
-	outcome, why := disturbance(&t.noise)
+	outcome, why := disturbedBy(&t.noise)
 	return outcome, why, nil
 }
 

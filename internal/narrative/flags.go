@@ -13,35 +13,35 @@ import (
 
 // flagTexts explain the warnings that analysis gives a cell as words. Of some it
 // the figures of the cell add to the text: see FlagText.
-var flagTexts = map[string]string{
-	"skipped":              "The service was not available on this machine and was not measured. The warning says what to install.",
-	"no_trials":            "No trial of this cell was completed: there is nothing to show.",
-	"few_trials":           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
-	"busy_neighbour":       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison: repeat it on a quiet host.",
-	"agent_waited":         "The agent waited for a CPU and sent late: part of the latency is its own.",
-	"agent_throttled":      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses, and rates are lower bounds. Give agents no CPU limit.",
-	"agent_lost":           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
-	"low_idle":             "The host had less than 0.2 idle cores (5% of its CPUs, if that is more): the service and the agent may have competed for CPU.",
-	"incomplete_trial":     "A trial was cut off before its end, and counts as far as it got.",
-	"generator_limited":    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
-	"restarted":            "The service ended and was started again during a trial, after 1 s at first; a kubelet begins at 10 s.",
-	"oom_killed":           "The kernel killed the service because it reached its memory limit.",
-	"busy_hypervisor":      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison: repeat it where it takes less CPU.",
-	"cpu_stolen":           "The hypervisor took at least 0.1 cores from this machine: latencies include its pauses.",
-	"dependency_throttled": "A dependency was throttled by its own limit: part of the latency may be due to it.",
-	"dependency_restarted": "A dependency ended and was started again during a trial.",
-	"requests_dropped":     "Requests were due and never sent, as the trial had ended or was stopped.",
-	"few_periods_for_p999": "Fewer than 1,000 quota periods were measured: too few for a reliable p99.9.",
-	"beyond_range":         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
-	"moving_load":          "The load moves: no percentile over all of it describes a level. See the levels held.",
-	"trial_failed":         "A trial failed before its end and is excluded from the figures.",
-	"search_disturbed":     "Other processes or the hypervisor took CPU while the breaking point was searched.",
-	"search_incomplete":    "The search ended before its answer was tested for longer: it is less certain than its interval suggests.",
-	"lower_bound":          "The generator or the host was the limit, not the service: the breaking point is at least this load.",
-	"few_spans":            "Too few slow requests were kept to divide the tail's time among its causes.",
-	"windows_unknown":      "The throttle counters could not be read: throttling under the slow requests is unknown, and counts as queueing and work.",
-	"no_windows":           "The service was throttled, but it was not recorded when: without --node-agent the share of the slow tail is not known.",
-	"unsteady":             "The first and the last third of the measured part differ: the service had not settled.",
+var flagTexts = map[analysis.Flag]string{
+	analysis.FlagSkipped:             "The service was not available on this machine and was not measured. The warning says what to install.",
+	analysis.FlagNoTrials:            "No trial of this cell was completed: there is nothing to show.",
+	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
+	analysis.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison: repeat it on a quiet host.",
+	analysis.FlagAgentWaited:         "The agent waited for a CPU and sent late: part of the latency is its own.",
+	analysis.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses, and rates are lower bounds. Give agents no CPU limit.",
+	analysis.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
+	analysis.FlagLowIdle:             "The host had less than 0.2 idle cores (5% of its CPUs, if that is more): the service and the agent may have competed for CPU.",
+	analysis.FlagIncomplete:          "A trial was cut off before its end, and counts as far as it got.",
+	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
+	analysis.FlagRestarted:           "The service ended and was started again during a trial, after 1 s at first; a kubelet begins at 10 s.",
+	analysis.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
+	analysis.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison: repeat it where it takes less CPU.",
+	analysis.FlagCPUStolen:           "The hypervisor took at least 0.1 cores from this machine: latencies include its pauses.",
+	analysis.FlagDependencyThrottled: "A dependency was throttled by its own limit: part of the latency may be due to it.",
+	analysis.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
+	analysis.FlagDropped:             "Requests were due and never sent, as the trial had ended or was stopped.",
+	analysis.FlagFewPeriods:          "Fewer than 1,000 quota periods were measured: too few for a reliable p99.9.",
+	analysis.FlagBeyondRange:         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
+	analysis.FlagMovingLoad:          "The load moves: no percentile over all of it describes a level. See the levels held.",
+	analysis.FlagFailed:              "A trial failed before its end and is excluded from the figures.",
+	analysis.FlagSearchDisturbed:     "Other processes or the hypervisor took CPU while the breaking point was searched.",
+	analysis.FlagSearchIncomplete:    "The search ended before its answer was tested for longer: it is less certain than its interval suggests.",
+	analysis.FlagLowerBound:          "The generator or the host was the limit, not the service: the breaking point is at least this load.",
+	"few_spans":                      "Too few slow requests were kept to divide the tail's time among its causes.",
+	"windows_unknown":                "The throttle counters could not be read: throttling under the slow requests is unknown, and counts as queueing and work.",
+	analysis.FlagNoWindows:           "The service was throttled, but it was not recorded when: without --node-agent the share of the slow tail is not known.",
+	analysis.FlagUnsteady:            "The first and the last third of the measured part differ: the service had not settled.",
 }
 
 // waitedText explains generator_limited where users wait for their answers, and
@@ -53,16 +53,16 @@ const besideText = "The agents were the limit, not the service, as another warni
 
 // FlagText explains a warning of a cell in a sentence or two; "" for a word that
 // this version does not know.
-func FlagText(word string, c *analysis.CellSummary) string {
-	has := func(other string) bool { return slices.Contains(c.Flags, other) }
+func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
+	has := c.Has
 	switch lag := results.Finite(c.Generator.SendLagP99US); {
-	case word == "search_disturbed":
+	case word == analysis.FlagSearchDisturbed:
 		return disturbedSearch(c)
-	case word == "no_windows" && results.ThrottledShare(c) != nil:
+	case word == analysis.FlagNoWindows && results.ThrottledShare(c) != nil:
 		return fmt.Sprintf("Throttled in %s of its periods; without --node-agent the share of the slow tail is not known.", display.Share(*results.ThrottledShare(c)))
-	case word == "generator_limited" && (has("agent_throttled") || has("agent_lost")) && !has("agent_waited"):
+	case word == analysis.FlagGeneratorLimited && (has(analysis.FlagAgentThrottled) || has(analysis.FlagAgentLost)) && !has(analysis.FlagAgentWaited):
 		return besideText
-	case word == "generator_limited" && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):
+	case word == analysis.FlagGeneratorLimited && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):
 		return waitedText
 	}
 	return flagTexts[word]
@@ -71,7 +71,7 @@ func FlagText(word string, c *analysis.CellSummary) string {
 // disturbedSearch says who took CPU while a breaking point was looked for, what
 // became of it, and what to do.
 func disturbedSearch(c *analysis.CellSummary) string {
-	text := flagTexts["search_disturbed"]
+	text := flagTexts[analysis.FlagSearchDisturbed]
 	if who := c.Disturbers(); !who.Unnamed {
 		text = subjectOf(who) + " took CPU while the breaking point was searched."
 	}
@@ -153,9 +153,9 @@ func Flags(s *analysis.Summary) []Flagged {
 	for i := range s.Cells {
 		for _, word := range s.Cells[i].Flags {
 			text := FlagText(word, &s.Cells[i])
-			at := slices.IndexFunc(all, func(f Flagged) bool { return f.Word == word && f.Text == text })
+			at := slices.IndexFunc(all, func(f Flagged) bool { return f.Word == string(word) && f.Text == text })
 			if at < 0 {
-				all = append(all, Flagged{Word: word, Text: text})
+				all = append(all, Flagged{Word: string(word), Text: text})
 				at = len(all) - 1
 			}
 			all[at].Cells = append(all[at].Cells, i)

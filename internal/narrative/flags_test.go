@@ -16,7 +16,7 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 	lag := func(us float64) change {
 		return func(c *analysis.CellSummary) { c.Generator.SendLagP99US = &us }
 	}
-	withFlag := func(word string) change {
+	withFlag := func(word analysis.Flag) change {
 		return func(c *analysis.CellSummary) { c.Flags = append(c.Flags, word) }
 	}
 	periods := func(throttled, of int64) change {
@@ -24,7 +24,7 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 	}
 	const outcome = " A disturbed window is repeated or left out, which widens the interval or leaves none."
 	for name, c := range map[string]struct {
-		word string
+		word analysis.Flag
 		cell analysis.CellSummary
 		want string
 	}{
@@ -69,7 +69,7 @@ func TestCellsOfOneWordAndSeveralReasonsAreApart(t *testing.T) {
 }
 
 func TestEveryFlagOfAnalysisIsExplained(t *testing.T) {
-	for _, word := range []string{"skipped", "no_trials", "few_trials", "busy_neighbour", "busy_hypervisor", "cpu_stolen", "agent_waited", "low_idle", "incomplete_trial", "generator_limited",
+	for _, word := range []analysis.Flag{"skipped", "no_trials", "few_trials", "busy_neighbour", "busy_hypervisor", "cpu_stolen", "agent_waited", "low_idle", "incomplete_trial", "generator_limited",
 		"restarted", "oom_killed", "requests_dropped", "few_periods_for_p999", "moving_load", "trial_failed"} {
 		if flagTexts[word] == "" {
 			t.Errorf("the flag %q has no explanation", word)
@@ -78,7 +78,7 @@ func TestEveryFlagOfAnalysisIsExplained(t *testing.T) {
 }
 
 func TestEveryFlagOfASearchHasItsLine(t *testing.T) {
-	for _, word := range []string{"search_disturbed", "search_incomplete", "lower_bound", "few_spans", "windows_unknown"} {
+	for _, word := range []analysis.Flag{"search_disturbed", "search_incomplete", "lower_bound", "few_spans", "windows_unknown"} {
 		if flagTexts[word] == "" {
 			t.Errorf("%q has no text", word)
 		}

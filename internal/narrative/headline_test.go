@@ -275,7 +275,7 @@ func TestHeadline(t *testing.T) {
 		"one failed and one was skipped": {
 			cells: []analysis.CellSummary{
 				cellOf("go", p99At(150), within(145, 155)), cellOf("node", silent),
-				cellOf("bun", silent, func(c *analysis.CellSummary) { c.Flags = []string{"skipped"} }),
+				cellOf("bun", silent, func(c *analysis.CellSummary) { c.Flags = analysis.Flags{"skipped"} }),
 			},
 			want: "go: 400 requests/s, p99 150 ms (95% interval 145 to 155 ms), 100% available. node gave no good answer. bun had to be skipped.",
 		},

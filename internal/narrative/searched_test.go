@@ -67,7 +67,7 @@ func disturbedBy(who ...string) change {
 	}
 }
 
-func warned(word string) change {
+func warned(word analysis.Flag) change {
 	return func(c *analysis.CellSummary) { c.Flags = append(c.Flags, word) }
 }
 

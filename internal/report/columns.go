@@ -43,7 +43,7 @@ func tellsP999(s *analysis.Summary) bool {
 	}
 	return !slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool {
 		limited := c.CPU.Periods != nil && c.Limits.CPUMillis != nil
-		return !limited || slices.Contains(c.Flags, "few_periods_for_p999")
+		return !limited || c.Has(analysis.FlagFewPeriods)
 	})
 }
 
@@ -151,7 +151,7 @@ func nameColumns(s *analysis.Summary) []display.Column {
 func flagsColumn(s *analysis.Summary) display.Column {
 	col := display.Column{Head: "flags\n", Left: true, Tone: func(int) display.Tone { return display.Warning }}
 	for i := range s.Cells {
-		col.Cells = append(col.Cells, display.Plain(strings.Join(s.Cells[i].Flags, " ")))
+		col.Cells = append(col.Cells, display.Plain(s.Cells[i].Flags.Join(" ")))
 	}
 	return col
 }

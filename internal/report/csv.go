@@ -121,7 +121,7 @@ func csvUse() []csvColumn {
 			return narrative.ObjectiveWord(c)
 		}},
 		{"intervals_of", func(c *cellSummary) string { return c.IntervalsOf }},
-		{"flags", func(c *cellSummary) string { return strings.Join(c.Flags, " ") }},
+		{"flags", func(c *cellSummary) string { return c.Flags.Join(" ") }},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/report/sample"
@@ -235,7 +236,7 @@ func foreign(d results.Results, text string) results.Results {
 	for i := range d.Summary.Cells {
 		c := &d.Summary.Cells[i]
 		value := fmt.Sprint(text, i)
-		c.Service, c.Label, c.Flags = text, text, []string{"f" + text}
+		c.Service, c.Label, c.Flags = text, text, analysis.Flags{analysis.Flag("f" + text)}
 		c.Vary = map[string]*string{"v" + text: &value}
 		if c.Objective != nil {
 			c.Objective.Text = text

@@ -178,7 +178,7 @@ func newRow(c *analysis.CellSummary, axes []string) row {
 		r.Settings = append(r.Settings, display.Plain(text))
 	}
 	for _, f := range c.Flags {
-		r.Flags = append(r.Flags, display.Plain(f))
+		r.Flags = append(r.Flags, display.Plain(string(f)))
 	}
 	none := func(*analysis.TrialFigures) *float64 { return nil }
 	trial := func(of func(*analysis.TrialFigures) *float64, path string) string {

@@ -27,7 +27,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 	b.WriteString(server(r))
 	b.WriteString(thresholds(kept, out))
 	for _, word := range r.Cell.Flags {
-		if slices.Contains(beside, word) {
+		if beside.Has(word) {
 			continue
 		}
 		if text := narrative.FlagText(word, r.Cell); text != "" {
@@ -39,7 +39,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 }
 
 // beside are flags of experiments that say nothing of traffic alone.
-var beside = []string{"few_trials", "windows_unknown", "few_periods_for_p999", "few_spans"}
+var beside = analysis.Flags{analysis.FlagFewTrials, "windows_unknown", analysis.FlagFewPeriods, "few_spans"}
 
 // headline answers first: how much, how fast, how well.
 func headline(url string, r *Result) string {

@@ -177,7 +177,7 @@ func TestText(t *testing.T) {
 			CPU:       analysis.CPUSummary{Cores: &cpu, OfLimit: &ofLimit, Periods: &periods, ThrottledPeriods: &throttled},
 			Memory:    analysis.MemorySummary{PeakBytes: &memory},
 			Generator: analysis.GeneratorSummary{SendLagP99US: &lag, Cores: &cores, OpenConnections: &open},
-			Flags:     []string{"few_trials", "cpu_stolen"}},
+			Flags:     analysis.Flags{"few_trials", "cpu_stolen"}},
 		Client: signals.Client{Good: 99, Timeouts: 1, Status: map[string]int64{"200": 99}, Bytes: 2048, Connects: 8, CPU: 0.01, Latency: latency},
 		Length: 100 * time.Millisecond, measured: 2048,
 	}
@@ -248,7 +248,7 @@ func TestTextOfLatenciesBeyondTheRange(t *testing.T) {
 	latency := signals.NewHistogram()
 	latency.Record(2 * time.Hour)
 	r := &Result{
-		Cell:   &analysis.CellSummary{Requests: 100, RateRPS: &rate, Availability: &good, LatencyMS: q, ServiceMS: q, Flags: []string{"beyond_range"}},
+		Cell:   &analysis.CellSummary{Requests: 100, RateRPS: &rate, Availability: &good, LatencyMS: q, ServiceMS: q, Flags: analysis.Flags{"beyond_range"}},
 		Client: signals.Client{Good: 100, Latency: latency},
 	}
 	var b strings.Builder

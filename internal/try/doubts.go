@@ -1,7 +1,6 @@
 package try
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -16,7 +15,7 @@ type doubt struct {
 
 func (d *doubt) add(c *analysis.CellSummary) {
 	if c != nil {
-		d.by, d.waited = d.by.And(c.Disturbers()), d.waited || slices.Contains(c.Flags, "agent_waited")
+		d.by, d.waited = d.by.And(c.Disturbers()), d.waited || c.Has(analysis.FlagAgentWaited)
 	}
 }
 

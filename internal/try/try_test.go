@@ -235,7 +235,7 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 
 func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
-	with := func(service string, flags ...string) analysis.CellSummary {
+	with := func(service string, flags ...analysis.Flag) analysis.CellSummary {
 		c := cellOf(service, 400, 380, 420)
 		c.Flags = flags
 		return c

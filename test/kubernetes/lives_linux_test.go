@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -48,7 +47,7 @@ func TestAnAgentThatIsKilledUnderLoad(t *testing.T) {
 		t.Errorf("lost agents: %s\n%s", d, &c.err)
 	}
 	for _, cell := range summary(t, l.dir+"/record").Cells {
-		if cell.Requests == 0 || !strings.Contains(strings.Join(cell.Flags, " "), "agent_lost") {
+		if cell.Requests == 0 || !strings.Contains(cell.Flags.Join(" "), "agent_lost") {
 			t.Errorf("%d requests, flags %v; want figures with a flag", cell.Requests, cell.Flags)
 		}
 	}

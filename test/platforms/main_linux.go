@@ -138,7 +138,7 @@ func row(round int, platform string, c *analysis.CellSummary) string {
 		interval = fmt.Sprintf("%.0f–%.0f", i[0], i[1])
 	}
 	return fmt.Sprintf("| %d | %s | %s | %.0f | %.0f | %.0f | %s | %.0f%% | %s | %s |", round, c.Label, platform, *c.RateRPS, c.LatencyMS.P50, c.LatencyMS.P99,
-		interval, 100*share(c), tail, strings.Join(c.Flags, " "))
+		interval, 100*share(c), tail, c.Flags.Join(" "))
 }
 
 // share is the share of throttled periods.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/analysis"
 )
 
 // A generator in a bad place is never silent: what it tells is as it was, or it
@@ -45,10 +47,10 @@ func TestAGeneratorInABadPlaceSaysSo(t *testing.T) {
 				pin(t, pid, runtime.NumCPU()-1)
 			}
 			r := suffering(t, c.harm, append(c.args, "http://"+address+c.path)...)
-			words := slices.DeleteFunc(slices.Clone(r.Flags), func(flag string) bool {
-				return !slices.Contains([]string{"agent_throttled", "agent_waited", "generator_limited"}, flag)
+			words := slices.DeleteFunc(slices.Clone(r.Flags), func(flag analysis.Flag) bool {
+				return !slices.Contains(analysis.Flags{analysis.FlagAgentThrottled, analysis.FlagAgentWaited, analysis.FlagGeneratorLimited}, flag)
 			})
-			if r.Generator.Limited != slices.ContainsFunc(words, func(flag string) bool { return flag != "agent_waited" }) {
+			if r.Generator.Limited != slices.ContainsFunc(words, func(flag analysis.Flag) bool { return flag != analysis.FlagAgentWaited }) {
 				t.Errorf("limited: %v, but flags %q", r.Generator.Limited, r.Flags)
 			}
 			if len(words) == 0 && (c.truth == 0 || r.LatencyMS == nil || r.LatencyMS.P99 > c.truth) {

@@ -49,7 +49,7 @@ func TestAKnownCauseIsTold(t *testing.T) {
 		always     string                      // limits of both
 		limits     string                      // of the slow one
 		slowPath   string                      // "": the same
-		flag       string                      // that the cause itself raises
+		flag       analysis.Flag               // that the cause itself raises
 		warm       string                      // how long it is up before it answers
 		each       func(t *testing.T, pid int) // done in the middle of each attempt
 		share      func(*analysis.Causes) float64
@@ -111,15 +111,15 @@ var patience = 6
 // machine that is stopped for a while delays everything at once, and that is a
 // cause too: a witness that belongs to nothing that is measured tells of it, and
 // the frames tell of CPU that others took, which is no disturbance where it is wanted.
-func calm(t *testing.T, wanted string, measure func() *analysis.CellSummary) *analysis.CellSummary {
+func calm(t *testing.T, wanted analysis.Flag, measure func() *analysis.CellSummary) *analysis.CellSummary {
 	t.Helper()
 	var pause time.Duration
 	var c *analysis.CellSummary
 	for {
 		ended := witness()
 		c = measure()
-		if pause = ended(); pause <= bearable(c) && !slices.ContainsFunc([]string{"cpu_stolen", "busy_neighbour"}, func(flag string) bool {
-			return flag != wanted && slices.Contains(c.Flags, flag)
+		if pause = ended(); pause <= bearable(c) && !slices.ContainsFunc(analysis.Flags{analysis.FlagCPUStolen, analysis.FlagBusyNeighbour}, func(flag analysis.Flag) bool {
+			return flag != wanted && c.Has(flag)
 		}) {
 			return c
 		}

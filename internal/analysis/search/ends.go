@@ -13,7 +13,7 @@ const wide = 0.3
 func (s *Search) finish() {
 	r := s.again
 	if r.disturbed > r.clean {
-		s.fail("inconclusive: %v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.advice())
+		s.fail("inconclusive: %v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.Advice())
 		return
 	}
 	if s.missed == 0 || len(s.met) == 0 && s.stage == Bracket {

@@ -12,6 +12,8 @@ package search
 import (
 	"math"
 	"time"
+
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 )
 
 // Config is what to search for.
@@ -73,7 +75,7 @@ type Observation struct {
 	// miss then says nothing about the service.
 	Limited bool
 	// Disturbed is who else took CPU in the window.
-	Disturbed Disturber
+	Disturbed disturbance.Source
 	// Gone explains why the service can no longer be measured: it died and did not come
 	// back. It ends the search.
 	Gone string
@@ -132,12 +134,12 @@ type Search struct {
 
 // repeats counts windows without information.
 type repeats struct {
-	empty     int       // without a request, in a row
-	limited   int       // missed while the generator was the limit, in a row
-	disturbed int       // after the bracket was found
-	clean     int       // not disturbed, after the bracket was found
-	by        Disturber // after the bracket was found
-	early     Disturber // before
+	empty     int                // without a request, in a row
+	limited   int                // missed while the generator was the limit, in a row
+	disturbed int                // after the bracket was found
+	clean     int                // not disturbed, after the bracket was found
+	by        disturbance.Source // after the bracket was found
+	early     disturbance.Source // before
 }
 
 // New returns a search at its first step.

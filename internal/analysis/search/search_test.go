@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 )
 
 // usual is a search for a p99, and for 99.9% of good answers.
@@ -273,7 +275,7 @@ func TestANeighbourForAWhile(t *testing.T) {
 		o := wall(1000)(s)
 		if n++; n >= 8 && n < 12 {
 			quiet += s.Window
-			o = Observation{Blocks: blocks(s, 0.3, 0), Disturbed: Neighbour}
+			o = Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
 		}
 		return o
 	})
@@ -289,7 +291,7 @@ func TestANeighbourThatStays(t *testing.T) {
 		if n <= 8 {
 			return Observation{Blocks: blocks(s, 0, 0)}
 		}
-		return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: Neighbour}
+		return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
 	})
 	if r.Load != 0 || !strings.Contains(r.Reason, "inconclusive") || !strings.Contains(r.Reason, "neighbour") {
 		t.Errorf("%+v, want an inconclusive search", r)
@@ -301,14 +303,14 @@ func TestTheWordsNameWhoTookTheCPU(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		early      bool // while the load is doubled
-		by         []Disturber
+		by         []disturbance.Source
 		want, none string
 	}{
-		{"a neighbour, early", true, []Disturber{Neighbour}, "a neighbour took CPU for", "hypervisor"},
-		{"the hypervisor, early", true, []Disturber{Hypervisor}, "the hypervisor took CPU for", "neighbour"},
-		{"a neighbour, later", false, []Disturber{Neighbour}, "a neighbour took CPU in", "hypervisor"},
-		{"the hypervisor, later", false, []Disturber{Hypervisor}, "the hypervisor took CPU in", "stop it"},
-		{"both in turn", false, []Disturber{Neighbour, Hypervisor}, "a neighbour or the hypervisor took CPU in", "stop it"},
+		{"a neighbour, early", true, []disturbance.Source{disturbance.Neighbour}, "a neighbour took CPU for", "hypervisor"},
+		{"the hypervisor, early", true, []disturbance.Source{disturbance.Hypervisor}, "the hypervisor took CPU for", "neighbour"},
+		{"a neighbour, later", false, []disturbance.Source{disturbance.Neighbour}, "a neighbour took CPU in", "hypervisor"},
+		{"the hypervisor, later", false, []disturbance.Source{disturbance.Hypervisor}, "the hypervisor took CPU in", "stop it"},
+		{"both in turn", false, []disturbance.Source{disturbance.Neighbour, disturbance.Hypervisor}, "a neighbour or the hypervisor took CPU in", "stop it"},
 	} {
 		n := 0
 		_, r := play(t, usual, func(s Step) Observation {
@@ -344,7 +346,7 @@ func TestANeighbourWhileTheLoadIsDoubled(t *testing.T) {
 					return wall(1000)(s)
 				}
 				noisy += s.Settle + s.Window
-				return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: Neighbour}
+				return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
 			})
 			if !c.found {
 				if r.Load != 0 || !strings.Contains(r.Reason, "inconclusive") || !strings.Contains(r.Reason, "neighbour") {
@@ -473,7 +475,7 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 		o := hung(s)
 		if s.Stage == Recover {
 			asked++
-			o.Disturbed = Hypervisor
+			o.Disturbed = disturbance.Hypervisor
 		}
 		return o
 	})
@@ -608,7 +610,7 @@ func TestANoisyHostDoesNotMislead(t *testing.T) {
 		for step, ok := s.Next(); ok; step, ok = s.Next() {
 			o := w.step(s, step, 0.5)
 			if rng.Float64() < 0.2 {
-				o.Disturbed = Neighbour
+				o.Disturbed = disturbance.Neighbour
 				for i := range o.Blocks {
 					o.Blocks[i].Late = o.Blocks[i].Requests / 2
 				}

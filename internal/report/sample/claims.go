@@ -54,7 +54,7 @@ func Runs() results.Results {
 			CPU: analysis.CPUSummary{Cores: ptr(1.9)}, Memory: analysis.MemorySummary{PeakBytes: ptr(int64(f.memory[2] * (1 << 20)))},
 			Dependencies: []analysis.DependencySummary{{Name: "postgres", Cores: ptr(0.21), PeakBytes: ptr(int64(96 << 20)), Periods: ptr(int64(900)), ThrottledPeriods: ptr(int64(45)), Restarts: ptr(int64(0))}},
 			WaitsMS:      &analysis.WaitsSummary{P50: ptr(0.62), P99: ptr(4.1), Mean: 0.83},
-			Flags:        []string{"few_trials"},
+			Flags:        analysis.Flags{"few_trials"},
 		}
 		for t, memory := range f.memory {
 			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{Trial: 3*i + t + 1, Good: ptr(f.good + float64(t)), RateRPS: ptr(f.good / 30), P50: ptr(c.LatencyMS.P50),

@@ -18,9 +18,9 @@ func Scaled() results.Results {
 	grows, fixed := &d.Summary.Cells[0], &d.Summary.Cells[1]
 	grows.Limits.MostReplicas, grows.Replicas = 10, &analysis.ReplicasSummary{Least: 1, Most: 5, Mean: 3.25}
 	grows.Generator.Lost, grows.Generator.Limited = 1, true
-	grows.Flags = []string{"agent_lost", "generator_limited", "no_windows"}
+	grows.Flags = analysis.Flags{"agent_lost", "generator_limited", "no_windows"}
 	fixed.Generator.ThrottledShare, fixed.Generator.Limited = ptr(0.031), true
-	fixed.Flags = []string{"agent_throttled", "generator_limited", "no_windows"}
+	fixed.Flags = analysis.Flags{"agent_throttled", "generator_limited", "no_windows"}
 	d.Series = slices.DeleteFunc(d.Series, func(s analysis.Series) bool { return s.Cell > 1 })
 	for i := range d.Series {
 		for k := range d.Series[i].Points {

@@ -75,7 +75,7 @@ func searchedCell(rng *rand.Rand, i int, f broken) analysis.CellSummary {
 		Generator: analysis.GeneratorSummary{Cores: ptr(0.05), SendLagP99US: ptr(71.0), RunWaitCores: ptr(0.01)},
 		Host:      analysis.HostSummary{IdleCores: ptr(0.88), ForeignCores: ptr(0.03), StealCores: ptr(0.0)},
 		Objective: judged(Objective("p99", 250, 99.9), true),
-		Flags:     []string{}, Intervals: map[string][2]float64{"breaking_point": {f.low, f.high}},
+		Flags:     analysis.Flags{}, Intervals: map[string][2]float64{"breaking_point": {f.low, f.high}},
 		Breaking: &analysis.BreakingPoint{RateRPS: ptr(f.at), Low: ptr(f.low), High: ptr(f.high), LimitedBy: f.by, Evidence: f.evidence, TrafficS: 54.3, Searches: 6},
 		Knee: &analysis.Knee{Load: f.knee, Low: f.knee * 0.91, High: f.knee * 1.08, OfLimit: ptr(f.knee / 352), OfLimitLow: ptr(f.knee / 352 * 0.91),
 			OfLimitHigh: ptr(f.knee / 352 * 1.08), Quantile: "p99", FloorMS: f.floor},
@@ -170,18 +170,18 @@ func Bounds() results.Results {
 		service string
 		point   analysis.BreakingPoint
 		causes  *analysis.Causes
-		flags   []string
+		flags   analysis.Flags
 	}{
 		{"nginx", analysis.BreakingPoint{RateRPS: ptr(40000.0), Low: ptr(38900.0), AtLeast: true, LimitedBy: analysis.ByGenerator,
 			Evidence: "1% of the requests were sent more than 2.4 ms late", Reason: "the generator sends no more than this", TrafficS: 31, Searches: 1}, nil,
-			[]string{"lower_bound", "few_spans"}},
+			analysis.Flags{"lower_bound", "few_spans"}},
 		{"python", analysis.BreakingPoint{RateRPS: ptr(1240.0), Low: ptr(1130.0), High: ptr(1420.0), LimitedBy: analysis.ByService, TrafficS: 58, Searches: 1,
 			Evidence: "neither its CPU limit, nor memory, nor errors: its own parallelism, locks or queues; it used 61% of its CPU limit",
 			Reason:   "a neighbour took CPU in 3 of 14 windows, so the interval is wide", DisturbedBy: []string{analysis.Neighbours}},
 			&analysis.Causes{Quantile: "p99", FromMS: 44, Requests: 88, MeanMS: 61, Dependency: 0.31, Rest: 0.38, Neighbours: 0.2, Restart: 0.07, Generator: 0.04},
-			[]string{"search_disturbed"}},
+			analysis.Flags{"search_disturbed"}},
 		{"java", analysis.BreakingPoint{LimitedBy: analysis.ByMemory, Evidence: "7 OOM kills in the windows above it", TrafficS: 22,
-			Reason: "the service died 3 times in a row at 20 requests/s, the lowest load tried."}, nil, []string{"search_incomplete", "windows_unknown"}},
+			Reason: "the service died 3 times in a row at 20 requests/s, the lowest load tried."}, nil, analysis.Flags{"search_incomplete", "windows_unknown"}},
 	} {
 		c := analysis.CellSummary{
 			Cell: i, Label: f.service, Service: f.service, Vary: map[string]*string{}, Limits: analysis.LimitsSummary{CPUMillis: ptr(int64(500)), MemoryBytes: ptr(int64(256 << 20)), Replicas: 1},

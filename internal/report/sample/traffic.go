@@ -89,14 +89,14 @@ func Procs() results.Results {
 			Generator: analysis.GeneratorSummary{Cores: ptr(0.06), SendLagP99US: ptr(84.0), RunWaitCores: ptr(0.01)},
 			Host:      analysis.HostSummary{IdleCores: ptr(0.91), ForeignCores: ptr(0.03), StealCores: ptr(0.0)},
 			Objective: judged(Objective("p99", 250, 99.9), f.p99 <= 250),
-			Flags:     []string{},
+			Flags:     analysis.Flags{},
 			Intervals: map[string][2]float64{
 				"latency_ms.p50": {f.p50 * 0.97, f.p50 * 1.02}, "latency_ms.p99": {f.p99 * (1 - f.p99Spread), f.p99 * (1 + f.p99Spread)},
 				"rate_rps": {f.rate - 2, f.rate + 3}, "availability": {100, 100},
 			},
 		}
 		if i == 2 {
-			c.Flags = []string{"low_idle", "hot_<moon>"}
+			c.Flags = analysis.Flags{"low_idle", "hot_<moon>"}
 		}
 		for t := range 6 {
 			trial := t*3 + i + 1
@@ -186,7 +186,7 @@ func Ramp() results.Results {
 			Dependencies: []analysis.DependencySummary{{Name: "mongodb", Cores: ptr(0.4), PeakBytes: ptr(int64(300 << 20))}},
 			Generator:    analysis.GeneratorSummary{Cores: ptr(1.9), SendLagP99US: ptr(410.0), Limited: i == 1},
 			Host:         analysis.HostSummary{IdleCores: ptr(2.2), ForeignCores: ptr(0.1)},
-			Flags:        []string{"few_trials", "moving_load"}, Intervals: map[string][2]float64{},
+			Flags:        analysis.Flags{"few_trials", "moving_load"}, Intervals: map[string][2]float64{},
 		}
 		if i == 0 {
 			c.Flags = append(c.Flags, "oom_killed", "restarted")
@@ -252,7 +252,7 @@ func Failed() results.Results {
 		Cells: []analysis.CellSummary{{
 			Label: "api", Service: "api", Limits: analysis.LimitsSummary{Replicas: 1},
 			Load: analysis.LoadSummary{Kind: "open", Rate: ptr(200.0)}, Trials: 6, Requests: 1200,
-			Errors: analysis.ErrorCounts{Refused: 1188, Timeouts: 12}, Flags: []string{"trial_failed"},
+			Errors: analysis.ErrorCounts{Refused: 1188, Timeouts: 12}, Flags: analysis.Flags{"trial_failed"},
 		}},
 	}
 	return results.Results{Summary: s}
@@ -270,7 +270,7 @@ func Hostile() results.Results {
 		c := &d.Summary.Cells[i]
 		c.Service = evil
 		c.Label = fmt.Sprintf("%s procs=%d", evil, i)
-		c.Flags = []string{`"><script>window.hacked=1</script>`}
+		c.Flags = analysis.Flags{`"><script>window.hacked=1</script>`}
 		c.Errors.Status = map[string]int64{evil: 3}
 	}
 	return d

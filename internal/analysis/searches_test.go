@@ -28,9 +28,11 @@ func noneFor(why string) search.Result { return search.Result{Reason: why} }
 
 // ended is a search with a result and two windows: one at 310 that missed with the
 // service at its limit, and one at 520 that was left out because the agent lagged.
-func ended(r search.Result) *trialTally {
+func ended(r search.Result) *trial {
 	e := searchExperiment()
-	s := newSearched(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
+	trial := newTrial(e, &e.Cells[0], nil, Attempt{Trial: 1},
+		[]signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
+	s := trial.search
 	s.found, s.ended = r, true
 	s.add(client(1, signals.Measure, 100, 200*time.Millisecond))
 	s.add(server(1, signals.Measure, 0.97, 10, 9))
@@ -40,7 +42,7 @@ func ended(r search.Result) *trialTally {
 	}
 	s.add(lagging)
 	s.steps[0].used = true
-	return &trialTally{search: s}
+	return trial
 }
 
 // The combined answer of one cell's searches: if any saw the service break, that is
@@ -84,7 +86,7 @@ func TestSearchesArePutTogether(t *testing.T) {
 			for _, r := range c.in {
 				all.trials = append(all.trials, ended(r))
 			}
-			b := all.breaking(nil)
+			b := all.searches().breakingPoint()
 			got := [3]float64{deref(b.RateRPS), deref(b.Low), deref(b.High)}
 			if want := [3]float64{c.load, c.low, c.high}; got != want || b.AtLeast != c.atLeast || b.Users != nil {
 				t.Errorf("%v at least %v, want %v at least %v", got, b.AtLeast, want, c.atLeast)
@@ -117,9 +119,7 @@ func TestBreakingPointsAreTestedFromFourSearchesOn(t *testing.T) {
 		for cell, n := range c.searches {
 			for i := range n {
 				load := float64(300 + 100*cell + i)
-				trial := ended(brokeAt(load, load-1, load+1))
-				trial.all = newTally()
-				b.cells[cell].trials = append(b.cells[cell].trials, trial)
+				b.cells[cell].trials = append(b.cells[cell].trials, ended(brokeAt(load, load-1, load+1)))
 			}
 		}
 		if got := b.comparisons(); len(got) != c.tests {
@@ -135,7 +135,7 @@ func TestBreakingPointsAreTestedFromFourSearchesOn(t *testing.T) {
 func TestWindowsThatAreLeftOutGiveNoCause(t *testing.T) {
 	s := ended(brokeAt(450, 440, 460)).search // the nearest window above is that of the lagging agent
 	if all, _ := s.missed(); all != nil {
-		t.Errorf("%d requests of a window that was left out", all.client.requests())
+		t.Errorf("%d requests of a window that was left out", all.Client.Requests())
 	}
 	if by, evidence := s.bounded(); by != ByGenerator || !strings.Contains(evidence, "sent more than") {
 		t.Errorf("limited by %q (%s), want the generator's lag", by, evidence)
@@ -152,7 +152,7 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 		want   string
 	}{{"it is slow", 0, ""}, {"it answers with errors", 100, ByErrors}} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSearched(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}})
+			s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}})
 			s.found, s.ended = noneFor("it misses"), true
 			f := client(1, signals.Measure, 100, 200*time.Millisecond)
 			if c.errors > 0 {
@@ -163,8 +163,8 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 			s.add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
 			s.steps[0].used = true
 			all := newCell(e, &e.Cells[0])
-			all.trials = []*trialTally{{search: s}}
-			if b := all.breaking(nil); b.LimitedBy != c.want {
+			all.trials = []*trial{{search: s}}
+			if b := all.searches().breakingPoint(); b.LimitedBy != c.want {
 				t.Errorf("limited by %q (%s), want %q", b.LimitedBy, b.Evidence, c.want)
 			}
 		})
@@ -198,7 +198,7 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 		steps = append(steps, line)
 		machine.Saw(window.Observation())
 	}
-	again := newSearched(e, &e.Cells[0], steps)
+	again := newReplayed(e, &e.Cells[0], steps)
 	for _, f := range frames {
 		again.add(f)
 	}

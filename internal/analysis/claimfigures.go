@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -82,19 +83,19 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 		unit = " users"
 	}
 	out := CellSummary{Cell: s.Cell, Label: s.Label + " at " + number(level) + unit}
-	all := newTally()
+	all := sums.New()
 	for _, t := range c.trials {
-		sums := t.levels[index]
-		if sums.client.seconds() == 0 {
+		of := t.levels[index]
+		if of.Client.Seconds() == 0 {
 			continue
 		}
 		out.Trials++
-		out.PerTrial = append(out.PerTrial, trialFigures(t.attempt, figuresOf(sums, true)))
-		out.Flags = append(out.Flags, sums.noise.flags()...)
+		out.PerTrial = append(out.PerTrial, trialFigures(t.attempt, figuresOf(of, true)))
+		out.Flags = append(out.Flags, noiseFlags(&of.Noise)...)
 		if t.attempt.State == Partial {
-			out.Flags = append(out.Flags, "incomplete_trial")
+			out.Flags = append(out.Flags, FlagIncomplete)
 		}
-		all.merge(sums)
+		all.Merge(of)
 	}
 	out.Generator = c.generator(all)
 	return out, true
@@ -240,7 +241,7 @@ func (f *figure) disturbed(m Metric) {
 		f.high = math.Inf(1)
 	case f.cell.Generator.Limited:
 		f.why = "the generator was the limit of " + f.label + ", not the service"
-	case latency && slices.Contains(f.cell.Flags, "agent_waited"):
+	case latency && f.cell.Has(FlagAgentWaited):
 		f.why = "the agent waited for a CPU while " + f.label + " was measured, so part of the latency is the agent's"
 	}
 }
@@ -249,10 +250,11 @@ func (f *figure) disturbed(m Metric) {
 // be distorted; "": nobody.
 func (f *figure) disturbedBy() string {
 	var who []string
-	for _, one := range []struct{ flag, words string }{{"busy_neighbour", "other processes"}, {"busy_hypervisor", "the hypervisor"}} {
-		if slices.Contains(f.cell.Flags, one.flag) {
-			who = append(who, one.words)
-		}
+	if f.cell.Has(FlagBusyNeighbour) {
+		who = append(who, "other processes")
+	}
+	if f.cell.Has(FlagBusyHypervisor) {
+		who = append(who, "the hypervisor")
 	}
 	return strings.Join(who, " and ")
 }

@@ -8,47 +8,49 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// searched is one trial's search for the breaking point, replayed from the record: the
+// replayed is one trial's search for the breaking point, replayed from the record: the
 // same observations lead to the same answer.
-type searched struct {
+type replayed struct {
 	exp   *experiment.Experiment
 	plan  *experiment.Cell
-	steps []searchedStep // in order
+	steps []replayedStep // in order
 	found search.Result
 	ended bool // found is known
 }
 
-// searchedStep is a step with what its window showed, and how many replicas died
+// replayedStep is a step with what its window showed, and how many replicas died
 // between its begin and that of the next step.
-type searchedStep struct {
+type replayedStep struct {
 	signals.SearchStep
 	window     *Observed
-	deaths     serverSums
+	deaths     sums.Server
 	start, end int64           // of the window, as agents saw it; unix nanoseconds
 	used       bool            // whether the search learned from it; known with its result
 	causes     *causes.Builder // of the window's frames, if it may have tested the answer
 }
 
-func newSearched(e *experiment.Experiment, plan *experiment.Cell, steps []signals.SearchStep) *searched {
-	s := &searched{exp: e, plan: plan}
+func newReplayed(e *experiment.Experiment, plan *experiment.Cell, steps []signals.SearchStep) *replayed {
+	s := &replayed{exp: e, plan: plan}
 	for _, step := range steps {
-		one := searchedStep{SearchStep: step, window: Observe(e, plan, step.Load), deaths: serverSums{replicas: map[int]bool{}}}
+		one := replayedStep{SearchStep: step, window: Observe(e, plan, step.Load), deaths: sums.NewServer()}
 		if step.Stage == string(search.Test) {
 			one.causes = newCauses(plan)
 		}
 		s.steps = append(s.steps, one)
 	}
-	slices.SortFunc(s.steps, func(a, b searchedStep) int { return cmp.Compare(a.Step, b.Step) })
+	slices.SortFunc(s.steps, func(a, b replayedStep) int { return cmp.Compare(a.Step, b.Step) })
 	return s
 }
 
 // add takes a frame of the trial.
-func (s *searched) add(f *signals.Frame) {
+func (s *replayed) add(f *signals.Frame) {
 	if step := s.at(f.Seq); step != nil {
 		step.window.Add(f)
 		if step.causes != nil {
@@ -65,12 +67,12 @@ func (s *searched) add(f *signals.Frame) {
 		return
 	}
 	if i := sort.Search(len(s.steps), func(i int) bool { return s.steps[i].Begin >= f.End }); i > 0 {
-		s.steps[i-1].deaths.deaths(f)
+		s.steps[i-1].deaths.AddDeaths(f)
 	}
 }
 
 // at returns the step whose window contains an interval; nil: none.
-func (s *searched) at(seq int) *searchedStep {
+func (s *replayed) at(seq int) *replayedStep {
 	i := sort.Search(len(s.steps), func(i int) bool { return s.steps[i].Last >= seq })
 	if i < len(s.steps) && s.steps[i].First <= seq {
 		return &s.steps[i]
@@ -79,7 +81,7 @@ func (s *searched) at(seq int) *searchedStep {
 }
 
 // result returns the search's answer.
-func (s *searched) result() search.Result {
+func (s *replayed) result() search.Result {
 	if s.ended {
 		return s.found
 	}
@@ -105,7 +107,7 @@ func (s *searched) result() search.Result {
 }
 
 // taken returns a recorded step in the form that the search would have given.
-func (s *searched) taken(step *searchedStep) search.Step {
+func (s *replayed) taken(step *replayedStep) search.Step {
 	every := s.exp.Measure.Interval
 	window := time.Duration(step.Last-step.First+1) * every
 	if step.Cut {
@@ -114,10 +116,10 @@ func (s *searched) taken(step *searchedStep) search.Step {
 	return search.Step{Number: step.Step, Stage: search.Stage(step.Stage), Load: step.Load, Settle: every, Window: window}
 }
 
-func (s *searchedStep) measured() bool { return s.Last >= s.First }
+func (s *replayedStep) measured() bool { return s.Last >= s.First }
 
 // tests returns the windows that tested the answer.
-func (s *searched) tests() (all []*searchedStep) {
+func (s *replayed) tests() (all []*replayedStep) {
 	load := s.result().Tested
 	for i := range s.steps {
 		if step := &s.steps[i]; load > 0 && step.used && step.Stage == string(search.Test) && step.Load == load {
@@ -128,19 +130,19 @@ func (s *searched) tests() (all []*searchedStep) {
 }
 
 // tested merges the windows that tested the answer; nil if there are none.
-func (s *searched) tested() *tally {
-	var all *tally
+func (s *replayed) tested() *sums.Total {
+	var all *sums.Total
 	for _, step := range s.tests() {
 		if all == nil {
-			all = newTally()
+			all = sums.New()
 		}
-		all.merge(step.window.tally)
+		all.Merge(step.window.sums)
 	}
 	return all
 }
 
 // windows merges the complete windows into one tally per load.
-func (s *searched) windows(byLoad map[float64]*tally) {
+func (s *replayed) windows(byLoad map[float64]*sums.Total) {
 	s.result()
 	for i := range s.steps {
 		step := &s.steps[i]
@@ -148,23 +150,23 @@ func (s *searched) windows(byLoad map[float64]*tally) {
 			continue
 		}
 		if byLoad[step.Load] == nil {
-			byLoad[step.Load] = newTally()
+			byLoad[step.Load] = sums.New()
 		}
-		byLoad[step.Load].merge(step.window.tally)
+		byLoad[step.Load].Merge(step.window.sums)
 	}
 }
 
-// disturbers returns who took CPU in any window.
-func (s *searched) disturbers() (by search.Disturber) {
+// sources returns who took CPU in any window.
+func (s *replayed) sources() (by disturbance.Source) {
 	for i := range s.steps {
-		by |= s.steps[i].window.tally.noise.disturbers()
+		by |= s.steps[i].window.sums.Noise.Sources()
 	}
 	return by
 }
 
 // missed returns the windows nearest above the answer that missed the objective,
 // including the replicas' deaths there. They show why the service breaks.
-func (s *searched) missed() (all *tally, bad []search.Block) {
+func (s *replayed) missed() (all *sums.Total, bad []search.Block) {
 	nearest := math.Inf(1)
 	answer := s.result().Load
 	for i := range s.steps {
@@ -179,14 +181,14 @@ func (s *searched) missed() (all *tally, bad []search.Block) {
 			continue
 		}
 		if all == nil {
-			all = newTally()
+			all = sums.New()
 		}
-		all.merge(step.window.tally)
-		kills, restarts = signals.Plus(kills, step.deaths.oomKills), signals.Plus(restarts, step.deaths.restarts)
+		all.Merge(step.window.sums)
+		kills, restarts = signals.Plus(kills, step.deaths.OOMKills), signals.Plus(restarts, step.deaths.Restarts)
 		bad = append(bad, step.window.Blocks()...)
 	}
 	if all != nil { // includes those of the windows
-		all.server.oomKills, all.server.restarts = kills, restarts
+		all.Server.OOMKills, all.Server.Restarts = kills, restarts
 	}
 	return all, bad
 }
@@ -198,14 +200,14 @@ const nearby = 1.25
 // misses reports whether a step missed the objective because of the service. It
 // ignores windows that the search left out because others took CPU or the generator
 // was the limit.
-func (s *searched) misses(step *searchedStep) bool {
+func (s *replayed) misses(step *replayedStep) bool {
 	if step.Gone != "" {
 		return true
 	}
 	if step.Stage == string(search.Recover) { // at a load that it handles
 		return false
 	}
-	if !step.measured() || !step.used && (step.window.tally.noise.disturbers() != 0 || step.window.limited() != "") {
+	if !step.measured() || !step.used && (step.window.sums.Noise.Sources() != 0 || step.window.outside() != "") {
 		return false
 	}
 	return SearchConfig(s.exp, s.plan).Missed(step.window.Blocks())
@@ -213,14 +215,14 @@ func (s *searched) misses(step *searchedStep) bool {
 
 // bounded returns what kept a search from higher loads, the generator or the host, and
 // the figures that show it. It uses the windows that were left out for that reason.
-func (s *searched) bounded() (by, evidence string) {
+func (s *replayed) bounded() (by, evidence string) {
 	s.result()
 	var all *Observed
 	for i := range s.steps {
 		step := &s.steps[i]
 		word := ""
 		if step.measured() && !step.used && step.Stage != string(search.Recover) {
-			word = step.window.limited()
+			word = step.window.outside()
 		}
 		switch {
 		case word == "" || !SearchConfig(s.exp, s.plan).Missed(step.window.Blocks()):
@@ -228,7 +230,7 @@ func (s *searched) bounded() (by, evidence string) {
 			by, all = word, Observe(s.exp, s.plan, step.Load)
 			fallthrough
 		default:
-			all.tally.merge(step.window.tally)
+			all.sums.Merge(step.window.sums)
 		}
 	}
 	if n := len(s.steps); n > 0 && s.steps[n-1].Lost != "" { // this ended the search, whatever else there was
@@ -237,5 +239,5 @@ func (s *searched) bounded() (by, evidence string) {
 	if by == "" {
 		return "", ""
 	}
-	return by, all.limitEvidence(by)
+	return by, all.outsideText(by)
 }

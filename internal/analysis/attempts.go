@@ -1,0 +1,50 @@
+package analysis
+
+// Attempt is one trial of the record, with what analysis needs to know about it.
+type Attempt struct {
+	Trial, Cell, Repeat, Attempt int
+	State                        State
+	Why                          string
+	Lost                         []int // agents that stopped before the load ended
+}
+
+// State is how an attempt ended.
+type State int
+
+const (
+	Complete  State = iota // ran to its end, undisturbed
+	Disturbed              // ran to its end while others took CPU
+	Partial                // was cut off: interrupted, or the run was killed
+	Profiled               // took profiles; it never counts
+	Failed                 // the service or an agent did not start, or stopped early
+)
+
+// Counted returns the numbers of the trials that count: of each planned trial the
+// first complete attempt, or else the last disturbed one. A trial that was cut off
+// counts only if its cell has nothing else. The choice depends on whether an attempt
+// was disturbed, never on its figures.
+func Counted(attempts []Attempt) map[int]bool {
+	type planned struct{ cell, repeat int }
+	best := map[planned]Attempt{}
+	whole := map[int]bool{} // cells with an attempt that ran to its end
+	for _, a := range attempts {
+		if a.State > Disturbed {
+			continue
+		}
+		whole[a.Cell] = true
+		key := planned{a.Cell, a.Repeat}
+		if b, ok := best[key]; !ok || b.State == Disturbed {
+			best[key] = a
+		}
+	}
+	counted := map[int]bool{}
+	for _, a := range best {
+		counted[a.Trial] = true
+	}
+	for _, a := range attempts {
+		if a.State == Partial && !whole[a.Cell] {
+			counted[a.Trial] = true
+		}
+	}
+	return counted
+}

@@ -1,0 +1,114 @@
+package disturbance
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Machines are the CPU times of the machines that services ran on, by name; "" is the
+// machine of the lab.
+type Machines map[string]*Machine
+
+// Machine sums the host frames of one machine.
+type Machine struct {
+	CPUs int
+
+	name    string
+	seconds float64 // covered by frames
+	foreign float64 // core seconds
+	idle    float64
+	steal   float64
+}
+
+func (m Machines) add(o Machine) {
+	s := m[o.name]
+	if s == nil {
+		s = &Machine{name: o.name}
+		m[o.name] = s
+	}
+	s.seconds += o.seconds
+	s.foreign += o.foreign
+	s.idle += o.idle
+	s.steal += o.steal
+	s.CPUs = max(s.CPUs, o.CPUs)
+}
+
+// each returns the machines with data, by name.
+func (m Machines) each() (all []*Machine) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if m[name].seconds > 0 {
+			all = append(all, m[name])
+		}
+	}
+	return all
+}
+
+// any reports whether the function holds for one of them.
+func (m Machines) any(holds func(*Machine) bool) bool {
+	return slices.ContainsFunc(m.each(), holds)
+}
+
+// Fullest returns the machine with the smallest idle share; nil if there is no data.
+func (m Machines) Fullest() *Machine {
+	all := m.each()
+	if len(all) == 0 {
+		return nil
+	}
+	return slices.MinFunc(all, func(a, b *Machine) int { return cmp.Compare(a.IdleShare(), b.IdleShare()) })
+}
+
+// CPUs returns the CPUs of the largest machine.
+func (m Machines) CPUs() (n int) {
+	for _, s := range m {
+		n = max(n, s.CPUs)
+	}
+	return n
+}
+
+// Total sums a mean over time of all machines, in cores; nil if there is no data.
+func (m Machines) Total(of func(*Machine) float64) *float64 {
+	all := m.each()
+	if len(all) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, s := range all {
+		sum += of(s)
+	}
+	return &sum
+}
+
+// ForeignCores is the CPU of processes that the experiment did not start.
+func (m *Machine) ForeignCores() float64 { return m.foreign / m.seconds }
+
+// IdleCores is the CPU that nothing used.
+func (m *Machine) IdleCores() float64 { return m.idle / m.seconds }
+
+// StealCores is the CPU that the hypervisor gave to other machines.
+func (m *Machine) StealCores() float64 { return m.steal / m.seconds }
+
+// IdleShare is the idle CPU as a share of the machine's CPUs, 0..1.
+func (m *Machine) IdleShare() float64 { return m.IdleCores() / float64(max(m.CPUs, 1)) }
+
+// busyNeighbours reports whether other processes took so much CPU that they disturb. A
+// node of a cluster always runs others, so there they disturb only if they left no CPU
+// idle.
+func (m *Machine) busyNeighbours() bool {
+	return Busy(m.ForeignCores(), m.CPUs) && (m.name == "" || m.full())
+}
+
+// busyHypervisor reports whether the hypervisor took so much CPU that it disturbs.
+func (m *Machine) busyHypervisor() bool { return Busy(m.StealCores(), m.CPUs) }
+
+func (m *Machine) full() bool   { return Full(m.IdleCores(), m.CPUs) }
+func (m *Machine) stolen() bool { return Stolen(m.StealCores()) }
+
+// On returns the words for the machine if there may be several: " on node a".
+func (m *Machine) On() string {
+	if m.name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" on node %s", m.name)
+}

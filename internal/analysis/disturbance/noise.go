@@ -1,0 +1,174 @@
+package disturbance
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Noise sums up, over the measured frames of a trial, what did not come from the
+// service. The zero value has seen no frame.
+type Noise struct {
+	machines      Machines
+	clientSeconds float64  // covered by client frames, summed over agents
+	runWait       *float64 // seconds
+	throttled     *float64 // seconds, by the agents' own CPU limit
+	lag           *signals.Histogram
+	latency       *signals.Histogram
+}
+
+// Add takes a frame; those outside the measurement are ignored.
+func (n *Noise) Add(f *signals.Frame) {
+	if f.Phase != signals.Measure {
+		return
+	}
+	s := f.Seconds()
+	switch {
+	case f.Host != nil:
+		h := f.Host
+		n.machine(Machine{name: f.Machine, CPUs: h.CPUs, seconds: s, foreign: h.Foreign * s, idle: h.Idle * s, steal: h.Steal * s})
+	case f.Client != nil:
+		n.clientSeconds += s
+		n.runWait = signals.Plus(n.runWait, f.Client.RunWait)
+		n.throttled = signals.Plus(n.throttled, f.Client.Throttled)
+		n.histograms()
+		n.lag.Merge(f.Client.SendLag)
+		n.latency.Merge(f.Client.Latency)
+	}
+}
+
+func (n *Noise) machine(m Machine) {
+	if n.machines == nil {
+		n.machines = Machines{}
+	}
+	n.machines.add(m)
+}
+
+func (n *Noise) histograms() {
+	if n.lag == nil {
+		n.lag, n.latency = signals.NewHistogram(), signals.NewHistogram()
+	}
+}
+
+// Merge adds the sums of another Noise.
+func (n *Noise) Merge(o *Noise) {
+	for _, m := range o.machines {
+		n.machine(*m)
+	}
+	n.clientSeconds += o.clientSeconds
+	n.runWait = signals.Plus(n.runWait, o.runWait)
+	n.throttled = signals.Plus(n.throttled, o.throttled)
+	n.histograms()
+	n.lag.Merge(o.lag)
+	n.latency.Merge(o.latency)
+}
+
+// Machines returns the machines that services ran on.
+func (n *Noise) Machines() Machines { return n.machines }
+
+// SendLag is the send lag of all requests; nil if no client frame was seen.
+func (n *Noise) SendLag() *signals.Histogram { return n.lag }
+
+// RunWait is the time in seconds for which the agents' threads waited for a CPU; nil:
+// not measured.
+func (n *Noise) RunWait() *float64 { return n.runWait }
+
+// ThrottledShare is the share of the agents' time in which their own CPU limit
+// throttled them; nil: not measured.
+func (n *Noise) ThrottledShare() *float64 {
+	if n.throttled == nil || n.clientSeconds == 0 {
+		return nil
+	}
+	share := *n.throttled / n.clientSeconds
+	return &share
+}
+
+// Sources returns who took much CPU: other processes, or the hypervisor.
+func (n *Noise) Sources() (by Source) {
+	if n.machines.any((*Machine).busyNeighbours) {
+		by |= Neighbour
+	}
+	if n.machines.any((*Machine).busyHypervisor) {
+		by |= Hypervisor
+	}
+	return by
+}
+
+// Others describes who took much CPU, and how much; "": nobody.
+func (n *Noise) Others() string {
+	var who []string
+	for _, m := range n.machines.each() {
+		if m.busyNeighbours() {
+			who = append(who, fmt.Sprintf("other processes used %.2f cores%s", m.ForeignCores(), m.On()))
+		}
+		if m.busyHypervisor() {
+			who = append(who, fmt.Sprintf("the hypervisor took %.2f cores%s", m.StealCores(), m.On()))
+		}
+	}
+	return strings.Join(who, " and ")
+}
+
+// Disturbed returns the reason to repeat the trial, or "".
+func (n *Noise) Disturbed() string {
+	if why := n.Others(); why != "" {
+		return why
+	}
+	return n.AgentWaited()
+}
+
+// AgentWaited states that the agent waited for a CPU and sent late because of that; ""
+// if it did not.
+func (n *Noise) AgentWaited() string {
+	if !n.Waited() || !n.SentLate() {
+		return ""
+	}
+	return fmt.Sprintf("the agent's threads waited for a CPU, %.2g of them on average, and it sent 1%% of the requests more than %.1f ms late",
+		*n.runWait/n.clientSeconds, n.lagP99())
+}
+
+// Waited reports whether the agents waited for a CPU for a tenth of their time or
+// more. Other processes may have used it, or their own group has a quota. Users who
+// wait for their answers then send up to a tenth less, which is more than most
+// differences under comparison.
+func (n *Noise) Waited() bool {
+	return n.clientSeconds > 0 && n.runWait != nil && Waited(*n.runWait, n.clientSeconds)
+}
+
+// SentLate reports whether the generator sent so late that it was the limit; its
+// figures are then lower bounds. In a closed loop a slow generator is hardly late, and
+// the wait for a CPU shows it instead.
+func (n *Noise) SentLate() bool {
+	if n.lag.Count() == 0 || n.latency.Count() == 0 { // a lag has no meaning without answers
+		return false
+	}
+	return SentLate(n.lag.Quantile(0.99), n.latency.Quantile(0.99))
+}
+
+// AgentThrottled reports whether the agents' own CPU limit throttled them for so much
+// of their time that it shaped their figures.
+func (n *Noise) AgentThrottled() bool {
+	return n.throttled != nil && AgentThrottled(*n.throttled, n.clientSeconds)
+}
+
+// LimitText describes what made the generator the limit.
+func (n *Noise) LimitText() string {
+	switch {
+	case n.AgentThrottled():
+		return fmt.Sprintf("an agent was throttled by its own CPU limit for %.2g s in each second", *n.throttled/n.clientSeconds)
+	case !n.SentLate() && n.runWait != nil:
+		return fmt.Sprintf("the agent's threads waited %.2g s in each second for a CPU", *n.runWait/n.clientSeconds)
+	}
+	return fmt.Sprintf("1%% of the requests were sent more than %.1f ms late", n.lagP99())
+}
+
+func (n *Noise) lagP99() float64 { return float64(n.lag.Quantile(0.99)) / float64(time.Millisecond) }
+
+// Stolen reports whether the hypervisor took noticeable CPU, even if too little to
+// disturb.
+func (n *Noise) Stolen() bool { return n.machines.any((*Machine).stolen) }
+
+// LowIdle reports that little CPU was idle. This is a flag and no disturbance, because
+// a service without a limit uses what is available.
+func (n *Noise) LowIdle() bool { return n.machines.any((*Machine).full) }

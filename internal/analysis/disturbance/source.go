@@ -1,0 +1,35 @@
+package disturbance
+
+// Source is who took CPU that the measurement needed; 0: nobody. Several are joined
+// by |.
+type Source uint8
+
+const (
+	Neighbour  Source = 1 << iota // other processes of this host
+	Hypervisor                    // what this host runs on: steal time
+)
+
+// String names the sources, as in "… took CPU".
+func (s Source) String() string {
+	switch s {
+	case 0:
+		return "nobody"
+	case Neighbour:
+		return "a neighbour"
+	case Hypervisor:
+		return "the hypervisor"
+	}
+	return "a neighbour or the hypervisor"
+}
+
+// Advice returns what to do about them. A neighbour can be stopped. CPU that the
+// hypervisor gives to other machines is out of reach.
+func (s Source) Advice() string {
+	switch s {
+	case Neighbour:
+		return "stop it and search again"
+	case Hypervisor:
+		return "search again where the hypervisor takes less"
+	}
+	return "stop the neighbour, and search again where the hypervisor takes less"
+}

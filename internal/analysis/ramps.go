@@ -1,0 +1,177 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/sums"
+)
+
+// ramps are the ramps of a cell's trials, and the breaking point that they show.
+type ramps struct {
+	goal   goal
+	users  bool // the load is a number of users, not a rate
+	agents int
+	levels *levels
+	trials []*trial
+}
+
+func (c *cell) ramps() *ramps {
+	return &ramps{goal: c.goal, users: c.plan.Load.Users != nil, agents: c.plan.Load.Agents, levels: c.levels, trials: c.trials}
+}
+
+// judged reports whether there is a ramp, and an objective to judge it by.
+func (r *ramps) judged() bool { return r.goal.objective != nil && r.levels != nil }
+
+// of reads the ramp of one trial.
+func (r *ramps) of(t *trial) ramp {
+	return r.read(func(level int) *sums.Total { return t.levels[level] })
+}
+
+// merged reads the ramps of all trials together.
+func (r *ramps) merged() ramp {
+	return r.read(func(level int) *sums.Total { return mergedLevel(r.trials, level) })
+}
+
+// breakingPoint reads the breaking point from a load that was raised in steps, as
+// published comparisons do: the last level that meets the objective before the first
+// level that misses it, over all trials together. The true value lies between these
+// two levels, so they are the ends, widened to where the single trials put them. It
+// makes no assumption about loads between levels. It returns nil if there is no
+// objective or the load was not raised.
+func (r *ramps) breakingPoint(steps []Step) *BreakingPoint {
+	if !r.judged() || len(steps) == 0 {
+		return nil
+	}
+	all := r.merged()
+	if len(all.levels) < 2 {
+		return nil
+	}
+	b := &BreakingPoint{Reason: all.reason()}
+	for _, step := range steps {
+		b.TrafficS += step.Seconds / float64(len(r.trials))
+	}
+	why := all.firstMissed
+	if all.lastMet != nil {
+		if r.users {
+			b.Users = &all.lastMet.target
+		} else {
+			b.RateRPS = &all.lastMet.target
+		}
+		b.Low, b.AtLeast = &all.lastMet.target, all.firstMissed == nil
+	}
+	if all.firstMissed != nil {
+		b.High = &all.firstMissed.target
+	} else {
+		why = all.limitedLevel()
+	}
+	if why != nil {
+		b.LimitedBy, b.Evidence = why.by, why.evidence
+	}
+	r.widen(b)
+	r.subtractLost(b)
+	return b
+}
+
+// disturbed returns in how many trials others took CPU at the level that would have
+// decided the breaking point.
+func (r *ramps) disturbed() int {
+	if !r.judged() {
+		return 0
+	}
+	n := 0
+	for _, t := range r.trials {
+		if r.of(t).disturbed != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// sources returns who took CPU at these levels.
+func (r *ramps) sources() (by disturbance.Source) {
+	if !r.judged() {
+		return 0
+	}
+	for _, t := range r.trials {
+		one := r.of(t)
+		for i, level := range r.levels.held {
+			if one.disturbed != nil && level.target == one.disturbed.target {
+				by |= t.levels[i].Noise.Sources()
+			}
+		}
+	}
+	return by
+}
+
+// widen moves the ends of a breaking point to where the single trials put them: the
+// lowest and the highest, or from six trials on those of the 95% interval of a median.
+// A trial that never meets the objective moves the lower end to 0. One that never
+// misses it leaves the upper end open.
+func (r *ramps) widen(b *BreakingPoint) {
+	if len(r.trials) == 1 && b.Load() != nil {
+		b.Searches = 1 // its ends are set already
+		return
+	}
+	var lows, highs []float64
+	for _, t := range r.trials {
+		one := r.of(t)
+		if one.lastMet == nil && one.firstMissed == nil {
+			continue // no level was judged
+		}
+		low, high := 0.0, math.Inf(1)
+		if one.lastMet != nil {
+			low = one.lastMet.target
+		}
+		if one.firstMissed != nil {
+			high = one.firstMissed.target
+		}
+		lows, highs = append(lows, low), append(highs, high)
+	}
+	if b.Load() == nil || len(lows) == 0 {
+		return
+	}
+	b.Searches = len(lows)
+	slices.Sort(lows)
+	slices.Sort(highs)
+	low, high := lows[0], highs[len(highs)-1]
+	if l, h, ok := medianInterval(len(lows)); ok {
+		low, high = lows[l], highs[h]
+	}
+	b.Low = ptr(min(low, *b.Low))
+	if b.High != nil && math.IsInf(high, 1) {
+		b.High = nil
+		if n := r.disturbed(); n > 0 {
+			b.Reason = joinNotes(b.Reason, fmt.Sprintf("in %d of %d trials others took CPU at the level that missed the objective", n, len(lows)))
+		}
+	} else if b.High != nil {
+		b.High = ptr(max(high, *b.High))
+	}
+}
+
+// subtractLost turns a breaking point into a lower bound if agents stopped early. The
+// load was then lower than its level by at most their part, and so is the load that the
+// service is known to handle.
+func (r *ramps) subtractLost(b *BreakingPoint) {
+	there, at := 1.0, 0
+	for _, t := range r.trials {
+		if share := 1 - float64(len(t.attempt.Lost))/float64(max(r.agents, 1)); share < there {
+			there, at = share, t.attempt.Trial
+		}
+	}
+	if there == 1 || b.Load() == nil {
+		return
+	}
+	less := func(v *float64) *float64 {
+		if v == nil {
+			return nil
+		}
+		return ptr(*v * there)
+	}
+	b.RateRPS, b.Users, b.Low, b.High = less(b.RateRPS), less(b.Users), less(b.Low), nil
+	b.AtLeast, b.LimitedBy = true, ByGenerator
+	b.Evidence = fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", there*float64(r.agents), r.agents, at)
+	b.Reason = joinNotes(fmt.Sprintf("agents stopped early, and up to %.0f%% of the load was missing", 100*(1-there)), b.Reason)
+}

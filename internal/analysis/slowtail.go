@@ -1,0 +1,81 @@
+package analysis
+
+import (
+	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Types of package causes.
+type (
+	Causes      = causes.Causes
+	Share       = causes.Share
+	SlowRequest = causes.SlowRequest
+	SlowWindow  = causes.SlowWindow
+)
+
+// slowTail collects what the causes of a cell's slow tail are computed from.
+type slowTail struct {
+	causes *causes.Builder
+	slow   []signals.SlowLine // until it is known which of them count
+}
+
+func newCauses(plan *experiment.Cell) *causes.Builder {
+	return causes.New(plan.Service.Name, plan.Limits.Period)
+}
+
+// add takes a frame of a trial. For a search it uses the warm-up alone, which shows
+// when the trial began: the frames of the windows that tested its answer are added with
+// the result.
+func (s *slowTail) add(t *trial, f *signals.Frame) {
+	if t.search == nil || f.Phase == signals.Warmup {
+		s.causes.Frame(f)
+	}
+}
+
+// result attributes the slow tail of the trials to its causes; all are the sums of
+// their figures. It returns nil if no slow request was kept. It can be called once.
+func (s *slowTail) result(trials []*trial, g goal, all *sums.Total) *Causes {
+	if all.Client.Latency.Count() == 0 {
+		return nil
+	}
+	for _, t := range trials {
+		if t.search == nil {
+			continue
+		}
+		for _, step := range t.search.tests() {
+			s.causes.Merge(step.causes)
+		}
+	}
+	for i := range s.slow {
+		if countsForCauses(trials, &s.slow[i]) {
+			s.causes.Slow(s.slow[i])
+		}
+	}
+	s.slow = nil
+	name := g.quantile()
+	if name != "p999" {
+		name = "p99" // agents keep requests above their p95, so the tail of a lower quantile is incomplete
+	}
+	return s.causes.Result(name, all.Client.Latency.Quantile(shareOf(name)), all.Client.Service.Quantile(0.5))
+}
+
+// countsForCauses reports whether a slow request ended in a window whose causes are
+// computed.
+func countsForCauses(trials []*trial, s *signals.SlowLine) bool {
+	for _, t := range trials {
+		if t.attempt.Trial != s.Trial {
+			continue
+		}
+		if t.search == nil {
+			return true
+		}
+		for _, step := range t.search.tests() {
+			if s.Done > step.start && s.Done <= step.end {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,157 @@
+package sums
+
+import "github.com/millicore/millicore/internal/signals"
+
+// Client sums the client frames. Seconds and rates count in measured intervals only.
+// Requests and latencies count in the drain, too: those requests were intended during
+// the measurement, and without them the tail would be cut.
+type Client struct {
+	Good    int64
+	Errors  Errors
+	Latency *signals.Histogram // done − intended
+	Service *signals.Histogram // done − sent
+
+	agents   map[int]float64 // measured seconds of each agent in this trial
+	earlier  float64         // seconds of trials that were merged in
+	answers  float64         // good answers within the measured intervals, including carried ones
+	cpu      float64
+	open     map[int]int64 // open connections of all agents, by interval of this trial
+	mostOpen int64         // highest of any interval of any trial; 0: not measured
+}
+
+func newClient() Client {
+	return Client{Errors: Errors{Status: map[string]int64{}}, Latency: signals.NewHistogram(), Service: signals.NewHistogram(),
+		agents: map[int]float64{}, open: map[int]int64{}}
+}
+
+// Add takes a client frame of any phase.
+func (c *Client) Add(f *signals.Frame) {
+	k := f.Client
+	if f.Phase == signals.Measure {
+		if f.Agent != nil {
+			c.agents[*f.Agent] += f.Seconds()
+		}
+		c.cpu += k.CPU
+		// It is unknown whether a carried answer was good. The same share of them is
+		// assumed to be good as of the interval's own answers.
+		share := 1.0
+		if ended := k.Ended(); ended > 0 {
+			share = float64(k.Good) / float64(ended)
+		}
+		c.answers += float64(k.Good) + share*float64(k.Carried)
+	}
+	c.Good += k.Good
+	c.Errors.addFrame(k)
+	c.open[f.Seq] += k.OpenConnections
+	c.mostOpen = max(c.mostOpen, c.open[f.Seq])
+	c.Latency.Merge(k.Latency)
+	c.Service.Merge(k.Service)
+}
+
+func (c *Client) merge(o *Client) {
+	c.earlier += o.Seconds()
+	c.answers += o.answers
+	c.Good += o.Good
+	c.Errors.Add(&o.Errors)
+	c.cpu += o.cpu
+	c.mostOpen = max(c.mostOpen, o.mostOpen)
+	c.Latency.Merge(o.Latency)
+	c.Service.Merge(o.Service)
+}
+
+// Requests counts the requests that were due: ended, good or not, or never sent.
+func (c *Client) Requests() int64 { return c.Good + c.Errors.Sum() }
+
+// Bad counts the requests that were due and got no good answer.
+func (c *Client) Bad() int64 { return c.Errors.Sum() }
+
+// Failed counts the requests that got a bad answer or none, as opposed to a late one: a
+// timeout is a slow answer.
+func (c *Client) Failed() int64 { return c.Errors.Sum() - c.Errors.Timeouts - c.Errors.Dropped }
+
+// Seconds returns the measured time. Agents start together, but with a fixed number of
+// requests each ends by itself, so a trial lasts as long as its last agent.
+func (c *Client) Seconds() float64 {
+	longest := 0.0
+	for _, s := range c.agents {
+		longest = max(longest, s)
+	}
+	return c.earlier + longest
+}
+
+// Answers counts the good answers that ended in the measured intervals.
+func (c *Client) Answers() float64 { return c.answers }
+
+// Rate is good answers per second, over all agents.
+func (c *Client) Rate() *float64 { return Over(&c.answers, ptr(c.Seconds())) }
+
+// Availability is a percentage of the intended requests.
+func (c *Client) Availability() *float64 {
+	n := c.Requests()
+	if n == 0 {
+		return nil
+	}
+	return ptr(100 * float64(c.Good) / float64(n))
+}
+
+// Cores is the CPU of the agents.
+func (c *Client) Cores() *float64 { return Over(&c.cpu, ptr(c.Seconds())) }
+
+// OpenConnections is the highest number of connections open at one time; nil: not
+// measured.
+func (c *Client) OpenConnections() *int64 {
+	if c.mostOpen == 0 {
+		return nil
+	}
+	return ptr(c.mostOpen)
+}
+
+// Errors counts the requests without a good answer, by the reason, as summary.json has
+// them.
+type Errors struct {
+	Timeouts  int64            `json:"timeouts"`
+	Refused   int64            `json:"refused"`
+	Cut       int64            `json:"cut"`
+	Malformed int64            `json:"malformed"`
+	Failed    int64            `json:"failed_checks"` // a check rejected the answer, and not because of its status
+	Status    map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check accepts
+	Dropped   int64            `json:"dropped"`
+}
+
+func (e *Errors) addFrame(k *signals.Client) {
+	one := Errors{Timeouts: k.Timeouts, Refused: k.Refused, Cut: k.Cut, Malformed: k.Malformed, Failed: k.Failed, Dropped: k.Dropped}
+	for code, n := range k.Status {
+		if bad := n - k.Wanted[code]; bad > 0 && !(len(code) == 3 && code[0] == '2') {
+			if one.Status == nil {
+				one.Status = map[string]int64{}
+			}
+			one.Status[code] = bad
+		}
+	}
+	e.Add(&one)
+}
+
+// Add adds other counts.
+func (e *Errors) Add(o *Errors) {
+	e.Timeouts += o.Timeouts
+	e.Refused += o.Refused
+	e.Cut += o.Cut
+	e.Malformed += o.Malformed
+	e.Failed += o.Failed
+	e.Dropped += o.Dropped
+	for code, n := range o.Status {
+		if e.Status == nil {
+			e.Status = map[string]int64{}
+		}
+		e.Status[code] += n
+	}
+}
+
+// Sum counts all of them.
+func (e *Errors) Sum() int64 {
+	n := e.Timeouts + e.Refused + e.Cut + e.Malformed + e.Failed + e.Dropped
+	for _, k := range e.Status {
+		n += k
+	}
+	return n
+}
