@@ -234,7 +234,7 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o observed, e *ex
 		where = traffic.Mortal(where, ended)
 	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: dir, Version: version,
-		Seen: screen.Seen, Log: screen, Once: true, Blind: o.Observed == nil}
+		OnFrame: screen.Seen, Log: screen, NoRepeat: true, NoHost: o.Observed == nil}
 	err = l.Run(ctx)
 	died := screen.End()
 	if err == nil && ctx.Err() != nil {

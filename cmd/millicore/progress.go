@@ -32,7 +32,7 @@ func newProgress(out *os.File) *progress {
 func (p *progress) progress(now lab.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ended := now.Stage.Ended()
+	ended := now.State.Ended()
 	if !p.live && !ended {
 		return
 	}
@@ -68,8 +68,8 @@ func progressLine(p lab.Progress) string {
 	if p.Search != "" {
 		fmt.Fprintf(&b, "  %-18s", p.Search)
 	}
-	if p.Stage != "measure" && p.Stage != "done" {
-		fmt.Fprintf(&b, "  %s", p.Stage)
+	if p.State != "measure" && p.State != "done" {
+		fmt.Fprintf(&b, "  %s", p.State)
 	}
 	return b.String()
 }

@@ -14,9 +14,9 @@ func TestProgressLine(t *testing.T) {
 		in   lab.Progress
 		want string
 	}{
-		{"nothing seen yet", lab.Progress{Label: "go procs=2", Trial: 3, Of: 18, Repeat: 1, Repeats: 6, Stage: "starting", Left: 49 * time.Second},
+		{"nothing seen yet", lab.Progress{Label: "go procs=2", Trial: 3, Of: 18, Repeat: 1, Repeats: 6, State: "starting", Left: 49 * time.Second},
 			"[ 3/18] go procs=2                   1/6    0:49 left  starting"},
-		{"under load", lab.Progress{Label: "go procs=2", Trial: 12, Of: 18, Repeat: 4, Repeats: 6, Stage: "measure", Left: 75 * time.Minute,
+		{"under load", lab.Progress{Label: "go procs=2", Trial: 12, Of: 18, Repeat: 4, Repeats: 6, State: "measure", Left: 75 * time.Minute,
 			Rate: &rate, P99: &p99, Periods: &periods, ThrottledPeriods: &throttled},
 			"[12/18] go procs=2                   4/6  1:15:00 left       381/s  p99   560 ms  throttled  29 of  32"},
 	} {

@@ -9,58 +9,68 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/agent"
+	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/signals"
 )
 
+// agents are the processes that send a trial's traffic.
+type agents struct {
+	running  []*runningAgent
+	targets  []string // addresses by the replicas' indexes, as last sent to the agents
+	stopping sync.Once
+	lost     []loss // agents that failed under load, in that order
+}
+
 type runningAgent struct {
 	process platform.Agent
 	client  *agent.Client
-	offset  time.Duration // what its clock stands ahead of the lab's
+	offset  time.Duration // its clock minus the lab's
 }
 
-// Bounds on patience with agents.
+// Time limits of agents.
 const (
-	// agentsWithin bounds how long the platform may take for all of them: the
-	// machines of a cluster fetch their image first.
+	// agentsWithin bounds the start of all agents: the machines of a cluster fetch
+	// their image first.
 	agentsWithin = 10 * time.Minute
-	// prepareWithin bounds how long one may take to make its connections, once it
-	// runs.
+	// prepareWithin bounds the preparation of one agent, once it runs.
 	prepareWithin = 20 * time.Second
-	// preparing is how many are told at once what to do: each is sent all bodies.
+	// preparing is how many agents are prepared concurrently: each receives all bodies.
 	preparing = 32
+	// grace is how long an agent may be silent beyond an interval before it is stopped.
+	grace = 10 * time.Second
 )
 
-// startAgents brings up the cell's agents, all at once.
+// startAgents starts the cell's agents, all concurrently.
 func (t *trial) startAgents(ctx context.Context) error {
-	t.targets = addresses(replicas(t.services))
+	all := t.agents
+	all.targets = addresses(replicas(t.deployment.service))
 	number := t.cell.Load.Agents
 	ctx, cancel := context.WithTimeoutCause(ctx, agentsWithin, fmt.Errorf("not all of the %d agents ran within %v", number, agentsWithin))
 	defer cancel()
-	agents, turns := make([]*runningAgent, number), make(chan struct{}, preparing)
+	started, turns := make([]*runningAgent, number), make(chan struct{}, preparing)
 	var failures failures
 	var starting sync.WaitGroup
 	for i := range number {
 		starting.Go(func() {
 			var err error
-			if agents[i], err = t.startAgent(ctx, i, turns); err != nil {
+			if started[i], err = t.startAgent(ctx, i, turns); err != nil {
 				failures.add(err)
-				cancel() // those who still wait fail for it, and tell nothing new
+				cancel() // the errors of the others follow from this one
 			}
 		})
 	}
 	starting.Wait()
-	for i, a := range agents {
+	for _, a := range started {
 		if a != nil {
-			t.agents = append(t.agents, a)
-			t.sources = append(t.sources, &source{index: i, role: roleAgent, read: a.process.Counters})
+			all.running = append(all.running, a)
 		}
 	}
 	return failures.first()
 }
 
-// startAgent brings up one agent; turns bounds how many are prepared at a time.
-// It may give an agent beside an error, to be closed.
+// startAgent starts one agent; turns bounds how many are prepared concurrently. It may
+// return an agent with an error; that agent must be closed.
 func (t *trial) startAgent(ctx context.Context, index int, turns chan struct{}) (*runningAgent, error) {
 	process, err := t.lab.Platform.Agent(ctx, t.number, index)
 	if err != nil {
@@ -72,32 +82,60 @@ func (t *trial) startAgent(ctx context.Context, index int, turns chan struct{}) 
 	}
 	turns <- struct{}{}
 	defer func() { <-turns }()
-	patient, cancel := context.WithTimeout(ctx, prepareWithin)
+	limited, cancel := context.WithTimeout(ctx, prepareWithin)
 	defer cancel()
-	// One that does not read what it is told, as large as that may be, is closed.
-	defer context.AfterFunc(patient, func() { process.Close() })()
-	if _, err := a.client.Prepare(patient, prepare(t.exp, t.cell, t.number, index, t.lab.Seed, t.targets)); err != nil {
+	// A blocked write to an agent that does not read ends only when the agent is closed.
+	defer context.AfterFunc(limited, func() { process.Close() })()
+	if _, err := a.client.Prepare(limited, prepare(t.exp, t.cell, t.number, index, t.lab.Seed, t.agents.targets)); err != nil {
 		return a, fmt.Errorf("prepare agent %d: %w", index, err)
 	}
 	return a, nil
 }
 
-// lead is the time between the last agent being ready and the load's begin: for
-// the command to reach every agent.
-func (t *trial) lead() time.Duration {
-	for _, a := range t.agents {
-		if _, far := platform.As[platform.RemoteClock](a.process); far {
-			return 500*time.Millisecond + time.Duration(len(t.agents))*time.Millisecond
+// lead is the time between the last agent being ready and the begin of the load: enough
+// for the command to reach every agent.
+func (all *agents) lead() time.Duration {
+	for _, a := range all.running {
+		if _, remote := platform.As[platform.RemoteClock](a.process); remote {
+			return 500*time.Millisecond + time.Duration(len(all.running))*time.Millisecond
 		}
 	}
 	return 100 * time.Millisecond
 }
 
-// start has the agent begin at a moment of the lab's clock.
-func (a *runningAgent) start(at time.Time) error { return a.client.Start(at.Add(a.offset)) }
+// start has all agents start at a time of the lab's clock.
+func (all *agents) start(at time.Time) error {
+	for _, a := range all.running {
+		if err := a.client.Start(at.Add(a.offset)); err != nil {
+			return fmt.Errorf("start the agents: %w", err)
+		}
+	}
+	return nil
+}
 
-// toOurs puts all that an agent stamped on the lab's clock.
-func (a *runningAgent) toOurs(f *signals.Frame) {
+// follow passes an agent's frames to out until the agent is done. A healthy agent sends
+// a frame at the end of each interval, whatever the service does; an agent that is
+// silent for longer is closed.
+func (a *runningAgent) follow(begin time.Time, interval time.Duration, out func(*signals.Frame)) error {
+	patience := interval + grace
+	ctx, giveUp := context.WithCancelCause(context.Background())
+	defer giveUp(nil)
+	silent := time.AfterFunc(time.Until(begin)+patience, func() {
+		giveUp(fmt.Errorf("it sent nothing for %v and was stopped: it got almost no CPU; check what else runs on this machine, and whether the agent has a CPU limit", patience))
+		a.process.Close()
+	})
+	defer silent.Stop()
+	_, err := a.client.Follow(ctx, func(f *signals.Frame) error {
+		silent.Reset(patience)
+		a.toLabClock(f)
+		out(f)
+		return nil
+	})
+	return err
+}
+
+// toLabClock converts the time stamps of an agent to the lab's clock.
+func (a *runningAgent) toLabClock(f *signals.Frame) {
 	off := a.offset.Nanoseconds()
 	if off == 0 {
 		return
@@ -112,60 +150,90 @@ func (a *runningAgent) toOurs(f *signals.Frame) {
 	}
 }
 
-// closeAgents ends the agents, their processes too.
-func (t *trial) closeAgents() error {
+// change sets the load of all agents. An agent that cannot be reached has ended: if it
+// is the only one, that is the error; otherwise it is closed, and whoever follows it
+// reports its loss.
+func (all *agents) change(c protocol.Change) error {
+	for i, a := range all.running {
+		err := a.client.Change(c)
+		if err == nil {
+			continue
+		}
+		if len(all.running) == 1 {
+			return fmt.Errorf("set the load of agent %d: %w", i, err)
+		}
+		a.process.Close()
+	}
+	return nil
+}
+
+// move sends new targets to the agents. Whoever follows an agent that cannot be reached
+// reports its loss.
+func (all *agents) move(targets []string) {
+	for _, a := range all.running {
+		_ = a.client.Move(targets)
+	}
+	all.targets = targets
+}
+
+// stop has the agents end their traffic, once. They still await the answers in flight,
+// up to the timeout of requests.
+func (all *agents) stop() {
+	all.stopping.Do(func() {
+		for _, a := range all.running {
+			if a.client.Stop() != nil {
+				a.process.Close() // an agent ends when its input is closed
+			}
+		}
+	})
+}
+
+// close ends the agents and their processes.
+func (all *agents) close() error {
 	var failures failures
 	var closing sync.WaitGroup
-	for _, a := range t.agents {
+	for _, a := range all.running {
 		closing.Go(func() { failures.add(a.client.Close()) })
 	}
 	closing.Wait()
 	return failures.joined()
 }
 
-// loss is an agent that broke off in the middle of the load.
+// sources are the agents as sources of the sampler.
+func (all *agents) sources() []*source {
+	var sources []*source
+	for i, a := range all.running {
+		sources = append(sources, &source{index: i, role: roleAgent, read: a.process.Counters})
+	}
+	return sources
+}
+
+// loss is the failure of an agent under load.
 type loss struct {
 	agent int
 	err   error
 }
 
-func (l loss) String() string { return fmt.Sprintf("agent %d broke off: %v", l.agent, l.err) }
+func (l loss) String() string { return fmt.Sprintf("agent %d failed: %v", l.agent, l.err) }
 
-// lose notes the loss of an agent. The others go on: what they see stays true,
-// though of less load than was asked for. A search ends with it, as from now on
-// its loads are not those that it names.
-func (t *trial) lose(l loss) error {
-	t.lost = append(t.lost, l)
-	if len(t.agents) == 1 {
-		return nil // a failure of the trial, as allLost says
+// lostIndexes are the sorted indexes of the agents that were lost.
+func (all *agents) lostIndexes() []int {
+	var indexes []int
+	for _, l := range all.lost {
+		indexes = append(indexes, l.agent)
 	}
-	t.lab.note("trial %d (%s): %v; the other agents go on, with less load than was asked for", t.number, t.cell.Label(), l)
-	if t.finder == nil {
-		return nil
-	}
-	err := t.finder.lose(l.String())
-	t.searched()
-	return err
+	slices.Sort(indexes)
+	return indexes
 }
 
-// lostAgents are the indexes of the agents that were lost, in their order.
-func (t *trial) lostAgents() []int {
-	var all []int
-	for _, l := range t.lost {
-		all = append(all, l.agent)
-	}
-	slices.Sort(all)
-	return all
-}
-
-// allLost is the failure of a trial of which no agent is left.
-func (t *trial) allLost() error {
-	if len(t.lost) < len(t.agents) {
+// allLost is the failure of a trial that lost all of its agents.
+func (all *agents) allLost() error {
+	if len(all.lost) < len(all.running) {
 		return nil
 	}
-	var all []error
-	for _, l := range t.lost {
-		all = append(all, errors.New(l.String()))
+	var errs []error
+	for _, l := range all.lost {
+		errs = append(errs, errors.New(l.String()))
 	}
-	return errors.Join(all...)
+	return errors.Join(errs...)
 }

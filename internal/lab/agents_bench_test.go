@@ -17,8 +17,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// frameOf is what one of many agents sends of an interval: so many answers,
-// log-normal about 5 ms, and a sample of the slow ones.
+// frameOf is the frame of one of many agents: a number of answers with log-normal
+// latencies about 5 ms, and a sample of the slow ones.
 func frameOf(index, seq, answers int) *signals.Frame {
 	random := rand.New(rand.NewPCG(uint64(index), uint64(seq)))
 	c := &signals.Client{Intended: int64(answers), Sent: int64(answers), Good: int64(answers), Bytes: int64(answers) * 300,
@@ -39,23 +39,22 @@ func frameOf(index, seq, answers int) *signals.Frame {
 	return &signals.Frame{Trial: 1, Seq: seq, Phase: signals.Measure, Start: start.UnixNano(), End: start.Add(time.Second).UnixNano(), Agent: &index, Client: c}
 }
 
-// script is an agent's stream whose words are known beforehand.
+// script is the stream of an agent that sends a given text.
 type script struct{ io.Reader }
 
 func (script) Write(b []byte) (int, error) { return len(b), nil }
 func (script) Close() error                { return nil }
 
-// BenchmarkAThousandAgents is what a conductor does with one interval of a
-// thousand agents, of 100 answers each: decode their frames, look at them, append
-// them to the record.
+// BenchmarkAThousandAgents is a conductor's work for one interval of a thousand agents
+// with 100 answers each: decode their frames and append them to the record.
 func BenchmarkAThousandAgents(b *testing.B) {
 	const agents = 1000
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as conductor.Conduct has it
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as in conductor.Conduct
 	e, err := file.Parse("many.yaml", []byte("name: many\nservices: {one: {image: one}}\nload: {request: {path: /}, rate: 100000, agents: 1000}\n"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	l := &Lab{Experiment: e, Blind: true}
+	l := &Lab{Experiment: e, NoHost: true}
 	w, err := record.Create(b.TempDir()+"/record", record.Run{Version: record.Version, Experiment: e, Started: time.Now()})
 	if err != nil {
 		b.Fatal(err)
@@ -74,16 +73,15 @@ func BenchmarkAThousandAgents(b *testing.B) {
 	queue := newQueue(nil, 1)
 	before := ownCPU()
 	for b.Loop() {
-		t := &trial{lab: l, writer: w, exp: e, number: 1, cell: &e.Cells[0]}
-		t.show = l.progress(attempt{}, 1, queue, newPace(e))
+		r := &recorder{writer: w, service: "one", progress: newReporter(l, attempt{}, 1, queue, newPace(e))}
 		for _, text := range lines {
 			client := agent.NewClient(script{bytes.NewReader(text)})
-			if _, err := client.Follow(b.Context(), func(f *signals.Frame) error { return t.keep(sight{frame: f}) }); err != nil {
+			if _, err := client.Follow(b.Context(), func(f *signals.Frame) error { return r.take(event{frame: f}) }); err != nil {
 				b.Fatal(err)
 			}
 			client.Close()
 		}
 	}
-	b.ReportMetric((ownCPU()-before)/float64(b.N), "cpu-s/op") // the disk's time apart
+	b.ReportMetric((ownCPU()-before)/float64(b.N), "cpu-s/op") // without the time of the disk
 	b.ReportMetric(float64(sent)/agents, "bytes/frame")
 }

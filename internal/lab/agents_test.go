@@ -16,20 +16,20 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// An agent whose clock is wrong by an hour starts with the others, and what it
-// stamps is in the record by the lab's clock.
+// An agent whose clock is wrong by an hour starts with the others, and its time stamps
+// are converted to the lab's clock.
 func TestClocksOfAgents(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	ahead := map[int]time.Duration{0: 0, 1: time.Hour, 2: -3 * time.Minute}
 	var mu sync.Mutex
-	told := map[int]int64{}
+	started := map[int]int64{}
 	l, _, _ := testLab(t, shortExperiment, func(trial, index int) fakeLife {
 		return fakeLife{ahead: ahead[index],
-			told: func(s protocol.Start) {
+			start: func(s protocol.Start) {
 				if trial == 1 {
 					mu.Lock()
 					defer mu.Unlock()
-					told[index] = s.At
+					started[index] = s.At
 				}
 			},
 			each: func(f *signals.Frame) {
@@ -39,9 +39,9 @@ func TestClocksOfAgents(t *testing.T) {
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	begin := told[0]
-	if told[1]-begin != time.Hour.Nanoseconds() || begin-told[2] != (3*time.Minute).Nanoseconds() {
-		t.Errorf("told to begin at %v, want each by its own clock", told)
+	begin := started[0]
+	if started[1]-begin != time.Hour.Nanoseconds() || begin-started[2] != (3*time.Minute).Nanoseconds() {
+		t.Errorf("agents start at %v, want each by its own clock", started)
 	}
 	r := openRecord(t, l.Dir)
 	for agent, frames := range clientFrames(t, r, 1) {
@@ -95,7 +95,7 @@ func TestOneOfSeveralAgentsIsLost(t *testing.T) {
 	if d := cmp.Diff(map[int]int{0: 10, 1: 4, 2: 10}, got); d != "" {
 		t.Errorf("frames by agent: %s", d)
 	}
-	want := "trial 1 (web): agent 1 broke off: agent: it ended without an error message; see its standard error; the other agents go on, with less load than was asked for\n"
+	want := "trial 1 (web): agent 1 failed: agent: it ended without an error message; see its standard error; the other agents continue, with less load than specified\n"
 	if !strings.Contains(log.String(), want) {
 		t.Errorf("the log says\n%swant\n%s", log, want)
 	}
@@ -115,7 +115,7 @@ func TestAllAgentsAreLost(t *testing.T) {
 				t.Errorf("%v, want that no trial could be completed", err)
 			}
 			first := openRecord(t, l.Dir).Trials[0]
-			if first.Outcome != record.Failed || !strings.HasPrefix(first.Why, "agent 0 broke off: ") {
+			if first.Outcome != record.Failed || !strings.HasPrefix(first.Why, "agent 0 failed: ") {
 				t.Errorf("%+v, want a failure", first)
 			}
 			if d := cmp.Diff(c.lost, first.LostAgents); d != "" {
@@ -125,7 +125,7 @@ func TestAllAgentsAreLost(t *testing.T) {
 	}
 }
 
-func TestAgentsAreBroughtUpTogether(t *testing.T) {
+func TestAgentsAreStartedConcurrently(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	text := strings.Replace(strings.Replace(shortExperiment, "agents: 3", "agents: 8", 1), "users: 4", "users: 8", 1)
 	l, f, _ := testLab(t, text, nil)
@@ -134,9 +134,9 @@ func TestAgentsAreBroughtUpTogether(t *testing.T) {
 	f.agent = func(ctx context.Context, trial, _ int) (platform.Agent, error) {
 		if trial == 1 {
 			all.Done()
-			all.Wait() // for ever, if it were one after another
+			all.Wait() // never returns if agents are started one after another
 		}
-		return fakeLife{}.start(), nil
+		return fakeLife{}.agent(), nil
 	}
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestAgentsAreBroughtUpTogether(t *testing.T) {
 	}
 }
 
-func TestTheFirstAgentThatCannotBeHadIsTheReason(t *testing.T) {
+func TestTheErrorOfTheFirstAgentIsTheReason(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	l, f, _ := testLab(t, shortExperiment, nil)
 	f.agent = func(ctx context.Context, _, index int) (platform.Agent, error) {

@@ -20,8 +20,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// bare is a platform of processes without limits and counters, which runs
-// programs to their end and nothing else.
+// bare is a platform of processes without limits and counters. It runs only programs
+// that end by themselves.
 type bare struct {
 	platform.Platform
 	started func()
@@ -75,7 +75,7 @@ func (p *program) Stop(context.Context) error {
 	return nil
 }
 
-// benchmarking is an experiment of a shell's script that measures itself.
+// benchmarking is an experiment with a shell script that measures itself.
 func benchmarking(t *testing.T, script string, sets ...string) *experiment.Experiment {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -89,8 +89,7 @@ func benchmarking(t *testing.T, script string, sets ...string) *experiment.Exper
 	return e
 }
 
-// conducted runs an experiment and opens its record, which is there also where
-// the run failed.
+// conducted runs an experiment and opens its record, which exists also after a failure.
 func conducted(t *testing.T, ctx context.Context, p platform.Platform, e *experiment.Experiment) (*record.Record, error) {
 	t.Helper()
 	l := &Lab{Experiment: e, Platform: p, Dir: filepath.Join(t.TempDir(), "record")}
@@ -180,10 +179,10 @@ func TestABenchmarkIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestAPlatformOfServicesOnlyIsToldBeforeAnythingStarts(t *testing.T) {
+func TestAPlatformWithoutJobsRefusesBenchmarks(t *testing.T) {
 	l := &Lab{Experiment: benchmarking(t, "true"), Platform: struct{ platform.Platform }{&bare{}}, Dir: filepath.Join(t.TempDir(), "record")}
 	err := l.Run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), `run service "mine" to its end: the platform bare runs services only`) {
+	if err == nil || !strings.Contains(err.Error(), `run service "mine" as a benchmark: the platform bare runs services only`) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(l.Dir); err == nil {
@@ -209,7 +208,7 @@ func TestReadBenchmarks(t *testing.T) {
 		"no numbers":                {"BenchmarkA-8 1 NaN ns/op\nBenchmarkB-8 1 +Inf ns/op\n", nil},
 		"cut short":                 {"BenchmarkA-8\nBenchmarkB-8 \t--- FAIL: BenchmarkB-8\nBenchmark\n", nil},
 		"a name that only has dash": {"Benchmarka-b 1 2 B/op\n", []record.Benchmark{{Name: "a-b", Procs: 1, Iterations: 1, Values: value(2, "B/op")}}},
-		"after an endless line": {"Benchmark" + strings.Repeat("x", 5*longestLine) + " 1 2 B/op\nBenchmarkA 1 2 B/op\n", []record.Benchmark{
+		"after an endless line": {"Benchmark" + strings.Repeat("x", 5*maxLine) + " 1 2 B/op\nBenchmarkA 1 2 B/op\n", []record.Benchmark{
 			{Name: "A", Procs: 1, Iterations: 1, Values: value(2, "B/op")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +224,7 @@ func TestReadBenchmarks(t *testing.T) {
 }
 
 func TestTooManyResultsAreRefused(t *testing.T) {
-	if _, err := readBenchmarks(strings.NewReader(strings.Repeat("BenchmarkA 1 2 B/op\n", mostResults+1))); err == nil {
+	if _, err := readBenchmarks(strings.NewReader(strings.Repeat("BenchmarkA 1 2 B/op\n", maxResults+1))); err == nil {
 		t.Error("no error")
 	}
 }

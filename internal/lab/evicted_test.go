@@ -11,9 +11,9 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// A replica that its machine takes away, under load or while it starts, ends the
-// trial, which is repeated with a service that was started anew.
-func TestATrialWhoseReplicaIsTakenAwayIsRepeated(t *testing.T) {
+// The eviction of a replica, under load or during its start, ends the trial. The trial is
+// repeated with a restarted service.
+func TestATrialIsRepeatedAfterAnEviction(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	for _, kept := range []bool{false, true} {
 		t.Run(fmt.Sprintf("kept=%v", kept), func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestATrialWhoseReplicaIsTakenAwayIsRepeated(t *testing.T) {
 				t.Errorf("finished: %v; %s", r.Finished, d)
 			}
 			if n := count(clientFrames(t, r, 1)); n >= 3*10 {
-				t.Errorf("%d frames of the trial that broke off, want fewer than of a whole one", n)
+				t.Errorf("%d frames of the evicted trial, want fewer than of a complete one", n)
 			}
 			if got := log.String(); !strings.Contains(got, "trial 1 (web): the pod web-1 was removed: Evicted; it will be repeated\n") {
 				t.Errorf("the log says\n%s", got)
@@ -55,7 +55,7 @@ func TestATrialWhoseReplicaIsTakenAwayIsRepeated(t *testing.T) {
 	}
 }
 
-func TestAServiceThatIsTakenAwayAgainAndAgainIsGivenUp(t *testing.T) {
+func TestAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 	f.evicts = func(int) func() string { return func() string { return "the pod was removed: Evicted" } }
@@ -65,13 +65,13 @@ func TestAServiceThatIsTakenAwayAgainAndAgainIsGivenUp(t *testing.T) {
 	if n := len(openRecord(t, l.Dir).Trials); n != 2+maxEvictions {
 		t.Errorf("%d trials, want the 2 planned and %d more", n, maxEvictions)
 	}
-	if got := log.String(); strings.Count(got, "its machines do so again and again: it is given up") != 2 {
+	if got := log.String(); strings.Count(got, string(giveUp)) != 2 {
 		t.Errorf("the log says\n%s", got)
 	}
 }
 
-// A service that is kept may be taken away between two trials.
-func TestAKeptServiceThatIsTakenAwayIsStartedAnew(t *testing.T) {
+// A service that is kept may be evicted between two trials.
+func TestAKeptServiceIsRestartedAfterAnEviction(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 	l.Experiment.Measure.Kept = true
@@ -85,7 +85,7 @@ func TestAKeptServiceThatIsTakenAwayIsStartedAnew(t *testing.T) {
 		}
 	}
 	l.Progress = func(p Progress) {
-		if p.Trial == 1 && p.Stage.Ended() {
+		if p.Trial == 1 && p.State.Ended() {
 			taken.Store(true)
 		}
 	}
@@ -99,7 +99,7 @@ func TestAKeptServiceThatIsTakenAwayIsStartedAnew(t *testing.T) {
 	if d := cmp.Diff([]int{1, 2}, f.started); d != "" {
 		t.Errorf("services were started for %v", f.started)
 	}
-	if got := log.String(); !strings.Contains(got, "trial 2 (web): the pod web-1 was removed: Evicted; the service is started anew\n") {
+	if got := log.String(); !strings.Contains(got, "trial 2 (web): the pod web-1 was removed: Evicted; the service is restarted\n") {
 		t.Errorf("the log says\n%s", got)
 	}
 }

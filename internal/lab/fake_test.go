@@ -20,14 +20,13 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// fake is a platform that starts nothing, and whose agents send what they are
-// made to.
+// fake is a platform that starts nothing. The test defines what its agents send.
 type fake struct {
-	platform.Platform // what is not asked for
+	platform.Platform // methods that the tests do not use
 	agent             func(ctx context.Context, trial, index int) (platform.Agent, error)
 
-	fails  func(trial int) error         // why a trial's service does not start; may be nil
-	evicts func(trial int) func() string // how a trial's service was taken away; may be nil
+	fails  func(trial int) error         // the error of the start of a trial's service; may be nil
+	evicts func(trial int) func() string // the eviction of a trial's service; may be nil
 
 	mu      sync.Mutex
 	started []int // trials whose service was started
@@ -52,7 +51,7 @@ func (f *fake) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, err
 	return evictedReplica{why: f.evicts(u.Trial)}, nil
 }
 
-// evictedReplica is one whose machine has taken it away, where it says why.
+// evictedReplica is a replica that reports an eviction.
 type evictedReplica struct {
 	fakeReplica
 	why func() string
@@ -77,7 +76,7 @@ func (fakeReplica) Pulse() (signals.Pulse, error) {
 	return signals.Pulse{At: time.Now(), Up: true}, nil
 }
 
-// fakeAgent speaks the agent's protocol, by a clock that is ahead of the lab's.
+// fakeAgent is an agent whose clock is ahead of the lab's.
 type fakeAgent struct {
 	net.Conn
 	ahead time.Duration
@@ -88,17 +87,17 @@ func (fakeAgent) Counters() (signals.Counters, error) {
 	return signals.Counters{}, errors.New("not counted")
 }
 
-// fakeLife is what a fakeAgent does.
+// fakeLife defines the behaviour of a fakeAgent.
 type fakeLife struct {
 	ahead  time.Duration
 	breaks int                   // the interval in which its stream ends; 0: none
 	each   func(*signals.Frame)  // changes a frame; may be nil
-	told   func(protocol.Start)  // may be nil
-	asked  func(protocol.Change) // may be nil
+	start  func(protocol.Start)  // called with the command; may be nil
+	change func(protocol.Change) // called with the command; may be nil
 }
 
-// run is the life of an agent at the other end of its stream.
-func (l fakeLife) start() platform.Agent {
+// agent starts a fakeAgent.
+func (l fakeLife) agent() platform.Agent {
 	ours, theirs := net.Pipe()
 	go l.run(theirs)
 	return fakeAgent{Conn: ours, ahead: l.ahead}
@@ -107,7 +106,7 @@ func (l fakeLife) start() platform.Agent {
 func (l fakeLife) run(c net.Conn) {
 	defer c.Close()
 	var p protocol.Prepare
-	say := func(e protocol.Event) bool {
+	send := func(e protocol.Event) bool {
 		text, err := json.Marshal(e)
 		if err == nil {
 			_, err = c.Write(append(text, '\n'))
@@ -124,15 +123,15 @@ func (l fakeLife) run(c net.Conn) {
 		switch {
 		case command.Prepare != nil:
 			p = *command.Prepare
-			say(protocol.Event{Ready: &protocol.Ready{Connections: 1}})
+			send(protocol.Event{Ready: &protocol.Ready{Connections: 1}})
 		case command.Start != nil:
-			if l.told != nil {
-				l.told(*command.Start)
+			if l.start != nil {
+				l.start(*command.Start)
 			}
-			go l.load(c, p, command.Start.At, stop, say)
+			go l.load(c, p, command.Start.At, stop, send)
 		case command.Change != nil:
-			if l.asked != nil {
-				l.asked(*command.Change)
+			if l.change != nil {
+				l.change(*command.Change)
 			}
 		case command.Stop != nil:
 			once.Do(func() { close(stop) })
@@ -141,7 +140,7 @@ func (l fakeLife) run(c net.Conn) {
 }
 
 // load sends the frames of a trial, each at the end of its interval.
-func (l fakeLife) load(c net.Conn, p protocol.Prepare, at int64, stop chan struct{}, say func(protocol.Event) bool) {
+func (l fakeLife) load(c net.Conn, p protocol.Prepare, at int64, stop chan struct{}, send func(protocol.Event) bool) {
 	begin, every := time.Unix(0, at), time.Duration(p.Interval)
 	cut := signals.Intervals{Warmup: time.Duration(p.Warmup), Every: every}
 	for _, s := range p.Load.Stages {
@@ -152,7 +151,7 @@ func (l fakeLife) load(c net.Conn, p protocol.Prepare, at int64, stop chan struc
 		select {
 		case <-time.After(time.Until(begin.Add(to - l.ahead))):
 		case <-stop:
-			say(protocol.Event{Done: &protocol.Done{}})
+			send(protocol.Event{Done: &protocol.Done{}})
 			return
 		}
 		if l.breaks > 0 && seq == l.breaks {
@@ -160,7 +159,7 @@ func (l fakeLife) load(c net.Conn, p protocol.Prepare, at int64, stop chan struc
 			return
 		}
 		if phase == signals.Drain {
-			say(protocol.Event{Done: &protocol.Done{}})
+			send(protocol.Event{Done: &protocol.Done{}})
 			return
 		}
 		f := &signals.Frame{Trial: p.Trial, Cell: p.Cell, Seq: seq, Phase: phase, Agent: &p.Agent,
@@ -172,13 +171,13 @@ func (l fakeLife) load(c net.Conn, p protocol.Prepare, at int64, stop chan struc
 		if l.each != nil {
 			l.each(f)
 		}
-		if !say(protocol.Event{Frame: f}) {
+		if !send(protocol.Event{Frame: f}) {
 			return
 		}
 	}
 }
 
-// testLab is a lab of an experiment, on a platform whose agents have these lives.
+// testLab is a lab of an experiment, on a platform whose agents behave as lives defines.
 func testLab(t *testing.T, text string, lives func(trial, index int) fakeLife) (*Lab, *fake, *strings.Builder) {
 	t.Helper()
 	e, err := file.Parse("test.yaml", []byte(text), nil)
@@ -186,10 +185,10 @@ func testLab(t *testing.T, text string, lives func(trial, index int) fakeLife) (
 		t.Fatal(err)
 	}
 	f := &fake{agent: func(_ context.Context, trial, index int) (platform.Agent, error) {
-		return lives(trial, index).start(), nil
+		return lives(trial, index).agent(), nil
 	}}
 	log := &strings.Builder{}
-	return &Lab{Experiment: e, Platform: f, Seed: 1, Dir: filepath.Join(t.TempDir(), "record"), Version: "test", Log: log, Blind: true}, f, log
+	return &Lab{Experiment: e, Platform: f, Seed: 1, Dir: filepath.Join(t.TempDir(), "record"), Version: "test", Log: log, NoHost: true}, f, log
 }
 
 const shortExperiment = `

@@ -12,25 +12,25 @@ import (
 	"github.com/millicore/millicore/internal/workload"
 )
 
-// A platform of images has the sample services and the databases as images.
-// Nothing of them need be on this machine.
+// On a platform that runs images, the sample services and the databases are images too,
+// and nothing of them needs to be on this machine.
 
-// stock is what a platform of images has of what an experiment needs.
+// stock are the images that the platform has for an experiment.
 type stock struct {
 	images   map[string]string // by sample service
 	versions map[string]string // of the engine, and of each image
 }
 
-// stockUp has all images of the experiment on the platform before anything is
-// started. A sample service that has none is in the samples' Missing; an image
-// that cannot be had is an error.
-func (l *Lab) stockUp(ctx context.Context, on platform.ImageRunner) error {
+// fetchImages makes all images of the experiment available on the platform before
+// anything is started. A sample service without an image is in the samples' Missing. It
+// is an error if an image of the experiment is not available.
+func (l *Lab) fetchImages(ctx context.Context, on platform.ImageRunner) error {
 	l.samples = workload.Found{Commands: map[string][]string{}, Missing: map[string]error{}}
 	l.stock = &stock{images: map[string]string{}, versions: maps.Clone(on.Versions())}
 	for _, name := range l.workloads() {
 		image, arguments, err := on.Workload(ctx, name)
 		if ctx.Err() != nil {
-			return nil // which is no error
+			return nil // an interruption is no error
 		}
 		if err != nil {
 			l.samples.Missing[name] = err
@@ -51,7 +51,7 @@ func (l *Lab) stockUp(ctx context.Context, on platform.ImageRunner) error {
 	return nil
 }
 
-// workloads are the sample services that the experiment has, each once.
+// workloads are the names of the experiment's sample services, without duplicates.
 func (l *Lab) workloads() []string {
 	var names []string
 	for i := range l.Experiment.Cells {
@@ -62,7 +62,8 @@ func (l *Lab) workloads() []string {
 	return names
 }
 
-// namedImages are the images of services, dependencies and databases, each once.
+// namedImages are the images of services, dependencies and databases, without
+// duplicates.
 func (l *Lab) namedImages() []string {
 	var all []string
 	add := func(image string) {
@@ -81,7 +82,7 @@ func (l *Lab) namedImages() []string {
 	return all
 }
 
-// image is the one that a service runs as; "" where it is a command.
+// image is the image of a service; "": it is a command.
 func (l *Lab) image(s *experiment.Service) string {
 	if s.Workload != "" && l.stock != nil {
 		return l.stock.images[s.Workload]

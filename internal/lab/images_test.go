@@ -14,7 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// shelf is a platform of images that has some, and starts nothing.
+// shelf is a platform that has some images and starts nothing.
 type shelf struct {
 	platform.Platform
 	workloads map[string]string // images by name
@@ -47,7 +47,7 @@ func onShelf(t *testing.T, s *shelf, services string) *Lab {
 	return &Lab{Experiment: e, Platform: s}
 }
 
-func TestAPlatformOfImagesBringsWorkloadsAndDatabases(t *testing.T) {
+func TestImagesOfWorkloadsAndDatabasesAreFetched(t *testing.T) {
 	s := &shelf{workloads: map[string]string{"go": "millicore-go:1"}}
 	l := onShelf(t, s, `
   go: {workload: go, dependencies: [postgres, {name: cache, image: "redis:8"}, {name: far, url: "http://10.0.0.1"}]}
@@ -82,7 +82,7 @@ func TestAPlatformOfImagesBringsWorkloadsAndDatabases(t *testing.T) {
 	}
 }
 
-func TestAnImageThatIsMissingEndsTheRunBeforeItBegins(t *testing.T) {
+func TestAMissingImageEndsTheRun(t *testing.T) {
 	l := onShelf(t, &shelf{}, `  web: {image: "missing:1"}`)
 	if _, err := l.prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "run x: no image missing:1") {
 		t.Error(err)

@@ -2,95 +2,69 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// kept is a service that stays up from one trial to the next, with what it
-// depends on: between the trials of its cell, or between cells that differ in
-// their limits alone.
-type kept struct {
-	cell     int
-	units    []platform.Unit // in the order in which they were started
-	services platform.Unit
-	deps     map[string]platform.Unit
-}
-
-// adopt takes over the service from the trial before, and reports whether there
-// was one. It then has the cell's limits; after an error it is the trial's, to be
-// stopped.
+// adopt takes over the deployment that the previous trial left running, and reports
+// whether there was one. The service then has the cell's limits. After an error the
+// deployment is the trial's, which stops it.
 func (t *trial) adopt(ctx context.Context) (bool, error) {
-	k := t.lab.kept
-	if k == nil {
+	d := t.lab.kept
+	if d == nil {
 		return false, nil
 	}
 	t.lab.kept = nil
-	if why := platform.Evicted(k.units); why != "" {
-		t.lab.note("trial %d (%s): %s; the service is started anew", t.number, t.cell.Label(), why)
-		return false, stop(k.units)
+	if why := d.evicted(); why != "" {
+		t.note("%s; the service is restarted", why)
+		return false, d.stop()
 	}
-	t.units, t.services, t.deps = k.units, k.services, k.deps
-	if err := t.resize(ctx, k); err != nil {
+	t.deployment = d
+	if err := d.resize(ctx, t.cell); err != nil {
 		return true, err
 	}
-	for _, d := range t.cell.Service.Dependencies {
-		if running := t.deps[d.Name]; running != nil {
-			t.watch(d.Name, roleDependency, running.Replicas())
+	d.sources = nil
+	for _, dep := range t.cell.Service.Dependencies {
+		if unit := d.dependencies[dep.Name]; unit != nil {
+			d.watch(dep.Name, roleDependency, unit.Replicas())
 		}
 	}
-	t.watch(t.cell.Service.Name, roleService, replicas(t.services))
+	d.watch(t.cell.Service.Name, roleService, replicas(d.service))
 	return true, nil
 }
 
-// resize gives a service that another cell has left the limits of this one.
-func (t *trial) resize(ctx context.Context, k *kept) error {
-	before := &t.exp.Cells[k.cell]
-	if before.Limits == t.cell.Limits {
+// resize changes the limits of the running service to those of another cell.
+func (d *deployment) resize(ctx context.Context, to *experiment.Cell) error {
+	before := d.cell.Limits
+	d.cell = to
+	if before == to.Limits {
 		return nil
 	}
-	running, ok := platform.As[platform.Resizer](t.services)
+	unit, ok := platform.As[platform.Resizer](d.service)
 	if !ok {
-		return fmt.Errorf("change the limits of %q while it runs: --on %s cannot; leave measure.resize out", t.cell.Service.Name, t.lab.Platform.Name())
+		return fmt.Errorf("change the limits of %q while it runs: --on %s cannot; remove measure.resize", to.Service.Name, d.lab.Platform.Name())
 	}
-	if err := running.Resize(ctx, t.cell.Limits); err != nil {
-		return fmt.Errorf("change the limits of %q while it runs: %w", t.cell.Service.Name, err)
+	if err := unit.Resize(ctx, to.Limits); err != nil {
+		return fmt.Errorf("change the limits of %q while it runs: %w", to.Service.Name, err)
 	}
 	return nil
 }
 
-// fits reports whether the service that is kept is the cell's, or can be made so.
-func (l *Lab) fits(cell int) bool {
-	k := l.kept
-	return cell >= 0 && (k.cell == cell || l.Experiment.Measure.Resize && l.Experiment.Cells[k.cell].Resizable(&l.Experiment.Cells[cell]))
-}
-
-// leave keeps the service up for the next trial.
-func (t *trial) leave() {
-	t.lab.kept = &kept{cell: t.planned.Cell, units: t.units, services: t.services, deps: t.deps}
-	t.units = nil
-}
-
-// release stops the service that was kept, unless the cell can have it; -1 is none.
+// release stops the deployment that was kept, unless the cell can use it; -1: no cell.
 func (l *Lab) release(cell int) {
-	k := l.kept
-	if k == nil || l.fits(cell) {
+	d := l.kept
+	if d == nil || cell >= 0 && l.fits(d, cell) {
 		return
 	}
 	l.kept = nil
-	if err := stop(k.units); err != nil {
-		l.note("stop %s: %v; `millicore clean --on %s` removes what is left", l.Experiment.Cells[k.cell].Label(), err, l.Platform.Name())
+	if err := d.stop(); err != nil {
+		l.note("stop %s: %v; `millicore clean --on %s` removes what is left", d.cell.Label(), err, l.Platform.Name())
 	}
 }
 
-// stop ends units in the reverse order of starting.
-func stop(units []platform.Unit) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
-	defer cancel()
-	var errs []error
-	for i := len(units) - 1; i >= 0; i-- {
-		errs = append(errs, units[i].Stop(ctx))
-	}
-	return errors.Join(errs...)
+// fits reports whether a deployment is one of the cell, or can be resized to it.
+func (l *Lab) fits(d *deployment, cell int) bool {
+	return d.cell.Index == cell || l.Experiment.Measure.Resize && d.cell.Resizable(&l.Experiment.Cells[cell])
 }

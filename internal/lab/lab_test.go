@@ -16,8 +16,8 @@ func plan(trials ...experiment.Trial) []experiment.Trial { return trials }
 func TestQueueRepeatsADisturbedTrialOnceBehindTheRest(t *testing.T) {
 	q := newQueue(plan(experiment.Trial{Number: 1}, experiment.Trial{Number: 2, Cell: 1}), 2)
 	a, _ := q.next()
-	if said := q.settle(a, record.Disturbed); said != "it will be repeated" {
-		t.Errorf("said %q", said)
+	if got := q.settle(a, record.Disturbed); got != repeat {
+		t.Errorf("decided %q", got)
 	}
 	if b, _ := q.next(); b.Cell != 1 {
 		t.Errorf("next is cell %d, want the plan to go on with 1", b.Cell)
@@ -26,8 +26,8 @@ func TestQueueRepeatsADisturbedTrialOnceBehindTheRest(t *testing.T) {
 	if !ok || again.Cell != 0 || again.attempt != 1 {
 		t.Fatalf("next %+v, want the repeat of the first", again)
 	}
-	if said := q.settle(again, record.Disturbed); said != "it stays in the record with a flag" {
-		t.Errorf("said %q", said)
+	if got := q.settle(again, record.Disturbed); got != keepNoisy {
+		t.Errorf("decided %q", got)
 	}
 	if _, ok := q.next(); ok {
 		t.Error("a trial was repeated twice")

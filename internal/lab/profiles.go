@@ -16,35 +16,34 @@ import (
 	"github.com/millicore/millicore/internal/record"
 )
 
-// profiling is what an extra trial does beside its load: no trial that is
-// measured pays for a profile.
+// profiling is the profile of an extra trial, so that no measured trial pays for it.
 type profiling struct {
-	protocol string // that the service's load speaks
+	protocol string // of the service's load
 	dir      string
 	info     runtimes.Info
-	err      error // why there is none, or not all
+	err      error // why the profile is missing or incomplete
 }
 
-// profileSeconds is the length of a CPU profile: at a hundred samples a second
-// and CPU enough to tell functions of a percent.
+// profileSeconds is the duration of a CPU profile: at 100 samples per second, enough to
+// distinguish functions that use 1% of the CPU.
 const profileSeconds = 10
 
-// profileTrial is the measured part of a trial for profiles: fetching begins a
-// little after the load, and ends after the profile.
+// profileTrial is the duration of the measured part of a trial for profiles: a profile
+// begins shortly after the load, and must end before it.
 const profileTrial = (profileSeconds + 4) * time.Second
 
-// meet tells what a cell's service runs on, for its profile.
-func (l *Lab) meet(cell int, replica platform.Replica) {
-	if _, known := l.met[cell]; known {
+// detectRuntime detects the runtime of a cell's service, for its profile.
+func (l *Lab) detectRuntime(cell int, replica platform.Replica) {
+	if _, known := l.runtimes[cell]; known {
 		return
 	}
 	if info, err := runtimes.DetectTree(replica.PIDs(), 0); err == nil {
-		l.met[cell] = info
+		l.runtimes[cell] = info
 	}
 }
 
-// profiles runs one more trial of each cell that can be profiled: at its
-// breaking point where that was searched and found, else under its own load.
+// profiles runs one more trial of each cell that can be profiled: at its breaking point
+// if a search has found it, otherwise under its own load.
 func (l *Lab) profiles(ctx context.Context, w *record.Writer, number int, q *queue, p *pace) error {
 	for i := range l.Experiment.Cells {
 		if ctx.Err() != nil {
@@ -60,30 +59,30 @@ func (l *Lab) profiles(ctx context.Context, w *record.Writer, number int, q *que
 			return err
 		}
 		planned := attempt{Trial: experiment.Trial{Cell: i}}
-		t := &trial{lab: l, writer: w, exp: e, number: number, planned: planned, cell: cell, profile: prof,
-			show: l.progress(planned, number, q, p)}
+		t := newTrial(l, w, planned, number)
+		t.exp, t.cell, t.profile, t.progress = e, cell, prof, newReporter(l, planned, number, q, p)
 		outcome, why, err := t.run(ctx)
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			l.note("trial %d (%s): %s: %s", number, cell.Label(), outcome, why)
+			t.note("%s: %s", outcome, why)
 		}
 		number++
 	}
 	return nil
 }
 
-// profiled is the experiment and the cell of a trial for profiles, or why there
+// profiled returns the experiment and the cell of a trial for profiles, or why there
 // can be none.
 func (l *Lab) profiled(i int) (*experiment.Experiment, *experiment.Cell, string) {
 	e, cell := *l.Experiment, l.Experiment.Cells[i]
-	switch info := l.met[i]; info.Runtime {
+	switch info := l.runtimes[i]; info.Runtime {
 	case runtimes.Go, runtimes.Node:
 	case "":
-		return nil, nil, "its processes could not be looked at"
+		return nil, nil, "its processes could not be read"
 	default:
-		return nil, nil, fmt.Sprintf("profiles are taken of Go and Node.js, not of %s", info)
+		return nil, nil, fmt.Sprintf("profiles are supported for Go and Node.js, not for %s", info)
 	}
 	if cell.Load.Find {
 		if len(l.found[i]) == 0 {
@@ -104,8 +103,8 @@ func (l *Lab) profiled(i int) (*experiment.Experiment, *experiment.Cell, string)
 	return &e, &cell, ""
 }
 
-// profiling makes the folder, and changes the service of the cell, which is the
-// trial's own, so that a profile can be taken.
+// profiling creates the folder, and configures the service of the cell, which is a
+// copy, so that a profile can be taken.
 func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 	dir, err := filepath.Abs(filepath.Join(l.Dir, record.ProfileDir(cell.Index)))
 	if err == nil {
@@ -114,7 +113,7 @@ func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep profiles: %w", err)
 	}
-	p := &profiling{dir: dir, info: l.met[cell.Index], protocol: cell.Load.Protocol}
+	p := &profiling{dir: dir, info: l.runtimes[cell.Index], protocol: cell.Load.Protocol}
 	s := &cell.Service
 	env := maps.Clone(s.Env)
 	if env == nil {
@@ -133,8 +132,8 @@ func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 	return p, nil
 }
 
-// take fetches what is fetched while the load runs, from begin on. A service of
-// Node.js writes its profile when it is stopped.
+// take fetches the profile of a Go service during the load, from begin on. A Node.js
+// service writes its profile when it is stopped.
 func (p *profiling) take(ctx context.Context, begin time.Time, address string) {
 	if p.info.Runtime != runtimes.Go {
 		return
@@ -146,8 +145,8 @@ func (p *profiling) take(ctx context.Context, begin time.Time, address string) {
 	}
 }
 
-// close says why there is no profile, or not all of it; "" where all is well.
-func (p *profiling) close() string {
+// missing is why the profile is missing or incomplete; "": it is complete.
+func (p *profiling) missing() string {
 	if p.err != nil {
 		return p.err.Error()
 	}

@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 )
 
-// Programs are where millicore's programs lie: beside one another.
+// Programs locates Millicore's programs, which are all in one folder.
 type Programs struct {
 	Dir string
 }
 
-// FindPrograms looks beside the running program.
+// FindPrograms returns the programs in the folder of the running program.
 func FindPrograms() (Programs, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -24,7 +24,7 @@ func FindPrograms() (Programs, error) {
 	return Programs{Dir: filepath.Dir(self)}, nil
 }
 
-// Path gives the path of a program that must be there.
+// Path returns the path of a program. It is an error if the program is missing.
 func (p Programs) Path(name string) (string, error) {
 	path := filepath.Join(p.Dir, name)
 	if _, err := exec.LookPath(path); err != nil {

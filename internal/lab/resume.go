@@ -10,17 +10,17 @@ import (
 	"github.com/millicore/millicore/internal/record"
 )
 
-// A run whose lab was killed can go on in its own record: the trials that have
-// ended stay, and the one that was under way is run again.
+// A run whose lab was killed can be resumed in its own record: the completed trials
+// stay, and the trial that was running is repeated.
 
-// former opens the record that the run is to go on with; nil: there is none.
+// former opens the record that the run continues; nil: there is none.
 func (l *Lab) former() (*record.Record, error) {
 	if !l.Resume || record.Free(l.Dir) == nil {
 		return nil, nil
 	}
 	r, err := record.Open(l.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("go on with a run: %w", err)
+		return nil, fmt.Errorf("resume a run: %w", err)
 	}
 	differs := ""
 	switch {
@@ -34,23 +34,24 @@ func (l *Lab) former() (*record.Record, error) {
 		differs = "platform"
 	}
 	if differs != "" {
-		return nil, l.another(differs)
+		return nil, l.otherRun(differs)
 	}
 	return r, nil
 }
 
-func (l *Lab) another(differs string) error {
-	return fmt.Errorf("go on with a run: %s has the record of another one, whose %s differs; give this one a folder of its own", l.Dir, differs)
+// otherRun is the error that the record in Dir belongs to a different run.
+func (l *Lab) otherRun(differs string) error {
+	return fmt.Errorf("resume a run: %s has the record of another run: its %s differs; use another folder", l.Dir, differs)
 }
 
-// restarted is why a trial has no end of its own.
+// restarted is the reason of a trial whose end is missing in the record.
 const restarted = "the conductor was restarted"
 
-// goOn opens the former record for more, and says there what became of the trial
-// that was under way.
-func (l *Lab) goOn(former *record.Record, plan []experiment.Trial) (*record.Writer, error) {
+// continueRecord opens the former record for appending, and marks the trial that was
+// running as interrupted.
+func (l *Lab) continueRecord(former *record.Record, plan []experiment.Trial) (*record.Writer, error) {
 	if !slices.Equal(former.Run.Plan, plan) {
-		return nil, l.another("plan")
+		return nil, l.otherRun("plan")
 	}
 	w, err := record.Append(l.Dir)
 	if err != nil {
@@ -62,13 +63,13 @@ func (l *Lab) goOn(former *record.Record, plan []experiment.Trial) (*record.Writ
 			if err := w.Trial(*t); err != nil {
 				return nil, errors.Join(err, w.Close())
 			}
-			l.note("trial %d (%s): %s: %s; it will be repeated", t.Trial, l.Experiment.Cells[t.Cell].Label(), t.Outcome, t.Why)
+			l.note("trial %d (%s): %s: %s; %s", t.Trial, l.Experiment.Cells[t.Cell].Label(), t.Outcome, t.Why, repeat)
 		}
 	}
 	return w, nil
 }
 
-// completed counts the trials that ran to their end.
+// completed counts the completed trials.
 func completed(trials []record.Trial) (n int) {
 	for _, t := range trials {
 		if t.Outcome == record.Done || t.Outcome == record.Disturbed {
@@ -76,24 +77,4 @@ func completed(trials []record.Trial) (n int) {
 		}
 	}
 	return n
-}
-
-// resume takes from the queue what a former run has done, as if it had been done
-// now, and gives the number of the next trial. One that was interrupted keeps its
-// place.
-func (q *queue) resume(trials []record.Trial) (next int) {
-	next = 1
-	for _, t := range trials {
-		next = max(next, t.Trial+1)
-		at := slices.IndexFunc(q.waiting, func(a attempt) bool {
-			return a.Cell == t.Cell && a.Repeat == t.Repeat && a.attempt == t.Attempt
-		})
-		if at < 0 || t.Outcome == record.Interrupted || t.Outcome == record.Started {
-			continue
-		}
-		a := q.waiting[at]
-		q.waiting = slices.Delete(q.waiting, at, at+1)
-		q.settle(a, t.Outcome)
-	}
-	return next
 }

@@ -23,14 +23,14 @@ func outcomes(r *record.Record) (all []string) {
 	return all
 }
 
-// A lab that is killed in the middle of its second trial leaves a torn line; the
-// next one goes on behind it.
-func TestARunGoesOn(t *testing.T) {
+// A lab that is killed during its second trial leaves an incomplete line. The next lab
+// continues after it.
+func TestARunIsResumed(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 	ctx, kill := context.WithCancel(t.Context())
 	l.Progress = func(p Progress) {
-		if p.Trial == 2 && p.Stage == "measure" {
+		if p.Trial == 2 && p.State == "measure" {
 			kill()
 		}
 	}
@@ -43,7 +43,7 @@ func TestARunGoesOn(t *testing.T) {
 		t.Fatal("the second trial has no frames")
 	}
 
-	again := &Lab{Experiment: l.Experiment, Platform: f, Seed: 1, Dir: l.Dir, Version: "test", Log: log, Blind: true, Resume: true}
+	again := &Lab{Experiment: l.Experiment, Platform: f, Seed: 1, Dir: l.Dir, Version: "test", Log: log, NoHost: true, Resume: true}
 	if err := again.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestARunGoesOn(t *testing.T) {
 		t.Errorf("the log says\n%s", log)
 	}
 
-	// A run that is done stays as it is.
+	// A finished run does not change.
 	if err := again.Run(t.Context()); err != nil || len(f.started) != 3 {
 		t.Errorf("%v; %d services were started", err, len(f.started))
 	}
@@ -79,8 +79,8 @@ func count(byAgent map[int][]*signals.Frame) (n int) {
 	return n
 }
 
-// asKilled makes a record that was interrupted look as if its lab had been
-// killed: the last trial has no end, and a frame was being written.
+// asKilled turns the record of an interrupted run into that of a killed lab: the last
+// trial has no end, and its last frame is incomplete.
 func asKilled(t *testing.T, dir string) {
 	t.Helper()
 	trials := filepath.Join(dir, record.TrialsFile)
@@ -104,7 +104,7 @@ func asKilled(t *testing.T, dir string) {
 	}
 }
 
-func TestARunDoesNotGoOnInAnothersRecord(t *testing.T) {
+func TestARunIsNotResumedInAnotherRecord(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	l, f, _ := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 	if err := l.Run(t.Context()); err != nil {
@@ -127,16 +127,16 @@ func TestARunDoesNotGoOnInAnothersRecord(t *testing.T) {
 			l.Experiment = e
 		},
 	} {
-		other := &Lab{Experiment: l.Experiment, Platform: f, Seed: 1, Dir: l.Dir, Version: "test", Blind: true, Resume: true}
+		other := &Lab{Experiment: l.Experiment, Platform: f, Seed: 1, Dir: l.Dir, Version: "test", NoHost: true, Resume: true}
 		change(other)
-		want := fmt.Sprintf("go on with a run: %s has the record of another one, whose %s differs; give this one a folder of its own", l.Dir, name)
+		want := fmt.Sprintf("resume a run: %s has the record of another run: its %s differs; use another folder", l.Dir, name)
 		if err := other.Run(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
 }
 
-func TestAQueueTakesUpWhatWasDone(t *testing.T) {
+func TestAQueueIsResumed(t *testing.T) {
 	trial := func(number, cell, repeat, attempt int, o record.Outcome) record.Trial {
 		return record.Trial{Trial: number, Cell: cell, Repeat: repeat, Attempt: attempt, Outcome: o}
 	}

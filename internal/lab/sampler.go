@@ -8,27 +8,27 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// sampler reads, at the end of each interval, the counters of all that a trial
-// started, and gives the server and host halves of the frames.
+// sampler reads, at the end of each interval, the counters of everything that a trial
+// started. It produces the server and host halves of the frames.
 type sampler struct {
 	trial, cell int
 	cut         signals.Intervals
 	began       time.Time // when the load begins
 	sources     []*source
-	scale       *scale           // nil: the service has the same replicas all the time
-	host        *meter.HostTimes // nil where the system does not tell
-	own         float64
+	scale       *scale           // nil: the service is not autoscaled
+	host        *meter.HostTimes // nil: the system does not show it
+	own         float64          // CPU time of this process, in seconds
 	out         func(*signals.Frame)
-	blind       bool                    // what this machine does is left out
-	machines    platform.MachineSampler // nil: no others are seen
-	sampled     func(seq int)           // called when all of an interval was read
+	noHost      bool                    // do not record this machine
+	machines    platform.MachineSampler // nil: no other machines are measured
+	sampled     func(seq int)           // called when everything of an interval was read
 }
 
-// source is one thing with counters.
+// source is a replica or an agent, with its counters.
 type source struct {
 	of      string
 	index   int
-	machine string // that it runs on, where that is known
+	machine string // on which it runs; "": not known
 	role    role
 	read    func() (signals.Counters, error)
 	last    signals.Counters
@@ -43,12 +43,12 @@ const (
 	roleAgent
 )
 
-// of is where a role's CPU time is counted.
+// of is the sum to which a role's CPU time is added.
 func (r role) of(u *meter.Used) *float64 {
 	return map[role]*float64{roleService: &u.Services, roleDependency: &u.Dependencies, roleAgent: &u.Agents}[r]
 }
 
-// newSource is of a replica.
+// newSource returns the source of a replica.
 func newSource(of string, index int, r role, replica platform.Replica) *source {
 	s := &source{of: of, index: index, role: r, read: replica.Counters}
 	if placed, ok := platform.As[platform.MachineNamer](replica); ok {
@@ -57,7 +57,7 @@ func newSource(of string, index int, r role, replica platform.Replica) *source {
 	return s
 }
 
-// run samples until stop is closed, which ends the interval under way.
+// run samples until stop is closed, which ends the current interval.
 func (s *sampler) run(stop <-chan struct{}) {
 	time.Sleep(time.Until(s.began))
 	s.first()
@@ -70,7 +70,7 @@ func (s *sampler) run(stop <-chan struct{}) {
 		case <-timer.C:
 			s.sample(seq, phase)
 		case <-stop:
-			// What is left of an interval that hardly began says nothing.
+			// The very beginning of an interval is too short to show anything.
 			if time.Since(s.began.Add(start)) > s.cut.Every/20 {
 				s.sample(seq, phase)
 			}
@@ -79,8 +79,8 @@ func (s *sampler) run(stop <-chan struct{}) {
 	}
 }
 
-// first reads where the counters stand as the load begins. Deaths since a
-// replica was started are left for the first frame.
+// first reads the counters at the begin of the load. The deaths since the start of a
+// replica stay for the first frame.
 func (s *sampler) first() {
 	s.rescale()
 	for _, src := range s.sources {
@@ -94,15 +94,15 @@ func (s *sampler) first() {
 		src.last, src.known = c, true
 	}
 	if s.machines != nil {
-		s.machines.Machines() // what they did before is nobody's
+		s.machines.Machines() // discards the time before the load
 	}
-	if h, err := meter.ReadHost(); err == nil && !s.blind {
+	if h, err := meter.ReadHost(); err == nil && !s.noHost {
 		s.host = &h
 	}
 	s.own = ownCPU()
 }
 
-// sample reads all that an interval had.
+// sample reads everything at the end of an interval.
 func (s *sampler) sample(seq int, phase signals.Phase) {
 	defer s.sampled(seq)
 	var used meter.Used
@@ -119,14 +119,14 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 	for _, src := range s.sources {
 		c, err := src.read()
 		if err != nil {
-			continue // the frame is missing: not measured
+			continue // not measured: the record has no frame
 		}
 		if src.known {
 			half := signals.Between(src.last, c)
 			if half.CPU != nil {
 				*src.role.of(&used) += *half.CPU
 			}
-			if src.role != roleAgent { // an agent's own frames hold what it used
+			if src.role != roleAgent { // an agent's own frames have its CPU
 				f := frame(src.last.At, c.At)
 				f.Of, f.Index, f.Machine, f.Server = src.of, src.index, src.machine, &half
 				s.out(f)
@@ -141,7 +141,7 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 			s.out(f)
 		}
 	}
-	if s.blind {
+	if s.noHost {
 		return
 	}
 	own := ownCPU()

@@ -13,20 +13,19 @@ import (
 	"github.com/millicore/millicore/internal/workload"
 )
 
-// prepare finds the sample services that the experiment has, and installs what
-// they need: before the run, so that no trial pays for it. It returns the
-// services that cannot be had on this machine; that being all of them is an
-// error.
+// prepare finds the experiment's sample services and installs what they need, before
+// the first trial. It returns the services that are not available on this machine. It is
+// an error if none is available.
 func (l *Lab) prepare(ctx context.Context) ([]record.Skipped, error) {
 	if on, ok := platform.As[platform.ImageRunner](l.Platform); ok {
-		if err := l.stockUp(ctx, on); err != nil {
+		if err := l.fetchImages(ctx, on); err != nil {
 			return nil, err
 		}
 	} else {
 		finder := workload.Finder{Programs: l.Programs.Dir, Progress: func(line string) { l.note("%s", line) }}
 		var err error
 		if l.samples, err = finder.Find(ctx, l.workloads()); err != nil {
-			return nil, nil // ctx has ended, which is no error
+			return nil, nil // ctx has ended: an interruption is no error
 		}
 	}
 	if ctx.Err() != nil {
@@ -43,10 +42,10 @@ func (l *Lab) prepare(ctx context.Context) ([]record.Skipped, error) {
 	for _, s := range skipped {
 		reasons = append(reasons, fmt.Errorf("service %q: %s", s.Service, s.Reason))
 	}
-	return nil, fmt.Errorf("run %s: none of its services can be had on this machine: %w", l.Experiment.Name, errors.Join(reasons...))
+	return nil, fmt.Errorf("run %s: none of its services is available on this machine: %w", l.Experiment.Name, errors.Join(reasons...))
 }
 
-// skipped are the services that lack something, in the file's order.
+// skipped are the services that are not available, in the order of the file.
 func (l *Lab) skipped() []record.Skipped {
 	var all []record.Skipped
 	for i := range l.Experiment.Cells {
@@ -58,8 +57,8 @@ func (l *Lab) skipped() []record.Skipped {
 	return all
 }
 
-// missing says what a service lacks on this machine, and how to install it: a
-// runtime, or a database that Millicore would start beside it.
+// missing reports which runtime or database of a service is missing on this machine,
+// and how to install it.
 func (l *Lab) missing(s *experiment.Service) error {
 	if err := l.samples.Missing[s.Workload]; err != nil {
 		return err
@@ -86,14 +85,14 @@ func (l *Lab) planned(skipped []record.Skipped) []experiment.Trial {
 	})
 }
 
-// command gives the command that runs a service.
+// command is the command of a service.
 func (l *Lab) command(s *experiment.Service) ([]string, error) {
 	if s.Workload == "" {
 		return s.Command, nil
 	}
 	command, ok := l.samples.Commands[s.Workload]
 	if !ok {
-		return nil, fmt.Errorf("start service %q: there is no sample service %q on this machine", s.Name, s.Workload)
+		return nil, fmt.Errorf("start service %q: the sample service %q is not on this machine", s.Name, s.Workload)
 	}
 	return command, nil
 }

@@ -48,13 +48,13 @@ func TestASkippedServiceHasNoTrials(t *testing.T) {
 	}
 }
 
-func TestARunOfNothingIsAnError(t *testing.T) {
+func TestARunWithoutServicesIsAnError(t *testing.T) {
 	l := &Lab{
 		Programs: Programs{Dir: t.TempDir()}, // where no program is
 		Experiment: &experiment.Experiment{Name: "empty", Measure: experiment.Measure{Repeats: 1},
 			Cells: []experiment.Cell{{Service: experiment.Service{Name: "go", Workload: "go"}}}},
 	}
 	if skipped, err := l.prepare(t.Context()); err == nil {
-		t.Errorf("all services are missing, and it goes on without %+v", skipped)
+		t.Errorf("all services are missing, but the run continues without %+v", skipped)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// scraper reads, once an interval, how long a replica waited for its dependency
-// by its own account.
+// scraper reads, once in each interval, a replica's own metric of the time that it
+// waited for its dependency.
 type scraper struct {
 	trial, cell int
 	of          string
@@ -30,27 +30,27 @@ type scraper struct {
 	cut         signals.Intervals
 	began       time.Time // when the load begins
 	out         func(*signals.Frame)
-	protocol    string // that the service's load speaks
+	protocol    string // of the service's load
 	client      *http.Client
 	last        *histogram
 }
 
-// histogram is the running totals of a Prometheus histogram over all its
-// labels; counts are cumulative.
+// histogram has the running totals of a Prometheus histogram over all its labels. The
+// counts are cumulative.
 type histogram struct {
 	at     time.Time
 	bounds []float64
-	counts []int64 // one a bound
+	counts []int64 // one for each bound
 	count  int64
 	sum    float64
 }
 
-// mostScraped bounds what is read of a service's metrics.
-const mostScraped = 8 << 20
+// maxScraped is the maximum number of bytes that are read of a service's metrics.
+const maxScraped = 8 << 20
 
-// run scrapes until ctx ends. What cannot be read is missing in the record, as
-// everything that was not measured: a service under too much load may well not
-// answer. The first failure is returned, for a note.
+// run scrapes until ctx ends. A reading that fails is missing in the record, like
+// everything that was not measured: an overloaded service may not answer. The result
+// is the first failure, for the log.
 func (s *scraper) run(ctx context.Context) (first error) {
 	ticker := time.NewTicker(s.every)
 	defer ticker.Stop()
@@ -76,8 +76,8 @@ func (s *scraper) run(ctx context.Context) (first error) {
 	}
 }
 
-// interval is the one that the middle of a reading lies in, from seq on: an
-// overloaded service answers late, and not once an interval.
+// interval returns the interval, from seq on, that contains the middle of a reading: an
+// overloaded service answers late, and not once in each interval.
 func (s *scraper) interval(seq int, h *histogram) (int, signals.Phase) {
 	middle := s.last.at.Add(h.at.Sub(s.last.at) / 2).Sub(s.began)
 	for {
@@ -107,7 +107,7 @@ func (s *scraper) scrape(ctx context.Context) (*histogram, error) {
 		return fail(fmt.Errorf("GET %s answered %s", s.metrics.Path, answer.Status))
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(io.LimitReader(answer.Body, mostScraped))
+	families, err := parser.TextToMetricFamilies(io.LimitReader(answer.Body, maxScraped))
 	if err != nil {
 		return fail(err)
 	}
@@ -118,7 +118,7 @@ func (s *scraper) scrape(ctx context.Context) (*histogram, error) {
 	return total(family, time.Now())
 }
 
-// total adds up the series of a histogram. Their bounds must be the same.
+// total adds the series of a histogram. Their bounds must be equal.
 func total(family *dto.MetricFamily, at time.Time) (*histogram, error) {
 	h := &histogram{at: at}
 	for i, m := range family.Metric {
@@ -148,8 +148,8 @@ func total(family *dto.MetricFamily, at time.Time) (*histogram, error) {
 	return h, nil
 }
 
-// since is what was added after an earlier reading; nil where there was none,
-// or where the service began anew meanwhile.
+// since returns what was added after an earlier reading; nil if there was none, or if
+// the service was restarted meanwhile.
 func (h *histogram) since(before *histogram) *signals.Waits {
 	if before == nil || len(before.bounds) != len(h.bounds) || h.count < before.count {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-func TestWhatAHistogramGainedSinceIsCounted(t *testing.T) {
+func TestIncreaseOfAHistogram(t *testing.T) {
 	before := &histogram{bounds: []float64{0.1, 1}, counts: []int64{5, 8}, count: 9, sum: 4}
 	for _, c := range []struct {
 		name   string
@@ -29,8 +29,8 @@ func TestWhatAHistogramGainedSinceIsCounted(t *testing.T) {
 			&signals.Waits{Bounds: []float64{0.1, 1}, Counts: []int64{1, 1, 2}, Sum: 10}},
 		{"nothing", before, *before, &signals.Waits{Bounds: []float64{0.1, 1}, Counts: []int64{0, 0, 0}}},
 		{"the first reading", nil, *before, nil},
-		{"the service began anew", before, histogram{bounds: []float64{0.1, 1}, counts: []int64{1, 1}, count: 1}, nil},
-		{"one bucket began anew", before, histogram{bounds: []float64{0.1, 1}, counts: []int64{1, 12}, count: 20}, nil},
+		{"the service was restarted", before, histogram{bounds: []float64{0.1, 1}, counts: []int64{1, 1}, count: 1}, nil},
+		{"one bucket was reset", before, histogram{bounds: []float64{0.1, 1}, counts: []int64{1, 12}, count: 20}, nil},
 		{"other bounds", before, histogram{bounds: []float64{0.1}, counts: []int64{9}, count: 20}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestWhatAHistogramGainedSinceIsCounted(t *testing.T) {
 	}
 }
 
-// addressed is a replica that is nothing but an address.
+// addressed is a replica that has only an address.
 type addressed struct {
 	platform.Replica
 	address string
@@ -49,7 +49,7 @@ type addressed struct {
 
 func (a addressed) Address() string { return a.address }
 
-func TestAServicesOwnHistogramIsReadOverAllItsLabels(t *testing.T) {
+func TestAHistogramIsSummedOverAllLabels(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	inserts := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "insert_duration_seconds", Help: "x", Buckets: []float64{0.01, 0.1}}, []string{"table"})
 	registry.MustRegister(inserts, prometheus.NewGauge(prometheus.GaugeOpts{Name: "other", Help: "x"}))

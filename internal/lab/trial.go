@@ -6,77 +6,79 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
 )
 
-// trial is one run of one cell: start, warm up, load, stop.
+// trial is one run of one cell: start, warm up, load, stop. What it starts is in its
+// deployment and its agents, what it measures goes to its recorder.
 type trial struct {
-	lab     *Lab
-	writer  *record.Writer
-	exp     *experiment.Experiment
-	number  int
-	planned attempt
-	cell    *experiment.Cell
-	profile *profiling // nil: a trial that counts
-	show    *teller
+	lab      *Lab
+	writer   *record.Writer
+	exp      *experiment.Experiment
+	number   int
+	planned  attempt
+	cell     *experiment.Cell
+	profile  *profiling // nil: a trial that counts
+	progress *reporter
 
-	began    time.Time
-	units    []platform.Unit // in the order in which they were started
-	services platform.Unit
-	deps     map[string]platform.Unit
-	agents   []*runningAgent
-	targets  []string  // that the agents were told of, by the replicas' indexes
-	sources  []*source // of the sampler
-	noise    disturbance.Noise
-	finder   *finder // nil: the load is given
-	lost     []loss  // agents that broke off under load, in that order
-	stopping sync.Once
+	began      time.Time
+	deployment *deployment
+	agents     *agents
+	recorder   *recorder
 }
 
-// grace is how much longer than it should an agent may take before it is given
-// up.
-const grace = 10 * time.Second
+// newTrial returns a trial of the planned cell. The caller sets progress.
+func newTrial(l *Lab, w *record.Writer, planned attempt, number int) *trial {
+	return &trial{lab: l, writer: w, exp: l.Experiment, number: number, planned: planned, cell: &l.Experiment.Cells[planned.Cell]}
+}
 
-// run runs the trial and records its outcome. The error is the tool's own: the
+// run runs the trial and records its outcome. The error is Millicore's own: the
 // record could not be written.
 func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	t.began = time.Now()
+	t.deployment, t.agents = &deployment{}, &agents{}
+	t.recorder = &recorder{writer: t.writer, service: t.cell.Service.Name, progress: t.progress, agents: t.agents, note: t.note}
 	if err := t.mark(record.Started, ""); err != nil {
 		return "", "", err
 	}
-	t.show.stage(Starting, "")
+	t.progress.state(Starting, "")
 	outcome, why, err := t.conduct(ctx)
 	if t.exp.Measure.StaysUp() && err == nil && (outcome == record.Done || outcome == record.Disturbed) {
-		t.leave()
+		t.lab.kept, t.deployment = t.deployment, &deployment{}
 	}
 	if stopErr := t.stop(); stopErr != nil {
-		// What was measured stays true; what was not removed is said.
-		t.lab.note("trial %d (%s): stop: %v; `millicore clean --on %s` removes what is left", t.number, t.cell.Label(), stopErr, t.lab.Platform.Name())
+		// The measurement is valid nevertheless.
+		t.note("stop: %v; `millicore clean --on %s` removes what is left", stopErr, t.lab.Platform.Name())
 	}
 	if err != nil {
 		return "", "", err
 	}
-	t.show.stage(Stage(outcome), why)
+	t.progress.state(State(outcome), why)
 	return outcome, why, t.mark(outcome, why)
 }
 
+// mark writes the trial's line of trials.ndjson.
 func (t *trial) mark(o record.Outcome, why string) error {
 	return t.writer.Trial(record.Trial{Trial: t.number, Cell: t.planned.Cell, Repeat: t.planned.Repeat,
-		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.lostAgents()})
+		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes()})
 }
 
+// note writes a message about the trial to the log.
+func (t *trial) note(format string, args ...any) {
+	t.lab.note("trial %d (%s): %s", t.number, t.cell.Label(), fmt.Sprintf(format, args...))
+}
+
+// conduct starts everything, measures, and returns the outcome with its reason.
 func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	if err := t.start(ctx); err != nil {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return record.Interrupted, "stopped while starting", nil
-		}
-		if errors.Is(err, platform.ErrEvicted) {
+		case errors.Is(err, platform.ErrEvicted):
 			return record.Interrupted, err.Error(), nil
 		}
 		return record.Failed, err.Error(), nil
@@ -92,24 +94,25 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	case ctx.Err() != nil:
 		return record.Interrupted, stopped(ctx), nil
 	}
-	if why := t.evicted(); why != "" {
+	if why := t.deployment.evicted(); why != "" {
 		return record.Interrupted, why, nil
 	}
-	if failure != nil {
+	switch {
+	case failure != nil:
 		return record.Failed, failure.Error(), nil
-	}
-	if t.profile != nil {
-		return record.Profiled, t.profile.close(), nil
-	}
-	if t.cell.Load.Find { // the search has met its neighbours itself
+	case t.profile != nil:
+		return record.Profiled, t.profile.missing(), nil
+	case t.cell.Load.Find: // the search repeats disturbed windows itself
 		return record.Done, "", nil
 	}
-	outcome, why := disturbedBy(&t.noise)
-	return outcome, why, nil
+	if why := t.recorder.noise.Disturbed(); why != "" {
+		return record.Disturbed, why, nil
+	}
+	return record.Done, "", nil
 }
 
-// Stopped is the cause of a context that ends a run, in words for its record.
-// Other causes are the user's doing.
+// Stopped is the cause of a context that ends a run, as text for the record. If the
+// cause is anything else, the user stopped the run.
 type Stopped string
 
 func (s Stopped) Error() string { return string(s) }
@@ -121,66 +124,34 @@ func stopped(ctx context.Context) string {
 	return "stopped by the user"
 }
 
-// start brings up the dependencies, the service and the agents, in that order;
-// the first two only where the trial before has not left them.
+// start starts the dependencies, the service and the agents, in that order. The first
+// two are already there if the previous trial left them running.
 func (t *trial) start(ctx context.Context) error {
 	adopted, err := t.adopt(ctx)
 	if err == nil && !adopted {
-		err = t.startUnits(ctx)
+		err = t.deploy(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	if t.exp.Profile {
-		t.lab.meet(t.cell.Index, t.services.Replicas()[0])
+		t.lab.detectRuntime(t.cell.Index, t.deployment.service.Replicas()[0])
 	}
 	return t.startAgents(ctx)
 }
 
-func (t *trial) startUnits(ctx context.Context) error {
+// deploy starts the dependencies and the service.
+func (t *trial) deploy(ctx context.Context) error {
 	logs := filepath.Join(t.lab.Dir, record.LogsDir, fmt.Sprintf("trial-%03d", t.number))
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return err
 	}
-	vars := map[string]string{}
-	t.deps = map[string]platform.Unit{}
-	for i := range t.cell.Service.Dependencies {
-		if err := t.startDependency(ctx, &t.cell.Service.Dependencies[i], vars, logs); err != nil {
-			return err
-		}
-	}
-	s := &t.cell.Service
-	command, err := t.lab.command(s)
-	if err != nil {
-		return err
-	}
-	start := t.unit
-	if t.cell.Load.Benchmark {
-		start = t.once
-	}
-	ready := s.Ready
-	ready.Protocol = t.cell.Load.Protocol
-	t.services, err = start(ctx, platform.UnitSpec{Trial: t.number, Name: s.Name, Command: command, Image: t.lab.image(s),
-		Dir: s.Dir, Env: s.Env, Unset: s.Unset, Vars: withLimits(vars, t.cell.Limits), Limits: t.cell.Limits, Ready: ready, Logs: logs,
-		Port: s.Port, FindPort: s.FindPort, Autoscale: s.Autoscale})
-	if err != nil {
-		return err
-	}
-	t.watch(s.Name, roleService, replicas(t.services))
-	return nil
+	t.deployment.lab, t.deployment.trial, t.deployment.cell, t.deployment.logs = t.lab, t.number, t.cell, logs
+	return t.deployment.start(ctx)
 }
 
-func (t *trial) unit(ctx context.Context, u platform.UnitSpec) (platform.Unit, error) {
-	running, err := t.lab.Platform.Start(ctx, u)
-	if err != nil {
-		return nil, err
-	}
-	t.units = append(t.units, running)
-	return running, nil
-}
-
-// stop ends all that the trial started, the agents first, then in the reverse
-// order of starting. It does so also when the run was interrupted.
+// stop stops everything that the trial started: the agents first, then the units in
+// the reverse order of their start. It does so after an interruption too.
 func (t *trial) stop() error {
-	return errors.Join(t.closeAgents(), stop(t.units))
+	return errors.Join(t.agents.close(), t.deployment.stop())
 }

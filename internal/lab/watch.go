@@ -10,45 +10,43 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// watcher reads the pulses of replicas while a trial's load runs, and gives the
-// windows in which they could not run. It costs about 1% of a CPU for one
-// replica and 2% for four on a busy machine with cold caches, half of it for
-// being woken; a reading alone is one system call of 2 us.
+// watcher reads the pulses of replicas during the load, and produces the windows in
+// which they could not run. It uses about 1% of a CPU for one replica and 2% for four
+// on a busy machine with cold caches, half of it for wake-ups; one reading is one system
+// call of 2 us.
 type watcher struct {
 	trial, cell int
 	watched     []*watched
-	rescale     func()                // takes in the replicas that have come; nil: none can
+	rescale     func()                // adds new replicas; nil: the number is fixed
 	out         func(*signals.Window) // called from the watcher's goroutine
 }
 
-// watched is one replica with what rebuilds its windows.
+// watched is a replica and the source of its windows.
 type watched struct {
 	of      string
 	index   int
 	pulse   func() (signals.Pulse, error)
 	windows *signals.Rebuilder
-	told    platform.WindowSource // in the place of pulse and windows: somebody near it tells
+	remote  platform.WindowSource // instead of pulse and windows: they are measured near the replica
 }
 
-// watcher returns the one of the trial's service and dependencies, which have
-// started.
+// watcher returns the watcher of the trial's service and dependencies, which run.
 func (t *trial) watcher(out func(*signals.Window)) *watcher {
 	w := &watcher{trial: t.number, cell: t.cell.Index, out: out}
-	w.add(t.cell.Service.Name, replicas(t.services), t.cell.Limits)
-	if scaled, ok := platform.As[platform.Autoscaled](t.services); ok {
+	w.add(t.cell.Service.Name, replicas(t.deployment.service), t.cell.Limits)
+	if scaled, ok := platform.As[platform.Autoscaled](t.deployment.service); ok {
 		w.rescale = func() { w.add(t.cell.Service.Name, scaled.CurrentReplicas(), t.cell.Limits) }
 	}
 	for _, d := range t.cell.Service.Dependencies {
-		if running := t.deps[d.Name]; running != nil {
-			w.add(d.Name, running.Replicas(), d.Limits)
+		if unit := t.deployment.dependencies[d.Name]; unit != nil {
+			w.add(d.Name, unit.Replicas(), d.Limits)
 		}
 	}
 	return w
 }
 
-// add has the watcher read all replicas of a service or dependency that it does
-// not read yet. One that has gone is nil; of those that it reads it says nothing
-// new.
+// add adds those replicas of a unit that are not watched yet. A replica that has gone
+// is nil.
 func (w *watcher) add(of string, replicas []platform.Replica, limits experiment.Limits) {
 	quota, period := cpuQuota(limits)
 	for i, r := range replicas {
@@ -56,12 +54,12 @@ func (w *watcher) add(of string, replicas []platform.Replica, limits experiment.
 			continue
 		}
 		one := &watched{of: of, index: i, pulse: r.Pulse, windows: signals.NewRebuilder(quota, period, cpuCount())}
-		one.told, _ = platform.As[platform.WindowSource](r)
+		one.remote, _ = platform.As[platform.WindowSource](r)
 		w.watched = append(w.watched, one)
 	}
 }
 
-// cpuQuota is the CPU time that limits allow in each period; 0: any.
+// cpuQuota is the CPU time that limits allow in each period; 0: no limit.
 func cpuQuota(l experiment.Limits) (quota, period time.Duration) {
 	period = l.Period
 	if period == 0 {
@@ -72,42 +70,42 @@ func cpuQuota(l experiment.Limits) (quota, period time.Duration) {
 
 // run watches until stop is closed.
 func (w *watcher) run(stop <-chan struct{}) {
-	asked := time.Now()
+	collected := time.Now()
 	meter.Beat(stop, func() {
 		w.read()
-		if time.Since(asked) >= askEvery {
-			w.ask()
-			asked = time.Now()
+		if time.Since(collected) >= collectEvery {
+			w.collect()
+			collected = time.Now()
 		}
 	})
 	w.end()
 }
 
-// read reads each replica once. One that cannot be read tells nothing now; its
-// next pulse tells what happened in between.
+// read reads the pulse of each replica once. If that fails, the next pulse includes the
+// time since the last one.
 func (w *watcher) read() {
 	for _, r := range w.watched {
-		if r.told != nil {
+		if r.remote != nil {
 			continue
 		}
 		if p, err := r.pulse(); err == nil {
-			r.windows.Add(p, func(v signals.Window) { w.give(r, v) })
+			r.windows.Add(p, func(v signals.Window) { w.pass(r, v) })
 		}
 	}
 }
 
-// askEvery is how often it is asked for windows that others see, and for replicas
-// that have come: both come a while later anyway.
-const askEvery = time.Second
+// collectEvery is how often the watcher collects windows that were measured near the
+// replicas, and looks for new replicas. Both arrive with a delay anyway.
+const collectEvery = time.Second
 
-// ask takes the windows that others have seen, and the replicas that have come.
-func (w *watcher) ask() {
+// collect collects windows that were measured near the replicas, and adds new replicas.
+func (w *watcher) collect() {
 	for _, r := range w.watched {
-		if r.told == nil {
+		if r.remote == nil {
 			continue
 		}
-		for _, v := range r.told.Windows() {
-			w.give(r, v)
+		for _, v := range r.remote.Windows() {
+			w.pass(r, v)
 		}
 	}
 	if w.rescale != nil {
@@ -115,24 +113,25 @@ func (w *watcher) ask() {
 	}
 }
 
-// onTheirWay is how long windows take that others see: they tell of them once a
-// second.
-const onTheirWay = 1500 * time.Millisecond
+// remoteDelay is how long windows take to arrive that are measured near the replicas:
+// they are sent once a second.
+const remoteDelay = 1500 * time.Millisecond
 
-// end reads a last time and ends the windows in which a replica is still down.
+// end reads a last time, and ends the windows in which a replica is still down.
 func (w *watcher) end() {
 	w.read()
 	now := time.Now()
 	for _, r := range w.watched {
-		r.windows.Flush(now, func(v signals.Window) { w.give(r, v) })
+		r.windows.Flush(now, func(v signals.Window) { w.pass(r, v) })
 	}
-	if slices.ContainsFunc(w.watched, func(r *watched) bool { return r.told != nil }) {
-		time.Sleep(onTheirWay)
-		w.ask()
+	if slices.ContainsFunc(w.watched, func(r *watched) bool { return r.remote != nil }) {
+		time.Sleep(remoteDelay)
+		w.collect()
 	}
 }
 
-func (w *watcher) give(r *watched, v signals.Window) {
+// pass passes a window on, with its trial and its replica.
+func (w *watcher) pass(r *watched, v signals.Window) {
 	v.Trial, v.Cell, v.Of, v.Index = w.trial, w.cell, r.of, r.index
 	w.out(&v)
 }

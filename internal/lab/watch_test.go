@@ -21,8 +21,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// busyService is the argument by which this test's program is a service that
-// listens and has a busy child of one thread while its argument is a file.
+// busyService is the argument that makes the test's program a service. The service
+// listens, and has a busy child with one thread while a file exists.
 const busyService = "__busy-service"
 
 func init() {
@@ -55,7 +55,7 @@ func serveBusy(while string) {
 	}
 }
 
-// scripted is a replica whose pulses are made up.
+// scripted is a replica with given pulses.
 type scripted struct {
 	mu    sync.Mutex
 	calls int
@@ -74,11 +74,11 @@ func (*scripted) Counters() (signals.Counters, error) {
 	return signals.Counters{}, errors.ErrUnsupported
 }
 
-func TestWatchingGivesWindowsOfEachReplica(t *testing.T) {
+func TestTheWatcherProducesWindowsOfEachReplica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		// The first is throttled for the second half of every period, and cannot be
-		// read for a while; the second is down from 300 ms on.
+		// The first replica is throttled in the second half of every period, and cannot
+		// be read for some time. The second one is down from 300 ms on.
 		first := &scripted{pulse: func(int) (signals.Pulse, error) {
 			at := time.Since(began)
 			if at > 410*time.Millisecond && at < 480*time.Millisecond {
@@ -126,9 +126,9 @@ func TestWatchingGivesWindowsOfEachReplica(t *testing.T) {
 	})
 }
 
-// On a real group: a busy thread under a fifth of a CPU, which it gets on a busy
-// machine too, is stopped for as long as the kernel says, and nobody is while it
-// idles.
+// With a real group: the windows of a busy thread under a fifth of a CPU, which it gets
+// on a busy machine too, are as long as the kernel's throttled time. An idle thread has
+// none.
 func TestWatchingAThrottledProcess(t *testing.T) {
 	p, err := local.New(local.Options{State: t.TempDir(), Note: func(s string) { t.Log(s) }})
 	if err != nil {
@@ -154,7 +154,7 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 		}
 		return c
 	}
-	// throttledPeriods waits until so many more are counted.
+	// throttledPeriods waits until the kernel has counted n more.
 	throttledPeriods := func(n int64) {
 		deadline := time.Now().Add(time.Minute)
 		for goal := *counters().ThrottledPeriods + n; *counters().ThrottledPeriods < goal; time.Sleep(5 * time.Millisecond) {
@@ -181,8 +181,8 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 			before = now
 		}
 	}
-	// A CPU that is taken away while a thread on it is stopped delays what starts
-	// it again, and one that moves is counted on both.
+	// If the hypervisor takes a CPU away while a thread is throttled on it, the thread
+	// resumes later. A thread that moves is counted on both CPUs.
 	steal := func() float64 {
 		h, err := meter.ReadHost()
 		if err != nil {
@@ -223,8 +223,8 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 	}
 }
 
-// watchFor watches a replica while something goes on. It returns the windows
-// and by how much throttled time grew from the first pulse to the last.
+// watchFor watches a replica during a function. It returns the windows, and the increase
+// of throttled time from the first pulse to the last.
 func watchFor(t *testing.T, r platform.Replica, limits experiment.Limits, during func()) (windows []signals.Window, grew time.Duration) {
 	t.Helper()
 	var first, last *time.Duration

@@ -154,7 +154,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	}
 	c.board.change(func(s *State) { s.State = Running })
 	l := &lab.Lab{Experiment: e, Platform: where, Seed: c.run.Seed, Dir: c.options.Record, Version: c.options.Version,
-		Progress: c.progress, Log: c, Blind: true, Resume: true}
+		Progress: c.progress, Log: c, NoHost: true, Resume: true}
 	return l.Run(ctx)
 }
 
@@ -195,7 +195,7 @@ func readSealed(path string) (experiment.Sealed, error) {
 func (c *conductor) progress(p lab.Progress) {
 	c.board.change(func(s *State) {
 		s.Planned, s.Done = p.Of, p.Trial-1
-		if p.Stage.Ended() {
+		if p.State.Ended() {
 			s.Done = p.Trial
 		}
 	})

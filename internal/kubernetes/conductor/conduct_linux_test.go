@@ -213,7 +213,7 @@ func TestARunIsInterruptedAndGoesOn(t *testing.T) {
 	p := newPod(t, shortExperiment)
 	ctx, end := context.WithCancel(t.Context())
 	p.Options.Progress = func(now lab.Progress) {
-		if now.Trial == 2 && now.Stage == "measure" {
+		if now.Trial == 2 && now.State == "measure" {
 			end()
 		}
 	}
@@ -264,7 +264,7 @@ func TestARunIsStoppedByItsUser(t *testing.T) {
 	measuring := make(chan struct{})
 	var once sync.Once
 	p.Options.Progress = func(now lab.Progress) {
-		if now.Stage == "measure" {
+		if now.State == "measure" {
 			once.Do(func() { close(measuring) })
 		}
 	}

@@ -12,41 +12,41 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// ward is a simulated trial: an agent and a service with a capacity, in whole
-// intervals of a clock of its own. Up to the capacity everything is answered at
-// once; what is above waits, and is late.
-type ward struct {
+// simulation is a simulated trial: an agent and a service with a capacity, in whole
+// intervals of a simulated clock. Requests up to the capacity are answered at once; the
+// others wait and are late.
+type simulation struct {
 	e        *experiment.Experiment
 	now      time.Time
 	capacity float64
 	load     float64
 	backlog  float64
-	dies     float64 // under a load above, for good; 0: never
-	hangs    float64 // likewise: nothing is answered any more
+	dies     float64 // permanently, under a load above; 0: never
+	hangs    float64 // likewise: it answers nothing any more
 	down     bool
 	hung     bool
 	drops    int
 	weak     float64 // the agent sends late above; 0: never
-	loses    int     // after so many steps one of several agents is lost; 0: never
+	loses    int     // after this number of steps one of several agents is lost; 0: never
 	steps    []signals.SearchStep
 	frames   []*signals.Frame // in the order in which the record has them
-	finder   *finder
+	searcher *searcher
 }
 
-func newWard(change func(*ward)) *ward {
+func newSimulation(change func(*simulation)) *simulation {
 	e := &experiment.Experiment{
 		Measure:   experiment.Measure{Warmup: time.Second, Duration: 60 * time.Second, Repeats: 1, Interval: 500 * time.Millisecond},
 		Objective: &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9},
 		Cells: []experiment.Cell{{Service: experiment.Service{Name: "go"}, Limits: experiment.Limits{Replicas: 1},
 			Load: experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true, Agents: 1, Timeout: 2 * time.Second}}},
 	}
-	w := &ward{e: e, now: time.Unix(1e9, 0), capacity: 700, load: 50}
+	w := &simulation{e: e, now: time.Unix(1e9, 0), capacity: 700, load: 50}
 	change(w)
-	f := newFinder(e, &e.Cells[0], 1)
+	f := newSearcher(e, &e.Cells[0], 1)
 	f.now = func() time.Time { return w.now }
 	f.up = func() bool { return !w.down }
 	f.write = func(s signals.SearchStep) error { w.steps = append(w.steps, s); return nil }
-	f.tell = func(search.Step) {}
+	f.report = func(search.Step) {}
 	f.change = func(load float64, drop bool) {
 		w.load = load
 		if drop {
@@ -54,17 +54,17 @@ func newWard(change func(*ward)) *ward {
 			w.backlog = min(w.backlog, 40) // on the wire
 		}
 	}
-	w.finder = f
+	w.searcher = f
 	return w
 }
 
-// run gives the finder intervals until it ends; false where it does not within
-// ten minutes of the ward's clock.
-func (w *ward) run(t *testing.T) bool {
+// run passes intervals to the searcher until the search ends. It returns false if that
+// takes more than ten minutes of the simulated clock.
+func (w *simulation) run(t *testing.T) bool {
 	t.Helper()
 	for seq := range 1200 {
 		if w.loses > 0 && len(w.steps) == w.loses {
-			if err := w.finder.lose("agent 1 broke off"); err != nil {
+			if err := w.searcher.lose("agent 1 failed"); err != nil {
 				t.Fatal(err)
 			}
 			return true
@@ -72,7 +72,7 @@ func (w *ward) run(t *testing.T) bool {
 		w.now = w.now.Add(500 * time.Millisecond)
 		for _, f := range w.interval(seq) {
 			w.frames = append(w.frames, f)
-			ended, err := w.finder.frame(f)
+			ended, err := w.searcher.frame(f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func (w *ward) run(t *testing.T) bool {
 				return true
 			}
 		}
-		ended, err := w.finder.sampled(seq)
+		ended, err := w.searcher.sampled(seq)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func (w *ward) run(t *testing.T) bool {
 	return false
 }
 
-func (w *ward) interval(seq int) []*signals.Frame {
+func (w *simulation) interval(seq int) []*signals.Frame {
 	agent, zero := 0, time.Unix(1e9, 0)
 	start, _, phase := cut(w.e, &w.e.Cells[0]).At(seq)
 	base := signals.Frame{Trial: 1, Seq: seq, Phase: phase, Start: zero.Add(start).UnixNano(), End: zero.Add(start + 500*time.Millisecond).UnixNano()}
@@ -131,12 +131,12 @@ func (w *ward) interval(seq int) []*signals.Frame {
 	return []*signals.Frame{&client, &host}
 }
 
-func TestTheFinderFindsTheCapacity(t *testing.T) {
-	w := newWard(func(*ward) {})
+func TestTheSearchFindsTheCapacity(t *testing.T) {
+	w := newSimulation(func(*simulation) {})
 	if !w.run(t) {
 		t.Fatal("the search does not end")
 	}
-	r := w.finder.machine.Result()
+	r := w.searcher.machine.Result()
 	if r.Load < 0.9*w.capacity || r.Load > 1.05*w.capacity {
 		t.Errorf("%+v, want about the capacity, %v", r, w.capacity)
 	}
@@ -150,25 +150,24 @@ func TestTheFinderFindsTheCapacity(t *testing.T) {
 		}
 		last = s.Last
 	}
-	// The load was set in the interval before the first one of the window, or
-	// earlier: that one holds two loads.
+	// The interval in which the load changes has two loads, so the window begins after it.
 	if w.steps[1].First < w.steps[0].Last+2 {
 		t.Errorf("%+v directly after %+v", w.steps[1], w.steps[0])
 	}
 }
 
-func TestTheFinderGivesUpInWords(t *testing.T) {
+func TestASearchOfADeadServiceEnds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*ward)
+		change func(*simulation)
 		want   string
 		within time.Duration
 	}{
-		{"a service that dies for good", func(w *ward) { w.dies = 500 }, "did not serve again within 2", time.Minute},
-		{"a service that stops answering", func(w *ward) { w.hangs = 500 }, "stopped answering: ", time.Minute},
+		{"a service that dies for good", func(w *simulation) { w.dies = 500 }, "did not serve again within 2", time.Minute},
+		{"a service that stops answering", func(w *simulation) { w.hangs = 500 }, "stopped answering: ", time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWard(c.change)
+			w := newSimulation(c.change)
 			if !w.run(t) {
 				t.Fatal("the search does not end")
 			}
@@ -183,33 +182,33 @@ func TestTheFinderGivesUpInWords(t *testing.T) {
 	}
 }
 
-// A search that is read from its record ends as it did live.
-func TestARecordedSearchEndsAsItDid(t *testing.T) {
+// A replay of the record has the same result as the live search.
+func TestAReplayHasTheSameResult(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		found  bool // a breaking point or a bound
 		bound  bool
-		change func(*ward)
+		change func(*simulation)
 	}{
-		{"a breaking point", true, false, func(*ward) {}},
-		{"users", true, false, func(w *ward) {
+		{"a breaking point", true, false, func(*simulation) {}},
+		{"users", true, false, func(w *simulation) {
 			w.load, w.capacity = 8, 90
 			w.e.Cells[0].Load.Rate, w.e.Cells[0].Load.Users = nil, &experiment.Target{Value: 8}
 		}},
-		{"a generator that is weak: a bound", true, true, func(w *ward) { w.weak = 600 }},
-		{"a generator that is little stronger than the service", true, false, func(w *ward) { w.weak = 800 }},
-		{"an agent that is lost before the service breaks: a bound", true, true, func(w *ward) { w.loses = 2 }},
-		{"an agent that is lost late", true, false, func(w *ward) { w.loses = 12 }},
-		{"a service that dies for good", true, false, func(w *ward) { w.dies = 500 }},
-		{"a service that stops answering", true, false, func(w *ward) { w.hangs = 500 }},
-		{"a service that misses always", false, false, func(w *ward) { w.capacity = 0.1 }},
+		{"a generator that is weak: a bound", true, true, func(w *simulation) { w.weak = 600 }},
+		{"a generator that is little stronger than the service", true, false, func(w *simulation) { w.weak = 800 }},
+		{"an agent that is lost before the service breaks: a bound", true, true, func(w *simulation) { w.loses = 2 }},
+		{"an agent that is lost late", true, false, func(w *simulation) { w.loses = 12 }},
+		{"a service that dies for good", true, false, func(w *simulation) { w.dies = 500 }},
+		{"a service that stops answering", true, false, func(w *simulation) { w.hangs = 500 }},
+		{"a service that misses always", false, false, func(w *simulation) { w.capacity = 0.1 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWard(c.change)
+			w := newSimulation(c.change)
 			if !w.run(t) {
 				t.Fatal("the search does not end")
 			}
-			live := w.finder.machine.Result()
+			live := w.searcher.machine.Result()
 			if (live.Load > 0) != c.found || live.AtLeast != c.bound {
 				t.Errorf("%+v, want one found: %v, a bound: %v", live, c.found, c.bound)
 			}
@@ -228,31 +227,31 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 			got := search.Result{Load: load, Low: low, High: high, Tested: live.Tested, AtLeast: b.AtLeast, Limited: b.LimitedBy == analysis.ByGenerator,
 				Reason: b.Reason, Traffic: time.Duration(math.Round(1e3*b.TrafficS)) * time.Millisecond}
 			if got != live {
-				t.Errorf("%+v from the record, was %+v", got, live)
+				t.Errorf("%+v from the record, %+v live", got, live)
 			}
 		})
 	}
 }
 
-// A search that loses an agent before it knows anything says so.
+// A search that loses an agent before its first window has no result but the reason.
 func TestAnAgentIsLostDuringTheWarmUp(t *testing.T) {
-	w := newWard(func(*ward) {})
-	if err := w.finder.lose("agent 1 broke off"); err != nil {
+	w := newSimulation(func(*simulation) {})
+	if err := w.searcher.lose("agent 1 failed"); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.finder.machine.Result(); r.Load != 0 || !r.Limited || r.Reason != "the search ended early: agent 1 broke off" {
+	if r := w.searcher.machine.Result(); r.Load != 0 || !r.Limited || r.Reason != "the search ended early: agent 1 failed" {
 		t.Errorf("%+v", r)
 	}
 	b := analysis.New(w.e, []analysis.Attempt{{Trial: 1}}, w.steps...).Cells()[0].Breaking
-	if b.Load() != nil || b.LimitedBy != analysis.ByGenerator || b.Reason != "the search ended early: agent 1 broke off" {
+	if b.Load() != nil || b.LimitedBy != analysis.ByGenerator || b.Reason != "the search ended early: agent 1 failed" {
 		t.Errorf("%+v", b)
 	}
 }
 
-// A frame of an interval before the window is none of its, however late it comes.
+// A late frame of an interval before the window does not count in the window.
 func TestAFrameCountsInItsOwnInterval(t *testing.T) {
-	w := newWard(func(*ward) {})
-	f := w.finder
+	w := newSimulation(func(*simulation) {})
+	f := w.searcher
 	f.line = signals.SearchStep{First: 10, Last: 12}
 	f.window = analysis.Observe(w.e, &w.e.Cells[0], 50)
 	of := func(seq int) *signals.Frame {

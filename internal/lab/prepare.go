@@ -1,25 +1,18 @@
 package lab
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net"
-	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/serviceclient"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// prepare says to an agent what the experiment asks of a cell.
+// prepare returns the description of a cell's traffic for an agent.
 func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, seed uint64, targets []string) protocol.Prepare {
 	p := protocol.Prepare{
 		Trial: trial, Cell: c.Index, Agent: index, Agents: c.Load.Agents, Targets: targets,
@@ -43,7 +36,7 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 	return p
 }
 
-// requests are what a load sends, in the agent's words.
+// requests converts the requests of a load for an agent.
 func requests(l *experiment.Load) []protocol.Request {
 	var all []protocol.Request
 	for _, r := range l.Asked() {
@@ -54,7 +47,7 @@ func requests(l *experiment.Load) []protocol.Request {
 			if one.Headers == nil {
 				one.Headers = map[string]string{}
 			}
-			// Letters, whatever braces are in it.
+			// Braces in it are no placeholder.
 			one.Headers["Authorization"] = strings.ReplaceAll(r.Supplies.Authorization, "{{", `{{"{{"}}`)
 		}
 		if r.Check != nil {
@@ -65,7 +58,7 @@ func requests(l *experiment.Load) []protocol.Request {
 	return all
 }
 
-// transport is how requests travel, in the agent's words.
+// transport converts the protocol of a load for an agent.
 func transport(l *experiment.Load) protocol.Transport {
 	return protocol.Transport{
 		TLS:      l.Protocol == "https" || l.Protocol == "h2",
@@ -74,11 +67,11 @@ func transport(l *experiment.Load) protocol.Transport {
 	}
 }
 
-// mostBodies is what the bodies of a load may have together: an agent is told of
+// maxBodies is the maximum size of all bodies of a load together: an agent receives
 // them in one line.
-const mostBodies = 32 << 20
+const maxBodies = 32 << 20
 
-// Check finds what no agent could send, before anything is started.
+// Check reports requests that no agent could send, before anything is started.
 func Check(e *experiment.Experiment) error {
 	for i := range e.Cells {
 		c := &e.Cells[i]
@@ -92,8 +85,8 @@ func Check(e *experiment.Experiment) error {
 			}
 			all += len(r.Body) + len(r.Raw)
 		}
-		if all > mostBodies {
-			return fmt.Errorf("the bodies of cell %s have %d MiB together, more than %d", c.Label(), all>>20, mostBodies>>20)
+		if all > maxBodies {
+			return fmt.Errorf("the bodies of cell %s have %d MiB together; the maximum is %d MiB", c.Label(), all>>20, maxBodies>>20)
 		}
 	}
 	return nil
@@ -106,13 +99,12 @@ func kindOf(c *experiment.Cell) protocol.Kind {
 	return protocol.Open
 }
 
-// openEnded is a load that is held until another takes its place: while the
-// breaking point is searched nobody knows for how long.
+// openEnded is a load that lasts until another one replaces it, as during a search.
 func openEnded(load float64) protocol.Load {
 	return protocol.Load{Stages: []protocol.Stage{{Duration: protocol.Duration(24 * time.Hour), From: load, To: load}}}
 }
 
-// stages puts a target over time as the agent wants it.
+// stages converts a load over time for an agent.
 func stages(t *experiment.Target, measured time.Duration) []protocol.Stage {
 	if len(t.Stages) == 0 {
 		return []protocol.Stage{{Duration: protocol.Duration(measured), From: t.Value, To: t.Value}}
@@ -128,73 +120,11 @@ func stages(t *experiment.Target, measured time.Duration) []protocol.Stage {
 	return all
 }
 
-// cut is how the cell's trials are cut into intervals. A number of requests has
-// no warm-up: every request counts, as with hey's -n.
+// cut divides the cell's trials into intervals. A load of a number of requests has no
+// warm-up: every request counts, as with hey's -n.
 func cut(e *experiment.Experiment, c *experiment.Cell) signals.Intervals {
 	if c.Load.Requests > 0 {
 		return signals.Intervals{Every: e.Measure.Interval}
 	}
 	return signals.Intervals{Warmup: e.Measure.Warmup, Measure: e.Measure.Measured(c), Every: e.Measure.Interval}
-}
-
-// addVars tells a service where its dependency listens.
-func addVars(vars map[string]string, name, address string) {
-	vars[name+".address"] = address
-	if host, port, err := net.SplitHostPort(address); err == nil {
-		vars[name+".host"], vars[name+".port"] = host, port
-	}
-}
-
-// withLimits are vars and what stands for a unit's own limits.
-func withLimits(vars map[string]string, l experiment.Limits) map[string]string {
-	all := experiment.LimitVars(l)
-	maps.Copy(all, vars)
-	return all
-}
-
-// act sends the service's actions when they are due, to all replicas at once,
-// until ctx ends with the traffic. An action that the service did not take is a
-// failure: what was measured is not what was asked for.
-func (t *trial) act(ctx context.Context, begin time.Time) error {
-	start := begin.Add(cut(t.exp, t.cell).Warmup)
-	for _, a := range t.cell.Service.Actions {
-		select {
-		case <-time.After(time.Until(start.Add(a.At))):
-		case <-ctx.Done():
-			return nil
-		}
-		var failures failures
-		var sent sync.WaitGroup
-		for _, r := range serving(t.services) {
-			sent.Go(func() { failures.add(send(ctx, t.cell.Load.Protocol, r.Address(), a.Request, t.cell.Load.Timeout)) })
-		}
-		sent.Wait()
-		if err := failures.joined(); err != nil {
-			return fmt.Errorf("action %s %s at %v: %w", a.Request.Method, a.Request.Path, a.At, err)
-		}
-	}
-	return nil
-}
-
-// send sends one request of the lab's own, apart from the agents' traffic.
-func send(ctx context.Context, protocol, address string, r experiment.Request, timeout time.Duration) error {
-	// The service may be overloaded on purpose; an action waits longer than a user.
-	ctx, cancel := context.WithTimeout(ctx, max(10*time.Second, timeout))
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, r.Method, serviceclient.URL(protocol, address, r.Path), strings.NewReader(r.Body))
-	if err != nil {
-		return err
-	}
-	for k, v := range r.Headers {
-		req.Header.Set(k, v)
-	}
-	answer, err := serviceclient.Client(protocol, 0).Do(req)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		err = errors.Join(err, fmt.Errorf("the service answered %s", answer.Status))
-	}
-	return errors.Join(err, answer.Body.Close())
 }

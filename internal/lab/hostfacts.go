@@ -16,11 +16,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/record"
 )
 
-// facts describes the machine. What cannot be found out is left out.
-func facts(ctx context.Context) record.Host {
+// host describes this machine. Facts that cannot be read are left out.
+func host(ctx context.Context) record.Host {
 	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: cpuCount(), Runtimes: runtimeVersions(ctx)}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
@@ -47,10 +48,10 @@ func firstMatch(pattern, text string) string {
 	return ""
 }
 
-// runtimeVersions asks each runtime that is found for its version; one that does not
+// runtimeVersions runs each installed runtime for its version. A runtime that does not
 // answer within a second is left out.
 func runtimeVersions(ctx context.Context) map[string]string {
-	ask := map[string][]string{
+	commands := map[string][]string{
 		"node":    {"node", "--version"},
 		"bun":     {"bun", "--version"},
 		"deno":    {"deno", "--version"},
@@ -59,16 +60,16 @@ func runtimeVersions(ctx context.Context) map[string]string {
 		"dotnet":  {"dotnet", "--version"},
 		"go-tool": {"go", "env", "GOVERSION"},
 	}
-	found := map[string]string{"go": runtime.Version()} // what the programs here were built with
+	found := map[string]string{"go": runtime.Version()} // with which Millicore was built
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	for name, words := range ask {
+	for name, words := range commands {
 		all.Go(func() {
 			c := exec.CommandContext(ctx, words[0], words[1:]...)
-			c.Dir = "/"                                       // no project's own versions
-			c.Env = append(os.Environ(), "GOTOOLCHAIN=local") // nothing is fetched
+			c.Dir = "/"                                       // not the version that a project selects
+			c.Env = append(os.Environ(), "GOTOOLCHAIN=local") // no download
 			c.WaitDelay = 100 * time.Millisecond              // a wrapper's child may keep the pipe
 			out, err := c.CombinedOutput()
 			if err != nil {
@@ -86,8 +87,8 @@ func runtimeVersions(ctx context.Context) map[string]string {
 	return found
 }
 
-// kernelHZ is the kernel's CONFIG_HZ, which sets by how much a CPU can overrun
-// its quota; nil where the kernel's configuration cannot be read.
+// kernelHZ is the kernel's CONFIG_HZ, which determines by how much a CPU can overrun its
+// quota; nil if the kernel's configuration cannot be read.
 func kernelHZ(release string) *int {
 	text, err := os.ReadFile("/boot/config-" + release)
 	if err != nil {
@@ -114,8 +115,8 @@ func gunzip(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(z, 16<<20))
 }
 
-// cgroupVersion tells "v2", "v1", "hybrid" (v1 controllers beside a v2
-// hierarchy) or "" from the mounts, as cgroups(7) names their types.
+// cgroupVersion is "v2", "v1", "hybrid" (v1 controllers beside a v2 hierarchy) or "",
+// from the types of mounts in cgroups(7).
 func cgroupVersion() string {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -137,4 +138,21 @@ func cgroupVersion() string {
 		return "v2"
 	}
 	return ""
+}
+
+// ownCPU is the CPU time of this process, in seconds.
+func ownCPU() float64 {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// cpuCount is the number of online CPUs of this machine.
+func cpuCount() int {
+	if t, err := meter.ReadHost(); err == nil {
+		return t.CPUs
+	}
+	return runtime.NumCPU()
 }

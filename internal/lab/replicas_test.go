@@ -44,8 +44,7 @@ func (g *growing) lose(index int) {
 	g.now[index] = nil
 }
 
-// pod is a replica that uses a CPU all the time, and whose windows are seen by
-// somebody else.
+// pod is a replica that always uses one CPU, and whose windows are measured near it.
 type pod struct {
 	address string
 	began   time.Time
@@ -55,7 +54,7 @@ type pod struct {
 
 func (p *pod) Address() string               { return p.address }
 func (p *pod) PIDs() []int                   { return nil }
-func (p *pod) Pulse() (signals.Pulse, error) { panic("its windows are told") }
+func (p *pod) Pulse() (signals.Pulse, error) { panic("a pod has no pulses") }
 func (p *pod) Counters() (signals.Counters, error) {
 	used := time.Since(p.began).Seconds()
 	return signals.Counters{At: time.Now(), CPU: &used, Up: true}, nil
@@ -79,10 +78,10 @@ func newPod(address string) *pod { return &pod{address: address, began: time.Now
 func TestTheSamplerFollowsTheReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unit := &growing{now: []platform.Replica{newPod("a")}}
-		tr := &trial{number: 3, cell: &experiment.Cell{Service: experiment.Service{Name: "go"}}, services: unit}
-		tr.watch("go", roleService, replicas(unit))
+		d := &deployment{}
+		d.watch("go", roleService, replicas(unit))
 		var got []string
-		s := &sampler{trial: 3, sources: tr.sources, scale: tr.newScale(), blind: true, sampled: func(int) {}, out: func(f *signals.Frame) {
+		s := &sampler{trial: 3, sources: d.sources, scale: newScale("go", unit), noHost: true, sampled: func(int) {}, out: func(f *signals.Frame) {
 			switch {
 			case f.Scale != nil:
 				got = append(got, fmt.Sprintf("%d: %d replicas for %v", f.Seq, f.Scale.Replicas, time.Duration(f.End-f.Start)))
@@ -115,11 +114,11 @@ func TestTheSamplerFollowsTheReplicas(t *testing.T) {
 	})
 }
 
-func TestTheWatcherTakesWindowsThatOthersSee(t *testing.T) {
+func TestTheWatcherCollectsRemoteWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := newPod("a"), newPod("b")
 		unit := &growing{now: []platform.Replica{first}}
-		tr := &trial{number: 3, cell: &experiment.Cell{Index: 2, Service: experiment.Service{Name: "go"}}, services: unit}
+		tr := &trial{number: 3, cell: &experiment.Cell{Index: 2, Service: experiment.Service{Name: "go"}}, deployment: &deployment{service: unit}}
 		var got []signals.Window
 		w := tr.watcher(func(v *signals.Window) { got = append(got, *v) })
 		first.see(signals.Window{Kind: signals.Throttled, Start: 1, End: 2})
@@ -127,7 +126,7 @@ func TestTheWatcherTakesWindowsThatOthersSee(t *testing.T) {
 		time.AfterFunc(500*time.Millisecond, func() { unit.add(second) })
 		time.AfterFunc(1500*time.Millisecond, func() { second.see(signals.Window{Kind: signals.Throttled, Start: 3, End: 4}) })
 		time.AfterFunc(2500*time.Millisecond, func() { close(stop) })
-		// One that ended before the load did is told of after it.
+		// A window that ended before the load arrives after it.
 		time.AfterFunc(3200*time.Millisecond, func() { second.see(signals.Window{Kind: signals.Down, Start: 5, End: 6}) })
 		w.run(stop)
 		want := []signals.Window{
@@ -141,15 +140,15 @@ func TestTheWatcherTakesWindowsThatOthersSee(t *testing.T) {
 	})
 }
 
-func TestAgentsAreToldOfReplicas(t *testing.T) {
+func TestAgentsGetTheAddressesOfNewReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unit := &growing{now: []platform.Replica{newPod("a:1")}}
 		ours, theirs := net.Pipe()
 		client := agent.NewClient(ours)
 		defer client.Close()
-		tr := &trial{services: unit, targets: []string{"a:1"}, agents: []*runningAgent{{client: client}}}
+		all := &agents{targets: []string{"a:1"}, running: []*runningAgent{{client: client}}}
 		ctx, cancel := context.WithCancel(t.Context())
-		go tr.followScale(ctx)
+		go followReplicas(ctx, unit, all)
 		line := func() string {
 			b := make([]byte, 1000)
 			n, err := theirs.Read(b)
@@ -158,16 +157,16 @@ func TestAgentsAreToldOfReplicas(t *testing.T) {
 			}
 			return string(b[:n])
 		}
-		time.Sleep(time.Second) // nothing has changed: nobody would read what was sent
+		time.Sleep(time.Second) // nothing has changed: a write would block
 		unit.add(newPod("b:1"))
 		if got, want := line(), `{"move":{"targets":["a:1","b:1"]}}`+"\n"; got != want {
-			t.Errorf("told %s; want %s", got, want)
+			t.Errorf("sent %s; want %s", got, want)
 		}
 		unit.lose(0)
 		if got, want := line(), `{"move":{"targets":["","b:1"]}}`+"\n"; got != want {
-			t.Errorf("told %s; want %s", got, want)
+			t.Errorf("sent %s; want %s", got, want)
 		}
-		unit.lose(1) // there is nowhere to move to
+		unit.lose(1) // no replica is left to move to
 		time.Sleep(time.Second)
 		cancel()
 		synctest.Wait()

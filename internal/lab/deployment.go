@@ -1,0 +1,132 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// deployment is what a trial runs on the platform apart from its agents: the service
+// and its dependencies. It may stay up for the next trial: between the trials of a
+// cell, or between cells that differ in their limits only.
+type deployment struct {
+	lab   *Lab
+	trial int // that started it
+	cell  *experiment.Cell
+	logs  string // folder of the output
+
+	units        []platform.Unit // in the order of their start
+	service      platform.Unit
+	dependencies map[string]platform.Unit
+	sources      []*source // of the current trial's sampler
+}
+
+// start starts the dependencies, and then the service.
+func (d *deployment) start(ctx context.Context) error {
+	vars := map[string]string{}
+	d.dependencies = map[string]platform.Unit{}
+	for i := range d.cell.Service.Dependencies {
+		if err := d.startDependency(ctx, &d.cell.Service.Dependencies[i], vars); err != nil {
+			return err
+		}
+	}
+	s := &d.cell.Service
+	command, err := d.lab.command(s)
+	if err != nil {
+		return err
+	}
+	start := d.lab.Platform.Start
+	if d.cell.Load.Benchmark {
+		start = d.lab.startJob
+	}
+	ready := s.Ready
+	ready.Protocol = d.cell.Load.Protocol
+	d.service, err = start(ctx, platform.UnitSpec{Trial: d.trial, Name: s.Name, Command: command, Image: d.lab.image(s),
+		Dir: s.Dir, Env: s.Env, Unset: s.Unset, Vars: withLimits(vars, d.cell.Limits), Limits: d.cell.Limits, Ready: ready, Logs: d.logs,
+		Port: s.Port, FindPort: s.FindPort, Autoscale: s.Autoscale})
+	if err != nil {
+		return err
+	}
+	d.units = append(d.units, d.service)
+	d.watch(s.Name, roleService, replicas(d.service))
+	return nil
+}
+
+// startDependency starts a dependency, and adds to vars the names by which the service
+// and later dependencies refer to it.
+func (d *deployment) startDependency(ctx context.Context, dep *experiment.Dependency, vars map[string]string) error {
+	if dep.URL != "" {
+		vars[dep.Name+".url"] = dep.URL
+		return nil
+	}
+	var unit platform.Unit
+	if dep.Builtin != "" {
+		server, err := d.lab.databases.Start(ctx, dep, d.trial, d.logs)
+		if err != nil {
+			return fmt.Errorf("start %q: %w", dep.Name, err)
+		}
+		vars[dep.Name+".url"] = server.URL()
+		unit = server
+	} else {
+		var err error
+		unit, err = d.lab.Platform.Start(ctx, platform.UnitSpec{Trial: d.trial, Name: dep.Name, Command: dep.Command, Image: dep.Image,
+			Dir: dep.Dir, Env: dep.Env, Unset: dep.Unset, Vars: withLimits(vars, dep.Limits), Limits: dep.Limits, Ready: dep.Ready, Logs: d.logs})
+		if err != nil {
+			return err
+		}
+	}
+	d.units = append(d.units, unit)
+	d.dependencies[dep.Name] = unit
+	d.watch(dep.Name, roleDependency, unit.Replicas())
+	addVars(vars, dep.Name, unit.Replicas()[0].Address())
+	return nil
+}
+
+// addVars adds the address of a dependency, under its name.
+func addVars(vars map[string]string, name, address string) {
+	vars[name+".address"] = address
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		vars[name+".host"], vars[name+".port"] = host, port
+	}
+}
+
+// withLimits returns vars and the variables of a unit's own limits.
+func withLimits(vars map[string]string, l experiment.Limits) map[string]string {
+	all := experiment.LimitVars(l)
+	maps.Copy(all, vars)
+	return all
+}
+
+// watch adds replicas to the sampler's sources; a replica that has gone is nil. Each is
+// read at once, so that one that dies before the load begins is counted.
+func (d *deployment) watch(of string, r role, replicas []platform.Replica) {
+	for i, replica := range replicas {
+		if replica == nil {
+			continue
+		}
+		s := newSource(of, i, r, replica)
+		if c, err := s.read(); err == nil {
+			s.last, s.known = c, true
+		}
+		d.sources = append(d.sources, s)
+	}
+}
+
+// evicted describes which replica was removed, and why; "": none.
+func (d *deployment) evicted() string { return platform.Evicted(d.units) }
+
+// stop stops the units in the reverse order of their start.
+func (d *deployment) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
+	defer cancel()
+	var errs []error
+	for i := len(d.units) - 1; i >= 0; i-- {
+		errs = append(errs, d.units[i].Stop(ctx))
+	}
+	return errors.Join(errs...)
+}

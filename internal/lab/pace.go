@@ -1,0 +1,55 @@
+package lab
+
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// pace estimates the remaining time. The duration of a cell's trials is that of the
+// plan until one has ended, and then their mean.
+type pace struct {
+	planned []time.Duration // by cell
+	taken   []time.Duration // by cell, summed
+	trials  []int           // by cell
+}
+
+// overhead is the assumed duration of a trial beyond its load.
+const overhead = 500 * time.Millisecond
+
+func newPace(e *experiment.Experiment) *pace {
+	n := len(e.Cells)
+	p := &pace{planned: make([]time.Duration, n), taken: make([]time.Duration, n), trials: make([]int, n)}
+	for i := range e.Cells {
+		c := cut(e, &e.Cells[i])
+		p.planned[i] = c.Warmup + c.Measure + overhead
+		if e.Cells[i].Load.Find {
+			p.planned[i] += e.Measure.Duration
+		}
+	}
+	return p
+}
+
+// took adds a trial that has ended.
+func (p *pace) took(cell int, d time.Duration) {
+	p.taken[cell] += d
+	p.trials[cell]++
+}
+
+// each is the estimated duration of a trial of the cell.
+func (p *pace) each(cell int) time.Duration {
+	if p.trials[cell] == 0 {
+		return p.planned[cell]
+	}
+	return p.taken[cell] / time.Duration(p.trials[cell])
+}
+
+// left is the remaining time of the current trial, which has run for sofar, and of all
+// that are waiting.
+func (p *pace) left(cell int, sofar time.Duration, waiting []attempt) time.Duration {
+	sum := max(0, p.each(cell)-sofar)
+	for _, a := range waiting {
+		sum += p.each(a.Cell)
+	}
+	return sum
+}

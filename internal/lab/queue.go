@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"slices"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
+)
+
+// Limits on repetition.
+const (
+	// maxAttempts bounds the attempts of one planned trial that is disturbed. The
+	// repeats of all trials together are at most a third of the plan: on a machine that
+	// is always busy the results get flags, and the run ends.
+	maxAttempts = 2
+	// maxFailures is the number of failures in a row after which a cell is given up.
+	maxFailures = 2
+	// maxEvictions is how many trials of a cell are repeated after an eviction.
+	maxEvictions = 3
+)
+
+// attempt is a planned trial and the number of its earlier attempts.
+type attempt struct {
+	experiment.Trial
+	attempt int
+}
+
+// queue is what remains to be done: the plan, and behind it the repeats.
+type queue struct {
+	waiting  []attempt
+	budget   int         // repeats that are left
+	evicted  map[int]int // by cell: trials that an eviction ended
+	failures map[int]int // by cell, in a row
+	done     int         // completed trials
+}
+
+func newQueue(plan []experiment.Trial, cells int) *queue {
+	q := &queue{budget: (len(plan) + 2) / 3, failures: make(map[int]int, cells), evicted: make(map[int]int, cells)}
+	for _, t := range plan {
+		q.waiting = append(q.waiting, attempt{Trial: t})
+	}
+	return q
+}
+
+// next removes the next attempt from the queue.
+func (q *queue) next() (attempt, bool) {
+	for len(q.waiting) > 0 {
+		a := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		if q.failures[a.Cell] < maxFailures {
+			return a, true
+		}
+	}
+	return attempt{}, false
+}
+
+// decision is what follows from the outcome of an attempt.
+type decision string
+
+const (
+	goOn       decision = "" // nothing special
+	repeat     decision = "it will be repeated"
+	keepNoisy  decision = "it stays in the record with a flag"
+	giveUpCell decision = "it failed again: this cell is given up"
+	giveUp     decision = "it was evicted too often and is given up"
+)
+
+// settle records the outcome of an attempt and decides what follows.
+func (q *queue) settle(a attempt, outcome record.Outcome) decision {
+	switch outcome {
+	case record.Failed:
+		q.failures[a.Cell]++
+		if q.failures[a.Cell] == maxFailures {
+			return giveUpCell
+		}
+	case record.Disturbed:
+		q.done++
+		q.failures[a.Cell] = 0
+		if a.attempt+1 < maxAttempts && q.budget > 0 {
+			q.budget--
+			a.attempt++
+			q.waiting = append(q.waiting, a)
+			return repeat
+		}
+		return keepNoisy
+	case record.Done:
+		q.done++
+		q.failures[a.Cell] = 0
+	case record.Interrupted: // by an eviction: the run continues
+		q.evicted[a.Cell]++
+		if q.evicted[a.Cell] > maxEvictions {
+			return giveUp
+		}
+		q.waiting = append(q.waiting, a)
+		return repeat
+	}
+	return goOn
+}
+
+// resume removes from the queue what a former run has done, with the same decisions,
+// and returns the number of the next trial. An interrupted trial keeps its place.
+func (q *queue) resume(trials []record.Trial) (next int) {
+	next = 1
+	for _, t := range trials {
+		next = max(next, t.Trial+1)
+		at := slices.IndexFunc(q.waiting, func(a attempt) bool {
+			return a.Cell == t.Cell && a.Repeat == t.Repeat && a.attempt == t.Attempt
+		})
+		if at < 0 || t.Outcome == record.Interrupted || t.Outcome == record.Started {
+			continue
+		}
+		a := q.waiting[at]
+		q.waiting = slices.Delete(q.waiting, at, at+1)
+		q.settle(a, t.Outcome)
+	}
+	return next
+}

@@ -1,0 +1,254 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// searcher connects a search for the breaking point (package search, which is pure)
+// to a trial: it sets the loads of the steps, assembles their windows from the trial's
+// intervals, and passes the observations to the search. It acts at the ends of
+// intervals, when their frames have arrived.
+type searcher struct {
+	exp     *experiment.Experiment
+	cell    *experiment.Cell
+	trial   int
+	machine *search.Search
+
+	change func(load float64, drop bool) // sets the load of all agents
+	up     func() bool                   // whether all replicas serve
+	write  func(signals.SearchStep) error
+	report func(search.Step)   // called with each step
+	ended  func(search.Result) // called when the search has ended
+	now    func() time.Time
+
+	clients    []int            // by agent: the last interval with a frame; -1: none
+	read       int              // the last interval that the sampler has read
+	unanswered []int64          // by agent: requests in flight or waiting at the end of that interval
+	pending    []*signals.Frame // of incomplete intervals
+	done       int              // the last complete interval: all agents and the sampler have sent it
+
+	began    time.Time // of the search
+	step     search.Step
+	line     signals.SearchStep
+	window   *analysis.Observed
+	load     float64   // the present load of the agents
+	draining time.Time // since when the service recovers without load; zero: it does not
+}
+
+// Time limits of a search.
+const (
+	// drainFor is how long, beyond the timeout of requests, those in flight may take to
+	// end, and a replica that died to serve again: its restarts wait up to 10 s.
+	drainFor = 20 * time.Second
+	// maxTimes the duration of the measurement is the limit of a search in wall time: a
+	// service that dies under every load must recover after each.
+	maxTimes = 4
+)
+
+func newSearcher(e *experiment.Experiment, c *experiment.Cell, trial int) *searcher {
+	s := &searcher{exp: e, cell: c, trial: trial, machine: search.New(analysis.SearchConfig(e, c)), now: time.Now,
+		clients: make([]int, c.Load.Agents), unanswered: make([]int64, c.Load.Agents), read: -1, done: -1,
+		load: c.Load.Target().Value}
+	for i := range s.clients {
+		s.clients[i] = -1
+	}
+	return s
+}
+
+// frame takes a frame of the trial and reports whether the search has ended.
+func (s *searcher) frame(fr *signals.Frame) (ended bool, err error) {
+	if fr.Client != nil {
+		s.clients[*fr.Agent], s.unanswered[*fr.Agent] = fr.Seq, fr.Client.InFlight+fr.Client.Waiting
+	}
+	s.pending = append(s.pending, fr)
+	return s.proceed()
+}
+
+// sampled takes the news that the sampler has read everything of an interval.
+func (s *searcher) sampled(seq int) (ended bool, err error) {
+	s.read = seq
+	return s.proceed()
+}
+
+// proceed acts at the ends of the intervals that are complete by now.
+func (s *searcher) proceed() (ended bool, err error) {
+	whole := s.read
+	for _, seq := range s.clients {
+		whole = min(whole, seq)
+	}
+	for s.done < whole {
+		s.done++
+		s.take(s.done)
+		if ended, err = s.interval(s.done); ended || err != nil {
+			return ended, err
+		}
+	}
+	return false, nil
+}
+
+// take adds the frames of a complete interval to the window, so that a replay from the
+// record sees the same. A frame that arrives late, as a scraper's may, is added to the
+// window of its own interval.
+func (s *searcher) take(seq int) {
+	var later []*signals.Frame
+	for _, fr := range s.pending {
+		switch {
+		case fr.Seq > seq:
+			later = append(later, fr)
+		case s.window != nil && fr.Seq >= s.line.First && fr.Seq <= s.line.Last:
+			s.window.Add(fr)
+		}
+	}
+	s.pending = later
+}
+
+// interval acts at the end of an interval.
+func (s *searcher) interval(seq int) (ended bool, err error) {
+	_, _, phase := cut(s.exp, s.cell).At(seq + 1)
+	switch {
+	case phase == signals.Warmup:
+		return false, nil
+	case s.began.IsZero():
+		s.began = s.now()
+		return s.next(seq)
+	case !s.draining.IsZero():
+		return s.drained(seq)
+	case seq == s.line.Last:
+		return s.observed(seq)
+	case seq >= s.line.First && s.machine.Hopeless(s.window.Blocks()):
+		s.line.Cut, s.line.Last = true, seq
+		return s.observed(seq)
+	}
+	return false, nil
+}
+
+// observed passes a finished window to the search.
+func (s *searcher) observed(seq int) (bool, error) {
+	if err := s.write(s.line); err != nil {
+		return true, err
+	}
+	s.machine.Saw(s.window.Observation())
+	s.window = nil
+	return s.next(seq)
+}
+
+// next starts the next step.
+func (s *searcher) next(seq int) (ended bool, err error) {
+	step, ok := s.machine.Next()
+	if !ok {
+		return true, nil
+	}
+	s.step = step
+	s.report(step)
+	if s.now().Sub(s.began) > maxTimes*s.exp.Measure.Duration {
+		return s.gone(seq, fmt.Sprintf("the search took more than %v, because the service had to recover too often", maxTimes*s.exp.Measure.Duration))
+	}
+	if !step.Drain && s.up() {
+		s.hold(seq)
+		return false, nil
+	}
+	s.draining = s.now()
+	s.load = 0
+	s.change(0, true)
+	return false, nil
+}
+
+// drained starts the step when no request is in flight any more and every replica
+// serves.
+func (s *searcher) drained(seq int) (ended bool, err error) {
+	var unanswered int64
+	for _, n := range s.unanswered {
+		unanswered += n
+	}
+	up := s.up()
+	if unanswered == 0 && up {
+		s.draining = time.Time{}
+		s.hold(seq)
+		return false, nil
+	}
+	waited := s.now().Sub(s.draining)
+	if waited < drainFor+s.cell.Load.Timeout {
+		return false, nil
+	}
+	if !up {
+		return s.gone(seq, fmt.Sprintf("the service died and did not serve again within %v", waited.Round(time.Second)))
+	}
+	return s.gone(seq, fmt.Sprintf("the service stopped answering: %d requests were still in flight %v after the load was removed", unanswered, waited.Round(time.Second)))
+}
+
+// hold sets the step's load. The interval that has just begun contains a moment of the
+// previous load, so the step settles for at least that interval.
+func (s *searcher) hold(seq int) {
+	every := s.exp.Measure.Interval
+	settle := int((s.step.Settle + every - 1) / every)
+	if s.load != s.step.Load {
+		s.change(s.step.Load, false)
+		settle = max(settle, 1)
+	}
+	s.load = s.step.Load
+	first := seq + 1 + settle
+	s.line = s.recorded(first, first+max(1, int(s.step.Window/every))-1)
+	s.window = analysis.Observe(s.exp, s.cell, s.step.Load)
+}
+
+// lose ends the search after the loss of an agent, and with it of a part of the load.
+// The current window is discarded.
+func (s *searcher) lose(why string) error {
+	s.machine.Lost(why)
+	line := s.recorded(s.done+1, s.done)
+	line.Lost = why
+	return s.write(line)
+}
+
+// gone ends the search because the service cannot be measured any more.
+func (s *searcher) gone(seq int, why string) (bool, error) {
+	s.draining = time.Time{}
+	s.machine.Saw(search.Observation{Gone: why})
+	line := s.recorded(seq+1, seq)
+	line.Gone = why
+	return true, s.write(line)
+}
+
+// recorded is the current step for the record, with the first and the last interval of
+// its window.
+func (s *searcher) recorded(first, last int) signals.SearchStep {
+	return signals.SearchStep{Trial: s.trial, Cell: s.cell.Index, Step: s.step.Number, Stage: string(s.step.Stage),
+		Load: s.step.Load, Begin: s.now().UnixNano(), First: first, Last: last}
+}
+
+// newSearcher returns the searcher of the trial. If its only agent cannot be reached,
+// the trial fails.
+func (t *trial) newSearcher(failures *failures) *searcher {
+	s := newSearcher(t.exp, t.cell, t.number)
+	s.write = func(step signals.SearchStep) error { return t.writer.Step(&step) }
+	s.report = t.progress.searching
+	s.ended = func(r search.Result) {
+		if r.Load > 0 {
+			t.lab.found[t.cell.Index] = append(t.lab.found[t.cell.Index], r.Load)
+		}
+	}
+	s.change = func(load float64, drop bool) {
+		to := openEnded(load)
+		to.Kind, to.Even = kindOf(t.cell), t.cell.Load.Even
+		if err := t.agents.change(protocol.Change{Load: to, Drop: drop}); err != nil {
+			failures.add(err)
+			t.agents.stop()
+		}
+	}
+	s.up = func() bool {
+		for _, r := range t.deployment.service.Replicas() {
+			if p, err := r.Pulse(); err != nil || !p.Up {
+				return false
+			}
+		}
+		return true
+	}
+	return s
+}
