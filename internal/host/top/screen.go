@@ -11,13 +11,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/tui"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
-
-// frames is the maximum number of redraws per second. The library's default of 60
-// costs more CPU time than reading the services.
-const frames = 10
 
 // Screen shows the services on a terminal until the user quits or ctx ends.
 func Screen(ctx context.Context, in io.Reader, out io.Writer, watcher looker, online int, o Options) error {
@@ -27,7 +24,7 @@ func Screen(ctx context.Context, in io.Reader, out io.Writer, watcher looker, on
 		defer cancel()
 	}
 	first := newScreen(watcher, online, o, display.TerminalOf(out))
-	last, err := tea.NewProgram(first, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFPS(frames)).Run()
+	last, err := tui.NewProgram(first, in, out, tea.WithContext(ctx)).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil // ctx ended
 	}
@@ -238,10 +235,7 @@ func (s *screen) View() tea.View {
 	if s.opened {
 		text = s.findings()
 	}
-	v := tea.NewView(text)
-	v.AltScreen = true
-	v.WindowTitle = "millicore top"
-	return v
+	return tui.View("millicore top", text)
 }
 
 // table is the table with the lines above and below it.

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/tui"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -213,12 +214,11 @@ func sparkline(s *Service) string {
 	const bars = "▁▂▃▄▅▆▇█"
 	var b strings.Builder
 	for _, c := range s.looks {
-		if c.Periods == 0 {
-			b.WriteRune('·')
-			continue
+		share := math.NaN()
+		if c.Periods > 0 {
+			share = c.Share()
 		}
-		level := int(math.Ceil(c.Share() * float64(len([]rune(bars))-1)))
-		b.WriteRune([]rune(bars)[min(max(level, 0), 7)])
+		b.WriteRune(tui.SparkBar(share, 1, bars))
 	}
 	return b.String()
 }

@@ -3,10 +3,12 @@ package live
 import (
 	"math"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display/tui"
 )
 
-// bar is a bar of a share of a width, of the blocks that the report has. What is
-// more than nothing is never shown as nothing.
+// bar is a bar of a share of a width, with the block of the report's bars. A share above
+// 0 is never empty.
 func bar(share float64, width int) string {
 	if !(share > 0) || width <= 0 {
 		return ""
@@ -17,8 +19,8 @@ func bar(share float64, width int) string {
 	return "▏"
 }
 
-// gauge is a line of which a share is thick. The thin rest shows how much is left
-// where there are no colours.
+// gauge is a line of which a share is thick. The rest is thin, so that the line is
+// readable without colours.
 func gauge(share float64, width int) (done, left string) {
 	halves := int(min(max(share, 0), 1) * float64(width) * 2)
 	done = strings.Repeat("━", halves/2)
@@ -28,51 +30,39 @@ func gauge(share float64, width int) (done, left string) {
 	return done, strings.Repeat("─", max(0, width-(halves+1)/2))
 }
 
-// levels are those of a sparkline. The full block is left out, so that the lines of
-// neighbouring rows do not touch.
+// levels are the bars of a sparkline. The full block is left out, so that neighbouring
+// rows do not touch.
 const levels = "▁▂▃▄▅▆▇"
 
-// columns is how values are drawn over time: so many of them in one column of a
-// sparkline, or each of them in so many columns.
+// columns defines how values become columns of a sparkline: a number of values in each
+// column, or each value in a number of columns (times).
 type columns struct{ values, times int }
 
-// mostTimes is in how many columns a value is drawn at most: more of them look like
-// steps that were not there.
-const mostTimes = 3
+// maxTimes is the maximum number of columns of a value: more of them look like steps in
+// the data.
+const maxTimes = 3
 
-// fitted is how so many values fit into a width.
+// fitted returns the columns of a number of values in a width.
 func fitted(values, width int) columns {
 	values, width = max(1, values), max(1, width)
-	return columns{values: (values + width - 1) / width, times: min(max(1, width/values), mostTimes)}
+	return columns{values: (values + width - 1) / width, times: min(max(1, width/values), maxTimes)}
 }
 
-// width is how many columns so many values take.
+// width is the number of columns of a number of values.
 func (c columns) width(values int) int { return (values + c.values - 1) / c.values * c.times }
 
-// spark shows values over time, from 0 to the top: the lowest bar only where there
-// was nothing, and a dot where nothing was measured. Where a column stands for
-// several, it shows what merged gives of them.
+// spark draws values over time between 0 and top. The values of one column are merged.
 func spark(values []float64, c columns, top float64, merged func([]float64) float64) string {
 	var b strings.Builder
-	bars := []rune(levels)
 	for len(values) > 0 {
 		n := min(c.values, len(values))
-		v := merged(values[:n])
+		b.WriteString(strings.Repeat(string(tui.SparkBar(merged(values[:n]), top, levels)), c.times))
 		values = values[n:]
-		shown := '·'
-		if !math.IsNaN(v) {
-			level := 0.0
-			if top > 0 {
-				level = math.Ceil(v / top * float64(len(bars)-1))
-			}
-			shown = bars[int(min(max(level, 0), float64(len(bars)-1)))]
-		}
-		b.WriteString(strings.Repeat(string(shown), c.times))
 	}
 	return b.String()
 }
 
-// highest is the highest that was measured; NaN: none was.
+// highest is the highest measured value; NaN: none was measured.
 func highest(values []float64) float64 {
 	most := math.NaN()
 	for _, v := range values {
@@ -83,7 +73,7 @@ func highest(values []float64) float64 {
 	return most
 }
 
-// mean is that of what was measured; NaN: nothing was.
+// mean is the mean of the measured values; NaN: none was measured.
 func mean(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {

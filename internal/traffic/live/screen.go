@@ -10,85 +10,68 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/tui"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// beat is how often the picture is looked after. Frames come once a second; more
-// often only the clock goes on.
-const beat = 500 * time.Millisecond
+// tickEvery is how often the screen is updated. Frames arrive once per second; between
+// them only the clock changes.
+const tickEvery = 500 * time.Millisecond
 
-// The picture is drawn on the terminal's other screen, which holds no history: it
-// is not broken again where the terminal gets narrower, and when it is left, what
-// stood there before stands there again. Lines that a terminal takes to be longer
-// than they are here are cut by it.
-const (
-	enter = ansi.SetModeAltScreenSaveCursor + ansi.HideCursor + ansi.ResetModeAutoWrap
-	leave = ansi.SetModeAutoWrap + ansi.ShowCursor + ansi.ResetModeAltScreenSaveCursor
-)
-
-// form is how a run is shown.
-type form int
+// mode is how a run is shown.
+type mode int
 
 const (
-	lines   form = iota
-	picture      // drawn again in its place
-	nothing      // the picture is gone permanently
+	lines   mode = iota // plain lines
+	picture             // a full-screen picture
+	nothing             // the picture was removed by an interrupt
 )
 
-// Screen shows a run on a terminal, or writes its lines.
+// Screen shows a run: as a picture on a terminal, otherwise as lines.
 type Screen struct {
 	out   *os.File
-	shows form
-	ended func() bool // whether the target has ended; nil: it is not watched
+	mode  mode
+	view  *view       // the picture; nil: it is not on the terminal
+	keys  chan string // that end or suspend the picture
+	ended func() bool // whether the observed process has ended; nil: it is not observed, or has ended
 
 	mu    sync.Mutex
 	state *State
-	up    bool     // the other screen is shown
-	drawn string   // what it shows
-	held  []string // notes to be printed once it is left
+	held  []string // messages for after the picture
+	hold  bool     // messages are held
 
 	over    chan struct{}
 	stopped sync.WaitGroup
 }
 
-// Show begins to show a run on out until End. ended reports whether the target has
-// ended; it may be nil. When ctx ends, the picture goes at once: whatever ends the
-// program then leaves the terminal as it was.
+// Show starts to show a run on out, until End. ended reports whether the observed
+// process has ended; it may be nil. When ctx ends, the picture is removed at once, so
+// that the terminal is in its normal state however the program ends.
 func Show(ctx context.Context, out *os.File, p Plan, ended func() bool) *Screen {
-	s := &Screen{out: out, ended: ended, state: New(p), over: make(chan struct{})}
-	if drawable(out) {
-		s.shows = picture
+	s := &Screen{out: out, ended: ended, keys: make(chan string, 1), state: New(p), over: make(chan struct{})}
+	if tui.Can(out) {
+		s.mode = picture
 	}
 	s.stopped.Go(func() { s.run(ctx) })
 	return s
 }
 
-// drawable reports whether pictures can be drawn on out.
-func drawable(out *os.File) bool {
-	return term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
-}
-
-// Seen takes in a frame.
+// Seen adds a frame.
 func (s *Screen) Seen(f *signals.Frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.Add(f)
 }
 
-// Note shows a line for people. It stays when the picture is gone.
+// Note shows a message. It remains on the terminal after the picture.
 func (s *Screen) Note(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.note(strings.TrimRight(line, "\n"))
-}
-
-func (s *Screen) note(line string) {
-	if s.up {
+	line = strings.TrimRight(line, "\n")
+	if s.hold {
 		s.held = append(s.held, line)
 		s.state.Note(line)
 		return
@@ -96,36 +79,41 @@ func (s *Screen) note(line string) {
 	fmt.Fprintln(s.out, line)
 }
 
-// Write makes it a log.
+// Write makes a Screen a log.
 func (s *Screen) Write(text []byte) (int, error) {
 	s.Note(string(text))
 	return len(text), nil
 }
 
-// End removes the picture, or writes the last line. It gives when the target was
-// seen to have ended, from the load's beginning; 0: it was not.
+// End removes the picture, or writes the last line. It returns when the observed process
+// ended, from the begin of the load; 0: it did not.
 func (s *Screen) End() (targetEnded time.Duration) {
 	close(s.over)
 	s.stopped.Wait()
 	return s.state.ended
 }
 
-// run draws until the end.
+// run updates the screen until End.
 func (s *Screen) run(ctx context.Context) {
-	ticker := time.NewTicker(beat)
+	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
-	paused := make(chan os.Signal, 1)
-	if s.shows == picture {
-		signal.Notify(paused, syscall.SIGTSTP)
-		defer signal.Stop(paused)
+	suspended := make(chan os.Signal, 1)
+	if s.mode == picture {
+		signal.Notify(suspended, syscall.SIGTSTP)
+		defer signal.Stop(suspended)
 	}
 	interrupted := ctx.Done()
 	for {
 		select {
 		case <-ticker.C:
 			s.tick(time.Now())
-		case <-paused:
-			s.pause()
+		case <-s.view.closed(): // it could not use the terminal
+			s.hide()
+			s.mode = lines
+		case key := <-s.keys:
+			s.key(key)
+		case <-suspended:
+			s.suspend()
 		case <-interrupted:
 			interrupted = nil
 			s.interrupted()
@@ -136,123 +124,109 @@ func (s *Screen) run(ctx context.Context) {
 	}
 }
 
-// tick looks after the target, and shows what is new.
+// tick checks the observed process, and shows what is new.
 func (s *Screen) tick(now time.Time) {
+	s.checkTarget(now)
+	switch {
+	case s.mode == lines:
+		s.line(false)
+	case s.mode == picture && s.view == nil && foreground(s.out):
+		s.show()
+	}
+}
+
+// checkTarget reports once that the observed process has ended.
+func (s *Screen) checkTarget(now time.Time) {
+	if s.ended == nil || !s.ended() {
+		return
+	}
+	s.ended = nil
+	s.mu.Lock()
+	s.state.TargetEnded(now)
+	message := s.state.Death()
+	s.mu.Unlock()
+	s.Note(message)
+}
+
+// line writes the next line, if it is due; at the end it is.
+func (s *Screen) line(end bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.watch(now)
-	switch {
-	case s.shows == nothing:
-	case s.shows == lines:
-		if text, ok := s.state.Line(false); ok {
-			fmt.Fprintln(s.out, text)
-		}
-	case !foreground(s.out): // another program has the terminal
-		s.leave()
-	default:
-		s.draw(now)
+	if text, ok := s.state.Line(end); ok {
+		fmt.Fprintln(s.out, text)
 	}
 }
 
-// watch says once that the target has ended.
-func (s *Screen) watch(now time.Time) {
-	if s.ended != nil && s.ended() {
-		s.state.TargetEnded(now)
-		s.note(s.state.Death())
-		s.ended = nil
-	}
+// show puts the picture on the terminal.
+func (s *Screen) show() {
+	s.mu.Lock()
+	s.hold = true
+	s.mu.Unlock()
+	s.view = newView(s)
 }
 
-// draw draws the picture, unless it stands there already.
-func (s *Screen) draw(now time.Time) {
-	width, height, err := term.GetSize(int(s.out.Fd()))
-	if err != nil || width <= 0 || height <= 0 {
-		width, height = 80, 24
-	}
-	t := display.TerminalOf(s.out)
-	t.Width = width
-	text := painted(s.state.Draw(now, t, height), height)
-	if s.up && text == s.drawn {
+// hide removes the picture, and writes the messages that were held.
+func (s *Screen) hide() {
+	if s.view == nil {
 		return
 	}
-	s.drawn = text
-	if !s.up {
-		s.up, text = true, enter+text
-	}
-	fmt.Fprint(s.out, text)
-}
-
-// painted is what puts lines onto a screen in one go: without flicker, and over
-// whatever was typed there.
-func painted(lines []string, height int) string {
-	var b strings.Builder
-	b.WriteString(ansi.SetModeSynchronizedOutput + ansi.CursorHomePosition)
-	for i, line := range lines {
-		if i > 0 {
-			b.WriteString("\r\n")
-		}
-		b.WriteString(ansi.EraseEntireLine + line) // erased first: at its end a full line has no cell to spare
-	}
-	if len(lines) < height {
-		b.WriteString("\r\n" + ansi.EraseScreenBelow)
-	}
-	b.WriteString(ansi.CursorHomePosition + ansi.ResetModeSynchronizedOutput)
-	return b.String()
-}
-
-// leave gives the terminal back, and prints what was held back.
-func (s *Screen) leave() {
-	if !s.up {
-		return
-	}
-	s.up = false
-	fmt.Fprint(s.out, leave)
+	s.view.quit()
+	s.view = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, line := range s.held {
 		fmt.Fprintln(s.out, line)
 	}
-	s.held = nil
+	s.held, s.hold = nil, false
 }
 
-// interrupted says why it takes a while yet.
+// key handles a key that the terminal would turn into a signal, were it not for the
+// picture.
+func (s *Screen) key(key string) {
+	switch key {
+	case "ctrl+c":
+		s.hide() // first, so that a second Ctrl-C is a signal again
+		s.mode = nothing
+		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+	case "ctrl+z":
+		s.suspend()
+	}
+}
+
+// suspend removes the picture and stops the program. When it continues in the
+// foreground, the next tick shows the picture again.
+func (s *Screen) suspend() {
+	s.hide()
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+}
+
+// interrupted removes the picture permanently, and reports what the program waits for.
 func (s *Screen) interrupted() {
+	s.hide()
+	if s.mode == picture {
+		s.mode = nothing
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leave()
-	if s.shows == picture {
-		s.shows = nothing
-	}
-	what := "what is in flight"
+	what := "the requests in flight"
 	if s.state.clients > 0 {
 		what = display.Counted(s.state.inFlight, "request") + " in flight"
 	}
-	fmt.Fprintf(s.out, "ending: %s may still be answered; Ctrl-C ends at once\n", what)
-}
-
-// pause gives the terminal back while the program is stopped (Ctrl-Z).
-func (s *Screen) pause() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leave()
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // it goes on here
+	fmt.Fprintf(s.out, "ending: waiting for %s; press Ctrl-C again to end at once\n", what)
 }
 
 // last removes the picture, or writes the last line.
 func (s *Screen) last() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watch(time.Now())
-	s.leave()
-	if s.shows != lines {
-		return
+	s.checkTarget(time.Now())
+	s.hide()
+	if s.mode == lines {
+		s.line(true)
+		fmt.Fprintln(s.out)
 	}
-	if text, ok := s.state.Line(true); ok {
-		fmt.Fprintln(s.out, text)
-	}
-	fmt.Fprintln(s.out)
 }
 
-// foreground reports whether the terminal is this program's to draw on; one that was
-// sent to the background draws over what its user does meanwhile.
+// foreground reports whether this program may draw on the terminal. If it runs in the
+// background, the terminal belongs to another program.
 func foreground(terminal *os.File) bool {
 	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()

@@ -9,11 +9,14 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
-// terminal is a terminal of the kernel's with 80 columns and 24 lines, and what was
-// written to it.
+// terminal is a pseudo-terminal with 80 columns and 24 lines, and what was written to it.
 type terminal struct {
 	*os.File
 	mu   sync.Mutex
@@ -70,53 +73,80 @@ func (o *terminal) written() string {
 	return o.text.String()
 }
 
-// awaits waits until a text was written behind another.
+// awaits waits until a text was written after another.
 func (o *terminal) awaits(t *testing.T, before, text string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, behind, ok := strings.Cut(o.written(), before); ok && strings.Contains(behind, text) {
+		if _, after, ok := strings.Cut(o.written(), before); ok && strings.Contains(after, text) {
 			return
 		}
 	}
-	t.Fatalf("%q was not written behind %q, but:\n%q", text, before, o.written())
+	t.Fatalf("%q was not written after %q, but:\n%q", text, before, o.written())
 }
 
-func TestAPictureIsDrawnAndRemoved(t *testing.T) {
+// The sequences by which a picture appears and disappears.
+const (
+	enter = ansi.SetModeAltScreenSaveCursor
+	leave = ansi.ResetModeAltScreenSaveCursor
+)
+
+func TestAPictureIsShownAndRemoved(t *testing.T) {
 	on := newTerminal(t)
 	s := Show(t.Context(), on.File, plan(), nil)
 	s.Seen(answered(0, 100, time.Second))
 	on.awaits(t, enter, "100 requests/s")
 	s.Note("a note\n")
 	on.awaits(t, enter, "a note")
-	on.resize(t, 40, 10)
-	on.awaits(t, enter, "100/s, p99 8.77 s, 100% good")
 	s.End()
 	on.awaits(t, leave, "a note\r\n")
-	if text := on.written(); strings.Count(text, enter) != 1 || strings.Count(text, leave) != 1 || !strings.HasSuffix(text, leave+"a note\r\n") {
-		t.Errorf("behind the picture:\n%q", text[strings.LastIndex(text, leave):])
+	text := on.written()
+	if strings.Count(text, enter) != 1 || strings.Count(text, leave) != 1 {
+		t.Errorf("the picture appears %d times and disappears %d times, want once", strings.Count(text, enter), strings.Count(text, leave))
+	}
+	if _, after, _ := strings.Cut(text, leave); !strings.HasSuffix(after, "a note\r\n") || strings.Contains(after, "requests/s") {
+		t.Errorf("after the picture: %q", after)
 	}
 }
 
-func TestTheTerminalIsGivenBackAtAnInterrupt(t *testing.T) {
+func TestThePictureFitsTheTerminal(t *testing.T) {
+	s := &Screen{state: New(plan())}
+	s.Seen(answered(0, 100, time.Second))
+	m := &model{screen: s}
+	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 40, Height: 10}, {Width: 20, Height: 3}} {
+		m.Update(size)
+		picture := strings.Split(m.View().Content, "\n")
+		if len(picture) > size.Height {
+			t.Errorf("%d lines on a terminal of %d", len(picture), size.Height)
+		}
+		for _, line := range picture {
+			if display.Width(line) > size.Width {
+				t.Errorf("%d columns on a terminal of %d: %q", display.Width(line), size.Width, line)
+			}
+		}
+	}
+}
+
+func TestAnInterruptRemovesThePicture(t *testing.T) {
 	on := newTerminal(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	s := Show(ctx, on.File, plan(), nil)
 	s.Seen(answered(0, 100, time.Second))
 	on.awaits(t, enter, "100 requests/s")
 	interrupt()
-	on.awaits(t, leave, "ending: 20 requests in flight may still be answered; Ctrl-C ends at once\r\n")
+	const ending = "ending: waiting for 20 requests in flight; press Ctrl-C again to end at once\r\n"
+	on.awaits(t, leave, ending)
 	s.Seen(answered(1, 200, time.Second))
 	s.Note("why it ended")
 	s.End()
 	on.awaits(t, leave, "why it ended\r\n")
-	if text := on.written(); strings.Count(text, enter) != 1 || !strings.HasSuffix(text, "at once\r\nwhy it ended\r\n") {
-		t.Errorf("behind the picture:\n%q", text[strings.LastIndex(text, leave):])
+	if text := on.written(); strings.Count(text, enter) != 1 || !strings.HasSuffix(text, ending+"why it ended\r\n") {
+		t.Errorf("after the picture: %q", text[strings.LastIndex(text, leave):])
 	}
 }
 
-func TestLinesAreWrittenElsewhere(t *testing.T) {
+func TestLinesWithoutATerminal(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) *os.File{
-		"a terminal that cannot be drawn on": func(t *testing.T) *os.File {
+		"a terminal without cursor movement": func(t *testing.T) *os.File {
 			on := newTerminal(t)
 			t.Setenv("TERM", "dumb")
 			return on.File
@@ -131,7 +161,7 @@ func TestLinesAreWrittenElsewhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Show(t.Context(), open(t), plan(), nil)
-			if s.shows != lines {
+			if s.mode != lines {
 				t.Error("a picture is drawn")
 			}
 			s.End()
