@@ -16,6 +16,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
+	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -30,8 +31,8 @@ func conductCommand() *cobra.Command {
 		Hidden: true,
 		Args:   exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			show := newProgress(os.Stderr)
-			o.Progress, o.Log = show.progress, show
+			show := progress.New(os.Stderr)
+			o.Progress, o.Log = show.Progress, show
 			return conductor.Conduct(cmd.Context(), o)
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/progress"
 )
 
 // dryRun shows what would run, and what was found of what it needs. Its error is
@@ -69,7 +70,7 @@ func dryRunJSON(out io.Writer, e *experiment.Experiment, needs launch.Requiremen
 }
 
 // dryRunHere is that of the platforms of this machine: their own checks.
-func dryRunHere(cmd *cobra.Command, on string, e *experiment.Experiment, show *progress, asJSON bool) error {
+func dryRunHere(cmd *cobra.Command, on string, e *experiment.Experiment, show *progress.Printer, asJSON bool) error {
 	where, err := open(on, e, show)
 	if err != nil {
 		return err

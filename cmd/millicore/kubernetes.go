@@ -18,6 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
+	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -56,7 +57,7 @@ func onlyOnKubernetes(cmd *cobra.Command, on string, names ...string) error {
 }
 
 // session is a run in a cluster, seen from here.
-func (f *clusterFlags) session(cmd *cobra.Command, run string, show *progress) (*launch.Session, error) {
+func (f *clusterFlags) session(cmd *cobra.Command, run string, show *progress.Printer) (*launch.Session, error) {
 	client, err := kube.Connect(f.options)
 	if err != nil {
 		return nil, err
@@ -64,10 +65,10 @@ func (f *clusterFlags) session(cmd *cobra.Command, run string, show *progress) (
 	return &launch.Session{Client: client, Run: run,
 		Again: fmt.Sprintf("`millicore run --attach %s %s`", run, f.again()),
 		Clean: fmt.Sprintf("`millicore clean %s --run %s`", f.again(), run),
-		Line:  show.note, Note: func(s string) { show.note("millicore: " + s) },
+		Line:  show.Note, Note: func(s string) { show.Note("millicore: " + s) },
 		State: func(s conductor.State) {
 			if s.Planned > 0 && !s.State.Ended() {
-				show.status(fmt.Sprintf("trial %d of %d", min(s.Done+1, s.Planned), s.Planned))
+				show.Status(fmt.Sprintf("trial %d of %d", min(s.Done+1, s.Planned), s.Planned))
 			}
 		},
 		HungUp: func() bool {
@@ -84,7 +85,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 		flags.options.Namespace = e.Kubernetes.Namespace
 	}
 	a := &launch.Request{Run: launch.NewName(e.Name, time.Now()), Experiment: e, File: filepath.Base(file), Seed: o.seed, Version: version}
-	show := newProgress(os.Stderr)
+	show := progress.New(os.Stderr)
 	s, err := flags.session(cmd, a.Run, show)
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 	if err := s.Start(cmd.Context(), a, needs); err != nil {
 		return wrongUsage(err)
 	}
-	show.note(fmt.Sprintf("Run %s is in namespace %s. It goes on without this: %s fetches it.", a.Run, s.Client.Namespace, s.Again))
+	show.Note(fmt.Sprintf("Run %s is in namespace %s. It goes on without this: %s fetches it.", a.Run, s.Client.Namespace, s.Again))
 	if o.detach {
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), a.Run)
 		return err
@@ -116,7 +117,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 
 // attachTo takes up a run that is in a cluster.
 func attachTo(cmd *cobra.Command, o *runOptions) error {
-	show := newProgress(os.Stderr)
+	show := progress.New(os.Stderr)
 	s, err := o.cluster.session(cmd, o.attach, show)
 	if err != nil {
 		return err
@@ -139,13 +140,13 @@ func attachTo(cmd *cobra.Command, o *runOptions) error {
 }
 
 // follow follows a run to its end, and shows its record.
-func follow(cmd *cobra.Command, s *launch.Session, show *progress, asJSON bool) error {
+func follow(cmd *cobra.Command, s *launch.Session, show *progress.Printer, asJSON bool) error {
 	fetched, err := s.Follow(cmd.Context())
 	err = wrongUsage(err)
 	if !fetched {
 		return err
 	}
-	show.end()
+	show.End()
 	return tellAfter(err, cmd, s.Out, asJSON)
 }
 

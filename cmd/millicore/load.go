@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,13 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/file"
-	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/attached"
+	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/traffic"
@@ -32,13 +29,14 @@ func loadCommand() *cobra.Command {
 	var f loadFlags
 	c := &cobra.Command{
 		Use:   "load [-c 50 | -R 2000] [-d 10s | -n 1000] URL",
-		Short: "The traffic alone, on a service that runs already",
-		Long: "Load sends requests to a URL as users that wait for their answers (-c) or at a rate (-R), and\n" +
-			"reports latency, errors, and whether it was itself the limit. With --pid or --container it shows\n" +
-			"the CPU, the throttling and the memory of what answers beside its latency. A terminal shows\n" +
-			"the figures while it runs; where standard error is none, it gets a line every second,\n" +
-			"and of long runs about thirty.\n\n" +
-			"A host that is not this machine is asked for once. It exits with 99 where a --threshold is missed.",
+		Short: "Send load to a service that runs already",
+		Long: "Load sends requests to a URL in a closed loop (-c users) or in an open loop (-R requests per\n" +
+			"second). It reports latency, errors, and whether the generator was the limit. With --pid or\n" +
+			"--container it also reports the CPU, the throttling and the memory of the process that serves\n" +
+			"the requests. On a terminal it shows the figures while it runs. If standard error is no\n" +
+			"terminal, it writes a line every second, or about thirty lines for a long run.\n\n" +
+			"It asks for confirmation before it loads another host. The exit code is 99 if a --threshold is\n" +
+			"missed.",
 		Example: "  millicore load -c 50 -d 30s http://127.0.0.1:8080/\n" +
 			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
 			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/",
@@ -50,58 +48,52 @@ func loadCommand() *cobra.Command {
 			return loadURL(cmd, &f, args[0])
 		},
 	}
-	f.define(c.Flags())
+	f.define(c)
 	return c
 }
 
 func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
-	if err := f.contradiction(cmd.Flags().Changed); err != nil {
+	f.UsersSet = cmd.Flags().Changed("users")
+	if err := f.Contradiction(cmd.Flags().Changed); err != nil {
 		return usageError{err}
 	}
-	f.usersSaid = cmd.Flags().Changed("users")
-	var thresholds []traffic.Threshold
-	for _, text := range f.thresholds {
-		t, err := traffic.ParseThreshold(text)
-		if err != nil {
-			return usageError{err}
-		}
-		thresholds = append(thresholds, t)
-	}
-	target, err := f.target(url)
+	thresholds, err := traffic.ParseThresholds(f.thresholds)
 	if err != nil {
 		return usageError{err}
 	}
-	looked, err := f.observe(cmd.Context())
+	target, err := f.Target(url, net.LookupHost)
 	if err != nil {
 		return usageError{err}
 	}
-	defer looked.Close()
-	e, err := f.experiment(target, looked.Observed)
+	observed, err := f.Observe(cmd.Context())
 	if err != nil {
 		return usageError{err}
 	}
-	if err := f.allowed(cmd.Context(), target, e); errors.Is(err, errInterrupted) {
+	defer observed.Close()
+	e, err := f.Experiment(target, observed.Observed)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := f.confirm(cmd.Context(), target, e); err != nil {
 		return err
-	} else if err != nil {
-		return usageError{err}
 	}
-	for _, file := range []string{f.hlog, f.hgrm} { // before anything is sent: what cannot be written is lost
-		if err := writable(file); err != nil {
+	for _, file := range []string{f.hlog, f.hgrm} { // before the load, so that no result is lost
+		if err := traffic.Writable(file); err != nil {
 			return usageError{err}
 		}
 	}
-	if f.insecure {
-		fmt.Fprintf(os.Stderr, "! --insecure: whoever answers as %s is taken for it, since no certificate is checked\n", target.Host)
+	if f.Insecure {
+		fmt.Fprintf(os.Stderr, "! --insecure: TLS certificates are not verified; any server could answer as %s\n", target.Host)
 	}
 	dir, remove, err := f.folder()
 	if err != nil {
 		return err
 	}
 	defer remove()
-	ended, runErr := f.run(cmd.Context(), target, looked, e, dir)
+	ended, runErr := f.run(cmd.Context(), target, observed, e, dir)
 	r, err := traffic.Read(dir)
 	if err != nil || r.Cell.Requests == 0 && runErr != nil {
-		return runErr // nothing was seen
+		return runErr // nothing was measured
 	}
 	r.Ended = ended
 	missed, err := f.show(cmd.OutOrStdout(), target, dir, r, thresholds)
@@ -114,90 +106,28 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	return nil
 }
 
-// target is where the traffic goes: to the URL's host, or to a socket.
-func (f *loadFlags) target(url string) (traffic.Target, error) {
-	if f.socket == "" {
-		return traffic.ParseTarget(url, net.LookupHost)
-	}
-	t, err := traffic.ParseTarget(url, nil)
-	t.Address, t.Loopback = "unix:"+f.socket, true
-	return t, err
-}
-
-// observed is the process that is looked at.
-type observed struct {
-	*attached.Observed                  // nil: nothing is
-	name               string           // in words
-	life               *traffic.Process // nil: the kernel is too old to watch it
-}
-
-// observe finds what is to be looked at.
-func (f *loadFlags) observe(ctx context.Context) (o observed, err error) {
-	pid := f.pid
-	o.name = fmt.Sprintf("process %d", pid)
-	if f.container != "" {
-		if pid != 0 {
-			return o, errors.New("--pid and --container exclude one another; keep one")
-		}
-		host, err := inspect.New("").Scan(ctx, inspect.Only{Container: f.container}, 0)
-		if err != nil {
-			return o, fmt.Errorf("--container %s: %w", f.container, err)
-		}
-		pid = inspect.Foremost(host.Processes).PID
-		o.name = fmt.Sprintf("process %d of container %s", pid, f.container)
-	}
-	if pid == 0 {
-		return observed{}, nil
-	}
-	o.life, _ = traffic.Watch(pid) // before it is looked at: what is watched is what is looked at
-	if o.Observed, err = attached.Observe(pid); err != nil {
-		o.Close()
-	}
-	return o, err
-}
-
-// Close ends the looking.
-func (o observed) Close() {
-	if o.Observed != nil {
-		o.Observed.Close()
-	}
-	if o.life != nil {
-		o.life.Close()
-	}
-}
-
-// experiment is the experiment of one cell that the traffic is.
-func (f *loadFlags) experiment(t traffic.Target, o *attached.Observed) (*experiment.Experiment, error) {
-	settings, err := f.settings(t, o)
-	if err != nil {
-		return nil, err
-	}
-	e, err := file.Build("load", settings, nil)
-	if err != nil {
-		return nil, err
-	}
-	e.Measure.Whole = true
-	if err := e.Gather("", os.Getenv); err != nil {
-		return nil, err
-	}
-	return e, lab.Check(e)
-}
-
-// allowed asks for what is not plainly meant.
-func (f *loadFlags) allowed(ctx context.Context, t traffic.Target, e *experiment.Experiment) error {
+// confirm asks the user to confirm a load of another host.
+func (f *loadFlags) confirm(ctx context.Context, t traffic.Target, e *experiment.Experiment) error {
 	if f.yes {
 		return nil
 	}
-	if much := excessive(e); much != "" {
-		return fmt.Errorf("%s: say --yes if that is meant", much)
+	if much := traffic.Excessive(e); much != "" {
+		return usageError{fmt.Errorf("%s: use --yes to confirm", much)}
 	}
 	if t.Loopback {
 		return nil
 	}
-	return ask(ctx, os.Stdin, os.Stderr, term.IsTerminal(int(os.Stdin.Fd())), fmt.Sprintf("%s is not this machine. May it be loaded?", t.Address))
+	err := traffic.Confirm(ctx, os.Stdin, os.Stderr, term.IsTerminal(int(os.Stdin.Fd())), fmt.Sprintf("%s is another host. Send load to it?", t.Address))
+	switch {
+	case ctx.Err() != nil:
+		return interrupted("interrupted; nothing was sent")
+	case err != nil:
+		return usageError{err}
+	}
+	return nil
 }
 
-// folder is where the record goes: a temporary one, unless it is to be kept.
+// folder is the folder of the record: a temporary one, unless --out is set.
 func (f *loadFlags) folder() (dir string, remove func(), err error) {
 	if f.out != "" {
 		if err := record.Free(f.out); err != nil {
@@ -212,9 +142,9 @@ func (f *loadFlags) folder() (dir string, remove func(), err error) {
 	return filepath.Join(top, "record"), func() { os.RemoveAll(top) }, nil
 }
 
-// run makes the traffic into a record. It gives when the target was seen to have
-// ended, from the load's beginning; 0: it was not.
-func (f *loadFlags) run(ctx context.Context, t traffic.Target, o observed, e *experiment.Experiment, dir string) (time.Duration, error) {
+// run runs the load and writes the record. It returns when the observed process ended,
+// from the begin of the load; 0: it did not.
+func (f *loadFlags) run(ctx context.Context, t traffic.Target, o traffic.Observed, e *experiment.Experiment, dir string) (time.Duration, error) {
 	programs, err := lab.FindPrograms()
 	if err != nil {
 		return 0, err
@@ -223,61 +153,29 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o observed, e *ex
 	if err != nil {
 		return 0, err
 	}
-	var ended func() bool
-	if o.life != nil {
-		ended = o.life.Ended
-	}
-	screen := live.Show(ctx, os.Stderr, planned(t, o, e), ended)
+	ended := o.Ended()
+	screen := live.Show(ctx, os.Stderr, live.PlanOf(t.URL, e, o.Name), ended)
 	where := attached.New(attached.Options{Targets: []string{t.Address}, Agent: agent, Target: o.Observed, Note: screen.Note})
-	defer closePlatform(where, newProgress(os.Stderr))
+	defer closePlatform(where, progress.New(os.Stderr))
 	if ended != nil {
 		where = traffic.Mortal(where, ended)
 	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: dir, Version: version,
 		OnFrame: screen.Seen, Log: screen, NoRepeat: true, NoHost: o.Observed == nil}
 	err = l.Run(ctx)
-	died := screen.End()
+	targetEnded := screen.End()
 	if err == nil && ctx.Err() != nil {
 		err = errInterrupted
 	}
-	return died, err
+	return targetEnded, err
 }
 
-// planned says to the screen what is asked for.
-func planned(t traffic.Target, o observed, e *experiment.Experiment) live.Plan {
-	l := &e.Cells[0].Load
-	aim := l.Target()
-	return live.Plan{URL: t.URL, Open: l.Rate != nil, Highest: aim.Highest(), Stages: len(aim.Stages) > 0, Requests: l.Requests,
-		Warmup: e.Measure.Warmup, Length: e.Measure.Measured(&e.Cells[0]), Interval: e.Measure.Interval, Target: o.name}
-}
-
-// outcome is what --json prints.
-type outcome struct {
-	URL      string `json:"url"`
-	Insecure bool   `json:"insecure,omitempty"` // no certificate was checked
-	*analysis.CellSummary
-	Thresholds []traffic.Kept `json:"thresholds"`
-	Ended      *float64       `json:"target_ended_s,omitempty"` // seconds after the load began
-}
-
-// show prints the results in the record, and writes the files of the flags.
+// show prints the results, and writes the files of the flags.
 func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (missed bool, err error) {
-	kept := []traffic.Kept{}
-	for _, one := range thresholds {
-		k := one.Judge(r)
-		missed = missed || !k.Kept
-		kept = append(kept, k)
-	}
+	kept, missed := traffic.Judge(r, thresholds)
 	switch {
 	case f.asJSON:
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		out.SetEscapeHTML(false)
-		all := outcome{URL: t.URL, Insecure: f.insecure, CellSummary: r.Cell, Thresholds: kept}
-		if seconds := r.Ended.Seconds(); seconds > 0 {
-			all.Ended = &seconds
-		}
-		err = out.Encode(all)
+		err = traffic.JSON(w, t.URL, f.Insecure, r, kept)
 	case f.asCSV:
 		err = report.CSV(w, r.All.Summary)
 		for _, k := range kept {
@@ -289,7 +187,7 @@ func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.R
 		err = traffic.Text(w, t.URL, r, kept, display.TerminalOf(w))
 	}
 	if f.hlog != "" {
-		err = errors.Join(err, copyFile(f.hlog, filepath.Join(dir, record.LatencyFile)))
+		err = errors.Join(err, traffic.CopyFile(f.hlog, filepath.Join(dir, record.LatencyFile)))
 	}
 	if f.hgrm != "" {
 		err = errors.Join(err, traffic.WriteHgrm(f.hgrm, r))
@@ -298,24 +196,4 @@ func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.R
 		err = errors.Join(err, report.Write(dir, r.All))
 	}
 	return missed, err
-}
-
-// writable makes a file, unless it is there already.
-func writable(file string) error {
-	if file == "" {
-		return nil
-	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-func copyFile(to, from string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, data, 0o644)
 }

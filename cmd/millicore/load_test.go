@@ -1,31 +1,28 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/traffic"
 )
 
-// flagged are the flags of a command line.
+// flagged parses the flags of a command line.
 func flagged(t *testing.T, args ...string) (*loadFlags, error) {
 	t.Helper()
-	f, set := &loadFlags{}, pflag.NewFlagSet("load", pflag.ContinueOnError)
-	f.define(set)
-	if err := set.Parse(args); err != nil {
+	f, c := &loadFlags{}, &cobra.Command{}
+	f.define(c)
+	if err := c.Flags().Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	f.usersSaid = set.Changed("users")
-	return f, f.contradiction(set.Changed)
+	f.UsersSet = c.Flags().Changed("users")
+	return f, f.Contradiction(c.Flags().Changed)
 }
 
-func TestFlagsThatSayNothingOrTwoThings(t *testing.T) {
+func TestContradictingFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"--stages=":        "--stages is empty",
 		"-t 0":             "want 1 or more",
@@ -33,7 +30,7 @@ func TestFlagsThatSayNothingOrTwoThings(t *testing.T) {
 		"-c 5 -R 10":       "keep one",
 		"-n 5 -d 1s":       "keep one",
 		"-c 2.5":           "a whole number",
-		"--open -c 5":      "--open says of --stages",
+		"--open -c 5":      "--open needs --stages",
 		"-R 0":             "above 0",
 		"-n 5 --warmup 1s": "there is no --warmup",
 	} {
@@ -43,7 +40,7 @@ func TestFlagsThatSayNothingOrTwoThings(t *testing.T) {
 	}
 }
 
-// What a request is sent as: the host as the URL names it, unless -H says another.
+// The Host header is that of the URL, unless -H sets it.
 func TestTheHostHeader(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://127.0.0.5/": "127.0.0.5", "http://[::1]:8080/": "[::1]:8080", "https://127.0.0.1/": "127.0.0.1",
@@ -58,7 +55,7 @@ func TestTheHostHeader(t *testing.T) {
 				args, want = []string{"-H", own}, "other"
 			}
 			f, _ := flagged(t, args...)
-			e, err := f.experiment(target, nil)
+			e, err := f.Experiment(target, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,8 +72,8 @@ func TestTheHostHeader(t *testing.T) {
 	}
 }
 
-// The default of fifty users is lowered to the number of requests. Users that were
-// given are not lowered: see -n in TestErrorsNameTheFlag.
+// The default of 50 users is lowered to the number of requests. A value of -c is not:
+// see -n in TestErrorsNameTheFlag.
 func TestFewerRequestsThanUsualUsers(t *testing.T) {
 	target, err := traffic.ParseTarget("http://127.0.0.1/", nil)
 	if err != nil {
@@ -84,7 +81,7 @@ func TestFewerRequestsThanUsualUsers(t *testing.T) {
 	}
 	for line, want := range map[string]float64{"-n 10": 10, "-n 100": 50, "-n 100 -c 20": 20} {
 		f, _ := flagged(t, strings.Fields(line)...)
-		e, err := f.experiment(target, nil)
+		e, err := f.Experiment(target, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -94,8 +91,7 @@ func TestFewerRequestsThanUsualUsers(t *testing.T) {
 	}
 }
 
-// What is wrong with a load is reported by its flag, not by the field of an
-// experiment that the flag stands for.
+// Errors name the flag, not the field of the experiment that the flag sets.
 func TestErrorsNameTheFlag(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -121,32 +117,9 @@ func TestErrorsNameTheFlag(t *testing.T) {
 				t.Fatal(err)
 			}
 			f, _ := flagged(t, c.args...)
-			if _, err := f.experiment(target, nil); err == nil || err.Error() != c.want {
+			if _, err := f.Experiment(target, nil); err == nil || err.Error() != c.want {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 		})
-	}
-}
-
-func TestAHostIsLoadedOnlyIfSomebodySaysYes(t *testing.T) {
-	for answer, allowed := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "": false, "yesterday\n": false} {
-		var asked strings.Builder
-		err := ask(t.Context(), strings.NewReader(answer), &asked, true, "May it be loaded?")
-		if (err == nil) != allowed || asked.String() != "May it be loaded? [y/N] " {
-			t.Errorf("answered %q after %q: %v", answer, asked.String(), err)
-		}
-	}
-	if err := ask(t.Context(), strings.NewReader("y\n"), io.Discard, false, "May it?"); err == nil || err.Error() != "May it? Say --yes if it may be" {
-		t.Errorf("where nobody can be asked: %v", err)
-	}
-}
-
-func TestAnInterruptEndsTheQuestion(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	never, _ := io.Pipe()
-	interrupt()
-	err := ask(ctx, never, io.Discard, true, "May it be loaded?")
-	if !errors.Is(err, errInterrupted) || err.Error() != "interrupted; nothing was sent" {
-		t.Errorf("got %v", err)
 	}
 }

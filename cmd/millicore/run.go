@@ -20,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/docker"
 	"github.com/millicore/millicore/internal/platform/local"
+	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -94,7 +95,7 @@ func runCommand() *cobra.Command {
 			case o.on == onKubernetes:
 				return runOnKubernetes(cmd, &o, e, path)
 			case o.dryRun:
-				return dryRunHere(cmd, o.on, e, newProgress(os.Stderr), o.asJSON)
+				return dryRunHere(cmd, o.on, e, progress.New(os.Stderr), o.asJSON)
 			}
 			return conduct(cmd, o.on, e, o.seed, o.out, o.asJSON)
 		},
@@ -118,7 +119,7 @@ func runCommand() *cobra.Command {
 }
 
 func conduct(cmd *cobra.Command, on string, e *experiment.Experiment, seed uint64, out string, asJSON bool) error {
-	show := newProgress(os.Stderr)
+	show := progress.New(os.Stderr)
 	where, err := open(on, e, show)
 	if err != nil {
 		return err
@@ -152,30 +153,30 @@ func checkOn(on string) error {
 }
 
 // open opens the platform that --on names.
-func open(on string, e *experiment.Experiment, show *progress) (platform.Platform, error) {
+func open(on string, e *experiment.Experiment, show *progress.Printer) (platform.Platform, error) {
 	if on == "docker" {
-		return docker.New(docker.Options{HostNetwork: e.Docker.HostNetwork, Note: show.note})
+		return docker.New(docker.Options{HostNetwork: e.Docker.HostNetwork, Note: show.Note})
 	}
 	return openLocal(show)
 }
 
-func openLocal(show *progress) (platform.Platform, error) {
-	return local.New(local.Options{Note: show.note})
+func openLocal(show *progress.Printer) (platform.Platform, error) {
+	return local.New(local.Options{Note: show.Note})
 }
 
-func closePlatform(where platform.Platform, show *progress) {
+func closePlatform(where platform.Platform, show *progress.Printer) {
 	if err := where.Close(); err != nil {
 		hint := ""
 		if checkOn(where.Name()) == nil {
 			hint = fmt.Sprintf("; `millicore clean --on %s` removes what is left", where.Name())
 		}
-		show.note(fmt.Sprintf("millicore: %v%s", err, hint))
+		show.Note(fmt.Sprintf("millicore: %v%s", err, hint))
 	}
 }
 
 // runOn conducts an experiment into a new record. Where the error is nil the
 // plan was worked through.
-func runOn(ctx context.Context, where platform.Platform, show *progress, e *experiment.Experiment, seed uint64, out string) error {
+func runOn(ctx context.Context, where platform.Platform, show *progress.Printer, e *experiment.Experiment, seed uint64, out string) error {
 	programs, err := lab.FindPrograms()
 	if err != nil {
 		return err
@@ -187,9 +188,9 @@ func runOn(ctx context.Context, where platform.Platform, show *progress, e *expe
 		return usageError{err}
 	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: seed, Dir: out, Version: version,
-		Progress: show.progress, Log: show}
+		Progress: show.Progress, Log: show}
 	err = l.Run(ctx)
-	show.end()
+	show.End()
 	if err == nil && ctx.Err() != nil {
 		return errInterrupted
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/results"
@@ -143,7 +144,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	show := newProgress(os.Stderr)
+	show := progress.New(os.Stderr)
 	where, err := openLocal(show)
 	if err != nil {
 		return err
@@ -159,7 +160,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		}
 		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
 	}
-	show.note(try.Announce(&f.ask, seen.Info, variants))
+	show.Note(try.Announce(&f.ask, seen.Info, variants))
 	e, err := f.build(variants)
 	if err != nil {
 		return usageError{err}
@@ -216,12 +217,12 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 }
 
 // level holds all variants at one common load, in a record beside the first.
-func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *progress, variants []try.Variant, sets []string) (*analysis.Summary, error) {
+func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *progress.Printer, variants []try.Variant, sets []string) (*analysis.Summary, error) {
 	e, err := f.build(variants, sets...)
 	if err != nil {
 		return nil, err
 	}
-	show.note("Now all of them at one load: " + strings.Join(sets[:2], " "))
+	show.Note("Now all of them at one load: " + strings.Join(sets[:2], " "))
 	out := f.out + "-level"
 	if err := runOn(ctx, where, show, e, f.seed, out); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
-// Package traffic is what `millicore load` needs beside the lab: where the traffic
-// goes, which thresholds it has to keep, and how its outcome is shown to people who
-// know hey, wrk and k6.
+// Package traffic is the front end of `millicore load`: it turns flags into an
+// experiment of one cell, checks thresholds, and shows the result in the manner of hey,
+// wrk and k6. It sends no requests itself (packages lab and load), and shows no running
+// load (package live).
 package traffic
 
 import (
@@ -14,20 +15,20 @@ import (
 	"strings"
 )
 
-// Target is where traffic goes.
+// Target is the destination of the load.
 type Target struct {
 	URL      string
 	Address  string // host:port
-	Host     string // as the request names it
+	Host     string // for the Host header
 	TLS      bool
 	Path     string // with query
-	Loopback bool   // every address of its host is this machine's own
+	Loopback bool   // every address of its host is a loopback address
 }
 
-// schemed is a text that names its scheme.
+// schemed matches a text that begins with a scheme.
 var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
-// withoutUser is a URL's text without the credentials before its host.
+// withoutUser removes the credentials from the text of a URL.
 func withoutUser(text string) string {
 	scheme, rest, _ := strings.Cut(text, "://")
 	host, path := rest, ""
@@ -37,8 +38,8 @@ func withoutUser(text string) string {
 	return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + path
 }
 
-// ParseTarget reads a URL; without a scheme it is http. A host that is a name is
-// looked up, unless lookup is nil: then nothing is said of whose it is.
+// ParseTarget parses a URL; the default scheme is http. It looks up the host, unless
+// lookup is nil: then Loopback is false.
 func ParseTarget(text string, lookup func(host string) ([]string, error)) (Target, error) {
 	if !schemed.MatchString(text) {
 		text = "http://" + text
@@ -46,24 +47,24 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 	u, err := url.Parse(text)
 	if err != nil {
 		var parse *url.Error
-		if errors.As(err, &parse) { // its text repeats the URL, with the password that it may hold
+		if errors.As(err, &parse) { // its text has the URL, which may contain a password
 			err = parse.Err
 		}
-		return Target{}, fmt.Errorf("%q is no URL: %w", withoutUser(text), err)
+		return Target{}, fmt.Errorf("%q is not a URL: %w", withoutUser(text), err)
 	}
 	switch {
 	case u.User != nil:
-		return Target{}, fmt.Errorf("%s: credentials in a URL end up in records; put them into a variable and name it with --basic-env", withoutUser(text))
+		return Target{}, fmt.Errorf("%s: credentials in a URL would be stored in the record; put them into an environment variable, and use --basic-env", withoutUser(text))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return Target{}, fmt.Errorf("%s: want an address of http:// or https://, not %s://", text, u.Scheme)
+		return Target{}, fmt.Errorf("%s: the scheme must be http or https, not %s", text, u.Scheme)
 	case u.Hostname() == "":
-		return Target{}, fmt.Errorf("%s: there is no host in it, as in http://127.0.0.1:8080/", text)
+		return Target{}, fmt.Errorf("%s: the URL has no host; write it as http://127.0.0.1:8080/", text)
 	case u.Fragment != "":
-		return Target{}, fmt.Errorf("%s: what follows # is never sent; leave it out", text)
+		return Target{}, fmt.Errorf("%s: a fragment (#) is never sent; remove it", text)
 	}
 	port := u.Port()
 	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 1 || n > 65535) {
-		return Target{}, fmt.Errorf("%s: %s is no port: they go from 1 to 65535", text, port)
+		return Target{}, fmt.Errorf("%s: the port %s is not a number from 1 to 65535", text, port)
 	}
 	if port == "" {
 		port = "80"
@@ -75,7 +76,7 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 	if t.Path == "" {
 		t.Path = "/"
 	}
-	// The path as it was written: {{seq}} stays what it is.
+	// The path is kept as it was written, because of placeholders such as {{seq}}.
 	if _, rest, ok := strings.Cut(text, "://"); ok {
 		if i := strings.IndexAny(rest, "/?"); i >= 0 {
 			t.Path = "/" + strings.TrimPrefix(rest[i:], "/")
@@ -96,4 +97,14 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 		t.Loopback = t.Loopback && err == nil && ip.Unmap().IsLoopback()
 	}
 	return t, nil
+}
+
+// Target is the destination of a URL, or the unix socket of the options.
+func (o *Options) Target(url string, lookup func(host string) ([]string, error)) (Target, error) {
+	if o.Socket == "" {
+		return ParseTarget(url, lookup)
+	}
+	t, err := ParseTarget(url, nil)
+	t.Address, t.Loopback = "unix:"+o.Socket, true
+	return t, err
 }

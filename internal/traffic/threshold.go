@@ -15,28 +15,28 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Threshold is something that the outcome has to keep, as in "p99<300ms".
+// Threshold is a condition on the result, as in "p99<300ms".
 type Threshold struct {
 	Text   string
 	metric string
-	below  bool // else above
-	equal  bool // the bound itself is kept
+	below  bool // the value must be below the bound; otherwise above
+	equal  bool // the bound itself is allowed
 	bound  float64
 }
 
-// Kept is what became of a threshold.
+// Kept is a threshold and whether the result meets it.
 type Kept struct {
 	Threshold string   `json:"threshold"`
-	Value     *float64 `json:"value"` // ms, percent or requests/s; null: not seen
+	Value     *float64 `json:"value"` // ms, percent or requests/s; null: not measured
 	Kept      bool     `json:"kept"`
-	// Why it was missed, where Value keeps it: a latency's value is that of the
-	// answered requests.
+	// Why is the reason of a miss that Value does not show: the value of a latency is
+	// that of answered requests, and requests without an answer count as late.
 	Why string `json:"why,omitempty"`
 
 	metric string
 }
 
-// Text is the value with its unit, and why it does not count.
+// Text is the value with its unit, or the reason of the miss.
 func (k Kept) Text() string {
 	switch {
 	case k.Why != "" && k.Value == nil:
@@ -44,7 +44,7 @@ func (k Kept) Text() string {
 	case k.Why != "":
 		return display.WithUnit(*k.Value) + "; " + k.Why
 	case k.Value == nil:
-		return "not seen"
+		return "not measured"
 	case k.metric == "errors":
 		return display.Figure(*k.Value) + "%"
 	case k.metric == "rate":
@@ -53,13 +53,13 @@ func (k Kept) Text() string {
 	return display.WithUnit(*k.Value)
 }
 
-// metrics of a threshold, in the order of messages.
+// metrics are the metrics of thresholds, in the order of messages.
 var metrics = []string{"p50", "p90", "p95", "p99", "p999", "max", "mean", "errors", "rate"}
 
 var thresholdSyntax = regexp.MustCompile(`^([a-z0-9.]+)\s*(<=|<|>=|>)\s*([0-9.]+)\s*(ns|us|µs|ms|s|%|)$`)
 
-// ParseThreshold reads METRIC<BOUND: a latency with its unit, errors in percent
-// (of requests that were not answered well), or rate in good answers a second.
+// ParseThreshold parses METRIC<BOUND: a latency with its unit, errors (the percentage of
+// requests without a good answer), or rate (good answers per second).
 func ParseThreshold(text string) (Threshold, error) {
 	m := thresholdSyntax.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -70,26 +70,26 @@ func ParseThreshold(text string) (Threshold, error) {
 		t.metric = "p999"
 	}
 	if !slices.Contains(metrics, t.metric) {
-		return Threshold{}, fmt.Errorf("threshold %q: %s is none of %s", text, m[1], strings.Join(metrics, ", "))
+		return Threshold{}, fmt.Errorf("threshold %q: the metric %s is not one of %s", text, m[1], strings.Join(metrics, ", "))
 	}
 	bound, err := strconv.ParseFloat(m[3], 64)
 	if err != nil {
-		return Threshold{}, fmt.Errorf("threshold %q: %s is no number", text, m[3])
+		return Threshold{}, fmt.Errorf("threshold %q: %s is not a number", text, m[3])
 	}
 	unit := m[4]
 	switch t.metric {
 	case "errors":
 		if unit != "%" {
-			return Threshold{}, fmt.Errorf("threshold %q: errors are a share of the requests: write %s%%", text, m[3])
+			return Threshold{}, fmt.Errorf("threshold %q: errors are a percentage: write %s%%", text, m[3])
 		}
 	case "rate":
 		if unit != "" {
-			return Threshold{}, fmt.Errorf("threshold %q: a rate is in requests a second: write %s", text, m[3])
+			return Threshold{}, fmt.Errorf("threshold %q: a rate is in requests per second, without a unit: write %s", text, m[3])
 		}
 	default:
 		length, err := time.ParseDuration(m[3] + unit)
 		if err != nil {
-			return Threshold{}, fmt.Errorf("threshold %q: a latency has a unit, as in 300ms", text)
+			return Threshold{}, fmt.Errorf("threshold %q: a latency needs a unit, as in 300ms", text)
 		}
 		bound = float64(length) / float64(time.Millisecond)
 	}
@@ -97,9 +97,22 @@ func ParseThreshold(text string) (Threshold, error) {
 	return t, nil
 }
 
-// Judge says whether a result keeps a threshold. What was not seen does not. A
-// latency is that of all requests, as in an objective: one that failed is infinitely
-// late.
+// ParseThresholds parses all of --threshold.
+func ParseThresholds(texts []string) ([]Threshold, error) {
+	var all []Threshold
+	for _, text := range texts {
+		t, err := ParseThreshold(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// Judge reports whether a result meets a threshold. A metric that was not measured does
+// not. As in an objective, a latency is that of all requests: a failed request is
+// infinitely late.
 func (t Threshold) Judge(r *Result) Kept {
 	k := Kept{Threshold: t.Text, Value: r.metric(t.metric), metric: t.metric}
 	keeps := func(v float64) bool {

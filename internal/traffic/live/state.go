@@ -1,8 +1,9 @@
-// Package live shows traffic while it runs: on a terminal a picture that is drawn
-// again in its place, elsewhere plain lines.
+// Package live shows a load while it runs: as a full-screen picture on a terminal,
+// otherwise as plain lines.
 //
-// A state takes in the frames of a run, and a drawing is made of it: both are
-// pure, without clock, file or terminal. Screen is the thin shell around them.
+// State collects the frames of a run, and drawing draws it. Both are pure, without clock,
+// file or terminal. Screen connects them to a terminal. The final result is shown by
+// package traffic.
 package live
 
 import (
@@ -11,25 +12,34 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/internal/traffic"
 )
 
-// Plan is what traffic was asked for.
+// Plan is the load that was requested.
 type Plan struct {
 	URL      string
-	Open     bool          // a rate, whatever the answers do; else users
-	Highest  float64       // users, or requests/s, of the highest stage
+	Open     bool          // open loop; otherwise closed loop
+	Highest  float64       // users or requests/s of the highest stage
 	Stages   bool          // the load changes over time
-	Requests int64         // the run ends after so many; 0: after Length
-	Warmup   time.Duration // load before what counts
+	Requests int64         // the run ends after this number; 0: after Length
+	Warmup   time.Duration // load before the measurement
 	Length   time.Duration // of the measured part
 	Interval time.Duration // of frames
-	Target   string        // what is looked at, as "process 123"; "": nothing
+	Target   string        // the observed process, as in "process 123"; "": none
 }
 
-// State is what was seen of a run so far. It is not safe for use by several
-// goroutines.
+// PlanOf is the plan of an experiment of one cell. observed is the name of the observed
+// process; "": none.
+func PlanOf(url string, e *experiment.Experiment, observed string) Plan {
+	l := &e.Cells[0].Load
+	level := l.Target()
+	return Plan{URL: url, Open: l.Rate != nil, Highest: level.Highest(), Stages: len(level.Stages) > 0, Requests: l.Requests,
+		Warmup: e.Measure.Warmup, Length: e.Measure.Measured(&e.Cells[0]), Interval: e.Measure.Interval, Target: observed}
+}
+
+// State is what a run has shown so far. It is not safe for concurrent use.
 type State struct {
 	plan  Plan
 	began int64 // when the load began, unix nanoseconds; 0: not yet
@@ -43,30 +53,29 @@ type State struct {
 	errors  map[string]int64
 	trend   trend
 
-	users, rate       float64 // asked for at the last interval's end
-	inFlight, waiting int64   // at the last interval's end, of all agents
+	users, rate       float64 // of the load, at the end of the last interval
+	inFlight, waiting int64   // at the end of the last interval, of all agents
 	clients, servers  int     // sequence numbers of the last intervals, from 1
 
-	ended time.Duration // when the target was seen to have ended, since the beginning; 0: it has not
+	ended time.Duration // when the observed process ended, from the begin of the load; 0: it has not
 	notes []string
 }
 
-// trend are figures of the measured intervals, the oldest first; NaN: not
-// measured.
+// trend has the figures of the measured intervals, the oldest first; NaN: not measured.
 type trend struct {
-	rate      []float64 // good answers a second
+	rate      []float64 // good answers per second
 	p99       []float64 // ms
 	errors    []float64
 	cpu       []float64 // share of the limit, or cores where there is none
 	throttled []float64 // share of periods
 }
 
-// New is the state before anything was seen.
+// New returns the state before the first frame.
 func New(p Plan) *State {
 	return &State{plan: p, last: newStretch(), all: newStretch(), since: newStretch(), errors: map[string]int64{}}
 }
 
-// Add takes in a frame of an agent, or one of the target.
+// Add adds a frame of an agent, or of the observed process.
 func (s *State) Add(f *signals.Frame) {
 	switch {
 	case f.Client != nil:
@@ -76,8 +85,8 @@ func (s *State) Add(f *signals.Frame) {
 	}
 }
 
-// client takes in what an agent saw. Several agents' frames of the same interval
-// are one; a late one of an interval before counts in the sums alone.
+// client adds an agent's frame. The frames of several agents for the same interval are
+// one. A late frame of an earlier interval counts in the sums only.
 func (s *State) client(f *signals.Frame) {
 	c, seq := f.Client, f.Seq+1
 	begins := seq > s.clients
@@ -92,7 +101,7 @@ func (s *State) client(f *signals.Frame) {
 	if seq == s.clients {
 		s.inFlight, s.waiting = s.inFlight+c.InFlight, s.waiting+c.Waiting
 	}
-	if f.Phase != signals.Drain { // what comes later is no picture of the load
+	if f.Phase != signals.Drain { // the drain does not represent the load
 		if begins {
 			s.users, s.rate = 0, 0
 			s.last.resetClient()
@@ -114,7 +123,7 @@ func (s *State) client(f *signals.Frame) {
 	}
 }
 
-// failed counts the errors by their kinds.
+// failed counts the errors by kind.
 func (s *State) failed(c *signals.Client) {
 	for _, k := range traffic.Failures(c) {
 		s.errors[k.Name] += k.N
@@ -126,8 +135,8 @@ func (s *State) failed(c *signals.Client) {
 	}
 }
 
-// server takes in what was seen of the target. The frames of several replicas of
-// the same interval are one.
+// server adds a frame of the observed process. The frames of several replicas for the
+// same interval are one.
 func (s *State) server(f *signals.Frame) {
 	if f.Phase == signals.Drain {
 		return
@@ -145,7 +154,7 @@ func (s *State) server(f *signals.Frame) {
 	}
 }
 
-// client adds an interval, or another agent's half of the last one.
+// client adds an interval, or replaces it when another agent's frame arrives.
 func (t *trend) client(last *stretch, begins bool) {
 	if begins {
 		t.rate, t.p99, t.errors = append(t.rate, 0), append(t.p99, 0), append(t.errors, 0)
@@ -160,7 +169,7 @@ func (t *trend) client(last *stretch, begins bool) {
 	}
 }
 
-// server does the same with what the target used.
+// server adds the usage of the observed process in an interval, or replaces it.
 func (t *trend) server(last *usage, begins bool) {
 	if begins {
 		t.cpu, t.throttled = append(t.cpu, 0), append(t.throttled, 0)
@@ -170,7 +179,7 @@ func (t *trend) server(last *usage, begins bool) {
 	}
 }
 
-// Begun is how long the load has run; 0 before it was seen to.
+// Begun is how long the load has run; 0 before the first frame.
 func (s *State) Begun(now time.Time) time.Duration {
 	if s.began == 0 {
 		return 0
@@ -178,11 +187,11 @@ func (s *State) Begun(now time.Time) time.Duration {
 	return max(0, now.Sub(time.Unix(0, s.began)))
 }
 
-// Note keeps a line for people beside the figures.
+// Note adds a message to the figures.
 func (s *State) Note(line string) { s.notes = append(s.notes, line) }
 
-// TargetEnded says that what was looked at is not there any more: what is read of
-// it later would be of something else.
+// TargetEnded records that the observed process has ended. Later frames are ignored: they
+// would be of something else.
 func (s *State) TargetEnded(now time.Time) {
 	if s.ended == 0 {
 		s.ended = max(1, s.Begun(now))
@@ -190,7 +199,7 @@ func (s *State) TargetEnded(now time.Time) {
 	}
 }
 
-// Death says that the target has ended.
+// Death is the message that the observed process has ended.
 func (s *State) Death() string {
 	return fmt.Sprintf("%s ended at %s of the run; it was not measured from then on", s.plan.Target, display.Clock(s.ended))
 }

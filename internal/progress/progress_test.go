@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"testing"
@@ -7,21 +7,21 @@ import (
 	"github.com/millicore/millicore/internal/lab"
 )
 
-func TestProgressLine(t *testing.T) {
+func TestLine(t *testing.T) {
 	rate, p99, periods, throttled := 381.2, 560*time.Millisecond, int64(32), int64(29)
 	for _, c := range []struct {
 		name string
 		in   lab.Progress
 		want string
 	}{
-		{"nothing seen yet", lab.Progress{Label: "go procs=2", Trial: 3, Of: 18, Repeat: 1, Repeats: 6, State: "starting", Left: 49 * time.Second},
+		{"nothing measured yet", lab.Progress{Label: "go procs=2", Trial: 3, Of: 18, Repeat: 1, Repeats: 6, State: "starting", Left: 49 * time.Second},
 			"[ 3/18] go procs=2                   1/6    0:49 left  starting"},
 		{"under load", lab.Progress{Label: "go procs=2", Trial: 12, Of: 18, Repeat: 4, Repeats: 6, State: "measure", Left: 75 * time.Minute,
 			Rate: &rate, P99: &p99, Periods: &periods, ThrottledPeriods: &throttled},
 			"[12/18] go procs=2                   4/6  1:15:00 left       381/s  p99   560 ms  throttled  29 of  32"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := progressLine(c.in); got != c.want {
+			if got := line(c.in); got != c.want {
 				t.Errorf("\n got %q\nwant %q", got, c.want)
 			}
 		})

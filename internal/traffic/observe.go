@@ -1,0 +1,58 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/platform/attached"
+)
+
+// Observed is the process that serves the requests, and is observed during the load.
+type Observed struct {
+	*attached.Observed        // nil: no process is observed
+	Name               string // in words
+	process            *Process
+}
+
+// Observe starts to observe the process of PID or Container, if one of them is set.
+func (o *Options) Observe(ctx context.Context) (Observed, error) {
+	pid, name := o.PID, fmt.Sprintf("process %d", o.PID)
+	if o.Container != "" {
+		host, err := inspect.New("").Scan(ctx, inspect.Only{Container: o.Container}, 0)
+		if err != nil {
+			return Observed{}, fmt.Errorf("--container %s: %w", o.Container, err)
+		}
+		pid = inspect.Foremost(host.Processes).PID
+		name = fmt.Sprintf("process %d of container %s", pid, o.Container)
+	}
+	if pid == 0 {
+		return Observed{}, nil
+	}
+	observed := Observed{Name: name}
+	observed.process, _ = Watch(pid) // first, so that both are the same process; fails on old kernels
+	var err error
+	if observed.Observed, err = attached.Observe(pid); err != nil {
+		observed.Close()
+	}
+	return observed, err
+}
+
+// Ended returns a function that reports whether the process has ended; nil if that
+// cannot be determined.
+func (o Observed) Ended() func() bool {
+	if o.process == nil {
+		return nil
+	}
+	return o.process.Ended
+}
+
+// Close ends the observation.
+func (o Observed) Close() {
+	if o.Observed != nil {
+		o.Observed.Close()
+	}
+	if o.process != nil {
+		o.process.Close()
+	}
+}

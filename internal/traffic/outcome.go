@@ -1,0 +1,40 @@
+package traffic
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+// outcome is what --json prints.
+type outcome struct {
+	URL      string `json:"url"`
+	Insecure bool   `json:"insecure,omitempty"` // no certificate was checked
+	*analysis.CellSummary
+	Thresholds []Kept   `json:"thresholds"`
+	Ended      *float64 `json:"target_ended_s,omitempty"` // seconds after the load began
+}
+
+// JSON writes a result as one object, with the fields of a cell in summary.json.
+func JSON(w io.Writer, url string, insecure bool, r *Result, kept []Kept) error {
+	all := outcome{URL: url, Insecure: insecure, CellSummary: r.Cell, Thresholds: kept}
+	if seconds := r.Ended.Seconds(); seconds > 0 {
+		all.Ended = &seconds
+	}
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(all)
+}
+
+// Judge compares a result with thresholds, and reports whether one was missed.
+func Judge(r *Result, thresholds []Threshold) (kept []Kept, missed bool) {
+	kept = []Kept{}
+	for _, t := range thresholds {
+		k := t.Judge(r)
+		missed = missed || !k.Kept
+		kept = append(kept, k)
+	}
+	return kept, missed
+}
