@@ -10,20 +10,16 @@ import (
 // cell, or its ratio to that of another, lies on one side of a bound; or several
 // cells come in an order.
 type Claim struct {
-	Says      string    `json:"says"`                // the statement, in words
-	Published string    `json:"published,omitempty"` // its figures, in words
-	Metric    string    `json:"metric"`              // one of ClaimMetrics
-	Of        *Selector `json:"of,omitempty"`        // set with Above and Below
-	Over      *Selector `json:"over,omitempty"`      // Of's metric is divided by that of this cell
-	Above     *float64  `json:"above,omitempty"`     // exactly one of Above, Below and Order is set
-	Below     *float64  `json:"below,omitempty"`
-	// Order names cells whose metric rises from one to the next.
-	Order []Selector `json:"order,omitempty"`
-	// At is the one level of a ramp, or of stages, at which the metric is taken:
-	// users, or requests/s; nil: the whole load.
-	At *float64 `json:"at,omitempty"`
-	// CPUs is how many the host must have for the claim to be judged.
-	CPUs int `json:"cpus,omitempty"`
+	Says      string     `json:"says" yaml:"says,required" names:"letters" doc:"The published statement, in words."`
+	Published string     `json:"published,omitempty" yaml:"published" names:"letters" doc:"The published figures, in words."`
+	Metric    string     `json:"metric" yaml:"metric,required" kind:"claimMetric" doc:"The metric of the claim."` // one of ClaimMetrics
+	Of        *Selector  `json:"of,omitempty" yaml:"of" keys:"varyName" kind:"text" names:"letters" doc:"The cell of the claim: service, and varied names with their values. It must select one cell."`
+	Over      *Selector  `json:"over,omitempty" yaml:"over" keys:"varyName" kind:"text" names:"letters" doc:"The metric of the cell in of is divided by that of this cell."`
+	Above     *float64   `json:"above,omitempty" yaml:"above,one" kind:"bound" doc:"The metric, or the ratio, is above this bound, which is in the metric's unit."`
+	Below     *float64   `json:"below,omitempty" yaml:"below,one" kind:"bound" doc:"The metric, or the ratio, is below this bound, which is in the metric's unit."`
+	Order     []Selector `json:"order,omitempty" yaml:"order,one" keys:"varyName" kind:"text" names:"letters" doc:"Cells whose metric rises from one to the next."`
+	At        *float64   `json:"at,omitempty" yaml:"at" kind:"level" doc:"The level of a ramp, or of stages, at which the metric is taken: users, or requests per second. Default: the whole load."`
+	CPUs      int        `json:"cpus,omitempty" yaml:"cpus" doc:"Number of CPUs that the host needs for the claim to be judged."`
 	// Set are the parts of what the claim is about that --set changed: "limits",
 	// "load", "the service", "the objective".
 	Set []string `json:"set,omitempty"`

@@ -31,7 +31,7 @@ type Experiment struct {
 // Docker is what holds with --on docker alone.
 type Docker struct {
 	// HostNetwork: containers have the machine's network, not the run's own.
-	HostNetwork bool `json:"host_network,omitempty"`
+	HostNetwork bool `json:"host_network,omitempty" yaml:"network" enum:"own,host" default:"own" doc:"own: containers have a network of the run's own, and addresses in it; host: they use the machine's network."`
 }
 
 // Axis is one name of vary with its values in the file's order; nil leaves
@@ -71,226 +71,21 @@ func (c *Cell) Label() string {
 	return b.String()
 }
 
-// Service is what is measured. Exactly one of Workload, Command and Image is
-// set. In Command and Env, ${port} stands for the replica's own port and
-// ${NAME.address}, ${NAME.host} and ${NAME.port} for a dependency's (${NAME.url}
-// where it has one): they are known only once it has started, and put in with
-// Expand. So are ${limits.cpu} and ${limits.memory}, which LimitVars gives.
-type Service struct {
-	Name     string            `json:"name"`
-	Workload string            `json:"workload,omitempty"` // a sample service: "go", "node", "bun"
-	Command  []string          `json:"command,omitempty"`
-	Image    string            `json:"image,omitempty"`
-	Dir      string            `json:"dir,omitempty"` // working folder; of a command: relative to the lab's own, not the file's
-	Env      map[string]string `json:"env,omitempty"`
-	Unset    []string          `json:"unset,omitempty"` // env names that must be absent
-	// Port is a fixed port that the service listens on; FindPort has the platform
-	// look at what its processes listen on. With neither the platform gives it a
-	// port. Both need one replica. Several replicas of an image may have one Port if
-	// each has an address of its own.
-	Port         int          `json:"port,omitempty"`
-	FindPort     bool         `json:"find_port,omitempty"`
-	Ready        Ready        `json:"ready"`
-	Metrics      *Metrics     `json:"metrics,omitempty"`
-	Dependencies []Dependency `json:"dependencies,omitempty"`
-	Actions      []Action     `json:"actions,omitempty"`
-	Autoscale    *Autoscale   `json:"autoscale,omitempty"` // on Kubernetes alone; the cell's replicas are those that it begins with
-}
-
-// Dependency runs beside the service and is observed, but not loaded. Exactly
-// one of Builtin, Command, Image and URL is set.
-type Dependency struct {
-	Name    string            `json:"name"`
-	Builtin string            `json:"builtin,omitempty"` // a database that Millicore starts itself: "postgres", "mongodb"
-	Command []string          `json:"command,omitempty"`
-	Image   string            `json:"image,omitempty"`
-	URL     string            `json:"url,omitempty"` // one that already runs: nothing is started or observed
-	Dir     string            `json:"dir,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-	Unset   []string          `json:"unset,omitempty"`
-	Ready   Ready             `json:"ready"`
-	Limits  Limits            `json:"limits"`
-}
-
-// The databases that Millicore starts itself: values of Dependency.Builtin.
-const (
-	Postgres = "postgres"
-	MongoDB  = "mongodb"
-)
-
-// Metrics is where a service reports, in Prometheus' text format, how long it
-// waited for its dependencies.
-type Metrics struct {
-	Path       string `json:"path"`       // "/metrics"
-	Dependency string `json:"dependency"` // a histogram's name; seconds
-}
-
-// Ready is when a replica serves: when its port accepts, or when Path answers
-// with a status of 200 to 299.
-type Ready struct {
-	Path    string        `json:"path,omitempty"`
-	Timeout time.Duration `json:"timeout"` // nanoseconds in JSON
-	// Protocol is that of the requests to Path: the load's, which the lab sets when
-	// it starts the service; "" is the first of Protocols.
-	Protocol string `json:"-"`
-}
-
-// Action is a request that the lab sends to each replica once, At after the
-// measured part of a trial began.
-type Action struct {
-	At      time.Duration `json:"at"`
-	Request Request       `json:"request"`
-}
-
-// Limits hold for each replica. Zero is "no limit".
-type Limits struct {
-	CPUMillis   int64         `json:"cpu_millis,omitempty"`   // quota = CPUMillis / 1000 x Period
-	BurstMillis int64         `json:"burst_millis,omitempty"` // saved-up quota, likewise times Period
-	Period      time.Duration `json:"period,omitempty"`       // of CFS; 100 ms
-	Memory      int64         `json:"memory_bytes,omitempty"`
-	CPUSet      string        `json:"cpuset,omitempty"` // as in cpuset.cpus: "0", "0-1,4"
-	Replicas    int           `json:"replicas"`         // at least 1
-}
-
-// Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
-type Load struct {
-	Request Request   `json:"request"`
-	Mix     []Request `json:"mix,omitempty"` // several requests; Request is the first then
-	// Protocol is one of Protocols; empty for the first, as in older records.
-	Protocol string  `json:"protocol,omitempty"`
-	Insecure bool    `json:"insecure,omitempty"` // any certificate will do
-	Users    *Target `json:"users,omitempty"`    // closed loop
-	Rate     *Target `json:"rate,omitempty"`     // open loop, requests/s
-	// Find says that the highest such load is searched that meets the objective;
-	// Users or Rate is then a number, where the search begins.
-	Find bool `json:"find,omitempty"`
-	// Benchmark says that the service measures itself and ends: nothing is sent,
-	// and nothing else is set.
-	Benchmark   bool          `json:"benchmark,omitempty"`
-	Requests    int64         `json:"requests,omitempty"`
-	Even        bool          `json:"even,omitempty"`    // spacing: even
-	Think       time.Duration `json:"think,omitempty"`   // of users, on average
-	Waiting     *int64        `json:"waiting,omitempty"` // requests that may be due and wait for a connection; nil: no bound
-	Agents      int           `json:"agents"`
-	Threads     int           `json:"threads"`               // event loops of an agent
-	Connections int           `json:"connections,omitempty"` // 0: users, or enough for the rate
-	Timeout     time.Duration `json:"timeout"`
-}
-
-// Protocols are the words of load.protocol, of which the first is usual.
-var Protocols = []string{"http/1.1", "https", "h2", "h2c"}
-
-// Target is what the load aims at: its Users or its Rate; nil for a benchmark.
-func (l *Load) Target() *Target {
-	if l.Users != nil {
-		return l.Users
-	}
-	return l.Rate
-}
-
-// Asked are the requests that are sent, each in proportion to its weight.
-func (l *Load) Asked() []Request {
-	if len(l.Mix) > 0 {
-		return l.Mix
-	}
-	return []Request{l.Request}
-}
-
-// Request is what is sent.
-type Request struct {
-	Weight   int               `json:"weight,omitempty"` // beside the others of a mix
-	Method   string            `json:"method"`
-	Path     string            `json:"path"`
-	Headers  map[string]string `json:"headers,omitempty"`
-	Body     string            `json:"body,omitempty"`
-	BodyFile string            `json:"body_file,omitempty"` // instead of Body
-	Auth     *Auth             `json:"auth,omitempty"`
-	Check    *Check            `json:"check,omitempty"`
-
-	// Supplies come from outside of the file, and stay out of the record.
-	Supplies Supplies `json:"-"`
-}
-
-// Auth names the variable of Millicore's environment that has the credentials;
-// one of the two is set.
-type Auth struct {
-	Basic  string `json:"basic_env,omitempty"` // user:password
-	Bearer string `json:"bearer_env,omitempty"`
-}
-
-// Check says which answers are good.
-type Check struct {
-	Status   []int  `json:"status,omitempty"` // none: 200 to 299
-	Contains string `json:"contains,omitempty"`
-}
-
-// Target is a number, constant over the trial, or stages. A file's ramp is a
-// stage of no time to each level and one that holds it.
-type Target struct {
-	Value  float64 `json:"value,omitempty"`
-	Stages []Stage `json:"stages,omitempty"`
-}
-
-// Highest is the highest load of the target.
-func (t *Target) Highest() float64 {
-	highest := t.Value
-	for _, s := range t.Stages {
-		highest = max(highest, s.Target)
-	}
-	return highest
-}
-
-// Length is how long the stages take; 0 for a number.
-func (t *Target) Length() time.Duration {
-	var sum time.Duration
-	for _, s := range t.Stages {
-		sum += s.Duration
-	}
-	return sum
-}
-
-// Levels are those that the load holds for a while, in their order.
-func (t *Target) Levels() []float64 {
-	if t == nil {
-		return nil
-	}
-	var levels []float64
-	before, held := 0.0, false // whether the stage before held its level
-	for _, s := range t.Stages {
-		if s.Duration == 0 && s.Target == before {
-			continue
-		}
-		holds := s.Target == before && s.Target > 0 && s.Duration > 0
-		if holds && !held {
-			levels = append(levels, s.Target)
-		}
-		before, held = s.Target, holds
-	}
-	return levels
-}
-
-// Stage moves the target in a straight line from the stage before (0 at first)
-// to Target, as k6 does; a Duration of 0 jumps.
-type Stage struct {
-	Duration time.Duration `json:"duration"`
-	Target   float64       `json:"target"`
-}
-
 // Measure says how long and how often. Duration is that of a trial's measured
 // part; with stages it is theirs, with a number of requests there is none; while
 // the breaking point is searched it is the most traffic of a search; of a benchmark
 // it is the most that a trial may take.
 type Measure struct {
-	Warmup   time.Duration `json:"warmup"`
-	Duration time.Duration `json:"duration"`
-	Repeats  int           `json:"repeats"`
-	Interval time.Duration `json:"interval"` // length of a frame
+	Warmup   time.Duration `json:"warmup" yaml:"warmup" default:"5s" search:"3s" doc:"Length of the load before the measured part."`
+	Duration time.Duration `json:"duration" yaml:"duration" default:"20s" search:"60s" doc:"Length of the measured part of a trial; ramps, stages and requests have their own. With load.find the maximum traffic time of a search, 10s or more; with load.benchmark the time limit of a trial, and 10m by default."`
+	Repeats  int           `json:"repeats" yaml:"repeats" default:"6" search:"1" doc:"Number of trials of each cell; fewer than 6 give no 95% interval of a median."`
+	Interval time.Duration `json:"interval" yaml:"interval" default:"1s" search:"500ms" doc:"Length of a frame, 100ms to 10s; with load.find at most 2s, and whole CFS periods."`
 	// Kept says that a service stays up between the trials of its cell, which then
 	// follow one another: growth from run to run becomes visible.
-	Kept bool `json:"kept,omitempty"`
+	Kept bool `json:"kept,omitempty" yaml:"restart" kind:"inverse" default:"true" doc:"Start the service again for each trial. false: it stays up between the trials of its cell, which then follow one another, so that growth from run to run is visible."`
 	// Resize says that a service stays up from one trial to the next wherever it is
 	// the same but for its limits, which are changed while it runs.
-	Resize bool `json:"resize,omitempty"`
+	Resize bool `json:"resize,omitempty" yaml:"resize" default:"false" doc:"true: a service stays up from one trial to the next where only its limits differ (CPU, burst, period, memory). The limits are changed while it runs, as by an in-place resize of a pod."`
 	// Whole has a load that moves be reported as one, its ramps included: the
 	// question is what users saw, not what a level does.
 	Whole bool `json:"whole,omitempty"`

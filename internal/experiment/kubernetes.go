@@ -9,39 +9,24 @@ import (
 // Kubernetes is what holds with --on kubernetes alone. Fields with a
 // default are always set.
 type Kubernetes struct {
-	// Namespace is where all objects of the run are; empty: that of the context of
-	// the kubeconfig.
-	Namespace string `json:"namespace,omitempty"`
-	// Labels and Annotations are put on every object and pod, beside the run's own.
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-	// Tolerations are those of every pod.
-	Tolerations []Toleration `json:"tolerations,omitempty"`
-	// NodeSelector is that of services and their dependencies.
-	NodeSelector map[string]string `json:"node_selector,omitempty"`
-	// PullSecrets names Secrets of the namespace with which every image is pulled.
-	PullSecrets []string  `json:"pull_secrets,omitempty"`
-	Requests    Requests  `json:"requests,omitzero"` // of services
-	Agents      Resources `json:"agents"`
-	Conductor   Resources `json:"conductor"`
-	// Image is that of Millicore's own programs; empty: the one of this version.
-	Image string `json:"image,omitempty"`
-	// Images are those of the sample services "node" and "bun"; a key that is not
-	// there has its usual image.
-	Images map[string]string `json:"images,omitempty"`
-	// Keep is how long the conductor keeps a record that nobody has fetched; 0: not
-	// at all.
-	Keep time.Duration `json:"keep"` // nanoseconds
-	// NodeAgent puts a pod onto each node with services that reads their control
-	// groups.
-	NodeAgent bool `json:"node_agent,omitempty"`
+	Namespace    string            `json:"namespace,omitempty" yaml:"namespace" kind:"namespace" doc:"Namespace of all objects of the run; default: that of the kubeconfig's context."`
+	Labels       map[string]string `json:"labels,omitempty" yaml:"labels" keys:"ownLabelKey" kind:"labelValue" doc:"Labels of all objects and pods, in addition to those of the run."`
+	Annotations  map[string]string `json:"annotations,omitempty" yaml:"annotations" keys:"labelKey" doc:"Annotations of all objects and pods."`
+	Tolerations  []Toleration      `json:"tolerations,omitempty" yaml:"tolerations" doc:"Tolerations of all pods."`
+	NodeSelector map[string]string `json:"node_selector,omitempty" yaml:"node_selector" keys:"labelKey" kind:"labelValue" doc:"Labels of the nodes that services and their dependencies run on."`
+	PullSecrets  []string          `json:"pull_secrets,omitempty" yaml:"pull_secrets" kind:"objectName" doc:"Names of Secrets of the namespace with which images are pulled."`
+	Requests     Requests          `json:"requests,omitzero" yaml:"requests" doc:"Resource requests of each replica of a service."`
+	Agents       Resources         `json:"agents" yaml:"agents" defaults:"cpu=250m,memory=256Mi" doc:"Resources of each agent's pod."`
+	Conductor    Resources         `json:"conductor" yaml:"conductor" defaults:"cpu=500m,memory=512Mi" doc:"Resources of the conductor's pod."`
+	Image        string            `json:"image,omitempty" yaml:"image" kind:"imageName" doc:"Image of Millicore's own programs; default: the one of this version."`
+	Images       map[string]string `json:"images,omitempty" yaml:"images" keys:"ownImage" kind:"imageName" doc:"Images of sample services that are not in Millicore's own image, by workload: node (default: millicore-node) and bun (default: millicore-bun)."`
+	Keep         time.Duration     `json:"keep" yaml:"keep" default:"1h" doc:"How long the conductor keeps a record that was not fetched."` // 0: not at all
+	NodeAgent    bool              `json:"node_agent,omitempty" yaml:"node_agent" default:"false" doc:"true: a pod on each node with services reads their control groups there, for frames as short as on other platforms, and for windows and causes. It needs a read-only hostPath volume."`
 	// Security is SecurityRestricted or SecurityBaseline.
-	Security string `json:"security"`
+	Security string `json:"security" yaml:"security" enum:"restricted,baseline" default:"restricted" doc:"Level of the Pod Security Standards that pods of services satisfy: restricted, or baseline, where their image's user may be root."`
 	// KubeletCertificate is CertificateVerify or CertificateAny.
-	KubeletCertificate string `json:"kubelet_certificate"`
-	// RecordClaim names a PersistentVolumeClaim that the record is kept in; empty: a
-	// volume that is gone with the conductor's pod.
-	RecordClaim string `json:"record_claim,omitempty"`
+	KubeletCertificate string `json:"kubelet_certificate" yaml:"kubelet_certificate" enum:"any,verify" default:"verify" doc:"verify: the conductor queries a kubelet only if its certificate is signed by the cluster's authority; any: skip this verification, which sends the conductor's token to whatever answers at the node's address."`
+	RecordClaim        string `json:"record_claim,omitempty" yaml:"record_claim" kind:"objectName" doc:"Name of a PersistentVolumeClaim that the record is kept in, so that it outlives the conductor's pod."`
 }
 
 // The words of Kubernetes.Security: the levels of Kubernetes' Pod Security
@@ -65,27 +50,27 @@ const (
 
 // Toleration is one of a pod's (core/v1). All of it may be empty but Operator.
 type Toleration struct {
-	Key      string `json:"key,omitempty"`
-	Operator string `json:"operator"` // "Equal" or "Exists"
-	Value    string `json:"value,omitempty"`
-	Effect   string `json:"effect,omitempty"`  // empty: every effect
-	Seconds  *int64 `json:"seconds,omitempty"` // with the effect NoExecute
+	Key      string `json:"key,omitempty" yaml:"key" kind:"labelKey" doc:"Key of the taint; absent: every key, with the operator Exists."`
+	Operator string `json:"operator" yaml:"operator" enum:"Equal,Exists" default:"Equal" doc:"Equal: the taint has the value; Exists: the taint has any value."`
+	Value    string `json:"value,omitempty" yaml:"value" kind:"labelValue" doc:"Value of the taint."`
+	Effect   string `json:"effect,omitempty" yaml:"effect" enum:"NoSchedule,PreferNoSchedule,NoExecute" doc:"NoSchedule, PreferNoSchedule or NoExecute; absent: all effects."`
+	Seconds  *int64 `json:"seconds,omitempty" yaml:"seconds" kind:"seconds" doc:"With NoExecute: how many seconds a pod stays on the node after it was tainted; absent: no limit."`
 }
 
 // Requests are what the scheduler sets aside for a replica; nil: as much as its
 // limit, and nothing where it has none.
 type Requests struct {
-	CPUMillis   *int64 `json:"cpu_millis,omitempty"`
-	MemoryBytes *int64 `json:"memory_bytes,omitempty"`
+	CPUMillis   *int64 `json:"cpu_millis,omitempty" yaml:"cpu" kind:"cpu" doc:"CPUs, at most the limit; default: the limit."`
+	MemoryBytes *int64 `json:"memory_bytes,omitempty" yaml:"memory" kind:"memory" doc:"Memory, at most the limit; default: the limit."`
 }
 
 // Resources are those of a pod of Millicore's own. CPUMillis is what it requests:
 // it has no CPU limit, since an agent that is throttled measures itself.
 // MemoryBytes is both its request and its limit.
 type Resources struct {
-	CPUMillis    int64             `json:"cpu_millis"`
-	MemoryBytes  int64             `json:"memory_bytes"`
-	NodeSelector map[string]string `json:"node_selector,omitempty"`
+	CPUMillis    int64             `json:"cpu_millis" yaml:"cpu" kind:"cpu" doc:"CPU request. There is no CPU limit: an agent that is throttled measures itself."`
+	MemoryBytes  int64             `json:"memory_bytes" yaml:"memory" kind:"memory" doc:"Memory request and limit."`
+	NodeSelector map[string]string `json:"node_selector,omitempty" yaml:"node_selector" keys:"labelKey" kind:"labelValue" doc:"Labels of the nodes that the pod may run on."`
 }
 
 // usual are the defaults of a file.

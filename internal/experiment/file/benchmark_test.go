@@ -107,7 +107,7 @@ func TestBadBenchmarks(t *testing.T) {
 				"x.yaml:6:12: services.mine: a benchmark serves nothing; leave ready out\n" +
 				"x.yaml:7:20: services.mine: a benchmark serves nothing; leave ready_timeout out\n" +
 				"x.yaml:8:14: services.mine: a benchmark serves nothing; leave metrics out\n" +
-				"x.yaml:9:15: services.mine: a benchmark serves nothing; leave actions out",
+				"x.yaml:9:14: services.mine: a benchmark serves nothing; leave actions out",
 		},
 		"several at once": {
 			yaml: head + "limits: {replicas: \"${n}\"}\nvary: {n: [1, 2]}\nload: {benchmark: true}\n",

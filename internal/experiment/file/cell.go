@@ -7,18 +7,13 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// cellReader reads scalars of the file with the values of one cell. It reports
-// a mistake at the value in vary that caused it, if one did.
-type cellReader struct {
-	problems *problems
+// combination is the values of one cell.
+type combination struct {
 	names    []string             // in vary
 	values   map[string]varyValue // of those that the cell's service uses
 	interval time.Duration        // length of a frame; 0: not known, as it was wrong
-	limits   map[string]bool      // by name, as of LimitVars: whether what is read has the limit; nil: not known, as it was wrong
-	failed   bool                 // something of the section being read does not fit, and was reported
 }
 
 // varyValue is one value of a varied name.
@@ -36,146 +31,131 @@ func (v varyValue) String() string {
 	return v.text
 }
 
-// read gives a scalar's value in the cell: ok is false where it is absent, or
-// wrong and reported.
-func read[K kind[T], T any](c *cellReader, v *varied[K, T]) (value T, ok bool) {
-	text, ok := c.text(&v.scalar)
-	if !ok {
-		return value, false
-	}
-	value, err := readAs[K, T](&v.slot, text)
-	if err != nil {
-		c.wrong(&v.scalar, "%v", err)
-		return value, false
-	}
-	return value, true
-}
-
-// need is read for a scalar that must have a value. A missing key was reported
-// already; a name that stands for null was not.
-func need[K kind[T], T any](c *cellReader, v *varied[K, T]) T {
-	value, ok := read(c, v)
-	switch {
-	case ok:
-	case v.given && c.absent(&v.scalar):
-		c.wrong(&v.scalar, "null, but it must have a value")
-	default:
-		c.failed = true
-	}
-	return value
-}
-
-// text replaces the names in a scalar. A text that is only the name of a null
-// counts as absent, like an absent or null key, and has its default.
-func (c *cellReader) text(s *scalar) (string, bool) {
-	if s.bad {
-		c.failed = true
-		return "", false
-	}
-	if c.absent(s) {
-		return s.fallback, s.fallback != ""
-	}
-	var b strings.Builder
-	for _, p := range s.parts {
-		b.WriteString(p.Letters)
+// namesIn are the names in a text's ${}.
+func namesIn(parts []experiment.Segment) []string {
+	var all []string
+	for _, p := range parts {
 		if p.Name != "" {
-			value, known := c.value(s, p.Name)
-			if !known {
-				return "", false
-			}
-			b.WriteString(value)
+			all = append(all, p.Name)
+		}
+	}
+	return all
+}
+
+// expandLetters is a text without names, each $${ as the letters ${.
+func expandLetters(parts []experiment.Segment) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Letters)
+	}
+	return b.String()
+}
+
+// expand replaces the names in a text by the cell's values. A text that is only
+// the name of a null counts as absent, like an absent or null key, and has its
+// fallback. Names that the platform has to know stay, and with them $${, for
+// experiment.Expand to end the work. For that no value holds ${ or ends in $
+// (see checkValue).
+func (d *decoder) expand(n *node, f *field, parts []experiment.Segment) (string, bool) {
+	if d.isNull(n, f) {
+		text, ok := d.fallback(f)
+		if !ok && (f.required || f.one) {
+			d.wrong(n, "null, but it must have a value")
+		}
+		return text, ok
+	}
+	late := f.names == lateNames
+	var b strings.Builder
+	for _, p := range parts {
+		value, known := d.cell.values[p.Name]
+		switch {
+		case p.Name == "" && late:
+			b.WriteString(strings.ReplaceAll(p.Letters, "${", "$${"))
+		case p.Name == "":
+			b.WriteString(p.Letters)
+		case value.null:
+			d.wrong(n, "${%s} is null here, but only a part of %q; null can only stand for the whole", p.Name, n.text)
+			return "", false
+		case known && !value.bad:
+			b.WriteString(value.text)
+		case known || !late: // reported
+			d.failed = true
+			return "", false
+		default:
+			d.late = append(d.late, reference{name: p.Name, node: n})
+			b.WriteString("${" + p.Name + "}")
 		}
 	}
 	return b.String(), true
 }
 
-// launched replaces the cell's names in a text that the platform expands again
-// with the names in late.
-func (c *cellReader) launched(l *launched, late []string) string {
-	values := make(map[string]string)
-	for _, name := range l.names() {
-		if slices.Contains(late, name) {
-			continue
-		}
-		if slices.Contains(experiment.LimitNames, name) {
-			c.needLimit(l, name)
-			continue
-		}
-		if _, known := c.values[name]; !known {
-			valid := slices.Concat(c.names, late, experiment.LimitNames)
-			c.wrong(&l.scalar, "unknown name ${%s}; %s", name, spelling.Hint(name, "known names", valid))
-			continue
-		}
-		values[name], _ = c.value(&l.scalar, name)
+// isNull reports whether a text is only the name of a null of this cell.
+func (d *decoder) isNull(n *node, f *field) bool {
+	if d.cell == nil || n.kind != scalarNode || !f.varies() {
+		return false
 	}
-	return expandKnown(l.parts, values)
+	name, ok := strings.CutPrefix(n.text, "${")
+	name, closed := strings.CutSuffix(name, "}")
+	return ok && closed && d.cell.values[name].null
 }
 
-// absent reports whether the scalar has no value in this cell.
-func (c *cellReader) absent(s *scalar) bool {
-	if !s.given {
-		return true
-	}
-	return len(s.parts) == 1 && s.parts[0].Name != "" && c.values[s.parts[0].Name].null
+// has reports whether a key that may be varied has a value in this cell.
+func (d *decoder) has(n *node) bool {
+	return n.given() && !d.isNull(n, &field{names: cellNames})
 }
 
-// value is that of one name in a scalar's text. Unknown names were reported
-// when the file's references were checked.
-func (c *cellReader) value(s *scalar, name string) (string, bool) {
-	v, known := c.values[name]
-	if !known || v.bad {
-		c.failed = true
-		return "", false
+// wrong reports a value that does not fit: at the value in vary that caused it,
+// if one did.
+func (d *decoder) wrong(n *node, format string, args ...any) {
+	d.failed = true
+	if d.cell == nil {
+		n.bad = true
+		d.add(n.at, n.path, format, args...)
+		return
 	}
-	if v.null {
-		c.wrong(s, "${%s} is null here, but only a part of %q; null can only stand for the whole", name, s.text)
-		return "", false
-	}
-	return v.text, true
-}
-
-// wrong reports a scalar whose text in this cell does not fit.
-func (c *cellReader) wrong(s *scalar, format string, args ...any) {
-	c.failed = true
-	at, message := s.at, fmt.Sprintf(format, args...)
-	same, names := message, c.varying(s)
+	at, message := n.at, fmt.Sprintf(format, args...)
+	same, names := message, d.varying(n)
 	if len(names) > 0 {
-		same, at = format, c.values[names[0]].at
-		message += fmt.Sprintf(" (from %q at %s", s.text, s.at)
+		same, at = format, d.cell.values[names[0]].at
+		message += fmt.Sprintf(" (from %q at %s", n.text, n.at)
 		if len(names) > 1 {
-			message += " with " + c.settings(names)
+			message += " with " + d.settings(names)
 		}
 		message += ")"
 	}
-	c.problems.addOnce(at, s.path, s.path+same, message)
+	d.addOnce(at, n.path, n.path+same, message)
 }
 
-// conflict reports scalars that contradict one another, at the one that was set
+// conflict reports values that contradict one another, at the one that was set
 // last, or else at the first of them in the file; if some are a service's own,
 // at the first of those. path names the field in the error.
-func (c *cellReader) conflict(path string, scalars []*scalar, format string, args ...any) {
-	c.failed = true
-	at, message := scalars[0].at, fmt.Sprintf(format, args...)
+func (d *decoder) conflict(path string, nodes []*node, format string, args ...any) {
+	d.failed = true
+	at, message := nodes[0].at, fmt.Sprintf(format, args...)
 	found, own := false, false
-	for _, s := range scalars {
-		mine := strings.HasPrefix(s.path, "services.")
-		better := s.at.set > at.set || s.at.set == at.set && mine && !own
-		if s.present() && (!found || better) {
-			at, found, own = s.at, true, mine
+	for _, n := range nodes {
+		mine := strings.HasPrefix(n.path, "services.")
+		better := n.at.set > at.set || n.at.set == at.set && mine && !own
+		if !n.absent && (!found || better) {
+			at, found, own = n.at, true, mine
 		}
 	}
-	if names := c.varying(scalars...); len(names) > 0 {
-		message += " (where " + c.settings(names) + ")"
+	if names := d.varying(nodes...); len(names) > 0 {
+		message += " (where " + d.settings(names) + ")"
 	}
-	c.problems.addOnce(at, path, format, message)
+	d.addOnce(at, path, format, message)
 }
 
-// varying are the names that scalars depend on, each once.
-func (c *cellReader) varying(scalars ...*scalar) []string {
+// varying are the names of the cell that texts depend on, each once.
+func (d *decoder) varying(nodes ...*node) []string {
 	var all []string
-	for _, s := range scalars {
-		for _, name := range s.names() {
-			if _, known := c.values[name]; known && !slices.Contains(all, name) {
+	for _, n := range nodes {
+		parts, err := experiment.Segments(n.text)
+		if err != nil {
+			continue
+		}
+		for _, name := range namesIn(parts) {
+			if _, known := d.cell.values[name]; known && !slices.Contains(all, name) {
 				all = append(all, name)
 			}
 		}
@@ -183,10 +163,10 @@ func (c *cellReader) varying(scalars ...*scalar) []string {
 	return all
 }
 
-func (c *cellReader) settings(names []string) string {
+func (d *decoder) settings(names []string) string {
 	all := make([]string, len(names))
 	for i, name := range names {
-		all[i] = name + "=" + c.values[name].String()
+		all[i] = name + "=" + d.cell.values[name].String()
 	}
 	return strings.Join(all, ", ")
 }

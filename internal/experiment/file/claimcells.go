@@ -10,67 +10,39 @@ import (
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// selected finds the one cell that a selector means; nil where there is no
-// selector, or it does not mean one and that was reported. What it means is
-// settled by the file as it is written: where --set took that cell away, it means
-// none.
-func (r *reader) selected(s *selector) *experiment.Selector {
-	if !s.given || s.bad {
-		return nil
+// selected finds the one cell that a selector means, and reports one that does
+// not mean one. What it means is settled by the file as it is written: where
+// --set took that cell away, it means none.
+func (d *decoder) selected(s *experiment.Selector, n *node) {
+	if s == nil || !n.sound() || d.asWritten(s) {
+		return
 	}
-	out := s.words()
-	if r.asWritten(out) {
-		return out
-	}
-	narrowed := r.changed("vary", "services", "limits", "load")
-	if !narrowed && !r.knows(s) {
-		return nil
+	narrowed := d.changed("vary", "services", "limits", "load")
+	if !narrowed && !d.knows(s, n) {
+		return
 	}
 	var cells []int
-	for i := range r.out.Cells {
-		if out.Means(&r.out.Cells[i]) {
+	for i := range d.out.Cells {
+		if s.Means(&d.out.Cells[i]) {
 			cells = append(cells, i)
 		}
 	}
 	switch {
 	case len(cells) == 1:
-		out.Cell = cells[0]
+		s.Cell = cells[0]
 	case narrowed:
 	case len(cells) == 0:
-		r.problems.add(s.at, "", "%s means no cell%s; the cells are %s", s.path, r.unused(out), r.labels(nil))
-		return nil
+		d.add(n.at, "", "%s means no cell%s; the cells are %s", n.path, d.unused(s), d.labels(nil))
 	default:
-		r.problems.add(s.at, "", "%s means %d cells; say which of %s", s.path, len(cells), r.labels(cells))
-		return nil
+		d.add(n.at, "", "%s means %d cells; say which of %s", n.path, len(cells), d.labels(cells))
 	}
-	return out
-}
-
-// words are what a selector names, and no cell yet.
-func (s *selector) words() *experiment.Selector {
-	out := &experiment.Selector{Cell: experiment.NoCell}
-	for i := range s.settings {
-		one := &s.settings[i]
-		if one.name == "service" {
-			out.Service = one.value.text
-			continue
-		}
-		if out.Vary == nil {
-			out.Vary = make(map[string]*string)
-		}
-		out.Vary[one.name] = nil
-		if one.value.given {
-			out.Vary[one.name] = &one.value.text
-		}
-	}
-	return out
 }
 
 // unused says which name of a selector its service does not vary; "": none, or
 // no service is named.
-func (r *reader) unused(s *experiment.Selector) string {
-	for i := range r.out.Cells {
-		c := &r.out.Cells[i]
+func (d *decoder) unused(s *experiment.Selector) string {
+	for i := range d.out.Cells {
+		c := &d.out.Cells[i]
 		if c.Service.Name != s.Service {
 			continue
 		}
@@ -84,53 +56,46 @@ func (r *reader) unused(s *experiment.Selector) string {
 }
 
 // knows checks the words of a selector: the service, the names and their values.
-func (r *reader) knows(s *selector) bool {
+func (d *decoder) knows(s *experiment.Selector, n *node) bool {
 	ok := true
-	for i := range s.settings {
-		one := &s.settings[i]
-		axis := slices.IndexFunc(r.out.Vary, func(a experiment.Axis) bool { return a.Name == one.name })
+	for _, e := range n.entries {
+		axis := slices.IndexFunc(d.out.Vary, func(a experiment.Axis) bool { return a.Name == e.key })
 		switch {
-		case one.name == "service":
+		case e.key == "service":
 			var services []string
-			for _, e := range r.doc.Services.entries {
-				services = append(services, e.name)
+			for _, one := range d.doc.Services {
+				services = append(services, one.name)
 			}
-			if !slices.Contains(services, one.value.text) {
-				r.problems.add(one.value.at, one.value.path, "unknown service %q; %s", one.value.text, spelling.Hint(one.value.text, "services", services))
+			if !slices.Contains(services, s.Service) {
+				d.add(e.value.at, e.value.path, "unknown service %q; %s", s.Service, spelling.Hint(s.Service, "services", services))
 				ok = false
 			}
 		case axis < 0:
-			names := append([]string{"service"}, r.varied()...)
-			r.problems.add(one.at, s.path, "unknown name %q; %s", one.name, spelling.Hint(one.name, "names", names))
+			names := append([]string{"service"}, d.varied()...)
+			d.add(e.at, n.path, "unknown name %q; %s", e.key, spelling.Hint(e.key, "names", names))
 			ok = false
 		default:
-			ok = r.knowsValue(&r.out.Vary[axis], &one.value) && ok
+			ok = d.knowsValue(&d.out.Vary[axis], e.value) && ok
 		}
 	}
 	return ok
 }
 
 // knowsValue checks that an axis has a value, null included.
-func (r *reader) knowsValue(a *experiment.Axis, v *literal) bool {
+func (d *decoder) knowsValue(a *experiment.Axis, n *node) bool {
+	text := varyValue{text: n.text, null: !n.given()}.String()
 	var values []string
 	for _, value := range a.Values {
-		if value == nil {
-			values = append(values, "null")
-			if !v.given {
-				return true
-			}
-			continue
-		}
-		values = append(values, *value)
-		if v.given && v.text == *value {
+		switch {
+		case value == nil && !n.given(), value != nil && n.given() && *value == n.text:
 			return true
+		case value == nil:
+			values = append(values, "null")
+		default:
+			values = append(values, *value)
 		}
 	}
-	text := "null"
-	if v.given {
-		text = v.text
-	}
-	r.problems.add(v.at, v.path, "%s is no value of vary.%s; its values are %s", text, a.Name, strings.Join(values, ", "))
+	d.add(n.at, n.path, "%s is no value of vary.%s; its values are %s", text, a.Name, strings.Join(values, ", "))
 	return false
 }
 
@@ -138,11 +103,11 @@ func (r *reader) knowsValue(a *experiment.Axis, v *literal) bool {
 const manyLabels = 8
 
 // labels lists cells by their labels; nil: all.
-func (r *reader) labels(cells []int) string {
+func (d *decoder) labels(cells []int) string {
 	var all []string
-	for i := range r.out.Cells {
+	for i := range d.out.Cells {
 		if cells == nil || slices.Contains(cells, i) {
-			all = append(all, r.out.Cells[i].Label())
+			all = append(all, d.out.Cells[i].Label())
 		}
 	}
 	if more := len(all) - manyLabels; more > 0 {

@@ -21,17 +21,17 @@ type written struct {
 
 // readWritten reads the file once more, without --set. A file that is right only
 // with what is set has nothing else that its claims could mean.
-func (r *reader) readWritten() {
-	if len(r.out.Sets) == 0 {
+func (d *decoder) readWritten() {
+	if len(d.out.Sets) == 0 {
 		return
 	}
-	e, err := Parse(r.problems.file, []byte(r.out.Source), nil)
+	e, err := Parse(d.file, []byte(d.out.Source), nil)
 	if err != nil {
 		return
 	}
-	r.wrote = &written{exp: e}
+	d.wrote = &written{exp: e}
 	for i := range e.Cells {
-		r.wrote.leaves = append(r.wrote.leaves, leavesOf(&e.Cells[i]))
+		d.wrote.leaves = append(d.wrote.leaves, leavesOf(&e.Cells[i]))
 	}
 }
 
@@ -41,13 +41,13 @@ func (r *reader) readWritten() {
 // values, also those that the selector leaves out. What --set changed in it may
 // be what all cells of the service share, but not what distinguishes them: a cell
 // with procs=1 whose GOMAXPROCS was set to 4 is another one.
-func (r *reader) asWritten(s *experiment.Selector) bool {
-	was := r.wrote.meant(s)
+func (d *decoder) asWritten(s *experiment.Selector) bool {
+	was := d.wrote.meant(s)
 	if was < 0 {
 		return false
 	}
-	old := &r.wrote.exp.Cells[was]
-	if now := r.now(old); now != experiment.NoCell && !r.wrote.distinguished(was, &r.out.Cells[now]) {
+	old := &d.wrote.exp.Cells[was]
+	if now := d.now(old); now != experiment.NoCell && !d.wrote.distinguished(was, &d.out.Cells[now]) {
 		s.Cell = now
 		return true
 	}
@@ -62,8 +62,8 @@ func (r *reader) asWritten(s *experiment.Selector) bool {
 }
 
 // now is the cell of this run that is named as one of the file is; NoCell: none.
-func (r *reader) now(old *experiment.Cell) int {
-	return slices.IndexFunc(r.out.Cells, func(c experiment.Cell) bool {
+func (d *decoder) now(old *experiment.Cell) int {
+	return slices.IndexFunc(d.out.Cells, func(c experiment.Cell) bool {
 		return c.Service.Name == old.Service.Name && slices.EqualFunc(c.Vary, old.Vary, func(x, y experiment.Setting) bool {
 			return x.Name == y.Name && (x.Value == nil) == (y.Value == nil) && (x.Value == nil || *x.Value == *y.Value)
 		})
@@ -99,27 +99,27 @@ func (w *written) distinguished(was int, c *experiment.Cell) bool {
 
 // setFor are the parts of a claim's cells that --set changed, and the objective
 // where the claim rests on it.
-func (r *reader) setFor(c *experiment.Claim) []string {
-	if r.wrote == nil {
+func (d *decoder) setFor(c *experiment.Claim) []string {
+	if d.wrote == nil {
 		return nil
 	}
 	var parts []string
 	words := map[string]string{"limits": "limits", "load": "load", "service": "the service"}
 	for _, s := range c.Selectors() {
-		was := r.wrote.meant(&s)
+		was := d.wrote.meant(&s)
 		if was < 0 {
 			continue
 		}
-		now := r.now(&r.wrote.exp.Cells[was])
+		now := d.now(&d.wrote.exp.Cells[was])
 		if now == experiment.NoCell {
 			continue
 		}
-		for _, path := range differences(r.wrote.leaves[was], leavesOf(&r.out.Cells[now])) {
+		for _, path := range differences(d.wrote.leaves[was], leavesOf(&d.out.Cells[now])) {
 			top, _, _ := strings.Cut(path, ".")
 			parts = append(parts, words[top])
 		}
 	}
-	if c.Metric == experiment.MetricBreakingPoint && !reflect.DeepEqual(r.wrote.exp.Objective, r.out.Objective) {
+	if c.Metric == experiment.MetricBreakingPoint && !reflect.DeepEqual(d.wrote.exp.Objective, d.out.Objective) {
 		parts = append(parts, "the objective")
 	}
 	slices.Sort(parts)

@@ -6,75 +6,102 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/experiment/spelling"
+	"github.com/millicore/millicore/internal/experiment"
 )
 
-// decoder reads nodes into the types of document.go and reports what does not fit.
+// decoder reads nodes into the types that declare the file. It reads the file as
+// a whole first, where a text with names has no value, and finds all that is
+// wrong whatever the cell. Then it reads what belongs to a cell, cell by cell.
 type decoder struct {
-	problems   *problems
+	*problems
+	folder     string // of the file
+	root       *node
+	doc        document
+	out        *experiment.Experiment
+	wrote      *written // what claims mean; nil: what is set is what is written
+	searching  bool     // the file has load.find, so that some keys have another fallback
+	benchmark  bool     // the file has load.benchmark, so that nothing is sent
+	misspelt   bool     // a key was not known
 	references []reference
-	searching  bool // the file has load.find, so that some keys have another fallback
-	benchmark  bool // the file has load.benchmark, so that nothing is sent
-	misspelt   bool // a key was not known
+
+	cell   *combination // nil: the file as a whole
+	failed bool         // something of the section being read is wrong, and was reported
+	late   []reference  // names that the platform has to know, of the cell
 }
 
-// reference is one ${name} in the file.
-type reference struct {
-	name string
-	path string // of the text that holds it
-	at   place
-	late bool // stands where the platform's names are known too
-}
-
-// usedBy reports whether a service's cells depend on the reference: its own
-// fields, and those under load and limits, which all services share, but for
-// the limits that it has its own of.
-func (r reference) usedBy(s *named[service]) bool {
-	if key, ok := strings.CutPrefix(r.path, "limits."); ok {
-		return !s.value.Limits.has(key)
+// value reads n into v, a value of a type that declares it. n is nil where
+// nothing was written. It reports whether there is a value.
+func (d *decoder) value(n *node, f *field, v reflect.Value) bool {
+	if n != nil && n.bad {
+		d.failed = true
+		return false
 	}
-	return strings.HasPrefix(r.path, "load.") || strings.HasPrefix(r.path, "services."+s.name+".")
-}
-
-// value reads n into v, a value of one of the shape's types.
-func (d *decoder) value(n *node, at slot, v reflect.Value) {
-	if own, ok := v.Addr().Interface().(decoded); ok {
-		own.decode(d, n, at)
-		return
+	switch to := v.Addr().Interface().(type) {
+	case interface {
+		decode(d *decoder, n *node, f *field)
+	}:
+		to.decode(d, n, f)
+		return true
+	case *experiment.Dependency:
+		return d.dependency(n, f, v)
+	case *experiment.Load:
+		return d.load(n, f, v)
+	case **experiment.Target:
+		return d.target(n, f, to)
+	case *experiment.Selector:
+		return d.selector(n, to)
 	}
 	switch v.Kind() {
+	case reflect.Pointer:
+		if n == nil || !n.given() || d.isNull(n, f) {
+			return true
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		return d.value(n, f, v.Elem())
 	case reflect.Struct:
-		d.structure(n, at, v)
+		return d.structure(n, f, v)
 	case reflect.Slice:
-		d.list(n, at, v)
-	default:
-		panic("experiment file: no decoder for " + v.Type().String())
+		return d.list(n, f, v)
+	case reflect.Map:
+		return d.table(n, f, v)
 	}
+	return d.scalar(n, f, v)
 }
 
-func (d *decoder) list(n *node, at slot, v reflect.Value) {
-	if n == nil || n.kind == nullNode {
-		return
+// wants reports a node that is not what its declaration wants.
+func (d *decoder) wants(n *node, format string, args ...any) bool {
+	d.add(n.at, n.path, "want "+format+", not %s", append(args, n.what())...)
+	n.bad, d.failed = true, true
+	return false
+}
+
+// list reads a list. Items that are null are left out, but of values that can
+// be null.
+func (d *decoder) list(n *node, f *field, v reflect.Value) bool {
+	if n == nil || !n.given() {
+		return false
 	}
 	if n.kind != listNode {
-		example := "- " + n.text
-		if n.kind != scalarNode {
-			example = "- …"
+		return d.wants(n, "a list (%s)", listExample(n))
+	}
+	element := f.element(v.Type().Elem())
+	for _, item := range n.items {
+		one := reflect.New(element.typ).Elem()
+		if d.value(item, &element, one) {
+			v.Set(reflect.Append(v, one))
 		}
-		d.problems.add(n.at, at.path, "want a list (%s), not %s", listExample(n, example), n.what())
-		return
 	}
-	v.Set(reflect.MakeSlice(v.Type(), len(n.items), len(n.items)))
-	for i, item := range n.items {
-		d.value(item, slot{path: fmt.Sprintf("%s[%d]", at.path, i), around: item.at}, v.Index(i))
-	}
+	return true
 }
 
-// listExample shows the words of a single text as the list that was meant.
-func listExample(n *node, otherwise string) string {
+// listExample shows a list that may have been meant: of a single text its words.
+func listExample(n *node) string {
+	if n.kind != scalarNode {
+		return "- …"
+	}
 	words := strings.Fields(n.text)
-	if n.kind != scalarNode || len(words) == 0 || strings.ContainsAny(n.text, "\"'\\") {
-		return otherwise
+	if len(words) == 0 || strings.ContainsAny(n.text, "\"'\\") {
+		return "- " + n.text
 	}
 	for i, w := range words {
 		if strings.ContainsAny(w, ",[]{}:#&*!|>%@`") {
@@ -84,127 +111,185 @@ func listExample(n *node, otherwise string) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// structure reads a map with known keys. Fields that own a decoder are called
-// for absent keys too, so that they know their path and their fallback.
-func (d *decoder) structure(n *node, at slot, v reflect.Value) {
-	fields := fieldsOf(v.Type())
-	if _, ok := v.Addr().Interface().(interface{ absentIfNull() }); ok && n != nil && n.kind == nullNode {
-		n = nil
-	}
-	if n != nil && n.kind != mapNode && n.kind != nullNode {
-		d.problems.add(n.at, at.path, "want a map with the keys %s, not %s", enumerate(keysOf(v.Type()), "and"), n.what())
-		n = nil
-	}
-	if n != nil && n.kind == mapNode {
-		if s, ok := v.Addr().Interface().(interface{ written(place) }); ok {
-			s.written(n.at)
-		}
-	}
-	if n != nil {
-		at.around = n.at
-	}
-	unknown := n == nil || d.unknownKeys(n, at, v.Type())
-	for _, f := range fields {
-		var value *node
-		if n != nil {
-			if e := n.entry(f.key); e != nil {
-				value = e.value
+// table reads a map whose keys are names. Values that are null are left out.
+func (d *decoder) table(n *node, f *field, v reflect.Value) bool {
+	element := f.element(v.Type().Elem())
+	d.eachName(n, f, func(e *entry) {
+		one := reflect.New(element.typ).Elem()
+		if d.value(e.value, &element, one) {
+			if v.IsNil() {
+				v.Set(reflect.MakeMap(v.Type()))
 			}
+			v.SetMapIndex(reflect.ValueOf(e.key), one)
 		}
-		child := at.child(f.key)
-		child.fallback, child.enum = f.fallback, f.enum
-		if d.searching && f.search != "" {
-			child.fallback = f.search
-		}
-		d.value(value, child, v.FieldByIndex(f.index))
+	})
+	return true
+}
+
+// eachName visits the entries of a map whose keys are names.
+func (d *decoder) eachName(n *node, f *field, visit func(*entry)) {
+	if n == nil || !n.given() {
+		return
 	}
-	// A key that was misspelt is not also missing.
-	if !unknown {
-		d.missing(n, at, fields)
+	if n.kind != mapNode {
+		d.wants(n, "a map of names")
+		return
+	}
+	for _, e := range n.entries {
+		if _, err := f.keys.read(e.key); err == nil {
+			visit(e)
+		} else if d.cell == nil {
+			d.add(e.at, n.path, "%v", err)
+		}
 	}
 }
 
-func (d *decoder) unknownKeys(n *node, at slot, t reflect.Type) bool {
-	keys, found := keysOf(t), false
-	for _, e := range n.entries {
-		if slices.Contains(keys, e.key) {
-			continue
+// mapping is a map whose keys are names, in the file's order.
+type mapping[T any] []named[T]
+
+type named[T any] struct {
+	name  string
+	node  *node
+	at    place // of the name
+	value T
+}
+
+func (m *mapping[T]) decode(d *decoder, n *node, f *field) {
+	element := f.element(reflect.TypeFor[T]())
+	d.eachName(n, f, func(e *entry) {
+		one := named[T]{name: e.key, node: e.value, at: e.at}
+		d.value(e.value, &element, reflect.ValueOf(&one.value).Elem())
+		*m = append(*m, one)
+	})
+}
+
+// structure reads a map with known keys. Absent keys get their fallback.
+func (d *decoder) structure(n *node, f *field, v reflect.Value) bool {
+	fields := f.below(v.Type())
+	if n != nil && n.given() && n.kind != mapNode {
+		d.wants(n, "a map with the keys %s", enumerate(keysOf(fields), "and"))
+		n = nil
+	}
+	for i := range fields {
+		child, one := (*node)(nil), &fields[i]
+		if n != nil {
+			if e := n.entry(one.key); e != nil {
+				child = e.value
+			}
 		}
-		found, d.misspelt = true, true
-		d.problems.add(e.at, "", "unknown key %q; %s", e.key, keyHint(e.key, at, keys))
+		if one.optional && child != nil && d.isNull(child, one) {
+			return false
+		}
+		d.value(child, one, v.FieldByIndex(one.index))
+	}
+	if n != nil && d.cell == nil {
+		misspelt := d.unknownKeys(n, fields)
+		before := len(d.problems.list)
+		n.lacks = d.missing(n, f, fields)
+		if misspelt { // a key that was misspelt is not also missing
+			d.problems.list = d.problems.list[:before]
+		}
+	}
+	d.failed = d.failed || n != nil && n.lacks
+	return true
+}
+
+// scalar reads a single value.
+func (d *decoder) scalar(n *node, f *field, v reflect.Value) bool {
+	text, ok := d.text(n, f)
+	if !ok {
+		return false
+	}
+	value, err := f.kind.read(text)
+	if err != nil {
+		d.wrong(n, "%v", err)
+		return false
+	}
+	if word, ok := value.(string); ok && v.Kind() == reflect.Bool {
+		value = word == f.kind.words[len(f.kind.words)-1]
+	}
+	v.Set(reflect.ValueOf(value).Convert(v.Type()))
+	return true
+}
+
+// text is that of a single value, with names replaced; it reports false where
+// there is none, or it has names and no cell.
+func (d *decoder) text(n *node, f *field) (string, bool) {
+	switch {
+	case n == nil || !n.given():
+		return d.fallback(f)
+	case n.kind != scalarNode:
+		return "", d.wants(n, "a single value")
+	case f.names == lettersNames:
+		return n.text, true
+	}
+	parts, err := experiment.Segments(n.text)
+	if !f.varies() {
+		if err == nil && len(namesIn(parts)) == 0 {
+			return expandLetters(parts), true
+		}
+		// A name in the wrong place is not also unused, or unknown.
+		d.refer(n, parts, true)
+		d.wrong(n, "${…} is replaced only under env, command, actions, limits and load, but for load.find")
+		return "", false
+	}
+	if f.names == lateNames && strings.ContainsRune(n.text, 0) {
+		err = fmt.Errorf("%q holds a zero byte, which no program can be given", n.text)
+	}
+	if err != nil {
+		d.wrong(n, "%v", err)
+		return "", false
+	}
+	if d.cell != nil {
+		return d.expand(n, f, parts)
+	}
+	d.refer(n, parts, f.names == lateNames)
+	return expandLetters(parts), len(namesIn(parts)) == 0
+}
+
+// fallback is what an absent key stands for.
+func (d *decoder) fallback(f *field) (string, bool) {
+	text := f.fallback
+	if d.searching && f.search != "" {
+		text = f.search
+	}
+	return text, text != ""
+}
+
+// refer notes the names in a text.
+func (d *decoder) refer(n *node, parts []experiment.Segment, late bool) {
+	for _, name := range namesIn(parts) {
+		d.references = append(d.references, reference{name: name, node: n, late: late})
+	}
+}
+
+// locate gives all nodes below their path.
+func (n *node) locate(path string) {
+	n.path = path
+	for _, e := range n.entries {
+		e.value.locate(join(path, e.key))
+	}
+	for i, item := range n.items {
+		item.locate(fmt.Sprintf("%s[%d]", path, i))
+	}
+}
+
+// join is the path of a key.
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// unknownKeys reports keys that no field declares.
+func (d *decoder) unknownKeys(n *node, fields []field) bool {
+	keys, found := keysOf(fields), false
+	for _, e := range n.entries {
+		if !slices.Contains(keys, e.key) {
+			found, d.misspelt = true, true
+			d.add(e.at, "", "unknown key %q; %s", e.key, keyHint(e.key, n.path, keys))
+		}
 	}
 	return found
-}
-
-// keyHint says which key was meant: one nearby, one of another section, or all.
-func keyHint(key string, at slot, keys []string) string {
-	if near := spelling.Nearest(key, keys); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	for _, f := range fieldsOf(reflect.TypeFor[document]()) {
-		section := reflect.TypeFor[document]().FieldByIndex(f.index).Type
-		if section.Kind() == reflect.Struct && f.key != at.path && slices.Contains(keysOf(section), key) {
-			return fmt.Sprintf("it belongs under %q", f.key)
-		}
-	}
-	where := "valid keys"
-	if at.path != "" {
-		where += " in " + at.path
-	}
-	return where + ": " + strings.Join(keys, ", ")
-}
-
-// needed reports a required key that is missing without its alternative, or
-// given together with it.
-func (d *decoder) needed(n *node, at slot, f field, given bool) {
-	instead := n.entry(f.or)
-	other := f.or != "" && instead != nil && instead.value.kind != nullNode
-	switch {
-	case other && instead.value.empty():
-		d.problems.add(instead.value.at, "", "%s is empty", at.child(f.or).path)
-	case given && other:
-		d.problems.add(later(n.entry(f.key).changed(), n.entry(f.or).changed()), at.path, "%s and %s exclude one another; keep one", f.key, f.or)
-	case !given && !other:
-		d.problems.add(n.at, "", "%s is missing", at.child(f.key).path)
-	}
-}
-
-func (d *decoder) missing(n *node, at slot, fields []field) {
-	var choices, chosen []string
-	var last place
-	standing := ""      // the chosen one that was written before the last
-	replaced := at.free // by a key that may replace the choices
-	for _, f := range fields {
-		e := n.entry(f.key)
-		given := e != nil && e.value.kind != nullNode
-		if f.required {
-			d.needed(n, at, f, given)
-		}
-		if (f.required || f.one) && given && e.value.empty() {
-			d.problems.add(e.value.at, "", "%s is empty", at.child(f.key).path)
-		}
-		replaced = replaced || f.stands && given
-		if f.one {
-			choices = append(choices, f.key)
-			if given {
-				chosen = append(chosen, f.key)
-				if standing == "" || e.changed().set < last.set {
-					standing = f.key
-				}
-				last = later(last, e.changed())
-			}
-		}
-	}
-	switch {
-	case len(choices) == 0 || len(chosen) == 1:
-	case len(chosen) == 0 && replaced:
-	case len(chosen) == 0:
-		d.problems.add(n.at, at.path, "one of %s is missing", choice(choices))
-	default:
-		advice := "keep one"
-		if last.set > 0 {
-			advice = fmt.Sprintf("set what the file has to null, as in --set %s=null", at.child(standing).path)
-		}
-		d.problems.add(last, at.path, "%s exclude one another; %s", enumerate(chosen, "and"), advice)
-	}
 }

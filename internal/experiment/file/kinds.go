@@ -3,6 +3,7 @@ package file
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,340 +11,331 @@ import (
 	"strings"
 	"time"
 
-	"github.com/invopop/jsonschema"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// kind is how the text of a scalar reads as a T. Errors say what was read and
-// what is wanted; schema is what an editor can check of it.
-type kind[T any] interface {
-	read(text string) (T, error)
-	schema() *jsonschema.Schema
+// kind is how the text of a single value is read. Errors quote what was read and
+// say what is wanted. The other fields are what an editor can check of it.
+type kind struct {
+	read    func(text string) (any, error)
+	types   []string // of JSON Schema
+	pattern string   // of a text; empty: any
+	least   json.Number
+	most    json.Number
+	above   json.Number // least, itself excluded
+	words   []string    // of an enumeration
 }
 
-// typed is a schema of one or more types. Its keywords each look at values of
-// one type: pattern at strings, minimum at numbers.
-func typed(types ...string) *jsonschema.Schema {
-	return &jsonschema.Schema{Extras: map[string]any{"type": types}}
+// matching is a text that matches an expression. Errors quote any other text,
+// and end with the complaint.
+func matching(expression, complaint string, types ...string) *kind {
+	syntax := regexp.MustCompile(expression)
+	return readBy(func(s string) (any, error) {
+		if !syntax.MatchString(s) {
+			return nil, fmt.Errorf("%q %s", s, complaint)
+		}
+		return s, nil
+	}, syntax, types...)
 }
 
-// syntax is what the text of a scalar must match.
-type syntax struct{ *regexp.Regexp }
-
-func syntaxOf(expression string) syntax { return syntax{regexp.MustCompile(expression)} }
-
-func (x syntax) schema(types ...string) *jsonschema.Schema {
-	s := typed(types...)
-	s.Pattern = x.String()
-	return s
+// readBy has a function of its own, and an expression for the schema.
+func readBy(read func(string) (any, error), syntax *regexp.Regexp, types ...string) *kind {
+	return &kind{read: read, pattern: syntax.String(), types: types}
 }
 
-// numberOr is a number from least to most, or the same quoted.
-func numberOr(typ string, least, most float64, quoted syntax) *jsonschema.Schema {
-	s := quoted.schema(typ, "string")
-	s.Minimum, s.Maximum = number64(least), number64(most)
-	return s
+// oneOf is one of some words. noun is what errors call such a word.
+func oneOf(noun string, words []string) *kind {
+	plural := noun + "s"
+	if noun == "" {
+		noun, plural = "word", "valid words"
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = regexp.QuoteMeta(w)
+	}
+	return &kind{types: []string{"string"}, pattern: "^(" + strings.Join(quoted, "|") + ")$", words: words, read: func(s string) (any, error) {
+		if !slices.Contains(words, s) {
+			return nil, fmt.Errorf("unknown %s %q; %s", noun, s, spelling.Hint(s, plural, words))
+		}
+		return s, nil
+	}}
 }
+
+// unless refuses, before anything else, a text that complain has something to
+// say about.
+func (k *kind) unless(complain func(s string) error) *kind {
+	read := k.read
+	k.read = func(s string) (any, error) {
+		if err := complain(s); err != nil {
+			return nil, err
+		}
+		return read(s)
+	}
+	return k
+}
+
+// then converts a text of the kind.
+func (k *kind) then(convert func(s string) (any, error)) *kind {
+	read := k.read
+	k.read = func(s string) (any, error) {
+		if _, err := read(s); err != nil {
+			return nil, err
+		}
+		return convert(s)
+	}
+	return k
+}
+
+// within gives the bounds of a number to the schema. read checks them by itself.
+func (k *kind) within(least, most float64) *kind {
+	k.least, k.most = number64(least), number64(most)
+	return k
+}
+
+func whole(s string) (any, error)  { return strconv.ParseInt(s, 10, 64) }
+func number(s string) (any, error) { return strconv.ParseFloat(s, 64) }
 
 func number64(f float64) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
-// text is any text; numbers, true and false are taken as they are written.
-type text struct{}
-
-func (text) read(s string) (string, error) { return s, nil }
-func (text) schema() *jsonschema.Schema {
-	return typed("string", "number", "boolean")
-}
-
-// unitName names an experiment, a service or a dependency: it becomes part of
-// folders, cgroups and, on Kubernetes, of objects.
-type unitName struct{}
-
-var unitNameSyntax = syntaxOf(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-
-func (unitName) read(s string) (string, error) {
-	if !unitNameSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q is no name: use up to 63 lower-case letters, digits and inner hyphens", s)
-	}
-	return s, nil
-}
-func (unitName) schema() *jsonschema.Schema {
-	// Plain YAML reads some names as numbers, and true as a boolean.
-	return unitNameSyntax.schema("string", "integer", "boolean")
-}
-
-// varyName is what may stand in ${}. port is the platform's.
-type varyName struct{}
-
-var varyNameSyntax = syntaxOf(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-func (varyName) read(s string) (string, error) {
-	if s == "port" {
-		return "", fmt.Errorf("%q is taken: ${port} is the replica's own port", s)
-	}
-	if !varyNameSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q is no name: use letters, digits and _, a letter first", s)
-	}
-	return s, nil
-}
-func (varyName) schema() *jsonschema.Schema { return varyNameSyntax.schema("string") }
-
-// envName is the name of an environment variable.
-type envName struct{}
-
-var envNameSyntax = syntaxOf(`^[^=]+$`)
-
-func (envName) read(s string) (string, error) {
-	if s == "" || strings.ContainsAny(s, "=\x00") {
-		return "", fmt.Errorf("%q is no name of an environment variable", s)
-	}
-	return s, nil
-}
-func (envName) schema() *jsonschema.Schema { return envNameSyntax.schema("string") }
-
-// headerName is a field name of HTTP (a token of RFC 9110, section 5.6.2). Those
-// that frame a message are the agent's.
-type headerName struct{}
+const (
+	findPort  = -1 // the word find as a port
+	mostPort  = 65535
+	longest   = 24 * time.Hour
+	mostCount = 999_999_999
+	mostLevel = 999_999_999
+	mostBound = 999_999_999_999_999
+	mostShare = 1000
+)
 
 var (
-	headerNameSyntax = syntaxOf("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	agentsHeaders    = []string{"content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
+	bareNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+	digits     = regexp.MustCompile(`^[1-9][0-9]*$`)
+
+	pathSyntax    = regexp.MustCompile(`^/([!-"$-~]|\{\{[^}]*\}\})*$`)
+	linkSyntax    = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[^/]`)
+	portSyntax    = regexp.MustCompile(`^([1-9][0-9]{0,4}|find)$`)
+	percentSyntax = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,9})?$`)
+	shareSyntax   = regexp.MustCompile(`^[1-9][0-9]{0,3}%$`)
+
+	// agentsHeaders frame a message.
+	agentsHeaders = []string{"content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
 )
-
-func (headerName) read(s string) (string, error) {
-	if !headerNameSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q is no name of a header", s)
-	}
-	if slices.Contains(agentsHeaders, strings.ToLower(s)) {
-		return "", fmt.Errorf("header %q is set by the agent; leave it out", s)
-	}
-	return s, nil
-}
-func (headerName) schema() *jsonschema.Schema { return headerNameSyntax.schema("string") }
-
-// headerValue is one line (RFC 9110, section 5.5).
-type headerValue struct{ text }
-
-func (headerValue) read(s string) (string, error) {
-	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
-		return "", fmt.Errorf("%q: a header is one line without control characters", s)
-	}
-	return s, nil
-}
-
-// path is the path of a request with its query (RFC 9112, section 3.2.1). What
-// stands in {{…}} is not looked at.
-type path struct{}
-
-var pathSyntax = syntaxOf(`^/([!-"$-~]|\{\{[^}]*\}\})*$`)
-
-func (path) read(s string) (string, error) {
-	if !strings.HasPrefix(s, "/") {
-		return "", fmt.Errorf("%q: a path begins with /", s)
-	}
-	if !pathSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q: a path is printable ASCII without spaces and #; write others as %%20 and the like", s)
-	}
-	return s, nil
-}
-func (path) schema() *jsonschema.Schema { return pathSyntax.schema("string") }
-
-// link is the URL of something that already runs.
-type link struct{}
-
-var linkSyntax = syntaxOf(`^[a-z][a-z0-9+.-]*://[^/]`)
-
-func (link) read(s string) (string, error) {
-	u, err := url.Parse(s)
-	if err != nil || !linkSyntax.MatchString(s) || u.Hostname() == "" {
-		return "", fmt.Errorf("%q is no URL with a host, as in postgres://127.0.0.1:5432/shop", s)
-	}
-	return s, nil
-}
-func (link) schema() *jsonschema.Schema { return linkSyntax.schema("string") }
-
-// protocol is how requests travel.
-type protocol struct{}
-
-func (protocol) read(s string) (string, error) {
-	if !slices.Contains(experiment.Protocols, s) {
-		return "", fmt.Errorf("unknown protocol %q; %s", s, spelling.Hint(s, "protocols", experiment.Protocols))
-	}
-	return s, nil
-}
-func (protocol) schema() *jsonschema.Schema {
-	return syntaxOf(`^(http/1\.1|https|h2|h2c)$`).schema("string")
-}
-
-// status is that of an answer.
-type status struct{}
-
-var statusSyntax = syntaxOf(`^[2-5][0-9][0-9]$`)
-
-func (status) read(s string) (int64, error) {
-	if !statusSyntax.MatchString(s) {
-		return 0, fmt.Errorf("%q is no status of an answer; want 200 to 599", s)
-	}
-	return strconv.ParseInt(s, 10, 64)
-}
-func (status) schema() *jsonschema.Schema { return numberOr("integer", 200, 599, statusSyntax) }
-
-// word is one of those in the field's enum tag, which slot.enum checks.
-type word struct{}
-
-func (word) read(s string) (string, error) { return s, nil }
-func (word) schema() *jsonschema.Schema    { return typed("string") }
-
-// truth is true or false: YAML 1.2 has no yes and no on.
-type truth struct{}
-
-func (truth) read(s string) (bool, error) {
-	switch s {
-	case "true", "false":
-		return s == "true", nil
-	}
-	return false, fmt.Errorf("%q is neither true nor false", s)
-}
-func (truth) schema() *jsonschema.Schema {
-	return syntaxOf("^(true|false)$").schema("boolean", "string")
-}
-
-// port is a TCP port, or findPort for the word find.
-type port struct{}
 
 const (
-	findPort = -1
-	mostPort = 65535
+	unitNameSyntax = `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
+	countFrom0     = `^(0|[1-9][0-9]{0,8})$`
 )
 
-var portSyntax = syntaxOf(`^([1-9][0-9]{0,4}|find)$`)
+// kinds are all kinds, by the name in a field's tag. Types of a kind have number
+// or boolean where plain YAML reads some of its texts as such.
+var kinds = map[string]*kind{
+	"text": {types: []string{"string", "number", "boolean"}, read: func(s string) (any, error) { return s, nil }},
+	// true or false: YAML 1.2 has no yes and no on.
+	"truth": truth(true),
+	// A field that says the opposite of its key.
+	"inverse": truth(false),
 
-func (port) read(s string) (int, error) {
+	// An experiment's, a service's or a dependency's name becomes part of folders,
+	// cgroups and, on Kubernetes, of objects.
+	"unitName": matching(unitNameSyntax,
+		"is no name: use up to 63 lower-case letters, digits and inner hyphens", "string", "integer", "boolean"),
+	// What may stand in ${}. port is the platform's.
+	"varyName": matching(`^[A-Za-z_][A-Za-z0-9_]*$`, "is no name: use letters, digits and _, a letter first", "string").
+		unless(func(s string) error {
+			if s == "port" {
+				return fmt.Errorf("%q is taken: ${port} is the replica's own port", s)
+			}
+			return nil
+		}),
+	"envName": matching(`^[^=]+$`, "is no name of an environment variable", "string").
+		unless(func(s string) error {
+			if strings.ContainsRune(s, 0) {
+				return fmt.Errorf("%q is no name of an environment variable", s)
+			}
+			return nil
+		}),
+	// A metric of Prometheus (prometheus.io/docs/concepts/data_model).
+	"metricName": matching(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`,
+		"is no name of a metric: use letters, digits, _ and :, no digit first", "string", "boolean"),
+	"claimMetric": oneOf("metric", experiment.ClaimMetrics),
+
+	// Of HTTP. A field name is a token (RFC 9110, section 5.6.2), and its value one
+	// line (section 5.5).
+	"headerName": matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "is no name of a header", "string").
+		then(func(s string) (any, error) {
+			if slices.Contains(agentsHeaders, strings.ToLower(s)) {
+				return nil, fmt.Errorf("header %q is set by the agent; leave it out", s)
+			}
+			return s, nil
+		}),
+	"headerValue": {types: []string{"string", "number", "boolean"}, read: func(s string) (any, error) {
+		if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+			return nil, fmt.Errorf("%q: a header is one line without control characters", s)
+		}
+		return s, nil
+	}},
+	// A request's path with its query (RFC 9112, section 3.2.1). What stands in
+	// {{…}} is not looked at.
+	"path":     readBy(readPath, pathSyntax, "string"),
+	"link":     readBy(readLink, linkSyntax, "string"),
+	"protocol": oneOf("protocol", experiment.Protocols),
+	"status": matching(`^[2-5][0-9][0-9]$`, "is no status of an answer; want 200 to 599", "integer", "string").
+		within(200, 599).then(whole),
+	"port": readBy(readPort, portSyntax, "integer", "string").within(1, mostPort),
+
+	// Numbers, and lengths of time as Go writes them.
+	"duration": matching(`^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`,
+		"is no duration; write it as 500ms, 20s or 1m30s", "string").then(readDuration).unless(func(s string) error {
+		if bareNumber.MatchString(s) {
+			return fmt.Errorf("duration %q has no unit; write %ss or %sms", s, s, s)
+		}
+		return nil
+	}),
+	"count": matching(`^[1-9][0-9]{0,8}$`, "is no whole number above 0", "integer", "string").
+		within(1, mostCount).then(whole).unless(func(s string) error {
+		if digits.MatchString(s) && len(s) > 9 {
+			return fmt.Errorf("%q is too many", s)
+		}
+		return nil
+	}),
+	"backlog": matching(countFrom0, "is no whole number from 0", "integer", "string").within(0, mostCount).then(whole),
+	"seconds": matching(countFrom0, "is no whole number of seconds, as in 60", "integer", "string").within(0, mostCount).then(whole),
+	// Of users, or of requests a second.
+	"level": matching(`^[0-9]{1,9}(\.[0-9]{1,9})?$`,
+		fmt.Sprintf("is no number from 0 to %d, as in 50 or 2.5", mostLevel), "number", "string").within(0, mostLevel).then(number),
+	"percent": percent(),
+	// A percentage that may exceed 100: what is requested is no limit.
+	"share": readBy(readShare, shareSyntax, "string"),
+	// A number that a metric is held against.
+	"bound": matching(`^[0-9]{1,15}(\.[0-9]{1,9})?$`, "is no number from 0 on, as in 1.5", "number", "string").
+		within(0, mostBound).then(number).unless(func(s string) error {
+		if _, err := time.ParseDuration(s); err == nil && s != "0" {
+			return fmt.Errorf("%q: a bound is a bare number in the unit of the metric; latencies are in milliseconds", s)
+		}
+		return nil
+	}),
+
+	// Limits: see quantities.go.
+	"cpu":     readBy(readCPU, quantitySyntax, "number", "string").within(0, mostCPUs),
+	"memory":  readBy(readMemory, quantitySyntax, "number", "string").within(leastMemory, math.MaxInt64/2),
+	"cpuList": matching(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`, "is no list of CPUs; write it as 0, 0-1 or 0-1,4", "integer", "string").within(0, 9999).then(readCPUList),
+
+	// Kubernetes' own names and words. Kubernetes' own code decides what is valid;
+	// the patterns are what an editor can check.
+	"namespace": accepted(unitNameSyntax, content.IsDNS1123Label,
+		"is no namespace: use up to 63 lower-case letters, digits and inner hyphens", "string", "integer", "boolean"),
+	"objectName": accepted(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`, content.IsDNS1123Subdomain,
+		"is no name of an object: use lower-case letters, digits, and inner hyphens and dots", "string", "number", "boolean"),
+	"labelKey":    labelKey(),
+	"ownLabelKey": labelKey().unless(refuseOwnLabel),
+	"labelValue": accepted(`^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$`, content.IsLabelValue,
+		"is no value of a label: use up to 63 letters, digits and inner -, _ and dots", "string", "number", "boolean"),
+	// An image's syntax is for those who pull it.
+	"imageName": matching(`^[!-~]+$`, "is no name of an image", "string"),
+	"ownImage":  oneOf("workload", []string{"node", "bun"}),
+}
+
+func truth(means bool) *kind {
+	k := matching("^(true|false)$", "is neither true nor false", "boolean", "string")
+	return k.then(func(s string) (any, error) { return (s == "true") == means, nil })
+}
+
+func percent() *kind {
+	k := readBy(readPercent, percentSyntax, "number", "string")
+	k.above, k.most = "0", "100"
+	return k
+}
+
+func readPercent(s string) (any, error) {
+	p, err := strconv.ParseFloat(s, 64)
+	if err != nil || !percentSyntax.MatchString(s) || p <= 0 || p > 100 {
+		return nil, fmt.Errorf("%q is no percentage above 0 and up to 100, as in 99.9", s)
+	}
+	return p, nil
+}
+
+// accepted is a text that one of Kubernetes' own checks has nothing to say about.
+func accepted(pattern string, check func(string) []string, complaint string, types ...string) *kind {
+	read := func(s string) (any, error) {
+		if said := check(s); len(said) > 0 {
+			return nil, fmt.Errorf("%q %s", s, complaint)
+		}
+		return s, nil
+	}
+	return readBy(read, regexp.MustCompile(pattern), types...)
+}
+
+// labelKey is the key of a label, an annotation or a taint: a name, perhaps
+// after a domain and a slash.
+func labelKey() *kind {
+	return accepted(`^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`, content.IsLabelKey,
+		"is no key: use up to 63 letters, digits and inner -, _ and dots, after a domain and a slash where it has one, as in example.com/team",
+		"string", "number", "boolean")
+}
+
+// refuseOwnLabel refuses the keys that Millicore finds its objects by
+// (internal/kubernetes/kube).
+func refuseOwnLabel(s string) error {
+	if strings.HasPrefix(s, "millicore/") || s == "app.kubernetes.io/managed-by" {
+		return fmt.Errorf("the label %q is Millicore's own, which finds its objects by it", s)
+	}
+	return nil
+}
+
+func readPath(s string) (any, error) {
+	if !strings.HasPrefix(s, "/") {
+		return nil, fmt.Errorf("%q: a path begins with /", s)
+	}
+	if !pathSyntax.MatchString(s) {
+		return nil, fmt.Errorf("%q: a path is printable ASCII without spaces and #; write others as %%20 and the like", s)
+	}
+	return s, nil
+}
+
+// readLink reads the URL of something that already runs.
+func readLink(s string) (any, error) {
+	u, err := url.Parse(s)
+	if err != nil || !linkSyntax.MatchString(s) || u.Hostname() == "" {
+		return nil, fmt.Errorf("%q is no URL with a host, as in postgres://127.0.0.1:5432/shop", s)
+	}
+	return s, nil
+}
+
+// readPort reads a TCP port, or findPort for the word find.
+func readPort(s string) (any, error) {
 	if s == "find" {
 		return findPort, nil
 	}
 	if near := spelling.Nearest(s, []string{"find"}); near != "" {
-		return 0, fmt.Errorf("unknown word %q; did you mean %q?", s, near)
+		return nil, fmt.Errorf("unknown word %q; did you mean %q?", s, near)
 	}
 	number, err := strconv.Atoi(s)
 	if err != nil || !digits.MatchString(s) || number > mostPort {
-		return 0, fmt.Errorf("%q is no port; write a number from 1 to %d, or find", s, mostPort)
+		return nil, fmt.Errorf("%q is no port; write a number from 1 to %d, or find", s, mostPort)
 	}
 	return number, nil
 }
-func (port) schema() *jsonschema.Schema { return numberOr("integer", 1, mostPort, portSyntax) }
 
-// metricName is the name of a metric of Prometheus (prometheus.io/docs/concepts/data_model).
-type metricName struct{}
-
-var metricNameSyntax = syntaxOf(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`)
-
-func (metricName) read(s string) (string, error) {
-	if !metricNameSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q is no name of a metric: use letters, digits, _ and :, no digit first", s)
-	}
-	return s, nil
-}
-func (metricName) schema() *jsonschema.Schema {
-	return metricNameSyntax.schema("string", "boolean") // plain YAML reads true as a boolean
-}
-
-// duration is a length of time as Go writes it, up to a day.
-type duration struct{}
-
-const longest = 24 * time.Hour
-
-var (
-	durationSyntax = syntaxOf(`^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`)
-	bareNumber     = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
-)
-
-func (duration) read(s string) (time.Duration, error) {
-	if bareNumber.MatchString(s) {
-		return 0, fmt.Errorf("duration %q has no unit; write %ss or %sms", s, s, s)
-	}
-	if !durationSyntax.MatchString(s) {
-		return 0, fmt.Errorf("%q is no duration; write it as 500ms, 20s or 1m30s", s)
-	}
+func readDuration(s string) (any, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d > longest {
-		return 0, fmt.Errorf("duration %q is longer than a day", s)
+		return nil, fmt.Errorf("duration %q is longer than a day", s)
 	}
 	return d, nil
 }
-func (duration) schema() *jsonschema.Schema { return durationSyntax.schema("string") }
 
-// count is a whole number from 1.
-type count struct{}
-
-const mostCount = 999_999_999
-
-var (
-	countSyntax = syntaxOf(`^[1-9][0-9]{0,8}$`)
-	digits      = regexp.MustCompile(`^[1-9][0-9]*$`)
-)
-
-func (count) read(s string) (int64, error) {
-	if digits.MatchString(s) && len(s) > 9 {
-		return 0, fmt.Errorf("%q is too many", s)
+func readShare(s string) (any, error) {
+	number, err := strconv.ParseInt(strings.TrimSuffix(s, "%"), 10, 64)
+	switch {
+	case err == nil && number > 0 && !strings.HasSuffix(s, "%"):
+		return nil, fmt.Errorf("%q is no share; did you mean %q?", s, s+"%")
+	case !shareSyntax.MatchString(s) || number > mostShare:
+		return nil, fmt.Errorf("%q is no whole percentage from 1%% to %d%%, as in 60%%", s, mostShare)
 	}
-	if !countSyntax.MatchString(s) {
-		return 0, fmt.Errorf("%q is no whole number above 0", s)
-	}
-	return strconv.ParseInt(s, 10, 64)
-}
-func (count) schema() *jsonschema.Schema { return numberOr("integer", 1, mostCount, countSyntax) }
-
-// backlog is how many may wait.
-type backlog struct{}
-
-func (backlog) read(s string) (int64, error) {
-	if s == "0" {
-		return 0, nil
-	}
-	n, err := count{}.read(s)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no whole number from 0", s)
-	}
-	return n, nil
-}
-func (backlog) schema() *jsonschema.Schema {
-	return numberOr("integer", 0, mostCount, syntaxOf(`^(0|[1-9][0-9]{0,8})$`))
-}
-
-// level is a number of users or of requests a second: not below 0.
-type level struct{}
-
-const mostLevel = 999_999_999
-
-var levelSyntax = syntaxOf(`^[0-9]{1,9}(\.[0-9]{1,9})?$`)
-
-func (level) read(s string) (float64, error) {
-	if !levelSyntax.MatchString(s) {
-		return 0, fmt.Errorf("%q is no number from 0 to %d, as in 50 or 2.5", s, mostLevel)
-	}
-	return strconv.ParseFloat(s, 64)
-}
-func (level) schema() *jsonschema.Schema { return numberOr("number", 0, mostLevel, levelSyntax) }
-
-// percent is above 0 and at most 100.
-type percent struct{}
-
-var percentSyntax = syntaxOf(`^[0-9]{1,3}(\.[0-9]{1,9})?$`)
-
-func (percent) read(s string) (float64, error) {
-	p, err := strconv.ParseFloat(s, 64)
-	if err != nil || !percentSyntax.MatchString(s) || p <= 0 || p > 100 {
-		return 0, fmt.Errorf("%q is no percentage above 0 and up to 100, as in 99.9", s)
-	}
-	return p, nil
-}
-func (percent) schema() *jsonschema.Schema {
-	s := percentSyntax.schema("number", "string")
-	s.ExclusiveMinimum, s.Maximum = "0", "100"
-	return s
+	return number, nil
 }

@@ -44,136 +44,143 @@ func Parse(file string, data []byte, sets []string) (*experiment.Experiment, err
 // resolve makes an experiment of a tree and of what --set changes in it. source
 // is the tree as text.
 func resolve(p *problems, root *node, source string, sets []string) (*experiment.Experiment, error) {
+	spellDatabases(root)
 	applySets(p, root, sets)
-	r := &reader{
-		decoder: decoder{problems: p},
-		folder:  filepath.Dir(p.file),
-		out:     &experiment.Experiment{Source: source, Sets: sets},
+	spellDatabases(root)
+	root.locate("")
+	d := &decoder{
+		problems:  p,
+		folder:    filepath.Dir(p.file),
+		root:      root,
+		out:       &experiment.Experiment{Source: source, Sets: sets},
+		searching: root.find("load.find").given(),
+		// A word that is neither true nor false is reported later.
+		benchmark: root.find("load.benchmark").given() && root.find("load.benchmark").text != "false",
 	}
-	r.read(root)
+	d.read()
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	return r.out, nil
+	return d.out, nil
 }
 
-// reader makes an Experiment of a file's nodes.
-type reader struct {
-	decoder
-	doc    document
-	folder string
-	out    *experiment.Experiment
-	wrote  *written // what claims mean; nil: what is set is what is written
-}
-
-func (r *reader) read(root *node) {
-	r.searching, r.benchmark = searches(root), measuresItself(root)
-	r.structure(root, slot{around: root.at}, reflect.ValueOf(&r.doc).Elem())
-	r.out.Name, r.out.About, r.out.Profile = r.doc.Name.value, r.doc.About.text, r.doc.Profile.value
-	r.checkServices(r.doc.Services.entries)
-	r.readVary()
-	r.checkReferences()
-	r.out.Docker.HostNetwork = r.doc.Docker.Network.value == "host"
-	r.readKubernetes()
-	r.readMeasure()
-	r.readObjective()
-	r.checkSearch()
-	r.checkBenchmark()
-	r.checkScaling()
-	if r.countCells() {
-		r.readCells()
-		r.checkMeasure()
-		r.readClaims()
+// read reads the file as a whole, and then its cells.
+func (d *decoder) read() {
+	doc := &d.doc
+	d.structure(d.root, &field{names: noNames}, reflect.ValueOf(doc).Elem())
+	d.out.Name, d.out.About, d.out.Profile = doc.Name, doc.About, doc.Profile
+	d.out.Docker, d.out.Kubernetes, d.out.Measure = doc.Docker, doc.Kubernetes, doc.Measure
+	d.checkServices()
+	d.readVary()
+	d.checkReferences()
+	d.checkTolerations()
+	d.checkBounds()
+	d.readObjective()
+	d.checkSearch()
+	d.checkBenchmark()
+	if d.countCells() {
+		d.readCells()
+		d.checkMeasure()
+		d.readClaims()
 	}
 }
 
 // readVary checks the axes and puts them into the experiment.
-func (r *reader) readVary() {
-	for _, one := range r.doc.Vary.entries {
-		if len(one.value.values) == 0 && !one.value.bad {
-			r.problems.add(one.at, "", "vary.%s has no values; write them as a list, as in [1, 2, null]", one.name)
+func (d *decoder) readVary() {
+	for _, one := range d.doc.Vary {
+		if len(one.node.items) == 0 && !one.node.bad {
+			d.add(one.at, "", "vary.%s has no values; write them as a list, as in [1, 2, null]", one.name)
 		}
-		out := experiment.Axis{Name: one.name}
 		seen := make(map[varyValue]place)
-		for i := range one.value.values {
-			v := &one.value.values[i]
-			r.checkValue(one.name, v)
-			value := varyValue{text: v.text, null: !v.given}
-			if before, twice := seen[value]; twice && !v.bad {
-				r.problems.add(v.at, v.path, "%s stands here a second time; the first is at %s", value, before)
+		for _, n := range one.node.items {
+			d.checkValue(one.name, n)
+			value := varyValue{text: n.text, null: !n.given()}
+			if before, twice := seen[value]; twice && !n.bad {
+				d.add(n.at, n.path, "%s stands here a second time; the first is at %s", value, before)
 			}
-			seen[value] = v.at
-			if v.given {
-				out.Values = append(out.Values, &v.text)
-			} else {
-				out.Values = append(out.Values, nil)
-			}
+			seen[value] = n.at
 		}
-		r.out.Vary = append(r.out.Vary, out)
+		d.out.Vary = append(d.out.Vary, experiment.Axis{Name: one.name, Values: one.value})
 	}
 }
 
 // checkValue refuses a value that could not be put into every text.
-func (r *reader) checkValue(name string, v *literal) {
+func (d *decoder) checkValue(name string, n *node) {
 	switch {
-	case strings.ContainsRune(v.text, 0):
-		r.problems.add(v.at, v.path, "%q holds a zero byte, which no program can be given", v.text)
-	case strings.Contains(v.text, "${") || strings.HasSuffix(v.text, "$"):
-		r.problems.add(v.at, v.path, "%q holds ${ or ends in $, and a value is not replaced again; write that where ${%s} stands", v.text, name)
+	case strings.ContainsRune(n.text, 0):
+		d.add(n.at, n.path, "%q holds a zero byte, which no program can be given", n.text)
+	case strings.Contains(n.text, "${") || strings.HasSuffix(n.text, "$"):
+		d.add(n.at, n.path, "%q holds ${ or ends in $, and a value is not replaced again; write that where ${%s} stands", n.text, name)
 	}
 }
 
+// reference is one ${name} in the file.
+type reference struct {
+	name string
+	node *node // the text that holds it
+	late bool  // stands where the platform's names are known too
+}
+
+// usedBy reports whether a service's cells depend on the reference: its own
+// fields, and those under load and limits, which all services share, but for
+// the limits that it has its own of.
+func (r reference) usedBy(s *named[service]) bool {
+	if key, ok := strings.CutPrefix(r.node.path, "limits."); ok {
+		return s.node.child("limits").child(key).absent
+	}
+	return strings.HasPrefix(r.node.path, "load.") || strings.HasPrefix(r.node.path, s.node.path+".")
+}
+
 // checkReferences finds names that nothing defines, outside the texts that the
-// platform expands (see cellReader.launched), and varied names that nothing uses.
-func (r *reader) checkReferences() {
-	names := r.varied()
-	for _, ref := range r.references {
+// platform expands (see checkLate), and varied names that nothing uses.
+func (d *decoder) checkReferences() {
+	names := d.varied()
+	for _, ref := range d.references {
 		switch {
 		case ref.late || slices.Contains(names, ref.name):
 		case ref.name == "port" || strings.Contains(ref.name, "."):
-			r.problems.add(ref.at, ref.path, "${%s} is known only in command and env", ref.name)
+			d.add(ref.node.at, ref.node.path, "${%s} is known only in command and env", ref.name)
 		default:
-			r.problems.add(ref.at, ref.path, "unknown name ${%s}; %s", ref.name, spelling.Hint(ref.name, "varied names", names))
+			d.add(ref.node.at, ref.node.path, "unknown name ${%s}; %s", ref.name, spelling.Hint(ref.name, "varied names", names))
 		}
 	}
-	if r.misspelt {
+	if d.misspelt {
 		return // the use may stand under the key that is not known
 	}
-	for _, axis := range r.doc.Vary.entries {
-		used := slices.ContainsFunc(r.references, func(ref reference) bool {
-			return ref.name == axis.name && !r.overruled(ref)
+	for _, axis := range d.doc.Vary {
+		used := slices.ContainsFunc(d.references, func(ref reference) bool {
+			return ref.name == axis.name && !d.overruled(ref)
 		})
 		if !used {
-			r.problems.add(axis.at, "", "vary.%s is not used; write ${%s} under env, command, actions, limits or load, or leave it out", axis.name, axis.name)
+			d.add(axis.at, "", "vary.%s is not used; write ${%s} under env, command, actions, limits or load, or leave it out", axis.name, axis.name)
 		}
 	}
 }
 
 // overruled reports whether every service has its own limit instead of the one
 // that the reference is in.
-func (r *reader) overruled(ref reference) bool {
-	services := r.doc.Services.entries
-	return strings.HasPrefix(ref.path, "limits.") && len(services) > 0 &&
-		!slices.ContainsFunc(services, func(s named[service]) bool { return ref.usedBy(&s) })
+func (d *decoder) overruled(ref reference) bool {
+	return strings.HasPrefix(ref.node.path, "limits.") && len(d.doc.Services) > 0 &&
+		!slices.ContainsFunc(d.doc.Services, func(s named[service]) bool { return ref.usedBy(&s) })
 }
 
 // varied are the names in vary.
-func (r *reader) varied() []string {
+func (d *decoder) varied() []string {
 	var names []string
-	for _, axis := range r.doc.Vary.entries {
+	for _, axis := range d.doc.Vary {
 		names = append(names, axis.name)
 	}
 	return names
 }
 
 // axesOf are the axes that a service's cells run along.
-func (r *reader) axesOf(s *named[service]) []named[axis] {
-	var all []named[axis]
-	for _, one := range r.doc.Vary.entries {
-		used := slices.ContainsFunc(r.references, func(ref reference) bool {
+func (d *decoder) axesOf(s *named[service]) []named[[]*string] {
+	var all []named[[]*string]
+	for _, one := range d.doc.Vary {
+		used := slices.ContainsFunc(d.references, func(ref reference) bool {
 			return ref.name == one.name && ref.usedBy(s)
 		})
-		if used && len(one.value.values) > 0 {
+		if used && len(one.node.items) > 0 {
 			all = append(all, one)
 		}
 	}
@@ -181,38 +188,38 @@ func (r *reader) axesOf(s *named[service]) []named[axis] {
 }
 
 // countCells refuses an experiment with too many cells or trials.
-func (r *reader) countCells() bool {
+func (d *decoder) countCells() bool {
 	cells := 0
-	for i := range r.doc.Services.entries {
+	for i := range d.doc.Services {
 		product := 1
-		for _, axis := range r.axesOf(&r.doc.Services.entries[i]) {
-			product *= len(axis.value.values)
+		for _, axis := range d.axesOf(&d.doc.Services[i]) {
+			product *= len(axis.node.items)
 			if product > mostCells {
 				break
 			}
 		}
 		if cells += product; cells > mostCells {
-			r.problems.add(r.doc.Vary.at, "", "more than %d cells; vary less at a time", mostCells)
+			d.add(d.root.child("vary").at, "", "more than %d cells; vary less at a time", mostCells)
 			return false
 		}
 	}
-	if repeats := r.out.Measure.Repeats; cells*repeats > mostTrials {
-		r.problems.add(r.doc.Measure.Repeats.at, "", "%d cells with %d repeats are more than %d trials; vary less, or repeat less", cells, repeats, mostTrials)
+	if repeats := d.out.Measure.Repeats; cells*repeats > mostTrials {
+		d.add(d.root.find("measure.repeats").at, "", "%d cells with %d repeats are more than %d trials; vary less, or repeat less", cells, repeats, mostTrials)
 	}
 	return true
 }
 
-// readCells resolves every combination, service by service, the last axis of
-// vary moving fastest.
-func (r *reader) readCells() {
-	for i := range r.doc.Services.entries {
-		s := &r.doc.Services.entries[i]
-		axes := r.axesOf(s)
+// readCells reads every combination, service by service, the last axis of vary
+// moving fastest.
+func (d *decoder) readCells() {
+	for i := range d.doc.Services {
+		s := &d.doc.Services[i]
+		axes := d.axesOf(s)
 		for at := make([]int, len(axes)); ; {
-			r.out.Cells = append(r.out.Cells, r.readCell(s, axes, at))
+			d.out.Cells = append(d.out.Cells, d.readCell(s, axes, at))
 			k := len(axes) - 1
 			for ; k >= 0; k-- {
-				if at[k]++; at[k] < len(axes[k].value.values) {
+				if at[k]++; at[k] < len(axes[k].node.items) {
 					break
 				}
 				at[k] = 0
@@ -222,40 +229,41 @@ func (r *reader) readCells() {
 			}
 		}
 	}
+	d.cell = nil
 }
 
-// readCell resolves one combination: at holds the index of each axis' value.
-func (r *reader) readCell(s *named[service], axes []named[axis], at []int) experiment.Cell {
-	cell := experiment.Cell{Index: len(r.out.Cells)}
-	c := &cellReader{problems: r.problems, names: r.varied(), values: make(map[string]varyValue)}
-	if !r.doc.Measure.Interval.bad {
-		c.interval = r.out.Measure.Interval
+// readCell reads one combination: at holds the index of each axis' value.
+func (d *decoder) readCell(s *named[service], axes []named[[]*string], at []int) experiment.Cell {
+	cell := experiment.Cell{Index: len(d.out.Cells)}
+	d.cell = &combination{names: d.varied(), values: make(map[string]varyValue)}
+	if !d.root.find("measure.interval").bad {
+		d.cell.interval = d.out.Measure.Interval
 	}
 	for k, axis := range axes {
-		v := &axis.value.values[at[k]]
-		c.values[axis.name] = varyValue{text: v.text, null: !v.given && !v.bad, bad: v.bad, at: v.at}
+		n := axis.node.items[at[k]]
+		d.cell.values[axis.name] = varyValue{text: n.text, null: !n.given(), bad: n.bad, at: n.at}
 		setting := experiment.Setting{Name: axis.name}
-		if v.given {
-			setting.Value = &v.text
+		if n.kind == scalarNode {
+			setting.Value = &n.text
 		}
 		cell.Vary = append(cell.Vary, setting)
 	}
-	own := s.value.Limits.over(&r.doc.Limits)
-	cell.Limits = c.readLimits(&own)
-	c.limits = c.limitsHere(&cell.Limits)
-	cell.Service = c.readService(s.name, &s.value, r.folder)
-	requests := &r.doc.Kubernetes.Requests
-	c.checkRequests(requests, &own, &cell.Limits)
-	cell.Service.Autoscale = c.readAutoscale(&s.value, &own, requests, &cell.Limits)
-	c.checkPort(&s.value, &own, cell.MostReplicas())
-	if r.benchmark {
-		c.checkOne(&own, cell.Limits.Replicas)
+	limits := limitsOf(s.node, d.root)
+	cell.Limits = d.readLimits(limits)
+	cell.Service = d.readService(s, &cell.Limits, !d.failed)
+	d.checkRequests(limits, &cell.Limits)
+	d.checkAutoscale(&cell, s.node, limits)
+	d.checkPort(s.node, limits, cell.MostReplicas())
+	if d.benchmark {
+		if cell.Limits.Replicas > 1 {
+			d.wrong(limits.child("replicas"), "a benchmark has one replica, not %d", cell.Limits.Replicas)
+		}
 		cell.Load.Benchmark = true
 		return cell
 	}
-	cell.Load = c.readLoad(&r.doc.Load)
-	if cell.Load.Target() != nil && !c.failed {
-		c.checkActions(&s.value, &cell, r.out.Measure)
+	cell.Load = d.readLoad(d.root.child("load"))
+	if cell.Load.Target() != nil && !d.failed {
+		d.checkActions(s.node, &cell, d.out.Measure)
 	}
 	return cell
 }

@@ -1,20 +1,25 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
-	"github.com/invopop/jsonschema"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// The kinds of what limits are said in.
+const (
+	mostCPUs = 4096
+	// leastMemory is what a process needs to be executed at all.
+	leastMemory = 4 << 20
+)
 
 // quantitySyntax is that of Kubernetes, without signs, and with exponents that
 // cannot blow a number up.
-var quantitySyntax = syntaxOf(`^([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$`)
+var quantitySyntax = regexp.MustCompile(`^([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$`)
 
 func quantity(s string) (resource.Quantity, bool) {
 	if !quantitySyntax.MatchString(s) {
@@ -24,74 +29,53 @@ func quantity(s string) (resource.Quantity, bool) {
 	return q, err == nil
 }
 
-// cpu is a Kubernetes quantity of CPUs, read in thousandths.
-type cpu struct{}
-
-const mostCPUs = 4096
-
-func (cpu) read(s string) (int64, error) {
+// readCPU reads a Kubernetes quantity of CPUs in thousandths.
+func readCPU(s string) (any, error) {
 	q, ok := quantity(s)
 	if !ok {
-		return 0, fmt.Errorf("%q is no quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m", s)
+		return nil, fmt.Errorf("%q is no quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m", s)
 	}
 	if q.CmpInt64(mostCPUs) > 0 {
-		return 0, fmt.Errorf("%q is more than %d CPUs; thousandths of a CPU are written with an m, as in 500m", s, mostCPUs)
+		return nil, fmt.Errorf("%q is more than %d CPUs; thousandths of a CPU are written with an m, as in 500m", s, mostCPUs)
 	}
 	millis := q.MilliValue()
 	if q.Cmp(*resource.NewMilliQuantity(millis, resource.DecimalSI)) != 0 {
-		return 0, fmt.Errorf("%q is finer than a thousandth of a CPU (1m)", s)
+		return nil, fmt.Errorf("%q is finer than a thousandth of a CPU (1m)", s)
 	}
 	return millis, nil
 }
-func (cpu) schema() *jsonschema.Schema { return numberOr("number", 0, mostCPUs, quantitySyntax) }
 
-// memory is a Kubernetes quantity of bytes.
-type memory struct{}
-
-// leastMemory is what a process needs to be executed at all.
-const leastMemory = 4 << 20
-
-func (memory) read(s string) (int64, error) {
+// readMemory reads a Kubernetes quantity of bytes.
+func readMemory(s string) (any, error) {
 	q, ok := quantity(s)
 	if !ok {
 		message := fmt.Sprintf("%q is no quantity of memory; write it as 256Mi or 1Gi", s)
 		if bare := strings.TrimSuffix(s, "B"); bare != s && quantitySyntax.MatchString(bare) {
 			message = fmt.Sprintf("%q is no quantity of memory; Kubernetes writes %s, or %si for powers of 1024", s, bare, strings.TrimSuffix(bare, "i"))
 		}
-		return 0, fmt.Errorf("%s", message)
+		return nil, errors.New(message)
 	}
 	if strings.HasSuffix(s, "m") {
-		return 0, fmt.Errorf("%q is thousandths of a byte; did you mean %q?", s, strings.TrimSuffix(s, "m")+"Mi")
+		return nil, fmt.Errorf("%q is thousandths of a byte; did you mean %q?", s, strings.TrimSuffix(s, "m")+"Mi")
 	}
 	if q.CmpInt64(leastMemory) < 0 {
-		return 0, fmt.Errorf("%q is less than 4Mi, too little for any process to start", s)
+		return nil, fmt.Errorf("%q is less than 4Mi, too little for any process to start", s)
 	}
 	if q.CmpInt64(math.MaxInt64/2) > 0 {
-		return 0, fmt.Errorf("%q is more memory than there can be", s)
+		return nil, fmt.Errorf("%q is more memory than there can be", s)
 	}
 	return q.Value(), nil
 }
-func (memory) schema() *jsonschema.Schema {
-	return numberOr("number", leastMemory, math.MaxInt64/2, quantitySyntax)
-}
 
-// cpuList is the list format of cpuset(7): "0", "0-1,4".
-type cpuList struct{}
-
-var cpuListSyntax = syntaxOf(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`)
-
-func (cpuList) read(s string) (string, error) {
-	if !cpuListSyntax.MatchString(s) {
-		return "", fmt.Errorf("%q is no list of CPUs; write it as 0, 0-1 or 0-1,4", s)
-	}
+// readCPUList reads the list format of cpuset(7): "0", "0-1,4".
+func readCPUList(s string) (any, error) {
 	for part := range strings.SplitSeq(s, ",") {
 		low, high, ranged := strings.Cut(part, "-")
 		from, _ := strconv.Atoi(low)
 		to, _ := strconv.Atoi(high)
 		if ranged && to < from {
-			return "", fmt.Errorf("%q: the range %s runs backwards", s, part)
+			return nil, fmt.Errorf("%q: the range %s runs backwards", s, part)
 		}
 	}
 	return s, nil
 }
-func (cpuList) schema() *jsonschema.Schema { return numberOr("integer", 0, 9999, cpuListSyntax) }

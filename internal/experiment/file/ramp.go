@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
 )
@@ -18,72 +17,55 @@ const (
 	leastFrames = 2
 )
 
-// ramp raises a load in steps: the shape of published comparisons.
-type ramp struct {
-	optional
-	From  varied[level, float64]          `yaml:"from,required" doc:"The first level; the warm-up runs at it."`
-	To    varied[level, float64]          `yaml:"to,required" doc:"The last level. It is held even where the steps do not lead to it."`
-	By    varied[level, float64]          `yaml:"by,one" doc:"How much each level is above the one before."`
-	Times varied[level, float64]          `yaml:"times,one" doc:"How many times the one before each level is, above 1; users are rounded to whole ones."`
-	Each  varied[duration, time.Duration] `yaml:"each,required" doc:"How long each level is held: at least 2 frames (measure.interval), best 10 or more."`
-}
-
 // readRamp resolves a ramp into stages: a jump to each level, and its hold.
-func (c *cellReader) readRamp(r *ramp, what string, most float64) *experiment.Target {
-	out := &experiment.Target{}
-	step := &r.By
-	if r.Times.given || r.Times.bad {
-		step = &r.Times
+func (d *decoder) readRamp(r *ramp, n *node, what string, most float64) *experiment.Target {
+	from, to, by, times := n.child("from"), n.child("to"), n.child("by"), n.child("times")
+	step := by
+	if times.given() {
+		step = times
 	}
-	from, to, size, each := need(c, &r.From), need(c, &r.To), need(c, step), need(c, &r.Each)
-	if c.failed {
-		return out
+	d.checkLevel(from, r.From, what, most)
+	d.checkLevel(to, r.To, what, most)
+	if step == by {
+		d.checkLevel(by, r.By, what, most)
 	}
-	c.checkLevel(&r.From, from, what, most)
-	c.checkLevel(&r.To, to, what, most)
-	if step == &r.By {
-		c.checkLevel(step, size, what, most)
-	}
-	c.checkRamp(r, what, from, to, each)
 	switch {
-	case step == &r.By && size == 0:
-		c.wrong(&step.scalar, "steps of 0 lead nowhere")
-	case step == &r.Times && size <= 1:
-		c.wrong(&step.scalar, "a ramp goes up: multiply by more than 1, not by %s", number64(size))
+	case r.From == 0:
+		d.wrong(from, "0 is no load; begin above it")
+	case r.From >= r.To:
+		d.conflict(n.path, []*node{from, to}, "a ramp goes up: from must be below to, and %s is not below %s", number64(r.From), number64(r.To))
 	}
-	if c.failed {
+	if least := leastFrames * d.cell.interval; r.Each < least {
+		d.wrong(n.child("each"), "%s is less than the %d frames (measure.interval) that measure a level; hold each for %s or longer, or shorten the frames", short(r.Each), leastFrames, short(least))
+	}
+	switch {
+	case step == by && r.By == 0:
+		d.wrong(by, "steps of 0 lead nowhere")
+	case step == times && r.Times <= 1:
+		d.wrong(times, "a ramp goes up: multiply by more than 1, not by %s", number64(r.Times))
+	}
+	out := &experiment.Target{}
+	if d.failed {
 		return out
 	}
-	levels, err := rungs(from, to, func(i int) float64 {
-		switch {
-		case step == &r.By:
-			return from + float64(i)*size
-		case what == "users":
-			return math.Round(from * math.Pow(size, float64(i)))
+	levels, err := rungs(r.From, r.To, func(i int) float64 {
+		if step == by {
+			return r.From + float64(i)*r.By
 		}
-		return from * math.Pow(size, float64(i))
+		next := r.From * math.Pow(r.Times, float64(i))
+		if what == "users" {
+			return math.Round(next)
+		}
+		return next
 	})
 	if err != nil {
-		c.conflict(step.path, []*scalar{&step.scalar, &r.From.scalar, &r.To.scalar}, "%v", err)
+		d.conflict(step.path, []*node{step, from, to}, "%v", err)
 		return out
 	}
 	for _, value := range levels {
-		out.Stages = append(out.Stages, experiment.Stage{Target: value}, experiment.Stage{Duration: each, Target: value})
+		out.Stages = append(out.Stages, experiment.Stage{Target: value}, experiment.Stage{Duration: r.Each, Target: value})
 	}
 	return out
-}
-
-// checkRamp looks at what a ramp says whatever its steps.
-func (c *cellReader) checkRamp(r *ramp, what string, from, to float64, each time.Duration) {
-	switch {
-	case from == 0:
-		c.wrong(&r.From.scalar, "0 is no load; begin above it")
-	case from >= to:
-		c.conflict("load."+what+".ramp", []*scalar{&r.From.scalar, &r.To.scalar}, "a ramp goes up: from must be below to, and %s is not below %s", number64(from), number64(to))
-	}
-	if least := leastFrames * c.interval; each < least {
-		c.wrong(&r.Each.scalar, "%s is less than the %d frames (measure.interval) that measure a level; hold each for %s or longer, or shorten the frames", short(each), leastFrames, short(least))
-	}
 }
 
 // rungs are the levels of a ramp, upwards: from, rung(1), rung(2) and so on

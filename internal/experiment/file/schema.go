@@ -6,17 +6,19 @@ import (
 	"slices"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 // schemaID is where editors find the schema.
 const schemaID = "https://raw.githubusercontent.com/millicore/millicore/main/docs/experiment.schema.json"
 
 // Schema is the JSON Schema (draft 2020-12) of experiment files, for editors.
-// It is made of the types that the decoder reads into, so that it knows the
+// It is made of the declarations that the decoder reads, so that it knows the
 // same keys. It checks values as far as that needs no other part of the file.
 // It accepts every file that Parse accepts.
 func Schema() []byte {
-	root := schemaOf(reflect.TypeFor[document]())
+	root := schemaOf(&field{typ: reflect.TypeFor[document](), names: noNames})
 	root.Version, root.ID = jsonschema.Version, schemaID
 	root.Title = "Millicore experiment"
 	data, err := json.MarshalIndent(root, "", "  ")
@@ -26,36 +28,62 @@ func Schema() []byte {
 	return append(data, '\n')
 }
 
-// schematic is a type of the shape that knows its own schema.
-type schematic interface {
-	schema() *jsonschema.Schema
+// typed is a schema of one or more types. Its keywords each look at values of
+// one type: pattern at strings, minimum at numbers.
+func typed(types ...string) *jsonschema.Schema {
+	return &jsonschema.Schema{Extras: map[string]any{"type": slices.Clone(types)}}
 }
 
-func schemaOf(t reflect.Type) *jsonschema.Schema {
-	if own, ok := reflect.New(t).Interface().(schematic); ok {
-		return own.schema()
+func schemaOf(f *field) *jsonschema.Schema {
+	fields, element := f.shape()
+	switch {
+	case f.typ == reflect.TypeFor[*experiment.Target]():
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{orNull(singleSchema(f)), structSchema(fields)}}
+	case f.typ == reflect.TypeFor[experiment.Dependency]():
+		return dependencySchema(fields)
+	case f.typ == reflect.TypeFor[experiment.Load]():
+		return loadSchema(fields)
+	case fields != nil:
+		return structSchema(fields)
+	case element == nil:
+		return singleSchema(f)
 	}
-	if t.Kind() == reflect.Slice {
-		s := typed("array", "null")
-		s.Items = schemaOf(t.Elem())
+	// Nulls are left out, of values that cannot be null.
+	below := schemaOf(element)
+	if element.single() {
+		orNull(below)
+	}
+	if element.list {
+		s := typed("array")
+		s.Items = below
 		return s
 	}
-	return structSchema(t)
+	notEmpty(below) // vary's lists
+	s := typed("object")
+	s.PropertyNames = &jsonschema.Schema{Pattern: f.keys.pattern}
+	s.AdditionalProperties = below
+	return s
+}
+
+// singleSchema is that of a single value. Where it may differ from cell to cell,
+// it may also be a text with a ${name}, whatever its kind.
+func singleSchema(f *field) *jsonschema.Schema {
+	s := typed(f.kind.types...)
+	s.Pattern, s.Minimum, s.Maximum, s.ExclusiveMinimum = f.kind.pattern, f.kind.least, f.kind.most, f.kind.above
+	if s.Pattern != "" && f.varies() {
+		s.Pattern += `|\$\{.+\}`
+	}
+	return s
 }
 
 // structSchema is that of a map with known keys.
-func structSchema(t reflect.Type) *jsonschema.Schema {
+func structSchema(fields []field) *jsonschema.Schema {
 	s := typed("object")
 	s.Properties = jsonschema.NewProperties()
 	s.AdditionalProperties = jsonschema.FalseSchema
-	for _, f := range fieldsOf(t) {
-		property := schemaOf(t.FieldByIndex(f.index).Type)
-		if f.enum != nil {
-			property.Pattern = f.enum.pattern()
-			if _, ok := reflect.New(t.FieldByIndex(f.index).Type).Interface().(interface{ varies() }); ok {
-				property.Pattern += orName
-			}
-		}
+	for i := range fields {
+		f := &fields[i]
+		property := schemaOf(f)
 		property.Description = f.doc
 		if f.search != "" {
 			property.Description += " With load.find the default is " + f.search + "."
@@ -72,7 +100,7 @@ func structSchema(t reflect.Type) *jsonschema.Schema {
 		default:
 			orNull(property)
 		}
-		instead := slices.ContainsFunc(fieldsOf(t), func(o field) bool { return o.or == f.key })
+		instead := slices.ContainsFunc(fields, func(o field) bool { return o.or == f.key })
 		if f.required || f.one || instead {
 			notEmpty(property)
 		}
@@ -81,11 +109,39 @@ func structSchema(t reflect.Type) *jsonschema.Schema {
 		}
 		s.Properties.Set(f.key, property)
 	}
-	for _, f := range fieldsOf(t) {
-		if f.stands {
-			s.OneOf = append(s.OneOf, alone(f.key, fieldsOf(t)))
+	for i := range fields {
+		if fields[i].stands {
+			s.OneOf = append(s.OneOf, alone(fields[i].key, fields))
 		}
 	}
+	return s
+}
+
+// dependencySchema adds to the schema of the map the short form, and that a
+// built-in database's name says what it is.
+func dependencySchema(fields []field) *jsonschema.Schema {
+	names := []any{experiment.MongoDB, experiment.Postgres}
+	short := typed("string")
+	short.Enum = names
+	full, named := structSchema(fields), alone("name", fields)
+	named.Properties.Set("name", &jsonschema.Schema{Enum: names})
+	full.OneOf = append(full.OneOf, named)
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, full}}
+}
+
+// loadSchema is that of traffic, with its requests and one of its targets, or of
+// a benchmark, which has none.
+func loadSchema(fields []field) *jsonschema.Schema {
+	s := structSchema(fields)
+	measures := &jsonschema.Schema{Enum: []any{true, "true"}}
+	traffic := &jsonschema.Schema{AllOf: s.AllOf, OneOf: s.OneOf, Properties: jsonschema.NewProperties()}
+	traffic.Properties.Set("benchmark", &jsonschema.Schema{Not: measures})
+	none := &jsonschema.Schema{Required: []string{"benchmark"}, Properties: jsonschema.NewProperties()}
+	for _, key := range keysOf(fields) {
+		none.Properties.Set(key, &jsonschema.Schema{Type: "null"})
+	}
+	none.Properties.Set("benchmark", measures)
+	s.OneOf, s.AllOf, s.AnyOf = nil, nil, []*jsonschema.Schema{traffic, none}
 	return s
 }
 
@@ -112,7 +168,7 @@ func defaultOf(fallback string) any {
 	if bareNumber.MatchString(fallback) {
 		return json.Number(fallback)
 	}
-	if known, err := (truth{}).read(fallback); err == nil {
+	if known, err := kindNamed("truth").read(fallback); err == nil {
 		return known
 	}
 	return fallback
@@ -135,46 +191,4 @@ func notEmpty(s *jsonschema.Schema) {
 	case s.PropertyNames != nil:
 		s.MinProperties = &one
 	}
-}
-
-func (a *axis) schema() *jsonschema.Schema {
-	s := schemaOf(reflect.TypeFor[[]literal]())
-	notEmpty(s)
-	return s
-}
-
-func (l *literal) schema() *jsonschema.Schema  { return orNull(text{}.schema()) }
-func (l *launched) schema() *jsonschema.Schema { return orNull(text{}.schema()) }
-
-func (f *fixed[K, T]) schema() *jsonschema.Schema {
-	var reader K
-	return reader.schema()
-}
-
-// orName is the pattern of a text with a name in it, after another pattern.
-const orName = `|\$\{.+\}`
-
-func (v *varied[K, T]) varies() {}
-
-// A varied scalar may also be a text with a ${name}, whatever its kind.
-func (v *varied[K, T]) schema() *jsonschema.Schema {
-	var reader K
-	s := orNull(reader.schema())
-	if s.Pattern != "" {
-		s.Pattern += orName
-	}
-	return s
-}
-
-func (m *mapping[K, T]) schema() *jsonschema.Schema {
-	var reader K
-	s := typed("object")
-	s.PropertyNames = &jsonschema.Schema{Pattern: reader.schema().Pattern}
-	s.AdditionalProperties = schemaOf(reflect.TypeFor[T]())
-	return s
-}
-
-func (t *target) schema() *jsonschema.Schema {
-	number := t.number.schema()
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, structSchema(reflect.TypeFor[course]())}}
 }

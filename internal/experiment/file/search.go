@@ -10,39 +10,30 @@ const (
 	longestBlock = 2 * time.Second
 )
 
-// searches reports whether the file has load.find, before it is read: absent keys
-// have other defaults then (see field.search).
-func searches(root *node) bool {
-	load := root.entry("load")
-	if load == nil {
-		return false
-	}
-	find := load.value.entry("find")
-	return find != nil && find.value.kind != nullNode
-}
-
-// searches reports whether the load searches the breaking point.
-func (l *load) searches() bool { return l.Find.value != "" }
-
 // checkSearch finds what contradicts a search whatever the cell.
-func (r *reader) checkSearch() {
-	l, m := &r.doc.Load, &r.doc.Measure
-	if !l.searches() {
+func (d *decoder) checkSearch() {
+	l, n, m := d.root.child("load"), d.root.child("measure"), &d.out.Measure
+	if !d.doc.Load.Find {
 		return
 	}
-	if !r.doc.Objective.given && !r.misspelt {
-		r.problems.add(l.Find.at, "", "load.find needs an objective to search for: say objective: {p99: 100ms, availability: 99.9}")
+	if d.root.child("objective").kind != mapNode && !d.misspelt {
+		d.add(l.child("find").at, "", "load.find needs an objective to search for: say objective: {p99: 100ms, availability: 99.9}")
 	}
-	for _, t := range []*target{&l.Users, &l.Rate} {
-		if t.course != nil {
-			r.problems.add(t.course.at, t.number.path, "a search begins at a number and finds its own way; write a number, or leave out find")
+	for _, key := range []string{"users", "rate"} {
+		if t := l.child(key); t.kind == mapNode {
+			d.add(t.at, t.path, "a search begins at a number and finds its own way; write a number, or leave out find")
 		}
 	}
-	if m.Duration.value > 0 && m.Duration.value < leastTraffic {
-		r.problems.add(m.Duration.at, "measure.duration", "a search needs traffic for %s or more, not %s", short(leastTraffic), short(m.Duration.value))
+	if m.Duration > 0 && m.Duration < leastTraffic {
+		d.add(n.child("duration").at, "measure.duration", "a search needs traffic for %s or more, not %s", short(leastTraffic), short(m.Duration))
 	}
-	if !m.Interval.bad && m.Interval.value > longestBlock {
-		r.problems.add(m.Interval.at, "measure.interval", "a search has frames of %s at most, not of %s", short(longestBlock), short(m.Interval.value))
+	if interval := n.child("interval"); !interval.bad && m.Interval > longestBlock {
+		d.add(interval.at, interval.path, "a search has frames of %s at most, not of %s", short(longestBlock), short(m.Interval))
+	}
+	for i := range d.doc.Services {
+		if a := d.doc.Services[i].node.child("autoscale"); a.kind == mapNode {
+			d.add(a.at, a.path, "a search compares loads on a service of one size; raise the load in a ramp instead, or leave autoscale out")
+		}
 	}
 }
 

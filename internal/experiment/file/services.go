@@ -2,183 +2,221 @@ package file
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// readService reads one service in a cell. folder is the experiment file's.
-func (c *cellReader) readService(name string, s *service, folder string) experiment.Service {
-	c.failed = false
-	out := experiment.Service{
-		Name:     name,
-		Workload: s.Workload.value,
-		Image:    s.Image.value,
-		Dir:      s.Dir.value,
-		FindPort: s.Port.value == findPort,
-		Ready:    experiment.Ready{Path: s.Ready.value, Timeout: s.ReadyTimeout.value},
+// readService reads one service in a cell with these limits; limited is false
+// where they were wrong.
+func (d *decoder) readService(s *named[service], limits *experiment.Limits, limited bool) experiment.Service {
+	d.failed, d.late = false, nil
+	out := experiment.Service{Name: s.name}
+	d.structure(s.node, &field{}, reflect.ValueOf(&out).Elem())
+	if out.Port == findPort {
+		out.Port, out.FindPort = 0, true
 	}
-	if !out.FindPort {
-		out.Port = s.Port.value
-	}
-	if s.Metrics.given {
-		out.Metrics = &experiment.Metrics{Path: s.Metrics.Path.value, Dependency: s.Metrics.Dependency.value}
-	}
-	late := []string{"port"}
-	for i := range s.Dependencies {
-		dep := &s.Dependencies[i]
-		out.Dependencies = append(out.Dependencies, c.readDependency(dep, late, folder))
-		late = append(late, dep.laterNames()...)
-	}
-	out.Command = c.readCommand(s.Command, late)
-	out.Env, out.Unset = c.readEnv(&s.Env, late)
-	for i := range s.Actions {
-		a := &s.Actions[i]
-		if a.At.given && c.absent(&a.At.scalar) {
-			continue
+	uses, known := d.late, []string{"port"}
+	for i := range out.Dependencies {
+		dep, n := &out.Dependencies[i], s.node.child("dependencies").items[i]
+		dep.Builtin = builtin(n)
+		dep.Unset = d.unset(n.child("env"))
+		dep.Dir = workingFolder(n, d.folder, dep.Dir)
+		dep.Limits = d.readLimits(n.child("limits"))
+		d.checkLate(usesBelow(uses, n.path), known, &dep.Limits, !d.failed)
+		if dep.Limits.Replicas > 1 {
+			d.wrong(n.find("limits.replicas"), "a dependency has one replica")
 		}
-		at, _ := read(c, &a.At)
-		out.Actions = append(out.Actions, experiment.Action{At: at, Request: c.readRequest(&a.Request)})
+		known = append(known, laterNames(n)...)
 	}
+	for _, key := range []string{"command", "env"} {
+		d.checkLate(usesBelow(uses, s.node.child(key).path), known, limits, limited)
+	}
+	d.checkProgram(s.node)
+	out.Unset = d.unset(s.node.child("env"))
+	out.Dir = workingFolder(s.node, d.folder, out.Dir)
 	slices.SortStableFunc(out.Actions, func(a, b experiment.Action) int { return cmp.Compare(a.At, b.At) })
-	if s.Command != nil {
-		out.Dir = workingFolder(folder, out.Dir)
-	}
 	return out
 }
 
-// checkPort finds replicas that could not all have the service's port.
-// Containers of an image may: each has an address of its own.
-func (c *cellReader) checkPort(s *service, l *limits, replicas int) {
-	if s.Image.given && s.Port.value != findPort {
-		return
-	}
-	if s.Port.given && !s.Port.bad && replicas > 1 {
-		c.conflict(s.Port.path, []*scalar{&s.Port.scalar, &l.Replicas.scalar}, "%d replicas would want the same port; keep one replica, or leave port out and give each its ${port}", replicas)
+// usesBelow are those of some names that stand below a path.
+func usesBelow(uses []reference, path string) []reference {
+	return slices.DeleteFunc(slices.Clone(uses), func(use reference) bool {
+		rest, below := strings.CutPrefix(use.node.path, path)
+		return !below || rest[0] != '.' && rest[0] != '['
+	})
+}
+
+// checkLate finds names that the platform does not know when it starts what they
+// stand in.
+func (d *decoder) checkLate(uses []reference, known []string, limits *experiment.Limits, limited bool) {
+	vars := experiment.LimitVars(*limits)
+	for _, use := range uses {
+		switch {
+		case slices.Contains(known, use.name):
+		case !slices.Contains(experiment.LimitNames, use.name):
+			valid := slices.Concat(d.cell.names, known, experiment.LimitNames)
+			d.wrong(use.node, "unknown name ${%s}; %s", use.name, spelling.Hint(use.name, "known names", valid))
+		case limited && vars[use.name] == "":
+			d.wrong(use.node, "${%s} has no value where there is no such limit; set %s, or write a number in its place", use.name, use.name)
+		}
 	}
 }
 
-// readDependency reads one dependency in a cell.
-func (c *cellReader) readDependency(dep *dependency, late []string, folder string) experiment.Dependency {
-	out := experiment.Dependency{
-		Name:    dep.Name.value,
-		Builtin: dep.builtin(),
-		Image:   dep.Image.value,
-		URL:     dep.URL.value,
-		Dir:     dep.Dir.value,
-		Ready:   experiment.Ready{Path: dep.Ready.value, Timeout: dep.ReadyTimeout.value},
-		Limits:  c.readLimits(&dep.Limits),
-	}
-	if out.Limits.Replicas > 1 {
-		c.wrong(&dep.Limits.Replicas.scalar, "a dependency has one replica")
-	}
-	of := c.limits
-	c.limits = c.limitsHere(&out.Limits)
-	out.Command = c.readCommand(dep.Command, late)
-	out.Env, out.Unset = c.readEnv(&dep.Env, late)
-	c.limits = of
-	if dep.Command != nil {
-		out.Dir = workingFolder(folder, out.Dir)
-	}
-	return out
-}
-
-// laterNames are the names that the lab knows once the dependency is there.
-func (dep *dependency) laterNames() []string {
-	name := dep.Name.value
-	if dep.URL.given {
+// laterNames are the names that the lab knows once a dependency is there.
+func laterNames(dependency *node) []string {
+	name := dependency.child("name").text
+	if dependency.child("url").given() {
 		return []string{name + ".url"}
 	}
 	names := []string{name + ".address", name + ".host", name + ".port"}
-	if dep.builtin() != "" {
+	if builtin(dependency) != "" {
 		names = append(names, name+".url")
 	}
 	return names
 }
 
-func workingFolder(folder, dir string) string {
-	if filepath.IsAbs(dir) {
+// workingFolder is that of a command; others have the one of their image, or
+// none.
+func workingFolder(n *node, folder, dir string) string {
+	if !n.child("command").given() || filepath.IsAbs(dir) {
 		return dir
 	}
 	return filepath.Join(folder, dir)
 }
 
-// readCommand reads a program and its arguments. An argument that is nothing
-// but the name of a null is left out.
-func (c *cellReader) readCommand(items []launched, late []string) []string {
-	var words []string
-	for i := range items {
-		item := &items[i]
-		if item.bad {
-			continue
+// checkProgram refuses a command without a program. Other arguments that are
+// nothing but the name of a null are left out.
+func (d *decoder) checkProgram(n *node) {
+	words := &field{names: lateNames}
+	programs := []*node{n}
+	programs = append(programs, n.child("dependencies").items...)
+	for _, program := range programs {
+		items := program.child("command").items
+		if len(items) > 0 && (!items[0].given() || d.isNull(items[0], words)) {
+			d.wrong(items[0], "null, but it must name a program")
 		}
-		if c.absent(&item.scalar) {
-			if i == 0 {
-				c.wrong(&item.scalar, "null, but it must name a program")
-			}
-			continue
-		}
-		words = append(words, c.launched(item, late))
 	}
-	return words
 }
 
-// readEnv reads variables, and the names of those that must be absent.
-func (c *cellReader) readEnv(env *mapping[envName, launched], late []string) (set map[string]string, unset []string) {
-	for i := range env.entries {
-		variable := &env.entries[i]
-		if c.absent(&variable.value.scalar) {
-			unset = append(unset, variable.name)
+// unset are the variables that are null.
+func (d *decoder) unset(env *node) []string {
+	var names []string
+	for _, e := range env.entries {
+		if !d.has(e.value) {
+			names = append(names, e.key)
+		}
+	}
+	return names
+}
+
+// checkPort finds replicas that could not all have the service's port.
+// Containers of an image may: each has an address of its own.
+func (d *decoder) checkPort(s, limits *node, replicas int) {
+	port := s.child("port")
+	if s.child("image").given() && port.text != "find" {
+		return
+	}
+	if port.sound() && replicas > 1 {
+		d.conflict(port.path, []*node{port, limits.child("replicas")}, "%d replicas would want the same port; keep one replica, or leave port out and give each its ${port}", replicas)
+	}
+}
+
+// checkAutoscale checks how a service is scaled in a cell, and starts the cell at
+// the fewest replicas.
+func (d *decoder) checkAutoscale(cell *experiment.Cell, s, limits *node) {
+	a, n := cell.Service.Autoscale, s.child("autoscale")
+	lowest, highest, cpu := n.child("min"), n.child("max"), n.child("cpu")
+	if a == nil || lowest.bad || highest.bad || cpu.bad {
+		cell.Service.Autoscale = nil
+		return
+	}
+	if a.Max > mostReplicas {
+		d.wrong(highest, "%d are more than %d", a.Max, mostReplicas)
+		return
+	}
+	if highest.given() && a.Max <= a.Min {
+		d.conflict(n.path, []*node{highest, lowest}, "from %d to %d replicas nothing can be scaled; raise max", a.Min, a.Max)
+		return
+	}
+	if replicas := limits.child("replicas"); d.has(replicas) {
+		d.conflict("", []*node{lowest, highest, replicas}, "%s contradicts %s, which says how many there are; leave out one", n.path, replicas.path)
+	}
+	// The share is one of the request, which is the limit where none is given.
+	requested := d.doc.Kubernetes.Requests.CPUMillis
+	if (requested == nil || *requested == 0) && cell.Limits.CPUMillis == 0 && !limits.child("cpu").bad {
+		d.conflict(cpu.path, []*node{cpu, limits.child("cpu")}, "%d%% of no request and no limit of CPU; set limits.cpu or kubernetes.requests.cpu", a.CPUPercent)
+	}
+	cell.Limits.Replicas = a.Min
+}
+
+// checkActions finds actions that could never be sent.
+func (d *decoder) checkActions(s *node, cell *experiment.Cell, m experiment.Measure) {
+	part := m.Measured(cell)
+	if part == 0 {
+		return
+	}
+	duration := kindNamed("duration")
+	for _, n := range s.child("actions").items {
+		at := n.child("at")
+		text, ok := d.text(at, &field{names: cellNames, optional: true})
+		if !ok {
 			continue
 		}
-		if set == nil {
-			set = make(map[string]string)
+		if value, err := duration.read(text); err == nil && value.(time.Duration) >= part {
+			d.wrong(at, "%s lies behind the measured part, which lasts %s", short(value.(time.Duration)), short(part))
 		}
-		set[variable.name] = c.launched(&variable.value, late)
 	}
-	return set, unset
 }
 
 // checkServices finds what is wrong with the services whatever the cell.
-func (d *decoder) checkServices(services []named[service]) {
-	for i := range services {
-		s := &services[i]
-		at := "services." + s.name
-		if s.value.Dir.given && s.value.Workload.given {
-			d.problems.add(s.value.Dir.at, at+".dir", "a workload has no folder of its own; leave dir out")
-		}
-		if s.value.Port.given && s.value.Workload.given {
-			d.problems.add(s.value.Port.at, at+".port", "a workload takes the port that it is given; leave port out")
+func (d *decoder) checkServices() {
+	for i := range d.doc.Services {
+		s := &d.doc.Services[i]
+		n := s.node
+		if n.child("workload").given() {
+			if dir := n.child("dir"); dir.given() {
+				d.add(dir.at, dir.path, "a workload has no folder of its own; leave dir out")
+			}
+			if port := n.child("port"); port.given() {
+				d.add(port.at, port.path, "a workload takes the port that it is given; leave port out")
+			}
 		}
 		names := map[string]bool{s.name: true}
-		for j := range s.value.Dependencies {
-			d.checkDependency(&s.value.Dependencies[j], names)
+		for _, dep := range n.child("dependencies").items {
+			d.checkDependency(dep, names)
 		}
 	}
 }
 
 // checkDependency checks one dependency; names are those taken before it.
-func (d *decoder) checkDependency(dep *dependency, names map[string]bool) {
-	if name := dep.Name.value; name != "" {
-		if names[name] {
-			d.problems.add(dep.Name.at, dep.Name.path, "%q is already the name of the service or of another dependency of it", name)
+func (d *decoder) checkDependency(n *node, names map[string]bool) {
+	name := n.child("name")
+	if name.kind == scalarNode && !name.bad {
+		if names[name.text] {
+			d.add(name.at, name.path, "%q is already the name of the service or of another dependency of it", name.text)
 		}
-		names[name] = true
+		names[name.text] = true
 	}
-	shape := []givenKey{
-		{"dir", dep.Dir.given, dep.Dir.at},
-		{"env", dep.Env.given, dep.Env.at},
-		{"ready", dep.Ready.given, dep.Ready.at},
+	switch url := n.child("url"); {
+	case url.given():
+		d.noneOf(n, []string{"dir", "env", "ready", "ready_timeout", "limits"}, "%s: what is behind a url already runs", url.path)
+	case builtin(n) != "":
+		d.noneOf(n, []string{"dir", "env", "ready"}, "%s: Millicore starts the database %s in its own way", name.path, name.text)
 	}
-	bounds := []givenKey{
-		{"ready_timeout", dep.ReadyTimeout.given, dep.ReadyTimeout.at},
-		{"limits", dep.Limits.given, dep.Limits.at},
-	}
-	switch {
-	case dep.URL.given:
-		d.noneOf(append(shape, bounds...), "%s: what is behind a url already runs", dep.URL.path)
-	case dep.builtin() != "":
-		d.noneOf(shape, "%s: Millicore starts the database %s in its own way", dep.Name.path, dep.builtin())
+}
+
+// noneOf reports keys of a map that do not go with the rest of it.
+func (d *decoder) noneOf(n *node, keys []string, format string, args ...any) {
+	for _, key := range keys {
+		if one := n.child(key); one.given() {
+			d.add(one.at, "", "%s; leave %s out", fmt.Sprintf(format, args...), key)
+		}
 	}
 }

@@ -39,7 +39,7 @@ func (p *problems) setting(from origin) place {
 // put replaces the value at a path of the tree.
 func (p *problems) put(at place, root *node, path string, value *node) {
 	s := setter{path: strings.Split(path, "."), at: at, value: value}
-	if err := s.apply(root, reflect.TypeFor[document](), 0); err != nil {
+	if err := s.apply(root, &field{typ: reflect.TypeFor[document]()}, 0); err != nil {
 		p.add(at, "", "%v", err)
 	}
 }
@@ -63,26 +63,22 @@ type setter struct {
 	value *node
 }
 
-// apply sets the value below n, a node of the type t, which path[:depth] led to.
-func (s *setter) apply(n *node, t reflect.Type, depth int) error {
+// apply sets the value below n, a node with this declaration, which path[:depth]
+// led to.
+func (s *setter) apply(n *node, f *field, depth int) error {
 	if depth == len(s.path) {
 		*n = *s.value
 		return nil
 	}
 	key, before := s.path[depth], strings.Join(s.path[:depth], ".")
-	switch shape := shapeOf(t); {
-	case shape.fields != nil:
-		keys := keysOf(shape.fields)
-		i := slices.Index(keys, key)
+	switch fields, element := f.shape(); {
+	case fields != nil:
+		i := slices.Index(keysOf(fields), key)
 		if i < 0 {
-			return s.unknown("key", key, keys, depth)
+			return s.unknown("key", key, keysOf(fields), depth)
 		}
-		if shape.short != "" && n.kind == scalarNode {
-			*n = *n.copy().spelled(shape.short)
-		}
-		next := shape.fields.FieldByIndex(fieldsOf(shape.fields)[i].index).Type
-		return s.apply(s.child(n, key), next, depth+1)
-	case shape.elem != nil && shape.list:
+		return s.apply(s.child(n, key), &fields[i], depth+1)
+	case element != nil && element.list:
 		if n.kind != listNode {
 			return fmt.Errorf("%s is no list here", before)
 		}
@@ -90,8 +86,8 @@ func (s *setter) apply(n *node, t reflect.Type, depth int) error {
 		if err != nil || i < 0 || i >= len(n.items) {
 			return fmt.Errorf("%s has the items 0 to %d, not %q", before, len(n.items)-1, key)
 		}
-		return s.apply(n.items[i], shape.elem, depth+1)
-	case shape.elem != nil:
+		return s.apply(n.items[i], element, depth+1)
+	case element != nil:
 		// A new variable or a new axis may be set, not a part of a new service.
 		if depth+1 < len(s.path) && n.entry(key) == nil {
 			var names []string
@@ -100,7 +96,7 @@ func (s *setter) apply(n *node, t reflect.Type, depth int) error {
 			}
 			return s.unknown("name", key, names, depth)
 		}
-		return s.apply(s.child(n, key), shape.elem, depth+1)
+		return s.apply(s.child(n, key), element, depth+1)
 	}
 	return fmt.Errorf("%s is a single value; there is no %q in it", before, strings.Join(s.path[depth:], "."))
 }
@@ -125,29 +121,3 @@ func (s *setter) unknown(what, word string, valid []string, depth int) error {
 	}
 	return fmt.Errorf("unknown %s %q; %s", what, path(word), spelling.Hint(word, what+"s", valid))
 }
-
-// shape is what may lie below a type of the file: known keys, the values of a
-// mapping, or the items of a list. A single value has none.
-type shape struct {
-	fields reflect.Type // struct with the keys
-	elem   reflect.Type // of a mapping or a list
-	list   bool
-	short  string // key that a single value instead of the fields stands for
-}
-
-func shapeOf(t reflect.Type) shape {
-	if of, ok := reflect.New(t).Interface().(interface{ below() shape }); ok {
-		return of.below()
-	}
-	switch {
-	case t.Kind() == reflect.Slice:
-		return shape{elem: t.Elem(), list: true}
-	case t.Kind() == reflect.Struct && len(fieldsOf(t)) > 0:
-		return shape{fields: t}
-	}
-	return shape{}
-}
-
-func (m *mapping[K, T]) below() shape { return shape{elem: reflect.TypeFor[T]()} }
-func (a *axis) below() shape          { return shape{elem: reflect.TypeFor[literal](), list: true} }
-func (t *target) below() shape        { return shape{fields: reflect.TypeFor[course]()} }

@@ -53,7 +53,7 @@ func Build(name string, settings Settings, sets []string) (*experiment.Experimen
 	for _, s := range settings {
 		at := p.setting(origin{words: s.from, path: s.path})
 		value := nodeOf(s.value, at)
-		if text, ok := value.allUTF8(); !ok {
+		if text, found := value.notUTF8(); found {
 			p.add(at, s.path, "%q is not UTF-8", text)
 			continue
 		}
@@ -98,26 +98,20 @@ func nodeOf(value any, at place) *node {
 	return single(fmt.Sprint(value))
 }
 
-// allUTF8 reports whether a file can hold all texts of the value; if not, it
-// gives the first that no file can hold.
-func (n *node) allUTF8() (string, bool) {
-	if !utf8.ValidString(n.text) {
-		return n.text, false
-	}
-	for _, item := range n.items {
-		if text, ok := item.allUTF8(); !ok {
-			return text, false
+// notUTF8 is the first text of the value that no file can hold.
+func (n *node) notUTF8() (text string, found bool) {
+	n.all(func(one *node) bool {
+		texts := []string{one.text}
+		for _, e := range one.entries {
+			texts = append(texts, e.key)
 		}
-	}
-	for _, e := range n.entries {
-		if !utf8.ValidString(e.key) {
-			return e.key, false
+		i := slices.IndexFunc(texts, func(s string) bool { return !utf8.ValidString(s) })
+		if found = i >= 0; found {
+			text = texts[i]
 		}
-		if text, ok := e.value.allUTF8(); !ok {
-			return text, false
-		}
-	}
-	return "", true
+		return !found
+	})
+	return text, found
 }
 
 // escape writes the letters ${ so that no name begins there.

@@ -22,80 +22,6 @@ const (
 	maxDepth  = 50
 )
 
-// node is one value of the file: the part of YAML that experiments use, with
-// anchors resolved, and free of the parser's own tree.
-type node struct {
-	kind    nodeKind
-	at      place
-	text    string   // of a scalar, as it was written: "010" stays "010"
-	entries []*entry // of a map, in the file's order
-	items   []*node  // of a list
-}
-
-type nodeKind int
-
-const (
-	nullNode nodeKind = iota
-	scalarNode
-	mapNode
-	listNode
-)
-
-// entry is one key of a map.
-type entry struct {
-	key   string
-	at    place // of the key
-	value *node
-}
-
-func (n *node) entry(key string) *entry {
-	for _, e := range n.entries {
-		if e.key == key {
-			return e
-		}
-	}
-	return nil
-}
-
-// changed is where the entry was last written: its key in the file, or a --set.
-func (e *entry) changed() place {
-	if e.value.at.set > 0 {
-		return e.value.at
-	}
-	return e.at
-}
-
-// empty reports whether the node is a list or a map without items.
-func (n *node) empty() bool {
-	return (n.kind == listNode || n.kind == mapNode) && len(n.items)+len(n.entries) == 0
-}
-
-// what names the kind of a node for people.
-func (n *node) what() string {
-	switch n.kind {
-	case mapNode:
-		return "a map"
-	case listNode:
-		return "a list"
-	case scalarNode:
-		return "a single value"
-	}
-	return "null"
-}
-
-func (n *node) copy() *node {
-	c := *n
-	c.entries = make([]*entry, len(n.entries))
-	for i, e := range n.entries {
-		c.entries[i] = &entry{e.key, e.at, e.value.copy()}
-	}
-	c.items = make([]*node, len(n.items))
-	for i, item := range n.items {
-		c.items[i] = item.copy()
-	}
-	return &c
-}
-
 // treeReader turns YAML text into nodes.
 type treeReader struct {
 	problems *problems
@@ -309,17 +235,6 @@ func (r *treeReader) alias(n *ast.AliasNode, at place) *node {
 		return &node{kind: nullNode, at: at}
 	}
 	return value.copy()
-}
-
-func (n *node) size() int {
-	size := 1
-	for _, e := range n.entries {
-		size += e.value.size()
-	}
-	for _, item := range n.items {
-		size += item.size()
-	}
-	return size
 }
 
 // tooMany says once that the file is too large.

@@ -1,0 +1,98 @@
+package file
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/experiment/spelling"
+)
+
+// What is wrong with the keys of a map.
+
+// keyHint says which key was meant: one nearby, one of another section, or all.
+func keyHint(key, path string, keys []string) string {
+	if near := spelling.Nearest(key, keys); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	for _, f := range fieldsOf(reflect.TypeFor[document]()) {
+		if f.typ.Kind() == reflect.Struct && f.key != path && slices.Contains(keysOf(f.below(f.typ)), key) {
+			return fmt.Sprintf("it belongs under %q", f.key)
+		}
+	}
+	where := "valid keys"
+	if path != "" {
+		where += " in " + path
+	}
+	return where + ": " + strings.Join(keys, ", ")
+}
+
+// missing reports what a map lacks of its required keys, and which of its keys
+// exclude one another.
+func (d *decoder) missing(n *node, f *field, fields []field) bool {
+	before := len(d.problems.list)
+	var choices []string
+	var chosen []*entry
+	replaced := f.free // by a key that may replace the choices
+	for i := range fields {
+		one := &fields[i]
+		e := n.entry(one.key)
+		given := e != nil && e.value.given()
+		if one.required {
+			d.needed(n, one, given)
+		}
+		if (one.required || one.one) && given && e.value.empty() {
+			d.problems.add(e.value.at, "", "%s is empty", e.value.path)
+		}
+		replaced = replaced || one.stands && given
+		if one.one {
+			choices = append(choices, one.key)
+			if given {
+				chosen = append(chosen, e)
+			}
+		}
+	}
+	switch {
+	case len(choices) == 0 || len(chosen) == 1:
+	case len(chosen) > 1:
+		d.exclusive(n, chosen)
+	case !replaced:
+		d.problems.add(n.at, n.path, "one of %s is missing", choice(choices))
+	}
+	return len(d.problems.list) > before
+}
+
+// needed reports a required key that is missing without its alternative, or
+// given together with it.
+func (d *decoder) needed(n *node, f *field, given bool) {
+	instead := n.entry(f.or)
+	other := f.or != "" && instead != nil && instead.value.given()
+	switch {
+	case other && instead.value.empty():
+		d.problems.add(instead.value.at, "", "%s is empty", instead.value.path)
+	case given && other:
+		d.problems.add(later(n.entry(f.key).changed(), instead.changed()), n.path, "%s and %s exclude one another; keep one", f.key, f.or)
+	case !given && !other:
+		d.problems.add(n.at, "", "%s is missing", join(n.path, f.key))
+	}
+}
+
+// exclusive reports keys of which only one may be given.
+func (d *decoder) exclusive(n *node, chosen []*entry) {
+	var keys []string
+	var last place
+	standing := chosen[0] // written before the last
+	for _, e := range chosen {
+		keys = append(keys, e.key)
+		if e.changed().set < last.set {
+			standing = e
+		}
+		last = later(last, e.changed())
+	}
+	advice := "keep one"
+	if last.set > 0 {
+		advice = fmt.Sprintf("set what the file has to null, as in --set %s=null", standing.value.path)
+	}
+	d.problems.add(last, n.path, "%s exclude one another; %s", enumerate(keys, "and"), advice)
+}

@@ -1,0 +1,127 @@
+package experiment
+
+import "time"
+
+// Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
+type Load struct {
+	Request Request   `json:"request" yaml:"request,required" or:"mix" without:"weight" doc:"The request."`
+	Mix     []Request `json:"mix,omitempty" yaml:"mix" doc:"Several requests in place of one, each sent in proportion to its weight."` // Request is the first then
+	// Protocol is one of Protocols; empty for the first, as in older records.
+	Protocol string  `json:"protocol,omitempty" yaml:"protocol" kind:"protocol" names:"no" default:"http/1.1" doc:"http/1.1, https (HTTP/1.1 over TLS), h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS). All but the first cost the agent several times as much CPU."`
+	Insecure bool    `json:"insecure,omitempty" yaml:"insecure" names:"no" default:"false" doc:"true: skip verification of the service's TLS certificate."`
+	Users    *Target `json:"users,omitempty" yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search starts."`
+	Rate     *Target `json:"rate,omitempty" yaml:"rate,one" search:"50" doc:"Open loop: requests per second, independent of the answers. A number, a ramp or stages; with load.find the number where the search starts, unless users is set."`
+	// Find searches for the highest load that meets the objective. Users or Rate is
+	// then a number, where the search starts.
+	Find bool `json:"find,omitempty" yaml:"find,stands" enum:"breaking-point" names:"no" doc:"breaking-point: search for the highest load that meets the objective, instead of holding one."`
+	// Benchmark has nothing sent; no other field is set.
+	Benchmark   bool          `json:"benchmark,omitempty" yaml:"benchmark" names:"no" default:"false" doc:"true: the service is a program that measures itself and ends, such as a Go benchmark. Nothing is sent, and no other key of load is set; what it prints in Go's benchmark format is its result."`
+	Requests    int64         `json:"requests,omitempty" yaml:"requests" doc:"Number of requests after which a trial ends, in place of measure.duration; only with a number of users."`
+	Even        bool          `json:"even,omitempty" yaml:"spacing" enum:"poisson,even" default:"poisson" doc:"Distribution of the times between arrivals of an open loop, and of think times: poisson (exponential) or even."`
+	Think       time.Duration `json:"think,omitempty" yaml:"think" doc:"Closed loop: mean time that a user thinks between an answer and the next request; distributed as in spacing."`
+	Waiting     *int64        `json:"waiting,omitempty" yaml:"waiting" kind:"backlog" doc:"Open loop: maximum number of due requests that wait for a connection, of all agents together; further requests are dropped, and count as not available. Default: no maximum."`
+	Agents      int           `json:"agents" yaml:"agents" default:"1" doc:"Number of agents that share the load."`
+	Threads     int           `json:"threads" yaml:"threads" default:"1" doc:"Number of event loops of each agent."`
+	Connections int           `json:"connections,omitempty" yaml:"connections" doc:"Number of connections of all agents together; default: users, or enough for the rate."`
+	Timeout     time.Duration `json:"timeout" yaml:"timeout" default:"2s" doc:"Time limit for an answer, counted from when its request was sent, 1ms to 60s."`
+}
+
+// Protocols are the words of load.protocol, of which the first is the default.
+var Protocols = []string{"http/1.1", "https", "h2", "h2c"}
+
+// Target is what the load aims at: its Users or its Rate; nil for a benchmark.
+func (l *Load) Target() *Target {
+	if l.Users != nil {
+		return l.Users
+	}
+	return l.Rate
+}
+
+// Asked are the requests that are sent, each in proportion to its weight.
+func (l *Load) Asked() []Request {
+	if len(l.Mix) > 0 {
+		return l.Mix
+	}
+	return []Request{l.Request}
+}
+
+// Request is what is sent. In the path, headers and body of a load's request may
+// stand {{seq}}, {{uuid}}, {{rand 1 100}} and {{"text"}}.
+type Request struct {
+	Weight   int               `json:"weight,omitempty" yaml:"weight" default:"1" doc:"How often it is sent, relative to the other requests of the mix."`
+	Method   string            `json:"method" yaml:"method" default:"GET" enum:"GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS,QUERY,PROPFIND,PROPPATCH,MKCOL,COPY,MOVE,LOCK,UNLOCK,REPORT,SEARCH,PURGE" noun:"method" doc:"Request method."`
+	Path     string            `json:"path" yaml:"path,required" kind:"path" doc:"Path, with its query."`
+	Headers  map[string]string `json:"headers,omitempty" yaml:"headers" keys:"headerName" kind:"headerValue" doc:"Headers in addition to those of the agent."`
+	Body     string            `json:"body,omitempty" yaml:"body" doc:"Body of the request."`
+	BodyFile string            `json:"body_file,omitempty" yaml:"body_file" names:"no" doc:"File with the body, relative to the experiment file; it is sent unchanged, braces included."`
+	Auth     *Auth             `json:"auth,omitempty" yaml:"auth" names:"no" doc:"Credentials, from the environment of Millicore: they are in no file and in no record."`
+	Check    *Check            `json:"check,omitempty" yaml:"check" doc:"Which answers are good. Other answers are counted separately."`
+
+	// Supplies come from outside of the file, and stay out of the record.
+	Supplies Supplies `json:"-"`
+}
+
+// Auth names the variable of Millicore's environment that has the credentials;
+// one of the two is set.
+type Auth struct {
+	Basic  string `json:"basic_env,omitempty" yaml:"basic_env,one" kind:"envName" doc:"Variable with user:password, for basic authentication (RFC 7617)."`
+	Bearer string `json:"bearer_env,omitempty" yaml:"bearer_env,one" kind:"envName" doc:"Variable with a bearer token (RFC 6750)."`
+}
+
+// Check says which answers are good.
+type Check struct {
+	Status   []int  `json:"status,omitempty" yaml:"status" kind:"status" doc:"Statuses of good answers; default: 200 to 299."`
+	Contains string `json:"contains,omitempty" yaml:"contains" doc:"Text that the body of a good answer contains."`
+}
+
+// Target is a number, constant over the trial, or stages. A file's ramp is a
+// stage of no time to each level and one that holds it.
+type Target struct {
+	Value  float64 `json:"value,omitempty"`
+	Stages []Stage `json:"stages,omitempty"`
+}
+
+// Highest is the highest load of the target.
+func (t *Target) Highest() float64 {
+	highest := t.Value
+	for _, s := range t.Stages {
+		highest = max(highest, s.Target)
+	}
+	return highest
+}
+
+// Length is how long the stages take; 0 for a number.
+func (t *Target) Length() time.Duration {
+	var sum time.Duration
+	for _, s := range t.Stages {
+		sum += s.Duration
+	}
+	return sum
+}
+
+// Levels are those that the load holds for a while, in their order.
+func (t *Target) Levels() []float64 {
+	if t == nil {
+		return nil
+	}
+	var levels []float64
+	before, held := 0.0, false // whether the stage before held its level
+	for _, s := range t.Stages {
+		if s.Duration == 0 && s.Target == before {
+			continue
+		}
+		holds := s.Target == before && s.Target > 0 && s.Duration > 0
+		if holds && !held {
+			levels = append(levels, s.Target)
+		}
+		before, held = s.Target, holds
+	}
+	return levels
+}
+
+// Stage moves the target in a straight line from the stage before (0 at first)
+// to Target, as k6 does; a Duration of 0 jumps.
+type Stage struct {
+	Duration time.Duration `json:"duration" yaml:"duration,required" doc:"Length of the stage; 0s jumps to the target."`
+	Target   float64       `json:"target" yaml:"target,required" kind:"level" doc:"Load at the end of the stage, reached in a straight line from the stage before (0 at first)."`
+}

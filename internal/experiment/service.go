@@ -1,0 +1,103 @@
+package experiment
+
+import "time"
+
+// Service is what is measured. Exactly one of Workload, Command and Image is
+// set. In Command and Env, ${port} stands for the replica's own port and
+// ${NAME.address}, ${NAME.host} and ${NAME.port} for a dependency's (${NAME.url}
+// where it has one): they are known only once it has started, and put in with
+// Expand. So are ${limits.cpu} and ${limits.memory}, which LimitVars gives.
+type Service struct {
+	Name     string   `json:"name"`
+	Workload string   `json:"workload,omitempty" yaml:"workload,one" enum:"go,node,bun,semaphore" noun:"workload" doc:"A sample service that comes with Millicore."`
+	Command  []string `json:"command,omitempty" yaml:"command,one" names:"late" doc:"The program and its arguments. ${port} is the port to listen on (also in PORT); ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's, and ${NAME.url} is that of a database or of a dependency with a url; ${limits.cpu} and ${limits.memory} as in env."`
+	Image    string   `json:"image,omitempty" yaml:"image,one" doc:"A container image; needs a platform that runs containers."`
+	// Dir of a command is relative to the lab's own folder, not to the file's.
+	Dir   string            `json:"dir,omitempty" yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
+	Env   map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset. ${port} and ${NAME.address} as in command; ${limits.cpu} is the CPU limit in whole CPUs, rounded up, and ${limits.memory} the memory limit in bytes."`
+	Unset []string          `json:"unset,omitempty"` // env names that must be absent
+	// Port is a fixed port that the service listens on. FindPort has the platform
+	// look at what its processes listen on. With neither, the platform assigns a
+	// port. Both need one replica. Several replicas of an image may have one Port if
+	// each has an address of its own.
+	Port         int          `json:"port,omitempty" yaml:"port" kind:"port" doc:"A fixed port that the service listens on, or find: look at what its processes listen on. Default: the service listens on ${port}. Needs one replica, unless the service is an image."`
+	FindPort     bool         `json:"find_port,omitempty"`
+	Ready        Ready        `json:"ready" yaml:",inline"`
+	Metrics      *Metrics     `json:"metrics,omitempty" yaml:"metrics" doc:"Where the service reports how long it waited for its dependencies."`
+	Dependencies []Dependency `json:"dependencies,omitempty" yaml:"dependencies" doc:"What the service needs beside it, in the order of their start: postgres, mongodb, or a map. Dependencies run and are observed, but receive no load."`
+	Actions      []Action     `json:"actions,omitempty" yaml:"actions" names:"cell" doc:"Requests that the lab sends to each replica during the measurement."`
+	// Autoscale works on Kubernetes only. The cell's replicas are those at the start.
+	Autoscale *Autoscale `json:"autoscale,omitempty" yaml:"autoscale" doc:"On Kubernetes: the number of replicas follows their CPU. It starts at min, instead of limits.replicas."`
+}
+
+// Dependency runs beside the service and is observed, but not loaded. Exactly
+// one of Builtin, Command, Image and URL is set.
+type Dependency struct {
+	Name    string            `json:"name" yaml:"name,required" kind:"unitName" doc:"Name in ${NAME.address}, ${NAME.host}, ${NAME.port} and ${NAME.url}. postgres and mongodb without command, image and url are databases that Millicore starts itself."`
+	Builtin string            `json:"builtin,omitempty"` // a database that Millicore starts itself: "postgres", "mongodb"
+	Command []string          `json:"command,omitempty" yaml:"command,one" names:"late" doc:"The program and its arguments. ${port} is its own port; names of earlier dependencies are known."`
+	Image   string            `json:"image,omitempty" yaml:"image,one" doc:"A container image; needs a platform that runs containers."`
+	URL     string            `json:"url,omitempty" yaml:"url,one" kind:"link" doc:"URL of a dependency that already runs: nothing is started or observed."`
+	Dir     string            `json:"dir,omitempty" yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
+	Env     map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset."`
+	Unset   []string          `json:"unset,omitempty"`
+	Ready   Ready             `json:"ready" yaml:",inline"`
+	Limits  Limits            `json:"limits" yaml:"limits" names:"cell" doc:"Limits of the dependency; default: none."`
+}
+
+// The databases that Millicore starts itself: values of Dependency.Builtin.
+const (
+	Postgres = "postgres"
+	MongoDB  = "mongodb"
+)
+
+// Metrics is where a service reports how long it waited for its dependencies.
+type Metrics struct {
+	Path       string `json:"path" yaml:"path" kind:"path" default:"/metrics" doc:"Path of the metrics, in Prometheus' text format."`
+	Dependency string `json:"dependency" yaml:"dependency,required" kind:"metricName" doc:"Name of the histogram of waits for the dependency, in seconds."`
+}
+
+// Ready is when a replica serves: when its port accepts, or when Path answers
+// with a status of 200 to 299.
+type Ready struct {
+	Path    string        `json:"path,omitempty" yaml:"ready" kind:"path" doc:"Path that answers with a status of 200 to 299 once the replica is ready; default: the port accepts connections."`
+	Timeout time.Duration `json:"timeout" yaml:"ready_timeout" default:"30s" doc:"Time limit for becoming ready."` // nanoseconds in JSON
+	// Protocol is that of the requests to Path: the load's, which the lab sets when
+	// it starts the service; "" is the first of Protocols.
+	Protocol string `json:"-"`
+}
+
+// Action is a request that the lab sends to each replica once, At after the
+// measured part of a trial began.
+type Action struct {
+	At      time.Duration `json:"at" yaml:"at,required" optional:"yes" doc:"When, counted from the start of the measured part of a trial; an action later than the last answer is not sent. Where ${name} is null there is no action."`
+	Request Request       `json:"request" yaml:"request,required" without:"weight,body_file,auth,check" doc:"The request that each replica receives once."`
+}
+
+// Limits hold for each replica. Zero is "no limit".
+type Limits struct {
+	// CPUMillis / 1000 x Period is the quota; BurstMillis is saved-up quota in the
+	// same unit.
+	CPUMillis   int64         `json:"cpu_millis,omitempty" yaml:"cpu" kind:"cpu" doc:"CPU limit as a Kubernetes quantity: 1.5 or 500m."`
+	BurstMillis int64         `json:"burst_millis,omitempty" yaml:"burst" kind:"cpu" doc:"CPU quota that may be saved up for a burst, as a quantity of CPUs for one period; at most cpu."`
+	Period      time.Duration `json:"period,omitempty" yaml:"period" default:"100ms" doc:"Length of a CFS period, 1ms to 1s."`
+	Memory      int64         `json:"memory_bytes,omitempty" yaml:"memory" kind:"memory" doc:"Memory limit as a Kubernetes quantity: 256Mi."`
+	CPUSet      string        `json:"cpuset,omitempty" yaml:"cpuset" kind:"cpuList" doc:"CPUs that may be used, as in 0-1,4."` // as in cpuset.cpus
+	Replicas    int           `json:"replicas" yaml:"replicas" default:"1" doc:"Number of replicas."`
+}
+
+// Autoscale has the number of replicas follow their CPU: a
+// HorizontalPodAutoscaler (autoscaling/v2).
+type Autoscale struct {
+	Min        int `json:"min" yaml:"min" default:"1" doc:"Number of replicas at the start, and the minimum."`
+	Max        int `json:"max" yaml:"max,required" doc:"Maximum number of replicas."` // above Min
+	CPUPercent int `json:"cpu_percent" yaml:"cpu,required" kind:"share" doc:"Target of the replicas' average CPU, in percent of their CPU request, as in 60%."`
+}
+
+// MostReplicas is the largest number of replicas that the cell's service can have.
+func (c *Cell) MostReplicas() int {
+	if a := c.Service.Autoscale; a != nil {
+		return a.Max
+	}
+	return c.Limits.Replicas
+}
