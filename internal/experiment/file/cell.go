@@ -101,7 +101,7 @@ func (d *decoder) isNull(n *node, f *field) bool {
 
 // has reports whether a key that may be varied has a value in this cell.
 func (d *decoder) has(n *node) bool {
-	return n.given() && !d.isNull(n, &field{names: cellNames})
+	return n.sound() && !d.isNull(n, &field{names: cellNames})
 }
 
 // wrong reports a value that does not fit: at the value in vary that caused it,

@@ -110,7 +110,7 @@ func (d *decoder) checkClaimLevel(c *experiment.Claim, n *node) {
 		d.add(n.at, n.path, "%s is of the whole load, not of one level; leave out at", c.Metric)
 		return
 	}
-	if d.changed("load", "vary") {
+	if d.unsure || d.changed("load", "vary") {
 		return
 	}
 	for _, s := range c.Selectors() {

@@ -26,6 +26,7 @@ type decoder struct {
 
 	cell   *combination // nil: the file as a whole
 	failed bool         // something of the section being read is wrong, and was reported
+	unsure bool         // the load of a cell is wrong
 	late   []reference  // names that the platform has to know, of the cell
 }
 

@@ -262,8 +262,10 @@ func (d *decoder) readCell(s *named[service], axes []named[[]*string], at []int)
 		return cell
 	}
 	cell.Load = d.readLoad(d.root.child("load"))
-	if cell.Load.Target() != nil && !d.failed {
-		d.checkActions(s.node, &cell, d.out.Measure)
+	if d.failed || cell.Load.Target() == nil {
+		d.unsure = true
+		return cell
 	}
+	d.checkActions(s.node, &cell)
 	return cell
 }

@@ -157,8 +157,8 @@ func (d *decoder) checkAutoscale(cell *experiment.Cell, s, limits *node) {
 }
 
 // checkActions finds actions that could never be sent.
-func (d *decoder) checkActions(s *node, cell *experiment.Cell, m experiment.Measure) {
-	part := m.Measured(cell)
+func (d *decoder) checkActions(s *node, cell *experiment.Cell) {
+	part := d.out.Measure.Measured(cell)
 	if part == 0 {
 		return
 	}
