@@ -97,18 +97,18 @@ func TestErrorsNameTheFlag(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--basic-env", "A=B"}, `--basic-env: "A=B" is no name of an environment variable`},
-		{[]string{"--bearer-env", "A=B"}, `--bearer-env: "A=B" is no name of an environment variable`},
-		{[]string{"--stages", "10s:1.5"}, "--stages: 1.5 is no whole number"},
-		{[]string{"--stages", "0s:5"}, "--stages: the stages take no time together"},
-		{[]string{"-k"}, "-k: there is no certificate without TLS; it is for the protocols https and h2"},
-		{[]string{"--even"}, "--even: users send when their answer has come; spacing is for rate, or for users that think"},
+		{[]string{"--basic-env", "A=B"}, `--basic-env: "A=B" is not a valid name of an environment variable`},
+		{[]string{"--bearer-env", "A=B"}, `--bearer-env: "A=B" is not a valid name of an environment variable`},
+		{[]string{"--stages", "10s:1.5"}, "--stages: 1.5 is not a whole number"},
+		{[]string{"--stages", "0s:5"}, "--stages: the stages have no length"},
+		{[]string{"-k"}, "-k: there is no certificate without TLS; use the protocol https or h2"},
+		{[]string{"--even"}, "--even: spacing is for rate, or for users that think; other users send as soon as they have their answer"},
 		{[]string{"-c", "20", "-n", "5"}, "-n: 5 are too few for 20 users to send one each"},
 		{[]string{"-c", "2000000"}, "-c: 2000000 is more than 1000000"},
 		{[]string{"-m", "GTE"}, `-m: unknown method "GTE"; did you mean "GET"?`},
 		{[]string{"-H", "Content-Length: 5"}, `-H: header "Content-Length" is set by the agent; leave it out`},
-		{[]string{"--status", "99"}, `--status: "99" is no status of an answer; want 200 to 599`},
-		{[]string{"-d", "500ms"}, "-d: measure.interval: a frame of 1s is longer than the 500ms that are measured; measure for longer, or shorten the frames"},
+		{[]string{"--status", "99"}, `--status: "99" is not a status of an answer; write one from 200 to 599`},
+		{[]string{"-d", "500ms"}, "-d: measure.interval: a frame of 1s is longer than the measured part of 500ms; extend the measurement, or shorten the frames"},
 		{[]string{"-b", "caf\xe9"}, `-b: "caf\xe9" is not UTF-8`},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

@@ -36,7 +36,7 @@ func Segments(text string) ([]Segment, error) {
 			}
 			name := rest[len("${"):end]
 			if !referenceName.MatchString(name) {
-				return nil, fmt.Errorf("%q: ${%s} is no name; write $${ for the letters ${", text, name)
+				return nil, fmt.Errorf("%q: ${%s} is not a valid name; write $${ for the letters ${", text, name)
 			}
 			if letters.Len() > 0 {
 				all = append(all, Segment{Letters: letters.String()})

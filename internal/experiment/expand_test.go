@@ -40,9 +40,9 @@ func TestExpandRefuses(t *testing.T) {
 		{"an unknown name", ":${prot}", `":${prot}": unknown name ${prot}; did you mean "port"?`},
 		{"an unknown name like no other", "${x}", `"${x}": unknown name ${x}; known names: db.port, port`},
 		{"a name without its end", "a${port", `"a${port": ${ has no }; write $${ for the letters ${`},
-		{"what is no name", "${port:-80}", `"${port:-80}": ${port:-80} is no name; write $${ for the letters ${`},
-		{"nothing as a name", "${}", `"${}": ${} is no name; write $${ for the letters ${`},
-		{"a name in a name", "${a${port}}", `"${a${port}}": ${a${port} is no name; write $${ for the letters ${`},
+		{"what is no name", "${port:-80}", `"${port:-80}": ${port:-80} is not a valid name; write $${ for the letters ${`},
+		{"nothing as a name", "${}", `"${}": ${} is not a valid name; write $${ for the letters ${`},
+		{"a name in a name", "${a${port}}", `"${a${port}}": ${a${port} is not a valid name; write $${ for the letters ${`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := experiment.Expand(c.text, map[string]string{"port": "1", "db.port": "2"})

@@ -82,11 +82,11 @@ func (r *Request) unseal(supplies []Supplies, indexes []int, j int) error {
 	}
 	switch {
 	case r.BodyFile != "" && r.Supplies.Body == nil:
-		return fmt.Errorf("request %s %s: what was sealed has no body for it; seal this experiment", r.Method, r.Path)
+		return fmt.Errorf("request %s %s: the sealed supplies have no body for it; seal this experiment again", r.Method, r.Path)
 	case r.Auth != nil && r.Supplies.Authorization == "":
-		return fmt.Errorf("request %s %s: what was sealed has no credentials for it; seal this experiment", r.Method, r.Path)
+		return fmt.Errorf("request %s %s: the sealed supplies have no credentials for it; seal this experiment again", r.Method, r.Path)
 	case r.BodyFile == "" && r.Supplies.Body != nil, r.Auth == nil && r.Supplies.Authorization != "":
-		return fmt.Errorf("request %s %s: what was sealed has more than it wants; seal this experiment", r.Method, r.Path)
+		return fmt.Errorf("request %s %s: the sealed supplies have more than it needs; seal this experiment again", r.Method, r.Path)
 	}
 	return nil
 }

@@ -109,9 +109,9 @@ func TestWhatWasSealedForAnotherExperiment(t *testing.T) {
 		text   string
 		sealed experiment.Sealed
 	}{
-		"request POST /put: what was sealed has no body":   {supplied, experiment.Sealed{}},
-		"request GET /free: what was sealed has more than": {supplied, other},
-		"cell 0: request GET /: what was sealed has more":  {least, other},
+		"request POST /put: the sealed supplies have no body":   {supplied, experiment.Sealed{}},
+		"request GET /free: the sealed supplies have more than": {supplied, other},
+		"cell 0: request GET /: the sealed supplies have more":  {least, other},
 	} {
 		err := parse(t, c.text).Unseal(c.sealed)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "t0ken") {

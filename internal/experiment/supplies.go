@@ -62,7 +62,7 @@ func (r *Request) gather(dir string, getenv func(string) string, files map[strin
 	case secret == "":
 		return fmt.Errorf("request %s %s: auth: the variable %s is not set", r.Method, r.Path, name)
 	case strings.ContainsFunc(secret, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		return fmt.Errorf("request %s %s: auth: %s has a control character in it, such as the end of a line", r.Method, r.Path, name)
+		return fmt.Errorf("request %s %s: auth: %s contains a control character, such as the end of a line", r.Method, r.Path, name)
 	case r.Auth.Bearer != "":
 		r.Supplies.Authorization = "Bearer " + secret
 	case !strings.Contains(secret, ":"):
@@ -79,7 +79,7 @@ func readBody(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > largestBody {
-		return nil, fmt.Errorf("%s: want a file of at most %d MiB", name, largestBody>>20)
+		return nil, fmt.Errorf("%s: expected a file of at most %d MiB", name, largestBody>>20)
 	}
 	body, err := os.ReadFile(name)
 	if body == nil {

@@ -115,13 +115,13 @@ func TestErrorsNameTheFlag(t *testing.T) {
 		change func(*Ask)
 		want   string
 	}{
-		{"cpu", func(a *Ask) { a.CPU = "half" }, `--cpu: "half" is no quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m`},
+		{"cpu", func(a *Ask) { a.CPU = "half" }, `--cpu: "half" is not a quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m`},
 		{"get", func(a *Ask) { a.Request.Path = "items" }, `--get: "items": a path begins with /`},
 		{"post", func(a *Ask) { a.Request.Method, a.Request.Path = "POST", "items" }, `--post: "items": a path begins with /`},
 		{"header", func(a *Ask) { a.Request.Headers = map[string]string{"TE": "x"} }, `--header: header "TE" is set by the agent; leave it out`},
-		{"port", func(a *Ask) { a.Port = 70000 }, `--port: "70000" is no port; write a number from 1 to 65535, or find`},
-		{"traffic", func(a *Ask) { a.Traffic = time.Second }, "--traffic: a search needs traffic for 10s or more, not 1s"},
-		{"the command", func(a *Ask) { a.Command = []string{"a\x00b"} }, `the command: "a\x00b" holds a zero byte, which no program can be given`},
+		{"port", func(a *Ask) { a.Port = 70000 }, `--port: "70000" is not a port; write a number from 1 to 65535, or find`},
+		{"traffic", func(a *Ask) { a.Traffic = time.Second }, "--traffic: a search needs 10s of traffic or more, not 1s"},
+		{"the command", func(a *Ask) { a.Command = []string{"a\x00b"} }, `the command: "a\x00b" contains a zero byte, which cannot be passed to a program`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := testAsk("./server")

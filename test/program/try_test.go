@@ -261,7 +261,7 @@ func TestTrySaysWhatToChange(t *testing.T) {
 		want string
 	}{
 		{"no command", nil, 2, "want the server's command after --"},
-		{"not a quantity", []string{"--cpu", "half", "--", server}, 2, `"half" is no quantity of CPUs`},
+		{"not a quantity", []string{"--cpu", "half", "--", server}, 2, `"half" is not a quantity of CPUs`},
 		{"no such program", []string{"--", "/no/such/server"}, 1, "/no/such/server"},
 		{"it ends at once", []string{"--", server, "--fail"}, 1, "status 3"},
 		{"it listens on nothing", []string{"--ready-timeout", "2s", "--", "sleep", "60"}, 1, "listens on no TCP port"},

@@ -95,7 +95,7 @@ func TestGather(t *testing.T) {
 	if err := os.Mkdir(file, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	refused("want a file of at most 32 MiB")
+	refused("expected a file of at most 32 MiB")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestGather(t *testing.T) {
 	env["WHO"] = "me"
 	refused("request POST /items: auth: WHO is not user:password")
 	env["WHO"] = "me:se\ncret"
-	refused("WHO has a control character")
+	refused("WHO contains a control character")
 	delete(env, "WHO")
 	refused("the variable WHO is not set")
 }

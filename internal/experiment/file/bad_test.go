@@ -129,11 +129,11 @@ func TestWhatIsNoText(t *testing.T) {
 		"not UTF-8":         {"name: x\nabout: caf\xe9\n", "bad.yaml:2:11: byte 0xe9 is not UTF-8; save the file as UTF-8"},
 		"too large": {
 			"name: " + strings.Repeat("x", 1<<20),
-			"bad.yaml:1:1: the file has 1048582 bytes; an experiment may have 1048576",
+			"bad.yaml:1:1: the file has 1048582 bytes; the maximum is 1048576",
 		},
 		"too many tokens": {
 			strings.Repeat("- 1\n", 5_000),
-			"bad.yaml:2501:1: the file has more than 5000 YAML tokens up to here; an experiment needs far fewer",
+			"bad.yaml:2501:1: the file has more than 5000 YAML tokens up to here, which is the maximum",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestErrorsAreFoundOneByOne(t *testing.T) {
 func TestAnErrorHasThePathOfItsField(t *testing.T) {
 	_, err := file.Parse("bad.yaml", []byte(least+"limits: {cpu: lots}\n"), nil)
 	want := file.Errors{{File: "bad.yaml", Line: 5, Column: 15, Path: "limits.cpu",
-		Message: `"lots" is no quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m`}}
+		Message: `"lots" is not a quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m`}}
 	if diff := cmp.Diff(want, err); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}

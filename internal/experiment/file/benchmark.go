@@ -32,7 +32,7 @@ func (d *decoder) nothingSent(n *node, f *field, v reflect.Value) {
 		case e.key == "benchmark":
 			d.value(e.value, &fields[i], v.FieldByIndex(fields[i].index))
 		default:
-			d.add(e.changed(), e.value.path, "nothing is sent to a benchmark; leave %s out", e.key)
+			d.add(e.changed(), e.value.path, "a benchmark receives no traffic; leave %s out", e.key)
 		}
 	}
 }
@@ -52,11 +52,11 @@ func (d *decoder) checkBenchmark() {
 			d.add(n.at, n.path, "%s", message)
 		}
 	}
-	contradicts(n.child("warmup"), m.Warmup > 0, "a benchmark has no warm-up but its own; leave warmup out")
-	contradicts(n.child("restart"), m.Kept, "a benchmark ends by itself, and every trial starts it; leave restart out")
-	contradicts(n.child("resize"), m.Resize, "a benchmark ends by itself, and every trial starts it; leave resize out")
-	contradicts(d.root.child("objective"), true, "a benchmark answers no requests that could meet it; leave objective out")
-	contradicts(d.root.child("profile"), d.out.Profile, "of a benchmark none is taken; leave profile out, and have it write its own (-test.cpuprofile)")
+	contradicts(n.child("warmup"), m.Warmup > 0, "a benchmark has its own warm-up; leave warmup out")
+	contradicts(n.child("restart"), m.Kept, "a benchmark ends by itself, and each trial starts it again; leave restart out")
+	contradicts(n.child("resize"), m.Resize, "a benchmark ends by itself, and each trial starts it again; leave resize out")
+	contradicts(d.root.child("objective"), true, "a benchmark answers no requests; leave objective out")
+	contradicts(d.root.child("profile"), d.out.Profile, "Millicore takes no profile of a benchmark; leave profile out, and let the benchmark write its own (-test.cpuprofile)")
 	m.Warmup = 0
 	if !n.child("duration").given() {
 		m.Duration = longestBenchmark
@@ -69,7 +69,7 @@ func (d *decoder) checkMeasuring(n *node, workload string) {
 	if w := n.child("workload"); w.sound() {
 		switch measures := slices.Contains(benchmarks, workload); {
 		case measures && !d.benchmark:
-			d.add(w.at, w.path, "%s measures itself and takes no traffic; it wants load: {benchmark: true}", workload)
+			d.add(w.at, w.path, "%s measures itself and receives no traffic; write load: {benchmark: true}", workload)
 		case !measures && d.benchmark:
 			d.add(w.at, w.path, "%s serves requests and never ends; workloads that measure themselves: %s", workload, strings.Join(benchmarks, ", "))
 		}

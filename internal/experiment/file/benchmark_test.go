@@ -83,14 +83,14 @@ func TestBadBenchmarks(t *testing.T) {
 	}{
 		"traffic": {
 			yaml: head + "load: {benchmark: true, request: {path: /}, users: 5, find: breaking-point, agents: 2, timeout: null}\n",
-			want: "x.yaml:3:25: load.request: nothing is sent to a benchmark; leave request out\n" +
-				"x.yaml:3:45: load.users: nothing is sent to a benchmark; leave users out\n" +
-				"x.yaml:3:55: load.find: nothing is sent to a benchmark; leave find out\n" +
-				"x.yaml:3:77: load.agents: nothing is sent to a benchmark; leave agents out",
+			want: "x.yaml:3:25: load.request: a benchmark receives no traffic; leave request out\n" +
+				"x.yaml:3:45: load.users: a benchmark receives no traffic; leave users out\n" +
+				"x.yaml:3:55: load.find: a benchmark receives no traffic; leave find out\n" +
+				"x.yaml:3:77: load.agents: a benchmark receives no traffic; leave agents out",
 		},
 		"traffic by --set": {
 			yaml: head + "load: {benchmark: true}\n", sets: []string{"load.rate=50"},
-			want: "--set load.rate=50: load.rate: nothing is sent to a benchmark; leave rate out",
+			want: "--set load.rate=50: load.rate: a benchmark receives no traffic; leave rate out",
 		},
 		"an unknown key": {
 			yaml: head + "load: {benchmark: true, user: 5}\n",
@@ -115,10 +115,10 @@ func TestBadBenchmarks(t *testing.T) {
 		},
 		"an objective, a warm-up, a profile": {
 			yaml: head + "load: {benchmark: true}\nmeasure: {warmup: 5s, restart: false}\nobjective: {p99: 5ms}\nprofile: true\n",
-			want: "x.yaml:4:19: measure.warmup: a benchmark has no warm-up but its own; leave warmup out\n" +
-				"x.yaml:4:32: measure.restart: a benchmark ends by itself, and every trial starts it; leave restart out\n" +
-				"x.yaml:5:12: objective: a benchmark answers no requests that could meet it; leave objective out\n" +
-				"x.yaml:6:10: profile: of a benchmark none is taken; leave profile out, and have it write its own (-test.cpuprofile)",
+			want: "x.yaml:4:19: measure.warmup: a benchmark has its own warm-up; leave warmup out\n" +
+				"x.yaml:4:32: measure.restart: a benchmark ends by itself, and each trial starts it again; leave restart out\n" +
+				"x.yaml:5:12: objective: a benchmark answers no requests; leave objective out\n" +
+				"x.yaml:6:10: profile: Millicore takes no profile of a benchmark; leave profile out, and let the benchmark write its own (-test.cpuprofile)",
 		},
 		"a workload that serves": {
 			yaml: "name: x\nservices: {go: {workload: go}}\nload: {benchmark: true}\n",
@@ -126,7 +126,7 @@ func TestBadBenchmarks(t *testing.T) {
 		},
 		"traffic to a workload that measures itself": {
 			yaml: "name: x\nservices: {s: {workload: semaphore}}\nload: {request: {path: /}, users: 1}\n",
-			want: "x.yaml:2:26: services.s.workload: semaphore measures itself and takes no traffic; it wants load: {benchmark: true}",
+			want: "x.yaml:2:26: services.s.workload: semaphore measures itself and receives no traffic; write load: {benchmark: true}",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,7 @@ func (d *decoder) expand(n *node, f *field, parts []experiment.Segment) (string,
 	if d.isNull(n, f) {
 		text, ok := d.fallback(f)
 		if !ok && (f.required || f.one) {
-			d.wrong(n, "null, but it must have a value")
+			d.wrong(n, "null, but a value is required")
 		}
 		return text, ok
 	}
@@ -74,7 +74,7 @@ func (d *decoder) expand(n *node, f *field, parts []experiment.Segment) (string,
 		case p.Name == "":
 			b.WriteString(p.Letters)
 		case value.null:
-			d.wrong(n, "${%s} is null here, but only a part of %q; null can only stand for the whole", p.Name, n.text)
+			d.wrong(n, "${%s} is null here, but only a part of %q; null is only possible for the whole value", p.Name, n.text)
 			return "", false
 		case known && !value.bad:
 			b.WriteString(value.text)

@@ -32,9 +32,9 @@ func (d *decoder) selected(s *experiment.Selector, n *node) {
 		s.Cell = cells[0]
 	case narrowed:
 	case len(cells) == 0:
-		d.add(n.at, "", "%s means no cell%s; the cells are %s", n.path, d.unused(s), d.labels(nil))
+		d.add(n.at, "", "%s selects no cell%s; the cells are %s", n.path, d.unused(s), d.labels(nil))
 	default:
-		d.add(n.at, "", "%s means %d cells; say which of %s", n.path, len(cells), d.labels(cells))
+		d.add(n.at, "", "%s selects %d cells; select one of %s", n.path, len(cells), d.labels(cells))
 	}
 }
 
@@ -95,7 +95,7 @@ func (d *decoder) knowsValue(a *experiment.Axis, n *node) bool {
 			values = append(values, *value)
 		}
 	}
-	d.add(n.at, n.path, "%s is no value of vary.%s; its values are %s", text, a.Name, strings.Join(values, ", "))
+	d.add(n.at, n.path, "%s is not a value of vary.%s; its values are %s", text, a.Name, strings.Join(values, ", "))
 	return false
 }
 

@@ -71,30 +71,30 @@ func (d *decoder) checkClaim(c *experiment.Claim, n *node) {
 	of, over, order := n.child("of"), n.child("over"), n.child("order")
 	switch {
 	case bounded && !of.given() && !d.misspelt:
-		d.add(n.at, "", "%s is missing; it names the cell that the claim is about, as in {service: %s}", of.path, d.someService())
+		d.add(n.at, "", "%s is missing; it selects the cell of the claim, as in {service: %s}", of.path, d.someService())
 	case len(c.Order) > 0 && of.given():
-		d.add(of.at, of.path, "an order names its cells itself; leave out of")
+		d.add(of.at, of.path, "order selects the cells; leave out of")
 	case len(c.Order) > 0 && over.given():
-		d.add(over.at, over.path, "an order names its cells itself; leave out over")
+		d.add(over.at, over.path, "order selects the cells; leave out over")
 	case len(c.Order) == 1:
-		d.add(order.items[0].at, order.items[0].path, "one cell is no order; name two or more")
+		d.add(order.items[0].at, order.items[0].path, "an order needs two or more cells")
 	}
 	load := d.root.child("load")
 	looked := d.doc.Load.Find || !courseOf(load).absent && d.root.child("objective").given()
 	if metric := n.child("metric"); c.Metric == experiment.MetricBreakingPoint && !looked && !d.changed("load", "objective") {
-		d.add(metric.at, metric.path, "no breaking point is looked for; set load.find, or a ramp and an objective")
+		d.add(metric.at, metric.path, "this experiment measures no breaking point; set load.find, or a ramp and an objective")
 	}
 }
 
 // checkTwice finds a cell that a claim holds against itself.
 func (d *decoder) checkTwice(c *experiment.Claim, n *node) {
 	if over := n.child("over"); c.Of != nil && c.Over != nil && c.Of.Cell == c.Over.Cell && c.Of.Cell != experiment.NoCell {
-		d.add(over.at, "", "%s means the same cell as of, %s", over.path, d.out.Cells[c.Of.Cell].Label())
+		d.add(over.at, "", "%s selects the same cell as of, %s", over.path, d.out.Cells[c.Of.Cell].Label())
 	}
 	for k := range c.Order {
 		cell, one := c.Order[k].Cell, n.child("order").items[k]
 		if cell != experiment.NoCell && slices.ContainsFunc(c.Order[:k], func(s experiment.Selector) bool { return s.Cell == cell }) {
-			d.add(one.at, "", "%s means %s, which stands in the order before", one.path, d.out.Cells[cell].Label())
+			d.add(one.at, "", "%s selects %s, which is already in the order", one.path, d.out.Cells[cell].Label())
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (d *decoder) checkClaimLevel(c *experiment.Claim, n *node) {
 		return
 	}
 	if slices.Contains(experiment.WholeMetrics, c.Metric) {
-		d.add(n.at, n.path, "%s is of the whole load, not of one level; leave out at", c.Metric)
+		d.add(n.at, n.path, "%s is a metric of the whole load, not of one level; leave at out", c.Metric)
 		return
 	}
 	if d.unsure || d.changed("load", "vary") {
@@ -127,11 +127,11 @@ func (d *decoder) checkClaimLevel(c *experiment.Claim, n *node) {
 		at := number64(*c.At)
 		switch {
 		case len(levels) == 0:
-			d.add(n.at, n.path, "the load of %s holds no levels, as a ramp does; leave out at", cell.Label())
+			d.add(n.at, n.path, "the load of %s holds no levels; leave at out", cell.Label())
 		case times == 0:
 			d.add(n.at, n.path, "the load of %s holds no level of %s; its levels are %s", cell.Label(), at, numbers(levels))
 		case times > 1:
-			d.add(n.at, n.path, "the load of %s holds %s %d times, and which is meant cannot be said; change one a little", cell.Label(), at, times)
+			d.add(n.at, n.path, "the load of %s holds %s %d times, so that at is ambiguous; change one of these levels slightly", cell.Label(), at, times)
 		default:
 			continue
 		}

@@ -71,7 +71,7 @@ func (d *decoder) value(n *node, f *field, v reflect.Value) bool {
 
 // wants reports a node that is not what its declaration wants.
 func (d *decoder) wants(n *node, format string, args ...any) bool {
-	d.add(n.at, n.path, "want "+format+", not %s", append(args, n.what())...)
+	d.add(n.at, n.path, "expected "+format+", not %s", append(args, n.what())...)
 	n.bad, d.failed = true, true
 	return false
 }
@@ -231,11 +231,11 @@ func (d *decoder) text(n *node, f *field) (string, bool) {
 		}
 		// A name in the wrong place is not also unused, or unknown.
 		d.refer(n, parts, true)
-		d.wrong(n, "${…} is replaced only under env, command, actions, limits and load, but for load.find")
+		d.wrong(n, "${…} is replaced only under env, command, actions, limits and load (except load.find)")
 		return "", false
 	}
 	if f.names == lateNames && strings.ContainsRune(n.text, 0) {
-		err = fmt.Errorf("%q holds a zero byte, which no program can be given", n.text)
+		err = fmt.Errorf("%q contains a zero byte, which cannot be passed to a program", n.text)
 	}
 	if err != nil {
 		d.wrong(n, "%v", err)

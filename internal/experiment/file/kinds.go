@@ -143,30 +143,30 @@ var kinds = map[string]*kind{
 	// An experiment's, a service's or a dependency's name becomes part of folders,
 	// cgroups and, on Kubernetes, of objects.
 	"unitName": matching(unitNameSyntax,
-		"is no name: use up to 63 lower-case letters, digits and inner hyphens", "string", "integer", "boolean"),
+		"is not a valid name: use up to 63 lower-case letters, digits and inner hyphens", "string", "integer", "boolean"),
 	// What may stand in ${}. port is the platform's.
-	"varyName": matching(`^[A-Za-z_][A-Za-z0-9_]*$`, "is no name: use letters, digits and _, a letter first", "string").
+	"varyName": matching(`^[A-Za-z_][A-Za-z0-9_]*$`, "is not a valid name: use letters, digits and _, and no digit first", "string").
 		unless(func(s string) error {
 			if s == "port" {
 				return fmt.Errorf("%q is taken: ${port} is the replica's own port", s)
 			}
 			return nil
 		}),
-	"envName": matching(`^[^=]+$`, "is no name of an environment variable", "string").
+	"envName": matching(`^[^=]+$`, "is not a valid name of an environment variable", "string").
 		unless(func(s string) error {
 			if strings.ContainsRune(s, 0) {
-				return fmt.Errorf("%q is no name of an environment variable", s)
+				return fmt.Errorf("%q is not a valid name of an environment variable", s)
 			}
 			return nil
 		}),
 	// A metric of Prometheus (prometheus.io/docs/concepts/data_model).
 	"metricName": matching(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`,
-		"is no name of a metric: use letters, digits, _ and :, no digit first", "string", "boolean"),
+		"is not a valid name of a metric: use letters, digits, _ and :, and no digit first", "string", "boolean"),
 	"claimMetric": oneOf("metric", experiment.ClaimMetrics),
 
 	// Of HTTP. A field name is a token (RFC 9110, section 5.6.2), and its value one
 	// line (section 5.5).
-	"headerName": matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "is no name of a header", "string").
+	"headerName": matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "is not a valid name of a header", "string").
 		then(func(s string) (any, error) {
 			if slices.Contains(agentsHeaders, strings.ToLower(s)) {
 				return nil, fmt.Errorf("header %q is set by the agent; leave it out", s)
@@ -184,35 +184,35 @@ var kinds = map[string]*kind{
 	"path":     readBy(readPath, pathSyntax, "string"),
 	"link":     readBy(readLink, linkSyntax, "string"),
 	"protocol": oneOf("protocol", experiment.Protocols),
-	"status": matching(`^[2-5][0-9][0-9]$`, "is no status of an answer; want 200 to 599", "integer", "string").
+	"status": matching(`^[2-5][0-9][0-9]$`, "is not a status of an answer; write one from 200 to 599", "integer", "string").
 		within(200, 599).then(whole),
 	"port": readBy(readPort, portSyntax, "integer", "string").within(1, mostPort),
 
 	// Numbers, and lengths of time as Go writes them.
 	"duration": matching(`^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`,
-		"is no duration; write it as 500ms, 20s or 1m30s", "string").then(readDuration).unless(func(s string) error {
+		"is not a duration; write it as 500ms, 20s or 1m30s", "string").then(readDuration).unless(func(s string) error {
 		if bareNumber.MatchString(s) {
 			return fmt.Errorf("duration %q has no unit; write %ss or %sms", s, s, s)
 		}
 		return nil
 	}),
-	"count": matching(`^[1-9][0-9]{0,8}$`, "is no whole number above 0", "integer", "string").
+	"count": matching(`^[1-9][0-9]{0,8}$`, "is not a whole number above 0", "integer", "string").
 		within(1, mostCount).then(whole).unless(func(s string) error {
 		if digits.MatchString(s) && len(s) > 9 {
 			return fmt.Errorf("%q is too many", s)
 		}
 		return nil
 	}),
-	"backlog": matching(countFrom0, "is no whole number from 0", "integer", "string").within(0, mostCount).then(whole),
-	"seconds": matching(countFrom0, "is no whole number of seconds, as in 60", "integer", "string").within(0, mostCount).then(whole),
+	"backlog": matching(countFrom0, "is not a whole number from 0", "integer", "string").within(0, mostCount).then(whole),
+	"seconds": matching(countFrom0, "is not a whole number of seconds, as in 60", "integer", "string").within(0, mostCount).then(whole),
 	// Of users, or of requests a second.
 	"level": matching(`^[0-9]{1,9}(\.[0-9]{1,9})?$`,
-		fmt.Sprintf("is no number from 0 to %d, as in 50 or 2.5", mostLevel), "number", "string").within(0, mostLevel).then(number),
+		fmt.Sprintf("is not a number from 0 to %d, as in 50 or 2.5", mostLevel), "number", "string").within(0, mostLevel).then(number),
 	"percent": percent(),
 	// A percentage that may exceed 100: what is requested is no limit.
 	"share": readBy(readShare, shareSyntax, "string"),
 	// A number that a metric is held against.
-	"bound": matching(`^[0-9]{1,15}(\.[0-9]{1,9})?$`, "is no number from 0 on, as in 1.5", "number", "string").
+	"bound": matching(`^[0-9]{1,15}(\.[0-9]{1,9})?$`, "is not a number from 0 up, as in 1.5", "number", "string").
 		within(0, mostBound).then(number).unless(func(s string) error {
 		if _, err := time.ParseDuration(s); err == nil && s != "0" {
 			return fmt.Errorf("%q: a bound is a bare number in the unit of the metric; latencies are in milliseconds", s)
@@ -223,20 +223,20 @@ var kinds = map[string]*kind{
 	// Limits: see quantities.go.
 	"cpu":     readBy(readCPU, quantitySyntax, "number", "string").within(0, mostCPUs),
 	"memory":  readBy(readMemory, quantitySyntax, "number", "string").within(leastMemory, math.MaxInt64/2),
-	"cpuList": matching(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`, "is no list of CPUs; write it as 0, 0-1 or 0-1,4", "integer", "string").within(0, 9999).then(readCPUList),
+	"cpuList": matching(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`, "is not a list of CPUs; write it as 0, 0-1 or 0-1,4", "integer", "string").within(0, 9999).then(readCPUList),
 
 	// Kubernetes' own names and words. Kubernetes' own code decides what is valid;
 	// the patterns are what an editor can check.
 	"namespace": accepted(unitNameSyntax, content.IsDNS1123Label,
-		"is no namespace: use up to 63 lower-case letters, digits and inner hyphens", "string", "integer", "boolean"),
+		"is not a valid namespace: use up to 63 lower-case letters, digits and inner hyphens", "string", "integer", "boolean"),
 	"objectName": accepted(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`, content.IsDNS1123Subdomain,
-		"is no name of an object: use lower-case letters, digits, and inner hyphens and dots", "string", "number", "boolean"),
+		"is not a valid name of an object: use lower-case letters, digits, and inner hyphens and dots", "string", "number", "boolean"),
 	"labelKey":    labelKey(),
 	"ownLabelKey": labelKey().unless(refuseOwnLabel),
 	"labelValue": accepted(`^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$`, content.IsLabelValue,
-		"is no value of a label: use up to 63 letters, digits and inner -, _ and dots", "string", "number", "boolean"),
+		"is not a valid value of a label: use up to 63 letters, digits and inner -, _ and dots", "string", "number", "boolean"),
 	// An image's syntax is for those who pull it.
-	"imageName": matching(`^[!-~]+$`, "is no name of an image", "string"),
+	"imageName": matching(`^[!-~]+$`, "is not a valid name of an image", "string"),
 	"ownImage":  oneOf("workload", []string{"node", "bun"}),
 }
 
@@ -254,7 +254,7 @@ func percent() *kind {
 func readPercent(s string) (any, error) {
 	p, err := strconv.ParseFloat(s, 64)
 	if err != nil || !percentSyntax.MatchString(s) || p <= 0 || p > 100 {
-		return nil, fmt.Errorf("%q is no percentage above 0 and up to 100, as in 99.9", s)
+		return nil, fmt.Errorf("%q is not a percentage above 0 and up to 100, as in 99.9", s)
 	}
 	return p, nil
 }
@@ -274,7 +274,7 @@ func accepted(pattern string, check func(string) []string, complaint string, typ
 // after a domain and a slash.
 func labelKey() *kind {
 	return accepted(`^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`, content.IsLabelKey,
-		"is no key: use up to 63 letters, digits and inner -, _ and dots, after a domain and a slash where it has one, as in example.com/team",
+		"is not a valid key: use up to 63 letters, digits and inner -, _ and dots, after a domain and a slash where it has one, as in example.com/team",
 		"string", "number", "boolean")
 }
 
@@ -282,7 +282,7 @@ func labelKey() *kind {
 // (internal/kubernetes/kube).
 func refuseOwnLabel(s string) error {
 	if strings.HasPrefix(s, "millicore/") || s == "app.kubernetes.io/managed-by" {
-		return fmt.Errorf("the label %q is Millicore's own, which finds its objects by it", s)
+		return fmt.Errorf("the label %q is reserved: Millicore finds its objects by it", s)
 	}
 	return nil
 }
@@ -292,7 +292,7 @@ func readPath(s string) (any, error) {
 		return nil, fmt.Errorf("%q: a path begins with /", s)
 	}
 	if !pathSyntax.MatchString(s) {
-		return nil, fmt.Errorf("%q: a path is printable ASCII without spaces and #; write others as %%20 and the like", s)
+		return nil, fmt.Errorf("%q: a path is printable ASCII without spaces and #; percent-encode other characters, as in %%20", s)
 	}
 	return s, nil
 }
@@ -301,7 +301,7 @@ func readPath(s string) (any, error) {
 func readLink(s string) (any, error) {
 	u, err := url.Parse(s)
 	if err != nil || !linkSyntax.MatchString(s) || u.Hostname() == "" {
-		return nil, fmt.Errorf("%q is no URL with a host, as in postgres://127.0.0.1:5432/shop", s)
+		return nil, fmt.Errorf("%q is not a URL with a host, as in postgres://127.0.0.1:5432/shop", s)
 	}
 	return s, nil
 }
@@ -316,7 +316,7 @@ func readPort(s string) (any, error) {
 	}
 	number, err := strconv.Atoi(s)
 	if err != nil || !digits.MatchString(s) || number > mostPort {
-		return nil, fmt.Errorf("%q is no port; write a number from 1 to %d, or find", s, mostPort)
+		return nil, fmt.Errorf("%q is not a port; write a number from 1 to %d, or find", s, mostPort)
 	}
 	return number, nil
 }
@@ -333,9 +333,9 @@ func readShare(s string) (any, error) {
 	number, err := strconv.ParseInt(strings.TrimSuffix(s, "%"), 10, 64)
 	switch {
 	case err == nil && number > 0 && !strings.HasSuffix(s, "%"):
-		return nil, fmt.Errorf("%q is no share; did you mean %q?", s, s+"%")
+		return nil, fmt.Errorf("%q is not a percentage; did you mean %q?", s, s+"%")
 	case !shareSyntax.MatchString(s) || number > mostShare:
-		return nil, fmt.Errorf("%q is no whole percentage from 1%% to %d%%, as in 60%%", s, mostShare)
+		return nil, fmt.Errorf("%q is not a whole percentage from 1%% to %d%%, as in 60%%", s, mostShare)
 	}
 	return number, nil
 }

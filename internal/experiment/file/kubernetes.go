@@ -22,10 +22,10 @@ func (d *decoder) checkToleration(t *experiment.Toleration, n *node) {
 	case exists && value.given():
 		d.add(value.at, n.path, "Exists tolerates every value; leave out value, or write operator: Equal")
 	case !exists && !key.given():
-		d.add(later(key.at, operator.at), n.path, "key is missing; without one the toleration is for every taint, and the operator must be Exists")
+		d.add(later(key.at, operator.at), n.path, "key is missing; a toleration without a key is for every taint, and needs the operator Exists")
 	}
 	if seconds.given() && t.Effect != "NoExecute" {
-		d.add(seconds.at, n.path, "seconds are how long a pod stays under a taint that drives it away; write effect: NoExecute, or leave them out")
+		d.add(seconds.at, n.path, "seconds limit how long a pod stays on a tainted node; write effect: NoExecute, or leave seconds out")
 	}
 }
 

@@ -47,25 +47,25 @@ func (d *decoder) checkLimits(l *experiment.Limits, n *node) {
 	cpu, burst, period := n.child("cpu"), n.child("burst"), n.child("period")
 	limited := d.has(cpu)
 	if l.Period < shortestPeriod || l.Period > longestPeriod {
-		d.wrong(period, "%s is outside 1ms to 1s, what CFS takes as a period", short(l.Period))
+		d.wrong(period, "%s is outside 1ms to 1s, the range of a CFS period", short(l.Period))
 		return
 	}
 	if l.Replicas > mostReplicas {
 		d.wrong(n.child("replicas"), "%d are more than %d", l.Replicas, mostReplicas)
 	}
 	if limited && l.CPUMillis == 0 {
-		d.wrong(cpu, "no process can run under a limit of 0; for no limit, write null or leave it out")
+		d.wrong(cpu, "a process cannot run under a limit of 0; for no limit, write null or leave cpu out")
 		return
 	}
 	if limited && quota(l.CPUMillis, l.Period) < leastQuota {
 		least := (int64(leastQuota)*1000 + int64(l.Period) - 1) / int64(l.Period)
-		d.conflict(cpu.path, []*node{cpu, period}, "%dm of a period of %s is a quota under 1 ms, the least that the kernel takes; use %dm or more", l.CPUMillis, short(l.Period), least)
+		d.conflict(cpu.path, []*node{cpu, period}, "%dm of a period of %s is a quota below 1 ms, the kernel's minimum; use %dm or more", l.CPUMillis, short(l.Period), least)
 	}
 	if l.BurstMillis > 0 && !limited {
-		d.conflict(burst.path, []*node{burst, cpu}, "without a CPU limit there is no quota to save up; set cpu, or make burst null too")
+		d.conflict(burst.path, []*node{burst, cpu}, "burst needs a CPU limit; set cpu, or set burst to null too")
 	}
 	if limited && l.BurstMillis > l.CPUMillis {
-		d.conflict(burst.path, []*node{burst, cpu}, "%dm is more than the limit of %dm, the most that the kernel takes", l.BurstMillis, l.CPUMillis)
+		d.conflict(burst.path, []*node{burst, cpu}, "%dm is more than the limit of %dm, the kernel's maximum", l.BurstMillis, l.CPUMillis)
 	}
 }
 

@@ -66,7 +66,7 @@ func (d *decoder) target(n *node, f *field, to **experiment.Target) bool {
 		if d.scalar(n, f, reflect.ValueOf(&value).Elem()) {
 			*to = &experiment.Target{Value: value}
 			if d.cell != nil && value == 0 {
-				d.wrong(n, "0 is no load")
+				d.wrong(n, "0 is not a load")
 			} else if n != nil {
 				d.checkLevel(n, value, f.key, most)
 			}
@@ -90,7 +90,7 @@ func (d *decoder) checkLevel(n *node, value float64, what string, most float64) 
 	switch {
 	case d.cell == nil:
 	case what == "users" && value != math.Trunc(value):
-		d.wrong(n, "%v is no whole number", value)
+		d.wrong(n, "%v is not a whole number", value)
 	case value > most:
 		d.wrong(n, "%s is more than %s", number64(value), number64(most))
 	}
@@ -107,7 +107,7 @@ func (d *decoder) readStages(stages []experiment.Stage, course *node, what strin
 	}
 	first := []*node{items[0].child("duration")}
 	if out.Length() == 0 {
-		d.conflict(course.path, first, "the stages take no time together")
+		d.conflict(course.path, first, "the stages have no length")
 	}
 	if out.Highest() == 0 {
 		d.conflict(course.path, first, "no stage has a target above 0")
@@ -182,28 +182,28 @@ func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 	case l.Requests == 0:
 		d.checkUsers(l, n)
 	case l.Find:
-		contradicts("requests", "a search ends when it has found what it searches, not after so many requests; leave out requests or find")
+		contradicts("requests", "a search ends at its result, not after a number of requests; leave requests or find out")
 	case l.Rate != nil:
-		contradicts("requests", "an end after so many requests is for users; with a rate, set measure.duration")
+		contradicts("requests", "requests is for users; with a rate, set measure.duration")
 	case len(l.Users.Stages) > 0:
-		contradicts("requests", "an end after so many requests contradicts users in %s; keep one", courseName(courseOf(n)))
+		contradicts("requests", "requests contradicts users in %s; keep one", courseName(courseOf(n)))
 	default:
 		d.checkUsers(l, n)
 	}
 	if l.Rate == nil && l.Think == 0 && d.has(n.child("spacing")) {
-		contradicts("spacing", "users send when their answer has come; spacing is for rate, or for users that think")
+		contradicts("spacing", "spacing is for rate, or for users that think; other users send as soon as they have their answer")
 	}
 	if l.Insecure && l.Protocol != "https" && l.Protocol != "h2" {
-		contradicts("insecure", "there is no certificate without TLS; it is for the protocols https and h2")
+		contradicts("insecure", "there is no certificate without TLS; use the protocol https or h2")
 	}
 	if l.Think > 0 && l.Users == nil {
-		contradicts("think", "a rate comes whatever the answers do; think is for users")
+		contradicts("think", "think is for users; a rate does not depend on the answers")
 	}
 	if l.Think > longestThought {
 		d.wrong(n.child("think"), "%s is longer than %s", short(l.Think), short(longestThought))
 	}
 	if l.Waiting != nil && l.Rate == nil {
-		contradicts("waiting", "a user waits for one's own request alone; waiting is for rate")
+		contradicts("waiting", "waiting is for rate; a user has one request at a time")
 	}
 }
 
@@ -217,6 +217,6 @@ func (d *decoder) checkUsers(l *experiment.Load, n *node) {
 		d.conflict("load.requests", []*node{n.child("requests"), n.child("users")}, "%d are too few for %.0f users to send one each", l.Requests, users)
 	}
 	if float64(l.Agents) > users {
-		d.conflict("load.agents", []*node{n.child("agents"), n.child("users")}, "%d agents cannot share %.0f users", l.Agents, users)
+		d.conflict("load.agents", []*node{n.child("agents"), n.child("users")}, "%d agents are too many for %.0f users", l.Agents, users)
 	}
 }

@@ -16,13 +16,13 @@ const (
 func (d *decoder) checkBounds() {
 	m, n := &d.out.Measure, d.root.child("measure")
 	if resize := n.child("resize"); m.Resize && m.Kept {
-		d.add(resize.at, "", "measure.resize contradicts restart: false, which has the trials of a cell follow one another; keep one")
+		d.add(resize.at, "", "measure.resize contradicts restart: false, which runs the trials of a cell one after another; keep one")
 	}
 	if repeats := n.child("repeats"); m.Repeats > mostRepeats {
 		d.add(repeats.at, repeats.path, "%d are more than %d", m.Repeats, mostRepeats)
 	}
 	if duration := n.child("duration"); duration.sound() && m.Duration == 0 {
-		d.add(duration.at, duration.path, "nothing can be measured in no time")
+		d.add(duration.at, duration.path, "must be longer than 0s")
 	}
 	if interval := n.child("interval"); !interval.bad && (m.Interval < shortestInterval || m.Interval > longestInterval) {
 		interval.bad = true
@@ -43,7 +43,7 @@ func (d *decoder) checkMeasure() {
 			staged++
 		}
 		if part := m.Measured(c); part > 0 && part < m.Interval {
-			d.addOnce(interval.at, interval.path, "longer", fmt.Sprintf("a frame of %s is longer than the %s that are measured; measure for longer, or shorten the frames", short(m.Interval), short(part)))
+			d.addOnce(interval.at, interval.path, "longer", fmt.Sprintf("a frame of %s is longer than the measured part of %s; extend the measurement, or shorten the frames", short(m.Interval), short(part)))
 		}
 		switch {
 		case c.Limits.CPUMillis == 0 || m.Interval%c.Limits.Period == 0:
@@ -79,15 +79,15 @@ func (d *decoder) readObjective() {
 		switch {
 		case !one.sound():
 		case out.Quantile != "":
-			d.add(one.at, n.path, "%s and %s; ask for one quantile", out.Quantile, q.name)
+			d.add(one.at, n.path, "%s and %s; set one quantile", out.Quantile, q.name)
 		case q.limit == 0:
-			d.add(one.at, one.path, "no answer comes in no time")
+			d.add(one.at, one.path, "must be longer than 0s")
 		default:
 			out.Quantile, out.Latency = q.name, q.limit
 		}
 	}
 	if !asked && !d.misspelt {
-		d.add(n.at, "", "objective asks for nothing; set a quantile, as in p99: 250ms, or availability: 99.9")
+		d.add(n.at, "", "objective is empty; set a quantile, as in p99: 250ms, or availability: 99.9")
 	}
 	d.out.Objective = out
 }

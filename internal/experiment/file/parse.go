@@ -96,7 +96,7 @@ func (d *decoder) readVary() {
 			d.checkValue(one.name, n)
 			value := varyValue{text: n.text, null: !n.given()}
 			if before, twice := seen[value]; twice && !n.bad {
-				d.add(n.at, n.path, "%s stands here a second time; the first is at %s", value, before)
+				d.add(n.at, n.path, "duplicate value %s; the first is at %s", value, before)
 			}
 			seen[value] = n.at
 		}
@@ -108,9 +108,9 @@ func (d *decoder) readVary() {
 func (d *decoder) checkValue(name string, n *node) {
 	switch {
 	case strings.ContainsRune(n.text, 0):
-		d.add(n.at, n.path, "%q holds a zero byte, which no program can be given", n.text)
+		d.add(n.at, n.path, "%q contains a zero byte, which cannot be passed to a program", n.text)
 	case strings.Contains(n.text, "${") || strings.HasSuffix(n.text, "$"):
-		d.add(n.at, n.path, "%q holds ${ or ends in $, and a value is not replaced again; write that where ${%s} stands", n.text, name)
+		d.add(n.at, n.path, "%q contains ${ or ends in $, but names in a value are not replaced; write it in the place of ${%s}", n.text, name)
 	}
 }
 
@@ -199,12 +199,12 @@ func (d *decoder) countCells() bool {
 			}
 		}
 		if cells += product; cells > mostCells {
-			d.add(d.root.child("vary").at, "", "more than %d cells; vary less at a time", mostCells)
+			d.add(d.root.child("vary").at, "", "more than %d cells; vary fewer values", mostCells)
 			return false
 		}
 	}
 	if repeats := d.out.Measure.Repeats; cells*repeats > mostTrials {
-		d.add(d.root.find("measure.repeats").at, "", "%d cells with %d repeats are more than %d trials; vary less, or repeat less", cells, repeats, mostTrials)
+		d.add(d.root.find("measure.repeats").at, "", "%d cells with %d repeats are more than %d trials; use fewer values or repeats", cells, repeats, mostTrials)
 	}
 	return true
 }

@@ -33,14 +33,14 @@ func quantity(s string) (resource.Quantity, bool) {
 func readCPU(s string) (any, error) {
 	q, ok := quantity(s)
 	if !ok {
-		return nil, fmt.Errorf("%q is no quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m", s)
+		return nil, fmt.Errorf("%q is not a quantity of CPUs; write CPUs or thousandths of one, as in 1.5 or 500m", s)
 	}
 	if q.CmpInt64(mostCPUs) > 0 {
-		return nil, fmt.Errorf("%q is more than %d CPUs; thousandths of a CPU are written with an m, as in 500m", s, mostCPUs)
+		return nil, fmt.Errorf("%q is more than %d CPUs; write thousandths of a CPU with an m, as in 500m", s, mostCPUs)
 	}
 	millis := q.MilliValue()
 	if q.Cmp(*resource.NewMilliQuantity(millis, resource.DecimalSI)) != 0 {
-		return nil, fmt.Errorf("%q is finer than a thousandth of a CPU (1m)", s)
+		return nil, fmt.Errorf("%q has a finer resolution than a thousandth of a CPU (1m)", s)
 	}
 	return millis, nil
 }
@@ -49,9 +49,9 @@ func readCPU(s string) (any, error) {
 func readMemory(s string) (any, error) {
 	q, ok := quantity(s)
 	if !ok {
-		message := fmt.Sprintf("%q is no quantity of memory; write it as 256Mi or 1Gi", s)
+		message := fmt.Sprintf("%q is not a quantity of memory; write it as 256Mi or 1Gi", s)
 		if bare := strings.TrimSuffix(s, "B"); bare != s && quantitySyntax.MatchString(bare) {
-			message = fmt.Sprintf("%q is no quantity of memory; Kubernetes writes %s, or %si for powers of 1024", s, bare, strings.TrimSuffix(bare, "i"))
+			message = fmt.Sprintf("%q is not a quantity of memory; Kubernetes writes %s, or %si for powers of 1024", s, bare, strings.TrimSuffix(bare, "i"))
 		}
 		return nil, errors.New(message)
 	}
@@ -59,10 +59,10 @@ func readMemory(s string) (any, error) {
 		return nil, fmt.Errorf("%q is thousandths of a byte; did you mean %q?", s, strings.TrimSuffix(s, "m")+"Mi")
 	}
 	if q.CmpInt64(leastMemory) < 0 {
-		return nil, fmt.Errorf("%q is less than 4Mi, too little for any process to start", s)
+		return nil, fmt.Errorf("%q is less than 4Mi, too little for a process to start", s)
 	}
 	if q.CmpInt64(math.MaxInt64/2) > 0 {
-		return nil, fmt.Errorf("%q is more memory than there can be", s)
+		return nil, fmt.Errorf("%q is more memory than a machine can have", s)
 	}
 	return q.Value(), nil
 }
@@ -74,7 +74,7 @@ func readCPUList(s string) (any, error) {
 		from, _ := strconv.Atoi(low)
 		to, _ := strconv.Atoi(high)
 		if ranged && to < from {
-			return nil, fmt.Errorf("%q: the range %s runs backwards", s, part)
+			return nil, fmt.Errorf("%q: the range %s is reversed", s, part)
 		}
 	}
 	return s, nil

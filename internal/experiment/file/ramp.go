@@ -31,7 +31,7 @@ func (d *decoder) readRamp(r *ramp, n *node, what string, most float64) *experim
 	}
 	switch {
 	case r.From == 0:
-		d.wrong(from, "0 is no load; begin above it")
+		d.wrong(from, "0 is not a load; start above 0")
 	case r.From >= r.To:
 		d.conflict(n.path, []*node{from, to}, "a ramp goes up: from must be below to, and %s is not below %s", number64(r.From), number64(r.To))
 	}
@@ -40,7 +40,7 @@ func (d *decoder) readRamp(r *ramp, n *node, what string, most float64) *experim
 	}
 	switch {
 	case step == by && r.By == 0:
-		d.wrong(by, "steps of 0 lead nowhere")
+		d.wrong(by, "a step must be above 0")
 	case step == times && r.Times <= 1:
 		d.wrong(times, "a ramp goes up: multiply by more than 1, not by %s", number64(r.Times))
 	}
@@ -77,11 +77,11 @@ func rungs(from, to float64, rung func(i int) float64) ([]float64, error) {
 		before, next := levels[i-1], decimal(rung(i))
 		switch {
 		case len(levels) == mostSteps:
-			return nil, fmt.Errorf("from %s to %s are more than %d steps; take larger ones", number64(from), number64(to), mostSteps)
+			return nil, fmt.Errorf("from %s to %s are more than %d steps; use larger steps", number64(from), number64(to), mostSteps)
 		case next >= to:
 			return append(levels, to), nil
 		case next <= before:
-			return nil, fmt.Errorf("the level after %s would be %s; begin higher, or take larger steps", number64(before), number64(next))
+			return nil, fmt.Errorf("the level after %s would be %s; start higher, or use larger steps", number64(before), number64(next))
 		}
 		levels = append(levels, next)
 	}

@@ -17,18 +17,18 @@ func (d *decoder) checkSearch() {
 		return
 	}
 	if d.root.child("objective").kind != mapNode && !d.misspelt {
-		d.add(l.child("find").at, "", "load.find needs an objective to search for: say objective: {p99: 100ms, availability: 99.9}")
+		d.add(l.child("find").at, "", "load.find needs an objective, as in objective: {p99: 100ms, availability: 99.9}")
 	}
 	for _, key := range []string{"users", "rate"} {
 		if t := l.child(key); t.kind == mapNode {
-			d.add(t.at, t.path, "a search begins at a number and finds its own way; write a number, or leave out find")
+			d.add(t.at, t.path, "a search starts at a number and chooses its own levels; write a number, or leave find out")
 		}
 	}
 	if m.Duration > 0 && m.Duration < leastTraffic {
-		d.add(n.child("duration").at, "measure.duration", "a search needs traffic for %s or more, not %s", short(leastTraffic), short(m.Duration))
+		d.add(n.child("duration").at, "measure.duration", "a search needs %s of traffic or more, not %s", short(leastTraffic), short(m.Duration))
 	}
 	if interval := n.child("interval"); !interval.bad && m.Interval > longestBlock {
-		d.add(interval.at, interval.path, "a search has frames of %s at most, not of %s", short(longestBlock), short(m.Interval))
+		d.add(interval.at, interval.path, "a search needs frames of at most %s, not %s", short(longestBlock), short(m.Interval))
 	}
 	for i := range d.doc.Services {
 		if a := d.doc.Services[i].node.child("autoscale"); a.kind == mapNode {

@@ -64,7 +64,7 @@ func (d *decoder) checkLate(uses []reference, known []string, limits *experiment
 			valid := slices.Concat(d.cell.names, known, experiment.LimitNames)
 			d.wrong(use.node, "unknown name ${%s}; %s", use.name, spelling.Hint(use.name, "known names", valid))
 		case limited && vars[use.name] == "":
-			d.wrong(use.node, "${%s} has no value where there is no such limit; set %s, or write a number in its place", use.name, use.name)
+			d.wrong(use.node, "${%s} has no value without this limit; set %s, or write a number instead", use.name, use.name)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (d *decoder) checkProgram(n *node) {
 	for _, program := range programs {
 		items := program.child("command").items
 		if len(items) > 0 && (!items[0].given() || d.isNull(items[0], words)) {
-			d.wrong(items[0], "null, but it must name a program")
+			d.wrong(items[0], "null, but a program is required")
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (d *decoder) checkPort(s, limits *node, replicas int) {
 		return
 	}
 	if port.sound() && replicas > 1 {
-		d.conflict(port.path, []*node{port, limits.child("replicas")}, "%d replicas would want the same port; keep one replica, or leave port out and give each its ${port}", replicas)
+		d.conflict(port.path, []*node{port, limits.child("replicas")}, "%d replicas would need the same port; use one replica, or leave port out and let each listen on its ${port}", replicas)
 	}
 }
 
@@ -142,16 +142,16 @@ func (d *decoder) checkAutoscale(cell *experiment.Cell, s, limits *node) {
 		return
 	}
 	if highest.given() && a.Max <= a.Min {
-		d.conflict(n.path, []*node{highest, lowest}, "from %d to %d replicas nothing can be scaled; raise max", a.Min, a.Max)
+		d.conflict(n.path, []*node{highest, lowest}, "max must be above min: %d to %d replicas leave nothing to scale", a.Min, a.Max)
 		return
 	}
 	if replicas := limits.child("replicas"); d.has(replicas) {
-		d.conflict("", []*node{lowest, highest, replicas}, "%s contradicts %s, which says how many there are; leave out one", n.path, replicas.path)
+		d.conflict("", []*node{lowest, highest, replicas}, "%s contradicts %s, which fixes the number of replicas; leave one out", n.path, replicas.path)
 	}
 	// The share is one of the request, which is the limit where none is given.
 	requested := d.doc.Kubernetes.Requests.CPUMillis
 	if (requested == nil || *requested == 0) && cell.Limits.CPUMillis == 0 && !limits.child("cpu").bad {
-		d.conflict(cpu.path, []*node{cpu, limits.child("cpu")}, "%d%% of no request and no limit of CPU; set limits.cpu or kubernetes.requests.cpu", a.CPUPercent)
+		d.conflict(cpu.path, []*node{cpu, limits.child("cpu")}, "%d%% needs a CPU request or a CPU limit; set limits.cpu or kubernetes.requests.cpu", a.CPUPercent)
 	}
 	cell.Limits.Replicas = a.Min
 }
@@ -170,7 +170,7 @@ func (d *decoder) checkActions(s *node, cell *experiment.Cell) {
 			continue
 		}
 		if value, err := duration.read(text); err == nil && value.(time.Duration) >= part {
-			d.wrong(at, "%s lies behind the measured part, which lasts %s", short(value.(time.Duration)), short(part))
+			d.wrong(at, "%s is after the end of the measured part, which lasts %s", short(value.(time.Duration)), short(part))
 		}
 	}
 }
@@ -185,7 +185,7 @@ func (d *decoder) checkServices() {
 				d.add(dir.at, dir.path, "a workload has no folder of its own; leave dir out")
 			}
 			if port := n.child("port"); port.given() {
-				d.add(port.at, port.path, "a workload takes the port that it is given; leave port out")
+				d.add(port.at, port.path, "a workload listens on ${port}; leave port out")
 			}
 		}
 		names := map[string]bool{s.name: true}
@@ -206,9 +206,9 @@ func (d *decoder) checkDependency(n *node, names map[string]bool) {
 	}
 	switch url := n.child("url"); {
 	case url.given():
-		d.noneOf(n, []string{"dir", "env", "ready", "ready_timeout", "limits"}, "%s: what is behind a url already runs", url.path)
+		d.noneOf(n, []string{"dir", "env", "ready", "ready_timeout", "limits"}, "%s: a dependency with a url already runs", url.path)
 	case builtin(n) != "":
-		d.noneOf(n, []string{"dir", "env", "ready"}, "%s: Millicore starts the database %s in its own way", name.path, name.text)
+		d.noneOf(n, []string{"dir", "env", "ready"}, "%s: Millicore sets up the database %s itself", name.path, name.text)
 	}
 }
 

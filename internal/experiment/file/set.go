@@ -18,7 +18,7 @@ func applySets(p *problems, root *node, sets []string) {
 		at := p.setting(origin{words: "--set " + set})
 		path, value, ok := strings.Cut(set, "=")
 		if !ok {
-			p.add(at, "", "want a path and a value, as in limits.cpu=250m")
+			p.add(at, "", "expected a path and a value, as in limits.cpu=250m")
 			continue
 		}
 		n := readTree(p, at.set, []byte(value))
@@ -80,7 +80,7 @@ func (s *setter) apply(n *node, f *field, depth int) error {
 		return s.apply(s.child(n, key), &fields[i], depth+1)
 	case element != nil && element.list:
 		if n.kind != listNode {
-			return fmt.Errorf("%s is no list here", before)
+			return fmt.Errorf("%s is not a list here", before)
 		}
 		i, err := strconv.Atoi(key)
 		if err != nil || i < 0 || i >= len(n.items) {

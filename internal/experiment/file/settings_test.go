@@ -386,9 +386,9 @@ func TestErrorsOfSettings(t *testing.T) {
 		value            any
 		want             string
 	}{
-		{"of the program", "", "name", "Try it", `x: name: "Try it" is no name: use up to 63 lower-case letters, digits and inner hyphens`},
-		{"of a flag", "--memory", "limits.memory", "${m}", `--memory: "${m}" is no quantity of memory; write it as 256Mi or 1Gi`},
-		{"a zero byte", "the command", "services.as-it-is.command", []string{"a\x00b"}, `the command: "a\x00b" holds a zero byte, which no program can be given`},
+		{"of the program", "", "name", "Try it", `x: name: "Try it" is not a valid name: use up to 63 lower-case letters, digits and inner hyphens`},
+		{"of a flag", "--memory", "limits.memory", "${m}", `--memory: "${m}" is not a quantity of memory; write it as 256Mi or 1Gi`},
+		{"a zero byte", "the command", "services.as-it-is.command", []string{"a\x00b"}, `the command: "a\x00b" contains a zero byte, which cannot be passed to a program`},
 		{"not UTF-8", "the command", "services.as-it-is.command", []string{"caf\xe9"}, `the command: "caf\xe9" is not UTF-8`},
 		{"a key that is not UTF-8", "-H", "load.request.headers", map[string]string{"caf\xe9": "x"}, `-H: "caf\xe9" is not UTF-8`},
 		{"empty", "the command", "services.as-it-is.command", []string{}, `the command: services.as-it-is.command is empty`},

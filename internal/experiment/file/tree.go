@@ -54,7 +54,7 @@ func readTree(p *problems, set int, data []byte) *node {
 		switch {
 		case doc.Body == nil || doc.Body.Type() == ast.DirectiveType:
 		case body != nil:
-			r.problems.add(r.place(doc.Start), "", "a second YAML document begins here; write one experiment a file")
+			r.problems.add(r.place(doc.Start), "", "a second YAML document starts here; write one experiment per file")
 			return nil
 		default:
 			body = doc.Body
@@ -74,7 +74,7 @@ func readTree(p *problems, set int, data []byte) *node {
 // the lines of a quoted scalar with CRLF wrongly.
 func (r *treeReader) plainText(data []byte) (string, bool) {
 	if len(data) > maxBytes {
-		r.problems.add(place{r.set, 1, 1}, "", "the file has %d bytes; an experiment may have %d", len(data), maxBytes)
+		r.problems.add(place{r.set, 1, 1}, "", "the file has %d bytes; the maximum is %d", len(data), maxBytes)
 		return "", false
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -101,7 +101,7 @@ func (r *treeReader) plainText(data []byte) (string, bool) {
 func (r *treeReader) tokens(text string) (token.Tokens, bool) {
 	tokens := lexer.Tokenize(text)
 	if len(tokens) > maxTokens {
-		r.problems.add(r.place(tokens[maxTokens]), "", "the file has more than %d YAML tokens up to here; an experiment needs far fewer", maxTokens)
+		r.problems.add(r.place(tokens[maxTokens]), "", "the file has more than %d YAML tokens up to here, which is the maximum", maxTokens)
 		return nil, false
 	}
 	flow := 0
@@ -176,7 +176,7 @@ func (r *treeReader) node(n ast.Node, depth int) *node {
 	case *ast.AliasNode:
 		return r.alias(n, at)
 	case *ast.TagNode:
-		r.problems.add(at, "", "tag %s: experiments have no tags; remove it", n.GetToken().Value)
+		r.problems.add(at, "", "tag %s: YAML tags are not supported; remove it", n.GetToken().Value)
 		return r.node(n.Value, depth)
 	case *ast.LiteralNode:
 		return &node{kind: scalarNode, at: at, text: n.Value.Value}
@@ -186,7 +186,7 @@ func (r *treeReader) node(n ast.Node, depth int) *node {
 		// As written, so that an env value reaches the service unchanged.
 		return &node{kind: scalarNode, at: at, text: n.GetToken().Value}
 	}
-	r.problems.add(at, "", "YAML of the kind %s is not used in experiments", n.Type())
+	r.problems.add(at, "", "YAML of the kind %s is not supported", n.Type())
 	return null
 }
 
@@ -200,11 +200,11 @@ func (r *treeReader) mapping(n *ast.MappingNode, depth int) *node {
 		at := r.place(v.Key.GetToken())
 		key, ok := mapKey(v.Key)
 		if !ok {
-			r.problems.add(at, "", "a key must be a plain word; \"<<\", \"?\" and anchors are not used in experiments")
+			r.problems.add(at, "", "a key must be a plain word; \"<<\", \"?\" and anchors are not supported")
 			continue
 		}
 		if before, twice := first[key]; twice {
-			r.problems.add(at, "", "key %q stands here a second time; the first is at %s", key, before)
+			r.problems.add(at, "", "duplicate key %q; the first is at %s", key, before)
 			continue
 		}
 		first[key] = at
@@ -227,7 +227,7 @@ func (r *treeReader) alias(n *ast.AliasNode, at place) *node {
 	name := n.Value.GetToken().Value
 	value, ok := r.anchors[name]
 	if !ok {
-		r.problems.add(at, "", "*%s: no anchor &%s stands before it", name, name)
+		r.problems.add(at, "", "*%s: there is no anchor &%s before it", name, name)
 		return &node{kind: nullNode, at: at}
 	}
 	r.nodes += value.size()
@@ -241,7 +241,7 @@ func (r *treeReader) alias(n *ast.AliasNode, at place) *node {
 func (r *treeReader) tooMany(at place) bool {
 	if r.nodes > maxNodes && !r.full {
 		r.full = true
-		r.problems.add(at, "", "the file stands for more than %d values up to here; an experiment needs far fewer", maxNodes)
+		r.problems.add(at, "", "the file expands to more than %d values up to here, which is the maximum", maxNodes)
 	}
 	return r.full
 }
