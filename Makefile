@@ -3,7 +3,7 @@
 GO      ?= go
 PKGS     = ./... ./maxprocs/... ./maxprocs/examples/...
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
-LONGEST  = ./test/vm ./internal/report # are begun first, so that nobody waits for them alone
+LONGEST  = ./test/vm ./internal/report/html # are begun first, so that nobody waits for them alone
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones ask for a newer Go
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
 GOLANGCI  = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

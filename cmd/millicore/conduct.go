@@ -17,7 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/progress"
-	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/report/derived"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -93,5 +93,5 @@ func missed(dir string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return data.Summary.Missed(), report.Write(dir, data)
+	return data.Summary.Missed(), derived.Write(dir, data)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/report/derived"
 	"github.com/millicore/millicore/internal/traffic"
 	"github.com/millicore/millicore/internal/traffic/live"
 )
@@ -193,7 +194,7 @@ func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.R
 		err = errors.Join(err, traffic.WriteHgrm(f.hgrm, r))
 	}
 	if f.out != "" {
-		err = errors.Join(err, report.Write(dir, r.All))
+		err = errors.Join(err, derived.Write(dir, r.All))
 	}
 	return missed, err
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/report/derived"
+	"github.com/millicore/millicore/internal/report/text"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -27,7 +29,7 @@ func reportCommand() *cobra.Command {
 			case asCSV:
 				return printAs(cmd, args[0], report.CSV)
 			case asMarkdown:
-				return printAs(cmd, args[0], report.Markdown)
+				return printAs(cmd, args[0], markdown)
 			}
 			return tell(cmd, args[0], asJSON)
 		},
@@ -46,7 +48,7 @@ func tell(cmd *cobra.Command, dir string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	written := report.Write(dir, data)
+	written := derived.Write(dir, data)
 	if written != nil { // a record that may only be read can still be shown
 		fmt.Fprintf(cmd.ErrOrStderr(), "millicore: the derived files of %s are as they were: %v\n", dir, written)
 	}
@@ -63,11 +65,15 @@ func tell(cmd *cobra.Command, dir string, asJSON bool) error {
 }
 
 func table(out io.Writer, s *analysis.Summary, dir string) error {
-	if err := report.Table(out, s, display.TerminalOf(out)); err != nil {
+	if err := text.Terminal(out, report.New(s).Blocks(), display.TerminalOf(out)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "\nReport: %s\n", filepath.Join(dir, record.ReportFile))
 	return err
+}
+
+func markdown(w io.Writer, s *analysis.Summary) error {
+	return text.Markdown(w, report.New(s).Blocks())
 }
 
 // printAs prints a record's cells in another form, and writes nothing.

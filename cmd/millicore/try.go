@@ -22,7 +22,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/report/derived"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/try"
 )
@@ -171,7 +171,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		}
 	}
 	runErr := runOn(cmd.Context(), where, show, e, f.seed, f.out)
-	found, err := derived(f.out)
+	found, err := rederive(f.out)
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
@@ -227,16 +227,16 @@ func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *pro
 	if err := runOn(ctx, where, show, e, f.seed, out); err != nil {
 		return nil, err
 	}
-	return derived(out)
+	return rederive(out)
 }
 
-// derived rebuilds what is derived from a record.
-func derived(dir string) (*analysis.Summary, error) {
+// rederive rebuilds what is derived from a record.
+func rederive(dir string) (*analysis.Summary, error) {
 	data, err := results.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	return data.Summary, report.Write(dir, data)
+	return data.Summary, derived.Write(dir, data)
 }
 
 // readable is how wide a paragraph may get, in letters.

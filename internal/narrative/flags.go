@@ -128,15 +128,15 @@ func Findings(s *analysis.Summary, names []string) []Finding {
 // Others is how many texts follow the first.
 func (f Finding) Others() int { return len(f.Texts) - 1 }
 
-// sentence is the finding on one line: the first text, and how many follow.
-func (f Finding) Sentence() string {
+// First is the first text, and how many follow it.
+func (f Finding) First() string {
 	switch len(f.Texts) {
 	case 0:
-		return f.Title
+		return ""
 	case 1:
-		return f.Title + " – " + f.Texts[0]
+		return f.Texts[0]
 	}
-	return fmt.Sprintf("%s – %s (and %d more like it, see report.html)", f.Title, f.Texts[0], f.Others())
+	return fmt.Sprintf("%s (and %d more like it, see report.html)", f.Texts[0], f.Others())
 }
 
 // Flagged is one warning word with the cells that have it.

@@ -3,9 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"io"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/record"
@@ -23,98 +18,9 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// benchFixture is what analysis makes of two services that measure themselves,
-// each with two settings and so many trials, and of one without a result.
-func benchFixture(trials int) results.Results {
-	e := &experiment.Experiment{Name: "semaphore", About: "a semaphore as a benchmark"}
-	one, two := "1", "2"
-	for i, of := range []struct {
-		service string
-		procs   *string
-	}{{"corrected", nil}, {"corrected", &two}, {"corrected", &one}, {"published", nil}, {"published", &one}, {"broken", nil}} {
-		cell := experiment.Cell{Index: i, Service: experiment.Service{Name: of.service, Workload: "semaphore"},
-			Limits: experiment.Limits{CPUMillis: 1000, Memory: 256 << 20, Replicas: 1}, Load: experiment.Load{Benchmark: true}}
-		if of.service != "broken" {
-			cell.Vary = []experiment.Setting{{Name: "procs", Value: of.procs}}
-		}
-		e.Cells = append(e.Cells, cell)
-	}
-	rng := rand.New(rand.NewPCG(3, 5))
-	var attempts []analysis.Attempt
-	var lines []analysis.BenchmarkLine
-	trial := 0
-	for repeat := 1; repeat <= trials; repeat++ {
-		for cell, base := range []float64{1.24, 1.26, 1.02, 0.0401e-6, 0.0397e-6, 0} {
-			trial++
-			a := analysis.Attempt{Trial: trial, Cell: cell, Repeat: repeat}
-			if base == 0 {
-				a.State, a.Why = analysis.Failed, "it ended with exit status 2"
-			}
-			attempts = append(attempts, a)
-			v := base * (1 + 0.02*rng.Float64())
-			switch {
-			case base > 0.5:
-				lines = append(lines, analysis.BenchmarkLine{Trial: trial, Cell: cell, Name: "Corrected", Procs: []int{2, 2, 1}[cell],
-					Values: []analysis.BenchmarkValue{{Value: v, Unit: "sec/op"}, {Value: 48 << 20, Unit: "B/op"}}})
-			case base > 0:
-				lines = append(lines, analysis.BenchmarkLine{Trial: trial, Cell: cell, Name: "Published", Procs: []int{2, 1}[cell-3],
-					Values: []analysis.BenchmarkValue{{Value: v, Unit: "sec/op"}}})
-			}
-		}
-	}
-	b := analysis.New(e, attempts)
-	for _, l := range lines {
-		b.Benchmark(l)
-	}
-	s := b.Summarize(analysis.SummaryExperiment{Started: "2026-09-12T10:04:31Z", Platform: "local", Seed: 4711,
-		TrialsPlanned: 6 * trials, TrialsDone: 5 * trials}, sample.Host())
-	for i := range s.Cells[:5] { // as frames would give them
-		c := &s.Cells[i]
-		hits := []int64{31, 33, 0, 28, 27}[i]
-		c.CPU = analysis.CPUSummary{Cores: ptr(0.97), OfLimit: ptr(0.97), Limit: ptr(1.0), Periods: ptr(int64(74)), ThrottledPeriods: &hits, ThrottledMS: ptr(300.0)}
-		c.Memory = analysis.MemorySummary{PeakBytes: ptr(int64(31 << 20)), OfLimit: ptr(0.12)}
-	}
-	return results.Results{Summary: s}
-}
-
-func TestBenchmarksReadAsExpected(t *testing.T) {
-	at := func(width int) func(io.Writer, *analysis.Summary) error {
-		return func(w io.Writer, s *analysis.Summary) error { return Table(w, s, display.Terminal{Width: width}) }
-	}
-	for name, c := range map[string]struct {
-		trials int
-		write  func(io.Writer, *analysis.Summary) error
-	}{
-		"benchmark-wide.txt":   {6, at(130)},
-		"benchmark-narrow.txt": {6, at(72)},
-		"benchmark-few.txt":    {2, at(130)},
-		"benchmark.md":         {6, Markdown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got bytes.Buffer
-			if err := c.write(&got, benchFixture(c.trials).Summary); err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v; run go test -update and read what it writes", err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("differs from %s (-want +got):\n%s", file, diff)
-			}
-		})
-	}
-}
-
 func TestTheCSVHasALineAFigureWithItsTest(t *testing.T) {
 	var text bytes.Buffer
-	if err := CSV(&text, benchFixture(6).Summary); err != nil {
+	if err := CSV(&text, sample.Benchmarks(6).Summary); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(&text).ReadAll()
@@ -145,39 +51,14 @@ func TestTheCSVHasALineAFigureWithItsTest(t *testing.T) {
 	}
 }
 
-func TestNoLineOfBenchmarksIsWiderThanTheTerminal(t *testing.T) {
-	for _, limit := range []int{40, 60, 80, 120} {
-		var text bytes.Buffer
-		if err := Table(&text, benchFixture(6).Summary, display.Terminal{Width: limit}); err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(text.String()) {
-			if line = strings.TrimSuffix(line, "\n"); display.Width(line) > limit {
-				t.Errorf("at %d columns a line takes %d: %q", limit, display.Width(line), line)
-			}
-		}
+func TestTheTableOfBenchmarksHasNoColumnsOfRequests(t *testing.T) {
+	var heads []string
+	for _, c := range New(sample.Benchmarks(6).Summary).Cells.Columns {
+		heads = append(heads, c.Head)
 	}
-}
-
-func TestThePageOfBenchmarksHasNoColumnsOfRequests(t *testing.T) {
-	var page bytes.Buffer
-	if err := HTML(&page, benchFixture(6)); err != nil {
-		t.Fatal(err)
-	}
-	text := page.String()
-	results := text[strings.Index(text, `<section id="results">`):strings.Index(text, `<section id="charts-section"`)]
-	for _, want := range []string{"GOMAXPROCS<small>as it began", "1.03\u00a0s/op", "40.4\u00a0ns/op", "48.0\u00a0MiB/op", "31 of 74"} {
-		if !strings.Contains(results, want) {
-			t.Errorf("no %q in the results", want)
-		}
-	}
-	for _, not := range []string{"p99", "per second", "available"} {
-		if strings.Contains(results, not) {
-			t.Errorf("%q in the results of a benchmark", not)
-		}
-	}
-	if !strings.Contains(text, "data-benchmark") || strings.Contains(text, "Against the rate</h2>") {
-		t.Error("the charts are those of requests")
+	want := []string{"service", "procs", "benchmark", "GOMAXPROCS", "median", "unit", "CPU", "throttled", "memory", "flags"}
+	if diff := cmp.Diff(want, heads); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 }
 

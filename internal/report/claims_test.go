@@ -22,7 +22,7 @@ func TestAClaimNamesItsLevel(t *testing.T) {
 		d.Summary.Cells[0].Load.Kind = c.kind
 		d.Summary.Claims = []analysis.Claim{{Metric: c.metric, Unit: c.unit, At: ptr(2000.0), Value: &c.value, Above: ptr(1.0),
 			Cells: []analysis.ClaimedCell{{Cell: ptr(0), Label: "node at 2000", Value: &c.value}}}}
-		if got := joinedMeasure(newClaims(d.Summary, narrative.CellNames(d.Summary))[0]); got != c.want {
+		if got := newClaims(d.Summary, narrative.CellNames(d.Summary))[0].Found(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestEventsAreCounted(t *testing.T) {
 		unit string
 		want string
 	}{{0, "kills", "0 kills"}, {3, "kills", "3 kills"}, {1.5, "restarts", "1.50 restarts"}, {12345, "requests", "12,345 requests"}} {
-		if got := inUnit(c.v, c.unit); got != c.want {
+		if got := narrative.InUnit(c.v, c.unit); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

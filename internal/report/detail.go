@@ -12,134 +12,150 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// detail is all else that is known of a cell, for those who want to check.
-type detail struct {
-	Name   string
-	Mark   mark
-	Open   bool
-	Groups []group
-	Trials []trialRow
-	Loads  []levelRow // that a search held
-	Unit   string     // of the loads
+// Detail is all that is known of a cell, for those who want to check.
+type Detail struct {
+	Name      string
+	Explained []Fact // what limits it, where latency leaves its floor
+	Head      string // of the explanations
+	Groups    []FactGroup
+	Trials    Table
+	Loads     Table // that a search held
+	Causes    *analysis.Causes
 }
 
-// group is a short table of facts under a heading.
-type group struct {
+// Fact is a statement under its name.
+type Fact struct{ Name, Text string }
+
+// FactGroup is a short table of facts under a heading.
+type FactGroup struct {
 	Head  string
-	Facts []fact
-	Words bool // sentences rather than figures
+	Facts []Fact
 }
 
-type fact struct{ Name, Text string }
-
-type trialRow struct{ Trial, Attempt, Rate, P50, P99, Throttled string }
-
-func newDetail(c *analysis.CellSummary, name string, m mark) detail {
+func newDetail(c *cellSummary, name string) Detail {
 	if results.MeasuresItself(c) {
-		return newBenchDetail(c, name, m)
+		return benchmarkDetail(c, name)
 	}
-	d := detail{Name: name, Mark: m}
-	if facts := narrative.Explained(c); len(facts) > 0 {
-		head := "Knee"
-		if results.Searched(c) {
-			head = typeset(narrative.BreakLine(c))
-		}
-		d.Groups = append(d.Groups, group{Head: head, Facts: typesetAll(facts), Words: true})
+	d := Detail{Name: name, Head: "Knee", Causes: c.Causes}
+	for _, f := range narrative.Explained(c) {
+		d.Explained = append(d.Explained, Fact(f))
 	}
-	d.Groups = append(d.Groups,
-		group{Head: "Asked", Facts: askedFacts(c)},
-		group{Head: "Requests", Facts: requestFacts(c)},
-		group{Head: "Latency, ms", Facts: latencyFacts(c)},
-		group{Head: "Service", Facts: serviceFacts(c)},
-		group{Head: "Generator and host", Facts: generatorFacts(c)},
-	)
+	if results.Searched(c) {
+		d.Head = narrative.BreakLine(c)
+	}
+	d.Groups = []FactGroup{
+		{"Setup", setupFacts(c)},
+		{"Requests", requestFacts(c)},
+		{"Latency, ms", latencyFacts(c)},
+		{"Service", serviceFacts(c)},
+		{"Generator and host", generatorFacts(c)},
+	}
 	if facts := dependencyFacts(c); len(facts) > 0 {
-		d.Groups = append(d.Groups, group{Head: "Dependencies", Facts: facts})
+		d.Groups = append(d.Groups, FactGroup{"Dependencies", facts})
 	}
 	if c.Causes != nil {
-		d.Groups = append(d.Groups, group{Head: "Slow tail", Facts: tailFacts(c.Causes)})
+		d.Groups = append(d.Groups, FactGroup{"Slow tail", tailFacts(c.Causes)})
 	}
-	if results.Searched(c) && !c.Load.Stages {
-		d.Unit = narrative.LoadUnit(c)
+	if results.Searched(c) && !c.Load.Stages && len(c.Steps) > 0 {
+		var rows []level
 		for i := range c.Steps {
-			d.Loads = append(d.Loads, newLevelRow(&c.Steps[i]))
+			rows = append(rows, level{Step: &c.Steps[i]})
 		}
+		d.Loads = Table{Title: "Loads held", Columns: levelColumns(rows, narrative.LoadUnit(c))}
 	}
-	for i := range c.PerTrial {
-		t := &c.PerTrial[i]
-		d.Trials = append(d.Trials, trialRow{Trial: display.Grouped(int64(t.Trial)), Attempt: display.Grouped(int64(t.Attempt) + 1),
-			Rate: display.Maybe(t.RateRPS, display.Figure), P50: display.Maybe(t.P50, display.Figure), P99: display.Maybe(t.P99, display.Figure), Throttled: display.Maybe(t.Throttled, display.Share)})
+	if len(c.PerTrial) > 0 {
+		d.Trials = Table{Title: "Trials", Columns: trialColumns(c.PerTrial)}
 	}
 	return d
 }
 
-func typesetAll(facts []narrative.Fact) []fact {
-	all := make([]fact, len(facts))
-	for i, f := range facts {
-		all[i] = fact{f.Name, typeset(f.Text)}
+// benchmarkDetail is that of a cell that measures itself: it has no requests and no
+// agent.
+func benchmarkDetail(c *cellSummary, name string) Detail {
+	d := Detail{Name: name, Groups: []FactGroup{{"Setup", setupFacts(c)}}}
+	for i := range c.Benchmarks {
+		r := narrative.BenchRow{Cell: c, Of: &c.Benchmarks[i]}
+		d.Groups = append(d.Groups, FactGroup{r.Name() + ", " + r.UnitName(), benchmarkFacts(&r)})
 	}
-	return all
+	d.Groups = append(d.Groups, FactGroup{"Process", serviceFacts(c)}, FactGroup{"Host", hostFacts(c)})
+	return d
 }
 
-// tailFacts divide the slow tail.
-func tailFacts(c *analysis.Causes) []fact {
-	facts := []fact{
-		{"from " + narrative.QuantileName(c.Quantile) + " on", display.WithUnit(c.FromMS)},
-		{"requests", display.Grouped(int64(c.Requests))},
-		{"on average", display.WithUnit(c.MeanMS)},
+// benchmarkFacts are a figure and what it rests on.
+func benchmarkFacts(r *narrative.BenchRow) []Fact {
+	facts := []Fact{{"median", r.Figure()}}
+	switch _, _, what := r.Ends(); what {
+	case analysis.IntervalOfTrials:
+		facts = append(facts, Fact{"95% interval", r.Spread()})
+	case analysis.RangeOfTrials:
+		facts = append(facts, Fact{"range", r.Spread()})
 	}
-	for _, p := range narrative.Parts(c) {
-		facts = append(facts, fact{p.Long, p.Text()})
-		if p.Name == "throttling" && c.ThrottledDirectly > 0 {
-			facts = append(facts, fact{"of it within windows", display.Share(c.ThrottledDirectly)})
-		}
+	times, _ := r.Unit()
+	var values []string
+	for _, v := range r.Of.Values {
+		values = append(values, narrative.BenchFigure(v*times))
 	}
-	return facts
+	return append(facts, Fact{"GOMAXPROCS at the start", r.Procs()}, Fact{"each trial", strings.Join(values, ", ")})
 }
 
-func askedFacts(c *analysis.CellSummary) []fact {
-	facts := []fact{{"cell", display.Plain(c.Label)}, {"limits", narrative.LimitsText(c)}, {"load", narrative.LoadText(c)}, {"trials", display.Grouped(int64(c.Trials))}}
+// trialColumns are the figures of each trial of a cell.
+func trialColumns(rows []analysis.TrialFigures) []Column {
+	figure := func(head, unit string, of func(analysis.TrialFigures) *float64, write func(float64) string) Column {
+		return Column{Head: head, Unit: unit, Cells: words(rows, func(t analysis.TrialFigures) string { return display.Maybe(of(t), write) })}
+	}
+	return []Column{
+		{Head: "trial", Cells: words(rows, func(t analysis.TrialFigures) string { return display.Grouped(int64(t.Trial)) })},
+		{Head: "attempt", Cells: words(rows, func(t analysis.TrialFigures) string { return display.Grouped(int64(t.Attempt) + 1) })},
+		figure("requests", "/s", func(t analysis.TrialFigures) *float64 { return t.RateRPS }, display.Figure),
+		figure("p50", "ms", func(t analysis.TrialFigures) *float64 { return t.P50 }, display.Figure),
+		figure("p99", "ms", func(t analysis.TrialFigures) *float64 { return t.P99 }, display.Figure),
+		figure("throttled", "% of periods", func(t analysis.TrialFigures) *float64 { return t.Throttled }, func(v float64) string { return share(&v) }),
+	}
+}
+
+func setupFacts(c *cellSummary) []Fact {
+	facts := []Fact{{"cell", display.Plain(c.Label)}, {"limits", narrative.LimitsText(c)}, {"load", narrative.LoadText(c)}, {"trials", display.Grouped(int64(c.Trials))}}
 	if c.Objective != nil {
-		facts = append(facts, fact{"objective", typeset(display.Plain(c.Objective.Text)) + ": " + narrative.ObjectiveWords(c)})
+		facts = append(facts, Fact{"objective", display.Plain(c.Objective.Text) + ": " + narrative.ObjectiveWords(c)})
 	}
 	return facts
 }
 
 // requestFacts count the requests and each kind of error; kinds that did not
 // occur are left out, but where none occurred, that is said.
-func requestFacts(c *analysis.CellSummary) []fact {
-	facts := []fact{{"ended", display.Grouped(c.Requests)}}
+func requestFacts(c *cellSummary) []Fact {
+	facts := []Fact{{"ended", display.Grouped(c.Requests)}}
 	failures := narrative.Failures(&c.Errors)
 	for _, f := range failures {
 		if f.Name != narrative.BadStatus {
-			facts = append(facts, fact{f.Name, display.Grouped(f.N)})
+			facts = append(facts, Fact{f.Name, display.Grouped(f.N)})
 			continue
 		}
 		for _, code := range slices.Sorted(maps.Keys(c.Errors.Status)) {
-			facts = append(facts, fact{"status " + display.Plain(code), display.Grouped(c.Errors.Status[code])})
+			facts = append(facts, Fact{"status " + display.Plain(code), display.Grouped(c.Errors.Status[code])})
 		}
 	}
 	if len(failures) == 0 {
-		facts = append(facts, fact{"errors", "none"})
+		facts = append(facts, Fact{"errors", "none"})
 	}
 	return facts
 }
 
 // latencyFacts give both latencies side by side: from intended, and from sent.
-func latencyFacts(c *analysis.CellSummary) []fact {
-	var facts []fact
+func latencyFacts(c *cellSummary) []Fact {
+	var facts []Fact
 	if c.LatencyMS != nil && c.LatencyMS.Mean > 0 {
-		facts = append(facts, fact{"lowest", pair(c, func(q *analysis.Quantiles) string { return display.Milliseconds(q.Min) })},
-			fact{"on average", pair(c, func(q *analysis.Quantiles) string { return display.MeanMilliseconds(q.Mean, q.Beyond) })})
+		facts = append(facts, Fact{"lowest", pair(c, func(q *analysis.Quantiles) string { return display.Milliseconds(q.Min) })},
+			Fact{"on average", pair(c, func(q *analysis.Quantiles) string { return display.MeanMilliseconds(q.Mean, q.Beyond) })})
 	}
 	for i, name := range []string{"p50", "p90", "p95", "p99", "p99.9", "highest"} {
-		facts = append(facts, fact{name, pair(c, func(q *analysis.Quantiles) string { return display.Milliseconds(q.All()[i].Value) })})
+		facts = append(facts, Fact{name, pair(c, func(q *analysis.Quantiles) string { return display.Milliseconds(q.All()[i].Value) })})
 	}
 	return facts
 }
 
 // pair writes a figure of both latencies.
-func pair(c *analysis.CellSummary, of func(*analysis.Quantiles) string) string {
+func pair(c *cellSummary, of func(*analysis.Quantiles) string) string {
 	text := display.Absent
 	if c.LatencyMS != nil {
 		text = of(c.LatencyMS)
@@ -150,17 +166,17 @@ func pair(c *analysis.CellSummary, of func(*analysis.Quantiles) string) string {
 	return text
 }
 
-func serviceFacts(c *analysis.CellSummary) []fact {
+func serviceFacts(c *cellSummary) []Fact {
 	count := func(v *int64) string { return display.Maybe(v, display.Grouped) }
-	facts := []fact{
-		{"CPU", display.Maybe(c.CPU.Cores, func(v float64) string { return display.Figure(v) + " cores" })},
+	facts := []Fact{
+		{"CPU", cores(c.CPU.Cores)},
 		{"throttled", throttledText(c)},
 		{"per throttled period", throttledPerPeriod(c)},
 		{"restarts", count(c.Restarts)},
 		{"killed for memory", count(c.Memory.OOMKills)},
 	}
 	if r := c.Replicas; r != nil {
-		facts = append(facts, fact{"replicas", replicasText(r)})
+		facts = append(facts, Fact{"replicas", replicasText(r)})
 	}
 	return facts
 }
@@ -174,11 +190,11 @@ func replicasText(r *analysis.ReplicasSummary) string {
 }
 
 // dependencyFacts describe each dependency, and the service's waits for them.
-func dependencyFacts(c *analysis.CellSummary) []fact {
-	var facts []fact
+func dependencyFacts(c *cellSummary) []Fact {
+	var facts []Fact
 	for i := range c.Dependencies {
 		dep := &c.Dependencies[i]
-		parts := []string{display.Maybe(dep.Cores, func(v float64) string { return display.Figure(v) + " cores" }) + ", peak " +
+		parts := []string{cores(dep.Cores) + ", peak " +
 			display.Maybe(dep.PeakBytes, func(v int64) string { return display.Bytes(float64(v)) })}
 		if part := over(dep.ThrottledPeriods, dep.Periods); part != nil {
 			parts = append(parts, "throttled in "+display.Share(*part)+" of its periods")
@@ -189,14 +205,14 @@ func dependencyFacts(c *analysis.CellSummary) []fact {
 		if n := dep.OOMKills; n != nil && *n > 0 {
 			parts = append(parts, display.Counted(*n, "kill")+" for memory")
 		}
-		facts = append(facts, fact{display.Plain(dep.Name), strings.Join(parts, ", ")})
+		facts = append(facts, Fact{display.Plain(dep.Name), strings.Join(parts, ", ")})
 	}
 	if w := c.WaitsMS; w != nil {
 		for _, one := range []struct {
 			name string
 			v    *float64
 		}{{"waited for, p50", w.P50}, {"waited for, p99", w.P99}, {"waited for, on average", &w.Mean}} {
-			facts = append(facts, fact{one.name, display.Maybe(results.Finite(one.v), display.WithUnit)})
+			facts = append(facts, Fact{one.name, display.Maybe(results.Finite(one.v), display.WithUnit)})
 		}
 	}
 	return facts
@@ -211,44 +227,48 @@ func over(part, of *int64) *float64 {
 	return &v
 }
 
+// throttledText writes "29 of 32 periods (91%)".
+func throttledText(c *cellSummary) string {
+	part := results.ThrottledShare(c)
+	if part == nil {
+		return display.Absent
+	}
+	return fmt.Sprintf("%s of %s periods (%s)", display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods), display.Share(*part))
+}
+
 // throttledPerPeriod is the time throttled per throttled period. It is summed
 // over CPUs, and so can exceed the period.
-func throttledPerPeriod(c *analysis.CellSummary) string {
+func throttledPerPeriod(c *cellSummary) string {
 	if c.CPU.ThrottledMS == nil || c.CPU.ThrottledPeriods == nil || *c.CPU.ThrottledPeriods == 0 {
 		return display.Absent
 	}
 	return display.WithUnit(*c.CPU.ThrottledMS/float64(*c.CPU.ThrottledPeriods)) + ", summed over CPUs"
 }
 
-func generatorFacts(c *analysis.CellSummary) []fact {
-	cores := func(v *float64) string {
-		return display.Maybe(v, func(v float64) string { return display.Figure(v) + " cores" })
-	}
+func generatorFacts(c *cellSummary) []Fact {
 	limited := "no"
 	if c.Generator.Limited {
 		limited = "yes: rates are lower bounds"
 	}
-	facts := []fact{
+	facts := []Fact{
 		{"agent's CPU", cores(c.Generator.Cores)},
 		{"agent waited for a CPU", cores(c.Generator.RunWaitCores)},
 		{"send lag, p99", display.Maybe(c.Generator.SendLagP99US, func(v float64) string { return display.Figure(v) + " µs" })},
 		{"agent was the limit", limited},
-		{"host idle", cores(c.Host.IdleCores)},
-		{"others' CPU", cores(c.Host.ForeignCores)},
-		{"steal", cores(c.Host.StealCores)},
 	}
 	if v := c.Generator.ThrottledShare; v != nil {
-		facts = append(facts, fact{"agent throttled", display.Share(*v) + " of its time"})
+		facts = append(facts, Fact{"agent throttled", display.Share(*v) + " of its time"})
 	}
 	if n := c.Generator.Lost; n > 0 {
-		facts = append(facts, fact{"agents lost", display.Grouped(int64(n))})
+		facts = append(facts, Fact{"agents lost", display.Grouped(int64(n))})
 	}
-	return facts
+	return append(facts, hostFacts(c)...)
 }
 
-// sortedSet gives the different values, upwards.
-func sortedSet(values []float64) []float64 {
-	out := slices.Clone(values)
-	slices.Sort(out)
-	return slices.Compact(out)
+func hostFacts(c *cellSummary) []Fact {
+	return []Fact{{"host idle", cores(c.Host.IdleCores)}, {"CPU of others", cores(c.Host.ForeignCores)}, {"steal time", cores(c.Host.StealCores)}}
+}
+
+func cores(v *float64) string {
+	return display.Maybe(v, func(v float64) string { return display.Figure(v) + " cores" })
 }

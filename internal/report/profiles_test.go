@@ -1,13 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/report/sample"
@@ -32,12 +30,8 @@ func TestWhatIsNoProfileIsNotShown(t *testing.T) {
 		if got := profileOf(&d.Summary.Cells[0]); got != nil {
 			t.Errorf("%s: shown as %+v", name, got)
 		}
-		var text, page bytes.Buffer
-		if err := Table(&text, d.Summary, display.Terminal{}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := HTML(&page, d); err != nil {
-			t.Errorf("%s: %v", name, err)
+		if got := New(d.Summary).Profiles; got != nil {
+			t.Errorf("%s: shown as %+v", name, got)
 		}
 	}
 }
@@ -59,7 +53,7 @@ func TestFunctionsArePartedAfterTheirPackagesPath(t *testing.T) {
 
 func TestFilesSayHowTheyAreOpened(t *testing.T) {
 	c := &analysis.CellSummary{Cell: 12, Profile: sample.GoProfile(1)}
-	want := []profileFile{
+	want := []ProfileFile{
 		{Path: "profiles/cell-012/cpu.pprof", Command: "go tool pprof -http=: profiles/cell-012/cpu.pprof"},
 		{Path: "profiles/cell-012/trace.out", Command: "go tool trace profiles/cell-012/trace.out"},
 	}
@@ -67,7 +61,7 @@ func TestFilesSayHowTheyAreOpened(t *testing.T) {
 		t.Errorf("Go (-want +got):\n%s", diff)
 	}
 	sample.WithNodeProfile(c)
-	want = []profileFile{{Path: "profiles/cell-012/CPU.4711.cpuprofile", With: "Chrome's DevTools, or VS Code"}}
+	want = []ProfileFile{{Path: "profiles/cell-012/CPU.4711.cpuprofile", With: "Chrome's DevTools, or VS Code"}}
 	if diff := cmp.Diff(want, profileFiles(c, profileOf(c))); diff != "" {
 		t.Errorf("Node.js (-want +got):\n%s", diff)
 	}
@@ -80,7 +74,7 @@ func TestFilesSayHowTheyAreOpened(t *testing.T) {
 func TestWaitsForNothingComeLast(t *testing.T) {
 	s := sample.WithProfiles(sample.Search()).Summary
 	got := newProfiles(s, narrative.CellNames(s))
-	if len(got) != 2 || got[0].Index != 0 || got[1].Index != 2 {
+	if len(got) != 2 || got[0].Cell != 0 || got[1].Cell != 2 {
 		t.Fatalf("profiles of %+v, want those of the cells 0 and 2", got)
 	}
 	var names []string
@@ -95,7 +89,7 @@ func TestWaitsForNothingComeLast(t *testing.T) {
 	}
 }
 
-func TestManyProfilesAreShortInATerminal(t *testing.T) {
+func TestManyProfilesAreShortInText(t *testing.T) {
 	s := sample.Search().Summary
 	for range 2 {
 		s.Cells = append(s.Cells, s.Cells[0])
@@ -103,28 +97,31 @@ func TestManyProfilesAreShortInATerminal(t *testing.T) {
 	for i := range s.Cells {
 		s.Cells[i].Profile = sample.GoProfile(1)
 	}
-	var text bytes.Buffer
-	if err := Table(&text, s, display.Terminal{}); err != nil {
-		t.Fatal(err)
+	hottest := 0
+	for _, b := range New(s).Blocks() {
+		if facts, ok := b.(Facts); ok {
+			for _, f := range facts.Facts {
+				if strings.Contains(f.Text, "isPrime (") {
+					hottest++
+				}
+				if strings.Contains(f.Text, "asyncPreempt") {
+					t.Errorf("of many profiles a text shows %q", f.Text)
+				}
+			}
+		}
 	}
-	if got := text.String(); strings.Count(got, "isPrime (") != len(s.Cells) || strings.Contains(got, "asyncPreempt") {
-		t.Errorf("want the hottest function of each cell, and no other:\n%s", got)
+	if hottest != len(s.Cells) {
+		t.Errorf("%d cells have their hottest function, want %d", hottest, len(s.Cells))
 	}
 }
 
-func TestAProfileWithoutASearchSaysUnderWhichLoad(t *testing.T) {
+func TestAProfileSaysUnderWhichLoad(t *testing.T) {
 	d := sample.Procs()
 	sample.WithNodeProfile(&d.Summary.Cells[0])
-	var text, page bytes.Buffer
-	if err := Table(&text, d.Summary, display.Terminal{}); err != nil {
-		t.Fatal(err)
+	if got := New(d.Summary).Profiles[0].At; got != "under the same load" {
+		t.Errorf("without a search: %q", got)
 	}
-	if err := HTML(&page, d); err != nil {
-		t.Fatal(err)
-	}
-	for form, got := range map[string]string{"terminal": text.String(), "HTML": page.String()} {
-		if !strings.Contains(got, "under the same load") || strings.Contains(got, "at the breaking point") {
-			t.Errorf("the %s does not say that the profile was taken under the same load", form)
-		}
+	if got := New(sample.WithProfiles(sample.Search()).Summary).Profiles[0].At; got != "at the breaking point" {
+		t.Errorf("of a search: %q", got)
 	}
 }

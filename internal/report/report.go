@@ -1,37 +1,66 @@
-// Package report shows what a record says: a table for the terminal, summary.json,
-// CSV, Markdown, and one HTML file that needs no network. Its sentences are those
-// of narrative, its judgements those of analysis; it measures nothing itself.
-// Every text that comes from an experiment or a record (service names, the about
-// line, labels) is foreign, and is escaped for the form in which it appears.
+// Package report has what the reports of a record show: the headline, the facts of
+// the run, the tables and the details of each cell. Each of them is declared once,
+// as a value. Package text writes them for terminals and as Markdown, package html
+// as a page with charts; the forms for programs, CSV and JSON, are written here.
 //
-// Everywhere "–" stands for what was not measured; it is never shown as 0.
+// It computes no figure and draws no conclusion: figures and judgements are those of
+// analysis, sentences those of narrative. Names, labels and other texts of a record
+// are foreign: they are made plain here, and escaped by the package that writes them.
+//
+// A "–" stands for what was not measured; it is never shown as 0.
 package report
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 )
 
-// Write puts the derived files into a record's folder: summary.json, report.html
-// and, with the counted trials only, latency.hlog.
-func Write(dir string, r results.Results) error {
-	var summary, page bytes.Buffer
-	if err := errors.Join(JSON(&summary, r.Summary), HTML(&page, r)); err != nil {
-		return err
+// Report is what is shown of a record.
+type Report struct {
+	Title       string
+	About       string
+	Headline    narrative.Headline
+	Run         []string
+	Setup       []string
+	Host        []string
+	Claims      []Claim
+	ClaimCount  string
+	Findings    []narrative.Finding
+	Flags       []Flag
+	Cells       Table
+	Levels      Table   // without columns: the load had no levels
+	Sheets      []Table // of records of special shapes
+	Differences []Table // tests, one table per metric and baseline
+	Untested    string  // why there are no tests; "": there are, or nothing to compare
+	Details     []Detail
+	Profiles    []Profile
+}
+
+// Flag is a warning of some cells with its explanation.
+type Flag struct{ Word, Who, Text string }
+
+// New returns the report of a summary.
+func New(s *analysis.Summary) *Report {
+	names := narrative.CellNames(s)
+	r := &Report{
+		Title: display.Plain(s.Experiment.Name), About: display.Plain(s.Experiment.About), Headline: narrative.HeadlineOf(s),
+		Run: narrative.RunFacts(s), Setup: narrative.SetupFacts(s), Host: narrative.HostFacts(s.Host),
+		Claims: newClaims(s, names), ClaimCount: narrative.ClaimCount(s), Findings: narrative.Findings(s, names),
+		Cells: newCells(s), Levels: newLevels(s, names), Sheets: newSheets(s, names),
+		Differences: newDifferences(s, names), Untested: narrative.Untested(s), Profiles: newProfiles(s, names),
 	}
-	return errors.Join(
-		record.WriteFile(filepath.Join(dir, record.SummaryFile), summary.Bytes()),
-		record.WriteFile(filepath.Join(dir, record.ReportFile), page.Bytes()),
-		r.WriteLatencies(),
-	)
+	for _, f := range narrative.Flags(s) {
+		r.Flags = append(r.Flags, Flag{Word: display.Plain(f.Word), Who: f.Who(names), Text: f.Text})
+	}
+	for i := range s.Cells {
+		r.Details = append(r.Details, newDetail(&s.Cells[i], names[i]))
+	}
+	return r
 }
 
 // JSON writes summary.json: the summary, indented, with a newline at its end.

@@ -2,194 +2,128 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/narrative"
 )
 
-// sheet is a table that a record has only where its experiment has the shape
-// for it.
-type sheet struct {
-	Title string
-	Lead  string // what it shows, in a sentence
-	Cols  []display.Column
-}
-
-// sheets are the record's further tables.
-func sheets(s *analysis.Summary) []sheet {
-	var all []sheet
-	for _, of := range []func(*analysis.Summary) (sheet, bool){distributions, runs, dependencies} {
-		if one, ok := of(s); ok {
-			all = append(all, one)
+// newSheets are the tables that a record has if its experiment has the shape for
+// them.
+func newSheets(s *analysis.Summary, names []string) []Table {
+	var all []Table
+	for _, of := range []func(*analysis.Summary, []string) Table{distributions, runs, dependencies} {
+		if t := of(s, names); t.Rows() > 0 {
+			t.measured()
+			t.Most = manyRows
+			all = append(all, t)
 		}
 	}
 	return all
 }
 
-// row adds a line of texts.
-func (t *sheet) row(texts ...string) {
-	for i, text := range texts {
-		t.Cols[i].Cells = append(t.Cols[i].Cells, text)
+// distributions has the whole distribution of latency of each cell, for loads that
+// end after a number of requests, as those of hey do.
+func distributions(s *analysis.Summary, names []string) Table {
+	if !slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return c.Load.Requests != nil && c.LatencyMS != nil }) {
+		return Table{}
 	}
-}
-
-// newSheet begins a table: first columns that name the cell, then figures.
-func newSheet(title, lead string, words, figures []string) sheet {
-	t := sheet{Title: title, Lead: lead}
-	for _, head := range words {
-		t.Cols = append(t.Cols, display.Column{Head: head, Left: true})
+	t := Table{Title: "Distribution of latency", Lead: "All trials of a cell together, from when each request was due."}
+	rows := make([]*cellSummary, len(s.Cells))
+	for i := range s.Cells {
+		rows[i], t.About = &s.Cells[i], append(t.About, i)
 	}
-	for _, head := range figures {
-		t.Cols = append(t.Cols, display.Column{Head: head})
+	milliseconds := func(head string, rank Rank, of func(*analysis.Quantiles) float64) Column {
+		return Column{Head: head, Unit: "ms", Rank: rank, Cells: words(rows, func(c *cellSummary) string { return quantileOf(c.LatencyMS, of) })}
+	}
+	t.Columns = []Column{
+		{Head: "cell", Kind: Name, Cells: words(names, func(name string) string { return name })},
+		{Head: "requests", Unit: "/s", Rank: 1, Cells: words(rows, func(c *cellSummary) string { return display.Maybe(c.RateRPS, display.Figure) })},
+		{Head: "mean", Unit: "ms", Cells: words(rows, func(c *cellSummary) string {
+			if c.LatencyMS == nil {
+				return display.Absent
+			}
+			return display.MeanMilliseconds(c.LatencyMS.Mean, c.LatencyMS.Beyond)
+		})},
+		milliseconds("lowest", 2, func(q *analysis.Quantiles) float64 { return q.Min }),
+		milliseconds("p50", Kept, func(q *analysis.Quantiles) float64 { return q.P50 }),
+		milliseconds("p90", 4, func(q *analysis.Quantiles) float64 { return q.P90 }),
+		milliseconds("p95", 3, func(q *analysis.Quantiles) float64 { return q.P95 }),
+		milliseconds("p99", Kept, func(q *analysis.Quantiles) float64 { return q.P99 }),
+		milliseconds("highest", Kept, func(q *analysis.Quantiles) float64 { return q.Max }),
 	}
 	return t
 }
 
-// align leaves out the columns that hold nothing, and sets the decimal points of
-// figures under one another. It reports whether anything is left.
-func (t *sheet) align() bool {
-	t.Cols = slices.DeleteFunc(t.Cols, func(c display.Column) bool {
-		return !slices.ContainsFunc(c.Cells, func(text string) bool { return text != display.Absent })
-	})
-	for i := range t.Cols {
-		if !t.Cols[i].Left {
-			t.Cols[i].Cells = aligned(t.Cols[i].Cells)
-		}
-	}
-	return len(t.Cols) > 0
-}
-
-// distributions are made where a load ends by a number of requests, as hey and
-// its like have it: one line a cell, with the whole distribution.
-func distributions(s *analysis.Summary) (sheet, bool) {
-	if !slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Load.Requests != nil && c.LatencyMS != nil }) {
-		return sheet{}, false
-	}
-	t := newSheet("Distribution of latency", "All trials of a cell together, from when each request was due.",
-		[]string{"cell\n"}, []string{"requests\n/s", "mean\nms", "lowest\nms", "p50\nms", "p90\nms", "p95\nms", "p99\nms", "highest\nms"})
-	for i, name := range narrative.CellNames(s) {
-		c := &s.Cells[i]
-		mean := display.Absent
-		if c.LatencyMS != nil {
-			mean = display.MeanMilliseconds(c.LatencyMS.Mean, c.LatencyMS.Beyond)
-		}
-		texts := []string{name, display.Maybe(c.RateRPS, display.Figure), mean}
-		for _, of := range []func(*analysis.Quantiles) float64{
-			func(q *analysis.Quantiles) float64 { return q.Min },
-			func(q *analysis.Quantiles) float64 { return q.P50 }, func(q *analysis.Quantiles) float64 { return q.P90 },
-			func(q *analysis.Quantiles) float64 { return q.P95 }, func(q *analysis.Quantiles) float64 { return q.P99 },
-			func(q *analysis.Quantiles) float64 { return q.Max },
-		} {
-			text := display.Absent
-			if c.LatencyMS != nil {
-				text = display.Milliseconds(of(c.LatencyMS))
-			}
-			texts = append(texts, text)
-		}
-		t.row(texts...)
-	}
-	return t, t.align()
-}
-
-// runs are made where a service stays up between its trials: one line a trial,
-// since what one run leaves behind is what the next one meets.
-func runs(s *analysis.Summary) (sheet, bool) {
+// runs has one row per trial of services that stay up between their trials, because
+// what one run leaves behind affects the next one.
+func runs(s *analysis.Summary, names []string) Table {
 	if !s.Experiment.Kept {
-		return sheet{}, false
+		return Table{}
 	}
-	t := newSheet("Run by run", "Each service stayed up between its runs. CPU is that of the busiest interval, memory the highest of the run.",
-		[]string{"cell\n"}, []string{"run\n", "good\nanswers", "p95\nms", "lowest\nms", "highest\nms", "CPU, most\ncores", "memory\npeak MiB"})
-	for i, name := range narrative.CellNames(s) {
+	t := Table{Title: "Run by run", Lead: "Each service stayed up between its runs. CPU is that of the busiest interval, memory the highest of the run."}
+	type run struct {
+		*analysis.TrialFigures
+		name string
+		n    int
+	}
+	var rows []run
+	for i, name := range names {
 		trials := slices.SortedFunc(slices.Values(s.Cells[i].PerTrial), func(a, b analysis.TrialFigures) int { return a.Trial - b.Trial })
 		for n := range trials {
-			one := &trials[n]
-			t.row(name, display.Grouped(int64(n+1)), display.Maybe(one.Good, func(v float64) string { return display.Grouped(int64(v)) }),
-				display.Maybe(one.P95, display.Figure), display.Maybe(one.Min, display.Figure), display.Maybe(one.Max, display.Figure),
-				display.Maybe(one.CPUMax, display.Figure), display.Maybe(one.MemoryPeak, func(v float64) string { return display.Figure(display.Mebibytes(int64(v))) }))
+			rows, t.About = append(rows, run{&trials[n], name, n + 1}), append(t.About, i)
 		}
 	}
-	return t, t.align()
+	figure := func(head, unit string, of func(run) *float64, write func(float64) string) Column {
+		return Column{Head: head, Unit: unit, Cells: words(rows, func(r run) string { return display.Maybe(of(r), write) })}
+	}
+	t.Columns = []Column{
+		{Head: "cell", Kind: Name, Cells: words(rows, func(r run) string { return r.name })},
+		{Head: "run", Cells: words(rows, func(r run) string { return display.Grouped(int64(r.n)) })},
+		figure("good", "answers", func(r run) *float64 { return r.Good }, func(v float64) string { return display.Grouped(int64(v)) }),
+		figure("p95", "ms", func(r run) *float64 { return r.P95 }, display.Figure),
+		figure("lowest", "ms", func(r run) *float64 { return r.Min }, display.Figure),
+		figure("highest", "ms", func(r run) *float64 { return r.Max }, display.Figure),
+		figure("CPU, most", "cores", func(r run) *float64 { return r.CPUMax }, display.Figure),
+		figure("memory", "peak MiB", func(r run) *float64 { return r.MemoryPeak }, func(v float64) string { return mebibytes(int64(v)) }),
+	}
+	return t
 }
 
-// dependencies are made where services have any: what each used, and how long
-// its service waited.
-func dependencies(s *analysis.Summary) (sheet, bool) {
-	t := newSheet("Dependencies", "What they used, and how long their services say that they waited, interpolated in the buckets of the services’ own histograms.",
-		[]string{"cell\n", "dependency\n"}, []string{"CPU\ncores", "memory\npeak MiB", "throttled\nof periods", "wait p50\nms", "wait p99\nms", "wait mean\nms"})
-	for i, name := range narrative.CellNames(s) {
+// dependencies has what each dependency used, and how long its service waited.
+func dependencies(s *analysis.Summary, names []string) Table {
+	t := Table{Title: "Dependencies", Lead: "What they used, and how long their services report that they waited, interpolated in the buckets of the services’ own histograms."}
+	type dependency struct {
+		*analysis.DependencySummary
+		waits *analysis.WaitsSummary
+		name  string
+	}
+	var rows []dependency
+	for i, name := range names {
 		c := &s.Cells[i]
-		waits := make([]string, 3)
-		for k := range waits {
-			waits[k] = display.Absent
-		}
-		if w := c.WaitsMS; w != nil {
-			waits = []string{display.Maybe(w.P50, display.Figure), display.Maybe(w.P99, display.Figure), display.Figure(w.Mean)}
-		}
 		for k := range c.Dependencies {
-			d := &c.Dependencies[k]
-			t.row(append([]string{name, display.Plain(d.Name), display.Maybe(d.Cores, display.Figure),
-				display.Maybe(d.PeakBytes, func(v int64) string { return display.Figure(display.Mebibytes(v)) }), display.Maybe(over(d.ThrottledPeriods, d.Periods), display.Share)}, waits...)...)
+			rows, t.About = append(rows, dependency{&c.Dependencies[k], c.WaitsMS, name}), append(t.About, i)
 		}
-		if len(c.Dependencies) == 0 && c.WaitsMS != nil { // behind a url: nothing else is seen of it
-			t.row(append([]string{name, display.Absent, display.Absent, display.Absent, display.Absent}, waits...)...)
+		if len(c.Dependencies) == 0 && c.WaitsMS != nil { // behind a URL: nothing else is seen of it
+			rows, t.About = append(rows, dependency{&analysis.DependencySummary{Name: display.Absent}, c.WaitsMS, name}), append(t.About, i)
 		}
 	}
-	return t, t.align()
-}
-
-// sheets writes them for the terminal, each that there is room for.
-func (t terminal) sheets(s *analysis.Summary) string {
-	var b strings.Builder
-	for _, one := range sheets(s) {
-		b.WriteString("\n" + t.Paint(one.Title, display.Strong) + "\n")
-		if len(one.Cols[0].Cells) > manyLevels || !t.Fits(one.Cols) {
-			b.WriteString(t.Line("It is in report.html and summary.json.", display.Normal))
-			continue
-		}
-		b.WriteString(t.Table(one.Cols))
+	wait := func(head string, of func(*analysis.WaitsSummary) *float64) Column {
+		return Column{Head: head, Unit: "ms", Cells: words(rows, func(d dependency) string {
+			if d.waits == nil {
+				return display.Absent
+			}
+			return display.Maybe(of(d.waits), display.Figure)
+		})}
 	}
-	return b.String()
-}
-
-func markdownSheets(s *analysis.Summary) string {
-	var b strings.Builder
-	for _, one := range sheets(s) {
-		b.WriteString("\n" + display.Escaped(one.Title) + ":\n\n" + display.MarkdownTable(one.Cols))
+	t.Columns = []Column{
+		{Head: "cell", Kind: Name, Cells: words(rows, func(d dependency) string { return d.name })},
+		{Head: "dependency", Kind: Word, Cells: words(rows, func(d dependency) string { return display.Plain(d.Name) })},
+		{Head: "CPU", Unit: "cores", Cells: words(rows, func(d dependency) string { return display.Maybe(d.Cores, display.Figure) })},
+		{Head: "memory", Unit: "peak MiB", Rank: 1, Cells: words(rows, func(d dependency) string { return display.Maybe(d.PeakBytes, mebibytes) })},
+		{Head: "throttled", Unit: "% of periods", Rank: 2, Cells: words(rows, func(d dependency) string { return share(over(d.ThrottledPeriods, d.Periods)) })},
+		wait("wait p50", func(w *analysis.WaitsSummary) *float64 { return w.P50 }),
+		wait("wait p99", func(w *analysis.WaitsSummary) *float64 { return w.P99 }),
+		wait("wait mean", func(w *analysis.WaitsSummary) *float64 { return &w.Mean }),
 	}
-	return b.String()
-}
-
-// Heads are the columns' heads for the page: a word, and what stands under it.
-func (t sheet) Heads() []sheetHead {
-	var all []sheetHead
-	for _, c := range t.Cols {
-		word, under, _ := strings.Cut(c.Head, "\n")
-		all = append(all, sheetHead{word, under, c.Left})
-	}
-	return all
-}
-
-type sheetHead struct {
-	Word, Under string
-	Left        bool
-}
-
-// Rows are the lines for the page.
-func (t sheet) Rows() [][]sheetField {
-	var all [][]sheetField
-	for r := range t.Cols[0].Cells {
-		var line []sheetField
-		for _, c := range t.Cols {
-			line = append(line, sheetField{strings.TrimSpace(c.Cells[r]), c.Left})
-		}
-		all = append(all, line)
-	}
-	return all
-}
-
-type sheetField struct {
-	Text string
-	Left bool
+	return t
 }

@@ -1,63 +1,151 @@
 package report
 
 import (
+	"math"
+
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
 )
 
-// under is what stands under a figure in the HTML: its interval, or the range
-// over trials. Where both ends read the same it adds nothing.
-func under(c *analysis.CellSummary, path string, trial func(*analysis.TrialFigures) *float64) string {
-	low, high, what := analysis.SpreadOf(c, path, trial)
-	text := display.Figure(low) + "–" + display.Figure(high)
-	switch {
-	case what == analysis.NoEnds || display.Figure(low) == display.Figure(high):
-		return ""
-	case what == analysis.RangeOfTrials:
-		return "range " + text
-	case what == analysis.IntervalOfFrames:
-		return "frames " + text
+// spreads are the ends beside a figure of each cell, and the head that says what
+// they are. Searched cells have none, because each of their trials has a load of its
+// own.
+func spreads(rows []*cellSummary, path string, trial func(*analysis.TrialFigures) *float64) (head string, notes []string) {
+	certainties := make([]analysis.Certainty, len(rows))
+	notes = make([]string, len(rows))
+	for i, c := range rows {
+		if low, high, what := analysis.SpreadOf(c, path, trial); what != analysis.NoEnds && !results.Searched(c) {
+			notes[i], certainties[i] = display.Figure(low)+"–"+display.Figure(high), what
+		}
 	}
-	return text
+	return endsOf(certainties, notes), notes
 }
 
-// spreadColumn is the column beside p99. Where cells have ends of different
-// kinds, those that are not the surest are marked.
-func spreadColumn(s *analysis.Summary) (head string, cells []string) {
-	kinds := make([]analysis.Certainty, len(s.Cells))
+// endsOf is the head of a column of ends. If cells have ends of different kinds, it
+// explains the marks that it adds to those that are not the surest.
+func endsOf(certainties []analysis.Certainty, notes []string) (head string) {
 	var seen [analysis.IntervalOfTrials + 1]bool
 	surest := analysis.NoEnds
-	for i := range s.Cells {
-		low, high, what := analysis.SpreadOfP99(&s.Cells[i])
-		text := display.Absent
-		if what != analysis.NoEnds {
-			text = display.Figure(low) + "–" + display.Figure(high)
-		}
-		cells, kinds[i], seen[what] = append(cells, text), what, true
-		surest = max(surest, what)
+	for _, what := range certainties {
+		seen[what], surest = true, max(surest, what)
 	}
-	for i, what := range kinds {
+	for i, what := range certainties {
 		switch what {
 		case surest, analysis.NoEnds:
 		case analysis.RangeOfTrials:
-			cells[i] += "*"
+			notes[i] += "*"
 		default:
-			cells[i] += "†"
+			notes[i] += "†"
 		}
 	}
 	switch {
 	case surest == analysis.IntervalOfTrials && seen[analysis.RangeOfTrials] && seen[analysis.IntervalOfFrames]:
-		return "95% (* range\n† by frames)", cells
+		return "95% (* range\n† by frames)"
 	case surest == analysis.IntervalOfTrials && seen[analysis.RangeOfTrials]:
-		return "95% (* range\nof trials)", cells
+		return "95% (* range\nof trials)"
 	case surest == analysis.IntervalOfTrials && seen[analysis.IntervalOfFrames]:
-		return "95% (†\nby frames)", cells
+		return "95% (†\nby frames)"
 	case surest == analysis.RangeOfTrials && seen[analysis.IntervalOfFrames]:
-		return "range († 95%\nby frames)", cells
+		return "range († 95%\nby frames)"
 	case surest == analysis.RangeOfTrials:
-		return "range of\nthe trials", cells
+		return "range of\nthe trials"
 	case surest == analysis.IntervalOfFrames:
-		return "95% by\nframes", cells
+		return "95% by\nframes"
 	}
-	return "95%\ninterval", cells
+	return "95%\ninterval"
+}
+
+// endsHead is the head of the ends of breaking points. From six starts on they are
+// the 95% interval of a median; those of one search hold for its start, and one ramp
+// shows only between which two levels the breaking point lies.
+func endsHead(rows []*cellSummary) string {
+	head := ""
+	for _, c := range rows {
+		one := "95% of\none start"
+		switch {
+		case narrative.BreakInterval(c.Breaking) == "":
+			continue
+		case c.Breaking.OverStarts():
+			one = "95%\ninterval"
+		case c.Breaking.Searches > 1:
+			one = "range of\nthe trials"
+		case c.Load.Stages:
+			one = "between\nlevels"
+		}
+		if head != "" && head != one {
+			return "from\nto" // of several kinds
+		}
+		head = one
+	}
+	if head == "" {
+		return "from\nto"
+	}
+	return head
+}
+
+func trialP99(t *analysis.TrialFigures) *float64 { return t.P99 }
+
+// p99Scale holds the p99 of all cells and trials.
+func p99Scale(rows []*cellSummary) Scale {
+	top := 0.0
+	for _, c := range rows {
+		if c.LatencyMS != nil {
+			top = math.Max(top, c.LatencyMS.P99)
+		}
+		if _, high, what := analysis.SpreadOfP99(c); what != analysis.NoEnds {
+			top = math.Max(top, high)
+		}
+		if _, high, n := analysis.TrialRange(c, trialP99); n > 0 {
+			top = math.Max(top, high)
+		}
+	}
+	return scaleTo(top, display.WithUnit)
+}
+
+// p99Range shows how certain a cell's p99 is; nil if it has none.
+func p99Range(c *cellSummary) *Range {
+	if c.LatencyMS == nil {
+		return nil
+	}
+	r := &Range{Value: &c.LatencyMS.P99, Label: "p99 " + display.WithUnit(c.LatencyMS.P99)}
+	for i := range c.PerTrial {
+		if v := c.PerTrial[i].P99; v != nil {
+			r.Points = append(r.Points, *v)
+		}
+	}
+	if low, high, what := analysis.SpreadOfP99(c); what != analysis.NoEnds {
+		r.Low, r.High = &low, &high
+		r.Label += ", trials or interval " + display.Figure(low) + " to " + display.WithUnit(high)
+	}
+	return r
+}
+
+// breakScale holds all breaking points; it has no extent if they are counted in
+// different units.
+func breakScale(s *analysis.Summary) Scale {
+	top := 0.0
+	for i := range s.Cells {
+		if b := s.Cells[i].Breaking; b != nil && results.Finite(b.Load()) != nil {
+			top = math.Max(top, *b.Load())
+			if results.Finite(b.High) != nil {
+				top = math.Max(top, *b.High)
+			}
+		}
+	}
+	if len(narrative.LoadUnits(s)) > 1 {
+		return Scale{}
+	}
+	return scaleTo(top, display.Figure)
+}
+
+// breakRange shows a breaking point with its interval; that of a lower bound has no
+// upper end. It is nil if none was found.
+func breakRange(c *cellSummary) *Range {
+	b := c.Breaking
+	if b == nil || results.Finite(b.Load()) == nil {
+		return nil
+	}
+	return &Range{Value: b.Load(), Low: results.Finite(b.Low), High: results.Finite(b.High), Label: narrative.BreakLine(c)}
 }

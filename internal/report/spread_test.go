@@ -15,23 +15,28 @@ func TestSpreadsOfDifferentKindsAreMarked(t *testing.T) {
 		head  string
 		want  []string
 	}{
-		"intervals over trials":  {[]analysis.CellSummary{over, none}, "95%\ninterval", []string{"145–155", "–"}},
+		"intervals over trials":  {[]analysis.CellSummary{over, none}, "95%\ninterval", []string{"145–155", ""}},
 		"few trials":             {[]analysis.CellSummary{few, few}, "range of\nthe trials", []string{"151–168", "151–168"}},
 		"one trial":              {[]analysis.CellSummary{one, one}, "95% by\nframes", []string{"150–170", "150–170"}},
 		"intervals and few":      {[]analysis.CellSummary{over, few}, "95% (* range\nof trials)", []string{"145–155", "151–168*"}},
 		"intervals and one":      {[]analysis.CellSummary{over, one}, "95% (†\nby frames)", []string{"145–155", "150–170†"}},
 		"few and one":            {[]analysis.CellSummary{few, one}, "range († 95%\nby frames)", []string{"151–168", "150–170†"}},
-		"intervals, few and one": {[]analysis.CellSummary{over, few, one, none}, "95% (* range\n† by frames)", []string{"145–155", "151–168*", "150–170†", "–"}},
-		"nothing":                {[]analysis.CellSummary{none, none}, "95%\ninterval", []string{"–", "–"}},
+		"intervals, few and one": {[]analysis.CellSummary{over, few, one, none}, "95% (* range\n† by frames)", []string{"145–155", "151–168*", "150–170†", ""}},
+		"nothing":                {[]analysis.CellSummary{none, none}, "95%\ninterval", []string{"", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			head, cells := spreadColumn(&analysis.Summary{Cells: c.cells})
+			head, cells := spreads(pointers(c.cells), "latency_ms.p99", trialP99)
 			if diff := cmp.Diff(append([]string{c.head}, c.want...), append([]string{head}, cells...)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-	if got := under(&one, "latency_ms.p99", trialP99); got != "frames 150–170" {
-		t.Errorf("under the figure of one trial stands %q", got)
+}
+
+func pointers(cells []analysis.CellSummary) []*analysis.CellSummary {
+	var all []*analysis.CellSummary
+	for i := range cells {
+		all = append(all, &cells[i])
 	}
+	return all
 }

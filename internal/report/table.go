@@ -1,159 +1,148 @@
 package report
 
 import (
-	"fmt"
-	"io"
-	"strings"
+	"math"
+	"slices"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
-// Table writes the report for the terminal: the headline, what was run, a table
-// with a line for each cell, and the warnings. In a terminal too narrow for the
-// table each cell gets a few lines of its own, so that nothing is cut.
-func Table(w io.Writer, s *analysis.Summary, o display.Terminal) error {
-	t := terminal{o}
-	var b strings.Builder
-	h := narrative.HeadlineOf(s)
-	b.WriteString(t.Line(h.First(), display.Strong))
-	if len(h.More) > 0 {
-		b.WriteString(t.Line(strings.Join(h.More, " "), display.Normal))
+// Table is one table of a report, the same for every output.
+type Table struct {
+	Title   string
+	Lead    string // what it shows, in a sentence; on the page
+	Columns []Column
+	About   []int // the index of the cell that each row is about; nil: no cell
+	Most    int   // a terminal shows no more rows than this; 0: any number
+}
+
+// Column is declared once and rendered by every output.
+type Column struct {
+	Head, Unit string
+	Kind       Kind
+	Cells      []Cell
+	// Notes is the head of the cells' notes; "": each note explains itself. A
+	// terminal shows the notes beside the figures, the page below them.
+	Notes string
+	Rank  Rank
+	// NotesRank is the rank of the notes.
+	NotesRank Rank
+	Scale     Scale // of pictures
+}
+
+// Kind is how a column looks.
+type Kind int
+
+const (
+	Figure  Kind = iota // stands right, decimal points aligned
+	Main                // the figure that answers
+	Word                // stands left
+	Name                // names the row
+	Setting             // a varied setting, part of the name
+	Group               // the name of several rows, written once
+	Flags               // warnings
+	Tail                // the main cause of the slow tail, and on the page all of them
+	Picture             // a range on a scale
+)
+
+// Rank says in which order a narrow terminal leaves columns out: the highest first.
+type Rank int
+
+const (
+	Kept     Rank = 0  // never left out
+	PageOnly Rank = 10 // on the page and in no text
+)
+
+// Cell is a field of a table.
+type Cell struct {
+	Text  string
+	Note  string // its interval, or what it is a part of
+	Tone  display.Tone
+	Flags []string         // warnings one by one
+	Range *Range           // of a picture
+	Tail  *analysis.Causes // of a slow tail
+}
+
+// Range is a figure with its ends, to be drawn.
+type Range struct {
+	Value     *float64
+	Low, High *float64  // High is nil if there is no upper end
+	Points    []float64 // the figures of the trials
+	Claimed   *Bound    // the claimed side
+	Label     string    // in words, for those who cannot see it
+}
+
+// Bound is the end of the values that a claim allows.
+type Bound struct {
+	At    float64
+	Above bool // the values above are claimed
+}
+
+// Scale maps the ranges of a column to places. A scale without extent draws nothing.
+type Scale struct {
+	From, To  float64
+	Mid, High string // labels; "": none
+}
+
+// Drawn reports whether the scale has an extent.
+func (s Scale) Drawn() bool { return s.To > s.From && !math.IsInf(s.To-s.From, 0) }
+
+// scaleTo is a scale from 0, so that lengths compare, to a round number at or above
+// all values.
+func scaleTo(top float64, write func(float64) string) Scale {
+	if !(top > 0) || math.IsInf(top, 0) {
+		return Scale{}
 	}
-	b.WriteString("\n")
-	for _, facts := range [][]string{narrative.RunFacts(s), narrative.SetupFacts(s)} {
-		if len(facts) > 0 {
-			b.WriteString(t.Line(strings.Join(facts, " · "), display.Quiet))
+	top = Round(top, 1, 1.5, 2, 3, 4, 6, 8)
+	return Scale{To: top, Mid: write(top / 2), High: write(top)}
+}
+
+// Round returns the next of some numbers from 1 to 10, times a power of ten.
+func Round(v float64, numbers ...float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range numbers {
+		if v <= m*power*(1+1e-9) {
+			return m * power
 		}
 	}
-	b.WriteString(t.claims(s))
-	if len(s.Cells) > 0 {
-		b.WriteString("\n" + t.cells(s))
-	}
-	if held, rows := levelColumns(s, false); rows > 0 {
-		b.WriteString("\n" + t.levels(held, rows))
-	}
-	b.WriteString(t.sheets(s) + t.explained(s) + t.shifts(s))
-	b.WriteString(t.notes(s))
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write the table of %q: %w", s.Experiment.Name, err)
-	}
-	return nil
+	return 10 * power
 }
 
-// terminal knows what can be shown.
-type terminal struct{ display.Terminal }
-
-// cells writes the fullest table that there is room for, or the cells one after
-// another.
-func (t terminal) cells(s *analysis.Summary) string {
-	for _, cols := range layouts(s) {
-		if t.Fits(cols) {
-			return t.Table(cols)
-		}
+// each returns the fields of a column, one per row.
+func each[R any](rows []R, of func(R) Cell) []Cell {
+	cells := make([]Cell, len(rows))
+	for i, r := range rows {
+		cells[i] = of(r)
 	}
-	return t.blocks(s)
+	return cells
 }
 
-// manyLevels is how many lines of levels a terminal is given: more are better
-// read elsewhere.
-const manyLevels = 48
-
-// levels writes what staged loads held.
-func (t terminal) levels(cols []display.Column, rows int) string {
-	if rows > manyLevels || !t.Fits(cols) {
-		return t.Line("The levels held are in report.html and summary.json.", display.Normal)
-	}
-	return t.Table(cols)
+// words returns the fields of a column that has no more than texts.
+func words[R any](rows []R, of func(R) string) []Cell {
+	return each(rows, func(r R) Cell { return Cell{Text: of(r)} })
 }
 
-// blocks writes each cell as a few lines.
-func (t terminal) blocks(s *analysis.Summary) string {
-	var b strings.Builder
-	for i := range s.Cells {
-		c := &s.Cells[i]
-		b.WriteString(t.Paint(display.Plain(c.Label), display.Strong) + "\n")
-		for _, line := range blockLines(c) {
-			b.WriteString(t.Wrap(line, "  ") + "\n")
-		}
+// noted adds notes to a column.
+func (c Column) noted(head string, notes []string, rank Rank) Column {
+	c.Notes, c.NotesRank = head, rank
+	for i := range c.Cells {
+		c.Cells[i].Note = notes[i]
 	}
-	return b.String()
+	return c
 }
 
-// blockLines are a cell's figures as words: traffic and latency, then the
-// service's own use.
-func blockLines(c *analysis.CellSummary) []string {
-	if results.MeasuresItself(c) {
-		return benchLines(c)
+// Rows is the number of rows.
+func (t *Table) Rows() int {
+	if len(t.Columns) == 0 {
+		return 0
 	}
-	latency := "latency " + display.Absent
-	if q := c.LatencyMS; q != nil {
-		latency = "p50 " + display.WithUnit(q.P50) + ", p99 " + display.WithUnit(q.P99)
-		switch low, high, what := analysis.SpreadOfP99(c); what {
-		case analysis.IntervalOfTrials:
-			latency += fmt.Sprintf(" (95%% interval %s–%s)", display.Figure(low), display.Figure(high))
-		case analysis.IntervalOfFrames:
-			latency += fmt.Sprintf(" (95%% interval %s–%s in this one trial)", display.Figure(low), display.Figure(high))
-		case analysis.RangeOfTrials:
-			latency += fmt.Sprintf(" (range of the trials %s–%s)", display.Figure(low), display.Figure(high))
-		}
-	}
-	var lines []string
-	if results.Searched(c) {
-		lines = append(lines, narrative.BreakLine(c))
-	}
-	lines = append(lines,
-		display.Maybe(c.RateRPS, display.Figure)+" requests/s, "+latency+", "+display.Maybe(c.Availability, display.Percent)+" available",
-		"CPU "+display.Maybe(c.CPU.OfLimit, display.Share)+" of the limit, throttled "+throttledText(c)+
-			", memory peak "+display.Maybe(c.Memory.PeakBytes, func(v int64) string { return display.Bytes(float64(v)) }),
-	)
-	if c.Objective != nil && !results.Searched(c) {
-		lines = append(lines, "objective "+display.Plain(c.Objective.Text)+": "+narrative.ObjectiveWords(c))
-	}
-	return lines
+	return len(t.Columns[0].Cells)
 }
 
-// throttledText writes "29 of 32 periods (91%)".
-func throttledText(c *analysis.CellSummary) string {
-	part := results.ThrottledShare(c)
-	if part == nil {
-		return display.Absent
-	}
-	return fmt.Sprintf("%s of %s periods (%s)", display.Grouped(*c.CPU.ThrottledPeriods), display.Grouped(*c.CPU.Periods), display.Share(*part))
-}
-
-// notes are the levels of staged loads, the findings and the flags, in words.
-func (t terminal) notes(s *analysis.Summary) string {
-	names := narrative.CellNames(s)
-	var b strings.Builder
-	for _, f := range narrative.Findings(s, names) {
-		look := display.Normal
-		if f.Warning {
-			look = display.Warning
-		}
-		b.WriteString(t.note(look, f.Sentence()))
-	}
-	for _, f := range narrative.Flags(s) {
-		text := display.Plain(f.Word) + " (" + f.Who(names) + ")"
-		if f.Text != "" {
-			text += ": " + f.Text
-		}
-		b.WriteString(t.note(display.Warning, text))
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "\n" + b.String()
-}
-
-// note is a line with a hanging indent under its mark.
-func (t terminal) note(look display.Tone, text string) string {
-	mark := "·"
-	if look == display.Warning {
-		mark = "!"
-	}
-	wrapped := strings.TrimPrefix(t.Wrap(text, "  "), "  ")
-	return t.Paint(mark, look) + " " + wrapped + "\n"
+// measured leaves out the columns in which nothing was measured.
+func (t *Table) measured() {
+	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool {
+		return !slices.ContainsFunc(c.Cells, func(one Cell) bool { return one.Text != display.Absent })
+	})
 }

@@ -1,0 +1,187 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+)
+
+// Block is a piece of a report in text.
+type Block interface{ block() }
+
+// Headline is the answer, and what adds to it.
+type Headline struct{ Answer, More string }
+
+// Paragraph is a text in a tone; a strong one is a heading.
+type Paragraph struct {
+	Text string
+	Tone display.Tone
+}
+
+// List is a list of statements.
+type List []Item
+
+// Item is a statement: its name, which stands out, and what it says. Quiet ones
+// belong to the heading; others have a mark.
+type Item struct {
+	Name, Text string
+	Tone       display.Tone
+}
+
+// Facts are named statements under a title.
+type Facts struct {
+	Mark  string // before the title; "": none
+	Title string
+	Tone  display.Tone // of the mark
+	Facts []Fact
+}
+
+func (Headline) block()  {}
+func (Paragraph) block() {}
+func (List) block()      {}
+func (Facts) block()     {}
+func (Table) block()     {}
+
+const (
+	// manyExplained is the number of cells above which a text does not explain them.
+	manyExplained = 12
+	// barWidth is the length of a bar of characters.
+	barWidth = 24
+)
+
+// Blocks are the report as a terminal and Markdown show it.
+func (r *Report) Blocks() []Block {
+	blocks := []Block{Headline{r.Headline.First(), strings.Join(r.Headline.More, " ")}}
+	var facts List
+	for _, texts := range [][]string{r.Run, r.Setup, r.Host} {
+		if len(texts) > 0 {
+			facts = append(facts, Item{Text: strings.Join(texts, " · "), Tone: display.Quiet})
+		}
+	}
+	blocks = append(append(blocks, facts), r.claimBlocks()...)
+	for _, t := range slices.Concat([]Table{r.Cells, r.Levels}, r.Sheets) {
+		if t.Rows() > 0 {
+			blocks = append(blocks, t)
+		}
+	}
+	blocks = append(blocks, r.explained()...)
+	for _, t := range r.Differences {
+		blocks = append(blocks, t)
+	}
+	if r.Untested != "" {
+		blocks = append(blocks, Paragraph{Text: r.Untested})
+	}
+	if notes := r.notes(); len(notes) > 0 {
+		blocks = append(blocks, notes)
+	}
+	return blocks
+}
+
+func (r *Report) claimBlocks() []Block {
+	if len(r.Claims) == 0 {
+		return nil
+	}
+	blocks := []Block{Paragraph{"Published claims: " + r.ClaimCount, display.Strong}}
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		one := Facts{Title: c.Says}
+		one.Mark, one.Tone = c.Mark()
+		if c.Published != "" {
+			one.Facts = append(one.Facts, Fact{Name: "published", Text: c.Published})
+		}
+		one.Facts = append(one.Facts, Fact{Name: "measured", Text: c.Found()}, Fact{Name: "verdict", Text: c.Verdict.String() + ": " + c.Reason})
+		blocks = append(blocks, one)
+	}
+	return blocks
+}
+
+// explained are the statements about each cell.
+func (r *Report) explained() []Block {
+	var blocks []Block
+	for i := range r.Details {
+		d := &r.Details[i]
+		facts := append(slices.Clone(d.Explained), tailFact(d.Causes)...)
+		for k := range r.Profiles {
+			if p := &r.Profiles[k]; p.Cell == i {
+				facts = append(facts, p.facts(len(r.Profiles) >= manyProfiled)...)
+			}
+		}
+		if len(facts) > 0 {
+			blocks = append(blocks, Facts{Title: d.Name, Facts: facts})
+		}
+	}
+	if len(blocks) > manyExplained {
+		return []Block{Paragraph{Text: "Why each cell breaks where it does, and what its slow tail is made of, is in report.html and summary.json."}}
+	}
+	return blocks
+}
+
+// notes are the findings and the warnings.
+func (r *Report) notes() List {
+	var all List
+	for _, f := range r.Findings {
+		tone := display.Normal
+		if f.Warning {
+			tone = display.Warning
+		}
+		all = append(all, Item{f.Title, f.First(), tone})
+	}
+	for _, f := range r.Flags {
+		all = append(all, Item{f.Word + " (" + f.Who + ")", f.Text, display.Warning})
+	}
+	return all
+}
+
+// tailFact draws what a slow tail is made of; it is empty if that is not known.
+func tailFact(c *analysis.Causes) []Fact {
+	if c == nil {
+		return nil
+	}
+	parts := narrative.Parts(c)
+	if len(parts) == 0 {
+		return nil
+	}
+	var legend []string
+	for _, p := range parts {
+		legend = append(legend, p.Fill+" "+p.Text()+" "+p.Long)
+	}
+	return []Fact{{Name: "slow tail", Text: textBar(parts)}, {Text: strings.Join(legend, ", ")}, {Text: narrative.TailBasis(c)}}
+}
+
+// textBar draws shares as a bar of characters, each cause with its own. Every cause
+// has at least one.
+func textBar(all []narrative.Part) string {
+	widths := make([]int, len(all))
+	left := barWidth
+	for i, p := range all {
+		widths[i] = max(1, int(math.Round(p.Value*barWidth)))
+		left -= widths[i]
+	}
+	widest := slices.Index(widths, slices.Max(widths)) // takes what rounding left
+	widths[widest] = max(1, widths[widest]+left)
+	var b strings.Builder
+	for i, p := range all {
+		b.WriteString(strings.Repeat(p.Fill, widths[i]))
+	}
+	return b.String()
+}
+
+// tailFacts divide the slow tail.
+func tailFacts(c *analysis.Causes) []Fact {
+	facts := []Fact{
+		{Name: "from " + narrative.QuantileName(c.Quantile) + " on", Text: display.WithUnit(c.FromMS)},
+		{Name: "requests", Text: display.Grouped(int64(c.Requests))},
+		{Name: "on average", Text: display.WithUnit(c.MeanMS)},
+	}
+	for _, p := range narrative.Parts(c) {
+		facts = append(facts, Fact{Name: p.Long, Text: p.Text()})
+		if p.Name == "throttling" && c.ThrottledDirectly > 0 {
+			facts = append(facts, Fact{Name: "within throttle windows", Text: display.Share(c.ThrottledDirectly)})
+		}
+	}
+	return facts
+}

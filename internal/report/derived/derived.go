@@ -1,0 +1,29 @@
+// Package derived writes the files of a record that are computed from its frames.
+// They can be deleted and written again; the record itself is written by package
+// record.
+package derived
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/report/html"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// Write puts summary.json, report.html and, with the counted trials only,
+// latency.hlog into the folder of a record.
+func Write(dir string, r results.Results) error {
+	var summary, page bytes.Buffer
+	if err := errors.Join(report.JSON(&summary, r.Summary), html.Page(&page, r)); err != nil {
+		return err
+	}
+	return errors.Join(
+		record.WriteFile(filepath.Join(dir, record.SummaryFile), summary.Bytes()),
+		record.WriteFile(filepath.Join(dir, record.ReportFile), page.Bytes()),
+		r.WriteLatencies(),
+	)
+}

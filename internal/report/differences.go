@@ -1,0 +1,108 @@
+package report
+
+import (
+	"math"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// difference is the test of one cell against its baseline.
+type difference struct {
+	*analysis.Comparison
+	cell int
+}
+
+// newDifferences are the tests, one table per metric and baseline.
+func newDifferences(s *analysis.Summary, names []string) []Table {
+	type family struct {
+		metric   string
+		baseline int
+	}
+	var families []family
+	rows := map[family][]difference{}
+	for i := range s.Comparisons {
+		c := &s.Comparisons[i]
+		cell, base := results.CellAt(s, c.Cell), results.CellAt(s, c.Baseline)
+		if cell < 0 || base < 0 {
+			continue
+		}
+		f := family{c.Metric, base}
+		if rows[f] == nil {
+			families = append(families, f)
+		}
+		rows[f] = append(rows[f], difference{c, cell})
+	}
+	var all []Table
+	for _, f := range families {
+		all = append(all, differenceTable(s, names, f.metric, names[f.baseline], rows[f]))
+	}
+	return all
+}
+
+// differenceTable is a family of tests, in the unit in which the baseline reads best.
+func differenceTable(s *analysis.Summary, names []string, metric, baseline string, rows []difference) Table {
+	name, unit := narrative.Tested(metric, s)
+	scale := 1.0
+	if b := benchmarkOf(metric, s); b != nil {
+		name = b.Name
+		scale, unit = narrative.BenchUnit(b.Unit, rows[0].Base)
+	}
+	for i, r := range rows {
+		scaled := *r.Comparison
+		for _, v := range []*float64{&scaled.Base, &scaled.Value, &scaled.Shift, &scaled.Low, &scaled.High} {
+			*v *= scale
+		}
+		rows[i].Comparison = &scaled
+	}
+	shift := Column{Head: "shift", Unit: unit, Kind: Main, Notes: "95%\ninterval", Cells: each(rows, func(r difference) Cell {
+		return Cell{Text: signed(r.Shift), Note: signed(r.Low) + " to " + signed(r.High)}
+	})}
+	t := Table{Title: narrative.Against(name, baseline, rows[0].Base, unit),
+		Lead: "Tested over whole trials, by Mann and Whitney’s test, with Holm’s correction for the number of cells.",
+		Columns: []Column{
+			{Head: "cell", Kind: Name, Cells: words(rows, func(r difference) string { return names[r.cell] })},
+			{Head: name, Unit: unit, Rank: 1, Cells: words(rows, func(r difference) string { return display.Figure(r.Value) })},
+			shift,
+		}}
+	if scale := differenceScale(rows); scale.Drawn() {
+		t.Columns = append(t.Columns, Column{Head: "shift with its interval", Kind: Picture, Rank: PageOnly, Scale: scale, Cells: each(rows, func(r difference) Cell {
+			return Cell{Range: &Range{Value: &r.Shift, Low: &r.Low, High: &r.High, Label: signed(r.Shift) + ", 95% interval " + signed(r.Low) + " to " + signed(r.High)}}
+		})})
+	}
+	t.Columns = append(t.Columns,
+		Column{Head: "p", Rank: 2, Cells: words(rows, func(r difference) string { return display.Chance(r.P) })},
+		Column{Head: "p (Holm)", Cells: words(rows, func(r difference) string { return display.Chance(r.PHolm) })},
+		Column{Head: "difference", Kind: Word, Cells: words(rows, func(r difference) string { return narrative.Significance(r.Comparison) })})
+	for _, r := range rows {
+		t.About = append(t.About, r.cell)
+	}
+	return t
+}
+
+// differenceScale holds all shifts with their intervals, and no difference.
+func differenceScale(rows []difference) Scale {
+	var s Scale
+	for _, r := range rows {
+		s.From, s.To = math.Min(s.From, math.Min(r.Low, r.Shift)), math.Max(s.To, math.Max(r.High, r.Shift))
+	}
+	margin := 0.06 * (s.To - s.From)
+	return Scale{From: s.From - margin, To: s.To + margin}
+}
+
+// signed writes a difference with its sign.
+func signed(v float64) string { return display.Signed(v, display.Decimals(v)) }
+
+// benchmarkOf finds the figure that a field path names in any cell; nil: none.
+func benchmarkOf(path string, s *analysis.Summary) *analysis.BenchmarkSummary {
+	for i := range s.Cells {
+		for k := range s.Cells[i].Benchmarks {
+			if b := &s.Cells[i].Benchmarks[k]; b.Path() == path {
+				return b
+			}
+		}
+	}
+	return nil
+}

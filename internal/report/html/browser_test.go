@@ -1,0 +1,218 @@
+package html
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/millicore/millicore/internal/results"
+)
+
+// browser is a headless Chromium that opens one report file and notes what it
+// complains of and what it tries to fetch.
+type browser struct {
+	t       *testing.T
+	ctx     context.Context
+	mu      sync.Mutex
+	errors  []string
+	fetches []string
+}
+
+// chromium finds the browser. Where there is none the test is skipped; under
+// CI its absence is a failure, since nothing else would report it.
+func chromium(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the pages are opened in a browser, which takes minutes: not with -short")
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("no Chromium on this machine, and CI=true: install chromium")
+	}
+	t.Skip("no Chromium on this machine: install chromium to test the HTML report in a browser")
+	return ""
+}
+
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Env("TMPDIR="+t.TempDir()), // it leaves the folder of its socket behind
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
+		// Nothing may be fetched: every name and address leads nowhere.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"), chromedp.Flag("no-proxy-server", true),
+	)
+	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(alloc)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	t.Cleanup(func() { cancel(); stop(); stopAlloc() })
+	b := &browser{t: t, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatalf("listen to Chromium: %v", err)
+	}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatalf("listen to Chromium's requests: %v", err)
+	}
+	return b
+}
+
+func (b *browser) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.errors = append(b.errors, (&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "warning" {
+			b.errors = append(b.errors, asJSON(e.Args))
+		}
+	case *log.EventEntryAdded: // among them what the content security policy refused
+		b.errors = append(b.errors, e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err != nil || (u.Scheme != "file" && u.Scheme != "data") {
+			b.fetches = append(b.fetches, e.Request.URL)
+		}
+	}
+}
+
+// open writes the report to a file, opens it as a user would, and waits until
+// the page says that it is drawn.
+func (b *browser) open(d results.Results) {
+	b.t.Helper()
+	var text bytes.Buffer
+	if err := Page(&text, d); err != nil {
+		b.t.Fatal(err)
+	}
+	file := filepath.Join(b.t.TempDir(), "report.html")
+	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.Navigate("file://" + file))
+	// Not by chromedp's Poll: that goes on in the page, and is gone with the page
+	// that was open before if it began a moment too early.
+	const drawn = "!!(window.millicore && window.millicore.ready)"
+	for is := false; !is; time.Sleep(10 * time.Millisecond) {
+		var err error
+		if is, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn)); err != nil && !strings.Contains(err.Error(), "Cannot find context") {
+			b.t.Fatalf("wait until the page is drawn: %v\nthe page complains: %q", err, b.complaints())
+		}
+	}
+}
+
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.t.Fatalf("%v\nthe page complains: %q", err, b.complaints())
+	}
+}
+
+// complaints are what the page logged as errors and what it tried to fetch.
+func (b *browser) complaints() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append(append([]string{}, b.errors...), b.fetches...)
+}
+
+// eval gives an expression's value in the page.
+func eval[T any](b *browser, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("evaluate %s: %v\nthe page complains: %q", expression, err, b.complaints())
+	}
+	return v
+}
+
+// screen sets the window's width and the theme that the device asks for, and
+// waits until the page has been painted so.
+func (b *browser) screen(width int64, dark bool) {
+	b.t.Helper()
+	theme := "light"
+	if dark {
+		theme = "dark"
+	}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.EmulateViewport(width, 900, chromedp.EmulateScale(2)))
+	eval[bool](b, "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true)))))")
+}
+
+// artifacts is where screenshots stay.
+func artifacts(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("MILLICORE_ARTIFACTS")
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), "millicore-artifacts")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// keep saves a screenshot of the whole page.
+func (b *browser) keep(name string) {
+	b.t.Helper()
+	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	file := filepath.Join(artifacts(b.t), name+".png")
+	if err := os.WriteFile(file, png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Logf("screenshot: %s", file)
+}
+
+// panelState is what the test wants to know of a panel.
+type panelState struct {
+	Series   int `json:"series"`
+	Points   int `json:"points"`   // that are not null
+	Coloured int `json:"coloured"` // pixels of the canvas that are painted
+}
+
+const panelStates = `Object.fromEntries(Object.entries(millicore.panels).map(([id, u]) => {
+  const columns = u.series.slice(1).map((s, i) => u.data[i + 1]).map(d => Array.isArray(d[0]) ? d[1] : d);
+  const c = u.ctx.canvas, px = u.ctx.getImageData(0, 0, c.width, c.height).data, seen = new Set();
+  let coloured = 0;
+  for (let i = 0; i < px.length; i += 4) if (px[i + 3] > 0 && Math.max(px[i], px[i+1], px[i+2]) - Math.min(px[i], px[i+1], px[i+2]) > 40) coloured++;
+  return [id, {series: columns.length, points: columns.reduce((n, d) => n + d.filter(v => v !== null && v !== undefined).length, 0), coloured}];
+}))`
+
+func (b *browser) panels() map[string]panelState {
+	b.t.Helper()
+	return eval[map[string]panelState](b, panelStates)
+}
+
+func asJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}

@@ -1,0 +1,77 @@
+package html
+
+import (
+	"html/template"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// page is what the template shows: the report, the pictures of the slow tail, and
+// which parts and explanations belong to this record.
+type page struct {
+	*report.Report
+	Names      []string
+	Tails      []tailRow
+	TailKeys   []tailKey
+	Slowest    []slowest
+	Searched   bool // breaking points were looked for
+	Benchmark  bool // the services measured themselves
+	Kneed      bool // a cell has a knee
+	Curved     bool // a cell has loads to draw a curve through
+	AnyDown    bool // a replica was down during a slow request
+	AnyTimeout bool // a slow request timed out
+	Charts     template.JS
+	Style      template.CSS
+	Early      template.JS
+	Plot       template.JS
+	Script     template.JS
+	Policy     string
+}
+
+func newPage(d results.Results) page {
+	s := d.Summary
+	kind := results.KindOf(s)
+	p := page{Report: report.New(s), Names: narrative.CellNames(s), Searched: kind == results.Search, Benchmark: kind == results.Benchmark,
+		Kneed:  slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Knee != nil }),
+		Curved: slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return len(c.Steps) > 0 })}
+	p.Run = p.Run[1:] // the name is the title of the page
+	p.Tails, p.TailKeys = newTails(s, p.Names)
+	p.Slowest = newSlowest(s, p.Names)
+	for _, one := range p.Slowest {
+		for _, r := range one.Rows {
+			p.AnyTimeout = p.AnyTimeout || r.TimedOut
+			p.AnyDown = p.AnyDown || slices.ContainsFunc(r.Windows, func(w slowWindow) bool { return w.Class == "down" })
+		}
+	}
+	return p
+}
+
+// mark is a cell's colour and shape, the same in tables, legend and charts. There
+// are eight colours; the ninth cell has the first one again, with another shape and
+// a broken line.
+type mark struct{ Hue, Shape int }
+
+const hues, shapes = 8, 4
+
+func markOf(cell int) mark {
+	return mark{Hue: cell % hues, Shape: (cell + cell/hues) % shapes}
+}
+
+// unitAfterNumber finds a figure and its unit, with a space between them or, as Go
+// writes durations, without; afterSign the space after a comparison.
+var (
+	unitAfterNumber = regexp.MustCompile(`(\d) ?(ms|µs|s|MiB|GiB|requests/s|users|CPUs?)\b`)
+	afterSign       = regexp.MustCompile(`([≤≥]) `)
+)
+
+// typeset keeps figures and their units on one line, and writes signs as print does.
+func typeset(text string) string {
+	text = strings.NewReplacer("<=", "≤", ">=", "≥").Replace(text)
+	return afterSign.ReplaceAllString(unitAfterNumber.ReplaceAllString(text, "$1\u00a0$2"), "$1\u00a0")
+}

@@ -1,0 +1,127 @@
+package html
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/report"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// slowest are one cell's slowest requests, each as a line over the windows that
+// it lay in. Places are percent of the scale, written for a style.
+type slowest struct {
+	Mark  mark
+	Index int
+	Name  string
+	Ticks []string
+	Rows  []slowRow
+}
+
+type slowRow struct {
+	At       string // when it was due, for the margin
+	Wait     string // width until it was sent
+	Run      string // width from then on
+	End      string // place of its end
+	Text     string // its latency
+	TimedOut bool
+	Windows  []slowWindow
+	Tip      string
+}
+
+type slowWindow struct{ Class, Left, Wide string }
+
+// manySlow is how many requests of a cell are drawn.
+const manySlow = 8
+
+// alike is how far the cells' scales may be apart to be drawn on one.
+const alike = 4
+
+// newSlowest draws the slowest requests of every cell that has them: on one
+// scale where that leaves each of them large enough.
+func newSlowest(s *analysis.Summary, names []string) []slowest {
+	longest := make([]float64, len(s.Cells))
+	top, least := 0.0, math.Inf(1)
+	for i := range s.Cells {
+		for _, r := range slowRequests(&s.Cells[i]) {
+			longest[i] = math.Max(longest[i], r.DoneMS)
+		}
+		if longest[i] > 0 {
+			top, least = math.Max(top, longest[i]), math.Min(least, longest[i])
+		}
+	}
+	var all []slowest
+	for i := range s.Cells {
+		if longest[i] == 0 {
+			continue
+		}
+		scale := longest[i]
+		if top <= alike*least {
+			scale = top
+		}
+		// A round number whose quarters are round too, with room for the figure at
+		// a line's end.
+		scale = report.Round(scale*1.08, 1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8)
+		one := slowest{Mark: markOf(i), Index: i, Name: names[i]}
+		for _, part := range []float64{0, 0.25, 0.5, 0.75, 1} {
+			one.Ticks = append(one.Ticks, display.Figure(part*scale))
+		}
+		one.Ticks[0] = "0"
+		for _, r := range slowRequests(&s.Cells[i]) {
+			one.Rows = append(one.Rows, newSlowRow(&r, scale, s.Cells[i].Limits.Replicas > 1))
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// slowRequests are those that can be drawn, at most manySlow.
+func slowRequests(c *analysis.CellSummary) []analysis.SlowRequest {
+	if c.Causes == nil {
+		return nil
+	}
+	var all []analysis.SlowRequest
+	for _, r := range c.Causes.Slowest {
+		if len(all) < manySlow && r.DoneMS > 0 && results.Finite(&r.DoneMS) != nil && results.Finite(&r.SentMS) != nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func newSlowRow(r *analysis.SlowRequest, scale float64, replicas bool) slowRow {
+	place := func(ms float64) string { return decimal(100 * math.Max(0, math.Min(1, ms/scale))) }
+	sent := math.Max(0, math.Min(r.SentMS, r.DoneMS))
+	out := slowRow{At: display.Figure(r.AtS) + " s", Wait: place(sent), Run: place(r.DoneMS - sent), End: place(r.DoneMS), Text: display.Figure(r.DoneMS), TimedOut: r.TimedOut}
+	held := map[string]float64{}
+	for _, w := range r.Windows {
+		from, to := math.Max(0, w.FromMS), math.Min(w.ToMS, r.DoneMS)
+		if !(to > from) {
+			continue
+		}
+		class := "other"
+		switch w.Kind {
+		case "throttled", "down":
+			class = w.Kind
+		}
+		held[class] += to - from
+		out.Windows = append(out.Windows, slowWindow{class, place(from), place(to - from)})
+	}
+	out.Tip = fmt.Sprintf("trial %d, due at %s s", r.Trial, display.Figure(r.AtS))
+	if replicas {
+		out.Tip += fmt.Sprintf(", replica %d", r.Replica)
+	}
+	end := "answered"
+	if r.TimedOut {
+		end = "given up"
+	}
+	out.Tip += "\nsent after " + typeset(display.WithUnit(sent)) + ", " + end + " after " + typeset(display.WithUnit(r.DoneMS))
+	for _, kind := range []string{"throttled", "down"} {
+		if ms := held[kind]; ms > 0 {
+			out.Tip += "\n" + kind + " for " + typeset(display.WithUnit(ms)) + " of it"
+		}
+	}
+	return out
+}
