@@ -34,16 +34,21 @@ type Item struct {
 
 // Facts are named statements under a title.
 type Facts struct {
-	Mark  string // before the title; "": none
 	Title string
-	Tone  display.Tone // of the mark
 	Facts []Fact
+}
+
+// Claims are the published claims with their verdicts.
+type Claims struct {
+	Title string
+	All   []Claim
 }
 
 func (Headline) block()  {}
 func (Paragraph) block() {}
 func (List) block()      {}
 func (Facts) block()     {}
+func (Claims) block()    {}
 func (Table) block()     {}
 
 const (
@@ -62,7 +67,10 @@ func (r *Report) Blocks() []Block {
 			facts = append(facts, Item{Text: strings.Join(texts, " · "), Tone: display.Quiet})
 		}
 	}
-	blocks = append(append(blocks, facts), r.claimBlocks()...)
+	blocks = append(blocks, facts)
+	if len(r.Claims) > 0 {
+		blocks = append(blocks, Claims{"Published claims: " + r.ClaimCount, r.Claims})
+	}
 	for _, t := range slices.Concat([]Table{r.Cells, r.Levels}, r.Sheets) {
 		if t.Rows() > 0 {
 			blocks = append(blocks, t)
@@ -77,24 +85,6 @@ func (r *Report) Blocks() []Block {
 	}
 	if notes := r.notes(); len(notes) > 0 {
 		blocks = append(blocks, notes)
-	}
-	return blocks
-}
-
-func (r *Report) claimBlocks() []Block {
-	if len(r.Claims) == 0 {
-		return nil
-	}
-	blocks := []Block{Paragraph{"Published claims: " + r.ClaimCount, display.Strong}}
-	for i := range r.Claims {
-		c := &r.Claims[i]
-		one := Facts{Title: c.Says}
-		one.Mark, one.Tone = c.Mark()
-		if c.Published != "" {
-			one.Facts = append(one.Facts, Fact{Name: "published", Text: c.Published})
-		}
-		one.Facts = append(one.Facts, Fact{Name: "measured", Text: c.Found()}, Fact{Name: "verdict", Text: c.Verdict.String() + ": " + c.Reason})
-		blocks = append(blocks, one)
 	}
 	return blocks
 }

@@ -58,9 +58,6 @@ func (v *Variant) command(a *Ask) []string {
 // sets reports whether the variant sets the parallelism.
 func (v *Variant) sets() bool { return v.Value > 0 && (v.Env != nil || v.Command != nil) }
 
-// comparable reports whether it is a way to run the server at the one limit.
-func (v *Variant) comparable() bool { return !v.Unlimited && v.Replicas < 2 }
-
 // replicas are how many are tried where a runtime has no setting that gives it a
 // second CPU.
 const replicas = 2

@@ -160,7 +160,7 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 	if !strings.Contains(got, want) || strings.Contains(got, "For throughput") {
 		t.Errorf("%s", got)
 	}
-	if set := Announce(a, goInfo, variants); !strings.Contains(set, "has no effect, and is left out: it still ran with 4") {
+	if set := Announce(a, goInfo, variants); !strings.Contains(set, "has no effect and is skipped: it still ran with 4") {
 		t.Errorf("%s", set)
 	}
 }
@@ -186,12 +186,12 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		want     string
 	}{
 		{"they hold more", cellOf("replicas-2", 800, 780, 820), nil,
-			"With 2 replicas, each with a limit of 1500m CPU and 256Mi of memory (so 2 limits), it breaks at 800 requests/s (780 to 820), one at 400 requests/s (380 to 420) (one search of one start each, and starts differ)."},
+			"With 2 replicas, each with a limit of 1500m CPU and 256Mi of memory (2 limits in total), it breaks at 800 requests/s (780–820), one at 400 requests/s (380–420) (one search of one start each, and starts differ)."},
 		{"and p99 was compared", cellOf("replicas-2", 800, 780, 820), level,
-			"and starts differ); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (shift -33 ms, 95% -40 to -25; p = 0.002 after Holm)."},
-		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s, one at 400 requests/s (380 to 420)"},
-		{"hardly more than one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390 to 430), one at 400 requests/s (380 to 420) (one search"},
-		{"none was found", none, nil, "(so 2 limits), no breaking point was found: inconclusive: a neighbour took CPU."},
+			"and starts differ); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (shift −33.0 ms, 95% interval −40.0 to −25.0, p 0.002 after Holm)."},
+		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s, one at 400 requests/s (380–420)"},
+		{"hardly more than one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390–430), one at 400 requests/s (380–420) (one search"},
+		{"none was found", none, nil, "(2 limits in total), no breaking point was found: inconclusive: a neighbour took CPU."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Verdict("node", variants, summary(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)

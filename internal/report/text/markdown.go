@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -47,7 +48,7 @@ func (markdown) list(l report.List) string {
 
 func (markdown) facts(f report.Facts) string {
 	var b strings.Builder
-	b.WriteString("**" + display.Escaped(strings.TrimSpace(f.Mark+" "+f.Title)) + "**\n\n")
+	b.WriteString("**" + display.Escaped(f.Title) + "**\n\n")
 	for i, one := range f.Facts {
 		switch text := display.Escaped(strings.Join(strings.Fields(one.Text), " ")); {
 		case one.Name != "":
@@ -60,6 +61,20 @@ func (markdown) facts(f report.Facts) string {
 		}
 	}
 	return b.String()
+}
+
+func (markdown) claims(c report.Claims) string {
+	cols := make([]display.Column, 5)
+	for i, head := range []string{"claim", "published", "measured", "verdict", "why"} {
+		cols[i] = display.Column{Head: head, Left: true}
+	}
+	for i := range c.All {
+		one := &c.All[i]
+		for k, text := range []string{one.Says, cmp.Or(one.Published, display.Absent), one.Found(), one.Verdict.String(), one.Reason} {
+			cols[k].Cells = append(cols[k].Cells, text)
+		}
+	}
+	return "### " + display.Escaped(c.Title) + "\n\n" + display.MarkdownTable(cols)
 }
 
 func (markdown) table(t report.Table) string {

@@ -53,15 +53,30 @@ const factRoom = 16
 
 func (t terminal) facts(f report.Facts) string {
 	var b strings.Builder
-	if f.Mark != "" {
-		b.WriteString(t.hanging(f.Mark+" ", f.Tone, f.Title))
-	} else {
-		b.WriteString(t.Line(f.Title, display.Strong))
-	}
+	b.WriteString(t.Line(f.Title, display.Strong))
 	for _, one := range f.Facts {
-		head := "  " + one.Name
-		head += strings.Repeat(" ", max(1, factRoom-display.Width(head)))
-		b.WriteString(t.hanging(head, display.Quiet, one.Text))
+		b.WriteString(t.fact(one.Name, one.Text))
+	}
+	return b.String()
+}
+
+func (t terminal) fact(name, text string) string {
+	head := "  " + name
+	return t.hanging(head+strings.Repeat(" ", max(1, factRoom-display.Width(head))), display.Quiet, text)
+}
+
+// claims stand below one another: their words need the whole width.
+func (t terminal) claims(c report.Claims) string {
+	var b strings.Builder
+	b.WriteString(t.Line(c.Title, display.Strong))
+	for i := range c.All {
+		one := &c.All[i]
+		mark, tone := one.Mark()
+		b.WriteString("\n" + t.hanging(mark+" ", tone, one.Says))
+		if one.Published != "" {
+			b.WriteString(t.fact("published", one.Published))
+		}
+		b.WriteString(t.fact("measured", one.Found()) + t.fact("verdict", one.Verdict.String()+": "+one.Reason))
 	}
 	return b.String()
 }

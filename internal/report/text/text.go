@@ -18,6 +18,7 @@ type form interface {
 	paragraph(report.Paragraph) string
 	list(report.List) string
 	facts(report.Facts) string
+	claims(report.Claims) string
 	table(report.Table) string
 }
 
@@ -35,6 +36,8 @@ func write(w io.Writer, blocks []report.Block, f form, spaced bool) error {
 			text = f.list(b)
 		case report.Facts:
 			text = f.facts(b)
+		case report.Claims:
+			text = f.claims(b)
 		case report.Table:
 			text = f.table(b)
 		}

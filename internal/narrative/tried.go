@@ -1,0 +1,388 @@
+package narrative
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// Variant is one way to run a server that was tried, the first as it is.
+type Variant struct {
+	Service   string // its name in the summary
+	Label     string // "GOMAXPROCS=1", "without the CPU limit"
+	Limits    string // "a limit of 500m CPU"; "": none
+	Unlimited bool   // it ran once without the CPU limit
+	Replicas  int    // above 1: so many, each under the limit
+	NoEffect  string // why the setting changes nothing, and was not measured; "": it was
+	Advice    string // sentences of the table of runtimes
+}
+
+// comparable reports whether it is a way to run the server at the one limit.
+func (v *Variant) comparable() bool { return !v.Unlimited && v.Replicas < 2 }
+
+// Tried is the answer of `millicore try` in one paragraph: where the server breaks,
+// why, what each setting holds at this limit, which of them lower p99, by how much,
+// and how certain that is. found is the summary of the searches; level that of all
+// variants at one common load, or nil.
+func Tried(name string, variants []Variant, found, level *analysis.Summary) string {
+	t := tried{name: name, variants: variants, found: found, level: level}
+	sentences := []string{t.where(), t.why(), t.tail(), t.unlimited(), t.throughput(), t.undetermined(),
+		t.latency(), t.ineffective(), t.variants[0].Advice, t.replicated(), t.doubts()}
+	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
+}
+
+type tried struct {
+	name         string
+	variants     []Variant
+	found, level *analysis.Summary
+}
+
+// cellOfVariant finds the cell of a variant; nil: the summary has none.
+func cellOfVariant(s *analysis.Summary, v Variant) *analysis.CellSummary {
+	if s == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Service == v.Service })
+	if i < 0 {
+		return nil
+	}
+	return &s.Cells[i]
+}
+
+// breaking is the breaking point of a variant; nil: it was not searched.
+func (t *tried) breaking(v Variant) *analysis.BreakingPoint {
+	if c := cellOfVariant(t.found, v); c != nil {
+		return c.Breaking
+	}
+	return nil
+}
+
+// holds reports whether a load was found that the variant holds.
+func (t *tried) holds(v Variant) bool {
+	b := t.breaking(v)
+	return b != nil && b.Load() != nil
+}
+
+// load is what a variant holds: "352 requests/s (338–366)", "at least 900 requests/s".
+func (t *tried) load(v Variant) string {
+	c := cellOfVariant(t.found, v)
+	text := LoadFigure(c.Breaking, *c.Breaking.Load()) + " " + LoadUnit(c)
+	if c.Breaking.AtLeast {
+		return "at least " + text
+	}
+	if ends := BreakInterval(c.Breaking); ends != "" {
+		text += " (" + ends + ")"
+	}
+	return text
+}
+
+// because is why a variant has no breaking point.
+func (t *tried) because(v Variant) string {
+	if b := t.breaking(v); b != nil && b.Reason != "" {
+		return Reason(b)
+	}
+	return "no search was made"
+}
+
+func (t *tried) where() string {
+	asIs := t.variants[0]
+	limits := asIs.Limits
+	if limits == "" {
+		limits = "no limit"
+	}
+	b := t.breaking(asIs)
+	switch {
+	case b == nil:
+		return fmt.Sprintf("The breaking point of %s is not known: no search was made.", t.name)
+	case b.Load() == nil:
+		return fmt.Sprintf("No breaking point of %s was found under %s: %s.", t.name, limits, t.because(asIs))
+	case b.AtLeast:
+		return fmt.Sprintf("Under %s %s holds %s: %s.", limits, t.name, t.load(asIs), BoundReason(b))
+	}
+	text := fmt.Sprintf("Under %s %s breaks at %s", limits, t.name, t.load(asIs))
+	if o := cellOfVariant(t.found, asIs).Objective; o != nil {
+		text += "; above that it misses " + display.Plain(o.Text)
+	}
+	return text + "."
+}
+
+func (t *tried) why() string {
+	if b := t.breaking(t.variants[0]); b != nil {
+		return LimitedBy(b)
+	}
+	return ""
+}
+
+// tail is how much of the slow tail is throttling.
+func (t *tried) tail() string {
+	c := cellOfVariant(t.found, t.variants[0])
+	if c == nil || c.Causes == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of its slow tail there (from %s on) is throttling.", display.Share(c.Causes.Throttling), QuantileName(c.Causes.Quantile))
+}
+
+// oneEach is why no two breaking points are ranked.
+const oneEach = "one search of one start each, and starts differ"
+
+func (t *tried) unlimited() string {
+	i := slices.IndexFunc(t.variants, func(v Variant) bool { return v.Unlimited })
+	if i < 0 || !t.holds(t.variants[i]) {
+		return ""
+	}
+	free, asIs := t.variants[i], t.variants[0]
+	switch {
+	case t.breaking(free).AtLeast:
+		return fmt.Sprintf("Without the limit it holds %s: %s.", t.load(free), BoundReason(t.breaking(free)))
+	case !t.holds(asIs):
+		return fmt.Sprintf("Without the limit it breaks at %s.", t.load(free))
+	}
+	return fmt.Sprintf("Without the limit it breaks at %s, against %s under it (%s).", t.load(free), t.load(asIs), oneEach)
+}
+
+// throughput is what each setting holds. They are not ranked: one search does not
+// show how starts differ.
+func (t *tried) throughput() string {
+	var parts []string
+	for _, v := range t.variants {
+		if v.comparable() && t.holds(v) {
+			parts = append(parts, v.Label+" "+t.load(v))
+		}
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("For throughput the settings are not ranked (%s): %s. Ranking takes at least %d searches of each: "+
+		"save the experiment with --save and run it with --set measure.repeats=6.", oneEach, strings.Join(parts, ", "), stats.TrialsNeeded(len(parts)-1))
+}
+
+// undetermined names the variants that were searched and have no breaking point. The
+// server as it is and its replicas have sentences of their own.
+func (t *tried) undetermined() string {
+	var parts []string
+	for _, v := range t.variants[1:] {
+		if v.NoEffect != "" || v.Replicas > 1 || t.holds(v) {
+			continue
+		}
+		with := "with " + v.Label
+		if v.Unlimited {
+			with = v.Label
+		}
+		parts = append(parts, fmt.Sprintf("No breaking point was found %s: %s.", with, t.because(v)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// ineffective names the settings that change nothing.
+func (t *tried) ineffective() string {
+	var parts []string
+	for _, v := range t.variants {
+		if v.NoEffect != "" {
+			parts = append(parts, fmt.Sprintf("%s has no effect: %s, so it was not searched.", v.Label, v.NoEffect))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// atLevel is the cell of the server as it is at the common load, and that load; nil
+// if nothing is known of it.
+func (t *tried) atLevel() (base *analysis.CellSummary, load string) {
+	base = cellOfVariant(t.level, t.variants[0])
+	if base == nil || base.LatencyMS == nil || base.Load.Rate == nil && base.Load.Users == nil {
+		return nil, ""
+	}
+	if base.Load.Rate != nil {
+		return base, display.Figure(*base.Load.Rate) + " requests/s"
+	}
+	return base, display.Users(*base.Load.Users)
+}
+
+// latency compares the p99 of each setting under the one limit, at a common load,
+// with that of the server as it is.
+func (t *tried) latency() string {
+	base, load := t.atLevel()
+	if base == nil {
+		return t.notCompared()
+	}
+	labels := map[*analysis.CellSummary]string{}
+	var cells []*analysis.CellSummary
+	var absent []string
+	for _, v := range t.variants[1:] {
+		if !v.comparable() || v.NoEffect != "" {
+			continue
+		}
+		c := cellOfVariant(t.level, v)
+		if c == nil || c.LatencyMS == nil {
+			absent = append(absent, v.Label)
+			continue
+		}
+		labels[c], cells = v.Label, append(cells, c)
+	}
+	a := t.level.P99Against(base, cells)
+	var sentences []string
+	if len(cells) > 0 {
+		sentences = append(sentences, fmt.Sprintf("For p99, at %s, %s.", load, rankedP99(a, labels)))
+	}
+	if n := len(a.Untested); n > 0 && n < len(a.All) {
+		var names []string
+		for _, one := range a.Untested {
+			names = append(names, labels[one.Cell])
+		}
+		sentences = append(sentences, fmt.Sprintf("%s had too few trials for a test.", display.List(names)))
+	}
+	if len(absent) > 0 {
+		sentences = append(sentences, fmt.Sprintf("No p99 of %s was measured at %s.", display.List(absent), load))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// rankedP99 words the comparison of settings with the server as it is.
+func rankedP99(a analysis.AgainstBase, labels map[*analysis.CellSummary]string) string {
+	figures := func(one analysis.P99) string {
+		return fmt.Sprintf("%s against %s as it is%s", display.WithUnit(one.MS), display.WithUnit(a.Base.MS), medians(a.Base))
+	}
+	lowest := a.All[0]
+	switch {
+	case len(a.Lower) > 0:
+		var words []string
+		for _, one := range a.Lower {
+			words = append(words, fmt.Sprintf("%s is lower than as it is: %s (%s)", labels[one.Cell], figures(one), TestWords(one.Test)))
+		}
+		text := strings.Join(words, "; ")
+		if len(words) > 1 {
+			text += "; they were not tested against one another"
+		}
+		return text
+	case lowest.MS >= a.Base.MS:
+		return fmt.Sprintf("no setting is lower than as it is: %s%s", display.WithUnit(a.Base.MS), medians(a.Base))
+	case len(a.Untested) == len(a.All):
+		return fmt.Sprintf("%s is lowest: %s; too few trials for a test, so the difference may be chance", labels[lowest.Cell], figures(lowest))
+	}
+	return fmt.Sprintf("no setting is lower with certainty: %s is lowest, %s (%s)", labels[lowest.Cell], figures(lowest), TestWords(lowest.Test))
+}
+
+// medians names what a figure is the median of; "" of one trial.
+func medians(p analysis.P99) string {
+	if p.Trials < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", median of %d trials", p.Trials)
+}
+
+// TestWords are the figures of a test of latencies: "shift −50.0 ms, 95% interval
+// −53.0 to −47.0, p 0.004 after Holm".
+func TestWords(c *analysis.Comparison) string {
+	if c == nil {
+		return "too few trials for a test"
+	}
+	signed := func(v float64) string { return display.Signed(v, display.Decimals(v)) }
+	return fmt.Sprintf("shift %s ms, 95%% interval %s to %s, p %s after Holm", signed(c.Shift), signed(c.Low), signed(c.High), display.Chance(c.PHolm))
+}
+
+// notCompared is why p99 was not compared; "" if there was nothing to compare.
+func (t *tried) notCompared() string {
+	limited := 0
+	var without []string
+	for _, v := range t.variants {
+		if v.NoEffect != "" {
+			continue
+		}
+		if !v.Unlimited {
+			limited++
+		}
+		if !t.holds(v) {
+			without = append(without, v.Label)
+		}
+	}
+	switch {
+	case limited < 2:
+		return ""
+	case t.level == nil && len(without) > 0:
+		return fmt.Sprintf("The settings' p99 was not compared at one load, as no breaking point was found for: %s.", strings.Join(without, ", "))
+	case t.level == nil:
+		return "The settings' p99 was not compared at one load."
+	}
+	return "The settings' p99 cannot be compared at one load: none was measured of the server as it is."
+}
+
+// replicated is what more replicas hold. They have a limit each, so they are no
+// setting at the one limit.
+func (t *tried) replicated() string {
+	i := slices.IndexFunc(t.variants, func(v Variant) bool { return v.Replicas > 1 })
+	if i < 0 {
+		return ""
+	}
+	v := t.variants[i]
+	with := "With " + v.Label
+	if v.Limits != "" {
+		with += fmt.Sprintf(", each with %s (%d limits in total),", v.Limits, v.Replicas)
+	}
+	if !t.holds(v) {
+		return fmt.Sprintf("%s no breaking point was found: %s.", with, t.because(v))
+	}
+	verb := "breaks at"
+	if t.breaking(v).AtLeast {
+		verb = "holds"
+	}
+	text := fmt.Sprintf("%s it %s %s", with, verb, t.load(v))
+	if t.holds(t.variants[0]) {
+		text += fmt.Sprintf(", one at %s (%s)", t.load(t.variants[0]), oneEach)
+	}
+	base, load := t.atLevel()
+	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {
+		one := t.level.P99Against(base, []*analysis.CellSummary{c})
+		text += fmt.Sprintf("; its p99 at %s is %s against %s as it is (%s)", load, display.WithUnit(one.All[0].MS), display.WithUnit(one.Base.MS), TestWords(one.All[0].Test))
+	}
+	return text + "."
+}
+
+// doubts names what disturbed the figures that the answer rests on: all searches,
+// and the comparison at one load.
+func (t *tried) doubts() string {
+	var searching, comparing disturbances
+	for _, v := range t.variants {
+		searching.add(cellOfVariant(t.found, v))
+		if !v.Unlimited {
+			comparing.add(cellOfVariant(t.level, v))
+		}
+	}
+	var parts []string
+	if text := searching.text(); text != "" {
+		parts = append(parts, "while breaking points were searched, "+text)
+	}
+	if text := comparing.text(); text != "" {
+		parts = append(parts, "while p99 was compared, "+text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return sentence(strings.Join(parts, "; ") + ": repeat it on a quiet host")
+}
+
+// disturbances are what disturbed the cells of one part of a measurement.
+type disturbances struct {
+	by     analysis.Disturbers
+	waited bool // the generator, for a CPU
+}
+
+func (d *disturbances) add(c *analysis.CellSummary) {
+	if c != nil {
+		d.by, d.waited = d.by.And(c.Disturbers()), d.waited || c.Has(analysis.FlagAgentWaited)
+	}
+}
+
+// text is a clause; "" if nothing disturbed.
+func (d *disturbances) text() string {
+	var all []string
+	if took := TookCPU(d.by); took != "" {
+		all = append(all, took)
+	}
+	if d.waited {
+		all = append(all, "the generator waited for a CPU")
+	}
+	return strings.Join(all, ", and ")
+}
