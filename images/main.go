@@ -6,7 +6,7 @@
 //	images -name millicore/millicore:1.0 -out image.tar -entrypoint /millicore \
 //	    linux/amd64=bin/image/linux-amd64 linux/arm64=bin/image/linux-arm64
 //
-// With -push the image goes to the registry that its name tells, by the
+// With -push the image goes to the registry in its name, with the
 // credentials of `docker login`; -out is not needed then.
 package main
 

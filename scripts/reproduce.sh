@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Run the published experiments in full and write docs/results.md from their
 # records: 79 minutes on a quiet machine, which nothing else should use meanwhile;
-# trials beside a busy neighbour are repeated, and take longer. A record under
-# runs/reproduce that is finished is not made again, so that what was broken off
-# goes on; remove the folder to begin anew. With names, only those are run:
+# trials beside a busy neighbour are repeated, and take longer. A finished record
+# under runs/reproduce is kept, so that an interrupted call can be repeated; remove
+# the folder to start again. With names, only those are run:
 # scripts/reproduce.sh go-vs-node
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +13,8 @@ published=(cpu-limits-and-go semaphore automaxprocs-table gomaxprocs-default go-
 records=runs/reproduce
 mkdir -p "$records"
 
-# finished NAME: its plan was worked through; see docs/record.md. A report alone
-# does not tell that: an interrupted run has one too.
+# finished NAME: its plan was completed; see docs/record.md. A report is no proof:
+# an interrupted run has one too.
 finished() {
   tail -n 1 "$records/$1/trials.ndjson" 2>/dev/null | grep -q '"outcome":"finished"'
 }

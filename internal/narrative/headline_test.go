@@ -213,7 +213,7 @@ func TestHeadline(t *testing.T) {
 			},
 			want: "go has the lowest p99: 2.00 ms against 10.0 ms (bun); each is throttled in 50% of its periods.",
 		},
-		"without limits throttling is not spoken of": {
+		"without limits throttling is not mentioned": {
 			cells: []analysis.CellSummary{cellOf("go", p99At(2), within(1.9, 2.1)), cellOf("bun", p99At(10), within(9, 11))},
 			want:  "go has the lowest p99: 2.00 ms against 10.0 ms (bun).",
 		},

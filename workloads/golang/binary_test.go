@@ -209,7 +209,7 @@ func TestSignalAwaitsTheRequestInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	// A service that falls silent fails the test, and does not hang it.
+	// A service that stops answering fails the test, and does not hang it.
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}

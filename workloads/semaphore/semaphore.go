@@ -31,7 +31,7 @@ func Benchmarks() []testing.InternalBenchmark {
 //   - It sets GOMAXPROCS to the CPUs of the host, and so undoes what automaxprocs,
 //     the environment or the runtime itself had chosen for the container.
 //   - It does one round whatever b.N is. Where that takes less than
-//     -test.benchtime, the testing package raises b.N in vain, until a round
+//     -test.benchtime, the testing package raises b.N without success, until a round
 //     happens to take as long or b.N is a thousand million, and prints one round
 //     divided by b.N.
 func Published(*testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment/file"
 )
 
-// The guides' experiments are right, and give the cells that it speaks of.
+// The guides' experiments are right, and give the cells that it mentions.
 func TestTheExperimentsOfTheGuide(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/experiment-file.md")
 	if err != nil {

@@ -61,7 +61,7 @@ func TestARequestGoesToTheConnectionThatIsReadyFirst(t *testing.T) {
 	s := lasts(40 * ms)
 	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 70 * ms, okay }
 	all := simulate(t, plan(*even(t, 20, 150*ms)), s).run(t)
-	// Due at 25, 75 and 125. Connections are begun at 25 and 75, made at 95 and
+	// Due at 25, 75 and 125. Connections are started at 25 and 75, made at 95 and
 	// 145; the second request is sent on the second one, the third on the first,
 	// which is free at 135.
 	want := []slow{

@@ -125,7 +125,7 @@ func TestSwitchesChangeWhatIsDrawn(t *testing.T) {
 	before := eval[float64](b, highest)
 	eval[any](b, "void(document.querySelector('[data-value=p999]').click())")
 	if got := eval[int](b, heading); got != 2 {
-		t.Errorf("%d panels speak of p99.9, want the two of latency", got)
+		t.Errorf("%d panels mention p99.9, want the two of latency", got)
 	}
 	if after := eval[float64](b, highest); after <= before {
 		t.Errorf("p99.9 reaches %v ms, p99 %v", after, before)

@@ -165,7 +165,7 @@ func (p *Process) openRequest(t *testing.T) openRequest {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	// A service that falls silent fails the test, and does not hang it.
+	// A service that stops answering fails the test, and does not hang it.
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
