@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -75,11 +76,15 @@ func foreign(name string) bool {
 // rule is a line of the list.
 type rule struct {
 	words   *regexp.Regexp
-	instead string
+	instead string // empty: these words are kept
 }
 
-// parse reads the list: a regular expression, " -> ", and what to write instead.
-// Empty lines and lines that begin with # are comments.
+// keep begins a line of words that stay: those of a file format, for example.
+const keep = "keep "
+
+// parse reads the list: a regular expression, " -> ", and what to write instead. A
+// line that begins with keep has words that are not reported. Empty lines and lines
+// that begin with # are comments.
 func parse(list string) ([]rule, error) {
 	var rules []rule
 	for i, line := range strings.Split(list, "\n") {
@@ -87,15 +92,20 @@ func parse(list string) ([]rule, error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		pattern, instead, ok := strings.Cut(line, " -> ")
-		if !ok {
-			return nil, fmt.Errorf("words.txt:%d: %q has no \" -> \"", i+1, line)
+		pattern, kept := strings.CutPrefix(line, keep)
+		instead := ""
+		if !kept {
+			var ok bool
+			if pattern, instead, ok = strings.Cut(line, " -> "); !ok {
+				return nil, fmt.Errorf("words.txt:%d: %q has no \" -> \"", i+1, line)
+			}
+			instead = "write " + instead
 		}
 		words, err := regexp.Compile(`(?i)\b(?:` + pattern + `)\b`)
 		if err != nil {
 			return nil, fmt.Errorf("words.txt:%d: %w", i+1, err)
 		}
-		rules = append(rules, rule{words, "write " + instead})
+		rules = append(rules, rule{words, instead})
 	}
 	return rules, nil
 }
@@ -125,9 +135,22 @@ func check(rules []rule, text []byte) []place {
 			offsets = append(offsets, i)
 		}
 	}
+	var kept [][]int
+	for _, r := range rules {
+		if r.instead == "" {
+			kept = append(kept, r.words.FindAllIndex(joined, -1)...)
+		}
+	}
 	var places []place
 	for _, r := range rules {
+		if r.instead == "" {
+			continue
+		}
 		for _, m := range r.words.FindAllIndex(joined, -1) {
+			within := func(k []int) bool { return k[0] <= m[0] && m[1] <= k[1] }
+			if slices.ContainsFunc(kept, within) {
+				continue
+			}
 			line := 1 + bytes.Count(text[:offsets[m[0]]], []byte{'\n'})
 			places = append(places, place{line, string(joined[m[0]:m[1]]), r.instead})
 		}

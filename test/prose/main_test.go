@@ -6,7 +6,7 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	rules, err := parse("# a comment\n\nfoo|foos -> bar\nnever mind -> regardless of\n")
+	rules, err := parse("# a comment\n\nfoo|foos -> bar\nnever mind -> regardless of\nkeep no foo here\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,6 +19,7 @@ func TestCheck(t *testing.T) {
 		{"two on a line", "foo foos", []int{1, 1}},
 		{"a phrase over two lines", "x\nnever\nmind\n", []int{2}},
 		{"a phrase over two lines of a comment", "// never\n\t// mind\n", []int{1}},
+		{"kept words", "no foo here, foo there", []int{1}},
 		{"no text", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
