@@ -3,9 +3,9 @@
 //
 //	outcome [-allowed FILE] [-flaky N] bin/events/*.json
 //
-// A test that failed and then passed is flaky. With -flaky more of them fail the
-// run. With -allowed a test may be skipped only for a reason that the list has, so
-// that a central claim is never skipped unnoticed; without, the reasons are listed.
+// A test that failed fails the run. A test that failed and then passed is flaky; with
+// -flaky more of them fail the run. With -allowed a test may be skipped only for a
+// reason that the list has, so that a central claim is never skipped unnoticed.
 package main
 
 import (
@@ -91,7 +91,7 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// test is what became of a test in all its runs.
+// test is the outcome of a test in all its runs.
 type test struct {
 	failed, passed, skipped bool
 	output                  []string // of the last run
@@ -158,7 +158,7 @@ func (t *test) reason() string {
 
 func (all tests) judge(out io.Writer, rules []rule, mostFlaky int) error {
 	var ran int
-	var flaky, skipped, unexpected []string
+	var failed, flaky, skipped, unexpected []string
 	for name, t := range all {
 		switch {
 		case t.skipped && !t.passed && !t.failed:
@@ -170,6 +170,9 @@ func (all tests) judge(out io.Writer, rules []rule, mostFlaky int) error {
 		case t.failed && t.passed:
 			ran++
 			flaky = append(flaky, name)
+		case t.failed:
+			ran++
+			failed = append(failed, name)
 		default:
 			ran++
 		}
@@ -177,14 +180,19 @@ func (all tests) judge(out io.Writer, rules []rule, mostFlaky int) error {
 	report(out, "skipped:", skipped)
 	report(out, "flaky (failed, and passed when run again):", flaky)
 	report(out, "skipped for a reason that is not in the list:", unexpected)
-	fmt.Fprintf(out, "%d tests ran, %d were skipped, %d were flaky\n", ran, len(skipped), len(flaky))
-	switch {
-	case len(unexpected) > 0:
-		return fmt.Errorf("%d tests were skipped for a reason that the list does not allow; install what they need, or add the reason", len(unexpected))
-	case mostFlaky >= 0 && len(flaky) > mostFlaky:
-		return fmt.Errorf("%d flaky tests, at most %d are allowed", len(flaky), mostFlaky)
+	report(out, "failed:", failed)
+	fmt.Fprintf(out, "%d tests ran, %d failed, %d were skipped, %d were flaky\n", ran, len(failed), len(skipped), len(flaky))
+	var errs []error
+	if len(failed) > 0 {
+		errs = append(errs, fmt.Errorf("%d tests failed", len(failed)))
 	}
-	return nil
+	if len(unexpected) > 0 {
+		errs = append(errs, fmt.Errorf("%d tests were skipped for a reason that the list does not allow: install what they need, or add the reason", len(unexpected)))
+	}
+	if mostFlaky >= 0 && len(flaky) > mostFlaky {
+		errs = append(errs, fmt.Errorf("%d flaky tests, at most %d are allowed", len(flaky), mostFlaky))
+	}
+	return errors.Join(errs...)
 }
 
 func report(out io.Writer, title string, names []string) {

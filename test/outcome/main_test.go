@@ -21,6 +21,10 @@ not an event
 {"Action":"pass","Package":"p"}
 `
 
+const failedLines = `{"Action":"run","Package":"p","Test":"TestF"}
+{"Action":"fail","Package":"p","Test":"TestF"}
+`
+
 func flaky(names ...string) (all string) {
 	for _, name := range names {
 		all += strings.ReplaceAll(flakyLines, "NAME", name)
@@ -33,11 +37,12 @@ func TestJudge(t *testing.T) {
 		events, allowed, want string
 		fails                 bool
 	}{
-		"an allowed skip":               {skipLines, "p[.].*\tneeds a TUN device", "0 tests ran, 1 were skipped, 0 were flaky", false},
+		"an allowed skip":               {skipLines, "p[.].*\tneeds a TUN device", "0 tests ran, 0 failed, 1 were skipped, 0 were flaky", false},
 		"of another test":               {skipLines, "q[.].*\tneeds a TUN device", "TestS", true},
 		"for another reason":            {skipLines, "p[.].*\tneeds root", "needs a TUN device", true},
-		"one flaky test":                {flaky("A"), "", "1 tests ran, 0 were skipped, 1 were flaky", false},
+		"one flaky test":                {flaky("A"), "", "1 tests ran, 0 failed, 0 were skipped, 1 were flaky", false},
 		"two flaky tests":               {flaky("A", "B"), "", "p.TestB", true},
+		"a test that failed":            {failedLines, "", "p.TestF\n1 tests ran, 1 failed", true},
 		"a skip that passed in a rerun": {skipLines + `{"Action":"run","Package":"p","Test":"TestS"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestS"}`, "", "1 tests ran", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +80,7 @@ func TestARunIsReported(t *testing.T) {
 	if err := run(&out, "", -1, []string{file}); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"needs a TUN device", "p.TestA\n", "p.TestB\n", "2 tests ran, 1 were skipped, 2 were flaky"} {
+	for _, want := range []string{"needs a TUN device", "p.TestA\n", "p.TestB\n", "2 tests ran, 0 failed, 1 were skipped, 2 were flaky"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}
