@@ -44,14 +44,16 @@ func (s Stat) Used() time.Duration { return time.Duration(min(s.Ticks, 1<<40)) *
 
 // Indices of the fields after the name, which is field 2 of proc_pid_stat(5).
 const (
-	state     = 3 - 3
-	parent    = 4 - 3
-	flags     = 9 - 3
-	userTime  = 14 - 3
-	sysTime   = 15 - 3
-	threads   = 20 - 3
-	startTime = 22 - 3
-	resident  = 24 - 3
+	first = 3
+
+	state     = 3 - first
+	parent    = 4 - first
+	flags     = 9 - first
+	userTime  = 14 - first
+	sysTime   = 15 - first
+	threads   = 20 - first
+	startTime = 22 - first
+	resident  = 24 - first
 	needed    = resident + 1
 )
 

@@ -179,7 +179,7 @@ func decideParallelism(e Evidence, info *Info) {
 			set(n, Declared, "TOKIO_WORKER_THREADS in the environment")
 		}
 	case Nginx:
-		set(max(info.Workers, 1), Read, count(max(info.Workers, 1), "worker process", "worker processes"))
+		set(max(info.Workers, 1), Read, count(max(info.Workers, 1), "worker process"))
 	case Deno:
 		if isDenoParallel(info.Flags) {
 			if n, ok := positive(e.Env["DENO_JOBS"]); ok {
@@ -190,7 +190,7 @@ func decideParallelism(e Evidence, info *Info) {
 	}
 	if info.Runtime.loops() {
 		n := max(info.Workers, 1)
-		set(n, Read, count(n, "process", "worker processes")+", one thread of code per process")
+		set(n, Read, count(n, "process")+", one thread of code per process")
 	}
 	if info.Runtime == Node {
 		info.Pool = nodePool(e.Env)

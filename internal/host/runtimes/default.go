@@ -187,7 +187,7 @@ func nginxDefault(info Info, m Machine) (int, string) {
 		return n, fmt.Sprintf("worker_processes %d is on the command line", n)
 	}
 	if value == "" && info.Workers > 0 {
-		return info.Workers, fmt.Sprintf("its configuration gives %s", count(info.Workers, "worker process", "worker processes"))
+		return info.Workers, fmt.Sprintf("its configuration gives %s", count(info.Workers, "worker process"))
 	}
 	online := max(m.Online, 1)
 	return online, fmt.Sprintf("worker_processes auto is the host's %d CPUs, regardless of limit and affinity; without that directive it is 1", online)
@@ -210,7 +210,7 @@ func loopDefault(info Info) (int, string) {
 		Ruby:   "one thread at a time runs Ruby code (the global VM lock), regardless of the limit",
 	}[info.Runtime]
 	if info.Workers > 0 {
-		return info.Workers, fmt.Sprintf("%s; %s", reason, count(info.Workers, "worker process", "worker processes"))
+		return info.Workers, fmt.Sprintf("%s; %s", reason, count(info.Workers, "worker process"))
 	}
 	if n, ok := positive(info.Env["WEB_CONCURRENCY"]); ok && info.Server != "" {
 		return n, fmt.Sprintf("WEB_CONCURRENCY=%d is set for %s", n, info.Server)
@@ -234,9 +234,10 @@ func cpus(limit float64) string {
 	return strconv.FormatFloat(limit, 'g', 4, 64) + " CPUs"
 }
 
-func count(n int, one, many string) string {
+// count is a number of worker processes; one is the words for a single one.
+func count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return strconv.Itoa(n) + " " + many
+	return strconv.Itoa(n) + " worker processes"
 }
