@@ -328,7 +328,7 @@ func (p *epollPoller) dial(slot, generation int32, target int) outcome {
 		Pad:    generation,
 	}
 	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, int(fd), &event); err != nil {
-		return p.lack("add a socket to an epoll", err.(unix.Errno))
+		return p.lack("add a socket to an epoll", err.(unix.Errno)) //nolint:errorlint // it is not wrapped
 	}
 	if errno == 0 {
 		return okay

@@ -141,8 +141,5 @@ func (s *source) report(t *tally, end time.Duration) {
 	}
 }
 
-// loads reports whether requests may still become due.
-func (s *source) loads() bool { return s.users != nil || s.arrivals != nil }
-
 // exhausted reports whether the requested number of requests has ended.
 func (s *source) exhausted() bool { return s.quota >= 0 && s.left == 0 }

@@ -56,7 +56,7 @@ func (c *counterTotals) end(starved bool) {
 	}
 	c.before = supervise.SumCounters(c.before, c.last)
 	c.last = signals.Counters{}
-	c.shut()
+	_ = c.shut()
 }
 
 // read returns the totals. Between lives they have no current memory.
@@ -122,7 +122,7 @@ func (p *pulseTotals) end() {
 	defer p.mu.Unlock()
 	p.before = supervise.SumPulses(p.before, p.last)
 	p.last = signals.Pulse{}
-	p.shut()
+	_ = p.shut()
 }
 
 func (p *pulseTotals) read() (signals.Pulse, error) {

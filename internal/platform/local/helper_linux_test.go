@@ -127,15 +127,17 @@ func stubbornHelper() {
 	time.Sleep(time.Hour)
 }
 
+// eaten is the memory that eat holds.
+var eaten [][]byte
+
 // eat takes memory until the kernel objects.
 func eat() {
-	var all [][]byte
 	for {
 		piece := make([]byte, 1<<20)
 		for i := 0; i < len(piece); i += 4096 {
 			piece[i] = 1
 		}
-		all = append(all, piece)
+		eaten = append(eaten, piece)
 	}
 }
 
