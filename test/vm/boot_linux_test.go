@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,12 +30,42 @@ type section struct {
 	outcome            string // "ok", or how the program ended; empty: it did not end
 }
 
+// Bounds of a boot. It takes two minutes, and more than five if other processes use half
+// of this machine. The machine writes a line when a test begins and ends, so a silence is
+// much longer than any test only if the machine itself hangs, which emulated machines do
+// rarely.
+const (
+	bootLimit    = 15 * time.Minute
+	silenceLimit = 4 * time.Minute
+)
+
+// errSilent ends a machine that hangs.
+var errSilent = fmt.Errorf("its console was silent for %v", silenceLimit)
+
+// console collects a machine's output, and calls hangs if none arrives for the limit.
+type console struct {
+	output bytes.Buffer
+	limit  time.Duration
+	timer  *time.Timer
+}
+
+func listen(limit time.Duration, hangs func()) *console {
+	return &console{limit: limit, timer: time.AfterFunc(limit, hangs)}
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.timer.Reset(c.limit)
+	return c.output.Write(p)
+}
+
 // boot boots the machine in a layout with an initramfs and returns the console's output,
-// which is complete if the error is nil. That takes two minutes, and more than five if
-// other processes use half of this machine.
+// which is complete if the error is nil. The error is errSilent if the machine hung.
 func (m machine) boot(ctx context.Context, layout, initramfs string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, bootLimit)
 	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	out := listen(silenceLimit, func() { end(errSilent) })
+	defer out.timer.Stop()
 	// Without KVM: nested in another machine it may exist and hang. An old CPU, because
 	// wide vectors take long to emulate.
 	args := []string{"-machine", "q35", "-accel", "tcg", "-cpu", "Nehalem-v1", "-m", "1024", "-smp", "2"}
@@ -52,12 +83,12 @@ func (m machine) boot(ctx context.Context, layout, initramfs string) ([]byte, er
 		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+m.library)
 	}
 	var problems bytes.Buffer
-	cmd.Stderr = &problems
-	console, err := cmd.Output()
+	cmd.Stdout, cmd.Stderr = out, &problems
+	err := cmd.Run()
 	if err != nil {
-		err = fmt.Errorf("%s: %w: %s", filepath.Base(m.qemu), err, strings.TrimSpace(problems.String()))
+		err = fmt.Errorf("%s: %w: %s", filepath.Base(m.qemu), errors.Join(context.Cause(ctx), err), strings.TrimSpace(problems.String()))
 	}
-	return console, err
+	return out.output.Bytes(), err
 }
 
 // sections splits the console's text at the lines of the machine's process 1, until that

@@ -39,18 +39,14 @@ var layouts = map[string]struct {
 		{name: "root", programs: "group shim"},
 		{name: "root", programs: "cgroup", tests: "TestReal"}, // with the controllers that group enabled
 		{name: "root", programs: "local", tests: "NoWay|EachReplica|OutOfMemory|StopKills|Killed"},
+		{name: "root", programs: sizing, tests: sizingTests, prepare: enableAll, path: tools},
 		{name: "delegated", programs: "group local", prepare: makeScope, user: 1000},
 		{name: "container", programs: "group", prepare: makeBox, private: true},
 		{name: "session", programs: "local", tests: "TestEachReplica|TestAKilledRun", prepare: makeSession, user: 1000, path: "/bin"},
 	}},
-	"v2-sizing": {mountV2, []situation{
-		{name: "root", programs: sizing, tests: sizingTests, prepare: enableAll, path: tools},
-	}},
 	"hybrid": {mountHybrid, []situation{
 		{name: "root", programs: "group local"},
 		{name: "root", programs: "cgroup", tests: "TestReal"},
-	}},
-	"hybrid-sizing": {mountHybrid, []situation{
 		{name: "root", programs: sizing, tests: sizingTests, path: tools},
 	}},
 }
