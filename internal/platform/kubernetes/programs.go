@@ -70,7 +70,7 @@ func (m *Maker) dialling(pod corev1.PodTemplateSpec, program string, more ...str
 }
 
 // Resources of a node agent's pod, which needs 3% of a CPU, 0.1% for each container
-// that it watches, and a few MB (docs/scale.md).
+// that it watches, and a few MB (docs/performance.md).
 var nodeResources = experiment.Resources{CPUMillis: 100, MemoryBytes: 64 << 20}
 
 // daemons is the DaemonSet of the node agents, one on each node for services.
