@@ -1,0 +1,47 @@
+// Package testkit holds what the tests of several packages share: waiting for an
+// event, processes that end with their test, and which tests are long. It is for
+// tests only, and imports only the standard library. Golden files are in
+// testkit/golden, control groups in testkit/groups.
+//
+// The module maxprocs has no dependencies, so it has a small kit of its own:
+// maxprocs/internal/testkit.
+package testkit
+
+import (
+	"os"
+	"testing"
+)
+
+// Missing ends a test that lacks something on this machine. The test is skipped; with
+// CI=true, where nothing may be missing, it fails.
+func Missing(t testing.TB, why ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why...)
+	}
+	t.Skip(why...)
+}
+
+// Long skips a test in short mode. The reason says what takes the time: "100 searches".
+func Long(t testing.TB, reason string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long: " + reason)
+	}
+}
+
+// Campaign reports whether samples have their full size: MILLICORE_CAMPAIGNS=1, which
+// `make test-all` sets.
+func Campaign() bool { return os.Getenv("MILLICORE_CAMPAIGNS") == "1" }
+
+// Samples is the size of a sample: few in short mode, usual otherwise, and full in a
+// campaign.
+func Samples(few, usual, full int) int {
+	switch {
+	case Campaign():
+		return full
+	case testing.Short():
+		return few
+	}
+	return usual
+}
