@@ -1,17 +1,12 @@
 package main
 
 import (
-	"flag"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/millicore/millicore/internal/load/freeze"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden file")
 
 // All tables, of runs that were made up.
 func TestTables(t *testing.T) {
@@ -49,19 +44,7 @@ func TestTables(t *testing.T) {
 	)
 	got := tables(runs, []string{"oha is not installed, and left out."}, map[string]string{"wrk": "4.1.0", "hey": "0.1.5", "k6": ""},
 		facts{CPUs: 2, Model: "Some CPU", Arch: "amd64", Kernel: "6.1.0", Go: "go1.26", Took: 14*time.Minute + 400*ms, Steal: 0.0123}, bounds{Steal: 0.02, Foreign: 0.1})
-	const golden = "testdata/tables.md"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
+	golden.Check(t, "tables.md", got)
 }
 
 func TestThousands(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"flag"
 	"maps"
 	"net/http"
 	"os"
@@ -25,9 +24,8 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestNames(t *testing.T) {
 	now := time.Date(2026, 11, 23, 2, 18, 18, 0, time.UTC)
@@ -104,25 +102,8 @@ kubernetes:
 				all.WriteString("---\n")
 				all.Write(lines)
 			}
-			golden(t, name+".yaml", all.Bytes())
+			golden.Check(t, name+".yaml", all.String())
 		})
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)); d != "" {
-		t.Errorf("%s: (-want +got)\n%s", file, d)
 	}
 }
 

@@ -2,9 +2,6 @@ package kubernetes
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,30 +14,17 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
 
-var update = flag.Bool("update", false, "update the golden files of testdata")
-
-// golden compares an object with a file of testdata.
-func golden(t *testing.T, name string, object any) {
+// checkObject compares an object with a file of testdata.
+func checkObject(t *testing.T, name string, object any) {
 	t.Helper()
 	got, err := json.MarshalIndent(object, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join("testdata", name+".json")
-	if *update {
-		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.TrimSpace(string(want)), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	golden.Check(t, name+".json", string(got)+"\n")
 }
 
 const own = "millicore/millicore:1"
@@ -74,12 +58,12 @@ func TestObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "deployment", deployment)
-	golden(t, "service", m.service(u, kube.PartService))
+	checkObject(t, "deployment", deployment)
+	checkObject(t, "service", m.service(u, kube.PartService))
 	u.Autoscale = &experiment.Autoscale{Min: 2, Max: 6, CPUPercent: 60}
-	golden(t, "autoscaler", m.autoscaler(u, kube.PartService))
-	golden(t, "agents", m.job(20))
-	golden(t, "nodes", m.daemons())
+	checkObject(t, "autoscaler", m.autoscaler(u, kube.PartService))
+	checkObject(t, "agents", m.job(20))
+	checkObject(t, "nodes", m.daemons())
 }
 
 // The security of pods follows from whose image it is.

@@ -1,20 +1,14 @@
 package live
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files of testdata")
 
 // states are the fixtures by name, with how long their load has run.
 var states = map[string]struct {
@@ -60,23 +54,7 @@ func TestPicturesReadAsExpected(t *testing.T) {
 
 // hold holds lines against a file.
 func hold(t *testing.T, name string, lines []string) {
-	t.Run(name, func(t *testing.T) {
-		got := strings.Join(lines, "\n") + "\n"
-		file := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatalf("%v; run go test -update and read what it writes", err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("differs from %s (-want +got):\n%s", file, diff)
-		}
-	})
+	t.Run(name, func(t *testing.T) { golden.Check(t, name, strings.Join(lines, "\n")+"\n") })
 }
 
 func TestPicturesFitTheTerminal(t *testing.T) {
