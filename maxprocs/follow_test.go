@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/maxprocs/internal/testkit"
 )
 
 func TestFollow(t *testing.T) {
@@ -127,10 +129,10 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 	f.limit("400000")
 	untilProcs(t, 4)
 	cancel()
-	until(t, "following ends", func() bool {
+	testkit.Until(t, "following ends", func() (bool, any) {
 		mu.Lock()
 		defer mu.Unlock()
-		return inForce.timer == nil
+		return inForce.timer == nil, runtime.GOMAXPROCS(0)
 	})
 	wantProcs(t, 4) // as it then was
 	undo()
@@ -253,6 +255,15 @@ func TestFollowTakesUpAChangeAtTheNextLook(t *testing.T) {
 	look <- struct{}{}
 }
 
+// endsWith waits until no more goroutines are there than before.
+func endsWith(t *testing.T, before int) {
+	t.Helper()
+	testkit.Until(t, "the goroutine of the look has ended", func() (bool, any) {
+		now := runtime.NumGoroutine()
+		return now <= before, now
+	})
+}
+
 // Set leaves no goroutine behind; also while the limit is followed there is none
 // between two looks.
 func TestNoGoroutine(t *testing.T) {
@@ -261,11 +272,11 @@ func TestNoGoroutine(t *testing.T) {
 	f.limit("300000")
 	before := runtime.NumGoroutine()
 	f.set()
-	until(t, "the goroutine of the look has ended", func() bool { return runtime.NumGoroutine() <= before })
+	endsWith(t, before)
 
 	f.host.interval = time.Hour
 	if r, _ := f.set(Follow(context.Background())); !r.Following {
 		t.Error("it is not followed")
 	}
-	until(t, "the goroutine of the look has ended", func() bool { return runtime.NumGoroutine() <= before })
+	endsWith(t, before)
 }

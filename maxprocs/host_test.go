@@ -1,6 +1,7 @@
 package maxprocs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/maxprocs/internal/testkit"
 )
 
 const mountinfoV2 = "30 22 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -101,19 +103,12 @@ func wantProcs(t testing.TB, want int) {
 	}
 }
 
-// until waits until something is so, with a patience that no machine needs.
-func until(t testing.TB, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s; GOMAXPROCS is %d", what, runtime.GOMAXPROCS(0))
-		}
-	}
-}
-
 func untilProcs(t testing.TB, want int) {
 	t.Helper()
-	until(t, "GOMAXPROCS follows", func() bool { return runtime.GOMAXPROCS(0) == want })
+	testkit.Until(t, fmt.Sprintf("GOMAXPROCS is %d", want), func() (bool, any) {
+		got := runtime.GOMAXPROCS(0)
+		return got == want, got
+	})
 }
 
 func TestLook(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/millicore/millicore/maxprocs/cgroup"
 	"github.com/millicore/millicore/maxprocs/internal/grouptest"
+	"github.com/millicore/millicore/maxprocs/internal/testkit"
 )
 
 // The tests named TestReal run this test program in control groups of their own
@@ -196,7 +197,7 @@ func TestRealCPUSet(t *testing.T) {
 			t.Skipf("needs the cpuset controller: %v", self.Place(cgroup.CPUSet))
 		}
 		dir = filepath.Join(place.Top, filepath.Base(g.Dir))
-		grouptest.Mkdir(t, dir)
+		testkit.MakeGroup(t, dir)
 		mems, err := os.ReadFile(filepath.Join(place.Top, "cpuset.mems"))
 		if err != nil {
 			t.Fatal(err)

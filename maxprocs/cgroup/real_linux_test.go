@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/maxprocs/internal/testkit"
 )
 
 func TestRealThrottling(t *testing.T) {
@@ -22,7 +24,7 @@ func TestRealThrottling(t *testing.T) {
 		t.Errorf("got %+v, want 0.1 CPU by %s", limit, dir)
 	}
 	child := run(t, "burn", r.cpuDirs(t)...)
-	until(t, func() (bool, any) {
+	testkit.Until(t, "the group's CPU time is counted", func() (bool, any) {
 		var s CPUStat
 		if err := reader.ReadCPU(&s); err != nil {
 			t.Fatal(err)
@@ -47,7 +49,7 @@ func TestRealThrottlingByAncestor(t *testing.T) {
 		write(t, parent, "cgroup.subtree_control", "+cpu")
 	}
 	dir := filepath.Join(parent, "leaf")
-	makeDir(t, dir)
+	testkit.MakeGroup(t, dir)
 	g, err := Host().At(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +73,7 @@ func TestRealThrottlingByAncestor(t *testing.T) {
 		t.Skip("needs cpu.stat.local, Linux 6.6")
 	}
 	run(t, "burn", dir)
-	until(t, func() (bool, any) {
+	testkit.Until(t, "the group is throttled", func() (bool, any) {
 		if err := reader.ReadCPU(&s); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +96,7 @@ func TestRealMemory(t *testing.T) {
 	if line, err := child.out.ReadString('\n'); err != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
-	until(t, func() (bool, any) {
+	testkit.Until(t, "the group's memory is counted", func() (bool, any) {
 		var s MemoryStat
 		if err := reader.ReadMemory(&s); err != nil {
 			t.Fatal(err)
@@ -205,7 +207,7 @@ func TestRealGroupGone(t *testing.T) {
 	limitCPU(t, r.version, r.dir(t, CPU), 50000)
 	g, reader := r.at(t), r.open(t)
 	for _, dir := range r.dirs {
-		removeDir(t, dir)
+		testkit.RemoveGroup(t, dir)
 	}
 	cpu := CPUStat{Usage: ValueOf(time.Second), Periods: ValueOf[int64](1), ThrottledLocal: ValueOf(time.Second)}
 	for name, err := range map[string]error{

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/maxprocs/internal/testkit"
 )
 
 // The tests named TestReal make control groups of their own in the running
@@ -108,33 +110,9 @@ func newRealGroup(t testing.TB) realGroup {
 		}
 	}
 	for _, dir := range r.dirs {
-		makeDir(t, dir)
+		testkit.MakeGroup(t, dir)
 	}
 	return r
-}
-
-// makeDir makes a group's directory and removes it after the test, when the
-// kernel has let go of the last process in it.
-func makeDir(t testing.TB, dir string) {
-	t.Helper()
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-		t.Skipf("needs control groups that can be written: %v", err)
-	}
-	t.Cleanup(func() { removeDir(t, dir) })
-}
-
-func removeDir(t testing.TB, dir string) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		err := os.Remove(dir)
-		if err == nil || errors.Is(err, os.ErrNotExist) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Errorf("remove a test's control group: %v", err)
-			return
-		}
-	}
 }
 
 // dir returns the directory of a controller.
@@ -242,20 +220,6 @@ func (r realGroup) cpuDirs(t testing.TB) []string {
 		return []string{r.dirs[Unified]}
 	}
 	return []string{r.dir(t, CPU), r.dir(t, CPUAcct)}
-}
-
-// until reads until what was read is as it should be.
-func until(t *testing.T, read func() (ok bool, seen any)) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		ok, seen := read()
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("not seen within a minute; last was %v", seen)
-		}
-	}
 }
 
 func above0[T int | int64 | time.Duration](v Value[T]) bool {

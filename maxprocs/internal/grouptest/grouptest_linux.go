@@ -5,7 +5,6 @@ package grouptest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/maxprocs/internal/testkit"
 )
 
 // Group is a control group with the CPU controller.
@@ -62,29 +61,8 @@ func newGroup(t testing.TB, version cgroup.Version, dir string) Group {
 			t.Skipf("needs the cpu controller for children of %s: %q, %v", filepath.Dir(dir), enabled, err)
 		}
 	}
-	Mkdir(t, dir)
+	testkit.MakeGroup(t, dir)
 	return Group{dir, version}
-}
-
-// Mkdir makes a group's directory, and removes it after the test, when the
-// kernel has let go of the last process in it.
-func Mkdir(t testing.TB, dir string) {
-	t.Helper()
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Skipf("needs control groups that can be written: %v", err)
-	}
-	t.Cleanup(func() {
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			err := os.Remove(dir)
-			if err == nil || errors.Is(err, os.ErrNotExist) {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Errorf("remove a test's control group: %v", err)
-				return
-			}
-		}
-	})
 }
 
 // Write writes a file of the group.
@@ -205,17 +183,11 @@ func (p Program) Want(line, want string) {
 	}
 }
 
-// Until has a line done until the answer is as wanted, with a patience that no
-// machine needs.
+// Until has a line done until the answer is as wanted.
 func (p Program) Until(line, want string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	testkit.Until(p.t, fmt.Sprintf("%s: want %q", line, want), func() (bool, any) {
 		got := p.Do(line)
-		if got == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("%s: not within a minute: got %q, want %q", line, got, want)
-		}
-	}
+		return got == want, got
+	})
 }
