@@ -170,16 +170,20 @@ func TestTraceWaits(t *testing.T) {
 }
 
 func TestTraceCutShort(t *testing.T) {
-	dir := t.TempDir()
 	whole := recorded(t)
-	put(t, dir, TraceFile, string(whole[:len(whole)/2]))
-	p, err := Read(dir)
-	// Half a trace of one generation may hold no event at all: then it is an error.
-	if err == nil && (len(p.Notes) == 0 || p.Runtime != "go") {
-		t.Errorf("got %+v", p)
-	}
-	if err != nil && !strings.Contains(err.Error(), TraceFile) {
-		t.Errorf("got %v", err)
+	const header = 16
+	for _, length := range []int{header, header + 1, len(whole) / 2, len(whole) - 1} {
+		dir := t.TempDir()
+		put(t, dir, TraceFile, string(whole[:length]))
+		p, err := Read(dir)
+		// A trace that ends within its first generation has no event: it is an error. One
+		// that ends with a generation is whole for its reader, and may have no wait.
+		if err == nil && (len(p.Notes) == 0 || p.Runtime != "go") {
+			t.Errorf("%d of %d bytes: got %+v", length, len(whole), p)
+		}
+		if err != nil && !strings.Contains(err.Error(), TraceFile) {
+			t.Errorf("%d of %d bytes: got %v", length, len(whole), err)
+		}
 	}
 }
 

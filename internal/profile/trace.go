@@ -54,7 +54,9 @@ func (p *Profile) readTrace(path string) error {
 	if err != nil {
 		p.Notes = append(p.Notes, fmt.Sprintf("the trace is whole only up to %.1f s: %v", seconds, err))
 	}
-	if len(waits) > 0 {
+	if len(waits) == 0 {
+		p.Notes = append(p.Notes, "the trace has no waits of goroutines; it may be truncated")
+	} else {
 		p.Notes = append(p.Notes, fmt.Sprintf(
 			"waits are sums over all goroutines, in %.1f s of trace; those on the network and on channels include connections and workers with nothing to do", seconds))
 	}
