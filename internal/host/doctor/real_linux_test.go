@@ -11,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // An old go line under a limit that a parent group sets: all that is to be found.
@@ -26,7 +26,7 @@ func TestRealGoThatDoesNotSeeItsLimit(t *testing.T) {
 	found(t, c, []string{
 		fmt.Sprintf("parallelism %d over a limit of 0.2 CPUs: throttled in ", procs),
 		"but its go.mod says go 1.23: not container-aware (DefaultGODEBUG containermaxprocs=0)",
-		"limit of 0.2 CPUs comes from the parent group /millicore-doctor-",
+		"limit of 0.2 CPUs comes from the parent group /millicore-testkit-",
 	}, nil)
 }
 
@@ -92,40 +92,8 @@ func TestRealGoUnderALimitFromAbove(t *testing.T) {
 	c.watched()
 	found(t, c, []string{
 		fmt.Sprintf("parallelism %d over a limit of 0.2 CPUs: throttled in ", runtime.NumCPU()),
-		"warning: limit of 0.2 CPUs comes from the parent group /millicore-doctor-",
+		"warning: limit of 0.2 CPUs comes from the parent group /millicore-testkit-",
 	}, []string{"container-aware", "minimum"})
-}
-
-// What a test left that was killed is removed by the next.
-func TestRealCagesAreSwept(t *testing.T) {
-	c := newCage(t, 0, 0)
-	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Skip("needs the program true")
-	}
-	top := filepath.Dir(filepath.Dir(c.cpu))
-	left := filepath.Join(top, fmt.Sprintf("%s%d-left", cagePrefix, ended.Process.Pid))
-	for _, dir := range []string{left, filepath.Join(left, "leaf")} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sleeper := exec.Command("sleep", "600")
-	if err := sleeper.Start(); err != nil {
-		t.Skip("needs the program sleep")
-	}
-	defer sleeper.Wait()
-	if err := os.WriteFile(filepath.Join(left, "leaf/cgroup.procs"), []byte(strconv.Itoa(sleeper.Process.Pid)), 0); err != nil {
-		sleeper.Process.Kill()
-		t.Fatal(err)
-	}
-	sweep(t, top)
-	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("it is still there: %v", err)
-	}
-	if _, err := os.Stat(c.cpu); err != nil {
-		t.Errorf("another test's is gone: %v", err)
-	}
 }
 
 func TestRealNode(t *testing.T) {
@@ -204,11 +172,17 @@ func TestRealNginx(t *testing.T) {
 	}
 	c := newCage(t, 0, 1)
 	c.start("", nil, nginx, "-c", conf, "-g", "daemon off;")
-	for end := time.Now().Add(30 * time.Second); len(c.pids()) < 9; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("nginx has %d processes, not nine", len(c.pids()))
+	// A worker is a copy of the master until it sets its title.
+	testkit.Until(t, "nginx has eight workers", func() bool {
+		workers := 0
+		for _, pid := range c.pids() {
+			title, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			if strings.HasPrefix(string(title), "nginx: worker") {
+				workers++
+			}
 		}
-	}
+		return workers == 8
+	})
 	found(t, c, []string{"parallelism 8 over a limit of 1 CPU"}, nil)
 	if n := strings.Count(c.examined(), "parallelism"); n != 1 {
 		t.Errorf("%d findings about one service", n)

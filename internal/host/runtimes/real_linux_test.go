@@ -1,7 +1,6 @@
 package runtimes
 
 import (
-	"bufio"
 	"fmt"
 	"io/fs"
 	"net"
@@ -12,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // start runs a program until the test ends, and returns once it has written a
@@ -23,31 +22,12 @@ func start(t *testing.T, line string, env []string, name string, args ...string)
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var errors strings.Builder
-	cmd.Stderr = &errors
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start %s: %v", name, err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
 	if line == "" {
-		return cmd
+		testkit.Start(t, cmd)
+	} else {
+		testkit.StartReady(t, cmd, line)
 	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), line) {
-			return cmd
-		}
-	}
-	cmd.Wait()
-	t.Fatalf("%s ended before it wrote %q: %s", name, line, errors.String())
-	return nil
+	return cmd
 }
 
 func installed(t *testing.T, name string) string {
@@ -59,14 +39,20 @@ func installed(t *testing.T, name string) string {
 	return path
 }
 
-// patient asks until the answer is right or half a minute has passed.
-func patient(t *testing.T, what string, right func() bool) {
+// listening is a listener on a free port, for a program that takes it over. A port
+// that is only chosen may be somebody else's before the program listens on it.
+func listening(t *testing.T) (listener *os.File, port string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !right(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer l.Close()
+	if listener, err = l.(*net.TCPListener).File(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	return listener, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
 func freePort(t *testing.T) string {
@@ -176,7 +162,7 @@ func TestRealShellBeforePython(t *testing.T) {
 	cmd := start(t, "", nil, "sh", "-c", python+" -u -m http.server --bind 127.0.0.1 "+port+" & echo $!; wait")
 	number, _ := strconv.Atoi(port)
 	var info Info
-	patient(t, "the server under the shell was not found", func() bool {
+	testkit.Until(t, "the server under the shell is found", func() bool {
 		var err error
 		info, err = DetectTree(below(cmd.Process.Pid), number)
 		return err == nil && info.Runtime == Python && info.Parallelism.Value == 1
@@ -206,12 +192,14 @@ func below(pid int) []int {
 func TestRealNginx(t *testing.T) {
 	nginx := installed(t, "nginx")
 	dir := t.TempDir()
-	port := freePort(t)
+	listener, port := listening(t)
 	conf := filepath.Join(dir, "nginx.conf")
 	write(t, conf, "pid "+dir+"/pid;\nerror_log stderr;\nevents {}\nhttp {\n access_log off;\n client_body_temp_path "+dir+
 		"/a;\n proxy_temp_path "+dir+"/b;\n fastcgi_temp_path "+dir+"/c;\n uwsgi_temp_path "+dir+"/d;\n scgi_temp_path "+dir+
 		"/e;\n server { listen 127.0.0.1:"+port+"; }\n}\n")
 	cmd := exec.Command(nginx, "-c", conf, "-g", "daemon off; worker_processes 3;")
+	cmd.Env = append(os.Environ(), "NGINX=3;") // it takes over the listener, as from an nginx that it replaces
+	cmd.ExtraFiles = []*os.File{listener}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +208,7 @@ func TestRealNginx(t *testing.T) {
 		cmd.Wait()
 	})
 	number, _ := strconv.Atoi(port)
-	patient(t, "nginx did not show three workers", func() bool {
+	testkit.Until(t, "nginx has three workers", func() bool {
 		info, err := DetectTree(below(cmd.Process.Pid), number)
 		return err == nil && info.Runtime == Nginx && info.PID == cmd.Process.Pid && info.Workers == 3 &&
 			info.Parallelism == Parallelism{3, Read, "3 worker processes"}

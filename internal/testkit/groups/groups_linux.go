@@ -129,6 +129,17 @@ func (g *Group) LimitCPU(t testing.TB, cpus float64) {
 	}
 }
 
+// Favour lets the group's processes run before others that compete for CPU, so that
+// the group's limit stops them, and not a busy machine.
+func (g *Group) Favour(t testing.TB) {
+	t.Helper()
+	if g.Version == cgroup.V1 {
+		write(t, g.CPU, "cpu.shares", "262144") // the most; the default is 1024
+	} else {
+		write(t, g.CPU, "cpu.weight", "10000") // the most; the default is 100
+	}
+}
+
 // LimitMemory limits the group's memory in bytes.
 func (g *Group) LimitMemory(t testing.TB, bytes int64) {
 	t.Helper()
