@@ -6,107 +6,38 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/internal/testkit/groups"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// spinning is the argument by which this test's program is a process that joins
-// the groups of the files that come after it, and uses all of a CPU.
-const spinning = "__spin"
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == spinning {
-		for _, file := range os.Args[2:] {
-			if err := os.WriteFile(file, []byte("0"), 0); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
-		}
-		for {
-		}
-	}
-	os.Exit(m.Run())
-}
-
-// groups begins the making of groups, which ends with the test; without a way to
-// make any the test is skipped, except in CI, which is to have one.
-func groups(t testing.TB) *group.Run {
+// contain makes a group with the name of a container's, under a limit of 0.2 CPUs.
+func contain(t testing.TB, parent *groups.Group, id string) *groups.Group {
 	t.Helper()
-	facts, err := group.Survey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := facts.Way()
-	if err == nil && len(w.Rerun) > 0 {
-		err = w.Exec() // all tests, from the beginning
-	}
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	r, err := group.Begin(w, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.End(); err != nil {
-			t.Error(err)
-		}
-	})
-	return r
-}
-
-// contain makes a group with the name of a container's.
-func contain(t testing.TB, r *group.Run, id string, l experiment.Limits) *group.Group {
-	t.Helper()
-	g, err := r.Make("cri-containerd-"+id+".scope", l, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := g.Remove(); err != nil {
-			t.Error(err)
-		}
-	})
+	g := parent.Below(t, "cri-containerd-"+id+".scope")
+	g.LimitCPU(t, 0.2)
+	g.LimitMemory(t, memory)
 	return g
 }
 
-// spin starts a process in a group.
-func spin(t *testing.T, g *group.Group) {
-	t.Helper()
-	cmd := exec.Command("/proc/self/exe", append([]string{spinning}, g.Joins()...)...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-}
+const memory = 64 << 20
 
 // A process that uses all of a CPU under a limit of 0.2 is stopped for most of
 // each period; windows and counters report it, through the protocol.
 func TestARealContainer(t *testing.T) {
-	r := groups(t)
-	const quota, memory = 20 * ms, 64 << 20
-	g := contain(t, r, id, experiment.Limits{CPUMillis: 200, Memory: memory})
+	parent := groups.New(t)
+	parent.Favour(t)
+	g := contain(t, parent, id)
 	ours, theirs := net.Pipe()
 	agent := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -116,15 +47,13 @@ func TestARealContainer(t *testing.T) {
 	w := c.Watch("containerd://"+id, "", 0, 0)
 	before := counters(t, w)
 	began := time.Now()
-	spin(t, g)
+	testkit.Start(t, g.Command("sh", "-c", "while :; do :; done"))
 
 	var windows []signals.Window
-	for deadline := time.Now().Add(20 * time.Second); len(windows) < 10; time.Sleep(20 * ms) {
+	testkit.Until(t, "there are ten throttle windows", func() bool {
 		windows = append(windows, w.Windows()...)
-		if time.Now().After(deadline) {
-			t.Fatalf("%d windows in 20 s: %+v", len(windows), windows)
-		}
-	}
+		return len(windows) >= 10
+	})
 	seen := time.Now()
 	after := until(t, w, func(c signals.Counters, err error) bool { return err == nil && c.At.After(seen) })
 	var reported time.Duration
@@ -138,21 +67,19 @@ func TestARealContainer(t *testing.T) {
 	if n := *frame.ThrottledPeriods; n < int64(len(windows)) || *frame.Throttled < reported.Seconds() {
 		t.Errorf("%d periods throttled for %v s; the windows before were %d, of %v", n, *frame.Throttled, len(windows), reported)
 	}
-	if mean := reported / time.Duration(len(windows)); mean < 40*ms || mean > 100*ms {
-		t.Errorf("windows of %v on average, want about %v", mean, 100*ms-quota)
+	// On a busy machine the process uses its quota late in a period, and windows are short.
+	mean, kernel := reported/time.Duration(len(windows)), time.Duration(*frame.Throttled/float64(*frame.ThrottledPeriods)*1e9)
+	if mean < kernel/2 || mean > 2*kernel || mean > 100*ms {
+		t.Errorf("windows of %v on average; the kernel counted %v in each throttled period", mean, kernel)
 	}
 	if after.CPULimit == nil || *after.CPULimit != 0.2 || after.MemoryLimit == nil || *after.MemoryLimit != memory || after.Memory == nil || *frame.CPU <= 0 {
 		t.Errorf("counters %+v", after)
 	}
 
 	// Resized, and then gone.
-	if err := r.Resize(g, experiment.Limits{CPUMillis: 500, Memory: memory}); err != nil {
-		t.Fatal(err)
-	}
+	g.LimitCPU(t, 0.5)
 	until(t, w, func(c signals.Counters, err error) bool { return err == nil && *c.CPULimit == 0.5 })
-	if err := g.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	g.Remove(t)
 	until(t, w, func(_ signals.Counters, err error) bool { return err != nil && strings.Contains(err.Error(), "gone") })
 	cancel()
 	if err := <-agent; err != nil {
@@ -169,15 +96,13 @@ func counters(t *testing.T, w *Watched) signals.Counters {
 // until takes counters until they are as wanted.
 func until(t *testing.T, w *Watched, wanted func(signals.Counters, error) bool) signals.Counters {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * ms) {
+	return testkit.Value(t, "counters are as wanted", func() (signals.Counters, error) {
 		c, err := w.Counters()
 		if wanted(c, err) {
-			return c
+			return c, nil
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("still %+v, %v", c, err)
-		}
-	}
+		return c, fmt.Errorf("still %+v, %w", c, err)
+	})
 }
 
 // A node agent needs neither root nor a capability: what it reads is for everyone.
@@ -185,8 +110,7 @@ func TestAUserOfNoPowerReadsTheGroups(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to be another user")
 	}
-	r := groups(t)
-	contain(t, r, id, experiment.Limits{CPUMillis: 200, Memory: 64 << 20})
+	contain(t, groups.New(t), id)
 	const nobody = 65532 // as in the image
 	done := make(chan error)
 	go func() {
@@ -237,7 +161,7 @@ func TestAUserOfNoPowerReadsTheGroups(t *testing.T) {
 func BenchmarkContainers(b *testing.B) {
 	for _, n := range []int{1, 10, 50} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			r := groups(b)
+			parent := groups.New(b)
 			ours, theirs := net.Pipe()
 			ctx, cancel := context.WithCancel(b.Context())
 			agent := make(chan error, 1)
@@ -245,13 +169,13 @@ func BenchmarkContainers(b *testing.B) {
 			go io.Copy(io.Discard, ours)
 			for i := range n {
 				name := fmt.Sprintf("%064x", i+1)
-				contain(b, r, name, experiment.Limits{CPUMillis: 200, Memory: 64 << 20})
+				contain(b, parent, name)
 				fmt.Fprintf(ours, `{"watch":{"id":%d,"container":"%s","pod":""}}`+"\n", i+1, name)
 			}
-			time.Sleep(time.Second) // until all are found
+			time.Sleep(time.Second) // all are found in the next turn of the finder
 			before, began := used(b), time.Now()
 			for b.Loop() {
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) // one second is what is measured
 			}
 			share := (used(b) - before).Seconds() / time.Since(began).Seconds()
 			b.ReportMetric(100*share, "%CPU")
@@ -264,8 +188,7 @@ func BenchmarkContainers(b *testing.B) {
 
 // BenchmarkFind measures the search for a container on this machine.
 func BenchmarkFind(b *testing.B) {
-	r := groups(b)
-	contain(b, r, id, experiment.Limits{CPUMillis: 200})
+	contain(b, groups.New(b), id)
 	f := NewFinder("/sys/fs/cgroup")
 	for b.Loop() {
 		if _, err := f.Find(id, ""); err != nil {
