@@ -89,7 +89,7 @@ func awaitStop(ctx context.Context, run conductor.Spec) {
 // missed writes what is derived from a record, and tells whether its objective
 // was missed.
 func missed(dir string) (bool, error) {
-	data, err := results.Open(dir)
+	data, err := results.Derive(dir)
 	if err != nil {
 		return false, err
 	}

@@ -44,7 +44,7 @@ func reportCommand() *cobra.Command {
 // tell computes what is derived from a record and prints its answer; the error
 // is errMissed where an objective was.
 func tell(cmd *cobra.Command, dir string, asJSON bool) error {
-	data, err := results.Open(dir)
+	data, err := results.Derive(dir)
 	if err != nil {
 		return err
 	}

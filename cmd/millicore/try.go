@@ -232,7 +232,7 @@ func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *pro
 
 // rederive rebuilds what is derived from a record.
 func rederive(dir string) (*analysis.Summary, error) {
-	data, err := results.Open(dir)
+	data, err := results.Derive(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ import (
 	"sort"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -118,8 +119,8 @@ func (b *Builder) Series() []Series {
 	return all
 }
 
-// Summarize returns the summary of the record.
-func (b *Builder) Summarize(about SummaryExperiment, host any) *Summary {
+// Summarize returns the summary of a record that was made on a host.
+func (b *Builder) Summarize(about SummaryExperiment, host record.Host) *Summary {
 	about.Name, about.About, about.Kept = b.exp.Name, b.exp.About, b.exp.Measure.Kept
 	s := &Summary{Experiment: about, Host: host, Cells: b.Cells()}
 	s.Comparisons = append(b.comparisons(), b.benchmarkComparisons()...)

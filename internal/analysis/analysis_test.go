@@ -11,6 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -261,7 +262,7 @@ func TestABusyHostIsReportedOncePerCell(t *testing.T) {
 		attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i, State: Disturbed, Why: why})
 	}
 	attempts = append(attempts, Attempt{Trial: 6, Repeat: 4, Attempt: 1}, Attempt{Trial: 7, Repeat: 7, State: Failed, Why: "no such file"})
-	got := New(e, attempts).Summarize(SummaryExperiment{}, nil).Findings
+	got := New(e, attempts).Summarize(SummaryExperiment{}, record.Host{}).Findings
 	want := []Finding{
 		{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 7: no such file"},
 		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed, but counted", Text: "trial 1, 2, 3, 4: a; b; c; and 1 more like these"},

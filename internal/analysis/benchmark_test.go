@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 )
 
 // measured is an experiment with that many cells that measure themselves.
@@ -28,7 +29,7 @@ func summarized(e *experiment.Experiment, attempts []Attempt, lines ...Benchmark
 	for _, l := range lines {
 		b.Benchmark(l)
 	}
-	return b.Summarize(SummaryExperiment{}, nil)
+	return b.Summarize(SummaryExperiment{}, record.Host{})
 }
 
 func TestABenchmarkHasAValueATrial(t *testing.T) {

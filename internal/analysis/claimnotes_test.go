@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -97,7 +98,7 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 			e.Claims = []experiment.Claim{{Metric: BreakingPointMetric, Of: selector(0), Above: ptr(350.0)}}
 			b := New(e, []Attempt{{Trial: 1}})
 			fill(b.cells[0], 0, c.levels)
-			s := b.Summarize(SummaryExperiment{}, nil)
+			s := b.Summarize(SummaryExperiment{}, record.Host{})
 			if got := s.Claims[0]; got.Verdict != c.verdict {
 				t.Errorf("%s: %s, want %s", got.Verdict, got.Reason, c.verdict)
 			}
@@ -247,7 +248,7 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 			for i, levels := range c.trials {
 				fill(b.cells[0], i, levels)
 			}
-			got := b.Summarize(SummaryExperiment{}, nil).Claims[0]
+			got := b.Summarize(SummaryExperiment{}, record.Host{}).Claims[0]
 			if got.Verdict != c.verdict || got.Reason != c.reason {
 				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
 			}

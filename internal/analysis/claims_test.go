@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 )
 
 // claimCell is a cell with one p99 per trial.
@@ -343,7 +344,7 @@ func TestClaimsComeWithTheSummary(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	e.Claims = []experiment.Claim{{Says: "it is quick", Published: "10 ms", Metric: "p99", Of: selector(0), Below: ptr(5.0), CPUs: 4}}
 	b := New(e, []Attempt{{Trial: 1, State: Failed, Why: "start service \"go\": no such file"}})
-	got := b.Summarize(SummaryExperiment{}, nil).Claims
+	got := b.Summarize(SummaryExperiment{}, record.Host{}).Claims
 	if len(got) != 1 || got[0].Says != "it is quick" || got[0].Verdict != Inconclusive || !strings.Contains(got[0].Reason, "no such file") {
 		t.Errorf("%+v", got)
 	}

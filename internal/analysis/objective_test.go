@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -150,7 +151,7 @@ func TestAFindingSaysThatFailedRequestsMissALatency(t *testing.T) {
 			e := c.experiment(&experiment.Target{Value: 100})
 			b := New(e, []Attempt{{Trial: 1}})
 			b.Add(c.frame(1))
-			s := b.Summarize(SummaryExperiment{}, nil)
+			s := b.Summarize(SummaryExperiment{}, record.Host{})
 			if f := s.Findings[0]; f.Title != "misses the objective" || f.Text != c.want || !s.Missed() {
 				t.Errorf("missed: %v; finding %q: %q", s.Missed(), f.Title, f.Text)
 			}

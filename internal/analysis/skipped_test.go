@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 )
 
 func TestASkippedServiceIsReported(t *testing.T) {
@@ -23,7 +24,7 @@ func TestASkippedServiceIsReported(t *testing.T) {
 		Claims:    []experiment.Claim{{Says: "bun is faster", Metric: "rate", Of: &experiment.Selector{Cell: 1}, Above: new(float64)}},
 	}, []Attempt{{Trial: 1, Cell: 0, Repeat: 1}})
 	b.Skip("bun", "npm is not installed; install it")
-	s := b.Summarize(SummaryExperiment{}, nil)
+	s := b.Summarize(SummaryExperiment{}, record.Host{})
 
 	var warnings []Finding
 	for _, f := range s.Findings {

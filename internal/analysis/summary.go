@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/record"
 )
 
 // Summary is summary.json: what a record says, for programs. Values that were not
 // measured are null, never 0.
 type Summary struct {
 	Experiment SummaryExperiment `json:"experiment"`
-	Host       any               `json:"host"` // record.Host
+	Host       record.Host       `json:"host"`
 	Cells      []CellSummary     `json:"cells"`
 	// Comparisons are with the first cell; empty if there are too few trials.
 	Comparisons []Comparison `json:"comparisons,omitempty"`
@@ -64,7 +65,7 @@ type CellSummary struct {
 	Breaking     *BreakingPoint        `json:"breaking_point"`    // null: not searched for
 	Knee         *Knee                 `json:"knee"`              // null: not found, or a single level of load
 	Causes       *Causes               `json:"causes"`            // null: unknown
-	Profile      any                   `json:"profile,omitempty"` // *profile.Profile, if one was taken
+	Profile      *Profile              `json:"profile,omitempty"` // if one was taken
 	Flags        Flags                 `json:"flags"`
 	Intervals    map[string][2]float64 `json:"intervals"`
 	IntervalsOf  string                `json:"intervals_of,omitempty"` // what they rest on: trials, or frames

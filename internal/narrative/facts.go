@@ -1,7 +1,6 @@
 package narrative
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -125,97 +125,36 @@ func askedText(c *analysis.CellSummary) string {
 	return "objective " + display.Plain(c.Objective.Text)
 }
 
-// HostFacts word whatever the record says of the host. The names that are
-// known come first and read well; others are shown as they are, so that a newer
-// record loses nothing.
-func HostFacts(host any) []string {
-	fields, ok := asObject(host)
-	if !ok {
-		return nil
-	}
-	take := func(name string) (any, bool) {
-		v, ok := fields[name]
-		delete(fields, name)
-		return v, ok && v != nil && v != "" && v != 0.0
-	}
+// HostFacts describe the host of a record.
+func HostFacts(h record.Host) []string {
 	var facts []string
-	say := func(format string, name string) {
-		if v, ok := take(name); ok {
-			facts = append(facts, fmt.Sprintf(format, scalar(v)))
+	add := func(format, text string) {
+		if text != "" {
+			facts = append(facts, fmt.Sprintf(format, display.Plain(text)))
 		}
 	}
-	system, kernel := "", ""
-	if v, ok := take("os"); ok {
-		system = scalar(v)
-	}
-	if v, ok := take("kernel"); ok {
-		kernel = scalar(v)
-	}
-	if text := strings.TrimSpace(system + " " + kernel); text != "" {
-		facts = append(facts, text)
-	}
-	say("%s", "arch")
-	cpus, known := take("cpus")
-	model, named := take("cpu_model")
+	add("%s", strings.TrimSpace(h.OS+" "+h.Kernel))
+	add("%s", h.Arch)
 	switch {
-	case known && named:
-		facts = append(facts, fmt.Sprintf("%s CPUs (%s)", scalar(cpus), scalar(model)))
-	case known:
-		facts = append(facts, scalar(cpus)+" CPUs")
-	case named:
-		facts = append(facts, scalar(model))
+	case h.CPUs > 0 && h.CPUModel != "":
+		facts = append(facts, fmt.Sprintf("%d CPUs (%s)", h.CPUs, display.Plain(h.CPUModel)))
+	case h.CPUs > 0:
+		facts = append(facts, fmt.Sprintf("%d CPUs", h.CPUs))
+	default:
+		add("%s", h.CPUModel)
 	}
-	if v, ok := take("memory_bytes"); ok {
-		if bytes, ok := v.(float64); ok {
-			facts = append(facts, display.Bytes(bytes)+" of memory")
-		}
+	if h.Memory != nil && *h.Memory > 0 {
+		facts = append(facts, display.Bytes(float64(*h.Memory))+" of memory")
 	}
-	say("cgroup %s", "cgroup")
-	say("HZ %s", "hz")
-	runtimes, _ := take("runtimes")
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if v, ok := take(name); ok {
-			facts = append(facts, display.Plain(strings.ReplaceAll(name, "_", " "))+" "+scalar(v))
-		}
+	add("cgroup %s", h.Cgroup)
+	if h.HZ != nil && *h.HZ > 0 {
+		facts = append(facts, fmt.Sprintf("HZ %d", *h.HZ))
 	}
-	if versions, ok := runtimes.(map[string]any); ok {
-		for _, name := range slices.Sorted(maps.Keys(versions)) {
-			facts = append(facts, display.Plain(name)+" "+strings.TrimPrefix(scalar(versions[name]), display.Plain(name)))
-		}
+	for _, name := range slices.Sorted(maps.Keys(h.Runtimes)) {
+		plain := display.Plain(name)
+		facts = append(facts, plain+" "+strings.TrimPrefix(display.Plain(h.Runtimes[name]), plain))
 	}
 	return facts
-}
-
-// asObject gives the JSON form of a value as a map, whatever type it has here:
-// record.Host while the lab runs, a map when summary.json was read again.
-func asObject(v any) (map[string]any, bool) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, false
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil || fields == nil {
-		return nil, false
-	}
-	return fields, true
-}
-
-// scalar writes a JSON value on one line.
-func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		return display.Plain(v)
-	case float64:
-		if v == float64(int64(v)) {
-			return fmt.Sprintf("%d", int64(v))
-		}
-		return fmt.Sprintf("%g", v)
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		return display.Absent
-	}
-	return display.Plain(string(data))
 }
 
 // ObjectiveWord is "met", "missed", or "–" where it is not known.

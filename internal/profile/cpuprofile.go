@@ -144,7 +144,7 @@ func place(address string, line int64) string {
 // mergeNode merges the profiles of several processes, because those of a cluster run the
 // same code. It leaves out processes that did little compared with the busiest, such as
 // npm.
-func (p *Profile) mergeNode(parts []part) {
+func mergeNode(p *Profile, parts []part) {
 	busiest := int64(0)
 	for _, part := range parts {
 		busiest = max(busiest, part.total)

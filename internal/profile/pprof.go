@@ -12,7 +12,7 @@ import (
 )
 
 // readPprof reads a CPU profile in pprof's format.
-func (p *Profile) readPprof(path string) error {
+func readPprof(p *Profile, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -30,10 +30,10 @@ func (p *Profile) readPprof(path string) error {
 	if err != nil {
 		return fmt.Errorf("decode it: %w", err)
 	}
-	return p.fromPprof(parsed)
+	return fromPprof(p, parsed)
 }
 
-func (p *Profile) fromPprof(parsed *profile.Profile) error {
+func fromPprof(p *Profile, parsed *profile.Profile) error {
 	if err := parsed.CheckValid(); err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/millicore/millicore/internal/analysis"
 )
 
 // Names of the files in a profile's folder.
@@ -27,38 +29,12 @@ const (
 	NodeFiles = "*.cpuprofile"
 )
 
-// Profile is the content of the files in one cell's folder.
-type Profile struct {
-	Runtime string  `json:"runtime"` // "go", "node"
-	Seconds float64 `json:"seconds"` // length of the CPU profile
-	// BusySeconds is the CPU time in the profile: of all threads in Go, of the
-	// event loops in Node.
-	BusySeconds float64    `json:"busy_seconds"`
-	Top         []Function `json:"top"`   // by SelfShare, the largest first
-	Waits       []Wait     `json:"waits"` // by TotalMS, the largest first; nil: no trace
-	Files       []string   `json:"files"` // names of the files that were read
-	Notes       []string   `json:"notes"` // remarks, a sentence each
-}
-
-// Function is one function with its share of the CPU time. Shares are 0 to 1 of
-// BusySeconds.
-type Function struct {
-	Name      string  `json:"name"`
-	File      string  `json:"file,omitempty"` // with the line at which it begins, where known
-	SelfShare float64 `json:"self_share"`     // in itself
-	CumShare  float64 `json:"cum_share"`      // in itself and what it calls
-	SelfMS    float64 `json:"self_ms"`
-}
-
-// Wait is one reason why goroutines waited, summed over all goroutines. A wait that is
-// longer than the trace counts up to the trace's end.
-type Wait struct {
-	Name    string  `json:"name"`
-	TotalMS float64 `json:"total_ms"`
-	P50us   float64 `json:"p50_us"`
-	P99us   float64 `json:"p99_us"`
-	Count   int64   `json:"count"`
-}
+// The content of a profile, as a summary has it.
+type (
+	Profile  = analysis.Profile
+	Function = analysis.ProfileFunction
+	Wait     = analysis.ProfileWait
+)
 
 // kept is the maximum number of functions in Top.
 const kept = 25
@@ -74,7 +50,7 @@ var ErrNone = errors.New("no profile was written")
 func Read(dir string) (*Profile, error) {
 	p := &Profile{Top: []Function{}, Files: []string{}, Notes: []string{}}
 	var errs []error
-	tally := func(runtime, name string, read func(path string) error) {
+	add := func(runtime, name string, read func(path string) error) {
 		err := guarded(filepath.Join(dir, name), read)
 		if errors.Is(err, os.ErrNotExist) {
 			return
@@ -86,21 +62,21 @@ func Read(dir string) (*Profile, error) {
 		p.Runtime = cmp.Or(p.Runtime, runtime)
 		p.Files = append(p.Files, name)
 	}
-	tally("go", CPUFile, p.readPprof)
-	tally("go", TraceFile, p.readTrace)
+	add("go", CPUFile, func(path string) error { return readPprof(p, path) })
+	add("go", TraceFile, func(path string) error { return readTrace(p, path) })
 
 	names, _ := filepath.Glob(filepath.Join(dir, NodeFiles))
 	slices.Sort(names)
 	var parts []part
 	for _, name := range names {
-		tally("node", filepath.Base(name), func(path string) error {
+		add("node", filepath.Base(name), func(path string) error {
 			part, err := readCPUProfile(path)
 			parts = append(parts, part)
 			return err
 		})
 	}
 	if len(p.Top) == 0 {
-		p.mergeNode(parts)
+		mergeNode(p, parts)
 	}
 
 	if len(p.Files) == 0 {

@@ -38,20 +38,20 @@ func cpu() *profile.Profile {
 
 func TestFromPprof(t *testing.T) {
 	var p Profile
-	if err := p.fromPprof(cpu()); err != nil {
+	if err := fromPprof(&p, cpu()); err != nil {
 		t.Fatal(err)
 	}
 	want := []Function{
-		{"main.work", "b/work.go", 0.5, 0.75, 2},
-		{"main.leaf", "b/leaf.go:7", 0.25, 0.25, 1},
-		{"runtime.rest", "", 0.25, 0.25, 1},
+		{Name: "main.work", File: "b/work.go", SelfShare: 0.5, CumShare: 0.75, SelfMS: 2},
+		{Name: "main.leaf", File: "b/leaf.go:7", SelfShare: 0.25, CumShare: 0.25, SelfMS: 1},
+		{Name: "runtime.rest", File: "", SelfShare: 0.25, CumShare: 0.25, SelfMS: 1},
 	}
 	if diff := cmp.Diff(want, p.Top); diff != "" || p.Seconds != 2 || p.BusySeconds != 0.004 {
 		t.Errorf("%v s, %v s busy:\n%s", p.Seconds, p.BusySeconds, diff)
 	}
 	heap := cpu()
 	heap.SampleType[1].Type = "inuse_space"
-	if err := p.fromPprof(heap); err == nil || !strings.Contains(err.Error(), "not a CPU profile") {
+	if err := fromPprof(&p, heap); err == nil || !strings.Contains(err.Error(), "not a CPU profile") {
 		t.Errorf("a profile of the heap: %v", err)
 	}
 }
@@ -76,9 +76,9 @@ func TestCPUProfile(t *testing.T) {
 	// A sample lasts until the next: idle 4 ms, handle 1, what it calls 2, the
 	// collector 1, and idle to the end.
 	want := []Function{
-		{"(anonymous)", "node:internal/x:1", 0.5, 0.5, 2},
-		{"handle", "app/server.js:10", 0.25, 0.75, 1},
-		{"(garbage collector)", "", 0.25, 0.25, 1},
+		{Name: "(anonymous)", File: "node:internal/x:1", SelfShare: 0.5, CumShare: 0.5, SelfMS: 2},
+		{Name: "handle", File: "app/server.js:10", SelfShare: 0.25, CumShare: 0.75, SelfMS: 1},
+		{Name: "(garbage collector)", File: "", SelfShare: 0.25, CumShare: 0.25, SelfMS: 1},
 	}
 	if diff := cmp.Diff(want, made.top()); diff != "" || made.seconds != 0.01 || made.total != 4e6 {
 		t.Errorf("%v s, %d ns:\n%s", made.seconds, made.total, diff)

@@ -40,7 +40,7 @@ var reasons = map[string]string{
 }
 
 // readTrace reads a trace of Go's runtime. A truncated trace is used up to its end.
-func (p *Profile) readTrace(path string) error {
+func readTrace(p *Profile, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err

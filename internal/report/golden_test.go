@@ -72,7 +72,6 @@ func TestJSONIsTheSummary(t *testing.T) {
 	if err := json.Unmarshal(text.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	got.Host, want.Host = nil, nil // a map of other number types
 	if diff := cmp.Diff(want, &got); diff != "" {
 		t.Errorf("the summary read again differs (-want +got):\n%s", diff)
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -87,18 +86,9 @@ func newProfiles(s *analysis.Summary, names []string) []Profile {
 	return all
 }
 
-// profileOf is what a cell's profiles show, whatever type it has here: that of the
-// package profile if the record was read, a map if summary.json was. It is nil if
-// none was taken, or if this is none.
+// profileOf gives what a cell's profiles show; nil if none was taken, or it is empty.
 func profileOf(c *cellSummary) *profile.Profile {
-	p, ok := c.Profile.(*profile.Profile)
-	if !ok && c.Profile != nil {
-		p = new(profile.Profile)
-		data, err := json.Marshal(c.Profile)
-		if err != nil || json.Unmarshal(data, p) != nil {
-			return nil
-		}
-	}
+	p := c.Profile
 	if p == nil || len(p.Top) == 0 && len(p.Waits) == 0 && len(p.Files) == 0 {
 		return nil
 	}

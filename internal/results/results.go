@@ -8,6 +8,7 @@ import (
 	"errors"
 	"iter"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -21,6 +22,9 @@ type Results struct {
 	Record  *record.Record
 	Summary *analysis.Summary
 	Series  []analysis.Series // empty where the frames are lost
+	// Unwritten is why Derive could not replace latency.hlog; nil: it did, or was not
+	// called.
+	Unwritten error
 }
 
 // Open computes the results of the record in a folder from its frames alone, and
@@ -31,6 +35,39 @@ func Open(dir string, readers ...func(*signals.Frame)) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
+	return compute(r, readers)
+}
+
+// Derive is Open that replaces the record's latency.hlog by one of the counted trials,
+// in the same pass over the frames. A record that may only be read has results, too.
+func Derive(dir string, readers ...func(*signals.Frame)) (Results, error) {
+	r, err := record.Open(dir)
+	if err != nil {
+		return Results{}, err
+	}
+	run, counted := &r.Run, analysis.Counted(attempts(r))
+	var all Results
+	read := false
+	unwritten := record.ReplaceHlog(filepath.Join(dir, record.LatencyFile), run.Experiment, run.Started, func(h *record.Hlog) error {
+		read = true
+		var appended error
+		appendTo := func(f *signals.Frame) {
+			if counted[f.Trial] && appended == nil {
+				appended = h.Frame(f)
+			}
+		}
+		all, err = compute(r, append(slices.Clone(readers), appendTo))
+		return errors.Join(err, appended)
+	})
+	if !read { // the log could not be created
+		all, err = compute(r, readers)
+	}
+	all.Unwritten = unwritten
+	return all, err
+}
+
+// compute makes the one pass over the frames of a record.
+func compute(r *record.Record, readers []func(*signals.Frame)) (Results, error) {
 	builder, err := newBuilder(r)
 	if err != nil {
 		return Results{}, err
@@ -45,7 +82,7 @@ func Open(dir string, readers ...func(*signals.Frame)) (Results, error) {
 		}
 	}
 	all := Results{Record: r, Summary: builder.Summarize(about(r), r.Run.Host), Series: builder.Series()}
-	return all, profiles(dir, all.Summary)
+	return all, profiles(r.Dir, all.Summary)
 }
 
 // newBuilder returns a builder that has all of a record but its frames.
@@ -80,26 +117,6 @@ func newBuilder(r *record.Record) (*analysis.Builder, error) {
 		builder.Benchmark(benchmarkLine(l))
 	}
 	return builder, nil
-}
-
-// WriteLatencies replaces the record's latency.hlog by one of the counted trials.
-func (r *Results) WriteLatencies() error {
-	run, counted := &r.Record.Run, analysis.Counted(attempts(r.Record))
-	path := filepath.Join(r.Record.Dir, record.LatencyFile)
-	return record.ReplaceHlog(path, run.Experiment, run.Started, func(h *record.Hlog) error {
-		for f, err := range r.Record.Frames() {
-			if err != nil {
-				return err
-			}
-			if !counted[f.Trial] {
-				continue
-			}
-			if err := h.Frame(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // benchmarkLine is a result of the record as analysis takes it.

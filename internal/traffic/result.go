@@ -21,14 +21,15 @@ type Result struct {
 	timeout  time.Duration
 }
 
-// Read reads a record of one trial, in one pass over its frames.
+// Read reads a record of one trial, in one pass over its frames, which also derives its
+// latency.hlog.
 func Read(dir string) (*Result, error) {
 	r := &Result{Client: signals.Client{
 		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
 		Status: map[string]int64{},
 	}}
 	var first, last int64
-	all, err := results.Open(dir, func(f *signals.Frame) {
+	all, err := results.Derive(dir, func(f *signals.Frame) {
 		if f.Client == nil || f.Phase == signals.Warmup {
 			return
 		}

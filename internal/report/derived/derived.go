@@ -14,8 +14,8 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// Write puts summary.json, report.html and, with the counted trials only,
-// latency.hlog into the folder of a record.
+// Write puts summary.json and report.html into the folder of a record. Its error
+// includes that of latency.hlog: see results.Derive.
 func Write(dir string, r results.Results) error {
 	var summary, page bytes.Buffer
 	if err := errors.Join(report.JSON(&summary, r.Summary), html.Page(&page, r)); err != nil {
@@ -24,6 +24,6 @@ func Write(dir string, r results.Results) error {
 	return errors.Join(
 		record.WriteFile(filepath.Join(dir, record.SummaryFile), summary.Bytes()),
 		record.WriteFile(filepath.Join(dir, record.ReportFile), page.Bytes()),
-		r.WriteLatencies(),
+		r.Unwritten,
 	)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -11,7 +12,7 @@ import (
 func Foreign(d results.Results, text string) results.Results {
 	s := d.Summary
 	s.Experiment.Name, s.Experiment.About, s.Experiment.Started, s.Experiment.Platform = text, text, text, text
-	s.Host = map[string]any{"os": text, "kernel": text, "cpu_model": text, "x" + text: text, "runtimes": map[string]any{text: text}}
+	s.Host = record.Host{OS: text, Arch: text, Kernel: text, CPUModel: text, Cgroup: text, Runtimes: map[string]string{text: text}}
 	s.Findings = []analysis.Finding{{Level: "warning", Cell: ptr(1), Title: text, Text: text}}
 	for i := range s.Cells {
 		foreignCell(&s.Cells[i], text, fmt.Sprint(text, i))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -18,11 +19,11 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-func Host() map[string]any {
-	return map[string]any{
-		"os": "linux", "arch": "amd64", "kernel": "6.18.2", "hz": 250, "cpus": 2, "cpu_model": "AMD EPYC 9B14",
-		"memory_bytes": int64(8) << 30, "cgroup": "v2",
-		"runtimes": map[string]any{"go": "go1.26.8", "node": "v26.1.0"},
+func Host() record.Host {
+	return record.Host{
+		OS: "linux", Arch: "amd64", Kernel: "6.18.2", HZ: ptr(250), CPUs: 2, CPUModel: "AMD EPYC 9B14",
+		Memory: ptr(int64(8) << 30), Cgroup: "v2",
+		Runtimes: map[string]string{"go": "go1.26.8", "node": "v26.1.0"},
 	}
 }
 
