@@ -118,7 +118,7 @@ func TestExamine(t *testing.T) {
 		{"throttled by its parallelism", env(watched(goService(8, 2), 157, 412, 0.6), "GOMAXPROCS", "8"),
 			[]string{"critical: parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods"}},
 		{"throttled a little by its parallelism", env(watched(goService(8, 2), 24, 412, 0.6), "GOMAXPROCS", "8"),
-			[]string{"warning: parallelism 8 over a limit of 2 CPUs: throttled in 6% of 412 periods"}},
+			[]string{"warning: parallelism 8 over a limit of 2 CPUs: throttled in 5.8% of 412 periods"}},
 		{"throttled before the watch only", func() inspect.Process {
 			p := env(watched(goService(8, 2), 0, 412, 0.6), "GOMAXPROCS", "8")
 			p.Throttling.Since = counts(1570, 4120)
@@ -705,12 +705,12 @@ func TestHeap(t *testing.T) {
 	}{
 		{"Go within", runtimes.Go, map[string]string{"GOMEMLIMIT": "90MiB"}, nil, nil},
 		{"Go off", runtimes.Go, map[string]string{"GOMEMLIMIT": "off"}, nil, nil},
-		{"Go over", runtimes.Go, map[string]string{"GOMEMLIMIT": "1GiB"}, nil, []string{"warning: GOMEMLIMIT allows a heap of 1,024 MiB, above the memory limit of 100 MiB"}},
+		{"Go over", runtimes.Go, map[string]string{"GOMEMLIMIT": "1GiB"}, nil, []string{"warning: GOMEMLIMIT allows a heap of 1 GiB, above the memory limit of 100 MiB"}},
 		{"Node by its environment", runtimes.Node, map[string]string{"NODE_OPTIONS": "--trace-gc --max-old-space-size=4096"}, nil,
-			[]string{"warning: --max-old-space-size allows a heap of 4,096 MiB, above the memory limit of 100 MiB"}},
+			[]string{"warning: --max-old-space-size allows a heap of 4 GiB, above the memory limit of 100 MiB"}},
 		{"Node by its command, which counts", runtimes.Node, map[string]string{"NODE_OPTIONS": "--max-old-space-size=4096"},
 			[]string{"node", "--max_old_space_size=80", "app.js"}, nil},
-		{"a JVM", runtimes.JVM, nil, []string{"java", "-Xmx2g", "-jar", "app.jar"}, []string{"warning: -Xmx allows a heap of 2,048 MiB, above the memory limit of 100 MiB"}},
+		{"a JVM", runtimes.JVM, nil, []string{"java", "-Xmx2g", "-jar", "app.jar"}, []string{"warning: -Xmx allows a heap of 2 GiB, above the memory limit of 100 MiB"}},
 		{"a JVM overridden", runtimes.JVM, map[string]string{"_JAVA_OPTIONS": "-Xmx64M"}, []string{"java", "-Xmx2g"}, nil},
 		{"a number out of range", runtimes.JVM, nil, []string{"java", "-Xmx99999999999t"}, nil},
 		{"no setting", runtimes.JVM, nil, []string{"java"}, nil},

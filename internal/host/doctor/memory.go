@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -54,7 +55,7 @@ func (s service) nearItsMemory(host inspect.Host) []Finding {
 		f.Level = Critical
 	}
 	f.weight = share
-	f.Title = fmt.Sprintf("uses %s of its memory limit of %s", percent(share), size(s.Memory.Limit))
+	f.Title = fmt.Sprintf("uses %s of its memory limit of %s", display.Share(share), size(s.Memory.Limit))
 	f.Evidence, f.Fix = append(s.inUse(), s.heapSeen()...), s.lessMemory(host)
 	return []Finding{f}
 }
@@ -159,16 +160,11 @@ func (s service) sharing(host inspect.Host, setting, figure string) string {
 	return figure
 }
 
-func size(bytes int64) string {
-	if bytes < 10<<20 {
-		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
-	}
-	return fmt.Sprintf("%s MiB", grouped(bytes>>20))
-}
+func size(bytes int64) string { return display.Bytes(float64(bytes)) }
 
 func count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return grouped(n) + " " + many
+	return display.Grouped(n) + " " + many
 }

@@ -80,7 +80,7 @@ func underLimits(host inspect.Host) string {
 			n++
 		}
 	}
-	text := grouped(int64(n)) + " of them under a CPU limit"
+	text := display.Grouped(int64(n)) + " of them under a CPU limit"
 	switch n {
 	case 0:
 		text = "none under a CPU limit"
@@ -93,7 +93,7 @@ func underLimits(host inspect.Host) string {
 	case len(host.Processes):
 		return "CPU limits not known"
 	}
-	return fmt.Sprintf("%s, limit of %s more not known", text, grouped(int64(unknown)))
+	return fmt.Sprintf("%s, limit of %s more not known", text, display.Grouped(int64(unknown)))
 }
 
 // unknownLimits counts the processes whose CPU limit could not be read.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -16,7 +17,7 @@ func (s service) throttled() []Finding {
 	}
 	f := s.finding(Warning)
 	f.weight = s.counts.Share()
-	seen := fmt.Sprintf("throttled in %s of %s periods", percent(s.counts.Share()), grouped(s.counts.Periods))
+	seen := fmt.Sprintf("throttled in %s of %s periods", display.Share(s.counts.Share()), display.Grouped(s.counts.Periods))
 	used, measured := s.used()
 	switch {
 	case s.minimum():
@@ -27,9 +28,9 @@ func (s service) throttled() []Finding {
 			f.Level = Critical
 		}
 	case measured && used <= low:
-		f.Title = fmt.Sprintf("throttled while using %s of its limit on average: bursts (%s)", percent(used), periods(s.counts.Throttled, s.counts.Periods))
+		f.Title = fmt.Sprintf("throttled while using %s of its limit on average: bursts (%s)", display.Share(used), periods(s.counts.Throttled, s.counts.Periods))
 	case measured && used >= high:
-		f.Title = fmt.Sprintf("limit of %s used up (%s on average): %s", cpus(s.CPU.CPUs), percent(used), seen)
+		f.Title = fmt.Sprintf("limit of %s used up (%s on average): %s", cpus(s.CPU.CPUs), display.Share(used), seen)
 	default:
 		f.Title = fmt.Sprintf("limit of %s: %s", cpus(s.CPU.CPUs), seen)
 	}

@@ -40,13 +40,13 @@ func (s service) counted() string {
 	if w := s.Throttling.Watch; w != nil {
 		text := fmt.Sprintf("watched for %s: %s", seconds(w.Length), periods(w.Throttled, w.Periods))
 		if s.CPU.Period > 0 {
-			text += fmt.Sprintf(" (%s elapsed)", grouped(int64(w.Length/s.CPU.Period)))
+			text += fmt.Sprintf(" (%s elapsed)", display.Grouped(int64(w.Length/s.CPU.Period)))
 		}
 		if w.Throttled > 0 {
 			text += ", " + stopped(w.PerThrottled())
 		}
 		if used, ok := s.used(); ok {
-			text += fmt.Sprintf(", %s of the limit used", percent(used))
+			text += fmt.Sprintf(", %s of the limit used", display.Share(used))
 		}
 		parts = append(parts, text)
 	}
@@ -63,7 +63,7 @@ func stopped(each time.Duration) string {
 }
 
 func periods(throttled, of int64) string {
-	return fmt.Sprintf("%s of %s periods throttled", grouped(throttled), grouped(of))
+	return fmt.Sprintf("%s of %s periods throttled", display.Grouped(throttled), display.Grouped(of))
 }
 
 // change describes how to set the process's parallelism to n, or why that is not
@@ -192,15 +192,6 @@ func cpus(n float64) string {
 	return strconv.FormatFloat(n, 'g', 4, 64) + " CPUs"
 }
 
-// percent writes a share; a share above 0 is never written as 0%.
-func percent(share float64) string {
-	switch {
-	case share > 0 && share < 0.01:
-		return "under 1%"
-	}
-	return strconv.FormatFloat(math.Round(share*100), 'f', 0, 64) + "%"
-}
-
 // millis writes a time in milliseconds.
 func millis(d time.Duration) string {
 	return display.Figure(float64(d)/float64(time.Millisecond)) + " ms"
@@ -209,8 +200,6 @@ func millis(d time.Duration) string {
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(math.Round(d.Seconds()*10)/10, 'f', -1, 64) + " s"
 }
-
-func grouped(n int64) string { return display.Grouped(n) }
 
 // mebibytes writes a size as Kubernetes does: 256Mi.
 func mebibytes(bytes int64) string {

@@ -51,7 +51,7 @@ var columns = []column{
 		if !ok {
 			return display.Absent
 		}
-		return percent(used)
+		return display.Share(used)
 	}},
 	throttledPeriods: {"THROTTLED", ByThrottling, 10, 11, false, true, func(s *Service) string {
 		c := s.Recent()
@@ -222,8 +222,6 @@ func sparkline(s *Service) string {
 	}
 	return b.String()
 }
-
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 0, 64) + "%" }
 
 // cut truncates a line to a width; 0: no limit.
 func cut(text string, width int) string {
