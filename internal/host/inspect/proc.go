@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,42 +11,14 @@ import (
 	"github.com/millicore/millicore/internal/host/proc"
 )
 
-// parseUser parses the effective user of status (proc_pid_status(5)); -1 if it is
-// missing.
-//
-//	Uid:\treal\teffective\tsaved\tfilesystem
-func parseUser(status []byte) int {
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "Uid:"); ok {
-			fields := strings.Fields(rest)
-			if len(fields) < 2 {
-				return -1
-			}
-			if n, err := strconv.ParseUint(fields[1], 10, 32); err == nil {
-				return int(n)
-			}
-		}
-	}
-	return -1
-}
-
 // leader is the process of a thread: /proc has directories for threads, although it
 // does not list them. It returns pid itself if there is no such process.
-//
-//	Tgid:\t1234
 func (s *Scanner) leader(pid int) int {
 	status, err := s.read(pid, "status")
 	if err != nil {
 		return pid
 	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "Tgid:"); ok {
-			if n, err := strconv.Atoi(strings.TrimSpace(rest)); err == nil && n > 0 {
-				return n
-			}
-		}
-	}
-	return pid
+	return cmp.Or(proc.ParseStatus(status).Leader, pid)
 }
 
 // parseUptime parses uptime (proc_uptime(5)), in seconds since the boot; 0 if it is

@@ -13,22 +13,10 @@ func TestParseUptime(t *testing.T) {
 	}
 }
 
-func TestParseUser(t *testing.T) {
-	for text, want := range map[string]int{"Uid:\t0\t1000\t0\t0\n": 1000, "Name:\tx\nUid:\t5\t6\t7\t8": 6, "Uid:\t0\n": -1, "Uid:\tx y": -1, "": -1} {
-		if got := parseUser([]byte(text)); got != want {
-			t.Errorf("%q: got %d, want %d", text, got, want)
-		}
-	}
-}
-
 // FuzzProc passes arbitrary bytes to the parsers of /proc.
 func FuzzProc(f *testing.F) {
-	f.Add([]byte("Uid:\t0\t0\t0\t0\n"))
 	f.Add([]byte("0::/system.slice/docker-" + dockerID + ".scope\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if parseUser(text) < -1 {
-			t.Errorf("%q: want a user or -1", text)
-		}
 		if in := (containers{}).of(string(text)); in.id != "" && in.name != in.id[:12] {
 			t.Errorf("%q: %+v", text, in)
 		}

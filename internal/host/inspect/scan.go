@@ -240,7 +240,7 @@ func (s *Scanner) glance(f found, names containers, only Only) (Process, *group,
 		p.Command = proc.ParseArgs(command)
 	}
 	if status, err := s.read(f.pid, "status"); err == nil {
-		p.User = parseUser(status)
+		p.User = proc.ParseStatus(status).User
 	}
 	g := s.group(f.pid, string(text))
 	p.CPU, p.Memory = g.cpu, g.memory

@@ -1,6 +1,7 @@
-// Package proc parses files of Linux's /proc and /sys. Its functions are pure: they
-// take the bytes of a file and quote its format with the man page. Reading the files
-// is the callers' work, who do so for different roots and handle errors differently.
+// Package proc parses files of Linux's /proc and /sys, one parser for each. The parsers
+// are pure: they take the bytes of a file and quote its format with the man page. Most
+// callers read the files themselves, from different roots; ReadStat and BootID read
+// those of this machine. Control groups are read by maxprocs/cgroup.
 package proc
 
 import (

@@ -148,14 +148,4 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(want, parseMaps([]byte(maps))); diff != "" {
 		t.Errorf("maps:\n%s", diff)
 	}
-	if got := parseStatus([]byte("Name:\tx\nPPid:\t7\nThreads:\t12\nCpus_allowed_list:\t0-3,8,10-11\n")); got != (status{7, 12, 7}) {
-		t.Errorf("status: %+v", got)
-	}
-	tcp := "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
-		"   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0\n" +
-		"   1: 0100007F:1F91 0100007F:0050 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0\n"
-	if diff := cmp.Diff(map[string]int{"4711": 8080}, parseListeners([]byte(tcp))); diff != "" {
-		t.Errorf("net/tcp:\n%s", diff)
-	}
-
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // Evidence is what was read of one process from /proc and its executable, without
@@ -92,44 +90,6 @@ func parseMaps(text []byte) []Mapping {
 		all = append(all, Mapping{Start: start, Offset: offset, Path: file})
 	}
 	return all
-}
-
-// status are fields of /proc/PID/status (proc_pid_status(5)).
-type status struct{ ppid, threads, affinity int }
-
-func parseStatus(text []byte) status {
-	var s status
-	for line := range strings.Lines(string(text)) {
-		key, value, _ := strings.Cut(line, ":")
-		value = strings.TrimSpace(value)
-		switch key {
-		case "PPid":
-			s.ppid, _ = strconv.Atoi(value)
-		case "Threads":
-			s.threads, _ = strconv.Atoi(value)
-		case "Cpus_allowed_list":
-			s.affinity = proc.CountCPUs(value)
-		}
-	}
-	return s
-}
-
-// parseListeners parses net/tcp and net/tcp6: the ports of listening sockets (state
-// 0A) by inode.
-func parseListeners(text []byte) map[string]int {
-	inodes := map[string]int{}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
-		if len(fields) < 10 || fields[3] != "0A" {
-			continue
-		}
-		colon := strings.LastIndexByte(fields[1], ':')
-		port, err := strconv.ParseUint(fields[1][colon+1:], 16, 16)
-		if err == nil {
-			inodes[fields[9]] = int(port)
-		}
-	}
-	return inodes
 }
 
 // library finds a mapped file by the beginning of its base name.

@@ -8,8 +8,8 @@ import (
 	"github.com/millicore/millicore/internal/host/proc"
 )
 
-// FuzzProc passes the same arbitrary bytes to every parser of /proc, and the results to
-// decide.
+// FuzzProc passes the same arbitrary bytes to every parser of this package, and the
+// results to decide.
 func FuzzProc(f *testing.F) {
 	for _, name := range []string{"cmdline", "environ", "maps", "status", "stat", "net/tcp"} {
 		if text, err := os.ReadFile("/proc/self/" + name); err == nil {
@@ -19,12 +19,7 @@ func FuzzProc(f *testing.F) {
 	f.Add([]byte("java\x00-cp\x00"))
 	f.Add([]byte("JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=99999999999\x00GOMAXPROCS=-1"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := parseStatus(text)
-		if s.affinity < 0 {
-			t.Errorf("%d CPUs", s.affinity)
-		}
-		parseListeners(text)
-		e := Evidence{Args: proc.ParseArgs(text), Env: parseEnv(text), Mappings: parseMaps(text), Affinity: s.affinity}
+		e := Evidence{Args: proc.ParseArgs(text), Env: parseEnv(text), Mappings: parseMaps(text), Affinity: proc.ParseStatus(text).CPUs}
 		for _, exe := range []string{"/usr/bin/java", "/usr/bin/python3", "/usr/sbin/nginx", "/usr/bin/deno", string(text)} {
 			e.Exe = exe
 			info := decide(e)

@@ -1,6 +1,7 @@
 package runtimes
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -66,8 +67,8 @@ func (f FS) Evidence(pid int) (Evidence, error) {
 	if err != nil {
 		return Evidence{}, fmt.Errorf("read process %d: %w", pid, err)
 	}
-	s := parseStatus(text)
-	e := Evidence{PID: pid, PPID: s.ppid, Threads: s.threads, Affinity: s.affinity}
+	s := proc.ParseStatus(text)
+	e := Evidence{PID: pid, PPID: s.Parent, Threads: s.Threads, Affinity: s.CPUs}
 	unread := func(what string, err error) {
 		if errors.Is(err, fs.ErrPermission) {
 			err = errors.New("permission denied; run as the process's user or as root")
@@ -273,9 +274,12 @@ func (f FS) listening(pid int) map[string]int {
 	all := map[string]int{}
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
 		text, _ := f.read(pid, name)
-		for inode, port := range parseListeners(text) {
-			all[inode] = port
-		}
+		proc.ParseInet(bytes.NewReader(text), func(s proc.Socket) bool { // of a malformed table, the lines before the first such
+			if s.Listens {
+				all[strconv.FormatUint(s.Inode, 10)] = int(s.Local.Port())
+			}
+			return true
+		})
 	}
 	entries, _ := os.ReadDir(f.path(pid, "fd"))
 	for _, entry := range entries {

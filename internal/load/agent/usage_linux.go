@@ -1,15 +1,13 @@
 package agent
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"os"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
@@ -131,12 +129,5 @@ func peakRSS() int64 {
 	if err != nil {
 		return 0
 	}
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		fields := bytes.Fields(lines.Bytes())
-		if len(fields) == 3 && string(fields[0]) == "VmHWM:" {
-			kilobytes, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-			return kilobytes << 10
-		}
-	}
-	return 0
+	return proc.ParseStatus(data).Peak
 }

@@ -1,10 +1,8 @@
 package docker
 
 import (
-	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
@@ -29,8 +27,8 @@ type owner struct {
 }
 
 func newOwner() owner {
-	o := owner{pid: os.Getpid(), boot: bootID(), pids: pidNamespace()}
-	if stat, err := processStat(o.pid); err == nil {
+	o := owner{pid: os.Getpid(), boot: proc.BootID(), pids: pidNamespace()}
+	if stat, err := proc.ReadStat(o.pid); err == nil {
 		o.started = started(stat)
 	}
 	o.run = strconv.Itoa(o.pid) + "-" + strconv.FormatInt(time.Now().UnixMicro(), 36)
@@ -51,33 +49,20 @@ func ownerOf(labels map[string]string) (o owner, ok bool) {
 // alive reports whether the owner may still run. An owner in another pid namespace
 // cannot be checked, and may.
 func (o owner) alive() bool {
-	if o.boot != bootID() {
+	if o.boot != proc.BootID() {
 		return false
 	}
 	if o.pids != pidNamespace() {
 		return true
 	}
-	stat, err := processStat(o.pid)
+	stat, err := proc.ReadStat(o.pid)
 	return err == nil && started(stat) == o.started && stat.State != 'Z' && stat.State != 'X'
 }
 
 // started is the label of a process's start.
 func started(stat proc.Stat) string { return strconv.FormatUint(stat.Started, 10) }
 
-func bootID() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(id))
-}
-
 func pidNamespace() string {
 	name, _ := os.Readlink("/proc/self/ns/pid")
 	return name
-}
-
-func processStat(pid int) (proc.Stat, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return proc.Stat{}, err
-	}
-	return proc.ParseStat(text)
 }

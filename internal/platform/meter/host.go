@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -39,10 +40,6 @@ func HostHalf(before, after HostTimes, used Used) signals.Host {
 	h.Foreign = max(0, h.Busy-h.Services-h.Dependencies-h.Agents-h.Lab)
 	return h
 }
-
-// ticks is the unit of /proc/stat: USER_HZ, 100 on every Linux that Go runs on,
-// whatever the kernel's own HZ.
-const ticks = 100
 
 // ReadHost reads /proc/stat, which in a container is the host's. It fails on a system
 // without it (macOS).
@@ -77,7 +74,7 @@ func ParseHost(data []byte, at time.Time) (HostTimes, error) {
 			if err != nil {
 				return t, fmt.Errorf("read /proc/stat: %w", err)
 			}
-			*sum += float64(n) / ticks
+			*sum += float64(n) * proc.Tick.Seconds()
 		}
 	}
 	if t.CPUs == 0 {

@@ -12,12 +12,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // This file finds the processes that listen on ports.
 
 // readTable reads one of the kernel's tables of sockets, which may be missing.
-func readTable(name string, parse func(io.Reader, func(socket) bool) error, each func(socket) bool) error {
+func readTable(name string, parse func(io.Reader, func(proc.Socket) bool) error, each func(proc.Socket) bool) error {
 	f, err := os.Open("/proc/net/" + name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // no IPv6
@@ -35,15 +37,15 @@ func readTable(name string, parse func(io.Reader, func(socket) bool) error, each
 // listeners are all TCP sockets of this machine that listen. The tables begin
 // with them (tcp_get_idx in net/ipv4/tcp_ipv4.c), so that the connections behind
 // them, thousands under load, need not be read.
-func listeners() ([]socket, error) {
-	var all []socket
-	each := func(s socket) bool {
-		if s.listens {
+func listeners() ([]proc.Socket, error) {
+	var all []proc.Socket
+	each := func(s proc.Socket) bool {
+		if s.Listens {
 			all = append(all, s)
 		}
-		return s.listens
+		return s.Listens
 	}
-	err := errors.Join(readTable("tcp", parseInet, each), readTable("tcp6", parseInet, each))
+	err := errors.Join(readTable("tcp", proc.ParseInet, each), readTable("tcp6", proc.ParseInet, each))
 	return all, err
 }
 
@@ -94,20 +96,20 @@ func Listening(pids []int) ([]netip.AddrPort, error) {
 	}
 	others := map[netip.AddrPort]bool{} // other processes have them on IPv4
 	for _, s := range all {
-		if !held[s.inode] && s.local.Addr().Unmap().Is4() {
-			for _, a := range reachable(s.local) {
+		if !held[s.Inode] && s.Local.Addr().Unmap().Is4() {
+			for _, a := range reachable(s.Local) {
 				others[a] = true
 			}
 		}
 	}
 	var found, far []netip.AddrPort
 	for _, s := range all {
-		if !held[s.inode] {
+		if !held[s.Inode] {
 			continue
 		}
-		at := reachable(s.local)
+		at := reachable(s.Local)
 		if len(at) == 0 {
-			far = append(far, s.local)
+			far = append(far, s.Local)
 		}
 		for _, a := range at {
 			if !others[a] && !slices.Contains(found, a) {
@@ -128,19 +130,19 @@ func Listening(pids []int) ([]netip.AddrPort, error) {
 // noTCP is the error for processes without a TCP port. It names their other sockets.
 func noTCP(held map[uint64]bool) error {
 	var unix, udp string
-	unixErr := readTable("unix", parseUnix, func(s socket) bool {
-		if held[s.inode] && s.listens && unix == "" {
-			unix = "the unix socket " + s.path
+	unixErr := readTable("unix", proc.ParseUnix, func(s proc.Socket) bool {
+		if held[s.Inode] && s.Listens && unix == "" {
+			unix = "the unix socket " + s.Path
 		}
 		return true
 	})
-	each := func(s socket) bool {
-		if held[s.inode] && udp == "" && s.local.Port() != 0 {
-			udp = fmt.Sprintf("UDP port %d", s.local.Port())
+	each := func(s proc.Socket) bool {
+		if held[s.Inode] && udp == "" && s.Local.Port() != 0 {
+			udp = fmt.Sprintf("UDP port %d", s.Local.Port())
 		}
 		return true
 	}
-	err := errors.Join(unixErr, readTable("udp", parseInet, each), readTable("udp6", parseInet, each))
+	err := errors.Join(unixErr, readTable("udp", proc.ParseInet, each), readTable("udp6", proc.ParseInet, each))
 	if only := cmp.Or(unix, udp); only != "" && err == nil {
 		return fmt.Errorf("it listens on no TCP port, only on %s; let it listen on a TCP port", only)
 	}
@@ -155,8 +157,8 @@ func Holder(port int) (string, error) {
 	}
 	held := map[uint64]bool{}
 	for _, s := range all {
-		if int(s.local.Port()) == port {
-			held[s.inode] = true
+		if int(s.Local.Port()) == port {
+			held[s.Inode] = true
 		}
 	}
 	if len(held) == 0 {

@@ -9,10 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // ledger is the file in which a run records what it makes, before it makes it. A living
@@ -101,7 +102,7 @@ func newLedger(state, name string) (*ledger, error) {
 	l := &ledger{file: file, path: filepath.Join(state, name+ledgerSuffix)}
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
-		err = l.write(entry{Begin: &beginning{Boot: bootID(), PID: os.Getpid(), Time: time.Now()}})
+		err = l.write(entry{Begin: &beginning{Boot: proc.BootID(), PID: os.Getpid(), Time: time.Now()}})
 	}
 	if err == nil {
 		err = os.Rename(file.Name(), l.path)
@@ -115,11 +116,6 @@ func newLedger(state, name string) (*ledger, error) {
 }
 
 const ledgerSuffix = ".ledger"
-
-func bootID() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(id))
-}
 
 func (l *ledger) write(e entry) error {
 	line, err := json.Marshal(e)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // Swept is the result of Sweep.
@@ -81,7 +83,7 @@ func (s *Swept) sweep(name string) error {
 		s.Living = append(s.Living, b.begin.PID)
 		return nil
 	}
-	if b.begin.Boot == bootID() {
+	if b.begin.Boot == proc.BootID() {
 		if err := s.erase(b); errors.Is(err, errInUse) {
 			return nil
 		} else if err != nil {

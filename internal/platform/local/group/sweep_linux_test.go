@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // die ends a run as a SIGKILL would: the lock is gone, everything else stays.
@@ -125,7 +126,7 @@ func TestSweepOfALedgerFromBeforeAReboot(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := filepath.Join(state, prefix+"old"+ledgerSuffix)
-	if err := os.WriteFile(other, []byte(strings.Replace(string(text), bootID(), "another-boot", 1)), 0o600); err != nil {
+	if err := os.WriteFile(other, []byte(strings.Replace(string(text), proc.BootID(), "another-boot", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if swept, err := Sweep(state); err != nil || len(swept.Removed) > 0 {

@@ -1,6 +1,4 @@
-// Package ports assigns TCP ports of this machine to replicas, and finds the processes
-// that listen on ports. It does not listen itself.
-package ports
+package proc
 
 import (
 	"bufio"
@@ -13,15 +11,15 @@ import (
 	"strconv"
 )
 
-// socket is one line of the kernel's tables of sockets.
-type socket struct {
-	inode   uint64         // as in the link /proc/PID/fd/N: socket:[inode]
-	local   netip.AddrPort // of TCP and UDP
-	path    string         // of unix
-	listens bool           // TCP and unix: for connections
+// Socket is one line of the kernel's tables of sockets.
+type Socket struct {
+	Inode   uint64         // as in the link /proc/PID/fd/N: socket:[inode]
+	Local   netip.AddrPort // of TCP and UDP
+	Path    string         // of unix
+	Listens bool           // TCP and unix: for connections
 }
 
-// parseInet calls each for the sockets of /proc/net/tcp, tcp6, udp or udp6 until it
+// ParseInet calls each for the sockets of /proc/net/tcp, tcp6, udp or udp6 until it
 // returns false. Addresses are hexadecimal words of 32 bits in the machine's own
 // byte order, ports are plain. State 0A is TCP_LISTEN.
 //
@@ -29,7 +27,7 @@ type socket struct {
 //	 0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 649 1 …
 //
 // Linux net/ipv4/tcp_ipv4.c, get_tcp4_sock; net/ipv6/tcp_ipv6.c, get_tcp6_sock.
-func parseInet(in io.Reader, each func(socket) bool) error {
+func ParseInet(in io.Reader, each func(Socket) bool) error {
 	return eachLine(in, 10, func(fields [][]byte) (bool, error) {
 		local, err := parseAddress(fields[1])
 		if err != nil {
@@ -39,26 +37,26 @@ func parseInet(in io.Reader, each func(socket) bool) error {
 		if err != nil {
 			return false, err
 		}
-		return each(socket{inode: inode, local: local, listens: string(fields[3]) == "0A"}), nil
+		return each(Socket{Inode: inode, Local: local, Listens: string(fields[3]) == "0A"}), nil
 	})
 }
 
-// parseUnix calls each for the sockets of /proc/net/unix. The flag 00010000
+// ParseUnix calls each for the sockets of /proc/net/unix. The flag 00010000
 // (__SO_ACCEPTCON) marks those that listen; the path may be missing.
 //
 //	Num               RefCount Protocol Flags    Type St Inode Path
 //	0000000086d0d812: 00000002 00000000 00010000 0001 01   645 /run/x.sock
 //
 // Linux net/unix/af_unix.c, unix_seq_show.
-func parseUnix(in io.Reader, each func(socket) bool) error {
+func ParseUnix(in io.Reader, each func(Socket) bool) error {
 	return eachLine(in, 7, func(fields [][]byte) (bool, error) {
 		inode, err := strconv.ParseUint(string(fields[6]), 10, 64)
 		if err != nil {
 			return false, err
 		}
-		s := socket{inode: inode, listens: string(fields[3]) == "00010000"}
+		s := Socket{Inode: inode, Listens: string(fields[3]) == "00010000"}
 		if len(fields) > 7 {
-			s.path = string(fields[7])
+			s.Path = string(fields[7])
 		}
 		return each(s), nil
 	})
@@ -113,21 +111,4 @@ func parseAddress(text []byte) (netip.AddrPort, error) {
 		return netip.AddrPort{}, fmt.Errorf("address %q: neither IPv4 nor IPv6", text)
 	}
 	return netip.AddrPortFrom(ip, uint16(port)), nil
-}
-
-// reachable are the loopback addresses at which a listening socket can be reached, the
-// most likely first; none if it listens only on another address. A socket on all IPv6
-// addresses usually accepts IPv4 as well.
-func reachable(a netip.AddrPort) []netip.AddrPort {
-	v4 := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port())
-	v6 := netip.AddrPortFrom(netip.IPv6Loopback(), a.Port())
-	switch ip := a.Addr().Unmap(); {
-	case ip == netip.IPv4Unspecified():
-		return []netip.AddrPort{v4}
-	case ip == netip.IPv6Unspecified():
-		return []netip.AddrPort{v4, v6}
-	case ip.IsLoopback():
-		return []netip.AddrPort{netip.AddrPortFrom(ip, a.Port())}
-	}
-	return nil
 }
