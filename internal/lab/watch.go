@@ -48,24 +48,15 @@ func (t *trial) watcher(out func(*signals.Window)) *watcher {
 // add adds those replicas of a unit that are not watched yet. A replica that has gone
 // is nil.
 func (w *watcher) add(of string, replicas []platform.Replica, limits experiment.Limits) {
-	quota, period := cpuQuota(limits)
+	limit := meter.BandwidthOf(limits)
 	for i, r := range replicas {
 		if r == nil || slices.ContainsFunc(w.watched, func(k *watched) bool { return k.of == of && k.index == i }) {
 			continue
 		}
-		one := &watched{of: of, index: i, pulse: r.Pulse, windows: signals.NewRebuilder(quota, period, cpuCount())}
+		one := &watched{of: of, index: i, pulse: r.Pulse, windows: signals.NewRebuilder(limit.Quota, limit.Period, cpuCount())}
 		one.remote, _ = platform.As[platform.WindowSource](r)
 		w.watched = append(w.watched, one)
 	}
-}
-
-// cpuQuota is the CPU time that limits allow in each period; 0: no limit.
-func cpuQuota(l experiment.Limits) (quota, period time.Duration) {
-	period = l.Period
-	if period == 0 {
-		period = signals.DefaultPeriod
-	}
-	return time.Duration(l.CPUMillis) * period / 1000, period
 }
 
 // run watches until stop is closed.

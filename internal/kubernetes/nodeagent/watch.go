@@ -1,6 +1,7 @@
 package nodeagent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -195,10 +196,6 @@ func (b *bandwidth) cores() *float64 {
 	if b.quota == 0 {
 		return nil
 	}
-	period := b.period
-	if period == 0 {
-		period = signals.DefaultPeriod
-	}
-	cores := float64(b.quota) / float64(period)
+	cores := float64(b.quota) / float64(cmp.Or(b.period, signals.DefaultPeriod))
 	return &cores
 }

@@ -189,7 +189,7 @@ func setBurst(place cgroup.Place, l experiment.Limits) error {
 	if l.BurstMillis == 0 {
 		return nil
 	}
-	if err := writeBurst(place, time.Duration(l.BurstMillis)*periodOf(l)/1000); err != nil {
+	if err := writeBurst(place, meter.BandwidthOf(l).Burst); err != nil {
 		return fmt.Errorf("allow a CPU burst of %dm: %w", l.BurstMillis, err)
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/moby/moby/api/types/container"
 	networks "github.com/moby/moby/api/types/network"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/ports"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
@@ -240,16 +240,10 @@ func environment(port string, stated map[string]string, unset []string) []string
 func resources(l experiment.Limits) container.Resources {
 	r := container.Resources{Memory: l.Memory, MemorySwap: l.Memory, CpusetCpus: l.CPUSet}
 	if l.CPUMillis > 0 {
-		period := periodOf(l)
-		r.CPUPeriod = period.Microseconds()
-		r.CPUQuota = (time.Duration(l.CPUMillis) * period / 1000).Microseconds()
+		b := meter.BandwidthOf(l)
+		r.CPUPeriod, r.CPUQuota = b.Period.Microseconds(), b.Quota.Microseconds()
 	}
 	return r
-}
-
-// periodOf is the CFS period, or the kernel's default.
-func periodOf(l experiment.Limits) time.Duration {
-	return cmp.Or(l.Period, 100*time.Millisecond)
 }
 
 // explain adds the reason and the end of the log to an error of awaitReady.

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 	"github.com/millicore/millicore/internal/platform/supervise"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // checkWithin bounds the requests of Check to the cluster.
@@ -124,8 +125,8 @@ func suitsLimits(l experiment.Limits) error {
 		return errors.New("Kubernetes has no field for a CPU burst; leave burst out, or use --on local or docker")
 	case l.CPUSet != "":
 		return errors.New("Kubernetes has no field for the CPUs of a pod; leave cpuset out, or use --on local or docker")
-	case l.CPUMillis != 0 && l.Period != 0 && l.Period != period:
-		return fmt.Errorf("the kubelet sets the CFS period of pods, usually to %v and not to %v; leave period out, or use --on local or docker", period, l.Period)
+	case l.CPUMillis != 0 && l.Period != 0 && l.Period != signals.DefaultPeriod:
+		return fmt.Errorf("the kubelet sets the CFS period of pods, usually to %v and not to %v; leave period out, or use --on local or docker", signals.DefaultPeriod, l.Period)
 	}
 	return nil
 }

@@ -12,12 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // asked is an experiment of one cell that suits, but for what a test changes.
 func asked(change func(*experiment.Experiment, *experiment.Cell)) *experiment.Experiment {
 	e := &experiment.Experiment{Measure: experiment.Measure{Duration: time.Minute}, Cells: []experiment.Cell{{
-		Service: experiment.Service{Name: "go", Workload: "go"}, Limits: experiment.Limits{CPUMillis: 500, Period: period, Replicas: 2},
+		Service: experiment.Service{Name: "go", Workload: "go"}, Limits: experiment.Limits{CPUMillis: 500, Period: signals.DefaultPeriod, Replicas: 2},
 		Load: experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 2}}}}
 	if change != nil {
 		change(e, &e.Cells[0])

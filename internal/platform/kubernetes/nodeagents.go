@@ -11,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -145,8 +146,8 @@ func (a *nodeAgent) watching() []*watching {
 }
 
 // watch returns a watching without a container yet.
-func (a *nodeAgent) watch(quota, period time.Duration) *watching {
-	w := &watching{agent: a, quota: quota, period: period}
+func (a *nodeAgent) watch(limit meter.Bandwidth) *watching {
+	w := &watching{agent: a, limit: limit}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.watched[w] = true
@@ -157,8 +158,8 @@ func (a *nodeAgent) watch(quota, period time.Duration) *watching {
 // watching is what a node agent reads of a replica, over all of its containers and
 // the agent's streams. Several goroutines may use it concurrently.
 type watching struct {
-	agent         *nodeAgent
-	quota, period time.Duration
+	agent *nodeAgent
+	limit meter.Bandwidth
 
 	mu             sync.Mutex
 	client         *nodeagent.Client
@@ -194,7 +195,7 @@ func (w *watching) renew() {
 		w.watched = nil
 	}
 	if w.client != nil && w.container != "" {
-		w.watched = w.client.Watch(w.container, w.uid, w.quota, w.period)
+		w.watched = w.client.Watch(w.container, w.uid, w.limit.Quota, w.limit.Period)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
@@ -308,15 +309,12 @@ func (r *replica) observe(ctx context.Context, l experiment.Limits) error {
 	if err != nil {
 		return err
 	}
-	r.watching = agent.watch(time.Duration(l.CPUMillis)*period/1000, period)
+	r.watching = agent.watch(meter.BandwidthOf(l))
 	if pod, _ := r.k.pods.get(r.pod); pod != nil {
 		r.follow(pod, statusOf(pod, unitContainer).ContainerID)
 	}
 	return nil
 }
-
-// period is the CFS period of pods unless the kubelet is configured otherwise.
-const period = 100 * time.Millisecond
 
 // awaitReady waits until replicas serve, within the unit's ready timeout.
 func (u *unit) awaitReady(ctx context.Context, all []*replica) error {

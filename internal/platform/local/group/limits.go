@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
@@ -17,39 +18,24 @@ type setting struct {
 	optional bool   // ignore it if the kernel has no such file
 }
 
-// defaultPeriod is the kernel's own period of CFS bandwidth control.
-const defaultPeriod = 100 * time.Millisecond
-
 // CheckLimits reports limits that no kernel accepts.
 // Linux Documentation/scheduler/sched-bwc.rst, "Management".
 func CheckLimits(l experiment.Limits) error {
-	period := period(l)
-	switch {
+	b := meter.BandwidthOf(l)
+	switch period := b.Period; {
 	case period < time.Millisecond || period > time.Second:
 		return fmt.Errorf("CPU period %v: the kernel accepts 1ms to 1s", period)
 	case l.CPUMillis == 0 && l.BurstMillis != 0:
 		return fmt.Errorf("a burst of %dm without a CPU limit: state a limit too", l.BurstMillis)
 	case l.CPUMillis == 0:
 		return nil
-	case quota(l.CPUMillis, period) < time.Millisecond:
+	case b.Quota < time.Millisecond:
 		return fmt.Errorf("CPU limit %dm of a period of %v is %v: the kernel accepts no quota below 1ms; raise the limit to %dm or lengthen the period",
-			l.CPUMillis, period, quota(l.CPUMillis, period), (1000*time.Millisecond+period-1)/period)
+			l.CPUMillis, period, b.Quota, (1000*time.Millisecond+period-1)/period)
 	case l.BurstMillis > l.CPUMillis:
 		return fmt.Errorf("burst %dm is above the CPU limit %dm: the kernel accumulates at most the quota", l.BurstMillis, l.CPUMillis)
 	}
 	return nil
-}
-
-func period(l experiment.Limits) time.Duration {
-	if l.Period == 0 {
-		return defaultPeriod
-	}
-	return l.Period
-}
-
-// quota is the CPU time per period for a limit in thousandths of a CPU.
-func quota(millis int64, period time.Duration) time.Duration {
-	return time.Duration(millis) * period / 1000
 }
 
 // settings are the writes that set the limits of a new group in one hierarchy, in the
@@ -113,27 +99,26 @@ func resettings(version cgroup.Version, controller cgroup.Controller, l experime
 }
 
 func cpuSettings(v1 bool, l experiment.Limits) []setting {
-	period := period(l)
-	quota, burst := quota(l.CPUMillis, period), quota(l.BurstMillis, period)
+	b := meter.BandwidthOf(l)
 	what := fmt.Sprintf("limit CPU to %dm", l.CPUMillis)
 	micros := func(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
 	var all []setting
 	if v1 {
 		all = []setting{
-			{file: "cpu.cfs_period_us", value: micros(period), what: what},
-			{file: "cpu.cfs_quota_us", value: micros(quota), what: what},
+			{file: "cpu.cfs_period_us", value: micros(b.Period), what: what},
+			{file: "cpu.cfs_quota_us", value: micros(b.Quota), what: what},
 		}
 	} else {
-		all = []setting{{file: "cpu.max", value: micros(quota) + " " + micros(period), what: what}}
+		all = []setting{{file: "cpu.max", value: micros(b.Quota) + " " + micros(b.Period), what: what}}
 	}
-	if burst == 0 {
+	if b.Burst == 0 {
 		return all
 	}
 	file := "cpu.max.burst"
 	if v1 {
 		file = "cpu.cfs_burst_us"
 	}
-	return append(all, setting{file: file, value: micros(burst), what: fmt.Sprintf("allow a CPU burst of %dm", l.BurstMillis)})
+	return append(all, setting{file: file, value: micros(b.Burst), what: fmt.Sprintf("allow a CPU burst of %dm", l.BurstMillis)})
 }
 
 // memorySettings also forbid swap, as in Kubernetes: a service that swaps would be slow

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
@@ -64,7 +65,7 @@ func TestLimitsAreChanged(t *testing.T) {
 		if limited := cpu.State == cgroup.Limited; limited != (l.CPUMillis > 0) || limited && int64(1000*cpu.CPUs) != l.CPUMillis {
 			t.Errorf("%+v: CPU limit %+v", l, cpu)
 		}
-		if burst, ok := cpu.Burst.Get(); ok && burst != quota(l.BurstMillis, 100*time.Millisecond) {
+		if burst, ok := cpu.Burst.Get(); ok && burst != meter.BandwidthOf(l).Burst {
 			t.Errorf("%+v: burst %v", l, burst)
 		}
 		if limited := memory.State == cgroup.Limited; limited != (l.Memory > 0) || limited && memory.Bytes != l.Memory {
