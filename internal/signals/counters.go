@@ -56,7 +56,7 @@ func risen[T int64 | float64](before, after *T) *T {
 }
 
 // Plus adds measured values: unknown plus unknown stays unknown.
-func Plus[T int64 | float64](sum, v *T) *T {
+func Plus[T ~int64 | ~float64](sum, v *T) *T {
 	if v == nil {
 		return sum
 	}
