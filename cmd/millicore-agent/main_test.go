@@ -77,8 +77,8 @@ func TestTheProgramDialsTheConductor(t *testing.T) {
 			program := exec.Command(os.Args[0], "--conductor", h.Addr().String(), "--certificate", filepath.Join(dir, conductor.CertFile),
 				"--token-file", filepath.Join(dir, conductor.TokenFile))
 			program.Env = append(os.Environ(), asProgram+"=1", "JOB_COMPLETION_INDEX=5")
-			said := &strings.Builder{}
-			program.Stderr = said
+			output := &strings.Builder{}
+			program.Stderr = output
 			if err := program.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestTheProgramDialsTheConductor(t *testing.T) {
 				err = nil
 			}
 			if err != nil || program.ProcessState.ExitCode() != c.want {
-				t.Errorf("it ended with %v (%v), want %d\n%s", program.ProcessState, err, c.want, said)
+				t.Errorf("it ended with %v (%v), want %d\n%s", program.ProcessState, err, c.want, output)
 			}
 		})
 	}

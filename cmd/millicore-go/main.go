@@ -1,6 +1,6 @@
-// Command millicore-go runs the sample Go service: workloads/golang on a port.
-// It is a program of its own so that the lab's libraries do not weigh on the
-// memory and the CPU of what is measured.
+// Command millicore-go runs the sample Go service of workloads/golang on a port. It is a
+// separate program, so that the lab's libraries do not use the memory and the CPU of the
+// measured service.
 package main
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/millicore/millicore/workloads/golang"
 )
 
-// grace is how long requests in flight may take after SIGTERM; the process is
-// gone a second before the five that docs/workload-contract.md allows.
+// grace is how long requests in flight may take after SIGTERM. The process exits a
+// second before the 5 s of docs/workload-contract.md have passed.
 const grace = 4 * time.Second
 
-// farewell is how long the closing of the database's connections may take.
-const farewell = 500 * time.Millisecond
+// closeWithin is the time limit for closing the connections of the database.
+const closeWithin = 500 * time.Millisecond
 
-// patience is how long the database is awaited before the service listens.
+// patience is how long the service waits for the database before it listens.
 const patience = 30 * time.Second
 
 func main() {
@@ -38,8 +38,8 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }
 
-// run is the program without the process round it. It returns the exit code: 0
-// after a signal, 1 when it could not serve, 2 for wrong usage.
+// run is the program without its process. It returns the exit code: 0 after a signal, 1
+// if it could not serve, 2 for wrong usage.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	s, err := readSettings(args, getenv, stdout)
 	if errors.Is(err, flag.ErrHelp) {
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return runBy(ctx, s, stdout, stderr)
 }
 
-// runBy is run with its settings read.
+// runBy is run with the given settings.
 func runBy(ctx context.Context, s settings, stdout, stderr io.Writer) int {
 	store, err := openStore(s)
 	if err != nil {
@@ -67,7 +67,7 @@ func runBy(ctx context.Context, s settings, stdout, stderr io.Writer) int {
 		}
 	}
 	if ctx.Err() != nil {
-		return 0 // the signal came while the database was awaited
+		return 0 // the signal arrived during the wait for the database
 	}
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
@@ -84,8 +84,8 @@ func runBy(ctx context.Context, s settings, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// openStore returns the store that the settings ask for; a database is not
-// awaited yet. Its errors are the URL's, and so the user's.
+// openStore returns the store of the settings. It does not wait for a database. Its errors
+// are those of DATABASE_URL.
 func openStore(s settings) (golang.Store, error) {
 	var store golang.Database
 	var err error
@@ -98,13 +98,13 @@ func openStore(s settings) (golang.Store, error) {
 		store, err = golang.OpenMongoDB(s.database, s.connections)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("DATABASE_URL: %s; it must be as %s", oneLine(err), urlForms[s.store])
+		return nil, fmt.Errorf("DATABASE_URL: %s; write it as %s", oneLine(err), urlForms[s.store])
 	}
 	return store, nil
 }
 
-// await awaits the database's first answer. A signal, by which ctx is done, ends
-// the wait and is no error.
+// await waits for the first answer of the database. The end of ctx, by a signal, ends the
+// wait and is not an error.
 func await(ctx context.Context, db golang.Database, patience time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -115,25 +115,24 @@ func await(ctx context.Context, db golang.Database, patience time.Duration) erro
 	return err
 }
 
-// closeSoon takes leave of the database within the time that is left of the five
-// seconds after a signal.
+// closeSoon closes the database within the time that remains of the 5 s after a signal.
 func closeSoon(db golang.Database) {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
 	db.Close(ctx)
 }
 
-// oneLine is an error on a line of its own, as drivers like to write several.
+// oneLine is the text of an error on one line: those of drivers have several.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// serve answers requests until ctx is done, then awaits those in flight for the
-// time of grace and cuts off what is left.
+// serve serves requests until ctx ends. Then it waits for those in flight, at most for
+// grace, and closes the remaining connections.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, grace time.Duration, stderr io.Writer) error {
 	server := &http.Server{
 		Handler: handler,
-		// No limit on connections or on answers: closing an idle one in the moment in
-		// which a request arrives reads as unavailability (ReadHeaderTimeout closes
-		// those that were never used), and a slow answer is what experiments are about.
+		// There are no timeouts. To close an idle connection when a request arrives would
+		// look like unavailability (ReadHeaderTimeout closes unused connections), and
+		// experiments need slow answers.
 		MaxHeaderBytes: 16 << 10,
 	}
 	failed := make(chan error, 1)
@@ -148,7 +147,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, gra
 	err := server.Shutdown(patience)
 	if errors.Is(err, context.DeadlineExceeded) {
 		fmt.Fprintf(stderr, "millicore-go: cut off the connections still open %v after the signal\n", grace)
-		_ = server.Close() // closes the connections; there is no listener left to fail
+		_ = server.Close() // closes the connections; the listener is closed already
 		return nil
 	}
 	return err

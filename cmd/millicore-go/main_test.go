@@ -29,17 +29,17 @@ func TestSettings(t *testing.T) {
 		env  map[string]string
 		want settings
 	}{
-		{"nothing given", nil, nil, defaults},
+		{"no settings", nil, nil, defaults},
 		{"environment", nil, map[string]string{"HOST": "127.0.0.1", "PORT": "9"},
 			with(func(s *settings) { s.address = "127.0.0.1:9" })},
-		{"flags win", []string{"--host", "::1", "--port=10"}, map[string]string{"HOST": "127.0.0.1", "PORT": "9"},
+		{"flags take precedence", []string{"--host", "::1", "--port=10"}, map[string]string{"HOST": "127.0.0.1", "PORT": "9"},
 			with(func(s *settings) { s.address = "[::1]:10" })},
 		{"empty variables", nil, map[string]string{"HOST": "", "PORT": "", "PPROF": "", "STORE": "", "WORKERS": "", "DATABASE_CONNECTIONS": ""},
 			defaults},
 		{"profiles on", nil, map[string]string{"PPROF": "1"}, with(func(s *settings) { s.profile = true })},
 		{"profiles off", nil, map[string]string{"PPROF": "0"}, defaults},
 		{"most workers", nil, map[string]string{"WORKERS": "1024"}, with(func(s *settings) { s.workers = 1024 })},
-		{"a URL that nobody needs", nil, map[string]string{"STORE": "memory", "DATABASE_URL": "nonsense"}, defaults},
+		{"an unused URL", nil, map[string]string{"STORE": "memory", "DATABASE_URL": "nonsense"}, defaults},
 		{"postgres", nil, map[string]string{"STORE": "postgres", "DATABASE_URL": postgresURL, "DATABASE_CONNECTIONS": "1000"},
 			with(func(s *settings) { s.store, s.database, s.connections = "postgres", postgresURL, 1000 })},
 		{"mongodb", nil, map[string]string{"STORE": "mongodb", "DATABASE_URL": mongoURL, "DATABASE_CONNECTIONS": "1"},
@@ -67,7 +67,7 @@ func TestExitCodes(t *testing.T) {
 		args []string
 		env  map[string]string
 		code int
-		says string // on standard error
+		want string // on standard error
 	}{
 		{"unknown flag", []string{"--prot", "1"}, nil, 2, "-prot"},
 		{"an argument", []string{"8080"}, nil, 2, `unexpected argument "8080"`},
@@ -89,21 +89,20 @@ func TestExitCodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var stderr bytes.Buffer
 			code := run(t.Context(), c.args, environment(c.env), io.Discard, &stderr)
-			if code != c.code || !strings.Contains(stderr.String(), c.says) {
-				t.Errorf("exit code %d, standard error %q; want %d, %q", code, &stderr, c.code, c.says)
+			if code != c.code || !strings.Contains(stderr.String(), c.want) {
+				t.Errorf("exit code %d, standard error %q; want %d, %q", code, &stderr, c.code, c.want)
 			}
-			if said := strings.Count(stderr.String(), "\n"); c.code != 0 && said != 1 {
-				t.Errorf("%d lines on standard error, want 1: %q", said, &stderr)
+			if lines := strings.Count(stderr.String(), "\n"); c.code != 0 && lines != 1 {
+				t.Errorf("%d lines on standard error, want 1: %q", lines, &stderr)
 			}
 			if strings.Contains(stderr.String(), "secret") {
-				t.Errorf("standard error tells a password: %q", &stderr)
+				t.Errorf("standard error shows a password: %q", &stderr)
 			}
 		})
 	}
 }
 
-// absentDatabases are settings of stores whose database is not there: nobody
-// listens at the port.
+// absentDatabases are settings of stores without a database: nothing listens on the port.
 func absentDatabases(t *testing.T) map[string]settings {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -120,7 +119,7 @@ func absentDatabases(t *testing.T) map[string]settings {
 	}
 }
 
-func TestADatabaseThatDoesNotAnswerIsAwaitedInVain(t *testing.T) {
+func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 	for name, s := range absentDatabases(t) {
 		t.Run(name, func(t *testing.T) {
 			s.patience = 300 * time.Millisecond
@@ -134,7 +133,7 @@ func TestADatabaseThatDoesNotAnswerIsAwaitedInVain(t *testing.T) {
 				t.Errorf("standard error %q; want the reason, and no password", &stderr)
 			}
 			if stdout.Len() != 0 {
-				t.Errorf("it says %q and does not listen", &stdout)
+				t.Errorf("it prints %q and does not listen", &stdout)
 			}
 		})
 	}
@@ -148,15 +147,14 @@ func TestASignalEndsTheWaitForADatabase(t *testing.T) {
 			defer stop()
 			var stderr bytes.Buffer
 			if code := runBy(ctx, s, io.Discard, &stderr); code != 0 || stderr.Len() != 0 {
-				t.Errorf("exit code %d, standard error %q; want 0 and silence", code, &stderr)
+				t.Errorf("exit code %d, standard error %q; want 0 and no output", code, &stderr)
 			}
 		})
 	}
 }
 
-// TestServeCutsOffWhatOutlastsItsGrace has a handler that ends only when its
-// connection is closed under it.
-func TestServeCutsOffWhatOutlastsItsGrace(t *testing.T) {
+// The handler of this test ends only when its connection is closed.
+func TestServeClosesConnectionsAfterTheGrace(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -187,11 +185,11 @@ func TestServeCutsOffWhatOutlastsItsGrace(t *testing.T) {
 	}
 	<-left
 	if !strings.Contains(stderr.String(), "cut off") {
-		t.Errorf("standard error %q does not tell of the cut", &stderr)
+		t.Errorf("standard error %q does not report the closed connections", &stderr)
 	}
 }
 
-func TestServeReportsAListenerThatFails(t *testing.T) {
+func TestServeReportsAFailedListener(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

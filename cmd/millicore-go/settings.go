@@ -20,32 +20,31 @@ const (
 	mongodb  = "mongodb"
 )
 
-// urlForms are how DATABASE_URL is written for each store that needs one.
+// urlForms are the forms of DATABASE_URL, by store.
 var urlForms = map[string]string{
 	postgres: "postgres://USER:PASSWORD@HOST:5432/DATABASE",
 	mongodb:  "mongodb://USER:PASSWORD@HOST:27017/DATABASE",
 }
 
-// urlSchemes are what DATABASE_URL begins with for each store.
+// urlSchemes are the schemes of DATABASE_URL, by store.
 var urlSchemes = map[string][]string{
 	postgres: {"postgres://", "postgresql://"},
 	mongodb:  {"mongodb://", "mongodb+srv://"},
 }
 
-// settings are what flags and environment ask for.
+// settings are the settings of flags and environment.
 type settings struct {
 	address     string // host:port, as net.Listen takes it
 	profile     bool
 	workers     int           // 0: GOMAXPROCS
 	store       string        // memory, postgres or mongodb
-	database    string        // the URL of what is not in memory
-	connections int           // to the database, at most
-	patience    time.Duration // with the database before the service listens
+	database    string        // its URL; "" for memory
+	connections int           // maximum to the database
+	patience    time.Duration // how long to wait for the database before the service listens
 }
 
-// readSettings reads flags, which win, and environment, in which an empty
-// variable counts as an absent one. Asked for help, it writes it and returns
-// flag.ErrHelp.
+// readSettings reads flags and environment. Flags take precedence, and an empty variable
+// counts as not set. For --help it writes the help and returns flag.ErrHelp.
 func readSettings(args []string, getenv func(string) string, help io.Writer) (settings, error) {
 	s, err := readAddress(args, getenv, help)
 	if err != nil {
@@ -68,18 +67,18 @@ func readSettings(args []string, getenv func(string) string, help io.Writer) (se
 	return s, err
 }
 
-// readAddress reads the settings that are flags too.
+// readAddress reads the settings that have flags.
 func readAddress(args []string, getenv func(string) string, help io.Writer) (settings, error) {
 	flags := flag.NewFlagSet("millicore-go", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run reports what Parse returns
 	host := flags.String("host", getenv("HOST"), "address to listen on; empty for all interfaces (env HOST)")
-	port := flags.String("port", cmp.Or(getenv("PORT"), "8080"), "port to listen on; 0 for any that is free (env PORT)")
+	port := flags.String("port", cmp.Or(getenv("PORT"), "8080"), "port to listen on; 0 for any free port (env PORT)")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(help, "Usage: millicore-go [--host ADDRESS] [--port N]")
 			flags.SetOutput(help)
 			flags.PrintDefaults()
-			fmt.Fprintln(help, "Of the environment alone: STORE, DATABASE_URL, DATABASE_CONNECTIONS, WORKERS, PPROF.")
+			fmt.Fprintln(help, "Environment only: STORE, DATABASE_URL, DATABASE_CONNECTIONS, WORKERS, PPROF.")
 		}
 		return settings{}, err
 	}
@@ -87,7 +86,7 @@ func readAddress(args []string, getenv func(string) string, help io.Writer) (set
 		return settings{}, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	}
 	if _, err := strconv.ParseUint(*port, 10, 16); err != nil {
-		return settings{}, fmt.Errorf("port %q: give a number from 0 to 65535 as --port or PORT", *port)
+		return settings{}, fmt.Errorf("port %q: set --port or PORT to a number from 0 to 65535", *port)
 	}
 	return settings{address: net.JoinHostPort(*host, *port), patience: patience}, nil
 }
@@ -105,8 +104,8 @@ func readNumber(getenv func(string) string, name string, absent, high int) (int,
 	return int(n), nil
 }
 
-// readStore reads which store is asked for and where its database is. The URL
-// is not quoted, as it may hold a password.
+// readStore reads the store and the URL of its database. Errors do not show the URL,
+// which may contain a password.
 func readStore(getenv func(string) string) (store, url string, err error) {
 	store = cmp.Or(getenv("STORE"), memory)
 	if store == memory {
@@ -118,7 +117,7 @@ func readStore(getenv func(string) string) (store, url string, err error) {
 	}
 	url = getenv("DATABASE_URL")
 	if url == "" {
-		return "", "", fmt.Errorf("DATABASE_URL is not set, and STORE=%s needs it, as %s", store, urlForms[store])
+		return "", "", fmt.Errorf("DATABASE_URL is not set, and STORE=%s needs it, as in %s", store, urlForms[store])
 	}
 	if !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(url, scheme) }) {
 		return "", "", fmt.Errorf("DATABASE_URL begins with none of %s; STORE=%s needs it as %s",

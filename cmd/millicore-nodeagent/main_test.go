@@ -54,9 +54,9 @@ func TestFlags(t *testing.T) {
 		{[]string{"serve"}, env, exit.Usage, "there are no arguments"},
 		{[]string{"--node", "x"}, env, exit.Usage, "not defined"},
 	} {
-		var said strings.Builder
-		if code := run(t.Context(), c.args, c.env, &said); code != c.code || !strings.Contains(said.String(), c.want) {
-			t.Errorf("%q: code %d and %q, want %d and %q", c.args, code, said.String(), c.code, c.want)
+		var output strings.Builder
+		if code := run(t.Context(), c.args, c.env, &output); code != c.code || !strings.Contains(output.String(), c.want) {
+			t.Errorf("%q: code %d and %q, want %d and %q", c.args, code, output.String(), c.code, c.want)
 		}
 	}
 }
@@ -67,9 +67,9 @@ func TestItEndsWellWhenTheRunIsOver(t *testing.T) {
 		path, token = r.URL.Path, r.Header.Get(tunnel.TokenHeader)
 		http.Error(w, "the run is over", http.StatusGone)
 	})
-	var said strings.Builder
-	if code := run(t.Context(), args, env, &said); code != 0 || said.String() != "" {
-		t.Errorf("code %d: %s", code, said.String())
+	var output strings.Builder
+	if code := run(t.Context(), args, env, &output); code != 0 || output.String() != "" {
+		t.Errorf("code %d: %s", code, output.String())
 	}
 	if path != "/node/worker-1" || token != "secret" {
 		t.Errorf("it dialled %s with the token %q", path, token)
@@ -78,9 +78,9 @@ func TestItEndsWellWhenTheRunIsOver(t *testing.T) {
 
 func TestItFailsWhereItIsRefused(t *testing.T) {
 	args := conductor(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "whose token?", http.StatusForbidden) })
-	var said strings.Builder
-	if code := run(t.Context(), args, env, &said); code != exit.Failed || !strings.Contains(said.String(), "whose token?") {
-		t.Errorf("code %d: %s", code, said.String())
+	var output strings.Builder
+	if code := run(t.Context(), args, env, &output); code != exit.Failed || !strings.Contains(output.String(), "whose token?") {
+		t.Errorf("code %d: %s", code, output.String())
 	}
 }
 

@@ -1,12 +1,11 @@
-// Command millicore-semaphore runs the benchmarks of workloads/semaphore, as
-// `go test -bench` runs them: by the testing package itself, with its flags
-// (-test.bench, -test.benchtime, -test.count, -test.cpu), its way to choose b.N
-// and its output. So it is built like every other program, and needs no Go
-// toolchain where it runs.
+// Command millicore-semaphore runs the benchmarks of workloads/semaphore with the testing
+// package, as `go test -bench` does: with its flags (-test.bench, -test.benchtime,
+// -test.count, -test.cpu), its choice of b.N and its output. It needs no Go toolchain
+// where it runs.
 //
-// A sample workload is given no arguments, so the two that an experiment varies
-// are taken from the environment where there are none: BENCH (-test.bench; all
-// where it is absent) and BENCHTIME (-test.benchtime).
+// The lab starts a sample workload without arguments. Then the environment sets the two
+// that an experiment varies: BENCH (-test.bench; default: all) and BENCHTIME
+// (-test.benchtime).
 package main
 
 import (
@@ -19,15 +18,14 @@ import (
 
 func main() {
 	os.Args = append(os.Args[:1], arguments(os.Args[1:], os.Getenv)...)
-	// Main is what the testing package keeps for programs that stand in for
-	// `go test`; it ends the process.
+	// Main exists for programs that replace `go test`. It ends the process.
 	testing.Main(regexp.MatchString, nil, semaphore.Benchmarks(), nil)
 }
 
-// arguments are those that were given or, where none were, the environment's.
-func arguments(given []string, getenv func(string) string) []string {
-	if len(given) > 0 {
-		return given
+// arguments returns args or, if there are none, those of the environment.
+func arguments(args []string, getenv func(string) string) []string {
+	if len(args) > 0 {
+		return args
 	}
 	bench := getenv("BENCH")
 	if bench == "" {

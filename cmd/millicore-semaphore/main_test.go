@@ -12,7 +12,7 @@ func TestArguments(t *testing.T) {
 		env   map[string]string
 		want  []string
 	}{
-		{"nothing asked", nil, nil, []string{"-test.bench=."}},
+		{"no arguments", nil, nil, []string{"-test.bench=."}},
 		{"by the environment", nil, map[string]string{"BENCH": "Corrected", "BENCHTIME": "3x"}, []string{"-test.bench=Corrected", "-test.benchtime=3x"}},
 		{"what is given stands alone", []string{"-test.list=."}, map[string]string{"BENCH": "Corrected"}, []string{"-test.list=."}},
 	} {

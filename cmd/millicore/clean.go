@@ -19,12 +19,13 @@ func cleanCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "Stop and remove what a run that was killed left behind",
-		Long: "Stops the processes of runs whose millicore is gone, and removes their cgroups and the data of\n" +
-			"their databases, and records of `millicore load`; with --on docker also their containers, networks and images at the Docker\n" +
-			"daemon of this machine. With --on kubernetes it removes the runs of the namespace whose conductor\n" +
-			"has ended or is gone, or the one that --run names, whatever it does.\n" +
-			"Runs that are under way, and whatever millicore did not make, are left alone.",
+		Short: "Stop and remove what a killed run left behind",
+		Long: "Clean stops the processes of runs whose millicore process has ended. It removes their control\n" +
+			"groups, the data of their databases, and the temporary records of `millicore load`. With\n" +
+			"--on docker it also removes their containers, networks and images from this machine's Docker.\n" +
+			"With --on kubernetes it removes the runs of the namespace whose conductor has ended, or the run\n" +
+			"that --run names, even if it is running.\n\n" +
+			"Other running runs, and everything that Millicore did not create, are kept.",
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOn(on); err != nil {
@@ -42,16 +43,16 @@ func cleanCommand() *cobra.Command {
 				fmt.Fprintf(out, "removed %s\n", what)
 			}
 			for _, pid := range living {
-				fmt.Fprintf(out, "left alone the run of process %d, which is under way\n", pid)
+				fmt.Fprintf(out, "kept the run of process %d, which is still running\n", pid)
 			}
 			if err == nil && len(removed) == 0 {
-				fmt.Fprintln(out, "nothing was left behind")
+				fmt.Fprintln(out, "nothing to remove")
 			}
 			return err
 		},
 	}
-	c.Flags().StringVar(&on, "on", "local", "where the run was: local, docker, kubernetes")
-	c.Flags().StringVar(&run, "run", "", "with --on kubernetes: the run to be removed, also one that is under way")
+	c.Flags().StringVar(&on, "on", "local", "where the run was: local, docker or kubernetes")
+	c.Flags().StringVar(&run, "run", "", "with --on kubernetes: remove this run, even if it is running")
 	cluster.add(c)
 	return c
 }

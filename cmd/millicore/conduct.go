@@ -21,8 +21,7 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// conductCommand is what the pod of a conductor runs; people start it with `run
-// --on kubernetes`.
+// conductCommand runs in the conductor's pod. Users start it with `run --on kubernetes`.
 func conductCommand() *cobra.Command {
 	o := conductor.Options{Version: version, Platform: inCluster, Remove: removeRun, Stopped: awaitStop, Missed: missed}
 	c := &cobra.Command{
@@ -36,17 +35,17 @@ func conductCommand() *cobra.Command {
 			return conductor.Conduct(cmd.Context(), o)
 		},
 	}
-	c.Flags().StringVar(&o.Dir, "dir", "/etc/millicore", "folder with what is to be run: run/ and secret/")
-	c.Flags().StringVar(&o.Record, "record", "/var/lib/millicore/record", "folder for the record; a run that was begun there goes on")
+	c.Flags().StringVar(&o.Dir, "dir", "/etc/millicore", "folder with the specification of the run: run/ and secret/")
+	c.Flags().StringVar(&o.Record, "record", "/var/lib/millicore/record", "folder for the record; a run that was started there is resumed")
 	c.Flags().StringVar(&o.Listen, "listen", net.JoinHostPort("", strconv.Itoa(kube.ConductorPort)), "address for agents and the command line")
 	return c
 }
 
-// clusterPatience is how long a conductor waits for an API server that is away,
-// as one is while it is upgraded: nobody looks on, and a trial is at stake.
+// clusterPatience is how long a conductor waits for an API server that does not answer,
+// for example during an upgrade, before it gives up the trial.
 const clusterPatience = 2 * time.Minute
 
-// inCluster opens the cluster that this pod is in.
+// inCluster opens the cluster of this pod.
 func inCluster(ctx context.Context, needs conductor.PlatformOptions) (platform.Platform, error) {
 	client, err := kube.Connect(kube.Options{Namespace: needs.Run.Namespace})
 	if err != nil {
@@ -56,7 +55,7 @@ func inCluster(ctx context.Context, needs conductor.PlatformOptions) (platform.P
 	name := launch.Name(needs.Run.Run)
 	owner, err := kube.ConfigMaps.Get(ctx, client, name)
 	if err != nil {
-		return nil, fmt.Errorf("find the run's ConfigMap, which owns all that is made: %w", err)
+		return nil, fmt.Errorf("find the run's ConfigMap, which owns all objects of the run: %w", err)
 	}
 	ip := os.Getenv("POD_IP")
 	if ip == "" {
@@ -67,7 +66,7 @@ func inCluster(ctx context.Context, needs conductor.PlatformOptions) (platform.P
 		Conductor: net.JoinHostPort(ip, strconv.Itoa(kube.ConductorPort)), Secret: name, Note: needs.Note})
 }
 
-// removeRun deletes what owns all that a run made, this pod included.
+// removeRun deletes the ConfigMap that owns all objects of a run, including this pod.
 func removeRun(ctx context.Context, run conductor.Spec) error {
 	client, err := kube.Connect(kube.Options{Namespace: run.Namespace})
 	if err != nil {
@@ -76,18 +75,18 @@ func removeRun(ctx context.Context, run conductor.Spec) error {
 	return kube.ConfigMaps.Delete(ctx, client, launch.Name(run.Run), kube.Delete{Foreground: true})
 }
 
-// awaitStop returns when the run's user has ended it.
+// awaitStop returns when the user has stopped the run.
 func awaitStop(ctx context.Context, run conductor.Spec) {
 	client, err := kube.Connect(kube.Options{Namespace: run.Namespace})
-	if err != nil { // which the platform says, too
+	if err != nil { // the platform reports it too
 		<-ctx.Done()
 		return
 	}
 	launch.AwaitStop(ctx, client, run.Run)
 }
 
-// missed writes what is derived from a record, and tells whether its objective
-// was missed.
+// missed writes the derived files of a record, and reports whether its objective was
+// missed.
 func missed(dir string) (bool, error) {
 	data, err := results.Derive(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 
-// doctorFlags are what `millicore doctor` is told.
+// doctorFlags are the flags of `millicore doctor`.
 type doctorFlags struct {
 	only   inspect.Only
 	watch  time.Duration
@@ -28,14 +28,14 @@ func doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor [--pid N | --container NAME] [--for 10s]",
 		Short: "Find the mis-sized services of this host: parallelism, throttling and memory against the limits",
-		Long: "Doctor looks at every process of this host, or of one container: the limit that it meets\n" +
-			"and the group that sets it, its runtime and how many things that runs at once, and what\n" +
-			"the kernel counts of throttling over a short watch. Run it under load. It says what is\n" +
-			"mis-sized, worst first, each with its evidence, the exact change, and the run of millicore\n" +
-			"try that verifies it: a throttled service is not always slower.\n\n" +
-			"It changes nothing, and sends no signal. To see other users' processes it takes root.\n" +
-			"It ends with exit code 0 if nothing was found at or above --level, and with 99 else. A finding\n" +
-			"of level info recommends no change; warning and critical do.",
+		Long: "Doctor inspects every process of this host or of one container: its CPU limit and the control\n" +
+			"group that sets it, its runtime and parallelism, and the throttling that the kernel counts\n" +
+			"over a short time. Run it under load. It reports what is mis-sized, the worst first, with the\n" +
+			"evidence, the exact change, and the `millicore try` command that verifies the change: a\n" +
+			"throttled service is not always slower.\n\n" +
+			"Doctor changes nothing and sends no signals. It needs root to see the processes of other users.\n" +
+			"The exit code is 0 if there is no finding at or above --level, and otherwise 99. A finding of\n" +
+			"level info recommends no change; warning and critical do.",
 		Example: "  sudo millicore doctor\n" +
 			"  millicore doctor --pid 4242 --for 30s\n" +
 			"  millicore doctor --container api --json",
@@ -50,30 +50,30 @@ func doctorCommand() *cobra.Command {
 			case f.watch < 0:
 				return usageError{fmt.Errorf("--for %s: want 0 or more", f.watch)}
 			case cmd.Flags().Changed("pid") && f.only.PID <= 0:
-				return usageError{fmt.Errorf("--pid %d: want the number of a process", f.only.PID)}
+				return usageError{fmt.Errorf("--pid %d: want a process ID", f.only.PID)}
 			}
 			return examine(cmd, &f, level)
 		},
 	}
 	flags := c.Flags()
-	flags.IntVar(&f.only.PID, "pid", 0, "look at this process only")
-	flags.StringVar(&f.only.Container, "container", "", "look at the processes of this container (its name, its pod's, or the beginning of its id) or systemd service")
-	flags.DurationVar(&f.watch, "for", 10*time.Second, "how long to watch the counters; 0: not at all, and nothing is found about throttling")
-	flags.StringVar(&f.level, "level", "warning", "end with exit code 99 from this level on: info, warning, critical")
+	flags.IntVar(&f.only.PID, "pid", 0, "inspect this process only")
+	flags.StringVar(&f.only.Container, "container", "", "inspect the processes of this container (its name, its pod, or the beginning of its id) or systemd service")
+	flags.DurationVar(&f.watch, "for", 10*time.Second, "how long to watch the counters; 0: no watch, and no findings about throttling")
+	flags.StringVar(&f.level, "level", "warning", "exit with 99 if there is a finding of this level or above: info, warning, critical")
 	flags.BoolVar(&f.asJSON, "json", false, `print {"processes": […], "findings": […]}`)
 	c.MarkFlagsMutuallyExclusive("pid", "container")
 	return c
 }
 
-// errNotLinux ends what needs a Linux kernel.
-var errNotLinux = errors.New("this looks at Linux's /proc and control groups, which this system does not have; run it on the host or in the virtual machine where the containers are")
+// errNotLinux is the error of commands that need a Linux kernel.
+var errNotLinux = errors.New("this command reads /proc and control groups of Linux, which this system does not have; run it on the host or virtual machine where the containers run")
 
 func examine(cmd *cobra.Command, f *doctorFlags, level doctor.Level) error {
 	if runtime.GOOS != "linux" {
 		return errNotLinux
 	}
 	if f.watch > 0 && term.IsTerminal(int(os.Stderr.Fd())) {
-		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: not at all, and nothing is found about throttling)…\n", f.watch)
+		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: no watch, and no findings about throttling)…\n", f.watch)
 	}
 	host, err := inspect.New("").Scan(cmd.Context(), f.only, f.watch)
 	if errors.Is(err, inspect.ErrNone) {

@@ -9,7 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/exit"
 )
 
-func TestDoctorIsAskedWrong(t *testing.T) {
+func TestWrongUsageOfDoctorAndTop(t *testing.T) {
 	for _, args := range [][]string{
 		{"doctor", "api"},
 		{"doctor", "--level", "loud"},

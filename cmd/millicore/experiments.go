@@ -15,7 +15,7 @@ func experimentsCommand() *cobra.Command {
 	var schema bool
 	c := &cobra.Command{
 		Use:   "experiments [NAME]",
-		Short: "List the experiments that ship, or print one as a start for your own",
+		Short: "List the experiments that ship, or print one",
 		Example: "  millicore experiments\n" +
 			"  millicore experiments quick > mine.yaml",
 		Args: cobra.MaximumNArgs(1),
@@ -26,7 +26,7 @@ func experimentsCommand() *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				text, err := shipped(args[0])
+				text, err := experiments.Text(args[0])
 				if err != nil {
 					return usageError{err}
 				}
@@ -34,7 +34,7 @@ func experimentsCommand() *cobra.Command {
 				return err
 			}
 			rows := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-			for _, name := range shippedNames() {
+			for _, name := range experiments.Names() {
 				e, _, err := readExperiment(name, nil)
 				if err != nil {
 					return err
@@ -45,28 +45,6 @@ func experimentsCommand() *cobra.Command {
 			return rows.Flush()
 		},
 	}
-	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of experiment files, for editors")
+	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of experiment files")
 	return c
-}
-
-// shipped gives the text of an experiment that ships.
-func shipped(name string) ([]byte, error) {
-	text, err := experiments.Files.ReadFile(name + ".yaml")
-	if err != nil {
-		return nil, fmt.Errorf("experiment %q: no such file, and none that ships is named so; these ship: %s", name, strings.Join(shippedNames(), ", "))
-	}
-	return text, nil
-}
-
-// shippedNames are the names in order.
-func shippedNames() []string {
-	files, err := experiments.Files.ReadDir(".")
-	if err != nil {
-		panic(err) // the files are part of the program
-	}
-	var names []string
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f.Name(), ".yaml"))
-	}
-	return names
 }

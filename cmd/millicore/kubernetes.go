@@ -24,18 +24,18 @@ import (
 
 const onKubernetes = "kubernetes"
 
-// clusterFlags say which cluster is meant.
+// clusterFlags select the cluster.
 type clusterFlags struct {
 	options kube.Options
 }
 
 func (f *clusterFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.options.Namespace, "namespace", "", "with --on kubernetes: where all objects are (default: the file's, then the context's)")
-	c.Flags().StringVar(&f.options.Context, "context", "", "with --on kubernetes: a context of the kubeconfig (default: its current one)")
-	c.Flags().StringVar(&f.options.Kubeconfig, "kubeconfig", "", "with --on kubernetes: file (default: KUBECONFIG, then ~/.kube/config)")
+	c.Flags().StringVar(&f.options.Namespace, "namespace", "", "with --on kubernetes: namespace of all objects (default: that of the file, then of the context)")
+	c.Flags().StringVar(&f.options.Context, "context", "", "with --on kubernetes: context of the kubeconfig (default: its current context)")
+	c.Flags().StringVar(&f.options.Kubeconfig, "kubeconfig", "", "with --on kubernetes: kubeconfig file (default: KUBECONFIG, then ~/.kube/config)")
 }
 
-// again are the flags that lead another command to the same cluster.
+// again are the flags by which another command selects the same cluster.
 func (f *clusterFlags) again() string {
 	s := "--on " + onKubernetes
 	for _, flag := range [][2]string{{"kubeconfig", f.options.Kubeconfig}, {"context", f.options.Context}, {"namespace", f.options.Namespace}} {
@@ -46,7 +46,7 @@ func (f *clusterFlags) again() string {
 	return s
 }
 
-// onlyOnKubernetes refuses flags that mean nothing elsewhere.
+// onlyOnKubernetes refuses flags that have no effect on other platforms.
 func onlyOnKubernetes(cmd *cobra.Command, on string, names ...string) error {
 	for _, name := range names {
 		if on != onKubernetes && cmd.Flags().Changed(name) {
@@ -56,7 +56,7 @@ func onlyOnKubernetes(cmd *cobra.Command, on string, names ...string) error {
 	return nil
 }
 
-// session is a run in a cluster, seen from here.
+// session returns the session of a run in the cluster.
 func (f *clusterFlags) session(cmd *cobra.Command, run string, show *progress.Printer) (*launch.Session, error) {
 	client, err := kube.Connect(f.options)
 	if err != nil {
@@ -77,8 +77,7 @@ func (f *clusterFlags) session(cmd *cobra.Command, run string, show *progress.Pr
 		}}, nil
 }
 
-// runOnKubernetes starts an experiment in a cluster, and follows it unless it is
-// to be left there.
+// runOnKubernetes starts an experiment in a cluster and, without --detach, follows it.
 func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment, file string) error {
 	flags := o.cluster
 	if flags.options.Namespace == "" {
@@ -107,7 +106,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 	if err := s.Start(cmd.Context(), a, needs); err != nil {
 		return wrongUsage(err)
 	}
-	show.Note(fmt.Sprintf("Run %s is in namespace %s. It goes on without this: %s fetches it.", a.Run, s.Client.Namespace, s.Again))
+	show.Note(fmt.Sprintf("Run %s is in namespace %s. It continues if this command ends: %s fetches it.", a.Run, s.Client.Namespace, s.Again))
 	if o.detach {
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), a.Run)
 		return err
@@ -115,7 +114,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 	return follow(cmd, s, show, o.asJSON)
 }
 
-// attachTo takes up a run that is in a cluster.
+// attachTo follows a run that was started earlier.
 func attachTo(cmd *cobra.Command, o *runOptions) error {
 	show := progress.New(os.Stderr)
 	s, err := o.cluster.session(cmd, o.attach, show)
@@ -139,7 +138,7 @@ func attachTo(cmd *cobra.Command, o *runOptions) error {
 	return follow(cmd, s, show, o.asJSON)
 }
 
-// follow follows a run to its end, and shows its record.
+// follow follows a run until its end, and shows its record.
 func follow(cmd *cobra.Command, s *launch.Session, show *progress.Printer, asJSON bool) error {
 	fetched, err := s.Follow(cmd.Context())
 	err = wrongUsage(err)
@@ -147,10 +146,10 @@ func follow(cmd *cobra.Command, s *launch.Session, show *progress.Printer, asJSO
 		return err
 	}
 	show.End()
-	return tellAfter(err, cmd, s.Out, asJSON)
+	return showAfter(err, cmd, s.Out, asJSON)
 }
 
-// wrongUsage marks what was asked for and cannot be.
+// wrongUsage turns an error that the user can correct into a usageError.
 func wrongUsage(err error) error {
 	if errors.Is(err, launch.ErrUsage) {
 		return usageError{err}
@@ -158,7 +157,7 @@ func wrongUsage(err error) error {
 	return err
 }
 
-// cleanCluster removes what runs that are over have left in a namespace.
+// cleanCluster removes the objects of ended runs from a namespace.
 func cleanCluster(cmd *cobra.Command, flags clusterFlags, run string) error {
 	client, err := kube.Connect(flags.options)
 	if err != nil {
@@ -170,10 +169,10 @@ func cleanCluster(cmd *cobra.Command, flags clusterFlags, run string) error {
 		fmt.Fprintf(out, "removed %s\n", what)
 	}
 	for _, one := range c.Living {
-		fmt.Fprintf(out, "left alone run %s, which is under way or keeps its record: `millicore run --attach %s %s` fetches it, --run %s removes it\n", one, one, flags.again(), one)
+		fmt.Fprintf(out, "kept run %s, which still runs or has a record: `millicore run --attach %s %s` fetches it, --run %s removes it\n", one, one, flags.again(), one)
 	}
 	if err == nil && len(c.Removed) == 0 && len(c.Living) == 0 {
-		fmt.Fprintf(out, "nothing was left behind in namespace %s\n", client.Namespace)
+		fmt.Fprintf(out, "nothing to remove in namespace %s\n", client.Namespace)
 	}
 	if errors.Is(err, launch.ErrGone) {
 		return usageError{err}

@@ -1,6 +1,6 @@
-// Command millicore finds where a service breaks under a CPU limit, why, and
-// which settings fix it. This is the command line: one file a subcommand, no
-// logic of its own.
+// Command millicore finds where a service breaks under a CPU limit, why, and which
+// settings fix it. This package is the command line, with one file for each subcommand:
+// it parses flags and connects packages.
 package main
 
 import (
@@ -19,43 +19,43 @@ import (
 	"github.com/millicore/millicore/internal/platform/local"
 )
 
-// version is set by the release's build.
+// version is set by the build of a release.
 var version = launch.Unreleased
 
-// usageError is a mistake in what the user asked for.
+// usageError is an error that the user can correct in the command line or the experiment.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
 var (
-	// errMissed ends a run whose work was done and whose objective was missed.
+	// errMissed is the result of a complete run that missed its objective.
 	errMissed = errors.New("objective missed")
-	// errInterrupted ends a run that its user stopped.
+	// errInterrupted is the result of a run that the user stopped.
 	errInterrupted = conductor.ErrInterrupted
 )
 
-// interrupted is an errInterrupted in other words.
+// interrupted is an errInterrupted with another text.
 type interrupted = conductor.InterruptedError
 
 func main() {
-	local.Shim(os.Args) // does not return where this process was started as the shim
+	local.Shim(os.Args) // does not return if this process was started as the shim
 	os.Exit(run(os.Args[1:]))
 }
 
 func run(args []string) int {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does, for runs that outlive their terminal
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it, for runs that outlive their terminal
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
-	// After the first signal the run ends cleanly; a second one ends it at once.
+	// The first signal ends the run cleanly, the second one ends the program at once.
 	context.AfterFunc(ctx, stop)
 
 	root := command()
 	root.SetArgs(args)
-	begun := false // a mistake that is found before is one in the words
+	begun := false // an error before the command begins is one of usage
 	for _, c := range root.Commands() {
 		work := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) error {
@@ -87,7 +87,7 @@ func command() *cobra.Command {
 		Use:   "millicore",
 		Short: "Where does this service break under its CPU limit, why, and which settings fix it?",
 		Long: "Millicore starts variants of a service under real CPU and memory limits, loads them,\n" +
-			"and tells how throttling, latency and throughput hang together.\n\n" +
+			"and shows how throttling, latency and throughput are related.\n\n" +
 			"Start with:  millicore run quick",
 		Version:       version,
 		SilenceErrors: true,
@@ -102,7 +102,7 @@ func command() *cobra.Command {
 	return root
 }
 
-// exactly is cobra.ExactArgs with words for what is wanted.
+// exactly is cobra.ExactArgs with a description of the arguments in its error.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/experiments"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/lab"
@@ -46,19 +47,20 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FILE|NAME",
 		Short: "Run an experiment: a file, or one that ships",
-		Long: "Run conducts an experiment: it starts each service under its limits, loads it, and leaves\n" +
-			"a record with a report in runs/NAME-TIME (or --out). The keys of --set are the file's fields.\n\n" +
-			"With --on kubernetes it is conducted in the cluster, and goes on there whatever becomes of this\n" +
-			"command: --attach takes it up again. Ctrl-C ends it, and fetches what was measured.\n\n" +
-			"It exits with 0 where the objective was met or none was asked, with 99 where it was missed,\n" +
-			"with 2 for a wrong experiment, of which nothing is started.",
+		Long: "Run conducts an experiment: it starts each service under its limits, sends load to it, and\n" +
+			"writes a record with a report to runs/NAME-TIME (or --out). The keys of --set are the fields\n" +
+			"of the file.\n\n" +
+			"With --on kubernetes the run takes place in the cluster, and continues there if this command\n" +
+			"ends: --attach follows it again. Ctrl-C ends the run and fetches its record.\n\n" +
+			"The exit code is 0 if the objective was met or there is none, 99 if it was missed, and 2 for an\n" +
+			"invalid experiment, of which nothing is started.",
 		Example: "  millicore run quick\n" +
 			"  millicore run my-service.yaml --set limits.cpu=250m --out runs/first\n" +
 			"  millicore run quick --on docker\n" +
 			"  millicore run quick --on kubernetes --dry-run",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.attach != "" {
-				return exactly(0, "no experiment beside --attach")(cmd, args)
+				return exactly(0, "no experiment with --attach")(cmd, args)
 			}
 			return exactly(1, "an experiment: a file, or a name from `millicore experiments`")(cmd, args)
 		},
@@ -100,16 +102,16 @@ func runCommand() *cobra.Command {
 			return conduct(cmd, o.on, e, o.seed, o.out, o.asJSON)
 		},
 	}
-	c.Flags().StringVar(&o.on, "on", "local", "where services run: local (processes), docker (containers of this machine's Docker), kubernetes (pods of a cluster)")
+	c.Flags().StringVar(&o.on, "on", "local", "where services run: local (processes), docker (containers of this machine's Docker) or kubernetes (pods of a cluster)")
 	c.Flags().StringVar(&o.out, "out", "", "folder for the record (default runs/NAME-TIME)")
 	c.Flags().StringArrayVar(&o.sets, "set", nil, "change a field of the experiment, as in limits.cpu=250m (repeatable)")
-	c.Flags().Uint64Var(&o.seed, "seed", 0, "of the order of trials and of arrivals (default: a random one, kept in the record)")
+	c.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print summary.json instead of the table")
-	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "check everything, say what is missing, and start nothing")
-	c.Flags().StringVar(&o.attach, "attach", "", "with --on kubernetes: take up a run that is in the cluster, by its name")
-	c.Flags().BoolVar(&o.detach, "detach", false, "with --on kubernetes: start the run, print its name, and leave it to the cluster")
-	c.Flags().BoolVar(&nodeAgent, "node-agent", false, "with --on kubernetes: read control groups on the nodes, for 1 s frames, windows and causes")
-	c.Flags().StringVar(&image, "image", "", "with --on kubernetes: image of Millicore's own programs")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "check everything and report what is missing; start nothing")
+	c.Flags().StringVar(&o.attach, "attach", "", "with --on kubernetes: follow the run with this name in the cluster")
+	c.Flags().BoolVar(&o.detach, "detach", false, "with --on kubernetes: start the run, print its name, and exit")
+	c.Flags().BoolVar(&nodeAgent, "node-agent", false, "with --on kubernetes: read control groups on the nodes, for 1 s frames, throttle windows and causes")
+	c.Flags().StringVar(&image, "image", "", "with --on kubernetes: image of Millicore's programs")
 	o.cluster.add(c)
 	c.MarkFlagsMutuallyExclusive("attach", "detach", "dry-run")
 	for _, flag := range []string{"set", "seed", "node-agent", "image"} {
@@ -129,25 +131,25 @@ func conduct(cmd *cobra.Command, on string, e *experiment.Experiment, seed uint6
 	if _, err := os.Stat(filepath.Join(out, record.RunFile)); err != nil {
 		return runErr
 	}
-	return tellAfter(runErr, cmd, out, asJSON)
+	return showAfter(runErr, cmd, out, asJSON)
 }
 
-// tellAfter tells of the record of a run that ended with an error, or with none.
-// Whatever happened, what was measured is shown; what broke comes first.
-func tellAfter(runErr error, cmd *cobra.Command, out string, asJSON bool) error {
-	told := tell(cmd, out, asJSON)
-	if runErr != nil && errors.Is(told, errMissed) {
-		told = nil
+// showAfter shows the record of a run. After an error it shows what was measured; the
+// error comes first, and hides that an objective was missed.
+func showAfter(runErr error, cmd *cobra.Command, out string, asJSON bool) error {
+	err := tell(cmd, out, asJSON)
+	if runErr != nil && errors.Is(err, errMissed) {
+		err = nil
 	}
-	return errors.Join(runErr, told)
+	return errors.Join(runErr, err)
 }
 
-// platforms are the words of --on.
+// platforms are the values of --on.
 var platforms = []string{"local", "docker", onKubernetes}
 
 func checkOn(on string) error {
 	if !slices.Contains(platforms, on) {
-		return fmt.Errorf("--on %s: services run on one of %s", on, strings.Join(platforms, ", "))
+		return fmt.Errorf("--on %s: want one of %s", on, strings.Join(platforms, ", "))
 	}
 	return nil
 }
@@ -174,8 +176,8 @@ func closePlatform(where platform.Platform, show *progress.Printer) {
 	}
 }
 
-// runOn conducts an experiment into a new record. Where the error is nil the
-// plan was worked through.
+// runOn conducts an experiment into a new record. If the error is nil, the whole plan was
+// conducted.
 func runOn(ctx context.Context, where platform.Platform, show *progress.Printer, e *experiment.Experiment, seed uint64, out string) error {
 	programs, err := lab.FindPrograms()
 	if err != nil {
@@ -197,8 +199,8 @@ func runOn(ctx context.Context, where platform.Platform, show *progress.Printer,
 	return err
 }
 
-// readExperiment reads a file, or an experiment that ships, and gives the name
-// of the file. A name with a slash or an ending is always a file.
+// readExperiment reads a file or an experiment that ships, and returns the name of the
+// file. A name with a slash or a dot is always a file.
 func readExperiment(name string, sets []string) (e *experiment.Experiment, path string, err error) {
 	path = name
 	data, err := os.ReadFile(path)
@@ -208,7 +210,7 @@ func readExperiment(name string, sets []string) (e *experiment.Experiment, path 
 		return nil, path, fmt.Errorf("read the experiment: %w", err)
 	default:
 		path = name + ".yaml"
-		if data, err = shipped(name); err != nil {
+		if data, err = experiments.Text(name); err != nil {
 			return nil, path, err
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/millicore/millicore/internal/display/tui"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/top"
 )
 
-// topFlags are what `millicore top` is told.
+// topFlags are the flags of `millicore top`.
 type topFlags struct {
 	only    inspect.Only
 	options top.Options
@@ -26,12 +26,13 @@ func topCommand() *cobra.Command {
 	var f topFlags
 	c := &cobra.Command{
 		Use:   "top [--container NAME] [--sort throttling]",
-		Short: "Watch the services under a CPU limit live: how much of it they use, how often they are throttled",
-		Long: "Top shows each service of this host that runs under a CPU limit: its runtime, how much it\n" +
-			"runs at once over its limit, how much of the limit it uses, in how many of the periods it\n" +
-			"was throttled and for how long in each, over the last ten looks, and a sparkline of thirty.\n\n" +
-			"On a terminal: arrows choose a service, enter opens what doctor finds of it, s sorts by the\n" +
-			"next figure, / filters, p pauses, q leaves. Elsewhere, or with --plain, it writes lines.",
+		Short: "Show the services under a CPU limit live: how much of it they use, how often they are throttled",
+		Long: "Top shows each service of this host that runs under a CPU limit: its runtime, its parallelism\n" +
+			"and its limit, the share of the limit that it uses, the share of periods in which it was\n" +
+			"throttled, and for how long in each. The figures cover the last ten readings, the sparkline\n" +
+			"thirty.\n\n" +
+			"On a terminal: the arrow keys choose a service, enter opens the findings of doctor, s sorts by\n" +
+			"the next figure, / filters, p pauses, q quits. Otherwise, or with --plain, top writes lines.",
 		Example: "  sudo millicore top\n" +
 			"  millicore top --sort cpu --filter node\n" +
 			"  millicore top --plain --every 10s --for 5m > top.txt",
@@ -53,13 +54,13 @@ func topCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.only.Container, "container", "", "this container (its name, its pod's, or the beginning of its id) or systemd service only")
-	flags.StringVar(&f.order, "sort", "throttling", "throttling (share of periods), stop (time in each throttled period), cpu (share of the limit) or name")
-	flags.StringVar(&f.options.Filter, "filter", "", "only services with this in their name, runtime, command or group")
-	flags.DurationVar(&f.options.Every, "every", time.Second, "time between looks")
-	flags.DurationVar(&f.options.For, "for", 0, "end after this time (default: until told to)")
-	flags.IntVar(&f.options.Rows, "rows", 0, "of lines: services at each look, at most (default: all)")
-	flags.BoolVar(&f.plain, "plain", false, "write lines on a terminal too")
+	flags.StringVar(&f.only.Container, "container", "", "show this container (its name, its pod, or the beginning of its id) or systemd service only")
+	flags.StringVar(&f.order, "sort", "throttling", "order: throttling (share of periods), stop (time per throttled period), cpu (share of the limit) or name")
+	flags.StringVar(&f.options.Filter, "filter", "", "show only services with this text in their name, runtime, command or group")
+	flags.DurationVar(&f.options.Every, "every", time.Second, "time between readings")
+	flags.DurationVar(&f.options.For, "for", 0, "end after this time (default: run until interrupted)")
+	flags.IntVar(&f.options.Rows, "rows", 0, "lines only: maximum of services per reading (default: all)")
+	flags.BoolVar(&f.plain, "plain", false, "write lines even on a terminal")
 	return c
 }
 
@@ -70,7 +71,7 @@ func watch(cmd *cobra.Command, f *topFlags) error {
 	scanner := inspect.New("")
 	watcher := scanner.Watch(f.only)
 	defer watcher.Close()
-	if f.plain || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(os.Stdout.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
+	if f.plain || !tui.Can(os.Stdout) || !tui.IsTerminal(os.Stdin) {
 		return top.Lines(cmd.Context(), cmd.OutOrStdout(), watcher, f.options)
 	}
 	return top.Screen(cmd.Context(), os.Stdin, os.Stdout, watcher, scanner.Online(), f.options)

@@ -258,7 +258,7 @@ load: {request: {path: /}, users: 1}`)
 		args []string
 		want string
 	}{
-		{"another platform", 2, []string{"run", "quick", "--on", "podman"}, "--on podman: services run on one of local, docker"},
+		{"another platform", 2, []string{"run", "quick", "--on", "podman"}, "--on podman: want one of local, docker"},
 		{"a command", 2, []string{"run", simple(`{command: [./server]}`), "--on", "docker"}, "set image: to one that contains it, or use --on local"},
 		{"an image that is not available", 1, []string{"run", simple(`{image: "127.0.0.1:1/nothing:1"}`), "--on", "docker"}, "docker pull 127.0.0.1:1/nothing:1"},
 		{"a sample service that was not built", 1, []string{"run", simple(`{workload: node}`), "--on", "docker"}, "docker build -t millicore-node -f workloads/node/Dockerfile workloads"},

@@ -238,7 +238,7 @@ func TestAClientThatIsKilled(t *testing.T) {
 	l.measures(t, run)
 	c.Process.Kill()
 	c.Wait()
-	if words := l.start(t, "clean").ends(t, 0).out.String(); !strings.Contains(words, "left alone run "+run) {
+	if words := l.start(t, "clean").ends(t, 0).out.String(); !strings.Contains(words, "kept run "+run) {
 		t.Errorf("clean: %s", words)
 	}
 	l.start(t, "run", "--attach", run, "--out", "record").ends(t, 0)

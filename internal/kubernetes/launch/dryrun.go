@@ -1,0 +1,55 @@
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// DryRun describes what a run would do, and the checks of what it needs. Requirements
+// are empty for platforms of this machine.
+type DryRun struct {
+	Experiment   *experiment.Experiment
+	Requirements Requirements
+}
+
+func (d DryRun) trials() int { return len(d.Experiment.Cells) * d.Experiment.Measure.Repeats }
+
+// Text writes the size of the run, and a line for each requirement.
+func (d DryRun) Text(out io.Writer) error {
+	e := d.Experiment
+	_, err := fmt.Fprintf(out, "%s: %s, %s, about %s; nothing was started (dry run).\n", e.Name,
+		display.Counted(int64(len(e.Cells)), "cell"), display.Counted(int64(d.trials()), "trial"), Lasts(e).Round(time.Second))
+	for _, r := range d.Requirements {
+		if err == nil {
+			_, err = fmt.Fprintf(out, "  %-9s  %s: %s\n", r.State, r.What, r.Words)
+		}
+	}
+	return err
+}
+
+// JSON writes the same as one object.
+func (d DryRun) JSON(out io.Writer) error {
+	type need struct {
+		What  string `json:"what"`
+		State string `json:"state"` // "there", "missing", "not known", "note"
+		Words string `json:"words"`
+	}
+	needs := []need{}
+	for _, r := range d.Requirements {
+		needs = append(needs, need{r.What, r.State.String(), r.Words})
+	}
+	text := json.NewEncoder(out)
+	text.SetIndent("", "  ")
+	return text.Encode(struct {
+		Experiment string  `json:"experiment"`
+		Cells      int     `json:"cells"`
+		Trials     int     `json:"trials"`
+		AboutS     float64 `json:"about_s"`
+		Needs      []need  `json:"needs"`
+	}{d.Experiment.Name, len(d.Experiment.Cells), d.trials(), Lasts(d.Experiment).Seconds(), needs})
+}
