@@ -18,17 +18,17 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 )
 
-// A generator in a bad place is never silent: what it tells is as it was, or it
-// says that it was the limit, or what disturbed it.
-func TestAGeneratorInABadPlaceSaysSo(t *testing.T) {
+// The result of a disturbed generator is either correct, or has a flag that the generator
+// was limited or disturbed.
+func TestADisturbedGeneratorIsReported(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		path  string
 		args  []string
 		harm  func(t *testing.T, agent int)
 		alone bool
-		truth float64 // highest p99 in ms that may be told without a word; 0: it has to say something
-		well  bool    // and nothing fails
+		truth float64 // highest correct p99 in ms without a flag; 0: a flag is required
+		well  bool    // all requests must succeed
 	}{
 		{name: "a limit of 5% of a CPU, at a rate", path: "/sleep?ms=1", args: []string{"-R", "2000", "-d", "4s"},
 			harm: func(t *testing.T, agent int) { needCgroups(t); limited(t, agent, 0.05) }},
@@ -54,7 +54,7 @@ func TestAGeneratorInABadPlaceSaysSo(t *testing.T) {
 				t.Errorf("limited: %v, but flags %q", r.Generator.Limited, r.Flags)
 			}
 			if len(words) == 0 && (c.truth == 0 || r.LatencyMS == nil || r.LatencyMS.P99 > c.truth) {
-				t.Errorf("not a word (flags %q) of %+v", r.Flags, r.LatencyMS)
+				t.Errorf("no flag of the generator (flags %q) for %+v", r.Flags, r.LatencyMS)
 			}
 			if c.well && *r.Availability != 100 {
 				t.Errorf("%v%% answered well: %+v", *r.Availability, r.Errors)
@@ -66,7 +66,7 @@ func TestAGeneratorInABadPlaceSaysSo(t *testing.T) {
 	}
 }
 
-// suffering is load with an agent that is harmed.
+// suffering is load with a disturbed agent.
 func suffering(t *testing.T, harm func(t *testing.T, agent int), args ...string) *loaded {
 	t.Helper()
 	c := exec.Command(filepath.Join(bin, "millicore"), append([]string{"load", "--json"}, args...)...)
@@ -76,7 +76,7 @@ func suffering(t *testing.T, harm func(t *testing.T, agent int), args ...string)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Process.Signal(os.Interrupt) }) // where the test has failed
+	t.Cleanup(func() { c.Process.Signal(os.Interrupt) }) // if the test has failed
 	if harm != nil {
 		agent, _ := strconv.Atoi(eventually(t, func() string { return childOf(c.Process.Pid, "millicore-agent") }))
 		harm(t, agent)
@@ -91,7 +91,7 @@ func suffering(t *testing.T, harm func(t *testing.T, agent int), args ...string)
 	return r
 }
 
-// childOf is the pid of a child by its program's name; "" while there is none.
+// childOf is the pid of a child with a program's name; "": there is none yet.
 func childOf(parent int, name string) string {
 	var children []byte
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
@@ -107,14 +107,14 @@ func childOf(parent int, name string) string {
 	return ""
 }
 
-// crowded puts the agent onto a CPU with three hogs, for longer than the load lasts.
+// crowded moves the agent to a CPU with three hogs, for longer than the load lasts.
 func crowded(t *testing.T, agent int) {
 	t.Helper()
 	pin(t, agent, 0)
 	hogs(t, 5*time.Second, 0, 0, 0)
 }
 
-// pin puts all threads of a process onto a CPU; those that come later follow.
+// pin binds all threads of a process to a CPU. New threads inherit that.
 func pin(t *testing.T, pid, on int) {
 	t.Helper()
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))

@@ -21,8 +21,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 )
 
-// The baseline of each cause is the same service without it: what its tail
-// takes is the service's own, and the rest is extra.
+// The baseline of each cause is the same service without the cause. The tail of the
+// baseline is the service's own time, and the difference is extra.
 const quiet = `
 name: causes
 services:
@@ -40,18 +40,18 @@ func experimentOf(path, rate, limits, warm string) string {
 	return strings.NewReplacer("PATH", path, "RATE", rate, "LIMITS", limits, "WARM", warm).Replace(quiet)
 }
 
-// TestAKnownCauseIsTold makes a service slow by exactly one known cause, and
-// wants at least 90% of what that adds to the tail to be told as that cause.
-func TestAKnownCauseIsTold(t *testing.T) {
+// TestKnownCauses makes a service slow by exactly one known cause. At least 90% of the
+// extra time of the tail must be attributed to that cause.
+func TestKnownCauses(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		path, rate string
 		always     string                      // limits of both
 		limits     string                      // of the slow one
 		slowPath   string                      // "": the same
-		flag       analysis.Flag               // that the cause itself raises
-		warm       string                      // how long it is up before it answers
-		each       func(t *testing.T, pid int) // done in the middle of each attempt
+		flag       analysis.Flag               // that the cause itself sets
+		warm       string                      // time between its start and its first answer
+		each       func(t *testing.T, pid int) // called in the middle of each attempt
 		share      func(*analysis.Causes) float64
 	}{
 		{name: "a quota", path: "/spin?us=5000", rate: "60", limits: `cpu: 400m`,
@@ -61,13 +61,13 @@ func TestAKnownCauseIsTold(t *testing.T) {
 		{name: "a frozen generator", path: "/ok", rate: "200",
 			each:  func(t *testing.T, pid int) { freeze(t, pid, 600*time.Millisecond) },
 			share: func(c *analysis.Causes) float64 { return c.Generator }},
-		// The service keeps to one CPU and competes for it with three hogs; the
-		// agent needs little of another, which one hog keeps busy, and is on time.
+		// The service competes with three hogs for one CPU. The agent needs little of
+		// the other CPU, which one hog keeps busy, and is on time.
 		{name: "a hog outside", path: "/spin?us=3000", rate: "150", always: `cpuset: "1"`, flag: "busy_neighbour",
 			each:  func(t *testing.T, pid int) { hogs(t, 2*time.Second, 0, 1, 1, 1) },
 			share: func(c *analysis.Causes) float64 { return c.Neighbours }},
-		// Those that are refused have no latency; those that wait for a service
-		// that listens again and does not answer yet do.
+		// Refused requests have no latency. Those that wait for a service that listens
+		// again, but does not answer yet, have one.
 		{name: "an OOM restart", path: "/ok", rate: "100", limits: `memory: 64Mi`, warm: "800ms",
 			each:  func(t *testing.T, pid int) { exhaust(t) },
 			share: func(c *analysis.Causes) float64 { return c.Restart }},
@@ -85,32 +85,30 @@ func TestAKnownCauseIsTold(t *testing.T) {
 			if own.Causes.Throttling != 0 {
 				t.Errorf("without a limit %v of the tail is throttling, want 0", own.Causes.Throttling)
 			}
-			// In what the slow tail takes on average, how much is the cause's, of
-			// how much there is beyond the baseline's?
+			// The share of the cause in the mean extra time of the slow tail.
 			extra := slow.Causes.MeanMS - own.Causes.MeanMS
-			told := c.share(slow.Causes) * slow.Causes.MeanMS
-			t.Logf("tail %.1f ms, without the cause %.1f ms; told as it %.1f ms: %+v", slow.Causes.MeanMS, own.Causes.MeanMS, told, shares(slow.Causes))
+			attributed := c.share(slow.Causes) * slow.Causes.MeanMS
+			t.Logf("tail %.1f ms, without the cause %.1f ms; attributed as it %.1f ms: %+v", slow.Causes.MeanMS, own.Causes.MeanMS, attributed, shares(slow.Causes))
 			if extra < 5 || extra < slow.Causes.MeanMS/2 {
 				t.Errorf("the cause added %.1f ms only", extra)
 			}
 			if before := c.share(own.Causes) * own.Causes.MeanMS; before > 0.1*extra {
-				t.Errorf("%.1f ms are told as %s where it is not", before, c.name)
+				t.Errorf("%.1f ms are attributed to %s in the baseline", before, c.name)
 			}
-			if told < 0.9*extra {
-				t.Errorf("%.1f ms of %.1f ms extra are told as %s, want 90%%: %v", told, extra, c.name, shares(slow.Causes))
+			if attributed < 0.9*extra {
+				t.Errorf("%.1f ms of %.1f ms extra are attributed to %s, want 90%%: %v", attributed, extra, c.name, shares(slow.Causes))
 			}
 		})
 	}
 }
 
-// patience is how many more times something is measured again because the machine
-// was not quiet, over all cases together.
+// patience is how many measurements may be repeated because the machine was not quiet,
+// for all cases together.
 var patience = 6
 
-// calm gives what was measured while the machine itself went on. A virtual
-// machine that is stopped for a while delays everything at once, and that is a
-// cause too: a witness that belongs to nothing that is measured tells of it, and
-// the frames tell of CPU that others took, which is no disturbance where it is wanted.
+// calm repeats a measurement until the machine was quiet. A virtual machine that pauses
+// delays everything, which is a cause of its own: a witness outside of the measurement
+// detects it. The frames show CPU that others took, unless that is the cause under test.
 func calm(t *testing.T, wanted analysis.Flag, measure func() *analysis.CellSummary) *analysis.CellSummary {
 	t.Helper()
 	var pause time.Duration
@@ -128,12 +126,12 @@ func calm(t *testing.T, wanted analysis.Flag, measure func() *analysis.CellSumma
 		}
 		patience--
 	}
-	t.Skipf("this machine is not quiet enough to see one cause alone: it stood still for %v, flags %v", pause, c.Flags)
+	t.Skipf("this machine is not quiet enough to isolate a cause: it paused for %v, flags %v", pause, c.Flags)
 	return nil
 }
 
-// bearable is the longest pause of the machine that leaves a tail what it is. A
-// pause holds up all that is due in it, which is many of the slowest hundredth.
+// bearable is the longest pause of the machine that does not change the tail. A pause
+// delays all requests that are due in it, which are many of the slowest 1%.
 func bearable(c *analysis.CellSummary) time.Duration {
 	least := 25 * time.Millisecond
 	if c.Causes == nil {
@@ -142,15 +140,14 @@ func bearable(c *analysis.CellSummary) time.Duration {
 	return min(100*time.Millisecond, max(least, time.Duration(c.Causes.MeanMS/4*float64(time.Millisecond))))
 }
 
-// witness looks at the clock every few milliseconds, on each CPU, until it is
-// ended, and then tells the longest time that it missed. It outranks all that is
-// measured, and the neighbours of a test, so that only the machine can keep it
-// from looking.
+// witness reads the clock every few milliseconds on each CPU until it is stopped, and
+// then returns the longest delay. It has a higher priority than everything that is
+// measured and than the neighbours of a test, so that only the machine can delay it.
 func witness() (ended func() time.Duration) {
 	end, longest := make(chan struct{}), make(chan time.Duration)
 	for on := range runtime.NumCPU() {
 		go func() {
-			runtime.LockOSThread() // for good: the thread keeps its rank and its CPU
+			runtime.LockOSThread() // never unlocked: the thread keeps its priority and its CPU
 			unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -20)
 			var cpu unix.CPUSet
 			cpu.Set(on)
@@ -158,7 +155,7 @@ func witness() (ended func() time.Duration) {
 			var most time.Duration
 			tick := unix.NsecToTimespec(int64(5 * time.Millisecond))
 			for last := time.Now(); ; {
-				unix.Nanosleep(&tick, nil) // of this thread: the runtime's timers may wait for another CPU
+				unix.Nanosleep(&tick, nil) // of this thread: timers of the runtime may wait for another CPU
 				most, last = max(most, time.Since(last)), time.Now()
 				select {
 				case <-end:
@@ -186,9 +183,8 @@ func shares(c *analysis.Causes) string {
 	return strings.Join(parts, ", ")
 }
 
-// watched runs an experiment of one trial and gives its cell. A trial that was
-// disturbed is repeated, and some causes are disturbances: each attempt gets its
-// own.
+// watched runs an experiment of one trial and returns its cell. A disturbed trial is
+// repeated, and some causes are disturbances, so each attempt gets the cause.
 func watched(t *testing.T, yaml string, each func(t *testing.T, pid int)) *analysis.CellSummary {
 	t.Helper()
 	needCgroups(t)
@@ -220,11 +216,11 @@ func watched(t *testing.T, yaml string, each func(t *testing.T, pid int)) *analy
 	return &s.Cells[0]
 }
 
-// measured is how many intervals of a trial's measured part a record holds.
+// measured is the number of intervals in the measured part of a trial.
 func measured(record string, trial int) (n int) {
 	text, err := os.ReadFile(filepath.Join(record, "frames.ndjson"))
 	if err != nil {
-		return 0 // not made yet
+		return 0 // it does not exist yet
 	}
 	for line := range bytes.Lines(text) {
 		if bytes.HasPrefix(line, fmt.Appendf(nil, `{"trial":%d,`, trial)) && bytes.Contains(line, []byte(`"phase":"measure"`)) && bytes.Contains(line, []byte(`"host":{`)) {
@@ -247,15 +243,15 @@ func summaryOf(t *testing.T, dir string) *analysis.Summary {
 	return s
 }
 
-// freeze stops the agents of a run for a while.
+// freeze stops the agents of a run for a time.
 func freeze(t *testing.T, pid int, d time.Duration) {
 	t.Helper()
 	thaw := stopAgents(t, pid)
 	defer thaw()
-	time.Sleep(d) // this long is the cause
+	time.Sleep(d) // this is the cause
 }
 
-// stopAgents stops the agents of a run until they are thawed.
+// stopAgents stops the agents of a run until the returned function is called.
 func stopAgents(t *testing.T, pid int) (thaw func()) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(agentGroup(pid), "cgroup.procs"))
@@ -280,7 +276,7 @@ func stopAgents(t *testing.T, pid int) (thaw func()) {
 	}
 }
 
-// exhaust lets the service keep more memory than it may.
+// exhaust makes the service allocate more memory than its limit.
 func exhaust(t *testing.T) {
 	t.Helper()
 	for _, dir := range processes(t, filepath.Join(bin, "server")) {
@@ -291,7 +287,7 @@ func exhaust(t *testing.T) {
 		words := strings.Split(string(line), "\x00")
 		for i, word := range words {
 			if word == "--port" && i+1 < len(words) {
-				// It dies of the request, so the request's own end says nothing.
+				// The request kills the service, so its own result is ignored.
 				client := http.Client{Timeout: 5 * time.Second}
 				if answer, err := client.Get("http://127.0.0.1:" + words[i+1] + "/keep?mb=200"); err == nil {
 					answer.Body.Close()

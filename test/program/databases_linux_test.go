@@ -25,9 +25,9 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Whole runs of the sample service with databases that Millicore starts.
+// Runs of the sample service with databases that Millicore starts.
 
-// needDatabase skips a test where a database cannot be started; in CI it fails.
+// needDatabase skips a test if a database cannot be started; in CI it fails.
 func needDatabase(t *testing.T, builtin string) {
 	t.Helper()
 	needCgroups(t)
@@ -44,7 +44,7 @@ func needDatabase(t *testing.T, builtin string) {
 	}
 }
 
-// inserting is an experiment that keeps devices in a database.
+// inserting is an experiment that stores devices in a database.
 func inserting(builtin, measure string) string {
 	return strings.NewReplacer("BUILTIN", builtin, "MEASURE", measure).Replace(`
 name: inserts
@@ -63,8 +63,8 @@ measure: MEASURE
 `)
 }
 
-// databaseCommand is a run whose record the databases' users can reach, so that
-// their data lies in it.
+// databaseCommand is a run whose record the users of the databases can access, so that
+// their data is in it.
 func databaseCommand(t *testing.T, builtin, measure string) (dir string, c *exec.Cmd) {
 	t.Helper()
 	dir, c = command(t, inserting(builtin, measure))
@@ -76,7 +76,7 @@ func databaseCommand(t *testing.T, builtin, measure string) (dir string, c *exec
 	return dir, c
 }
 
-// unitGroup is the control group of a trial's unit, as soon as there is one.
+// unitGroup waits for the control group of a trial's unit.
 func unitGroup(t *testing.T, c *exec.Cmd, unit string) string {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -90,8 +90,8 @@ func unitGroup(t *testing.T, c *exec.Cmd, unit string) string {
 	return ""
 }
 
-// members are the processes of a group whose command line begins with a
-// program of this name and has the argument; "" is any.
+// members are the processes of a group whose command line has a program and an argument;
+// "": any.
 func members(t *testing.T, group, program, argument string) []int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(group, "cgroup.procs"))
@@ -113,7 +113,7 @@ func members(t *testing.T, group, program, argument string) []int {
 	return pids
 }
 
-// variable is one of a process's environment.
+// variable is the value of a variable in a process's environment.
 func variable(t *testing.T, pid int, name string) string {
 	t.Helper()
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -129,8 +129,8 @@ func variable(t *testing.T, pid int, name string) string {
 	return ""
 }
 
-// waitForTrial waits until frames of a trial's measured part are in the record.
-// It returns false where the run ended before.
+// waitForTrial waits until the record has frames of a trial's measured part. It returns
+// false if the run ended before.
 func waitForTrial(t *testing.T, dir string, trial int, ended <-chan struct{}) bool {
 	t.Helper()
 	for {
@@ -149,7 +149,7 @@ func waitForTrial(t *testing.T, dir string, trial int, ended <-chan struct{}) bo
 	}
 }
 
-// noData looks for what databases leave: folders and processes.
+// noData checks that no folders and processes of databases remain.
 func noData(t *testing.T, dir string) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(dir, "millicore-data-*")); len(left) > 0 {
@@ -194,7 +194,7 @@ func stored(t *testing.T, url string) int64 {
 	return n
 }
 
-func TestDevicesAreKeptInADatabaseThatMillicoreStarts(t *testing.T) {
+func TestDatabasesOfMillicore(t *testing.T) {
 	for _, builtin := range []string{"postgres", "mongodb"} {
 		t.Run(builtin, func(t *testing.T) {
 			needDatabase(t, builtin)
@@ -232,8 +232,8 @@ func TestDevicesAreKeptInADatabaseThatMillicoreStarts(t *testing.T) {
 	}
 }
 
-// everyProcessHasFrames looks for CPU and memory in the frames of each of the
-// database's processes: those that the record has logs of.
+// everyProcessHasFrames checks that the frames of each process of the database have CPU
+// and memory. The record has a log of each process.
 func everyProcessHasFrames(t *testing.T, dir, builtin string) {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "trial-001", "trial001-"+builtin+"*.log"))
@@ -264,7 +264,7 @@ func everyProcessHasFrames(t *testing.T, dir, builtin string) {
 	}
 }
 
-// recordedVersion is a runtime's or a database's, from the record.
+// recordedVersion is the version of a runtime or a database in the record.
 func recordedVersion(t *testing.T, dir, builtin string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, record.RunFile))
@@ -278,9 +278,8 @@ func recordedVersion(t *testing.T, dir, builtin string) string {
 	return run.Host.Runtimes[builtin]
 }
 
-// The database is killed in the middle of each trial, also of those that are
-// repeated for their neighbours' sake.
-func TestADatabaseThatDiesInTheMiddle(t *testing.T) {
+// The database is killed in the middle of each trial, including repeated ones.
+func TestADatabaseIsKilledDuringTheLoad(t *testing.T) {
 	for _, builtin := range []string{"postgres", "mongodb"} {
 		t.Run(builtin, func(t *testing.T) {
 			needDatabase(t, builtin)
@@ -310,7 +309,7 @@ func TestADatabaseThatDiesInTheMiddle(t *testing.T) {
 			s := report(t, dir)
 			cell := s.Cells[0]
 			if cell.Trials != 2 || *cell.Availability >= 100 || *cell.Availability == 0 {
-				t.Errorf("%d trials, availability %v: want 2, and a part of 100", cell.Trials, *cell.Availability)
+				t.Errorf("%d trials, availability %v: want 2, and between 0 and 100", cell.Trials, *cell.Availability)
 			}
 			if *cell.Dependencies[0].Restarts < 2 || !slices.Contains(cell.Flags, "dependency_restarted") {
 				t.Errorf("restarts %d, flags %v", *cell.Dependencies[0].Restarts, cell.Flags)
@@ -342,7 +341,7 @@ func TestAKilledRunWithADatabaseIsCleanedUp(t *testing.T) {
 			nothingLeft(t, c.Process.Pid)
 			noData(t, dir)
 			if s := report(t, dir); s.Cells[0].Requests == 0 {
-				t.Errorf("%+v: want what was measured before the kill", s.Cells[0])
+				t.Errorf("%+v: want the measurement before the kill", s.Cells[0])
 			}
 		})
 	}

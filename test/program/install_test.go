@@ -67,11 +67,11 @@ func requires(f *modfile.File) string {
 	return ""
 }
 
-// publish puts a version of a module into a folder that serves as a module proxy:
-// what lies in the working tree, or what a tag holds.
+// publish puts a version of a module into a folder that serves as a module proxy: the
+// working tree, or the files of a tag.
 func publish(t *testing.T, proxy string, m module.Version, root, under, tag string) (zip string) {
 	t.Helper()
-	at := filepath.Join(proxy, m.Path, "@v") // its path has no capitals to escape
+	at := filepath.Join(proxy, m.Path, "@v") // its path has no capital letters to escape
 	info, _ := json.Marshal(map[string]any{"Version": m.Version, "Time": time.Now()})
 	mod, err := os.ReadFile(filepath.Join(root, under, "go.mod"))
 	if err := errors.Join(err, os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, m.Version+".info"), info, 0o644),
@@ -101,20 +101,19 @@ func publish(t *testing.T, proxy string, m module.Version, root, under, tag stri
 	return zip
 }
 
-// The programs are installed as users install them: from the two modules that a
-// release publishes, without the workspace that holds them together here. A version
-// of maxprocs that is tagged is taken from its tag: what the programs need beyond it
-// wants a new version.
-func TestTheProgramsCanBeInstalled(t *testing.T) {
+// Users install the programs with go install from the two modules of a release, without
+// this workspace. A tagged version of maxprocs is taken from its tag: if the programs need
+// more, maxprocs needs a new version.
+func TestGoInstall(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds all programs from modules of their own")
+		t.Skip("builds all programs from published modules")
 	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := exec.LookPath("git"); err != nil || exec.Command("git", "-C", root, "rev-parse").Run() != nil {
-		t.Skip("what belongs to the modules is asked of git, and this is no checkout")
+		t.Skip("needs a git checkout, which lists the files of the modules")
 	}
 	own, examples := parsed(t, root), parsed(t, filepath.Join(root, "maxprocs/examples"))
 	version := requires(own)
@@ -126,7 +125,7 @@ func TestTheProgramsCanBeInstalled(t *testing.T) {
 			t.Errorf("%s replaces or excludes modules, which go install refuses", f.Module.Mod.Path)
 		}
 	}
-	// Without it every command would ask the proxy for a version that is not there yet.
+	// Without it every command would request a version from the proxy that does not exist yet.
 	work, err := os.ReadFile(filepath.Join(root, "go.work"))
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +151,7 @@ func TestTheProgramsCanBeInstalled(t *testing.T) {
 	}
 	for line := range strings.Lines(string(sums)) {
 		if f := strings.Fields(line); len(f) == 3 && f[0] == maxprocsModule && f[1] == version && f[2] != hash {
-			t.Errorf("go.sum has maxprocs %s as %s, and it is %s: it was changed after that version; require a new one", version, f[2], hash)
+			t.Errorf("go.sum has maxprocs %s as %s, and it is %s: it was changed after that version; require a new version", version, f[2], hash)
 		}
 	}
 
@@ -166,7 +165,7 @@ func TestTheProgramsCanBeInstalled(t *testing.T) {
 		c := exec.Command("go", args...)
 		c.Dir = dir
 		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOBIN="+filepath.Join(where, "bin"), "GOMODCACHE="+filepath.Join(where, "mod"),
-			"GOFLAGS=-trimpath -modcacherw"+flags, "GOSUMDB=off", // the hashes of others' were verified when they were fetched
+			"GOFLAGS=-trimpath -modcacherw"+flags, "GOSUMDB=off", // hashes of other modules were verified at their download
 			"GOPROXY=file://"+proxy+",file://"+filepath.Join(env.GOMODCACHE, "cache/download")+","+env.GOPROXY)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", c, err, out)
@@ -186,8 +185,8 @@ func TestTheProgramsCanBeInstalled(t *testing.T) {
 		t.Errorf("it prints %q", out)
 	}
 
-	// The examples are no release; they build by what their go.mod requires. go.sum
-	// has the version of maxprocs once it is tagged.
+	// The examples are not released; they build with the requirements of their go.mod.
+	// go.sum has the version of maxprocs once it is tagged.
 	copied := filepath.Join(where, "examples")
 	if err := os.CopyFS(copied, os.DirFS(filepath.Join(root, "maxprocs/examples"))); err != nil {
 		t.Fatal(err)

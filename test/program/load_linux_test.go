@@ -20,7 +20,7 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// loaded is what `millicore load --json` prints.
+// loaded is the output of `millicore load --json`.
 type loaded struct {
 	analysis.CellSummary
 	Thresholds []struct {
@@ -30,7 +30,7 @@ type loaded struct {
 	}
 }
 
-// serving starts the tests' server, and gives its address and pid.
+// serving starts the test server, and returns its address and pid.
 func serving(t *testing.T, args ...string) (address string, pid int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -83,7 +83,7 @@ func load(t *testing.T, code int, args ...string) *loaded {
 	return r
 }
 
-func TestLoadTellsWhatItDid(t *testing.T) {
+func TestLoad(t *testing.T) {
 	address, _ := serving(t)
 	r := load(t, 0, "-n", "500", "-c", "5", "--threshold", "rate>0", "http://"+address+"/sleep?ms=2")
 	if r.Requests != 500 || *r.Availability != 100 || r.LatencyMS.P50 < 2 || r.LatencyMS.P50 > 1000 {
@@ -93,7 +93,7 @@ func TestLoadTellsWhatItDid(t *testing.T) {
 		t.Errorf("thresholds %+v", r.Thresholds)
 	}
 	if r.CPU.Cores != nil || r.Host.ForeignCores != nil {
-		t.Errorf("nothing was to be looked at, and CPU %v, foreign %v was seen", *r.CPU.Cores, *r.Host.ForeignCores)
+		t.Errorf("no process was observed, but CPU %v, foreign %v was measured", *r.CPU.Cores, *r.Host.ForeignCores)
 	}
 	r = load(t, 99, "-R", "100", "-d", "1s", "--threshold", "p50<1ms", "--threshold", "errors<50%", "http://"+address+"/sleep?ms=20")
 	if r.Thresholds[0].Kept || !r.Thresholds[1].Kept || *r.Thresholds[0].Value < 20 {
@@ -101,9 +101,9 @@ func TestLoadTellsWhatItDid(t *testing.T) {
 	}
 	r = load(t, 0, "-n", "50", "-c", "1", "--status", "404", "http://"+address+"/not-there")
 	if *r.Availability != 100 {
-		t.Errorf("%v%% of the answers that were wanted are good", *r.Availability)
+		t.Errorf("%v%% of the answers with the accepted status are good", *r.Availability)
 	}
-	// A load that moves, told of as a whole: the ramp and the level behind it.
+	// A load that changes is reported as a whole: the ramp and the level after it.
 	r = load(t, 0, "--stages", "1s:4,2s:4", "--threshold", "p99<10s", "http://"+address+"/sleep?ms=2")
 	if *r.Availability != 100 || r.LatencyMS == nil || r.LatencyMS.P50 < 2 || !r.Thresholds[0].Kept || len(r.Steps) != 1 {
 		t.Fatalf("%d requests, latency %+v, thresholds %+v, steps %+v", r.Requests, r.LatencyMS, r.Thresholds, r.Steps)
@@ -117,14 +117,14 @@ func TestLoadTellsWhatItDid(t *testing.T) {
 	}
 }
 
-// What answers runs under a limit that was set by hand, as a container's is.
-func TestLoadShowsTheTargetsThrottling(t *testing.T) {
+// The server runs under a limit that Millicore did not set, as a container does.
+func TestLoadReportsTheThrottlingOfItsTarget(t *testing.T) {
 	needCgroups(t)
 	address, pid := serving(t)
 	limited(t, pid, 0.2)
 	r := load(t, 0, "-c", "4", "-d", "3s", "--pid", strconv.Itoa(pid), "http://"+address+"/burn?ms=10")
 	if r.Limits.CPUMillis == nil || *r.Limits.CPUMillis != 200 {
-		t.Errorf("a limit of 200m was found as %v", r.Limits.CPUMillis)
+		t.Errorf("a limit of 200m was detected as %v", r.Limits.CPUMillis)
 	}
 	if r.CPU.Cores == nil || *r.CPU.Cores <= 0 || *r.CPU.Cores > 0.3 || r.CPU.ThrottledPeriods == nil || *r.CPU.ThrottledPeriods == 0 {
 		t.Errorf("CPU %+v", r.CPU)
@@ -133,15 +133,15 @@ func TestLoadShowsTheTargetsThrottling(t *testing.T) {
 		t.Errorf("memory %+v; want that of a small server", r.Memory)
 	}
 	if r.Host.ForeignCores == nil || r.Generator.Cores == nil {
-		t.Errorf("of this machine, where the target runs, nothing was said: %+v", r.Host)
+		t.Errorf("this machine, where the target runs, was not recorded: %+v", r.Host)
 	}
 	if r.Trials != 1 {
 		t.Errorf("%d trials", r.Trials)
 	}
 }
 
-// What answers is killed, and stays a zombie, whose files can still be read.
-func TestLoadSaysThatItsTargetEnded(t *testing.T) {
+// The server is killed and remains a zombie, whose files are still readable.
+func TestLoadReportsThatItsTargetEnded(t *testing.T) {
 	address, pid := serving(t)
 	time.AfterFunc(2500*time.Millisecond, func() { syscall.Kill(pid, syscall.SIGKILL) })
 	out, err := exec.Command(filepath.Join(bin, "millicore"), "load", "--json", "-c", "2", "-d", "5s", "--pid", strconv.Itoa(pid), "http://"+address+"/sleep?ms=5").Output()
@@ -159,11 +159,11 @@ func TestLoadSaysThatItsTargetEnded(t *testing.T) {
 		t.Errorf("killed about 2 s after the load began; ended %v", r.Ended)
 	}
 	if r.CPU.Cores == nil || r.Memory.PeakBytes == nil {
-		t.Errorf("what was seen until then is lost: %+v", r.CPU)
+		t.Errorf("the measurement before the end is lost: %+v", r.CPU)
 	}
 }
 
-// limited puts a process into groups of its own under a limit in CPUs.
+// limited puts a process into its own control groups with a limit in CPUs.
 func limited(t *testing.T, pid int, cpus float64) {
 	t.Helper()
 	self, err := cgroup.Host().Self()
@@ -212,8 +212,8 @@ func removeGroup(t *testing.T, dir string, pid int) {
 	}
 }
 
-// A run that is stopped tells what it saw, and leaves nothing.
-func TestLoadIsStopped(t *testing.T) {
+// An interrupted load reports what it measured, and leaves nothing behind.
+func TestLoadIsInterrupted(t *testing.T) {
 	address, _ := serving(t)
 	temp := t.TempDir()
 	c := exec.Command(filepath.Join(bin, "millicore"), "load", "-R", "100", "-d", "10m", "http://"+address+"/sleep?ms=1")
@@ -249,7 +249,7 @@ func TestLoadIsStopped(t *testing.T) {
 		}
 	}
 	if out, err := cleaned(temp); err != nil || strings.Contains(out, "millicore-load-") {
-		t.Errorf("what is under way was removed (%v): %s", err, out)
+		t.Errorf("a running load was removed (%v): %s", err, out)
 	}
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestLoadIsStopped(t *testing.T) {
 	}
 }
 
-// cleaned runs `millicore clean` where the temporary folder is another.
+// cleaned runs `millicore clean` with another temporary folder.
 func cleaned(temp string) (string, error) {
 	c := exec.Command(filepath.Join(bin, "millicore"), "clean")
 	c.Env = append(os.Environ(), "TMPDIR="+temp)
@@ -275,7 +275,7 @@ func cleaned(temp string) (string, error) {
 	return string(out), err
 }
 
-// What a killed load leaves, clean removes; the agent has died with it.
+// clean removes what a killed load leaves behind. The agent has ended with the load.
 func TestAKilledLoadIsCleanedUp(t *testing.T) {
 	address, _ := serving(t)
 	temp := t.TempDir()

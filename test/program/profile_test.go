@@ -32,12 +32,12 @@ profile: true
 ` + load
 }
 
-func TestAProfileIsTakenInATrialThatCountsNowhere(t *testing.T) {
+func TestAProfileHasItsOwnTrial(t *testing.T) {
 	dir, said := profiled(t, profiledService(`
 load: {request: {path: /isPrime/666666}, users: 4}
 measure: {warmup: 500ms, duration: 2s, repeats: 1}`))
 	if said.without {
-		t.Fatalf("no profile was taken of a load that is given:\n%s", said.text)
+		t.Fatalf("no profile was taken under a fixed load:\n%s", said.text)
 	}
 	profileStands(t, dir)
 	profileCountsNowhere(t, dir)
@@ -52,20 +52,20 @@ objective: {p99: 100ms, availability: 99.9}`))
 }
 
 func TestTryTakesAProfile(t *testing.T) {
-	t.Setenv("PPROF", "1") // what is no runtime's own setting reaches the server
+	t.Setenv("PPROF", "1") // variables that are no settings of a runtime reach the server
 	got := try(t, "--profile", "--as-is", "--cpu", "500m", "--traffic", "10s", "--get", "/isPrime/666666", "--",
 		filepath.Join(bin, "millicore-go"), "--host", "127.0.0.1", "--port", "${port}")
 	said := newSaid(got.said)
 	profileIsAtTheBreakingPoint(t, got.Record, said)
 	if len(got.Cells) != 1 || (got.Cells[0].Profile == nil) != said.without {
-		t.Errorf("%d cells, want one whose profile is what was said of it: %s", len(got.Cells), said.text)
+		t.Errorf("%d cells, want one with the profile of the message: %s", len(got.Cells), said.text)
 	}
 }
 
-// said is what millicore said of profiles on its standard error.
+// said are the messages about profiles on standard error.
 type said struct {
 	text    string
-	without bool // there is none, and why
+	without bool // there is none, and a reason
 }
 
 func newSaid(errs string) said {
@@ -73,7 +73,7 @@ func newSaid(errs string) said {
 	return said{errs, without && strings.TrimSpace(why) != ""}
 }
 
-// profiled runs an experiment, and gives its record and what was said.
+// profiled runs an experiment, and returns its record and its messages.
 func profiled(t *testing.T, yaml string) (string, said) {
 	t.Helper()
 	needCgroups(t)
@@ -89,9 +89,8 @@ func profiled(t *testing.T, yaml string) (string, said) {
 	return dir, newSaid(errs.String())
 }
 
-// profileIsAtTheBreakingPoint checks what is promised of a search: a profile at
-// the load that was found, or in words why there is none. A machine that is not
-// quiet may leave the search without an answer.
+// profileIsAtTheBreakingPoint checks that a search has a profile at its breaking point, or
+// a reason why there is none: on a busy machine a search may have no result.
 func profileIsAtTheBreakingPoint(t *testing.T, dir string, said said) {
 	t.Helper()
 	r, err := record.Open(dir)
@@ -100,19 +99,19 @@ func profileIsAtTheBreakingPoint(t *testing.T, dir string, said said) {
 	}
 	i := slices.IndexFunc(r.Trials, func(x record.Trial) bool { return x.Outcome == record.Profiled })
 	if said.without != (i < 0) {
-		t.Fatalf("profiled: %v, though it was said:\n%s", i >= 0, said.text)
+		t.Fatalf("profiled: %v, but the messages are:\n%s", i >= 0, said.text)
 	}
 	profileCountsNowhere(t, dir)
 	if said.without {
 		if left, _ := os.ReadDir(filepath.Join(dir, record.ProfilesDir)); len(left) > 0 {
-			t.Errorf("%v in the record, though there is said to be none", left)
+			t.Errorf("%v in the record, but the message is that there is none", left)
 		}
 		t.Logf("no profile, and it is said why: %s\n%s", recordSays(t, dir).Cells[0].Breaking.Reason, said.text)
 		return
 	}
 	profileStands(t, dir)
 	cell := recordSays(t, dir).Cells[0]
-	if cell.Breaking.Load() == nil { // then it is where the search had come to
+	if cell.Breaking.Load() == nil { // then it is the last load of the search
 		return
 	}
 	var due, seconds float64
@@ -124,14 +123,14 @@ func profileIsAtTheBreakingPoint(t *testing.T, dir string, said said) {
 			due, seconds = due+float64(f.Client.Intended), seconds+f.Seconds()
 		}
 	}
-	// Arrivals are random: of a hundred and more a quarter is beyond chance.
+	// Arrivals are random. With 100 or more of them, a deviation of a quarter is not chance.
 	if want := *cell.Breaking.Load(); seconds == 0 || due/seconds < 0.75*want || due/seconds > 1.25*want {
-		t.Errorf("profiled under %.0f requests in %.1f s, want %.0f requests/s, where it breaks", due, seconds, want)
+		t.Errorf("profiled under %.0f requests in %.1f s, want %.0f requests/s, the breaking point", due, seconds, want)
 	}
 }
 
-// profileStands checks that the files are in the record, and what they say in
-// the summary and in every form of the report.
+// profileStands checks the files in the record, and their figures in the summary and in
+// every form of the report.
 func profileStands(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{profile.CPUFile, profile.TraceFile} {
@@ -151,7 +150,7 @@ func profileStands(t *testing.T, dir string) {
 		t.Error(d)
 	}
 	hottest := p.Top[0].Name
-	if !strings.Contains(hottest, "rime") { // of isPrime: nothing else costs as much
+	if !strings.Contains(hottest, "rime") { // of isPrime, which uses most of the CPU
 		t.Errorf("most CPU time is in %s, want the search for primes", hottest)
 	}
 	for _, form := range []string{"", "--markdown"} {
@@ -171,8 +170,8 @@ func profileStands(t *testing.T, dir string) {
 	}
 }
 
-// profileCountsNowhere takes the trial for profiles out of the record: all but
-// the profile itself must read the same.
+// profileCountsNowhere removes the trial for profiles from the record. The results must
+// stay the same, apart from the profile.
 func profileCountsNowhere(t *testing.T, dir string) {
 	t.Helper()
 	r, err := record.Open(dir)
@@ -210,15 +209,15 @@ func profileCountsNowhere(t *testing.T, dir string) {
 		}
 		got.Cells[i].Profile = nil
 		if n := len(got.Cells[i].PerTrial); n != 1 || got.Cells[i].Trials != 1 {
-			t.Errorf("%d trials, %d of them with figures: want the one that was asked for", got.Cells[i].Trials, n)
+			t.Errorf("%d trials, %d of them with figures: want the planned one", got.Cells[i].Trials, n)
 		}
 	}
 	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("the trial for profiles changes what is said (-without +with):\n%s", d)
+		t.Errorf("the trial for profiles changes the results (-without +with):\n%s", d)
 	}
 }
 
-// without removes the lines of some trials from a file, and counts them.
+// without removes the lines of the given trials from a file, and counts them.
 func without(t *testing.T, file string, trials map[int]bool) int {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -246,7 +245,7 @@ func without(t *testing.T, file string, trials map[int]bool) int {
 	return removed
 }
 
-// recordSays is what a record says, computed from its frames.
+// recordSays are the results of a record, computed from its frames.
 func recordSays(t *testing.T, dir string) *analysis.Summary {
 	t.Helper()
 	data, err := results.Open(dir)

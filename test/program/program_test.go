@@ -1,5 +1,5 @@
-// Package program tests the whole: the built programs, real cgroups, real
-// traffic, and what is left behind.
+// Package program tests the built programs as a whole, with real control groups and real
+// traffic, and checks that they leave nothing behind. Packages have tests of their own.
 package program
 
 import (
@@ -38,8 +38,7 @@ func TestMain(m *testing.M) {
 		if out, err := build.CombinedOutput(); err != nil {
 			panic("build the programs: " + err.Error() + "\n" + string(out))
 		}
-		// Not built here: it takes minutes where nothing is cached, and `make
-		// mongodb` has done it.
+		// `make mongodb` builds it: without a cache that takes minutes.
 		if built, err := filepath.Abs("../../bin/millicore-mongodb"); err == nil {
 			if err := os.Symlink(built, filepath.Join(dir, "millicore-mongodb")); err != nil {
 				panic(err)
@@ -67,7 +66,7 @@ func TestCommandLine(t *testing.T) {
 	})
 }
 
-// status WANT COMMAND… runs a command and wants this exit code.
+// status WANT COMMAND… runs a command and expects this exit code.
 func status(ts *testscript.TestScript, _ bool, args []string) {
 	code := "0"
 	if err := ts.Exec(args[1], args[2:]...); err != nil {
@@ -82,7 +81,7 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// cgroups says why limits cannot be set here, or "".
+// cgroups is why limits cannot be set here; "": they can.
 func cgroups() string {
 	switch {
 	case runtime.GOOS != "linux":
@@ -100,7 +99,7 @@ func needCgroups(t *testing.T) {
 	}
 }
 
-// run runs an experiment to its end and gives its summary.
+// run runs an experiment to its end and returns its summary.
 func run(t *testing.T, yaml string, args ...string) (*analysis.Summary, string) {
 	t.Helper()
 	needCgroups(t)
@@ -110,8 +109,7 @@ func run(t *testing.T, yaml string, args ...string) (*analysis.Summary, string) 
 	return s, dir
 }
 
-// finish runs a command that prints a summary, whether an objective was met or
-// not.
+// finish runs a command that prints a summary, with exit code 0 or 99.
 func finish(t *testing.T, c *exec.Cmd) *analysis.Summary {
 	t.Helper()
 	var errs bytes.Buffer
@@ -139,8 +137,8 @@ func command(t *testing.T, yaml string, args ...string) (dir string, c *exec.Cmd
 	return dir, c
 }
 
-// nothingLeft looks for processes of the test server and for groups that the
-// run with this pid made.
+// nothingLeft checks that no processes of the test server remain, and no control groups
+// of the run with this pid.
 func nothingLeft(t *testing.T, pid int) {
 	t.Helper()
 	if left := processes(t, filepath.Join(bin, "server")); len(left) > 0 {
@@ -183,13 +181,13 @@ const short = `
 measure: {warmup: 200ms, duration: 2s, repeats: 1, interval: 500ms}
 `
 
-func TestAServiceThatSleepsAKnownTime(t *testing.T) {
+func TestAServiceWithAKnownLatency(t *testing.T) {
 	s, _ := run(t, `
 name: sleeps
 services: {server: {command: [SERVER, --port, "${port}"]}}
 load: {request: {path: "/sleep?ms=50"}, users: 10}`+short)
 	c := s.Cells[0]
-	// Ten users that wait 50 ms and a little each make less than 200 requests/s.
+	// Ten users that wait at least 50 ms each send less than 200 requests/s.
 	if *c.RateRPS > 201 || *c.RateRPS < 100 {
 		t.Errorf("rate %v, want a little less than 200", *c.RateRPS)
 	}
@@ -228,7 +226,7 @@ load: {request: {path: "/burn?ms=5"}, users: 4, timeout: 5s}`+short)
 	}
 	for _, name := range []string{"run.json", "trials.ndjson", "frames.ndjson", "latency.hlog", "summary.json", "report.html"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
-			t.Errorf("%s: %v, want a file with something in it", name, err)
+			t.Errorf("%s: %v, want a file that is not empty", name, err)
 		}
 	}
 }
@@ -249,9 +247,9 @@ measure: {repeats: 1}`)
 	}
 }
 
-// Every fourth request fails, over the service's whole life: three trials of six
-// see 4 failures together where it is kept up, and one each where it is not.
-func TestAServiceIsKeptUpBetweenTrials(t *testing.T) {
+// The service fails every fourth request since its start: three trials of six requests
+// have 4 failures together if the service is kept, and one each if it is restarted.
+func TestAServiceIsKeptBetweenTrials(t *testing.T) {
 	for _, c := range []struct {
 		restart string
 		want    int64
@@ -266,12 +264,12 @@ measure: {repeats: 3, restart: `+c.restart+`}`)
 			t.Errorf("restart: %s: %d of %d requests failed, want %d of 18", c.restart, got, s.Cells[0].Requests, c.want)
 		}
 		if got := s.Cells[1].Errors.Status["500"]; got != 0 {
-			t.Errorf("restart: %s: the other cell met the service of the first: %d failures", c.restart, got)
+			t.Errorf("restart: %s: the other cell used the service of the first: %d failures", c.restart, got)
 		}
 	}
 }
 
-// One service of each kind that is varied, whatever limits it is given.
+// The service is started once for each value of the variation, and its limits are changed.
 func TestLimitsAreChangedWhileAServiceRuns(t *testing.T) {
 	s, dir := run(t, `
 name: resized
@@ -288,7 +286,7 @@ measure: {warmup: 200ms, duration: 1500ms, interval: 500ms, repeats: 2, resize: 
 		return err
 	})
 	if started != 1 {
-		t.Errorf("the service was started %d times for 6 cells that differ in limits alone, want once", started)
+		t.Errorf("the service was started %d times for 6 cells that differ in their limits only, want once", started)
 	}
 	for _, c := range s.Cells {
 		if c.Restarts == nil || *c.Restarts != 0 || *c.Availability != 100 {
@@ -299,7 +297,7 @@ measure: {warmup: 200ms, duration: 1500ms, interval: 500ms, repeats: 2, resize: 
 			if c.CPU.ThrottledPeriods != nil && *c.CPU.ThrottledPeriods != 0 {
 				t.Errorf("%v: %d periods throttled without a limit", c.Vary, *c.CPU.ThrottledPeriods)
 			}
-		case (*c.CPU.ThrottledPeriods > 0) != (*limit == 200): // two users use 2 CPUs at most
+		case (*c.CPU.ThrottledPeriods > 0) != (*limit == 200): // two users use at most 2 CPUs
 			t.Errorf("%v: throttled in %d of %d periods", c.Vary, *c.CPU.ThrottledPeriods, *c.CPU.Periods)
 		}
 	}
@@ -319,7 +317,7 @@ load: {request: {path: /never}, users: 5, timeout: 300ms}`+short)
 	}
 }
 
-func TestAnOOMKillIsSeenAndTheServiceRestarted(t *testing.T) {
+func TestAnOOMKillIsRecordedAndTheServiceRestarted(t *testing.T) {
 	s, _ := run(t, `
 name: grows
 services: {server: {command: [SERVER, --port, "${port}"]}}
@@ -335,7 +333,7 @@ measure: {warmup: 0s, duration: 4s, repeats: 1}`)
 	}
 }
 
-func TestADependencyRunsBesideTheServiceAndIsObserved(t *testing.T) {
+func TestDependenciesAreStartedAndObserved(t *testing.T) {
 	s, dir := run(t, `
 name: depends
 services:
@@ -362,16 +360,15 @@ load: {request: {path: /ok}, users: 2}`+short)
 		all = append(all, text...)
 	}
 	if !bytes.Contains(all, []byte("dependency 127.0.0.1:")) {
-		t.Errorf("the service was not told its dependency's address:\n%s", all)
+		t.Errorf("the service did not get the address of its dependency:\n%s", all)
 	}
 	if n := bytes.Count(all, []byte("server: action")); n != 1 {
 		t.Errorf("the action was sent %d times, want once:\n%s", n, all)
 	}
 }
 
-// What a load speaks, the lab's own requests speak too: whether the service is
-// ready, its actions and its metrics.
-func TestEveryProtocolIsSpokenByAll(t *testing.T) {
+// The lab's own requests (readiness, actions, metrics) use the protocol of the load.
+func TestProtocols(t *testing.T) {
 	for _, protocol := range experiment.Protocols {
 		t.Run(protocol, func(t *testing.T) {
 			insecure := ""
@@ -392,7 +389,7 @@ load: {request: {path: "/ask?every=1&ms=5"}, users: 2, protocol: `+protocol+inse
 				t.Errorf("%d requests, availability %v, errors %+v", c.Requests, *c.Availability, c.Errors)
 			}
 			if c.WaitsMS == nil || c.WaitsMS.Mean < 5 {
-				t.Errorf("waits %+v, want those of 5 ms that its metrics tell", c.WaitsMS)
+				t.Errorf("waits %+v, want those of 5 ms of its metrics", c.WaitsMS)
 			}
 			text, err := os.ReadFile(filepath.Join(dir, "logs", "trial-001", "trial001-server-0.log"))
 			if n := bytes.Count(text, []byte("server: action")); err != nil || n != 1 {
@@ -402,7 +399,7 @@ load: {request: {path: "/ask?every=1&ms=5"}, users: 2, protocol: `+protocol+inse
 	}
 }
 
-func TestOpenLoopSendsWhatItWasAskedFor(t *testing.T) {
+func TestOpenLoopSendsAtItsRate(t *testing.T) {
 	s, _ := run(t, `
 name: open
 services: {server: {command: [SERVER, --port, "${port}"]}}
@@ -448,7 +445,7 @@ measure: {warmup: 0s, duration: 2s, repeats: 1, interval: 500ms}`)
 	}
 }
 
-func TestStagesGiveOneStepALevel(t *testing.T) {
+func TestEachLevelOfStagesIsAStep(t *testing.T) {
 	s, _ := run(t, `
 name: stages
 services: {server: {command: [SERVER, --port, "${port}"]}}
@@ -472,7 +469,7 @@ measure: {warmup: 0s, repeats: 1, interval: 250ms}`)
 	}
 }
 
-func TestAServiceThatCannotStartDoesNotHoldUpTheOthers(t *testing.T) {
+func TestAServiceThatCannotStartDoesNotAffectOthers(t *testing.T) {
 	s, _ := run(t, `
 name: halfbroken
 services:
@@ -488,11 +485,11 @@ measure: {warmup: 0s, duration: 500ms, repeats: 3, interval: 250ms}`)
 		t.Errorf("the other: %d trials, want 3", c.Trials)
 	}
 	if !strings.Contains(fmt.Sprint(s.Findings), "failing as requested") {
-		t.Errorf("findings %v, want what the broken one said", s.Findings)
+		t.Errorf("findings %v, want the output of the broken one", s.Findings)
 	}
 }
 
-func TestARecordIsNotWrittenOver(t *testing.T) {
+func TestARecordIsNotOverwritten(t *testing.T) {
 	needCgroups(t)
 	dir, c := command(t, "name: x\nservices: {s: {command: [SERVER]}}\nload: {request: {path: /ok}, users: 1}\n")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -507,7 +504,7 @@ func TestARecordIsNotWrittenOver(t *testing.T) {
 	}
 }
 
-func TestAnInterruptEndsTheTrialAndStillWritesTheReport(t *testing.T) {
+func TestAnInterruptedRunHasAReport(t *testing.T) {
 	needCgroups(t)
 	dir, c := command(t, `
 name: long
@@ -531,7 +528,7 @@ measure: {warmup: 0s, duration: 10m, repeats: 1, interval: 200ms}`)
 	}
 }
 
-func TestAKilledRunLeavesAReadableRecordAndIsCleanedUp(t *testing.T) {
+func TestAKilledRunHasARecordAndIsCleanedUp(t *testing.T) {
 	needCgroups(t)
 	dir, c := command(t, `
 name: killed
@@ -546,7 +543,7 @@ measure: {warmup: 0s, duration: 10m, repeats: 1, interval: 200ms}`)
 
 	s := report(t, dir)
 	if s.Cells[0].Requests == 0 || s.Cells[0].CPU.Periods == nil || !s.Experiment.Interrupted {
-		t.Errorf("%+v: want what was measured before the kill", s.Cells[0])
+		t.Errorf("%+v: want the measurement before the kill", s.Cells[0])
 	}
 	out, err := exec.Command(filepath.Join(bin, "millicore"), "clean").CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("removed ")) {
@@ -571,7 +568,7 @@ func start(t *testing.T, c *exec.Cmd) {
 	})
 }
 
-// waitForFrames waits until the record holds so many lines.
+// waitForFrames waits until the record has n lines of frames.
 func waitForFrames(t *testing.T, dir string, n int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {

@@ -13,9 +13,9 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 )
 
-// BenchmarkSearch searches the breaking point of the sample service again and
-// again, each time on a new start of it, and tells how the answers lie: their
-// median, the one farthest from it, and how many searches could not tell.
+// BenchmarkSearch searches the breaking point of the sample service repeatedly, each time
+// after a restart. It reports the median of the results, the largest deviation from it,
+// and the number of searches without a result.
 //
 //	go test ./test/program -run '^$' -bench Search -benchtime 10x -timeout 30m
 func BenchmarkSearch(b *testing.B) {
@@ -45,7 +45,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.ReportMetric(widths[len(widths)/2], "%-width")
 }
 
-// searched is one search, as the shipped experiment makes it.
+// searched is one search of the shipped experiment.
 func searched(b *testing.B) *analysis.BreakingPoint {
 	b.Helper()
 	c := exec.Command(filepath.Join(bin, "millicore"), "run", "breaking-point", "--json", "--out", filepath.Join(b.TempDir(), "record"), "--set", "vary.procs=[1]")

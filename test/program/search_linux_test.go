@@ -20,7 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 )
 
-// search runs an experiment as run does, with something done to it meanwhile.
+// search is run with an action during the run.
 func search(t *testing.T, yaml string, meanwhile func(record string, millicore int)) *analysis.CellSummary {
 	t.Helper()
 	needCgroups(t)
@@ -44,7 +44,7 @@ func search(t *testing.T, yaml string, meanwhile func(record string, millicore i
 	}
 	nothingLeft(t, c.Process.Pid)
 	if s.Cells[0].Breaking == nil {
-		t.Fatalf("a search without an answer, not even one in words:\n%s", &out)
+		t.Fatalf("a search without a result or a reason:\n%s", &out)
 	}
 	t.Logf("%+v flags %v", *s.Cells[0].Breaking, s.Cells[0].Flags)
 	return &s.Cells[0]
@@ -55,9 +55,9 @@ measure: {warmup: 500ms, duration: 20s}
 objective: {p99: 100ms, availability: 99.9}
 `
 
-// One request at a time, 5 ms each: fewer than 200 a second by construction, of
-// each replica. Half of that leaves the p99 far below 100 ms on any machine.
-func TestASearchFindsWhatAServiceHolds(t *testing.T) {
+// Each replica serves one request at a time in 5 ms, so less than 200 per second. At half
+// of that the p99 is far below 100 ms on any machine.
+func TestASearchFindsTheCapacity(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		limits string
@@ -78,7 +78,7 @@ load: {request: {path: "/serial?ms=5"}, agents: `+c.agents+`, find: breaking-poi
 				t.Skip(b.Reason)
 			}
 			if b.RateRPS == nil {
-				t.Fatalf("none found: %s", b.Reason)
+				t.Fatalf("no breaking point: %s", b.Reason)
 			}
 			if *b.RateRPS > 1.025*c.holds || *b.Low > c.holds {
 				t.Errorf("it breaks at %v (from %v on), want less than the %v that it can serve", *b.RateRPS, *b.Low, c.holds)
@@ -90,7 +90,7 @@ load: {request: {path: "/serial?ms=5"}, agents: `+c.agents+`, find: breaking-poi
 				t.Errorf("%v lies outside its interval", *b.RateRPS)
 			}
 			if slices.Contains([]string{analysis.ByCPULimit, analysis.ByThrottling, analysis.ByMemory, analysis.ByErrors}, b.LimitedBy) {
-				t.Errorf("limited by %q: it has no limit, and waits for its own lock", b.LimitedBy)
+				t.Errorf("limited by %q: it has no limit and waits for its own lock", b.LimitedBy)
 			}
 			if cell.Causes != nil && cell.Causes.Throttling != 0 {
 				t.Errorf("%v of the tail is throttling, of a service without a limit", cell.Causes.Throttling)
@@ -99,7 +99,7 @@ load: {request: {path: "/serial?ms=5"}, agents: `+c.agents+`, find: breaking-poi
 	}
 }
 
-func TestASearchOfAServiceThatFailsEndsInWords(t *testing.T) {
+func TestASearchOfAFailingServiceHasAReason(t *testing.T) {
 	for _, c := range []struct {
 		name, path, limits string
 		found              bool // a breaking point may be found
@@ -126,16 +126,16 @@ load: {request: {path: "`+c.path+`"}, timeout: 500ms, find: breaking-point}`+str
 			if b.Load() == nil && b.Reason == "" {
 				t.Error("no breaking point, and no reason")
 			}
-			if strings.HasPrefix(b.Reason, "inconclusive") { // an answer in words too
+			if strings.HasPrefix(b.Reason, "inconclusive") { // a reason is a result too
 				t.Skip(b.Reason)
 			}
-			// The patience of a search is bounded by four times its traffic, and
-			// a last wait for what died.
+			// A search takes at most four times its traffic, and a last wait for a
+			// service that died.
 			if took := time.Since(began); took > 2*time.Minute {
 				t.Errorf("it took %v", took)
 			}
-			// Where others took CPU a search believes fewer windows, says so, and may
-			// not see why.
+			// If other processes took CPU, a search discards windows, and may not find
+			// the reason.
 			unseen := t.Errorf
 			if slices.Contains(got.Flags, "search_disturbed") {
 				unseen = t.Skipf
@@ -162,9 +162,8 @@ load: {request: {path: /ok}, find: breaking-point}`+brief)
 	})
 }
 
-// A generator that is held back is never told as the service's limit: neither
-// where requests are due at times, and are sent late, nor where users wait for
-// their answers, and nothing is.
+// A limited generator is not reported as the limit of the service, in an open loop (its
+// requests are late) and in a closed loop (none is).
 func TestAWeakGeneratorIsALowerBound(t *testing.T) {
 	for _, load := range []string{"", ", users: 4"} {
 		t.Run("request"+load, func(t *testing.T) {
@@ -173,7 +172,7 @@ name: weak
 services: {server: {command: [SERVER, --port, "${port}"]}}
 load: {request: {path: /ok}, find: breaking-point`+load+`}`+strings.Replace(brief, "100ms", "50ms", 1), func(_ string, pid int) {
 				dir := eventually(t, func() string { return agentGroup(pid) })
-				quota(t, dir, 5) // percent of a CPU: some thousand requests/s
+				quota(t, dir, 5) // percent of a CPU: several thousand requests/s
 			})
 			b := c.Breaking
 			if strings.HasPrefix(b.Reason, "inconclusive") {
@@ -192,8 +191,8 @@ load: {request: {path: /ok}, find: breaking-point`+load+`}`+strings.Replace(brie
 	}
 }
 
-// An agent that hardly gets any CPU is told from a service that does not answer.
-func TestAnAgentThatFallsSilentEndsItsTrialInWords(t *testing.T) {
+// An agent that gets almost no CPU is distinguished from a service that does not answer.
+func TestASilentAgentFailsItsTrial(t *testing.T) {
 	needCgroups(t)
 	dir, c := command(t, `
 name: silent
@@ -207,12 +206,12 @@ load: {request: {path: /ok}, find: breaking-point}`+brief)
 	eventually(t, func() string { return strings.Repeat("x", measured(dir, 1)) })
 	stopAgents(t, c.Process.Pid)
 	if err := c.Wait(); err == nil || !strings.Contains(out.String(), "it said nothing for") {
-		t.Errorf("%v, want that the agent fell silent:\n%s", err, &out)
+		t.Errorf("%v, want that the agent was silent:\n%s", err, &out)
 	}
 	nothingLeft(t, c.Process.Pid)
 }
 
-func TestANeighbourInTheMiddleOfASearchIsFlagged(t *testing.T) {
+func TestANeighbourDuringASearchIsReported(t *testing.T) {
 	c := search(t, `
 name: neighbour
 services: {server: {command: [SERVER, --port, "${port}"]}}
@@ -228,14 +227,14 @@ load: {request: {path: "/spin?us=2000"}, find: breaking-point}`+brief, func(reco
 	if !slices.Contains(c.Flags, "search_disturbed") || !c.DisturbedBy(analysis.Neighbours) {
 		t.Errorf("flags %q, disturbed by %q: want search_disturbed, by neighbours", c.Flags, b.DisturbedBy)
 	}
-	// What the neighbour cost is said: the windows that are left out of an answer,
-	// or that there is none. Where the hypervisor took CPU too, it may have cost more.
+	// The effect of the neighbour is reported: discarded windows, or no result. If the
+	// hypervisor took CPU too, the effect may be larger.
 	if !strings.Contains(b.Reason, "neighbour") && !c.DisturbedBy(analysis.Hypervisor) {
 		t.Errorf("%v, reason %q: want that a neighbour took CPU", b.Load(), b.Reason)
 	}
 }
 
-// eventually waits for something to be there.
+// eventually waits until a function returns a text.
 func eventually(t *testing.T, look func() string) string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -247,7 +246,7 @@ func eventually(t *testing.T, look func() string) string {
 	return ""
 }
 
-// agentGroup is the cpu group of the agent of a run; "" while there is none.
+// agentGroup is the CPU control group of a run's agent; "": there is none yet.
 func agentGroup(pid int) (found string) {
 	for _, root := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup"} {
 		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -256,14 +255,14 @@ func agentGroup(pid int) (found string) {
 			}
 			return nil
 		})
-		if _, err := os.Stat(root); err == nil { // the groups of other hierarchies bound no CPU, and may come earlier
+		if _, err := os.Stat(root); err == nil { // the groups of other hierarchies limit no CPU, and may exist earlier
 			return found
 		}
 	}
 	return ""
 }
 
-// quota limits a group to so many percent of a CPU.
+// quota limits a group to a percentage of a CPU.
 func quota(t *testing.T, dir string, percent int) {
 	t.Helper()
 	file, text := filepath.Join(dir, "cpu.cfs_quota_us"), fmt.Sprint(percent*1000)
@@ -275,8 +274,8 @@ func quota(t *testing.T, dir string, percent int) {
 	}
 }
 
-// hogs uses CPUs for a time, by a process for each that is named, outside of
-// everything that is measured.
+// hogs starts a process on each of the given CPUs that uses it for a time. They are not
+// part of the measurement.
 func hogs(t *testing.T, d time.Duration, cpus ...int) {
 	t.Helper()
 	var all []*exec.Cmd

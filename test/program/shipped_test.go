@@ -17,9 +17,9 @@ import (
 	"github.com/millicore/millicore/internal/record"
 )
 
-// shortForms are the experiments that ship, made short: the same services, requests
-// and claims, with less of the load, and wider limits where so short a run would
-// show nothing under the experiment's own. Their figures tell nothing.
+// shortForms are short forms of the experiments that ship: the same services, requests and
+// claims with less load, and with higher limits where a short run would show nothing. Their
+// figures have no meaning.
 var shortForms = map[string][]string{
 	"quick":              {"measure.warmup=500ms", "measure.duration=2s", "measure.repeats=1"},
 	"cpu-limits-and-go":  {"vary.procs=[1, 3, 6]", "measure.warmup=500ms", "measure.duration=3s", "measure.repeats=1", "services.go-changed-while-running.actions.0.at=1s"},
@@ -37,10 +37,9 @@ var shortForms = map[string][]string{
 	"workers-vs-goroutines-shared-map": {"load.request.path=/counter/shared?n=10000000", "measure.duration=2s"},
 }
 
-// Every experiment that ships runs here: each of its cells is measured, nothing
-// is skipped, and each of its claims is judged by figures of the cells that it
-// names.
-func TestTheExperimentsThatShip(t *testing.T) {
+// Every experiment that ships runs: each cell is measured, nothing is skipped, and each
+// claim has a verdict with figures of its cells.
+func TestShippedExperiments(t *testing.T) {
 	names, err := fs.Glob(experiments.Files, "*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -72,9 +71,9 @@ func TestTheExperimentsThatShip(t *testing.T) {
 	}
 }
 
-// claimsRestOnFigures wants all claims of a file in the summary, each with its cells
-// and a figure of each. A breaking point is not sure to lie within a short load:
-// there the cells are enough.
+// claimsRestOnFigures checks that the summary has all claims of a file, each with its
+// cells and a figure of each. A short load may not reach the breaking point: then the
+// cells are enough.
 func claimsRestOnFigures(t *testing.T, name string, s *analysis.Summary) {
 	t.Helper()
 	text, err := experiments.Files.ReadFile(name)
@@ -86,7 +85,7 @@ func claimsRestOnFigures(t *testing.T, name string, s *analysis.Summary) {
 		t.Fatal(err)
 	}
 	if len(s.Claims) != len(written.Claims) {
-		t.Fatalf("%d claims were judged, and it has %d", len(s.Claims), len(written.Claims))
+		t.Fatalf("%d claims have a verdict, want %d", len(s.Claims), len(written.Claims))
 	}
 	for i, c := range s.Claims {
 		want := &written.Claims[i]
@@ -111,8 +110,7 @@ func claimsRestOnFigures(t *testing.T, name string, s *analysis.Summary) {
 	}
 }
 
-// Where Node.js is not installed its service is skipped, the other one measured,
-// and the run as good as any.
+// Without Node.js its service is skipped, the other one is measured, and the run succeeds.
 func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 	needCgroups(t)
 	dir := filepath.Join(t.TempDir(), "record")
@@ -121,7 +119,7 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 		args = append(args, "--set", set)
 	}
 	c := exec.Command(filepath.Join(bin, "millicore"), args...)
-	// Neither node nor npm, and no packages that a run before has installed.
+	// No node, no npm, and no packages that an earlier run installed.
 	c.Env = append(os.Environ(), "PATH="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
 	var errs bytes.Buffer
 	c.Stderr = &errs
@@ -146,20 +144,20 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 	if !slices.ContainsFunc(s.Findings, func(f analysis.Finding) bool {
 		return f.Level == "warning" && strings.Contains(f.Title, "node was skipped") && strings.Contains(f.Text, install)
 	}) {
-		t.Errorf("findings %+v; want one that says what to install", s.Findings)
+		t.Errorf("findings %+v; want one with the installation", s.Findings)
 	}
 	if !strings.Contains(errs.String(), install) {
-		t.Errorf("what to install is not said while it runs:\n%s", &errs)
+		t.Errorf("the messages do not say what to install:\n%s", &errs)
 	}
 	said := false
 	for _, claim := range s.Claims {
 		if claim.Verdict != analysis.Inconclusive {
-			t.Errorf("%q: %s: %s; want that it cannot be told without Node.js", claim.Says, claim.Verdict, claim.Reason)
+			t.Errorf("%q: %s: %s; want that it is undecided without Node.js", claim.Says, claim.Verdict, claim.Reason)
 		}
 		said = said || strings.Contains(claim.Reason, install)
 	}
 	if !said {
-		t.Errorf("no claim says what to install: %+v", s.Claims)
+		t.Errorf("no claim has the installation: %+v", s.Claims)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, record.RunFile))
 	if err != nil {
@@ -174,7 +172,7 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 	}
 }
 
-// shortened runs an experiment that ships, with what is changed of it.
+// shortened runs an experiment that ships, with changed settings.
 func shortened(t *testing.T, name string, sets []string) *analysis.Summary {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "record")

@@ -18,7 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 )
 
-// tried is what `millicore try --json` prints.
+// tried is the output of `millicore try --json`.
 type tried struct {
 	Verdict string                 `json:"verdict"`
 	Cells   []analysis.CellSummary `json:"cells"`
@@ -34,7 +34,7 @@ type tried struct {
 	said string // on standard error
 }
 
-// try puts a server under a limit and gives what is said of it.
+// try runs `millicore try` with a server and returns its output.
 func try(t *testing.T, args ...string) *tried {
 	t.Helper()
 	needCgroups(t)
@@ -59,8 +59,8 @@ func try(t *testing.T, args ...string) *tried {
 	return &got
 }
 
-// Servers that know nothing of Millicore, and listen where they like.
-func TestTryFindsPortAndRuntimeOfAnyServer(t *testing.T) {
+// Servers that do not know Millicore, and choose their own port.
+func TestTryDetectsPortAndRuntime(t *testing.T) {
 	servers, err := filepath.Abs("servers")
 	if err != nil {
 		t.Fatal(err)
@@ -71,8 +71,7 @@ func TestTryFindsPortAndRuntimeOfAnyServer(t *testing.T) {
 	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// A machine that is not quiet may leave a search without an answer; a try that
-	// never finds one would look the same.
+	// On a busy machine a search may have no result, but not for all servers.
 	held, reasons := 0, []string(nil)
 	for _, c := range []struct {
 		runtime string
@@ -94,7 +93,7 @@ func TestTryFindsPortAndRuntimeOfAnyServer(t *testing.T) {
 			}
 			got := try(t, append(append(args, "--"), c.command...)...)
 			if got.Runtime.Runtime != c.runtime {
-				t.Errorf("told as %q, want %q", got.Runtime.Runtime, c.runtime)
+				t.Errorf("detected as %q, want %q", got.Runtime.Runtime, c.runtime)
 			}
 			if len(got.Cells) != 1 || got.Cells[0].Breaking == nil {
 				t.Fatalf("%d cells, want one with a breaking point or its reason", len(got.Cells))
@@ -110,20 +109,20 @@ func TestTryFindsPortAndRuntimeOfAnyServer(t *testing.T) {
 				reasons = append(reasons, c.runtime+": "+b.Reason)
 			}
 			if !strings.Contains(got.Verdict, "500m CPU") {
-				t.Errorf("the verdict does not say under which limit:\n%s", got.Verdict)
+				t.Errorf("the verdict lacks the limit:\n%s", got.Verdict)
 			}
 			if b.Load() != nil && b.LimitedBy != "" && !strings.Contains(got.Verdict, b.Evidence) {
-				t.Errorf("the verdict does not say why:\n%s", got.Verdict)
+				t.Errorf("the verdict lacks the reason:\n%s", got.Verdict)
 			}
 		})
 	}
 	if held == 0 && len(reasons) > 0 {
-		t.Errorf("not one server was found to hold any load: %q", reasons)
+		t.Errorf("no server has a breaking point: %q", reasons)
 	}
 }
 
-// All settings, the run without the limit, and the file of what was done.
-func TestTryOfAGoServerTriesItsSettings(t *testing.T) {
+// All settings, the run without a limit, and the saved experiment.
+func TestTryOfAGoServer(t *testing.T) {
 	needCgroups(t)
 	file := filepath.Join(t.TempDir(), "saved.yaml")
 	got := try(t, "--cpu", "1", "--traffic", "12s", "--get", "/ok", "--save", file, "--", filepath.Join(bin, "server"), "--port", "${port}")
@@ -136,7 +135,7 @@ func TestTryOfAGoServerTriesItsSettings(t *testing.T) {
 	}
 	for _, v := range got.Variants {
 		if v.NoEffect != "" {
-			t.Errorf("%s is said to have no effect: %s", v.Service, v.NoEffect)
+			t.Errorf("%s is reported to have no effect: %s", v.Service, v.NoEffect)
 		}
 	}
 	verdictCompares(t, got)
@@ -154,8 +153,8 @@ func TestTryOfAGoServerTriesItsSettings(t *testing.T) {
 	}
 }
 
-// verdictCompares wants what the verdict says of throughput and p99 where every
-// search had an answer, and else the reason of one that had none.
+// verdictCompares checks that the verdict compares throughput and p99 if every search has
+// a result, and otherwise has the reason of one without a result.
 func verdictCompares(t *testing.T, got *tried) {
 	t.Helper()
 	compared := true
@@ -173,12 +172,12 @@ func verdictCompares(t *testing.T, got *tried) {
 	}
 	for _, pattern := range []string{`For throughput`, `For p99, at [0-9.,]+ requests/s, .* ms`} {
 		if !regexp.MustCompile(pattern).MatchString(got.Verdict) {
-			t.Errorf("the verdict does not say %s:\n%s", pattern, got.Verdict)
+			t.Errorf("the verdict lacks %s:\n%s", pattern, got.Verdict)
 		}
 	}
 }
 
-func TestTrySaysThatASettingHasNoEffect(t *testing.T) {
+func TestTryReportsSettingsWithoutEffect(t *testing.T) {
 	server := filepath.Join(t.TempDir(), "ownprocs")
 	if out, err := exec.Command("go", "build", "-o", server, "./servers/ownprocs").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -193,21 +192,21 @@ func TestTrySaysThatASettingHasNoEffect(t *testing.T) {
 			idle = append(idle, v.Service)
 		}
 	}
-	// It runs with 3, so that both 1 and its runtime's own choice of 2 are tried.
+	// The server sets 3, so try measures both 1 and the runtime's default of 2.
 	if want := "as-is no-limit"; strings.Join(services, " ") != want {
 		t.Errorf("%q were measured, want %s", services, want)
 	}
 	if !slices.Contains(idle, "gomaxprocs-1") {
-		t.Errorf("%q are said to have no effect, want GOMAXPROCS=1", idle)
+		t.Errorf("%q are reported to have no effect, want GOMAXPROCS=1", idle)
 	}
 	if want := "GOMAXPROCS=1 has no effect: it still ran with 3"; !strings.Contains(got.Verdict, want) || strings.Contains(got.Verdict, "For throughput") {
 		t.Errorf("want %q, and no advice on settings, in:\n%s", want, got.Verdict)
 	}
 }
 
-// Two replicas of a server that takes its port from PORT. What is planned is
-// taken from the file that try saves before it searches, and run without.
-func TestTryPlansReplicasThatRun(t *testing.T) {
+// Two replicas of a server that reads its port from PORT. The test runs the experiment
+// that try saves before it searches.
+func TestTryOfReplicas(t *testing.T) {
 	needCgroups(t)
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed")
@@ -228,14 +227,14 @@ func TestTryPlansReplicasThatRun(t *testing.T) {
 		}
 	}
 	c.Process.Signal(os.Interrupt)
-	c.Wait() // it was interrupted on purpose
+	c.Wait() // the test has interrupted it
 	nothingLeft(t, c.Process.Pid)
 
 	out, err := exec.Command(filepath.Join(bin, "millicore"), "run", file, "--json", "--out", filepath.Join(dir, "record"), "--set", "load.find=null",
 		"--set", "load.rate=40", "--set", "measure.warmup=200ms", "--set", "measure.duration=2s", "--set", "measure.repeats=1").Output()
 	var s analysis.Summary
 	if jsonErr := json.Unmarshal(out, &s); jsonErr != nil {
-		t.Fatalf("%v, %v; try said:\n%s", err, jsonErr, &errs)
+		t.Fatalf("%v, %v; the output of try:\n%s", err, jsonErr, &errs)
 	}
 	i := slices.IndexFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Service == "replicas-2" })
 	if i < 0 {
@@ -246,12 +245,12 @@ func TestTryPlansReplicasThatRun(t *testing.T) {
 		t.Errorf("%+v, want 2 replicas under 500m each", replicas.Limits)
 	}
 	if replicas.Trials != 1 || replicas.RateRPS == nil || *replicas.RateRPS == 0 {
-		t.Errorf("%d trials with %v requests/s: want two replicas that answer", replicas.Trials, replicas.RateRPS)
+		t.Errorf("%d trials with %v requests/s: want two replicas that serve", replicas.Trials, replicas.RateRPS)
 	}
 }
 
-// What cannot be tried is said before anything is measured.
-func TestTrySaysWhatToChange(t *testing.T) {
+// Errors are reported before anything is measured.
+func TestTryErrors(t *testing.T) {
 	needCgroups(t)
 	server := filepath.Join(bin, "server")
 	for _, c := range []struct {
@@ -285,7 +284,7 @@ func TestTrySaysWhatToChange(t *testing.T) {
 	}
 }
 
-// freePort is one that nobody listens on now.
+// freePort is a port without a listener.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
