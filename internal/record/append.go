@@ -10,9 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Append opens a record of this format for more, as after a crash of what wrote
-// it. What was being written then, a last line without its end, is cut off; it
-// would be torn into what follows. Nobody else may write to the record.
+// Append opens an existing record of this format for appending, for example after a crash
+// of its writer. It removes an incomplete last line. Only one writer may use the record.
 func Append(dir string) (*Writer, error) {
 	r, err := Open(dir)
 	if err != nil {
@@ -42,8 +41,8 @@ func appendLines(path string) (*lines, error) {
 	return &lines{file: f, out: bufio.NewWriter(f)}, nil
 }
 
-// cutTorn opens a file of lines, or makes it, and cuts off what stands behind its
-// last line end. It gives the size that is left.
+// cutTorn opens or creates a file of lines, and removes everything after its last line
+// end. It returns the remaining size.
 func cutTorn(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
@@ -59,8 +58,8 @@ func cutTorn(path string) (*os.File, int64, error) {
 	return f, size, nil
 }
 
-// wholeLines is the size of a file up to its last line end, looked for from
-// behind: a torn line is short, and the file may be long.
+// wholeLines is the size of a file up to its last line end. It searches from the end: an
+// incomplete line is short, and the file may be long.
 func wholeLines(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

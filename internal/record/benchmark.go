@@ -2,17 +2,17 @@ package record
 
 import "iter"
 
-// BenchmarksFile holds what services that measure themselves printed.
+// BenchmarksFile has the results of services that measure themselves.
 const BenchmarksFile = "benchmarks.ndjson"
 
-// Benchmark is one line of benchmarks.ndjson: one result that a service printed
-// in Go's benchmark format (golang.org/design/14313-benchmark-format).
+// Benchmark is one line of benchmarks.ndjson: one result that a service printed in Go's
+// benchmark format (golang.org/design/14313-benchmark-format).
 type Benchmark struct {
 	Trial int    `json:"trial"`
 	Cell  int    `json:"cell"`
 	Name  string `json:"name"` // without the word Benchmark, and without Procs
-	// Procs is GOMAXPROCS as the benchmark began: the number behind the last
-	// hyphen of its name, 1 where there is none.
+	// Procs is GOMAXPROCS at the start of the benchmark: the number after the last hyphen
+	// of its name, or 1.
 	Procs      int              `json:"procs"`
 	Iterations int64            `json:"iterations"`
 	Values     []BenchmarkValue `json:"values"`
@@ -28,8 +28,8 @@ type BenchmarkValue struct {
 // Benchmark appends a result that a service printed.
 func (w *Writer) Benchmark(b *Benchmark) error { return w.benchmarks.append(b) }
 
-// Benchmarks yields the results that services printed, in their order. It yields
-// nothing where the record is older than their file.
+// Benchmarks yields the results that services printed, in their order. Older records have
+// none.
 func (r *Record) Benchmarks() iter.Seq2[*Benchmark, error] {
 	return ifThere(r, BenchmarksFile, func(b *Benchmark) int { return b.Cell })
 }

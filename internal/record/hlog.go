@@ -15,14 +15,14 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Hlog writes latency.hlog: the HdrHistogram interval log (version 1.2 of the
-// format) that HistogramLogAnalyzer and its like read. One line an interval and
-// agent, tagged with the cell's label; values are microseconds, Interval_Max is
-// shown in seconds. Warm-up is left out.
+// Hlog writes latency.hlog: an HdrHistogram interval log (format version 1.2), for tools
+// such as HistogramLogAnalyzer. It has one line per interval and agent, tagged with the
+// label of the cell. Values are in microseconds, Interval_Max in seconds. The warm-up is
+// left out.
 type Hlog struct {
 	file *os.File
 	buf  *bufio.Writer
-	base int64 // ms since the epoch, from which its times count
+	base int64 // the start of its times, in ms since the epoch
 	tags []string
 
 	dirty bool
@@ -49,7 +49,7 @@ func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, e
 	return h, nil
 }
 
-// appendHlog goes on with the log of a record, or starts it where there is none.
+// appendHlog opens the log of a record for appending, or creates it.
 func appendHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, error) {
 	f, size, err := cutTorn(path)
 	if err != nil {
@@ -72,12 +72,11 @@ func newHlog(f *os.File, e *experiment.Experiment, base time.Time) *Hlog {
 	return h
 }
 
-// baseOf is the time that the log's others count from, in ms: its header holds
-// whole seconds.
+// baseOf is the start of the log's times in ms, rounded to the seconds of its header.
 func baseOf(base time.Time) int64 { return base.Unix() * 1000 }
 
-// Tag is a cell's label as the log's format allows it: no commas, spaces or
-// line ends.
+// Tag is the label of a cell without the characters that the format does not allow:
+// commas, spaces and line ends.
 func Tag(c *experiment.Cell) string {
 	return strings.Map(func(r rune) rune {
 		if r == ',' || r <= ' ' || r == 0x7f {
@@ -87,7 +86,7 @@ func Tag(c *experiment.Cell) string {
 	}, c.Label())
 }
 
-// Frame appends the histogram of a measured client half; others are passed over.
+// Frame appends the histogram of a client frame of the measured part; it ignores others.
 func (h *Hlog) Frame(f *signals.Frame) error {
 	if f.Client == nil || f.Client.Latency == nil || f.Phase == signals.Warmup ||
 		f.Client.Latency.Count() == 0 || f.Cell < 0 || f.Cell >= len(h.tags) {
@@ -98,7 +97,7 @@ func (h *Hlog) Frame(f *signals.Frame) error {
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", h.file.Name(), err)
 	}
-	// As the library's writer does it, which encodes once more.
+	// The same as the library's writer, without encoding twice.
 	if _, err := fmt.Fprintf(h.buf, "Tag=%s,%f,%f,%f,%s\n", h.tags[f.Cell], float64(f.Start/1e6-h.base)/1e3,
 		float64(f.End/1e6-f.Start/1e6)/1e3, f.Client.Latency.Max().Seconds(), text); err != nil {
 		return fmt.Errorf("append to %s: %w", h.file.Name(), err)
@@ -106,7 +105,7 @@ func (h *Hlog) Frame(f *signals.Frame) error {
 	return nil
 }
 
-// Sync brings the log to the disk.
+// Sync writes the log to the disk.
 func (h *Hlog) Sync() error {
 	if !h.dirty {
 		return nil
@@ -117,11 +116,11 @@ func (h *Hlog) Sync() error {
 
 // Close syncs and closes the log.
 func (h *Hlog) Close() error {
-	h.dirty = true // the header, if there is nothing else
+	h.dirty = true // at least the header
 	return errors.Join(h.Sync(), h.file.Close())
 }
 
-// ReplaceHlog puts a log in place of the one at path in one step; write fills it.
+// ReplaceHlog replaces the log at path atomically; write fills the new one.
 func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
 	temp := path + ".new"
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -131,7 +130,7 @@ func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write fu
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp) // fails once it has been renamed
+	defer os.Remove(temp) // fails after the rename
 	if err := errors.Join(write(h), h.Close()); err != nil {
 		return err
 	}

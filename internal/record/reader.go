@@ -15,18 +15,18 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Record is a record that has been opened for reading. Its frames are read as
-// a stream: a long run holds more histograms than memory should.
+// Record is a record that is open for reading. Its frames are read as a stream, because
+// the histograms of a long run may not fit into memory.
 type Record struct {
 	Dir    string
 	Run    Run
-	Trials []Trial // one a trial in the order of their numbers, with the last that is known of it
+	Trials []Trial // one for each trial, in the order of their numbers, with its last state
 
-	Finished bool // the plan was worked through
+	Finished bool // the plan is done
 }
 
-// Open reads run.json and trials.ndjson. It works on the record of a run that
-// was killed, or that still goes on.
+// Open reads run.json and trials.ndjson. It also opens the record of a run that was killed
+// or is still running.
 func Open(dir string) (*Record, error) {
 	r := &Record{Dir: dir}
 	text, err := os.ReadFile(filepath.Join(dir, RunFile))
@@ -50,7 +50,7 @@ func Open(dir string) (*Record, error) {
 
 func (r *Record) readTrials() error {
 	for t, err := range readLines[Trial](filepath.Join(r.Dir, TrialsFile)) {
-		if errors.Is(err, fs.ErrNotExist) { // the run was killed as it began
+		if errors.Is(err, fs.ErrNotExist) { // the run was killed at its begin
 			return nil
 		}
 		if err != nil {
@@ -72,32 +72,31 @@ func (r *Record) readTrials() error {
 	return nil
 }
 
-// Frames yields all frames in the order in which they were written. A last
-// line without its end, as a killed run leaves it, is passed over in silence;
-// any other line that cannot be read is an error with its number.
+// Frames yields all frames in the order in which they were written. An incomplete last
+// line, as a killed run leaves it, is ignored. Any other invalid line is an error with its
+// number.
 func (r *Record) Frames() iter.Seq2[*signals.Frame, error] {
 	return inPlan(r, FramesFile, func(f *signals.Frame) int { return f.Cell })
 }
 
-// Windows yields, likewise, the stretches of time in which replicas could not
-// run. They are in order for each replica; those of several are mixed. Windows,
-// Slow and Steps yield nothing where the record is older than their files.
+// Windows likewise yields the windows in which replicas could not run. The windows of each
+// replica are in order; those of several replicas are interleaved. In older records
+// Windows, Slow and Steps yield nothing.
 func (r *Record) Windows() iter.Seq2[*signals.Window, error] {
 	return ifThere(r, WindowsFile, func(w *signals.Window) int { return w.Cell })
 }
 
-// Slow yields the slow requests that were kept. They are no more than an agent
-// sends with a frame, for each of its frames.
+// Slow yields the sample of slow requests. An agent sends a limited number with each frame.
 func (r *Record) Slow() iter.Seq2[*signals.SlowLine, error] {
 	return ifThere(r, SlowFile, func(l *signals.SlowLine) int { return l.Cell })
 }
 
-// Steps yields the loads that searches for the breaking point held.
+// Steps yields the steps of searches.
 func (r *Record) Steps() iter.Seq2[*signals.SearchStep, error] {
 	return ifThere(r, StepsFile, func(s *signals.SearchStep) int { return s.Cell })
 }
 
-// ifThere yields the lines of a file that older records do not have.
+// ifThere yields the lines of a file; none if an older record does not have it.
 func ifThere[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for v, err := range inPlan(r, file, cell) {
@@ -108,7 +107,7 @@ func ifThere[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, err
 	}
 }
 
-// inPlan yields the lines of a file, each of a cell that is in the plan.
+// inPlan yields the lines of a file, and checks that their cells are in the plan.
 func inPlan[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		path, cells := filepath.Join(r.Dir, file), len(r.Run.Experiment.Cells)
@@ -136,7 +135,7 @@ func readLines[T any](path string) iter.Seq2[*T, error] {
 		for n := 1; ; n++ {
 			line, err := in.ReadBytes('\n')
 			if err == io.EOF {
-				return // what is left has no line end: it was being written
+				return // an incomplete last line
 			}
 			if err != nil {
 				yield(nil, fmt.Errorf("read %s: %w", path, err))

@@ -1,14 +1,13 @@
-// Package record is what stays of a run: a folder that grows while the run
-// goes on, that a killed run leaves whole up to its last interval, and from
-// which everything that is ever shown can be computed again.
+// Package record writes and reads the record of a run: a folder that grows during the
+// run. A killed run loses at most its last interval, and every result can be computed
+// from the record again. The package computes no results itself (package results does).
 //
-// The folder holds run.json (what was asked, the plan, the host), trials.ndjson
-// (what became of each trial), frames.ndjson (what was seen), windows.ndjson
-// (when replicas could not run), slow.ndjson (the slow requests), steps.ndjson
-// (the loads that a search held), benchmarks.ndjson (what services that measure
-// themselves printed), latency.hlog (histograms for HdrHistogram's
-// tools), logs/ (what the services said), and what was derived: summary.json and
-// report.html.
+// The folder has run.json (the experiment, the plan, the host), trials.ndjson (the
+// outcome of each trial), frames.ndjson (the measurements), windows.ndjson (when replicas
+// could not run), slow.ndjson (the slow requests), steps.ndjson (the loads of a search),
+// benchmarks.ndjson (the results of services that measure themselves), latency.hlog
+// (histograms for HdrHistogram's tools), logs/ (the output of the services), and the
+// derived files summary.json and report.html.
 package record
 
 import (
@@ -36,7 +35,7 @@ const (
 	ProfilesDir = "profiles" // of cell n in cell-00n
 )
 
-// Run is run.json: all that was known before the first trial.
+// Run is run.json: everything that is known before the first trial.
 type Run struct {
 	Version    int                    `json:"version"`
 	Program    string                 `json:"program"` // version of millicore that wrote it
@@ -47,19 +46,19 @@ type Run struct {
 	Started    time.Time              `json:"started"`
 	Host       Host                   `json:"host"`
 	Skipped    []Skipped              `json:"skipped,omitempty"`
-	// NoWindows is that the platform could not see when replicas were throttled: of
-	// throttling there are counters only, and windows.ndjson has none of it.
+	// NoWindows means that the platform could not measure when replicas were throttled:
+	// the record has counters of throttling, but no throttle windows.
 	NoWindows bool `json:"no_windows,omitempty"`
 }
 
-// Skipped is a service that cannot be had on this machine. The plan has no
-// trials of its cells.
+// Skipped is a service that is not available on this machine. The plan has no trials of
+// its cells.
 type Skipped struct {
 	Service string `json:"service"`
-	Reason  string `json:"reason"` // in words, with what to install
+	Reason  string `json:"reason"` // with the installation
 }
 
-// Host is the machine as the run found it. A nil pointer is "not known".
+// Host describes the machine of the run. A nil pointer means "not known".
 type Host struct {
 	OS       string            `json:"os"`
 	Arch     string            `json:"arch"`
@@ -69,35 +68,35 @@ type Host struct {
 	CPUModel string            `json:"cpu_model,omitempty"`
 	Memory   *int64            `json:"memory_bytes"`
 	Cgroup   string            `json:"cgroup"`   // "v1", "v2", "hybrid" or ""
-	Runtimes map[string]string `json:"runtimes"` // name -> version, those that were found
+	Runtimes map[string]string `json:"runtimes"` // name -> version of the installed ones
 }
 
-// Outcome is what became of a trial.
+// Outcome is the result of a trial.
 type Outcome string
 
 const (
-	Started     Outcome = "started"     // its end is not in the record: the run was cut off
+	Started     Outcome = "started"     // its end is not in the record: the run was killed
 	Done        Outcome = "done"        // counts
-	Disturbed   Outcome = "disturbed"   // counts only where no quieter attempt of it does
-	Failed      Outcome = "failed"      // the service or an agent could not be started, or broke off
-	Interrupted Outcome = "interrupted" // ended early: by the user, or as its machines took a part of it away
-	Profiled    Outcome = "profiled"    // an extra trial that took profiles, and counts nowhere
-	Finished    Outcome = "finished"    // of the whole run, in its last line: the plan was worked through
+	Disturbed   Outcome = "disturbed"   // counts only if no undisturbed attempt does
+	Failed      Outcome = "failed"      // the service or an agent could not be started, or failed
+	Interrupted Outcome = "interrupted" // ended early: by the user, or by an eviction
+	Profiled    Outcome = "profiled"    // an extra trial that took profiles and does not count
+	Finished    Outcome = "finished"    // of the whole run, in its last line: the plan is done
 )
 
-// Trial is one line of trials.ndjson. A trial has two: one at its start, one
-// at its end. Attempts of the same planned trial have numbers of their own. A
-// run that worked through its plan ends with a line Finished, of trial 0.
+// Trial is one line of trials.ndjson. A trial has one line at its start and one at its
+// end. Each attempt of a planned trial has its own number. A run whose plan is done ends
+// with a line Finished of trial 0.
 type Trial struct {
 	Trial   int     `json:"trial"` // number in the record, from 1
 	Cell    int     `json:"cell"`
 	Repeat  int     `json:"repeat"`  // of the cell, from 1
 	Attempt int     `json:"attempt"` // from 0
 	Outcome Outcome `json:"outcome"`
-	Why     string  `json:"why,omitempty"` // in words, for all but started and done
+	Why     string  `json:"why,omitempty"` // the reason of all outcomes but started and done
 	At      int64   `json:"at"`            // unix nanoseconds when the line was written
-	// LostAgents are the indexes of those that broke off in the middle of the load,
-	// which went on with the others': it was less than what was asked for.
+	// LostAgents are the indexes of agents that failed under load. The others continued,
+	// so the load was less than specified.
 	LostAgents []int `json:"lost_agents,omitempty"`
 }
 

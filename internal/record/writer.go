@@ -13,7 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Writer appends to a record. It is not safe for use by several goroutines.
+// Writer appends to a record. It is not safe for concurrent use.
 type Writer struct {
 	dir        string
 	frames     *lines
@@ -25,8 +25,8 @@ type Writer struct {
 	hlog       *Hlog
 }
 
-// Free reports whether a record can be made in a folder: it must be empty, or
-// not be there. A record is never written over.
+// Free reports whether a record can be created in a folder, which must be empty or not
+// exist. A record is never overwritten.
 func Free(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -35,13 +35,13 @@ func Free(dir string) error {
 	case err != nil:
 		return fmt.Errorf("create record: %w", err)
 	case len(entries) > 0:
-		return fmt.Errorf("create record %s: the folder is not empty; name another with --out", dir)
+		return fmt.Errorf("create record %s: the folder is not empty; use another one with --out", dir)
 	}
 	return nil
 }
 
-// NewDir returns a folder's path for a run of the named experiment that starts
-// now, below base; it does not make it. Two runs in one second get a suffix.
+// NewDir returns the path of a new folder in base for a run of an experiment. It does not
+// create the folder. A second run within the same second gets a suffix.
 func NewDir(base, name string, now time.Time) string {
 	dir := filepath.Join(base, name+"-"+now.Format("20060102-150405"))
 	for i, try := 2, dir; ; i++ {
@@ -52,7 +52,7 @@ func NewDir(base, name string, now time.Time) string {
 	}
 }
 
-// Create makes the folder, which must be Free, with run.json and the empty files.
+// Create creates the folder, which must be Free, with run.json and the empty files.
 func Create(dir string, run Run) (*Writer, error) {
 	if err := Free(dir); err != nil {
 		return nil, err
@@ -93,10 +93,9 @@ func (w *Writer) open(open func(path string) (*lines, error)) (err error) {
 // Dir is the record's folder.
 func (w *Writer) Dir() string { return w.dir }
 
-// Frame appends one frame. Where it is a client half, its slow requests go to
-// slow.ndjson instead, and its histogram, if the interval is a measured one, to
-// latency.hlog as well. The frame is not changed. It is safe on the disk after
-// Sync.
+// Frame appends a frame. The slow requests of a client frame go to slow.ndjson instead,
+// and its histogram, if it is of the measured part, also to latency.hlog. Frame does not
+// change the frame. It is on the disk after Sync.
 func (w *Writer) Frame(f *signals.Frame) error {
 	written := f
 	if f.Client != nil && len(f.Client.Slow) > 0 {
@@ -126,13 +125,13 @@ func (w *Writer) slowOf(f *signals.Frame) error {
 	return nil
 }
 
-// Window appends a stretch of time in which a replica could not run.
+// Window appends a window in which a replica could not run.
 func (w *Writer) Window(v *signals.Window) error { return w.windows.append(v) }
 
-// Step appends one load that a search for the breaking point held.
+// Step appends a step of a search.
 func (w *Writer) Step(s *signals.SearchStep) error { return w.steps.append(s) }
 
-// Trial appends a trial's start or end, and syncs it with all frames before it.
+// Trial appends the start or the end of a trial, and syncs it with everything before it.
 func (w *Writer) Trial(t Trial) error {
 	if err := w.trials.append(t); err != nil {
 		return err
@@ -140,14 +139,14 @@ func (w *Writer) Trial(t Trial) error {
 	return w.Sync()
 }
 
-// Finish says that the plan was worked through; a record without it is that of
-// a run that was interrupted, killed, or still goes on.
+// Finish records that the plan is done. A record without it is of a run that was
+// interrupted or killed, or is still running.
 func (w *Writer) Finish(at time.Time) error {
 	return w.Trial(Trial{Outcome: Finished, At: at.UnixNano()})
 }
 
-// Sync brings to the disk what was appended. Called at the end of every
-// interval, it bounds what a crash can lose.
+// Sync writes everything that was appended to the disk. It is called at the end of every
+// interval, which limits the loss of a crash.
 func (w *Writer) Sync() error {
 	var errs []error
 	for _, l := range w.files() {
@@ -156,8 +155,8 @@ func (w *Writer) Sync() error {
 	return errors.Join(append(errs, w.hlog.Sync())...)
 }
 
-// files are those of lines, the trials last: a trial's end is on the disk after
-// all that it ended.
+// files are the files of lines. The trials are last, so that the end of a trial is on the
+// disk after everything of the trial.
 func (w *Writer) files() []*lines {
 	return []*lines{w.frames, w.windows, w.slow, w.steps, w.benchmarks, w.trials}
 }
@@ -176,14 +175,14 @@ func (w *Writer) Close() error {
 	return errors.Join(errs...)
 }
 
-// WriteFile puts a whole file in place in one step, so that no reader and no
-// crash ever sees half of it.
+// WriteFile replaces a file atomically: readers see the old or the new content, also after
+// a crash.
 func WriteFile(path string, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(temp.Name()) // fails once it has been renamed
+	defer os.Remove(temp.Name()) // fails after the rename
 	_, err = temp.Write(data)
 	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
 	if err == nil {
@@ -195,7 +194,7 @@ func WriteFile(path string, data []byte) error {
 	return nil
 }
 
-// lines is a file of JSON values, one a line.
+// lines is a file with one JSON value per line.
 type lines struct {
 	file  *os.File
 	out   *bufio.Writer
@@ -229,7 +228,7 @@ func (l *lines) sync() error {
 	}
 	l.dirty = false
 	if err := errors.Join(l.out.Flush(), l.file.Sync()); err != nil {
-		return fmt.Errorf("sync %s: %w; what was measured so far is kept up to the interval before", l.file.Name(), err)
+		return fmt.Errorf("sync %s: %w; the record is complete up to the previous interval", l.file.Name(), err)
 	}
 	return nil
 }

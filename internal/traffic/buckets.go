@@ -8,13 +8,12 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// steps are the bounds of a decade of latencies, nearly even on a logarithmic
-// scale: Renard's series R20 with figures that people would say. Each of the
-// coarser series is a part of it, so that rows are sums of buckets.
+// steps are the bounds of a decade of latencies, almost even on a logarithmic scale:
+// Renard's series R20 with rounded figures. The coarser series are subsets of it, so that
+// rows are sums of buckets.
 var steps = []float64{1, 1.12, 1.25, 1.4, 1.6, 1.8, 2, 2.24, 2.5, 2.8, 3.2, 3.6, 4, 4.5, 5, 5.6, 6.3, 7.1, 8, 9}
 
-// coarser are the series that rows are cut by, the finest first, as indexes of
-// steps.
+// coarser are the series of rows as indexes of steps, the finest first.
 var coarser = [][]int{
 	{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19},
 	{0, 2, 4, 6, 8, 10, 12, 14, 16, 18}, // 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8
@@ -24,8 +23,8 @@ var coarser = [][]int{
 	{0},
 }
 
-// Buckets counts latencies up to each bound, in the ten decades from 1 us to
-// 10,000 s: beyond the histograms' range.
+// Buckets counts latencies up to each bound, in the ten decades from 1 us to 10,000 s,
+// which is more than the range of histograms.
 type Buckets [10*20 + 1]int64
 
 // bound is the highest latency of a bucket.
@@ -34,7 +33,7 @@ func bound(bucket int) time.Duration {
 	return time.Duration(math.Round(at * math.Pow10(decade) * 1000))
 }
 
-// bounds are those of all buckets, in microseconds, as histograms count.
+// bounds are the bounds of all buckets in microseconds, the unit of histograms.
 var bounds = func() (all [len(Buckets{})]float64) {
 	for i := range all {
 		all[i] = float64(bound(i)) / float64(time.Microsecond)
@@ -42,8 +41,8 @@ var bounds = func() (all [len(Buckets{})]float64) {
 	return all
 }()
 
-// Add counts a histogram's latencies. One that the histogram cannot distinguish from a
-// bound counts as not above it.
+// Add adds the latencies of a histogram. A latency that the histogram cannot distinguish
+// from a bound counts as not above it.
 func (b *Buckets) Add(h *signals.Histogram) {
 	if h.Count() == 0 {
 		return
@@ -57,15 +56,15 @@ func (b *Buckets) Add(h *signals.Histogram) {
 	}
 }
 
-// Row is one line of a histogram: the latencies up to a bound that are above the
-// row's before.
+// Row is one line of a histogram: the number of latencies up to a bound and above that of
+// the previous row.
 type Row struct {
 	To time.Duration
 	N  int64
 }
 
-// Rows cuts the buckets into at most so many rows, by the finest series that
-// gives no more. Where none does, the first row holds all below the others.
+// Rows divides the buckets into at most this number of rows, with the finest possible
+// series. If no series is coarse enough, the first row has everything below the others.
 func (b *Buckets) Rows(most int) []Row {
 	first := slices.IndexFunc(b[:], func(n int64) bool { return n > 0 })
 	if first < 0 || most <= 0 {

@@ -6,9 +6,9 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Failures are the requests that got no whole answer, whose answer failed a check,
-// or that were never sent. Kinds that did not occur are left out; statuses are
-// counted by their codes elsewhere.
+// Failures are the failed requests by kind: no complete answer, a failed check, or never
+// sent. Kinds that did not occur are left out. Bad statuses are counted by their codes
+// instead.
 func Failures(c *signals.Client) []narrative.Failure {
 	return narrative.Failures(&analysis.ErrorCounts{Timeouts: c.Timeouts, Refused: c.Refused, Cut: c.Cut,
 		Malformed: c.Malformed, Failed: c.Failed, Dropped: c.Dropped})

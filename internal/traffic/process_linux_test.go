@@ -75,7 +75,7 @@ func TestWhatHasEndedIsNotRead(t *testing.T) {
 func TestTextSaysThatTheTargetEnded(t *testing.T) {
 	cell := &analysis.CellSummary{}
 	text := server(&Result{Cell: cell, Ended: 5100 * time.Millisecond})
-	if want := "Target\n  ended  0:05 after the load began; it was not measured from then on\n\n"; text != want {
+	if want := "Target\n  ended  0:05 after the load began; it was not measured after that\n\n"; text != want {
 		t.Errorf("got %q, want %q", text, want)
 	}
 	if text := server(&Result{Cell: cell}); text != "" {

@@ -8,21 +8,21 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Result is what a record of traffic alone says.
+// Result is the result of a load, from its record.
 type Result struct {
-	All    results.Results // of which Cell is the only one
+	All    results.Results // with Cell as the only one
 	Cell   *analysis.CellSummary
 	Client signals.Client // of all agents and measured frames together
 	Length time.Duration  // of the measured part
-	Spoken string         // how, unless it was HTTP/1.1 without TLS
-	Ended  time.Duration  // how long after the load began the target was seen to have ended; 0: it was not
+	Spoken string         // the protocol; "": HTTP/1.1 without TLS
+	Ended  time.Duration  // when the observed process ended, from the begin of the load; 0: it did not
 
-	measured int64 // bytes received in it
+	measured int64 // bytes received in the measured part
 	timeout  time.Duration
 }
 
-// Read reads a record of one trial, in one pass over its frames, which also derives its
-// latency.hlog.
+// Read reads the record of one trial, in one pass over its frames, which also
+// derives its latency.hlog.
 func Read(dir string) (*Result, error) {
 	r := &Result{Client: signals.Client{
 		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
@@ -51,16 +51,16 @@ func Read(dir string) (*Result, error) {
 	return r, nil
 }
 
-// spoken names a protocol of load.protocol, and what it costs.
+// spoken describes a protocol of load.protocol, with its cost.
 func spoken(protocol string, insecure bool) string {
 	text := map[string]string{"https": "HTTP/1.1 over TLS", "h2": "HTTP/2 over TLS", "h2c": "HTTP/2 without TLS"}[protocol]
 	if text == "" {
 		return ""
 	}
 	if insecure {
-		text += ", its certificate NOT checked"
+		text += ", certificate NOT verified"
 	}
-	return text + "; by Go's library, at two to six times the CPU"
+	return text + "; uses two to six times the CPU of plain HTTP/1.1"
 }
 
 func (r *Result) add(c *signals.Client) {
@@ -84,7 +84,7 @@ func (r *Result) add(c *signals.Client) {
 	all.SendLag.Merge(c.SendLag)
 }
 
-// metric gives what a threshold is about; nil: not seen.
+// metric is the value of a threshold's metric; nil: not measured.
 func (r *Result) metric(name string) *float64 {
 	c := r.Cell
 	switch name {

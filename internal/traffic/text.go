@@ -14,8 +14,8 @@ import (
 	"github.com/millicore/millicore/internal/narrative"
 )
 
-// Text writes a result in hey's parts, with both latencies side by side and the
-// generator's verdict on itself.
+// Text writes a result with the sections of hey, both latencies side by side, and whether
+// the generator was the limit.
 func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", out.Paint(headline(url, r), display.Strong))
@@ -38,10 +38,10 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 	return err
 }
 
-// beside are flags of experiments that say nothing of traffic alone.
+// beside are flags that have no meaning for a single load.
 var beside = analysis.Flags{analysis.FlagFewTrials, "windows_unknown", analysis.FlagFewPeriods, "few_spans"}
 
-// headline answers first: how much, how fast, how well.
+// headline has the rate, the p99 and the availability.
 func headline(url string, r *Result) string {
 	c := r.Cell
 	if c.RateRPS == nil || c.LatencyMS == nil || c.Availability == nil {
@@ -56,7 +56,7 @@ func summary(r *Result) string {
 	rows := [][2]string{
 		{"requests", fmt.Sprintf("%s in %s s", display.Grouped(c.Requests), display.Figure(r.Length.Seconds()))},
 		{"good answers", display.Grouped(r.Client.Good)},
-		{"load", asked(r)},
+		{"load", loadOf(r)},
 		{"protocol", r.Spoken},
 		{"received", size(r.Client.Bytes, r.measured, r.Length)},
 		{"connections made", display.Grouped(r.Client.Connects) + openAtOnce(c.Generator.OpenConnections)},
@@ -65,7 +65,7 @@ func summary(r *Result) string {
 	return section("Summary", rows)
 }
 
-// openAtOnce is how many connections were needed at a time.
+// openAtOnce is the highest number of open connections.
 func openAtOnce(most *int64) string {
 	if most == nil {
 		return ""
@@ -73,7 +73,8 @@ func openAtOnce(most *int64) string {
 	return ", at most " + display.Grouped(*most) + " open at once"
 }
 
-func asked(r *Result) string {
+// loadOf describes the load.
+func loadOf(r *Result) string {
 	l := &r.Cell.Load
 	switch {
 	case l.Kind == "open" && l.Rate != nil:
@@ -91,7 +92,7 @@ func highest(stages bool) string {
 	return ""
 }
 
-// size writes bytes, and how many a second of the measured part.
+// size formats bytes, and bytes per second of the measured part.
 func size(all, measured int64, over time.Duration) string {
 	text := display.Bytes(float64(all))
 	if over > 0 {
@@ -100,7 +101,7 @@ func size(all, measured int64, over time.Duration) string {
 	return text
 }
 
-// section writes names and their figures below a title.
+// section formats a title with rows of names and figures.
 func section(title string, rows [][2]string) string {
 	widest := 0
 	for _, row := range rows {
@@ -115,8 +116,8 @@ func section(title string, rows [][2]string) string {
 	return b.String()
 }
 
-// latencies are those from when requests were intended, which users feel, and those
-// from when they were sent, which most generators report.
+// latencies has the latencies from intended, which users experience, and the service times
+// from sent, which most generators report.
 func latencies(r *Result, out display.Terminal) string {
 	c := r.Cell
 	if c.LatencyMS == nil || c.ServiceMS == nil {
@@ -146,14 +147,14 @@ func indented(all []string) []string {
 	return lines
 }
 
-// mostBars is how many lines a histogram has at most.
-const mostBars = 14
+// maxBars is the maximum number of lines of a histogram.
+const maxBars = 14
 
-// bars are the histogram of latencies, with bounds that people would say.
+// bars is the histogram of latencies.
 func bars(r *Result, out display.Terminal) string {
 	var all Buckets
 	all.Add(r.Client.Latency)
-	rows := all.Rows(mostBars)
+	rows := all.Rows(maxBars)
 	if len(rows) == 0 {
 		return ""
 	}
@@ -165,7 +166,7 @@ func bars(r *Result, out display.Terminal) string {
 	var bounds, counts, blocks []string
 	for _, row := range rows {
 		to := display.WithUnit(float64(row.To) / 1e6)
-		if row.To >= time.Hour { // a bound is no figure of the histogram
+		if row.To >= time.Hour { // beyond the range of the histogram
 			to = display.Figure(row.To.Seconds()) + " s"
 		}
 		bounds = append(bounds, fmt.Sprintf("  to %8s", to))
@@ -201,7 +202,7 @@ func answers(r *Result) string {
 	return text
 }
 
-// generator is what the generator saw of itself.
+// generator has the generator's measurements of itself.
 func generator(r *Result, out display.Terminal) string {
 	g := &r.Cell.Generator
 	rows := [][2]string{}
@@ -211,13 +212,13 @@ func generator(r *Result, out display.Terminal) string {
 	if g.Cores != nil {
 		rows = append(rows, [2]string{"CPU used", display.Figure(*g.Cores) + " cores" + each(r)})
 	}
-	verdict := "not the limit: the figures are the service's"
+	verdict := "not the limit: the figures are those of the service"
 	tone := display.Good
 	switch {
 	case r.Client.Latency.Count() == 0:
-		verdict, tone = "none: there are no latencies to judge it by", display.Quiet
+		verdict, tone = "none: there are no latencies", display.Quiet
 	case g.Limited:
-		verdict, tone = "THE LIMIT: the rate is a lower bound, the latencies hold its own lateness", display.Bad
+		verdict, tone = "THE LIMIT: the rate is a lower bound, and the latencies include its own delay", display.Bad
 	}
 	rows = append(rows, [2]string{"verdict", out.Paint(verdict, tone)})
 	return section("Generator", rows)
@@ -227,10 +228,10 @@ func each(r *Result) string {
 	if r.Client.Good == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s us a good answer", display.Figure(r.Client.CPU*1e6/float64(r.Client.Good)))
+	return fmt.Sprintf(", %s us per good answer", display.Figure(r.Client.CPU*1e6/float64(r.Client.Good)))
 }
 
-// server is what was seen of the process that answers.
+// server has the measurements of the observed process.
 func server(r *Result) string {
 	c := r.Cell
 	var rows [][2]string
@@ -248,7 +249,7 @@ func server(r *Result) string {
 		rows = append(rows, [2]string{"memory, peak", display.Bytes(float64(*c.Memory.PeakBytes))})
 	}
 	if r.Ended > 0 {
-		rows = append(rows, [2]string{"ended", display.Clock(r.Ended) + " after the load began; it was not measured from then on"})
+		rows = append(rows, [2]string{"ended", display.Clock(r.Ended) + " after the load began; it was not measured after that"})
 	}
 	if len(rows) == 0 {
 		return ""

@@ -223,8 +223,8 @@ Errors
 
 Generator
   send lag, p99  0.035 ms
-  CPU used       0.100 cores, 101 us a good answer
-  verdict        not the limit: the figures are the service's
+  CPU used       0.100 cores, 101 us per good answer
+  verdict        not the limit: the figures are those of the service
 
 Target
   CPU used      0.400 cores, 80% of its limit

@@ -205,7 +205,7 @@ load: {request: {path: /ok}, find: breaking-point}`+brief)
 	}
 	eventually(t, func() string { return strings.Repeat("x", measured(dir, 1)) })
 	stopAgents(t, c.Process.Pid)
-	if err := c.Wait(); err == nil || !strings.Contains(out.String(), "it said nothing for") {
+	if err := c.Wait(); err == nil || !strings.Contains(out.String(), "it sent nothing for") {
 		t.Errorf("%v, want that the agent was silent:\n%s", err, &out)
 	}
 	nothingLeft(t, c.Process.Pid)

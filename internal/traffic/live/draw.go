@@ -14,20 +14,19 @@ import (
 )
 
 const (
-	widest     = 120 // beyond it lines are not read more easily
-	mostRows   = 12  // of the histogram
-	widestBar  = 60  // of it
-	fewestRows = 3   // of it, and lines of errors
-	mostKinds  = 4   // of errors
-	mostNotes  = 2
+	maxWidth = 120 // longer lines are not easier to read
+	maxRows  = 12  // of the histogram
+	maxBar   = 60  // columns of its bars
+	minRows  = 3   // of the histogram, and lines of errors
+	maxKinds = 4   // of errors
+	maxNotes = 2
 )
 
-// Draw is the picture of a state on a terminal of so many lines: at most that many,
-// none wider than the terminal. What is least missed is left out where there is no
-// room.
+// Draw draws the state on a terminal with a number of lines. No line is wider than the
+// terminal. If there is not enough room, the least important parts are left out.
 func (s *State) Draw(now time.Time, out display.Terminal, height int) []string {
-	if out.Width <= 0 || out.Width > widest {
-		out.Width = widest
+	if out.Width <= 0 || out.Width > maxWidth {
+		out.Width = maxWidth
 	}
 	p := drawing{State: s, out: out, now: now}
 	blocks := [][]string{p.head(), nil, nil, nil, nil}
@@ -37,22 +36,22 @@ func (s *State) Draw(now time.Time, out display.Terminal, height int) []string {
 		left -= len(blocks[block])
 	}
 	kinds, notes := p.kinds(), p.lastNotes()
-	take(1, p.table(left-len(notes)-min(len(kinds), fewestRows)))
+	take(1, p.table(left-len(notes)-min(len(kinds), minRows)))
 	take(4, notes)
 	if left > 1 { // below their title
 		take(2, kinds)
 	}
-	gaps := -1 // empty lines between what there is
+	gaps := -1 // empty lines between the blocks
 	for _, b := range blocks {
 		if len(b) > 0 {
 			gaps++
 		}
 	}
-	if room := left - 1; room >= fewestRows { // below its title
-		if roomy := room - gaps - 1; roomy >= 2*fewestRows {
+	if room := left - 1; room >= minRows { // below its title
+		if roomy := room - gaps - 1; roomy >= 2*minRows {
 			room = roomy
 		}
-		if take(3, p.histogram(min(room, mostRows))); len(blocks[3]) > 0 {
+		if take(3, p.histogram(min(room, maxRows))); len(blocks[3]) > 0 {
 			gaps++
 		}
 	}
@@ -66,14 +65,14 @@ func (s *State) Draw(now time.Time, out display.Terminal, height int) []string {
 	return lines[:max(0, min(len(lines), height))]
 }
 
-// drawing draws a state at a moment.
+// drawing draws a state at a time.
 type drawing struct {
 	*State
 	out display.Terminal
 	now time.Time
 }
 
-// fit gives the first text that fits, or the last one, cut.
+// fit returns the first text that fits, or the last one, truncated.
 func (p *drawing) fit(texts ...string) string {
 	for _, text := range texts {
 		if display.Width(text) <= p.out.Width {
@@ -83,7 +82,7 @@ func (p *drawing) fit(texts ...string) string {
 	return ansi.Truncate(texts[len(texts)-1], p.out.Width, "…")
 }
 
-// head is the answer, the load, and the time.
+// head has the result so far, the load, and the time.
 func (p *drawing) head() []string {
 	long, short := p.answer()
 	return []string{
@@ -93,7 +92,7 @@ func (p *drawing) head() []string {
 	}
 }
 
-// answer is how much, how fast and how well, in more words and in fewer.
+// answer is the rate, the p99 and the availability, in a long and a short form.
 func (p *drawing) answer() (long, short string) {
 	seen, before := &p.all, ""
 	switch p.phase {
@@ -114,7 +113,7 @@ func (p *drawing) answer() (long, short string) {
 		fmt.Sprintf("%s%s/s, p99 %s, %s good", before, rate, p99, well)
 }
 
-// load is what is asked for, and what is under way.
+// load is the requested load, and the requests in flight and waiting.
 func (p *drawing) load() string {
 	most, now := display.Grouped(int64(math.Round(p.plan.Highest))), ""
 	if p.plan.Stages && p.phase != "" {
@@ -136,13 +135,13 @@ func (p *drawing) load() string {
 		return p.fit(long+under, short+under)
 	}
 	waiting, tone := display.Grouped(p.waiting), display.Normal
-	if p.waiting > p.inFlight { // a few that meet by chance are no queue
+	if p.waiting > p.inFlight { // a few that coincide are no queue
 		tone = display.Warning
 	}
 	return p.out.Paint(p.fit(long+under+", "+waiting+" wait for a connection", short+under+", "+waiting+" waiting"), tone)
 }
 
-// clock is the time that has passed, a line that fills, and what is left.
+// clock is the elapsed time, a line that fills, and the remaining time.
 func (p *drawing) clock() string {
 	begun, whole := p.Begun(p.now), p.plan.Warmup+p.plan.Length
 	share, left := begun.Seconds()/whole.Seconds(), display.Clock(whole-begun)+" left"
@@ -163,17 +162,17 @@ func (p *drawing) clock() string {
 	return before + p.out.Paint(done, display.Good) + p.out.Paint(rest, display.Quiet) + behind
 }
 
-// lastNotes are the newest of the notes.
+// lastNotes are the newest messages.
 func (p *drawing) lastNotes() []string {
 	var lines []string
-	for _, note := range p.notes[max(0, len(p.notes)-mostNotes):] {
+	for _, note := range p.notes[max(0, len(p.notes)-maxNotes):] {
 		lines = append(lines, p.out.Paint(p.fit(display.Plain(note)), display.Warning))
 	}
 	return lines
 }
 
-// histogram is the latencies so far in at most so many rows, with the percentiles
-// at the rows that hold them.
+// histogram draws the latencies so far in at most this number of rows, with the
+// percentiles at their rows.
 func (p *drawing) histogram(most int) []string {
 	all := p.buckets.Rows(most)
 	if len(all) == 0 {
@@ -188,10 +187,10 @@ func (p *drawing) histogram(most int) []string {
 		label, count, top = max(label, len(labels[i])), max(count, len(counts[i])), max(top, r.N)
 	}
 	width := p.out.Width - label - count - 2*gap
-	if width > marks+20 { // narrower, the percentiles stand where the bars leave room
+	if width > marks+20 { // otherwise the percentiles stand only where the bars leave room
 		width -= marks
 	}
-	width = min(width, widestBar)
+	width = min(width, maxBar)
 	lines := []string{p.out.Paint(p.fit("Latency so far, ms"), display.Quiet)}
 	for i, r := range all {
 		line := bar(float64(r.N)/float64(top), width)
@@ -216,7 +215,7 @@ func (p *drawing) histogram(most int) []string {
 	return lines
 }
 
-// bounded writes a row's bound in milliseconds, with all its digits.
+// bounded formats a row's bound in milliseconds, with all its digits.
 func bounded(d time.Duration) string {
 	if d >= time.Second {
 		return display.Grouped(d.Milliseconds())

@@ -35,7 +35,7 @@ func (p *drawing) figures() []line {
 		bad.note = display.Share(float64(all.bad)/float64(all.requests())) + " of all"
 	}
 	lines := []line{rate}
-	if all.bad == 0 || all.latency.Count() > 0 { // else there is nothing but errors
+	if all.bad == 0 || all.latency.Count() > 0 { // otherwise there are only errors
 		lines = append(lines,
 			latency("p50", 4, func(s *stretch) time.Duration { return s.p50 }),
 			latency("p90", 6, func(s *stretch) time.Duration { return s.p90 }),
@@ -53,7 +53,7 @@ func perSecond(s *stretch) string {
 	return display.Figure(s.rate()) + "/s"
 }
 
-// shown is one of its latencies.
+// shown formats one of the latencies.
 func (s *stretch) shown(latency time.Duration) string {
 	if s.latency.Count() == 0 {
 		return display.Absent
@@ -61,7 +61,7 @@ func (s *stretch) shown(latency time.Duration) string {
 	return display.WithUnit(milliseconds(latency))
 }
 
-// target is what was looked at: its CPU, its throttling, its memory.
+// target has the CPU, the throttling and the memory of the observed process.
 func (p *drawing) target() []line {
 	if p.plan.Target == "" {
 		return nil
@@ -100,7 +100,7 @@ func (p *drawing) target() []line {
 	return lines
 }
 
-// cores are CPUs used, without a limit.
+// cores is the number of CPUs used, without a limit.
 func cores(u *usage) string {
 	if v := u.cpu(); !math.IsNaN(v) {
 		return display.Figure(v) + " cores"
@@ -108,8 +108,8 @@ func cores(u *usage) string {
 	return display.Absent
 }
 
-// ofLimit is the share of the limit that was used. It can be more than all: the
-// limit is kept over periods, which are no parts of intervals.
+// ofLimit is the used share of the limit. It can exceed 100%, because the kernel enforces
+// the limit over periods, which do not align with intervals.
 func ofLimit(u *usage) string {
 	return display.Share(u.cpu())
 }
@@ -123,7 +123,7 @@ func counted(n float64, unit string) string {
 	return display.Exact(&n) + " " + unit + "s"
 }
 
-// kinds are the errors by their kinds, the most frequent first.
+// kinds are the errors by kind, the most frequent first.
 func (p *drawing) kinds() []string {
 	if len(p.errors) == 0 {
 		return nil
@@ -132,11 +132,11 @@ func (p *drawing) kinds() []string {
 		return cmp.Or(cmp.Compare(p.errors[b], p.errors[a]), cmp.Compare(a, b))
 	})
 	var others int64
-	if len(names) > mostKinds {
-		for _, name := range names[mostKinds-1:] {
+	if len(names) > maxKinds {
+		for _, name := range names[maxKinds-1:] {
 			others += p.errors[name]
 		}
-		names = names[:mostKinds-1]
+		names = names[:maxKinds-1]
 	}
 	var list []narrative.Failure
 	for _, name := range names {

@@ -10,34 +10,34 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// mostLines is how many plain lines a run gets, about: as many as a log of it bears.
-const mostLines = 30
+// maxLines is the approximate maximum number of plain lines of a run.
+const maxLines = 30
 
-// unknownStep is between the lines of a run whose length is not known.
+// unknownStep is the step of a run whose length is not known.
 const unknownStep = 5 * time.Second
 
-// step is how much time a plain line covers.
+// step is the time that a plain line covers.
 func (p *Plan) step() time.Duration {
 	if p.Requests > 0 {
 		return unknownStep
 	}
 	whole := p.Warmup + p.Length
 	for _, s := range []time.Duration{1, 2, 5, 10, 30, 60, 120} {
-		if s *= time.Second; whole <= mostLines*s {
+		if s *= time.Second; whole <= maxLines*s {
 			return s
 		}
 	}
 	return 5 * time.Minute
 }
 
-// Line is what was seen since the line before, once that is enough for one; at the
-// end the rest is.
+// Line returns a line about the time since the previous one, if a step has passed or it is
+// the end.
 func (s *State) Line(end bool) (text string, ok bool) {
 	enough := s.plan.step().Seconds()
 	if end {
 		enough = 0
 	}
-	const slack = 0.95 // intervals are cut to the millisecond or so
+	const slack = 0.95 // intervals are accurate to about a millisecond
 	if s.since.seconds == 0 || s.since.seconds < enough*slack {
 		return "", false
 	}
@@ -58,7 +58,7 @@ func (s *State) line() string {
 	}
 	switch {
 	case s.plan.Stages && s.plan.Open:
-		fmt.Fprintf(&b, "  asked for%s/s", right(display.Grouped(int64(math.Round(s.rate))), 7))
+		fmt.Fprintf(&b, "  target rate%s/s", right(display.Grouped(int64(math.Round(s.rate))), 7))
 	case s.plan.Stages:
 		fmt.Fprintf(&b, "  users%s", right(display.Grouped(int64(math.Round(s.users))), 6))
 	}
@@ -71,7 +71,7 @@ func (s *State) line() string {
 	return b.String()
 }
 
-// targetLine is the part of a line about the target.
+// targetLine is the part of a line about the observed process.
 func (s *State) targetLine() string {
 	u := &s.since.used
 	if s.ended > 0 {

@@ -201,7 +201,7 @@ func (s *State) TargetEnded(now time.Time) {
 
 // Death is the message that the observed process has ended.
 func (s *State) Death() string {
-	return fmt.Sprintf("%s ended at %s of the run; it was not measured from then on", s.plan.Target, display.Clock(s.ended))
+	return fmt.Sprintf("%s ended at %s of the run; it was not measured after that", s.plan.Target, display.Clock(s.ended))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

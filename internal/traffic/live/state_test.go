@@ -111,7 +111,7 @@ end    0:06     60.0/s  p50   979 ms  p99   7.10 s  highest   11.0 s  errors    
 		"users over time": {lines(stages, answered(0, 100, time.Second)), `
    0:01      100/s  p50   988 ms  p99   8.77 s  highest   13.1 s  errors     0  in flight    20  users    20`},
 		"a rate over time": {lines(rates, asked), `
-   0:01      100/s  p50   988 ms  p99   8.77 s  highest   13.1 s  errors     0  in flight    20  waiting     3  asked for  1,500/s`},
+   0:01      100/s  p50   988 ms  p99   8.77 s  highest   13.1 s  errors     0  in flight    20  waiting     3  target rate  1,500/s`},
 		"a target": {lines(looked, used(0, 0.5, 3), answered(0, 100, time.Second)), `
    0:01      100/s  p50   988 ms  p99   8.77 s  highest   13.1 s  errors     0  in flight    20  CPU   50%  throttled   30%  memory   20 MiB`},
 		"a warm-up": {lines(warm, warming, answered(1, 100, time.Second)), `

@@ -7,10 +7,10 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// stretch is what was seen over some time.
+// stretch has the figures of a stretch of time.
 type stretch struct {
 	seconds float64 // of intervals with load
-	answers float64 // good ones in these, those that were intended during the warm-up included
+	answers float64 // good ones in these, including those intended during the warm-up
 	good    int64
 	bad     int64 // ended without a good answer, or never sent
 	latency *signals.Histogram
@@ -22,16 +22,16 @@ type stretch struct {
 
 func newStretch() stretch { return stretch{latency: signals.NewHistogram()} }
 
-// client adds an agent's frame. The time counts once for all agents: begins says
-// that this is the first frame of its interval.
+// client adds an agent's frame. The time counts once for all agents: begins means that
+// this is the first frame of its interval.
 func (s *stretch) client(f *signals.Frame, begins bool) {
 	c := f.Client
 	if f.Phase != signals.Drain {
 		if begins {
 			s.seconds += f.Seconds()
 		}
-		// Whether a carried answer was good was not kept: they are taken to be as
-		// good as the interval's own.
+		// The frame does not have which carried answers were good. The share of good
+		// ones is assumed to be that of the interval.
 		share := 1.0
 		if ended := c.Ended(); ended > 0 {
 			share = float64(c.Good) / float64(ended)
@@ -47,13 +47,13 @@ func (s *stretch) client(f *signals.Frame, begins bool) {
 	s.p50, s.p90, s.p99, s.highest = s.latency.Quantile(0.5), s.latency.Quantile(0.9), s.latency.Quantile(0.99), s.latency.Max()
 }
 
-// resetClient empties it but for the target's half.
+// resetClient resets everything except the usage of the observed process.
 func (s *stretch) resetClient() {
 	s.latency.Reset()
 	*s = stretch{latency: s.latency, used: s.used}
 }
 
-// rate is good answers a second.
+// rate is the number of good answers per second.
 func (s *stretch) rate() float64 {
 	if s.seconds == 0 {
 		return 0
@@ -61,13 +61,13 @@ func (s *stretch) rate() float64 {
 	return s.answers / s.seconds
 }
 
-// requests are those that ended, or were never sent.
+// requests is the number of requests that ended, or were never sent.
 func (s *stretch) requests() int64 { return s.good + s.bad }
 
-// availability is the share of requests that were answered well, in percent.
+// availability is the percentage of requests with a good answer.
 func (s *stretch) availability() float64 { return 100 * float64(s.good) / float64(s.requests()) }
 
-// usage is what the target used over some time. Nil is not measured.
+// usage is the usage of the observed process in a stretch of time; nil: not measured.
 type usage struct {
 	seconds     float64 // in which CPU was measured
 	used        *float64
@@ -92,8 +92,8 @@ func (u *usage) add(f *signals.Frame) {
 	}
 }
 
-// cpu is the share of the limit that was used, or cores where there is none; NaN:
-// not measured.
+// cpu is the used share of the limit or, without a limit, the number of CPUs; NaN: not
+// measured.
 func (u *usage) cpu() float64 {
 	switch {
 	case u.used == nil || u.seconds == 0:
@@ -104,7 +104,7 @@ func (u *usage) cpu() float64 {
 	return *u.used / u.seconds
 }
 
-// throttledShare is of the periods; NaN: not measured, or there were none.
+// throttledShare is the share of throttled periods; NaN: not measured, or no periods.
 func (u *usage) throttledShare() float64 {
 	if u.periods == nil || u.throttled == nil || *u.periods == 0 {
 		return math.NaN()

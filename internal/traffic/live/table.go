@@ -13,27 +13,27 @@ import (
 // gap stands between columns.
 const gap = 2
 
-// line is one line of the table: a figure of the last interval, the same of all so
-// far, and how it went.
+// line is one line of the table: a figure of the last interval, the same figure so far,
+// and its course over time.
 type line struct {
 	name, last, all string
-	over            []float64 // drawn over time; nil: nothing is
+	over            []float64 // drawn as a sparkline; nil: none
 	top             float64   // of over
 	merged          func([]float64) float64
 	drawn           string
 	note            string // behind it
 	tone            display.Tone
-	least           int // the lines with the greatest go first where there is no room
+	least           int // the lines with the highest value are left out first
 }
 
-// least widths of columns, so that they stay where they are as figures grow.
+// Minimum widths of columns, so that they do not move when figures grow.
 const (
 	figureWidth = 9
-	sparkWidth  = 9  // narrower, nothing is drawn over time
-	noteWidth   = 20 // of sparklines that leave room for notes
+	sparkWidth  = 9  // minimum of a sparkline
+	noteWidth   = 20 // minimum of a sparkline next to notes
 )
 
-// table is the figures, in at most so many lines.
+// table has the figures in at most this number of lines.
 func (p *drawing) table(most int) []string {
 	all := p.figures()
 	for len(all)+1 > most && len(all) > 1 {
@@ -62,7 +62,7 @@ func (p *drawing) table(most int) []string {
 	return texts
 }
 
-// grid is the widths of the table's columns; 0: it is left out.
+// grid has the widths of the table's columns; 0: the column is left out.
 type grid struct {
 	name, last, all, spark, note int
 	columns                      columns
@@ -84,7 +84,7 @@ func (p *drawing) grid(lines []line) grid {
 		return g
 	}
 	seen, whole := len(p.trend.rate), 0
-	if p.plan.Requests == 0 && p.plan.Interval > 0 { // the sparklines reach the end with the run
+	if p.plan.Requests == 0 && p.plan.Interval > 0 { // the sparklines reach the end at the end of the run
 		whole = int((p.plan.Length + p.plan.Interval - 1) / p.plan.Interval)
 		g.columns = fitted(max(whole, seen), width)
 	} else {
@@ -95,10 +95,10 @@ func (p *drawing) grid(lines []line) grid {
 	return g
 }
 
-// sparksAt is the column in which the sparklines begin.
+// sparksAt is the column at which the sparklines begin.
 func (g grid) sparksAt() int { return g.name + g.last + g.all + 2*gap + (gap + 1) }
 
-// text is a line with its figures set into the columns.
+// text formats a line of the table.
 func (g grid) text(l *line, p *drawing) string {
 	text := l.name + spaces(g.name-display.Width(l.name)) + right(l.last, g.last+gap) + right(l.all, g.all+gap)
 	if l.drawn != "" {
@@ -112,7 +112,7 @@ func (g grid) text(l *line, p *drawing) string {
 	return p.fit(strings.TrimRight(text, " "))
 }
 
-// worst is which of the lines is least missed.
+// worst is the index of the least important line.
 func worst(lines []line) int {
 	at := 0
 	for i := range lines {
@@ -123,7 +123,7 @@ func worst(lines []line) int {
 	return at
 }
 
-// interval is how long the last one was.
+// interval is the length of the last interval.
 func (p *drawing) interval() string {
 	if p.last.seconds == 0 {
 		return lasting(p.plan.Interval)
@@ -131,7 +131,7 @@ func (p *drawing) interval() string {
 	return lasting(time.Duration(p.last.seconds * float64(time.Second)))
 }
 
-// lasting writes a length of time in seconds, to a tenth.
+// lasting formats a duration in seconds, with one decimal.
 func lasting(d time.Duration) string {
 	seconds := math.Round(d.Seconds()*10) / 10
 	return strconv.FormatFloat(seconds, 'f', -1, 64) + " s"
