@@ -35,9 +35,9 @@ func whim(seed uint64) service {
 	return service{
 		dial: func(time.Duration, int) (time.Duration, outcome) {
 			if r.IntN(kindness) > 0 {
-				return 0, okay
+				return 0, succeeded
 			}
-			return []time.Duration{0, upTo(50 * ms), time.Hour}[r.IntN(3)], []outcome{okay, broken}[r.IntN(2)]
+			return []time.Duration{0, upTo(50 * ms), time.Hour}[r.IntN(3)], []outcome{succeeded, broken}[r.IntN(2)]
 		},
 		answer: func(time.Duration, int) []piece {
 			if r.IntN(kindness) > 0 {

@@ -62,7 +62,7 @@ func TestWithoutDropTheBacklogIsServed(t *testing.T) {
 // next load.
 func TestDropTakesRequestsFromConnectionsBeingMade(t *testing.T) {
 	s := lasts(150 * ms)
-	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 400 * ms, okay }
+	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 400 * ms, succeeded }
 	sim := simulate(t, plan(*even(t, 10, time.Minute)), s)
 	sim.at(300*ms, order{load: even(t, 0, time.Minute), drop: true})
 	sim.at(1000*ms, order{load: even(t, 10, time.Second)})

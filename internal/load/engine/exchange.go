@@ -14,7 +14,7 @@ func (l *loop) handle(ev event) {
 	}
 	if s.state == dialing {
 		out := l.poller.dialed(ev.slot)
-		if out == later {
+		if out == wouldBlock {
 			return
 		}
 		generation := s.generation
@@ -39,12 +39,12 @@ func (l *loop) write(i int32) outcome {
 	l.stale = true
 	for s.written < len(s.request) {
 		n, out := l.poller.write(i, s.request[s.written:])
-		if out != okay {
+		if out != succeeded {
 			return out
 		}
 		s.written += n
 	}
-	return okay
+	return succeeded
 }
 
 // receive reads the available bytes. Bytes without a request end the connection.
@@ -56,11 +56,11 @@ func (l *loop) receive(i int32, toEnd bool) {
 		l.tick()
 		l.tally.Bytes += int64(n)
 		switch {
-		case out == later:
+		case out == wouldBlock:
 			return
 		case s.generation != generation || s.state == cold: // its target has gone
 			return
-		case out != okay:
+		case out != succeeded:
 			l.disconnected(i, out)
 			return
 		case s.state != inFlight:

@@ -43,7 +43,7 @@ func TestAGapInTheStreamIsFilledLate(t *testing.T) {
 	filled := make(chan time.Duration, 1)
 	go (&farSide{file: os.NewFile(uintptr(far), "tun")}).serve(func() { filled <- p.now() })
 
-	if out := p.dial(0, 1, 0); out != later {
+	if out := p.dial(0, 1, 0); out != wouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
 	b, events := make([]byte, 100), make([]event, 1)
@@ -54,15 +54,15 @@ func TestAGapInTheStreamIsFilledLate(t *testing.T) {
 		}
 		if events[0].writable && !wrote {
 			wrote = true
-			if n, out := p.write(0, []byte("?")); n != 1 || out != okay {
+			if n, out := p.write(0, []byte("?")); n != 1 || out != succeeded {
 				t.Fatalf("wrote %d bytes, outcome %d", n, out)
 			}
 		}
 		n, came, out := p.read(0, b)
-		if out == later {
+		if out == wouldBlock {
 			continue
 		}
-		if got += n; out != okay {
+		if got += n; out != succeeded {
 			t.Fatalf("outcome %d", out)
 		}
 		if string(b[:n]) == "twothree" || string(b[:n]) == "onetwothree" {

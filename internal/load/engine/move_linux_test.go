@@ -60,7 +60,7 @@ func TestMoveFromReplicasThatEnd(t *testing.T) {
 		if target == 1 && at > startAt+time.Second {
 			t.Errorf("the target that has gone is dialed at %v", at-startAt)
 		}
-		return 0, okay
+		return 0, succeeded
 	}
 	sim := simulate(t, p, s)
 	sim.at(1000*ms, order{targets: replicas(2, 1)})
@@ -87,9 +87,9 @@ func TestMoveWhileARedialIsUnderWay(t *testing.T) {
 	}
 	s.dial = func(at time.Duration, target int) (time.Duration, outcome) {
 		if target == 1 && at > startAt+900*ms {
-			return 500 * ms, okay // it listens still, and hardly gets to accept
+			return 500 * ms, succeeded // it listens still, and hardly gets to accept
 		}
-		return 0, okay
+		return 0, succeeded
 	}
 	sim := simulate(t, p, s)
 	sim.at(1000*ms, order{targets: replicas(2, 1)})

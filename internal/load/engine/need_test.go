@@ -27,7 +27,7 @@ func TestAnOpenLoopHasTheConnectionsThatItNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := lasts(c.work)
-			s.dial = func(time.Duration, int) (time.Duration, outcome) { return c.dial, okay }
+			s.dial = func(time.Duration, int) (time.Duration, outcome) { return c.dial, succeeded }
 			all := simulate(t, plan(*even(t, c.rate, 3*time.Second)), s).run(t)
 			for _, i := range all[:3] {
 				if i.OpenConnections < min(c.want, 2) || i.OpenConnections > c.want {
@@ -46,7 +46,7 @@ func TestAnOpenLoopHasTheConnectionsThatItNeeds(t *testing.T) {
 func TestABurstMakesFewConnections(t *testing.T) {
 	s := lasts(200 * time.Microsecond)
 	s.cost = 5 * time.Microsecond
-	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 50 * time.Microsecond, okay }
+	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 50 * time.Microsecond, succeeded }
 	sim := simulate(t, plan(*even(t, 10_000, time.Second)), s)
 	sim.stands(500*ms, 50*ms)
 	sum := total(sim.run(t))
@@ -59,7 +59,7 @@ func TestABurstMakesFewConnections(t *testing.T) {
 // it, or one whose answer arrives before.
 func TestARequestGoesToTheConnectionThatIsReadyFirst(t *testing.T) {
 	s := lasts(40 * ms)
-	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 70 * ms, okay }
+	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 70 * ms, succeeded }
 	all := simulate(t, plan(*even(t, 20, 150*ms)), s).run(t)
 	// Due at 25, 75 and 125. Connections are started at 25 and 75, made at 95 and
 	// 145; the second request is sent on the second one, the third on the first,
@@ -163,7 +163,7 @@ func TestEachUserHasAConnection(t *testing.T) {
 func TestALateConnectionIsLag(t *testing.T) {
 	p := plan(*even(t, 100, time.Second))
 	s := service{
-		dial:   func(time.Duration, int) (time.Duration, outcome) { return 5 * ms, okay },
+		dial:   func(time.Duration, int) (time.Duration, outcome) { return 5 * ms, succeeded },
 		answer: always(piece{after: ms, bytes: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", end: ended}),
 	}
 	sim := simulate(t, p, s)

@@ -22,7 +22,7 @@ func accepted(t *testing.T) (*epollPoller, *net.TCPConn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.release)
-	if out := p.dial(0, 1, 0); out != okay && out != later {
+	if out := p.dial(0, 1, 0); out != succeeded && out != wouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
 	server, err := l.Accept()

@@ -48,9 +48,9 @@ type event struct {
 type outcome uint8
 
 const (
-	okay    outcome = iota
-	later           // the operation would block
-	ended           // the other side has closed
-	broken          // reset, refused or unreachable
-	lacking         // this machine lacks ports, descriptors or memory; see err
+	succeeded  outcome = iota
+	wouldBlock         // the operation would block
+	ended              // the other side has closed
+	broken             // reset, refused or unreachable
+	exhausted          // this machine lacks ports, descriptors or memory; see err
 )

@@ -27,7 +27,7 @@ type epollPoller struct {
 	fds         []int32 // by slot; -1: none
 	events      []unix.EpollEvent
 	failed      atomic.Pointer[error]
-	rung        atomic.Bool
+	woken       atomic.Bool
 
 	parted  ring[parted]    // parted connections, by deadline
 	untils  []time.Duration // deadlines by descriptor; 0: not parted
@@ -169,7 +169,7 @@ func (p *epollPoller) err() error {
 func (p *epollPoller) fail(err error) { p.failed.CompareAndSwap(nil, &err) }
 
 func (p *epollPoller) wake() {
-	if p.rung.Swap(true) {
+	if p.woken.Swap(true) {
 		return
 	}
 	one := [8]byte{1}
@@ -231,7 +231,7 @@ func (p *epollPoller) wait(events []event, until time.Duration, exact bool) int 
 func (p *epollPoller) quiet() {
 	var count [8]byte
 	_, _ = unix.Read(p.bell, count[:])
-	p.rung.Store(false)
+	p.woken.Store(false)
 }
 
 // A sleeping thread wakes up 10 to 100 us late, the later the longer it slept. So an
@@ -331,16 +331,16 @@ func (p *epollPoller) dial(slot, generation int32, target int) outcome {
 		return p.lack("add a socket to an epoll", err.(unix.Errno)) //nolint:errorlint // it is not wrapped
 	}
 	if errno == 0 {
-		return okay
+		return succeeded
 	}
-	return later
+	return wouldBlock
 }
 
 // lack records that this machine, not the service, refused a connection. The trial
 // ends, because its figures would blame the service.
 func (p *epollPoller) lack(what string, errno unix.Errno) outcome {
 	p.fail(fmt.Errorf("%s: %w; %s", what, errno, remedy(errno)))
-	return lacking
+	return exhausted
 }
 
 func remedy(errno unix.Errno) string {
@@ -359,7 +359,7 @@ func (p *epollPoller) dialed(slot int32) outcome {
 	case err != nil:
 		return broken
 	case value == 0, unix.Errno(value) == unix.ECONNRESET, unix.Errno(value) == unix.EPIPE:
-		return okay // if it has broken since, the next operation reports it
+		return succeeded // if it has broken since, the next operation reports it
 	}
 	return broken
 }
@@ -369,9 +369,9 @@ func (p *epollPoller) write(slot int32, b []byte) (int, outcome) {
 		uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
 	switch errno {
 	case 0:
-		return int(n), okay
+		return int(n), succeeded
 	case unix.EAGAIN, unix.EINTR:
-		return 0, later
+		return 0, wouldBlock
 	}
 	return 0, broken
 }

@@ -54,11 +54,11 @@ func (p *epollPoller) read(slot int32, b []byte) (int, time.Duration, outcome) {
 	n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(p.fds[slot]), uintptr(unsafe.Pointer(&p.header)), 0)
 	switch {
 	case errno == 0 && n > 0:
-		return int(n), p.came(int(p.fds[slot])), okay
+		return int(n), p.came(int(p.fds[slot])), succeeded
 	case errno == 0:
 		return 0, 0, ended
 	case errno == unix.EAGAIN, errno == unix.EINTR:
-		return 0, 0, later
+		return 0, 0, wouldBlock
 	}
 	return 0, 0, broken
 }

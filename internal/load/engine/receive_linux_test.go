@@ -19,7 +19,7 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.release()
-	if out := p.dial(0, 1, 0); out != okay && out != later {
+	if out := p.dial(0, 1, 0); out != succeeded && out != wouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
 	server, err := l.Accept()
@@ -39,7 +39,7 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 		}
 		looked := p.now()
 		n, came, out := p.read(0, make([]byte, 10))
-		if n != 1 || out != okay {
+		if n != 1 || out != succeeded {
 			t.Fatalf("read %d bytes, outcome %d; want 1", n, out)
 		}
 		if came < begun {

@@ -97,7 +97,7 @@ func TestUsersComeBack(t *testing.T) {
 	s := service{
 		dial: func(at time.Duration, _ int) (time.Duration, outcome) {
 			if up(at) || at == startAt {
-				return 0, okay
+				return 0, succeeded
 			}
 			return 0, broken
 		},
@@ -134,7 +134,7 @@ func TestADeadReplicaGetsItsShare(t *testing.T) {
 			if target == 1 {
 				return 0, broken
 			}
-			return 0, okay
+			return 0, succeeded
 		},
 		answer: always(good(ms)...),
 	}
@@ -167,7 +167,7 @@ func TestReplicasTakeTurns(t *testing.T) {
 // request waits for its own connection, which is latency but not send lag.
 func TestAReconnectIsLatency(t *testing.T) {
 	s := service{
-		dial:   func(time.Duration, int) (time.Duration, outcome) { return 50 * ms, okay },
+		dial:   func(time.Duration, int) (time.Duration, outcome) { return 50 * ms, succeeded },
 		answer: always(piece{after: ms, bytes: "HTTP/1.0 200 OK\r\n\r\nbye", end: ended}),
 	}
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 100, 10*time.Second)})
@@ -216,7 +216,7 @@ func TestARequestThatEndsItsConnection(t *testing.T) {
 // With one connection the requests wait for it, which is latency.
 func TestWaitingForAConnectionIsLatency(t *testing.T) {
 	s := service{
-		dial:   func(time.Duration, int) (time.Duration, outcome) { return 50 * ms, okay },
+		dial:   func(time.Duration, int) (time.Duration, outcome) { return 50 * ms, succeeded },
 		answer: always(piece{after: 50 * ms, bytes: "HTTP/1.0 200 OK\r\n\r\nbye", end: ended}),
 	}
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 20, time.Second)})
@@ -293,7 +293,7 @@ func TestConnectionsThatEndIdleAreNotReplacedAhead(t *testing.T) {
 
 // A dial without a result ends after the timeout, and its request counts as refused.
 func TestADialThatNeverEnds(t *testing.T) {
-	s := service{dial: func(time.Duration, int) (time.Duration, outcome) { return time.Hour, okay }}
+	s := service{dial: func(time.Duration, int) (time.Duration, outcome) { return time.Hour, succeeded }}
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, time.Second)})
 	p.Timeout = 3 * time.Second
 	sum := total(simulate(t, p, s).run(t))

@@ -137,7 +137,7 @@ func (l *loop) dial(i int32) {
 	l.join(&l.dialing, i)
 	out := l.poller.dial(i, s.generation, int(s.target))
 	l.stale = true
-	if out != later {
+	if out != wouldBlock {
 		l.dialed(i, out)
 	}
 }
@@ -160,10 +160,10 @@ func (l *loop) dialed(i int32, out outcome) {
 		s.bound = false
 	} else {
 		site.dialing--
-		if waits = site.due.len() > 0 && (out == okay || site.due.len() > site.dialing); waits {
+		if waits = site.due.len() > 0 && (out == succeeded || site.due.len() > site.dialing); waits {
 			r := site.due.pop()
 			s.intended, s.lag = r.intended, r.lag
-			if out == okay {
+			if out == succeeded {
 				l.mix.choose(s, &l.targets[s.target])
 			}
 		}
@@ -173,7 +173,7 @@ func (l *loop) dialed(i int32, out outcome) {
 	}
 	s.freed, s.fresh = l.now, waits
 	switch {
-	case out != okay:
+	case out != succeeded:
 		l.shut(i, abrupt)
 		if waits {
 			s.failures++

@@ -36,7 +36,7 @@ type line struct {
 	conn             net.Conn  // nil until it is made
 	out, in          []byte
 	came             time.Duration // when the last byte of in arrived
-	dialed, end      outcome       // end: later until the connection has ended
+	dialed, end      outcome       // end: wouldBlock until the connection has ended
 	blocked, closed  bool
 }
 
@@ -85,12 +85,12 @@ func (p *streamPoller) dial(slot, generation int32, target int) outcome {
 		p.lines = append(p.lines, nil)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &line{poller: p, slot: slot, generation: generation, cancel: cancel, dialed: later, end: later}
+	l := &line{poller: p, slot: slot, generation: generation, cancel: cancel, dialed: wouldBlock, end: wouldBlock}
 	l.moved.L = &l.mu
 	p.lines[slot] = l
 	d := p.dialer
 	p.all.Go(func() { l.connect(ctx, d, target) })
-	return later
+	return wouldBlock
 }
 
 // connect makes the connection and serves it.
@@ -105,7 +105,7 @@ func (l *line) connect(ctx context.Context, d dialer, target int) {
 	case err != nil:
 		l.dialed = l.poller.refused(err)
 	default:
-		l.conn, l.dialed = conn, okay
+		l.conn, l.dialed = conn, succeeded
 		l.poller.all.Go(l.send)
 		l.poller.all.Go(l.receive)
 	}
@@ -124,7 +124,7 @@ func (p *streamPoller) refused(err error) outcome {
 	var unfit *Unfit
 	if errors.As(err, &unfit) {
 		p.fail(unfit)
-		return lacking
+		return exhausted
 	}
 	return broken
 }
@@ -140,17 +140,17 @@ func (p *streamPoller) write(slot int32, b []byte) (int, outcome) {
 	l := p.lines[slot]
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.end != later {
+	if l.end != wouldBlock {
 		return 0, broken
 	}
 	n := min(len(b), lineBuffer-len(l.out))
 	if n == 0 {
 		l.blocked = true
-		return 0, later
+		return 0, wouldBlock
 	}
 	l.out = append(l.out, b[:n]...)
 	l.moved.Broadcast()
-	return n, okay
+	return n, succeeded
 }
 
 func (p *streamPoller) read(slot int32, b []byte) (int, time.Duration, outcome) {
@@ -163,7 +163,7 @@ func (p *streamPoller) read(slot int32, b []byte) (int, time.Duration, outcome) 
 	n := copy(b, l.in)
 	l.in = append(l.in[:0], l.in[n:]...)
 	l.moved.Broadcast()
-	return n, l.came, okay
+	return n, l.came, succeeded
 }
 
 // send writes the loop's bytes to the connection.

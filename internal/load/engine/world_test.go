@@ -42,7 +42,7 @@ type service struct {
 type piece struct {
 	after time.Duration
 	bytes string
-	end   outcome // ended, broken, or okay for none
+	end   outcome // ended, broken, or succeeded for none
 }
 
 type conn struct {
@@ -140,7 +140,7 @@ func (w *world) happen(h happening) (event, bool) {
 	}
 	c.inbox += h.piece.bytes
 	c.came = h.at
-	if h.piece.end != okay {
+	if h.piece.end != succeeded {
 		c.end, ev.ended = h.piece.end, true
 	}
 	ev.readable = true
@@ -155,7 +155,7 @@ func (w *world) dial(slot, generation int32, target int) outcome {
 		w.tb.Fatalf("slot %d is dialed while its connection is open", slot)
 	}
 	w.clock += w.service.cost
-	after, out := time.Duration(0), okay
+	after, out := time.Duration(0), succeeded
 	if w.service.dial != nil {
 		after, out = w.service.dial(w.clock, target)
 	}
@@ -164,7 +164,7 @@ func (w *world) dial(slot, generation int32, target int) outcome {
 		return out
 	}
 	w.expect(happening{at: w.clock + after, slot: slot, generation: generation, dialed: true})
-	return later
+	return wouldBlock
 }
 
 func (w *world) dialed(slot int32) outcome { return w.conns[slot].dialed }
@@ -179,7 +179,7 @@ func (w *world) write(slot int32, p []byte) (int, outcome) {
 	}
 	c.got += len(p)
 	if c.got < w.size {
-		return len(p), okay
+		return len(p), succeeded
 	}
 	c.got = 0
 	w.clock += w.service.cost
@@ -191,7 +191,7 @@ func (w *world) write(slot int32, p []byte) (int, outcome) {
 		at += piece.after
 		w.expect(happening{at: at, slot: slot, generation: c.generation, piece: piece})
 	}
-	return len(p), okay
+	return len(p), succeeded
 }
 
 func (w *world) read(slot int32, p []byte) (int, time.Duration, outcome) {
@@ -203,12 +203,12 @@ func (w *world) read(slot int32, p []byte) (int, time.Duration, outcome) {
 	if c.inbox != "" {
 		n := copy(p, c.inbox)
 		c.inbox = c.inbox[n:]
-		return n, c.came, okay
+		return n, c.came, succeeded
 	}
-	if c.end != okay {
+	if c.end != succeeded {
 		return 0, c.came, c.end
 	}
-	return 0, c.came, later
+	return 0, c.came, wouldBlock
 }
 
 func (w *world) close(slot int32, _ bool) {
