@@ -159,7 +159,7 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o traffic.Observe
 	where := attached.New(attached.Options{Targets: []string{t.Address}, Agent: agent, Target: o.Observed, Note: screen.Note})
 	defer closePlatform(where, progress.New(os.Stderr))
 	if ended != nil {
-		where = traffic.Mortal(where, ended)
+		where = attached.UntilEnded(where, ended)
 	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: dir, Version: version,
 		OnFrame: screen.Seen, Log: screen, NoRepeat: true, NoHost: o.Observed == nil}

@@ -163,7 +163,7 @@ func TestASearchOfADeadServiceEnds(t *testing.T) {
 		want   string
 		within time.Duration
 	}{
-		{"a service that dies for good", func(w *simulation) { w.dies = 500 }, "did not serve again within 2", time.Minute},
+		{"a service that dies permanently", func(w *simulation) { w.dies = 500 }, "did not serve again within 2", time.Minute},
 		{"a service that stops answering", func(w *simulation) { w.hangs = 500 }, "stopped answering: ", time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestAReplayHasTheSameResult(t *testing.T) {
 		{"a generator that is little stronger than the service", true, false, func(w *simulation) { w.weak = 800 }},
 		{"an agent that is lost before the service breaks: a bound", true, true, func(w *simulation) { w.loses = 2 }},
 		{"an agent that is lost late", true, false, func(w *simulation) { w.loses = 12 }},
-		{"a service that dies for good", true, false, func(w *simulation) { w.dies = 500 }},
+		{"a service that dies permanently", true, false, func(w *simulation) { w.dies = 500 }},
 		{"a service that stops answering", true, false, func(w *simulation) { w.hangs = 500 }},
 		{"a service that misses always", false, false, func(w *simulation) { w.capacity = 0.1 }},
 	} {

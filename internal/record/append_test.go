@@ -24,7 +24,7 @@ func torn(t *testing.T, path, text string) {
 	}
 }
 
-func TestARecordIsAppendedTo(t *testing.T) {
+func TestAppend(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
 	w, err := Create(dir, testRun())
 	if err != nil {
@@ -92,7 +92,7 @@ func logged(t *testing.T, path string) (counts []int64) {
 	}
 }
 
-func TestARecordThatWasHardlyBegunIsAppendedTo(t *testing.T) {
+func TestAppendToAnEmptyRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
 	w, err := Create(dir, testRun())
 	if err != nil {
@@ -119,7 +119,7 @@ func TestARecordThatWasHardlyBegunIsAppendedTo(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRecordIsNotAppendedTo(t *testing.T) {
+func TestAppendNeedsARecord(t *testing.T) {
 	if _, err := Append(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no run.json in it") {
 		t.Errorf("%v", err)
 	}

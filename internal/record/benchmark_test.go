@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestBenchmarksAreReadAsTheyWereWritten(t *testing.T) {
+func TestReadBenchmarksAsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
 	w, err := Create(dir, testRun())
 	if err != nil {

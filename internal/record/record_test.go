@@ -66,7 +66,7 @@ func frames(t *testing.T, dir string) []*signals.Frame {
 	return all(t, r.Frames())
 }
 
-func TestWhatWasWrittenIsRead(t *testing.T) {
+func TestReadWhatWasWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
 	w, err := Create(dir, testRun())
 	if err != nil {
@@ -201,7 +201,7 @@ func all[T any](t *testing.T, seq iter.Seq2[*T, error]) []*T {
 	return got
 }
 
-func TestARecordIsNeverWrittenOver(t *testing.T) {
+func TestARecordIsNeverOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestAKilledRunKeepsEveryFrameThatWasSynced(t *testing.T) {
 	}
 }
 
-func TestATornLastLineIsPassedOver(t *testing.T) {
+func TestAnIncompleteLastLineIsIgnored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
 	w, err := Create(dir, testRun())
 	if err != nil {
@@ -271,7 +271,7 @@ func TestATornLastLineIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestABrokenLineInTheMiddleIsAnErrorWithItsNumber(t *testing.T) {
+func TestAnInvalidLineIsAnErrorWithItsNumber(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
 	w, err := Create(dir, testRun())
 	if err != nil {
@@ -292,7 +292,7 @@ func TestABrokenLineInTheMiddleIsAnErrorWithItsNumber(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesWhatItCannotRead(t *testing.T) {
+func TestOpenRefusesUnreadableRecords(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a newer format":     {`{"version": 99, "experiment": {}}`, "use a newer millicore"},
 		"no experiment":      {`{"version": 1}`, "holds no experiment"},
@@ -336,7 +336,7 @@ func hlogCount(t *testing.T, path string) int64 {
 	}
 }
 
-func TestNewDirNeverNamesAFolderThatIsThere(t *testing.T) {
+func TestNewDirDoesNotExist(t *testing.T) {
 	base, now := t.TempDir(), time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	first := NewDir(base, "quick", now)
 	if filepath.Base(first) != "quick-20260131-120000" {

@@ -13,8 +13,8 @@ import (
 	"github.com/millicore/millicore/internal/serviceclient"
 )
 
-// Each protocol of a load is spoken with a service that speaks that alone.
-func TestEveryProtocolIsSpoken(t *testing.T) {
+// Each service of this test supports one protocol only.
+func TestClientUsesEachProtocol(t *testing.T) {
 	spoken := map[string]string{"http/1.1": "HTTP/1.1 false", "https": "HTTP/1.1 true", "h2": "HTTP/2.0 true", "h2c": "HTTP/2.0 false"}
 	for _, protocol := range append([]string{""}, experiment.Protocols...) {
 		t.Run(protocol, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestEveryProtocolIsSpoken(t *testing.T) {
 	}
 }
 
-// No connection stays open behind an answer: a service that serves one at a time
+// No connection stays open after an answer: a service that serves one connection at a time
 // would wait for another request on it, and not serve its load.
 func TestNoConnectionStaysOpen(t *testing.T) {
 	for _, protocol := range experiment.Protocols {
@@ -92,7 +92,7 @@ func TestNoConnectionStaysOpen(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				answer.Body.Close() // unread, as those do that look only at the status
+				answer.Body.Close() // without reading it
 				select {
 				case <-closed:
 				case <-time.After(10 * time.Second):

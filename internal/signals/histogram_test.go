@@ -88,7 +88,7 @@ func TestAHistogramMatchesTheLibrary(t *testing.T) {
 }
 
 // The library reads what a histogram writes, and vice versa.
-func TestTheLibraryReadsAHistogramAndTheOtherWayRound(t *testing.T) {
+func TestHistogramsAndTheLibraryReadEachOther(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	for round := range 100 {
 		own, library := drawn(random, round*round/3)
@@ -119,7 +119,7 @@ func TestTheLibraryReadsAHistogramAndTheOtherWayRound(t *testing.T) {
 
 // A histogram of another range or precision is rejected, without allocation: with five
 // digits over all of 63 bits a text of 64 letters would be 50 MB.
-func TestAHistogramOfAnotherGeometryIsRefused(t *testing.T) {
+func TestAHistogramWithAnotherGeometryIsRefused(t *testing.T) {
 	for _, foreign := range []*hdrhistogram.Histogram{
 		hdrhistogram.New(1, int64(2*time.Hour/time.Microsecond), 3),
 		hdrhistogram.New(LowestMicros, HighestMicros, 2),
@@ -187,7 +187,7 @@ func TestATextWithLineEnds(t *testing.T) {
 const endsAtAMinute = "HISTFAAAAGR4nJJpmSzMwMDwkAECmKE0I5gzuZ3B/gNUhOk0P9NZfqapHExP2ZkWsjB9ZIai5UxM3xmxoJWMTNVMlXhwNpM1kzWTLZgkj9ZlkmaSZZJFIknnf4xiarVksmYBBAAA//+uayk5"
 
 // Its figures are the same as then.
-func TestAHistogramThatEndsAtAMinuteIsReadAsBefore(t *testing.T) {
+func TestAHistogramUpToAMinuteIsReadAsBefore(t *testing.T) {
 	const text = endsAtAMinute
 	var h Histogram
 	if err := h.UnmarshalJSON([]byte(`"` + text + `"`)); err != nil {
@@ -215,7 +215,7 @@ func TestAHistogramThatEndsAtAMinuteIsReadAsBefore(t *testing.T) {
 
 // Durations beyond the range are counted, also through the encoding and by the
 // library, and their figures lie above the range.
-func TestWhatLiesBeyondTheRangeIsCounted(t *testing.T) {
+func TestValuesBeyondTheRangeAreCounted(t *testing.T) {
 	h := NewHistogram()
 	for _, d := range []time.Duration{time.Second, time.Hour, 61 * time.Minute, 100 * time.Hour, 1<<63 - 1} {
 		h.Record(d)
@@ -247,7 +247,7 @@ func TestWhatLiesBeyondTheRangeIsCounted(t *testing.T) {
 }
 
 // Decoding stops early if a text inflates to much more than a histogram.
-func TestABombIsNotInflated(t *testing.T) {
+func TestACompressionBombIsRefused(t *testing.T) {
 	plain := NewHistogram().plain(nil)[:headerSize]
 	long := 1 << 26
 	binary.BigEndian.PutUint32(plain[4:], uint32(long))
@@ -293,7 +293,7 @@ func packedText(tb testing.TB, plain []byte) string {
 }
 
 // Counting after a reset allocates nothing.
-func TestAnIntervalsHistogramIsUsedAgain(t *testing.T) {
+func TestHistogramsAreReused(t *testing.T) {
 	h := NewHistogram()
 	h.Record(time.Second)
 	if n := testing.AllocsPerRun(100, func() {

@@ -53,7 +53,7 @@ func TestBetweenCountsFromZeroForANewGroup(t *testing.T) {
 	}
 }
 
-func TestBetweenKeepsNotMeasuredApartFromZero(t *testing.T) {
+func TestBetweenDistinguishesNotMeasuredFromZero(t *testing.T) {
 	got := Between(Counters{CPU: ptr(1.0)}, Counters{CPU: ptr(1.0), Periods: ptr(int64(3))})
 	if got.CPU == nil || *got.CPU != 0 {
 		t.Errorf("CPU = %v, want 0: it was measured and did not rise", got.CPU)
@@ -98,7 +98,7 @@ func TestMergedHistogramsHaveTheQuantilesOfAllValues(t *testing.T) {
 	}
 }
 
-func TestHistogramKeepsWhatLiesOutsideItsRange(t *testing.T) {
+func TestHistogramCountsValuesOutsideItsRange(t *testing.T) {
 	h := NewHistogram()
 	h.Record(0)
 	h.Record(-time.Second)

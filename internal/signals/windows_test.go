@@ -118,7 +118,7 @@ func TestRebuildingWindows(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotMeasuredGivesNoWindows(t *testing.T) {
+func TestNoWindowsWithoutMeasurement(t *testing.T) {
 	r := NewRebuilder(50*millisecond, 100*millisecond, 2)
 	none := func(w Window) { t.Errorf("window %+v", w) }
 	for i := range 100 {
@@ -127,7 +127,7 @@ func TestWhatIsNotMeasuredGivesNoWindows(t *testing.T) {
 	r.Flush(epoch.Add(time.Second), none)
 }
 
-func TestAPulseWithoutFiguresIsPassedOver(t *testing.T) {
+func TestAPulseWithoutFiguresIsIgnored(t *testing.T) {
 	r := NewRebuilder(50*millisecond, 100*millisecond, 1)
 	var got []window
 	out := func(w Window) { got = append(got, w.made()) }
@@ -141,7 +141,7 @@ func TestAPulseWithoutFiguresIsPassedOver(t *testing.T) {
 
 // For any counters, windows are in order, do not overlap, are no longer than a period,
 // and together contain the throttled time that was counted.
-func TestWindowsNeverOverlapAndLoseNothing(t *testing.T) {
+func TestWindowsDoNotOverlapAndAreComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		period := time.Duration(rapid.SampledFrom([]int{10, 50, 100}).Draw(t, "period")) * millisecond
 		quota := max(1, time.Duration(rapid.SampledFrom([]float64{0.25, 0.5, 1, 1.5}).Draw(t, "quota")*float64(period)))
@@ -185,7 +185,7 @@ func TestWindowsNeverOverlapAndLoseNothing(t *testing.T) {
 // A replica with known periods: the windows are rebuilt exactly, except for where
 // between two pulses a period's end lies. That is known to within a millisecond after
 // pulses of different phases.
-func TestWindowsAreThoseOfASimulatedGroup(t *testing.T) {
+func TestWindowsOfASimulatedGroup(t *testing.T) {
 	const period = 100 * millisecond
 	for _, c := range []struct {
 		name  string

@@ -20,7 +20,7 @@ func recorded(all ...time.Duration) *signals.Histogram {
 	return h
 }
 
-func TestRowsAreCutByTheFinestSeriesThatFits(t *testing.T) {
+func TestRowsUseTheFinestSeriesThatFits(t *testing.T) {
 	const ms = time.Millisecond
 	var b Buckets
 	b.Add(recorded(ms, ms, 1100*time.Microsecond, 3*ms, 19*ms, 20*ms))

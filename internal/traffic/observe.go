@@ -12,7 +12,7 @@ import (
 type Observed struct {
 	*attached.Observed        // nil: no process is observed
 	Name               string // in words
-	process            *Process
+	process            *attached.Process
 }
 
 // Observe starts to observe the process of PID or Container, if one of them is set.
@@ -30,7 +30,7 @@ func (o *Options) Observe(ctx context.Context) (Observed, error) {
 		return Observed{}, nil
 	}
 	observed := Observed{Name: name}
-	observed.process, _ = Watch(pid) // first, so that both are the same process; fails on old kernels
+	observed.process, _ = attached.Watch(pid) // first, so that both are the same process; fails on old kernels
 	var err error
 	if observed.Observed, err = attached.Observe(pid); err != nil {
 		observed.Close()

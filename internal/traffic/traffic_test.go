@@ -105,7 +105,7 @@ func TestThresholds(t *testing.T) {
 
 // The latencies that are shown are those of the answered requests; a threshold is
 // for all of them.
-func TestARequestThatFailedKeepsNoLatency(t *testing.T) {
+func TestAFailedRequestMissesEveryLatency(t *testing.T) {
 	const nine = "90% of the requests failed, and a failed request counts as infinitely late"
 	for _, c := range []struct {
 		text   string

@@ -218,7 +218,7 @@ func TestAServiceThatNeverAnswers(t *testing.T) {
 }
 
 // Without a listener all requests are refused, and the histograms are empty.
-func TestNobodyListens(t *testing.T) {
+func TestNoListener(t *testing.T) {
 	t.Parallel()
 	all := sum(trial(t, serve(t), byNumber(freeAddr(t), 20, 5)))
 	checkCounts(t, all, signals.Client{Refused: 20})
@@ -229,7 +229,7 @@ func TestNobodyListens(t *testing.T) {
 
 // A service that accepts no connections: its queue is full, and dials get no answer.
 // They end after the timeout.
-func TestNobodyAccepts(t *testing.T) {
+func TestNoAccept(t *testing.T) {
 	t.Parallel()
 	addr := fullListener(t)
 	p := byNumber(addr, 4, 2)
@@ -301,7 +301,7 @@ func TestHead(t *testing.T) {
 // A service that closes each connection after its answer without announcing it: a
 // closed loop's next request may already be on its way, and is cut off. Each request is
 // counted as one or the other.
-func TestClosingWithoutAWord(t *testing.T) {
+func TestClosingWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, onceThenClose(fine))
 	all := sum(trial(t, serve(t), byNumber(server.addr(), 100, 2)))
@@ -312,7 +312,7 @@ func TestClosingWithoutAWord(t *testing.T) {
 
 // A service that closes idle connections: rare requests open new ones. A request that
 // is sent at the time of the close is cut off; each is counted.
-func TestIdleConnectionsAreHungUpOn(t *testing.T) {
+func TestIdleConnectionsAreClosed(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, func(x *exchange) {
 		for {

@@ -22,7 +22,7 @@ type hostile struct {
 	open     sync.WaitGroup
 }
 
-// startHostile starts a server that gives each connection to serve.
+// startHostile starts a server that calls serve with each connection.
 func startHostile(tb testing.TB, serve func(*exchange)) *hostile {
 	tb.Helper()
 	return startHostileOn(tb, serve, func(conn net.Conn) net.Conn { return conn })
@@ -77,7 +77,7 @@ type exchange struct {
 	server *hostile
 }
 
-// request reads a whole request; false where the connection ended.
+// request reads a complete request; false: the connection ended.
 func (x *exchange) request() bool {
 	r, err := http.ReadRequest(x.in)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func seconds(s float64) protocol.Duration { return protocol.Duration(s * float64(time.Second)) }
 
 // The client returns errors of the other side.
-func TestTheClientLearnsOfErrors(t *testing.T) {
+func TestTheClientGetsErrors(t *testing.T) {
 	for name, c := range map[string]struct{ says, want string }{
 		"an error":           {`{"error":"no such host"}`, "no such host"},
 		"no words":           {"", "without an error message"},
@@ -45,7 +45,7 @@ func TestTheClientLearnsOfErrors(t *testing.T) {
 
 // An agent that has ended with an error accepts no more commands: the lab gets that
 // error.
-func TestACommandToAnAgentThatGaveUp(t *testing.T) {
+func TestACommandToAnAgentThatHasEnded(t *testing.T) {
 	lab, agent := net.Pipe()
 	go func() {
 		io.WriteString(agent, `{"error":"out of ports"}`+"\n")
@@ -59,7 +59,7 @@ func TestACommandToAnAgentThatGaveUp(t *testing.T) {
 	}
 }
 
-func TestTheLabGivesUpWaiting(t *testing.T) {
+func TestTheLabStopsWaiting(t *testing.T) {
 	lab, agent := net.Pipe()
 	go io.Copy(io.Discard, agent)
 	client := NewClient(lab)

@@ -14,8 +14,8 @@ import (
 	"github.com/millicore/millicore/internal/load/protocol"
 )
 
-// Requests of several kinds come as often as their weights say, each with values
-// of its own, and each is judged by its own check.
+// Requests of several kinds are sent in the proportions of their weights. Each has its own
+// values and its own check.
 func TestMixOfRequests(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -73,7 +73,7 @@ func TestMixOfRequests(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreNone(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	t.Parallel()
 	for want, requests := range map[string][]protocol.Request{
 		"no request":                              nil,

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process is an agent in a process of its own.
+// process is an agent in a separate process.
 type process struct {
 	io.Reader
 	io.WriteCloser
@@ -127,7 +127,7 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// freeAddr returns an address of the loopback that nobody listens on.
+// freeAddr returns a loopback address without a listener.
 func freeAddr(tb testing.TB) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

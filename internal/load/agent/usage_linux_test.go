@@ -9,7 +9,7 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-func TestAnAgentTellsHowLongItsOwnLimitThrottledIt(t *testing.T) {
+func TestAnAgentReportsItsOwnThrottling(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		groups, mounts string

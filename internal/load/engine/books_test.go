@@ -94,7 +94,7 @@ func whatever(t *rapid.T) Plan {
 // For any behaviour of the service and any orders of the lab, the counts are
 // consistent: every request that was due has exactly one outcome, and the intervals
 // have no gaps.
-func TestTheBooksClose(t *testing.T) {
+func TestAccountsBalance(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := whatever(rt)
 		s := whim(rapid.Uint64().Draw(rt, "service"))

@@ -18,7 +18,7 @@ func (s *simulation) stands(from, length time.Duration) {
 
 // A loop that was stopped while an answer arrived reports the true service time, and
 // its own delay as the send lag of the user's next request.
-func TestAnAnswerThatWasFoundLate(t *testing.T) {
+func TestAnAnswerThatIsReadLate(t *testing.T) {
 	sim := simulate(t, plan(Load{Curve: steady(t, 1, 110*ms)}), lasts(10*ms))
 	sim.stands(5*ms, 90*ms)
 	all := sim.run(t)
@@ -82,7 +82,7 @@ func TestAConnectionThatBecameFreeInAStall(t *testing.T) {
 
 // A request that was due before the loop noticed a free connection was delayed by the
 // loop, not by the service.
-func TestAConnectionThatWasFoundFreeLate(t *testing.T) {
+func TestAConnectionThatIsFoundFreeLate(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 200*ms)})
 	p.Connections = 1
 	sim := simulate(t, p, lasts(60*ms))
@@ -100,7 +100,7 @@ func TestAConnectionThatWasFoundFreeLate(t *testing.T) {
 
 // An answer that arrived before an interval's end but was noticed after it belongs to
 // the beginning of the next interval: the previous one has already been handed over.
-func TestAnAnswerThatWasFoundInTheNextInterval(t *testing.T) {
+func TestAnAnswerThatIsReadInTheNextInterval(t *testing.T) {
 	p := plan(Load{Curve: steady(t, 1, 200*ms)})
 	p.Interval = 100 * ms
 	sim := simulate(t, p, lasts(90*ms))

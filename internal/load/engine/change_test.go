@@ -19,7 +19,7 @@ func even(tb testing.TB, rate float64, length time.Duration) *Load {
 // One connection, answers in 100 ms, 100/s: of 150 requests due by 1500 ms, 15 were
 // sent. The others are dropped, the one in flight is awaited, there is no load for a
 // while, and then the new load starts.
-func TestDropRestsAndGoesOn(t *testing.T) {
+func TestDropThenContinue(t *testing.T) {
 	p := plan(*even(t, 100, time.Minute))
 	p.Connections = 1
 	sim := simulate(t, p, lasts(100*ms))
@@ -60,7 +60,7 @@ func TestWithoutDropTheBacklogIsServed(t *testing.T) {
 
 // Requests that wait for a new connection are dropped too; the connections serve the
 // next load.
-func TestDropTakesRequestsFromConnectionsBeingMade(t *testing.T) {
+func TestDropIncludesRequestsThatWaitForADial(t *testing.T) {
 	s := lasts(150 * ms)
 	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 400 * ms, succeeded }
 	sim := simulate(t, plan(*even(t, 10, time.Minute)), s)
@@ -97,7 +97,7 @@ func TestDropInAClosedLoop(t *testing.T) {
 }
 
 // Five users, none, two: users who leave finish their requests.
-func TestUsersAllLeaveAndSomeComeBack(t *testing.T) {
+func TestAllUsersLeaveAndSomeReturn(t *testing.T) {
 	sim := simulate(t, plan(Load{Curve: steady(t, 5, time.Minute)}), lasts(100*ms))
 	sim.at(1050*ms, order{load: &Load{Curve: steady(t, 0, time.Minute)}, drop: true})
 	sim.at(3000*ms, order{load: &Load{Curve: steady(t, 2, time.Second)}})
@@ -206,7 +206,7 @@ func TestManyChanges(t *testing.T) {
 }
 
 // Orders that every reader has read are garbage.
-func TestOrdersAreForgotten(t *testing.T) {
+func TestOldOrdersAreDropped(t *testing.T) {
 	o := newOrders()
 	reader := o.newest()
 	var loads []weak.Pointer[Load]
@@ -249,7 +249,7 @@ func TestConnectionsAreAddedWithoutDelay(t *testing.T) {
 
 // Each waiting request gets its own connection: 200 users who start together are all
 // served immediately.
-func TestConnectionsThatAreWaitedForAreAddedAtOnce(t *testing.T) {
+func TestAwaitedConnectionsAreAddedAtOnce(t *testing.T) {
 	sim := simulate(t, plan(Load{Curve: steady(t, 2, time.Minute)}), lasts(100*ms))
 	sim.at(1000*ms, order{load: &Load{Curve: steady(t, 200, time.Second)}})
 	all := sim.run(t)
@@ -276,7 +276,7 @@ func TestAddedConnectionsTakeTurns(t *testing.T) {
 	}
 }
 
-func TestChangesThatAreRefused(t *testing.T) {
+func TestInvalidChanges(t *testing.T) {
 	e := &Engine{plan: plan(*even(t, 1, 24*time.Hour)), orders: newOrders()}
 	if err := e.plan.settle(); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func TestMove(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := plan(load)
 			p.Targets, p.Connections = replicas(2), 12
-			seen := asked{}
+			seen := perSecond{}
 			sim := simulate(t, p, seen.service(100*ms))
 			sim.at(1000*ms, order{targets: replicas(3)})
 			sim.at(3000*ms, order{targets: replicas(4, 0, 2)})
@@ -47,7 +47,7 @@ func TestMove(t *testing.T) {
 func TestMoveFromReplicasThatEnd(t *testing.T) {
 	p := plan(*even(t, 100, 3*time.Second))
 	p.Targets, p.Connections = replicas(2), 4
-	seen := asked{}
+	seen := perSecond{}
 	s := seen.service(5 * ms)
 	whole := s.answer
 	s.answer = func(at time.Duration, target int) []piece {
@@ -73,21 +73,21 @@ func TestMoveFromReplicasThatEnd(t *testing.T) {
 
 // A new connection to a replica that goes meanwhile is replaced by one to another
 // replica.
-func TestMoveWhileARedialIsUnderWay(t *testing.T) {
+func TestMoveDuringARedial(t *testing.T) {
 	p := plan(*even(t, 100, 3*time.Second))
 	p.Targets, p.Connections = replicas(2), 40 // so that most have nothing to do
-	seen := asked{}
+	seen := perSecond{}
 	s := seen.service(5 * ms)
 	whole := s.answer
 	s.answer = func(at time.Duration, target int) []piece {
 		if target == 1 && at > startAt+900*ms {
-			return append(whole(at, target), piece{after: 10 * ms, end: ended}) // while nothing is asked of it
+			return append(whole(at, target), piece{after: 10 * ms, end: ended}) // while no request is in flight
 		}
 		return whole(at, target)
 	}
 	s.dial = func(at time.Duration, target int) (time.Duration, outcome) {
 		if target == 1 && at > startAt+900*ms {
-			return 500 * ms, succeeded // it listens still, and hardly gets to accept
+			return 500 * ms, succeeded // it still listens, but accepts slowly
 		}
 		return 0, succeeded
 	}
@@ -105,7 +105,7 @@ func TestMoveWhileARedialIsUnderWay(t *testing.T) {
 func TestMoveBeforeTheStart(t *testing.T) {
 	p := plan(*even(t, 60, time.Second))
 	p.Targets, p.Connections, p.Agents, p.Agent = replicas(1), 12, 2, 1
-	seen := asked{}
+	seen := perSecond{}
 	sim := simulate(t, p, seen.service(10*ms))
 	sim.engine.orders = newOrders()
 	sim.first = sim.engine.orders.newest()
@@ -121,7 +121,7 @@ func TestMoveBeforeTheStart(t *testing.T) {
 	}
 }
 
-func TestMovesThatAreRefused(t *testing.T) {
+func TestInvalidMoves(t *testing.T) {
 	p := plan(*even(t, 1, time.Second))
 	p.Targets = replicas(2)
 	sim := simulate(t, p, lasts(ms))

@@ -91,7 +91,7 @@ func TestIdleConnectionsStayIdle(t *testing.T) {
 	w.at(startAt+5*time.Second, func() {
 		open := 0
 		for i := range w.conns {
-			if c := &w.conns[i]; c.open && c.asked < startAt+2*time.Second {
+			if c := &w.conns[i]; c.open && c.received < startAt+2*time.Second {
 				open++
 				w.expect(happening{at: startAt + 5*time.Second, slot: int32(i), generation: c.generation, piece: piece{end: ended}})
 			}
@@ -119,7 +119,7 @@ func TestReplicasGetTheirSharesByFewConnections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := plan(*even(t, 60, 5*time.Second))
 			p.Targets = replicas(3)
-			seen := asked{}
+			seen := perSecond{}
 			s := seen.service(0)
 			count := s.answer
 			s.answer = func(at time.Duration, target int) []piece {
@@ -201,7 +201,7 @@ func TestARequestMovesFromABrokenConnectionToAnother(t *testing.T) {
 	w := sim.worlds[0]
 	w.size = len("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n")
 	w.at(startAt+500*ms, func() {
-		last := slices.IndexFunc(w.conns, func(c conn) bool { return c.asked == startAt+475*ms })
+		last := slices.IndexFunc(w.conns, func(c conn) bool { return c.received == startAt+475*ms })
 		w.conns[last].end = broken
 	})
 	sum := total(sim.run(t))

@@ -154,7 +154,7 @@ func TestQuitEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestPlansThatAreRefused(t *testing.T) {
+func TestInvalidPlans(t *testing.T) {
 	fine := func() Plan { return plan(Load{Curve: steady(t, 3, time.Minute)}) }
 	for name, spoil := range map[string]func(*Plan){
 		"no target":                     func(p *Plan) { p.Targets = nil },

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// realService is a service that freezes, in a process of its own.
+// realService is a service that freezes, in a separate process.
 type realService struct {
 	addr netip.AddrPort
 	cmd  *exec.Cmd
@@ -81,7 +81,7 @@ func startService(tb testing.TB, f freeze.Service) *realService {
 // stop ends the service and returns its lateness.
 func (s *realService) stop() freeze.Lateness {
 	s.in.Close()
-	late, _ := freeze.ReadLateness(s.out) // none where it was stopped before
+	late, _ := freeze.ReadLateness(s.out) // none if it was stopped before
 	s.cmd.Wait()
 	return late
 }
@@ -193,7 +193,7 @@ func TestRequestsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Where the kernel lacks epoll_pwait2, a timerfd ends the wait.
+// If the kernel lacks epoll_pwait2, a timerfd ends the wait.
 func TestTheWaitWithoutPwait2(t *testing.T) {
 	p, err := newEpollPoller(time.Now(), nil)
 	if err != nil {

@@ -27,8 +27,8 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	// Where no other process on the machine uses time stamps, the kernel enables them in
-	// a work queue of its own, some time after the request.
+	// If no other process on the machine uses time stamps, the kernel enables them
+	// asynchronously, some time after the request.
 	stamped := false
 	for deadline := p.now() + 30*time.Second; !stamped && p.now() < deadline; {
 		begun := p.now()

@@ -17,7 +17,7 @@ func deadDial(time.Duration, int) (time.Duration, outcome) { return 0, broken }
 
 // The outcomes of requests to a bad service, in a closed loop of 100 requests by 4
 // users. The histograms include only the timeouts.
-func TestEndingsAreCountedApart(t *testing.T) {
+func TestEndingsAreCountedSeparately(t *testing.T) {
 	ok := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 	for name, c := range map[string]struct {
 		service  service
@@ -92,7 +92,7 @@ func TestUsersPauseBeforeADeadService(t *testing.T) {
 
 // When the service recovers, the users return, and the next refusal starts with a short
 // pause again.
-func TestUsersComeBack(t *testing.T) {
+func TestUsersReturn(t *testing.T) {
 	up := func(at time.Duration) bool { at -= startAt; return at < 0 || at > time.Second }
 	s := service{
 		dial: func(at time.Duration, _ int) (time.Duration, outcome) {
@@ -245,7 +245,7 @@ func TestIdleConnectionsMayEnd(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFindsTheConnectionGone(t *testing.T) {
+func TestAWriteToAClosedConnection(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, time.Second)})
 	p.Connections = 1
 	sim := simulate(t, p, lasts(ms))
@@ -258,7 +258,7 @@ func TestAWriteThatFindsTheConnectionGone(t *testing.T) {
 }
 
 // Unrequested bytes end an idle connection, and do not count as a request.
-func TestUnaskedBytesOnAnIdleConnection(t *testing.T) {
+func TestUnexpectedBytesOnAnIdleConnection(t *testing.T) {
 	s := service{answer: always(append(good(ms), piece{after: 20 * ms, bytes: "HTTP/1.1 408 Request Timeout\r\n\r\n"})...)}
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 10*time.Second)})
 	p.Connections = 1

@@ -202,7 +202,7 @@ func TestSlowRequestsHaveTheirTimes(t *testing.T) {
 
 // One of two replicas needs 100 ms instead of one: once that is known, its
 // requests are the slow ones.
-func TestSlowRequestsTellTheirReplica(t *testing.T) {
+func TestSlowRequestsHaveTheirReplica(t *testing.T) {
 	s := service{answer: func(_ time.Duration, target int) []piece {
 		return good([]time.Duration{ms, 100 * ms}[target])
 	}}
@@ -251,7 +251,7 @@ func TestTimeoutsAreSlowRequests(t *testing.T) {
 // The agent is stopped from 1505 ms, when a request is due, to 1800 ms. The lag of
 // requests that become due in this time includes the stall, even if they then queue for
 // connections, but not the queueing.
-func TestLagIsTheAgentsOwn(t *testing.T) {
+func TestLagIsTheDelayOfTheAgent(t *testing.T) {
 	for name, c := range map[string]struct {
 		connections int
 		last        time.Duration // when the last late request was sent
@@ -283,7 +283,7 @@ func TestLagIsTheAgentsOwn(t *testing.T) {
 
 // After a change to a lower load its own slow requests are kept from the first one on,
 // even if those of the previous load were slower.
-func TestAChangeForgetsWhatWasSlow(t *testing.T) {
+func TestAChangeResetsTheSample(t *testing.T) {
 	s := service{answer: func(at time.Duration, _ int) []piece {
 		if at < startAt+5*time.Second {
 			return good(800 * ms)

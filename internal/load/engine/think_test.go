@@ -10,7 +10,7 @@ import (
 
 // One user, answers in 100 ms and 150 ms think time: a request each 250 ms, the first
 // at once.
-func TestAUserThinks(t *testing.T) {
+func TestThinkTime(t *testing.T) {
 	p := plan(Load{Even: true, Curve: steady(t, 1, 2*time.Second)})
 	p.Think, p.Interval = 150*ms, 500*ms
 	all := simulate(t, p, lasts(100*ms)).run(t)
@@ -28,7 +28,7 @@ func TestAUserThinks(t *testing.T) {
 
 // Users who think 200 ms on average and get answers in 100 ms send 100/0.3
 // requests a second; the law of large numbers bounds the error.
-func TestUsersThinkForAsLongOnAverage(t *testing.T) {
+func TestMeanThinkTime(t *testing.T) {
 	p := plan(Load{Curve: steady(t, 100, 60*time.Second)})
 	p.Think, p.Seed = 200*ms, 3
 	sum := total(simulate(t, p, lasts(100*ms)).run(t))
@@ -38,7 +38,7 @@ func TestUsersThinkForAsLongOnAverage(t *testing.T) {
 }
 
 // Users leave while they think, and a number of requests ends though some think.
-func TestThoughtsEnd(t *testing.T) {
+func TestThinkingEnds(t *testing.T) {
 	p := plan(Load{Even: true, Requests: 7, Curve: steady(t, 3, schedule.Endless)})
 	p.Think = 400 * ms
 	all := simulate(t, p, lasts(100*ms)).run(t)
@@ -53,7 +53,7 @@ func TestThoughtsEnd(t *testing.T) {
 // Ten arrivals a second, one connection, answers in 980 ms, two may wait: of 20
 // those of 50 ms, 150 ms, 250 ms and, when one of them has left, of 1050 ms are
 // sent, and the rest is dropped and counted.
-func TestWhatMayNotWaitIsDropped(t *testing.T) {
+func TestRequestsThatMayNotWaitAreDropped(t *testing.T) {
 	two, none := 2, 0
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 2*time.Second)})
 	p.Connections, p.Timeout, p.Waiting = 1, 5*time.Second, &two
@@ -68,7 +68,7 @@ func TestWhatMayNotWaitIsDropped(t *testing.T) {
 	}
 }
 
-func TestThoughtsAndWaitsThatMakeNoSense(t *testing.T) {
+func TestInvalidThinkTimesAndWaits(t *testing.T) {
 	one, negative := 1, -1
 	open, closed := Load{Open: true, Curve: steady(t, 1, time.Second)}, Load{Curve: steady(t, 1, time.Second)}
 	for want, p := range map[string]func() Plan{

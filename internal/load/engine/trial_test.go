@@ -112,7 +112,7 @@ func TestClosedLoopUsersWaitForTheirAnswers(t *testing.T) {
 }
 
 // A ramp from 0 to 10 users in 10 s: user k comes at k+1 s. Then 5 s at 2.
-func TestUsersComeAndGo(t *testing.T) {
+func TestUsersStartAndEnd(t *testing.T) {
 	curve := curve(t,
 		schedule.Stage{Length: 10 * time.Second, From: 0, To: 10},
 		schedule.Stage{Length: 5 * time.Second, From: 2, To: 2})
@@ -157,7 +157,7 @@ func TestUsersShareConnections(t *testing.T) {
 
 // One connection, answers in 10 ms, 200/s for a second: 100 requests are sent in that
 // second, and 100 more in the second of the drain. None is lost uncounted.
-func TestWhatIsNotSentByTheEndIsSentOrDropped(t *testing.T) {
+func TestUnsentRequestsAreDroppedAtTheEnd(t *testing.T) {
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 200, time.Second)})
 	p.Connections, p.Timeout = 1, 300*ms
 	all := simulate(t, p, lasts(10*ms)).run(t)

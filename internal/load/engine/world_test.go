@@ -53,7 +53,7 @@ type conn struct {
 	got        int // bytes of the present request
 	inbox      string
 	came       time.Duration // when the last of it did
-	asked      time.Duration // when the last request was received
+	received   time.Duration // when the last request was received
 	end        outcome
 }
 
@@ -183,7 +183,7 @@ func (w *world) write(slot int32, p []byte) (int, outcome) {
 	}
 	c.got = 0
 	w.clock += w.service.cost
-	c.asked = w.clock
+	c.received = w.clock
 	w.sent = append(w.sent, w.clock)
 	w.last = append(w.last, string(p))
 	at := w.clock
@@ -412,10 +412,10 @@ func replicas(n int, gone ...int) []Target {
 	return all
 }
 
-// asked counts the requests of each target in each second of a trial.
-type asked map[time.Duration][]int
+// perSecond counts the requests of each target in each second of a trial.
+type perSecond map[time.Duration][]int
 
-func (a asked) service(after time.Duration) service {
+func (a perSecond) service(after time.Duration) service {
 	return service{answer: func(at time.Duration, target int) []piece {
 		second := (at - startAt).Truncate(time.Second)
 		for len(a[second]) <= target {
@@ -426,7 +426,7 @@ func (a asked) service(after time.Duration) service {
 	}}
 }
 
-func (a asked) check(t *testing.T, want map[time.Duration]string) {
+func (a perSecond) check(t *testing.T, want map[time.Duration]string) {
 	t.Helper()
 	for second, counts := range want {
 		if got := fmt.Sprint(a[second]); got != counts {

@@ -35,7 +35,7 @@ func TestDone(t *testing.T) {
 
 // The service of the published comparison: 1,000 requests/s, answers in 1 ms, all
 // of them frozen for 1 s in every 10.
-func TestTruthOfTheComparison(t *testing.T) {
+func TestCoordinatedOmission(t *testing.T) {
 	s := Service{Work: ms, Period: 10 * time.Second, Still: time.Second}
 	for name, from := range map[string]time.Duration{"the freeze at the end": 0, "the freeze in the middle": 5 * time.Second} {
 		length := 60 * time.Second

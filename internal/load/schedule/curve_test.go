@@ -96,7 +96,7 @@ func TestAnEndlessStage(t *testing.T) {
 	}
 }
 
-func TestCurvesThatAreRefused(t *testing.T) {
+func TestInvalidCurves(t *testing.T) {
 	for name, stages := range map[string][]Stage{
 		"none":              nil,
 		"no duration":       {{0, 1, 1}},

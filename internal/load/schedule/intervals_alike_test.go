@@ -11,7 +11,7 @@ import (
 
 // The lab's sampler cuts by signals.Intervals, an agent, whose load may change
 // or stop while it runs, by this package's: they must cut alike.
-func TestAgentAndSamplerCutAlike(t *testing.T) {
+func TestAgentAndSamplerHaveTheSameIntervals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := func(name string, low, high int) time.Duration {
 			return time.Duration(rapid.IntRange(low, high).Draw(t, name)) * time.Millisecond

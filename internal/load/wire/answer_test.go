@@ -136,7 +136,7 @@ func TestBegun(t *testing.T) {
 	}
 }
 
-// One Answer reads answer after answer, whatever the one before left behind.
+// One Answer reads several answers in sequence, regardless of its previous state.
 func TestAnswersOneAfterAnother(t *testing.T) {
 	var a Answer
 	for name, c := range answers {
@@ -172,7 +172,7 @@ func TestReadDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// usual is an answer as nginx gives it.
+// usual is an answer of nginx.
 var usual = []byte("HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Tue, 15 Sep 2026 10:00:00 GMT\r\n" +
 	"Content-Type: text/plain\r\nContent-Length: 200\r\nConnection: keep-alive\r\n\r\n" + strings.Repeat("x", 200))
 

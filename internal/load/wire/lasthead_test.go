@@ -12,7 +12,7 @@ func readRemembering(h *LastHead, a *Answer, text string, head bool, size int) o
 	return readPieces(a, text, head, size, func(p []byte) (int, bool, error) { return h.Read(a, p) })
 }
 
-// Whatever was read before, a head that is remembered is read as one that is not.
+// A remembered head is read like one that is not remembered.
 func TestAHeadThatIsRemembered(t *testing.T) {
 	var h LastHead
 	var a Answer
@@ -52,7 +52,7 @@ func TestABodyIsNotRemembered(t *testing.T) {
 	}
 }
 
-// A head that answers GET says nothing of the same head that answers HEAD.
+// A head that answers GET is not valid for HEAD.
 func TestAHeadOfAnotherMethod(t *testing.T) {
 	var h LastHead
 	var a Answer

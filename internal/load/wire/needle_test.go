@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzNeedle cuts a body anywhere: bytes.Contains says what is in it.
+// FuzzNeedle splits a body anywhere, and compares with bytes.Contains.
 func FuzzNeedle(f *testing.F) {
 	f.Add("aab", "aaab", uint8(2))
 	f.Add("abab", "ababab", uint8(1))

@@ -78,7 +78,7 @@ func anAnswer(t *rapid.T) []byte {
 // Whatever comes, in pieces of whatever size, the reader says what net/http
 // says: whole or not, with which status, how many bytes belong to it, and
 // whether the connection may be used again.
-func TestAnswersAreReadAsByNetHTTP(t *testing.T) {
+func TestAnswersAreReadAsInNetHTTP(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		compare(t, anAnswer(t), rapid.Bool().Draw(t, "head"), rapid.IntRange(1, 50).Draw(t, "pieces"))
 	})

@@ -32,7 +32,7 @@ func TestRequestBytes(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreRefused(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	for name, r := range map[string]Request{
 		"no host":                {},
 		"a host of two lines":    {Host: "a\r\nX: y"},
@@ -54,7 +54,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever is accepted is one request, and the request that was meant.
+// Every accepted input is exactly one request, with the intended content.
 func FuzzRequest(f *testing.F) {
 	f.Add("POST", "/x?y", "host:80", "X-Name", "value", "body")
 	f.Add("GET", "/", "a", "Host", "b", "")
@@ -68,7 +68,7 @@ func FuzzRequest(f *testing.F) {
 		got, err := http.ReadRequest(r)
 		if err != nil {
 			if strings.Contains(err.Error(), "invalid URI") || strings.Contains(err.Error(), "parse") {
-				return // sent as it was written: the service may judge it
+				return // sent unchanged
 			}
 			t.Fatalf("%q is no request: %v", b, err)
 		}

@@ -25,71 +25,71 @@ type Options struct {
 // Name is the platform's name in records.
 const Name = "given"
 
-type given struct {
+type services struct {
 	options Options
 	mu      sync.Mutex
 	agents  map[*agent]bool
 }
 
 // New opens the platform.
-func New(o Options) platform.Platform { return &given{options: o, agents: map[*agent]bool{}} }
+func New(o Options) platform.Platform { return &services{options: o, agents: map[*agent]bool{}} }
 
-func (g *given) Name() string                       { return Name }
-func (g *given) Check(*experiment.Experiment) error { return nil }
+func (s *services) Name() string                       { return Name }
+func (s *services) Check(*experiment.Experiment) error { return nil }
 
 // Start returns the targets as replicas. It does not check whether they are ready: the
 // measurement shows whether they answer.
-func (g *given) Start(context.Context, platform.UnitSpec) (platform.Unit, error) {
-	var all running
-	for i, address := range g.options.Targets {
+func (s *services) Start(context.Context, platform.UnitSpec) (platform.Unit, error) {
+	var all unit
+	for i, address := range s.options.Targets {
 		r := &replica{address: address}
 		if i == 0 {
-			r.observed = g.options.Target
+			r.observed = s.options.Target
 		}
 		all = append(all, r)
 	}
 	return all, nil
 }
 
-func (g *given) Agent(_ context.Context, _, index int) (platform.Agent, error) {
-	a, err := startAgent(g.options.Agent, index, g.options.Note)
+func (s *services) Agent(_ context.Context, _, index int) (platform.Agent, error) {
+	a, err := startAgent(s.options.Agent, index, s.options.Note)
 	if err != nil {
 		return nil, err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.agents[a] = true
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.agents[a] = true
 	return a, nil
 }
 
-func (g *given) Folder(string, *platform.User) (platform.Folder, error) {
+func (s *services) Folder(string, *platform.User) (platform.Folder, error) {
 	return nil, errors.New("services that already run keep their own files")
 }
 
 // Close ends the agents that still run.
-func (g *given) Close() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (s *services) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var errs []error
-	for a := range g.agents {
+	for a := range s.agents {
 		errs = append(errs, a.Close())
 	}
-	clear(g.agents)
+	clear(s.agents)
 	return errors.Join(errs...)
 }
 
-type running []*replica
+type unit []*replica
 
-func (r running) Replicas() []platform.Replica {
+func (u unit) Replicas() []platform.Replica {
 	var all []platform.Replica
-	for _, one := range r {
+	for _, one := range u {
 		all = append(all, one)
 	}
 	return all
 }
 
 // Stop does nothing: the service continues to run.
-func (r running) Stop(context.Context) error { return nil }
+func (u unit) Stop(context.Context) error { return nil }
 
 type replica struct {
 	address  string

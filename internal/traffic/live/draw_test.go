@@ -30,9 +30,9 @@ var states = map[string]struct {
 	"long":         {long(), 100 * time.Second},
 }
 
-// TestPicturesReadAsExpected holds each picture against a file that was read by a
+// TestPictures holds each picture against a file that was read by a
 // person.
-func TestPicturesReadAsExpected(t *testing.T) {
+func TestPictures(t *testing.T) {
 	type size struct{ width, height int }
 	wide, middle, narrow := size{100, 40}, size{60, 20}, size{40, 15}
 	for name, sizes := range map[string][]size{
@@ -75,7 +75,7 @@ func TestPicturesFitTheTerminal(t *testing.T) {
 	}
 }
 
-func TestPicturesCarryNoForeignEscapes(t *testing.T) {
+func TestPicturesHaveNoForeignEscapes(t *testing.T) {
 	p := plan()
 	p.URL = "http://127.0.0.1/\x1b[31m"
 	s := New(p)

@@ -11,7 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-func TestAgentsOfAnIntervalAreOne(t *testing.T) {
+func TestAgentsOfAnIntervalAreMerged(t *testing.T) {
 	s := New(plan())
 	for agent := range 2 {
 		f := answered(0, 300, 4*time.Millisecond)
@@ -29,7 +29,7 @@ func TestAgentsOfAnIntervalAreOne(t *testing.T) {
 	}
 }
 
-func TestTheWarmupIsNoPartOfWhatCounts(t *testing.T) {
+func TestTheWarmupDoesNotCount(t *testing.T) {
 	s := warmingUp()
 	if s.last.rate() != 800 || s.all.requests() != 0 || len(s.trend.rate) != 0 {
 		t.Errorf("warming up: last %v/s, %d in all, %d intervals", s.last.rate(), s.all.requests(), len(s.trend.rate))
@@ -42,7 +42,7 @@ func TestTheWarmupIsNoPartOfWhatCounts(t *testing.T) {
 	}
 }
 
-func TestTheLastAnswersAreNoPictureOfTheLoad(t *testing.T) {
+func TestTheDrainDoesNotCountAsLoad(t *testing.T) {
 	s := draining()
 	if s.last.rate() != 900 || s.all.seconds != 8 || len(s.trend.rate) != 8 || s.inFlight != 15 {
 		t.Errorf("last %v/s, %v s, %d intervals, %d in flight", s.last.rate(), s.all.seconds, len(s.trend.rate), s.inFlight)
@@ -52,7 +52,7 @@ func TestTheLastAnswersAreNoPictureOfTheLoad(t *testing.T) {
 	}
 }
 
-func TestWantedStatusesAreNoErrors(t *testing.T) {
+func TestAcceptedStatusesAreNoErrors(t *testing.T) {
 	s := after(plan(), second(0, signals.Measure, signals.Client{Good: 5, Failed: 1, Dropped: 2,
 		Status: map[string]int64{"200": 2, "404": 4}, Wanted: map[string]int64{"404": 4}}))
 	if d := cmp.Diff(map[string]int64{"failed check": 1, "dropped": 2}, s.errors); d != "" {
@@ -63,7 +63,7 @@ func TestWantedStatusesAreNoErrors(t *testing.T) {
 	}
 }
 
-func TestNothingIsReadOfATargetThatHasEnded(t *testing.T) {
+func TestFramesOfAnEndedTargetAreIgnored(t *testing.T) {
 	s := targetEnded()
 	if len(s.trend.cpu) != 6 || !math.IsNaN(s.last.used.cpu()) || *s.all.used.periods != 60 {
 		t.Errorf("%d intervals, last %v, %d periods", len(s.trend.cpu), s.last.used.cpu(), *s.all.used.periods)
@@ -125,7 +125,7 @@ end    0:06     60.0/s  p50   979 ms  p99   7.10 s  highest   11.0 s  errors    
 	}
 }
 
-func TestLinesAreNotMoreThanALogBears(t *testing.T) {
+func TestNumberOfLines(t *testing.T) {
 	for length, want := range map[time.Duration]time.Duration{
 		10 * time.Second: time.Second, 30 * time.Second: time.Second, time.Minute: 2 * time.Second, 10 * time.Minute: 30 * time.Second, 10 * time.Hour: 5 * time.Minute,
 	} {

@@ -1,0 +1,19 @@
+package traffic
+
+import (
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+)
+
+func TestTextReportsThatTheTargetEnded(t *testing.T) {
+	cell := &analysis.CellSummary{}
+	text := server(&Result{Cell: cell, Ended: 5100 * time.Millisecond})
+	if want := "Target\n  ended  0:05 after the load began; it was not measured after that\n\n"; text != want {
+		t.Errorf("got %q, want %q", text, want)
+	}
+	if text := server(&Result{Cell: cell}); text != "" {
+		t.Errorf("without an observed process: %q", text)
+	}
+}
