@@ -15,15 +15,16 @@ import (
 // plainPlatform is a platform, a unit and its only replica, without abilities.
 type plainPlatform struct{ platform.Platform }
 
-func (plainPlatform) Start(context.Context, platform.UnitSpec) (platform.Unit, error) { return plainPlatform{}, nil }
-func (plainPlatform) Replicas() []platform.Replica                                    { return []platform.Replica{plainPlatform{}} }
-func (plainPlatform) Stop(context.Context) error                                      { return nil }
-func (plainPlatform) Check(*experiment.Experiment) error                              { return nil }
-func (plainPlatform) Address() string                                                 { return "127.0.0.1:8080" }
-func (plainPlatform) Counters() (signals.Counters, error)                             { return signals.Counters{Up: true}, nil }
-func (plainPlatform) Pulse() (signals.Pulse, error)                                   { return signals.Pulse{Up: true}, nil }
-func (plainPlatform) PIDs() []int                                                     { return []int{4711} }
-
+func (plainPlatform) Start(context.Context, platform.UnitSpec) (platform.Unit, error) {
+	return plainPlatform{}, nil
+}
+func (plainPlatform) Replicas() []platform.Replica        { return []platform.Replica{plainPlatform{}} }
+func (plainPlatform) Stop(context.Context) error          { return nil }
+func (plainPlatform) Check(*experiment.Experiment) error  { return nil }
+func (plainPlatform) Address() string                     { return "127.0.0.1:8080" }
+func (plainPlatform) Counters() (signals.Counters, error) { return signals.Counters{Up: true}, nil }
+func (plainPlatform) Pulse() (signals.Pulse, error)       { return signals.Pulse{Up: true}, nil }
+func (plainPlatform) PIDs() []int                         { return []int{4711} }
 
 // able is a platform, a unit and a replica with abilities.
 type able struct {
