@@ -89,7 +89,7 @@ func asked(m *Match) []Contrast {
 	var c contrasts
 	c.add("platform", m.A.Run.Platform, m.B.Run.Platform)
 	c.add("load", loadKind(a), loadKind(b))
-	sent(&c, a.Asked(), b.Asked())
+	sent(&c, a.AllRequests(), b.AllRequests())
 	c.add("protocol", cmp.Or(a.Protocol, experiment.Protocols[0]), cmp.Or(b.Protocol, experiment.Protocols[0]))
 	c.add("think time", a.Think.String(), b.Think.String())
 	c.add("may wait", bound(a.Waiting), bound(b.Waiting))

@@ -37,8 +37,8 @@ func (l *Load) Target() *Target {
 	return l.Rate
 }
 
-// Asked are the requests that are sent, each in proportion to its weight.
-func (l *Load) Asked() []Request {
+// AllRequests are the requests that are sent, each in proportion to its weight.
+func (l *Load) AllRequests() []Request {
 	if len(l.Mix) > 0 {
 		return l.Mix
 	}
@@ -57,8 +57,8 @@ type Request struct {
 	Auth     *Auth             `json:"auth,omitempty" yaml:"auth" names:"no" doc:"Credentials, from the environment of Millicore: they are in no file and in no record."`
 	Check    *Check            `json:"check,omitempty" yaml:"check" doc:"Which answers are good. Other answers are counted separately."`
 
-	// Supplies come from outside of the file, and stay out of the record.
-	Supplies Supplies `json:"-"`
+	// Inputs come from outside of the file, and stay out of the record.
+	Inputs Inputs `json:"-"`
 }
 
 // Auth names the variable of Millicore's environment that has the credentials;

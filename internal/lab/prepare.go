@@ -39,16 +39,16 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 // requests converts the requests of a load for an agent.
 func requests(l *experiment.Load) []protocol.Request {
 	var all []protocol.Request
-	for _, r := range l.Asked() {
+	for _, r := range l.AllRequests() {
 		one := protocol.Request{Weight: r.Weight, Method: r.Method, Path: r.Path,
-			Headers: r.Headers, Body: r.Body, Raw: r.Supplies.Body}
-		if r.Supplies.Authorization != "" {
+			Headers: r.Headers, Body: r.Body, Raw: r.Inputs.Body}
+		if r.Inputs.Authorization != "" {
 			one.Headers = maps.Clone(r.Headers)
 			if one.Headers == nil {
 				one.Headers = map[string]string{}
 			}
 			// Braces in it are no placeholder.
-			one.Headers["Authorization"] = strings.ReplaceAll(r.Supplies.Authorization, "{{", `{{"{{"}}`)
+			one.Headers["Authorization"] = strings.ReplaceAll(r.Inputs.Authorization, "{{", `{{"{{"}}`)
 		}
 		if r.Check != nil {
 			one.Check = &protocol.Check{Status: r.Check.Status, Contains: r.Check.Contains}

@@ -124,7 +124,7 @@ func (o *Options) Experiment(t Target, observed *attached.Observed) (*experiment
 		return nil, err
 	}
 	e.Measure.Whole = true
-	if err := e.Gather("", os.Getenv); err != nil {
+	if err := e.ReadInputs("", os.Getenv); err != nil {
 		return nil, err
 	}
 	return e, lab.Check(e)

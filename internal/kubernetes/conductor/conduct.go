@@ -168,16 +168,16 @@ func (c *conductor) experiment() (*experiment.Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := readSealed(filepath.Join(c.options.Dir, SuppliesFile))
+	inputs, err := readInputs(filepath.Join(c.options.Dir, SuppliesFile))
 	if err != nil {
 		return nil, err
 	}
-	return e, e.Unseal(sealed)
+	return e, e.SetInputs(inputs)
 }
 
-// readSealed reads the supplies; there are none without the file.
-func readSealed(path string) (experiment.Sealed, error) {
-	var s experiment.Sealed
+// readInputs reads the inputs of requests; there are none without the file.
+func readInputs(path string) (experiment.InputSet, error) {
+	var s experiment.InputSet
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -186,7 +186,7 @@ func readSealed(path string) (experiment.Sealed, error) {
 		err = json.Unmarshal(text, &s)
 	}
 	if err != nil {
-		return s, fmt.Errorf("read the experiment's supplies: %w", err)
+		return s, fmt.Errorf("read the experiment's inputs: %w", err)
 	}
 	return s, nil
 }

@@ -295,9 +295,9 @@ func TestARunThatCannotBe(t *testing.T) {
 	}{
 		{"a wrong experiment", func(p *pod) { conductortest.Write(p.t, p.Dir, ExperimentFile, "name: x\nlod: {}\n") }, 2, "lod"},
 		{"one that the platform cannot run", func(p *pod) { p.cluster.refuses = errors.New("no burst here") }, 2, "no burst here"},
-		{"supplies of another experiment", func(p *pod) {
-			conductortest.Write(p.t, p.Dir, SuppliesFile, `{"supplies":[{"body":"eA=="}],"requests":[[0]]}`)
-		}, 2, "seal"},
+		{"inputs of another experiment", func(p *pod) {
+			conductortest.Write(p.t, p.Dir, SuppliesFile, `{"bodies":{"x":"eA=="}}`)
+		}, 2, "another experiment"},
 		{"a platform that cannot be opened", func(p *pod) {
 			p.Options.Platform = func(_ context.Context, n PlatformOptions) (platform.Platform, error) {
 				return nil, errors.New("no rights")

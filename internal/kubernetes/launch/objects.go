@@ -56,7 +56,7 @@ func (a *Request) objects(namespace string, p proof) (*objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	supplies, err := json.Marshal(a.Experiment.Seal())
+	supplies, err := json.Marshal(a.Experiment.InputSet())
 	if err != nil {
 		return nil, err
 	}

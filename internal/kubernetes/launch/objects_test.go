@@ -114,7 +114,8 @@ func TestWhatIsTooLarge(t *testing.T) {
 		t.Errorf("error %v, want one about the ConfigMap", err)
 	}
 	a = asked(t, "")
-	a.Experiment.Cells[0].Load.Request.Supplies.Body = make([]byte, 800<<10)
+	a.Experiment.Cells[0].Load.Request.BodyFile = "body"
+	a.Experiment.Cells[0].Load.Request.Inputs.Body = make([]byte, 800<<10)
 	if _, err := a.objects("here", proof{}); err == nil || !strings.Contains(err.Error(), "bodies") {
 		t.Errorf("error %v, want one about the bodies", err)
 	}

@@ -45,7 +45,7 @@ func TestMix(t *testing.T) {
 		{Weight: 1, Method: "POST", Path: "/items", BodyFile: "item.json", Auth: &experiment.Auth{Basic: "WHO"}, Check: &experiment.Check{Status: []int{200, 201}, Contains: "made"}},
 		{Weight: 1, Method: "GET", Path: "/mine", Auth: &experiment.Auth{Bearer: "TOKEN"}},
 	}
-	if diff := cmp.Diff(want, e.Cells[0].Load.Asked()); diff != "" {
+	if diff := cmp.Diff(want, e.Cells[0].Load.AllRequests()); diff != "" {
 		t.Error(diff)
 	}
 	var settings file.Settings
@@ -66,15 +66,15 @@ func TestMix(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, built.Source)
 	}
-	if diff := cmp.Diff(want, built.Cells[0].Load.Asked()); diff != "" {
+	if diff := cmp.Diff(want, built.Cells[0].Load.AllRequests()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(want, again.Cells[0].Load.Asked()); diff != "" {
+	if diff := cmp.Diff(want, again.Cells[0].Load.AllRequests()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestGather(t *testing.T) {
+func TestReadInputs(t *testing.T) {
 	dir := t.TempDir()
 	env := map[string]string{"WHO": "me:secret", "TOKEN": "t0ken"}
 	gather := func() (*experiment.Experiment, error) {
@@ -82,7 +82,7 @@ func TestGather(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e, e.Gather(dir, func(name string) string { return env[name] })
+		return e, e.ReadInputs(dir, func(name string) string { return env[name] })
 	}
 	refused := func(want string) {
 		t.Helper()
@@ -106,11 +106,11 @@ func TestGather(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := e.Cells[0].Load.Asked()
-	if got := all[1].Supplies; string(got.Body) != "{{\x00" || got.Authorization != "Basic bWU6c2VjcmV0" {
+	all := e.Cells[0].Load.AllRequests()
+	if got := all[1].Inputs; string(got.Body) != "{{\x00" || got.Authorization != "Basic bWU6c2VjcmV0" {
 		t.Errorf("%+v", got)
 	}
-	if got := all[2].Supplies; got.Body != nil || got.Authorization != "Bearer t0ken" {
+	if got := all[2].Inputs; got.Body != nil || got.Authorization != "Bearer t0ken" {
 		t.Errorf("%+v", got)
 	}
 	env["WHO"] = "me"

@@ -43,7 +43,7 @@ func parse(t testing.TB, text string, sets ...string) *experiment.Experiment {
 	return e
 }
 
-func gathered(t *testing.T) *experiment.Experiment {
+func withInputs(t *testing.T) *experiment.Experiment {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range map[string]string{"body.bin": "\x00{{seq}}\xff", "nothing": ""} {
@@ -52,28 +52,25 @@ func gathered(t *testing.T) *experiment.Experiment {
 		}
 	}
 	e := parse(t, supplied)
-	if err := e.Gather(dir, func(name string) string { return map[string]string{"WHO": "me:secret", "TOKEN": "t0ken"}[name] }); err != nil {
+	if err := e.ReadInputs(dir, func(name string) string { return map[string]string{"WHO": "me:secret", "TOKEN": "t0ken"}[name] }); err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-// What was gathered where the files are is there where they are not.
-func TestSealedSuppliesComeBack(t *testing.T) {
-	e := gathered(t)
-	data, err := json.Marshal(e.Seal())
+// What was read where the files are is there where they are not.
+func TestInputsAreSentToWhereTheExperimentRuns(t *testing.T) {
+	e := withInputs(t)
+	data, err := json.Marshal(e.InputSet())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sealed experiment.Sealed
-	if err := json.Unmarshal(data, &sealed); err != nil {
+	var in experiment.InputSet
+	if err := json.Unmarshal(data, &in); err != nil {
 		t.Fatal(err)
 	}
-	if len(sealed.Supplies) != 3 {
-		t.Errorf("%d supplies are sealed; want each of 3 once", len(sealed.Supplies))
-	}
 	got := parse(t, supplied)
-	if err := got.Unseal(sealed); err != nil {
+	if err := got.SetInputs(in); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(e, got); diff != "" {
@@ -90,30 +87,25 @@ func TestSealedSuppliesComeBack(t *testing.T) {
 	}
 }
 
-func TestAnExperimentWithoutSuppliesSealsNothing(t *testing.T) {
+func TestAnExperimentWithoutInputsSendsNone(t *testing.T) {
 	e := parse(t, least)
-	data, err := json.Marshal(e.Seal())
+	data, err := json.Marshal(e.InputSet())
 	if err != nil || string(data) != "{}" {
 		t.Errorf("%s, %v", data, err)
 	}
-	if err := e.Unseal(experiment.Sealed{}); err != nil {
+	if err := e.SetInputs(experiment.InputSet{}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestWhatWasSealedForAnotherExperiment(t *testing.T) {
-	sealed := gathered(t).Seal()
-	other := sealed
-	other.Requests = [][]int{{1, 1, 1, 1}}
-	for want, c := range map[string]struct {
-		text   string
-		sealed experiment.Sealed
-	}{
-		"request POST /put: the sealed supplies have no body":   {supplied, experiment.Sealed{}},
-		"request GET /free: the sealed supplies have more than": {supplied, other},
-		"cell 0: request GET /: the sealed supplies have more":  {least, other},
+func TestMissingInputsAreNamedWithoutTheOthers(t *testing.T) {
+	all := withInputs(t).InputSet()
+	for want, in := range map[string]experiment.InputSet{
+		"request POST /put: there is no body":        {Authorizations: all.Authorizations},
+		"request GET /get: there are no credentials": {Bodies: all.Bodies, Authorizations: map[string]string{"basic WHO": "Basic t0ken"}},
+		"the inputs are those of another experiment": {Authorizations: all.Authorizations, Bodies: map[string][]byte{"body.bin": {1}, "nothing": {}, "more": {}}},
 	} {
-		err := parse(t, c.text).Unseal(c.sealed)
+		err := parse(t, supplied).SetInputs(in)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "t0ken") {
 			t.Errorf("%v; want in it: %s", err, want)
 		}
