@@ -1,9 +1,7 @@
 package file
 
 import (
-	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -211,86 +209,4 @@ func (d *decoder) scalar(n *node, f *field, v reflect.Value) bool {
 	}
 	v.Set(reflect.ValueOf(value).Convert(v.Type()))
 	return true
-}
-
-// text is that of a single value, with names replaced; it reports false where
-// there is none, or it has names and no cell.
-func (d *decoder) text(n *node, f *field) (string, bool) {
-	switch {
-	case n == nil || !n.given():
-		return d.fallback(f)
-	case n.kind != scalarNode:
-		return "", d.wants(n, "a single value")
-	case f.names == lettersNames:
-		return n.text, true
-	}
-	parts, err := experiment.Segments(n.text)
-	if !f.varies() {
-		if err == nil && len(namesIn(parts)) == 0 {
-			return expandLetters(parts), true
-		}
-		// A name in the wrong place is not also unused, or unknown.
-		d.refer(n, parts, true)
-		d.wrong(n, "${…} is replaced only under env, command, actions, limits and load (except load.find)")
-		return "", false
-	}
-	if f.names == lateNames && strings.ContainsRune(n.text, 0) {
-		err = fmt.Errorf("%q contains a zero byte, which cannot be passed to a program", n.text)
-	}
-	if err != nil {
-		d.wrong(n, "%v", err)
-		return "", false
-	}
-	if d.cell != nil {
-		return d.expand(n, f, parts)
-	}
-	d.refer(n, parts, f.names == lateNames)
-	return expandLetters(parts), len(namesIn(parts)) == 0
-}
-
-// fallback is what an absent key stands for.
-func (d *decoder) fallback(f *field) (string, bool) {
-	text := f.fallback
-	if d.searching && f.search != "" {
-		text = f.search
-	}
-	return text, text != ""
-}
-
-// refer notes the names in a text.
-func (d *decoder) refer(n *node, parts []experiment.Segment, late bool) {
-	for _, name := range namesIn(parts) {
-		d.references = append(d.references, reference{name: name, node: n, late: late})
-	}
-}
-
-// locate gives all nodes below their path.
-func (n *node) locate(path string) {
-	n.path = path
-	for _, e := range n.entries {
-		e.value.locate(join(path, e.key))
-	}
-	for i, item := range n.items {
-		item.locate(fmt.Sprintf("%s[%d]", path, i))
-	}
-}
-
-// join is the path of a key.
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-// unknownKeys reports keys that no field declares.
-func (d *decoder) unknownKeys(n *node, fields []field) bool {
-	keys, found := keysOf(fields), false
-	for _, e := range n.entries {
-		if !slices.Contains(keys, e.key) {
-			found, d.misspelt = true, true
-			d.add(e.at, "", "unknown key %q; %s", e.key, keyHint(e.key, n.path, keys))
-		}
-	}
-	return found
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 // Error is one thing wrong with an experiment, and where. Line and Column count
@@ -139,4 +141,71 @@ func (o origin) name(e *Error) {
 	if o.path != "" && (strings.HasPrefix(o.path, e.Path) || strings.HasPrefix(e.Path, o.path)) {
 		e.Path = ""
 	}
+}
+
+// wrong reports a value that does not fit: at the value in vary that caused it,
+// if one did.
+func (d *decoder) wrong(n *node, format string, args ...any) {
+	d.failed = true
+	if d.cell == nil {
+		n.bad = true
+		d.add(n.at, n.path, format, args...)
+		return
+	}
+	at, message := n.at, fmt.Sprintf(format, args...)
+	same, names := message, d.varying(n)
+	if len(names) > 0 {
+		same, at = format, d.cell.values[names[0]].at
+		message += fmt.Sprintf(" (from %q at %s", n.text, n.at)
+		if len(names) > 1 {
+			message += " with " + d.settings(names)
+		}
+		message += ")"
+	}
+	d.addOnce(at, n.path, n.path+same, message)
+}
+
+// conflict reports values that contradict one another, at the one that was set
+// last, or else at the first of them in the file; if some are a service's own,
+// at the first of those. path names the field in the error.
+func (d *decoder) conflict(path string, nodes []*node, format string, args ...any) {
+	d.failed = true
+	at, message := nodes[0].at, fmt.Sprintf(format, args...)
+	found, own := false, false
+	for _, n := range nodes {
+		mine := strings.HasPrefix(n.path, "services.")
+		better := n.at.set > at.set || n.at.set == at.set && mine && !own
+		if !n.absent && (!found || better) {
+			at, found, own = n.at, true, mine
+		}
+	}
+	if names := d.varying(nodes...); len(names) > 0 {
+		message += " (where " + d.settings(names) + ")"
+	}
+	d.addOnce(at, path, format, message)
+}
+
+// varying are the names of the cell that texts depend on, each once.
+func (d *decoder) varying(nodes ...*node) []string {
+	var all []string
+	for _, n := range nodes {
+		parts, err := experiment.Segments(n.text)
+		if err != nil {
+			continue
+		}
+		for _, name := range namesIn(parts) {
+			if _, known := d.cell.values[name]; known && !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+func (d *decoder) settings(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = name + "=" + d.cell.values[name].String()
+	}
+	return strings.Join(all, ", ")
 }

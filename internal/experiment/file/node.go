@@ -1,6 +1,9 @@
 package file
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // node is one value of the file: the part of YAML that experiments use, with
 // anchors resolved, and free of the parser's own tree.
@@ -131,4 +134,23 @@ func (n *node) size() int {
 // spelled is the map that a single value stands for.
 func (n *node) spelled(key string) *node {
 	return &node{kind: mapNode, at: n.at, entries: []*entry{{key: key, at: n.at, value: n}}}
+}
+
+// locate gives all nodes below their path.
+func (n *node) locate(path string) {
+	n.path = path
+	for _, e := range n.entries {
+		e.value.locate(join(path, e.key))
+	}
+	for i, item := range n.items {
+		item.locate(fmt.Sprintf("%s[%d]", path, i))
+	}
+}
+
+// join is the path of a key.
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
 }

@@ -96,3 +96,15 @@ func (d *decoder) exclusive(n *node, chosen []*entry) {
 	}
 	d.problems.add(last, n.path, "%s exclude one another; %s", enumerate(keys, "and"), advice)
 }
+
+// unknownKeys reports keys that no field declares.
+func (d *decoder) unknownKeys(n *node, fields []field) bool {
+	keys, found := keysOf(fields), false
+	for _, e := range n.entries {
+		if !slices.Contains(keys, e.key) {
+			found, d.misspelt = true, true
+			d.add(e.at, "", "unknown key %q; %s", e.key, keyHint(e.key, n.path, keys))
+		}
+	}
+	return found
+}

@@ -2,7 +2,6 @@ package file
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -104,69 +103,53 @@ func (d *decoder) has(n *node) bool {
 	return n.sound() && !d.isNull(n, &field{names: cellNames})
 }
 
-// wrong reports a value that does not fit: at the value in vary that caused it,
-// if one did.
-func (d *decoder) wrong(n *node, format string, args ...any) {
-	d.failed = true
-	if d.cell == nil {
-		n.bad = true
-		d.add(n.at, n.path, format, args...)
-		return
+// text is that of a single value, with names replaced; it reports false where
+// there is none, or it has names and no cell.
+func (d *decoder) text(n *node, f *field) (string, bool) {
+	switch {
+	case n == nil || !n.given():
+		return d.fallback(f)
+	case n.kind != scalarNode:
+		return "", d.wants(n, "a single value")
+	case f.names == lettersNames:
+		return n.text, true
 	}
-	at, message := n.at, fmt.Sprintf(format, args...)
-	same, names := message, d.varying(n)
-	if len(names) > 0 {
-		same, at = format, d.cell.values[names[0]].at
-		message += fmt.Sprintf(" (from %q at %s", n.text, n.at)
-		if len(names) > 1 {
-			message += " with " + d.settings(names)
+	parts, err := experiment.Segments(n.text)
+	if !f.varies() {
+		if err == nil && len(namesIn(parts)) == 0 {
+			return expandLetters(parts), true
 		}
-		message += ")"
+		// A name in the wrong place is not also unused, or unknown.
+		d.refer(n, parts, true)
+		d.wrong(n, "${…} is replaced only under env, command, actions, limits and load (except load.find)")
+		return "", false
 	}
-	d.addOnce(at, n.path, n.path+same, message)
+	if f.names == lateNames && strings.ContainsRune(n.text, 0) {
+		err = fmt.Errorf("%q contains a zero byte, which cannot be passed to a program", n.text)
+	}
+	if err != nil {
+		d.wrong(n, "%v", err)
+		return "", false
+	}
+	if d.cell != nil {
+		return d.expand(n, f, parts)
+	}
+	d.refer(n, parts, f.names == lateNames)
+	return expandLetters(parts), len(namesIn(parts)) == 0
 }
 
-// conflict reports values that contradict one another, at the one that was set
-// last, or else at the first of them in the file; if some are a service's own,
-// at the first of those. path names the field in the error.
-func (d *decoder) conflict(path string, nodes []*node, format string, args ...any) {
-	d.failed = true
-	at, message := nodes[0].at, fmt.Sprintf(format, args...)
-	found, own := false, false
-	for _, n := range nodes {
-		mine := strings.HasPrefix(n.path, "services.")
-		better := n.at.set > at.set || n.at.set == at.set && mine && !own
-		if !n.absent && (!found || better) {
-			at, found, own = n.at, true, mine
-		}
+// fallback is what an absent key stands for.
+func (d *decoder) fallback(f *field) (string, bool) {
+	text := f.fallback
+	if d.searching && f.search != "" {
+		text = f.search
 	}
-	if names := d.varying(nodes...); len(names) > 0 {
-		message += " (where " + d.settings(names) + ")"
-	}
-	d.addOnce(at, path, format, message)
+	return text, text != ""
 }
 
-// varying are the names of the cell that texts depend on, each once.
-func (d *decoder) varying(nodes ...*node) []string {
-	var all []string
-	for _, n := range nodes {
-		parts, err := experiment.Segments(n.text)
-		if err != nil {
-			continue
-		}
-		for _, name := range namesIn(parts) {
-			if _, known := d.cell.values[name]; known && !slices.Contains(all, name) {
-				all = append(all, name)
-			}
-		}
+// refer notes the names in a text.
+func (d *decoder) refer(n *node, parts []experiment.Segment, late bool) {
+	for _, name := range namesIn(parts) {
+		d.references = append(d.references, reference{name: name, node: n, late: late})
 	}
-	return all
-}
-
-func (d *decoder) settings(names []string) string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = name + "=" + d.cell.values[name].String()
-	}
-	return strings.Join(all, ", ")
 }
