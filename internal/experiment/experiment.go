@@ -1,6 +1,8 @@
 // Package experiment holds an experiment as values: services, limits, loads,
-// objectives and claims, and the plan of trials that follows from them. It does
-// not read YAML: package file reads and checks an experiment.
+// objectives and claims, the inputs of its requests, and the plan of trials that
+// follows from them. The tags of its fields declare the keys of the experiment
+// file; package file reads that file by them, and checks it. This package neither
+// reads YAML nor runs anything.
 package experiment
 
 import (

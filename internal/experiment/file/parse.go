@@ -1,6 +1,14 @@
 // Package file reads experiment files: YAML with positions, the values of --set,
-// and all checks of an experiment. It also writes experiments and their JSON
-// Schema. It starts nothing: every mistake is found before a service is started.
+// and all checks of an experiment, so that every mistake is found before a
+// service is started. It also writes the file of an experiment that is built from
+// flags, and the JSON Schema.
+//
+// A key is declared once, by the tags of a field (see field); most fields are
+// those of package experiment. A file is read twice by the same declarations: as
+// a whole, and then cell by cell with the values of the cell's names.
+//
+// The package looks at nothing but the text: not at the host, not at a platform,
+// and not at the files and variables that requests name (experiment.ReadInputs).
 package file
 
 import (

@@ -48,8 +48,7 @@ func (d *decoder) readService(s *named[service], limits *experiment.Limits, limi
 // usesBelow are those of some names that stand below a path.
 func usesBelow(uses []reference, path string) []reference {
 	return slices.DeleteFunc(slices.Clone(uses), func(use reference) bool {
-		rest, below := strings.CutPrefix(use.node.path, path)
-		return !below || rest[0] != '.' && rest[0] != '['
+		return !strings.HasPrefix(use.node.path, path+".") && !strings.HasPrefix(use.node.path, path+"[")
 	})
 }
 
