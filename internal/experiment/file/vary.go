@@ -33,7 +33,7 @@ func (d *decoder) checkValue(name string, n *node) {
 	case strings.ContainsRune(n.text, 0):
 		d.add(n.at, n.path, "%q contains a zero byte, which cannot be passed to a program", n.text)
 	case strings.Contains(n.text, "${") || strings.HasSuffix(n.text, "$"):
-		d.add(n.at, n.path, "%q contains ${ or ends in $, but names in a value are not replaced; write it in the place of ${%s}", n.text, name)
+		d.add(n.at, n.path, "%q contains ${ or ends in $, but names in a value are not replaced; write it instead of ${%s}", n.text, name)
 	}
 }
 
