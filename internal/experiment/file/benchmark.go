@@ -49,7 +49,7 @@ func (d *decoder) checkBenchmark() {
 	m, n := &d.out.Measure, d.root.child("measure")
 	contradicts := func(n *node, is bool, message string) {
 		if n.given() && is {
-			d.add(n.at, n.path, "%s", message)
+			d.report(n, "%s", message)
 		}
 	}
 	contradicts(n.child("warmup"), m.Warmup > 0, "a benchmark has its own warm-up; leave warmup out")
@@ -69,9 +69,9 @@ func (d *decoder) checkMeasuring(n *node, workload string) {
 	if w := n.child("workload"); w.sound() {
 		switch measures := slices.Contains(benchmarks, workload); {
 		case measures && !d.benchmark:
-			d.add(w.at, w.path, "%s measures itself and receives no traffic; write load: {benchmark: true}", workload)
+			d.report(w, "%s measures itself and receives no traffic; write load: {benchmark: true}", workload)
 		case !measures && d.benchmark:
-			d.add(w.at, w.path, "%s serves requests and never ends; workloads that measure themselves: %s", workload, strings.Join(benchmarks, ", "))
+			d.report(w, "%s serves requests and never ends; workloads that measure themselves: %s", workload, strings.Join(benchmarks, ", "))
 		}
 	}
 	if !d.benchmark {
@@ -79,6 +79,6 @@ func (d *decoder) checkMeasuring(n *node, workload string) {
 	}
 	d.noneOf(n, []string{"port", "ready", "ready_timeout", "metrics", "actions"}, "%s: a benchmark serves nothing", n.path)
 	if a := n.child("autoscale"); a.kind == mapNode {
-		d.add(a.at, a.path, "a benchmark has one replica; leave autoscale out")
+		d.report(a, "a benchmark has one replica; leave autoscale out")
 	}
 }

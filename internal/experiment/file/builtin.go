@@ -49,7 +49,7 @@ func (d *decoder) checkBuiltin(n *node) bool {
 	if near := spelling.Nearest(name, builtins); near == "" && !short {
 		return false
 	}
-	d.problems.add(e.value.at, "", "dependency %q: no built-in database has this name; %s (or set command, image or url)", name, spelling.Hint(name, "built-in databases", builtins))
+	d.add(e.value.at, "", "dependency %q: no built-in database has this name; %s (or set command, image or url)", name, spelling.Hint(name, "built-in databases", builtins))
 	return true
 }
 

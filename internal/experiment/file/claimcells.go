@@ -67,7 +67,7 @@ func (d *decoder) knows(s *experiment.Selector, n *node) bool {
 				services = append(services, one.name)
 			}
 			if !slices.Contains(services, s.Service) {
-				d.add(e.value.at, e.value.path, "unknown service %q; %s", s.Service, spelling.Hint(s.Service, "services", services))
+				d.report(e.value, "unknown service %q; %s", s.Service, spelling.Hint(s.Service, "services", services))
 				ok = false
 			}
 		case axis < 0:
@@ -95,7 +95,7 @@ func (d *decoder) knowsValue(a *experiment.Axis, n *node) bool {
 			values = append(values, *value)
 		}
 	}
-	d.add(n.at, n.path, "%s is not a value of vary.%s; its values are %s", text, a.Name, strings.Join(values, ", "))
+	d.report(n, "%s is not a value of vary.%s; its values are %s", text, a.Name, strings.Join(values, ", "))
 	return false
 }
 

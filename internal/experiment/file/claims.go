@@ -73,16 +73,16 @@ func (d *decoder) checkClaim(c *experiment.Claim, n *node) {
 	case bounded && !of.given() && !d.misspelt:
 		d.add(n.at, "", "%s is missing; it selects the cell of the claim, as in {service: %s}", of.path, d.someService())
 	case len(c.Order) > 0 && of.given():
-		d.add(of.at, of.path, "order selects the cells; leave out of")
+		d.report(of, "order selects the cells; leave out of")
 	case len(c.Order) > 0 && over.given():
-		d.add(over.at, over.path, "order selects the cells; leave out over")
+		d.report(over, "order selects the cells; leave out over")
 	case len(c.Order) == 1:
-		d.add(order.items[0].at, order.items[0].path, "an order needs two or more cells")
+		d.report(order.items[0], "an order needs two or more cells")
 	}
 	load := d.root.child("load")
 	looked := d.doc.Load.Find || !courseOf(load).absent && d.root.child("objective").given()
 	if metric := n.child("metric"); c.Metric == experiment.MetricBreakingPoint && !looked && !d.changed("load", "objective") {
-		d.add(metric.at, metric.path, "this experiment measures no breaking point; set load.find, or a ramp and an objective")
+		d.report(metric, "this experiment measures no breaking point; set load.find, or a ramp and an objective")
 	}
 }
 
@@ -107,7 +107,7 @@ func (d *decoder) checkClaimLevel(c *experiment.Claim, n *node) {
 		return
 	}
 	if slices.Contains(experiment.WholeMetrics, c.Metric) {
-		d.add(n.at, n.path, "%s is a metric of the whole load, not of one level; leave at out", c.Metric)
+		d.report(n, "%s is a metric of the whole load, not of one level; leave at out", c.Metric)
 		return
 	}
 	if d.unsure || d.changed("load", "vary") {
@@ -127,11 +127,11 @@ func (d *decoder) checkClaimLevel(c *experiment.Claim, n *node) {
 		at := number64(*c.At)
 		switch {
 		case len(levels) == 0:
-			d.add(n.at, n.path, "the load of %s holds no levels; leave at out", cell.Label())
+			d.report(n, "the load of %s holds no levels; leave at out", cell.Label())
 		case times == 0:
-			d.add(n.at, n.path, "the load of %s holds no level of %s; its levels are %s", cell.Label(), at, numbers(levels))
+			d.report(n, "the load of %s holds no level of %s; its levels are %s", cell.Label(), at, numbers(levels))
 		case times > 1:
-			d.add(n.at, n.path, "the load of %s holds %s %d times, so that at is ambiguous; change one of these levels slightly", cell.Label(), at, times)
+			d.report(n, "the load of %s holds %s %d times, so that at is ambiguous; change one of these levels slightly", cell.Label(), at, times)
 		default:
 			continue
 		}

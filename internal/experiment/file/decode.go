@@ -69,7 +69,7 @@ func (d *decoder) value(n *node, f *field, v reflect.Value) bool {
 
 // wants reports a node that is not what its declaration wants.
 func (d *decoder) wants(n *node, format string, args ...any) bool {
-	d.add(n.at, n.path, "expected "+format+", not %s", append(args, n.what())...)
+	d.report(n, "expected "+format+", not %s", append(args, n.what())...)
 	n.bad, d.failed = true, true
 	return false
 }

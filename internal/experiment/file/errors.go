@@ -99,6 +99,11 @@ func (p *problems) add(at place, path, format string, args ...any) {
 	p.list = append(p.list, problem{at, path, fmt.Sprintf(format, args...)})
 }
 
+// report adds an error about the value of a field.
+func (p *problems) report(n *node, format string, args ...any) {
+	p.add(n.at, n.path, format, args...)
+}
+
 // addOnce adds an error that many cells may share: the first of those that
 // complain of the same at the same place.
 func (p *problems) addOnce(at place, path, same, message string) {
@@ -149,7 +154,7 @@ func (d *decoder) wrong(n *node, format string, args ...any) {
 	d.failed = true
 	if d.cell == nil {
 		n.bad = true
-		d.add(n.at, n.path, format, args...)
+		d.report(n, format, args...)
 		return
 	}
 	at, message := n.at, fmt.Sprintf(format, args...)

@@ -43,7 +43,7 @@ func (d *decoder) missing(n *node, f *field, fields []field) bool {
 			d.needed(n, one, given)
 		}
 		if (one.required || one.one) && given && e.value.empty() {
-			d.problems.add(e.value.at, "", "%s is empty", e.value.path)
+			d.add(e.value.at, "", "%s is empty", e.value.path)
 		}
 		replaced = replaced || one.stands && given
 		if one.one {
@@ -58,7 +58,7 @@ func (d *decoder) missing(n *node, f *field, fields []field) bool {
 	case len(chosen) > 1:
 		d.exclusive(n, chosen)
 	case !replaced:
-		d.problems.add(n.at, n.path, "one of %s is missing", choice(choices))
+		d.report(n, "one of %s is missing", choice(choices))
 	}
 	return len(d.problems.list) > before
 }
@@ -70,11 +70,11 @@ func (d *decoder) needed(n *node, f *field, given bool) {
 	other := f.or != "" && instead != nil && instead.value.given()
 	switch {
 	case other && instead.value.empty():
-		d.problems.add(instead.value.at, "", "%s is empty", instead.value.path)
+		d.add(instead.value.at, "", "%s is empty", instead.value.path)
 	case given && other:
-		d.problems.add(later(n.entry(f.key).changed(), instead.changed()), n.path, "%s and %s exclude one another; keep one", f.key, f.or)
+		d.add(later(n.entry(f.key).changed(), instead.changed()), n.path, "%s and %s exclude one another; keep one", f.key, f.or)
 	case !given && !other:
-		d.problems.add(n.at, "", "%s is missing", join(n.path, f.key))
+		d.add(n.at, "", "%s is missing", join(n.path, f.key))
 	}
 }
 
@@ -94,7 +94,7 @@ func (d *decoder) exclusive(n *node, chosen []*entry) {
 	if last.set > 0 {
 		advice = fmt.Sprintf("set what the file has to null, as in --set %s=null", standing.value.path)
 	}
-	d.problems.add(last, n.path, "%s exclude one another; %s", enumerate(keys, "and"), advice)
+	d.add(last, n.path, "%s exclude one another; %s", enumerate(keys, "and"), advice)
 }
 
 // unknownKeys reports keys that no field declares.

@@ -19,14 +19,14 @@ func (d *decoder) checkBounds() {
 		d.add(resize.at, "", "measure.resize contradicts restart: false, which runs the trials of a cell one after another; keep one")
 	}
 	if repeats := n.child("repeats"); m.Repeats > mostRepeats {
-		d.add(repeats.at, repeats.path, "%d are more than %d", m.Repeats, mostRepeats)
+		d.report(repeats, "%d are more than %d", m.Repeats, mostRepeats)
 	}
 	if duration := n.child("duration"); duration.sound() && m.Duration == 0 {
-		d.add(duration.at, duration.path, "must be longer than 0s")
+		d.report(duration, "must be longer than 0s")
 	}
 	if interval := n.child("interval"); !interval.bad && (m.Interval < shortestInterval || m.Interval > longestInterval) {
 		interval.bad = true
-		d.add(interval.at, interval.path, "%s is outside 100ms to 10s", short(m.Interval))
+		d.report(interval, "%s is outside 100ms to 10s", short(m.Interval))
 	}
 }
 
@@ -54,7 +54,7 @@ func (d *decoder) checkMeasure() {
 		}
 	}
 	if resize := n.child("resize"); m.Resize && !d.out.Resizes() {
-		d.add(resize.at, resize.path, "no two cells differ in their limits alone (cpu, burst, period, memory); vary one of these, or leave resize out")
+		d.report(resize, "no two cells differ in their limits alone (cpu, burst, period, memory); vary one of these, or leave resize out")
 	}
 	if duration := n.child("duration"); duration.given() && staged == len(d.out.Cells) {
 		d.add(duration.at, "", "measure.duration contradicts a load in %s, which has a length of its own; keep one", courseName(courseOf(d.root.child("load"))))
@@ -81,7 +81,7 @@ func (d *decoder) readObjective() {
 		case out.Quantile != "":
 			d.add(one.at, n.path, "%s and %s; set one quantile", out.Quantile, q.name)
 		case q.limit == 0:
-			d.add(one.at, one.path, "must be longer than 0s")
+			d.report(one, "must be longer than 0s")
 		default:
 			out.Quantile, out.Latency = q.name, q.limit
 		}

@@ -21,18 +21,18 @@ func (d *decoder) checkSearch() {
 	}
 	for _, key := range []string{"users", "rate"} {
 		if t := l.child(key); t.kind == mapNode {
-			d.add(t.at, t.path, "a search starts at a number and chooses its own levels; write a number, or leave find out")
+			d.report(t, "a search starts at a number and chooses its own levels; write a number, or leave find out")
 		}
 	}
 	if m.Duration > 0 && m.Duration < leastTraffic {
 		d.add(n.child("duration").at, "measure.duration", "a search needs %s of traffic or more, not %s", short(leastTraffic), short(m.Duration))
 	}
 	if interval := n.child("interval"); !interval.bad && m.Interval > longestBlock {
-		d.add(interval.at, interval.path, "a search needs frames of at most %s, not %s", short(longestBlock), short(m.Interval))
+		d.report(interval, "a search needs frames of at most %s, not %s", short(longestBlock), short(m.Interval))
 	}
 	for i := range d.doc.Services {
 		if a := d.doc.Services[i].node.child("autoscale"); a.kind == mapNode {
-			d.add(a.at, a.path, "a search compares loads on a service of one size; raise the load in a ramp instead, or leave autoscale out")
+			d.report(a, "a search compares loads on a service of one size; raise the load in a ramp instead, or leave autoscale out")
 		}
 	}
 }

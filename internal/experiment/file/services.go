@@ -181,10 +181,10 @@ func (d *decoder) checkServices() {
 		n := s.node
 		if n.child("workload").given() {
 			if dir := n.child("dir"); dir.given() {
-				d.add(dir.at, dir.path, "a workload has no folder of its own; leave dir out")
+				d.report(dir, "a workload has no folder of its own; leave dir out")
 			}
 			if port := n.child("port"); port.given() {
-				d.add(port.at, port.path, "a workload listens on ${port}; leave port out")
+				d.report(port, "a workload listens on ${port}; leave port out")
 			}
 		}
 		names := map[string]bool{s.name: true}
@@ -199,7 +199,7 @@ func (d *decoder) checkDependency(n *node, names map[string]bool) {
 	name := n.child("name")
 	if name.kind == scalarNode && !name.bad {
 		if names[name.text] {
-			d.add(name.at, name.path, "%q is already the name of the service or of another dependency of it", name.text)
+			d.report(name, "%q is already the name of the service or of another dependency of it", name.text)
 		}
 		names[name.text] = true
 	}

@@ -19,7 +19,7 @@ func (d *decoder) readVary() {
 			d.checkValue(one.name, n)
 			value := varyValue{text: n.text, null: !n.given()}
 			if before, twice := seen[value]; twice && !n.bad {
-				d.add(n.at, n.path, "duplicate value %s; the first is at %s", value, before)
+				d.report(n, "duplicate value %s; the first is at %s", value, before)
 			}
 			seen[value] = n.at
 		}
@@ -31,9 +31,9 @@ func (d *decoder) readVary() {
 func (d *decoder) checkValue(name string, n *node) {
 	switch {
 	case strings.ContainsRune(n.text, 0):
-		d.add(n.at, n.path, "%q contains a zero byte, which cannot be passed to a program", n.text)
+		d.report(n, "%q contains a zero byte, which cannot be passed to a program", n.text)
 	case strings.Contains(n.text, "${") || strings.HasSuffix(n.text, "$"):
-		d.add(n.at, n.path, "%q contains ${ or ends in $, but names in a value are not replaced; write it instead of ${%s}", n.text, name)
+		d.report(n, "%q contains ${ or ends in $, but names in a value are not replaced; write it instead of ${%s}", n.text, name)
 	}
 }
 
@@ -62,9 +62,9 @@ func (d *decoder) checkReferences() {
 		switch {
 		case ref.late || slices.Contains(names, ref.name):
 		case ref.name == "port" || strings.Contains(ref.name, "."):
-			d.add(ref.node.at, ref.node.path, "${%s} is known only in command and env", ref.name)
+			d.report(ref.node, "${%s} is known only in command and env", ref.name)
 		default:
-			d.add(ref.node.at, ref.node.path, "unknown name ${%s}; %s", ref.name, spelling.Hint(ref.name, "varied names", names))
+			d.report(ref.node, "unknown name ${%s}; %s", ref.name, spelling.Hint(ref.name, "varied names", names))
 		}
 	}
 	if d.misspelt {

@@ -13,7 +13,7 @@ func Nearest(word string, valid []string) string {
 	best, fewest := "", -1
 	for _, v := range valid {
 		edits := distance(word, v)
-		if edits*3 > max(len(word), len(v)) && !(edits == 1 && len(word) > 1) {
+		if edits*3 > max(len(word), len(v)) && (edits != 1 || len(word) == 1) {
 			continue
 		}
 		if fewest < 0 || edits < fewest {
