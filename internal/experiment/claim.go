@@ -20,7 +20,7 @@ type Claim struct {
 	Order     []Selector `json:"order,omitempty" yaml:"order,one" keys:"varyName" kind:"text" names:"letters" doc:"Cells whose metric rises from one to the next."`
 	At        *float64   `json:"at,omitempty" yaml:"at" kind:"level" doc:"The level of a ramp, or of stages, at which the metric is taken: users, or requests per second. Default: the whole load."`
 	CPUs      int        `json:"cpus,omitempty" yaml:"cpus" doc:"Number of CPUs that the host needs for the claim to be judged."`
-	// Set are the parts of what the claim is about that --set changed: "limits",
+	// Set names the parts of the claim's cells that --set changed: "limits",
 	// "load", "the service", "the objective".
 	Set []string `json:"set,omitempty"`
 }
@@ -36,8 +36,8 @@ func (c *Claim) Selectors() []Selector {
 	return all
 }
 
-// Selector names one cell: by the service, which may be left out where there is
-// one, and by what is varied. A value of nil is null: unset.
+// Selector selects one cell: by its service, which may be absent if there is only
+// one, and by varied values. A value of nil is null: unset.
 type Selector struct {
 	Service string             `json:"service,omitempty"`
 	Vary    map[string]*string `json:"vary,omitempty"`
@@ -63,7 +63,8 @@ func (s *Selector) Label() string {
 	return strings.Join(parts, " ")
 }
 
-// Means reports whether the selector fits a cell: all that it names is so there.
+// Means reports whether the selector matches a cell: the cell has all the values
+// that the selector names.
 func (s *Selector) Means(c *Cell) bool {
 	if s.Service != "" && s.Service != c.Service.Name {
 		return false
@@ -80,20 +81,20 @@ func (s *Selector) Means(c *Cell) bool {
 	return true
 }
 
-// NoCell stands for the cell of a claim that --set left out of the experiment:
-// the claim cannot be judged then, and that is no error of the file.
+// NoCell stands for the cell of a claim that --set removed from the experiment.
+// The claim cannot be judged then, which is not an error of the file.
 const NoCell = -1
 
-// ClaimMetrics are what a claim can be about. Analysis knows how each is taken
-// from a record, and in which unit.
+// ClaimMetrics are the metrics of claims. Package analysis defines how each is
+// computed from a record, and its unit.
 var ClaimMetrics = []string{
 	"rate", "requests", "p50", "p90", "p95", "p99", "p999", "min", "max", "availability",
 	"cpu_per_request", "cpu_of_limit", "cpu_max", "throttled", "memory_peak", "memory_growth",
 	"oom_kills", "restarts", "insert_p99", "dependency_cores", MetricBreakingPoint,
 }
 
-// MetricBreakingPoint is the one of ClaimMetrics that a search or a ramp finds.
+// MetricBreakingPoint is the metric that a search or a ramp finds.
 const MetricBreakingPoint = "breaking_point"
 
-// WholeMetrics are of a whole load: one level of it has none of its own.
+// WholeMetrics are metrics of a whole load; they have no value for one level.
 var WholeMetrics = []string{"cpu_max", "memory_peak", "memory_growth", "oom_kills", "restarts", MetricBreakingPoint}

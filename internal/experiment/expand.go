@@ -18,8 +18,8 @@ type Segment struct {
 
 var referenceName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)?$`)
 
-// Segments splits a text at its ${name}. $${ is the letters ${; a $ that no {
-// follows is a letter like others. {{…}} belongs to requests and is left alone.
+// Segments splits a text at its ${name}. $${ stands for the letters ${; a $ that is
+// not followed by { is a plain letter. {{…}} belongs to requests and stays.
 func Segments(text string) ([]Segment, error) {
 	var all []Segment
 	var letters strings.Builder
@@ -55,9 +55,9 @@ func Segments(text string) ([]Segment, error) {
 	return all, nil
 }
 
-// Expand replaces each ${name} of text by its value. $${ gives the letters ${,
-// and {{…}}, which belongs to requests, is left alone. A name without a value
-// is an error that names the nearest one.
+// Expand replaces each ${name} of text by its value. $${ becomes the letters ${, and
+// {{…}}, which belongs to requests, stays. A name without a value is an error that
+// suggests the nearest name.
 func Expand(text string, vars map[string]string) (string, error) {
 	all, err := Segments(text)
 	if err != nil {

@@ -24,20 +24,20 @@ type Experiment struct {
 	Claims    []Claim    `json:"claims,omitempty"`  // what was published, to be checked
 	Profile   bool       `json:"profile,omitempty"` // one extra trial a cell, which counts nowhere, takes profiles
 	Docker    Docker     `json:"docker,omitzero"`
-	// Kubernetes is left out of JSON where the file has nothing of it.
+	// Kubernetes is absent in JSON if the file sets nothing in it.
 	Kubernetes Kubernetes `json:"kubernetes,omitzero"`
 	Source     string     `json:"source"`         // the file's text as it was read
 	Sets       []string   `json:"sets,omitempty"` // what --set changed
 }
 
-// Docker is what holds with --on docker alone.
+// Docker has the settings for --on docker.
 type Docker struct {
-	// HostNetwork: containers have the machine's network, not the run's own.
+	// HostNetwork: containers use the machine's network, not a network of the run.
 	HostNetwork bool `json:"host_network,omitempty" yaml:"network" enum:"own,host" default:"own" doc:"own: containers have a network of the run's own, and addresses in it; host: they use the machine's network."`
 }
 
-// Axis is one name of vary with its values in the file's order; nil leaves
-// unset what the name stands for.
+// Axis is one name of vary with its values in the file's order. nil leaves unset
+// what the name stands for.
 type Axis struct {
 	Name   string    `json:"name"`
 	Values []*string `json:"values"`
@@ -73,27 +73,27 @@ func (c *Cell) Label() string {
 	return b.String()
 }
 
-// Measure says how long and how often. Duration is that of a trial's measured
-// part; with stages it is theirs, with a number of requests there is none; while
-// the breaking point is searched it is the most traffic of a search; of a benchmark
-// it is the most that a trial may take.
+// Measure is the length and the number of trials. Duration is the length of a
+// trial's measured part. Stages have their own length, and a number of requests has
+// none. For a search, Duration is the maximum traffic time; for a benchmark, the
+// time limit of a trial.
 type Measure struct {
 	Warmup   time.Duration `json:"warmup" yaml:"warmup" default:"5s" search:"3s" doc:"Length of the load before the measured part."`
 	Duration time.Duration `json:"duration" yaml:"duration" default:"20s" search:"60s" doc:"Length of the measured part of a trial; ramps, stages and requests have their own. With load.find the maximum traffic time of a search, 10s or more; with load.benchmark the time limit of a trial, and 10m by default."`
 	Repeats  int           `json:"repeats" yaml:"repeats" default:"6" search:"1" doc:"Number of trials of each cell; fewer than 6 give no 95% interval of a median."`
 	Interval time.Duration `json:"interval" yaml:"interval" default:"1s" search:"500ms" doc:"Length of a frame, 100ms to 10s; with load.find at most 2s, and whole CFS periods."`
-	// Kept says that a service stays up between the trials of its cell, which then
-	// follow one another: growth from run to run becomes visible.
+	// Kept: a service stays up between the trials of its cell, which then follow one
+	// another, so that growth from run to run is visible.
 	Kept bool `json:"kept,omitempty" yaml:"restart" kind:"inverse" default:"true" doc:"Start the service again for each trial. false: it stays up between the trials of its cell, which then follow one another, so that growth from run to run is visible."`
-	// Resize says that a service stays up from one trial to the next wherever it is
-	// the same but for its limits, which are changed while it runs.
+	// Resize: a service stays up from one trial to the next if only its limits differ.
+	// They are changed while it runs.
 	Resize bool `json:"resize,omitempty" yaml:"resize" default:"false" doc:"true: a service stays up from one trial to the next where only its limits differ (CPU, burst, period, memory). The limits are changed while it runs, as by an in-place resize of a pod."`
-	// Whole has a load that moves be reported as one, its ramps included: the
-	// question is what users saw, not what a level does.
+	// Whole: a load that changes is reported as one, ramps included. The question is
+	// then what users saw, not what the service does at a level.
 	Whole bool `json:"whole,omitempty"`
 }
 
-// StaysUp reports whether a service can be older than the trial that it is in.
+// StaysUp reports whether a service can be older than its trial.
 func (m Measure) StaysUp() bool { return m.Kept || m.Resize }
 
 // Resizable reports whether a change of limits turns the running service of one
@@ -115,9 +115,8 @@ func (e *Experiment) Resizes() bool {
 	return false
 }
 
-// Measured is how long the measured part of the cell's trials lasts, without
-// warm-up and drain. It is 0 where a number of requests ends it, a search, or the
-// benchmark itself.
+// Measured is the length of the measured part of the cell's trials, without warm-up
+// and drain. It is 0 if a number of requests, a search or a benchmark ends it.
 func (m Measure) Measured(c *Cell) time.Duration {
 	switch {
 	case c.Load.Requests > 0, c.Load.Find, c.Load.Benchmark:

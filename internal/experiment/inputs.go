@@ -23,7 +23,7 @@ type InputSet struct {
 	Authorizations map[string]string `json:"authorizations,omitempty"` // by Auth.String
 }
 
-// largestBody is the size limit of a body in bytes.
+// largestBody is the maximum size of a body in bytes.
 const largestBody = 32 << 20
 
 // requests are those of all cells.

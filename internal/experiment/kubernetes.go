@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Kubernetes is what holds with --on kubernetes alone. Fields with a
-// default are always set.
+// Kubernetes has the settings for --on kubernetes. Fields with a default are always
+// set.
 type Kubernetes struct {
 	Namespace    string            `json:"namespace,omitempty" yaml:"namespace" kind:"namespace" doc:"Namespace of all objects of the run; default: that of the kubeconfig's context."`
 	Labels       map[string]string `json:"labels,omitempty" yaml:"labels" keys:"ownLabelKey" kind:"labelValue" doc:"Labels of all objects and pods, in addition to those of the run."`
@@ -40,15 +40,15 @@ const (
 
 // The words of Kubernetes.KubeletCertificate.
 const (
-	// CertificateVerify asks a kubelet only where its certificate is signed by the
-	// cluster's authority, or one that the conductor's image trusts.
+	// CertificateVerify queries a kubelet only if its certificate is signed by the
+	// cluster's authority, or by one that the conductor's image trusts.
 	CertificateVerify = "verify"
-	// CertificateAny takes one that cannot be verified as it is: the conductor's token
-	// goes to whoever answers at the node's address.
+	// CertificateAny skips the verification: the conductor's token is sent to whatever
+	// answers at the node's address.
 	CertificateAny = "any"
 )
 
-// Toleration is one of a pod's (core/v1). All of it may be empty but Operator.
+// Toleration is a toleration of a pod (core/v1). Only Operator is never empty.
 type Toleration struct {
 	Key      string `json:"key,omitempty" yaml:"key" kind:"labelKey" doc:"Key of the taint; absent: every key, with the operator Exists."`
 	Operator string `json:"operator" yaml:"operator" enum:"Equal,Exists" default:"Equal" doc:"Equal: the taint has the value; Exists: the taint has any value."`
@@ -57,16 +57,16 @@ type Toleration struct {
 	Seconds  *int64 `json:"seconds,omitempty" yaml:"seconds" kind:"seconds" doc:"With NoExecute: how many seconds a pod stays on the node after it was tainted; absent: no limit."`
 }
 
-// Requests are what the scheduler sets aside for a replica; nil: as much as its
-// limit, and nothing where it has none.
+// Requests are the resource requests of a replica; nil: as much as its limit, and
+// nothing if it has none.
 type Requests struct {
 	CPUMillis   *int64 `json:"cpu_millis,omitempty" yaml:"cpu" kind:"cpu" doc:"CPUs, at most the limit; default: the limit."`
 	MemoryBytes *int64 `json:"memory_bytes,omitempty" yaml:"memory" kind:"memory" doc:"Memory, at most the limit; default: the limit."`
 }
 
-// Resources are those of a pod of Millicore's own. CPUMillis is what it requests:
-// it has no CPU limit, since an agent that is throttled measures itself.
-// MemoryBytes is both its request and its limit.
+// Resources are those of one of Millicore's own pods. CPUMillis is its CPU request;
+// it has no CPU limit, because a throttled agent measures itself. MemoryBytes is
+// both its memory request and its limit.
 type Resources struct {
 	CPUMillis    int64             `json:"cpu_millis" yaml:"cpu" kind:"cpu" doc:"CPU request. There is no CPU limit: an agent that is throttled measures itself."`
 	MemoryBytes  int64             `json:"memory_bytes" yaml:"memory" kind:"memory" doc:"Memory request and limit."`

@@ -8,7 +8,7 @@ const (
 	LimitMemory = "limits.memory"
 )
 
-// LimitNames are all of them.
+// LimitNames are all these names.
 var LimitNames = []string{LimitCPU, LimitMemory}
 
 // LimitVars are the values of ${limits.cpu} and ${limits.memory}, for Expand: the

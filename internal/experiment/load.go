@@ -14,7 +14,7 @@ type Load struct {
 	// Find searches for the highest load that meets the objective. Users or Rate is
 	// then a number, where the search starts.
 	Find bool `json:"find,omitempty" yaml:"find,stands" enum:"breaking-point" names:"no" doc:"breaking-point: search for the highest load that meets the objective, instead of holding one."`
-	// Benchmark has nothing sent; no other field is set.
+	// Benchmark: nothing is sent, and no other field is set.
 	Benchmark   bool          `json:"benchmark,omitempty" yaml:"benchmark" names:"no" default:"false" doc:"true: the service is a program that measures itself and ends, such as a Go benchmark. Nothing is sent, and no other key of load is set; what it prints in Go's benchmark format is its result."`
 	Requests    int64         `json:"requests,omitempty" yaml:"requests" doc:"Number of requests after which a trial ends, in place of measure.duration; only with a number of users."`
 	Even        bool          `json:"even,omitempty" yaml:"spacing" enum:"poisson,even" default:"poisson" doc:"Distribution of the times between arrivals of an open loop, and of think times: poisson (exponential) or even."`
@@ -29,7 +29,7 @@ type Load struct {
 // Protocols are the words of load.protocol, of which the first is the default.
 var Protocols = []string{"http/1.1", "https", "h2", "h2c"}
 
-// Target is what the load aims at: its Users or its Rate; nil for a benchmark.
+// Target is the load's Users or its Rate; nil for a benchmark.
 func (l *Load) Target() *Target {
 	if l.Users != nil {
 		return l.Users
@@ -61,8 +61,8 @@ type Request struct {
 	Inputs Inputs `json:"-"`
 }
 
-// Auth names the variable of Millicore's environment that has the credentials;
-// one of the two is set.
+// Auth names the variable of Millicore's environment that has the credentials. One
+// of the two is set.
 type Auth struct {
 	Basic  string `json:"basic_env,omitempty" yaml:"basic_env,one" kind:"envName" doc:"Variable with user:password, for basic authentication (RFC 7617)."`
 	Bearer string `json:"bearer_env,omitempty" yaml:"bearer_env,one" kind:"envName" doc:"Variable with a bearer token (RFC 6750)."`
@@ -99,7 +99,7 @@ func (t *Target) Length() time.Duration {
 	return sum
 }
 
-// Levels are those that the load holds for a while, in their order.
+// Levels are the levels that the load holds, in their order.
 func (t *Target) Levels() []float64 {
 	if t == nil {
 		return nil

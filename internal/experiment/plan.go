@@ -9,17 +9,17 @@ type Trial struct {
 	Repeat int `json:"repeat"` // from 1: which of the cell's trials
 }
 
-// Plan is the order of all trials. It is rounds of every cell once, so that
-// what a shared machine does over minutes falls on all cells alike. Rounds come
-// in pairs: one in shuffled order, then the same order backwards (A B C C B A).
-// In a pair every cell has the same mean position, and so a steady drift, of
-// the machine's heat or of a neighbour's load, cancels out of every difference
-// between cells. The next pair is shuffled again, against periodic drift;
-// an odd last round stands alone. The same seed gives the same plan.
+// Plan is the order of all trials. It consists of rounds that have every cell once,
+// so that slow changes of a shared machine affect all cells alike. Rounds come in
+// pairs: one in shuffled order, then the same order reversed (A B C C B A). In a
+// pair every cell has the same mean position, so that a linear drift, of the
+// machine's temperature or of a neighbour's load, cancels out of the differences
+// between cells. The next pair is shuffled again, against periodic drift. An odd
+// last round has no partner. The same seed gives the same plan.
 //
-// Where services stay up between trials, the trials of a cell follow one another
-// instead, and the cells come in shuffled order. Drift cannot be distinguished
-// from a difference between cells then.
+// If services stay up between trials, the trials of a cell follow one another
+// instead, and the cells are in shuffled order. Drift then cannot be distinguished
+// from a difference between cells.
 func (e *Experiment) Plan(seed uint64) []Trial {
 	source := rand.New(rand.NewPCG(seed, 0))
 	if e.Measure.Kept {

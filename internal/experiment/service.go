@@ -5,8 +5,8 @@ import "time"
 // Service is what is measured. Exactly one of Workload, Command and Image is
 // set. In Command and Env, ${port} stands for the replica's own port and
 // ${NAME.address}, ${NAME.host} and ${NAME.port} for a dependency's (${NAME.url}
-// where it has one): they are known only once it has started, and put in with
-// Expand. So are ${limits.cpu} and ${limits.memory}, which LimitVars gives.
+// if it has one). They are known only after it has started; the platform replaces
+// them with Expand, and so ${limits.cpu} and ${limits.memory} (LimitVars).
 type Service struct {
 	Name     string   `json:"name"`
 	Workload string   `json:"workload,omitempty" yaml:"workload,one" enum:"go,node,bun,semaphore" noun:"workload" doc:"A sample service that comes with Millicore."`
@@ -16,8 +16,8 @@ type Service struct {
 	Dir   string            `json:"dir,omitempty" yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
 	Env   map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset. ${port} and ${NAME.address} as in command; ${limits.cpu} is the CPU limit in whole CPUs, rounded up, and ${limits.memory} the memory limit in bytes."`
 	Unset []string          `json:"unset,omitempty"` // env names that must be absent
-	// Port is a fixed port that the service listens on. FindPort has the platform
-	// look at what its processes listen on. With neither, the platform assigns a
+	// Port is a fixed port that the service listens on. With FindPort the platform
+	// looks at what its processes listen on. With neither, the platform assigns a
 	// port. Both need one replica. Several replicas of an image may have one Port if
 	// each has an address of its own.
 	Port         int          `json:"port,omitempty" yaml:"port" kind:"port" doc:"A fixed port that the service listens on, or find: look at what its processes listen on. Default: the service listens on ${port}. Needs one replica, unless the service is an image."`
@@ -30,7 +30,7 @@ type Service struct {
 	Autoscale *Autoscale `json:"autoscale,omitempty" yaml:"autoscale" doc:"On Kubernetes: the number of replicas follows their CPU. It starts at min, instead of limits.replicas."`
 }
 
-// Dependency runs beside the service and is observed, but not loaded. Exactly
+// Dependency runs beside the service and is observed, but receives no load. Exactly
 // one of Builtin, Command, Image and URL is set.
 type Dependency struct {
 	Name    string            `json:"name" yaml:"name,required" kind:"unitName" doc:"Name in ${NAME.address}, ${NAME.host}, ${NAME.port} and ${NAME.url}. postgres and mongodb without command, image and url are databases that Millicore starts itself."`
@@ -86,8 +86,8 @@ type Limits struct {
 	Replicas    int           `json:"replicas" yaml:"replicas" default:"1" doc:"Number of replicas."`
 }
 
-// Autoscale has the number of replicas follow their CPU: a
-// HorizontalPodAutoscaler (autoscaling/v2).
+// Autoscale is a HorizontalPodAutoscaler (autoscaling/v2): the number of replicas
+// follows their CPU.
 type Autoscale struct {
 	Min        int `json:"min" yaml:"min" default:"1" doc:"Number of replicas at the start, and the minimum."`
 	Max        int `json:"max" yaml:"max,required" doc:"Maximum number of replicas."` // above Min

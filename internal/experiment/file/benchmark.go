@@ -8,11 +8,10 @@ import (
 )
 
 // A benchmark is a program that measures itself and then ends, such as a Go test
-// binary with -test.bench: nothing is sent to it, and it serves nothing. What
-// belongs to traffic is an error in its file.
+// binary with -test.bench. It receives no requests, so that keys of traffic are
+// errors in its file.
 
-// longestBenchmark is the most time that a benchmark may take where the file
-// says nothing: what `go test` gives one too.
+// longestBenchmark is the default time limit of a benchmark, as that of `go test`.
 const longestBenchmark = 10 * time.Minute
 
 // benchmarks are the sample workloads that measure themselves.
@@ -37,8 +36,8 @@ func (d *decoder) nothingSent(n *node, f *field, v reflect.Value) {
 	}
 }
 
-// checkBenchmark finds what has no meaning for a benchmark whatever the cell,
-// and sets what has another one.
+// checkBenchmark finds keys without a meaning for a benchmark, and sets measure's
+// values for one.
 func (d *decoder) checkBenchmark() {
 	for i := range d.doc.Services {
 		d.checkMeasuring(d.doc.Services[i].node, d.doc.Services[i].value.Workload)
@@ -63,7 +62,7 @@ func (d *decoder) checkBenchmark() {
 	}
 }
 
-// checkMeasuring finds what a service that measures itself cannot have, and a
+// checkMeasuring finds keys that a service that measures itself cannot have, and a
 // workload in the wrong kind of experiment.
 func (d *decoder) checkMeasuring(n *node, workload string) {
 	if w := n.child("workload"); w.sound() {

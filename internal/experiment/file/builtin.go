@@ -35,7 +35,7 @@ func (d *decoder) dependency(n *node, f *field, v reflect.Value) bool {
 }
 
 // checkBuiltin checks the name of a dependency without a command, an image and a
-// url. It returns false where the missing keys are to be reported instead.
+// url. It returns false if the missing keys are the error to report.
 func (d *decoder) checkBuiltin(n *node) bool {
 	e := n.entry("name")
 	if e == nil || e.value.kind != scalarNode {
@@ -53,8 +53,8 @@ func (d *decoder) checkBuiltin(n *node) bool {
 	return true
 }
 
-// builtin is the database that a dependency stands for; "" if it says itself
-// what it is.
+// builtin is the built-in database that a dependency stands for; "" if it has a
+// command, an image or a url.
 func builtin(n *node) string {
 	name := n.child("name").text
 	if n.child("command").kind == listNode || n.child("image").given() || n.child("url").given() || !slices.Contains(builtins, name) {

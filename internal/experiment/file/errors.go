@@ -67,7 +67,7 @@ func (p place) String() string {
 	return fmt.Sprintf("%d:%d", p.line, p.column)
 }
 
-// compare orders places as errors are printed: the file's by position, then
+// compare orders places as errors are printed: places of the file by position, then
 // the settings by number.
 func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.set, q.set), cmp.Compare(p.line, q.line), cmp.Compare(p.column, q.column))
@@ -75,7 +75,7 @@ func (p place) compare(q place) int {
 
 func later(places ...place) place { return slices.MaxFunc(places, place.compare) }
 
-// problems gathers errors.
+// problems collects errors.
 type problems struct {
 	file    string
 	origins []origin // of the settings
@@ -104,8 +104,8 @@ func (p *problems) report(n *node, format string, args ...any) {
 	p.add(n.at, n.path, format, args...)
 }
 
-// addOnce adds an error that many cells may share: the first of those that
-// complain of the same at the same place.
+// addOnce adds an error that many cells may have: only the first error with the
+// same place and key.
 func (p *problems) addOnce(at place, path, same, message string) {
 	one := problem{at: at, message: same}
 	if p.seen[one] {
@@ -135,8 +135,8 @@ func (p *problems) err() error {
 	return all
 }
 
-// name has an error name the setting. A flag stands for its field, whose path
-// its user need not know.
+// name replaces the place of an error by the setting. A flag stands for its field,
+// so that the path of the field is omitted.
 func (o origin) name(e *Error) {
 	e.Line, e.Column = 0, 0
 	if o.words == "" {

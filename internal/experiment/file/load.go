@@ -18,7 +18,7 @@ const (
 	mostConnections = 1_000_000
 	shortestTimeout = time.Millisecond
 	longestThought  = time.Hour
-	// longestTimeout is what the histograms reach to.
+	// longestTimeout is the range of the histograms.
 	longestTimeout = 60 * time.Second
 )
 
@@ -44,7 +44,7 @@ func courseOf(load *node) *node {
 	return &node{absent: true}
 }
 
-// courseName names a course for people.
+// courseName names a course in errors.
 func courseName(course *node) string {
 	if course.child("ramp").kind == mapNode {
 		return "a ramp"
@@ -85,7 +85,7 @@ func (d *decoder) target(n *node, f *field, to **experiment.Target) bool {
 	return true
 }
 
-// checkLevel refuses parts of users, and more than can be asked for.
+// checkLevel refuses fractions of users, and levels above the maximum.
 func (d *decoder) checkLevel(n *node, value float64, what string, most float64) {
 	switch {
 	case d.cell == nil:
@@ -141,7 +141,7 @@ func (d *decoder) readLoad(n *node) experiment.Load {
 	return l
 }
 
-// checkRequest finds what contradicts itself in a request of the load.
+// checkRequest finds contradictions in a request of the load.
 func (d *decoder) checkRequest(r *experiment.Request, n *node) {
 	if body := n.child("body"); r.BodyFile != "" && d.has(body) {
 		d.conflict(n.path, []*node{n.child("body_file"), body}, "body and body_file exclude one another; keep one")
@@ -159,7 +159,7 @@ func (d *decoder) checkRequest(r *experiment.Request, n *node) {
 	}
 }
 
-// checkLoad finds what is out of bounds or contradicts itself in a load.
+// checkLoad finds values out of bounds, and contradictions.
 func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 	if l.Timeout < shortestTimeout || l.Timeout > longestTimeout {
 		d.wrong(n.child("timeout"), "%s is outside 1ms to 60s", short(l.Timeout))

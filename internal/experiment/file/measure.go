@@ -12,7 +12,7 @@ const (
 	longestInterval  = 10 * time.Second
 )
 
-// checkBounds finds what is wrong with measure whatever the cell.
+// checkBounds checks measure without the cells.
 func (d *decoder) checkBounds() {
 	m, n := &d.out.Measure, d.root.child("measure")
 	if resize := n.child("resize"); m.Resize && m.Kept {

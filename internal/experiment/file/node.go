@@ -6,7 +6,7 @@ import (
 )
 
 // node is one value of the file: the part of YAML that experiments use, with
-// anchors resolved, and free of the parser's own tree.
+// anchors resolved, and independent of the parser's tree.
 type node struct {
 	kind    nodeKind
 	at      place
@@ -65,7 +65,7 @@ func (n *node) find(path string) *node {
 // given reports whether there is a value other than null.
 func (n *node) given() bool { return n.kind != nullNode }
 
-// sound reports whether there is a value that nothing is known to be wrong with.
+// sound reports whether there is a value without a reported error.
 func (n *node) sound() bool { return n.given() && !n.bad }
 
 // changed is where the entry was last written: its key in the file, or a --set.
@@ -81,7 +81,7 @@ func (n *node) empty() bool {
 	return (n.kind == listNode || n.kind == mapNode) && len(n.items)+len(n.entries) == 0
 }
 
-// what names the kind of a node for people.
+// what names the kind of a node in errors.
 func (n *node) what() string {
 	switch n.kind {
 	case mapNode:
@@ -136,7 +136,7 @@ func (n *node) spelled(key string) *node {
 	return &node{kind: mapNode, at: n.at, entries: []*entry{{key: key, at: n.at, value: n}}}
 }
 
-// locate gives all nodes below their path.
+// locate sets the paths of a node and of all nodes below it.
 func (n *node) locate(path string) {
 	n.path = path
 	for _, e := range n.entries {

@@ -27,7 +27,7 @@ const (
 // Parse reads an experiment file and resolves it into cells. Sets are the texts
 // of --set, as in "limits.cpu=250m"; they change the file before it is checked.
 // file names it in errors and gives the folder that dir is relative to. The
-// error is of the type Errors and holds all that is wrong.
+// error is of the type Errors and has all mistakes.
 func Parse(file string, data []byte, sets []string) (*experiment.Experiment, error) {
 	p := &problems{file: file}
 	root := readTree(p, 0, data)

@@ -13,12 +13,11 @@ import (
 
 const (
 	mostCPUs = 4096
-	// leastMemory is what a process needs to be executed at all.
+	// leastMemory is the minimum for a process to start.
 	leastMemory = 4 << 20
 )
 
-// quantitySyntax is that of Kubernetes, without signs, and with exponents that
-// cannot blow a number up.
+// quantitySyntax is that of Kubernetes, without signs, and with short exponents.
 var quantitySyntax = regexp.MustCompile(`^([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$`)
 
 func quantity(s string) (resource.Quantity, bool) {

@@ -48,7 +48,7 @@ func (d *decoder) readRamp(r *ramp, n *node, what string, most float64) *experim
 	if d.failed {
 		return out
 	}
-	levels, err := rungs(r.From, r.To, func(i int) float64 {
+	levels, err := levelsOf(r.From, r.To, func(i int) float64 {
 		if step == by {
 			return r.From + float64(i)*r.By
 		}
@@ -68,13 +68,13 @@ func (d *decoder) readRamp(r *ramp, n *node, what string, most float64) *experim
 	return out
 }
 
-// rungs are the levels of a ramp, upwards: from, rung(1), rung(2) and so on
-// below to, and to. It is an error if there are more than mostSteps, or if a
-// rung is not above the one before.
-func rungs(from, to float64, rung func(i int) float64) ([]float64, error) {
+// levelsOf are the levels of a ramp in rising order: from, then level(1), level(2)
+// and so on below to, and to. More than mostSteps levels are an error, and so is a
+// level that is not above the one before.
+func levelsOf(from, to float64, level func(i int) float64) ([]float64, error) {
 	levels := []float64{from}
 	for i := 1; ; i++ {
-		before, next := levels[i-1], decimal(rung(i))
+		before, next := levels[i-1], decimal(level(i))
 		switch {
 		case len(levels) == mostSteps:
 			return nil, fmt.Errorf("from %s to %s are more than %d steps; use larger steps", number64(from), number64(to), mostSteps)

@@ -3,14 +3,14 @@ package file
 import "time"
 
 const (
-	// leastTraffic is what some doublings and a test at the answer take.
+	// leastTraffic is the time for some doublings and a test at the result.
 	leastTraffic = 10 * time.Second
 	// longestBlock is the longest frame of a search: its windows are whole
 	// frames, and need several each.
 	longestBlock = 2 * time.Second
 )
 
-// checkSearch finds what contradicts a search whatever the cell.
+// checkSearch finds keys that contradict a search.
 func (d *decoder) checkSearch() {
 	l, n, m := d.root.child("load"), d.root.child("measure"), &d.out.Measure
 	if !d.doc.Load.Find {
@@ -37,7 +37,7 @@ func (d *decoder) checkSearch() {
 	}
 }
 
-// wholePeriods is the length of a frame nearby that is whole CFS periods.
+// wholePeriods is the nearest length of a frame that is a multiple of CFS periods.
 func wholePeriods(interval, period time.Duration) time.Duration {
 	whole := (interval + period - 1) / period * period
 	if whole > longestBlock {

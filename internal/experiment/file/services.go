@@ -52,8 +52,8 @@ func usesBelow(uses []reference, path string) []reference {
 	})
 }
 
-// checkLate finds names that the platform does not know when it starts what they
-// stand in.
+// checkLate finds names that the platform does not know when it starts the service
+// or the dependency.
 func (d *decoder) checkLate(uses []reference, known []string, limits *experiment.Limits, limited bool) {
 	vars := experiment.LimitVars(*limits)
 	for _, use := range uses {
@@ -68,7 +68,7 @@ func (d *decoder) checkLate(uses []reference, known []string, limits *experiment
 	}
 }
 
-// laterNames are the names that the lab knows once a dependency is there.
+// laterNames are the names that the lab knows after a dependency has started.
 func laterNames(dependency *node) []string {
 	name := dependency.child("name").text
 	if dependency.child("url").given() {
@@ -81,8 +81,7 @@ func laterNames(dependency *node) []string {
 	return names
 }
 
-// workingFolder is that of a command; others have the one of their image, or
-// none.
+// workingFolder is the folder of a command; an image has its own.
 func workingFolder(n *node, folder, dir string) string {
 	if !n.child("command").given() || filepath.IsAbs(dir) {
 		return dir
@@ -155,7 +154,7 @@ func (d *decoder) checkAutoscale(cell *experiment.Cell, s, limits *node) {
 	cell.Limits.Replicas = a.Min
 }
 
-// checkActions finds actions that could never be sent.
+// checkActions finds actions after the end of the measured part.
 func (d *decoder) checkActions(s *node, cell *experiment.Cell) {
 	part := d.out.Measure.Measured(cell)
 	if part == 0 {
@@ -174,7 +173,7 @@ func (d *decoder) checkActions(s *node, cell *experiment.Cell) {
 	}
 }
 
-// checkServices finds what is wrong with the services whatever the cell.
+// checkServices checks the services without the cells.
 func (d *decoder) checkServices() {
 	for i := range d.doc.Services {
 		s := &d.doc.Services[i]
@@ -211,7 +210,7 @@ func (d *decoder) checkDependency(n *node, names map[string]bool) {
 	}
 }
 
-// noneOf reports keys of a map that do not go with the rest of it.
+// noneOf reports keys of a map that contradict the rest of it.
 func (d *decoder) noneOf(n *node, keys []string, format string, args ...any) {
 	for _, key := range keys {
 		if one := n.child(key); one.given() {

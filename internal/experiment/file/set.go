@@ -44,7 +44,7 @@ func (p *problems) put(at place, root *node, path string, value *node) {
 	}
 }
 
-// moveTo has every place in the value be that of the whole setting.
+// moveTo sets every place in the value to that of the setting.
 func (n *node) moveTo(at place) {
 	n.at = at
 	for _, e := range n.entries {
@@ -56,7 +56,7 @@ func (n *node) moveTo(at place) {
 	}
 }
 
-// setter walks the path of a setting down the tree and the shape together.
+// setter follows the path of a setting down the tree and the declarations.
 type setter struct {
 	path  []string
 	at    place

@@ -44,9 +44,8 @@ func (s *Settings) SetGiven(from, path string, value any) {
 	s.Set(from, path, value)
 }
 
-// Build resolves an experiment that has no file. Its Source is the file that it
-// could have. name stands in errors for what the program set; sets are as for
-// Parse.
+// Build resolves an experiment without a file. Its Source is an equivalent file.
+// name is the origin of what the program set, for errors; sets are as for Parse.
 func Build(name string, settings Settings, sets []string) (*experiment.Experiment, error) {
 	p := &problems{file: name}
 	root := &node{kind: mapNode}
@@ -65,7 +64,7 @@ func Build(name string, settings Settings, sets []string) (*experiment.Experimen
 	return resolve(p, root, string(root.yaml()), sets)
 }
 
-// nodeOf is a value of Go as a file has it. The keys of a map are sorted.
+// nodeOf is a Go value as a node. The keys of a map are sorted.
 func nodeOf(value any, at place) *node {
 	single := func(text string) *node { return &node{kind: scalarNode, at: at, text: text} }
 	switch v := value.(type) {
@@ -114,7 +113,7 @@ func (n *node) notUTF8() (text string, found bool) {
 	return text, found
 }
 
-// escape writes the letters ${ so that no name begins there.
+// escape writes the letters ${ so that they start no name.
 func escape(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
 // WithPort is a text in which ${port} is the only name, and $${port} stands for

@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// What a file may hold. The YAML parser's time grows with the square of the
-// keys of one map and of the depth, so both are bounded before it is called.
+// The maximum size of a file. The YAML parser's time grows with the square of the
+// keys of one map and of the depth, so both are checked before it is called.
 const (
 	maxBytes  = 1 << 20
 	maxTokens = 5_000
@@ -31,8 +31,8 @@ type treeReader struct {
 	full     bool // maxNodes was passed and reported
 }
 
-// readTree reads one YAML document. It returns nil where nothing can be read,
-// having said why.
+// readTree reads one YAML document. If it cannot be read, readTree reports the
+// reason and returns nil.
 func readTree(p *problems, set int, data []byte) *node {
 	r := &treeReader{problems: p, set: set, anchors: make(map[string]*node)}
 	text, ok := r.plainText(data)
@@ -43,7 +43,7 @@ func readTree(p *problems, set int, data []byte) *node {
 	if !ok {
 		return nil
 	}
-	// Twice the same key is reported here, with the place of the first one.
+	// Duplicate keys are reported here, with the place of the first one.
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		r.syntax(err)
@@ -70,8 +70,8 @@ func readTree(p *problems, set int, data []byte) *node {
 	return root
 }
 
-// plainText refuses what is no text, and unifies line ends: the lexer counts
-// the lines of a quoted scalar with CRLF wrongly.
+// plainText refuses data that is not text, and replaces CRLF: the lexer miscounts
+// the lines of a quoted scalar with CRLF.
 func (r *treeReader) plainText(data []byte) (string, bool) {
 	if len(data) > maxBytes {
 		r.problems.add(place{r.set, 1, 1}, "", "the file has %d bytes; the maximum is %d", len(data), maxBytes)
@@ -120,7 +120,7 @@ func (r *treeReader) tokens(text string) (token.Tokens, bool) {
 	return tokens, true
 }
 
-// syntax reports the parser's error in its words, tabs aside.
+// syntax reports the parser's error in the parser's words, except for tabs.
 func (r *treeReader) syntax(err error) {
 	at, message := place{r.set, 1, 1}, err.Error()
 	var known yaml.Error
@@ -237,7 +237,7 @@ func (r *treeReader) alias(n *ast.AliasNode, at place) *node {
 	return value.copy()
 }
 
-// tooMany says once that the file is too large.
+// tooMany reports, once, a file that is too large.
 func (r *treeReader) tooMany(at place) bool {
 	if r.nodes > maxNodes && !r.full {
 		r.full = true

@@ -27,7 +27,7 @@ func (d *decoder) readVary() {
 	}
 }
 
-// checkValue refuses a value that could not be put into every text.
+// checkValue refuses a value that cannot be part of every text.
 func (d *decoder) checkValue(name string, n *node) {
 	switch {
 	case strings.ContainsRune(n.text, 0):
@@ -44,9 +44,9 @@ type reference struct {
 	late bool  // stands where the platform's names are known too
 }
 
-// usedBy reports whether a service's cells depend on the reference: its own
-// fields, and those under load and limits, which all services share, but for
-// the limits that it has its own of.
+// usedBy reports whether a service's cells depend on the reference. They depend on
+// the service's own fields, and on load and limits, which all services share, except
+// for limits that the service overrides.
 func (r reference) usedBy(s *named[service]) bool {
 	if key, ok := strings.CutPrefix(r.node.path, "limits."); ok {
 		return s.node.child("limits").child(key).absent
@@ -80,8 +80,7 @@ func (d *decoder) checkReferences() {
 	}
 }
 
-// overruled reports whether every service has its own limit instead of the one
-// that the reference is in.
+// overruled reports whether all services override the limit of the reference.
 func (d *decoder) overruled(ref reference) bool {
 	return strings.HasPrefix(ref.node.path, "limits.") && len(d.doc.Services) > 0 &&
 		!slices.ContainsFunc(d.doc.Services, func(s named[service]) bool { return ref.usedBy(&s) })

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// yaml is a map as YAML that readTree reads as the same. A map is written over
-// several lines where something in it is no single value, and in one otherwise.
+// yaml is a map as YAML, from which readTree reads an equal map. A map of single
+// values is written in one line, any other in several.
 func (n *node) yaml() []byte {
 	var b strings.Builder
 	n.block(&b, 0)
@@ -56,21 +56,21 @@ func (n *node) flow() string {
 }
 
 var (
-	// plainText is what every reader of YAML takes for the same letters: words,
-	// paths and flags; numbers; quantities and lengths of time.
+	// plainText has the same meaning to every YAML parser: words, paths and flags;
+	// numbers; quantities and durations.
 	plainText = regexp.MustCompile(`^(` +
 		`(\./|--?)?[A-Za-z][A-Za-z0-9._/-]*` + `|/[A-Za-z0-9._/-]*` +
 		`|(0|[1-9][0-9]{0,14})(\.[0-9]{1,9})?` +
 		`|[1-9][0-9]*(\.[0-9]+)?([kMG]|[KMG]i)` + `|([0-9]+(\.[0-9]+)?(µs|ms|s|m|h))+` +
 		`)$`)
-	// otherValues are words that some reader takes for no text. Of true and false
-	// experiments want the letters, and so they stay plain.
+	// otherValues are not text to some YAML parsers. true and false are not quoted,
+	// because experiments read them as letters.
 	otherValues = []string{"null", "yes", "no", "on", "off", "y", "n"}
 )
 
-// scalarText is a text as a plain or a double-quoted scalar. The escapes of
-// strconv.Quote are all YAML's (section 5.7); only of bytes that are not UTF-8
-// it makes characters, and so those stay as they are, for the reader to refuse.
+// scalarText is a text as a plain or a double-quoted scalar. YAML has all escapes of
+// strconv.Quote (section 5.7). Bytes that are not UTF-8 stay unchanged, so that the
+// parser refuses them.
 func scalarText(text string) string {
 	lower := strings.ToLower(text)
 	capital := (lower == "true" || lower == "false") && lower != text
