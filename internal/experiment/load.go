@@ -13,7 +13,7 @@ type Load struct {
 	Rate     *Target `json:"rate,omitempty" yaml:"rate,one" search:"50" doc:"Open loop: requests per second, independent of the answers. A number, a ramp or stages; with load.find the number where the search starts, unless users is set."`
 	// Find searches for the highest load that meets the objective. Users or Rate is
 	// then a number, where the search starts.
-	Find bool `json:"find,omitempty" yaml:"find,stands" enum:"breaking-point" names:"no" doc:"breaking-point: search for the highest load that meets the objective, instead of holding one."`
+	Find bool `json:"find,omitempty" yaml:"find" enum:"breaking-point" names:"no" doc:"breaking-point: search for the highest load that meets the objective, instead of holding one."`
 	// Benchmark: nothing is sent, and no other field is set.
 	Benchmark   bool          `json:"benchmark,omitempty" yaml:"benchmark" names:"no" default:"false" doc:"true: the service is a program that measures itself and ends, such as a Go benchmark. Nothing is sent, and no other key of load is set; what it prints in Go's benchmark format is its result."`
 	Requests    int64         `json:"requests,omitempty" yaml:"requests" doc:"Number of requests after which a trial ends, in place of measure.duration; only with a number of users."`

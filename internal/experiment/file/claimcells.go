@@ -10,9 +10,9 @@ import (
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// selected finds the one cell that a selector means, and reports one that does
-// not mean one. What it means is settled by the file as it is written: where
-// --set took that cell away, it means none.
+// selected finds the cell of a selector, and reports a selector of no cell or of
+// several. The file as it is written decides: if --set removed the cell, the
+// selector has none.
 func (d *decoder) selected(s *experiment.Selector, n *node) {
 	if s == nil || !n.sound() || d.asWritten(s) {
 		return
@@ -38,8 +38,8 @@ func (d *decoder) selected(s *experiment.Selector, n *node) {
 	}
 }
 
-// unused says which name of a selector its service does not vary; "": none, or
-// no service is named.
+// unused explains which name of a selector its service does not use; "": it uses
+// all, or the selector names no service.
 func (d *decoder) unused(s *experiment.Selector) string {
 	for i := range d.out.Cells {
 		c := &d.out.Cells[i]
@@ -55,7 +55,7 @@ func (d *decoder) unused(s *experiment.Selector) string {
 	return ""
 }
 
-// knows checks the words of a selector: the service, the names and their values.
+// knows checks the service, the names and the values of a selector.
 func (d *decoder) knows(s *experiment.Selector, n *node) bool {
 	ok := true
 	for _, e := range n.entries {

@@ -65,7 +65,7 @@ func (d *decoder) readClaims() {
 	d.out.Claims = claims
 }
 
-// checkClaim finds parts of a claim that do not go together.
+// checkClaim finds parts of a claim that contradict one another.
 func (d *decoder) checkClaim(c *experiment.Claim, n *node) {
 	bounded := n.child("above").given() || n.child("below").given()
 	of, over, order := n.child("of"), n.child("over"), n.child("order")
@@ -86,7 +86,7 @@ func (d *decoder) checkClaim(c *experiment.Claim, n *node) {
 	}
 }
 
-// checkTwice finds a cell that a claim holds against itself.
+// checkTwice finds a cell that a claim compares with itself.
 func (d *decoder) checkTwice(c *experiment.Claim, n *node) {
 	if over := n.child("over"); c.Of != nil && c.Over != nil && c.Of.Cell == c.Over.Cell && c.Of.Cell != experiment.NoCell {
 		d.add(over.at, "", "%s selects the same cell as of, %s", over.path, d.out.Cells[c.Of.Cell].Label())
@@ -100,8 +100,8 @@ func (d *decoder) checkTwice(c *experiment.Claim, n *node) {
 }
 
 // checkClaimLevel finds a claim about a level that the load of its cells does not
-// hold. Where --set changed the load, that is no error of the file: the claim
-// cannot be judged then.
+// hold. If --set changed the load, this is not an error of the file: the claim cannot
+// be judged then.
 func (d *decoder) checkClaimLevel(c *experiment.Claim, n *node) {
 	if c.At == nil || n.bad {
 		return
@@ -139,7 +139,7 @@ func (d *decoder) checkClaimLevel(c *experiment.Claim, n *node) {
 	}
 }
 
-// numbers lists levels; of many the first and the last.
+// numbers lists levels; if there are many, the first ones and the last.
 func numbers(levels []float64) string {
 	var all []string
 	for _, level := range levels {

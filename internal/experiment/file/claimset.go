@@ -11,16 +11,16 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// written is the experiment as the file has it, before --set. It settles what
-// claims mean: a value set for one run must not turn a published statement into
+// written is the experiment of the file before --set. It decides which cells claims
+// select: a value that is set for one run must not turn a published statement into
 // one about something else.
 type written struct {
 	exp    *experiment.Experiment
 	leaves []map[string]string // of each cell
 }
 
-// readWritten reads the file once more, without --set. A file that is right only
-// with what is set has nothing else that its claims could mean.
+// readWritten reads the file again, without --set. If it is valid only with --set,
+// its claims select cells of this run.
 func (d *decoder) readWritten() {
 	if len(d.out.Sets) == 0 {
 		return
@@ -35,12 +35,12 @@ func (d *decoder) readWritten() {
 	}
 }
 
-// asWritten finds the cell of this run that a selector means in the file as it is
-// written; it reports false where that means no one cell, as with a claim that
-// was set itself. The cell must have the same service and the same varied
-// values, also those that the selector leaves out. What --set changed in it may
-// be what all cells of the service share, but not what distinguishes them: a cell
-// with procs=1 whose GOMAXPROCS was set to 4 is another one.
+// asWritten finds the cell of this run that a selector selects in the file as it is
+// written. It reports false if that is not exactly one cell, as for a claim that was
+// set itself. The cell must have the same service and the same varied values, also
+// those that the selector omits. --set may have changed what all cells of the
+// service share, but not what distinguishes them: a cell with procs=1 whose
+// GOMAXPROCS was set to 4 is a different one.
 func (d *decoder) asWritten(s *experiment.Selector) bool {
 	was := d.wrote.meant(s)
 	if was < 0 {
@@ -61,7 +61,7 @@ func (d *decoder) asWritten(s *experiment.Selector) bool {
 	return true
 }
 
-// now is the cell of this run that is named as one of the file is; NoCell: none.
+// now is the cell of this run with the name of a cell of the file; NoCell: none.
 func (d *decoder) now(old *experiment.Cell) int {
 	return slices.IndexFunc(d.out.Cells, func(c experiment.Cell) bool {
 		return c.Service.Name == old.Service.Name && slices.EqualFunc(c.Vary, old.Vary, func(x, y experiment.Setting) bool {
@@ -70,7 +70,7 @@ func (d *decoder) now(old *experiment.Cell) int {
 	})
 }
 
-// meant is the one cell that a selector means; -1: not one.
+// meant is the one cell of a selector; -1: none, or several.
 func (w *written) meant(s *experiment.Selector) int {
 	if w == nil {
 		return -1
@@ -82,8 +82,8 @@ func (w *written) meant(s *experiment.Selector) int {
 	return found
 }
 
-// distinguished reports whether a cell differs from what it was in something that
-// distinguished the cells of its service.
+// distinguished reports whether --set changed something in a cell that distinguished
+// the cells of its service.
 func (w *written) distinguished(was int, c *experiment.Cell) bool {
 	for _, path := range differences(w.leaves[was], leavesOf(c)) {
 		for i := range w.exp.Cells {
@@ -98,7 +98,7 @@ func (w *written) distinguished(was int, c *experiment.Cell) bool {
 }
 
 // setFor are the parts of a claim's cells that --set changed, and the objective
-// where the claim rests on it.
+// if the claim depends on it.
 func (d *decoder) setFor(c *experiment.Claim) []string {
 	if d.wrote == nil {
 		return nil
@@ -126,8 +126,8 @@ func (d *decoder) setFor(c *experiment.Claim) []string {
 	return slices.Compact(parts)
 }
 
-// leavesOf are all single values of a cell, by their path in JSON, but for its
-// place and its varied values.
+// leavesOf are all single values of a cell by their path in JSON, without its index
+// and its varied values.
 func leavesOf(c *experiment.Cell) map[string]string {
 	bare := *c
 	bare.Index, bare.Vary = 0, nil

@@ -7,9 +7,9 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// decoder reads nodes into the types that declare the file. It reads the file as
-// a whole first, where a text with names has no value, and finds all that is
-// wrong whatever the cell. Then it reads what belongs to a cell, cell by cell.
+// decoder reads nodes into the types that declare the file. First it reads the file
+// as a whole, in which a text with names has no value, and finds the mistakes that
+// do not depend on a cell. Then it reads limits, services and load for each cell.
 type decoder struct {
 	*problems
 	folder     string // of the file
@@ -67,15 +67,15 @@ func (d *decoder) value(n *node, f *field, v reflect.Value) bool {
 	return d.scalar(n, f, v)
 }
 
-// wants reports a node that is not what its declaration wants.
+// wants reports a node of another form than its declaration.
 func (d *decoder) wants(n *node, format string, args ...any) bool {
 	d.report(n, "expected "+format+", not %s", append(args, n.what())...)
 	n.bad, d.failed = true, true
 	return false
 }
 
-// list reads a list. Items that are null are left out, but of values that can
-// be null.
+// list reads a list. Items that are null are left out, unless the type of the items
+// is a pointer.
 func (d *decoder) list(n *node, f *field, v reflect.Value) bool {
 	if n == nil || !n.given() {
 		return false
@@ -93,7 +93,7 @@ func (d *decoder) list(n *node, f *field, v reflect.Value) bool {
 	return true
 }
 
-// listExample shows a list that may have been meant: of a single text its words.
+// listExample suggests a list in place of another value: of a text, its words.
 func listExample(n *node) string {
 	if n.kind != scalarNode {
 		return "- …"

@@ -6,9 +6,9 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// The types of the file. A key is declared once, by the tags of a struct's field
-// (see field); most of these fields are in package experiment, which keeps what
-// they hold. Here are the others.
+// The keys of the file are declared by the tags of struct fields (see field). Most of
+// these fields are in package experiment; here are those whose form in the file
+// differs from the value.
 
 // document is an experiment file.
 type document struct {

@@ -9,9 +9,9 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// Error is one thing wrong with an experiment, and where. Line and Column count
-// from 1, Column in characters. Both are 0 where a setting is wrong: File is then
-// what the user wrote, such as "--set limits.cpu=1x" or "-c".
+// Error is one mistake in an experiment, and its place. Line and Column count from 1,
+// Column in characters. Both are 0 for a mistake in a setting: File is then what the
+// user wrote, such as "--set limits.cpu=1x" or "-c".
 type Error struct {
 	File    string
 	Line    int
@@ -31,11 +31,11 @@ func (e *Error) Error() string {
 	return text + ": " + e.Message
 }
 
-// Errors are all that is wrong with an experiment, in the order of the file and
-// then of the settings.
+// Errors are all mistakes in an experiment, in the order of the file and then of the
+// settings.
 type Errors []*Error
 
-// Error gives one line an error.
+// Error has one line for each error.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {
@@ -148,8 +148,8 @@ func (o origin) name(e *Error) {
 	}
 }
 
-// wrong reports a value that does not fit: at the value in vary that caused it,
-// if one did.
+// wrong reports an invalid value. If a value in vary causes the error, it is reported
+// at that value.
 func (d *decoder) wrong(n *node, format string, args ...any) {
 	d.failed = true
 	if d.cell == nil {
@@ -170,9 +170,9 @@ func (d *decoder) wrong(n *node, format string, args ...any) {
 	d.addOnce(at, n.path, n.path+same, message)
 }
 
-// conflict reports values that contradict one another, at the one that was set
-// last, or else at the first of them in the file; if some are a service's own,
-// at the first of those. path names the field in the error.
+// conflict reports values that contradict one another: at the one that was set last,
+// or else at the first of a service's own, or else at the first of nodes. path names
+// the field in the error.
 func (d *decoder) conflict(path string, nodes []*node, format string, args ...any) {
 	d.failed = true
 	at, message := nodes[0].at, fmt.Sprintf(format, args...)

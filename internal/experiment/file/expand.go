@@ -50,11 +50,10 @@ func expandLetters(parts []experiment.Segment) string {
 	return b.String()
 }
 
-// expand replaces the names in a text by the cell's values. A text that is only
-// the name of a null counts as absent, like an absent or null key, and has its
-// fallback. Names that the platform has to know stay, and with them $${, for
-// experiment.Expand to end the work. For that no value holds ${ or ends in $
-// (see checkValue).
+// expand replaces the names in a text by the cell's values. A text that consists of
+// the name of a null counts as absent, and has its fallback. Names that only the
+// platform knows stay, and so does $${: experiment.Expand replaces them later. This
+// is why no value contains ${ or ends in $ (see checkValue).
 func (d *decoder) expand(n *node, f *field, parts []experiment.Segment) (string, bool) {
 	if d.isNull(n, f) {
 		text, ok := d.fallback(f)
@@ -103,8 +102,8 @@ func (d *decoder) has(n *node) bool {
 	return n.sound() && !d.isNull(n, &field{names: cellNames})
 }
 
-// text is that of a single value, with names replaced; it reports false where
-// there is none, or it has names and no cell.
+// text is the text of a single value, with names replaced. It reports false if there
+// is none, or if the text has names and there is no cell.
 func (d *decoder) text(n *node, f *field) (string, bool) {
 	switch {
 	case n == nil || !n.given():
@@ -119,7 +118,7 @@ func (d *decoder) text(n *node, f *field) (string, bool) {
 		if err == nil && len(namesIn(parts)) == 0 {
 			return expandLetters(parts), true
 		}
-		// A name in the wrong place is not also unused, or unknown.
+		// A name in the wrong place is not reported again as unused or unknown.
 		d.refer(n, parts, true)
 		d.wrong(n, "${…} is not replaced here, but in command, env, actions, limits and load (except protocol, insecure, find, benchmark, body_file and auth)")
 		return "", false

@@ -16,22 +16,21 @@ import (
 //
 //	yaml:"cpu"           the key; ",required" if it must be there, ",one" if
 //	                     exactly one of the keys so marked must be there,
-//	                     ",stands" if the key may replace those, ",inline" if
-//	                     the keys of the struct are keys of its parent
+//	                     ",inline" if the keys of the struct are keys of its
+//	                     parent
 //	doc:"…"              a sentence for editors
 //	default:"5s"         what an absent or null key stands for
-//	search:"3s"          the same where the file has load.find
-//	kind:"cpu"           the kind of a single value (see kinds); without the tag
-//	                     it follows from the type. Of a list or a map: of what
-//	                     is in it
-//	enum:"own,host"      the words that the value may be; noun:"method" is what
-//	                     errors call such a word. A bool is true for the last
+//	search:"3s"          the same in a file with load.find
+//	kind:"cpu"           the kind of a single value (see kinds), or of the values
+//	                     in a list or a map; the default follows from the type
+//	enum:"own,host"      the valid words; noun:"method" is the name of such a word
+//	                     in errors. A bool is true for the last word
 //	keys:"envName"       the kind of a map's keys
 //	names:"cell"         the meaning of ${name} (see names), also below the key
-//	or:"mix"             another key that may be there in place of a required one
-//	optional:"yes"       the item of a list is left out where a required key is
-//	                     the name of a null
-//	without:"weight"     keys that the struct's type has and the file does not
+//	or:"mix"             another key that may replace a required one
+//	optional:"yes"       if the required key is the name of a null, the item of the
+//	                     list is left out
+//	without:"weight"     keys of the struct that are not valid here
 //	defaults:"cpu=250m"  defaults of keys of the struct
 //
 // The fields of an embedded struct count as the struct's own.
@@ -48,7 +47,6 @@ type field struct {
 	required bool
 	or       string
 	one      bool
-	stands   bool
 	optional bool
 	without  []string
 	defaults string
@@ -103,7 +101,6 @@ func fieldsOf(t reflect.Type) []field {
 			required: option == "required",
 			or:       tag.Get("or"),
 			one:      option == "one",
-			stands:   option == "stands",
 			optional: tag.Get("optional") != "",
 			without:  strings.Split(tag.Get("without"), ","),
 			defaults: tag.Get("defaults"),
@@ -142,8 +139,8 @@ func kindOf(t reflect.Type, tag reflect.StructTag) *kind {
 	return kindNamed("level") // of a target; a struct has no use for it
 }
 
-// kindNamed panics where a tag names no kind: every declaration is read by the
-// schema's test.
+// kindNamed panics if there is no such kind, which every test that builds the
+// schema finds.
 func kindNamed(name string) *kind {
 	k, ok := kinds[name]
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// What is wrong with the keys of a map.
+// Mistakes in the keys of a map.
 
-// keyHint says which key was meant: one nearby, one of another section, or all.
+// keyHint suggests a key with a similar name, the section of the key, or all keys.
 func keyHint(key, path string, keys []string) string {
 	if near := spelling.Nearest(key, keys); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
@@ -28,13 +28,11 @@ func keyHint(key, path string, keys []string) string {
 	return where + ": " + strings.Join(keys, ", ")
 }
 
-// missing reports what a map lacks of its required keys, and which of its keys
-// exclude one another.
+// missing reports required keys that a map lacks, and keys that exclude one another.
 func (d *decoder) missing(n *node, f *field, fields []field) bool {
 	before := len(d.problems.list)
 	var choices []string
 	var chosen []*entry
-	replaced := f.free // by a key that may replace the choices
 	for i := range fields {
 		one := &fields[i]
 		e := n.entry(one.key)
@@ -45,7 +43,6 @@ func (d *decoder) missing(n *node, f *field, fields []field) bool {
 		if (one.required || one.one) && given && e.value.empty() {
 			d.add(e.value.at, "", "%s is empty", e.value.path)
 		}
-		replaced = replaced || one.stands && given
 		if one.one {
 			choices = append(choices, one.key)
 			if given {
@@ -57,7 +54,7 @@ func (d *decoder) missing(n *node, f *field, fields []field) bool {
 	case len(choices) == 0 || len(chosen) == 1:
 	case len(chosen) > 1:
 		d.exclusive(n, chosen)
-	case !replaced:
+	case !f.free:
 		d.report(n, "one of %s is missing", choice(choices))
 	}
 	return len(d.problems.list) > before

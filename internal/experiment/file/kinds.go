@@ -17,8 +17,9 @@ import (
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// kind is how the text of a single value is read. Errors quote what was read and
-// say what is wanted. The other fields are what an editor can check of it.
+// kind is the syntax of a single value. read returns its value, or an error that
+// quotes the text and states what is valid. The other fields are for the schema: an
+// editor checks less than read does.
 type kind struct {
 	read    func(text string) (any, error)
 	types   []string // of JSON Schema
@@ -29,8 +30,8 @@ type kind struct {
 	words   []string    // of an enumeration
 }
 
-// matching is a text that matches an expression. Errors quote any other text,
-// and end with the complaint.
+// matching is a text that matches an expression. The error of any other text ends
+// with complaint.
 func matching(expression, complaint string, types ...string) *kind {
 	syntax := regexp.MustCompile(expression)
 	return readBy(func(s string) (any, error) {
@@ -41,12 +42,12 @@ func matching(expression, complaint string, types ...string) *kind {
 	}, syntax, types...)
 }
 
-// readBy has a function of its own, and an expression for the schema.
+// readBy has its own function, and an expression for the schema.
 func readBy(read func(string) (any, error), syntax *regexp.Regexp, types ...string) *kind {
 	return &kind{read: read, pattern: syntax.String(), types: types}
 }
 
-// oneOf is one of some words. noun is what errors call such a word.
+// oneOf is one of several words. noun is the name of such a word in errors.
 func oneOf(noun string, words []string) *kind {
 	plural := noun + "s"
 	if noun == "" {
@@ -64,12 +65,11 @@ func oneOf(noun string, words []string) *kind {
 	}}
 }
 
-// unless refuses, before anything else, a text that complain has something to
-// say about.
-func (k *kind) unless(complain func(s string) error) *kind {
+// unless checks a text before it is read.
+func (k *kind) unless(check func(s string) error) *kind {
 	read := k.read
 	k.read = func(s string) (any, error) {
-		if err := complain(s); err != nil {
+		if err := check(s); err != nil {
 			return nil, err
 		}
 		return read(s)
@@ -122,7 +122,7 @@ var (
 	percentSyntax = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,9})?$`)
 	shareSyntax   = regexp.MustCompile(`^[1-9][0-9]{0,3}%$`)
 
-	// agentsHeaders frame a message.
+	// agentsHeaders frame a message, and so the agent sets them.
 	agentsHeaders = []string{"content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 
@@ -131,13 +131,13 @@ const (
 	countFrom0     = `^(0|[1-9][0-9]{0,8})$`
 )
 
-// kinds are all kinds, by the name in a field's tag. Types of a kind have number
-// or boolean where plain YAML reads some of its texts as such.
+// kinds are all kinds, by the name in a field's tag. The types of a kind include
+// number or boolean if YAML reads some unquoted texts of the kind as such.
 var kinds = map[string]*kind{
 	"text": {types: []string{"string", "number", "boolean"}, read: func(s string) (any, error) { return s, nil }},
 	// true or false: YAML 1.2 has no yes and no on.
 	"truth": truth(true),
-	// A field that says the opposite of its key.
+	// The field is the negation of its key.
 	"inverse": truth(false),
 
 	// An experiment's, a service's or a dependency's name becomes part of folders,
@@ -180,7 +180,7 @@ var kinds = map[string]*kind{
 		return s, nil
 	}},
 	// A request's path with its query (RFC 9112, section 3.2.1). What stands in
-	// {{…}} is not looked at.
+	// {{…}} is not checked.
 	"path":     readBy(readPath, pathSyntax, "string"),
 	"link":     readBy(readLink, linkSyntax, "string"),
 	"protocol": oneOf("protocol", experiment.Protocols),
@@ -188,7 +188,7 @@ var kinds = map[string]*kind{
 		within(200, 599).then(whole),
 	"port": readBy(readPort, portSyntax, "integer", "string").within(1, mostPort),
 
-	// Numbers, and lengths of time as Go writes them.
+	// Numbers, and durations as in Go.
 	"duration": matching(`^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`,
 		"is not a duration; write it as 500ms, 20s or 1m30s", "string").then(readDuration).unless(func(s string) error {
 		if bareNumber.MatchString(s) {
@@ -209,9 +209,9 @@ var kinds = map[string]*kind{
 	"level": matching(`^[0-9]{1,9}(\.[0-9]{1,9})?$`,
 		fmt.Sprintf("is not a number from 0 to %d, as in 50 or 2.5", mostLevel), "number", "string").within(0, mostLevel).then(number),
 	"percent": percent(),
-	// A percentage that may exceed 100: what is requested is no limit.
+	// A percentage that may exceed 100: a request is not a limit.
 	"share": readBy(readShare, shareSyntax, "string"),
-	// A number that a metric is held against.
+	// A bound of a metric.
 	"bound": matching(`^[0-9]{1,15}(\.[0-9]{1,9})?$`, "is not a number from 0 up, as in 1.5", "number", "string").
 		within(0, mostBound).then(number).unless(func(s string) error {
 		if _, err := time.ParseDuration(s); err == nil && s != "0" {
@@ -235,7 +235,7 @@ var kinds = map[string]*kind{
 	"ownLabelKey": labelKey().unless(refuseOwnLabel),
 	"labelValue": accepted(`^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$`, content.IsLabelValue,
 		"is not a valid value of a label: use up to 63 letters, digits and inner -, _ and dots", "string", "number", "boolean"),
-	// An image's syntax is for those who pull it.
+	// Whoever pulls an image checks its syntax.
 	"imageName": matching(`^[!-~]+$`, "is not a valid name of an image", "string"),
 	"ownImage":  oneOf("workload", []string{"node", "bun"}),
 }
@@ -259,7 +259,7 @@ func readPercent(s string) (any, error) {
 	return p, nil
 }
 
-// accepted is a text that one of Kubernetes' own checks has nothing to say about.
+// accepted is a text that one of Kubernetes' own checks accepts.
 func accepted(pattern string, check func(string) []string, complaint string, types ...string) *kind {
 	read := func(s string) (any, error) {
 		if said := check(s); len(said) > 0 {

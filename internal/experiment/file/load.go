@@ -28,6 +28,7 @@ func (d *decoder) load(n *node, f *field, v reflect.Value) bool {
 		d.nothingSent(n, f, v)
 		return true
 	}
+	f.free = n != nil && n.child("find").given()
 	return d.structure(n, f, v)
 }
 

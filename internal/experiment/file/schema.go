@@ -14,8 +14,8 @@ import (
 const schemaID = "https://raw.githubusercontent.com/millicore/millicore/main/docs/experiment.schema.json"
 
 // Schema is the JSON Schema (draft 2020-12) of experiment files, for editors.
-// It is made of the declarations that the decoder reads, so that it knows the
-// same keys. It checks values as far as that needs no other part of the file.
+// It is made of the declarations that the decoder reads, and so has the same keys.
+// It checks values that do not depend on other parts of the file.
 // It accepts every file that Parse accepts.
 func Schema() []byte {
 	root := schemaOf(&field{typ: reflect.TypeFor[document](), names: noNames})
@@ -48,7 +48,7 @@ func schemaOf(f *field) *jsonschema.Schema {
 	case element == nil:
 		return singleSchema(f)
 	}
-	// Nulls are left out, of values that cannot be null.
+	// A null is left out.
 	below := schemaOf(element)
 	if element.single() {
 		orNull(below)
@@ -109,16 +109,11 @@ func structSchema(fields []field) *jsonschema.Schema {
 		}
 		s.Properties.Set(f.key, property)
 	}
-	for i := range fields {
-		if fields[i].stands {
-			s.OneOf = append(s.OneOf, alone(fields[i].key, fields))
-		}
-	}
 	return s
 }
 
-// dependencySchema adds to the schema of the map the short form, and that a
-// built-in database's name says what it is.
+// dependencySchema is the schema of the map, or of the short form. The name of a
+// built-in database replaces command, image and url.
 func dependencySchema(fields []field) *jsonschema.Schema {
 	names := []any{experiment.MongoDB, experiment.Postgres}
 	short := typed("string")
@@ -134,7 +129,8 @@ func dependencySchema(fields []field) *jsonschema.Schema {
 func loadSchema(fields []field) *jsonschema.Schema {
 	s := structSchema(fields)
 	measures := &jsonschema.Schema{Enum: []any{true, "true"}}
-	traffic := &jsonschema.Schema{AllOf: s.AllOf, OneOf: s.OneOf, Properties: jsonschema.NewProperties()}
+	targets := append(s.OneOf, alone("find", fields))
+	traffic := &jsonschema.Schema{AllOf: s.AllOf, OneOf: targets, Properties: jsonschema.NewProperties()}
 	traffic.Properties.Set("benchmark", &jsonschema.Schema{Not: measures})
 	none := &jsonschema.Schema{Required: []string{"benchmark"}, Properties: jsonschema.NewProperties()}
 	for _, key := range keysOf(fields) {
@@ -145,7 +141,7 @@ func loadSchema(fields []field) *jsonschema.Schema {
 	return s
 }
 
-// alone is true where a key is given and none of those that it stands for.
+// alone is true if a key is given and none of those that it replaces.
 func alone(key string, fields []field) *jsonschema.Schema {
 	s := given(key)
 	for _, f := range fields {
@@ -156,7 +152,7 @@ func alone(key string, fields []field) *jsonschema.Schema {
 	return s
 }
 
-// given is true where a key is there and not null.
+// given is true if a key is present and not null.
 func given(key string) *jsonschema.Schema {
 	s := &jsonschema.Schema{Required: []string{key}, Properties: jsonschema.NewProperties()}
 	s.Properties.Set(key, &jsonschema.Schema{Not: &jsonschema.Schema{Type: "null"}})
