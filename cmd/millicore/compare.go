@@ -11,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/compare"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/report/text"
 )
 
 // compareForms are what --format takes.
@@ -45,7 +46,7 @@ held if the whole interval lies within. A bound is
   throttled>+5pp   percentage points: throttled, availability
   rate<-50         its own unit: rate, breaking_point
 
-Otherwise it is undecided (untold), and the output has the reason: the interval
+Otherwise it is undecided, and the output has the reason: the interval
 includes the bound, the trials are too few, or the metric was not measured. More
 repeats make an interval narrower. Undecided fails only with --strict. A latency
 is infinite if too many requests failed: 1% for a p99.
@@ -141,13 +142,13 @@ func comparePrinted(cmd *cobra.Command, args []string, form string, anyway bool,
 	case "json":
 		err = compare.JSON(out, result)
 	case "markdown":
-		err = compare.Markdown(out, result)
+		err = text.Markdown(out, result.Blocks())
 	case "csv":
 		err = compare.CSV(out, result)
 	case "benchstat":
 		err = compare.BenchmarkMatches(out, matches)
 	default:
-		err = compare.Table(out, result, display.TerminalOf(out))
+		err = text.Terminal(out, result.Blocks(), display.TerminalOf(out))
 	}
 	if err != nil {
 		return err

@@ -45,6 +45,15 @@ var metrics = []Metric{
 // events reports whether the metric counts events over all replicas.
 func (m Metric) events() bool { return m.Name == oomKillsMetric || m.Name == restartsMetric }
 
+// HigherIsBetter reports whether a higher value is the better one.
+func (m Metric) HigherIsBetter() bool {
+	switch m.Name {
+	case "rate", "requests", "availability", BreakingPointMetric:
+		return true
+	}
+	return false
+}
+
 // MetricOf finds a metric by its name; false if there is none.
 func MetricOf(name string) (Metric, bool) {
 	for _, m := range metrics {

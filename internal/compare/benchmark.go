@@ -65,7 +65,7 @@ func (b *benchmarks) write(r benchfmt.Record) {
 func (b *benchmarks) units() {
 	for i := range metrics {
 		better := "lower"
-		if metrics[i].higher {
+		if metrics[i].HigherIsBetter() {
 			better = "higher"
 		}
 		b.write(&benchfmt.UnitMetadata{
@@ -84,7 +84,7 @@ func (b *benchmarks) cell(c *Cell, name string, keys []benchfmt.Config) {
 		result := &benchfmt.Result{Config: keys, Name: benchfmt.Name(name), Iters: 1}
 		for k := range metrics {
 			m := &metrics[k]
-			if v := m.of(&c.Figures.PerTrial[i]); v != nil {
+			if v := m.Of(&c.Figures.PerTrial[i]); v != nil {
 				result.Values = append(result.Values, benchfmt.Value{Value: digits(*v * m.benchBy), Unit: m.bench})
 			}
 		}

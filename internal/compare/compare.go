@@ -1,8 +1,9 @@
-// Package compare holds two records, or two cells of one, against each other:
-// what differs, by how much, how sure, and whether they may be compared at all.
-// The comparison itself (Compare) is pure; reading records is Open's, and the
-// forms in which a comparison is shown are the writers'. What a trial's figures
-// are is decided in analysis, and the tests come from analysis/stats.
+// Package compare compares two records, or two cells of one: which cells belong
+// together, whether they may be compared at all, and what was set differently. It
+// also exports trials in the Go benchmark format.
+//
+// What differs and how certain that is, is judged by analysis and worded by
+// narrative; the tables are those of report.
 package compare
 
 import (
@@ -10,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -50,12 +51,12 @@ type Side struct {
 
 // Pair is one cell of each side, with every metric that either of them has.
 type Pair struct {
-	A       string     `json:"cell_a"`
-	B       string     `json:"cell_b"`
-	Main    string     `json:"main"`    // the metric that answers: the objective's, or the breaking point
-	Differs []Contrast `json:"differs"` // what was set differently
-	Notes   []string   `json:"notes"`   // what to mind when reading it
-	Rows    []Row      `json:"metrics"`
+	A       string                `json:"cell_a"`
+	B       string                `json:"cell_b"`
+	Main    string                `json:"main"`    // the metric that answers: the objective's, or the breaking point
+	Differs []Contrast            `json:"differs"` // what was set differently
+	Notes   []string              `json:"notes"`   // what to mind when reading it
+	Rows    []analysis.Difference `json:"metrics"`
 }
 
 // Contrast is something that is not the same on both sides, in words.
@@ -67,49 +68,8 @@ type Contrast struct {
 
 func (c Contrast) String() string { return fmt.Sprintf("%s: %s in A, %s in B", c.What, c.A, c.B) }
 
-// Verdict is what a row says.
-type Verdict string
-
-const (
-	Higher   Verdict = "higher"   // B lies above A, significantly
-	Lower    Verdict = "lower"    // B lies below A, significantly
-	Alike    Verdict = "alike"    // no difference was seen, which does not show that there is none
-	TooFew   Verdict = "too few"  // trials to show a difference
-	OneSided Verdict = "one side" // measured on one side only
-)
-
-// Row is one metric of a pair: medians over trials, and the Hodges-Lehmann shift
-// from A to B as their difference.
-type Row struct {
-	Metric     string   `json:"metric"`
-	Unit       string   `json:"unit"`
-	A          *float64 `json:"a"`
-	B          *float64 `json:"b"`
-	Trials     [2]int   `json:"trials"`
-	Difference *float64 `json:"difference"`
-	Percent    *float64 `json:"percent"` // of A; null where A is 0
-	Low        *float64 `json:"low"`     // of the difference's 95% interval
-	High       *float64 `json:"high"`
-	P          *float64 `json:"p"`
-	PHolm      *float64 `json:"p_holm"` // corrected over the pairs
-	Verdict    Verdict  `json:"verdict"`
-	// ByIntervals says that the two breaking points' ends were compared, as ramps and
-	// lower bounds are no samples: they differ where the ends do not overlap, and
-	// only where enough searches stand behind both.
-	ByIntervals bool `json:"by_intervals,omitempty"`
-	// AtLeast are sides whose breaking point is a lower bound.
-	AtLeast [2]bool `json:"at_least"`
-
-	metric   *metric
-	family   int      // tests that Holm's correction went over
-	infinite [2]share // trials in which it is a latency that failed requests make infinite
-}
-
-// Significant reports whether B was seen to differ from A.
-func (r *Row) Significant() bool { return r.Verdict == Higher || r.Verdict == Lower }
-
-// Row gives a pair's row of a metric; nil where neither side has it.
-func (p *Pair) Row(name string) *Row {
+// Row is a pair's difference of a metric; nil if neither side has it.
+func (p *Pair) Row(name string) *analysis.Difference {
 	for i := range p.Rows {
 		if p.Rows[i].Metric == name {
 			return &p.Rows[i]
@@ -154,7 +114,7 @@ func sideOf(c *Cell) Side {
 }
 
 func newPair(m *Match) Pair {
-	p := Pair{A: m.A.Figures.Label, B: m.B.Figures.Label, Main: mainMetric(m), Differs: settings(m), Notes: []string{}, Rows: []Row{}}
+	p := Pair{A: m.A.Figures.Label, B: m.B.Figures.Label, Main: mainMetric(m), Differs: settings(m), Notes: []string{}, Rows: []analysis.Difference{}}
 	p.Notes = append(p.Notes, flagged(m)...)
 	for _, side := range []struct {
 		name string
@@ -203,114 +163,25 @@ func mainMetric(m *Match) string {
 	return "p99"
 }
 
-// addRows adds one metric's row to each pair that has it.
+// addRows adds the difference of one metric to each pair that has it.
 func (r *Result) addRows(matches []Match, m *metric) {
-	pairs := make([]stats.Pair, len(matches))
+	pairs := make([]analysis.PairOfCells, len(matches))
 	for i := range matches {
-		pairs[i] = stats.Pair{Base: m.trials(matches[i].A.Figures), Value: m.trials(matches[i].B.Figures)}
+		pairs[i] = analysis.PairOfCells{A: matches[i].A.Figures, B: matches[i].B.Figures}
 	}
-	for i, c := range stats.Family(pairs) {
-		a, b := matches[i].A.Figures, matches[i].B.Figures
-		var row Row
-		if m.name == breakingPoint && (min(c.Trials[0], c.Trials[1]) < analysis.EnoughSearches || bounded(a.Breaking) || bounded(b.Breaking)) {
-			row = byIntervals(a.Breaking, b.Breaking, len(matches))
-		} else {
-			row = byTrials(&c)
-		}
-		if row.A == nil && row.B == nil {
-			continue
-		}
-		row.metric, row.Metric, row.Unit = m, m.name, m.unitOf(a, b)
-		row.infinite = [2]share{infinite(a, m.name), infinite(b, m.name)}
-		r.Pairs[i].Rows = append(r.Pairs[i].Rows, row)
-	}
-}
-
-// byTrials is a row from the trials of both sides.
-func byTrials(c *stats.Comparison) Row {
-	row := Row{Trials: c.Trials, Verdict: OneSided}
-	if c.Trials[0] > 0 {
-		row.A = &c.Base
-	}
-	if c.Trials[1] > 0 {
-		row.B = &c.Value
-	}
-	if row.A == nil || row.B == nil {
-		return row
-	}
-	row.set(c.Shift)
-	row.family = c.Family
-	if c.Interval != nil {
-		row.Low, row.High, row.P, row.PHolm = &c.Interval.Low, &c.Interval.High, &c.P, &c.PHolm
-	}
-	switch {
-	case !c.Enough():
-		row.Verdict = TooFew
-	case !c.Significant:
-		row.Verdict = Alike
-	case c.Shift > 0:
-		row.Verdict = Higher
-	default:
-		row.Verdict = Lower
-	}
-	return row
-}
-
-func (r *Row) set(difference float64) {
-	r.Difference = &difference
-	if *r.A != 0 {
-		percent := 100 * difference / *r.A
-		r.Percent = &percent
-	}
-}
-
-// bounded reports whether a breaking point is only a lower bound.
-func bounded(b *analysis.BreakingPoint) bool { return b != nil && b.AtLeast }
-
-// byIntervals compares two breaking points by their ends, in so many pairs: they
-// differ where these do not overlap. An interval of one search is that of one start
-// of the service, and the next start breaks elsewhere; so both sides need as many
-// searches as a test over them would.
-func byIntervals(a, b *analysis.BreakingPoint, pairs int) Row {
-	row := Row{Verdict: OneSided, ByIntervals: true, AtLeast: [2]bool{bounded(a), bounded(b)}, family: pairs}
-	for i, side := range []*analysis.BreakingPoint{a, b} {
-		if side != nil && side.Load() != nil {
-			row.Trials[i] = max(side.Searches, 1)
+	for i, d := range analysis.Differences(m.Metric, pairs) {
+		if d.A != nil || d.B != nil {
+			r.Pairs[i].Rows = append(r.Pairs[i].Rows, d)
 		}
 	}
-	if a != nil {
-		row.A = a.Load()
-	}
-	if b != nil {
-		row.B = b.Load()
-	}
-	if row.A == nil || row.B == nil {
-		return row
-	}
-	row.set(*row.B - *row.A)
-	if min(row.Trials[0], row.Trials[1]) < stats.TrialsNeeded(pairs) || a.Low == nil || b.Low == nil {
-		row.Verdict = TooFew
-		return row
-	}
-	if a.OverStarts() && b.OverStarts() {
-		row.Low, row.High = minus(b.Low, a.High), minus(b.High, a.Low)
-	}
-	switch side := b.Against(a); {
-	case side > 0:
-		row.Verdict = Higher
-	case side < 0:
-		row.Verdict = Lower
-	default:
-		row.Verdict = Alike
-	}
-	return row
 }
 
-// minus is nil where either end is not bounded.
-func minus(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		return nil
+// answer is the result in one sentence.
+func answer(r *Result) string {
+	pairs := make([]narrative.ComparedPair, len(r.Pairs))
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		pairs[i] = narrative.ComparedPair{Name: p.B, Main: p.Row(p.Main)}
 	}
-	d := *a - *b
-	return &d
+	return narrative.Compared(r.Pairs[0].Main, pairs)
 }

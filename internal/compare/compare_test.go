@@ -26,22 +26,22 @@ func TestTheFirstLineSaysTheAnswer(t *testing.T) {
 		"higher by far":   {one(t, quick, slow), "p99 is 4.2 times higher in B: 166 → 704 ms (95%: +528 to +547 ms)"},
 		"lower":           {one(t, slow, quick), "p99 is 76% lower in B: 704 → 166 ms (95%: −547 to −528 ms)"},
 		"no difference":   {one(t, quick, quite), "No difference in p99 was seen: 166 → 167 ms (95%: −6 to +6 ms, p 0.94, 6 and 6 trials)"},
-		"too few":         {one(t, quick[:3], slow[:3]), "p99 is 163 in A and 700 ms in B, which may be chance: 3 and 3 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"too few":         {one(t, quick[:3], slow[:3]), "p99 is 163 in A and 700 ms in B, which may be chance: 3 and 3 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
 		"one side":        {one(t, quick, nil), "p99 was measured in A only: 166 ms"},
 		"neither":         {one(t, nil, nil), "No p99 was measured on either side."},
-		"one search each": {breaks(breaking(310, 300, 320), breaking(428, 410, 440)), "The breaking point is 310 in A and 428 requests/s in B, which may be chance: 1 and 1 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
-		"three of one":    {breaks(times(6, breaking(310, 300, 320)), times(3, breaking(428, 410, 440))), "The breaking point is 310 in A and 428 requests/s in B, which may be chance: 6 and 3 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"one search each": {breaks(breaking(310, 300, 320), breaking(428, 410, 440)), "The breaking point is 310 in A and 428 requests/s in B, which may be chance: 1 and 1 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
+		"three of one":    {breaks(times(6, breaking(310, 300, 320)), times(3, breaking(428, 410, 440))), "The breaking point is 310 in A and 428 requests/s in B, which may be chance: 6 and 3 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
 		"four ramps each": {breaks(times(4, breaking(310, 300, 320)), times(4, breaking(428, 410, 440))), "The breaking point is 38% higher in B: 310 → 428 requests/s"},
 		"six ramps each":  {breaks(times(6, breaking(310, 300, 320)), times(6, breaking(428, 410, 440))), "The breaking point is 38% higher in B: 310 → 428 requests/s (95%: +90 to +140 requests/s)"},
 		"breaks alike":    {breaks(times(6, breaking(310, 300, 320)), times(6, breaking(322, 315, 330))), "No difference in the breaking point was seen: 310 → 322 requests/s (the intervals of the breaking points overlap)"},
 		"at least":        {breaks(times(6, breaking(310, 300, 320)), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 6}), "The breaking point is at least 61% higher in B: 310 → ≥500 requests/s (95%: +170 to ∞ requests/s)"},
-		"at least, once":  {breaks(breaking(310, 300, 320), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 1}), "The breaking point is 310 in A and ≥500 requests/s in B, which may be chance: 1 and 1 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"at least, once":  {breaks(breaking(310, 300, 320), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 1}), "The breaking point is 310 in A and ≥500 requests/s in B, which may be chance: 1 and 1 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
 		"never broke":     {breaks(breaking(310, 300, 320), none), "The breaking point was measured in A only: 310 requests/s"},
 		"in some cells":   {several(map[string][]float64{"1": quite, "2": slow, "6": quite}), "p99 is higher in B in 1 of 3 cells, most in go procs=2: 166 → 704 ms (95%: +528 to +547 ms)"},
-		"in both ways":    {several(map[string][]float64{"1": {10, 11, 12, 13, 14, 15}, "2": slow, "6": quite}), "p99 is higher in B in 1 and lower in 1 of 3 cells; the most in go procs=2: 166 → 704 ms (95%: +528 to +547 ms)"},
+		"in both ways":    {several(map[string][]float64{"1": {10, 11, 12, 13, 14, 15}, "2": slow, "6": quite}), "p99 is higher in B in 1 and lower in 1 of 3 cells, most in go procs=2: 166 → 704 ms (95%: +528 to +547 ms)"},
 		"in no cell":      {several(map[string][]float64{"1": quite, "2": quite, "6": quite}), "No difference in p99 was seen in any of 3 cells"},
 		"in some untold":  {several(map[string][]float64{"1": quite, "2": quick[:1], "6": quite}), "No difference in p99 was seen in 2 of 3 cells; in the others it is not known"},
-		"in all too few":  {several(map[string][]float64{"1": quick[:1], "2": quick[:1], "6": quick[:1]}), "p99 cannot be distinguished in any of 3 cells: 6 and 1 trials; 4 and 4 are needed at least, 6 and 6 advised (repeats: 6)"},
+		"in all too few":  {several(map[string][]float64{"1": quick[:1], "2": quick[:1], "6": quick[:1]}), "p99 cannot be distinguished in any of 3 cells: 6 and 1 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
 		"too few of them": {compared(t, fixture("a", map[string][]float64{"1": quick[:4], "2": quick[:4]}), fixture("b", map[string][]float64{"1": slow[:4], "2": quite[:4]})), "No difference in p99 was seen in 1 of 2 cells; in the others it is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,23 +55,23 @@ func TestTheFirstLineSaysTheAnswer(t *testing.T) {
 func TestRowsHaveTheTests(t *testing.T) {
 	r := compared(t, fixture("before", map[string][]float64{"1": quick, "2": quick}), fixture("after", map[string][]float64{"1": slow, "2": quite}))
 	row := r.Pairs[0].Row("p99")
-	if *row.A != 166 || *row.B != 704 || row.Verdict != Higher || row.Trials != [2]int{6, 6} {
+	if *row.A != 166 || *row.B != 704 || row.Verdict != analysis.Higher || row.Trials != [2]int{6, 6} {
 		t.Errorf("%+v", *row)
 	}
 	// Six and six that do not overlap: 2 of 924; two cells.
 	if math.Abs(*row.P-2.0/924) > 1e-12 || math.Abs(*row.PHolm-2*2.0/924) > 1e-12 {
 		t.Errorf("P %v, after Holm %v", *row.P, *row.PHolm)
 	}
-	if got := *row.Percent; math.Abs(got-100**row.Difference/166) > 1e-9 {
+	if got := *row.Percent; math.Abs(got-100**row.Shift/166) > 1e-9 {
 		t.Errorf("percent %v", got)
 	}
-	if row := r.Pairs[0].Row("availability"); row.Verdict != Alike || *row.PHolm != 1 || *row.Difference != 0 {
+	if row := r.Pairs[0].Row("availability"); row.Verdict != analysis.Alike || *row.PHolm != 1 || *row.Shift != 0 {
 		t.Errorf("the same in all trials: %+v", *row)
 	}
 	if row := r.Pairs[0].Row(breakingPoint); row != nil {
 		t.Errorf("a breaking point that was not searched: %+v", *row)
 	}
-	if r.Pairs[0].Main != "p99" || r.Pairs[1].Row("p99").Verdict != Alike {
+	if r.Pairs[0].Main != "p99" || r.Pairs[1].Row("p99").Verdict != analysis.Alike {
 		t.Errorf("%+v", r.Pairs)
 	}
 }
@@ -85,13 +85,13 @@ func TestSearchesOfManyTrialsAreTested(t *testing.T) {
 		b.Cells[0].Figures.PerTrial[i].Breaking = ptr(420 + float64(i))
 	}
 	row := compared(t, a, b).Pairs[0].Row(breakingPoint)
-	if row.ByIntervals || row.Verdict != Higher || *row.Difference != 115 {
+	if row.ByIntervals || row.Verdict != analysis.Higher || *row.Shift != 115 {
 		t.Errorf("%+v", *row)
 	}
 	// A lower bound is no sample of the breaking point: then the intervals speak.
 	b.Cells[0].Figures.Breaking.AtLeast, b.Cells[0].Figures.Breaking.High = true, nil
 	row = compared(t, a, b).Pairs[0].Row(breakingPoint)
-	if !row.ByIntervals || row.Verdict != Alike || row.High != nil || row.AtLeast != [2]bool{false, true} {
+	if !row.ByIntervals || row.Verdict != analysis.Alike || row.High != nil || row.AtLeast != [2]bool{false, true} {
 		t.Errorf("%+v", *row)
 	}
 }
@@ -156,7 +156,7 @@ func TestSettingsThatDifferAreNamed(t *testing.T) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	same := one(t, quick, slow).Pairs[0]
-	if got := same.differs(); got != "nothing that the records know of" {
+	if got := same.differs(); got != "nothing, as far as the records show" {
 		t.Error(got)
 	}
 }

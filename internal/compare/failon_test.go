@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/millicore/millicore/internal/analysis"
 )
 
 func TestBoundsAreReadStrictly(t *testing.T) {
@@ -40,7 +42,7 @@ func FuzzParseBound(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		b, err := ParseBound(text)
-		if err == nil && (b.metric == nil || b.value < 0 == b.above && b.value != 0) {
+		if err == nil && (b.Metric == "" || b.Value < 0 == b.Above && b.Value != 0) {
 			t.Errorf("%q gives %+v", text, b)
 		}
 	})
@@ -49,32 +51,32 @@ func FuzzParseBound(f *testing.F) {
 func TestJudgments(t *testing.T) {
 	from0 := one(t, quick, quick)
 	row := from0.Pairs[0].Row("throttled")
-	row.A, row.Difference, row.Percent, row.Low, row.High, row.Verdict = ptr(0.0), ptr(0.3), nil, ptr(0.2), ptr(0.4), Higher
+	row.A, row.Shift, row.Percent, row.Low, row.High, row.Verdict = ptr(0.0), ptr(0.3), nil, ptr(0.2), ptr(0.4), analysis.Higher
 	maybe0 := one(t, quick, quick)
 	row = maybe0.Pairs[0].Row("throttled")
-	row.A, row.Difference, row.Percent, row.Low, row.High = ptr(0.0), ptr(0.1), nil, ptr(0.0), ptr(0.2)
+	row.A, row.Shift, row.Percent, row.Low, row.High = ptr(0.0), ptr(0.1), nil, ptr(0.0), ptr(0.2)
 	for name, c := range map[string]struct {
 		result  *Result
 		bound   string
-		outcome Outcome
+		outcome analysis.Outcome
 		why     string
 	}{
-		"worse by more":             {one(t, quick, slow), "p99>+10%", Broken, "p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)"},
-		"worse by more, absolutely": {one(t, quick, slow), "p99>+500ms", Broken, "p99 +324%"},
-		"worse by less":             {one(t, quick, slow), "p99>+600ms", Held, "p99 +324%"},
-		"better":                    {one(t, slow, quick), "p99>+10%", Held, "p99 −76%"},
-		"lower than asked":          {one(t, slow, quick), "p99<-10%", Broken, "p99 −76%"},
-		"no difference":             {one(t, quick, quite), "p99>+10%", Held, "p 0.94"},
-		"no difference, and no bound that holds it": {one(t, quick, quite), "p99>+0%", Untold, "95%: −6 to +6 ms, p 0.94); the 95% interval, -3.61% to +3.61% of A, reaches across the bound: more repeats"},
-		"another metric":     {one(t, quick, slow), "rate<-5%", Held, "rate 0.0% (0 requests/s"},
-		"in points":          {one(t, quick, slow), "throttled>+50pp", Broken, "throttled periods +324% (+53.8 points"},
-		"in points, by less": {one(t, quick, slow), "throttled>+60pp", Held, "+53.8 points"},
-		"from 0":             {from0, "throttled>+500%", Broken, "throttled periods +30.0 points (95%: +20.0 to +40.0 points"},
-		"from 0, or not":     {maybe0, "throttled>+500%", Untold, "95%: 0.0 to +20.0 points, p 1.00); the 95% interval reaches across the bound"},
-		"from 0, in points":  {maybe0, "throttled>+20pp", Held, "95%: 0.0 to +20.0 points"},
-		"too few trials":     {one(t, quick[:3], slow[:3]), "p99>+10%", Untold, "3 and 3 trials; 4 and 4 are needed"},
-		"one side only":      {one(t, quick, nil), "p99>+10%", Untold, "measured in A only"},
-		"not measured":       {one(t, quick, slow), "breaking_point<-5%", Untold, "breaking point was not measured"},
+		"worse by more":             {one(t, quick, slow), "p99>+10%", analysis.Broken, "p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)"},
+		"worse by more, absolutely": {one(t, quick, slow), "p99>+500ms", analysis.Broken, "p99 +324%"},
+		"worse by less":             {one(t, quick, slow), "p99>+600ms", analysis.Held, "p99 +324%"},
+		"better":                    {one(t, slow, quick), "p99>+10%", analysis.Held, "p99 −76%"},
+		"lower than asked":          {one(t, slow, quick), "p99<-10%", analysis.Broken, "p99 −76%"},
+		"no difference":             {one(t, quick, quite), "p99>+10%", analysis.Held, "p 0.94"},
+		"no difference, and no bound that holds it": {one(t, quick, quite), "p99>+0%", analysis.Undecided, "95%: −6 to +6 ms, p 0.94); the 95% interval, -3.61% to +3.61% of A, includes the bound: more repeats"},
+		"another metric":     {one(t, quick, slow), "rate<-5%", analysis.Held, "rate 0.0% (0 requests/s"},
+		"in points":          {one(t, quick, slow), "throttled>+50pp", analysis.Broken, "throttled periods +324% (+53.8 points"},
+		"in points, by less": {one(t, quick, slow), "throttled>+60pp", analysis.Held, "+53.8 points"},
+		"from 0":             {from0, "throttled>+500%", analysis.Broken, "throttled periods +30.0 points (95%: +20.0 to +40.0 points"},
+		"from 0, or not":     {maybe0, "throttled>+500%", analysis.Undecided, "95%: 0.0 to +20.0 points, p 1.00); the 95% interval includes the bound"},
+		"from 0, in points":  {maybe0, "throttled>+20pp", analysis.Held, "95%: 0.0 to +20.0 points"},
+		"too few trials":     {one(t, quick[:3], slow[:3]), "p99>+10%", analysis.Undecided, "3 and 3 trials; at least 4 and 4 are needed"},
+		"one side only":      {one(t, quick, nil), "p99>+10%", analysis.Undecided, "measured in A only"},
+		"not measured":       {one(t, quick, slow), "breaking_point<-5%", analysis.Undecided, "breaking point was not measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := ParseBound(c.bound)
@@ -83,10 +85,10 @@ func TestJudgments(t *testing.T) {
 			}
 			failed := c.result.Judge([]Bound{b}, false)
 			j := c.result.FailOn[len(c.result.FailOn)-1]
-			if j.Outcome != c.outcome || !strings.Contains(j.Why, c.why) || failed != (c.outcome == Broken) {
+			if j.Outcome != c.outcome || !strings.Contains(j.Why, c.why) || failed != (c.outcome == analysis.Broken) {
 				t.Errorf("failed %v: %+v", failed, j)
 			}
-			if strict := c.result.Judge([]Bound{b}, true); strict != (c.outcome != Held) {
+			if strict := c.result.Judge([]Bound{b}, true); strict != (c.outcome != analysis.Held) {
 				t.Errorf("strictly: failed %v", strict)
 			}
 		})
@@ -103,7 +105,7 @@ func TestOneSearchASideDecidesNoBound(t *testing.T) {
 	}
 	trial := map[string][]float64{"1": {1}}
 	once := compared(t, searched(fixture("before", trial), breaking(304, 298, 310)), searched(fixture("after", trial), breaking(289, 282, 296)))
-	if failed := once.Judge([]Bound{bound}, false); failed || once.FailOn[0].Outcome != Untold {
+	if failed := once.Judge([]Bound{bound}, false); failed || once.FailOn[0].Outcome != analysis.Undecided {
 		t.Errorf("one search each: failed %v, %+v", failed, once.FailOn[0])
 	}
 	if !once.Judge([]Bound{bound}, true) {
@@ -118,7 +120,7 @@ func TestOneSearchASideDecidesNoBound(t *testing.T) {
 		a.Cells[0].Figures.PerTrial[i].Breaking, b.Cells[0].Figures.PerTrial[i].Breaking = ptr(301+float64(i)), ptr(271+float64(i))
 	}
 	six := compared(t, a, b)
-	if failed := six.Judge([]Bound{bound}, false); !failed || six.FailOn[0].Outcome != Broken {
+	if failed := six.Judge([]Bound{bound}, false); !failed || six.FailOn[0].Outcome != analysis.Broken {
 		t.Errorf("six searches each: failed %v, %+v", failed, six.FailOn[0])
 	}
 }
@@ -129,29 +131,29 @@ func TestABoundIsJudgedByTheWholeInterval(t *testing.T) {
 		bound     string
 		a         float64
 		low, high *float64 // of the difference
-		verdict   Verdict
-		want      Outcome
+		verdict   analysis.Direction
+		want      analysis.Outcome
 	}{
-		"+43%, and not surely more than 0":       {"p99>+10%", 105, ptr(-7.), ptr(58.), Alike, Untold},
-		"+9.8%, surely more than 0":              {"p99>+9%", 100, ptr(6.), ptr(13.), Higher, Untold},
-		"surely more than the bound":             {"p99>+5%", 100, ptr(6.), ptr(13.), Higher, Broken},
-		"surely less than the bound":             {"p99>+14%", 100, ptr(6.), ptr(13.), Higher, Held},
-		"an end on the bound does not exceed it": {"p99>+13%", 100, ptr(6.), ptr(13.), Higher, Held},
-		"the other end on the bound":             {"p99>+6%", 100, ptr(6.), ptr(13.), Higher, Untold},
-		"beyond, but not among so many cells":    {"p99>+5%", 100, ptr(6.), ptr(13.), Alike, Untold},
-		"in milliseconds":                        {"p99>+5ms", 100, ptr(6.), ptr(13.), Higher, Broken},
-		"in milliseconds, across":                {"p99>+10ms", 100, ptr(6.), ptr(13.), Higher, Untold},
-		"a fall that is looked for":              {"rate<-5%", 1000, ptr(-90.), ptr(-60.), Lower, Broken},
-		"a fall, not surely beyond":              {"rate<-5%", 1000, ptr(-90.), ptr(-40.), Lower, Untold},
-		"a fall, surely within":                  {"rate<-10%", 1000, ptr(-90.), ptr(-40.), Lower, Held},
-		"a fall in requests/s":                   {"rate<-50", 1000, ptr(-90.), ptr(-60.), Lower, Broken},
-		"a rise keeps a bound on a fall":         {"rate<-5%", 1000, ptr(10.), ptr(20.), Higher, Held},
-		"no lower end":                           {"breaking_point<-5%", 300, nil, ptr(20.), Alike, Untold},
-		"no upper end, and within":               {"breaking_point<-5%", 300, ptr(-10.), nil, Higher, Held},
-		"no upper end":                           {"breaking_point<-5%", 300, ptr(-20.), nil, Higher, Untold},
-		"no end":                                 {"breaking_point<-5%", 300, nil, nil, Alike, Untold},
-		"in points, of a share":                  {"throttled>+5pp", 0.2, ptr(0.06), ptr(0.08), Higher, Broken},
-		"in points, across":                      {"throttled>+7pp", 0.2, ptr(0.06), ptr(0.08), Higher, Untold},
+		"+43%, and not surely more than 0":       {"p99>+10%", 105, ptr(-7.), ptr(58.), analysis.Alike, analysis.Undecided},
+		"+9.8%, surely more than 0":              {"p99>+9%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Undecided},
+		"surely more than the bound":             {"p99>+5%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Broken},
+		"surely less than the bound":             {"p99>+14%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Held},
+		"an end on the bound does not exceed it": {"p99>+13%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Held},
+		"the other end on the bound":             {"p99>+6%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Undecided},
+		"beyond, but not among so many cells":    {"p99>+5%", 100, ptr(6.), ptr(13.), analysis.Alike, analysis.Undecided},
+		"in milliseconds":                        {"p99>+5ms", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Broken},
+		"in milliseconds, across":                {"p99>+10ms", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Undecided},
+		"a fall that is looked for":              {"rate<-5%", 1000, ptr(-90.), ptr(-60.), analysis.Lower, analysis.Broken},
+		"a fall, not surely beyond":              {"rate<-5%", 1000, ptr(-90.), ptr(-40.), analysis.Lower, analysis.Undecided},
+		"a fall, surely within":                  {"rate<-10%", 1000, ptr(-90.), ptr(-40.), analysis.Lower, analysis.Held},
+		"a fall in requests/s":                   {"rate<-50", 1000, ptr(-90.), ptr(-60.), analysis.Lower, analysis.Broken},
+		"a rise keeps a bound on a fall":         {"rate<-5%", 1000, ptr(10.), ptr(20.), analysis.Higher, analysis.Held},
+		"no lower end":                           {"breaking_point<-5%", 300, nil, ptr(20.), analysis.Alike, analysis.Undecided},
+		"no upper end, and within":               {"breaking_point<-5%", 300, ptr(-10.), nil, analysis.Higher, analysis.Held},
+		"no upper end":                           {"breaking_point<-5%", 300, ptr(-20.), nil, analysis.Higher, analysis.Undecided},
+		"no end":                                 {"breaking_point<-5%", 300, nil, nil, analysis.Alike, analysis.Undecided},
+		"in points, of a share":                  {"throttled>+5pp", 0.2, ptr(0.06), ptr(0.08), analysis.Higher, analysis.Broken},
+		"in points, across":                      {"throttled>+7pp", 0.2, ptr(0.06), ptr(0.08), analysis.Higher, analysis.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := ParseBound(c.bound)
@@ -162,11 +164,11 @@ func TestABoundIsJudgedByTheWholeInterval(t *testing.T) {
 			if c.low != nil && c.high != nil {
 				middle = (*c.low + *c.high) / 2
 			}
-			row := Row{Metric: b.metric.name, Unit: b.metric.unit, A: &c.a, B: ptr(c.a + middle), Difference: &middle, Percent: ptr(100 * middle / c.a),
-				Low: c.low, High: c.high, Verdict: c.verdict, metric: b.metric}
-			r := &Result{Pairs: []Pair{{B: "b", Rows: []Row{row}}}}
+			row := analysis.Difference{Metric: b.Metric, Unit: metricOf(b.Metric).Unit, A: &c.a, B: ptr(c.a + middle), Shift: &middle, Percent: ptr(100 * middle / c.a),
+				Low: c.low, High: c.high, Verdict: c.verdict}
+			r := &Result{Pairs: []Pair{{B: "b", Rows: []analysis.Difference{row}}}}
 			failed, strict := r.Judge([]Bound{b}, false), r.Judge([]Bound{b}, true)
-			if got := r.FailOn[0]; got.Outcome != c.want || failed != (c.want == Broken) || strict != (c.want != Held) {
+			if got := r.FailOn[0]; got.Outcome != c.want || failed != (c.want == analysis.Broken) || strict != (c.want != analysis.Held) {
 				t.Errorf("failed %v, strictly %v: %+v; want %s", failed, strict, got, c.want)
 			}
 		})
@@ -191,18 +193,18 @@ func TestRefusalsBreakABoundOnALatency(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b  *Selection
 		bound string
-		want  Outcome
+		want  analysis.Outcome
 	}{
-		"B refuses most, and is quick":      {side(slow, 100), side(quick, 10), "p99>+10%", Broken},
-		"B refuses all":                     {side(slow, 100), side(quick, 0), "p99>+10%", Broken},
-		"as many as a p99 allows":           {side(slow, 100), side(quick, 99), "p99>+10%", Held},
-		"but not a p99.9":                   {side(slow, 100), side(quick, 99), "p999>+10%", Broken},
-		"that is no gain":                   {side(slow, 100), side(quick, 10), "p99<-10%", Held},
-		"A refused, and B does not":         {side(quick, 10), side(slow, 100), "p99>+10%", Held},
-		"both refuse":                       {side(slow, 10), side(quick, 10), "p99>+10%", Untold},
-		"B refuses in some trials":          {side(slow, 100), side(quick, 100, 10), "p99>+10%", Untold},
-		"too few trials":                    {side(slow[:3], 100), side(quick[:3], 10), "p99>+10%", Untold},
-		"what is not a latency is as it is": {side(slow, 100), side(quick, 10), "rate<-5%", Held},
+		"B refuses most, and is quick":      {side(slow, 100), side(quick, 10), "p99>+10%", analysis.Broken},
+		"B refuses all":                     {side(slow, 100), side(quick, 0), "p99>+10%", analysis.Broken},
+		"as many as a p99 allows":           {side(slow, 100), side(quick, 99), "p99>+10%", analysis.Held},
+		"but not a p99.9":                   {side(slow, 100), side(quick, 99), "p999>+10%", analysis.Broken},
+		"that is no gain":                   {side(slow, 100), side(quick, 10), "p99<-10%", analysis.Held},
+		"A refused, and B does not":         {side(quick, 10), side(slow, 100), "p99>+10%", analysis.Held},
+		"both refuse":                       {side(slow, 10), side(quick, 10), "p99>+10%", analysis.Undecided},
+		"B refuses in some trials":          {side(slow, 100), side(quick, 100, 10), "p99>+10%", analysis.Undecided},
+		"too few trials":                    {side(slow[:3], 100), side(quick[:3], 10), "p99>+10%", analysis.Undecided},
+		"what is not a latency is as it is": {side(slow, 100), side(quick, 10), "rate<-5%", analysis.Held},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := ParseBound(c.bound)

@@ -9,13 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/report/text"
 )
 
 func table(t *testing.T, r *Result, width int) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Table(&b, r, display.Terminal{Width: width}); err != nil {
+	if err := text.Terminal(&b, r.Blocks(), display.Terminal{Width: width}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -33,7 +35,8 @@ func TestTableReadsAsExpected(t *testing.T) {
 A  before · procs · 2026-01-31T12:00:00Z · go procs=1
 B  after · procs · 2026-01-31T12:00:00Z · go procs=1
 
-Set differently: nothing that the records know of
+Set differently: nothing, as far as the records show
+
 metric                   A     B  shift      %    95% interval      p  verdict
 rate, requests/s       376   376      0   0.0%        −3 to +3   1.00  no difference seen
 p50, ms               55.3   235   +180  +324%    +176 to +182  0.002  worse
@@ -43,10 +46,10 @@ availability, %        100   100      0   0.0%          0 to 0   1.00  no differ
 CPU per request, ms   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  no difference seen
 throttled periods, %  16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  worse
 
-BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
+✗ BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
 
-A and B are medians over trials; shift is how far B lies from A by Hodges and Lehmann, with its 95% interval; p is that
-of Mann-Whitney's test.
+A and B are medians over trials; the shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95%
+interval; p is that of the Mann-Whitney test.
 `
 	if diff := cmp.Diff(want, table(t, r, 120)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -62,22 +65,24 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	if narrow := table(t, r, 60); !strings.Contains(narrow, "· p99 is 4.2 times higher in B") {
-		t.Errorf("a narrow terminal has no line of words:\n%s", narrow)
+	for _, word := range []string{"p99, ms", "+324%", "worse", "Left out at this width: shift, 95% interval, p."} {
+		if narrow := table(t, r, 60); !strings.Contains(narrow, word) {
+			t.Errorf("a table of 60 columns has no %q:\n%s", word, narrow)
+		}
 	}
 }
 
 func TestForeignTextIsEscaped(t *testing.T) {
 	r := compared(t, fixture("be\x1b[31mfore|", map[string][]float64{"1": quick}), fixture("<b>", map[string][]float64{"1": slow}))
-	if text := table(t, r, 0); strings.ContainsRune(text, '\x1b') {
-		t.Errorf("an escape sequence reached the terminal:\n%q", text)
+	if got := table(t, r, 0); strings.ContainsRune(got, '\x1b') {
+		t.Errorf("an escape sequence reached the terminal:\n%q", got)
 	}
 	var b bytes.Buffer
-	if err := Markdown(&b, r); err != nil {
+	if err := text.Markdown(&b, r.Blocks()); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); strings.Contains(text, "<b>") || !strings.Contains(text, `before\|`) {
-		t.Errorf("Markdown:\n%s", text)
+	if got := b.String(); strings.Contains(got, "<b>") || !strings.Contains(got, `before\|`) {
+		t.Errorf("Markdown:\n%s", got)
 	}
 }
 
@@ -85,7 +90,7 @@ func TestMarkdownHasTheTable(t *testing.T) {
 	r := compared(t, fixture("before", map[string][]float64{"1": quick, "2": quick}), fixture("after", map[string][]float64{"1": slow, "2": quite}))
 	r.OnlyInA = []string{"go procs=6"}
 	var b bytes.Buffer
-	if err := Markdown(&b, r); err != nil {
+	if err := text.Markdown(&b, r.Blocks()); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -133,7 +138,7 @@ func TestJSONCanBeReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := got.Pairs[0].Row("p99")
-	if row.Verdict != OneSided || row.B != nil || *row.A != 163 {
+	if row.Verdict != analysis.OneSided || row.B != nil || *row.A != 163 {
 		t.Errorf("%+v", *row)
 	}
 	for _, list := range []string{`"incomparable": []`, `"only_in_a": []`, `"fail_on": []`, `"differs": []`, `"notes": []`} {

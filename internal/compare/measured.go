@@ -46,7 +46,7 @@ func valuesOf(c *Cell, name string) [][]benchfmt.Value {
 		return trials
 	}
 	for k := range trials {
-		if v := throttled.of(&c.Figures.PerTrial[k]); v != nil {
+		if v := throttled.Of(&c.Figures.PerTrial[k]); v != nil {
 			trials[k] = append(trials[k], benchfmt.Value{Value: digits(*v * throttled.benchBy), Unit: throttled.bench})
 		}
 	}

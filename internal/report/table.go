@@ -37,6 +37,7 @@ type Kind int
 const (
 	Figure  Kind = iota // stands right, decimal points aligned
 	Main                // the figure that answers
+	Mixed               // likewise, but its rows have different units: no points are aligned
 	Word                // stands left
 	Name                // names the row
 	Setting             // a varied setting, part of the name

@@ -36,17 +36,17 @@ func (t terminal) list(l report.List) string {
 		} else if text == "" {
 			text = one.Name
 		}
-		switch one.Tone {
-		case display.Quiet:
+		if one.Tone == display.Quiet {
 			b.WriteString(t.Line(text, display.Quiet))
-		case display.Normal:
-			b.WriteString(t.hanging("· ", one.Tone, text))
-		default:
-			b.WriteString(t.hanging("! ", one.Tone, text))
+			continue
 		}
+		b.WriteString(t.hanging(marks[one.Tone]+" ", one.Tone, text))
 	}
 	return b.String()
 }
+
+// marks stand before the items of a list.
+var marks = map[display.Tone]string{display.Normal: "·", display.Strong: "·", display.Good: "✓", display.Warning: "!", display.Bad: "✗"}
 
 // factRoom is the room for the name of a fact.
 const factRoom = 16
@@ -132,10 +132,10 @@ func columns(table *report.Table, limit report.Rank) (cols []display.Column, out
 				notes[k] = display.Absent
 			}
 		}
-		if figure(c) {
+		if figure(c) && c.Kind != report.Mixed {
 			texts = aligned(texts)
 		}
-		cols = append(cols, display.Column{Head: c.Head + "\n" + c.Unit, Left: !figure(c), Cells: texts, Tone: func(row int) display.Tone { return c.Cells[row].Tone }})
+		cols = append(cols, display.Column{Head: strings.TrimSuffix(c.Head+"\n"+c.Unit, "\n"), Left: !figure(c), Cells: texts, Tone: func(row int) display.Tone { return c.Cells[row].Tone }})
 		if noted && c.NotesRank < limit {
 			cols = append(cols, display.Column{Head: c.Notes, Left: true, Cells: notes, Tone: func(int) display.Tone { return display.Quiet }})
 		}

@@ -58,7 +58,11 @@ func heading(b report.Block) bool {
 
 // figure reports whether a column stands right.
 func figure(c *report.Column) bool {
-	return c.Kind == report.Figure || c.Kind == report.Main || c.Kind == report.Group
+	switch c.Kind {
+	case report.Figure, report.Main, report.Mixed, report.Group:
+		return true
+	}
+	return false
 }
 
 // joined is a figure with its unit and its note: "231 ms (218–241)", "96% of limit".

@@ -1,0 +1,109 @@
+package analysis
+
+import (
+	"math"
+
+	"github.com/millicore/millicore/internal/analysis/stats"
+)
+
+// Bound is by how much B may differ from A.
+type Bound struct {
+	Metric  string
+	Above   bool    // fails above the value, else below
+	Value   float64 // signed; in percent of A, or in the metric's unit for people
+	Percent bool
+}
+
+// Outcome of a bound, by the 95% interval of the difference.
+type Outcome string
+
+const (
+	Held      Outcome = "held"   // the whole interval lies within the bound
+	Broken    Outcome = "broken" // the whole interval lies beyond it, and the difference is significant
+	Undecided Outcome = "untold" // neither: it includes the bound, or there is none
+)
+
+// Ground is what the outcome of a bound rests on.
+type Ground int
+
+const (
+	NotMeasured    Ground = iota // on either side
+	NotTested                    // measured on one side only, or too few trials
+	Interval                     // the interval lies on one side of the bound
+	Includes                     // the interval includes the bound
+	NotSignificant               // beyond the bound, but not significant among the pairs
+	Infinities                   // failed requests make a latency infinite, on one side only
+	FewInfinities                // likewise, in too few trials
+	SomeInfinities               // likewise, on both sides or in some trials
+)
+
+// Judgement is the outcome of a bound for one difference.
+type Judgement struct {
+	Outcome   Outcome
+	Ground    Ground
+	Low, High float64 // the interval in the unit of the bound; infinite if an end is not known
+}
+
+// Judge is a test of non-inferiority or, for a bound in the good direction, of its
+// mirror image: not whether B differs from A, but whether it does by more than the
+// bound. That no difference was seen is no proof that there is none.
+func (b Bound) Judge(d *Difference) Judgement {
+	switch {
+	case d == nil:
+		return Judgement{Outcome: Undecided, Ground: NotMeasured}
+	case d.Infinite[0].N+d.Infinite[1].N > 0:
+		return b.infinite(d)
+	case d.Verdict == OneSided || d.Verdict == TooFew:
+		return Judgement{Outcome: Undecided, Ground: NotTested}
+	}
+	j := Judgement{Outcome: Undecided, Ground: Includes, Low: b.end(d, d.Low, -1), High: b.end(d, d.High, 1)}
+	switch {
+	case b.Above && j.High <= b.Value || !b.Above && j.Low >= b.Value:
+		j.Outcome, j.Ground = Held, Interval
+	case b.Above && j.Low > b.Value || !b.Above && j.High < b.Value:
+		if j.Outcome, j.Ground = Broken, Interval; !d.Significant() {
+			j.Outcome, j.Ground = Undecided, NotSignificant
+		}
+	}
+	return j
+}
+
+// end is an end of the interval in the unit of the bound; one that is not known lies
+// infinitely far in a direction. From 0 any step is more than any percentage.
+func (b Bound) end(d *Difference, v *float64, direction float64) float64 {
+	switch {
+	case v == nil:
+		return math.Inf(int(direction))
+	case !b.Percent:
+		return *v * d.Scale()
+	case *v == 0:
+		return 0
+	case *d.A == 0:
+		return math.Copysign(math.Inf(1), *v)
+	}
+	return 100 * *v / *d.A
+}
+
+// infinite judges a latency that is infinite in some trials: it differs if it is in
+// all trials of one side and in none of the other.
+func (b Bound) infinite(d *Difference) Judgement {
+	a, of := d.Infinite[0], d.Infinite[1]
+	rises, falls := a.N == 0 && of.N == of.Of, a.N == a.Of && of.N == 0
+	switch {
+	case a.Of == 0 || of.Of == 0 || stats.LeastP(a.Of, of.Of) >= 1-stats.Level:
+		return Judgement{Outcome: Undecided, Ground: FewInfinities}
+	case rises && b.Above, falls && !b.Above:
+		return Judgement{Outcome: Broken, Ground: Infinities}
+	case rises, falls:
+		return Judgement{Outcome: Held, Ground: Infinities}
+	}
+	return Judgement{Outcome: Undecided, Ground: SomeInfinities}
+}
+
+// Scale makes a value of the metric one in its unit for people: shares are percent.
+func (d *Difference) Scale() float64 {
+	if d.Unit == "share" {
+		return 100
+	}
+	return 1
+}

@@ -1,0 +1,244 @@
+package narrative
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// ComparedPair is a pair of cells by the metric that the comparison is about.
+type ComparedPair struct {
+	Name string               // of the cell of B
+	Main *analysis.Difference // nil: measured on neither side
+}
+
+// Compared is the answer of a comparison in one sentence.
+func Compared(metric string, pairs []ComparedPair) string {
+	if len(pairs) == 1 {
+		if d := pairs[0].Main; d != nil {
+			return Difference{d}.Sentence()
+		}
+		m, _ := analysis.MetricOf(metric)
+		return "No " + m.Words + " was measured on either side."
+	}
+	return display.Capital(comparedPairs(subject(metric), pairs))
+}
+
+// comparedPairs is the answer for several pairs: in how many of them the metric
+// differs, and the pair in which it differs most.
+func comparedPairs(words string, pairs []ComparedPair) string {
+	var higher, lower, decided int
+	var most *analysis.Difference
+	var where string
+	for _, p := range pairs {
+		d := p.Main
+		if d == nil || d.Verdict == analysis.OneSided || d.Verdict == analysis.TooFew {
+			continue
+		}
+		decided++
+		switch d.Verdict {
+		case analysis.Higher:
+			higher++
+		case analysis.Lower:
+			lower++
+		default:
+			continue
+		}
+		if most == nil || step(d) > step(most) {
+			most, where = d, p.Name
+		}
+	}
+	switch {
+	case decided == 0:
+		return fmt.Sprintf("%s cannot be distinguished in any of %d cells: %s", words, len(pairs), undecided(pairs))
+	case most == nil && decided < len(pairs):
+		return fmt.Sprintf("No difference in %s was seen in %d of %d cells; in the others it is not known", words, decided, len(pairs))
+	case most == nil:
+		return fmt.Sprintf("No difference in %s was seen in any of %d cells", words, len(pairs))
+	case lower == 0:
+		return fmt.Sprintf("%s is higher in B in %d of %d cells, most in %s: %s", words, higher, len(pairs), where, Difference{most}.fromTo())
+	case higher == 0:
+		return fmt.Sprintf("%s is lower in B in %d of %d cells, most in %s: %s", words, lower, len(pairs), where, Difference{most}.fromTo())
+	}
+	return fmt.Sprintf("%s is higher in B in %d and lower in %d of %d cells, most in %s: %s", words, higher, lower, len(pairs), where, Difference{most}.fromTo())
+}
+
+// undecided is what the first undecided pair lacks.
+func undecided(pairs []ComparedPair) string {
+	for _, p := range pairs {
+		if p.Main != nil && p.Main.Verdict == analysis.TooFew {
+			return Difference{p.Main}.tooFew()
+		}
+	}
+	return "it was not measured on both sides"
+}
+
+// step is the size of a difference, to compare pairs by.
+func step(d *analysis.Difference) float64 {
+	if d.Percent == nil {
+		return 0
+	}
+	return math.Abs(*d.Percent)
+}
+
+// subject is a metric at the beginning of a sentence: "p99", "the rate".
+func subject(metric string) string {
+	m, _ := analysis.MetricOf(metric)
+	switch metric {
+	case "rate", analysis.BreakingPointMetric:
+		return "the " + m.Words
+	case "throttled":
+		return "the share of throttled periods"
+	}
+	return m.Words
+}
+
+// Difference words the difference of one metric between A and B.
+type Difference struct{ *analysis.Difference }
+
+// Sentence is what a difference shows: "p99 is 3.9 times higher in B: 166 → 704 ms
+// (95%: +510 to +560 ms)".
+func (d Difference) Sentence() string {
+	words := subject(d.Metric)
+	switch d.Verdict {
+	case analysis.OneSided:
+		side, value := "A", d.Left()
+		if d.A == nil {
+			side, value = "B", d.Right()
+		}
+		return display.Capital(fmt.Sprintf("%s was measured in %s only: %s", words, side, value+d.unit()))
+	case analysis.TooFew:
+		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B, which may be chance: %s", words, d.Left(), d.Right()+d.unit(), d.tooFew()))
+	case analysis.Alike:
+		return fmt.Sprintf("No difference in %s was seen: %s → %s (%s)", words, d.Left(), d.Right()+d.unit(), d.why())
+	}
+	return display.Capital(fmt.Sprintf("%s is %s in B: %s", words, d.howMuch(), d.fromTo()))
+}
+
+// howMuch is how far B lies from A: "3.9 times higher", "38% lower", "1.2 points
+// lower", "at least 20% higher". It compares the medians, which stand beside it, or
+// the shift if the medians lie the other way round.
+func (d Difference) howMuch() string {
+	way, bound := string(d.Verdict), ""
+	if d.Verdict == analysis.Higher && d.AtLeast[1] {
+		bound = "at least "
+	}
+	step := *d.B - *d.A
+	if step > 0 != (d.Verdict == analysis.Higher) {
+		step = *d.Shift
+	}
+	size := math.Abs(step)
+	switch {
+	case d.UnitName() == "%":
+		return fmt.Sprintf("%s%s points %s", bound, display.Fixed(size*d.Scale(), d.places()), way)
+	case *d.A == 0:
+		return bound + way
+	case d.Verdict == analysis.Higher && size >= *d.A:
+		return fmt.Sprintf("%s%s times %s", bound, twoDigits((*d.A+size) / *d.A), way)
+	}
+	return fmt.Sprintf("%s%s%% %s", bound, twoDigits(100*size / *d.A), way)
+}
+
+// twoDigits writes 3.9, 12.
+func twoDigits(v float64) string {
+	if v >= 10 {
+		return display.Fixed(v, 0)
+	}
+	return display.Fixed(v, 1)
+}
+
+// fromTo writes both sides and the interval of the shift.
+func (d Difference) fromTo() string {
+	text := d.Left() + " → " + d.Right() + d.unit()
+	if d.Low == nil && d.High == nil {
+		return text
+	}
+	return fmt.Sprintf("%s (95%%: %s %s)", text, d.Ends(), d.points())
+}
+
+// why is what a verdict without a difference rests on.
+func (d Difference) why() string {
+	if d.ByIntervals {
+		return "the intervals of the breaking points overlap"
+	}
+	return fmt.Sprintf("95%%: %s %s, p %s, %d and %d trials", d.Ends(), d.points(), d.Chance(), d.Trials[0], d.Trials[1])
+}
+
+// tooFew is how many trials there are, and how many are needed.
+func (d Difference) tooFew() string {
+	least, among := stats.TrialsNeeded(d.Family), ""
+	if d.Family > 1 {
+		among = fmt.Sprintf(" for %d cells", d.Family)
+	}
+	return fmt.Sprintf("%d and %d trials; at least %d and %d are needed%s, 6 and 6 are advised (measure.repeats)", d.Trials[0], d.Trials[1], least, least, among)
+}
+
+// Word is the verdict for a table.
+func (d Difference) Word() (string, display.Tone) {
+	switch d.Verdict {
+	case analysis.Alike:
+		if d.PHolm != nil && *d.PHolm > *d.P && *d.P < 1-stats.Level {
+			return "not significant", display.Normal // among so many cells
+		}
+		return "no difference seen", display.Normal
+	case analysis.TooFew:
+		return "too few trials", display.Warning
+	case analysis.OneSided:
+		return "one side only", display.Normal
+	}
+	if d.Better() {
+		return "better", display.Good
+	}
+	return "worse", display.Bad
+}
+
+// Judged words the outcome of a bound: "p99 +324% (+538 ms, 95%: +510 to +560 ms, p
+// 0.002)", and what is missing to decide it.
+func Judged(b analysis.Bound, d *analysis.Difference, j analysis.Judgement) string {
+	m, _ := analysis.MetricOf(b.Metric)
+	switch j.Ground {
+	case analysis.NotMeasured:
+		return m.Words + " was not measured"
+	case analysis.NotTested:
+		return Difference{d}.Sentence()
+	case analysis.Interval:
+		return Difference{d}.moved()
+	case analysis.NotSignificant:
+		return fmt.Sprintf("%s; beyond the bound, but not significant among %d cells: more repeats can decide it (measure.repeats)", Difference{d}.moved(), d.Family)
+	case analysis.Includes:
+		interval := "the 95% interval"
+		if b.Percent && !math.IsInf(j.Low, 0) && !math.IsInf(j.High, 0) {
+			interval += fmt.Sprintf(", %+.3g%% to %+.3g%% of A,", j.Low, j.High)
+		}
+		return Difference{d}.moved() + "; " + interval + " includes the bound: more repeats make it narrower (measure.repeats)"
+	}
+	text := fmt.Sprintf("so many requests failed that %s of all of them is infinite in %d of %d trials of A and %d of %d of B",
+		m.Words, d.Infinite[0].N, d.Infinite[0].Of, d.Infinite[1].N, d.Infinite[1].Of)
+	switch j.Ground {
+	case analysis.FewInfinities:
+		text += ": more repeats can decide it, at least 4 and 4 (measure.repeats)"
+	case analysis.SomeInfinities:
+		text += ": compare availability, or the two at a load that both answer"
+	}
+	return text
+}
+
+// moved is by how much a metric differs.
+func (d Difference) moved() string {
+	text, details := d.ShiftText()+" "+d.points(), []string{}
+	if d.Percent != nil {
+		text, details = d.PercentText(), append(details, text)
+	}
+	if d.Low != nil || d.High != nil {
+		details = append(details, fmt.Sprintf("95%%: %s %s", d.Ends(), d.points()))
+	}
+	if d.PHolm != nil {
+		details = append(details, "p "+d.Chance())
+	}
+	m, _ := analysis.MetricOf(d.Metric)
+	return fmt.Sprintf("%s %s (%s)", m.Words, text, strings.Join(details, ", "))
+}
