@@ -133,7 +133,7 @@ func (r *Result) judgments() report.List {
 	var all report.List
 	for i := range r.FailOn {
 		j := &r.FailOn[i]
-		all = append(all, report.Item{Text: display.Plain(j.line(len(r.Pairs) > 1)), Tone: tones[j.Outcome]})
+		all = append(all, report.Item{Text: display.Plain(j.line(len(r.Pairs) > 1)), Tone: tones[j.Outcome], Bare: true})
 	}
 	return all
 }

@@ -46,7 +46,7 @@ availability, %        100   100      0   0.0%          0 to 0   1.00  no differ
 CPU per request, ms   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  no difference seen
 throttled periods, %  16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  worse
 
-✗ BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
+BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
 
 A and B are medians over trials; the shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95%
 interval; p is that of the Mann-Whitney test.

@@ -55,40 +55,17 @@ func (a *answer) benchmark(path string) string {
 		}
 		return text + "."
 	}
-	best, better := all[0], a.s.Below
+	better, best := a.s.Below, "lowest"
 	if highest(what) {
-		better = a.s.Above
+		better, best = a.s.Above, "highest"
 	}
-	var with, against []string // the best and those that cannot be distinguished from it; the others
-	level := analysis.Tied(best, all[1:], better)
-	for _, c := range append([]analysis.Contender{best}, level...) {
-		with = append(with, fmt.Sprintf("%s (%s)", figure(c), c.Name))
-	}
-	for _, c := range analysis.Besides(all[1:], level) {
-		against = append(against, fmt.Sprintf("%s (%s)", figure(c), c.Name))
-	}
-	doubtful := doubt(all)
-	var text string
-	switch {
-	case len(against) == 0:
-		text = fmt.Sprintf("%s does not distinguish the cells: %s, %s", name, benchList(with), overlap(all))
-	case len(level) == 0:
-		text = fmt.Sprintf("%s does best with %s%s: %s against %s", name, best.Name, doubtful, figure(best), benchList(against))
-	default:
-		text = fmt.Sprintf("%s does best with %s, which cannot be distinguished, against %s", name, benchList(with), benchList(against))
-	}
-	if t := a.throttling(all, len(level) == 0); t != "" {
+	inPlan := slices.Clone(all)
+	slices.SortStableFunc(inPlan, func(x, y analysis.Contender) int { return x.Cell.Cell - y.Cell.Cell })
+	text, alone := ranking{inPlan, all, better, best, name, figure}.text("")
+	if t := a.throttling(all, alone); t != "" {
 		text += "; " + t
 	}
 	return text + "."
-}
-
-// benchList names a few, and of many the ends.
-func benchList(words []string) string {
-	if len(words) <= fewNames {
-		return display.List(words)
-	}
-	return words[0] + " to " + words[len(words)-1]
 }
 
 // benchContenders are the cells that have a figure, the best first: the lowest,

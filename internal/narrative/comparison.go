@@ -1,7 +1,6 @@
 package narrative
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,9 +16,7 @@ func (a *answer) comparison() []string {
 		return a.stagedComparison()
 	}
 	healthy, short := a.byAvailability()
-	all := a.contenders(healthy, "latency_ms.p99",
-		func(c *analysis.CellSummary) *float64 { return p99(c.LatencyMS) },
-		func(t *analysis.TrialFigures) *float64 { return t.P99 })
+	all := a.byP99(healthy)
 	var sentences []string
 	if len(all) > 1 {
 		sentences = a.ranked(all)
@@ -31,6 +28,13 @@ func (a *answer) comparison() []string {
 			a.names[i], display.Percent(*a.s.Cells[i].Availability)))
 	}
 	return sentences
+}
+
+// byP99 are the cells that have a p99.
+func (a *answer) byP99(cells []int) []analysis.Contender {
+	return a.contenders(cells, "latency_ms.p99",
+		func(c *analysis.CellSummary) *float64 { return p99(c.LatencyMS) },
+		func(t *analysis.TrialFigures) *float64 { return t.P99 })
 }
 
 // byAvailability parts the cells that answered into those whose latency may be
@@ -55,26 +59,16 @@ func (a *answer) byAvailability() (healthy, short []int) {
 func (a *answer) ranked(all []analysis.Contender) []string {
 	inPlan := all
 	all, basis := settle(inPlan, false)
-	figure, best := "p99"+basis, all[0]
-	level := analysis.Tied(best, all[1:], a.s.Below)
-	var text string
-	switch {
-	case len(level) == 0:
-		text = fmt.Sprintf("%s has the lowest %s%s%s: %s against %s", best.Name, figure, among(all), doubt(all),
-			display.WithUnit(best.Value), others(inPlan, all, best))
-	case len(level) == len(all)-1:
-		text = a.indistinct(all, figure)
-	default:
-		text = leading(inPlan, append([]analysis.Contender{best}, level...), figure)
-	}
-	if t := a.throttling(all, len(level) == 0); t != "" {
+	best := all[0]
+	text, alone := lowestP99(a.s, inPlan, all, basis).text("")
+	if t := a.throttling(all, alone); t != "" {
 		text += "; " + t
 	}
 	sentences := []string{text + "."}
 	if basis != "" {
 		sentences = append(sentences, "The table's p99, over all requests, puts another cell first: a single trial can decide it.")
 	}
-	if len(level) == 0 {
+	if alone {
 		if t := a.servesMore(best); t != "" {
 			sentences = append(sentences, t)
 		}
@@ -83,135 +77,6 @@ func (a *answer) ranked(all []analysis.Contender) []string {
 		sentences = append(sentences, t)
 	}
 	return sentences
-}
-
-// among says how many were compared, where the sentence will not name them all.
-func among(all []analysis.Contender) string {
-	if len(all) <= fewNames {
-		return ""
-	}
-	return fmt.Sprintf(" of %d cells", len(all))
-}
-
-// others lists what best is held against: every cell in the plan's order where
-// they are few, else the next and the last.
-func others(inPlan, ranked []analysis.Contender, best analysis.Contender) string {
-	named := func(c analysis.Contender) string { return fmt.Sprintf("%s (%s)", display.WithUnit(c.Value), c.Name) }
-	if len(ranked) > fewNames {
-		return named(ranked[1]) + " to " + named(ranked[len(ranked)-1])
-	}
-	var words []string
-	for _, c := range inPlan {
-		if c.Cell != best.Cell {
-			words = append(words, named(c))
-		}
-	}
-	return display.List(words)
-}
-
-// indistinct words the case that no cell is clearly ahead.
-func (a *answer) indistinct(ranked []analysis.Contender, figure string) string {
-	if len(ranked) > fewNames {
-		return fmt.Sprintf("No cell of %d has clearly the lowest %s: %s, %s", len(ranked), figure, fromTo(ranked), overlap(ranked))
-	}
-	names, figures := namesAndFigures(ranked)
-	if !analysis.EveryPairTied(ranked, a.s.Below) {
-		return fmt.Sprintf("None of %s has clearly the lowest %s: %s, %s", display.List(names), figure, together(figures), overlap(ranked))
-	}
-	return fmt.Sprintf("%s does not distinguish %s: %s, %s", figure, display.List(names), together(figures), overlap(ranked))
-}
-
-// leading words the case that several cells share the lowest p99, before the
-// others.
-func leading(inPlan, first []analysis.Contender, figure string) string {
-	names, figures := namesAndFigures(first)
-	rest := analysis.Besides(inPlan, first)
-	analysis.SortByValue(rest)
-	var against string
-	if len(rest) > fewNames {
-		against = fmt.Sprintf("%s for the other %d cells", fromTo(rest), len(rest))
-	} else {
-		var words []string
-		for _, c := range rest {
-			words = append(words, fmt.Sprintf("%s (%s)", display.WithUnit(c.Value), c.Name))
-		}
-		against = display.List(words)
-	}
-	if len(first) > fewNames {
-		return fmt.Sprintf("%d cells share the lowest %s: %s against %s; among them %s", len(first), figure, fromTo(first), against, overlap(first))
-	}
-	return fmt.Sprintf("%s have the lowest %s, %s against %s, and cannot be distinguished: %s",
-		display.List(names), figure, together(figures), against, overlap(first))
-}
-
-// fromTo gives the lowest and the highest of the figures.
-func fromTo(all []analysis.Contender) string {
-	byFigure := func(x, y analysis.Contender) int { return cmp.Compare(x.Value, y.Value) }
-	low, high := display.WithUnit(slices.MinFunc(all, byFigure).Value), display.WithUnit(slices.MaxFunc(all, byFigure).Value)
-	if low == high {
-		return low + " each"
-	}
-	return low + " to " + high
-}
-
-// together joins figures that belong to names in the same order; one that all
-// of them share is said once.
-func together(figures []string) string {
-	if len(slices.Compact(slices.Clone(figures))) == 1 {
-		return figures[0] + " each"
-	}
-	return display.List(figures)
-}
-
-func namesAndFigures(all []analysis.Contender) (names, figures []string) {
-	for _, c := range all {
-		names = append(names, c.Name)
-		figures = append(figures, display.WithUnit(c.Value))
-	}
-	return names, figures
-}
-
-// overlap says what overlaps where figures cannot be distinguished.
-func overlap(all []analysis.Contender) string {
-	weakest := analysis.IntervalOfTrials
-	for _, c := range all {
-		weakest = min(weakest, c.Sure)
-	}
-	if weakest >= analysis.RangeOfTrials && slices.ContainsFunc(all[1:], func(c analysis.Contender) bool { return analysis.Disjoint(all[0], c) }) {
-		return "over their trials the difference may be chance"
-	}
-	switch weakest {
-	case analysis.IntervalOfTrials:
-		return "their 95% intervals overlap"
-	case analysis.RangeOfTrials:
-		return "their trials overlap"
-	case analysis.IntervalOfFrames:
-		return "their intervals by frames overlap"
-	}
-	return "the same figure"
-}
-
-// doubt is said with a winner that no intervals stand for.
-func doubt(all []analysis.Contender) string {
-	if caveat(all) == "" {
-		return ""
-	}
-	return ", though not for certain"
-}
-
-// caveat says how little a difference means without intervals.
-func caveat(all []analysis.Contender) string {
-	weakest := analysis.IntervalOfTrials
-	for _, c := range all {
-		weakest = min(weakest, c.Sure)
-	}
-	switch weakest {
-	case analysis.NoEnds, analysis.IntervalOfFrames:
-		return "Not every cell has two trials: a difference may be chance."
-	case analysis.RangeOfTrials:
-		return "Too few trials for 95% intervals: a difference may be chance."
-	}
-	return ""
 }
 
 // throttling says which of the cells is throttled most, and how much the best
@@ -278,24 +143,15 @@ func (a *answer) mostRequests(cells []int) string {
 	inPlan := all
 	all, basis := settle(inPlan, true)
 	slices.Reverse(all)
-	best, next := all[0], all[1]
-	rate, why := "requests/s"+basis, a.noLatency()+"."
-	if level := analysis.Tied(best, all[1:], a.s.Above); len(level) > 0 {
-		next = level[0]
-		return fmt.Sprintf("%s do not distinguish %s and %s (%s and %s, %s); %s", display.Capital(rate), best.Name, next.Name,
-			display.Figure(best.Value), display.Figure(next.Value), overlap([]analysis.Contender{best, next}), why)
-	}
-	if len(all) > fewNames {
-		return fmt.Sprintf("%s serves the most of %d cells: %s %s against %s (%s) down to %s (%s); %s", best.Name, len(all),
-			display.Figure(best.Value), rate, display.Figure(next.Value), next.Name, display.Figure(all[len(all)-1].Value), all[len(all)-1].Name, why)
-	}
-	var words []string
-	for _, c := range inPlan {
-		if c.Cell != best.Cell {
-			words = append(words, fmt.Sprintf("%s (%s)", display.Figure(c.Value), c.Name))
-		}
-	}
-	return fmt.Sprintf("%s serves the most: %s %s against %s; %s", best.Name, display.Figure(best.Value), rate, display.List(words), why)
+	text, _ := ranking{inPlan, all, a.s.Above, "highest", "rate" + basis, func(c analysis.Contender) string {
+		return display.Figure(c.Value) + " requests/s"
+	}}.text("")
+	return text + "; " + a.noLatency() + "."
+}
+
+// lowestP99 ranks cells by their p99.
+func lowestP99(s *analysis.Summary, inPlan, ranked []analysis.Contender, basis string) ranking {
+	return ranking{inPlan, ranked, s.Below, "lowest", "p99" + basis, func(c analysis.Contender) string { return display.WithUnit(c.Value) }}
 }
 
 // noLatency says why there is no percentile.

@@ -99,11 +99,8 @@ func (a *answer) stagedComparison() []string {
 		text = fmt.Sprintf("At %s only %s still answers, with a p99 of %s", at, all[0].Name, display.WithUnit(all[0].Value))
 	case len(all) == 1:
 		text = fmt.Sprintf("At %s %s has a p99 of %s", at, all[0].Name, display.WithUnit(all[0].Value))
-	case all[0].Value == all[1].Value:
-		text = fmt.Sprintf("At %s %s and %s have the same lowest p99, %s", at, all[0].Name, all[1].Name, display.WithUnit(all[0].Value))
 	default:
-		text = fmt.Sprintf("At %s %s has the lowest p99%s: %s against %s", at, all[0].Name, among(all),
-			display.WithUnit(all[0].Value), others(inPlan, all, all[0]))
+		text, _ = lowestP99(a.s, inPlan, all, "").text(fmt.Sprintf("At %s ", at))
 	}
 	if len(short) > fewNames {
 		text += fmt.Sprintf("; %d cells answer less than %d%% of their requests", len(short), analysis.EnoughAnswers)

@@ -30,6 +30,7 @@ type List []Item
 type Item struct {
 	Name, Text string
 	Tone       display.Tone
+	Bare       bool // without a mark: it begins with a word for it
 }
 
 // Facts are named statements under a title.
@@ -118,10 +119,10 @@ func (r *Report) notes() List {
 		if f.Warning {
 			tone = display.Warning
 		}
-		all = append(all, Item{f.Title, f.First(), tone})
+		all = append(all, Item{Name: f.Title, Text: f.First(), Tone: tone})
 	}
 	for _, f := range r.Flags {
-		all = append(all, Item{f.Word + " (" + f.Who + ")", f.Text, display.Warning})
+		all = append(all, Item{Name: f.Word + " (" + f.Who + ")", Text: f.Text, Tone: display.Warning})
 	}
 	return all
 }

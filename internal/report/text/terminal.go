@@ -36,8 +36,8 @@ func (t terminal) list(l report.List) string {
 		} else if text == "" {
 			text = one.Name
 		}
-		if one.Tone == display.Quiet {
-			b.WriteString(t.Line(text, display.Quiet))
+		if one.Bare || one.Tone == display.Quiet {
+			b.WriteString(t.Line(text, one.Tone))
 			continue
 		}
 		b.WriteString(t.hanging(marks[one.Tone]+" ", one.Tone, text))
