@@ -173,8 +173,11 @@ func TestPaintLeavesTextPlainWithoutColours(t *testing.T) {
 }
 
 func TestNoTerminalHasNoColours(t *testing.T) {
-	if got := TerminalOf(new(strings.Builder)); got.Colour || got.Width != 120 {
-		t.Errorf("%+v", got)
+	for columns, want := range map[string]int{"": unknownWidth, "80": 80, "0": unknownWidth, "wide": unknownWidth} {
+		t.Setenv("COLUMNS", columns)
+		if got := TerminalOf(new(strings.Builder)); got.Colour || got.Width != want {
+			t.Errorf("COLUMNS=%q: %+v, want a width of %d", columns, got, want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package display
 import (
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -15,10 +16,16 @@ type Terminal struct {
 	Width  int  // columns; 0: no limit
 }
 
-// TerminalOf finds what an output can show. What is no terminal has no colours,
-// and lines that fit a page.
+// unknownWidth is the width of an output that has none: a pipe or a file.
+const unknownWidth = 120
+
+// TerminalOf finds what an output can show: a terminal has colours, unless NO_COLOR
+// or TERM=dumb is set, and its own width. COLUMNS is the width of other outputs.
 func TerminalOf(out io.Writer) Terminal {
-	t := Terminal{Width: 120}
+	t := Terminal{Width: unknownWidth}
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		t.Width = columns
+	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		t.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
