@@ -22,7 +22,7 @@ func (a *answer) benchmarks() []string {
 		for k := range c.Benchmarks {
 			if name := c.Benchmarks[k].Name; !slices.Contains(seen, name) {
 				seen = append(seen, name)
-				sentences = append(sentences, a.benchmark(c.Benchmarks[k].Path()))
+				sentences = append(sentences, a.benchmark(&c.Benchmarks[k]))
 			}
 		}
 	}
@@ -39,11 +39,8 @@ func (a *answer) benchmarks() []string {
 }
 
 // benchmark words one figure over all cells that have it.
-func (a *answer) benchmark(path string) string {
-	all, what := a.benchContenders(path)
-	times, unit := BenchUnit(what.Unit, all[0].Value)
-	figure := func(c analysis.Contender) string { return display.Figure(c.Value*times) + " " + unit }
-	name := display.Plain(what.Name)
+func (a *answer) benchmark(what *analysis.BenchmarkSummary) string {
+	inPlan, all := a.s.BenchmarkContenders(what.Path(), a.names)
 	if len(all) == 1 {
 		r := BenchRow{Cell: all[0].Cell, Of: what}
 		text := r.Sentence()
@@ -56,40 +53,15 @@ func (a *answer) benchmark(path string) string {
 		return text + "."
 	}
 	better, best := a.s.Below, "lowest"
-	if highest(what) {
+	if what.HigherIsBetter() {
 		better, best = a.s.Above, "highest"
 	}
-	inPlan := slices.Clone(all)
-	slices.SortStableFunc(inPlan, func(x, y analysis.Contender) int { return x.Cell.Cell - y.Cell.Cell })
-	text, alone := ranking{inPlan, all, better, best, name, figure}.text("")
+	times, unit := BenchUnit(what.Unit, all[0].Value)
+	text, alone := ranking{inPlan, all, better, best, display.Plain(what.Name), func(c analysis.Contender) string {
+		return display.Figure(c.Value*times) + " " + unit
+	}}.text("")
 	if t := a.throttling(all, alone); t != "" {
 		text += "; " + t
 	}
 	return text + "."
 }
-
-// benchContenders are the cells that have a figure, the best first: the lowest,
-// but of a rate, as B/s, the highest.
-func (a *answer) benchContenders(path string) ([]analysis.Contender, *analysis.BenchmarkSummary) {
-	var all []analysis.Contender
-	var what *analysis.BenchmarkSummary
-	for _, r := range BenchRows(a.s) {
-		if r.Of == nil || r.Of.Path() != path {
-			continue
-		}
-		if what == nil {
-			what = r.Of
-		}
-		one := analysis.Contender{Cell: r.Cell, Name: a.names[r.Index], Value: r.Of.Median, Metric: path, Trials: r.Of.Values}
-		one.Low, one.High, one.Sure = r.Ends()
-		all = append(all, one)
-	}
-	analysis.SortByValue(all)
-	if highest(what) {
-		slices.Reverse(all)
-	}
-	return all, what
-}
-
-// highest reports whether a figure is the better the higher it is: a rate.
-func highest(what *analysis.BenchmarkSummary) bool { return strings.HasSuffix(what.Unit, "/s") }

@@ -2,7 +2,6 @@ package narrative
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -102,16 +101,12 @@ func (r *BenchRow) UnitName() string {
 	return name
 }
 
-// Ends of the figure, and what they are: the 95% interval of the median, or the
-// range of few trials.
+// Ends of the figure, and what they are.
 func (r *BenchRow) Ends() (low, high float64, what analysis.Certainty) {
-	switch {
-	case r.Of == nil || len(r.Of.Values) < 2:
+	if r.Of == nil {
 		return 0, 0, analysis.NoEnds
-	case r.Of.Low != nil && r.Of.High != nil:
-		return *r.Of.Low, *r.Of.High, analysis.IntervalOfTrials
 	}
-	return slices.Min(r.Of.Values), slices.Max(r.Of.Values), analysis.RangeOfTrials
+	return r.Of.Ends()
 }
 
 // Spread writes the ends: "1.20–1.26"; a range where others are intervals has a

@@ -97,12 +97,18 @@ func (a *answer) sentences() []string {
 	if text := a.objective(); text != "" {
 		all = append(all, text)
 	}
-	for _, text := range append([]string{a.tail(), a.lowerBounds()}, a.disturbed()...) {
-		if text != "" {
-			all = append(all, text)
-		}
+	if text := a.lowerBounds(); text != "" {
+		all = append(all, text)
 	}
-	return all
+	return a.closing(all)
+}
+
+// closing adds what stands at the end of an answer: the slow tail, and who disturbed.
+func (a *answer) closing(all []string) []string {
+	if text := a.tail(); text != "" {
+		all = append(all, text)
+	}
+	return append(all, a.disturbed()...)
 }
 
 // allFailed says that nothing answered, and how the most of it failed.

@@ -3,106 +3,60 @@ package narrative
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 )
 
-// searched words the answer of a record that looked for breaking points: which
-// cell holds the most, what limits it, and how far the others stay behind.
-// Cells that intervals do not distinguish are not ranked, and a lower bound is
-// called one.
-func (a *answer) searched() []string {
-	found, none := a.breakingPoints()
-	if len(found) == 0 {
-		return a.noneFound(none)
-	}
-	if len(found) > 1 && len(LoadUnits(a.s)) > 1 {
-		return a.closing(append(unlike(found), a.withoutPoint(none)...))
-	}
-	all := []string{breaks(found[0]) + "."}
-	if len(found) > 1 {
-		all = a.byLoad(found)
-	}
-	all = append(all, a.withoutPoint(none)...)
-	if len(found) == 1 || len(analysis.Tied(found[0], found[1:], a.s.Above)) == 0 {
-		all = append(all, a.ofBest(found)...)
-	}
-	return a.closing(all)
+// searched is the answer of a record that looked for breaking points: which cell
+// holds the most, what limits it, and how far the others stay behind. Cells that
+// intervals do not distinguish are not ranked, and a lower bound is called one.
+type searched struct {
+	*answer
+	found []analysis.Contender // the cells with a breaking point, the highest first
+	none  []int                // those without
 }
 
-// ofBest says what else is known of the cell that holds the most.
-func (a *answer) ofBest(found []analysis.Contender) []string {
+func (a *answer) searched() []string {
+	found, none := a.s.BreakingContenders(a.names)
+	return a.closing(searched{a, found, none}.sentences())
+}
+
+func (a searched) sentences() []string {
+	if len(a.found) == 0 {
+		return a.noneFound()
+	}
+	if len(a.found) > 1 && len(LoadUnits(a.s)) > 1 {
+		return append(unlike(a.found), a.withoutPoint()...)
+	}
+	all := []string{breaks(a.found[0]) + "."}
+	if len(a.found) > 1 {
+		all = a.byLoad()
+	}
+	all = append(all, a.withoutPoint()...)
+	if len(a.found) == 1 || len(analysis.Tied(a.found[0], a.found[1:], a.s.Above)) == 0 {
+		all = append(all, a.ofBest()...)
+	}
+	return all
+}
+
+// ofBest is what else is known of the cell that holds the most.
+func (a searched) ofBest() []string {
 	var all []string
-	best := found[0].Cell
+	best := a.found[0].Cell
 	if text := Reason(best.Breaking); text != "" && !best.Breaking.AtLeast {
 		all = append(all, sentence(text))
 	}
 	if best.Knee != nil {
 		who := "Its "
-		if len(found) > 1 {
-			who = found[0].Name + "'s "
+		if len(a.found) > 1 {
+			who = a.found[0].Name + "'s "
 		}
 		all = append(all, who+kneeShort(best)+".")
 	}
 	return all
-}
-
-// closing adds what stands at the end of every answer about breaking points.
-func (a *answer) closing(all []string) []string {
-	if text := a.tail(); text != "" {
-		all = append(all, text)
-	}
-	return append(all, a.disturbed()...)
-}
-
-// breakingPoints parts the searched cells into those that have an answer, the
-// highest first, and those that have none.
-func (a *answer) breakingPoints() (found []analysis.Contender, none []int) {
-	for i := range a.s.Cells {
-		c := &a.s.Cells[i]
-		if !results.Searched(c) {
-			continue
-		}
-		load := c.Breaking.Load()
-		if load == nil {
-			none = append(none, i)
-			continue
-		}
-		one := analysis.Contender{Cell: c, Name: a.names[i], Value: *load, Metric: analysis.BreakingPointMetric}
-		if c.Breaking.Low != nil {
-			one.Low, one.High, one.Sure = *c.Breaking.Low, math.Inf(1), analysis.RangeOfTrials
-			if c.Breaking.OverStarts() {
-				one.Sure = analysis.IntervalOfTrials
-			}
-			if c.Breaking.High != nil {
-				one.High = *c.Breaking.High
-			}
-		}
-		for k := range c.PerTrial {
-			if v := c.PerTrial[k].Breaking; v != nil {
-				one.Trials = append(one.Trials, *v)
-			}
-		}
-		if len(one.Trials) < c.Breaking.Searches { // the others gave bounds, which are no samples
-			one.Trials = nil
-		}
-		found = append(found, one)
-	}
-	slices.SortStableFunc(found, func(x, y analysis.Contender) int {
-		switch {
-		case x.Value > y.Value:
-			return -1
-		case x.Value < y.Value:
-			return 1
-		}
-		return 0
-	})
-	return found, none
 }
 
 // breaks says where one cell breaks, and why: without the full stop, as more
@@ -124,10 +78,10 @@ func breaks(c analysis.Contender) string {
 }
 
 // byLoad words several breaking points in one unit, the highest first.
-func (a *answer) byLoad(found []analysis.Contender) []string {
-	best := found[0]
-	level := analysis.Tied(best, found[1:], a.s.Above)
-	rest := analysis.Besides(found[1:], level)
+func (a searched) byLoad() []string {
+	best := a.found[0]
+	level := analysis.Tied(best, a.found[1:], a.s.Above)
+	rest := analysis.Besides(a.found[1:], level)
 	var text string
 	if len(level) == 0 {
 		text = breaks(best) + "; " + times(best, rest)
@@ -173,7 +127,7 @@ func ratio(v float64) string {
 }
 
 // together words that several cells share the first place.
-func (a *answer) together(first, rest []analysis.Contender) string {
+func (a searched) together(first, rest []analysis.Contender) string {
 	unit, they := LoadUnit(first[0].Cell), "they break at"
 	if first[0].Cell.Breaking.AtLeast {
 		they = "they hold"
@@ -182,7 +136,7 @@ func (a *answer) together(first, rest []analysis.Contender) string {
 	if len(first) > fewNames {
 		last := first[len(first)-1]
 		text = fmt.Sprintf("%d cells cannot be ranked: %s %s (%s) down to %s (%s) %s, and %s", len(first), they,
-			BreakFigure(first[0].Cell.Breaking), first[0].Name, BreakFigure(last.Cell.Breaking), last.Name, unit, a.whyNot(first))
+			BreakFigure(first[0].Cell.Breaking), first[0].Name, BreakFigure(last.Cell.Breaking), last.Name, unit, whyNot(first))
 	} else {
 		var names, figures []string
 		for _, c := range first {
@@ -193,9 +147,9 @@ func (a *answer) together(first, rest []analysis.Contender) string {
 		if fewSearched(first) != "" {
 			verdict = "cannot be ranked"
 		}
-		text = fmt.Sprintf("%s %s: %s %s %s, and %s", display.List(names), verdict, they, display.List(figures), unit, a.whyNot(first))
+		text = fmt.Sprintf("%s %s: %s %s %s, and %s", display.List(names), verdict, they, display.List(figures), unit, whyNot(first))
 		if !analysis.EveryPairTied(first, a.s.Above) {
-			text = fmt.Sprintf("None of %s is clearly ahead: %s %s %s, and %s", display.List(names), they, display.List(figures), unit, a.whyNot(first))
+			text = fmt.Sprintf("None of %s is clearly ahead: %s %s %s, and %s", display.List(names), they, display.List(figures), unit, whyNot(first))
 		}
 	}
 	switch {
@@ -216,7 +170,7 @@ func (a *answer) together(first, rest []analysis.Contender) string {
 }
 
 // whyNot says why cells are not ranked.
-func (a *answer) whyNot(all []analysis.Contender) string {
+func whyNot(all []analysis.Contender) string {
 	if text := fewSearched(all); text != "" {
 		return text
 	}
@@ -262,7 +216,7 @@ func fewSearched(all []analysis.Contender) string {
 
 // unordered names neighbours in the order of breaking points that cannot be
 // distinguished, behind the first place.
-func (a *answer) unordered(rest []analysis.Contender) string {
+func (a searched) unordered(rest []analysis.Contender) string {
 	var groups []string
 	why := ": their intervals overlap"
 	for i := 0; i < len(rest); {
@@ -301,35 +255,34 @@ func unlike(found []analysis.Contender) []string {
 }
 
 // noneFound words a record in which no search gave an answer.
-func (a *answer) noneFound(none []int) []string {
-	same := Reason(a.s.Cells[none[0]].Breaking)
-	for _, i := range none[1:] {
+func (a searched) noneFound() []string {
+	same := Reason(a.s.Cells[a.none[0]].Breaking)
+	for _, i := range a.none[1:] {
 		if Reason(a.s.Cells[i].Breaking) != same {
 			same = ""
 		}
 	}
-	who := display.Plain(a.s.Cells[none[0]].Label)
-	if len(none) > 1 {
-		who = fmt.Sprintf("any of the %d cells", len(none))
+	who := display.Plain(a.s.Cells[a.none[0]].Label)
+	if len(a.none) > 1 {
+		who = fmt.Sprintf("any of the %d cells", len(a.none))
 	}
 	text := "No breaking point was found for " + who
 	if same != "" {
-		return a.closing([]string{text + ": " + same + "."})
+		return []string{text + ": " + same + "."}
 	}
-	all := []string{text + "."}
-	if len(none) > 1 {
-		all = append(all, a.withoutPoint(none)...)
+	if len(a.none) == 1 {
+		return []string{text + "."}
 	}
-	return a.closing(all)
+	return append([]string{text + "."}, a.withoutPoint()...)
 }
 
 // withoutPoint names the cells whose search gave no answer, and why.
-func (a *answer) withoutPoint(none []int) []string {
-	if len(none) > fewNames {
-		return []string{fmt.Sprintf("%d of %d cells have no breaking point.", len(none), len(a.s.Cells))}
+func (a searched) withoutPoint() []string {
+	if len(a.none) > fewNames {
+		return []string{fmt.Sprintf("%d of %d cells have no breaking point.", len(a.none), len(a.s.Cells))}
 	}
 	var all []string
-	for _, i := range none {
+	for _, i := range a.none {
 		text := a.names[i] + " has no breaking point"
 		if why := Reason(a.s.Cells[i].Breaking); why != "" {
 			text += ": " + why

@@ -28,62 +28,26 @@ func level(l *analysis.LoadSummary, target float64) string {
 	return display.Users(target)
 }
 
-// stepAt is the step of a cell at a target; nil: it did not hold that level.
-func stepAt(c *analysis.CellSummary, target float64) *analysis.Step {
-	for i := range c.Steps {
-		if c.Steps[i].Target == target {
-			return &c.Steps[i]
-		}
-	}
-	return nil
-}
-
-// answers reports whether a level's requests were answered well enough for its
-// latency to be a merit.
-func answers(s *analysis.Step) bool {
-	return s.Availability == nil || *s.Availability >= analysis.EnoughAnswers
-}
-
-// commonTargets are the levels that all cells that answered held, upwards.
-func (a *answer) commonTargets() []float64 {
-	var common []float64
-	for _, step := range a.s.Cells[a.good[0]].Steps {
-		everywhere := true
-		for _, i := range a.good[1:] {
-			everywhere = everywhere && stepAt(&a.s.Cells[i], step.Target) != nil
-		}
-		if everywhere {
-			common = append(common, step.Target)
-		}
-	}
-	slices.Sort(common)
-	return slices.Compact(common)
-}
-
 // stagedComparison compares at the highest common level at which at least one
 // cell still answers. Levels have no intervals, and the sentence says so.
 func (a *answer) stagedComparison() []string {
-	common := a.commonTargets()
-	if len(common) == 0 {
+	var cells []*analysis.CellSummary
+	for _, i := range a.good {
+		cells = append(cells, &a.s.Cells[i])
+	}
+	target, common, answered := analysis.CommonLevel(cells)
+	if !common {
 		return []string{"The cells held no level of load in common: see each level's figures."}
 	}
-	target, answering := 0.0, false
-	for _, t := range common {
-		for _, i := range a.good {
-			if answers(stepAt(&a.s.Cells[i], t)) {
-				target, answering = t, true
-			}
-		}
-	}
 	at := level(&a.s.Cells[a.good[0]].Load, target)
-	if !answering {
+	if !answered {
 		return []string{fmt.Sprintf("No cell answers %d%% of its requests, at no level held.", analysis.EnoughAnswers)}
 	}
 	var all []analysis.Contender
 	var short []string
 	for _, i := range a.good {
-		step := stepAt(&a.s.Cells[i], target)
-		if !answers(step) {
+		step := a.s.Cells[i].StepAt(target)
+		if !step.Answers() {
 			short = append(short, fmt.Sprintf("%s answers %s", a.names[i], display.Percent(*step.Availability)))
 		} else if v := p99(step.LatencyMS); v != nil {
 			all = append(all, analysis.Contender{Cell: &a.s.Cells[i], Name: a.names[i], Value: *v})
@@ -114,21 +78,10 @@ func (a *answer) stagedComparison() []string {
 	return sentences
 }
 
-// highestHeld is the highest level at which a cell still answered; nil: none.
-func highestHeld(c *analysis.CellSummary) *analysis.Step {
-	var held *analysis.Step
-	for i := range c.Steps {
-		if s := &c.Steps[i]; answers(s) && (held == nil || s.Target > held.Target) {
-			held = s
-		}
-	}
-	return held
-}
-
 // stagedSingle states what one cell held.
 func (a *answer) stagedSingle(i int) string {
 	c := &a.s.Cells[i]
-	held := highestHeld(c)
+	held := c.HighestHeld()
 	if held == nil {
 		return fmt.Sprintf("%s answers %d%% of its requests at no level held.", a.names[i], analysis.EnoughAnswers)
 	}

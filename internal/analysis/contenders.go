@@ -1,0 +1,129 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// BreakingContenders splits the searched cells into those that have a breaking point,
+// the highest first, and the places of those that have none. names are the cells' in
+// sentences.
+func (s *Summary) BreakingContenders(names []string) (found []Contender, none []int) {
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		switch {
+		case c.Breaking == nil:
+		case c.Breaking.Load() == nil:
+			none = append(none, i)
+		default:
+			found = append(found, breakingContender(c, names[i]))
+		}
+	}
+	slices.SortStableFunc(found, func(x, y Contender) int { return cmp.Compare(y.Value, x.Value) })
+	return found, none
+}
+
+func breakingContender(c *CellSummary, name string) Contender {
+	b := c.Breaking
+	one := Contender{Cell: c, Name: name, Value: *b.Load(), Metric: BreakingPointMetric}
+	if b.Low != nil {
+		one.Low, one.High, one.Sure = *b.Low, math.Inf(1), RangeOfTrials
+		if b.OverStarts() {
+			one.Sure = IntervalOfTrials
+		}
+		if b.High != nil {
+			one.High = *b.High
+		}
+	}
+	for k := range c.PerTrial {
+		if v := c.PerTrial[k].Breaking; v != nil {
+			one.Trials = append(one.Trials, *v)
+		}
+	}
+	if len(one.Trials) < b.Searches { // the others gave bounds, which are no samples
+		one.Trials = nil
+	}
+	return one
+}
+
+// Ends of a benchmark's median, and what they are: its 95% interval, or the range of
+// few trials.
+func (b *BenchmarkSummary) Ends() (low, high float64, what Certainty) {
+	switch {
+	case len(b.Values) < 2:
+		return 0, 0, NoEnds
+	case b.Low != nil && b.High != nil:
+		return *b.Low, *b.High, IntervalOfTrials
+	}
+	return slices.Min(b.Values), slices.Max(b.Values), RangeOfTrials
+}
+
+// HigherIsBetter reports whether a figure is a rate, such as B/s.
+func (b *BenchmarkSummary) HigherIsBetter() bool { return strings.HasSuffix(b.Unit, "/s") }
+
+// BenchmarkContenders are the cells that have a figure of a benchmark, in the order of
+// the plan, and the best first.
+func (s *Summary) BenchmarkContenders(path string, names []string) (inPlan, ranked []Contender) {
+	higher := false
+	for i := range s.Cells {
+		for k := range s.Cells[i].Benchmarks {
+			b := &s.Cells[i].Benchmarks[k]
+			if b.Path() != path {
+				continue
+			}
+			one := Contender{Cell: &s.Cells[i], Name: names[i], Value: b.Median, Metric: path, Trials: b.Values}
+			one.Low, one.High, one.Sure = b.Ends()
+			inPlan, higher = append(inPlan, one), b.HigherIsBetter()
+		}
+	}
+	ranked = slices.Clone(inPlan)
+	SortByValue(ranked)
+	if higher {
+		slices.Reverse(ranked)
+	}
+	return inPlan, ranked
+}
+
+// StepAt is the step of a cell at a target; nil: it did not hold that level.
+func (c *CellSummary) StepAt(target float64) *Step {
+	for i := range c.Steps {
+		if c.Steps[i].Target == target {
+			return &c.Steps[i]
+		}
+	}
+	return nil
+}
+
+// Answers reports whether enough requests of a level were answered for its latency
+// to be ranked.
+func (s *Step) Answers() bool { return s.Availability == nil || *s.Availability >= EnoughAnswers }
+
+// HighestHeld is the highest level at which a cell still answers; nil: none.
+func (c *CellSummary) HighestHeld() *Step {
+	var held *Step
+	for i := range c.Steps {
+		if s := &c.Steps[i]; s.Answers() && (held == nil || s.Target > held.Target) {
+			held = s
+		}
+	}
+	return held
+}
+
+// CommonLevel is the highest level that all of the cells held and at which at least
+// one still answers. common reports whether there is a level that all held, and
+// answered whether one of them was answered.
+func CommonLevel(cells []*CellSummary) (target float64, common, answered bool) {
+	for i := range cells[0].Steps {
+		level := cells[0].Steps[i].Target
+		if slices.ContainsFunc(cells, func(c *CellSummary) bool { return c.StepAt(level) == nil }) {
+			continue
+		}
+		common = true
+		if slices.ContainsFunc(cells, func(c *CellSummary) bool { return c.StepAt(level).Answers() }) && (!answered || level > target) {
+			target, answered = level, true
+		}
+	}
+	return target, common, answered
+}
