@@ -12,7 +12,7 @@ import (
 
 var (
 	runs   = flag.Int("runs", usualRuns, "searches of each simulated service")
-	first  = flag.Uint64("seed", 0, "the first seed; 0 to 999 were looked at while the search was tuned")
+	first  = flag.Uint64("seed", 10000, "the first seed; 0 to 999 were looked at while the search was tuned")
 	only   = flag.String("kind", "", "only the simulated services whose names contain this")
 	search = flag.Bool("truths", false, "find the truths of the simulated services that have no formula")
 )
@@ -23,7 +23,7 @@ var (
 // and a third of the width), and all together must reach the 90%. The seeds are fixed.
 // The figures in docs/breaking-point.md come from:
 //
-//	go test ./internal/analysis/search -run TestTheIntervalHoldsTheTruth -v -runs 1000 -seed 10000
+//	go test ./internal/analysis/search -run TestTheIntervalHoldsTheTruth -v -runs 1000
 func TestTheIntervalHoldsTheTruth(t *testing.T) {
 	want, wider := 90.0, 1.0
 	if *runs < 1000 {
