@@ -104,7 +104,7 @@ func TestKnownCauses(t *testing.T) {
 
 // patience is how many measurements may be repeated because the machine was not quiet,
 // for all cases together.
-var patience = 6
+var patience = 12
 
 // calm repeats a measurement until the machine was quiet. A virtual machine that pauses
 // delays everything, which is a cause of its own: a witness outside of the measurement

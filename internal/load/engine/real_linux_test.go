@@ -105,7 +105,7 @@ func TestARealFreezeIsSeenWhole(t *testing.T) {
 	}
 	f := freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: time.Second}
 	want := f.Truth(serviceBegins, 1000, 8*time.Second, 64)
-	const tries, quiet = 3, 2 * time.Millisecond
+	const tries, quiet = 10, 2 * time.Millisecond
 	for range tries {
 		s := startService(t, f)
 		p := s.plan(Load{Open: true, Even: true, Curve: steady(t, 1000, 8*time.Second)})
