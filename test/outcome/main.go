@@ -93,6 +93,7 @@ type event struct {
 
 // test is the outcome of a test in all its runs.
 type test struct {
+	whole                   string // its name without that of a subtest: both fail together
 	failed, passed, skipped bool
 	output                  []string // of the last run
 }
@@ -127,7 +128,8 @@ func (all tests) add(e event) {
 	name := e.Package + "." + e.Test
 	t := all[name]
 	if t == nil {
-		t = &test{}
+		top, _, _ := strings.Cut(e.Test, "/")
+		t = &test{whole: e.Package + "." + top}
 		all[name] = t
 	}
 	switch e.Action {
@@ -169,7 +171,9 @@ func (all tests) judge(out io.Writer, rules []rule, mostFlaky int) error {
 			}
 		case t.failed && t.passed:
 			ran++
-			flaky = append(flaky, name)
+			if !slices.Contains(flaky, t.whole) {
+				flaky = append(flaky, t.whole)
+			}
 		case t.failed:
 			ran++
 			failed = append(failed, name)

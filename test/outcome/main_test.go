@@ -41,6 +41,7 @@ func TestJudge(t *testing.T) {
 		"of another test":               {skipLines, "q[.].*\tneeds a TUN device", "TestS", true},
 		"for another reason":            {skipLines, "p[.].*\tneeds root", "needs a TUN device", true},
 		"one flaky test":                {flaky("A"), "", "1 tests ran, 0 failed, 0 were skipped, 1 were flaky", false},
+		"a flaky test and its subtest":  {flaky("A", "A/one"), "", "0 were skipped, 1 were flaky", false},
 		"two flaky tests":               {flaky("A", "B"), "", "p.TestB", true},
 		"a test that failed":            {failedLines, "", "p.TestF\n1 tests ran, 1 failed", true},
 		"a skip that passed in a rerun": {skipLines + `{"Action":"run","Package":"p","Test":"TestS"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestS"}`, "", "1 tests ran", false},
@@ -83,6 +84,31 @@ func TestARunIsReported(t *testing.T) {
 	for _, want := range []string{"needs a TUN device", "p.TestA\n", "p.TestB\n", "2 tests ran, 0 failed, 1 were skipped, 2 were flaky"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+}
+
+// The committed list parses, and the central claims are not in it.
+func TestTheListOfMakeTest(t *testing.T) {
+	list, err := os.ReadFile("skips.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := parse(string(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const module = "github.com/millicore/millicore/"
+	for _, name := range []string{
+		module + "internal/load/engine.TestARealFreezeIsSeenWhole",
+		module + "internal/lab.TestWatchingAThrottledProcess",
+		module + "test/program.TestAKnownCauseIsTold/a_quota",
+		module + "test/program.TestAQuotaThrottles",
+	} {
+		for _, r := range rules {
+			if r.test.MatchString(name) {
+				t.Errorf("%s may be skipped: %s", name, r.reason)
+			}
 		}
 	}
 }
