@@ -3,16 +3,12 @@
 GO      ?= go
 PKGS     = ./... ./maxprocs/... ./maxprocs/examples/...
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
-LONGEST  = ./test/vm ./internal/report/html # are begun first, so that nobody waits for them alone
-GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones ask for a newer Go
-GOTESTSUM = gotest.tools/gotestsum@v1.13.0
-GOLANGCI  = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones need a newer Go
+GOLANGCI   = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# A machine whose hypervisor takes it away for seconds can fail any test that waits for
-# something. A test that failed is run once more, alone. test/outcome reports those that
-# passed then as flaky: on a quiet machine each of them is a bug.
-EVENTS    = bin/events
-TESTS     = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=20 --rerun-fails-abort-on-data-race
+# Without the folder's name in them, packages and test results are the same in every
+# checkout, so all share one cache.
+export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath
 
 # FerretDB for machines without mongod: a module of its own, so that what it
 # requires stays out of Millicore's.
@@ -24,31 +20,39 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: help check lint prose build manuals mongodb image image-load image-push release-check test-kubernetes cluster cluster-down demo test vet cross fuzz bench bench-load clean reproduce
+.PHONY: help check format vet lint prose tidy build manuals mongodb image image-load image-push release-check test test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-check: vet ## what every commit has to pass: format, vet, tidy modules, go test -short; no root
-	scripts/tidy.sh
+check: format vet lint tidy prose ## before each commit: format, vet, linters, tidy modules, prose, go test -short; no root
 	$(GO) test -short $(PKGS)
 
-lint: ## golangci-lint; not part of make check yet, as the tree has findings
-	$(GO) run $(GOLANGCI) run ./...
+format:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
 
-prose: ## words that docs, messages and comments avoid; not part of make check yet, as the tree has some
+vet:
+	$(GO) vet $(PKGS)
+
+lint: ## golangci-lint, with the linters of .golangci.yml
+	$(GO) run $(GOLANGCI) run $(PKGS)
+
+tidy:
+	scripts/tidy.sh
+
+prose: ## the words that docs, messages and comments avoid: test/prose/words.txt
 	$(GO) run ./test/prose
 
 build: ## put the programs into bin/
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -ldflags '-w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 mongodb: ## put bin/millicore-mongodb, a server of MongoDB's protocol, beside them
-	$(MONGODB) build -trimpath -ldflags -w -o ../../bin/millicore-mongodb .
+	$(MONGODB) build -ldflags -w -o ../../bin/millicore-mongodb .
 
 image: ## put bin/millicore-image.tar there, an image of IMAGE=name for PLATFORMS; no Docker needed
 	rm -rf bin/image
 	for platform in $(PLATFORMS); do \
-		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -trimpath -ldflags '-w -X main.version=$(VERSION)' \
+		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -ldflags '-w -X main.version=$(VERSION)' \
 			-o bin/image/$$platform/ ./cmd/... || exit 1; \
 		install -D -m 644 LICENSE bin/image/$$platform/licenses/LICENSE || exit 1; \
 	done
@@ -72,7 +76,7 @@ manuals: build ## put the manual pages and the shells' completions into bin/manu
 release-check: ## make all that a release has, into dist/, and publish nothing; docs/releasing.md
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish
 
-test-kubernetes: ## start a one-node Kubernetes, run on it what needs a real one, end it; as root, cold 20 to 30 minutes
+test-kubernetes: ## start a one-node Kubernetes, run on it what needs a real one, end it; as root
 	test/cluster/with.sh $(GO) test -count=1 -timeout 60m -v ./test/kubernetes
 
 cluster: ## start a one-node Kubernetes for tests, as root; prints its kubeconfig
@@ -84,28 +88,17 @@ cluster-down: ## end it
 demo: build ## about a minute: what GOMAXPROCS does to a service under a limit of 1 CPU
 	bin/millicore run quick
 
-test: build mongodb vet cross ## everything that proves the product, as root; installs what it needs
-	scripts/setup-tests.sh
-	rm -rf $(EVENTS) && mkdir -p $(EVENTS)
-	$(GO) test -count=1 -run TestARealFreeze ./internal/load/engine # without -race: both sides as fast as they are
-	$(GO) test -count=1 -run TestTheIntervalHoldsTheTruth ./internal/analysis/search -seed 10000 # without -race: a hundred searches of each service, of seeds that nothing was tuned on
-	GOWORK=off $(GO) -C images test -count=1 ./...
-	$(TESTS) --jsonfile $(EVENTS)/packages.json --format pkgname --format-hide-empty-pkg \
-		--packages "$(LONGEST) $$($(GO) list $(PKGS) | grep -v -e /test/program -e '/test/docker$$' -e '/test/kubernetes$$' | tr '\n' ' ')" -- -race -count=1 -timeout 60m
-	$(TESTS) --jsonfile $(EVENTS)/programs.json --format testname \
-		--packages './test/program ./test/docker' -- -count=1 -p 1 -timeout 60m # alone: their services, limits and neighbours are real
-	test/cluster/with.sh --if-possible \
-		$(TESTS) --jsonfile $(EVENTS)/kubernetes.json --format testname \
-		--packages ./test/kubernetes -- -count=1 -timeout 60m
-	$(GO) run ./test/outcome $(EVENTS)/*.json
+test: ## everything that proves the product, as root; installs what it needs; docs/testing.md
+	scripts/test.sh
 
-vet:
-	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
-	$(GO) vet $(PKGS)
+test-all: ## make test with samples of full size, each fuzz target for a minute, and 1,000 simulated searches; hours
+	MILLICORE_CAMPAIGNS=1 scripts/test.sh
+	$(GO) test -timeout 2h -run TestTheIntervalHoldsTheTruth ./internal/analysis/search -runs 1000
+	scripts/fuzz.sh 1m
 
-cross: ## everything builds for the systems that it promises
-	for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build $(PKGS) && \
+# What builds on Linux is vetted for the other systems, which includes their types.
+cross: ## the other systems that the programs support
+	for target in linux/arm64 darwin/amd64 darwin/arm64; do \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) vet $(PKGS) || exit 1; \
 	done
 

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Everything that proves the product (make test), as root on Debian, where it installs
+# what is missing. docs/testing.md has the phases and their times.
+#
+# A phase of tests that fails does not end the run: the others follow, and
+# test/outcome judges all of their events at the end.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+events=bin/events
+gotestsum=gotest.tools/gotestsum@v1.13.0
+
+# Packages that start no goroutines and depend on nothing but their sources: without the
+# race detector, and with a result that Go's cache keeps until a source changes.
+pure='internal/(analysis|compare|display|exit|experiment|load/schedule|load/wire|narrative|report/charts|results|signals)|test/(outcome|prose)'
+# Packages without goroutines whose tests need the kernel, runtimes or a browser: without
+# the race detector, which makes them several times slower and finds nothing in them.
+plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)|test/vm'
+# Their services, limits and neighbours are real, so they run alone.
+whole='test/(program|docker)'
+
+rm -rf $events && mkdir -p $events
+times=()
+failed=()
+
+# phase NAME COMMAND...: run a command and note its time.
+phase() {
+  local name=$1 began=$SECONDS
+  shift
+  echo "== $name" >&2
+  "$@" || failed+=("$name")
+  times+=("$(printf '%5d s  %s' $((SECONDS - began)) "$name")")
+}
+
+# packages PATTERN [BUT]: the packages whose path matches PATTERN, and not BUT.
+packages() {
+  go list ./... ./maxprocs/... ./maxprocs/examples/... | grep -E "$1" | grep -vE "${2:-^\$}" | tr '\n' ' '
+}
+
+# tests NAME PACKAGES FLAG...: a test that fails runs once more, alone. The events are
+# kept. $with is a command that runs the tests.
+tests() {
+  local name=$1 packages=$2
+  shift 2
+  ${with:-} go run $gotestsum --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-max-failures=20 --rerun-fails-abort-on-data-race \
+    --jsonfile "$events/$name.json" --format pkgname --format-hide-empty-pkg --packages "$packages" -- -timeout 60m "$@"
+}
+
+# build_cluster builds the programs of Kubernetes in the background, where this machine
+# can run them. They get the CPU time that nothing else wants.
+build_cluster() {
+  [ -z "$no_cluster" ] || return 0
+  setsid chrt --idle 0 nice -n 19 test/cluster/build.sh > bin/cluster-build.log 2>&1 &
+  builder=$!
+  trap 'kill -- -$builder 2>/dev/null || true' EXIT
+}
+
+cluster_built() {
+  wait "$builder" || { tail -n 20 bin/cluster-build.log >&2; return 1; }
+  trap - EXIT
+}
+
+no_cluster=$(test/cluster/with.sh --reason)
+
+phase "install what is missing" scripts/setup-tests.sh
+[ ${#failed[@]} -eq 0 ] || exit 1
+build_cluster
+phase "build, vet, other systems" make --no-print-directory build mongodb vet cross
+[ ${#failed[@]} -eq 0 ] || exit 1
+phase "pure packages" tests pure "$(packages "/($pure)(/|\$)")"
+# The longest comes first, so that nothing waits for it alone.
+phase "kernel, runtimes, browser" tests plain "./test/vm $(packages "/($plain)(/|\$)" "/($pure)(/|\$)|/test/vm\$")" -count=1
+phase "concurrent packages" tests concurrent "$(packages . "/($pure|$plain)(/|\$)|/($whole|test/kubernetes)\$")" -race -count=1
+phase "images" env GOWORK=off go -C images test ./...
+[ -n "$no_cluster" ] || phase "wait for the programs of Kubernetes" cluster_built
+phase "a real freeze" tests freeze ./internal/load/engine -count=1 -run TestARealFreeze # without the race detector: both sides at full speed
+phase "whole programs" tests programs "$(packages "/($whole)\$")" -count=1 -p 1
+[ -n "$no_cluster" ] || with=test/cluster/with.sh phase "Kubernetes" tests kubernetes ./test/kubernetes -count=1
+
+printf '%s\n' "${times[@]}" "$(printf '%5d s  in total' $SECONDS)"
+go run ./test/outcome -allowed test/outcome/skips.txt -flaky 1 $events/*.json || failed+=("the judgement of skipped and flaky tests")
+[ ${#failed[@]} -eq 0 ] || printf 'failed: %s\n' "${failed[@]}"
+[ -z "$no_cluster" ] || echo "Kubernetes was not tested: $no_cluster"
+[ ${#failed[@]} -eq 0 ]
