@@ -36,7 +36,7 @@
 //	maxprocs.RoundQuotaFunc(f)                the same; or Floor, Ceil, Round for f
 //	without RoundQuotaFunc: rounds down       rounds up
 //
-// docs/maxprocs.md in the repository describes the differences in behaviour.
+// docs/coming-from-automaxprocs.md in the repository describes the differences in behaviour.
 //
 // The package has no dependencies, and does nothing on systems other than Linux. It
 // does not set GOMEMLIMIT. It does not know which GOMAXPROCS is best for a service:

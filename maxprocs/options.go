@@ -88,7 +88,7 @@ func Logger(printf func(format string, args ...any)) Option {
 // changed, for example by an in-place resize of a pod. It ends when ctx ends, without a
 // further change of GOMAXPROCS, or with the undo of Set.
 //
-// Between two checks there is no goroutine, only a timer. docs/maxprocs.md has the cost
+// Between two checks there is no goroutine, only a timer. docs/performance.md has the cost
 // of a check.
 //
 // If the program calls [runtime.GOMAXPROCS] after Set, its value stays until the limit
