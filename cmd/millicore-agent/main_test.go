@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 	"github.com/millicore/millicore/internal/load/agent"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // With this variable set the test binary is the program.
@@ -79,9 +80,7 @@ func TestTheProgramDialsTheConductor(t *testing.T) {
 			program.Env = append(os.Environ(), asProgram+"=1", "JOB_COMPLETION_INDEX=5")
 			output := &strings.Builder{}
 			program.Stderr = output
-			if err := program.Start(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Start(t, program)
 			for range 2 {
 				stream, err := h.Agent(t.Context(), 5)
 				if err != nil {

@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // conductor is one that answers a node agent with a handler, and the flags that
@@ -105,15 +105,13 @@ func TestItServesStreams(t *testing.T) {
 	for range 2 {
 		c := nodeagent.NewClient(<-streams, 0)
 		w := c.Watch("0123456789ab", "", 0, 0)
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		testkit.Until(t, "a container that is not there cannot be read", func() bool {
 			_, err := w.Counters()
-			if err != nil && strings.Contains(err.Error(), "cannot read container") {
-				break // none has this id
+			if err == nil {
+				t.Fatal("counters of a container that is not there")
 			}
-			if err == nil || time.Now().After(deadline) {
-				t.Fatalf("counters of a container that is not there: %v", err)
-			}
-		}
+			return strings.Contains(err.Error(), "cannot read container")
+		})
 		c.Close()
 	}
 	last := nodeagent.NewClient(<-streams, 0)

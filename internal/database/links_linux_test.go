@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // While root prepares a database, processes of the database's user may already run,
@@ -105,9 +106,7 @@ func under(t *testing.T, what, dir, victim string, user *platform.User) (end fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Start(t, cmd)
 	lines := bufio.NewReader(out)
 	if line, err := lines.ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the attacker: %q, %v", line, err)

@@ -21,12 +21,10 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // Real databases, on the platform of this machine.
-
-// patience bounds every wait, on machines as slow as may be.
-const patience = 2 * time.Minute
 
 func ownerOf(info fs.FileInfo) uint32 { return info.Sys().(*syscall.Stat_t).Uid }
 
@@ -39,10 +37,7 @@ func need(t *testing.T, builtin string) {
 	}
 	t.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+bin)
 	if err := Check(builtin); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		testkit.Missing(t, err)
 	}
 }
 
@@ -53,10 +48,7 @@ func open(t *testing.T) (*Set, string) {
 	dir := reachable(t)
 	p, err := local.New(local.Options{State: t.TempDir(), Note: func(note string) { t.Log("note:", note) }, RestartAfter: time.Millisecond})
 	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		testkit.Missing(t, err)
 	}
 	s := New(p, dir)
 	t.Cleanup(func() {
@@ -84,7 +76,7 @@ func start(t *testing.T, s *Set, builtin string, trial int) *Server {
 }
 
 func dependency(builtin string) *experiment.Dependency {
-	return &experiment.Dependency{Name: builtin, Builtin: builtin, Ready: experiment.Ready{Timeout: patience}}
+	return &experiment.Dependency{Name: builtin, Builtin: builtin, Ready: experiment.Ready{Timeout: testkit.Patience}}
 }
 
 func stop(t *testing.T, s *Server) {
@@ -202,18 +194,13 @@ func kill(t *testing.T, r platform.Replica) {
 	if err := syscall.Kill(r.PIDs()[0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	testkit.Until(t, "the process is up again", func() bool {
 		c, err := r.Counters()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Restarts == 1 && c.Up {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("it did not come back: %+v", c)
-		}
-	}
+		return c.Restarts == 1 && c.Up
+	})
 }
 
 func TestMongoDB(t *testing.T) {
@@ -248,13 +235,7 @@ func TestMongoDB(t *testing.T) {
 		kill(t, r)
 	}
 	// FerretDB may hold connections to the PostgreSQL that was killed.
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		if err := insert("b"); err == nil {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
+	testkit.Value(t, "a document is inserted", func() (struct{}, error) { return struct{}{}, insert("b") })
 	if n, err := devices.CountDocuments(t.Context(), bson.D{}); n != 2 || err != nil {
 		t.Errorf("%d documents, %v, want 2", n, err)
 	}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // busyService is the argument that makes the test's program a service. The service
@@ -156,12 +158,8 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 	}
 	// throttledPeriods waits until the kernel has counted n more.
 	throttledPeriods := func(n int64) {
-		deadline := time.Now().Add(time.Minute)
-		for goal := *counters().ThrottledPeriods + n; *counters().ThrottledPeriods < goal; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("a busy process was not throttled in %d periods within a minute", n)
-			}
-		}
+		goal := *counters().ThrottledPeriods + n
+		testkit.Until(t, fmt.Sprintf("the process is throttled in %d more periods", n), func() bool { return *counters().ThrottledPeriods >= goal })
 	}
 
 	busy := func() {
@@ -173,7 +171,7 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 	idle := func() {
 		os.Remove(while)
 		for before := counters(); ; {
-			time.Sleep(250 * time.Millisecond)
+			time.Sleep(250 * time.Millisecond) // two periods and more, in which nothing may happen
 			now := counters()
 			if *now.ThrottledPeriods == *before.ThrottledPeriods {
 				return
@@ -217,7 +215,7 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 		}
 		t.Logf("%d windows of together %v, kernel %v, quiet: %v", len(windows), length, grew, quiet)
 		idle()
-		if windows, _ := watchFor(t, r, limits, func() { time.Sleep(300 * time.Millisecond) }); len(windows) != 0 {
+		if windows, _ := watchFor(t, r, limits, func() { time.Sleep(300 * time.Millisecond) /* of idleness */ }); len(windows) != 0 {
 			t.Errorf("windows of an idle process: %v", windows)
 		}
 	}

@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // sample starts the sample Go service with one processor and pprof, and returns
@@ -39,23 +40,7 @@ func serve(t *testing.T, env []string, name string, args ...string) (*exec.Cmd, 
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("the service ended before it served: %v", err)
-	}
-	_, rest, _ := strings.Cut(line, "http://")
+	_, rest, _ := strings.Cut(testkit.StartReady(t, cmd, ""), "http://")
 	address, _, _ := strings.Cut(rest, ",")
 	return cmd, strings.TrimSpace(address)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // With this variable set the test binary writes a record until it is killed.
@@ -220,9 +221,7 @@ func TestAKilledRunKeepsEveryFrameThatWasSynced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Start(t, c)
 	lines := bufio.NewScanner(out)
 	synced := -1
 	for synced < 20 && lines.Scan() {

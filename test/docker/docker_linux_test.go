@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/test/dockerd"
 )
 
@@ -197,22 +197,15 @@ func underWay(t *testing.T) *exec.Cmd {
 	t.Helper()
 	bench.Need(t)
 	c := exec.Command(filepath.Join(bench.Programs(), "millicore"), "run", "quick", "--on", "docker", "--out", filepath.Join(t.TempDir(), "record"))
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Process.Kill() })
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	testkit.Start(t, c)
+	testkit.Until(t, "the run has a container", func() bool {
 		groups, err := bench.Daemon().Groups()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(groups) > 0 {
-			return c
-		}
-		if time.Now().After(end) {
-			t.Fatal("no container within a minute")
-		}
-	}
+		return len(groups) > 0
+	})
+	return c
 }
 
 func TestAnInterruptedRunLeavesNothing(t *testing.T) {

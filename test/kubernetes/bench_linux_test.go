@@ -142,13 +142,3 @@ func here(t *testing.T, c *kube.Client) string {
 	defer conn.Close()
 	return conn.LocalAddr().(*net.UDPAddr).IP.String()
 }
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, within time.Duration, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(within); !holds(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", within, what)
-		}
-	}
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // hub lets the platform's agents connect to this process.
@@ -78,7 +79,7 @@ func TestAgentsDialIn(t *testing.T) {
 	if err := kube.Pods.Delete(ctx, p.api, pods[0].Name, kube.Delete{Grace: of(int64(1))}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 30*time.Second, "another pod in its place", func() bool {
+	testkit.Until(t, "another pod in its place", func() bool {
 		now, err := kube.Pods.List(ctx, p.api, kube.LabelPart+"="+kube.PartAgent)
 		return err == nil && len(now) == 2 && now[0].Name != pods[0].Name && now[1].Name != pods[0].Name
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // left returns the objects that match a selector, of every kind that a run creates
@@ -43,15 +44,10 @@ func names[T any, O interface {
 // owners: the cluster's garbage collector removes them.
 func empty(t *testing.T, c *kube.Client, selector string, within time.Duration) {
 	t.Helper()
-	var last []string
-	var err error
-	for end := time.Now().Add(within); ; time.Sleep(50 * time.Millisecond) {
-		if last, err = left(c, selector); err == nil && len(last) == 0 {
-			return
+	testkit.ValueWithin(t, within, "nothing is left", func() (last []string, err error) {
+		if last, err = left(c, selector); err == nil && len(last) > 0 {
+			err = fmt.Errorf("there are %v", last)
 		}
-		if time.Now().After(end) {
-			t.Errorf("after %v these are left: %v (%v)", within, last, err)
-			return
-		}
-	}
+		return last, err
+	})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // opened is the platform with what it noted.
@@ -145,22 +146,13 @@ func get(ctx context.Context, address, path string) error {
 // counted waits for a reading of a replica that meets a condition.
 func counted(t *testing.T, r platform.Replica, what string, holds func(signals.Counters) bool) signals.Counters {
 	t.Helper()
-	var found signals.Counters
-	var last error
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+	return testkit.Value(t, "a reading in which "+what, func() (signals.Counters, error) {
 		c, err := r.Counters()
-		switch {
-		case err == nil && holds(c):
-			return c
-		case err == nil:
-			found = c
-		default:
-			last = err
+		if err == nil && !holds(c) {
+			err = fmt.Errorf("the last reading is %+v", c)
 		}
-		if time.Now().After(end) {
-			t.Fatalf("no reading in which %s; the last one %+v, the last error %v", what, found, last)
-		}
-	}
+		return c, err
+	})
 }
 
 func TestThrottlingIsCounted(t *testing.T) {
@@ -297,14 +289,14 @@ func TestAPodThatIsEvicted(t *testing.T) {
 		t.Errorf("before it is evicted: %s", why)
 	}
 	evict(t, p.api, kube.LabelUnit+"=server")
-	eventually(t, 30*time.Second, "the platform says that it is evicted", func() bool { return service.Evicted() != "" })
+	testkit.Until(t, "the platform says that it is evicted", func() bool { return service.Evicted() != "" })
 	if why := service.Evicted(); !strings.Contains(why, "was removed: EvictionByEvictionAPI: ") {
 		t.Error(why)
 	}
 	c := counted(t, r, "it is down", func(c signals.Counters) bool { return !c.Up && c.Restarts == 1 })
 	t.Logf("%+v", c)
 	// The pod that replaces it serves, and is another one.
-	eventually(t, 30*time.Second, "another pod in its place", func() bool {
+	testkit.Until(t, "another pod in its place", func() bool {
 		pods, err := kube.Pods.List(t.Context(), p.api, kube.LabelUnit+"=server")
 		return err == nil && len(pods) == 1 && pods[0].Status.Phase == corev1.PodRunning && !strings.HasPrefix(r.Address(), pods[0].Status.PodIP+":")
 	})
@@ -425,7 +417,7 @@ func TestReplicasFollowTheirCPU(t *testing.T) {
 	}
 	stop := burn(t, all[0].Address(), "/isPrime/1000003", 4)
 	began := time.Now()
-	eventually(t, 3*time.Minute, "there are 2 replicas and more", func() bool { return len(running.(platform.Autoscaled).CurrentReplicas()) > 1 })
+	testkit.Within(t, 5*time.Minute, "there are 2 replicas and more", func() bool { return len(running.(platform.Autoscaled).CurrentReplicas()) > 1 })
 	t.Logf("scaled after %v", time.Since(began))
 	stop()
 	all = running.(platform.Autoscaled).CurrentReplicas()

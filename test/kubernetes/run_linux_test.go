@@ -22,6 +22,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // The command line: `millicore run --on kubernetes`.
@@ -149,7 +150,7 @@ func (c *called) ends(t *testing.T, want ...int) *called {
 func (l *laptop) run(t *testing.T) string {
 	t.Helper()
 	name := ""
-	eventually(t, time.Minute, "a run is there", func() bool {
+	testkit.Until(t, "a run is there", func() bool {
 		all, err := kube.ConfigMaps.List(t.Context(), l.api, kube.LabelRun)
 		if err != nil || len(all) != 1 {
 			return false
@@ -163,7 +164,7 @@ func (l *laptop) run(t *testing.T) string {
 // measures waits until the agents have pods, and so until something is measured.
 func (l *laptop) measures(t *testing.T, run string) {
 	t.Helper()
-	eventually(t, time.Minute, "agents are there", func() bool {
+	testkit.Until(t, "agents are there", func() bool {
 		pods, err := kube.Pods.List(t.Context(), l.api, launch.Selector(run, kube.PartAgent))
 		return err == nil && len(pods) > 0
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // witness reads the control groups of a namespace's services from the kernel. The test
@@ -49,7 +50,7 @@ func watchServices(t *testing.T, api *kube.Client) *witness {
 	t.Cleanup(w.stop)
 	go func() {
 		defer close(w.done)
-		for last := (time.Time{}); ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		for last := (time.Time{}); ctx.Err() == nil; time.Sleep(20 * time.Millisecond) { // the witness's interval
 			if time.Since(last) > 200*time.Millisecond {
 				w.look(ctx)
 				last = time.Now()
@@ -116,7 +117,7 @@ func (w *witness) read() {
 // loaded waits until a trial's service is throttled under load.
 func (w *witness) loaded(t *testing.T, trial int) {
 	t.Helper()
-	eventually(t, 2*time.Minute, fmt.Sprintf("the service of trial %d is throttled", trial), func() bool {
+	testkit.Until(t, fmt.Sprintf("the service of trial %d is throttled", trial), func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, one := range w.trial[trial] {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // The result of a disturbed generator is either correct, or has a flag that the generator
@@ -73,13 +74,9 @@ func suffering(t *testing.T, harm func(t *testing.T, agent int), args ...string)
 	c.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Process.Signal(os.Interrupt) }) // if the test has failed
+	testkit.Start(t, c)
 	if harm != nil {
-		agent, _ := strconv.Atoi(eventually(t, func() string { return childOf(c.Process.Pid, "millicore-agent") }))
-		harm(t, agent)
+		harm(t, testkit.Value(t, "it has an agent", func() (int, error) { return strconv.Atoi(childOf(c.Process.Pid, "millicore-agent")) }))
 	}
 	if err := c.Wait(); err != nil {
 		t.Fatalf("%v:\n%s", err, &errs)

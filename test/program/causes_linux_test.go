@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // The baseline of each cause is the same service without the cause. The tail of the
@@ -191,9 +192,7 @@ func watched(t *testing.T, yaml string, each func(t *testing.T, pid int)) *analy
 	dir, c := command(t, yaml)
 	var errs bytes.Buffer
 	c.Stderr = &errs
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Start(t, c)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -23,6 +23,7 @@ import (
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // Runs of the sample service with databases that Millicore starts.
@@ -37,10 +38,7 @@ func needDatabase(t *testing.T, builtin string) {
 	}
 	t.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+built)
 	if err := database.Check(builtin); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		testkit.Missing(t, err)
 	}
 }
 
@@ -79,15 +77,16 @@ func databaseCommand(t *testing.T, builtin, measure string) (dir string, c *exec
 // unitGroup waits for the control group of a trial's unit.
 func unitGroup(t *testing.T, c *exec.Cmd, unit string) string {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		for _, run := range groups(c.Process.Pid) {
-			if found, _ := filepath.Glob(filepath.Join(run, unit+"-0-*", "cgroup.procs")); len(found) > 0 {
-				return filepath.Dir(found[0])
+	var found []string
+	testkit.Until(t, unit+" has a control group", func() bool {
+		for _, run := range groupsOf(c.Process.Pid) {
+			if found, _ = filepath.Glob(filepath.Join(run, unit+"-0-*", "cgroup.procs")); len(found) > 0 {
+				return true
 			}
 		}
-	}
-	t.Fatalf("no group of %s within a minute", unit)
-	return ""
+		return false
+	})
+	return filepath.Dir(found[0])
 }
 
 // members are the processes of a group whose command line has a program and an argument;
@@ -133,20 +132,23 @@ func variable(t *testing.T, pid int, name string) string {
 // false if the run ended before.
 func waitForTrial(t *testing.T, dir string, trial int, ended <-chan struct{}) bool {
 	t.Helper()
-	for {
+	found := false
+	testkit.Until(t, fmt.Sprintf("trial %d is measured, or the run ended", trial), func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+		}
 		text, _ := os.ReadFile(filepath.Join(dir, record.FramesFile))
 		for line := range bytes.Lines(text) {
 			var f signals.Frame
 			if json.Unmarshal(line, &f) == nil && f.Trial == trial && f.Phase == signals.Measure && f.Client != nil {
-				return true
+				found = true
 			}
 		}
-		select {
-		case <-ended:
-			return false
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+		return found
+	})
+	return found
 }
 
 // noData checks that no folders and processes of databases remain.
@@ -328,8 +330,7 @@ func TestAKilledRunWithADatabaseIsCleanedUp(t *testing.T) {
 			dir, c := databaseCommand(t, builtin, "{warmup: 0s, duration: 10m, repeats: 1, interval: 200ms}")
 			start(t, c)
 			waitForFrames(t, dir, 3)
-			c.Process.Kill()
-			c.Wait()
+			testkit.Kill(c)
 			left, err := filepath.Glob(filepath.Join(dir, "millicore-data-*"))
 			if err != nil || len(left) == 0 {
 				t.Fatalf("no data is left: there is nothing to clean (%v)", err)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -17,7 +16,8 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/internal/testkit/groups"
 )
 
 // loaded is the output of `millicore load --json`.
@@ -41,23 +41,9 @@ func serving(t *testing.T, args ...string) (address string, pid int) {
 	_, port, _ := net.SplitHostPort(address)
 	l.Close()
 	c := exec.Command(filepath.Join(bin, "server"), append([]string{"--port", port}, args...)...)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		c.Process.Kill()
-		c.Wait()
-	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-			return address, c.Process.Pid
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	testkit.Start(t, c)
+	testkit.Value(t, "the server accepts connections", func() (net.Conn, error) { return net.Dial("tcp", address) }).Close()
+	return address, c.Process.Pid
 }
 
 // load runs `millicore load --json` to its end.
@@ -166,50 +152,9 @@ func TestLoadReportsThatItsTargetEnded(t *testing.T) {
 // limited puts a process into its own control groups with a limit in CPUs.
 func limited(t *testing.T, pid int, cpus float64) {
 	t.Helper()
-	self, err := cgroup.Host().Self()
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := map[string]bool{}
-	for _, controller := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory} {
-		place, ok := self.Place(controller).Get()
-		if !ok {
-			t.Skipf("needs the %s controller: %v", controller, self.Place(controller))
-		}
-		dir := filepath.Join(place.Top, fmt.Sprintf("millicore-load-%d", os.Getpid()))
-		if !made[dir] {
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Skipf("needs control groups that can be made: %v", err)
-			}
-			made[dir] = true
-			t.Cleanup(func() { removeGroup(t, dir, pid) })
-		}
-		write := func(file, text string) {
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if controller == cgroup.CPU && place.Version == cgroup.V1 {
-			write("cpu.cfs_quota_us", strconv.Itoa(int(cpus*100_000)))
-		} else if controller == cgroup.CPU {
-			write("cpu.max", fmt.Sprintf("%d 100000", int(cpus*100_000)))
-		}
-		write("cgroup.procs", strconv.Itoa(pid))
-	}
-}
-
-func removeGroup(t *testing.T, dir string, pid int) {
-	syscall.Kill(pid, syscall.SIGKILL)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		err := os.Remove(dir)
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Errorf("remove a test's control group: %v", err)
-			return
-		}
-	}
+	g := groups.New(t)
+	g.LimitCPU(t, cpus)
+	g.Add(t, pid)
 }
 
 // An interrupted load reports what it measured, and leaves nothing behind.
@@ -222,10 +167,7 @@ func TestLoadIsInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer c.Process.Kill()
+	testkit.Start(t, c)
 	frames := func() bool {
 		all, _ := filepath.Glob(filepath.Join(temp, "millicore-load-*", "record", "frames.ndjson"))
 		if len(all) == 0 {
@@ -243,11 +185,7 @@ func TestLoadIsInterrupted(t *testing.T) {
 			}
 		}
 	}
-	for end := time.Now().Add(time.Minute); !frames(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("no frames within a minute")
-		}
-	}
+	testkit.Until(t, "the record has frames", frames)
 	if out, err := cleaned(temp); err != nil || strings.Contains(out, "millicore-load-") {
 		t.Errorf("a running load was removed (%v): %s", err, out)
 	}
@@ -281,26 +219,15 @@ func TestAKilledLoadIsCleanedUp(t *testing.T) {
 	temp := t.TempDir()
 	c := exec.Command(filepath.Join(bin, "millicore"), "load", "-R", "100", "-d", "10m", "http://"+address+"/ok")
 	c.Env = append(os.Environ(), "TMPDIR="+temp)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Start(t, c)
 	agent := filepath.Join(bin, "millicore-agent")
-	for end := time.Now().Add(time.Minute); len(processes(t, agent)) == 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("no agent within a minute")
-		}
-	}
-	c.Process.Kill()
-	c.Wait()
+	testkit.Until(t, "it has an agent", func() bool { return len(processes(t, agent)) > 0 })
+	testkit.Kill(c)
 	if out, err := cleaned(temp); err != nil || !strings.Contains(out, "removed "+temp) {
 		t.Errorf("%v: %s", err, out)
 	}
 	if left, _ := os.ReadDir(temp); len(left) > 0 {
 		t.Errorf("%s is left behind", left[0].Name())
 	}
-	for end := time.Now().Add(time.Minute); len(processes(t, agent)) > 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the agent is still there a minute after")
-		}
-	}
+	testkit.Until(t, "the agent has ended", func() bool { return len(processes(t, agent)) == 0 })
 }

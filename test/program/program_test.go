@@ -14,13 +14,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 var bin string // folder with the built programs
@@ -144,7 +144,7 @@ func nothingLeft(t *testing.T, pid int) {
 	if left := processes(t, filepath.Join(bin, "server")); len(left) > 0 {
 		t.Errorf("processes left behind: %v", left)
 	}
-	for _, dir := range groups(pid) {
+	for _, dir := range groupsOf(pid) {
 		t.Errorf("cgroup left behind: %s", dir)
 	}
 }
@@ -164,7 +164,7 @@ func processes(t *testing.T, exe string) []string {
 	return found
 }
 
-func groups(pid int) []string {
+func groupsOf(pid int) []string {
 	var found []string
 	prefix := fmt.Sprintf("millicore-%d-", pid)
 	filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
@@ -538,8 +538,7 @@ load: {request: {path: "/sleep?ms=5"}, users: 2}
 measure: {warmup: 0s, duration: 10m, repeats: 1, interval: 200ms}`)
 	start(t, c)
 	waitForFrames(t, dir, 5)
-	c.Process.Kill()
-	c.Wait()
+	testkit.Kill(c)
 
 	s := report(t, dir)
 	if s.Cells[0].Requests == 0 || s.Cells[0].CPU.Periods == nil || !s.Experiment.Interrupted {
@@ -556,28 +555,21 @@ func start(t *testing.T, c *exec.Cmd) {
 	t.Helper()
 	var errs bytes.Buffer
 	c.Stderr = &errs
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		c.Process.Kill()
-		c.Wait()
+	t.Cleanup(func() { // after the process has ended
 		if t.Failed() {
 			t.Logf("standard error:\n%s", &errs)
 		}
 	})
+	testkit.Start(t, c)
 }
 
 // waitForFrames waits until the record has n lines of frames.
 func waitForFrames(t *testing.T, dir string, n int) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	testkit.Until(t, "the record has frames", func() bool {
 		text, err := os.ReadFile(filepath.Join(dir, "frames.ndjson"))
-		if err == nil && bytes.Count(text, []byte("\n")) >= 3*n {
-			return
-		}
-	}
-	t.Fatal("no frames within a minute")
+		return err == nil && bytes.Count(text, []byte("\n")) >= 3*n
+	})
 }
 
 func report(t *testing.T, dir string) *analysis.Summary {

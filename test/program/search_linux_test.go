@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // search is run with an action during the run.
@@ -27,9 +28,7 @@ func search(t *testing.T, yaml string, meanwhile func(record string, millicore i
 	dir, c := command(t, yaml)
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Start(t, c)
 	if meanwhile != nil {
 		meanwhile(dir, c.Process.Pid)
 	}
@@ -171,8 +170,8 @@ func TestAWeakGeneratorIsALowerBound(t *testing.T) {
 name: weak
 services: {server: {command: [SERVER, --port, "${port}"]}}
 load: {request: {path: /ok}, find: breaking-point`+load+`}`+strings.Replace(brief, "100ms", "50ms", 1), func(_ string, pid int) {
-				dir := eventually(t, func() string { return agentGroup(pid) })
-				quota(t, dir, 5) // percent of a CPU: several thousand requests/s
+				testkit.Until(t, "the agent has a control group", func() bool { return agentGroup(pid) != "" })
+				quota(t, agentGroup(pid), 5) // percent of a CPU: some thousand requests/s
 			})
 			b := c.Breaking
 			if strings.HasPrefix(b.Reason, "inconclusive") {
@@ -200,10 +199,8 @@ services: {server: {command: [SERVER, --port, "${port}"]}}
 load: {request: {path: /ok}, find: breaking-point}`+brief)
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() string { return strings.Repeat("x", measured(dir, 1)) })
+	testkit.Start(t, c)
+	testkit.Until(t, "the first trial is measured", func() bool { return measured(dir, 1) > 0 })
 	stopAgents(t, c.Process.Pid)
 	if err := c.Wait(); err == nil || !strings.Contains(out.String(), "it sent nothing for") {
 		t.Errorf("%v, want that the agent was silent:\n%s", err, &out)
@@ -217,9 +214,9 @@ name: neighbour
 services: {server: {command: [SERVER, --port, "${port}"]}}
 limits: {cpu: 500m}
 load: {request: {path: "/spin?us=2000"}, find: breaking-point}`+brief, func(record string, _ int) {
-		eventually(t, func() string {
+		testkit.Until(t, "the third step has ended", func() bool {
 			steps, _ := os.ReadFile(filepath.Join(record, "steps.ndjson"))
-			return strings.Repeat("x", max(0, bytes.Count(steps, []byte("\n"))-2)) // the third step has ended
+			return bytes.Count(steps, []byte("\n")) >= 3
 		})
 		hogs(t, 6*time.Second, 0, 1, 0)
 	})
@@ -234,19 +231,7 @@ load: {request: {path: "/spin?us=2000"}, find: breaking-point}`+brief, func(reco
 	}
 }
 
-// eventually waits until a function returns a text.
-func eventually(t *testing.T, look func() string) string {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if found := look(); found != "" {
-			return found
-		}
-	}
-	t.Fatal("it did not come within 20 s")
-	return ""
-}
-
-// agentGroup is the CPU control group of a run's agent; "": there is none yet.
+// agentGroup is the cpu group of the agent of a run; "" while there is none.
 func agentGroup(pid int) (found string) {
 	for _, root := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup"} {
 		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -281,9 +266,7 @@ func hogs(t *testing.T, d time.Duration, cpus ...int) {
 	var all []*exec.Cmd
 	for _, on := range cpus {
 		c := exec.Command("sh", "-c", "while :; do :; done")
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Start(t, c)
 		all = append(all, c)
 		var cpu unix.CPUSet
 		cpu.Set(on % runtime.NumCPU())
@@ -291,9 +274,8 @@ func hogs(t *testing.T, d time.Duration, cpus ...int) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(d)
+	time.Sleep(d) // this long is the disturbance
 	for _, c := range all {
-		c.Process.Kill()
-		c.Wait()
+		testkit.Kill(c)
 	}
 }

@@ -182,7 +182,7 @@ func shortened(t *testing.T, name string, sets []string) *analysis.Summary {
 	}
 	c := exec.Command(filepath.Join(bin, "millicore"), args...)
 	s := finish(t, c)
-	for _, left := range groups(c.Process.Pid) {
+	for _, left := range groupsOf(c.Process.Pid) {
 		t.Errorf("cgroup left behind: %s", left)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "report.html")); err != nil || info.Size() == 0 {

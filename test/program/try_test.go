@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // tried is the output of `millicore try --json`.
@@ -43,7 +43,7 @@ func try(t *testing.T, args ...string) *tried {
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	err := c.Run()
-	for _, dir := range groups(c.Process.Pid) {
+	for _, dir := range groupsOf(c.Process.Pid) {
 		t.Errorf("cgroup left behind: %s", dir)
 	}
 	var exit *exec.ExitError
@@ -218,14 +218,8 @@ func TestTryOfReplicas(t *testing.T) {
 	c.Dir = dir
 	var errs bytes.Buffer
 	c.Stderr = &errs
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(file); err == nil {
-			break
-		}
-	}
+	testkit.Start(t, c)
+	testkit.Value(t, "try saves its experiment", func() (os.FileInfo, error) { return os.Stat(file) })
 	c.Process.Signal(os.Interrupt)
 	c.Wait() // the test has interrupted it
 	nothingLeft(t, c.Process.Pid)

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/workloads/contract"
 )
 
@@ -86,15 +87,7 @@ func launch(t *testing.T, env ...string) process {
 		t.Fatal(err)
 	}
 	p.stdout = bufio.NewReader(out)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if p.ProcessState == nil { // the test has not awaited it
-			_ = p.Process.Kill()
-			_ = p.Wait()
-		}
-	})
+	testkit.Start(t, p.Cmd)
 	return p
 }
 
@@ -243,13 +236,11 @@ func TestSignalAwaitsTheRequestInFlight(t *testing.T) {
 // awaitRefusal returns when address takes no more connections.
 func awaitRefusal(t *testing.T, address string) {
 	t.Helper()
-	for t.Context().Err() == nil {
+	testkit.Until(t, "no connection is accepted", func() bool {
 		conn, err := net.Dial("tcp", address)
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			return
-		}
 		if err == nil {
 			conn.Close()
 		}
-	}
+		return errors.Is(err, syscall.ECONNREFUSED)
+	})
 }

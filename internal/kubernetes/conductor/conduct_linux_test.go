@@ -24,6 +24,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // cluster is a platform whose one service is served by the test, and whose agents
@@ -129,20 +130,18 @@ func (p *pod) state(until Stage) State {
 	p.t.Helper()
 	address := <-p.address
 	p.address <- address
-	for {
-		var s State
+	var s State
+	testkit.Until(p.t, "the run is "+string(until), func() bool {
 		_, body := get(p.t, address, "/state", conductortest.Token)
 		if err := json.Unmarshal([]byte(body), &s); err != nil {
 			p.t.Fatal(err)
 		}
-		if s.State == until {
-			return s
-		}
-		if s.State.Ended() {
+		if s.State != until && s.State.Ended() {
 			p.t.Fatalf("%+v, want %s\n%s", s, until, p.log)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return s.State == until
+	})
+	return s
 }
 
 func TestARunFromBeginToEnd(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 func dialling(dir string, h *Hub, path string) tunnel.Options {
@@ -98,16 +99,7 @@ func TestASecondDialTakesThePlaceOfOneThatWaits(t *testing.T) {
 // waitFor returns when a stream waits on a seat.
 func waitFor(t *testing.T, h *Hub, path string) {
 	t.Helper()
-	for {
-		if h.Waits(path) {
-			return
-		}
-		select {
-		case <-t.Context().Done():
-			t.Fatal("nobody dialled")
-		case <-time.After(time.Millisecond):
-		}
-	}
+	testkit.Until(t, "a stream waits on "+path, func() bool { return h.Waits(path) })
 }
 
 func TestADeadStreamIsNotGiven(t *testing.T) {

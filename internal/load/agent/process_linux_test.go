@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -10,9 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // asAgent in the environment makes the test's binary an agent.
@@ -101,25 +100,10 @@ http {
 		tb.Fatal(err)
 	}
 	cmd := pinned(cpu, nginx, "-e", "stderr", "-p", dir, "-c", file)
-	var words bytes.Buffer
-	cmd.Stderr = &words
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
-	})
-	for range 500 {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			conn.Close()
-			return addr
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	tb.Fatalf("nginx does not accept on %s: %s", addr, &words)
-	return ""
+	cmd.Stderr = os.Stderr
+	testkit.Start(tb, cmd) // of one process, without a master
+	testkit.Value(tb, "nginx accepts connections", func() (net.Conn, error) { return net.Dial("tcp", addr) }).Close()
+	return addr
 }
 
 func isFile(name string) bool {

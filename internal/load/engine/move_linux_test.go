@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // Connections move to new replicas and away from those that have gone, without failed
@@ -165,11 +167,8 @@ func TestMoveOnTransports(t *testing.T) {
 			go func() { ended <- e.Run(time.Now(), func(*Interval) error { return nil }) }()
 			more := func(i int) {
 				t.Helper()
-				for from, until := counts[i].Load(), time.Now().Add(10*time.Second); counts[i].Load() < from+20; time.Sleep(time.Millisecond) {
-					if time.Now().After(until) {
-						t.Fatalf("service %d got %d requests more", i, counts[i].Load()-from)
-					}
-				}
+				from := counts[i].Load()
+				testkit.Until(t, fmt.Sprintf("service %d gets 20 more requests", i), func() bool { return counts[i].Load() >= from+20 })
 			}
 			more(0)
 			if err := e.Move([]Target{first, second}); err != nil {
@@ -181,11 +180,11 @@ func TestMoveOnTransports(t *testing.T) {
 				t.Fatal(err)
 			}
 			more(1)
-			for last, until := int64(-1), time.Now().Add(10*time.Second); counts[0].Load() != last; more(1) {
-				if last = counts[0].Load(); time.Now().After(until) {
-					t.Fatal("the service that has gone still gets requests")
-				}
-			}
+			testkit.Until(t, "the service that has gone gets no requests", func() bool {
+				before := counts[0].Load()
+				more(1)
+				return counts[0].Load() == before
+			})
 			e.Stop()
 			if err := <-ended; err != nil {
 				t.Error(err)

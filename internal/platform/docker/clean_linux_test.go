@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"bufio"
 	"context"
 	"os"
 	"os/exec"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // aRun starts a process that is a run with two containers, an image and a
@@ -19,21 +20,8 @@ func aRun(t *testing.T, state string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), asRun+"="+t.TempDir(), "MILLICORE_TEST_STATE="+state, "MILLICORE_TEST_PROGRAMS="+bench.Programs())
-	c.Stderr = os.Stderr
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		c.Process.Kill()
-		c.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || line != "started <nil>\n" {
-		t.Fatalf("%q, %v", line, err)
+	if line := testkit.StartReady(t, c, "started"); line != "started <nil>" {
+		t.Fatal(line)
 	}
 	return c
 }
@@ -42,8 +30,7 @@ func TestCleanRemovesWhatAKilledRunLeftAndLeavesLivingOnesAlone(t *testing.T) {
 	bench.Need(t)
 	o := Options{Programs: bench.Programs(), State: t.TempDir()}
 	killed, living := aRun(t, o.State), aRun(t, o.State)
-	killed.Process.Kill()
-	killed.Wait()
+	testkit.Kill(killed)
 	cleaned, err := Clean(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +51,7 @@ func TestCleanRemovesWhatAKilledRunLeftAndLeavesLivingOnesAlone(t *testing.T) {
 		t.Errorf("of the living run there is %q, %v", left, err)
 	}
 	living.Process.Kill() // not awaited yet: a zombie is dead
-	until(t, "clean", func() bool {
+	testkit.Until(t, "clean", func() bool {
 		if _, err := Clean(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}

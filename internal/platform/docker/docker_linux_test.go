@@ -11,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
@@ -23,7 +24,7 @@ func TestAQuotaThrottles(t *testing.T) {
 		t.Errorf("pids %v, want one", pids)
 	}
 	go get(t, r, "/burn?ms=3000")
-	until(t, "throttled in five periods", func() bool {
+	testkit.Until(t, "throttled in five periods", func() bool {
 		before, err := r.Counters()
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +115,7 @@ func TestLimitsAreChangedInPlace(t *testing.T) {
 		t.Errorf("pids %v, were %v", now, pids)
 	}
 	get(t, r, "/exit?code=3")
-	until(t, "up again", func() bool { c, err := r.Counters(); return err == nil && c.Restarts == 1 && c.Up })
+	testkit.Until(t, "up again", func() bool { c, err := r.Counters(); return err == nil && c.Restarts == 1 && c.Up })
 	check(experiment.Limits{CPUMillis: 400, Memory: 128 << 20}) // the next life has them too
 	if err := resize(t.Context(), experiment.Limits{Replicas: 1}); err == nil || !strings.Contains(err.Error(), "cannot remove a memory limit") {
 		t.Errorf("without a memory limit: %v", err)
@@ -132,7 +133,7 @@ func TestAContainerThatDiesIsStartedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	get(t, r, "/exit?code=3")
-	until(t, "up again", func() bool {
+	testkit.Until(t, "up again", func() bool {
 		c, err := r.Counters()
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +163,7 @@ func TestADeathForWantOfMemoryIsTold(t *testing.T) {
 	u.Limits.Memory = 32 << 20
 	r := start(t, p, u).Replicas()[0]
 	get(t, r, "/keep?mb=64")
-	until(t, "up again", func() bool {
+	testkit.Until(t, "up again", func() bool {
 		c, err := r.Counters()
 		return err == nil && c.Restarts == 1 && c.Up
 	})

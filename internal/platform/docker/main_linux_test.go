@@ -92,16 +92,6 @@ func get(t *testing.T, r platform.Replica, path string) int {
 	return answer.StatusCode
 }
 
-// until waits for a condition.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not %s after 30s", what)
-		}
-	}
-}
-
 func logOf(t *testing.T, u platform.UnitSpec) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(u.Logs, "*.log"))

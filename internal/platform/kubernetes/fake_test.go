@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // endedAt is the end of a container at so many seconds; nil for nil.
@@ -131,14 +132,10 @@ func (s *server) made(what string) bool {
 
 // watched waits until somebody watches pods.
 func (s *server) watched() {
-	for range 5000 {
+	s.t.Helper()
+	testkit.Until(s.t, "somebody watches pods", func() bool {
 		s.mu.Lock()
-		n := len(s.watches)
-		s.mu.Unlock()
-		if n > 0 {
-			return
-		}
-		sleep()
-	}
-	s.t.Fatal("nobody watches pods")
+		defer s.mu.Unlock()
+		return len(s.watches) > 0
+	})
 }

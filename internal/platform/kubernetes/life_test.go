@@ -22,21 +22,8 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
-
-func sleep() { time.Sleep(time.Millisecond) }
-
-// until waits for something that another goroutine brings about.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for range 10_000 {
-		if holds() {
-			return
-		}
-		sleep()
-	}
-	t.Fatalf("it was never so: %s", what)
-}
 
 // state is a pod in one of its container's lives.
 func state(name, container string, restarts int32, s corev1.ContainerState, last corev1.ContainerState) corev1.Pod {
@@ -81,7 +68,7 @@ func TestTheLivesOfAReplica(t *testing.T) {
 	go r.keep("one")
 	is := func(what string, up bool, restarts, kills int64) {
 		t.Helper()
-		until(t, what, func() bool {
+		testkit.Until(t, what, func() bool {
 			c, err := r.status.Counters(signals.Counters{}, nil)
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -167,7 +154,7 @@ func TestOutput(t *testing.T) {
 			return string(text) == want
 		}
 	}
-	until(t, "two streams of the first life", is("one\ntwo  words\nthree\n"))
+	testkit.Until(t, "two streams of the first life", is("one\ntwo  words\nthree\n"))
 	select {
 	case <-f.heard:
 		t.Error("it is said to have ended, and runs")
@@ -183,7 +170,7 @@ func TestOutput(t *testing.T) {
 	answers <- "2026-01-01T00:00:03Z of the next life\nnothing that has a time\n"
 	api.put(state("p", "two", 1, runningState, died("one", "Error")))
 	all := "one\ntwo  words\nthree\npanic: no\nof the next life\n"
-	until(t, "the second life", is(all))
+	testkit.Until(t, "the second life", is(all))
 	api.drop(state("p", "two", 1, runningState, corev1.ContainerState{}))
 	f.end()
 	if !is(all)() {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 func TestAgentIsAStreamInAGroupOfItsOwn(t *testing.T) {
@@ -37,7 +39,7 @@ func TestAgentIsAStreamInAGroupOfItsOwn(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
-	until(t, "its last words", func() bool {
+	testkit.Until(t, "its last words", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return slices.Contains(notes, "agent 1: the input ended")

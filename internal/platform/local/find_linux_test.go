@@ -13,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/ports"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // freePorts returns free ports in rising order.
@@ -140,7 +141,7 @@ func TestNoPortIsFound(t *testing.T) {
 			u := finding(t, ports, c.do...)
 			u.Ready.Timeout = notServing
 			if c.do[0] == "background" {
-				u.Ready.Timeout = patience
+				u.Ready.Timeout = testkit.Patience
 			}
 			_, err := p.Start(t.Context(), u)
 			if err == nil {
@@ -184,7 +185,7 @@ func TestAFoundPortIsFoundAgainAfterARestart(t *testing.T) {
 	r := start(t, p, u).Replicas()[0]
 	address := r.Address()
 	get(t, r, "/exit")
-	until(t, "up again", func() bool {
+	testkit.Until(t, "up again", func() bool {
 		pulse, err := r.Pulse()
 		if err != nil {
 			t.Fatal(err)
@@ -209,7 +210,7 @@ func TestAServiceThatComesBackOnAnotherPortIsDown(t *testing.T) {
 	r := start(t, p, u).Replicas()[0]
 	get(t, r, "/exit")
 	want := fmt.Sprintf("it now listens on 127.0.0.1:%d, not on 127.0.0.1:%d", ports[1], ports[0])
-	until(t, "a note of it", func() bool { return strings.Contains(logOf(t, u.Logs), want) })
+	testkit.Until(t, "a note of it", func() bool { return strings.Contains(logOf(t, u.Logs), want) })
 	if pulse, err := r.Pulse(); err != nil || pulse.Up {
 		t.Errorf("up %v (%v)", pulse.Up, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // nobody is a user without rights.
@@ -134,7 +135,7 @@ func TestAUnitThatTellsItselfWhetherItServes(t *testing.T) {
 		t.Errorf("asked %d times, want 3", n)
 	}
 	get(t, r, "/exit")
-	until(t, "up again", func() bool {
+	testkit.Until(t, "up again", func() bool {
 		c, err := r.Counters()
 		return err == nil && c.Restarts > 0 && c.Up
 	})
@@ -168,27 +169,14 @@ func TestAKilledRunLeavesNothingOfAnotherUser(t *testing.T) {
 	open(t, Options{}).Close()
 	state := t.TempDir()
 	lab := exec.Command("/proc/self/exe", helper, "nobody-lab", state, t.TempDir())
-	lab.Stderr = os.Stderr
-	out, err := lab.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lab.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		lab.Process.Kill()
-		lab.Wait()
-	})
+	line := testkit.StartReady(t, lab, "up ")
 	var pid int
 	var folder string
-	line := firstLine(t, out)
 	if _, err := fmt.Sscanf(line, "up %d %s", &pid, &folder); err != nil {
 		t.Fatal(line)
 	}
-	lab.Process.Kill()
-	lab.Wait()
-	until(t, "the service gone", func() bool { return gone(pid) })
+	testkit.Kill(lab)
+	testkit.Until(t, "the service gone", func() bool { return gone(pid) })
 	if _, err := os.Stat(folder); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +200,7 @@ func nobodyLabHelper(state, logs string) {
 			var running platform.Unit
 			if running, err = p.Start(context.Background(), u); err == nil {
 				fmt.Println("up", running.Replicas()[0].PIDs()[0], f.Path())
-				time.Sleep(time.Hour)
+				stay()
 			}
 		}
 	}

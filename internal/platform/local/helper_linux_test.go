@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // helper is the argument by which this test's program is something else: a
@@ -49,19 +49,19 @@ var helpers = map[string]func([]string){
 		os.Exit(7)
 	},
 	"say":     func(args []string) { fmt.Println(strings.Join(args, " ")) },
-	"suicide": func([]string) { syscall.Kill(os.Getpid(), syscall.SIGTERM); time.Sleep(time.Hour) },
+	"suicide": func([]string) { syscall.Kill(os.Getpid(), syscall.SIGTERM); stay() },
 	"leave":   func(args []string) { exec.Command("/proc/self/exe", append([]string{helper}, args...)...).Start() },
 	"write": func(args []string) {
 		if err := os.WriteFile(args[0], []byte("mine\n"), 0o644); err != nil {
 			fmt.Println(err)
 			os.Exit(3)
 		}
-		time.Sleep(time.Hour)
+		stay()
 	},
 	"listen":     listenHelper,
 	"background": func(args []string) { backgroundHelper(args) },
 	"hungry":     func([]string) { eat() },
-	"deaf":       func([]string) { fmt.Println("I do not listen"); time.Sleep(time.Hour) },
+	"deaf":       func([]string) { fmt.Println("I do not listen"); stay() },
 	"once":       func(args []string) { onceHelper(args[0]) },
 	"lab":        func(args []string) { labHelper(args[0], args[1]) },
 	"nobody-lab": func(args []string) { nobodyLabHelper(args[0], args[1]) },
@@ -121,10 +121,13 @@ func statusLine(key string) string {
 	return ""
 }
 
+// stay keeps a helper alive until it is killed.
+func stay() { time.Sleep(time.Hour) }
+
 func stubbornHelper() {
 	signal.Ignore(syscall.SIGTERM)
 	fmt.Println("stubborn", os.Getpid())
-	time.Sleep(time.Hour)
+	stay()
 }
 
 // eaten is the memory that eat holds.
@@ -245,7 +248,7 @@ func labHelper(state, logs string) {
 		var u platform.Unit
 		if u, err = p.Start(context.Background(), server(logs)); err == nil {
 			fmt.Println("up", u.Replicas()[0].Address())
-			time.Sleep(time.Hour)
+			stay()
 		}
 	}
 	fmt.Println(err)
@@ -256,7 +259,7 @@ func labHelper(state, logs string) {
 func server(logs string) platform.UnitSpec {
 	return platform.UnitSpec{
 		Trial: 1, Name: "server", Command: []string{"/proc/self/exe", helper, "serve"}, Logs: logs,
-		Limits: experiment.Limits{Replicas: 1}, Ready: experiment.Ready{Timeout: patience},
+		Limits: experiment.Limits{Replicas: 1}, Ready: experiment.Ready{Timeout: testkit.Patience},
 	}
 }
 
@@ -266,9 +269,6 @@ func doing(t *testing.T, what ...string) platform.UnitSpec {
 	u.Command = append([]string{"/proc/self/exe", helper}, what...)
 	return u
 }
-
-// patience bounds every wait, on machines as slow as may be.
-const patience = 60 * time.Second
 
 // notServing is how long a unit that never serves is waited for: long enough for
 // its program to start and say what it says, in a slow virtual machine too.
@@ -286,10 +286,7 @@ func open(t *testing.T, o Options) *local {
 	}
 	p, err := New(o)
 	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		testkit.Missing(t, err)
 	}
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
@@ -328,7 +325,7 @@ func start(t *testing.T, p platform.Platform, u platform.UnitSpec) platform.Unit
 // get asks the service, which may break off as it answers.
 func get(t *testing.T, r platform.Replica, path string) (string, error) {
 	t.Helper()
-	client := http.Client{Timeout: patience}
+	client := http.Client{Timeout: testkit.Patience}
 	answer, err := client.Get("http://" + r.Address() + path)
 	if err != nil {
 		return "", err
@@ -346,16 +343,6 @@ func mustGet(t *testing.T, r platform.Replica, path string) string {
 		t.Fatal(err)
 	}
 	return text
-}
-
-// until waits for something to become so.
-func until(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
 }
 
 // logOf returns the only log in a folder.
@@ -380,14 +367,4 @@ func gone(pid int) bool {
 	}
 	fields := strings.Fields(string(stat[slices.Index(stat, ')')+1:]))
 	return fields[0] == "Z" || fields[0] == "X"
-}
-
-// firstLine reads the first line of a process's output.
-func firstLine(t *testing.T, out io.Reader) string {
-	t.Helper()
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(line)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 func TestDeadServiceIsStartedAgain(t *testing.T) {
@@ -25,7 +26,7 @@ func TestDeadServiceIsStartedAgain(t *testing.T) {
 	}
 	for n := int64(1); n <= 2; n++ {
 		get(t, r, "/exit")
-		until(t, "up again", func() bool {
+		testkit.Until(t, "up again", func() bool {
 			c, err := r.Counters()
 			if err != nil {
 				t.Fatal(err)
@@ -52,7 +53,7 @@ func TestServiceOutOfMemoryIsCountedAndStartedAgain(t *testing.T) {
 	u.Limits.Memory = 32 << 20
 	r := start(t, p, u).Replicas()[0]
 	get(t, r, "/eat")
-	until(t, "up again", func() bool {
+	testkit.Until(t, "up again", func() bool {
 		c, err := r.Counters()
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +70,7 @@ func TestServiceIsDownWhileItWaitsForItsRestart(t *testing.T) {
 	u := start(t, p, server(t.TempDir()))
 	r := u.Replicas()[0]
 	get(t, r, "/exit")
-	until(t, "down", func() bool {
+	testkit.Until(t, "down", func() bool {
 		c, err := r.Counters()
 		if err != nil {
 			t.Fatal(err)
@@ -87,14 +88,14 @@ func TestWhatADeadServiceLeftIsKilledBeforeItsRestart(t *testing.T) {
 	r := start(t, p, u).Replicas()[0]
 	child := stubbornChild(t, r.(*replica), u.Logs)
 	get(t, r, "/exit")
-	until(t, "its child killed", func() bool { return gone(child) })
+	testkit.Until(t, "its child killed", func() bool { return gone(child) })
 }
 
 // stubbornChild lets a service start a child that ignores TERM.
 func stubbornChild(t *testing.T, r *replica, logs string) (pid int) {
 	t.Helper()
 	mustGet(t, r, "/child")
-	until(t, "a child", func() bool {
+	testkit.Until(t, "a child", func() bool {
 		_, after, found := strings.Cut(logOf(t, logs), "stubborn ")
 		if found {
 			_, err := fmt.Sscan(after, &pid)
@@ -154,8 +155,7 @@ func TestAKilledRunIsCleaned(t *testing.T) {
 	}
 	mustGet(t, &replica{address: address}, "/healthz")
 
-	lab.Process.Kill()
-	lab.Wait()
+	testkit.Kill(lab)
 	if gone(child) {
 		t.Fatal("the service's child died with the run: there is nothing to clean")
 	}
@@ -178,8 +178,7 @@ func TestTheNextStartCleans(t *testing.T) {
 	open(t, Options{}).Close()
 	state := t.TempDir()
 	lab, _ := startLab(t, state, t.TempDir())
-	lab.Process.Kill()
-	lab.Wait()
+	testkit.Kill(lab)
 	var notes []string
 	p := open(t, Options{State: state, Note: func(note string) { notes = append(notes, note) }})
 	if len(notes) != 1 || !strings.Contains(notes[0], "that a killed run left") {
@@ -192,24 +191,7 @@ func TestTheNextStartCleans(t *testing.T) {
 func startLab(t *testing.T, state, logs string) (*exec.Cmd, string) {
 	t.Helper()
 	lab := exec.Command("/proc/self/exe", helper, "lab", state, logs)
-	lab.Stderr = os.Stderr
-	out, err := lab.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lab.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		lab.Process.Kill()
-		lab.Wait()
-	})
-	line := firstLine(t, out)
-	address, ok := strings.CutPrefix(line, "up ")
-	if !ok {
-		t.Fatal(line)
-	}
-	return lab, address
+	return lab, strings.TrimPrefix(testkit.StartReady(t, lab, "up "), "up ")
 }
 
 // asNobody tries New as a user who may do nothing, and returns its error.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // program is a unit that does what a helper does.
@@ -29,7 +30,7 @@ func ended(t *testing.T, r *onceReplica) {
 	t.Helper()
 	select {
 	case <-r.Ended():
-	case <-time.After(patience):
+	case <-time.After(testkit.Patience):
 		t.Fatal("it did not end")
 	}
 }
@@ -77,7 +78,7 @@ func TestHowAProgramFailedIsTold(t *testing.T) {
 				t.Errorf("failure %q, want %q", got, test.want)
 			}
 			if pids := r.PIDs(); len(pids) > 0 {
-				until(t, "what it left is gone", func() bool { return len(r.PIDs()) == 0 })
+				testkit.Until(t, "what it left is gone", func() bool { return len(r.PIDs()) == 0 })
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 func TestPulseTellsTheSameAsTheCounters(t *testing.T) {
@@ -16,7 +17,7 @@ func TestPulseTellsTheSameAsTheCounters(t *testing.T) {
 	running := start(t, p, u)
 	r := running.Replicas()[0]
 	mustGet(t, r, "/burn")
-	until(t, "throttled in five periods", func() bool {
+	testkit.Until(t, "throttled in five periods", func() bool {
 		before, err := r.Counters()
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +64,7 @@ func TestPulsesCountersAndStopMayComeAtOnce(t *testing.T) {
 	} {
 		all.Go(func() {
 			for read() == nil {
-				time.Sleep(time.Millisecond)
+				time.Sleep(time.Millisecond) // readers that never rest would take the CPUs from Stop
 			}
 		})
 	}
@@ -87,7 +88,7 @@ func TestPIDsAreThoseOfTheGroupTheLeaderFirst(t *testing.T) {
 		t.Errorf("pids %v, want %d and its child %d", got, leader[0], child)
 	}
 	get(t, r, "/exit")
-	until(t, "up again", func() bool {
+	testkit.Until(t, "up again", func() bool {
 		pulse, err := r.Pulse()
 		if err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
+	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
@@ -51,7 +52,7 @@ func TestBusyServiceIsThrottled(t *testing.T) {
 	u.Limits = experiment.Limits{CPUMillis: 200, Replicas: 1}
 	r := start(t, p, u).Replicas()[0]
 	mustGet(t, r, "/burn")
-	until(t, "throttled in five periods", func() bool {
+	testkit.Until(t, "throttled in five periods", func() bool {
 		c, err := r.Counters()
 		if err != nil {
 			t.Fatal(err)
@@ -226,7 +227,7 @@ func TestNothingIsHeldOpen(t *testing.T) {
 	cycle() // the first opens what a Go program keeps
 	before := descriptors()
 	cycle()
-	until(t, "as many descriptors as before", func() bool { return descriptors() <= before })
+	testkit.Until(t, "as many descriptors as before", func() bool { return descriptors() <= before })
 }
 
 func BenchmarkCounters(b *testing.B) {

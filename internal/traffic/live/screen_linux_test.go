@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // terminal is a pseudo-terminal with 80 columns and 24 lines, and what was written to it.
@@ -76,12 +77,13 @@ func (o *terminal) written() string {
 // awaits waits until a text was written after another.
 func (o *terminal) awaits(t *testing.T, before, text string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, after, ok := strings.Cut(o.written(), before); ok && strings.Contains(after, text) {
-			return
+	testkit.Value(t, fmt.Sprintf("%q is written after %q", text, before), func() (struct{}, error) {
+		written := o.written()
+		if _, behind, ok := strings.Cut(written, before); !ok || !strings.Contains(behind, text) {
+			return struct{}{}, fmt.Errorf("written was %q", written)
 		}
-	}
-	t.Fatalf("%q was not written after %q, but:\n%q", text, before, o.written())
+		return struct{}{}, nil
+	})
 }
 
 // The sequences by which a picture appears and disappears.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // Check checks the process of a service, one subtest for each part.
@@ -197,13 +199,11 @@ func (o openRequest) finish(t *testing.T) int {
 // awaitRefusal returns when address takes no more connections.
 func awaitRefusal(t *testing.T, address string) {
 	t.Helper()
-	for t.Context().Err() == nil {
+	testkit.Until(t, "no connection is accepted", func() bool {
 		conn, err := net.Dial("tcp", address)
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			return
-		}
 		if err == nil {
 			conn.Close()
 		}
-	}
+		return errors.Is(err, syscall.ECONNREFUSED)
+	})
 }

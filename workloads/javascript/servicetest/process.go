@@ -16,6 +16,8 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // Runtime is a service that can be started.
@@ -33,10 +35,7 @@ func NeedModules(t *testing.T) {
 		return
 	}
 	const missing = "the packages of workloads/ are not installed; scripts/setup-tests.sh does it (npm ci --omit=dev)"
-	if os.Getenv("CI") == "true" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
+	testkit.Missing(t, missing)
 }
 
 // Process is a service that runs.
@@ -67,15 +66,7 @@ func (r Runtime) Launch(t *testing.T, env ...string) *Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if p.ProcessState == nil { // the test has not awaited it
-			_ = p.Process.Kill()
-			_ = p.Wait()
-		}
-	})
+	testkit.Start(t, p.Cmd)
 	p.stdout = bufio.NewReader(out)
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
@@ -42,10 +43,7 @@ func way(t *testing.T) Way {
 		err = w.Exec() // all tests, from the beginning
 	}
 	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		testkit.Missing(t, err)
 	}
 	return w
 }
@@ -85,24 +83,11 @@ func occupy(t *testing.T, dirs ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", stubborn)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
+	testkit.StartReady(t, cmd, "here")
 	for _, dir := range dirs {
 		if err := set(dir, "cgroup.procs", itoa(cmd.Process.Pid)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if _, err := out.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
 	}
 	return cmd
 }
