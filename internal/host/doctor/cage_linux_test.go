@@ -117,7 +117,7 @@ func built(t *testing.T, line string, flags ...string) string {
 	}
 	cmd := exec.Command("go", append(append([]string{"build", "-o", "program"}, flags...), ".")...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("needs a Go toolchain: %v: %s", err, out)
 	}

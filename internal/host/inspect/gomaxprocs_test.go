@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"bufio"
 	"context"
 	"debug/elf"
 	"encoding/binary"
@@ -13,12 +12,12 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 const goProgram = `package main
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -53,7 +52,7 @@ func build(t *testing.T, program, line string, env []string, flags ...string) st
 	}
 	cmd := exec.Command("go", append(append([]string{"build", "-o", "program"}, flags...), ".")...)
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0"), env...)
+	cmd.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0"), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("needs a Go toolchain (and gcc for cgo) that builds this: %v: %s", err, out)
 	}
@@ -139,20 +138,7 @@ func start(t *testing.T, program string, env ...string) int {
 	t.Helper()
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
-		t.Fatalf("it wrote %q: %v", line, err)
-	}
+	testkit.StartReady(t, cmd, "ready")
 	return cmd.Process.Pid
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // The tests here look at this machine, as it is.
@@ -54,24 +56,17 @@ func TestRealProcessesThatEnd(t *testing.T) {
 // CPU time.
 func TestRealProcessThatEndsInTheWatch(t *testing.T) {
 	cmd := exec.Command("sleep", "600")
-	if err := cmd.Start(); err != nil {
-		t.Skip("needs the program sleep")
-	}
+	testkit.Start(t, cmd)
 	s := New("")
 	// The kernel reports that a program has started before it sets the process's name.
-	for {
+	testkit.Until(t, "the process has its name", func() bool {
 		st, err := s.stat(cmd.Process.Pid)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st.Name == "sleep" {
-			break
-		}
-	}
-	s.sleep = func(context.Context, time.Duration) {
-		cmd.Process.Kill()
-		cmd.Wait()
-	}
+		return st.Name == "sleep"
+	})
+	s.sleep = func(context.Context, time.Duration) { testkit.Kill(cmd) }
 	host, err := s.Scan(context.Background(), Only{PID: cmd.Process.Pid}, time.Second)
 	if err != nil || len(host.Processes) != 1 || host.Processes[0].Name != "sleep" || host.Processes[0].Used != 0 {
 		t.Errorf("got %+v, %v", host, err)

@@ -99,7 +99,7 @@ func TestRealGo(t *testing.T) {
 			write(t, filepath.Join(dir, "go.mod"), "module program\n\ngo "+test.line+"\n")
 			build := exec.Command(goTool, append(append([]string{"build", "-o", "program"}, test.build...), ".")...)
 			build.Dir = dir
-			build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+			build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath")
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
