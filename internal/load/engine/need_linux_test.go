@@ -72,7 +72,9 @@ func TestAServiceOfOneConnectionAtATime(t *testing.T) {
 			if target.Requests = p.Targets[0].Requests; c.load.Open {
 				p.Connections = 256
 			}
-			p.Targets, p.Timeout = []Target{target}, 4*time.Second
+			// On a busy machine many connections wait for the service, each for the idle
+			// time of all before it. A connection that is held for nothing is held for more.
+			p.Targets, p.Timeout = []Target{target}, 20*time.Second
 			sum, err := ran(t, p)
 			// What is sent as the service closes an idle connection is cut.
 			if err != nil || sum.Good == 0 || sum.Good+sum.Cut != sum.Intended || sum.Cut > sum.Good/10 {
@@ -112,12 +114,12 @@ func TestIdleConnectionsOfTransportsMayEnd(t *testing.T) {
 			s.EnableHTTP2 = way.transport.HTTP2
 			s.StartTLS()
 			t.Cleanup(s.Close)
-			p := plan(*even(t, 10, time.Second))
+			p := plan(*even(t, 20, time.Second))
 			p.Targets = []Target{{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com", Requests: p.Targets[0].Requests}}
 			p.Transport, p.Timeout = way.transport, 10*time.Second
 			sum, err := ran(t, p)
-			if err != nil || sum.Good+sum.Cut != 10 || sum.Good < 5 {
-				t.Errorf("%d good, %d cut of 10 on %d connections: %v", sum.Good, sum.Cut, sum.Connects, err)
+			if err != nil || sum.Good+sum.Cut != 20 || sum.Good < 15 {
+				t.Errorf("%d good, %d cut of 20 on %d connections: %v", sum.Good, sum.Cut, sum.Connects, err)
 			}
 		})
 	}
