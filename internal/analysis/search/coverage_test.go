@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"flag"
 	"math"
 	"runtime"
@@ -8,10 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 var (
-	runs   = flag.Int("runs", usualRuns, "searches of each simulated service")
+	runs   = flag.Int("runs", 0, "searches of each simulated service; 0: as many as fit the mode of the tests")
 	first  = flag.Uint64("seed", 10000, "the first seed; 0 to 999 were looked at while the search was tuned")
 	only   = flag.String("kind", "", "only the simulated services whose names contain this")
 	search = flag.Bool("truths", false, "find the truths of the simulated services that have no formula")
@@ -25,10 +28,11 @@ var (
 //
 //	go test ./internal/analysis/search -run TestTheIntervalHoldsTheTruth -v -runs 1000
 func TestTheIntervalHoldsTheTruth(t *testing.T) {
+	n := cmp.Or(*runs, testkit.Samples(fewRuns, usualRuns, fullRuns))
 	want, wider := 90.0, 1.0
-	if *runs < 1000 {
+	if n < 1000 {
 		wider = 4.0 / 3
-		want -= 200 * math.Sqrt(0.9*0.1/float64(*runs))
+		want -= 200 * math.Sqrt(0.9*0.1/float64(n))
 	}
 	services, all := 0, 0.0
 	for _, k := range kinds {
@@ -40,7 +44,7 @@ func TestTheIntervalHoldsTheTruth(t *testing.T) {
 			if truth == 0 {
 				t.Fatal("its truth is not known; find it with -truths")
 			}
-			s := sum(k.searches(*runs), truth)
+			s := sum(k.searches(n), truth)
 			t.Logf("| %s | %.5g | %.1f%% | %d, %d | %.1f%% | %+.1f%% | %+.1f to %+.1f%% | %.0f%% | %.0f, %.0f s |", k.name, truth,
 				s.held, s.below, s.above, s.width, s.bias, s.least, s.most, s.within5, s.traffic, s.mostTraffic)
 			services, all = services+1, all+s.held

@@ -2,5 +2,6 @@
 
 package search
 
-// usualRuns is the number of runs of each simulated service.
-const usualRuns = 100
+// The numbers of searches of each simulated service, in short mode, usually and in a
+// campaign.
+const fewRuns, usualRuns, fullRuns = 4, 30, 1000

@@ -2,6 +2,6 @@
 
 package search
 
-// usualRuns is the number of runs of each simulated service; the race detector makes
-// them ten times slower.
-const usualRuns = 6
+// The numbers of searches of each simulated service: the race detector makes them ten
+// times slower.
+const fewRuns, usualRuns, fullRuns = 4, 6, 6

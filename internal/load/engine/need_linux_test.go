@@ -114,12 +114,12 @@ func TestIdleConnectionsOfTransportsMayEnd(t *testing.T) {
 			s.EnableHTTP2 = way.transport.HTTP2
 			s.StartTLS()
 			t.Cleanup(s.Close)
-			p := plan(*even(t, 20, time.Second))
+			p := plan(*even(t, 10, time.Second))
 			p.Targets = []Target{{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com", Requests: p.Targets[0].Requests}}
 			p.Transport, p.Timeout = way.transport, 10*time.Second
 			sum, err := ran(t, p)
-			if err != nil || sum.Good+sum.Cut != 20 || sum.Good < 15 {
-				t.Errorf("%d good, %d cut of 20 on %d connections: %v", sum.Good, sum.Cut, sum.Connects, err)
+			if err != nil || sum.Good+sum.Cut != 10 || sum.Good < 5 {
+				t.Errorf("%d good, %d cut of 10 on %d connections: %v", sum.Good, sum.Cut, sum.Connects, err)
 			}
 		})
 	}
