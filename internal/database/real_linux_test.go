@@ -31,6 +31,7 @@ func ownerOf(info fs.FileInfo) uint32 { return info.Sys().(*syscall.Stat_t).Uid 
 // need skips a test where a database cannot be started; in CI it fails.
 func need(t *testing.T, builtin string) {
 	t.Helper()
+	testkit.Long(t, "a real database")
 	bin, err := filepath.Abs("../../bin") // where make mongodb puts it
 	if err != nil {
 		t.Fatal(err)

@@ -132,6 +132,7 @@ func TestTheWatcherProducesWindowsOfEachReplica(t *testing.T) {
 // on a busy machine too, are as long as the kernel's throttled time. An idle thread has
 // none.
 func TestWatchingAThrottledProcess(t *testing.T) {
+	testkit.Long(t, "40 CFS periods that are throttled")
 	p, err := local.New(local.Options{State: t.TempDir(), Note: func(s string) { t.Log(s) }})
 	if err != nil {
 		t.Skip(err)

@@ -71,6 +71,7 @@ func press(t *testing.T, users int, url string) (stop func()) {
 }
 
 func TestRealGoService(t *testing.T) {
+	testkit.Long(t, "builds a service and profiles it for 2 s")
 	address := sample(t)
 	stop := press(t, 16, "http://"+address+"/isPrime/3000000")
 	dir := t.TempDir()

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // Image is the server for tests, as an image.
@@ -44,8 +46,9 @@ func (b *Bench) Run(m *testing.M) int {
 // in CI it fails.
 func (b *Bench) Need(t *testing.T) {
 	t.Helper()
-	if why := Missing(); why != "" && os.Getenv("CI") != "true" {
-		t.Skip(why)
+	testkit.Long(t, "containers of a Docker daemon")
+	if why := Missing(); why != "" {
+		testkit.Missing(t, why)
 	}
 	b.once.Do(func() { b.err = b.make() })
 	if b.err != nil {

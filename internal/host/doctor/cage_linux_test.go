@@ -33,6 +33,7 @@ type cage struct {
 // newCage makes the groups with limits in CPUs (0: none).
 func newCage(t *testing.T, outer, inner float64) *cage {
 	t.Helper()
+	testkit.Long(t, "real programs under real limits")
 	parent := groups.New(t)
 	parent.Favour(t) // how many threads competed is seen only if they get CPUs at once
 	c := &cage{t: t, Group: parent.Below(t, "leaf")}

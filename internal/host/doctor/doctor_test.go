@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 const oldLine = "asynctimerchan=1,containermaxprocs=0,decoratemappings=0,updatemaxprocs=0"
@@ -553,7 +554,8 @@ func TestAdviceThatIsFollowedIsTheLast(t *testing.T) {
 		return numbers
 	}
 	rises, falls := 0, 0
-	for tenths := 1; tenths <= 80; tenths++ {
+	step := testkit.Samples(7, 1, 1)
+	for tenths := 1; tenths <= 80; tenths += step {
 		limit := float64(tenths) / 10
 		for _, machine := range []int{1, 2, 3, 4, 8, 16} {
 			for n := 1; n <= 16; n++ {

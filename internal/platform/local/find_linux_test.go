@@ -61,6 +61,7 @@ func finding(t *testing.T, ports []int, what ...string) platform.UnitSpec {
 }
 
 func TestFindingThePort(t *testing.T) {
+	testkit.Long(t, "waits for services that never serve")
 	p := open(t, Options{})
 	for _, c := range []struct {
 		name string
@@ -159,6 +160,7 @@ func TestNoPortIsFound(t *testing.T) {
 
 // The address of this machine in a network is none of loopback's.
 func TestOnlyAnAddressOfTheNetwork(t *testing.T) {
+	testkit.Long(t, "waits for services that never serve")
 	p := open(t, Options{})
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
@@ -274,6 +276,7 @@ func TestPortInUse(t *testing.T) {
 }
 
 func TestListeningElsewhereThanOnItsPort(t *testing.T) {
+	testkit.Long(t, "waits for services that never serve")
 	p := open(t, Options{})
 	ports := freePorts(t, 2)
 	u := doing(t, "listen", fmt.Sprintf("http:127.0.0.1:%d", ports[1]))

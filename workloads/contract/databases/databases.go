@@ -46,6 +46,7 @@ type reader interface {
 // with CI=true it fails, so that no run without them counts as whole.
 func Start(t testing.TB, kind string) *Database {
 	t.Helper()
+	testkit.Long(t, "a real database")
 	findOwnPrograms(t)
 	if err := database.Check(kind); err != nil {
 		testkit.Missing(t, err)

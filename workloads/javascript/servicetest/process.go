@@ -31,6 +31,7 @@ type Runtime struct {
 // workloads/; a continuous integration must have them.
 func NeedModules(t *testing.T) {
 	t.Helper()
+	testkit.Long(t, "many processes of a JavaScript runtime")
 	if _, err := os.Stat(filepath.Join("..", "node_modules", "prom-client")); err == nil {
 		return
 	}
