@@ -122,6 +122,7 @@ func TestFindingThePortThatWasGiven(t *testing.T) {
 }
 
 func TestNoPortIsFound(t *testing.T) {
+	testkit.Long(t, "waits for services that never serve")
 	p := open(t, Options{})
 	socket := filepath.Join(t.TempDir(), "x.sock")
 	for _, c := range []struct {
