@@ -17,6 +17,8 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/sumdb/dirhash"
 	modzip "golang.org/x/mod/zip"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 const (
@@ -105,9 +107,7 @@ func publish(t *testing.T, proxy string, m module.Version, root, under, tag stri
 // this workspace. A tagged version of maxprocs is taken from its tag: if the programs need
 // more, maxprocs needs a new version.
 func TestGoInstall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds all programs from published modules")
-	}
+	testkit.Long(t, "builds all programs from published modules")
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ type loaded struct {
 // serving starts the test server, and returns its address and pid.
 func serving(t *testing.T, args ...string) (address string, pid int) {
 	t.Helper()
+	testkit.Long(t, "a whole program under load")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -94,6 +94,7 @@ func cgroups() string {
 
 func needCgroups(t *testing.T) {
 	t.Helper()
+	testkit.Long(t, "a whole program under real limits")
 	if why := cgroups(); why != "" {
 		t.Skip(why)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/millicore/millicore/internal/load/freeze"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // asService in the environment makes the test's binary a service that freezes: its
@@ -100,8 +101,9 @@ var raced bool // set by race_on_test.go
 // freezes by itself may spoil the result; the engine's send lag and the service's
 // lateness show that, and then the test is repeated.
 func TestARealFreezeIsSeenWhole(t *testing.T) {
-	if testing.Short() || raced {
-		t.Skip("takes 10 seconds, and both sides as fast as they are without the race detector")
+	testkit.Long(t, "10 s of load")
+	if raced {
+		t.Skip("both sides are as fast as they are only without the race detector")
 	}
 	f := freeze.Service{Work: time.Millisecond, Period: 8 * time.Second, Still: time.Second}
 	want := f.Truth(serviceBegins, 1000, 8*time.Second, 64)
