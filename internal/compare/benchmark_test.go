@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // read parses what was written, and fails on any line that is not of the format.
@@ -74,9 +76,7 @@ func TestBothSidesShareTheirNames(t *testing.T) {
 
 // TestBenchstatReadsThem gives the files to the real benchstat.
 func TestBenchstatReadsThem(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds benchstat")
-	}
+	testkit.Long(t, "builds benchstat")
 	dir := t.TempDir()
 	benchstat := filepath.Join(dir, "benchstat")
 	if out, err := exec.Command("go", "build", "-o", benchstat, "golang.org/x/perf/cmd/benchstat").CombinedOutput(); err != nil {

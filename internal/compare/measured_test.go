@@ -10,6 +10,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // measuring makes benchmarks of a selection's cells: the p99 of each trial is the
@@ -55,9 +56,7 @@ func TestWhatMeasuredItselfHasItsOwnNames(t *testing.T) {
 }
 
 func TestBenchstatReadsWhatMeasuredItself(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds benchstat")
-	}
+	testkit.Long(t, "builds benchstat")
 	dir := t.TempDir()
 	benchstat := filepath.Join(dir, "benchstat")
 	if out, err := exec.Command("go", "build", "-o", benchstat, "golang.org/x/perf/cmd/benchstat").CombinedOutput(); err != nil {

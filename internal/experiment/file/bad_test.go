@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"strings"
 	"testing"
@@ -15,9 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write what is generated or expected")
 
 const badFile = "testdata/bad.txtar"
 
@@ -65,7 +63,7 @@ func TestBadExperiments(t *testing.T) {
 				t.Fatalf("want file.Errors, got %T: %v", err, err)
 			}
 			got := list.Error() + "\n" + schemaVerdict(schema, bad.yaml) + "\n"
-			if *update {
+			if golden.Updating() {
 				bad.errors.Data = []byte(got)
 			}
 			if diff := cmp.Diff(string(bad.errors.Data), got); diff != "" {
@@ -73,7 +71,7 @@ func TestBadExperiments(t *testing.T) {
 			}
 		})
 	}
-	if *update {
+	if golden.Updating() {
 		if err := os.WriteFile(badFile, txtar.Format(archive), 0o644); err != nil {
 			t.Fatal(err)
 		}

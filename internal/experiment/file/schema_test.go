@@ -1,29 +1,16 @@
 package file_test
 
 import (
-	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
 
 const schemaFile = "../../../docs/experiment.schema.json"
 
 func TestTheCommittedSchemaIsUpToDate(t *testing.T) {
-	if *update {
-		if err := os.WriteFile(schemaFile, file.Schema(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	committed, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(committed), string(file.Schema())); diff != "" {
-		t.Errorf("docs/experiment.schema.json is old; go test ./internal/experiment/file -update writes it:\n%s", diff)
-	}
+	golden.File(t, schemaFile, string(file.Schema()))
 }
 
 func TestTheSchemaAcceptsWhatIsRight(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // browser is a headless Chromium that opens one report file and notes what it
@@ -45,15 +46,13 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("no Chromium on this machine, and CI=true: install chromium")
-	}
-	t.Skip("no Chromium on this machine: install chromium to test the HTML report in a browser")
+	testkit.Missing(t, "no Chromium on this machine: install chromium to test the HTML report in a browser")
 	return ""
 }
 
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
+	testkit.Long(t, "a browser")
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Env("TMPDIR="+t.TempDir()), // it leaves the folder of its socket behind
@@ -114,12 +113,13 @@ func (b *browser) open(d results.Results) {
 	// Not by chromedp's Poll: that goes on in the page, and is gone with the page
 	// that was open before if it began a moment too early.
 	const drawn = "!!(window.millicore && window.millicore.ready)"
-	for is := false; !is; time.Sleep(10 * time.Millisecond) {
-		var err error
-		if is, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn)); err != nil && !strings.Contains(err.Error(), "Cannot find context") {
+	testkit.Until(b.t, "the page is drawn", func() bool {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn))
+		if err != nil && !strings.Contains(err.Error(), "Cannot find context") {
 			b.t.Fatalf("wait until the page is drawn: %v\nthe page complains: %q", err, b.complaints())
 		}
-	}
+		return is
+	})
 }
 
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
