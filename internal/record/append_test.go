@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// torn writes what a killed writer leaves behind the last line of a file.
+// torn appends an incomplete line, as a killed writer leaves it.
 func torn(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -36,9 +36,9 @@ func TestAppend(t *testing.T) {
 		}
 	}
 	torn(t, filepath.Join(dir, FramesFile), `{"trial":1,"cell":0,"se`)
-	torn(t, filepath.Join(dir, TrialsFile), strings.Repeat("x", 100_000)) // longer than what is looked at at a time
+	torn(t, filepath.Join(dir, TrialsFile), strings.Repeat("x", 100_000)) // longer than a block of the search
 	torn(t, filepath.Join(dir, LatencyFile), "Tag=go_procs=1,170")
-	if err := os.Remove(filepath.Join(dir, StepsFile)); err != nil { // as one that was never made
+	if err := os.Remove(filepath.Join(dir, StepsFile)); err != nil { // as if it was never created
 		t.Fatal(err)
 	}
 
@@ -70,7 +70,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// logged are how many values each interval of a log has, read as others read it.
+// logged are the numbers of values of each interval of a log, read with the library.
 func logged(t *testing.T, path string) (counts []int64) {
 	t.Helper()
 	text, err := os.ReadFile(path)

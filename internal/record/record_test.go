@@ -189,7 +189,7 @@ func TestALineOfACellThatIsNotInThePlanIsAnError(t *testing.T) {
 	}
 }
 
-// all gathers what an iterator yields.
+// all collects the values of an iterator.
 func all[T any](t *testing.T, seq iter.Seq2[*T, error]) []*T {
 	t.Helper()
 	var got []*T
@@ -212,7 +212,7 @@ func TestARecordIsNeverOverwritten(t *testing.T) {
 	}
 }
 
-// A run that is killed loses at most the interval that was being written.
+// A killed run loses at most the current interval.
 func TestAKilledRunKeepsEveryFrameThatWasSynced(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
 	c := exec.Command(os.Args[0])
@@ -230,7 +230,7 @@ func TestAKilledRunKeepsEveryFrameThatWasSynced(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for lines.Scan() { // what it had still said
+	for lines.Scan() { // its remaining output
 		fmt.Sscan(lines.Text(), &synced)
 	}
 	c.Wait()
@@ -326,7 +326,7 @@ func hlogCount(t *testing.T, path string) int64 {
 			return n
 		}
 		if err != nil {
-			return n // the torn last line of a killed run
+			return n // the incomplete last line of a killed run
 		}
 		if h.Tag() != "go_procs=1" {
 			t.Errorf("tag %q, want the cell's label", h.Tag())

@@ -61,8 +61,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// answered is a result of requests of which all but failed were answered, by
-// quantiles of 1, 2, 3, 300 and 500 ms.
+// answered is a result with this number of failed requests. The quantiles of the others
+// are 1, 2, 3, 300 and 500 ms.
 func answered(failed int64) *Result {
 	h := signals.NewHistogram()
 	for i := range 1000 {
@@ -103,8 +103,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// The latencies that are shown are those of the answered requests; a threshold is
-// for all of them.
+// The report shows the latencies of answered requests. A threshold includes the others.
 func TestAFailedRequestMissesEveryLatency(t *testing.T) {
 	const nine = "90% of the requests failed, and a failed request counts as infinitely late"
 	for _, c := range []struct {
@@ -140,7 +139,7 @@ func TestAFailedRequestMissesEveryLatency(t *testing.T) {
 		t.Errorf("none was answered: %+v: %s", k, k.Text())
 	}
 	r := answered(0)
-	r.Client.Timeouts, r.Client.Good, r.timeout = 100, 900, 20*time.Millisecond // shorter than what is asked
+	r.Client.Timeouts, r.Client.Good, r.timeout = 100, 900, 20*time.Millisecond // below the threshold
 	one, _ = ParseThreshold("p99<1s")
 	if one.Judge(r).Kept {
 		t.Error("requests that timed out count as in time")
@@ -241,7 +240,7 @@ Thresholds
 	}
 }
 
-// Latencies beyond the histograms' range read as lower bounds, with a note.
+// Latencies beyond the range of histograms are shown as lower bounds, with a note.
 func TestTextOfLatenciesBeyondTheRange(t *testing.T) {
 	rate, good := 1.0, 100.0
 	q := &analysis.Quantiles{P50: 1, P90: 2, P95: 3, P99: 3_602_907.135, P999: 3_602_907.135, Max: 3_602_907.135, Mean: 72_000, Min: 1, Beyond: 2}

@@ -30,8 +30,7 @@ var states = map[string]struct {
 	"long":         {long(), 100 * time.Second},
 }
 
-// TestPictures holds each picture against a file that was read by a
-// person.
+// TestPictures compares each picture with a file.
 func TestPictures(t *testing.T) {
 	type size struct{ width, height int }
 	wide, middle, narrow := size{100, 40}, size{60, 20}, size{40, 15}
@@ -52,7 +51,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// hold holds lines against a file.
+// hold compares lines with a file.
 func hold(t *testing.T, name string, lines []string) {
 	t.Run(name, func(t *testing.T) { golden.Check(t, name, strings.Join(lines, "\n")+"\n") })
 }

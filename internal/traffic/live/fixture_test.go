@@ -7,12 +7,12 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// begin is when the load of every fixture begins.
+// begin is the begin of the load of every fixture.
 var begin = time.Unix(1_000_000, 0)
 
 func ptr[T any](v T) *T { return &v }
 
-// second is the client half of the interval number seq, of a second.
+// second is a client frame of interval seq, with a length of a second.
 func second(seq int, phase signals.Phase, c signals.Client) *signals.Frame {
 	from := begin.Add(time.Duration(seq) * time.Second)
 	for _, h := range []**signals.Histogram{&c.Latency, &c.Service, &c.SendLag} {
@@ -23,8 +23,7 @@ func second(seq int, phase signals.Phase, c signals.Client) *signals.Frame {
 	return &signals.Frame{Trial: 1, Seq: seq, Start: from.UnixNano(), End: from.Add(time.Second).UnixNano(), Phase: phase, Agent: ptr(0), Client: &c}
 }
 
-// answered is an interval with so many good answers, whose latencies are
-// lognormal around a median.
+// answered is an interval with a number of good answers and log-normal latencies.
 func answered(seq, good int, median time.Duration) *signals.Frame {
 	h := signals.NewHistogram()
 	for i := range good {
@@ -34,7 +33,7 @@ func answered(seq, good int, median time.Duration) *signals.Frame {
 	return second(seq, signals.Measure, signals.Client{Good: int64(good), Status: map[string]int64{"200": int64(good)}, Users: 20, InFlight: 20, Latency: h})
 }
 
-// used is what the target used in the interval number seq, under a limit of 1 CPU.
+// used is a server frame of interval seq, with a limit of 1 CPU.
 func used(seq int, cpu float64, throttled int64) *signals.Frame {
 	f := second(seq, signals.Measure, signals.Client{})
 	f.Agent, f.Client, f.Of = nil, nil, "target"
@@ -56,7 +55,7 @@ func after(p Plan, frames ...*signals.Frame) *State {
 	return s
 }
 
-// closed is a closed loop that gets a little slower.
+// closed is a closed loop whose latency increases slightly.
 func closed() *State {
 	var frames []*signals.Frame
 	for i := range 6 {
@@ -65,7 +64,7 @@ func closed() *State {
 	return after(plan(), frames...)
 }
 
-// open is an arrival rate that the service does not keep up with.
+// open is an open loop above the capacity of the service.
 func open() *State {
 	p := plan()
 	p.Open, p.Highest = true, 2000
@@ -90,7 +89,7 @@ func stages() *State {
 	return s
 }
 
-// target is a closed loop beside what is seen of the process that answers.
+// target is a closed loop with an observed process.
 func target() *State {
 	p := plan()
 	p.Target = "process 4711"
@@ -126,7 +125,7 @@ func someErrors() *State {
 	return s
 }
 
-// unanswered is a service that says nothing.
+// unanswered is a service that does not answer.
 func unanswered() *State {
 	return after(plan(), second(0, signals.Measure, signals.Client{Sent: 20, Users: 20, InFlight: 20}), second(1, signals.Measure, signals.Client{Users: 20, InFlight: 20}))
 }
@@ -155,7 +154,7 @@ func counted10000() *State {
 	return after(p, answered(0, 1200, 4*time.Millisecond), answered(1, 1300, 4*time.Millisecond))
 }
 
-// long is a run whose intervals are more than the sparklines have columns.
+// long is a run with more intervals than the sparklines have columns.
 func long() *State {
 	p := plan()
 	p.Length = 3 * time.Minute

@@ -35,7 +35,7 @@ func TestTheWarmupDoesNotCount(t *testing.T) {
 		t.Errorf("warming up: last %v/s, %d in all, %d intervals", s.last.rate(), s.all.requests(), len(s.trend.rate))
 	}
 	f := answered(1, 90, 4*time.Millisecond)
-	f.Client.Carried = 10 // intended in the warm-up: they count in the rate alone, as in the report
+	f.Client.Carried = 10 // intended in the warm-up: they count in the rate only, as in the report
 	s.Add(f)
 	if s.all.rate() != 100 || s.all.requests() != 90 {
 		t.Errorf("measuring: %v/s, %d requests", s.all.rate(), s.all.requests())
@@ -71,7 +71,7 @@ func TestFramesOfAnEndedTargetAreIgnored(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	// lines are those that come after each frame, and at the end.
+	// lines are the lines after each frame, and at the end.
 	lines := func(p Plan, frames ...*signals.Frame) string {
 		s := New(p)
 		var all []string
