@@ -114,7 +114,7 @@ func (all *agents) start(at time.Time) error {
 }
 
 // follow passes an agent's frames to out until the agent is done. A healthy agent sends
-// a frame at the end of each interval, whatever the service does; an agent that is
+// a frame at the end of each interval, regardless of the service; an agent that is
 // silent for longer is closed.
 func (a *runningAgent) follow(begin time.Time, interval time.Duration, out func(*signals.Frame)) error {
 	patience := interval + grace

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/term"
 
@@ -64,7 +63,7 @@ func line(p lab.Progress) string {
 		fmt.Fprintf(&b, "  %8.0f/s", *p.Rate)
 	}
 	if p.P99 != nil {
-		fmt.Fprintf(&b, "  p99 %8s", milliseconds(*p.P99))
+		fmt.Fprintf(&b, "  p99 %8s", display.WithUnit(p.P99.Seconds()*1000))
 	}
 	if p.Periods != nil && p.ThrottledPeriods != nil {
 		fmt.Fprintf(&b, "  throttled %3d of %3d", *p.ThrottledPeriods, *p.Periods)
@@ -76,17 +75,6 @@ func line(p lab.Progress) string {
 		fmt.Fprintf(&b, "  %s", p.State)
 	}
 	return b.String()
-}
-
-func milliseconds(d time.Duration) string {
-	v := float64(d) / float64(time.Millisecond)
-	switch {
-	case v < 10:
-		return fmt.Sprintf("%.2f ms", v)
-	case v < 100:
-		return fmt.Sprintf("%.1f ms", v)
-	}
-	return fmt.Sprintf("%.0f ms", v)
 }
 
 // Status shows a line that the next one replaces, on a terminal only.

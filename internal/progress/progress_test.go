@@ -27,11 +27,3 @@ func TestLine(t *testing.T) {
 		})
 	}
 }
-
-func TestMillisecondsHaveThreeDigits(t *testing.T) {
-	for d, want := range map[time.Duration]string{90 * time.Microsecond: "0.09 ms", 1500 * time.Microsecond: "1.50 ms", 15 * time.Millisecond: "15.0 ms", 1500 * time.Millisecond: "1500 ms"} {
-		if got := milliseconds(d); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
-}
