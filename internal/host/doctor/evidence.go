@@ -1,0 +1,64 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/display"
+)
+
+// finding returns a new finding about the service's process.
+func (s service) finding(level Level) Finding {
+	return Finding{Level: level, PID: s.PID, Name: s.Label()}
+}
+
+// limited describes the limit and the group that sets it.
+func (s service) limited() string {
+	text := fmt.Sprintf("limit of %s (%s in each %s)", cpus(s.CPU.CPUs), millis(time.Duration(s.CPU.CPUs*float64(s.CPU.Period))), millis(s.CPU.Period))
+	switch {
+	case s.CPU.Inherited():
+		text += fmt.Sprintf(" set by %s, above its own group %s", s.CPU.SetBy, s.CPU.Group)
+	default:
+		text += " set by its own group " + s.CPU.Group
+	}
+	if s.members > 1 {
+		text += fmt.Sprintf(", shared by %d processes", s.members)
+	}
+	if s.CPU.Hidden {
+		text += "; parent groups are not visible from here, so the true limit may be lower"
+	}
+	return text
+}
+
+// counted describes the throttling over the watch and since the group was created.
+func (s service) counted() string {
+	var parts []string
+	if w := s.Throttling.Watch; w != nil {
+		text := fmt.Sprintf("watched for %s: %s", seconds(w.Length), periods(w.Throttled, w.Periods))
+		if s.CPU.Period > 0 {
+			text += fmt.Sprintf(" (%s elapsed)", display.Grouped(int64(w.Length/s.CPU.Period)))
+		}
+		if w.Throttled > 0 {
+			text += ", " + stopped(w.PerThrottled())
+		}
+		if used, ok := s.used(); ok {
+			text += fmt.Sprintf(", %s of the limit used", display.Share(used))
+		}
+		parts = append(parts, text)
+	}
+	since := s.Throttling.Since
+	text := "since the group was created: " + periods(since.Throttled, since.Periods)
+	if since.Throttled > 0 {
+		text += ", " + stopped(since.PerThrottled())
+	}
+	return strings.Join(append(parts, text), "; ")
+}
+
+func stopped(each time.Duration) string {
+	return fmt.Sprintf("%s each, summed over the CPUs", millis(each))
+}
+
+func periods(throttled, of int64) string {
+	return fmt.Sprintf("%s of %s periods throttled", display.Grouped(throttled), display.Grouped(of))
+}
