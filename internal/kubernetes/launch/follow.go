@@ -186,7 +186,7 @@ func (f *Follower) look(ctx context.Context) (*corev1.Pod, error) {
 		}
 		if f.evicted != p.Name {
 			f.evicted = p.Name
-			f.Note(fmt.Sprintf("the conductor's pod %s has ended (%s); the cluster starts another", p.Name, lastWords(p)))
+			f.Note(fmt.Sprintf("the conductor's pod %s has ended (%s); the cluster starts another", p.Name, endReason(p)))
 		}
 		return nil, nil
 	}

@@ -50,8 +50,8 @@ func started(p *corev1.Pod) bool {
 	return false
 }
 
-// lastWords describe why a pod ended.
-func lastWords(p *corev1.Pod) string {
+// endReason describes why a pod ended.
+func endReason(p *corev1.Pod) string {
 	words := p.Status.Reason
 	if p.Status.Message != "" {
 		words += ": " + p.Status.Message
@@ -83,7 +83,7 @@ func (f *Follower) job(ctx context.Context, last *corev1.Pod) error {
 	}
 	if why, over := jobOver(job); over {
 		if last != nil {
-			why += "; its last pod: " + lastWords(last)
+			why += "; its last pod: " + endReason(last)
 		}
 		return fmt.Errorf("run %s: %w: its conductor ended permanently (%s)", f.Run, ErrLost, why)
 	}
