@@ -44,7 +44,7 @@ func ask(api *client.Client) (system.Info, error) {
 	if !strings.HasPrefix(host, "unix://") {
 		return system.Info{}, fmt.Errorf("the Docker daemon of DOCKER_HOST=%s is on another machine, and control groups can be read only there; run millicore there, or unset DOCKER_HOST", host)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), brief)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	result, err := api.Info(ctx, client.InfoOptions{})
 	switch {

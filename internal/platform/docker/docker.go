@@ -5,7 +5,7 @@
 //
 // Everything that it makes has labels with the run and its process. The next New or
 // Clean removes what a killed run left. It restarts containers itself, so that the
-// record has each death. It sends no traffic and evaluates no measurement. It needs
+// record has each restart. It sends no traffic and evaluates no measurement. It needs
 // Linux: elsewhere Docker runs containers in a virtual machine, whose control groups
 // cannot be read from outside.
 package docker

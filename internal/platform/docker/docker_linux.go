@@ -35,8 +35,8 @@ type docker struct {
 	closed  bool
 }
 
-// brief bounds a short request to the daemon.
-const brief = 30 * time.Second
+// callTimeout bounds a short request to the daemon.
+const callTimeout = 30 * time.Second
 
 // New returns the platform of the daemon of DOCKER_HOST, after it removed what dead
 // runs left there. It fails if there is no daemon, if it refuses the caller, or if it
@@ -59,7 +59,7 @@ func New(o Options) (platform.Platform, error) {
 	if d.api, d.engine, err = connect(); err != nil {
 		return nil, errors.Join(err, here.Close())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), brief)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	if cleaned, err := sweepDead(ctx, d.api); err != nil {
 		o.Note(err.Error())
@@ -127,7 +127,7 @@ func (d *docker) Close() error {
 	}
 	d.mu.Unlock()
 	errs := supervise.Each(len(left), func(i int) error { return left[i].Stop(context.Background()) })
-	ctx, cancel := context.WithTimeout(context.Background(), brief)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	// By labels, which includes objects whose creation was cancelled.
 	errs = append(errs, new(Cleaned).sweep(ctx, d.api, func(labels map[string]string) bool { return labels[labelRun] == d.owner.run }))

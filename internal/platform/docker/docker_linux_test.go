@@ -122,7 +122,7 @@ func TestLimitsAreChangedInPlace(t *testing.T) {
 	}
 }
 
-func TestAContainerThatDiesIsStartedAgain(t *testing.T) {
+func TestAContainerThatEndsIsRestarted(t *testing.T) {
 	p := open(t, Options{RestartAfter: time.Millisecond})
 	u := server(t)
 	r := start(t, p, u).Replicas()[0]
@@ -157,7 +157,7 @@ func TestAContainerThatDiesIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestADeathForWantOfMemoryIsTold(t *testing.T) {
+func TestAnOOMKillIsReported(t *testing.T) {
 	p := open(t, Options{RestartAfter: time.Millisecond})
 	u := server(t)
 	u.Limits.Memory = 32 << 20

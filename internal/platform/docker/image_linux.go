@@ -99,7 +99,7 @@ func (d *docker) importImage(ctx context.Context, image, program string) error {
 		return err
 	}
 	defer answer.Close()
-	return lastWord(answer)
+	return streamError(answer)
 }
 
 // writeLayer writes a file system with one program in it.
@@ -124,9 +124,9 @@ func writeLayer(to io.Writer, program string) error {
 	return layer.Close()
 }
 
-// lastWord reads the daemon's progress messages, JSON objects, and returns the error in
+// streamError reads the daemon's progress messages, JSON objects, and returns the error in
 // them, if any.
-func lastWord(answer io.Reader) error {
+func streamError(answer io.Reader) error {
 	for messages := json.NewDecoder(answer); ; {
 		var message struct{ Error string }
 		switch err := messages.Decode(&message); {

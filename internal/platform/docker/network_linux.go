@@ -30,7 +30,7 @@ func (d *docker) ownNetwork(ctx context.Context) (*network, error) {
 	if d.closed {
 		return nil, errors.New("the platform is closed")
 	}
-	ctx, cancel := context.WithTimeout(ctx, brief)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	made, err := makeNetwork(ctx, d.api, "millicore-"+d.owner.run, d.owner.labels())
 	if err != nil {

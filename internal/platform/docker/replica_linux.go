@@ -31,34 +31,29 @@ type replica struct {
 	address string
 	ready   experiment.Ready
 	serves  func(context.Context, string) error // as in platform.UnitSpec
-	backoff supervise.Backoff
-	log     *supervise.Log // nil: not opened yet
 
 	counters counterTotals
 	pulses   pulseTotals
 
-	stopping context.Context // ends when the replica is to stop
-	stop     context.CancelFunc
-	kept     chan struct{} // closed when keep has returned; nil before
-
-	stopped context.Context // ends when it has stopped
+	keeper  supervise.Keeper[*instance] // its log is nil until it is opened
+	stopped context.Context             // ends when the replica has stopped
 	over    context.CancelFunc
-
-	status supervise.Status
 
 	mu     sync.Mutex
 	limits experiment.Limits
-	now    *oneLife // the last one
+	now    *instance // the last one
 }
 
 // Address is where the replica listens.
 func (r *replica) Address() string { return r.address }
 
 // Counters reads the running totals, which continue over restarts.
-func (r *replica) Counters() (signals.Counters, error) { return r.status.Counters(r.counters.read()) }
+func (r *replica) Counters() (signals.Counters, error) {
+	return r.keeper.Status.Counters(r.counters.read())
+}
 
 // Pulse reads the throttling of the replica, and whether it is up.
-func (r *replica) Pulse() (signals.Pulse, error) { return r.status.Pulse(r.pulses.read()) }
+func (r *replica) Pulse() (signals.Pulse, error) { return r.keeper.Status.Pulse(r.pulses.read()) }
 
 // PIDs are the container's processes by the pids of this machine, the first process at
 // the head.
@@ -85,7 +80,7 @@ func (r *replica) limited() experiment.Limits {
 
 // awaitReady waits until the container serves. It returns supervise.ErrDied if the
 // container ends first, and another error when ctx ends.
-func (r *replica) awaitReady(ctx context.Context, l *oneLife) error {
+func (r *replica) awaitReady(ctx context.Context, l *instance) error {
 	looking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answered := supervise.StartProbe(looking, r.ready, r.address, r.serves)
@@ -97,55 +92,23 @@ func (r *replica) awaitReady(ctx context.Context, l *oneLife) error {
 	}
 }
 
-// keep restarts the container after every death, until the replica is to stop.
-func (r *replica) keep(l *oneLife) {
-	defer close(r.kept)
-	for {
-		select {
-		case <-r.stopping.Done():
-			return
-		case <-l.ended:
-		}
-		r.status.SetUp(false)
-		r.counters.end(l.starved())
-		r.pulses.end()
-		wait := r.backoff.Next(l.ran)
-		r.log.Note("%s; restarting it in %v", r.obituary(l), wait)
-		if !supervise.Sleep(r.stopping, wait) {
-			return
-		}
-		l = r.again()
-	}
+// clean closes the counters of an instance that has ended.
+func (r *replica) clean(l *instance) {
+	r.counters.end(l.outOfMemory())
+	r.pulses.end()
 }
 
-// again restarts the container and waits until it serves. The life that it returns may
-// have ended already.
-func (r *replica) again() *oneLife {
-	r.status.Restarted()
-	l, err := r.launch(r.stopping)
-	if err != nil {
-		r.log.Note("%v", err)
-		l = &oneLife{ended: make(chan struct{})}
-		close(l.ended)
-		return l
-	}
-	if r.awaitReady(r.stopping, l) == nil {
-		r.status.SetUp(true)
-	}
-	return l
-}
+// outOfMemory reports whether an instance ended because it ran out of memory.
+func (l *instance) outOfMemory() bool { return l.state != nil && l.state.OOMKilled }
 
-// starved reports whether a life ran out of memory.
-func (l *oneLife) starved() bool { return l.state != nil && l.state.OOMKilled }
-
-// obituary describes how a life ended.
-func (r *replica) obituary(l *oneLife) string {
+// ending describes how an instance ended.
+func (r *replica) ending(l *instance) string {
 	const signalled = 128 // plus the signal, as in shells
 	switch {
 	case l.state == nil:
 		return "it ended; Docker does not report how"
 	case l.state.ExitCode == signalled+int(syscall.SIGKILL) && l.state.OOMKilled:
-		return meter.Starved(r.limited().Memory)
+		return meter.OutOfMemory(r.limited().Memory)
 	case l.state.ExitCode > signalled && l.state.ExitCode <= signalled+64:
 		signal := syscall.Signal(l.state.ExitCode - signalled)
 		return fmt.Sprintf("it ended with exit status %d, as by signal %d (%v)", l.state.ExitCode, signal, signal)
@@ -158,25 +121,21 @@ func (r *replica) obituary(l *oneLife) string {
 // end stops the replica and removes its container: first with its signal, and with KILL
 // when the grace time or ctx is over.
 func (r *replica) end(ctx context.Context) error {
-	r.stop()
-	if r.kept != nil {
-		<-r.kept
-	}
-	r.status.SetUp(false)
+	r.keeper.Stop()
 	err := r.remove(ctx)
 	r.mu.Lock()
 	l := r.now
 	r.mu.Unlock()
 	if l != nil {
-		select { // its last words
-		case <-l.heard:
+		select { // its last output
+		case <-l.logged:
 		case <-time.After(time.Second):
 		}
 	}
 	r.over()
 	err = errors.Join(err, r.counters.close(), r.pulses.close())
-	if r.log != nil {
-		err = errors.Join(err, r.log.File.Close())
+	if r.keeper.Log != nil {
+		err = errors.Join(err, r.keeper.Log.File.Close())
 	}
 	if r.own.IsValid() {
 		r.docker.give(r.own)
@@ -199,12 +158,12 @@ func (r *replica) remove(ctx context.Context) error {
 		_, err := api.ContainerStop(ctx, r.id, client.ContainerStopOptions{Timeout: &grace})
 		switch {
 		case err != nil && !errdefs.IsNotFound(err):
-			r.log.Note("%v", err)
+			r.keeper.Log.Note("%v", err)
 		case time.Since(began) >= platform.StopGrace:
-			r.log.Note("it did not end within the grace period and was killed")
+			r.keeper.Log.Note("it did not end within the grace period and was killed")
 		}
 	}
-	patient, cancel := context.WithTimeout(context.Background(), brief)
+	patient, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	_, err := api.ContainerRemove(patient, r.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	if err != nil && !errdefs.IsNotFound(err) {

@@ -30,7 +30,7 @@ func (r *replica) resize(ctx context.Context, l experiment.Limits) error {
 	}
 	r.mu.Lock()
 	alive := r.now
-	r.limits = l // for a life that begins meanwhile
+	r.limits = l // for an instance that begins meanwhile
 	r.mu.Unlock()
 	place, there := alive.place()
 	if there && was.BurstMillis != 0 { // it must not exceed the new quota
@@ -42,7 +42,7 @@ func (r *replica) resize(ctx context.Context, l experiment.Limits) error {
 	if l.CPUMillis == 0 && was.CPUMillis != 0 {
 		changed.CPUQuota = -1 // 0 would keep the quota
 	}
-	ctx, cancel := context.WithTimeout(ctx, brief)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if _, err := r.docker.api.ContainerUpdate(ctx, r.id, client.ContainerUpdateOptions{Resources: &changed}); err != nil {
 		return fmt.Errorf("update the container: %w", err)
@@ -56,8 +56,8 @@ func (r *replica) resize(ctx context.Context, l experiment.Limits) error {
 	return nil
 }
 
-// place is the directory of the life's group; false if it has none.
-func (l *oneLife) place() (cgroup.Place, bool) {
+// place is the directory of the group of an instance; false if it has none.
+func (l *instance) place() (cgroup.Place, bool) {
 	if l == nil || l.group == "" {
 		return cgroup.Place{}, false
 	}

@@ -3,6 +3,7 @@ package docker
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -14,25 +15,88 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Totals continue over restarts (supervise.SumCounters). What a container used
-// between its last reading and its end is lost: up to one frame of counters, and
-// 10 ms of pulses.
-
-// counterTotals are the counters of a replica over all its lives. Several
-// goroutines may use it concurrently.
-type counterTotals struct {
+// totals are the running totals of a replica over all its instances, and continue over
+// restarts. What a container used between its last reading and its end is lost: up to
+// one frame of counters, and 10 ms of pulses. Several goroutines may use it
+// concurrently.
+type totals[T any] struct {
 	mu     sync.Mutex
-	life   *meter.Meter // nil between lives
-	before signals.Counters
-	last   signals.Counters // of this life
+	now    func() (T, error) // reads the present instance; nil between instances
+	files  io.Closer         // of its reader
+	before T                 // of earlier instances
+	last   T                 // reading of this one
 	closed bool
 }
 
-// begin begins a life.
+// begin begins an instance with a reader of its group.
+func (t *totals[T]) begin(files io.Closer, now func() (T, error)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var none T
+	t.files, t.now, t.last = files, now, none
+}
+
+// end ends an instance; sum adds two totals.
+func (t *totals[T]) end(sum func(before, now T) T) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var none T
+	t.before, t.last = sum(t.before, t.last), none
+	t.shut()
+}
+
+// read returns the totals. running is false if no instance runs: the totals are those
+// of earlier ones.
+func (t *totals[T]) read(sum func(before, now T) T) (total T, running bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return total, false, errStopped
+	}
+	if t.now != nil {
+		now, err := t.now()
+		switch {
+		case err == nil:
+			t.last = now
+			return sum(t.before, now), true, nil
+		case !errors.Is(err, cgroup.ErrGone):
+			return total, false, err
+		}
+	}
+	return sum(t.before, t.last), false, nil
+}
+
+// shut closes the files of an instance.
+func (t *totals[T]) shut() error {
+	if t.now == nil {
+		return nil
+	}
+	err := t.files.Close()
+	t.now, t.files = nil, nil
+	return err
+}
+
+func (t *totals[T]) close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	return t.shut()
+}
+
+// errStopped is the error of a replica that was removed.
+var errStopped = fmt.Errorf("the container was removed: %w", os.ErrClosed)
+
+// counterTotals are the totals of counters.
+type counterTotals struct {
+	totals[signals.Counters]
+	meter *meter.Meter // of the last instance
+}
+
 func (c *counterTotals) begin(m *meter.Meter) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.life, c.last = m, signals.Counters{}
+	c.meter = m
+	c.mu.Unlock()
+	c.totals.begin(m, m.Counters)
 }
 
 // resized records that the limits of the container were changed.
@@ -40,124 +104,42 @@ func (c *counterTotals) resized(l experiment.Limits) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.before.CPULimit, c.before.MemoryLimit = nil, nil
-	if c.life != nil {
-		c.life.Resized(l)
+	if c.now != nil {
+		c.meter.Resized(l)
 	}
 }
 
-// end ends a life. starved reports that it ran out of memory: the kernel's count
-// of that is removed with the control group.
-func (c *counterTotals) end(starved bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if starved && (c.last.OOMKills == nil || *c.last.OOMKills == 0) {
-		one := int64(1)
-		c.last.OOMKills = &one
-	}
-	c.before = supervise.SumCounters(c.before, c.last)
-	c.last = signals.Counters{}
-	_ = c.shut()
-}
-
-// read returns the totals. Between lives they have no current memory.
-func (c *counterTotals) read() (signals.Counters, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return signals.Counters{}, errStopped
-	}
-	if c.life != nil {
-		now, err := c.life.Counters()
-		switch {
-		case err == nil:
-			c.last = now
-			return supervise.SumCounters(c.before, now), nil
-		case !errors.Is(err, cgroup.ErrGone):
-			return signals.Counters{}, err
+// end ends an instance. outOfMemory reports that it ran out of memory: the kernel's
+// count of that is removed with the control group.
+func (c *counterTotals) end(outOfMemory bool) {
+	c.totals.end(func(before, now signals.Counters) signals.Counters {
+		if outOfMemory && (now.OOMKills == nil || *now.OOMKills == 0) {
+			one := int64(1)
+			now.OOMKills = &one
 		}
+		return supervise.SumCounters(before, now)
+	})
+}
+
+// read returns the totals. Between instances they have no current memory.
+func (c *counterTotals) read() (signals.Counters, error) {
+	sum, running, err := c.totals.read(supervise.SumCounters)
+	if err == nil && !running {
+		sum.At, sum.Memory = time.Now(), nil
 	}
-	sum := supervise.SumCounters(c.before, c.last)
-	sum.At, sum.Memory = time.Now(), nil
-	return sum, nil
+	return sum, err
 }
 
-// shut closes the files of a life.
-func (c *counterTotals) shut() error {
-	if c.life == nil {
-		return nil
-	}
-	err := c.life.Close()
-	c.life = nil
-	return err
-}
+// pulseTotals are the totals of pulses. Reading them does not wait for counters.
+type pulseTotals struct{ totals[signals.Pulse] }
 
-func (c *counterTotals) close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	return c.shut()
-}
-
-// errStopped is the error of a replica that was removed.
-var errStopped = fmt.Errorf("the container was removed: %w", os.ErrClosed)
-
-// pulseTotals are the pulses of a replica over all its lives. Several goroutines
-// may use it concurrently; it does not wait for counters.
-type pulseTotals struct {
-	mu     sync.Mutex
-	life   *meter.Pulser // nil between lives
-	before signals.Pulse
-	last   signals.Pulse // of this life
-	closed bool
-}
-
-func (p *pulseTotals) begin(m *meter.Pulser) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.life, p.last = m, signals.Pulse{}
-}
-
-func (p *pulseTotals) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.before = supervise.SumPulses(p.before, p.last)
-	p.last = signals.Pulse{}
-	_ = p.shut()
-}
+func (p *pulseTotals) begin(m *meter.Pulser) { p.totals.begin(m, m.Pulse) }
+func (p *pulseTotals) end()                  { p.totals.end(supervise.SumPulses) }
 
 func (p *pulseTotals) read() (signals.Pulse, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return signals.Pulse{}, errStopped
+	sum, running, err := p.totals.read(supervise.SumPulses)
+	if err == nil && !running {
+		sum.At = time.Now()
 	}
-	if p.life != nil {
-		now, err := p.life.Pulse()
-		switch {
-		case err == nil:
-			p.last = now
-			return supervise.SumPulses(p.before, now), nil
-		case !errors.Is(err, cgroup.ErrGone):
-			return signals.Pulse{}, err
-		}
-	}
-	sum := supervise.SumPulses(p.before, p.last)
-	sum.At = time.Now()
-	return sum, nil
-}
-
-func (p *pulseTotals) shut() error {
-	if p.life == nil {
-		return nil
-	}
-	err := p.life.Close()
-	p.life = nil
-	return err
-}
-
-func (p *pulseTotals) close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	return p.shut()
+	return sum, err
 }

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/moby/moby/api/types/container"
@@ -72,49 +71,33 @@ func (d *docker) startUnit(ctx context.Context, u platform.UnitSpec) (*unit, err
 
 // startReplicas starts the replicas one after the other and then waits for all of them.
 func (d *docker) startReplicas(ctx context.Context, u platform.UnitSpec, into *unit) error {
-	lives := make([]*oneLife, max(u.Limits.Replicas, 1))
-	for i := range lives {
+	var keepers []*supervise.Keeper[*instance]
+	var started []*instance
+	for i := range max(u.Limits.Replicas, 1) {
 		r, err := d.prepare(ctx, u, i)
 		if r != nil {
 			into.replicas = append(into.replicas, r)
 		}
+		var l *instance
 		if err == nil {
-			lives[i], err = r.launch(ctx)
+			l, err = r.launch(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("replica %d: %w", i, err)
 		}
+		keepers, started = append(keepers, &r.keeper), append(started, l)
 	}
-	ctx, cancel := supervise.WithTimeout(ctx, cmp.Or(u.Ready.Timeout, supervise.ReadyTimeout)) // of the service, not of Docker
-	defer cancel(nil)
-	err := supervise.AwaitAll(len(lives), cancel, func(i int) error {
-		r, l := into.replicas[i], lives[i]
-		err := r.awaitReady(ctx, l)
-		if err == nil {
-			err = supervise.StaysUp(l.ended)
-		}
-		if err != nil {
-			return r.explain(ctx, l, err)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, r := range into.replicas {
-		r.status.SetUp(true)
-		r.kept = make(chan struct{})
-		go r.keep(lives[i])
-	}
-	return nil
+	return supervise.KeepAll(ctx, u.Ready.Timeout, keepers, started)
 }
 
 // prepare creates a replica's container, which does not run yet. After an error the
 // replica has what was created so far.
 func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*replica, error) {
-	r := &replica{docker: d, limits: u.Limits, ready: u.Ready, serves: u.Serves, backoff: supervise.Backoff{First: d.options.RestartAfter}}
+	r := &replica{docker: d, limits: u.Limits, ready: u.Ready, serves: u.Serves}
 	r.stopped, r.over = context.WithCancel(context.Background())
-	r.stopping, r.stop = context.WithCancel(r.stopped)
+	r.keeper = supervise.Keeper[*instance]{Backoff: supervise.Backoff{First: d.options.RestartAfter},
+		Launch: r.launch, Ready: r.awaitReady, Clean: r.clean, Ending: r.ending, Where: r.whereTo}
+	r.keeper.Begin(r.stopped)
 	name := supervise.ReplicaName(u.Trial, u.Name, index)
 	host, port, attachment, err := d.place(ctx, u, r)
 	if err != nil {
@@ -127,13 +110,13 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 	if err != nil {
 		return r, err
 	}
-	if r.log, err = supervise.OpenLog(u.Logs, name+".log"); err != nil {
+	if r.keeper.Log, err = supervise.OpenLog(u.Logs, name+".log"); err != nil {
 		return r, err
 	}
 	r.name = d.name(name)
 	// The request is not cancelled with ctx: a container that Docker created must be
 	// known, so that it is removed.
-	creating, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
+	creating, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	made, err := d.api.ContainerCreate(creating, client.ContainerCreateOptions{Name: r.name, Config: config, NetworkingConfig: attachment,
 		HostConfig: &container.HostConfig{
@@ -246,15 +229,10 @@ func resources(l experiment.Limits) container.Resources {
 	return r
 }
 
-// explain adds the reason and the end of the log to an error of awaitReady.
-func (r *replica) explain(ctx context.Context, l *oneLife, err error) error {
-	return r.log.Explain(ctx, err, func() string { return strings.TrimPrefix(r.obituary(l), "it ") }, func() string { return "; " + r.whereTo() })
-}
-
-// whereTo describes where a replica must listen.
+// whereTo describes where a replica must listen, after "; ".
 func (r *replica) whereTo() string {
 	if r.docker.options.HostNetwork {
-		return fmt.Sprintf("it must listen at %s: use ${port} or $PORT, or state its own port (port: in the experiment file)", r.address)
+		return fmt.Sprintf("; it must listen at %s: use ${port} or $PORT, or state its own port (port: in the experiment file)", r.address)
 	}
-	return fmt.Sprintf("it must listen at %s, on all addresses and not only on loopback: use ${port} or $PORT, or state its own port (port: in the experiment file)", r.address)
+	return fmt.Sprintf("; it must listen at %s, on all addresses and not only on loopback: use ${port} or $PORT, or state its own port (port: in the experiment file)", r.address)
 }

@@ -117,7 +117,7 @@ func agentObstacle(some []*corev1.Pod) *obstacle {
 			return o
 		}
 		if s := statusOf(p, agentContainer); s.State.Running == nil {
-			return &obstacle{what: fmt.Sprintf("its pod %s does not stay up: %s", p.Name, obituary(ended(s), 0)), patience: unmadeFor,
+			return &obstacle{what: fmt.Sprintf("its pod %s does not stay up: %s", p.Name, endText(ended(s), 0)), patience: unmadeFor,
 				how: "see its log; if it ran out of memory, raise kubernetes.agents.memory"}
 		}
 		return &obstacle{what: fmt.Sprintf("its pod %s runs but has not connected to the conductor yet", p.Name), patience: dialIn,

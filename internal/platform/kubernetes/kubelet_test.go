@@ -57,7 +57,7 @@ func kubeletOf(t *testing.T, known, anyone bool, answer http.HandlerFunc) (of *k
 	}
 }
 
-func TestATokenGoesToAKubeletThatIsKnownByItsCertificate(t *testing.T) {
+func TestATokenIsSentToAKubeletWithAVerifiedCertificate(t *testing.T) {
 	const insecure = "kubernetes.kubelet_certificate: any"
 	for _, c := range []struct {
 		name          string
@@ -211,7 +211,7 @@ func TestOneQuestionForAllPods(t *testing.T) {
 	}
 }
 
-func TestHowOftenAKubeletIsAsked(t *testing.T) {
+func TestTheWaitBetweenReadsOfAKubelet(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		every time.Duration // between samples

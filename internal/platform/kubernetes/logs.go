@@ -97,14 +97,14 @@ func (f *follower) run(ctx context.Context) {
 
 func (f *follower) hear() { f.once.Do(func() { close(f.heard) }) }
 
-// lastWords is how long the last output of a container may take to arrive.
-const lastWords = time.Second
+// outputDelay is how long the last output of a container may take to arrive.
+const outputDelay = time.Second
 
 // end ends the follower, a moment after the container's end.
 func (f *follower) end() {
 	select {
 	case <-f.done:
-	case <-time.After(lastWords / 2):
+	case <-time.After(outputDelay / 2):
 	}
 	f.stop()
 	<-f.done

@@ -89,7 +89,7 @@ func (n *nodeAgents) why(ctx context.Context, name string) string {
 			return ": " + o.what
 		}
 		if end := ended(statusOf(p, nodeContainer)); end != nil {
-			return ": " + obituary(end, nodeResources.MemoryBytes)
+			return ": " + endText(end, nodeResources.MemoryBytes)
 		}
 		return ": its pod " + p.Name + " runs; see its log, and check whether a NetworkPolicy blocks its connection to the conductor"
 	}

@@ -157,10 +157,10 @@ func (r *replica) look(p *corev1.Pod) (began string) {
 			r.deaths = map[string]bool{}
 		}
 		r.deaths[t.ContainerID] = true
-		if t.Reason == starved {
+		if t.Reason == oomKilled {
 			r.kills++
 		}
-		r.log.Note("%s", obituary(t, r.memory))
+		r.log.Note("%s", endText(t, r.memory))
 	}
 	for ; r.restarts < s.RestartCount; r.restarts++ {
 		r.status.Restarted()

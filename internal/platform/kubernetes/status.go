@@ -32,17 +32,17 @@ func ended(s corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return s.LastTerminationState.Terminated
 }
 
-// starved is a kubelet's reason for a container that ran out of memory.
-const starved = "OOMKilled"
+// oomKilled is a kubelet's reason for a container that ran out of memory.
+const oomKilled = "OOMKilled"
 
-// obituary describes how a container ended.
-func obituary(t *corev1.ContainerStateTerminated, memory int64) string {
+// endText describes how a container ended.
+func endText(t *corev1.ContainerStateTerminated, memory int64) string {
 	const signalled = 128 // and the signal
 	switch {
 	case t == nil:
 		return "it ended; Kubernetes does not report how"
-	case t.Reason == starved:
-		return meter.Starved(memory)
+	case t.Reason == oomKilled:
+		return meter.OutOfMemory(memory)
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
 		return "it could not be started: " + t.Message
 	case t.ExitCode > signalled && t.ExitCode <= signalled+64:

@@ -93,7 +93,7 @@ func TestHowAContainerEnded(t *testing.T) {
 		{&corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}, "it was killed: out of memory: it reached its limit of 100 bytes"},
 		{&corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError", Message: "no such file"}, "it could not be started: no such file"},
 	} {
-		if got := obituary(c.end, 100); got != c.want {
+		if got := endText(c.end, 100); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}

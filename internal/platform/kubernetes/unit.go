@@ -375,7 +375,7 @@ func (r *replica) explain(ctx context.Context, err error) error {
 	}
 	died := func() string {
 		pod, _ := r.k.pods.get(r.pod)
-		return obituary(ended(statusOf(pod, unitContainer)), r.memory)
+		return endText(ended(statusOf(pod, unitContainer)), r.memory)
 	}
 	return r.log.Explain(ctx, err, died, func() string {
 		return fmt.Sprintf("; it must listen at %s, on all addresses and not only on loopback: use ${port} or $PORT, or state its own port (port: in the experiment file); a NetworkPolicy of the namespace may block the conductor", r.address)

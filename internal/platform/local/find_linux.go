@@ -106,7 +106,7 @@ func (r *replica) comesBack() (every time.Duration, _ supervise.Probe) {
 		isThere := func(a netip.AddrPort) bool { return a.String() == r.address }
 		if findErr == nil && !slices.ContainsFunc(found, isThere) {
 			said = true
-			r.log.Note("it now listens on %v, not on %s, where the traffic goes: it counts as down; set --port, and let it listen there", found[0], r.address)
+			r.keeper.Log.Note("it now listens on %v, not on %s, where the traffic goes: it counts as down; set --port, and let it listen there", found[0], r.address)
 		}
 		return "", err
 	}

@@ -109,7 +109,7 @@ func TestFindingThePort(t *testing.T) {
 }
 
 // What takes ${port} or PORT is found as well.
-func TestFindingThePortThatWasGiven(t *testing.T) {
+func TestFindingTheAssignedPort(t *testing.T) {
 	p := open(t, Options{})
 	u := server(t.TempDir())
 	u.FindPort = true

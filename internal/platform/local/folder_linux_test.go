@@ -117,7 +117,7 @@ func TestAFolderThatItsUserCannotReachLiesElsewhere(t *testing.T) {
 	}
 }
 
-func TestAUnitThatTellsItselfWhetherItServes(t *testing.T) {
+func TestAUnitWithItsOwnProbe(t *testing.T) {
 	p := open(t, Options{RestartAfter: time.Millisecond})
 	u := server(t.TempDir())
 	var asked atomic.Int64

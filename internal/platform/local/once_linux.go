@@ -21,7 +21,7 @@ func (u *onceUnit) Replicas() []platform.Replica { return []platform.Replica{u.o
 type onceReplica struct {
 	*replica
 	process *process
-	failure string // once kept is closed
+	failure string // once Ended is closed
 }
 
 // StartOnce starts the single replica of a unit, such as a benchmark, and returns when
@@ -50,10 +50,9 @@ func (l *local) startOnce(ctx context.Context, u platform.UnitSpec) (*onceUnit, 
 		return nil, err
 	}
 	started := &onceUnit{unit: &unit{local: l, replicas: []*replica{r}}, once: &onceReplica{replica: r}}
-	r.status.SetUp(true)
-	if started.once.process, err = r.launch(); err == nil {
-		r.kept = make(chan struct{})
-		go started.once.await()
+	r.keeper.Status.SetUp(true)
+	if started.once.process, err = r.launch(ctx); err == nil {
+		r.keeper.Go(started.once.await)
 		err = l.add(started)
 	}
 	if err == nil {
@@ -75,28 +74,25 @@ func (u *onceUnit) end() error { return u.Stop(context.Background()) }
 
 // await waits for the end of the process, or until it is to stop.
 func (r *onceReplica) await() {
-	defer close(r.kept)
 	select {
-	case <-r.stopping.Done():
+	case <-r.keeper.Stopping().Done():
 		return
 	case <-r.process.exited:
 	}
-	r.status.SetUp(false)
-	how := r.obituary(r.process)
+	r.keeper.Status.SetUp(false)
+	how := r.ending(r.process)
 	if !r.process.state.Success() {
 		r.failure = how
 	}
-	r.log.Note("%s", how)
-	if err := r.group.Kill(); err != nil {
-		r.log.Note("%v", err)
-	}
+	r.keeper.Log.Note("%s", how)
+	r.clean(r.process)
 }
 
 // Ended is closed when the process has ended, or was stopped.
-func (r *onceReplica) Ended() <-chan struct{} { return r.kept }
+func (r *onceReplica) Ended() <-chan struct{} { return r.keeper.Kept() }
 
 // Failure describes how the process ended, once it has; "" is exit status 0.
 func (r *onceReplica) Failure() string { return r.failure }
 
 // Output is the path of the file with the standard output and error of the process.
-func (r *onceReplica) Output() string { return r.log.File.Name() }
+func (r *onceReplica) Output() string { return r.keeper.Log.File.Name() }

@@ -60,7 +60,7 @@ func TestAProgramRunsToItsEndOnce(t *testing.T) {
 	}
 }
 
-func TestHowAProgramFailedIsTold(t *testing.T) {
+func TestTheFailureOfAProgramIsReported(t *testing.T) {
 	p := open(t, Options{})
 	for name, test := range map[string]struct {
 		unit func() platform.UnitSpec
@@ -84,7 +84,7 @@ func TestHowAProgramFailedIsTold(t *testing.T) {
 	}
 }
 
-func TestAProgramThatGoesOnIsUpUntilItIsStopped(t *testing.T) {
+func TestAProgramThatRunsIsUpUntilItIsStopped(t *testing.T) {
 	p := open(t, Options{})
 	running, r := startOnce(t, p, program(t, "deaf"))
 	if c, err := r.Counters(); err != nil || !c.Up {

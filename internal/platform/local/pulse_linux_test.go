@@ -10,7 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/testkit"
 )
 
-func TestPulseTellsTheSameAsTheCounters(t *testing.T) {
+func TestPulseAgreesWithTheCounters(t *testing.T) {
 	p := open(t, Options{})
 	u := server(t.TempDir())
 	u.Limits = experiment.Limits{CPUMillis: 200, Replicas: 1}

@@ -34,25 +34,18 @@ type replica struct {
 	command shim.Command
 	ready   experiment.Ready
 	serves  func(context.Context, string) error // as in platform.UnitSpec
-	ending  syscall.Signal                      // the stop signal
-	backoff supervise.Backoff
+	signal  syscall.Signal                      // that stops it
 	group   *group.Group
 	meter   *meter.Meter
 	pulses  *meter.Pulser
-	log     *supervise.Log
-
-	stopping context.Context // ends when the replica is to stop
-	stop     context.CancelFunc
-	kept     chan struct{} // closed when keep has returned; nil before
-
-	status supervise.Status
+	keeper  supervise.Keeper[*process]
 
 	mu     sync.Mutex
 	memory int64 // limit in bytes; 0: none
 	leader int   // pid of the process that was started last
 }
 
-// process is one life of a replica.
+// process is a replica from one start to its end.
 type process struct {
 	began  time.Time
 	kills  int64 // OOM kills in the group before
@@ -60,6 +53,9 @@ type process struct {
 	state  *os.ProcessState // once exited is closed
 	ran    time.Duration    // likewise
 }
+
+func (p *process) Ended() <-chan struct{} { return p.exited }
+func (p *process) Ran() time.Duration     { return p.ran }
 
 // Address is the address on which the replica listens.
 func (r *replica) Address() string { return r.address }
@@ -69,11 +65,11 @@ func loopbackAt(port int) string { return net.JoinHostPort(loopback, strconv.Ito
 
 // Counters reads the running totals.
 func (r *replica) Counters() (signals.Counters, error) {
-	return r.status.Counters(r.meter.Counters())
+	return r.keeper.Status.Counters(r.meter.Counters())
 }
 
 // Pulse reads the throttling of the replica, and whether it is up.
-func (r *replica) Pulse() (signals.Pulse, error) { return r.status.Pulse(r.pulses.Pulse()) }
+func (r *replica) Pulse() (signals.Pulse, error) { return r.keeper.Status.Pulse(r.pulses.Pulse()) }
 
 // PIDs are the processes in the replica's group: first the one that was started, if it
 // still runs, then the others.
@@ -89,9 +85,9 @@ func (r *replica) PIDs() []int {
 }
 
 // launch starts the process.
-func (r *replica) launch() (*process, error) {
+func (r *replica) launch(context.Context) (*process, error) {
 	p := &process{kills: r.meter.OOMKills(), exited: make(chan struct{})}
-	cmd, err := shim.Start(r.command, nil, r.log.File, r.log.File)
+	cmd, err := shim.Start(r.command, nil, r.keeper.Log.File, r.keeper.Log.File)
 	if err != nil {
 		return nil, err
 	}
@@ -134,63 +130,30 @@ func (r *replica) awaitReady(ctx context.Context, p *process) error {
 	if a.err != nil {
 		return a.err
 	}
-	if r.address == "" { // the first life; the address does not change later
+	if r.address == "" { // the first process; the address does not change later
 		r.address = a.address
-		r.log.Note("it listens on %s", r.address)
+		r.keeper.Log.Note("it listens on %s", r.address)
 	}
 	return nil
 }
 
-// keep restarts the process after every death, until the replica is to stop.
-func (r *replica) keep(p *process) {
-	defer close(r.kept)
-	for {
-		select {
-		case <-r.stopping.Done():
-			return
-		case <-p.exited:
-		}
-		r.status.SetUp(false)
-		obituary := r.obituary(p)
-		if err := r.group.Kill(); err != nil { // kill what it left, as if a container's process 1 had ended
-			r.log.Note("%v", err)
-		}
-		wait := r.backoff.Next(p.ran)
-		r.log.Note("%s; restarting it in %v", obituary, wait)
-		if !supervise.Sleep(r.stopping, wait) {
-			return
-		}
-		p = r.again()
+// clean kills what a process left, as if a container's process 1 had ended.
+func (r *replica) clean(*process) {
+	if err := r.group.Kill(); err != nil {
+		r.keeper.Log.Note("%v", err)
 	}
 }
 
-// again restarts the process and waits until it serves. The process that it returns may
-// have ended already.
-func (r *replica) again() *process {
-	r.status.Restarted()
-	p, err := r.launch()
-	if err != nil {
-		r.log.Note("%v", err)
-		p = &process{exited: make(chan struct{})}
-		close(p.exited)
-		return p
-	}
-	if r.awaitReady(r.stopping, p) == nil {
-		r.status.SetUp(true)
-	}
-	return p
-}
-
-// obituary describes how a process ended.
-func (r *replica) obituary(p *process) string {
+// ending describes how a process ended.
+func (r *replica) ending(p *process) string {
 	if p.state == nil {
-		return "it could not be started"
+		return "it ended; how is not known"
 	}
 	status, _ := p.state.Sys().(syscall.WaitStatus)
 	if status.Signaled() && status.Signal() == syscall.SIGKILL && r.meter.OOMKills() > p.kills {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return meter.Starved(r.memory)
+		return meter.OutOfMemory(r.memory)
 	}
 	if status.Signaled() {
 		return fmt.Sprintf("it was ended by signal %d (%v)", status.Signal(), status.Signal())
@@ -227,13 +190,9 @@ func (r *replica) left() string {
 // end stops the replica and removes its group: with the stop signal to every process,
 // and with KILL when the grace time or ctx is over.
 func (r *replica) end(ctx context.Context) error {
-	r.stop()
-	if r.kept != nil {
-		<-r.kept
-	}
-	r.status.SetUp(false)
-	if err := r.group.Signal(r.ending); err != nil {
-		r.log.Note("%v", err)
+	r.keeper.Stop()
+	if err := r.group.Signal(r.signal); err != nil {
+		r.keeper.Log.Note("%v", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, platform.StopGrace)
 	defer cancel()
@@ -243,11 +202,11 @@ func (r *replica) end(ctx context.Context) error {
 			break
 		}
 		if !supervise.Sleep(ctx, 5*time.Millisecond) {
-			r.log.Note("some processes did not end within the grace period after %s; killing them", unix.SignalName(r.ending))
+			r.keeper.Log.Note("some processes did not end within the grace period after %s; killing them", unix.SignalName(r.signal))
 			break
 		}
 	}
-	return errors.Join(r.meter.Close(), r.pulses.Close(), r.group.Remove(), r.released(), r.log.File.Close())
+	return errors.Join(r.meter.Close(), r.pulses.Close(), r.group.Remove(), r.released(), r.keeper.Log.File.Close())
 }
 
 // released checks that no process listens any more on a fixed port, which the next

@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -87,44 +86,21 @@ func (l *local) startUnit(ctx context.Context, u platform.UnitSpec) (*unit, erro
 
 // startReplicas starts the replicas one after the other and then waits for all of them.
 func (l *local) startReplicas(ctx context.Context, u platform.UnitSpec, into *unit) error {
-	ctx, cancel := supervise.WithTimeout(ctx, cmp.Or(u.Ready.Timeout, supervise.ReadyTimeout))
-	defer cancel(nil)
-	processes := make([]*process, max(u.Limits.Replicas, 1))
-	for i := range processes {
+	var keepers []*supervise.Keeper[*process]
+	var started []*process
+	for i := range max(u.Limits.Replicas, 1) {
 		r, err := l.prepare(u, i)
 		if err != nil {
 			return fmt.Errorf("replica %d: %w", i, err)
 		}
 		into.replicas = append(into.replicas, r)
-		if processes[i], err = r.launch(); err != nil {
+		p, err := r.launch(ctx)
+		if err != nil {
 			return fmt.Errorf("replica %d: %w", i, err)
 		}
+		keepers, started = append(keepers, &r.keeper), append(started, p)
 	}
-	err := supervise.AwaitAll(len(processes), cancel, func(i int) error {
-		r, p := into.replicas[i], processes[i]
-		err := r.awaitReady(ctx, p)
-		if err == nil {
-			err = supervise.StaysUp(p.exited)
-		}
-		if err != nil {
-			return r.explain(ctx, p, err)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, r := range into.replicas {
-		r.status.SetUp(true)
-		r.kept = make(chan struct{})
-		go r.keep(processes[i])
-	}
-	return nil
-}
-
-// explain adds the reason and the end of the log to an error of awaitReady.
-func (r *replica) explain(ctx context.Context, p *process, err error) error {
-	return r.log.Explain(ctx, err, func() string { return strings.TrimPrefix(r.obituary(p), "it ") }, r.elsewhere)
+	return supervise.KeepAll(ctx, u.Ready.Timeout, keepers, started)
 }
 
 // elsewhere describes where a replica listens instead of on its port; "" if it listens
@@ -146,23 +122,25 @@ func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{port: port, memory: u.Limits.Memory, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, ending: cmp.Or(u.StopSignal, syscall.SIGTERM), backoff: supervise.Backoff{First: l.options.RestartAfter}}
+	r := &replica{port: port, memory: u.Limits.Memory, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, signal: cmp.Or(u.StopSignal, syscall.SIGTERM)}
 	if !r.insists && !r.find {
 		r.address = loopbackAt(port)
 	}
-	r.stopping, r.stop = context.WithCancel(context.Background())
+	r.keeper = supervise.Keeper[*process]{Backoff: supervise.Backoff{First: l.options.RestartAfter},
+		Launch: r.launch, Ready: r.awaitReady, Clean: r.clean, Ending: r.ending, Where: r.elsewhere}
+	r.keeper.Begin(context.Background())
 	name := supervise.ReplicaName(u.Trial, u.Name, index)
 	r.command, err = l.command(u, port)
 	if err == nil {
-		r.log, err = supervise.OpenLog(u.Logs, name+".log")
+		r.keeper.Log, err = supervise.OpenLog(u.Logs, name+".log")
 	}
 	if err == nil {
 		if err = r.enclose(l, name, u.Limits); err == nil {
 			return r, nil
 		}
-		err = errors.Join(err, r.log.File.Close())
+		err = errors.Join(err, r.keeper.Log.File.Close())
 	}
-	r.stop()
+	r.keeper.Stop()
 	l.ports.Give(port)
 	return nil, err
 }

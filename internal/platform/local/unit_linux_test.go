@@ -182,7 +182,7 @@ func TestAllReplicasOrNone(t *testing.T) {
 	}
 }
 
-func TestStartIsGivenUp(t *testing.T) {
+func TestStartIsCancelled(t *testing.T) {
 	p := open(t, Options{})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reason := errors.New("interrupted")

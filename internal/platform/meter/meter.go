@@ -99,9 +99,9 @@ func (m *Meter) OOMKills() int64 {
 	return *c.OOMKills
 }
 
-// Starved describes that a process was killed because it ran out of memory. limit is
+// OutOfMemory describes that a process was killed because it ran out of memory. limit is
 // its memory limit in bytes; 0 is none.
-func Starved(limit int64) string {
+func OutOfMemory(limit int64) string {
 	if limit == 0 {
 		return "it was killed: out of memory on this machine"
 	}

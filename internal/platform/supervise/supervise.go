@@ -29,14 +29,14 @@ const RestartAfter = time.Second
 // ErrDied reports that a replica ended before it was ready.
 var ErrDied = errors.New("it ended before it was ready")
 
-// Backoff computes the waits before restarts: First, doubled after every death up
-// to ten times First. After a life longer than that it begins at First again.
+// Backoff computes the waits before restarts: First, doubled after every end up
+// to ten times First. After an instance that ran longer it begins at First again.
 type Backoff struct {
 	First time.Duration
 	now   time.Duration
 }
 
-// Next returns the wait after a life of the given length.
+// Next returns the wait after an instance that ran for so long.
 func (b *Backoff) Next(ran time.Duration) time.Duration {
 	longest := 10 * b.First
 	if b.now == 0 || ran > longest {

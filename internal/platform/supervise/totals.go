@@ -3,12 +3,12 @@ package supervise
 import "github.com/millicore/millicore/internal/signals"
 
 // A container gets a new control group after every restart, and its counters
-// begin at zero. The totals of a replica are the last readings of the lives that
+// begin at zero. The totals of a replica are the last readings of the instances that
 // have ended plus the reading of the current one.
 
-// SumCounters adds the totals of earlier lives to those of the current one. Other
-// readings are the current ones. The memory peak is the highest of all lives;
-// limits that the current life does not report are those of before.
+// SumCounters adds the totals of earlier instances to those of the current one. Other
+// readings are the current ones. The memory peak is the highest of all instances;
+// limits that the current instance does not report are those of before.
 func SumCounters(before, now signals.Counters) signals.Counters {
 	sum := now
 	sum.CPU = signals.Plus(before.CPU, now.CPU)
@@ -30,7 +30,7 @@ func SumCounters(before, now signals.Counters) signals.Counters {
 	return sum
 }
 
-// SumPulses adds the totals of earlier lives to those of the current one.
+// SumPulses adds the totals of earlier instances to those of the current one.
 func SumPulses(before, now signals.Pulse) signals.Pulse {
 	sum := now
 	sum.Periods = signals.Plus(before.Periods, now.Periods)

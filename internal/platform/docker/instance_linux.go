@@ -21,32 +21,35 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// oneLife is a container from a start to its end. Its control group exists for that
+// instance is a container from a start to its end. Its control group exists for that
 // time.
-type oneLife struct {
-	began time.Time
-	pid   int
-	group string        // directory of the group, whose processes are the container's
-	heard chan struct{} // closed when all of its output is in the log
+type instance struct {
+	began  time.Time
+	pid    int
+	group  string        // directory of the group, whose processes are the container's
+	logged chan struct{} // closed when all of its output is in the log
 
 	ended chan struct{}
 	state *container.State // once ended is closed; nil: it is not known
 	ran   time.Duration    // likewise
 }
 
+func (l *instance) Ended() <-chan struct{} { return l.ended }
+func (l *instance) Ran() time.Duration     { return l.ran }
+
 // launch starts the container, and reads its group from then on. It is not an error if
 // the container has ended before its group was found.
-func (r *replica) launch(ctx context.Context) (*oneLife, error) {
-	l := &oneLife{ended: make(chan struct{}), heard: make(chan struct{})}
+func (r *replica) launch(ctx context.Context) (*instance, error) {
+	l := &instance{ended: make(chan struct{}), logged: make(chan struct{})}
 	api := r.docker.api
 	out, err := api.ContainerAttach(r.stopped, r.id, client.ContainerAttachOptions{Stream: true, Stdout: true, Stderr: true})
 	if err != nil {
 		return nil, fmt.Errorf("attach to the container: %w", err)
 	}
 	go func() {
-		defer close(l.heard)
+		defer close(l.logged)
 		defer out.Close()
-		stdcopy.StdCopy(r.log.File, r.log.File, out.Reader) // the stream ends with the container
+		stdcopy.StdCopy(r.keeper.Log.File, r.keeper.Log.File, out.Reader) // the stream ends with the container
 	}()
 	end := api.ContainerWait(r.stopped, r.id, client.ContainerWaitOptions{Condition: container.WaitConditionNextExit})
 	if _, err := api.ContainerStart(ctx, r.id, client.ContainerStartOptions{}); err != nil {
@@ -75,8 +78,8 @@ func (r *replica) networkHint(err error) string {
 	return ""
 }
 
-// await waits for the end of a life and reads its state.
-func (r *replica) await(l *oneLife, end client.ContainerWaitResult) {
+// await waits for the end of an instance and reads its state.
+func (r *replica) await(l *instance, end client.ContainerWaitResult) {
 	defer close(l.ended)
 	select {
 	case <-end.Result:
@@ -87,10 +90,10 @@ func (r *replica) await(l *oneLife, end client.ContainerWaitResult) {
 	}
 	l.ran = time.Since(l.began)
 	select { // its last output
-	case <-l.heard:
+	case <-l.logged:
 	case <-time.After(time.Second):
 	}
-	ctx, cancel := context.WithTimeout(r.stopped, brief)
+	ctx, cancel := context.WithTimeout(r.stopped, callTimeout)
 	defer cancel()
 	if seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{}); err == nil {
 		l.state = seen.Container.State
@@ -100,7 +103,7 @@ func (r *replica) await(l *oneLife, end client.ContainerWaitResult) {
 // running reports whether the container may still run. It may if the daemon does not
 // answer.
 func (r *replica) running() bool {
-	ctx, cancel := context.WithTimeout(r.stopped, brief)
+	ctx, cancel := context.WithTimeout(r.stopped, callTimeout)
 	defer cancel()
 	seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{})
 	return client.IsErrConnectionFailed(err) || err == nil && seen.Container.State != nil && seen.Container.State.Running
@@ -108,7 +111,7 @@ func (r *replica) running() bool {
 
 // find finds the container's group on this machine, by its first process, and
 // opens its counters.
-func (r *replica) find(ctx context.Context, l *oneLife) error {
+func (r *replica) find(ctx context.Context, l *instance) error {
 	seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{})
 	if err != nil {
 		return fmt.Errorf("inspect the container: %w", err)
@@ -119,7 +122,7 @@ func (r *replica) find(ctx context.Context, l *oneLife) error {
 	}
 	l.pid = state.Pid
 	err = r.open(l)
-	for deadline := time.Now().Add(hindsight); err != nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(endDelay); err != nil && time.Now().Before(deadline); {
 		if !r.running() {
 			return nil // it had ended, which the daemon reports a little later
 		}
@@ -130,11 +133,11 @@ func (r *replica) find(ctx context.Context, l *oneLife) error {
 	return err
 }
 
-// hindsight is how long the daemon may take to report that a container has ended.
-const hindsight = time.Second
+// endDelay is how long the daemon may take to report that a container has ended.
+const endDelay = time.Second
 
 // open opens the counters of the group, and sets the burst.
-func (r *replica) open(l *oneLife) error {
+func (r *replica) open(l *instance) error {
 	group, err := cgroup.Host().Process(l.pid)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the container's process %d is not on this machine, or cannot be seen in /proc: run millicore beside the Docker daemon, outside of containers", l.pid)

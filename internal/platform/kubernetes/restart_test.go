@@ -41,7 +41,7 @@ func died(container, reason string) corev1.ContainerState {
 
 // A replica through its lives: it serves, dies, is killed: out of memory, and
 // its pod is deleted.
-func TestTheLivesOfAReplica(t *testing.T) {
+func TestAReplicaOverItsRestarts(t *testing.T) {
 	var serving atomic.Bool
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if !serving.Load() {
@@ -86,14 +86,14 @@ func TestTheLivesOfAReplica(t *testing.T) {
 		t.Errorf("windows %+v", w)
 	}
 
-	api.put(state("p", "two", 1, died("two", starved), died("one", "Error")))
+	api.put(state("p", "two", 1, died("two", oomKilled), died("one", "Error")))
 	is("it was killed: out of memory", false, 1, 1)
 	c, err := r.Counters()
 	if err != nil || c.Up || *c.OOMKills != 1 || *c.CPU != 1 {
 		t.Errorf("while it is down: %+v, %v", c, err)
 	}
-	api.put(state("p", "two", 1, waiting("CrashLoopBackOff", "").Status.ContainerStatuses[0].State, died("two", starved)))
-	api.put(state("p", "three", 2, runningState, died("two", starved)))
+	api.put(state("p", "two", 1, waiting("CrashLoopBackOff", "").Status.ContainerStatuses[0].State, died("two", oomKilled)))
+	api.put(state("p", "three", 2, runningState, died("two", oomKilled)))
 	is("it is back", true, 2, 1)
 
 	api.drop(state("p", "three", 2, runningState, corev1.ContainerState{}))
