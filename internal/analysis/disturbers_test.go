@@ -10,7 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-func TestARampSaysWhoUpsetIt(t *testing.T) {
+func TestARampNamesWhoDisturbedIt(t *testing.T) {
 	stolen := shown{latency: time.Second, steal: 0.8}
 	both := shown{latency: time.Second, steal: 0.8, foreign: 0.8}
 	fast := shown{foreign: 0.8} // a level that meets the objective next to others was not disturbed
@@ -34,7 +34,7 @@ func TestARampSaysWhoUpsetIt(t *testing.T) {
 	}
 }
 
-func TestASearchSaysWhoDisturbedIt(t *testing.T) {
+func TestASearchNamesWhoDisturbedIt(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		windows []signals.Host

@@ -23,7 +23,7 @@ func names(all []Contender) []string {
 	return out
 }
 
-func TestBelowIsAskedOfTheTestFirst(t *testing.T) {
+func TestBelowUsesTheTestFirst(t *testing.T) {
 	low, high := at(&CellSummary{Cell: 0}, 100), at(&CellSummary{Cell: 1}, 200)
 	test := func(cell, baseline int, shift float64, significant bool) *Summary {
 		return &Summary{Comparisons: []Comparison{{Cell: cell, Baseline: baseline, Metric: "latency_ms.p99", Shift: shift, Significant: significant}}}

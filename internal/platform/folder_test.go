@@ -79,7 +79,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestNothingIsGivenAwayWhereOthersCanWrite(t *testing.T) {
+func TestNoOwnerChangesWhereOthersCanWrite(t *testing.T) {
 	needRoot(t)
 	for what, make := range makers {
 		for name, spoil := range map[string]func(dir string) error{

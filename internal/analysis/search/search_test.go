@@ -299,7 +299,7 @@ func TestANeighbourThatStays(t *testing.T) {
 }
 
 // The reason names who it was, and only a neighbour can be stopped.
-func TestTheWordsNameWhoTookTheCPU(t *testing.T) {
+func TestTheReasonNamesWhoTookTheCPU(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		early      bool // while the load is doubled

@@ -124,9 +124,9 @@ func TestComparisonsOfAFamily(t *testing.T) {
 	}
 }
 
-// TestManyTestsWantMoreTrials: four against four without overlap are significant alone
+// TestManyTestsNeedMoreTrials: four against four without overlap are significant alone
 // (2 of 70), but not as one of two tests.
-func TestManyTestsWantMoreTrials(t *testing.T) {
+func TestManyTestsNeedMoreTrials(t *testing.T) {
 	base, far := []float64{1, 2, 3, 4}, []float64{11, 12, 13, 14}
 	if alone := Against(base, [][]float64{far})[0]; !alone.Significant || !alone.Enough() || alone.Family != 1 {
 		t.Errorf("alone: %+v", alone)

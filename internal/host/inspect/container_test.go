@@ -64,7 +64,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestAPlaceIsAskedFor(t *testing.T) {
+func TestAPlaceIsRequested(t *testing.T) {
 	in := place{id: dockerID, name: "web", pod: uid}
 	for asked, want := range map[string]bool{
 		"web": true, "we": false, dockerID: true, dockerID[:12]: true, dockerID[:3]: false, podID: false,

@@ -60,7 +60,7 @@ func build(t *testing.T, program, line string, env []string, flags ...string) st
 }
 
 // The symbol's address is the truth for what is found in the code.
-func TestTheCodeTellsWhatTheSymbolTells(t *testing.T) {
+func TestTheCodeAgreesWithTheSymbol(t *testing.T) {
 	for _, test := range []struct {
 		name, program string
 		env, flags    []string

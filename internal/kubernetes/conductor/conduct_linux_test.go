@@ -207,7 +207,7 @@ func TestARunFromBeginToEnd(t *testing.T) {
 	}
 }
 
-func TestARunIsInterruptedAndGoesOn(t *testing.T) {
+func TestARunIsInterruptedAndResumed(t *testing.T) {
 	t.Parallel() // it waits for the clock
 	p := newPod(t, shortExperiment)
 	ctx, end := context.WithCancel(t.Context())

@@ -25,7 +25,7 @@ func dialling(dir string, h *Hub, path string) tunnel.Options {
 	return tunnel.Options{Conductor: h.Addr().String(), Path: path, CertFile: filepath.Join(dir, CertFile), TokenFile: filepath.Join(dir, TokenFile)}
 }
 
-func TestAStreamIsGivenToWhoWaitsForIt(t *testing.T) {
+func TestAStreamGoesToItsWaiter(t *testing.T) {
 	dir := conductortest.Given(t)
 	h := conductortest.Hub(t, dir)
 	dialled := make(chan net.Conn, 1)
@@ -102,7 +102,7 @@ func waitFor(t *testing.T, h *Hub, path string) {
 	testkit.Until(t, "a stream waits on "+path, func() bool { return h.Waits(path) })
 }
 
-func TestADeadStreamIsNotGiven(t *testing.T) {
+func TestADeadStreamIsNotUsed(t *testing.T) {
 	dir := conductortest.Given(t)
 	h := conductortest.Hub(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -36,7 +36,7 @@ func unpack(t *testing.T, in io.Reader) map[string]string {
 	}
 }
 
-func TestTheRecordIsGivenAsItStands(t *testing.T) {
+func TestTheRecordIsServedAsItIs(t *testing.T) {
 	dir := conductortest.Given(t)
 	h := conductortest.Hub(t, dir)
 	conductortest.Write(t, dir, "record/run.json", "{}\n")

@@ -39,7 +39,7 @@ func served(t *testing.T, answer http.HandlerFunc) *Client {
 	return c
 }
 
-func TestWhatIsAsked(t *testing.T) {
+func TestRequests(t *testing.T) {
 	var asked []string
 	c := served(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

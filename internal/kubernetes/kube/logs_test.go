@@ -151,7 +151,7 @@ func TestALogThatIsTooLong(t *testing.T) {
 	}
 }
 
-func TestWhatIsAskedOfALog(t *testing.T) {
+func TestLogOptions(t *testing.T) {
 	l, _ := tailed(t, func(_ string, r *http.Request) string {
 		if got, want := r.URL.Query().Encode(), "container=x&follow=true&timestamps=true"; got != want {
 			t.Errorf("asked for %s, want %s", got, want)

@@ -208,7 +208,7 @@ func cpus(t *testing.T) int {
 	return bytes.Count(text, []byte("\ncpu"))
 }
 
-func TestAContainerThatComesAndGoes(t *testing.T) {
+func TestAContainerThatStartsAndEnds(t *testing.T) {
 	f, c := newContainer(t)
 	away := c.dir + ".away"
 	if err := os.Rename(c.dir, away); err != nil {

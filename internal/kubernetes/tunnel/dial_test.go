@@ -22,7 +22,7 @@ func (t *talk) Write(b []byte) (int, error) { return t.answers.Write(b) }
 
 func nothing() error { return nil }
 
-func TestTheTimeIsToldUntilTheConductorSaysGo(t *testing.T) {
+func TestTimeIsShownUntilTheConductorStarts(t *testing.T) {
 	now := int64(1_700_000_000_000_000_000)
 	said := &talk{Reader: strings.NewReader("ppg{")}
 	clock := func() time.Time { now++; return time.Unix(0, now) }
@@ -40,7 +40,7 @@ func TestTheTimeIsToldUntilTheConductorSaysGo(t *testing.T) {
 	}
 }
 
-func TestTheConductorsOtherWords(t *testing.T) {
+func TestOtherMessagesOfTheConductor(t *testing.T) {
 	if err := await(&talk{Reader: strings.NewReader("po")}, time.Now, nothing); !errors.Is(err, ErrOver) {
 		t.Errorf("%v, want that the run is over", err)
 	}
@@ -95,7 +95,7 @@ func (d *distant) Read(b []byte) (int, error) {
 	return d.answer.Read(b)
 }
 
-func TestTheShortestRoundTripTells(t *testing.T) {
+func TestTheShortestRoundTripCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ms := time.Millisecond
 		d := &distant{ahead: time.Hour, there: []time.Duration{30 * ms, 2 * ms, 5 * ms}, back: []time.Duration{ms, 1 * ms, 50 * ms}}

@@ -55,7 +55,7 @@ func TestParseRange(t *testing.T) {
 	}
 }
 
-func TestPortsThatCannotBeAskedFor(t *testing.T) {
+func TestInvalidPorts(t *testing.T) {
 	for _, c := range []struct {
 		port     int
 		find     bool
