@@ -146,15 +146,9 @@ func worstError(cells []analysis.CellSummary) string {
 	for i := range cells {
 		e := &cells[i].Errors
 		requests += cells[i].Requests
-		all.Timeouts += e.Timeouts
-		all.Refused += e.Refused
-		all.Cut += e.Cut
-		all.Malformed += e.Malformed
-		all.Failed += e.Failed
-		for code, n := range e.Status {
-			all.Status[code] += n
-		}
+		all.Add(e)
 	}
+	all.Dropped = 0
 	failures := Failures(&all)
 	if len(failures) == 0 {
 		return ""

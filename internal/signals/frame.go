@@ -119,6 +119,40 @@ func (c *Client) BadStatus() int64 {
 	return all - c.Good - c.Failed
 }
 
+// Add adds the counts, times and histograms of another frame. What holds at the end of
+// an interval stays: requests in flight and waiting, open connections, the configured
+// load; so do the slow requests.
+func (c *Client) Add(o *Client) {
+	c.Intended += o.Intended
+	c.Sent += o.Sent
+	c.Good += o.Good
+	c.Timeouts += o.Timeouts
+	c.Refused += o.Refused
+	c.Cut += o.Cut
+	c.Malformed += o.Malformed
+	c.Failed += o.Failed
+	c.Carried += o.Carried
+	c.Dropped += o.Dropped
+	c.Bytes += o.Bytes
+	c.Connects += o.Connects
+	c.CPU += o.CPU
+	c.RunWait, c.Throttled = Plus(c.RunWait, o.RunWait), Plus(c.Throttled, o.Throttled)
+	c.Status, c.Wanted = addCounts(c.Status, o.Status), addCounts(c.Wanted, o.Wanted)
+	c.Latency.Merge(o.Latency)
+	c.Service.Merge(o.Service)
+	c.SendLag.Merge(o.SendLag)
+}
+
+func addCounts(to, from map[string]int64) map[string]int64 {
+	for key, n := range from {
+		if to == nil {
+			to = map[string]int64{}
+		}
+		to[key] += n
+	}
+	return to
+}
+
 // Ended is the number of requests that ended, good or not.
 func (c *Client) Ended() int64 { return c.Good + c.Bad() }
 

@@ -118,3 +118,22 @@ func TestRecordingDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations a value", n)
 	}
 }
+
+func TestClientFramesAreAdded(t *testing.T) {
+	frame := func(status map[string]int64) *Client {
+		c := &Client{Intended: 1, Sent: 2, Good: 3, Timeouts: 4, Refused: 5, Cut: 6, Malformed: 7, Failed: 8, Carried: 9, Dropped: 10, Bytes: 11, Connects: 12,
+			CPU: 0.5, RunWait: ptr(0.25), Status: status, Latency: NewHistogram(), Service: NewHistogram(), SendLag: NewHistogram()}
+		c.Latency.Record(time.Millisecond)
+		return c
+	}
+	sum := frame(nil)
+	sum.Add(frame(map[string]int64{"200": 3, "500": 1}))
+	sum.Add(frame(map[string]int64{"200": 3}))
+	got := [12]int64{sum.Intended, sum.Sent, sum.Good, sum.Timeouts, sum.Refused, sum.Cut, sum.Malformed, sum.Failed, sum.Carried, sum.Dropped, sum.Bytes, sum.Connects}
+	if want := [12]int64{3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36}; got != want {
+		t.Errorf("counts %v, want %v", got, want)
+	}
+	if sum.CPU != 1.5 || *sum.RunWait != 0.75 || sum.Throttled != nil || sum.Latency.Count() != 3 || sum.Status["200"] != 6 || sum.Status["500"] != 1 || sum.Wanted != nil {
+		t.Errorf("%+v", sum)
+	}
+}

@@ -26,14 +26,13 @@ type Result struct {
 func Read(dir string) (*Result, error) {
 	r := &Result{Client: signals.Client{
 		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
-		Status: map[string]int64{},
 	}}
 	var first, last int64
 	all, err := results.Derive(dir, func(f *signals.Frame) {
 		if f.Client == nil || f.Phase == signals.Warmup {
 			return
 		}
-		r.add(f.Client)
+		r.Client.Add(f.Client)
 		if f.Phase == signals.Measure {
 			if first == 0 {
 				first = f.Start
@@ -61,27 +60,6 @@ func spoken(protocol string, insecure bool) string {
 		text += ", certificate NOT verified"
 	}
 	return text + "; uses two to six times the CPU of plain HTTP/1.1"
-}
-
-func (r *Result) add(c *signals.Client) {
-	all := &r.Client
-	all.Good += c.Good
-	all.Timeouts += c.Timeouts
-	all.Refused += c.Refused
-	all.Cut += c.Cut
-	all.Malformed += c.Malformed
-	all.Failed += c.Failed
-	all.Dropped += c.Dropped
-	all.Sent += c.Sent
-	all.Bytes += c.Bytes
-	all.Connects += c.Connects
-	all.CPU += c.CPU
-	for code, n := range c.Status {
-		all.Status[code] += n
-	}
-	all.Latency.Merge(c.Latency)
-	all.Service.Merge(c.Service)
-	all.SendLag.Merge(c.SendLag)
 }
 
 // metric is the value of a threshold's metric; nil: not measured.

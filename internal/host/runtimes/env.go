@@ -24,14 +24,8 @@ var envKnobs = []string{
 // envFamilies are prefixes of such names.
 var envFamilies = []string{"BUN_JSC_", "DOTNET_", "COMPlus_", "MALLOC_", "RUBY_GC_"}
 
-// EnvKnobs returns the names of environment variables that change a runtime's
-// parallelism, memory or scheduling.
-func EnvKnobs() []string { return slices.Clone(envKnobs) }
-
-// EnvFamilies returns prefixes of further such names.
-func EnvFamilies() []string { return slices.Clone(envFamilies) }
-
-// IsEnvKnob reports whether name is in EnvKnobs or has a prefix of EnvFamilies.
+// IsEnvKnob reports whether a variable changes a runtime's parallelism, memory or
+// scheduling.
 func IsEnvKnob(name string) bool {
 	return slices.Contains(envKnobs, name) ||
 		slices.ContainsFunc(envFamilies, func(family string) bool { return strings.HasPrefix(name, family) })

@@ -13,7 +13,7 @@ type Evidence struct {
 	PID, PPID int
 	Exe       string // target of the link exe, in the process's mount namespace
 	Args      []string
-	Env       map[string]string // variables of EnvKnobs, those that state versions, and PORT
+	Env       map[string]string // variables that IsEnvKnob accepts, those that state versions, and PORT
 	Mappings  []Mapping
 	Threads   int
 	// ThreadNames are the distinct names of its threads.

@@ -106,7 +106,7 @@ func TestKnobOfNoneSaysWhatToDo(t *testing.T) {
 }
 
 func TestIsEnvKnob(t *testing.T) {
-	for _, name := range append(EnvKnobs(), "DOTNET_PROCESSOR_COUNT", "BUN_JSC_useJIT", "MALLOC_ARENA_MAX") {
+	for _, name := range append(slices.Clone(envKnobs), "DOTNET_PROCESSOR_COUNT", "BUN_JSC_useJIT", "MALLOC_ARENA_MAX") {
 		if !IsEnvKnob(name) {
 			t.Errorf("%s is a knob", name)
 		}

@@ -77,7 +77,7 @@ type Info struct {
 	// Tokio: the executable contains the asynchronous runtime Tokio.
 	Tokio bool `json:"tokio,omitempty"`
 
-	// Env are the environment variables that EnvKnobs names, as of the process's
+	// Env are the environment variables that IsEnvKnob accepts, as of the process's
 	// start; no others are kept.
 	Env map[string]string `json:"env,omitempty"`
 	// Flags are the arguments that set the parallelism, unchanged.

@@ -33,29 +33,7 @@ func sum(frames []*signals.Frame) *signals.Client {
 		Status: map[string]int64{}, Wanted: map[string]int64{},
 	}
 	for _, f := range frames {
-		c := f.Client
-		all.Intended += c.Intended
-		all.Sent += c.Sent
-		all.Good += c.Good
-		all.Timeouts += c.Timeouts
-		all.Refused += c.Refused
-		all.Cut += c.Cut
-		all.Malformed += c.Malformed
-		all.Failed += c.Failed
-		all.Carried += c.Carried
-		all.Dropped += c.Dropped
-		all.Bytes += c.Bytes
-		all.Connects += c.Connects
-		all.CPU += c.CPU
-		for code, n := range c.Status {
-			all.Status[code] += n
-		}
-		for code, n := range c.Wanted {
-			all.Wanted[code] += n
-		}
-		all.Latency.Merge(c.Latency)
-		all.Service.Merge(c.Service)
-		all.SendLag.Merge(c.SendLag)
+		all.Add(f.Client)
 	}
 	return all
 }
