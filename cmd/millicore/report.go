@@ -31,7 +31,7 @@ func reportCommand() *cobra.Command {
 			case asMarkdown:
 				return printAs(cmd, args[0], markdown)
 			}
-			return tell(cmd, args[0], asJSON)
+			return showReport(cmd, args[0], asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print summary.json")
@@ -41,9 +41,9 @@ func reportCommand() *cobra.Command {
 	return c
 }
 
-// tell computes what is derived from a record and prints its answer; the error
-// is errMissed where an objective was.
-func tell(cmd *cobra.Command, dir string, asJSON bool) error {
+// showReport computes the derived files of a record and prints its report. The error
+// is errMissed if an objective was missed.
+func showReport(cmd *cobra.Command, dir string, asJSON bool) error {
 	data, err := results.Derive(dir)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func markdown(w io.Writer, s *analysis.Summary) error {
 
 // printAs prints a record's cells in another form, and writes nothing.
 func printAs(cmd *cobra.Command, dir string, form func(io.Writer, *analysis.Summary) error) error {
-	data, err := results.Open(dir)
+	data, err := results.Derive(dir)
 	if err != nil {
 		return err
 	}

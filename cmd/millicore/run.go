@@ -137,7 +137,7 @@ func conduct(cmd *cobra.Command, on string, e *experiment.Experiment, seed uint6
 // showAfter shows the record of a run. After an error it shows what was measured; the
 // error comes first, and hides that an objective was missed.
 func showAfter(runErr error, cmd *cobra.Command, out string, asJSON bool) error {
-	err := tell(cmd, out, asJSON)
+	err := showReport(cmd, out, asJSON)
 	if runErr != nil && errors.Is(err, errMissed) {
 		err = nil
 	}

@@ -61,7 +61,7 @@ func (b *benchmarks) write(r benchfmt.Record) {
 	}
 }
 
-// units says to benchstat which direction is good.
+// units declare for benchstat which direction is better.
 func (b *benchmarks) units() {
 	for i := range metrics {
 		better := "lower"

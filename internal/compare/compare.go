@@ -78,7 +78,7 @@ func (p *Pair) Row(name string) *analysis.Difference {
 	return nil
 }
 
-// RefusedError says why two sides cannot be compared.
+// RefusedError is why two sides cannot be compared.
 type RefusedError struct{ Contrasts []Contrast }
 
 func (e *RefusedError) Error() string {

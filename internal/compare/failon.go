@@ -18,7 +18,7 @@ type Bound struct {
 
 // ParseBound reads "p99>+10%", "rate<-5%", "p99>+20ms" or "throttled>+5pp": a
 // metric, a sign of comparison, and a signed difference of B from A. The error
-// says what is wrong and how it is written.
+// has what is wrong and how it is written.
 func ParseBound(text string) (Bound, error) {
 	wrong := func(format string, args ...any) (Bound, error) {
 		return Bound{}, fmt.Errorf("--fail-on %q: %s", text, fmt.Sprintf(format, args...))

@@ -16,7 +16,7 @@ type Selection struct {
 	One    bool // the argument named a cell
 }
 
-// WordsError is a mistake in what was asked for, not in a record.
+// WordsError is a mistake in the request, not in a record.
 type WordsError struct{ text string }
 
 func (e *WordsError) Error() string { return e.text }
@@ -61,7 +61,7 @@ func split(argument string) (dir, cell string, one bool) {
 	return argument[:at], argument[at+1:], true
 }
 
-// find gives the place of the cell with this label, or else this index.
+// find returns the place of the cell with this label, or else this index; -1: none.
 func (s *Selection) find(name string) int {
 	for i := range s.Cells {
 		if s.Cells[i].Figures.Label == name {
@@ -84,9 +84,9 @@ func (s *Selection) list() string {
 	return strings.Join(all, ", ")
 }
 
-// Pairs says which cells are held against each other: the two that were named;
-// else those with the same label; else, where each side has only one cell, these
-// two. It also gives the cells that have no partner. The error is a WordsError.
+// Pairs are the cells that are compared: the two that were named; else those with the
+// same label; else, if each side has only one cell, these two. The other results are
+// the cells without a partner. The error is a WordsError.
 func Pairs(a, b *Selection) (matches []Match, onlyA, onlyB []string, err error) {
 	if len(a.Cells) == 0 || len(b.Cells) == 0 {
 		return nil, nil, nil, mistake("%s and %s: a record without cells", a.Record, b.Record)

@@ -1,8 +1,8 @@
-// Package display is how figures, foreign text and tables look to people, the
-// same in every report: on a terminal and in Markdown. It knows no record and
-// no comparison; what is said of them is their packages' own.
+// Package display writes figures, units, foreign text and tables for people, in the
+// same way in every output: 1,234, 99.96%, 1.46 s. It knows no records and writes no
+// sentences: tables are declared by package report, sentences by package narrative.
 //
-// Everywhere Absent stands for what was not measured; it is never shown as 0.
+// Absent stands for what was not measured; it is never shown as 0.
 package display
 
 import (

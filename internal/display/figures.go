@@ -65,8 +65,7 @@ func WithUnit(ms float64) string {
 	return Figure(ms) + " ms"
 }
 
-// Counted writes how many there are of what word names, of which several have
-// an s.
+// Counted writes a number with a noun, which has an s for several.
 func Counted(n int64, word string) string {
 	if n != 1 {
 		word += "s"

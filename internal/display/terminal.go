@@ -50,7 +50,7 @@ func (t Terminal) Wrap(text, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Tone says how a text is set off, where colours are wanted.
+// Tone is how a text stands out if there are colours.
 type Tone int
 
 const (

@@ -9,8 +9,8 @@ import (
 	"github.com/millicore/millicore/internal/display"
 )
 
-// benchmarks say for each benchmark which cells do best, by the first figure that
-// it prints, its time in most cases.
+// benchmarks rank the cells for each benchmark, by the first figure that it prints,
+// which is its time in most cases.
 func (a *answer) benchmarks() []string {
 	var sentences []string
 	var seen, without []string

@@ -15,8 +15,8 @@ type BenchRow struct {
 	Of    *analysis.BenchmarkSummary // nil: the cell has no result
 }
 
-// BenchRows gives the lines in the plan's order. A cell without a result has one
-// that says so.
+// BenchRows are the lines in the order of the plan. A cell without a result has one
+// line, without a figure.
 func BenchRows(s *analysis.Summary) []BenchRow {
 	var all []BenchRow
 	for i := range s.Cells {
@@ -109,8 +109,7 @@ func (r *BenchRow) Ends() (low, high float64, what analysis.Certainty) {
 	return r.Of.Ends()
 }
 
-// Spread writes the ends: "1.20–1.26"; a range where others are intervals has a
-// star.
+// Spread writes the ends: "1.20–1.26".
 func (r *BenchRow) Spread() string {
 	low, high, what := r.Ends()
 	if what == analysis.NoEnds {

@@ -38,8 +38,8 @@ func LoadFigure(b *analysis.BreakingPoint, v float64) string {
 	return display.Figure(v)
 }
 
-// BreaksAt is a breaking point as one figure: "352", "≥40,000" for a lower
-// bound, "none" where the search found none, "–" where none was looked for.
+// BreaksAt is a breaking point as one figure: "352", "≥40,000" for a lower bound,
+// "none" if the search found none, "–" if there was no search.
 func BreaksAt(c *analysis.CellSummary) string {
 	switch b := c.Breaking; {
 	case b == nil:
@@ -53,8 +53,7 @@ func BreaksAt(c *analysis.CellSummary) string {
 	}
 }
 
-// BreakInterval are the ends beside a breaking point, see endsHead; "" where it has
-// none.
+// BreakInterval are the ends beside a breaking point; "": it has none.
 func BreakInterval(b *analysis.BreakingPoint) string {
 	switch {
 	case b == nil || b.Load() == nil || b.Low == nil:
@@ -78,7 +77,7 @@ func BreakFigure(b *analysis.BreakingPoint) string {
 	return text
 }
 
-// limits in the words of a sentence, after "limited by".
+// limitPhrases are the limits after "limited by" in a sentence.
 var limitPhrases = map[string]string{
 	analysis.ByCPULimit:   "its CPU limit",
 	analysis.ByThrottling: "throttling",
@@ -90,6 +89,7 @@ var limitPhrases = map[string]string{
 	analysis.ByHost:       "the host",
 }
 
+// LimitPhrase words a limit after "limited by".
 func LimitPhrase(by string) string {
 	if text, ok := limitPhrases[by]; ok {
 		return text
@@ -115,7 +115,7 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 	return text + "."
 }
 
-// BoundReason says why a breaking point is a lower bound only.
+// BoundReason is why a breaking point is only a lower bound.
 func BoundReason(b *analysis.BreakingPoint) string {
 	switch b.LimitedBy {
 	case analysis.ByGenerator, analysis.ByHost:
@@ -127,12 +127,12 @@ func BoundReason(b *analysis.BreakingPoint) string {
 	return "it was not seen to break"
 }
 
-// Reason is the search's own word, fit to stand within a sentence.
+// Reason is the reason that the search gave, for the middle of a sentence.
 func Reason(b *analysis.BreakingPoint) string {
 	return strings.TrimRight(strings.TrimSpace(display.Plain(b.Reason)), ".")
 }
 
-// LimitedText is what a service was limited by, with the figures that say so.
+// LimitedText is what limited a service, with the figures that show it.
 func LimitedText(b *analysis.BreakingPoint) string {
 	text := display.Plain(b.LimitedBy)
 	if evidence := display.Plain(b.Evidence); text != "" && evidence != "" {
@@ -143,8 +143,7 @@ func LimitedText(b *analysis.BreakingPoint) string {
 	return text
 }
 
-// SearchText says what an answer rests on: "6 searches, up to 54 s of traffic
-// each".
+// SearchText is what an answer rests on: "6 searches, up to 54 s of traffic each".
 func SearchText(b *analysis.BreakingPoint) string {
 	var parts []string
 	switch b.Searches {

@@ -69,7 +69,7 @@ func MainPart(c *analysis.Causes) (Part, bool) {
 	return slices.MaxFunc(all, func(a, b Part) int { return cmp.Compare(a.Value, b.Value) }), true
 }
 
-// TailBasis says what a division of the tail rests on.
+// TailBasis is what the division of a slow tail rests on.
 func TailBasis(c *analysis.Causes) string {
 	text := fmt.Sprintf("%s from %s (%s) on, %s on average", display.Counted(int64(c.Requests), "slow request"),
 		display.WithUnit(c.FromMS), QuantileName(c.Quantile), display.WithUnit(c.MeanMS))
@@ -79,9 +79,8 @@ func TailBasis(c *analysis.Causes) string {
 	return text
 }
 
-// tail says for the headline what the slow tail is made of: in the cell whose
-// tail has the largest cause besides its own work, and in the first cell of
-// the answer beside it.
+// tail is what the slow tail is made of: in the cell whose tail has the largest cause
+// besides its own work, and in the cell in which that cause is smallest.
 func (a *answer) tail() string {
 	worst, top, known := -1, Part{}, 0
 	for i := range a.s.Cells {
@@ -132,8 +131,7 @@ func (a *answer) sameElsewhere(worst int, top Part) string {
 	return fmt.Sprintf(", of that of %s %s", a.names[least], display.Share(low))
 }
 
-// CausesLine says in one line what a cell's slow tail is made of; "" where that is
-// not known.
+// CausesLine is what a cell's slow tail is made of, on one line; "": not known.
 func CausesLine(c *analysis.CellSummary) string {
 	if c.Causes == nil {
 		return ""

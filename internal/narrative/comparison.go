@@ -39,7 +39,7 @@ func (a *answer) byP99(cells []int) []analysis.Contender {
 
 // byAvailability parts the cells that answered into those whose latency may be
 // ranked and those that failed too many requests. Where no cell answers enough,
-// there is nobody to prefer, and all are ranked.
+// all are ranked.
 func (a *answer) byAvailability() (healthy, short []int) {
 	for _, i := range a.good {
 		if v := a.s.Cells[i].Availability; v != nil && *v < analysis.EnoughAnswers {
@@ -79,8 +79,8 @@ func (a *answer) ranked(all []analysis.Contender) []string {
 	return sentences
 }
 
-// throttling says which of the cells is throttled most, and how much the best
-// is, where there is a best.
+// throttling names the cell that is throttled most, and the share of the best one if
+// there is one.
 func (a *answer) throttling(ranked []analysis.Contender, hasBest bool) string {
 	var most analysis.Contender
 	top, known, alike := -1.0, 0, true
@@ -154,7 +154,7 @@ func lowestP99(s *analysis.Summary, inPlan, ranked []analysis.Contender, basis s
 	return ranking{inPlan, ranked, s.Below, "lowest", "p99" + basis, func(c analysis.Contender) string { return display.WithUnit(c.Value) }}
 }
 
-// noLatency says why there is no percentile.
+// noLatency is why there is no percentile.
 func (a *answer) noLatency() string {
 	for _, i := range a.good {
 		if !a.s.Cells[i].Load.Stages {

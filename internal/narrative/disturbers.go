@@ -9,12 +9,12 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// subjectOf names disturbers at the beginning of a sentence; "" of nobody.
+// subjectOf names disturbers at the beginning of a sentence; "": none.
 func subjectOf(d analysis.Disturbers) string {
 	switch {
 	case d.Neighbours && d.Hypervisor:
 		return "Other processes and the hypervisor"
-	case d.Unnamed: // a summary that does not say who
+	case d.Unnamed: // an older summary, which does not name them
 		return "Other processes or the hypervisor"
 	case d.Neighbours:
 		return "Other processes"
@@ -32,8 +32,7 @@ func quietPlace(d analysis.Disturbers) string {
 	return "on a quiet host"
 }
 
-// TookCPU states who took CPU, as a clause: "other processes took CPU"; "" of
-// nobody.
+// TookCPU names who took CPU, as a clause: "other processes took CPU"; "": nobody.
 func TookCPU(d analysis.Disturbers) string {
 	subject := subjectOf(d)
 	if subject == "" {

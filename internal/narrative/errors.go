@@ -1,5 +1,3 @@
-// Package narrative words what analysis found. Every front end takes its words
-// from here, so that the same result has the same name in each of them.
 package narrative
 
 import (

@@ -5,9 +5,9 @@ import "github.com/millicore/millicore/internal/analysis"
 // Fact is a statement about a cell under its name.
 type Fact struct{ Name, Text string }
 
-// Explained are the statements about a cell beyond its figures: what limits it
-// and what says so, where its latency leaves its floor, what the search took.
-// The slow tail follows apart, as it is drawn.
+// Explained are the statements about a cell beyond its figures: what limits it and
+// the evidence, where its latency leaves its floor, what the search took. The slow
+// tail is not among them, because it is drawn.
 func Explained(c *analysis.CellSummary) []Fact {
 	var facts []Fact
 	if b := c.Breaking; b != nil {
@@ -27,7 +27,7 @@ func Explained(c *analysis.CellSummary) []Fact {
 	return facts
 }
 
-// reasonName says what the search gave a reason for.
+// reasonName is what the search gave a reason for.
 func reasonName(b *analysis.BreakingPoint) string {
 	switch {
 	case b.Load() == nil:

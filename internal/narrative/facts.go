@@ -13,7 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// RunFacts say which record this is: name, platform, time, trials.
+// RunFacts identify the record: name, platform, time, trials.
 func RunFacts(s *analysis.Summary) []string {
 	e := &s.Experiment
 	facts := []string{display.Plain(e.Name)}
@@ -33,8 +33,8 @@ func RunFacts(s *analysis.Summary) []string {
 	return append(facts, fmt.Sprintf("seed %d", e.Seed))
 }
 
-// SetupFacts say what was limited and loaded, where that is the same for all
-// cells; what differs is in the table.
+// SetupFacts are the limits and the load that are the same for all cells; what
+// differs is in the table.
 func SetupFacts(s *analysis.Summary) []string {
 	var facts []string
 	for _, of := range []func(*analysis.CellSummary) string{LimitsText, LoadText, askedText} {
@@ -115,9 +115,8 @@ func LoadText(c *analysis.CellSummary) string {
 	return strings.Join(parts, ", ")
 }
 
-// askedText is the objective that a breaking point was searched for: without it
-// the figure says nothing. Where none was searched, the objective stands with
-// what became of it.
+// askedText is the objective of a search, without which a breaking point has no
+// meaning. Other records have the objective beside its outcome.
 func askedText(c *analysis.CellSummary) string {
 	if !results.Searched(c) || c.Objective == nil {
 		return ""
@@ -157,7 +156,7 @@ func HostFacts(h record.Host) []string {
 	return facts
 }
 
-// ObjectiveWord is "met", "missed", or "–" where it is not known.
+// ObjectiveWord is "met", "missed", or "–" if it is not known.
 func ObjectiveWord(c *analysis.CellSummary) string {
 	if c.Objective == nil || c.Objective.Met == nil {
 		return display.Absent
@@ -168,7 +167,7 @@ func ObjectiveWord(c *analysis.CellSummary) string {
 	return "missed"
 }
 
-// ObjectiveWords add why it was missed where the latencies do not show that.
+// ObjectiveWords add why it was missed if the latencies do not show it.
 func ObjectiveWords(c *analysis.CellSummary) string {
 	if c.Objective.Missed == "" {
 		return ObjectiveWord(c)

@@ -11,10 +11,10 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// flagTexts explain the warnings that analysis gives a cell as words. Of some it
-// the figures of the cell add to the text: see FlagText.
+// flagTexts explain the warnings of a cell. FlagText adds the figures of the cell to
+// some of them.
 var flagTexts = map[analysis.Flag]string{
-	analysis.FlagSkipped:             "The service was not available on this machine and was not measured. The warning says what to install.",
+	analysis.FlagSkipped:             "The service was not available on this machine and was not measured. The warning has what to install.",
 	analysis.FlagNoTrials:            "No trial of this cell was completed: there is nothing to show.",
 	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
 	analysis.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison: repeat it on a quiet host.",
@@ -48,7 +48,7 @@ var flagTexts = map[analysis.Flag]string{
 // were not late.
 const waitedText = "The agent waited for a CPU for at least 10% of the time: it was the limit, not the service. Rates are lower bounds."
 
-// besideText explains it where another warning says why.
+// besideText explains it if another warning gives the reason.
 const besideText = "The agents were the limit, not the service, as another warning of the cell explains. Rates are lower bounds."
 
 // FlagText explains a warning of a cell in a sentence or two; "" for a word that
@@ -68,8 +68,8 @@ func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 	return flagTexts[word]
 }
 
-// disturbedSearch says who took CPU while a breaking point was looked for, what
-// became of it, and what to do.
+// disturbedSearch names who took CPU during a search, what follows from it, and what
+// to do.
 func disturbedSearch(c *analysis.CellSummary) string {
 	text := flagTexts[analysis.FlagSearchDisturbed]
 	if who := c.Disturbers(); !who.Unnamed {
@@ -84,8 +84,8 @@ func disturbedSearch(c *analysis.CellSummary) string {
 	return text + " Repeat it " + quietPlace(c.Disturbers()) + "."
 }
 
-// Finding is what was found under one title, for one cell or the whole record:
-// a busy host says the same of every trial, and is read once.
+// Finding is what was found under one title, for one cell or the whole record. A busy
+// host has the same finding for every trial, which is shown once.
 type Finding struct {
 	Warning bool
 	Title   string

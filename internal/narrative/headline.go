@@ -1,3 +1,10 @@
+// Package narrative words what analysis found: the headline of a record, its facts,
+// findings and warnings, the answers of compare and try. Every front end takes its
+// sentences from here, so that a result has one name everywhere.
+//
+// It ranks nothing and compares no figures: which cell is best, and how certain that
+// is, are values of package analysis. How sentences are laid out is decided by packages
+// report and compare.
 package narrative
 
 import (
@@ -26,10 +33,10 @@ type Headline struct {
 	More   []string // sentences that add to it
 }
 
-// HeadlineOf answers a record in a sentence or two: which cell has the lowest p99,
-// against what, and how much is throttled. It claims nothing that the record does
-// not show: cells whose intervals overlap are not ranked, a cell that refuses its
-// requests does not win, and an interrupted record has a notice.
+// HeadlineOf is the answer of a record: which cell has the lowest p99, compared with
+// what, and how much is throttled. It claims nothing that the record does not show:
+// cells whose intervals overlap are not ranked, a cell that refuses its requests does
+// not win, and an interrupted record has a notice.
 func HeadlineOf(s *analysis.Summary) Headline {
 	sentences := newAnswer(s).sentences()
 	h := Headline{Answer: sentences[0], More: sentences[1:]}
@@ -111,7 +118,7 @@ func (a *answer) closing(all []string) []string {
 	return append(all, a.disturbed()...)
 }
 
-// allFailed says that nothing answered, and how the most of it failed.
+// allFailed is the answer if no cell gave a good answer: the most frequent error.
 func (a *answer) allFailed() string {
 	var requests int64
 	for i := range a.s.Cells {
@@ -222,7 +229,7 @@ func (a *answer) failures() string {
 	return strings.TrimSpace(a.some(failed, "gave no good answer.") + " " + a.some(skipped, "had to be skipped."))
 }
 
-// some says something of cells, by name where they are few; "" of none.
+// some is a statement about cells, by name if they are few; "": no cells.
 func (a *answer) some(cells []int, what string) string {
 	switch n := len(cells); {
 	case n == 0:
@@ -238,8 +245,7 @@ func (a *answer) some(cells []int, what string) string {
 	}
 }
 
-// objective says which of the cells that were tried meet what was asked, where
-// that differs or is missed.
+// objective names the cells that meet the objective.
 func (a *answer) objective() string {
 	var met, unknown []string
 	text, total := "", 0

@@ -115,7 +115,7 @@ func (r ranking) namesAndFigures(all []analysis.Contender) (names, figures strin
 	return display.List(who), display.List(what)
 }
 
-// overlap says what overlaps where figures cannot be distinguished.
+// overlap is why figures cannot be distinguished.
 func overlap(all []analysis.Contender) string {
 	weakest := analysis.IntervalOfTrials
 	for _, c := range all {
@@ -135,7 +135,7 @@ func overlap(all []analysis.Contender) string {
 	return "the same figure"
 }
 
-// doubt is said with a winner that no intervals stand for.
+// doubt qualifies a winner without intervals.
 func doubt(all []analysis.Contender) string {
 	if caveat(all) == "" {
 		return ""
@@ -143,7 +143,7 @@ func doubt(all []analysis.Contender) string {
 	return ", though not for certain"
 }
 
-// caveat says how little a difference means without intervals.
+// caveat is the warning about a difference without intervals.
 func caveat(all []analysis.Contender) string {
 	weakest := analysis.IntervalOfTrials
 	for _, c := range all {

@@ -12,7 +12,7 @@ import (
 
 // searched is the answer of a record that looked for breaking points: which cell
 // holds the most, what limits it, and how far the others stay behind. Cells that
-// intervals do not distinguish are not ranked, and a lower bound is called one.
+// intervals do not distinguish are not ranked, and a lower bound is named as such.
 type searched struct {
 	*answer
 	found []analysis.Contender // the cells with a breaking point, the highest first
@@ -59,8 +59,8 @@ func (a searched) ofBest() []string {
 	return all
 }
 
-// breaks says where one cell breaks, and why: without the full stop, as more
-// may follow.
+// breaks is where one cell breaks, and why; without a full stop, because more may
+// follow.
 func breaks(c analysis.Contender) string {
 	b := c.Cell.Breaking
 	label := display.Plain(c.Cell.Label)
@@ -95,8 +95,8 @@ func (a searched) byLoad() []string {
 	return all
 }
 
-// times says how many times the others' load the best one holds. An other
-// that is a lower bound itself is not reached: its interval has no end.
+// times is how many times the load of the others the best one holds. Lower bounds are
+// not among the others, because their interval has no upper end.
 func times(best analysis.Contender, rest []analysis.Contender) string {
 	one := func(c analysis.Contender) string {
 		return fmt.Sprintf("%s times %s (%s)", ratio(best.Value/c.Value), c.Name, LoadFigure(c.Cell.Breaking, c.Value))
@@ -169,7 +169,7 @@ func (a searched) together(first, rest []analysis.Contender) string {
 	return text
 }
 
-// whyNot says why cells are not ranked.
+// whyNot is why cells are not ranked.
 func whyNot(all []analysis.Contender) string {
 	if text := fewSearched(all); text != "" {
 		return text
@@ -191,8 +191,8 @@ func whyNot(all []analysis.Contender) string {
 	return "those of " + display.List(bounds) + " are lower bounds"
 }
 
-// fewSearched says that cells were searched too seldom to be ranked, and how often
-// it takes; "" where they were not.
+// fewSearched is that cells have too few searches to be ranked, and how many are
+// needed; "": they have enough.
 func fewSearched(all []analysis.Contender) string {
 	fewest := all[0]
 	for _, c := range all {

@@ -29,7 +29,7 @@ func level(l *analysis.LoadSummary, target float64) string {
 }
 
 // stagedComparison compares at the highest common level at which at least one
-// cell still answers. Levels have no intervals, and the sentence says so.
+// cell still answers. Levels have no intervals, and the answer states this.
 func (a *answer) stagedComparison() []string {
 	var cells []*analysis.CellSummary
 	for _, i := range a.good {

@@ -25,12 +25,12 @@ type Paragraph struct {
 // List is a list of statements.
 type List []Item
 
-// Item is a statement: its name, which stands out, and what it says. Quiet ones
-// belong to the heading; others have a mark.
+// Item is a statement: its name, which stands out, and its text. Quiet items belong to
+// the heading; others have a mark.
 type Item struct {
 	Name, Text string
 	Tone       display.Tone
-	Bare       bool // without a mark: it begins with a word for it
+	Bare       bool // without a mark
 }
 
 // Facts are named statements under a title.

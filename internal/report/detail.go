@@ -121,8 +121,7 @@ func setupFacts(c *cellSummary) []Fact {
 	return facts
 }
 
-// requestFacts count the requests and each kind of error; kinds that did not
-// occur are left out, but where none occurred, that is said.
+// requestFacts count the requests and each kind of error that occurred.
 func requestFacts(c *cellSummary) []Fact {
 	facts := []Fact{{"ended", display.Grouped(c.Requests)}}
 	failures := narrative.Failures(&c.Errors)
@@ -141,7 +140,7 @@ func requestFacts(c *cellSummary) []Fact {
 	return facts
 }
 
-// latencyFacts give both latencies side by side: from intended, and from sent.
+// latencyFacts are both latencies side by side: from intended, and from sent.
 func latencyFacts(c *cellSummary) []Fact {
 	var facts []Fact
 	if c.LatencyMS != nil && c.LatencyMS.Mean > 0 {

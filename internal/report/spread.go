@@ -9,8 +9,8 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// spreads are the ends beside a figure of each cell, and the head that says what
-// they are. Searched cells have none, because each of their trials has a load of its
+// spreads are the ends beside a figure of each cell, and the head that names
+// them. Searched cells have none, because each of their trials has a load of its
 // own.
 func spreads(rows []*cellSummary, path string, trial func(*analysis.TrialFigures) *float64) (head string, notes []string) {
 	certainties := make([]analysis.Certainty, len(rows))

@@ -47,7 +47,7 @@ const (
 	Picture             // a range on a scale
 )
 
-// Rank says in which order a narrow terminal leaves columns out: the highest first.
+// Rank is the order in which a narrow terminal leaves columns out: the highest first.
 type Rank int
 
 const (

@@ -1,8 +1,9 @@
-// Package try puts any server under a limit and says where it breaks: as it is,
-// with its runtime's parallelism set to each sensible value, and once without
-// the limit. It turns a command line into experiments, which the lab conducts,
-// and their summaries into one paragraph of plain words. It measures nothing
-// itself.
+// Package try turns the command line of a server into experiments that find where it
+// breaks under a limit: as it is, with its runtime's parallelism set to each sensible
+// value, and once without the limit.
+//
+// It conducts no trial (package lab), ranks nothing (package analysis) and writes only
+// the list of what will be tried; the answer is worded by package narrative.
 package try
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
-// Ask is what the user wants to know.
+// Ask are the flags of `millicore try`.
 type Ask struct {
 	Command   []string
 	Dir       string            // working folder
@@ -45,7 +46,7 @@ func (a *Ask) Name() string {
 	return "try"
 }
 
-// Settings are the experiment that searches the breaking point of the variants,
+// Settings are the experiment that searches the breaking points of the variants,
 // except those that have no effect. Errors name the flags of `millicore try`.
 func (a *Ask) Settings(variants []Variant) file.Settings {
 	const command = "the command"
@@ -144,9 +145,9 @@ func (a *Ask) takesPort() bool {
 	return slices.ContainsFunc(a.Command, named) || slices.ContainsFunc(slices.Collect(maps.Values(a.Env)), named)
 }
 
-// Begin is where the search for a rate begins, given the least time that a
-// request took: at a twentieth of what one after the other would make. Each
-// doubling of a search takes seconds, and one that begins too high comes down.
+// Begin is the rate at which a search begins, from the shortest time that a request
+// took: a twentieth of the rate of one request after the other. Each doubling of a
+// search takes seconds, and a search that begins too high comes down.
 func Begin(least time.Duration) float64 {
 	const lowest, highest = 5, 2000
 	if least <= 0 {
@@ -155,8 +156,8 @@ func Begin(least time.Duration) float64 {
 	return math.Round(min(max(0.05/least.Seconds(), lowest), highest))
 }
 
-// Caller picks out of an environment what changes how runtimes behave, so that
-// a server is tried as its caller would run it.
+// Caller returns the variables of an environment that change how runtimes behave, so
+// that a server is tried as its caller would run it.
 func Caller(environ []string) map[string]string {
 	kept := map[string]string{}
 	for _, entry := range environ {

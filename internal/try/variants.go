@@ -24,8 +24,8 @@ type Variant struct {
 
 	// Value is the parallelism that the setting should give; 0: not known.
 	Value int `json:"parallelism,omitempty"`
-	// NoEffect says, in words, that the setting was seen to change nothing: there
-	// is nothing to measure then.
+	// NoEffect is why the setting changes nothing, so that there is nothing to measure;
+	// "": it has an effect, or that is not known.
 	NoEffect string `json:"no_effect,omitempty"`
 }
 
@@ -62,8 +62,8 @@ func (v *Variant) sets() bool { return v.Value > 0 && (v.Env != nil || v.Command
 // second CPU.
 const replicas = 2
 
-// Variants are those worth trying for a server that was seen so: as it is first,
-// without the limit last.
+// Variants are those worth trying for a server: as it is first, without the limit
+// last.
 func Variants(a *Ask, limits experiment.Limits, seen Seen, m runtimes.Machine) []Variant {
 	cpus := float64(limits.CPUMillis) / 1000
 	var all []Variant
@@ -106,8 +106,8 @@ func replicated(a *Ask) Variant {
 	return v
 }
 
-// alone says why the server cannot run more than once on this machine, in a
-// sentence; "" is that it can.
+// alone is why the server cannot run more than once on this machine, as a sentence;
+// "": it can.
 func (a *Ask) alone(seen *Seen) string {
 	switch {
 	case a.Port != 0:

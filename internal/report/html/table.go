@@ -46,7 +46,7 @@ var kindClasses = map[report.Kind]string{
 	report.Main: "main", report.Word: "word", report.Name: "word", report.Setting: "word setting", report.Flags: "word flags", report.Tail: "word tailcell", report.Picture: "word strip",
 }
 
-// newTable lays out a table. A class says where it stands.
+// newTable lays out a table. The class is that of the HTML table.
 func newTable(t report.Table, label, class string) table {
 	out := table{Label: label, Class: class, Rows: make([]tableRow, t.Rows())}
 	for i := range t.Columns {

@@ -1,6 +1,7 @@
-// Package charts gives the data that the panels of the HTML report are drawn from.
-// The page has scripts that draw it; what is left out of a long record is decided
-// here.
+// Package charts computes the data that the panels of the HTML report are drawn from:
+// lines over time, thinned if the record is long, points against the rate, breaking
+// points and knees. The scripts of the page draw it; tables and sentences are those of
+// package report.
 package charts
 
 import (
@@ -124,7 +125,7 @@ func dependenciesOf(series []analysis.Series) []string {
 }
 
 // whileSent leaves out the drain, in which nothing is sent and the last answers
-// trickle in: a fall to nothing would say something else.
+// trickle in: a fall to nothing would mislead.
 func whileSent(of func(*analysis.Point) *float64) func(*analysis.Point) *float64 {
 	return func(p *analysis.Point) *float64 {
 		if p.Phase == "drain" {
