@@ -1,4 +1,4 @@
-// The curve of latency against the load asked for, with what analysis found on
+// The curve of latency against the target load, with what analysis found on
 // it: the objective, each cell's breaking point with its interval, its knee.
 const breakingPanel = {
   id: "breaking", unit: "", height: 400,
@@ -201,7 +201,7 @@ function drawBreaking(panel) {
     mode: 2, width: panel.plot.clientWidth, height: panel.height, padding: [8 + 15 * rows, 16, 0, 0], legend: { show: false }, cursor: { show: false }, series,
     scales: { x: farApart ? { time: false, distr: 3, log: 10, range: loadRange } : { time: false, range: loadRange }, y: log ? { distr: 3, log: 10, range: objectiveRange } : { range: objectiveRange } },
     axes: [
-      axis({ values: (u, ticks) => ticks.map((v) => (v === null ? "" : tick(v))), size: 26, space: 64, label: charts.load_unit + " asked for", labelSize: 20, labelFont: axisFont, labelGap: 0 }),
+      axis({ values: (u, ticks) => ticks.map((v) => (v === null ? "" : tick(v))), size: 26, space: 64, label: "target, " + charts.load_unit, labelSize: 20, labelFont: axisFont, labelGap: 0 }),
       axis({ values: (u, ticks) => ticks.map((v) => (v === null ? "" : v >= 1000 ? tick(v / 1000) + " s" : tick(v) + " ms")), size: axisSize, space: 40 }),
     ],
     hooks: { drawClear: [drawBands], draw: [drawObjective, drawBreakings, drawKnees] },

@@ -127,9 +127,9 @@ function leads() {
   const staged = charts.steps.some((s) => s.length > 0);
   const searches = charts.cells.every((c) => c.searched);
   document.getElementById("curves-lead").textContent = searches
-    ? "Large marks are the loads that the searches held; small ones are single intervals."
-    : staged ? "Large marks are the levels that the load held; small ones are single intervals, ramps among them."
-    : "Large marks are the cells’ own figures over all trials, late answers included; small ones are single intervals of the measured part.";
+    ? "Large marks are the loads that the searches held; small marks are single intervals."
+    : staged ? "Large marks are the levels that the load held; small marks are single intervals, including those of ramps."
+    : "Large marks are the cells’ figures over all trials, including late answers; small marks are single intervals of the measured part.";
   document.getElementById("time-lead").textContent = !charts.x.length ? "" : "Seconds since each trial’s load began."
     + (!several ? "" : state.trials === "each" ? " Thick lines are the median over a cell’s trials at that moment, thin ones its trials."
       : " Lines are the median over a cell’s trials at that moment, bands reach from the lowest trial to the highest.")
@@ -164,7 +164,7 @@ function start() {
   // A benchmark is sent nothing: what belongs to requests has no panels.
   const traffic = !document.getElementById("charts-section").hasAttribute("data-benchmark");
   for (const p of traffic ? curvePanels : []) if (!p.when || p.when()) addPanel(p, curves, someCurve, drawCurve);
-  if (!timePanels.some((p) => measured(p.metric()))) panels.replaceWith(element("p", "lead", "The intervals are lost: there is nothing to draw over time."));
+  if (!timePanels.some((p) => measured(p.metric()))) panels.replaceWith(element("p", "lead", "The record has no intervals: there is nothing to draw over time."));
   else {
     for (const p of timePanels.filter((p) => traffic || measured(p.metric()))) if (!p.when || p.when(p.metric())) addPanel(p, panels, () => measured(p.metric()), drawTimePanel);
   }

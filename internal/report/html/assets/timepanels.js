@@ -4,7 +4,7 @@ const mib = 1 << 20;
 const zero = (max) => [0, max > 0 ? max * 1.08 : 1];
 
 const timePanels = [
-  { id: "target", title: "Load asked for", unit: charts.load_unit, metric: () => "target", when: moves },
+  { id: "target", title: "Target load", unit: charts.load_unit, metric: () => "target", when: moves },
   { id: "rate", title: "Requests", unit: "per second, answered well", metric: () => "rate" },
   { id: "latency", title: () => quantileNames[state.quantile] + " latency", unit: "ms", metric: () => state.quantile, log: () => state.scale === "log" },
   { id: "replicas", title: "Replicas", unit: "that serve", metric: () => "replicas", when: moves },
@@ -31,7 +31,7 @@ function waitTitle() {
 
 const measured = (metric) => (charts.lines[metric] || []).some((l) => l !== null);
 
-// moves reports whether the load asked for changes over time: only then is it
+// moves reports whether the target load changes over time: only then is it
 // worth a panel.
 function moves(metric) {
   return (charts.lines[metric] || []).some((l) => {
