@@ -16,16 +16,16 @@ type decoder struct {
 	root       *node
 	doc        document
 	out        *experiment.Experiment
-	wrote      *written // what claims mean; nil: what is set is what is written
-	searching  bool     // the file has load.find, so that some keys have another fallback
-	benchmark  bool     // the file has load.benchmark, so that nothing is sent
-	misspelt   bool     // a key was not known
+	wrote      *written // the file without --set; nil: nothing was set
+	searching  bool     // the file has load.find: some keys have another fallback
+	benchmark  bool     // the file has load.benchmark: nothing is sent
+	misspelt   bool     // a key was unknown
 	references []reference
 
 	cell   *combination // nil: the file as a whole
-	failed bool         // something of the section being read is wrong, and was reported
-	unsure bool         // the load of a cell is wrong
-	late   []reference  // names that the platform has to know, of the cell
+	failed bool         // an error was reported in the section that is being read
+	unsure bool         // an error was reported in the load of a cell
+	late   []reference  // names in the cell's service that only the platform knows
 }
 
 // value reads n into v, a value of a type that declares it. n is nil where
@@ -36,9 +36,7 @@ func (d *decoder) value(n *node, f *field, v reflect.Value) bool {
 		return false
 	}
 	switch to := v.Addr().Interface().(type) {
-	case interface {
-		decode(d *decoder, n *node, f *field)
-	}:
+	case ordered:
 		to.decode(d, n, f)
 		return true
 	case *experiment.Dependency:
@@ -145,6 +143,11 @@ func (d *decoder) eachName(n *node, f *field, visit func(*entry)) {
 
 // mapping is a map whose keys are names, in the file's order.
 type mapping[T any] []named[T]
+
+// ordered is a mapping of any type.
+type ordered interface {
+	decode(d *decoder, n *node, f *field)
+}
 
 type named[T any] struct {
 	name  string

@@ -51,18 +51,18 @@ type field struct {
 	without  []string
 	defaults string
 	list     bool // an item of a list
-	free     bool // none of the keys of which one must be there need be there
+	free     bool // the struct may have none of its keys of which one is required
 }
 
 // names is the meaning of ${name} in a text.
 type names string
 
 const (
-	inherited    names = ""        // as in the map around
+	inherited    names = ""        // as in the parent
 	noNames      names = "no"      // an error
-	lettersNames names = "letters" // letters like others
-	cellNames    names = "cell"    // the value of a varied name
-	lateNames    names = "late"    // that, or a name that the platform knows once it starts the service
+	lettersNames names = "letters" // plain letters
+	cellNames    names = "cell"    // a varied name
+	lateNames    names = "late"    // a varied name, or one that the platform knows when it starts the service
 )
 
 // varies reports whether the text may differ from cell to cell.
@@ -136,7 +136,7 @@ func kindOf(t reflect.Type, tag reflect.StructTag) *kind {
 	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
 		return kindNamed("count")
 	}
-	return kindNamed("level") // of a target; a struct has no use for it
+	return kindNamed("level") // of a target; structs have no kind
 }
 
 // kindNamed panics if there is no such kind, which every test that builds the
