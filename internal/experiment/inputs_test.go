@@ -34,9 +34,9 @@ load: {request: {path: /}, users: 1}
 `
 
 // parse reads an experiment that is right.
-func parse(t testing.TB, text string, sets ...string) *experiment.Experiment {
+func parse(t testing.TB, text string) *experiment.Experiment {
 	t.Helper()
-	e, err := file.Parse("test.yaml", []byte(text), sets)
+	e, err := file.Parse("test.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,16 +144,17 @@ func TestWhatIsNoText(t *testing.T) {
 }
 
 func TestErrorsAreFoundOneByOne(t *testing.T) {
-	_, err := file.Parse("bad.yaml", []byte("nmae: x\n"), []string{"limts.cpu=1"})
+	_, err := file.Parse("bad.yaml", []byte("nam: x\n"), []string{"limts.cpu=1"})
 	var first *file.Error
 	if !errors.As(err, &first) {
 		t.Fatalf("errors.As finds no *Error in %v", err)
 	}
-	want := &file.Error{File: "bad.yaml", Line: 1, Column: 1, Message: `unknown key "nmae"; did you mean "name"?`}
+	want := &file.Error{File: "bad.yaml", Line: 1, Column: 1, Message: `unknown key "nam"; did you mean "name"?`}
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Errorf("first error (-want +got):\n%s", diff)
 	}
-	if all := err.(file.Errors); len(all) != 2 || all[1].File != "--set limts.cpu=1" || all[1].Line != 0 {
+	var all file.Errors
+	if !errors.As(err, &all) || len(all) != 2 || all[1].File != "--set limts.cpu=1" || all[1].Line != 0 {
 		t.Errorf("want a second error without a line, from --set: %v", all)
 	}
 }

@@ -284,7 +284,7 @@ objective:
 kubernetes: {agents: null, requests: {cpu: null}, images: {node: null}, keep: null, tolerations: null}
 `
 	ignored := cmpopts.IgnoreFields(experiment.Experiment{}, "Source", "Sets")
-	sets := []string{"services.server.port=null", "services.server.metrics=null", "services.server.limits=null", "services.server.autoscale=null", "load.find=null"}
+	sets := []string{"services.server.port=null", "services.server.metrics=null", "services.server.limits=null", "services.server.autoscale=null", "load.find=null", "load.request.auth=null", "load.request.check=null"}
 	if diff := cmp.Diff(want, parse(t, least+nulls, sets...), ignored); diff != "" {
 		t.Errorf("the same with nulls (-want +got):\n%s", diff)
 	}

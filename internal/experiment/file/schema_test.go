@@ -1,6 +1,7 @@
 package file_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/millicore/millicore/internal/experiment/file"
@@ -11,6 +12,45 @@ const schemaFile = "../../../docs/experiment.schema.json"
 
 func TestTheCommittedSchemaIsUpToDate(t *testing.T) {
 	golden.File(t, schemaFile, string(file.Schema()))
+}
+
+// Editors show the description of each key.
+func TestEveryKeyIsDescribed(t *testing.T) {
+	var schema any
+	if err := json.Unmarshal(file.Schema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	keys := 0
+	var visit func(path string, value any)
+	visit = func(path string, value any) {
+		switch v := value.(type) {
+		case []any:
+			for _, one := range v {
+				visit(path, one)
+			}
+		case map[string]any:
+			properties, _ := v["properties"].(map[string]any)
+			for key, one := range properties {
+				// What only excludes other keys has no types of its own.
+				if property := one.(map[string]any); v["type"] != nil {
+					keys++
+					if property["description"] == nil {
+						t.Errorf("%s.%s has no description", path, key)
+					}
+				}
+				visit(path+"."+key, one)
+			}
+			for key, one := range v {
+				if key != "properties" {
+					visit(path, one)
+				}
+			}
+		}
+	}
+	visit("", schema)
+	if keys < 100 {
+		t.Errorf("only %d keys were found", keys)
+	}
 }
 
 func TestTheSchemaAcceptsWhatIsRight(t *testing.T) {
