@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,8 +19,9 @@ import (
 
 // An agent whose clock is wrong by an hour starts with the others, and its time stamps
 // are converted to the lab's clock.
-func TestClocksOfAgents(t *testing.T) {
-	t.Parallel() // it waits for the clock
+func TestClocksOfAgents(t *testing.T) { synctest.Test(t, testClocksOfAgents) }
+
+func testClocksOfAgents(t *testing.T) {
 	ahead := map[int]time.Duration{0: 0, 1: time.Hour, 2: -3 * time.Minute}
 	var mu sync.Mutex
 	started := map[int]int64{}
@@ -70,8 +72,9 @@ func TestClocksOfAgents(t *testing.T) {
 	}
 }
 
-func TestOneOfSeveralAgentsIsLost(t *testing.T) {
-	t.Parallel() // it waits for the clock
+func TestOneOfSeveralAgentsIsLost(t *testing.T) { synctest.Test(t, testOneOfSeveralAgentsIsLost) }
+
+func testOneOfSeveralAgentsIsLost(t *testing.T) {
 	l, _, log := testLab(t, shortExperiment, func(trial, index int) fakeLife {
 		if trial == 1 && index == 1 {
 			return fakeLife{breaks: 4}
@@ -102,13 +105,11 @@ func TestOneOfSeveralAgentsIsLost(t *testing.T) {
 }
 
 func TestAllAgentsAreLost(t *testing.T) {
-	t.Parallel() // it waits for the clock
 	for _, c := range []struct {
 		name, agents string
 		lost         []int
 	}{{"one of one", "1", []int{0}}, {"three of three", "3", []int{0, 1, 2}}} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(c.name, inBubble(func(t *testing.T) {
 			l, _, _ := testLab(t, strings.Replace(shortExperiment, "agents: 3", "agents: "+c.agents, 1),
 				func(_, index int) fakeLife { return fakeLife{breaks: 2 + index} })
 			if err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no trial could be completed") {
@@ -121,12 +122,13 @@ func TestAllAgentsAreLost(t *testing.T) {
 			if d := cmp.Diff(c.lost, first.LostAgents); d != "" {
 				t.Error(d)
 			}
-		})
+		}))
 	}
 }
 
-func TestAgentsAreStartedConcurrently(t *testing.T) {
-	t.Parallel() // it waits for the clock
+func TestAgentsAreStartedConcurrently(t *testing.T) { synctest.Test(t, testAgentsAreStartedConcurrently) }
+
+func testAgentsAreStartedConcurrently(t *testing.T) {
 	text := strings.Replace(strings.Replace(shortExperiment, "agents: 3", "agents: 8", 1), "users: 4", "users: 8", 1)
 	l, f, _ := testLab(t, text, nil)
 	var all sync.WaitGroup
@@ -146,8 +148,9 @@ func TestAgentsAreStartedConcurrently(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfTheFirstAgentIsTheReason(t *testing.T) {
-	t.Parallel() // it waits for the clock
+func TestTheErrorOfTheFirstAgentIsTheReason(t *testing.T) { synctest.Test(t, testTheErrorOfTheFirstAgentIsTheReason) }
+
+func testTheErrorOfTheFirstAgentIsTheReason(t *testing.T) {
 	l, f, _ := testLab(t, shortExperiment, nil)
 	f.agent = func(ctx context.Context, _, index int) (platform.Agent, error) {
 		if index == 2 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,10 +15,8 @@ import (
 // The eviction of a replica, under load or during its start, ends the trial. The trial is
 // repeated with a restarted service.
 func TestATrialIsRepeatedAfterAnEviction(t *testing.T) {
-	t.Parallel() // it waits for the clock
 	for _, kept := range []bool{false, true} {
-		t.Run(fmt.Sprintf("kept=%v", kept), func(t *testing.T) {
-			t.Parallel()
+		t.Run(fmt.Sprintf("kept=%v", kept), inBubble(func(t *testing.T) {
 			l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 			l.Experiment.Measure.Kept = kept
 			f.fails = func(trial int) error {
@@ -51,12 +50,13 @@ func TestATrialIsRepeatedAfterAnEviction(t *testing.T) {
 			if got := log.String(); !strings.Contains(got, "trial 1 (web): the pod web-1 was removed: Evicted; it will be repeated\n") {
 				t.Errorf("the log says\n%s", got)
 			}
-		})
+		}))
 	}
 }
 
-func TestAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) {
-	t.Parallel() // it waits for the clock
+func TestAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) { synctest.Test(t, testAServiceThatIsEvictedTooOftenIsGivenUp) }
+
+func testAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) {
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 	f.evicts = func(int) func() string { return func() string { return "the pod was removed: Evicted" } }
 	if err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no trial could be completed") {
@@ -71,8 +71,9 @@ func TestAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) {
 }
 
 // A service that is kept may be evicted between two trials.
-func TestAKeptServiceIsRestartedAfterAnEviction(t *testing.T) {
-	t.Parallel() // it waits for the clock
+func TestAKeptServiceIsRestartedAfterAnEviction(t *testing.T) { synctest.Test(t, testAKeptServiceIsRestartedAfterAnEviction) }
+
+func testAKeptServiceIsRestartedAfterAnEviction(t *testing.T) {
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 	l.Experiment.Measure.Kept = true
 	var taken atomic.Bool

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -175,6 +176,11 @@ func (l fakeLife) load(c net.Conn, p protocol.Prepare, at int64, stop chan struc
 			return
 		}
 	}
+}
+
+// inBubble is a test in a bubble, in which a run takes no time. Agents are on pipes.
+func inBubble(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
 // testLab is a lab of an experiment, on a platform whose agents behave as lives defines.

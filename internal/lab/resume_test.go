@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,8 +26,9 @@ func outcomes(r *record.Record) (all []string) {
 
 // A lab that is killed during its second trial leaves an incomplete line. The next lab
 // continues after it.
-func TestARunIsResumed(t *testing.T) {
-	t.Parallel() // it waits for the clock
+func TestARunIsResumed(t *testing.T) { synctest.Test(t, testARunIsResumed) }
+
+func testARunIsResumed(t *testing.T) {
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 	ctx, kill := context.WithCancel(t.Context())
 	l.Progress = func(p Progress) {
@@ -104,8 +106,9 @@ func asKilled(t *testing.T, dir string) {
 	}
 }
 
-func TestARunIsNotResumedInAnotherRecord(t *testing.T) {
-	t.Parallel() // it waits for the clock
+func TestARunIsNotResumedInAnotherRecord(t *testing.T) { synctest.Test(t, testARunIsNotResumedInAnotherRecord) }
+
+func testARunIsNotResumedInAnotherRecord(t *testing.T) {
 	l, f, _ := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
