@@ -61,8 +61,12 @@ func New(t testing.TB) *Group {
 // Below makes a group in g. On v2 no process may be in g itself.
 func (g *Group) Below(t testing.TB, name string) *Group {
 	t.Helper()
-	if g.Version == cgroup.V2 {
-		if err := os.WriteFile(filepath.Join(g.CPU, "cgroup.subtree_control"), []byte("+cpu +memory"), 0); err != nil {
+	for _, dir := range g.dirs {
+		file := filepath.Join(dir, "cgroup.subtree_control")
+		if _, err := os.Stat(file); err != nil {
+			continue // v1
+		}
+		if err := os.WriteFile(file, []byte("+cpu +memory"), 0); err != nil {
 			t.Skipf("needs the CPU and memory controllers in children of the root: %v", err)
 		}
 	}
