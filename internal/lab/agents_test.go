@@ -126,7 +126,9 @@ func TestAllAgentsAreLost(t *testing.T) {
 	}
 }
 
-func TestAgentsAreStartedConcurrently(t *testing.T) { synctest.Test(t, testAgentsAreStartedConcurrently) }
+func TestAgentsAreStartedConcurrently(t *testing.T) {
+	synctest.Test(t, testAgentsAreStartedConcurrently)
+}
 
 func testAgentsAreStartedConcurrently(t *testing.T) {
 	text := strings.Replace(strings.Replace(shortExperiment, "agents: 3", "agents: 8", 1), "users: 4", "users: 8", 1)
@@ -148,7 +150,9 @@ func testAgentsAreStartedConcurrently(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfTheFirstAgentIsTheReason(t *testing.T) { synctest.Test(t, testTheErrorOfTheFirstAgentIsTheReason) }
+func TestTheErrorOfTheFirstAgentIsTheReason(t *testing.T) {
+	synctest.Test(t, testTheErrorOfTheFirstAgentIsTheReason)
+}
 
 func testTheErrorOfTheFirstAgentIsTheReason(t *testing.T) {
 	l, f, _ := testLab(t, shortExperiment, nil)

@@ -54,7 +54,9 @@ func TestATrialIsRepeatedAfterAnEviction(t *testing.T) {
 	}
 }
 
-func TestAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) { synctest.Test(t, testAServiceThatIsEvictedTooOftenIsGivenUp) }
+func TestAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) {
+	synctest.Test(t, testAServiceThatIsEvictedTooOftenIsGivenUp)
+}
 
 func testAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) {
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
@@ -71,7 +73,9 @@ func testAServiceThatIsEvictedTooOftenIsGivenUp(t *testing.T) {
 }
 
 // A service that is kept may be evicted between two trials.
-func TestAKeptServiceIsRestartedAfterAnEviction(t *testing.T) { synctest.Test(t, testAKeptServiceIsRestartedAfterAnEviction) }
+func TestAKeptServiceIsRestartedAfterAnEviction(t *testing.T) {
+	synctest.Test(t, testAKeptServiceIsRestartedAfterAnEviction)
+}
 
 func testAKeptServiceIsRestartedAfterAnEviction(t *testing.T) {
 	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })

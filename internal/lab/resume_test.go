@@ -106,7 +106,9 @@ func asKilled(t *testing.T, dir string) {
 	}
 }
 
-func TestARunIsNotResumedInAnotherRecord(t *testing.T) { synctest.Test(t, testARunIsNotResumedInAnotherRecord) }
+func TestARunIsNotResumedInAnotherRecord(t *testing.T) {
+	synctest.Test(t, testARunIsNotResumedInAnotherRecord)
+}
 
 func testARunIsNotResumedInAnotherRecord(t *testing.T) {
 	l, f, _ := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
