@@ -500,7 +500,7 @@ func TestARecordIsNotOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := c.CombinedOutput()
-	if c.ProcessState.ExitCode() != 2 || !bytes.Contains(out, []byte("not empty; name another with --out")) {
+	if c.ProcessState.ExitCode() != 2 || !bytes.Contains(out, []byte("is not empty")) {
 		t.Errorf("%v: %s; want a refusal with exit code 2", err, out)
 	}
 }
