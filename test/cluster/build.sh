@@ -1,7 +1,6 @@
 #!/bin/bash
 # Build every program and image of the cluster into $CLUSTER_CACHE, except those that
-# exist in the right version. With --built nothing is built: the exit code reports
-# whether everything exists.
+# exist in the right version. It prints the seconds that each step took.
 # Needs Go, and for runc gcc and pkg-config. libseccomp's headers and static library
 # are unpacked from Debian's package if they are not installed.
 set -euo pipefail
@@ -12,29 +11,29 @@ exec 9> "$CLUSTER_CACHE/lock" && flock 9 # two that build at once would do it tw
 export GOWORK=off CGO_ENABLED=0
 unset GOFLAGS GOBIN
 small='-s -w' # no symbols
-only_look=; [ "${1:-}" != --built ] || only_look=yes
 
 # once NAME KEY COMMAND...: run it unless it was run to its end with this key.
 once() {
-  local name=$1 key=$2 mark=$CLUSTER_CACHE/made/$1; shift 2
+  local name=$1 key=$2 mark=$CLUSTER_CACHE/made/$1 began=$SECONDS; shift 2
   [ "$(cat "$mark" 2>/dev/null)" = "$key" ] && return
-  [ -z "$only_look" ] || exit 1
   echo "building $name" >&2
   mkdir -p "${mark%/*}"
   "$@"
   echo "$key" > "$mark"
+  echo "built $name in $((SECONDS - began)) s" >&2
 }
 sources() { cat "$@" 2>/dev/null | sha256sum | cut -c1-16; }
 go_version=$(go env GOVERSION)
-
-module() { go -C "$here/$1" build -trimpath -ldflags "$small ${2:-}" -o "$BIN/$1" .; }
 
 # proxy FLAG... PROGRAM@VERSION: straight from the module proxy, with the module's own requirements.
 proxy() { (cd / && GOBIN=$BIN go install -trimpath "$@"); }
 
 hyper() {
-  local v=k8s.io/component-base/version
-  module hyper "-X $v.gitVersion=v$K8S -X $v.gitMajor=${K8S%%.*} -X $v.gitMinor=$(echo "$K8S" | cut -d. -f2)"
+  local v=k8s.io/component-base/version k8s
+  k8s=$(go -C "$here/hyper" list -m -f '{{.Version}}' k8s.io/kubernetes)
+  go -C "$here/hyper" build -trimpath -o "$BIN/hyper" \
+    -ldflags "$small -X $v.gitVersion=$k8s -X $v.gitMajor=1 -X $v.gitMinor=$(echo "$k8s" | cut -d. -f2)" .
+  ln -f "$BIN/hyper" "$BIN/metrics-server"
 }
 containerd() {
   local package=github.com/containerd/containerd/v2
@@ -42,7 +41,7 @@ containerd() {
     $package/cmd/{containerd,containerd-shim-runc-v2,ctr}@$CONTAINERD
 }
 plugins() { proxy -ldflags "$small" github.com/containernetworking/plugins/plugins/{main/bridge,main/loopback,ipam/host-local}@$CNI; }
-metrics_server() { proxy -ldflags "$small -X k8s.io/component-base/version.gitVersion=$METRICS" sigs.k8s.io/metrics-server/cmd/metrics-server@$METRICS; }
+pause() { go -C "$here/pause" build -trimpath -ldflags "$small" -o "$BIN/pause" .; }
 
 # The seccomp tag is needed: without it runc refuses pods that ask for RuntimeDefault.
 runc() {
@@ -69,14 +68,10 @@ image() {
   rm -rf "$root"
 }
 
-once hyper "$K8S $go_version $(sources "$here"/hyper/*)" hyper
-once etcd "$go_version $(sources "$here"/etcd/*)" module etcd
-once pause "$go_version $(sources "$here"/pause/*)" module pause
+once hyper "$go_version $(sources "$here"/hyper/*)" hyper
 once containerd "$CONTAINERD $go_version" containerd
 once plugins "$CNI $go_version" plugins
 once runc "$RUNC $go_version" runc
+once pause "$go_version $(sources "$here"/pause/*)" pause
 once image-pause "$(sources "$BIN/pause" "$here"/../../images/*)" image localhost/cluster/pause:dev pause
-if [ "$METRICS_SERVER" = yes ]; then
-  once metrics-server "$METRICS $go_version" metrics_server
-  once image-metrics-server "$(sources "$BIN/metrics-server" "$here"/../../images/*)" image localhost/cluster/metrics-server:dev metrics-server
-fi
+once image-metrics-server "$(sources "$BIN/metrics-server" "$here"/../../images/*)" image localhost/cluster/metrics-server:dev metrics-server

@@ -12,7 +12,7 @@
 : "${API_IP:=10.96.0.1}"                    # the first of SVC_CIDR: the service "kubernetes"
 NODE=lab
 
-K8S=1.36.3 CONTAINERD=v2.4.2 RUNC=v1.5.2 CNI=v1.9.1 METRICS=v0.9.0
+CONTAINERD=v2.4.2 RUNC=v1.5.2 CNI=v1.9.1 # the other versions are in hyper/go.mod
 BIN=$CLUSTER_CACHE/bin
 KUBECONFIG_FILE=$CLUSTER_STATE/kubeconfig
 CONTAINERD_SOCKET=$CLUSTER_STATE/containerd.sock

@@ -85,7 +85,7 @@ export PATH="$BIN:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 start() { local n=$1; shift; "$@" > "$CLUSTER_STATE/log/$n.log" 2>&1 & echo "$n: process $! in the namespace"; }
 control() { start "$1" hyper "$1" --kubeconfig="$pki/$2.kubeconfig" --authentication-kubeconfig="$pki/$2.kubeconfig" --authorization-kubeconfig="$pki/$2.kubeconfig" --leader-elect=false --bind-address=127.0.0.1 "${@:3}"; }
 
-start etcd etcd --name cluster --data-dir "$CLUSTER_STATE/etcd" --unsafe-no-fsync \
+start etcd hyper etcd --name cluster --data-dir "$CLUSTER_STATE/etcd" --unsafe-no-fsync \
   --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
   --listen-peer-urls http://127.0.0.1:2380 --initial-advertise-peer-urls http://127.0.0.1:2380 --initial-cluster cluster=http://127.0.0.1:2380
 start containerd containerd --config "$CLUSTER_STATE/containerd.toml"
