@@ -36,7 +36,7 @@ vet:
 	$(GO) vet $(PKGS)
 
 lint: ## golangci-lint, with the linters of .golangci.yml
-	$(GO) run $(GOLANGCI) run $(PKGS)
+	$(GO) run $(GOLANGCI) run --allow-parallel-runners $(PKGS)
 
 tidy:
 	scripts/tidy.sh
