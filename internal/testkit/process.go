@@ -50,7 +50,7 @@ func StartReady(t testing.TB, cmd *exec.Cmd, prefix string) string {
 			t.Fatalf("%s ended before it wrote a line that begins with %q; the last one was %q", cmd.Path, prefix, line)
 		}
 		if strings.HasPrefix(line, prefix) {
-			go io.Copy(io.Discard, lines)
+			go func() { _, _ = io.Copy(io.Discard, lines) }()
 			return strings.TrimSuffix(line, "\n")
 		}
 	}

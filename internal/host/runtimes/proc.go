@@ -274,7 +274,7 @@ func (f FS) listening(pid int) map[string]int {
 	all := map[string]int{}
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
 		text, _ := f.read(pid, name)
-		proc.ParseInet(bytes.NewReader(text), func(s proc.Socket) bool { // of a malformed table, the lines before the first such
+		_ = proc.ParseInet(bytes.NewReader(text), func(s proc.Socket) bool { // of a malformed table, the lines before the first such
 			if s.Listens {
 				all[strconv.FormatUint(s.Inode, 10)] = int(s.Local.Port())
 			}

@@ -42,7 +42,7 @@ func (t *totals[T]) end(sum func(before, now T) T) {
 	defer t.mu.Unlock()
 	var none T
 	t.before, t.last = sum(t.before, t.last), none
-	t.shut()
+	_ = t.shut()
 }
 
 // read returns the totals. running is false if no instance runs: the totals are those

@@ -187,7 +187,7 @@ func (g *Group) Kill() { kill(g.CPU) }
 func kill(dir string) {
 	all, _ := pids(dir) // none if it is gone
 	for _, pid := range all {
-		syscall.Kill(pid, syscall.SIGKILL)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
