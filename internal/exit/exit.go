@@ -1,5 +1,5 @@
-// Package exit has the exit codes of Millicore's programs, by which scripts and CI
-// go. The state of a run that is conducted elsewhere has them too.
+// Package exit has the exit codes of Millicore's programs, which scripts and CI read.
+// The state of a run in a cluster holds the same codes. It ends no program.
 package exit
 
 import "syscall"

@@ -1,4 +1,5 @@
-// Package spelling finds the word that a misspelt one was meant to be.
+// Package spelling finds the nearest of some known names to a misspelt one, for
+// messages such as "did you mean". It knows no names of its own.
 package spelling
 
 import (

@@ -1,6 +1,6 @@
 // Package wire is the HTTP/1.1 of an agent: requests whose bytes are built once, and an
 // incremental parser of answers that stores no body and does not allocate. It is pure:
-// it opens no connections and follows no redirects. Of a body it can only check whether
+// it opens no connections and follows no redirects. HTTP/2 and TLS are in package engine. Of a body it can only check whether
 // it contains a text.
 package wire
 

@@ -1,4 +1,5 @@
-// Package conductortest makes hubs for the tests of agents and node agents.
+// Package conductortest has a conductor.Hub, the end of the connections of agents, with
+// a certificate for tests of agents and node agents.
 package conductortest
 
 import (
