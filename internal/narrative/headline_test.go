@@ -375,7 +375,7 @@ func TestHeadline(t *testing.T) {
 		s.Experiment.Interrupted, s.Experiment.TrialsDone, s.Experiment.TrialsPlanned = c.interrupted, 7, 18
 		got[name] = HeadlineOf(s).String()
 	}
-	golden(t, "headlines.txt", got)
+	sentences(t, "headlines.txt", got)
 }
 
 func TestHeadlineIsOneLineWithoutEscapes(t *testing.T) {

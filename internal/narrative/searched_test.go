@@ -214,5 +214,5 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 	} {
 		got[name] = HeadlineOf(&analysis.Summary{Cells: c.cells, Comparisons: c.tests}).String()
 	}
-	golden(t, "breakingpoints.txt", got)
+	sentences(t, "breakingpoints.txt", got)
 }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,9 +13,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files of testdata")
 
 // TestFormsForPrograms compares CSV and JSON with files that were read by a person.
 func TestFormsForPrograms(t *testing.T) {
@@ -38,27 +34,8 @@ func TestFormsForPrograms(t *testing.T) {
 			if err := c.write(&got, c.data.Summary); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, got.String())
+			golden.Check(t, name, got.String())
 		})
-	}
-}
-
-// golden compares a text with a file of testdata, or writes the file with -update.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; run go test -update and read what it writes", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("differs from %s (-want +got):\n%s", file, diff)
 	}
 }
 

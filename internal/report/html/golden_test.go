@@ -2,20 +2,14 @@ package html
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files of testdata")
 
 // TestBlocksReadAsExpected compares each kind of block with a file that was read by
 // a person: the section of a page with as few cells as show it.
@@ -35,10 +29,10 @@ func TestBlocksReadAsExpected(t *testing.T) {
 		{"details", first(sample.Search(), 1)},
 	} {
 		t.Run(c.section, func(t *testing.T) {
-			golden(t, c.section+".html", sectionOf(t, pageOf(t, c.data), c.section))
+			golden.Check(t, c.section+".html", sectionOf(t, pageOf(t, c.data), c.section))
 		})
 	}
-	t.Run("page", func(t *testing.T) { golden(t, "page.html", pageOf(t, sample.Failed())) })
+	t.Run("page", func(t *testing.T) { golden.Check(t, "page.html", pageOf(t, sample.Failed())) })
 }
 
 // first leaves out all cells but the first ones.
@@ -100,23 +94,4 @@ func sectionOf(t *testing.T, page, name string) string {
 	}
 	t.Fatalf("the section %q has no end", name)
 	return ""
-}
-
-// golden compares a text with a file of testdata, or writes the file with -update.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; run go test -update and read what it writes", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("differs from %s (-want +got):\n%s", file, diff)
-	}
 }

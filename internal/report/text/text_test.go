@@ -3,9 +3,6 @@ package text
 import (
 	"bytes"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,9 +12,8 @@ import (
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files of testdata")
 
 // records are one of each kind, with all kinds of blocks.
 func records() map[string]results.Results {
@@ -62,19 +58,7 @@ func TestTextsReadAsExpected(t *testing.T) {
 		"search.md":         markdownText(t, all["search"]),
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v; run go test -update and read what it writes", err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("differs from %s (-want +got):\n%s", file, diff)
-			}
+			golden.Check(t, name, got)
 		})
 	}
 }
