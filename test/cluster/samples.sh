@@ -17,6 +17,10 @@ with_libraries() {
   done
 }
 
+# modules FOLDER: copy node_modules itself if it is a link, so that what is removed from
+# the copy is never removed from the original.
+modules() { mkdir -p "$1" && cp -r node_modules/. "$1/"; }
+
 # sample NAME USER ENTRYPOINT: pack $work/NAME.
 sample() {
   GOWORK=off go -C "$repository/images" run . -name "millicore-$1" -out "$repository/bin/millicore-$1-image.tar" \
@@ -31,12 +35,14 @@ mkdir -p "$work"/{node,bun}/workloads
 mkdir -p "$work/node/usr/local/bin" && cp "$node" "$work/node/usr/local/bin/node"
 [ ! -d /usr/share/nodejs ] || { mkdir -p "$work/node/usr/share" && cp -rL /usr/share/nodejs "$work/node/usr/share/"; } # Debian's node has a part of itself there
 with_libraries "$work/node" "$node"
-cp -r package.json package-lock.json node_modules javascript node "$work/node/workloads/"
+cp -r package.json package-lock.json javascript node "$work/node/workloads/"
+modules "$work/node/workloads/node_modules"
 rm -rf "$work"/node/workloads/node_modules/{bun,@oven}
 sample node 1000:1000 'node /workloads/node/main.js'
 
 with_libraries "$work/bun" node_modules/bun/bin/bun.exe
-cp -r package.json node_modules javascript bun "$work/bun/workloads/"
+cp -r package.json javascript bun "$work/bun/workloads/"
+modules "$work/bun/workloads/node_modules"
 rm -rf "$work"/bun/workloads/node_modules/{@oven,bun/bin/bunx.exe} # the same program again
 sample bun 65534:65534 '/workloads/node_modules/bun/bin/bun.exe --no-install --no-env-file /workloads/bun/main.js'
 
