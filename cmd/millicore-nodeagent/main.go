@@ -21,8 +21,8 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 )
 
-// threads is GOMAXPROCS: one CPU for the pulses and one for everything else. With all
-// CPUs of a large machine, each pulse would wake threads that search for work on each of
+// threads is GOMAXPROCS: one CPU for the samples and one for everything else. With all
+// CPUs of a large machine, each sample would wake threads that search for work on each of
 // them.
 const threads = 2
 

@@ -112,10 +112,10 @@ func (container) Replicas() []platform.Replica { return []platform.Replica{at("1
 
 type at string
 
-func (a at) Address() string                       { return string(a) }
-func (at) Counters() (c signals.Counters, _ error) { return c, nil }
-func (at) Pulse() (p signals.Pulse, _ error)       { return p, nil }
-func (at) PIDs() []int                             { return nil }
+func (a at) Address() string                                   { return string(a) }
+func (at) Counters() (c signals.Counters, _ error)             { return c, nil }
+func (at) ThrottleSample() (p signals.ThrottleSample, _ error) { return p, nil }
+func (at) PIDs() []int                                         { return nil }
 
 func (c *containers) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
 	c.started = append(c.started, u)

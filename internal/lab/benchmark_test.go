@@ -59,10 +59,12 @@ type program struct {
 func (p *program) Replicas() []platform.Replica        { return []platform.Replica{p} }
 func (p *program) Address() string                     { return "" }
 func (p *program) Counters() (signals.Counters, error) { return signals.Counters{}, os.ErrNotExist }
-func (p *program) Pulse() (signals.Pulse, error)       { return signals.Pulse{}, os.ErrNotExist }
-func (p *program) PIDs() []int                         { return nil }
-func (p *program) Ended() <-chan struct{}              { return p.ended }
-func (p *program) Output() string                      { return p.output }
+func (p *program) ThrottleSample() (signals.ThrottleSample, error) {
+	return signals.ThrottleSample{}, os.ErrNotExist
+}
+func (p *program) PIDs() []int            { return nil }
+func (p *program) Ended() <-chan struct{} { return p.ended }
+func (p *program) Output() string         { return p.output }
 func (p *program) Failure() string {
 	if p.cmd.ProcessState.Success() {
 		return ""

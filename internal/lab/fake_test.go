@@ -73,8 +73,8 @@ func (fakeReplica) PIDs() []int                    { return nil }
 func (fakeReplica) Counters() (signals.Counters, error) {
 	return signals.Counters{At: time.Now(), Up: true}, nil
 }
-func (fakeReplica) Pulse() (signals.Pulse, error) {
-	return signals.Pulse{At: time.Now(), Up: true}, nil
+func (fakeReplica) ThrottleSample() (signals.ThrottleSample, error) {
+	return signals.ThrottleSample{At: time.Now(), Up: true}, nil
 }
 
 // fakeAgent is an agent whose clock is ahead of the lab's.

@@ -52,9 +52,9 @@ type pod struct {
 	windows []signals.Window
 }
 
-func (p *pod) Address() string               { return p.address }
-func (p *pod) PIDs() []int                   { return nil }
-func (p *pod) Pulse() (signals.Pulse, error) { panic("a pod has no pulses") }
+func (p *pod) Address() string                                 { return p.address }
+func (p *pod) PIDs() []int                                     { return nil }
+func (p *pod) ThrottleSample() (signals.ThrottleSample, error) { panic("a pod has no samples") }
 func (p *pod) Counters() (signals.Counters, error) {
 	used := time.Since(p.began).Seconds()
 	return signals.Counters{At: time.Now(), CPU: &used, Up: true}, nil

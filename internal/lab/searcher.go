@@ -244,7 +244,7 @@ func (t *trial) newSearcher(failures *failures) *searcher {
 	}
 	s.up = func() bool {
 		for _, r := range t.deployment.service.Replicas() {
-			if p, err := r.Pulse(); err != nil || !p.Up {
+			if p, err := r.ThrottleSample(); err != nil || !p.Up {
 				return false
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// watcher reads the pulses of replicas during the load, and produces the windows in
+// watcher reads the samples of replicas during the load, and produces the windows in
 // which they could not run. It uses about 1% of a CPU for one replica and 2% for four
 // on a busy machine with cold caches, half of it for wake-ups; one reading is one system
 // call of 2 us.
@@ -25,9 +25,9 @@ type watcher struct {
 type watched struct {
 	of      string
 	index   int
-	pulse   func() (signals.Pulse, error)
+	sample  func() (signals.ThrottleSample, error)
 	windows *signals.Rebuilder
-	remote  platform.WindowSource // instead of pulse and windows: they are measured near the replica
+	remote  platform.WindowSource // instead of sample and windows: they are measured near the replica
 }
 
 // watcher returns the watcher of the trial's service and dependencies, which run.
@@ -53,7 +53,7 @@ func (w *watcher) add(of string, replicas []platform.Replica, limits experiment.
 		if r == nil || slices.ContainsFunc(w.watched, func(k *watched) bool { return k.of == of && k.index == i }) {
 			continue
 		}
-		one := &watched{of: of, index: i, pulse: r.Pulse, windows: signals.NewRebuilder(limit.Quota, limit.Period, cpuCount())}
+		one := &watched{of: of, index: i, sample: r.ThrottleSample, windows: signals.NewRebuilder(limit.Quota, limit.Period, cpuCount())}
 		one.remote, _ = platform.As[platform.WindowSource](r)
 		w.watched = append(w.watched, one)
 	}
@@ -72,14 +72,14 @@ func (w *watcher) run(stop <-chan struct{}) {
 	w.end()
 }
 
-// read reads the pulse of each replica once. If that fails, the next pulse includes the
+// read reads the sample of each replica once. If that fails, the next sample includes the
 // time since the last one.
 func (w *watcher) read() {
 	for _, r := range w.watched {
 		if r.remote != nil {
 			continue
 		}
-		if p, err := r.pulse(); err == nil {
+		if p, err := r.sample(); err == nil {
 			r.windows.Add(p, func(v signals.Window) { w.pass(r, v) })
 		}
 	}

@@ -57,18 +57,18 @@ func serveBusy(while string) {
 	}
 }
 
-// scripted is a replica with given pulses.
+// scripted is a replica with given samples.
 type scripted struct {
-	mu    sync.Mutex
-	calls int
-	pulse func(n int) (signals.Pulse, error)
+	mu     sync.Mutex
+	calls  int
+	sample func(n int) (signals.ThrottleSample, error)
 }
 
-func (s *scripted) Pulse() (signals.Pulse, error) {
+func (s *scripted) ThrottleSample() (signals.ThrottleSample, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	return s.pulse(s.calls)
+	return s.sample(s.calls)
 }
 func (*scripted) Address() string { return "" }
 func (*scripted) PIDs() []int     { return nil }
@@ -81,17 +81,17 @@ func TestTheWatcherProducesWindowsOfEachReplica(t *testing.T) {
 		began := time.Now()
 		// The first replica is throttled in the second half of every period, and cannot
 		// be read for some time. The second one is down from 300 ms on.
-		first := &scripted{pulse: func(int) (signals.Pulse, error) {
+		first := &scripted{sample: func(int) (signals.ThrottleSample, error) {
 			at := time.Since(began)
 			if at > 410*time.Millisecond && at < 480*time.Millisecond {
-				return signals.Pulse{}, errors.New("not now")
+				return signals.ThrottleSample{}, errors.New("not now")
 			}
 			n := int64(at / (100 * time.Millisecond))
 			throttled := time.Duration(n) * 50 * time.Millisecond
-			return signals.Pulse{At: time.Now(), Periods: &n, ThrottledPeriods: &n, Throttled: &throttled, Up: true}, nil
+			return signals.ThrottleSample{At: time.Now(), Periods: &n, ThrottledPeriods: &n, Throttled: &throttled, Up: true}, nil
 		}}
-		second := &scripted{pulse: func(int) (signals.Pulse, error) {
-			return signals.Pulse{At: time.Now(), Up: time.Since(began) < 300*time.Millisecond}, nil
+		second := &scripted{sample: func(int) (signals.ThrottleSample, error) {
+			return signals.ThrottleSample{At: time.Now(), Up: time.Since(began) < 300*time.Millisecond}, nil
 		}}
 		var got []signals.Window
 		w := &watcher{trial: 7, cell: 2, out: func(v *signals.Window) { got = append(got, *v) }}
@@ -101,7 +101,7 @@ func TestTheWatcherProducesWindowsOfEachReplica(t *testing.T) {
 		w.run(stop)
 
 		if n := first.calls; n < 100 || n > 104 {
-			t.Errorf("%d pulses in 1.02 s, want one in 10 ms", n)
+			t.Errorf("%d samples in 1.02 s, want one in 10 ms", n)
 		}
 		down := signals.Window{Trial: 7, Cell: 2, Of: "go", Index: 1, Kind: signals.Down, Start: began.Add(300 * time.Millisecond).UnixNano(), End: time.Now().UnixNano()}
 		last := got[len(got)-1]
@@ -223,14 +223,14 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 }
 
 // watchFor watches a replica during a function. It returns the windows, and the increase
-// of throttled time from the first pulse to the last.
+// of throttled time from the first sample to the last.
 func watchFor(t *testing.T, r platform.Replica, limits experiment.Limits, during func()) (windows []signals.Window, grew time.Duration) {
 	t.Helper()
 	var first, last *time.Duration
 	w := &watcher{trial: 1, out: func(v *signals.Window) { windows = append(windows, *v) }}
 	w.add("busy", []platform.Replica{r}, limits)
-	w.watched[0].pulse = func() (signals.Pulse, error) {
-		p, err := r.Pulse()
+	w.watched[0].sample = func() (signals.ThrottleSample, error) {
+		p, err := r.ThrottleSample()
 		if err == nil && first == nil {
 			first = p.Throttled
 		}

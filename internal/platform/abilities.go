@@ -78,7 +78,7 @@ type Job interface {
 // ThrottleVisibility is a Platform that may know only that replicas were
 // throttled, and not when. A Platform without this method always knows when.
 type ThrottleVisibility interface {
-	// SeesThrottleWindows reports whether the pulses of replicas have their
+	// SeesThrottleWindows reports whether the samples of replicas have their
 	// throttling, or the replicas are a WindowSource. It is called before the first
 	// unit is started.
 	SeesThrottleWindows() bool
@@ -106,7 +106,7 @@ type MachineNamer interface {
 }
 
 // WindowSource is a Replica whose windows are measured near it, by a node agent,
-// and not rebuilt from its pulses.
+// and not rebuilt from its samples.
 type WindowSource interface {
 	// Windows returns the windows that have ended since the last call, on this
 	// machine's clock. The caller fills in Trial, Cell, Of and Index.

@@ -106,10 +106,10 @@ type Replica interface {
 	// Counters reads the running totals. An error means that nothing could be
 	// read. Single counters that could not be read are nil.
 	Counters() (signals.Counters, error)
-	// Pulse reads the few values that a trial samples 100 times a second: whether
+	// ThrottleSample reads the few values that a trial samples 100 times a second: whether
 	// the replica is up, and its throttling. It takes a few microseconds and does not
 	// wait for Counters. Errors are as those of Counters.
-	Pulse() (signals.Pulse, error)
+	ThrottleSample() (signals.ThrottleSample, error)
 	// PIDs are the current processes of the replica, the one that was started first
 	// at the head; nil where they are not known.
 	PIDs() []int

@@ -28,9 +28,9 @@ type Window struct {
 	CPUs      int   `json:"cpus,omitempty"`
 }
 
-// Pulse is a reading of a replica's counters, a hundred times per second. A nil
+// ThrottleSample is a reading of a replica's counters, a hundred times per second. A nil
 // pointer means "not measured".
-type Pulse struct {
+type ThrottleSample struct {
 	At               time.Time
 	Periods          *int64
 	ThrottledPeriods *int64

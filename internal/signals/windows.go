@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Rebuilder rebuilds the windows of one replica from its pulses, which must come in
+// Rebuilder rebuilds the windows of one replica from its samples, which must come in
 // the order of time.
 //
 // The kernel adds a stretch of throttling to its figures only when the stretch is
 // over, which is at the end of a period of the limit (kernel/sched/fair.c,
-// sched_cfs_period_timer and unthrottle_cfs_rq). So a pulse with more throttled time
-// shows that a window ended between it and the pulse before, and how long the window
-// was. The period shows where between the two pulses it ended: the ends of periods lie
+// sched_cfs_period_timer and unthrottle_cfs_rq). So a sample with more throttled time
+// shows that a window ended between it and the sample before, and how long the window
+// was. The period shows where between the two samples it ended: the ends of periods lie
 // on a grid, and every end that is observed narrows it down.
 //
 // The throttle windows of a replica never overlap, nor do its down windows. But it may
@@ -21,18 +21,18 @@ type Rebuilder struct {
 	quota, period int64 // nanoseconds; quota 0: no limit, so no throttle windows
 	cpus          int64
 
-	last  totals // of the last pulse with figures
+	last  totals // of the last sample with figures
 	known bool
 	grid  grid
 	ended int64 // end of the last throttle window
 
 	crossed     int64 // throttled periods whose time is missing in the kernel's figures so far
-	crossedFrom int64 // the pulse before the first of them
+	crossedFrom int64 // the sample before the first of them
 
 	down int64 // since when the replica is down; 0: it is up
 }
 
-// totals are a pulse's figures.
+// totals are a sample's figures.
 type totals struct {
 	at                          int64
 	periods, throttled, blocked int64 // periods, throttled periods, and throttled time
@@ -52,9 +52,9 @@ func NewRebuilder(quota, period time.Duration, cpus int) *Rebuilder {
 	return &Rebuilder{quota: int64(quota), period: int64(period), cpus: int64(max(cpus, 1)), grid: grid{period: int64(period)}}
 }
 
-// Add takes the next pulse and passes the windows that ended before it to out, ordered
+// Add takes the next sample and passes the windows that ended before it to out, ordered
 // by their ends. Kind, Start, End, Throttled and CPUs are set.
-func (r *Rebuilder) Add(p Pulse, out func(Window)) {
+func (r *Rebuilder) Add(p ThrottleSample, out func(Window)) {
 	at := p.At.UnixNano()
 	switch {
 	case !p.Up && r.down == 0:
@@ -82,7 +82,7 @@ func (r *Rebuilder) Flush(at time.Time, out func(Window)) {
 	r.down = 0
 }
 
-// step processes what happened between two pulses.
+// step processes what happened between two samples.
 func (r *Rebuilder) step(before, now totals, out func(Window)) {
 	if n := grown(before.periods, now.periods); n > 0 {
 		r.grid.passed(before.at+(n-1)*r.period, now.at)
@@ -100,7 +100,7 @@ func (r *Rebuilder) step(before, now totals, out func(Window)) {
 	case throttled > 0:
 		end = r.grid.last(before.at, now.at)
 	case r.crossed > 0:
-		// An earlier pulse was read between the kernel's updates of the two figures.
+		// An earlier sample was read between the kernel's updates of the two figures.
 		end = r.grid.last(r.crossedFrom, now.at)
 	}
 	// At most as many windows as there is room for: windows must not overlap, even if
@@ -112,7 +112,7 @@ func (r *Rebuilder) step(before, now totals, out func(Window)) {
 }
 
 // divide returns the windows of n periods, of which the last ended at end. If several
-// periods passed between two pulses, all windows have the same length. After a small
+// periods passed between two samples, all windows have the same length. After a small
 // quota was overrun by more than itself, throttling continues across the ends of
 // periods. Then all periods but the first were throttled completely.
 func (r *Rebuilder) divide(end, n, blocked int64, unbroken bool, out func(Window)) {
@@ -179,7 +179,7 @@ type grid struct {
 // it narrows the grid. Otherwise it replaces the grid: the timer was restarted.
 func (g *grid) passed(low, high int64) {
 	if high <= low || high-low > g.period/2 {
-		return // more periods than time, or the pulses are too far apart
+		return // more periods than time, or the samples are too far apart
 	}
 	if g.known {
 		shift := int64(math.Round(float64((low+high)-(g.low+g.high))/2/float64(g.period))) * g.period

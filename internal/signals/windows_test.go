@@ -11,8 +11,8 @@ import (
 
 const millisecond = time.Millisecond
 
-// pulse is one of an invented series: times and throttled time in milliseconds.
-type pulse struct {
+// sample is one of an invented series: times and throttled time in milliseconds.
+type sample struct {
 	at                 float64
 	periods, throttled int64
 	blocked            float64
@@ -28,9 +28,9 @@ type window struct {
 
 var epoch = time.Unix(1_700_000_000, 0)
 
-func (p pulse) real() Pulse {
+func (p sample) real() ThrottleSample {
 	blocked := time.Duration(p.blocked * 1e6)
-	return Pulse{At: epoch.Add(time.Duration(p.at * 1e6)), Periods: ptr(p.periods), ThrottledPeriods: ptr(p.throttled), Throttled: &blocked, Up: !p.down}
+	return ThrottleSample{At: epoch.Add(time.Duration(p.at * 1e6)), Periods: ptr(p.periods), ThrottledPeriods: ptr(p.throttled), Throttled: &blocked, Up: !p.down}
 }
 
 func (w Window) made() window {
@@ -40,7 +40,7 @@ func (w Window) made() window {
 
 func TestRebuildingWindows(t *testing.T) {
 	const T = Throttled
-	type series = []pulse
+	type series = []sample
 	for _, c := range []struct {
 		name  string
 		quota float64 // of a CPU
@@ -73,10 +73,10 @@ func TestRebuildingWindows(t *testing.T) {
 		{"periods that end unthrottled sharpen the end", 0.5, 1,
 			series{{at: 0}, {at: 10, periods: 1}, {at: 103, periods: 1}, {at: 113, periods: 2}, {at: 197, periods: 2}, {at: 206, periods: 3, throttled: 1, blocked: 40}},
 			[]window{{164.5, 204.5, 40, 1, T}}},
-		{"a late pulse: several windows at the period's distance", 0.5, 1,
+		{"a late sample: several windows at the period's distance", 0.5, 1,
 			series{{at: 0}, {at: 10, periods: 1, throttled: 1, blocked: 50}, {at: 307, periods: 4, throttled: 4, blocked: 191}},
 			[]window{{-45, 5, 50, 1, T}, {58, 105, 47, 1, T}, {158, 205, 47, 1, T}, {258, 305, 47, 1, T}}},
-		{"a late pulse of which one period was throttled: the last", 0.5, 1,
+		{"a late sample of which one period was throttled: the last", 0.5, 1,
 			series{{at: 0}, {at: 10, periods: 1}, {at: 208, periods: 3, throttled: 1, blocked: 30}},
 			[]window{{175, 205, 30, 1, T}}},
 		{"after idling the timer has another phase", 0.5, 1,
@@ -88,7 +88,7 @@ func TestRebuildingWindows(t *testing.T) {
 		{"throttled over a period's end: the second is lost whole", 0.02, 1,
 			series{{at: 0}, {at: 10, periods: 1}, {at: 100, periods: 1}, {at: 110, periods: 2, throttled: 1}, {at: 200, periods: 2, throttled: 1}, {at: 210, periods: 3, throttled: 2, blocked: 170}},
 			[]window{{35, 105, 70, 1, T}, {105, 205, 100, 1, T}}},
-		{"a pulse between the kernel's two figures", 0.5, 1,
+		{"a sample between the kernel's two figures", 0.5, 1,
 			series{{at: 0}, {at: 10, periods: 1, throttled: 1}, {at: 20, periods: 1, throttled: 1, blocked: 50}},
 			[]window{{-45, 5, 50, 1, T}}},
 		{"two ends nearer than their windows are long do not overlap", 0.5, 1,
@@ -122,18 +122,18 @@ func TestNoWindowsWithoutMeasurement(t *testing.T) {
 	r := NewRebuilder(50*millisecond, 100*millisecond, 2)
 	none := func(w Window) { t.Errorf("window %+v", w) }
 	for i := range 100 {
-		r.Add(Pulse{At: epoch.Add(time.Duration(i) * 10 * millisecond), Periods: ptr(int64(i)), ThrottledPeriods: ptr(int64(i)), Up: true}, none)
+		r.Add(ThrottleSample{At: epoch.Add(time.Duration(i) * 10 * millisecond), Periods: ptr(int64(i)), ThrottledPeriods: ptr(int64(i)), Up: true}, none)
 	}
 	r.Flush(epoch.Add(time.Second), none)
 }
 
-func TestAPulseWithoutFiguresIsIgnored(t *testing.T) {
+func TestAThrottleSampleWithoutFiguresIsIgnored(t *testing.T) {
 	r := NewRebuilder(50*millisecond, 100*millisecond, 1)
 	var got []window
 	out := func(w Window) { got = append(got, w.made()) }
-	r.Add(pulse{at: 0}.real(), out)
-	r.Add(Pulse{At: epoch.Add(10 * millisecond), Up: true}, out)
-	r.Add(pulse{at: 20, periods: 1, throttled: 1, blocked: 50}.real(), out)
+	r.Add(sample{at: 0}.real(), out)
+	r.Add(ThrottleSample{At: epoch.Add(10 * millisecond), Up: true}, out)
+	r.Add(sample{at: 20, periods: 1, throttled: 1, blocked: 50}.real(), out)
 	if d := cmp.Diff([]window{{-40, 10, 50, 1, Throttled}}, got); d != "" {
 		t.Error(d)
 	}
@@ -162,8 +162,8 @@ func TestWindowsDoNotOverlapAndAreComplete(t *testing.T) {
 			}
 			last, sum = w, sum+time.Duration(w.Throttled)
 		}
-		for range rapid.IntRange(2, 50).Draw(t, "pulses") {
-			p := Pulse{At: at, Periods: ptr(periods), ThrottledPeriods: ptr(throttled), Throttled: ptr(blocked), Up: rapid.Bool().Draw(t, "up")}
+		for range rapid.IntRange(2, 50).Draw(t, "samples") {
+			p := ThrottleSample{At: at, Periods: ptr(periods), ThrottledPeriods: ptr(throttled), Throttled: ptr(blocked), Up: rapid.Bool().Draw(t, "up")}
 			r.Add(p, out)
 			at = at.Add(time.Duration(rapid.Int64Range(1, int64(3*period)).Draw(t, "gap")))
 			periods += rapid.Int64Range(0, 4).Draw(t, "periods")
@@ -175,7 +175,7 @@ func TestWindowsDoNotOverlapAndAreComplete(t *testing.T) {
 				blocked, grew = blocked+d, grew+d
 			}
 		}
-		r.Add(Pulse{At: at, Periods: &periods, ThrottledPeriods: &throttled, Throttled: &blocked, Up: true}, out)
+		r.Add(ThrottleSample{At: at, Periods: &periods, ThrottledPeriods: &throttled, Throttled: &blocked, Up: true}, out)
 		if sum != grew {
 			t.Fatalf("windows hold %v, the counter grew by %v", sum, grew)
 		}
@@ -183,8 +183,8 @@ func TestWindowsDoNotOverlapAndAreComplete(t *testing.T) {
 }
 
 // A replica with known periods: the windows are rebuilt exactly, except for where
-// between two pulses a period's end lies. That is known to within a millisecond after
-// pulses of different phases.
+// between two samples a period's end lies. That is known to within a millisecond after
+// samples of different phases.
 func TestWindowsOfASimulatedGroup(t *testing.T) {
 	const period = 100 * millisecond
 	for _, c := range []struct {
@@ -209,7 +209,7 @@ func TestWindowsOfASimulatedGroup(t *testing.T) {
 					n = 0
 				}
 				blocked := time.Duration(n) * length * time.Duration(c.busy)
-				r.Add(Pulse{At: epoch.Add(at), Periods: &n, ThrottledPeriods: &n, Throttled: &blocked, Up: true}, func(w Window) { got = append(got, w) })
+				r.Add(ThrottleSample{At: epoch.Add(at), Periods: &n, ThrottledPeriods: &n, Throttled: &blocked, Up: true}, func(w Window) { got = append(got, w) })
 			}
 			if len(got) < 98 || len(got) > 101 {
 				t.Fatalf("%d windows in 100 periods", len(got))

@@ -44,7 +44,9 @@ func (r oneReplica) PIDs() []int     { return []int{r.on.pid} }
 func (r oneReplica) Counters() (signals.Counters, error) {
 	return signals.Counters{}, errors.ErrUnsupported
 }
-func (r oneReplica) Pulse() (signals.Pulse, error) { return signals.Pulse{}, errors.ErrUnsupported }
+func (r oneReplica) ThrottleSample() (signals.ThrottleSample, error) {
+	return signals.ThrottleSample{}, errors.ErrUnsupported
+}
 
 func TestCheckReadsWhatTookEffect(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

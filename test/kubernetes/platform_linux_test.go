@@ -176,8 +176,8 @@ func TestThrottlingIsCounted(t *testing.T) {
 	if after.Memory == nil || after.MemoryPeak == nil || *after.OOMKills != 0 || after.Restarts != 0 {
 		t.Errorf("%+v", after)
 	}
-	if p, err := r.Pulse(); err != nil || !p.Up || p.Throttled != nil {
-		t.Errorf("pulse %+v, %v; want that it is up, and nothing else", p, err)
+	if p, err := r.ThrottleSample(); err != nil || !p.Up || p.Throttled != nil {
+		t.Errorf("sample %+v, %v; want that it is up, and nothing else", p, err)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestAPodThatIsEvicted(t *testing.T) {
 		pods, err := kube.Pods.List(t.Context(), p.api, kube.LabelUnit+"=server")
 		return err == nil && len(pods) == 1 && pods[0].Status.Phase == corev1.PodRunning && !strings.HasPrefix(r.Address(), pods[0].Status.PodIP+":")
 	})
-	if p, err := r.Pulse(); err != nil || p.Up {
+	if p, err := r.ThrottleSample(); err != nil || p.Up {
 		t.Errorf("it is up again: %+v, %v", p, err)
 	}
 }

@@ -64,7 +64,9 @@ func (r replica) PIDs() []int                  { return nil }
 func (r replica) Counters() (signals.Counters, error) {
 	return signals.Counters{At: time.Now(), Up: true}, nil
 }
-func (r replica) Pulse() (signals.Pulse, error) { return signals.Pulse{}, errors.New("no pulse") }
+func (r replica) ThrottleSample() (signals.ThrottleSample, error) {
+	return signals.ThrottleSample{}, errors.New("no sample")
+}
 
 const shortExperiment = `
 name: short

@@ -42,7 +42,7 @@ type Watch struct {
 	Quota  int64 `json:"quota_ns"`
 	Period int64 `json:"period_ns"`      // 0: the kernel's own 100 ms
 	CPUs   int   `json:"cpus,omitempty"` // that it can run on at once; 0: all of the node
-	// Plain requests counters only: no pulses 100 times a second, and no windows.
+	// Plain requests counters only: no samples 100 times a second, and no windows.
 	Plain bool `json:"plain,omitempty"`
 }
 

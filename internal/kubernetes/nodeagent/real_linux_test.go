@@ -156,7 +156,7 @@ func TestAUserOfNoPowerReadsTheGroups(t *testing.T) {
 	}
 }
 
-// BenchmarkContainers measures a second of watching: a hundred pulses and one
+// BenchmarkContainers measures a second of watching: a hundred samples and one
 // reading of the counters for each container.
 func BenchmarkContainers(b *testing.B) {
 	for _, n := range []int{1, 10, 50} {

@@ -14,13 +14,13 @@ import (
 )
 
 // watcher reads the containers that the conductor watches. It uses one goroutine,
-// except for the pulses.
+// except for the samples.
 type watcher struct {
-	finder *Finder
-	say    func(Event)
-	cpus   int // of the node
-	all    map[int64]*watched
-	pulses pulses
+	finder  *Finder
+	say     func(Event)
+	cpus    int // of the node
+	all     map[int64]*watched
+	samples samples
 }
 
 // watched is one container.
@@ -43,7 +43,7 @@ const (
 
 // watch executes commands until ctx ends.
 func watch(ctx context.Context, commands <-chan *Command, finder *Finder, say func(Event)) {
-	w := &watcher{finder: finder, say: say, cpus: runtime.NumCPU(), all: map[int64]*watched{}, pulses: pulses{give: say}}
+	w := &watcher{finder: finder, say: say, cpus: runtime.NumCPU(), all: map[int64]*watched{}, samples: samples{give: say}}
 	defer w.close()
 	ticker := time.NewTicker(Interval)
 	defer ticker.Stop()
@@ -94,13 +94,13 @@ func (w *watcher) host() {
 
 // look searches for a container, and reads it from then on.
 func (w *watcher) look(one *watched) {
-	var pulser *meter.Pulser
+	var throttling *meter.ThrottleReader
 	group, err := w.finder.Find(one.Container, one.Pod)
 	if err == nil {
 		one.meter, err = meter.New(group, experiment.Limits{})
 	}
 	if err == nil && !one.Plain {
-		pulser, err = meter.NewPulser(group)
+		throttling, err = meter.NewThrottleReader(group)
 	}
 	if err != nil {
 		w.lose(one, err.Error())
@@ -112,8 +112,8 @@ func (w *watcher) look(one *watched) {
 		one.limit.cpus = w.cpus
 	}
 	one.limit.take(group.OwnCPULimit())
-	if pulser != nil {
-		w.pulses.add(one.ID, pulser, one.limit)
+	if throttling != nil {
+		w.samples.add(one.ID, throttling, one.limit)
 	}
 	w.read(one)
 }
@@ -121,7 +121,7 @@ func (w *watcher) look(one *watched) {
 // read sends a container's counters.
 func (w *watcher) read(one *watched) {
 	if one.limit.take(one.group.OwnCPULimit()) {
-		w.pulses.limited(one.ID, one.limit)
+		w.samples.limited(one.ID, one.limit)
 	}
 	c, err := one.meter.Counters()
 	if errors.Is(err, cgroup.ErrGone) {
@@ -153,7 +153,7 @@ func (w *watcher) lose(one *watched, why string) {
 
 // release closes a container's files.
 func (w *watcher) release(one *watched) {
-	w.pulses.remove(one.ID)
+	w.samples.remove(one.ID)
 	if one.meter != nil {
 		_ = one.meter.Close() // they were only read
 		one.meter = nil
@@ -171,7 +171,7 @@ func (w *watcher) close() {
 	for id := range w.all {
 		w.forget(id)
 	}
-	w.pulses.wait()
+	w.samples.wait()
 }
 
 // bandwidth is the CPU limit of a container.

@@ -108,11 +108,11 @@ func (r *replica) Counters() (signals.Counters, error) {
 	return r.observed.Counters()
 }
 
-func (r *replica) Pulse() (signals.Pulse, error) {
+func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
 	if r.observed == nil {
-		return signals.Pulse{}, errUnseen
+		return signals.ThrottleSample{}, errUnseen
 	}
-	return r.observed.Pulse()
+	return r.observed.ThrottleSample()
 }
 
 func (r *replica) PIDs() []int {

@@ -17,11 +17,11 @@ import (
 // Otherwise they are those of the process alone, with the throttling of the parent
 // group that limits it.
 type Observed struct {
-	pid    int
-	meter  *meter.Meter  // nil: the process by itself
-	pulser *meter.Pulser // nil: no limit can throttle it
-	limits experiment.Limits
-	shared string // the parent group with the CPU limit; "": its own group has it
+	pid        int
+	meter      *meter.Meter          // nil: the process by itself
+	throttling *meter.ThrottleReader // nil: no limit can throttle it
+	limits     experiment.Limits
+	shared     string // the parent group with the CPU limit; "": its own group has it
 	// With v1 the process may be in another group of another hierarchy than the limited
 	// one. Those counters are then read from the process alone.
 	ownCPU, ownMemory bool
@@ -51,7 +51,7 @@ func Observe(pid int) (*Observed, error) {
 				return nil, fmt.Errorf("read the group %s, which limits process %d: %w", limit.Dir, pid, err)
 			}
 		}
-		if o.pulser, err = meter.NewPulser(throttles); err != nil {
+		if o.throttling, err = meter.NewThrottleReader(throttles); err != nil {
 			return nil, fmt.Errorf("read the throttling of process %d: %w", pid, err)
 		}
 	}
@@ -93,10 +93,10 @@ func (o *Observed) Counters() (signals.Counters, error) {
 		return c, err
 	}
 	c.Up = alive(o.pid)
-	if o.pulser == nil {
+	if o.throttling == nil {
 		return c, nil
 	}
-	p, err := o.pulser.Pulse()
+	p, err := o.throttling.ThrottleSample()
 	if err != nil {
 		return c, err
 	}
@@ -130,12 +130,12 @@ func (o *Observed) counters() (signals.Counters, error) {
 	return c, err
 }
 
-// Pulse reads the throttling, from which windows are rebuilt.
-func (o *Observed) Pulse() (signals.Pulse, error) {
-	if o.pulser == nil {
-		return signals.Pulse{}, errors.New("it has no CPU limit")
+// ThrottleSample reads the throttling, from which windows are rebuilt.
+func (o *Observed) ThrottleSample() (signals.ThrottleSample, error) {
+	if o.throttling == nil {
+		return signals.ThrottleSample{}, errors.New("it has no CPU limit")
 	}
-	p, err := o.pulser.Pulse()
+	p, err := o.throttling.ThrottleSample()
 	p.Up = true // Counters checks whether it lives, once per interval
 	return p, err
 }
@@ -146,8 +146,8 @@ func (o *Observed) Close() error {
 	if o.meter != nil {
 		errs = append(errs, o.meter.Close())
 	}
-	if o.pulser != nil {
-		errs = append(errs, o.pulser.Close())
+	if o.throttling != nil {
+		errs = append(errs, o.throttling.Close())
 	}
 	return errors.Join(errs...)
 }

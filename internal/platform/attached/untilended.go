@@ -9,7 +9,7 @@ import (
 )
 
 // UntilEnded wraps a platform of services that Millicore did not start. Once the observed
-// process has ended, its counters and pulses are errors: its files are gone by then, or
+// process has ended, its counters and samples are errors: its files are gone by then, or
 // belong to another process with the same number. ended reports whether the process has
 // ended.
 //
@@ -89,9 +89,9 @@ func (m *endingReplica) Counters() (signals.Counters, error) {
 	return c, err
 }
 
-// Pulse reads before it checks the process, as Counters does.
-func (m *endingReplica) Pulse() (signals.Pulse, error) {
-	p, err := m.Replica.Pulse()
+// ThrottleSample reads before it checks the process, as Counters does.
+func (m *endingReplica) ThrottleSample() (signals.ThrottleSample, error) {
+	p, err := m.Replica.ThrottleSample()
 	if err == nil && m.ended() {
 		err = errEnded
 	}

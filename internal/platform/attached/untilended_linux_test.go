@@ -23,8 +23,10 @@ func (plainPlatform) Stop(context.Context) error          { return nil }
 func (plainPlatform) Check(*experiment.Experiment) error  { return nil }
 func (plainPlatform) Address() string                     { return "127.0.0.1:8080" }
 func (plainPlatform) Counters() (signals.Counters, error) { return signals.Counters{Up: true}, nil }
-func (plainPlatform) Pulse() (signals.Pulse, error)       { return signals.Pulse{Up: true}, nil }
-func (plainPlatform) PIDs() []int                         { return []int{4711} }
+func (plainPlatform) ThrottleSample() (signals.ThrottleSample, error) {
+	return signals.ThrottleSample{Up: true}, nil
+}
+func (plainPlatform) PIDs() []int { return []int{4711} }
 
 // able is a platform, a unit and a replica with abilities.
 type able struct {
@@ -97,7 +99,7 @@ func TestAnEndedProcessIsNotRead(t *testing.T) {
 	r := unit.Replicas()[0]
 	read := func() [2]bool {
 		c, err1 := r.Counters()
-		p, err2 := r.Pulse()
+		p, err2 := r.ThrottleSample()
 		return [2]bool{c.Up && err1 == nil, p.Up && err2 == nil}
 	}
 	if read() != [2]bool{true, true} || r.Address() != "127.0.0.1:8080" {

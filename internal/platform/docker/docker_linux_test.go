@@ -29,7 +29,7 @@ func TestAQuotaThrottles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pulse, err := r.Pulse()
+		sample, err := r.ThrottleSample()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,10 +37,10 @@ func TestAQuotaThrottles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := *pulse.ThrottledPeriods; n < *before.ThrottledPeriods || n > *after.ThrottledPeriods {
+		if n := *sample.ThrottledPeriods; n < *before.ThrottledPeriods || n > *after.ThrottledPeriods {
 			t.Errorf("%d throttled periods, the counters had %d before and %d after", n, *before.ThrottledPeriods, *after.ThrottledPeriods)
 		}
-		if *after.CPULimit != 0.2 || *after.MemoryLimit != 64<<20 || after.Memory == nil || after.CPU == nil || !after.Up || !pulse.Up {
+		if *after.CPULimit != 0.2 || *after.MemoryLimit != 64<<20 || after.Memory == nil || after.CPU == nil || !after.Up || !sample.Up {
 			t.Errorf("counters %+v", after)
 		}
 		return *after.ThrottledPeriods >= 5
@@ -149,8 +149,8 @@ func TestAContainerThatEndsIsRestarted(t *testing.T) {
 	if now := r.PIDs(); len(now) != 1 || slices.Equal(now, pids) {
 		t.Errorf("pids %v, were %v", now, pids)
 	}
-	if pulse, err := r.Pulse(); err != nil || !pulse.Up {
-		t.Errorf("pulse %+v, %v", pulse, err)
+	if sample, err := r.ThrottleSample(); err != nil || !sample.Up {
+		t.Errorf("sample %+v, %v", sample, err)
 	}
 	if log := logOf(t, u); strings.Count(log, "server: pid") != 2 || !strings.Contains(log, "millicore: ") || !strings.Contains(log, "it ended with exit status 3; restarting it in 1ms") {
 		t.Errorf("log:\n%s", log)

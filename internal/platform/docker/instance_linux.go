@@ -159,13 +159,13 @@ func (r *replica) open(l *instance) error {
 	if err != nil {
 		return err
 	}
-	p, err := meter.NewPulser(group)
+	p, err := meter.NewThrottleReader(group)
 	if err != nil {
 		return errors.Join(err, m.Close())
 	}
 	l.group = place.Dir
 	r.counters.begin(m)
-	r.pulses.begin(p)
+	r.samples.begin(p)
 	return nil
 }
 

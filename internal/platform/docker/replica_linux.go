@@ -33,7 +33,7 @@ type replica struct {
 	serves  func(context.Context, string) error // as in platform.UnitSpec
 
 	counters counterTotals
-	pulses   pulseTotals
+	samples  sampleTotals
 
 	keeper  supervise.Keeper[*instance] // its log is nil until it is opened
 	stopped context.Context             // ends when the replica has stopped
@@ -52,8 +52,10 @@ func (r *replica) Counters() (signals.Counters, error) {
 	return r.keeper.Status.Counters(r.counters.read())
 }
 
-// Pulse reads the throttling of the replica, and whether it is up.
-func (r *replica) Pulse() (signals.Pulse, error) { return r.keeper.Status.Pulse(r.pulses.read()) }
+// ThrottleSample reads the throttling of the replica, and whether it is up.
+func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
+	return r.keeper.Status.ThrottleSample(r.samples.read())
+}
 
 // PIDs are the container's processes by the pids of this machine, the first process at
 // the head.
@@ -95,7 +97,7 @@ func (r *replica) awaitReady(ctx context.Context, l *instance) error {
 // clean closes the counters of an instance that has ended.
 func (r *replica) clean(l *instance) {
 	r.counters.end(l.outOfMemory())
-	r.pulses.end()
+	r.samples.end()
 }
 
 // outOfMemory reports whether an instance ended because it ran out of memory.
@@ -133,7 +135,7 @@ func (r *replica) end(ctx context.Context) error {
 		}
 	}
 	r.over()
-	err = errors.Join(err, r.counters.close(), r.pulses.close())
+	err = errors.Join(err, r.counters.close(), r.samples.close())
 	if r.keeper.Log != nil {
 		err = errors.Join(err, r.keeper.Log.File.Close())
 	}

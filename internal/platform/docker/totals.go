@@ -17,7 +17,7 @@ import (
 
 // totals are the running totals of a replica over all its instances, and continue over
 // restarts. What a container used between its last reading and its end is lost: up to
-// one frame of counters, and 10 ms of pulses. Several goroutines may use it
+// one frame of counters, and 10 ms of samples. Several goroutines may use it
 // concurrently.
 type totals[T any] struct {
 	mu     sync.Mutex
@@ -130,14 +130,14 @@ func (c *counterTotals) read() (signals.Counters, error) {
 	return sum, err
 }
 
-// pulseTotals are the totals of pulses. Reading them does not wait for counters.
-type pulseTotals struct{ totals[signals.Pulse] }
+// sampleTotals are the totals of samples. Reading them does not wait for counters.
+type sampleTotals struct{ totals[signals.ThrottleSample] }
 
-func (p *pulseTotals) begin(m *meter.Pulser) { p.totals.begin(m, m.Pulse) }
-func (p *pulseTotals) end()                  { p.totals.end(supervise.SumPulses) }
+func (p *sampleTotals) begin(m *meter.ThrottleReader) { p.totals.begin(m, m.ThrottleSample) }
+func (p *sampleTotals) end()                          { p.totals.end(supervise.SumThrottleSamples) }
 
-func (p *pulseTotals) read() (signals.Pulse, error) {
-	sum, running, err := p.totals.read(supervise.SumPulses)
+func (p *sampleTotals) read() (signals.ThrottleSample, error) {
+	sum, running, err := p.totals.read(supervise.SumThrottleSamples)
 	if err == nil && !running {
 		sum.At = time.Now()
 	}

@@ -75,12 +75,12 @@ func (r *replica) Counters() (signals.Counters, error) {
 	return c, err
 }
 
-// Pulse reports whether the replica serves. Throttling within a frame can be
+// ThrottleSample reports whether the replica serves. Throttling within a frame can be
 // measured only on its node: those figures are nil.
-func (r *replica) Pulse() (signals.Pulse, error) {
+func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return signals.Pulse{At: time.Now(), Up: r.up}, nil
+	return signals.ThrottleSample{At: time.Now(), Up: r.up}, nil
 }
 
 // Machine is the node that the replica's pod runs on.

@@ -189,7 +189,7 @@ func TestAFoundPortIsFoundAgainAfterARestart(t *testing.T) {
 	address := r.Address()
 	get(t, r, "/exit")
 	testkit.Until(t, "up again", func() bool {
-		pulse, err := r.Pulse()
+		sample, err := r.ThrottleSample()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestAFoundPortIsFoundAgainAfterARestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pulse.Up && c.Restarts == 1
+		return sample.Up && c.Restarts == 1
 	})
 	mustGet(t, r, "/healthz")
 	if r.Address() != address {
@@ -214,8 +214,8 @@ func TestAServiceThatComesBackOnAnotherPortIsDown(t *testing.T) {
 	get(t, r, "/exit")
 	want := fmt.Sprintf("it now listens on 127.0.0.1:%d, not on 127.0.0.1:%d", ports[1], ports[0])
 	testkit.Until(t, "a note of it", func() bool { return strings.Contains(logOf(t, u.Logs), want) })
-	if pulse, err := r.Pulse(); err != nil || pulse.Up {
-		t.Errorf("up %v (%v)", pulse.Up, err)
+	if sample, err := r.ThrottleSample(); err != nil || sample.Up {
+		t.Errorf("up %v (%v)", sample.Up, err)
 	}
 }
 

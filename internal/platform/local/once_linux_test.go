@@ -90,8 +90,8 @@ func TestAProgramThatRunsIsUpUntilItIsStopped(t *testing.T) {
 	if c, err := r.Counters(); err != nil || !c.Up {
 		t.Errorf("counters %+v, %v", c, err)
 	}
-	if pulse, err := r.Pulse(); err != nil || !pulse.Up {
-		t.Errorf("pulse %+v, %v", pulse, err)
+	if sample, err := r.ThrottleSample(); err != nil || !sample.Up {
+		t.Errorf("sample %+v, %v", sample, err)
 	}
 	if err := running.Stop(t.Context()); err != nil {
 		t.Fatal(err)

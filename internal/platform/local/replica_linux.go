@@ -37,7 +37,7 @@ type replica struct {
 	signal  syscall.Signal                      // that stops it
 	group   *group.Group
 	meter   *meter.Meter
-	pulses  *meter.Pulser
+	samples *meter.ThrottleReader
 	keeper  supervise.Keeper[*process]
 
 	mu     sync.Mutex
@@ -68,8 +68,10 @@ func (r *replica) Counters() (signals.Counters, error) {
 	return r.keeper.Status.Counters(r.meter.Counters())
 }
 
-// Pulse reads the throttling of the replica, and whether it is up.
-func (r *replica) Pulse() (signals.Pulse, error) { return r.keeper.Status.Pulse(r.pulses.Pulse()) }
+// ThrottleSample reads the throttling of the replica, and whether it is up.
+func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
+	return r.keeper.Status.ThrottleSample(r.samples.ThrottleSample())
+}
 
 // PIDs are the processes in the replica's group: first the one that was started, if it
 // still runs, then the others.
@@ -206,7 +208,7 @@ func (r *replica) end(ctx context.Context) error {
 			break
 		}
 	}
-	return errors.Join(r.meter.Close(), r.pulses.Close(), r.group.Remove(), r.released(), r.keeper.Log.File.Close())
+	return errors.Join(r.meter.Close(), r.samples.Close(), r.group.Remove(), r.released(), r.keeper.Log.File.Close())
 }
 
 // released checks that no process listens any more on a fixed port, which the next

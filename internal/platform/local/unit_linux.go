@@ -161,7 +161,7 @@ func (r *replica) enclose(l *local, name string, limits experiment.Limits) (err 
 	if r.group, r.meter, err = l.makeGroup(name, limits, 1); err != nil {
 		return err
 	}
-	if r.pulses, err = meter.NewPulser(r.group); err != nil {
+	if r.samples, err = meter.NewThrottleReader(r.group); err != nil {
 		return errors.Join(err, r.meter.Close(), r.group.Remove())
 	}
 	r.command.Joins = r.group.Joins()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Every is the mean time between two pulses.
+// Every is the mean time between two samples.
 const Every = 10 * time.Millisecond
 
-// DueAt is when pulse number n is due, since the first. The golden ratio spreads the
-// pulses over the first half of their interval: evenly spaced pulses would sample each
+// DueAt is when sample number n is due, since the first. The golden ratio spreads the
+// samples over the first half of their interval: evenly spaced samples would sample each
 // period of 100 ms at the same phases, and could locate its end only within 10 ms.
 func DueAt(n int) time.Duration {
 	_, turn := math.Modf(float64(n) * (math.Phi - 1))
@@ -17,7 +17,7 @@ func DueAt(n int) time.Duration {
 }
 
 // Beat calls read 100 times a second until stop is closed. It does not repeat missed
-// calls: a late pulse shows several windows.
+// calls: a late sample shows several windows.
 func Beat(stop <-chan struct{}, read func()) {
 	began := time.Now()
 	timer := time.NewTimer(0)

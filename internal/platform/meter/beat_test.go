@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-func TestPulsesKeepToAScheduleAndMeetThePeriodEverywhere(t *testing.T) {
+func TestThrottleSamplesKeepToAScheduleAndMeetThePeriodEverywhere(t *testing.T) {
 	seen := map[time.Duration]bool{}
 	for n := range 10000 {
 		at := DueAt(n)
 		if turn := time.Duration(n) * Every; at < turn || at >= turn+Every/2 {
-			t.Fatalf("pulse %d at %v", n, at)
+			t.Fatalf("sample %d at %v", n, at)
 		}
 		seen[at%(100*time.Millisecond)/time.Millisecond] = true
 	}
 	if len(seen) != 50 { // half of every turn of 10 ms
-		t.Errorf("the pulses met %d of the period's milliseconds", len(seen))
+		t.Errorf("the samples met %d of the period's milliseconds", len(seen))
 	}
 }
 
@@ -37,7 +37,7 @@ func TestABeat(t *testing.T) {
 		close(stop)
 		<-over
 		if n < 49 || n > 51 || time.Since(began) != time.Second {
-			t.Errorf("%d pulses in %v, half of which were missed", n, time.Since(began))
+			t.Errorf("%d samples in %v, half of which were missed", n, time.Since(began))
 		}
 	})
 }

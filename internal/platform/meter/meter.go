@@ -1,5 +1,5 @@
 // Package meter reads the control group of a replica on this machine: its running
-// totals (Meter), and the throttling that is sampled 100 times a second (Pulser). It
+// totals (Meter), and the throttling that is sampled 100 times a second (ThrottleReader). It
 // also divides the CPU use of the host among services, agents and others.
 // maxprocs/cgroup finds and parses the kernel's files. The platform knows whether a
 // replica is up, and how often it was restarted.

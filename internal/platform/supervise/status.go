@@ -40,10 +40,10 @@ func (s *Status) Counters(c signals.Counters, err error) (signals.Counters, erro
 	return c, nil
 }
 
-// Pulse adds the status to a pulse that was read without an error.
-func (s *Status) Pulse(p signals.Pulse, err error) (signals.Pulse, error) {
+// ThrottleSample adds the status to a sample that was read without an error.
+func (s *Status) ThrottleSample(p signals.ThrottleSample, err error) (signals.ThrottleSample, error) {
 	if err != nil {
-		return signals.Pulse{}, err
+		return signals.ThrottleSample{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

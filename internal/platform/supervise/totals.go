@@ -30,8 +30,8 @@ func SumCounters(before, now signals.Counters) signals.Counters {
 	return sum
 }
 
-// SumPulses adds the totals of earlier instances to those of the current one.
-func SumPulses(before, now signals.Pulse) signals.Pulse {
+// SumThrottleSamples adds the totals of earlier instances to those of the current one.
+func SumThrottleSamples(before, now signals.ThrottleSample) signals.ThrottleSample {
 	sum := now
 	sum.Periods = signals.Plus(before.Periods, now.Periods)
 	sum.ThrottledPeriods = signals.Plus(before.ThrottledPeriods, now.ThrottledPeriods)

@@ -28,8 +28,8 @@ func TestTotalsContinueOverRestarts(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	pulse := SumPulses(signals.Pulse{Periods: of[int64](3), Throttled: of(time.Second)}, signals.Pulse{Periods: of[int64](1), Throttled: of(time.Second), CPU: of(time.Minute)})
-	if want := (signals.Pulse{Periods: of[int64](4), Throttled: of(2 * time.Second), CPU: of(time.Minute)}); !cmp.Equal(want, pulse) {
-		t.Errorf("pulse %+v", pulse)
+	sample := SumThrottleSamples(signals.ThrottleSample{Periods: of[int64](3), Throttled: of(time.Second)}, signals.ThrottleSample{Periods: of[int64](1), Throttled: of(time.Second), CPU: of(time.Minute)})
+	if want := (signals.ThrottleSample{Periods: of[int64](4), Throttled: of(2 * time.Second), CPU: of(time.Minute)}); !cmp.Equal(want, sample) {
+		t.Errorf("sample %+v", sample)
 	}
 }

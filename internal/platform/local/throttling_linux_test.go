@@ -10,7 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/testkit"
 )
 
-func TestPulseAgreesWithTheCounters(t *testing.T) {
+func TestThrottleSamplesAgreeWithTheCounters(t *testing.T) {
 	p := open(t, Options{})
 	u := server(t.TempDir())
 	u.Limits = experiment.Limits{CPUMillis: 200, Replicas: 1}
@@ -22,7 +22,7 @@ func TestPulseAgreesWithTheCounters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pulse, err := r.Pulse()
+		sample, err := r.ThrottleSample()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,37 +30,37 @@ func TestPulseAgreesWithTheCounters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := *pulse.ThrottledPeriods; n < *before.ThrottledPeriods || n > *after.ThrottledPeriods {
+		if n := *sample.ThrottledPeriods; n < *before.ThrottledPeriods || n > *after.ThrottledPeriods {
 			t.Errorf("%d throttled periods, the counters had %d before and %d after", n, *before.ThrottledPeriods, *after.ThrottledPeriods)
 		}
-		if n := *pulse.Periods; n < *before.Periods || n > *after.Periods {
+		if n := *sample.Periods; n < *before.Periods || n > *after.Periods {
 			t.Errorf("%d periods, the counters had %d before and %d after", n, *before.Periods, *after.Periods)
 		}
-		if s := pulse.Throttled.Seconds(); s < *before.Throttled || s > *after.Throttled {
+		if s := sample.Throttled.Seconds(); s < *before.Throttled || s > *after.Throttled {
 			t.Errorf("throttled for %v s, the counters had %v before and %v after", s, *before.Throttled, *after.Throttled)
 		}
-		if !pulse.Up || pulse.At.Before(before.At) || pulse.At.After(after.At) {
-			t.Errorf("pulse %+v", pulse)
+		if !sample.Up || sample.At.Before(before.At) || sample.At.After(after.At) {
+			t.Errorf("sample %+v", sample)
 		}
-		return *pulse.ThrottledPeriods >= 5
+		return *sample.ThrottledPeriods >= 5
 	})
 	if err := running.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Pulse(); err == nil {
-		t.Error("a pulse of a group that is gone")
+	if _, err := r.ThrottleSample(); err == nil {
+		t.Error("a sample of a group that is gone")
 	}
 }
 
-func TestPulsesCountersAndStopMayComeAtOnce(t *testing.T) {
+func TestThrottleSamplesCountersAndStopMayComeAtOnce(t *testing.T) {
 	p := open(t, Options{})
 	running := start(t, p, server(t.TempDir()))
 	r := running.Replicas()[0]
 	var all sync.WaitGroup
 	for _, read := range []func() error{
-		func() error { _, err := r.Pulse(); return err },
+		func() error { _, err := r.ThrottleSample(); return err },
 		func() error { _, err := r.Counters(); return err },
-		func() error { r.PIDs(); _, err := r.Pulse(); return err },
+		func() error { r.PIDs(); _, err := r.ThrottleSample(); return err },
 	} {
 		all.Go(func() {
 			for read() == nil {
@@ -89,12 +89,12 @@ func TestPIDsAreThoseOfTheGroupTheLeaderFirst(t *testing.T) {
 	}
 	get(t, r, "/exit")
 	testkit.Until(t, "up again", func() bool {
-		pulse, err := r.Pulse()
+		sample, err := r.ThrottleSample()
 		if err != nil {
 			t.Fatal(err)
 		}
 		pids := r.PIDs()
-		return pulse.Up && len(pids) == 1 && pids[0] != leader[0]
+		return sample.Up && len(pids) == 1 && pids[0] != leader[0]
 	})
 	if err := running.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestPIDsAreThoseOfTheGroupTheLeaderFirst(t *testing.T) {
 	}
 }
 
-func BenchmarkPulse(b *testing.B) {
+func BenchmarkThrottleSample(b *testing.B) {
 	p, err := New(Options{State: b.TempDir()})
 	if err != nil {
 		b.Skip(err)
@@ -116,7 +116,7 @@ func BenchmarkPulse(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := u.Replicas()[0].Pulse(); err != nil {
+		if _, err := u.Replicas()[0].ThrottleSample(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,31 +7,31 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// pulses reads the throttling of all watched containers 100 times a second and
+// samples reads the throttling of all watched containers 100 times a second and
 // reports windows as they end. It has a goroutine while a container is watched.
-type pulses struct {
+type samples struct {
 	give func(Event) // called from the goroutine
 
 	mu   sync.Mutex
-	all  map[int64]*pulsed
+	all  map[int64]*sampled
 	stop chan struct{}
 	over sync.WaitGroup
 }
 
-// pulsed is one container with what rebuilds its windows.
-type pulsed struct {
-	pulser  *meter.Pulser
-	windows *signals.Rebuilder
+// sampled is one container with what rebuilds its windows.
+type sampled struct {
+	throttling *meter.ThrottleReader
+	windows    *signals.Rebuilder
 }
 
 // add reads a container from now on.
-func (p *pulses) add(id int64, pulser *meter.Pulser, b bandwidth) {
+func (p *samples) add(id int64, throttling *meter.ThrottleReader, b bandwidth) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.all == nil {
-		p.all = map[int64]*pulsed{}
+		p.all = map[int64]*sampled{}
 	}
-	p.all[id] = &pulsed{pulser: pulser, windows: signals.NewRebuilder(b.quota, b.period, b.cpus)}
+	p.all[id] = &sampled{throttling: throttling, windows: signals.NewRebuilder(b.quota, b.period, b.cpus)}
 	if p.stop != nil {
 		return
 	}
@@ -42,7 +42,7 @@ func (p *pulses) add(id int64, pulser *meter.Pulser, b bandwidth) {
 
 // limited records a changed limit. The kernel restarts its period timer, so the known
 // ends of periods become invalid.
-func (p *pulses) limited(id int64, b bandwidth) {
+func (p *samples) limited(id int64, b bandwidth) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if one := p.all[id]; one != nil {
@@ -51,7 +51,7 @@ func (p *pulses) limited(id int64, b bandwidth) {
 }
 
 // remove ends the reading of a container.
-func (p *pulses) remove(id int64) {
+func (p *samples) remove(id int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := p.all[id]
@@ -59,7 +59,7 @@ func (p *pulses) remove(id int64) {
 		return
 	}
 	delete(p.all, id)
-	_ = one.pulser.Close() // it was only read
+	_ = one.throttling.Close() // it was only read
 	if len(p.all) == 0 {
 		close(p.stop)
 		p.stop = nil
@@ -67,22 +67,22 @@ func (p *pulses) remove(id int64) {
 }
 
 // wait waits for the goroutine, after all was removed.
-func (p *pulses) wait() { p.over.Wait() }
+func (p *samples) wait() { p.over.Wait() }
 
-// read reads each container once, and skips one that cannot be read: its next pulse
+// read reads each container once, and skips one that cannot be read: its next sample
 // includes what happened in between, and the reading of counters detects whether it
 // is gone.
-func (p *pulses) read() {
+func (p *samples) read() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, one := range p.all {
-		pulse, err := one.pulser.Pulse()
+		sample, err := one.throttling.ThrottleSample()
 		if err != nil {
 			continue
 		}
-		pulse.Up = true // only the conductor knows it
+		sample.Up = true // only the conductor knows it
 		var ended []Window
-		one.windows.Add(pulse, func(w signals.Window) {
+		one.windows.Add(sample, func(w signals.Window) {
 			ended = append(ended, Window{Kind: w.Kind, Start: w.Start, End: w.End, Throttled: w.Throttled, CPUs: w.CPUs})
 		})
 		if len(ended) > 0 {

@@ -11,26 +11,26 @@ import (
 	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
-// Pulser reads a group's throttling: one pread of cpu.stat. It has its own reader, so
+// ThrottleReader reads a group's throttling: one pread of cpu.stat. It has its own reader, so
 // that it never waits for the counters, which are slower to read.
-type Pulser struct {
+type ThrottleReader struct {
 	mu     sync.Mutex
 	reader *cgroup.Reader
 	last   cgroup.CPUStat
 }
 
-// NewPulser returns the pulser of a group.
-func NewPulser(g Group) (*Pulser, error) {
+// NewThrottleReader returns the throttling of a group.
+func NewThrottleReader(g Group) (*ThrottleReader, error) {
 	reader, err := g.Open()
 	if err != nil {
 		return nil, err
 	}
-	return &Pulser{reader: reader}, nil
+	return &ThrottleReader{reader: reader}, nil
 }
 
-// Pulse reads everything except Up. CPU is available on v2 only: v1 has it in another
+// ThrottleSample reads everything except Up. CPU is available on v2 only: v1 has it in another
 // file.
-func (p *Pulser) Pulse() (signals.Pulse, error) {
+func (p *ThrottleReader) ThrottleSample() (signals.ThrottleSample, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var now cgroup.CPUStat
@@ -41,10 +41,10 @@ func (p *Pulser) Pulse() (signals.Pulse, error) {
 		err = p.reader.ReadThrottling(&now)
 	}
 	if err != nil {
-		return signals.Pulse{}, fmt.Errorf("read throttling: %w", err)
+		return signals.ThrottleSample{}, fmt.Errorf("read throttling: %w", err)
 	}
 	p.last = now
-	return pulseOf(&now, time.Now()), nil
+	return sampleOf(&now, time.Now()), nil
 }
 
 // torn reports whether one of the two figures of throttling has moved and the
@@ -57,13 +57,13 @@ func torn(before, after *cgroup.CPUStat) bool {
 	return known && timed && (p0 != p1) != (t0 != t1)
 }
 
-// pulseOf has all figures in one allocation.
-func pulseOf(s *cgroup.CPUStat, at time.Time) signals.Pulse {
+// sampleOf has all figures in one allocation.
+func sampleOf(s *cgroup.CPUStat, at time.Time) signals.ThrottleSample {
 	f := new(struct {
 		periods, throttledPeriods int64
 		throttled, cpu            time.Duration
 	})
-	return signals.Pulse{
+	return signals.ThrottleSample{
 		At:               at,
 		Periods:          into(&f.periods, s.Periods),
 		ThrottledPeriods: into(&f.throttledPeriods, s.ThrottledPeriods),
@@ -83,7 +83,7 @@ func into[T any](place *T, v cgroup.Value[T]) *T {
 }
 
 // Close closes the group's file. It may be called again.
-func (p *Pulser) Close() error {
+func (p *ThrottleReader) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.reader.Close(); !errors.Is(err, os.ErrClosed) {
