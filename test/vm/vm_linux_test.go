@@ -59,12 +59,12 @@ func TestInMachine(t *testing.T) {
 		t.Run(layout, func(t *testing.T) {
 			console, err := m.boot(t.Context(), layout, initramfs)
 			for again := 1; again < boots && errors.Is(err, errSilent); again++ {
-				t.Logf("booted again, because %v; the console ended with:\n%s", err, console[max(0, len(console)-2000):])
+				t.Logf("booted again, because %v; the console ended with:\n%s", err, plain(string(console[max(0, len(console)-2000):])))
 				console, err = m.boot(t.Context(), layout, initramfs)
 			}
 			all, outside, done := sections(console)
 			if err != nil || outside != "" || !done {
-				t.Errorf("the machine ended (done: %v, %v); outside of tests the console has:\n%s", done, err, outside)
+				t.Errorf("the machine ended (done: %v, %v); outside of tests the console has:\n%s", done, err, plain(outside))
 			}
 			for _, s := range all {
 				t.Run(s.situation+"/"+s.program, s.replay)
@@ -72,6 +72,10 @@ func TestInMachine(t *testing.T) {
 		})
 	}
 }
+
+// plain removes the marks of a program that runs with -test.v=test2json from a part of
+// the console. With them, the log of this test would begin and end tests of its own.
+func plain(console string) string { return strings.NewReplacer("\x16", "", "\r", "").Replace(console) }
 
 // cacheFolder is where qemu and kernels are kept.
 func cacheFolder(t *testing.T) string {
@@ -186,6 +190,12 @@ func (s section) replay(t *testing.T) {
 	}
 	if s.outcome != "ok" {
 		t.Errorf("the program ended with %q; its output outside of tests:\n%s", s.outcome, fmt.Sprint(output[""]))
+	}
+}
+
+func TestAPartOfTheConsoleBeginsNoTest(t *testing.T) {
+	if got, want := plain("\x16=== RUN   TestX\r\n"), "=== RUN   TestX\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
