@@ -11,7 +11,7 @@ import (
 )
 
 // Start starts a program. When the test ends, the program is killed and reaped, unless
-// the test has done so.
+// the test has done so. Its own children are not: a shell has to exec its last program.
 func Start(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	if cmd.WaitDelay == 0 {

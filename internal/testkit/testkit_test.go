@@ -76,7 +76,7 @@ func TestUntilLooksOnceMoreAfterTheBound(t *testing.T) {
 func TestAProgramEndsWithItsTest(t *testing.T) {
 	var cmd *exec.Cmd
 	t.Run("a test", func(t *testing.T) {
-		cmd = exec.Command("sh", "-c", "echo starting; echo ready at 80; sleep 600")
+		cmd = exec.Command("sh", "-c", "echo starting; echo ready at 80; exec sleep 600")
 		if line := StartReady(t, cmd, "ready"); line != "ready at 80" {
 			t.Errorf("got %q", line)
 		}

@@ -18,6 +18,7 @@ import (
 const goProgram = `package main
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -54,7 +55,7 @@ func build(t *testing.T, program, line string, env []string, flags ...string) st
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0"), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("needs a Go toolchain (and gcc for cgo) that builds this: %v: %s", err, out)
+		testkit.Missing(t, "needs a Go toolchain (and gcc for cgo) that builds this: ", err, ": ", string(out))
 	}
 	return filepath.Join(dir, "program")
 }
