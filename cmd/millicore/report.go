@@ -78,7 +78,7 @@ func markdown(w io.Writer, s *analysis.Summary) error {
 
 // printAs prints a record's cells in another form, and writes nothing.
 func printAs(cmd *cobra.Command, dir string, form func(io.Writer, *analysis.Summary) error) error {
-	data, err := results.Derive(dir)
+	data, err := results.Open(dir)
 	if err != nil {
 		return err
 	}

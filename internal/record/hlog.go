@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -122,15 +122,16 @@ func (h *Hlog) Close() error {
 
 // ReplaceHlog replaces the log at path atomically; write fills the new one.
 func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
-	temp := path + ".new"
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	own, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
+	defer os.RemoveAll(own) // two may replace the log at the same time
+	temp := filepath.Join(own, filepath.Base(path))
 	h, err := CreateHlog(temp, e, base)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp) // fails after the rename
 	if err := errors.Join(write(h), h.Close()); err != nil {
 		return err
 	}

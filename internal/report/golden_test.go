@@ -28,6 +28,8 @@ func TestFormsForPrograms(t *testing.T) {
 		"ramp.csv":       {sample.Ramp(), CSV},
 		"failed.csv":     {sample.Failed(), CSV},
 		"failed.json":    {sample.Failed(), JSON},
+		"bounds.json":    {sample.Bounds(), JSON},
+		"scaled.json":    {sample.Scaled(), JSON},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer

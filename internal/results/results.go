@@ -1,7 +1,7 @@
 // Package results is the one way from a record to its results: one pass over the
 // frames gives the summary, the series over time, and what else a reader takes
 // from each frame. The figures are those of analysis; narrative words them, and
-// report shows them.
+// report shows them. Open only reads; Derive also replaces latency.hlog.
 package results
 
 import (

@@ -93,12 +93,16 @@ type event struct {
 
 // test is the outcome of a test in all its runs.
 type test struct {
+	pkg                     string
 	whole                   string // its name without that of a subtest: both fail together
 	failed, passed, skipped bool
+	running, failedNow      bool     // in the present run
+	crashed                 bool     // it did not end in one of its runs
 	output                  []string // of the last run
 }
 
-// tests are by package and name.
+// tests are by package and name. The name of a package alone stands for what failed
+// outside of its tests: a crash, or what follows the tests.
 type tests map[string]*test
 
 func (all tests) read(r io.Reader) error {
@@ -123,26 +127,48 @@ func (all tests) read(r io.Reader) error {
 
 func (all tests) add(e event) {
 	if e.Test == "" {
+		if e.Action == "fail" {
+			all.packageFailed(e.Package)
+		}
 		return
 	}
 	name := e.Package + "." + e.Test
 	t := all[name]
 	if t == nil {
 		top, _, _ := strings.Cut(e.Test, "/")
-		t = &test{whole: e.Package + "." + top}
+		t = &test{pkg: e.Package, whole: e.Package + "." + top}
 		all[name] = t
 	}
 	switch e.Action {
 	case "run":
-		t.output = nil
+		t.crashed = t.crashed || t.running
+		t.output, t.running, t.failedNow = nil, true, false
 	case "output":
 		t.output = append(t.output, e.Output)
 	case "pass":
-		t.passed = true
+		t.passed, t.running = true, false
 	case "fail":
-		t.failed = true
+		t.failed, t.running, t.failedNow = true, false, true
 	case "skip":
-		t.skipped = true
+		t.skipped, t.running = true, false
+	}
+}
+
+// packageFailed notes the failure of a package. If none of its tests failed in the same
+// run, a rerun of failed tests cannot show whether the failure persists: a program that
+// crashed leaves tests without an end, and tests that never began.
+func (all tests) packageFailed(pkg string) {
+	failed := false
+	for _, t := range all {
+		if t.pkg != pkg {
+			continue
+		}
+		failed = failed || t.failedNow || t.running
+		t.crashed = t.crashed || t.running
+		t.failedNow, t.running = false, false
+	}
+	if !failed {
+		all[pkg] = &test{pkg: pkg, whole: pkg, crashed: true}
 	}
 }
 
@@ -163,6 +189,11 @@ func (all tests) judge(out io.Writer, rules []rule, mostFlaky int) error {
 	var failed, flaky, skipped, unexpected []string
 	for name, t := range all {
 		switch {
+		case name == t.pkg:
+			failed = append(failed, name+": it failed outside of its tests")
+		case t.crashed || t.running:
+			ran++
+			failed = append(failed, name+": it did not end")
 		case t.skipped && !t.passed && !t.failed:
 			skipped = append(skipped, fmt.Sprintf("%s: %s", name, t.reason()))
 			fits := func(r rule) bool { return r.test.MatchString(name) && r.reason.MatchString(t.reason()) }

@@ -25,6 +25,15 @@ const failedLines = `{"Action":"run","Package":"p","Test":"TestF"}
 {"Action":"fail","Package":"p","Test":"TestF"}
 `
 
+const crashedLines = `{"Action":"run","Package":"p","Test":"TestC"}
+{"Action":"output","Package":"p","Test":"TestC","Output":"fatal error: all goroutines are asleep\n"}
+{"Action":"fail","Package":"p"}
+`
+
+const passedLines = `{"Action":"run","Package":"p","Test":"TestC"}
+{"Action":"pass","Package":"p","Test":"TestC"}
+`
+
 func flaky(names ...string) (all string) {
 	for _, name := range names {
 		all += strings.ReplaceAll(flakyLines, "NAME", name)
@@ -37,14 +46,18 @@ func TestJudge(t *testing.T) {
 		events, allowed, want string
 		fails                 bool
 	}{
-		"an allowed skip":               {skipLines, "p[.].*\tneeds a TUN device", "0 tests ran, 0 failed, 1 were skipped, 0 were flaky", false},
-		"of another test":               {skipLines, "q[.].*\tneeds a TUN device", "TestS", true},
-		"for another reason":            {skipLines, "p[.].*\tneeds root", "needs a TUN device", true},
-		"one flaky test":                {flaky("A"), "", "1 tests ran, 0 failed, 0 were skipped, 1 were flaky", false},
-		"a flaky test and its subtest":  {flaky("A", "A/one"), "", "0 were skipped, 1 were flaky", false},
-		"two flaky tests":               {flaky("A", "B"), "", "p.TestB", true},
-		"a test that failed":            {failedLines, "", "p.TestF\n1 tests ran, 1 failed", true},
-		"a skip that passed in a rerun": {skipLines + `{"Action":"run","Package":"p","Test":"TestS"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestS"}`, "", "1 tests ran", false},
+		"an allowed skip":                                     {skipLines, "p[.].*\tneeds a TUN device", "0 tests ran, 0 failed, 1 were skipped, 0 were flaky", false},
+		"of another test":                                     {skipLines, "q[.].*\tneeds a TUN device", "TestS", true},
+		"for another reason":                                  {skipLines, "p[.].*\tneeds root", "needs a TUN device", true},
+		"one flaky test":                                      {flaky("A"), "", "1 tests ran, 0 failed, 0 were skipped, 1 were flaky", false},
+		"a flaky test and its subtest":                        {flaky("A", "A/one"), "", "0 were skipped, 1 were flaky", false},
+		"two flaky tests":                                     {flaky("A", "B"), "", "p.TestB", true},
+		"a test that failed":                                  {failedLines, "", "p.TestF\n1 tests ran, 1 failed", true},
+		"a test without an end":                               {crashedLines, "", "p.TestC: it did not end", true},
+		"a crash, and a rerun that passed":                    {crashedLines + passedLines, "", "p.TestC: it did not end", true},
+		"a package that failed after its tests":               {passedLines + `{"Action":"fail","Package":"p"}`, "", "p: it failed outside of its tests", true},
+		"a package with a failed test that passed in a rerun": {flaky("A"), "", "0 failed", false},
+		"a skip that passed in a rerun":                       {skipLines + `{"Action":"run","Package":"p","Test":"TestS"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestS"}`, "", "1 tests ran", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules, err := parse(c.allowed)
@@ -102,7 +115,7 @@ func TestTheListOfMakeTest(t *testing.T) {
 	for _, name := range []string{
 		module + "internal/load/engine.TestARealFreezeIsSeenWhole",
 		module + "internal/lab.TestWatchingAThrottledProcess",
-		module + "test/program.TestAKnownCauseIsTold/a_quota",
+		module + "test/program.TestKnownCauses/a_quota",
 		module + "test/program.TestAQuotaThrottles",
 	} {
 		for _, r := range rules {

@@ -22,7 +22,7 @@ import (
 // Request is a run to start.
 type Request struct {
 	Run        string                 // its name, of NewName
-	Experiment *experiment.Experiment // completed by Gather
+	Experiment *experiment.Experiment // with its inputs: ReadInputs
 	File       string                 // the experiment's name in errors
 	Seed       uint64
 	Version    string // of this millicore; Unreleased: it has none

@@ -187,10 +187,21 @@ func (s *Screen) key(key string) {
 	case "ctrl+c":
 		s.hide() // first, so that a second Ctrl-C is a signal again
 		s.mode = nothing
-		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+		s.signal(syscall.SIGINT)
 	case "ctrl+z":
-		s.suspend()
+		s.signal(syscall.SIGTSTP) // run handles it
 	}
+}
+
+// signal sends a signal to those who would get it from the terminal: all programs of
+// this job, such as the others of a pipe. Where the terminal does not control this job,
+// only this program gets it.
+func (s *Screen) signal(sig syscall.Signal) {
+	to := os.Getpid()
+	if group, err := unix.IoctlGetInt(int(s.out.Fd()), unix.TIOCGPGRP); err == nil && group == unix.Getpgrp() {
+		to = 0
+	}
+	_ = syscall.Kill(to, sig)
 }
 
 // suspend removes the picture and stops the program. When it continues in the
