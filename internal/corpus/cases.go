@@ -1,0 +1,177 @@
+package corpus
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+const ms = time.Millisecond
+
+// same is a behaviour that all cells and trials have.
+func same(b Behaviour) func(*experiment.Cell, int) Behaviour {
+	return func(*experiment.Cell, int) Behaviour { return b }
+}
+
+// each gives the cells their behaviours in turn.
+func each(all ...Behaviour) func(*experiment.Cell, int) Behaviour {
+	return func(c *experiment.Cell, _ int) Behaviour { return all[c.Index%len(all)] }
+}
+
+// vary is the axis v with n values, and the environment that uses it.
+func vary(n int) string {
+	values := ""
+	for i := range n {
+		values += fmt.Sprintf("%c, ", 'A'+i)
+	}
+	return "vary: {v: [" + values[:len(values)-2] + "]}\n"
+}
+
+const service = "services:\n  a: {command: [x, \"${port}\"], env: {V: \"${v}\"}}\n"
+const alone = "services:\n  a: {command: [x, \"${port}\"]}\n"
+
+// rate is a constant open loop.
+func rate(name, services string, limit string, perSecond float64, objective string, seconds, repeats int) string {
+	return fmt.Sprintf("name: %s\n%s%sload: {request: {path: /}, rate: %g}\n%smeasure: {warmup: 1s, duration: %ds, repeats: %d, interval: 500ms}\n",
+		name, services, limits(limit), perSecond, wanted(objective), seconds, repeats)
+}
+
+// find is a search of the breaking point.
+func find(name, services, limit, objective string, seconds, repeats int) string {
+	return fmt.Sprintf("name: %s\n%s%sload: {request: {path: /}, find: breaking-point}\n%smeasure: {warmup: 1s, duration: %ds, repeats: %d, interval: 500ms}\n",
+		name, services, limits(limit), wanted(objective), seconds, repeats)
+}
+
+// ramp is a staged open loop.
+func ramp(name, services, limit string, from, to, by float64, each, objective string, repeats int) string {
+	return fmt.Sprintf("name: %s\n%s%sload: {request: {path: /}, rate: {ramp: {from: %g, to: %g, by: %g, each: %s}}}\n%smeasure: {warmup: 1s, repeats: %d, interval: 500ms}\n",
+		name, services, limits(limit), from, to, by, each, wanted(objective), repeats)
+}
+
+func limits(cpu string) string {
+	if cpu == "" {
+		return ""
+	}
+	return "limits: {cpu: " + cpu + "}\n"
+}
+
+func wanted(objective string) string {
+	if objective == "" {
+		return ""
+	}
+	return "objective: {" + objective + "}\n"
+}
+
+// rare is work that is long for a share of the requests of one trial.
+func rare(typical time.Duration, long time.Duration, share float64) Service {
+	return Service{Workers: 64, Call: Mixed(typical, long, share), Work: Fixed(ms / 10)}
+}
+
+// starts draws a factor on the work for each start: they differ by a standard
+// deviation, as starts of one program do.
+func starts(sd float64, seed uint64, work time.Duration, workers int) func(*experiment.Cell, int) Behaviour {
+	return func(c *experiment.Cell, repeat int) Behaviour {
+		r := rand.New(rand.NewPCG(seed, uint64(1000*c.Index+repeat)))
+		factor := 1 + sd*r.NormFloat64()
+		return Behaviour{Service: Service{Workers: workers, Work: Exponential(time.Duration(float64(work) * factor))}}
+	}
+}
+
+// Cases are the corpus.
+func Cases() []Case {
+	quick := Service{Workers: 4, Work: Exponential(2 * ms)}
+	return []Case{
+		// Constant loads.
+		{Name: "two-identical", File: rate("two-identical", service+vary(2), "1", 200, "p99: 100ms", 10, 6), Behaves: same(Behaviour{Service: quick})},
+		{Name: "twelve-identical", File: rate("twelve-identical", service+vary(12), "1", 200, "p99: 100ms", 5, 6), Behaves: same(Behaviour{Service: quick})},
+		{Name: "pooled-against-median", File: rate("pooled-against-median", service+vary(2), "1", 100, "p99: 150ms", 10, 6),
+			Behaves: func(c *experiment.Cell, repeat int) Behaviour {
+				if c.Index == 0 {
+					if repeat == 3 {
+						return Behaviour{Service: rare(100*ms, 3*time.Second, 0.07)}
+					}
+					return Behaviour{Service: rare(100*ms, 101*ms, 0.5)}
+				}
+				if repeat == 2 {
+					return Behaviour{Service: rare(200*ms, 4*time.Second, 0.02)}
+				}
+				return Behaviour{Service: rare(200*ms, 201*ms, 0.5)}
+			}},
+		{Name: "refuses-most", File: rate("refuses-most", alone, "1", 200, "p99: 100ms", 10, 6),
+			Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Fixed(50 * ms), Backlog: 1}})},
+		{Name: "fails-two-percent", File: rate("fails-two-percent", service+vary(2), "1", 200, "p99: 100ms", 10, 6),
+			Behaves: each(Behaviour{Service: Service{Workers: 4, Work: Exponential(2 * ms), Fails: func(int) float64 { return 0.02 }}}, Behaviour{Service: quick})},
+		{Name: "p999", File: rate("p999", service+vary(2), "1", 400, "p999: 100ms", 10, 6),
+			Behaves: each(Behaviour{Service: rare(10*ms, 11*ms, 0.5)}, Behaviour{Service: rare(20*ms, 21*ms, 0.5)})},
+		{Name: "parallelism-throttles", File: rate("parallelism-throttles", service+vary(2), "1", 350, "p99: 100ms", 20, 6),
+			Behaves: each(Behaviour{Service: Service{Workers: 1, Work: Exponential(2 * ms)}}, Behaviour{Service: Service{Workers: 8, Work: Exponential(2500 * time.Microsecond)}})},
+		{Name: "steal-in-one-trial", File: rate("steal-in-one-trial", service+vary(2), "1", 200, "p99: 100ms", 10, 6),
+			Behaves: func(c *experiment.Cell, repeat int) Behaviour {
+				b := Behaviour{Service: quick}
+				if c.Index == 0 && repeat == 2 {
+					b.Steal = []Taken{{Stretch{3 * time.Second, 5 * time.Second}, 3.9}}
+				}
+				return b
+			}},
+		{Name: "hog-throughout", File: rate("hog-throughout", alone, "1", 200, "p99: 100ms", 10, 6),
+			Behaves: same(Behaviour{Service: quick, Foreign: []Taken{{Stretch{0, time.Minute}, 3.7}}})},
+		{Name: "generator-stalls", File: rate("generator-stalls", alone, "1", 200, "p99: 100ms", 10, 6),
+			Behaves: same(Behaviour{Service: quick, Stalls: regular(time.Second, 60*ms, time.Minute)})},
+		{Name: "generator-stall-makes-queue", File: rate("generator-stall-makes-queue", alone, "1", 400, "p99: 100ms", 10, 6),
+			Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Fixed(2300 * time.Microsecond)}, Stalls: regular(2*time.Second, 30*ms, time.Minute)})},
+		{Name: "generator-too-slow", File: rate("generator-too-slow", alone, "1", 400, "p99: 100ms", 10, 6),
+			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(ms)}, Send: 3 * ms})},
+		{Name: "dependency-blocks", File: rate("dependency-blocks", alone, "1", 100, "p99: 100ms", 10, 6),
+			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Call: Mixed(5*ms, 150*ms, 0.05), Blocking: true}})},
+		{Name: "dependency-waits", File: rate("dependency-waits", alone, "1", 100, "p99: 100ms", 10, 6),
+			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Call: Mixed(5*ms, 150*ms, 0.05)}})},
+		{Name: "lock-at-rate", File: rate("lock-at-rate", alone, "1", 180, "p99: 100ms", 20, 6),
+			Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(ms / 2), Lock: 5 * ms}})},
+		{Name: "oom", File: rate("oom", alone, "1", 200, "p99: 100ms", 10, 6),
+			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(2 * ms), OOM: true, Down: []Stretch{{5 * time.Second, 5300 * ms}}}})},
+		{Name: "timeouts", File: rate("timeouts", service+vary(2), "1", 100, "p99: 100ms", 20, 6),
+			Behaves: each(Behaviour{Service: rare(10*ms, 20*time.Second, 0.02)}, Behaviour{Service: rare(30*ms, 20*time.Second, 0.02)})},
+		{Name: "kept-service", File: rate("kept-service", service+vary(2), "1", 200, "p99: 150ms", 10, 6) + "", Behaves: each(Behaviour{Service: rare(101*ms, 102*ms, 0.5)}, Behaviour{Service: rare(104*ms, 105*ms, 0.5)})},
+		{Name: "few-requests", File: rate("few-requests", service+vary(2), "1", 2, "p99: 100ms", 10, 6), Behaves: same(Behaviour{Service: quick})},
+
+		// Searches.
+		{Name: "search-limit", File: find("search-limit", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}})},
+		{Name: "search-limit-smooth", Limit: analysis.ByCPULimit, File: find("search-limit-smooth", alone, "2", "p99: 500ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(4 * ms)}})},
+		{Name: "search-one-worker", File: find("search-one-worker", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
+		{Name: "search-two-workers-of-four", Limit: analysis.ByService, File: find("search-two-workers-of-four", alone, "3", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Exponential(3 * ms)}})},
+		{Name: "search-one-worker-unlimited", File: find("search-one-worker-unlimited", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
+		{Name: "search-lock", Limit: analysis.ByService, File: find("search-lock", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(ms / 2), Lock: 5 * ms}})},
+		{Name: "search-dependency", File: find("search-dependency", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms / 2), Call: Fixed(20 * ms), Blocking: true}})},
+		{Name: "search-generator", Limit: analysis.ByGenerator, File: find("search-generator", alone, "4", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 5)}, Send: 2 * ms})},
+		{Name: "search-host", File: find("search-host", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},
+		{Name: "search-no-time", File: find("search-no-time", alone, "", "p99: 50ms", 11, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 10)}})},
+		{Name: "search-misses-always", File: find("search-misses-always", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: rare(60*ms, 61*ms, 0.5)})},
+		{Name: "search-always-fails", Limit: analysis.ByErrors, File: find("search-always-fails", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Fails: func(int) float64 { return 1 }}})},
+		{Name: "search-metastable", File: find("search-metastable", alone, "500m", "p99: 500ms", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 200, Work: Exponential(1500 * time.Microsecond), Slowed: func(n int) float64 { return 1 + float64(n)/60 }}})},
+		{Name: "search-stalled-generator", File: find("search-stalled-generator", alone, "1", "p99: 50ms", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}, Stalls: regular(time.Second, 60*ms, 5*time.Minute)})},
+		{Name: "search-identical", File: find("search-identical", service+vary(2), "1", "p99: 50ms", 30, 6), Behaves: starts(0.02, 5, 4*ms, 4)},
+		{Name: "search-different", File: find("search-different", service+vary(2), "1", "p99: 50ms", 30, 6),
+			Behaves: each(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}}, Behaviour{Service: Service{Workers: 4, Work: Exponential(5 * ms)}})},
+		{Name: "search-dead-starts", File: find("search-dead-starts", service+vary(2), "1", "p99: 50ms", 30, 6),
+			Behaves: each(Behaviour{Service: Service{Workers: 4, Work: Exponential(3 * ms)}}, Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}}),
+			NoStart: func(c *experiment.Cell, repeat int) bool { return c.Index == 0 && repeat > 4 }},
+
+		// Ramps.
+		{Name: "ramp-flat", File: ramp("ramp-flat", alone, "2", 20, 200, 20, "5s", "", 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(2 * ms)}})},
+		{Name: "ramp-knee", File: ramp("ramp-knee", alone, "1", 50, 500, 50, "5s", "p99: 100ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Exponential(2500 * time.Microsecond)}})},
+		{Name: "ramp-identical", File: ramp("ramp-identical", service+vary(2), "1", 50, 500, 50, "3s", "p99: 100ms", 6), Behaves: starts(0.02, 6, 2500*time.Microsecond, 2)},
+	}
+}
+
+// regular are stretches of one length that repeat.
+func regular(every, length, until time.Duration) (all []Stretch) {
+	for at := every; at < until; at += every {
+		all = append(all, Stretch{at, at + length})
+	}
+	return all
+}

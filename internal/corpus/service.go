@@ -1,0 +1,345 @@
+package corpus
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Service is the truth about a simulated service.
+type Service struct {
+	// Workers is how many requests it works on at one time; the others wait in a
+	// queue, first come, first served. At least 1.
+	Workers int
+	// Work is the CPU time of a request.
+	Work func(*rand.Rand) time.Duration
+	// Slowed multiplies the work by a function of the requests that are inside when
+	// a worker takes it. nil: 1.
+	Slowed func(inside int) float64
+	// Lock is how long a request, after its work, holds something that one request
+	// at a time may hold. It uses no CPU, and the request keeps its worker.
+	Lock time.Duration
+	// Call is how long a request, after its work, waits for a dependency. nil: it has
+	// none.
+	Call func(*rand.Rand) time.Duration
+	// Blocking requests keep their worker during the call.
+	Blocking bool
+	// Backlog is how many requests may wait for a worker; more are refused. 0: no
+	// bound.
+	Backlog int
+	// Fails is the probability that a request is answered with the status 500, given
+	// the requests that are inside. It costs the same work. nil: none.
+	Fails func(inside int) float64
+	// Down are the times at which it does not run. Requests inside are cut, new ones
+	// are refused.
+	Down []Stretch
+	// OOM says that it is down because it used up its memory.
+	OOM bool
+	// Memory is what it uses, in bytes.
+	Memory int64
+}
+
+// Stretch is a time since the beginning of a trial.
+type Stretch struct{ From, To time.Duration }
+
+func (s Stretch) holds(at int64) bool { return int64(s.From) <= at && at < int64(s.To) }
+
+// during is the stretch that a time lies in.
+func during(all []Stretch, at int64) (Stretch, bool) {
+	for _, s := range all {
+		if s.holds(at) {
+			return s, true
+		}
+	}
+	return Stretch{}, false
+}
+
+// edge is the first start or end of a stretch after a time.
+func edge(all []Stretch, at int64) int64 {
+	next := int64(never)
+	for _, s := range all {
+		for _, e := range []int64{int64(s.From), int64(s.To)} {
+			if e > at {
+				next = min(next, e)
+			}
+		}
+	}
+	return next
+}
+
+const never = 1<<63 - 1
+
+// Fixed is work that always takes the same time.
+func Fixed(d time.Duration) func(*rand.Rand) time.Duration {
+	return func(*rand.Rand) time.Duration { return d }
+}
+
+// Exponential is work with an exponential distribution.
+func Exponential(mean time.Duration) func(*rand.Rand) time.Duration {
+	return func(r *rand.Rand) time.Duration { return time.Duration(float64(mean)*r.ExpFloat64()) + 1 }
+}
+
+// Mixed is work that is long for a share of the requests.
+func Mixed(short, long time.Duration, share float64) func(*rand.Rand) time.Duration {
+	return func(r *rand.Rand) time.Duration {
+		if r.Float64() < share {
+			return long
+		}
+		return short
+	}
+}
+
+// job is a request inside of the service.
+type job struct {
+	intended, sent int64 // ns since the trial's beginning
+	due            int64 // intended, or when a connection became free
+	lag            int64 // the generator's own delay
+	done           int64
+	work           float64 // ns of CPU that are left
+	until          int64   // the end of its lock and its call
+	holds          bool    // its worker until then
+	status         int     // 0: no answer
+	end            ending
+	left           bool // the client has given it up
+}
+
+// ending is how a request ended.
+type ending int
+
+const (
+	open ending = iota
+	answered
+	timedOut
+	refused
+	cut
+)
+
+// server runs a Service: it advances from event to event in nanoseconds.
+type server struct {
+	Service
+	rng    *rand.Rand
+	cpus   float64 // of the machine
+	quota  float64 // ns of CPU in a period; 0: no limit
+	period int64
+	taken  func(at int64) float64 // CPUs that others have
+	moves  func(at int64) int64   // when that changes next
+	ended  func(*job)             // an answer leaves
+
+	now      int64
+	index    int64   // of the period
+	left     float64 // of its quota
+	stopped  int64   // since when it is throttled; -1: it is not
+	running  []*job
+	away     []*job // behind the lock or in a call
+	queue    []*job
+	lockFree int64
+	wasDown  bool
+
+	used             float64 // ns of CPU, total
+	periods          int64
+	throttledPeriods int64
+	throttled        float64 // ns, of all CPUs that it ran on
+	active           bool    // it used CPU in this period
+	restarts, kills  int64
+	windows          []window
+}
+
+// window is a time in which the service could not run.
+type window struct {
+	from, to int64
+	down     bool
+	cpus     int
+}
+
+func newServer(s Service, rng *rand.Rand, cpus float64, limit float64, period time.Duration) *server {
+	v := &server{Service: s, rng: rng, cpus: cpus, period: int64(period), stopped: -1,
+		taken: func(int64) float64 { return 0 }, moves: func(int64) int64 { return never }}
+	v.quota = limit * float64(period)
+	v.left = v.quota
+	return v
+}
+
+func (v *server) inside() int { return len(v.running) + len(v.away) + len(v.queue) }
+
+func (v *server) up() bool {
+	_, down := during(v.Down, v.now)
+	return !down
+}
+
+// busy is how many workers have a request.
+func (v *server) busy() int {
+	n := len(v.running)
+	for _, j := range v.away {
+		if j.holds {
+			n++
+		}
+	}
+	return n
+}
+
+// arrive takes a request now.
+func (v *server) arrive(j *job) {
+	if !v.up() || v.Backlog > 0 && v.busy() >= v.Workers && len(v.queue) >= v.Backlog {
+		j.end, j.done = refused, v.now
+		v.ended(j)
+		return
+	}
+	v.queue = append(v.queue, j)
+	v.fill()
+}
+
+// fill gives waiting requests to free workers.
+func (v *server) fill() {
+	for len(v.queue) > 0 && v.busy() < v.Workers {
+		j := v.queue[0]
+		v.queue = v.queue[1:]
+		j.work = float64(v.Work(v.rng))
+		if v.Slowed != nil {
+			j.work *= v.Slowed(v.inside() + 1)
+		}
+		j.status = 200
+		if v.Fails != nil && v.rng.Float64() < v.Fails(v.inside()+1) {
+			j.status = 500
+		}
+		v.running = append(v.running, j)
+	}
+}
+
+// speed is the CPU that each running request gets.
+func (v *server) speed() float64 {
+	if len(v.running) == 0 || v.stopped >= 0 || !v.up() {
+		return 0
+	}
+	free := max(v.cpus-v.taken(v.now), 0.02*v.cpus)
+	return min(1, free/float64(len(v.running)))
+}
+
+// until runs the service up to a time.
+func (v *server) until(to int64) {
+	for v.now < to {
+		v.die()
+		speed := v.speed()
+		next := min(to, (v.index+1)*v.period, v.moves(v.now), edge(v.Down, v.now))
+		for _, j := range v.away {
+			next = min(next, max(j.until, v.now+1))
+		}
+		if speed > 0 {
+			for _, j := range v.running {
+				next = min(next, v.now+max(int64(j.work/speed+0.5), 1))
+			}
+			if v.quota > 0 {
+				next = min(next, v.now+max(int64(v.left/(speed*float64(len(v.running)))+0.5), 1))
+			}
+		}
+		v.pass(next, speed)
+	}
+}
+
+// die ends what is inside when the service goes down.
+func (v *server) die() {
+	s, down := during(v.Down, v.now)
+	if down == v.wasDown {
+		return
+	}
+	v.wasDown = down
+	if !down {
+		v.restarts++
+		return
+	}
+	if v.OOM {
+		v.kills++
+	}
+	v.windows = append(v.windows, window{from: int64(s.From), to: int64(s.To), down: true})
+	lost := append(append(v.running, v.away...), v.queue...)
+	v.running, v.away, v.queue, v.stopped = nil, nil, nil, -1
+	for _, j := range lost {
+		j.end, j.done = cut, v.now
+		v.ended(j)
+	}
+}
+
+// pass advances to a time before which nothing changes.
+func (v *server) pass(next int64, speed float64) {
+	took := float64(next - v.now)
+	n := float64(len(v.running))
+	v.now = next
+	if speed > 0 {
+		v.active = true
+		v.used += took * speed * n
+		if v.quota > 0 {
+			v.left -= took * speed * n
+		}
+		still := v.running[:0:0]
+		for _, j := range v.running {
+			if j.work -= took * speed; j.work >= 1 {
+				still = append(still, j)
+			} else {
+				v.worked(j)
+			}
+		}
+		v.running = still
+	}
+	still := v.away[:0:0]
+	var over []*job
+	for _, j := range v.away {
+		if j.until > v.now {
+			still = append(still, j)
+		} else {
+			over = append(over, j)
+		}
+	}
+	v.away = still
+	for _, j := range over {
+		v.answer(j)
+	}
+	v.fill()
+	periodEnds := v.now == (v.index+1)*v.period
+	if v.quota > 0 && v.left < 1 && v.stopped < 0 && len(v.running) > 0 && !periodEnds {
+		v.stopped = v.now
+	}
+	if periodEnds {
+		v.nextPeriod()
+	}
+}
+
+// worked is called when a request has used its CPU.
+func (v *server) worked(j *job) {
+	j.until = v.now
+	if v.Lock > 0 {
+		v.lockFree = max(v.lockFree, v.now) + int64(v.Lock)
+		j.until, j.holds = v.lockFree, true
+	}
+	if v.Call != nil {
+		j.until += int64(v.Call(v.rng))
+		j.holds = j.holds || v.Blocking
+	}
+	if j.until > v.now {
+		v.away = append(v.away, j)
+		return
+	}
+	v.answer(j)
+}
+
+func (v *server) answer(j *job) {
+	j.end, j.done = answered, v.now
+	v.ended(j)
+}
+
+func (v *server) nextPeriod() {
+	v.index++
+	if v.active || v.stopped >= 0 {
+		v.periods++
+	}
+	v.active = false
+	if v.quota == 0 {
+		return
+	}
+	v.left = min(v.left, 0) + v.quota
+	if v.stopped < 0 {
+		return
+	}
+	v.throttledPeriods++
+	on := max(1, min(len(v.running), int(v.cpus)))
+	v.throttled += float64(v.now-v.stopped) * float64(on)
+	v.windows = append(v.windows, window{from: v.stopped, to: v.now, cpus: on})
+	v.stopped = -1
+}
