@@ -9,7 +9,7 @@ import (
 )
 
 // order describes where cells fail as the load rises: "a and b at 200 requests/s, then c
-// at 300; d did not fail up to 500". It is an order only from four ramps per cell on.
+// at 300; d met the objective up to 500". It is an order only from four ramps per cell on.
 // It needs two cells, of which one fails. Cells that could not be judged are left out.
 func (b *Builder) order(cells []CellSummary) (Finding, bool) {
 	failing, holding := map[float64][]string{}, map[float64][]string{}
@@ -38,12 +38,12 @@ func (b *Builder) order(cells []CellSummary) (Finding, bool) {
 	}
 	text := strings.Join(groups(failing, "at", unit), ", then ")
 	if len(holding) > 0 {
-		text += "; " + strings.Join(groups(holding, "did not fail up to", ""), ", ")
+		text += "; " + strings.Join(groups(holding, "met the objective up to", ""), ", ")
 	}
 	title := "order of failure as the load rises"
 	if ramps < EnoughSearches {
 		title = "load at which each cell failed"
-		text += fmt.Sprintf("; %s per cell cannot rank them, because starts differ: at least %d are needed (measure.repeats)", plural(ramps, "ramp"), EnoughSearches)
+		text += fmt.Sprintf("; not ranked: %s per cell, at least %d needed (measure.repeats)", plural(ramps, "ramp"), EnoughSearches)
 	}
 	return Finding{Level: "result", Title: title, Text: text}, true
 }

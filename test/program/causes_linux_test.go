@@ -109,7 +109,7 @@ var patience = 12
 
 // calm repeats a measurement until the machine was quiet. A virtual machine that pauses
 // delays everything, which is a cause of its own: a witness outside of the measurement
-// detects it. The frames show CPU that others took, unless that is the cause under test.
+// detects it. The frames show CPU used by others, unless that is the cause under test.
 func calm(t *testing.T, wanted analysis.Flag, measure func() *analysis.CellSummary) *analysis.CellSummary {
 	t.Helper()
 	var pause time.Duration

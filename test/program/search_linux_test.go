@@ -73,7 +73,7 @@ services: {server: {command: [SERVER, --port, "${port}"]}}
 `+c.limits+`
 load: {request: {path: "/serial?ms=5"}, agents: `+c.agents+`, find: breaking-point}`+brief, nil)
 			b := cell.Breaking
-			if strings.HasPrefix(b.Reason, "inconclusive") {
+			if undecided(b) {
 				t.Skip(b.Reason)
 			}
 			if b.RateRPS == nil {
@@ -125,7 +125,7 @@ load: {request: {path: "`+c.path+`"}, timeout: 500ms, find: breaking-point}`+str
 			if b.Load() == nil && b.Reason == "" {
 				t.Error("no breaking point, and no reason")
 			}
-			if strings.HasPrefix(b.Reason, "inconclusive") { // a reason is a result too
+			if undecided(b) { // a reason is a result too
 				t.Skip(b.Reason)
 			}
 			// A search takes at most four times its traffic, and a last wait for a
@@ -174,7 +174,7 @@ load: {request: {path: /ok}, find: breaking-point`+load+`}`+strings.Replace(brie
 				quota(t, agentGroup(pid), 5) // percent of a CPU: some thousand requests/s
 			})
 			b := c.Breaking
-			if strings.HasPrefix(b.Reason, "inconclusive") {
+			if undecided(b) {
 				t.Skip(b.Reason)
 			}
 			if !b.AtLeast && b.Load() != nil {
@@ -226,8 +226,8 @@ load: {request: {path: "/spin?us=2000"}, find: breaking-point}`+brief, func(reco
 	}
 	// The effect of the neighbour is reported: discarded windows, or no result. If the
 	// hypervisor took CPU too, the effect may be larger.
-	if !strings.Contains(b.Reason, "neighbour") && !c.DisturbedBy(analysis.Hypervisor) {
-		t.Errorf("%v, reason %q: want that a neighbour took CPU", b.Load(), b.Reason)
+	if !strings.Contains(b.Reason, "other processes took CPU") && !c.DisturbedBy(analysis.Hypervisor) {
+		t.Errorf("%v, reason %q: want that other processes took CPU", b.Load(), b.Reason)
 	}
 }
 

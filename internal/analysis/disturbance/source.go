@@ -15,21 +15,21 @@ func (s Source) String() string {
 	case 0:
 		return "nobody"
 	case Neighbour:
-		return "a neighbour"
+		return "other processes"
 	case Hypervisor:
 		return "the hypervisor"
 	}
-	return "a neighbour or the hypervisor"
+	return "other processes or the hypervisor"
 }
 
-// Advice returns what to do about them. A neighbour can be stopped. CPU that the
+// Advice returns what to do about them. Other processes can be stopped. CPU that the
 // hypervisor gives to other machines is out of reach.
 func (s Source) Advice() string {
 	switch s {
 	case Neighbour:
-		return "stop it and search again"
+		return "stop them and search again"
 	case Hypervisor:
 		return "search again where the hypervisor takes less"
 	}
-	return "stop the neighbour, and search again where the hypervisor takes less"
+	return "stop the other processes, and search again where the hypervisor takes less"
 }

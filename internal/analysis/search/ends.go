@@ -13,7 +13,7 @@ const wide = 0.3
 func (s *Search) finish() {
 	r := s.again
 	if r.disturbed > r.clean {
-		s.fail("inconclusive: %v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.Advice())
+		s.fail("%v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.Advice())
 		return
 	}
 	if s.missed == 0 || len(s.met) == 0 && s.stage == Bracket {
@@ -35,9 +35,9 @@ func (s *Search) finish() {
 	case r.disturbed > 0:
 		s.result.Reason = fmt.Sprintf("%v took CPU in %d of %d windows, which are left out, so the interval is wider", r.by, r.disturbed, r.disturbed+r.clean)
 	case s.limited && high > s.ceiling:
-		s.result.Reason = fmt.Sprintf("from %s on the generator or the host was the limit, not the service: how much more it may handle is an estimate", show(s.limit))
+		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the upper end of the interval is an estimate", show(s.limit))
 	case high-low > wide*load:
-		s.result.Reason = fmt.Sprintf("the interval is wide: too few requests failed or passed near %s in %v of traffic for a narrower one", show(load), s.traffic)
+		s.result.Reason = fmt.Sprintf("the interval is wide: %v of traffic near %s had too few failures or passes; raise measure.duration", s.traffic, show(load))
 	}
 	s.end()
 }
@@ -51,7 +51,7 @@ func (s *Search) unbroken() {
 	case s.missed > 0:
 		s.fail("it misses the objective at every load tried, down to %s, and the search time is used up: start lower", show(s.lowest))
 	default:
-		s.fail("the search time, %v, is too short for a result", s.config.Budget)
+		s.fail("the search time, %v, is too short for a result; raise measure.duration", s.config.Budget)
 	}
 }
 

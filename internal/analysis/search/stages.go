@@ -99,7 +99,7 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	r.early |= o.Disturbed
 	s.traffic -= took
 	if s.wasted += took; s.wasted >= s.config.Patience {
-		s.fail("inconclusive: %v took CPU for %v while the load was doubled; %s", r.early, s.wasted, r.early.Advice())
+		s.fail("%v took CPU for %v while the search doubled the load; %s", r.early, s.wasted, r.early.Advice())
 	}
 	return true
 }
