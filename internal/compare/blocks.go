@@ -82,10 +82,10 @@ func newTable(rows []narrative.Difference) report.Table {
 		}),
 		column("A", report.Mixed, report.Kept, narrative.Difference.Left),
 		column("B", report.Mixed, report.Kept, narrative.Difference.Right),
-		column("shift", report.Mixed, 2, narrative.Difference.ShiftText),
-		column("%", report.Mixed, 1, narrative.Difference.PercentText),
-		column("95% interval", report.Mixed, 3, narrative.Difference.Ends),
-		column("p", report.Mixed, 4, narrative.Difference.Chance),
+		column("shift", report.Mixed, 3, narrative.Difference.ShiftText),
+		column("%", report.Mixed, 4, narrative.Difference.PercentText),
+		column("95% interval", report.Mixed, 1, narrative.Difference.Ends),
+		column("p", report.Mixed, 2, narrative.Difference.Chance),
 		column("verdict", report.Word, report.Kept, func(d narrative.Difference) string {
 			word, _ := d.Word()
 			return word

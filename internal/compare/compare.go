@@ -66,7 +66,7 @@ type Contrast struct {
 	B    string `json:"b"`
 }
 
-func (c Contrast) String() string { return fmt.Sprintf("%s: %s in A, %s in B", c.What, c.A, c.B) }
+func (c Contrast) String() string { return fmt.Sprintf("%s: A: %s; B: %s", c.What, c.A, c.B) }
 
 // Row is a pair's difference of a metric; nil if neither side has it.
 func (p *Pair) Row(name string) *analysis.Difference {
@@ -86,8 +86,8 @@ func (e *RefusedError) Error() string {
 	for i, c := range e.Contrasts {
 		lines[i] = "\n  " + c.String()
 	}
-	return "these cannot be compared, since a difference would not be the service's:" + strings.Join(lines, "") +
-		"\nmeasure both under the same conditions, or compare them with --anyway"
+	return "These records are not comparable, because the conditions differ. A difference could come from them and not from the service:" + strings.Join(lines, "") +
+		"\nMeasure both under the same conditions, or use --anyway to compare them nevertheless."
 }
 
 // Compare compares all matches. It refuses with a RefusedError where the

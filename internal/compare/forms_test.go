@@ -30,7 +30,7 @@ func TestTableReadsAsExpected(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Judge([]Bound{bound}, false)
-	want := `p99 is 4.2 times higher in B: 166 → 704 ms (95%: +528 to +547 ms)
+	want := `p99 is 4.2 times higher in B: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B
 
 A  before · procs · 2026-01-31T12:00:00Z · go procs=1
 B  after · procs · 2026-01-31T12:00:00Z · go procs=1
@@ -38,12 +38,12 @@ B  after · procs · 2026-01-31T12:00:00Z · go procs=1
 Set differently: nothing, as far as the records show
 
 metric                   A     B  shift      %    95% interval      p  verdict
-rate, requests/s       376   376      0   0.0%        −3 to +3   1.00  no difference seen
+rate, requests/s       376   376      0   0.0%        −3 to +3   1.00  not significant
 p50, ms               55.3   235   +180  +324%    +176 to +182  0.002  worse
 p99, ms                166   704   +539  +324%    +528 to +547  0.002  worse
 p99.9, ms              199   845   +646  +324%    +634 to +656  0.002  worse
-availability, %        100   100      0   0.0%          0 to 0   1.00  no difference seen
-CPU per request, ms   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  no difference seen
+availability, %        100   100      0   0.0%          0 to 0   1.00  not significant
+CPU per request, ms   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  not significant
 throttled periods, %  16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  worse
 
 BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
@@ -65,9 +65,9 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range []string{"p99, ms", "+324%", "worse", "Left out at this width: shift, 95% interval, p."} {
-		if narrow := table(t, r, 60); !strings.Contains(narrow, word) {
-			t.Errorf("a table of 60 columns has no %q:\n%s", word, narrow)
+	for _, word := range []string{"p99, ms", "+528 to +547", "worse", "Left out at this width: shift, %."} {
+		if narrow := table(t, r, 72); !strings.Contains(narrow, word) {
+			t.Errorf("a table of 72 columns has no %q:\n%s", word, narrow)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestMarkdownHasTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"**p99 is higher in B in 1 of 2 cells, most in go procs=1: 166 → 704 ms (95%: +528 to +547 ms)**\n",
+		"**p99 is higher in B in 1 of 2 cells, most in go procs=1: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B**\n",
 		"\n### go procs=1\n",
 		"| metric | A | B | shift | % | 95% interval | p | verdict |\n| --- | ---: | ---: |",
 		"| p99, ms | 166 | 704 | +539 | +324% | +528 to +547 | 0.004 | worse |",

@@ -93,7 +93,7 @@ func TestBenchstatReadsWhatMeasuredItself(t *testing.T) {
 func TestTrafficIsNotComparedWithABenchmark(t *testing.T) {
 	a, b := fixture("a", map[string][]float64{"1": quick}), measuring(fixture("b", map[string][]float64{"1": quick}))
 	_, err := Compare(matched(t, a, b), false)
-	if err == nil || !strings.Contains(err.Error(), "load: closed loop, constant in A, none: it measures itself in B") {
+	if err == nil || !strings.Contains(err.Error(), "load: A: closed loop, constant; B: none: it measures itself") {
 		t.Errorf("error %v", err)
 	}
 }

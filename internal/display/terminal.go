@@ -38,10 +38,14 @@ func TerminalOf(out io.Writer) Terminal {
 // narrowest is the width below which text is not broken further.
 const narrowest = 20
 
+// bound keeps a condition, such as p99 <= 250ms, on one line.
+var bound = strings.NewReplacer(" <= ", "\u00a0<=\u00a0", " >= ", "\u00a0>=\u00a0")
+
 // Wrap breaks a text at the terminal's width, each line after an indent.
 func (t Terminal) Wrap(text, indent string) string {
 	if t.Width > 0 {
-		text = lipgloss.Wrap(text, max(narrowest, t.Width-len(indent)), " ")
+		text = lipgloss.Wrap(bound.Replace(text), max(narrowest, t.Width-len(indent)), " ")
+		text = strings.ReplaceAll(text, "\u00a0", " ")
 	}
 	lines := strings.Split(text, "\n")
 	for i := range lines {

@@ -56,12 +56,20 @@ func (a *answer) benchmark(what *analysis.BenchmarkSummary) string {
 	if what.HigherIsBetter() {
 		better, best = a.s.Above, "highest"
 	}
-	times, unit := BenchUnit(what.Unit, all[0].Value)
-	text, alone := ranking{inPlan, all, better, best, display.Plain(what.Name), func(c analysis.Contender) string {
+	text, alone := ranking{inPlan, all, better, best, benchMeasure(what.Unit) + " in benchmark " + display.Plain(what.Name), func(c analysis.Contender) string {
+		times, unit := BenchUnit(what.Unit, c.Value)
 		return display.Figure(c.Value*times) + " " + unit
 	}}.text("")
 	if t := a.throttling(all, alone); t != "" {
 		text += "; " + t
 	}
 	return text + "."
+}
+
+// benchMeasure is what a unit measures, for a sentence.
+func benchMeasure(unit string) string {
+	if unit == "sec/op" {
+		return "time per op"
+	}
+	return display.Plain(unit)
 }

@@ -124,7 +124,7 @@ func BoundReason(b *analysis.BreakingPoint) string {
 	if text := Reason(b); text != "" {
 		return text
 	}
-	return "it was not seen to break"
+	return "it met the objective at every load"
 }
 
 // Reason is the reason that the search gave, for the middle of a sentence.
@@ -148,7 +148,7 @@ func SearchText(b *analysis.BreakingPoint) string {
 	var parts []string
 	switch b.Searches {
 	case 0:
-		parts = append(parts, "no search gave an answer")
+		parts = append(parts, "no search found it")
 	case 1:
 		parts = append(parts, "1 search")
 	default:

@@ -27,7 +27,7 @@ var Causes = []Cause{
 	{"throttling", "throttling", "throttling", "█"},
 	{"dependency", "dependency", "the dependency", "▓"},
 	{"restart", "restarts", "restarts and memory pressure", "▞"},
-	{"neighbours", "CPU taken", "CPU that others took", "▒"},
+	{"neighbours", "other CPU use", "CPU used by others", "▒"},
 	{"rest", "work, queues", "queueing and work", "░"},
 }
 
@@ -71,10 +71,10 @@ func MainPart(c *analysis.Causes) (Part, bool) {
 
 // TailBasis is what the division of a slow tail rests on.
 func TailBasis(c *analysis.Causes) string {
-	text := fmt.Sprintf("%s from %s (%s) on, %s on average", display.Counted(int64(c.Requests), "slow request"),
-		display.WithUnit(c.FromMS), QuantileName(c.Quantile), display.WithUnit(c.MeanMS))
+	text := fmt.Sprintf("%s at or above %s (%s), mean %s", display.Counted(int64(c.Requests), "request"),
+		QuantileName(c.Quantile), display.WithUnit(c.FromMS), display.WithUnit(c.MeanMS))
 	if c.ThrottledDirectly > 0 && c.Throttling > c.ThrottledDirectly {
-		text += fmt.Sprintf("; %s in windows of throttling, %s in the queues that they built", display.Share(c.ThrottledDirectly), display.Share(c.Throttling-c.ThrottledDirectly))
+		text += fmt.Sprintf("; throttling: %s while throttled, %s in queues that throttling caused", display.Share(c.ThrottledDirectly), display.Share(c.Throttling-c.ThrottledDirectly))
 	}
 	return text
 }
@@ -102,13 +102,22 @@ func (a *answer) tail() string {
 	case len(a.s.Cells) == 1 && top.Value < worth:
 		return "Its slow tail is queueing and work, not throttling."
 	case len(a.s.Cells) == 1:
-		return fmt.Sprintf("%s of its slow tail is %s.", display.Share(top.Value), top.Long)
+		return fmt.Sprintf("%s of its slow tail (%s and above).", top.explains(), QuantileName(a.s.Cells[worst].Causes.Quantile))
 	case top.Value < worth && known == len(a.s.Cells):
 		return "In every cell the slow tail is queueing and work, not throttling."
 	case top.Value < worth:
 		return ""
 	}
-	return fmt.Sprintf("%s of the slow tail of %s is %s%s.", display.Share(top.Value), a.names[worst], top.Long, a.sameElsewhere(worst, top))
+	return fmt.Sprintf("%s of the slow tail (%s and above) of %s%s.", top.explains(), QuantileName(a.s.Cells[worst].Causes.Quantile), a.names[worst], a.sameElsewhere(worst, top))
+}
+
+// explains begins a sentence: "Throttling explains 92%".
+func (p Part) explains() string {
+	verb := " explains "
+	if p.Name == "restart" {
+		verb = " explain "
+	}
+	return display.Capital(p.Long) + verb + p.Text()
 }
 
 // sameElsewhere gives the lowest share of the same cause in another cell, where
@@ -128,7 +137,7 @@ func (a *answer) sameElsewhere(worst int, top Part) string {
 	if least < 0 || low > top.Value/2 {
 		return ""
 	}
-	return fmt.Sprintf(", of that of %s %s", a.names[least], display.Share(low))
+	return fmt.Sprintf(" and %s of that of %s", display.Share(low), a.names[least])
 }
 
 // CausesLine is what a cell's slow tail is made of, on one line; "": not known.

@@ -54,11 +54,11 @@ func comparedPairs(words string, pairs []ComparedPair) string {
 	}
 	switch {
 	case decided == 0:
-		return fmt.Sprintf("%s cannot be distinguished in any of %d cells: %s", words, len(pairs), undecided(pairs))
+		return fmt.Sprintf("%s was not tested in any of %d cells: %s", words, len(pairs), undecided(pairs))
 	case most == nil && decided < len(pairs):
-		return fmt.Sprintf("No difference in %s was seen in %d of %d cells; in the others it is not known", words, decided, len(pairs))
+		return fmt.Sprintf("No significant difference in %s in %d of %d cells; the others were not tested", words, decided, len(pairs))
 	case most == nil:
-		return fmt.Sprintf("No difference in %s was seen in any of %d cells", words, len(pairs))
+		return fmt.Sprintf("No significant difference in %s in any of %d cells", words, len(pairs))
 	case lower == 0:
 		return fmt.Sprintf("%s is higher in B in %d of %d cells, most in %s: %s", words, higher, len(pairs), where, Difference{most}.fromTo())
 	case higher == 0:
@@ -100,8 +100,8 @@ func subject(metric string) string {
 // Difference words the difference of one metric between A and B.
 type Difference struct{ *analysis.Difference }
 
-// Sentence is what a difference shows: "p99 is 3.9 times higher in B: 166 → 704 ms
-// (95%: +510 to +560 ms)".
+// Sentence is what a difference shows: "p99 is 58% lower in B: shift −596 ms (95%
+// interval −1,072 to −313); medians 1,025 ms in A, 421 ms in B".
 func (d Difference) Sentence() string {
 	words := subject(d.Metric)
 	switch d.Verdict {
@@ -112,26 +112,21 @@ func (d Difference) Sentence() string {
 		}
 		return display.Capital(fmt.Sprintf("%s was measured in %s only: %s", words, side, value+d.unit()))
 	case analysis.TooFew:
-		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B, which may be chance: %s", words, d.Left(), d.Right()+d.unit(), d.tooFew()))
+		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B (too few trials to test): %s", words, d.Left(), d.Right()+d.unit(), d.tooFew()))
 	case analysis.Alike:
-		return fmt.Sprintf("No difference in %s was seen: %s → %s (%s)", words, d.Left(), d.Right()+d.unit(), d.why())
+		return fmt.Sprintf("No significant difference in %s: %s (%s)", words, d.medians(), d.why())
 	}
 	return display.Capital(fmt.Sprintf("%s is %s in B: %s", words, d.howMuch(), d.fromTo()))
 }
 
-// howMuch is how far B lies from A: "3.9 times higher", "38% lower", "1.2 points
-// lower", "at least 20% higher". It compares the medians, which stand beside it, or
-// the shift if the medians lie the other way round.
+// howMuch is how far B lies from A by the shift: "3.9 times higher", "38% lower", "1.2
+// points lower", "at least 20% higher".
 func (d Difference) howMuch() string {
 	way, bound := string(d.Verdict), ""
 	if d.Verdict == analysis.Higher && d.AtLeast[1] {
 		bound = "at least "
 	}
-	step := *d.B - *d.A
-	if step > 0 != (d.Verdict == analysis.Higher) {
-		step = *d.Shift
-	}
-	size := math.Abs(step)
+	size := math.Abs(*d.Shift)
 	switch {
 	case d.UnitName() == "%":
 		return fmt.Sprintf("%s%s points %s", bound, display.Fixed(size*d.Scale(), d.places()), way)
@@ -151,13 +146,22 @@ func twoDigits(v float64) string {
 	return display.Fixed(v, 1)
 }
 
-// fromTo writes both sides and the interval of the shift.
+// fromTo writes the shift with its interval, and both sides.
 func (d Difference) fromTo() string {
-	text := d.Left() + " → " + d.Right() + d.unit()
 	if d.Low == nil && d.High == nil {
+		return d.medians()
+	}
+	return fmt.Sprintf("shift %s %s (95%% interval %s); %s", d.ShiftText(), d.points(), d.Ends(), d.medians())
+}
+
+// medians writes both sides. Those of a lower bound, or of few searches, are no
+// medians.
+func (d Difference) medians() string {
+	text := fmt.Sprintf("%s in A, %s in B", d.Left()+d.unit(), d.Right()+d.unit())
+	if d.ByIntervals {
 		return text
 	}
-	return fmt.Sprintf("%s (95%%: %s %s)", text, d.Ends(), d.points())
+	return "medians " + text
 }
 
 // why is what a verdict without a difference rests on.
@@ -165,7 +169,7 @@ func (d Difference) why() string {
 	if d.ByIntervals {
 		return "the intervals of the breaking points overlap"
 	}
-	return fmt.Sprintf("95%%: %s %s, p %s, %d and %d trials", d.Ends(), d.points(), d.Chance(), d.Trials[0], d.Trials[1])
+	return fmt.Sprintf("95%% interval of the shift %s %s, p %s, %d and %d trials", d.Ends(), d.points(), d.Chance(), d.Trials[0], d.Trials[1])
 }
 
 // tooFew is how many trials there are, and how many are needed.
@@ -181,10 +185,7 @@ func (d Difference) tooFew() string {
 func (d Difference) Word() (string, display.Tone) {
 	switch d.Verdict {
 	case analysis.Alike:
-		if d.PHolm != nil && *d.PHolm > *d.P && *d.P < 1-stats.Level {
-			return "not significant", display.Normal // among so many cells
-		}
-		return "no difference seen", display.Normal
+		return "not significant", display.Normal
 	case analysis.TooFew:
 		return "too few trials", display.Warning
 	case analysis.OneSided:

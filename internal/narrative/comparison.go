@@ -24,7 +24,7 @@ func (a *answer) comparison() []string {
 		sentences = []string{a.mostRequests(healthy)}
 	}
 	for _, i := range short {
-		sentences = append(sentences, fmt.Sprintf("%s answers only %s of its requests well.",
+		sentences = append(sentences, fmt.Sprintf("%s answered only %s of its requests without error.",
 			a.names[i], display.Percent(*a.s.Cells[i].Availability)))
 	}
 	return sentences
@@ -66,15 +66,14 @@ func (a *answer) ranked(all []analysis.Contender) []string {
 	}
 	sentences := []string{text + "."}
 	if basis != "" {
-		sentences = append(sentences, "The table's p99, over all requests, puts another cell first: a single trial can decide it.")
+		sentences = append(sentences, "Over all requests, another cell has the lowest p99 (see the table); the ranking uses medians, which a single trial cannot decide.")
 	}
 	if alone {
-		if t := a.servesMore(best); t != "" {
-			sentences = append(sentences, t)
+		for _, t := range []string{a.servesMore(best), caveat(all)} {
+			if t != "" {
+				sentences = append(sentences, t)
+			}
 		}
-	}
-	if t := caveat(all); t != "" {
-		sentences = append(sentences, t)
 	}
 	return sentences
 }

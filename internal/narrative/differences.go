@@ -27,9 +27,10 @@ func Tested(path string, s *analysis.Summary) (name, unit string) {
 	return display.Plain(path), ""
 }
 
-// Against is the title of a table of tests: "p99 against procs=1, 150 ms".
+// Against is the title of a table of tests: "p99, median over trials, compared with
+// procs=1 (150 ms)".
 func Against(metric, baseline string, value float64, unit string) string {
-	return display.Capital(strings.TrimSpace(fmt.Sprintf("%s against %s, %s %s", metric, baseline, display.Figure(value), unit)))
+	return display.Capital(fmt.Sprintf("%s, median over trials, compared with %s (%s)", metric, baseline, strings.TrimSpace(display.Figure(value)+" "+unit)))
 }
 
 // Significance words the result of a test.
@@ -37,18 +38,21 @@ func Significance(c *analysis.Comparison) string {
 	if c.Significant {
 		return "significant"
 	}
-	return "may be chance"
+	return "not significant"
 }
 
 // Untested gives the reason why cells that could be compared were not tested
 // against one another; "" if they were, or if there is nothing to compare.
 func Untested(s *analysis.Summary) string {
-	fewest, cells := math.MaxInt, 0
+	fewest, cells, what := math.MaxInt, 0, "searches"
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		n := c.Trials
 		if results.Searched(c) {
 			n = c.Breaking.Searches
+		}
+		if c.Load.Stages {
+			what = "ramps"
 		}
 		if results.Failed(c) && !results.Searched(c) || n == 0 {
 			continue
@@ -60,8 +64,8 @@ func Untested(s *analysis.Summary) string {
 	case len(s.Comparisons) > 0 || cells < 2 || fewest >= analysis.EnoughTrials:
 		return ""
 	case results.KindOf(s) == results.Search && fewest < analysis.EnoughSearches:
-		return fmt.Sprintf("Too few starts to test the breaking points against one another: %d per cell; %d are needed, %d are advised (measure.repeats).",
-			fewest, max(stats.TrialsNeeded(cells-1), analysis.EnoughSearches), analysis.EnoughTrials)
+		return fmt.Sprintf("Too few %s to test the breaking points: %d per cell; at least %d are needed, %d advised (measure.repeats).",
+			what, fewest, max(stats.TrialsNeeded(cells-1), analysis.EnoughSearches), analysis.EnoughTrials)
 	}
-	return fmt.Sprintf("Too few trials to test the cells against one another: %d per cell; %d are needed (measure.repeats).", fewest, analysis.EnoughTrials)
+	return fmt.Sprintf("Too few trials to test the differences: %d per cell; %d are needed (measure.repeats).", fewest, analysis.EnoughTrials)
 }

@@ -15,7 +15,11 @@ func Explained(c *analysis.CellSummary) []Fact {
 			facts = append(facts, Fact{"limited by", text})
 		}
 		if text := Reason(b); text != "" {
-			facts = append(facts, Fact{reasonName(b), text})
+			name := reasonName(b)
+			if name != note {
+				text = "because " + text
+			}
+			facts = append(facts, Fact{name, text})
 		}
 	}
 	if c.Knee != nil {
@@ -27,15 +31,18 @@ func Explained(c *analysis.CellSummary) []Fact {
 	return facts
 }
 
+// note is the name of a reason that qualifies a breaking point.
+const note = "note"
+
 // reasonName is what the search gave a reason for.
 func reasonName(b *analysis.BreakingPoint) string {
 	switch {
 	case b.Load() == nil:
-		return "none found"
+		return "not found"
 	case b.AtLeast:
-		return "only a bound"
+		return "lower bound"
 	}
-	return "note"
+	return note
 }
 
 // BreakLine is a breaking point on a line of its own: "breaks at 352 requests/s

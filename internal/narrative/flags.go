@@ -16,31 +16,29 @@ import (
 var flagTexts = map[analysis.Flag]string{
 	analysis.FlagSkipped:             "The service was not available on this machine and was not measured. The warning has what to install.",
 	analysis.FlagNoTrials:            "No trial of this cell was completed: there is nothing to show.",
-	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval, and a difference may be chance.",
+	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval, and differences are not tested.",
 	analysis.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison: repeat it on a quiet host.",
-	analysis.FlagAgentWaited:         "The agent waited for a CPU and sent late: part of the latency is its own.",
+	analysis.FlagAgentWaited:         "The agent waited for a CPU and sent late. Part of the latency is the agent's own.",
 	analysis.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses, and rates are lower bounds. Give agents no CPU limit.",
 	analysis.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
-	analysis.FlagLowIdle:             "The host had less than 0.2 idle cores (5% of its CPUs, if that is more): the service and the agent may have competed for CPU.",
-	analysis.FlagIncomplete:          "A trial was cut off before its end, and counts as far as it got.",
+	analysis.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 cores, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU; repeat it on a quieter or larger host.",
+	analysis.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
 	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
-	analysis.FlagRestarted:           "The service ended and was started again during a trial, after 1 s at first; a kubelet begins at 10 s.",
+	analysis.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
 	analysis.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
 	analysis.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison: repeat it where it takes less CPU.",
 	analysis.FlagCPUStolen:           "The hypervisor took at least 0.1 cores from this machine: latencies include its pauses.",
 	analysis.FlagDependencyThrottled: "A dependency was throttled by its own limit: part of the latency may be due to it.",
 	analysis.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
-	analysis.FlagDropped:             "Requests were due and never sent, as the trial had ended or was stopped.",
+	analysis.FlagDropped:             "Some requests were never sent, because the trial ended or was stopped first.",
 	analysis.FlagFewPeriods:          "Fewer than 1,000 quota periods were measured: too few for a reliable p99.9.",
 	analysis.FlagBeyondRange:         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
-	analysis.FlagMovingLoad:          "The load moves: no percentile over all of it describes a level. See the levels held.",
+	analysis.FlagMovingLoad:          "The load changes over the trial, so no percentile over the whole trial is shown. See \"Levels held\".",
 	analysis.FlagFailed:              "A trial failed before its end and is excluded from the figures.",
 	analysis.FlagSearchDisturbed:     "Other processes or the hypervisor took CPU while the breaking point was searched.",
-	analysis.FlagSearchIncomplete:    "The search ended before its answer was tested for longer: it is less certain than its interval suggests.",
+	analysis.FlagSearchIncomplete:    "The search ended before it could test its answer for longer. The answer is less certain than that of a complete search.",
 	analysis.FlagLowerBound:          "The generator or the host was the limit, not the service: the breaking point is at least this load.",
-	"few_spans":                      "Too few slow requests were kept to divide the tail's time among its causes.",
-	"windows_unknown":                "The throttle counters could not be read: throttling under the slow requests is unknown, and counts as queueing and work.",
-	analysis.FlagNoWindows:           "The service was throttled, but it was not recorded when: without --node-agent the share of the slow tail is not known.",
+	analysis.FlagNoWindows:           "The service was throttled, but the times were not recorded. Use --node-agent to learn the share of the slow tail.",
 	analysis.FlagUnsteady:            "The first and the last third of the measured part differ: the service had not settled.",
 }
 
@@ -59,7 +57,7 @@ func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 	case word == analysis.FlagSearchDisturbed:
 		return disturbedSearch(c)
 	case word == analysis.FlagNoWindows && results.ThrottledShare(c) != nil:
-		return fmt.Sprintf("Throttled in %s of its periods; without --node-agent the share of the slow tail is not known.", display.Share(*results.ThrottledShare(c)))
+		return fmt.Sprintf("The service was throttled in %s of its periods, but the times were not recorded. Use --node-agent to learn the share of the slow tail.", display.Share(*results.ThrottledShare(c)))
 	case word == analysis.FlagGeneratorLimited && (has(analysis.FlagAgentThrottled) || has(analysis.FlagAgentLost)) && !has(analysis.FlagAgentWaited):
 		return besideText
 	case word == analysis.FlagGeneratorLimited && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):

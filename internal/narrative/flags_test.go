@@ -42,7 +42,7 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 		"a generator whose lag is not known":  {"generator_limited", cellOf("go"), flagTexts["generator_limited"]},
 		"a generator that was throttled":      {"generator_limited", cellOf("go", open(100), withFlag("agent_throttled")), besideText},
 		"a generator that lost an agent":      {"generator_limited", cellOf("go", withFlag("agent_lost")), besideText},
-		"throttling that nobody saw":          {"no_windows", cellOf("go", periods(45, 100)), "Throttled in 45% of its periods; without --node-agent the share of the slow tail is not known."},
+		"throttling that nobody saw":          {"no_windows", cellOf("go", periods(45, 100)), "The service was throttled in 45% of its periods, but the times were not recorded. Use --node-agent to learn the share of the slow tail."},
 		"a word of another version":           {"hot_moon", cellOf("go"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestEveryFlagOfAnalysisIsExplained(t *testing.T) {
 }
 
 func TestEveryFlagOfASearchHasItsLine(t *testing.T) {
-	for _, word := range []analysis.Flag{"search_disturbed", "search_incomplete", "lower_bound", "few_spans", "windows_unknown"} {
+	for _, word := range []analysis.Flag{"search_disturbed", "search_incomplete", "lower_bound"} {
 		if flagTexts[word] == "" {
 			t.Errorf("%q has no text", word)
 		}

@@ -394,7 +394,7 @@ func TestATestOfAnotherQuantileIsNoTestOfP99(t *testing.T) {
 	)
 	for metric, want := range map[string]string{
 		"latency_ms.p999": "A has the lowest p99: 10.2 ms against 20.2 ms (B).",
-		"latency_ms.p99":  "p99 does not distinguish A and B: 10.2 ms and 20.2 ms, over their trials the difference may be chance.",
+		"latency_ms.p99":  "No significant difference in p99 between A and B: 10.2 ms and 20.2 ms (tested over their trials).",
 	} {
 		tests := []analysis.Comparison{{Cell: 1, Metric: metric, Shift: 10, PHolm: 0.4}}
 		if got := HeadlineOf(&analysis.Summary{Cells: cells, Comparisons: tests}).String(); got != want {
@@ -443,15 +443,15 @@ func TestTheWinnerIsTheOneThatTheTestNames(t *testing.T) {
 	}{
 		"the p99 of all requests together puts another cell first": {
 			compared(a, b),
-			"A has the lowest p99 (median of 6 trials): 100 ms against 200 ms (B). The table's p99, over all requests, puts another cell first: a single trial can decide it.",
+			"A has the lowest p99 (median of 6 trials): 100 ms against 200 ms (B). Over all requests, another cell has the lowest p99 (see the table); the ranking uses medians, which a single trial cannot decide.",
 		},
 		"the baseline is the higher one": {
 			compared(b, a),
-			"A has the lowest p99 (median of 6 trials): 100 ms against 200 ms (B). The table's p99, over all requests, puts another cell first: a single trial can decide it.",
+			"A has the lowest p99 (median of 6 trials): 100 ms against 200 ms (B). Over all requests, another cell has the lowest p99 (see the table); the ranking uses medians, which a single trial cannot decide.",
 		},
 		"neither is the baseline": {
 			compared(cellOf("C", p99At(5100), ranging(5000, 5010, 5020, 5030, 5040, 5100)), a, b),
-			"A has the lowest p99 (median of 6 trials): 100 ms against 5.03 s (C) and 200 ms (B). The table's p99, over all requests, puts another cell first: a single trial can decide it.",
+			"A has the lowest p99 (median of 6 trials): 100 ms against 5.03 s (C) and 200 ms (B). Over all requests, another cell has the lowest p99 (see the table); the ranking uses medians, which a single trial cannot decide.",
 		},
 		"in the same order, and the figures are those of the table": {
 			compared(cellOf("A", p99At(110), ranging(98, 99, 100, 101, 102, 150)), cellOf("B", p99At(204), ranging(198, 199, 200, 201, 202, 210))),
@@ -464,7 +464,7 @@ func TestTheWinnerIsTheOneThatTheTestNames(t *testing.T) {
 		},
 		"trials that differ, and no test shows it": {
 			compared(cellOf("A", p99At(400), ranging(90, 95, 100, 105, 300, 400)), cellOf("B", p99At(120), ranging(91, 96, 101, 106, 110, 120))),
-			"p99 (median of 6 trials) does not distinguish A and B: 103 ms and 104 ms, their 95% intervals overlap. The table's p99, over all requests, puts another cell first: a single trial can decide it.",
+			"No significant difference in p99 (median of 6 trials) between A and B: 103 ms and 104 ms (their 95% intervals overlap). Over all requests, another cell has the lowest p99 (see the table); the ranking uses medians, which a single trial cannot decide.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -480,7 +480,7 @@ func TestASignificantShiftTheOtherWayIsNoProof(t *testing.T) {
 	s := &analysis.Summary{Cells: numbered(cellOf("A", p99At(100), within(90, 110)), cellOf("B", p99At(200), within(190, 210)))}
 	for shift, want := range map[float64]string{
 		100:  "A has the lowest p99: 100 ms against 200 ms (B).",
-		-100: "p99 does not distinguish A and B: 100 ms and 200 ms, over their trials the difference may be chance.",
+		-100: "No significant difference in p99 between A and B: 100 ms and 200 ms (tested over their trials).",
 	} {
 		s.Comparisons = []analysis.Comparison{{Cell: 1, Metric: "latency_ms.p99", Shift: shift, Significant: true}}
 		if got := HeadlineOf(s).String(); got != want {

@@ -57,20 +57,48 @@ func (r ranking) named(c analysis.Contender) string {
 	return fmt.Sprintf("%s (%s)", r.figure(c), c.Name)
 }
 
-// indistinct words that no cell is ahead.
+// indistinct words that no cell is ahead: because no difference is significant, or
+// because none could be tested.
 func (r ranking) indistinct(lead string) string {
-	none, what := "none of", r.what
-	if lead == "" {
-		none, what = "None of", display.Capital(what)
-	}
+	names, figures := r.namesAndFigures(r.ranked)
+	figures += " for " + names
+	who := "no cell"
 	if len(r.ranked) > fewNames {
-		return fmt.Sprintf("%s%s %d cells clearly has the %s %s: %s, %s", lead, none, len(r.ranked), r.best, r.what, r.fromTo(r.ranked), overlap(r.ranked))
+		who, figures = fmt.Sprintf("none of %d cells", len(r.ranked)), r.fromTo(r.ranked)
+	}
+	text := fmt.Sprintf("%s has a significantly %s %s than all others: %s (%s)", who, r.than(), r.what, figures, overlap(r.ranked))
+	if !tested(r.ranked) {
+		text = fmt.Sprintf("too few trials to test which cell has the %s %s: %s (%s)", r.best, r.what, figures, overlap(r.ranked))
+	}
+	if len(r.ranked) <= fewNames && analysis.EveryPairTied(r.ranked, r.better) {
+		text = r.pairs()
+	}
+	if lead == "" {
+		return display.Capital(text)
+	}
+	return lead + text
+}
+
+// pairs words that no two of the cells differ.
+func (r ranking) pairs() string {
+	among := " between "
+	if len(r.ranked) > 2 {
+		among = " among "
 	}
 	names, figures := r.namesAndFigures(r.ranked)
-	if !analysis.EveryPairTied(r.ranked, r.better) {
-		return fmt.Sprintf("%s%s %s clearly has the %s %s: %s, %s", lead, none, names, r.best, r.what, figures, overlap(r.ranked))
+	what := "no significant difference in "
+	if !tested(r.ranked) {
+		what = "too few trials to test the difference in "
 	}
-	return fmt.Sprintf("%s%s does not distinguish %s: %s, %s", lead, what, names, figures, overlap(r.ranked))
+	return what + r.what + among + names + ": " + figures + " (" + overlap(r.ranked) + ")"
+}
+
+// than compares one cell with the others: "lower", "higher".
+func (r ranking) than() string {
+	if r.best == "highest" {
+		return "higher"
+	}
+	return "lower"
 }
 
 // leading words that several cells share the first place, before the others.
@@ -86,11 +114,15 @@ func (r ranking) leading(first []analysis.Contender) string {
 		}
 		against = display.List(words)
 	}
-	if len(first) > fewNames {
-		return fmt.Sprintf("%d cells share the %s %s: %s against %s; among them %s", len(first), r.best, r.what, r.fromTo(first), against, overlap(first))
-	}
 	names, figures := r.namesAndFigures(first)
-	return fmt.Sprintf("%s have the %s %s, %s against %s, and cannot be distinguished: %s", names, r.best, r.what, figures, against, overlap(first))
+	if len(first) > fewNames {
+		names, figures = fmt.Sprintf("%d cells", len(first)), r.fromTo(first)
+	}
+	verdict := "no significant difference"
+	if !tested(first) {
+		verdict = "too few trials to test"
+	}
+	return fmt.Sprintf("%s have the %s %s (%s; %s: %s) against %s", names, r.best, r.what, figures, verdict, overlap(first), against)
 }
 
 // fromTo gives the first and the last of figures in their order.
@@ -115,14 +147,14 @@ func (r ranking) namesAndFigures(all []analysis.Contender) (names, figures strin
 	return display.List(who), display.List(what)
 }
 
-// overlap is why figures cannot be distinguished.
+// overlap is why the difference of figures is not significant.
 func overlap(all []analysis.Contender) string {
 	weakest := analysis.IntervalOfTrials
 	for _, c := range all {
 		weakest = min(weakest, c.Sure)
 	}
 	if weakest >= analysis.RangeOfTrials && slices.ContainsFunc(all[1:], func(c analysis.Contender) bool { return analysis.Disjoint(all[0], c) }) {
-		return "over their trials the difference may be chance"
+		return "tested over their trials"
 	}
 	switch weakest {
 	case analysis.IntervalOfTrials:
@@ -135,12 +167,15 @@ func overlap(all []analysis.Contender) string {
 	return "the same figure"
 }
 
-// doubt qualifies a winner without intervals.
+// tested reports whether every cell has enough trials for a test.
+func tested(all []analysis.Contender) bool { return caveat(all) == "" }
+
+// doubt qualifies a winner that no test shows.
 func doubt(all []analysis.Contender) string {
-	if caveat(all) == "" {
+	if tested(all) {
 		return ""
 	}
-	return ", though not for certain"
+	return " (not tested)"
 }
 
 // caveat is the warning about a difference without intervals.
@@ -151,9 +186,9 @@ func caveat(all []analysis.Contender) string {
 	}
 	switch weakest {
 	case analysis.NoEnds, analysis.IntervalOfFrames:
-		return "Not every cell has two trials: a difference may be chance."
+		return "A cell has fewer than two trials, so the difference was not tested."
 	case analysis.RangeOfTrials:
-		return "Too few trials for 95% intervals: a difference may be chance."
+		return "Too few trials for 95% intervals, so the difference was not tested."
 	}
 	return ""
 }

@@ -1,8 +1,10 @@
 package narrative
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -89,6 +91,9 @@ func (a searched) byLoad() []string {
 		text = a.together(append([]analysis.Contender{best}, level...), rest)
 	}
 	all := []string{text + "."}
+	if first := append([]analysis.Contender{best}, level...); len(level) > 0 && fewSearched(first) != "" {
+		all = append(all, rankingNeeds(first))
+	}
 	if text := a.unordered(rest); text != "" {
 		all = append(all, text)
 	}
@@ -128,29 +133,29 @@ func ratio(v float64) string {
 
 // together words that several cells share the first place.
 func (a searched) together(first, rest []analysis.Contender) string {
-	unit, they := LoadUnit(first[0].Cell), "they break at"
+	who, loads := placed(first)
+	they := "break at "
 	if first[0].Cell.Breaking.AtLeast {
-		they = "they hold"
+		they = "hold "
+	}
+	if strings.HasPrefix(loads, "each ") {
+		they, loads = "each "+they, strings.TrimPrefix(loads, "each ")
+	}
+	they += loads + " " + LoadUnit(first[0].Cell)
+	among := "between"
+	if len(first) > 2 {
+		among = "among"
 	}
 	var text string
-	if len(first) > fewNames {
-		last := first[len(first)-1]
-		text = fmt.Sprintf("%d cells cannot be ranked: %s %s (%s) down to %s (%s) %s, and %s", len(first), they,
-			BreakFigure(first[0].Cell.Breaking), first[0].Name, BreakFigure(last.Cell.Breaking), last.Name, unit, whyNot(first))
-	} else {
-		var names, figures []string
-		for _, c := range first {
-			names = append(names, c.Name)
-			figures = append(figures, BreakFigure(c.Cell.Breaking))
-		}
-		verdict := "cannot be distinguished"
-		if fewSearched(first) != "" {
-			verdict = "cannot be ranked"
-		}
-		text = fmt.Sprintf("%s %s: %s %s %s, and %s", display.List(names), verdict, they, display.List(figures), unit, whyNot(first))
-		if !analysis.EveryPairTied(first, a.s.Above) {
-			text = fmt.Sprintf("None of %s is clearly ahead: %s %s %s, and %s", display.List(names), they, display.List(figures), unit, whyNot(first))
-		}
+	switch few, bounds := fewSearched(first), lowerBoundsAmong(first); {
+	case few != "":
+		text = fmt.Sprintf("No ranking: %s %s, measured by %s", who, they, few)
+	case bounds != "":
+		text = fmt.Sprintf("No ranking: %s %s, and %s", who, they, bounds)
+	case analysis.EveryPairTied(first, a.s.Above):
+		text = fmt.Sprintf("No significant difference %s %s: they %s (%s)", among, who, they, overlap(first))
+	default:
+		text = fmt.Sprintf("No significantly highest breaking point among %s: they %s (%s)", who, they, overlap(first))
 	}
 	switch {
 	case len(rest) > fewNames:
@@ -160,20 +165,35 @@ func (a searched) together(first, rest []analysis.Contender) string {
 		for _, c := range rest {
 			words = append(words, fmt.Sprintf("%s (%s)", c.Name, LoadFigure(c.Cell.Breaking, c.Value)))
 		}
-		verb := " break earlier"
+		verb := " break at a lower load"
 		if len(rest) == 1 {
-			verb = " breaks earlier"
+			verb = " breaks at a lower load"
 		}
 		text += "; " + display.List(words) + verb
 	}
 	return text
 }
 
-// whyNot is why cells are not ranked.
-func whyNot(all []analysis.Contender) string {
-	if text := fewSearched(all); text != "" {
-		return text
+// placed names cells and, in the same order, their breaking points; "each" stands
+// before one that all of them share.
+func placed(all []analysis.Contender) (who, loads string) {
+	figure := func(c analysis.Contender) string { return BreakFigure(c.Cell.Breaking) }
+	if len(all) > fewNames {
+		last := all[len(all)-1]
+		return fmt.Sprintf("%d cells", len(all)), fmt.Sprintf("%s (%s) down to %s (%s)", figure(all[0]), all[0].Name, figure(last), last.Name)
 	}
+	var names, figures []string
+	for _, c := range all {
+		names, figures = append(names, c.Name), append(figures, figure(c))
+	}
+	if len(slices.Compact(slices.Clone(figures))) == 1 {
+		return display.List(names), "each " + figures[0]
+	}
+	return display.List(names), display.List(figures)
+}
+
+// lowerBoundsAmong names the breaking points that are lower bounds; "": none is.
+func lowerBoundsAmong(all []analysis.Contender) string {
 	var bounds []string
 	for _, c := range all {
 		if c.Cell.Breaking.AtLeast {
@@ -182,7 +202,7 @@ func whyNot(all []analysis.Contender) string {
 	}
 	switch n := len(bounds); {
 	case n == 0:
-		return overlap(all)
+		return ""
 	case n == 1:
 		return "that of " + bounds[0] + " is a lower bound"
 	case n > fewNames:
@@ -191,27 +211,38 @@ func whyNot(all []analysis.Contender) string {
 	return "those of " + display.List(bounds) + " are lower bounds"
 }
 
-// fewSearched is that cells have too few searches to be ranked, and how many are
-// needed; "": they have enough.
+// fewSearched is how often each cell was measured if that is too seldom for a ranking:
+// "1 search per cell"; "": it is enough.
 func fewSearched(all []analysis.Contender) string {
-	fewest := all[0]
-	for _, c := range all {
-		if c.Cell.Breaking.Searches < fewest.Cell.Breaking.Searches {
-			fewest = c
-		}
+	less := func(x, y analysis.Contender) int {
+		return cmp.Compare(x.Cell.Breaking.Searches, y.Cell.Breaking.Searches)
 	}
-	n, what, plural := max(fewest.Cell.Breaking.Searches, 1), "search", "searches"
+	fewest, most := slices.MinFunc(all, less), slices.MaxFunc(all, less)
+	n, one, several := max(fewest.Cell.Breaking.Searches, 1), "search", "searches"
 	if fewest.Cell.Load.Stages {
-		what, plural = "ramp", "ramps"
+		one, several = "ramp", "ramps"
 	}
 	if n >= analysis.EnoughSearches {
 		return ""
 	}
-	needed := stats.TrialsNeeded(len(all) - 1)
 	if n == 1 {
-		return fmt.Sprintf("one %s of a cell does not show how its starts differ: ranking takes at least %d of each (measure.repeats)", what, needed)
+		several = one
 	}
-	return fmt.Sprintf("%d %s of a cell are too few to show how its starts differ: ranking takes at least %d of each (measure.repeats)", n, plural, needed)
+	text := fmt.Sprintf("%d %s per cell", n, several)
+	if less(fewest, most) < 0 {
+		return "as few as " + text
+	}
+	return text
+}
+
+// rankingNeeds is how often cells must be measured to be ranked.
+func rankingNeeds(all []analysis.Contender) string {
+	several := "searches"
+	if all[0].Cell.Load.Stages {
+		several = "ramps"
+	}
+	return fmt.Sprintf("Results differ from start to start; a ranking needs at least %d %s per cell (measure.repeats, %d advised).",
+		stats.TrialsNeeded(len(all)-1), several, analysis.EnoughTrials)
 }
 
 // unordered names neighbours in the order of breaking points that cannot be
@@ -242,7 +273,7 @@ func (a searched) unordered(rest []analysis.Contender) string {
 	if len(groups) == 0 {
 		return ""
 	}
-	return "The order of " + strings.Join(groups, ", and that of ") + " is not certain" + why + "."
+	return "The order of " + strings.Join(groups, ", and that of ") + " is not significant" + why + "."
 }
 
 // unlike words breaking points that are counted in different units.
@@ -256,40 +287,44 @@ func unlike(found []analysis.Contender) []string {
 
 // noneFound words a record in which no search gave an answer.
 func (a searched) noneFound() []string {
-	same := Reason(a.s.Cells[a.none[0]].Breaking)
-	for _, i := range a.none[1:] {
-		if Reason(a.s.Cells[i].Breaking) != same {
-			same = ""
+	if len(a.none) > 1 {
+		same := Reason(a.s.Cells[a.none[0]].Breaking)
+		if !slices.ContainsFunc(a.none, func(i int) bool { return Reason(a.s.Cells[i].Breaking) != same }) {
+			return []string{notFound(fmt.Sprintf("any of the %d cells", len(a.none)), same)}
 		}
 	}
-	who := display.Plain(a.s.Cells[a.none[0]].Label)
-	if len(a.none) > 1 {
-		who = fmt.Sprintf("any of the %d cells", len(a.none))
-	}
-	text := "No breaking point was found for " + who
-	if same != "" {
-		return []string{text + ": " + same + "."}
-	}
-	if len(a.none) == 1 {
-		return []string{text + "."}
-	}
-	return append([]string{text + "."}, a.withoutPoint()...)
+	return a.withoutPoint()
 }
 
-// withoutPoint names the cells whose search gave no answer, and why.
+// withoutPoint names the cells whose search gave no answer, and why: those with the
+// same reason together.
 func (a searched) withoutPoint() []string {
 	if len(a.none) > fewNames {
-		return []string{fmt.Sprintf("%d of %d cells have no breaking point.", len(a.none), len(a.s.Cells))}
+		return []string{fmt.Sprintf("No breaking point was found for %d of %d cells.", len(a.none), len(a.s.Cells))}
+	}
+	var reasons []string
+	names := map[string][]string{}
+	for _, i := range a.none {
+		why := Reason(a.s.Cells[i].Breaking)
+		if names[why] == nil {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], a.names[i])
 	}
 	var all []string
-	for _, i := range a.none {
-		text := a.names[i] + " has no breaking point"
-		if why := Reason(a.s.Cells[i].Breaking); why != "" {
-			text += ": " + why
-		}
-		all = append(all, text+".")
+	for _, why := range reasons {
+		all = append(all, notFound(display.List(names[why]), why))
 	}
 	return all
+}
+
+// notFound states that cells have no breaking point, and why if that is known.
+func notFound(who, why string) string {
+	text := "No breaking point was found for " + who
+	if why != "" {
+		text += ": " + why
+	}
+	return text + "."
 }
 
 // sentence gives a text a capital letter and a full stop.

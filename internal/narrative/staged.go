@@ -41,14 +41,14 @@ func (a *answer) stagedComparison() []string {
 	}
 	at := level(&a.s.Cells[a.good[0]].Load, target)
 	if !answered {
-		return []string{fmt.Sprintf("No cell answers %d%% of its requests, at no level held.", analysis.EnoughAnswers)}
+		return []string{fmt.Sprintf("No cell answered %d%% of its requests at any level.", analysis.EnoughAnswers)}
 	}
 	var all []analysis.Contender
 	var short []string
 	for _, i := range a.good {
 		step := a.s.Cells[i].StepAt(target)
 		if !step.Answers() {
-			short = append(short, fmt.Sprintf("%s answers %s", a.names[i], display.Percent(*step.Availability)))
+			short = append(short, fmt.Sprintf("%s answered only %s", a.names[i], display.Percent(*step.Availability)))
 		} else if v := p99(step.LatencyMS); v != nil {
 			all = append(all, analysis.Contender{Cell: &a.s.Cells[i], Name: a.names[i], Value: *v})
 		}
@@ -67,13 +67,13 @@ func (a *answer) stagedComparison() []string {
 		text, _ = lowestP99(a.s, inPlan, all, "").text(fmt.Sprintf("At %s ", at))
 	}
 	if len(short) > fewNames {
-		text += fmt.Sprintf("; %d cells answer less than %d%% of their requests", len(short), analysis.EnoughAnswers)
+		text += fmt.Sprintf("; %d cells answered less than %d%% of their requests without error", len(short), analysis.EnoughAnswers)
 	} else if len(short) > 0 {
-		text += "; " + strings.Join(short, ", ") + " of its requests"
+		text += "; " + strings.Join(short, ", ") + " of its requests without error"
 	}
 	sentences := []string{text + "."}
 	if len(all) > 1 {
-		sentences = append(sentences, "A level has no interval: a small difference may be chance.")
+		sentences = append(sentences, "Differences at one level are not tested.")
 	}
 	return sentences
 }
@@ -83,7 +83,7 @@ func (a *answer) stagedSingle(i int) string {
 	c := &a.s.Cells[i]
 	held := c.HighestHeld()
 	if held == nil {
-		return fmt.Sprintf("%s answers %d%% of its requests at no level held.", a.names[i], analysis.EnoughAnswers)
+		return fmt.Sprintf("%s did not answer %d%% of its requests at any level.", a.names[i], analysis.EnoughAnswers)
 	}
 	var figures []string
 	if v := p99(held.LatencyMS); v != nil {

@@ -127,7 +127,7 @@ func (t *tried) tail() string {
 }
 
 // oneEach is why no two breaking points are ranked.
-const oneEach = "one search of one start each, and starts differ"
+const oneEach = "one search each; results differ from start to start"
 
 func (t *tried) unlimited() string {
 	i := slices.IndexFunc(t.variants, func(v Variant) bool { return v.Unlimited })
@@ -182,7 +182,7 @@ func (t *tried) ineffective() string {
 	var parts []string
 	for _, v := range t.variants {
 		if v.NoEffect != "" {
-			parts = append(parts, fmt.Sprintf("%s has no effect: %s, so it was not searched.", v.Label, v.NoEffect))
+			parts = append(parts, fmt.Sprintf("%s has no effect and was not searched: %s.", v.Label, v.NoEffect))
 		}
 	}
 	return strings.Join(parts, " ")
@@ -225,14 +225,14 @@ func (t *tried) latency() string {
 	a := t.level.P99Against(base, cells)
 	var sentences []string
 	if len(cells) > 0 {
-		sentences = append(sentences, fmt.Sprintf("For p99, at %s, %s.", load, rankedP99(a, labels)))
+		sentences = append(sentences, fmt.Sprintf("At %s %s.", load, rankedP99(a, labels)))
 	}
 	if n := len(a.Untested); n > 0 && n < len(a.All) {
 		var names []string
 		for _, one := range a.Untested {
 			names = append(names, labels[one.Cell])
 		}
-		sentences = append(sentences, fmt.Sprintf("%s had too few trials for a test.", display.List(names)))
+		sentences = append(sentences, fmt.Sprintf("%s had too few trials to test.", display.List(names)))
 	}
 	if len(absent) > 0 {
 		sentences = append(sentences, fmt.Sprintf("No p99 of %s was measured at %s.", display.List(absent), load))
@@ -250,7 +250,7 @@ func rankedP99(a analysis.AgainstBase, labels map[*analysis.CellSummary]string) 
 	case len(a.Lower) > 0:
 		var words []string
 		for _, one := range a.Lower {
-			words = append(words, fmt.Sprintf("%s is lower than as it is: %s (%s)", labels[one.Cell], figures(one), TestWords(one.Test)))
+			words = append(words, fmt.Sprintf("%s lowers p99: %s (%s)", labels[one.Cell], figures(one), TestWords(one.Test)))
 		}
 		text := strings.Join(words, "; ")
 		if len(words) > 1 {
@@ -258,11 +258,11 @@ func rankedP99(a analysis.AgainstBase, labels map[*analysis.CellSummary]string) 
 		}
 		return text
 	case lowest.MS >= a.Base.MS:
-		return fmt.Sprintf("no setting is lower than as it is: %s%s", display.WithUnit(a.Base.MS), medians(a.Base))
+		return fmt.Sprintf("no setting has a lower p99 than the server as it is (%s%s)", display.WithUnit(a.Base.MS), medians(a.Base))
 	case len(a.Untested) == len(a.All):
-		return fmt.Sprintf("%s is lowest: %s; too few trials for a test, so the difference may be chance", labels[lowest.Cell], figures(lowest))
+		return fmt.Sprintf("%s has the lowest p99: %s (too few trials to test)", labels[lowest.Cell], figures(lowest))
 	}
-	return fmt.Sprintf("no setting is lower with certainty: %s is lowest, %s (%s)", labels[lowest.Cell], figures(lowest), TestWords(lowest.Test))
+	return fmt.Sprintf("no setting lowers p99 significantly; the lowest is %s: %s (%s)", labels[lowest.Cell], figures(lowest), TestWords(lowest.Test))
 }
 
 // medians names what a figure is the median of; "" of one trial.
@@ -274,13 +274,13 @@ func medians(p analysis.P99) string {
 }
 
 // TestWords are the figures of a test of latencies: "shift −50.0 ms, 95% interval
-// −53.0 to −47.0, p 0.004 after Holm".
+// −53.0 to −47.0, p 0.004, Holm-corrected".
 func TestWords(c *analysis.Comparison) string {
 	if c == nil {
-		return "too few trials for a test"
+		return "too few trials to test"
 	}
 	signed := func(v float64) string { return display.Signed(v, display.Decimals(v)) }
-	return fmt.Sprintf("shift %s ms, 95%% interval %s to %s, p %s after Holm", signed(c.Shift), signed(c.Low), signed(c.High), display.Chance(c.PHolm))
+	return fmt.Sprintf("shift %s ms, 95%% interval %s to %s, p %s, Holm-corrected", signed(c.Shift), signed(c.Low), signed(c.High), display.Chance(c.PHolm))
 }
 
 // notCompared is why p99 was not compared; "" if there was nothing to compare.
@@ -302,11 +302,11 @@ func (t *tried) notCompared() string {
 	case limited < 2:
 		return ""
 	case t.level == nil && len(without) > 0:
-		return fmt.Sprintf("The settings' p99 was not compared at one load, as no breaking point was found for: %s.", strings.Join(without, ", "))
+		return fmt.Sprintf("p99 of the settings was not compared at one load, because no breaking point was found for: %s.", strings.Join(without, ", "))
 	case t.level == nil:
-		return "The settings' p99 was not compared at one load."
+		return "p99 of the settings was not compared at one load."
 	}
-	return "The settings' p99 cannot be compared at one load: none was measured of the server as it is."
+	return "p99 of the settings was not compared: none was measured for the server as it is at the common load."
 }
 
 // replicated is what more replicas hold. They have a limit each, so they are no
@@ -330,7 +330,11 @@ func (t *tried) replicated() string {
 	}
 	text := fmt.Sprintf("%s it %s %s", with, verb, t.load(v))
 	if t.holds(t.variants[0]) {
-		text += fmt.Sprintf(", one at %s (%s)", t.load(t.variants[0]), oneEach)
+		verb := "breaks at"
+		if t.breaking(t.variants[0]).AtLeast {
+			verb = "holds"
+		}
+		text += fmt.Sprintf("; with one replica it %s %s (%s)", verb, t.load(t.variants[0]), oneEach)
 	}
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {

@@ -72,9 +72,12 @@ func (r *Report) Blocks() []Block {
 	if len(r.Claims) > 0 {
 		blocks = append(blocks, Claims{"Published claims: " + r.ClaimCount, r.Claims})
 	}
-	for _, t := range slices.Concat([]Table{r.Cells, r.Levels}, r.Sheets) {
+	for i, t := range slices.Concat([]Table{r.Cells, r.Levels}, r.Sheets) {
 		if t.Rows() > 0 {
 			blocks = append(blocks, t)
+		}
+		if i == 0 && r.CellsNote != "" {
+			blocks = append(blocks, Paragraph{Text: r.CellsNote, Tone: display.Quiet})
 		}
 	}
 	blocks = append(blocks, r.explained()...)

@@ -18,8 +18,8 @@ func TestEndsAreCalledWhatTheyAre(t *testing.T) {
 	}{
 		"six searches":   {[]analysis.CellSummary{of(6), of(7)}, "95%\ninterval"},
 		"few searches":   {[]analysis.CellSummary{of(2), of(5)}, "range of\nthe trials"},
-		"one search":     {[]analysis.CellSummary{of(1), cellOf("bun", noPoint("it died"))}, "95% of\none start"},
-		"one ramp":       {[]analysis.CellSummary{of(1, staged), of(1, staged)}, "between\nlevels"},
+		"one search":     {[]analysis.CellSummary{of(1), cellOf("bun", noPoint("it died"))}, "95% interval\n(1 search)"},
+		"one ramp":       {[]analysis.CellSummary{of(1, staged), of(1, staged)}, "last met–\nfirst missed"},
 		"six ramps":      {[]analysis.CellSummary{of(6, staged)}, "95%\ninterval"},
 		"of some kinds":  {[]analysis.CellSummary{of(6), of(5)}, "from\nto"},
 		"no ends at all": {[]analysis.CellSummary{cellOf("bun", noPoint("it died"))}, "from\nto"},

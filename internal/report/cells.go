@@ -31,6 +31,17 @@ func newCells(s *analysis.Summary) Table {
 	return Table{Columns: trafficColumns(s, rows), About: about}
 }
 
+// cellsNote states why the latencies of the tests are not those of the table; "": no
+// latency was tested.
+func cellsNote(s *analysis.Summary) string {
+	for i := range s.Comparisons {
+		if name, of, ok := strings.Cut(s.Comparisons[i].Metric, "."); ok && name == "latency_ms" {
+			return "Latencies are over all requests of a cell. The tests use the " + narrative.QuantileName(of) + " of each trial."
+		}
+	}
+	return ""
+}
+
 // trafficColumns are those of cells under a load that the experiment sets.
 func trafficColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 	rate := Column{Head: "requests", Unit: "/s", Cells: words(rows, func(c *cellSummary) string { return display.Maybe(c.RateRPS, display.Figure) })}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"testing"
+
 	"github.com/millicore/millicore/internal/analysis"
 )
 
@@ -70,5 +72,22 @@ func noPoint(reason string) change {
 	return func(c *analysis.CellSummary) {
 		c.RateRPS, c.Availability, c.LatencyMS, c.Requests = nil, nil, nil, 0
 		c.Breaking = &analysis.BreakingPoint{Reason: reason}
+	}
+}
+
+func TestTheLatenciesOfTheTableAndOfTheTestsAreNamed(t *testing.T) {
+	cells := []analysis.CellSummary{procs("1", p99At(150)), procs("2", p99At(560))}
+	for metric, want := range map[string]string{
+		"latency_ms.p999":            "Latencies are over all requests of a cell. The tests use the p99.9 of each trial.",
+		analysis.BreakingPointMetric: "",
+		"":                           "",
+	} {
+		s := &analysis.Summary{Cells: cells}
+		if metric != "" {
+			s.Comparisons = []analysis.Comparison{{Metric: metric, Cell: 1}}
+		}
+		if got := New(s).CellsNote; got != want {
+			t.Errorf("tests of %q: %q, want %q", metric, got, want)
+		}
 	}
 }

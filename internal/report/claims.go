@@ -44,7 +44,7 @@ func (c *Claim) Mark() (string, display.Tone) {
 	case analysis.NotReproduced:
 		return "✗", display.Bad
 	}
-	return "?", display.Normal
+	return "inconclusive:", display.Normal
 }
 
 // Found is what was measured, on one line.
@@ -52,7 +52,7 @@ func (c *Claim) Found() string {
 	if c.Measured == "" {
 		return c.Cells
 	}
-	return c.Measured + ": " + c.Cells
+	return c.Cells + ": " + c.Measured
 }
 
 // claimRange shows the claimed side and the interval that was measured, on a scale

@@ -14,9 +14,9 @@ func TestAClaimNamesItsLevel(t *testing.T) {
 		value              float64
 		want               string
 	}{
-		{"open", "p99", "ms", 12, "12.0 ms: p99 at 2,000 requests/s of node"},
-		{"closed", "p99", "ms", 12, "12.0 ms: p99 at 2,000 users of node"},
-		{"open", "cpu_of_limit", "share", 0.4, "40%: CPU of its limit at 2,000 requests/s of node"},
+		{"open", "p99", "ms", 12, "p99 at 2,000 requests/s of node: 12.0 ms"},
+		{"closed", "p99", "ms", 12, "p99 at 2,000 users of node: 12.0 ms"},
+		{"open", "cpu_of_limit", "share", 0.4, "CPU of its limit at 2,000 requests/s of node: 40%"},
 	} {
 		d := sample.Runs()
 		d.Summary.Cells[0].Load.Kind = c.kind

@@ -64,7 +64,7 @@ func differenceTable(s *analysis.Summary, names []string, metric, baseline strin
 		Lead: "Tested over whole trials, by Mann and Whitney’s test, with Holm’s correction for the number of cells.",
 		Columns: []Column{
 			{Head: "cell", Kind: Name, Cells: words(rows, func(r difference) string { return names[r.cell] })},
-			{Head: name, Unit: unit, Rank: 1, Cells: words(rows, func(r difference) string { return display.Figure(r.Value) })},
+			{Head: "median\n" + name, Unit: unit, Rank: 1, Cells: words(rows, func(r difference) string { return display.Figure(r.Value) })},
 			shift,
 		}}
 	if scale := differenceScale(rows); scale.Drawn() {

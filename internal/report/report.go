@@ -33,6 +33,7 @@ type Report struct {
 	Findings    []narrative.Finding
 	Flags       []Flag
 	Cells       Table
+	CellsNote   string  // what its latencies are, if the tests have others
 	Levels      Table   // without columns: the load had no levels
 	Sheets      []Table // of records of special shapes
 	Differences []Table // tests, one table per metric and baseline
@@ -51,7 +52,7 @@ func New(s *analysis.Summary) *Report {
 		Title: display.Plain(s.Experiment.Name), About: display.Plain(s.Experiment.About), Headline: narrative.HeadlineOf(s),
 		Run: narrative.RunFacts(s), Setup: narrative.SetupFacts(s), Host: narrative.HostFacts(s.Host),
 		Claims: newClaims(s, names), ClaimCount: narrative.ClaimCount(s), Findings: narrative.Findings(s, names),
-		Cells: newCells(s), Levels: newLevels(s, names), Sheets: newSheets(s, names),
+		Cells: newCells(s), CellsNote: cellsNote(s), Levels: newLevels(s, names), Sheets: newSheets(s, names),
 		Differences: newDifferences(s, names), Untested: narrative.Untested(s), Profiles: newProfiles(s, names),
 	}
 	for _, f := range narrative.Flags(s) {

@@ -63,7 +63,7 @@ func endsOf(certainties []analysis.Certainty, notes []string) (head string) {
 func endsHead(rows []*cellSummary) string {
 	head := ""
 	for _, c := range rows {
-		one := "95% of\none start"
+		one := "95% interval\n(1 search)"
 		switch {
 		case narrative.BreakInterval(c.Breaking) == "":
 			continue
@@ -72,7 +72,7 @@ func endsHead(rows []*cellSummary) string {
 		case c.Breaking.Searches > 1:
 			one = "range of\nthe trials"
 		case c.Load.Stages:
-			one = "between\nlevels"
+			one = "last met–\nfirst missed"
 		}
 		if head != "" && head != one {
 			return "from\nto" // of several kinds

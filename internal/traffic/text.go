@@ -39,7 +39,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 }
 
 // beside are flags that have no meaning for a single load.
-var beside = analysis.Flags{analysis.FlagFewTrials, "windows_unknown", analysis.FlagFewPeriods, "few_spans"}
+var beside = analysis.Flags{analysis.FlagFewTrials, analysis.FlagFewPeriods}
 
 // headline has the rate, the p99 and the availability.
 func headline(url string, r *Result) string {

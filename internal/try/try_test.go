@@ -201,20 +201,20 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 	}{
 		{"where and why", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)), nil,
 			[]string{"breaks at 400 requests/s (380–420); above that it misses p99 <= 100ms.", "It is limited by throttling, before its CPU limit is used up: it was throttled in 40% of the periods.",
-				"61% of its slow tail there (from p99 on) is throttling.", "Without the limit it breaks at 900 requests/s (850–950), against 400 requests/s (380–420) under it (one search of one start each, and starts differ).",
+				"61% of its slow tail there (from p99 on) is throttling.", "Without the limit it breaks at 900 requests/s (850–950), against 400 requests/s (380–420) under it (one search each; results differ from start to start).",
 				"as it is 400 requests/s (380–420), GOMAXPROCS=1 300 requests/s (290–310)."}, []string{"best", "times as much"}},
 		{"one search each ranks no settings", summary(limited, cellOf("gomaxprocs-1", 500, 480, 520), bound), nil,
-			[]string{"For throughput the settings are not ranked (one search of one start each, and starts differ): as it is 400 requests/s (380–420), GOMAXPROCS=1 500 requests/s (480–520). " +
+			[]string{"For throughput the settings are not ranked (one search each; results differ from start to start): as it is 400 requests/s (380–420), GOMAXPROCS=1 500 requests/s (480–520). " +
 				"Ranking takes at least 4 searches of each:", "at least 900 requests/s"}, []string{"best", "more than as it is"}},
 		{"a setting that was not seen to break", summary(limited, boundOf("gomaxprocs-1", 500), bound), nil,
 			[]string{"as it is 400 requests/s (380–420), GOMAXPROCS=1 at least 500 requests/s."}, []string{"best"}},
 		{"no breaking point", summary(none, cellOf("gomaxprocs-1", 300, 290, 310), bound), nil,
 			[]string{"No breaking point of server was found under a limit of 1500m CPU and 256Mi of memory: it misses the objective even at the lowest load tried."}, nil},
 		{"p99 surely lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), sure,
-			[]string{"For p99, at 210 requests/s, GOMAXPROCS=1 is lower than as it is: 12.0 ms against 45.0 ms as it is (shift −33.0 ms, 95% interval −40.0 to −25.0, p 0.002 after Holm)."}, nil},
+			[]string{"At 210 requests/s GOMAXPROCS=1 lowers p99: 12.0 ms against 45.0 ms as it is (shift −33.0 ms, 95% interval −40.0 to −25.0, p 0.002, Holm-corrected)."}, nil},
 		{"p99 perhaps lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), unsure,
-			[]string{"no setting is lower with certainty: GOMAXPROCS=1 is lowest, 12.0 ms against 45.0 ms as it is (shift −33.0 ms, 95% interval −60.0 to +5.00, p 0.20 after Holm)"}, []string{"GOMAXPROCS=1 is lower"}},
-		{"p99 with too few trials", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, []string{"too few trials for a test"}, nil},
+			[]string{"no setting lowers p99 significantly; the lowest is GOMAXPROCS=1: 12.0 ms against 45.0 ms as it is (shift −33.0 ms, 95% interval −60.0 to +5.00, p 0.20, Holm-corrected)"}, []string{"GOMAXPROCS=1 lowers"}},
+		{"p99 with too few trials", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, []string{"too few trials to test"}, nil},
 		{"nothing at all", summary(), nil, []string{"The breaking point of server is not known"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -309,21 +309,21 @@ func TestP99IsComparedByWhatIsTested(t *testing.T) {
 	}{
 		{"the lowest of all requests together is not the one that is surely lower",
 			levelled(asIs, trialsOf("gomaxprocs-1", 40, 20, 30, 60, 110, 120, 130), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
-			[]string{"GOMAXPROCS=3 is lower than as it is: 50.5 ms against 101 ms as it is, median of 6 trials (shift −50.0 ms, 95% interval −53.0 to −47.0, p 0.004 after Holm)."},
+			[]string{"GOMAXPROCS=3 lowers p99: 50.5 ms against 101 ms as it is, median of 6 trials (shift −50.0 ms, 95% interval −53.0 to −47.0, p 0.004, Holm-corrected)."},
 			[]string{"no setting", "GOMAXPROCS=1 "}},
 		{"both are surely lower", levelled(asIs, trialsOf("gomaxprocs-1", 20, 15, 16, 17, 18, 19, 20), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
-			[]string{"GOMAXPROCS=1 is lower than as it is: 17.5 ms", "; GOMAXPROCS=3 is lower than as it is: 50.5 ms", "they were not tested against one another"}, nil},
+			[]string{"GOMAXPROCS=1 lowers p99: 17.5 ms", "; GOMAXPROCS=3 lowers p99: 50.5 ms", "they were not tested against one another"}, nil},
 		{"lower for one bad trial of the server as it is, and surely higher by the test",
 			levelled(trialsOf("as-is", 3000, 98, 99, 100, 100, 101, 3000), trialsOf("gomaxprocs-1", 204, 198, 199, 200, 200, 201, 210), trialsOf("gomaxprocs-3", 204, 198, 199, 200, 200, 201, 210)),
-			[]string{"no setting is lower than as it is: 100 ms, median of 6 trials."}, []string{"is lowest", "=1 is lower"}},
+			[]string{"no setting has a lower p99 than the server as it is (100 ms, median of 6 trials)."}, []string{"the lowest", "=1 lowers"}},
 		{"one of which nothing was measured", levelled(asIs, cellOf("gomaxprocs-1", 0, 0, 0), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
-			[]string{"GOMAXPROCS=3 is lower than as it is", "No p99 of GOMAXPROCS=1 was measured at 210 requests/s."}, nil},
+			[]string{"GOMAXPROCS=3 lowers p99", "No p99 of GOMAXPROCS=1 was measured at 210 requests/s."}, nil},
 		{"one with too few trials", levelled(asIs, trialsOf("gomaxprocs-1", 20, 15, 16), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
-			[]string{"GOMAXPROCS=3 is lower than as it is", "GOMAXPROCS=1 had too few trials for a test."}, nil},
+			[]string{"GOMAXPROCS=3 lowers p99", "GOMAXPROCS=1 had too few trials to test."}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Verdict("server", variants, found, c.level)
-			_, got, _ = strings.Cut(got, "For p99, ")
+			_, got, _ = strings.Cut(got, " At 210 requests/s ")
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("%q is missing in:\n%s", want, got)
@@ -339,7 +339,7 @@ func TestP99IsComparedByWhatIsTested(t *testing.T) {
 	// An objective about another quantile has tests about that one.
 	other := levelled(asIs, trialsOf("gomaxprocs-1", 20, 15, 16, 17, 18, 19, 20))
 	other.Comparisons[0].Metric = "latency_ms.p999"
-	if got := Verdict("server", variants, found, other); !strings.Contains(got, "too few trials for a test") {
+	if got := Verdict("server", variants, found, other); !strings.Contains(got, "too few trials to test") {
 		t.Errorf("a test of p99.9 is taken for one of p99:\n%s", got)
 	}
 }
@@ -347,16 +347,16 @@ func TestP99IsComparedByWhatIsTested(t *testing.T) {
 func TestWhatWasNotDeterminedIsNamed(t *testing.T) {
 	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 3500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
 	none := cellOf("gomaxprocs-1", 0, 0, 0)
-	none.Breaking.Reason = "inconclusive: a neighbour took CPU."
+	none.Breaking.Reason = "other processes took CPU."
 	found := summary(cellOf("as-is", 400, 380, 420), none, cellOf("gomaxprocs-3", 500, 480, 520))
 	if sets := Level(variants, found); sets != nil {
 		t.Fatalf("%q, though one has no breaking point", sets)
 	}
 	got := Verdict("server", variants, found, nil)
 	for _, want := range []string{
-		"No breaking point was found with GOMAXPROCS=1: inconclusive: a neighbour took CPU.",
+		"No breaking point was found with GOMAXPROCS=1: other processes took CPU.",
 		"No breaking point was found without the CPU limit: no search was made.",
-		"The settings' p99 was not compared at one load, as no breaking point was found for: GOMAXPROCS=1, without the CPU limit.",
+		"p99 of the settings was not compared at one load, because no breaking point was found for: GOMAXPROCS=1, without the CPU limit.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)

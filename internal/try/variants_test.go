@@ -156,7 +156,7 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 		t.Errorf("%q, though there is nothing to choose between", sets)
 	}
 	got := Verdict("server", variants, found, nil)
-	want := "GOMAXPROCS=1 has no effect: it still ran with 4 (runtime.gomaxprocs in the process's memory), so it was not searched."
+	want := "GOMAXPROCS=1 has no effect and was not searched: it still ran with 4 (runtime.gomaxprocs in the process's memory)."
 	if !strings.Contains(got, want) || strings.Contains(got, "For throughput") {
 		t.Errorf("%s", got)
 	}
@@ -178,7 +178,7 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 	level.Comparisons = []analysis.Comparison{{Cell: 1, Metric: "latency_ms.p99", Shift: -33, Low: -40, High: -25, PHolm: 0.002, Significant: true}}
 	bound := boundOf("replicas-2", 800)
 	none := cellOf("replicas-2", 0, 0, 0)
-	none.Breaking.Reason = "inconclusive: a neighbour took CPU."
+	none.Breaking.Reason = "other processes took CPU."
 	for _, c := range []struct {
 		name     string
 		replicas analysis.CellSummary
@@ -186,19 +186,19 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		want     string
 	}{
 		{"they hold more", cellOf("replicas-2", 800, 780, 820), nil,
-			"With 2 replicas, each with a limit of 1500m CPU and 256Mi of memory (2 limits in total), it breaks at 800 requests/s (780–820), one at 400 requests/s (380–420) (one search of one start each, and starts differ)."},
+			"With 2 replicas, each with a limit of 1500m CPU and 256Mi of memory (2 limits in total), it breaks at 800 requests/s (780–820); with one replica it breaks at 400 requests/s (380–420) (one search each; results differ from start to start)."},
 		{"and p99 was compared", cellOf("replicas-2", 800, 780, 820), level,
-			"and starts differ); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (shift −33.0 ms, 95% interval −40.0 to −25.0, p 0.002 after Holm)."},
-		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s, one at 400 requests/s (380–420)"},
-		{"hardly more than one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390–430), one at 400 requests/s (380–420) (one search"},
-		{"none was found", none, nil, "(2 limits in total), no breaking point was found: inconclusive: a neighbour took CPU."},
+			"results differ from start to start); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (shift −33.0 ms, 95% interval −40.0 to −25.0, p 0.002, Holm-corrected)."},
+		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s; with one replica it breaks at 400 requests/s (380–420)"},
+		{"hardly more than one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390–430); with one replica it breaks at 400 requests/s (380–420) (one search"},
+		{"none was found", none, nil, "(2 limits in total), no breaking point was found: other processes took CPU."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Verdict("node", variants, summary(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
 			if !strings.Contains(got, c.want) {
 				t.Errorf("%q is missing in:\n%s", c.want, got)
 			}
-			if strings.Contains(got, "For throughput") || strings.Contains(got, "For p99") {
+			if strings.Contains(got, "For throughput") || strings.Contains(got, "lowers p99") {
 				t.Errorf("replicas are compared as a setting:\n%s", got)
 			}
 		})

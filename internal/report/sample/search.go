@@ -174,14 +174,14 @@ func Bounds() results.Results {
 	}{
 		{"nginx", analysis.BreakingPoint{RateRPS: ptr(40000.0), Low: ptr(38900.0), AtLeast: true, LimitedBy: analysis.ByGenerator,
 			Evidence: "1% of the requests were sent more than 2.4 ms late", Reason: "the generator sends no more than this", TrafficS: 31, Searches: 1}, nil,
-			analysis.Flags{"lower_bound", "few_spans"}},
+			analysis.Flags{"lower_bound"}},
 		{"python", analysis.BreakingPoint{RateRPS: ptr(1240.0), Low: ptr(1130.0), High: ptr(1420.0), LimitedBy: analysis.ByService, TrafficS: 58, Searches: 1,
 			Evidence: "neither its CPU limit, nor memory, nor errors: its own parallelism, locks or queues; it used 61% of its CPU limit",
-			Reason:   "a neighbour took CPU in 3 of 14 windows, so the interval is wide", DisturbedBy: []string{analysis.Neighbours}},
+			Reason:   "other processes took CPU in 3 of 14 windows, so the interval is wide", DisturbedBy: []string{analysis.Neighbours}},
 			&analysis.Causes{Quantile: "p99", FromMS: 44, Requests: 88, MeanMS: 61, Dependency: 0.31, Rest: 0.38, Neighbours: 0.2, Restart: 0.07, Generator: 0.04},
 			analysis.Flags{"search_disturbed"}},
 		{"java", analysis.BreakingPoint{LimitedBy: analysis.ByMemory, Evidence: "7 OOM kills in the windows above it", TrafficS: 22,
-			Reason: "the service died 3 times in a row at 20 requests/s, the lowest load tried."}, nil, analysis.Flags{"search_incomplete", "windows_unknown"}},
+			Reason: "the service died 3 times in a row at 20 requests/s, the lowest load tried."}, nil, analysis.Flags{"search_incomplete"}},
 	} {
 		c := analysis.CellSummary{
 			Cell: i, Label: f.service, Service: f.service, Vary: map[string]*string{}, Limits: analysis.LimitsSummary{CPUMillis: ptr(int64(500)), MemoryBytes: ptr(int64(256 << 20)), Replicas: 1},

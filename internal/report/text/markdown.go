@@ -65,7 +65,7 @@ func (markdown) facts(f report.Facts) string {
 
 func (markdown) claims(c report.Claims) string {
 	cols := make([]display.Column, 5)
-	for i, head := range []string{"claim", "published", "measured", "verdict", "why"} {
+	for i, head := range []string{"claim", "claimed", "measured", "verdict", "why"} {
 		cols[i] = display.Column{Head: head, Left: true}
 	}
 	for i := range c.All {

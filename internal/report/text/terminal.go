@@ -2,6 +2,7 @@ package text
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/display"
@@ -74,7 +75,7 @@ func (t terminal) claims(c report.Claims) string {
 		mark, tone := one.Mark()
 		b.WriteString("\n" + t.hanging(mark+" ", tone, one.Says))
 		if one.Published != "" {
-			b.WriteString(t.fact("published", one.Published))
+			b.WriteString(t.fact("claimed", one.Published))
 		}
 		b.WriteString(t.fact("measured", one.Found()) + t.fact("verdict", one.Verdict.String()+": "+one.Reason))
 	}
@@ -95,6 +96,9 @@ func (t terminal) table(table report.Table) string {
 	if table.Most > 0 && table.Rows() > table.Most {
 		return text + t.Line("It is in report.html and summary.json.", display.Normal)
 	}
+	if cols, _ := columns(&table, report.PageOnly); !t.Fits(cols) {
+		table.Columns = slices.DeleteFunc(slices.Clone(table.Columns), empty)
+	}
 	for limit := report.PageOnly; limit > 0; limit-- {
 		cols, out := columns(&table, limit)
 		if !t.Fits(cols) {
@@ -109,6 +113,11 @@ func (t terminal) table(table report.Table) string {
 	return text + t.rows(&table)
 }
 
+// empty reports whether nothing was measured of a column.
+func empty(c report.Column) bool {
+	return !slices.ContainsFunc(c.Cells, func(one report.Cell) bool { return one.Text != display.Absent })
+}
+
 // columns are those of a table with a rank below a limit, and the heads of those
 // that other terminals show too.
 func columns(table *report.Table, limit report.Rank) (cols []display.Column, out []string) {
@@ -116,7 +125,7 @@ func columns(table *report.Table, limit report.Rank) (cols []display.Column, out
 		c := &table.Columns[i]
 		if c.Rank >= limit {
 			if c.Rank < report.PageOnly && c.Kind != report.Flags { // flags are explained below
-				out = append(out, c.Head)
+				out = append(out, oneLine(c.Head))
 			}
 			continue
 		}
@@ -143,6 +152,9 @@ func columns(table *report.Table, limit report.Rank) (cols []display.Column, out
 	return cols, out
 }
 
+// oneLine is the head of a column in a sentence.
+func oneLine(head string) string { return strings.ReplaceAll(head, "\n", " ") }
+
 // rows writes each row as facts.
 func (t terminal) rows(table *report.Table) string {
 	var b strings.Builder
@@ -158,7 +170,7 @@ func (t terminal) rows(table *report.Table) string {
 			case c.Kind == report.Setting:
 				names = append(names, c.Head+"="+c.Cells[row].Text)
 			case c.Cells[row].Text != display.Absent:
-				f.Facts = append(f.Facts, report.Fact{Name: c.Head, Text: joined(c, row)})
+				f.Facts = append(f.Facts, report.Fact{Name: oneLine(c.Head), Text: joined(c, row)})
 			}
 		}
 		f.Title = strings.Join(names, " ")
