@@ -26,19 +26,19 @@ its index from 0. Records with several cells are compared cell by cell, by their
 labels.
 
 Each metric has a line: the median over trials of A and of B, the difference of B
-from A (shift) with its 95% interval, the probability p of such a difference if
-there is none, and a verdict. A difference needs at least 4 trials of each side, 6
+from A (shift) with its 95% interval, p (the probability of a difference this large
+or larger if A and B do not differ), and a verdict. A difference needs at least 4 trials of each side, 6
 are advised (measure.repeats). A search for a breaking point is one trial, and its
 own interval holds for its start alone. The methods are Mann-Whitney's test,
 Hodges-Lehmann shifts and, over several cells, Holm's correction.
 
-Records that are not comparable are refused: another machine, kernel or platform;
-another kind of load, request, timeout or objective. --anyway compares them, with a
-note.
+Records measured under different conditions are refused: another machine, kernel or platform;
+another kind of load, request, timeout or objective. --anyway compares them
+and lists the differences.
 
-For CI, --fail-on ends with exit code 99 if B differs from A by more than a bound.
-A bound is broken if the whole 95% interval of the difference lies beyond it, and
-held if the whole interval lies within. A bound is
+--fail-on BOUND makes compare exit with 99 if B differs from A by more than the
+bound. The bound states what fails: 'p99>+10%' fails if p99 rises by more than 10%.
+A bound is
 
   p99>+10%         a percentage of A, for any metric; > looks for a rise
   rate<-5%         and < for a fall
@@ -46,10 +46,12 @@ held if the whole interval lies within. A bound is
   throttled>+5pp   percentage points: throttled, availability
   rate<-50         its own unit: rate, breaking_point
 
-Otherwise it is undecided, and the output has the reason: the interval
-includes the bound, the trials are too few, or the metric was not measured. More
-repeats make an interval narrower. Undecided fails only with --strict. A latency
-is infinite if too many requests failed: 1% for a p99.
+The result is broken if the whole 95% interval is beyond the bound (and the
+difference is significant), held if the whole interval is within it, and otherwise
+undecided, with the reason: the interval includes the bound, there are too few
+trials, or the metric was not measured. More repeats make an interval narrower.
+Undecided fails only with --strict. A failed request counts as infinitely late: a
+p99 is infinite if more than 1% of the requests failed.
 
 `
 
@@ -82,7 +84,7 @@ func compareCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case asJSON && cmd.Flags().Changed("format"):
-				return usageError{errors.New("--json and --format: give one of the two")}
+				return usageError{errors.New("--json and --format exclude each other; keep one")}
 			case !slices.Contains(compareForms, form):
 				return usageError{fmt.Errorf("--format %s: want one of %s; JSON is --json", form, strings.Join(compareForms, ", "))}
 			case strict && len(failOn) == 0:
@@ -106,8 +108,8 @@ func compareCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&form, "format", "table", "table, markdown, csv, or benchstat (Go benchmark lines, a trial each; also of one record alone)")
 	f.BoolVar(&asJSON, "json", false, "print the comparison as JSON")
-	f.BoolVar(&anyway, "anyway", false, "compare what is not comparable, with a note")
-	f.StringArrayVar(&failOn, "fail-on", nil, "end with exit code 99 if B differs by more than this, as in 'p99>+10%' (repeatable)")
+	f.BoolVar(&anyway, "anyway", false, "compare records measured under different conditions; the differences are listed")
+	f.StringArrayVar(&failOn, "fail-on", nil, "exit with 99 if B differs from A by more than this, as in 'p99>+10%' (repeatable)")
 	f.BoolVar(&strict, "strict", false, "with --fail-on: fail also if a bound is undecided")
 	return c
 }

@@ -113,7 +113,7 @@ func (f *loadFlags) confirm(ctx context.Context, t traffic.Target, e *experiment
 		return nil
 	}
 	if much := traffic.Excessive(e); much != "" {
-		return usageError{fmt.Errorf("%s: use --yes to confirm", much)}
+		return usageError{fmt.Errorf("%s; use --yes to send it", much)}
 	}
 	if t.Loopback {
 		return nil

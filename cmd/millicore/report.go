@@ -20,7 +20,9 @@ func reportCommand() *cobra.Command {
 	var asJSON, asCSV, asMarkdown bool
 	c := &cobra.Command{
 		Use:   "report DIR",
-		Short: "Compute a record's report again from its frames, and show it",
+		Short: "Recompute summary.json and report.html of a record, and print the report",
+		Long: "Report recomputes the summary from the record's frames, rewrites summary.json and report.html\n" +
+			"in DIR, and prints the report. With --csv or --markdown it writes no file.",
 		Example: "  millicore report runs/quick-20260131-120000\n" +
 			"  millicore report runs/quick-20260131-120000 --csv > quick.csv",
 		Args: exactly(1, "a record's folder"),
@@ -36,7 +38,7 @@ func reportCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print summary.json")
 	c.Flags().BoolVar(&asCSV, "csv", false, "print the cells as CSV")
-	c.Flags().BoolVar(&asMarkdown, "markdown", false, "print the table as Markdown")
+	c.Flags().BoolVar(&asMarkdown, "markdown", false, "print the report as Markdown")
 	c.MarkFlagsMutuallyExclusive("json", "csv", "markdown")
 	return c
 }
@@ -50,7 +52,7 @@ func showReport(cmd *cobra.Command, dir string, asJSON bool) error {
 	}
 	written := derived.Write(dir, data)
 	if written != nil { // a record that may only be read can still be shown
-		fmt.Fprintf(cmd.ErrOrStderr(), "millicore: the derived files of %s are as they were: %v\n", dir, written)
+		fmt.Fprintf(cmd.ErrOrStderr(), "millicore: summary.json and report.html in %s were not updated: %v\n", dir, written)
 	}
 	out := cmd.OutOrStdout()
 	if asJSON {

@@ -59,10 +59,13 @@ func runCommand() *cobra.Command {
 			"  millicore run quick --on docker\n" +
 			"  millicore run quick --on kubernetes --dry-run",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if o.attach != "" {
-				return exactly(0, "no experiment with --attach")(cmd, args)
+			switch {
+			case o.attach != "" && len(args) > 0:
+				return errors.New("--attach follows a run that exists; leave out the experiment")
+			case o.attach != "":
+				return nil
 			}
-			return exactly(1, "an experiment: a file, or a name from `millicore experiments`")(cmd, args)
+			return exactly(1, "an experiment (a file, or a name from \"millicore experiments\")")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.attach != "" && !cmd.Flags().Changed("on") {
@@ -107,7 +110,7 @@ func runCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&o.sets, "set", nil, "change a field of the experiment, as in limits.cpu=250m (repeatable)")
 	c.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print summary.json instead of the table")
-	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "check everything and report what is missing; start nothing")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "check the file and what the platform needs, and print the number of trials; start nothing. With --on local, commands are not looked up")
 	c.Flags().StringVar(&o.attach, "attach", "", "with --on kubernetes: follow the run with this name in the cluster")
 	c.Flags().BoolVar(&o.detach, "detach", false, "with --on kubernetes: start the run, print its name, and exit")
 	c.Flags().BoolVar(&nodeAgent, "node-agent", false, "with --on kubernetes: read control groups on the nodes, for 1 s frames, throttle windows and causes")

@@ -44,7 +44,7 @@ func topCommand() *cobra.Command {
 			case cmd.Flags().Changed("container") && f.only.Container == "":
 				return usageError{errors.New("--container: want a name or an id")}
 			case !ok:
-				return usageError{fmt.Errorf("--sort %s: want throttling, stop, cpu or name", f.order)}
+				return usageError{fmt.Errorf("--sort %s: want throttling, throttled-time, cpu or name", f.order)}
 			case f.options.Every < 100*time.Millisecond:
 				return usageError{fmt.Errorf("--every %s: want 100ms or more", f.options.Every)}
 			case f.options.For < 0 || f.options.Rows < 0:
@@ -55,11 +55,11 @@ func topCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.only.Container, "container", "", "show this container (its name, its pod, or the beginning of its id) or systemd service only")
-	flags.StringVar(&f.order, "sort", "throttling", "order: throttling (share of periods), stop (time per throttled period), cpu (share of the limit) or name")
+	flags.StringVar(&f.order, "sort", "throttling", "order: throttling (share of periods), throttled-time (per throttled period; also: stop), cpu (share of the limit) or name")
 	flags.StringVar(&f.options.Filter, "filter", "", "show only services with this text in their name, runtime, command or group")
 	flags.DurationVar(&f.options.Every, "every", time.Second, "time between readings")
 	flags.DurationVar(&f.options.For, "for", 0, "end after this time (default: run until interrupted)")
-	flags.IntVar(&f.options.Rows, "rows", 0, "lines only: maximum of services per reading (default: all)")
+	flags.IntVar(&f.options.Rows, "rows", 0, "lines only: maximum number of services per reading (default: all)")
 	flags.BoolVar(&f.plain, "plain", false, "write lines even on a terminal")
 	return c
 }

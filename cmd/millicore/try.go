@@ -42,22 +42,24 @@ type tryFlags struct {
 func tryCommand() *cobra.Command {
 	var f tryFlags
 	c := &cobra.Command{
-		Use:   "try [--cpu 500m] [--memory 256Mi] [--get /path] -- COMMAND…",
-		Short: "Put any server under a limit and find where it breaks",
+		Use:                   "try [flags] -- COMMAND...",
+		DisableFlagsInUseLine: true,
+		Short:                 "Put any server under a limit and find where it breaks",
 		Long: "Try starts a server under a CPU and memory limit, finds its port and its runtime, and\n" +
 			"searches its breaking point: as it is, with its parallelism set to each sensible value\n" +
 			"(two replicas where its runtime has no such setting, and it listens on ${port} or\n" +
 			"$PORT), and once without the CPU limit. It ends with one paragraph: where it breaks, why, what\n" +
 			"each setting holds at this limit, and which of them lower p99 at a common load.\n\n" +
-			"The server must stay in the foreground. Where the command has ${port}, it is given a\n" +
-			"port; else try looks at what it listens on. Each search takes about a minute, and the\n" +
-			"settings are then held at one common load for half a minute each. --as-is searches once.",
+			"The server must stay in the foreground. If the command contains ${port}, try replaces it with\n" +
+			"a free port. Otherwise try detects the port on which the server listens. Each search takes\n" +
+			"about a minute, and the settings are then held at one common load for half a minute each.\n" +
+			"--as-is searches once.",
 		Example: "  millicore try --cpu 500m --memory 256Mi --get /api -- ./my-server\n" +
 			"  millicore try --get /index.html -- nginx -g 'daemon off;'\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: want the server's command after --, as in: millicore try --cpu 500m -- ./my-server", cmd.CommandPath())
+				return errors.New("try: expected the server's command after --, as in: millicore try --cpu 500m -- ./my-server")
 			}
 			return nil
 		},
@@ -76,19 +78,19 @@ func tryCommand() *cobra.Command {
 	flags.StringVar(&f.post, "post", "", "path to POST instead")
 	flags.StringVar(&f.ask.Request.Body, "body", "", "body to POST")
 	flags.StringArrayVar(&f.headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
-	flags.IntVar(&f.ask.Port, "port", 0, "port that the server listens on (default: found)")
-	flags.StringVar(&f.ask.Ready.Path, "ready", "", "path that answers with 200 once the server is ready (default: the port accepts)")
+	flags.IntVar(&f.ask.Port, "port", 0, "port that the server listens on (default: detected)")
+	flags.StringVar(&f.ask.Ready.Path, "ready", "", "path that answers 200 once the server is ready (default: ready when the port accepts connections)")
 	flags.DurationVar(&f.ask.Ready.Timeout, "ready-timeout", 30*time.Second, "how long the server may take to be ready")
-	flags.DurationVar(&f.p99, "p99", 100*time.Millisecond, "latency that 99 of 100 requests must keep")
-	flags.Float64Var(&f.availability, "availability", 99.9, "percentage of requests that must get a good answer")
+	flags.DurationVar(&f.p99, "p99", 100*time.Millisecond, "objective: maximum p99 latency")
+	flags.Float64Var(&f.availability, "availability", 99.9, "objective: minimum percentage of requests with a good answer")
 	flags.DurationVar(&f.ask.Timeout, "timeout", 2*time.Second, "how long an answer may take")
-	flags.BoolVar(&f.ask.Users, "users", false, "search for a number of users that wait for their answers, not for a rate")
-	flags.DurationVar(&f.ask.Traffic, "traffic", time.Minute, "traffic of each search, at most")
-	flags.BoolVar(&f.ask.AsIsOnly, "as-is", false, "only as it is: no other settings, no replicas, no run without the limit")
-	flags.BoolVar(&f.ask.Profile, "profile", false, "take profiles at the breaking point, in a trial of their own")
-	flags.StringVar(&f.save, "save", "", "write the experiment file of what is done")
+	flags.BoolVar(&f.ask.Users, "users", false, "search for a number of concurrent users (closed loop) instead of a rate")
+	flags.DurationVar(&f.ask.Traffic, "traffic", time.Minute, "maximum traffic time of each search")
+	flags.BoolVar(&f.ask.AsIsOnly, "as-is", false, "search the server as it is only: no other settings, no replicas, no run without the limit")
+	flags.BoolVar(&f.ask.Profile, "profile", false, "take profiles at the breaking point, in an extra trial")
+	flags.StringVar(&f.save, "save", "", "write the experiment as a file, to repeat or change it")
 	flags.StringVar(&f.out, "out", "", "folder for the record (default runs/try-NAME-TIME)")
-	flags.Uint64Var(&f.seed, "seed", 0, "of the order of trials and of arrivals (default: a random one, kept in the record)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […]}`)
 	c.MarkFlagsMutuallyExclusive("get", "post")
 	return c

@@ -265,8 +265,8 @@ func TestABusyHostIsReportedOncePerCell(t *testing.T) {
 	got := New(e, attempts).Summarize(SummaryExperiment{}, record.Host{}).Findings
 	want := []Finding{
 		{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 7: no such file"},
-		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed, but counted", Text: "trial 1, 2, 3, 4: a; b; c; and 1 more like these"},
-		{Level: "warning", Cell: ptr(0), Title: "1 trial disturbed, and repeated", Text: "trial 5: d"},
+		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed and kept (retry limit reached)", Text: "trials 1, 2, 3, 4: a; b; c; and 1 more like these"},
+		{Level: "warning", Cell: ptr(0), Title: "1 trial disturbed and repeated", Text: "trial 5: d"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

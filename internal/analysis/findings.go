@@ -98,8 +98,8 @@ var kinds = []struct {
 	{Failed, false, "failed"},
 	{Partial, true, "cut off before the end"},
 	{Partial, false, "cut off before the end, and left out"},
-	{Disturbed, true, "disturbed, but counted"},
-	{Disturbed, false, "disturbed, and repeated"},
+	{Disturbed, true, "disturbed and kept (retry limit reached)"},
+	{Disturbed, false, "disturbed and repeated"},
 }
 
 // failures reports the cell's attempts that failed or were disturbed. There is one
@@ -122,7 +122,7 @@ func (b *Builder) failures(c *CellSummary) []Finding {
 			continue
 		}
 		f := Finding{Level: "warning", Cell: &c.Cell, Title: plural(len(trials), "trial") + " " + kind.words}
-		f.Text = "trial " + strings.Join(trials, ", ") + ": " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
+		f.Text = strings.TrimPrefix(plural(len(trials), "trial"), fmt.Sprint(len(trials), " ")) + " " + strings.Join(trials, ", ") + ": " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
 		if more := len(reasons) - 3; more > 0 {
 			f.Text += fmt.Sprintf("; and %d more like these", more)
 		}

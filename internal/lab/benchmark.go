@@ -55,7 +55,7 @@ func (t *trial) benchmark(ctx context.Context) (failure, err error) {
 	select {
 	case <-program.Ended():
 	default:
-		return withOutput(fmt.Errorf("it had not ended after %v, the measure.duration", t.exp.Measure.Duration), program.Output()), nil
+		return withOutput(fmt.Errorf("still running after %v, the time limit (measure.duration); raise it", t.exp.Measure.Duration), program.Output()), nil
 	}
 	if how := program.Failure(); how != "" {
 		return withOutput(errors.New(how), program.Output()), nil

@@ -60,9 +60,9 @@ type decision string
 const (
 	goOn       decision = "" // nothing special
 	repeat     decision = "it will be repeated"
-	keepNoisy  decision = "it stays in the record with a flag"
-	giveUpCell decision = "it failed again: this cell is given up"
-	giveUp     decision = "it was evicted too often and is given up"
+	keepNoisy  decision = "disturbed; kept, because the retry limit is reached"
+	giveUpCell decision = "it failed again; the cell's other trials are skipped"
+	giveUp     decision = "evicted too often; it is not repeated"
 )
 
 // settle records the outcome of an attempt and decides what follows.

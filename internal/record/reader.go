@@ -31,6 +31,9 @@ func Open(dir string) (*Record, error) {
 	r := &Record{Dir: dir}
 	text, err := os.ReadFile(filepath.Join(dir, RunFile))
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("open record %s: no such folder", dir)
+		}
 		return nil, fmt.Errorf("open record %s: no %s in it; name the folder of a run, as in runs/quick-20260131-120000", dir, RunFile)
 	}
 	if err != nil {

@@ -2,7 +2,10 @@ package traffic
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/platform/attached"
@@ -21,13 +24,16 @@ func (o *Options) Observe(ctx context.Context) (Observed, error) {
 	if o.Container != "" {
 		host, err := inspect.New("").Scan(ctx, inspect.Only{Container: o.Container}, 0)
 		if err != nil {
-			return Observed{}, fmt.Errorf("--container %s: %w", o.Container, err)
+			return Observed{}, err // it names --container
 		}
 		pid = inspect.Foremost(host.Processes).PID
 		name = fmt.Sprintf("process %d of container %s", pid, o.Container)
 	}
 	if pid == 0 {
 		return Observed{}, nil
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); errors.Is(err, fs.ErrNotExist) {
+		return Observed{}, fmt.Errorf("--pid %d: no such process", pid)
 	}
 	observed := Observed{Name: name}
 	observed.process, _ = attached.Watch(pid) // first, so that both are the same process; fails on old kernels

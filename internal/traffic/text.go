@@ -47,7 +47,7 @@ func headline(url string, r *Result) string {
 	if c.RateRPS == nil || c.LatencyMS == nil || c.Availability == nil {
 		return fmt.Sprintf("%s: no good answer to %s.", display.Plain(url), display.Counted(c.Requests, "request"))
 	}
-	return fmt.Sprintf("%s: %s requests/s, p99 %s, %s answered well.", display.Plain(url),
+	return fmt.Sprintf("%s: %s requests/s, p99 %s, %s available.", display.Plain(url),
 		display.Figure(*c.RateRPS), display.WithUnit(c.LatencyMS.P99), display.Percent(*c.Availability))
 }
 
@@ -228,7 +228,7 @@ func each(r *Result) string {
 	if r.Client.Good == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s us per good answer", display.Figure(r.Client.CPU*1e6/float64(r.Client.Good)))
+	return fmt.Sprintf(", %s µs per good answer", display.Figure(r.Client.CPU*1e6/float64(r.Client.Good)))
 }
 
 // server has the measurements of the observed process.
@@ -263,7 +263,7 @@ func server(r *Result) string {
 func thresholds(kept []Kept, out display.Terminal) string {
 	var rows [][2]string
 	for _, k := range kept {
-		verdict, tone := "kept", display.Good
+		verdict, tone := "met", display.Good
 		if !k.Kept {
 			verdict, tone = "missed", display.Bad
 		}

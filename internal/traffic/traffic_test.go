@@ -185,7 +185,7 @@ func TestText(t *testing.T) {
 	if err := Text(&b, "http://x/", r, []Kept{{Threshold: "p99<30ms", Value: &value, metric: "p99"}}, display.Terminal{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `http://x/: 990 requests/s, p99 40.0 ms, 99% answered well.
+	const want = `http://x/: 990 requests/s, p99 40.0 ms, 99% available.
 
 Summary
   requests          100 in 0.100 s
@@ -222,7 +222,7 @@ Errors
 
 Generator
   send lag, p99  0.035 ms
-  CPU used       0.100 cores, 101 us per good answer
+  CPU used       0.100 cores, 101 µs per good answer
   verdict        not the limit: the figures are those of the service
 
 Target

@@ -33,7 +33,7 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 			return err
 		}
 		if objective.Quantile != "" && seen.Least > objective.Latency {
-			return fmt.Errorf("%s %s takes %v and more though nothing else is asked; the objective of %v cannot be met at any load: give another with --p99",
+			return fmt.Errorf("%s %s takes at least %v on an idle server, longer than the objective of %v, so no load can meet it; set a higher one with --p99",
 				c.Load.Request.Method, c.Load.Request.Path, seen.Least.Round(100*time.Microsecond), objective.Latency)
 		}
 		if seen.Info, err = runtimes.DetectTree(r.PIDs(), 0); err != nil { // it serves, and can be measured whatever it is
@@ -158,7 +158,7 @@ func once(ctx context.Context, client *http.Client, address string, r *experimen
 	}
 	answer, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("the server is up, but does not answer: %w", err)
+		return fmt.Errorf("the server accepts connections but does not answer: %w", err)
 	}
 	defer answer.Body.Close()
 	start, err := io.ReadAll(io.LimitReader(answer.Body, 200))
@@ -170,7 +170,7 @@ func once(ctx context.Context, client *http.Client, address string, r *experimen
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		text := strings.Join(strings.Fields(string(start)), " ")
-		return fmt.Errorf("%s %s is answered with %s (%.80q); name a path that is answered with 200 to 299: --get PATH", r.Method, r.Path, answer.Status, text)
+		return fmt.Errorf("%s %s answered %s (%.80q); set a path that answers 200 to 299 with --get PATH", r.Method, r.Path, answer.Status, text)
 	}
 	return nil
 }

@@ -111,11 +111,11 @@ func replicated(a *Ask) Variant {
 func (a *Ask) alone(seen *Seen) string {
 	switch {
 	case a.Port != 0:
-		return fmt.Sprintf("%d replicas could not be tried, since all would listen on port %d: leave --port out, and have it listen on ${port} or $PORT.", replicas, a.Port)
+		return fmt.Sprintf("%d replicas were not tested, because all would listen on port %d; leave out --port, and let the server listen on ${port} or $PORT.", replicas, a.Port)
 	case a.takesPort() || seen.takesPORT():
 		return ""
 	}
-	return fmt.Sprintf("%d replicas could not be tried, since it listens on a port of its own (%d): have it listen on ${port} or $PORT.", replicas, seen.Port)
+	return fmt.Sprintf("%d replicas were not tested, because all would listen on port %d; let the server listen on ${port} or $PORT.", replicas, seen.Port)
 }
 
 // AsItIs is the one variant that is known before the server has run.

@@ -30,13 +30,13 @@ func TestReplicasAreTriedWhereThereIsNoSettingAndAPortCanBeGiven(t *testing.T) {
 			Seen{Info: runtimes.Info{Runtime: runtimes.JVM, Env: map[string]string{"_JAVA_OPTIONS": "-Dport=${port} -XX:ActiveProcessorCount=1"}}}, true, ""},
 		{"PORT is honoured", []string{"npm", "start"}, nil, Seen{Info: set, Port: 41000}, true, ""},
 		{"PORT is ignored", []string{"npm", "start"}, nil, Seen{Info: set, Port: 3000}, false,
-			"2 replicas could not be tried, since it listens on a port of its own (3000): have it listen on ${port} or $PORT."},
+			"2 replicas were not tested, because all would listen on port 3000; let the server listen on ${port} or $PORT."},
 		{"the port is stated", []string{"npm", "start"}, func(a *Ask) { a.Port = 41000 }, Seen{Info: set}, false,
-			"2 replicas could not be tried, since all would listen on port 41000: leave --port out, and have it listen on ${port} or $PORT."},
+			"2 replicas were not tested, because all would listen on port 41000; leave out --port, and let the server listen on ${port} or $PORT."},
 		{"a runtime with a setting", []string{"./server", "${port}"}, nil, Seen{Info: goInfo}, false, ""},
 		{"only as it is", []string{"npm", "start"}, func(a *Ask) { a.AsIsOnly = true }, Seen{Info: set, Port: 3000}, false, ""},
 		{"nginx with a configuration", []string{"nginx", "-g", "daemon off;"}, nil, Seen{Info: runtimes.Info{Runtime: runtimes.Nginx}, Port: 80}, false,
-			"change it there. 2 replicas could not be tried, since it listens on a port of its own (80)"},
+			"change it there. 2 replicas were not tested, because all would listen on port 80"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := testAsk(c.command...)
@@ -48,7 +48,7 @@ func TestReplicasAreTriedWhereThereIsNoSettingAndAPortCanBeGiven(t *testing.T) {
 			if (i >= 0) != c.tried {
 				t.Fatalf("replicas tried: %v, want %v", i >= 0, c.tried)
 			}
-			if advice := variants[0].Advice; !strings.Contains(advice, c.advice) || c.advice == "" && strings.Contains(advice, "could not be tried") {
+			if advice := variants[0].Advice; !strings.Contains(advice, c.advice) || c.advice == "" && strings.Contains(advice, "were not tested") {
 				t.Errorf("advice %q, want %q in it", advice, c.advice)
 			}
 			e, err := file.Build(a.Name(), a.Settings(variants), nil)

@@ -58,7 +58,7 @@ func TestADisturbedGeneratorIsReported(t *testing.T) {
 				t.Errorf("no flag of the generator (flags %q) for %+v", r.Flags, r.LatencyMS)
 			}
 			if c.well && *r.Availability != 100 {
-				t.Errorf("%v%% answered well: %+v", *r.Availability, r.Errors)
+				t.Errorf("%v%% available: %+v", *r.Availability, r.Errors)
 			}
 			if r.LatencyMS != nil && r.Generator.SendLagP99US != nil {
 				t.Logf("%d requests, p99 %.1f ms, send lag p99 %.1f ms, %q", r.Requests, r.LatencyMS.P99, *r.Generator.SendLagP99US/1000, words)

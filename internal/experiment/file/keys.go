@@ -3,6 +3,7 @@ package file
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,8 +12,17 @@ import (
 
 // Mistakes in the keys of a map.
 
+// quantileKey is a key that names a quantile: the nearest one is not what was meant.
+var quantileKey = regexp.MustCompile(`^p\d+$`)
+
 // keyHint suggests a key with a similar name, the section of the key, or all keys.
 func keyHint(key, path string, keys []string) string {
+	switch {
+	case path == "load" && slices.Contains(keysOf(fieldsOf(reflect.TypeFor[course]())), key):
+		return fmt.Sprintf("write it under rate or users, as in rate: {%s: ...}", key)
+	case path == "objective" && quantileKey.MatchString(key):
+		return "use p50, p90, p95, p99 or p999"
+	}
 	if near := spelling.Nearest(key, keys); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}

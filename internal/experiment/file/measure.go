@@ -68,6 +68,9 @@ func (d *decoder) readObjective() {
 		return
 	}
 	o := &d.doc.Objective
+	if share := n.child("availability"); share.sound() && o.Availability > 0 && o.Availability < 1 {
+		d.report(share, "%s means %s%%; write %s for %s%%", share.text, share.text, number64(100*o.Availability), number64(100*o.Availability))
+	}
 	out := &experiment.Objective{Availability: o.Availability}
 	asked := n.child("availability").given()
 	for _, q := range []struct {

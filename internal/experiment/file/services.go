@@ -59,6 +59,7 @@ func (d *decoder) checkLate(uses []reference, known []string, limits *experiment
 	for _, use := range uses {
 		switch {
 		case slices.Contains(known, use.name):
+		case slices.Contains(d.keysOfVary(), use.name): // its values are invalid, which is reported
 		case !slices.Contains(experiment.LimitNames, use.name):
 			valid := slices.Concat(d.cell.names, known, experiment.LimitNames)
 			d.wrong(use.node, "unknown name ${%s}; %s", use.name, spelling.Hint(use.name, "known names", valid))

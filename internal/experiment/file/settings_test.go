@@ -193,7 +193,7 @@ func drawSettings(t *rapid.T) (file.Settings, *experiment.Experiment) {
 		Name:      rapid.StringMatching(`[a-z0-9]{1,8}`).Draw(t, "name"),
 		About:     anyText().Draw(t, "about"),
 		Profile:   rapid.Bool().Draw(t, "profile"),
-		Objective: &experiment.Objective{Availability: float64(rapid.IntRange(1, 1000).Draw(t, "availability")) / 10},
+		Objective: &experiment.Objective{Availability: float64(rapid.IntRange(10, 1000).Draw(t, "availability")) / 10},
 		Measure:   experiment.Measure{Warmup: 5 * time.Second, Duration: 20 * time.Second, Repeats: 6, Interval: time.Second},
 	}
 	s.Set("", "name", want.Name)

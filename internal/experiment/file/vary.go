@@ -61,6 +61,7 @@ func (d *decoder) checkReferences() {
 	for _, ref := range d.references {
 		switch {
 		case ref.late || slices.Contains(names, ref.name):
+		case slices.Contains(d.keysOfVary(), ref.name): // its values are invalid, which is reported
 		case ref.name == "port" || strings.Contains(ref.name, "."):
 			d.report(ref.node, "${%s} is known only in command and env", ref.name)
 		default:
@@ -72,7 +73,11 @@ func (d *decoder) checkReferences() {
 	}
 	for _, axis := range d.doc.Vary {
 		used := slices.ContainsFunc(d.references, func(ref reference) bool {
-			return ref.name == axis.name && !d.overruled(ref)
+			meant := ref.name
+			if !slices.Contains(names, meant) {
+				meant = spelling.Nearest(meant, names) // a misspelt name was reported
+			}
+			return meant == axis.name && !d.overruled(ref)
 		})
 		if !used {
 			d.add(axis.at, "", "vary.%s is not used; write ${%s} under env, command, actions, limits or load, or leave it out", axis.name, axis.name)
@@ -84,6 +89,15 @@ func (d *decoder) checkReferences() {
 func (d *decoder) overruled(ref reference) bool {
 	return strings.HasPrefix(ref.node.path, "limits.") && len(d.doc.Services) > 0 &&
 		!slices.ContainsFunc(d.doc.Services, func(s named[service]) bool { return ref.usedBy(&s) })
+}
+
+// keysOfVary are the keys of vary, valid or not.
+func (d *decoder) keysOfVary() []string {
+	var keys []string
+	for _, e := range d.root.child("vary").entries {
+		keys = append(keys, e.key)
+	}
+	return keys
 }
 
 // varied are the names in vary.

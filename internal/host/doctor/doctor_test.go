@@ -117,19 +117,19 @@ func TestExamine(t *testing.T) {
 			return p
 		}(), nil},
 		{"throttled by its parallelism", env(watched(goService(8, 2), 157, 412, 0.6), "GOMAXPROCS", "8"),
-			[]string{"critical: parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods"}},
+			[]string{"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods"}},
 		{"throttled a little by its parallelism", env(watched(goService(8, 2), 24, 412, 0.6), "GOMAXPROCS", "8"),
-			[]string{"warning: parallelism 8 over a limit of 2 CPUs: throttled in 5.8% of 412 periods"}},
+			[]string{"warning: parallelism 8 exceeds the limit of 2 CPUs: throttled in 5.8% of 412 periods"}},
 		{"throttled before the watch only", func() inspect.Process {
 			p := env(watched(goService(8, 2), 0, 412, 0.6), "GOMAXPROCS", "8")
 			p.Throttling.Since = counts(1570, 4120)
 			return p
-		}(), []string{"info: parallelism 8 over a limit of 2 CPUs: rarely throttled during the watch"}},
+		}(), []string{"info: parallelism 8 exceeds the limit of 2 CPUs: rarely throttled during the watch"}},
 		{"throttled before a watch that was too short", func() inspect.Process {
 			p := env(watched(goService(8, 2), 0, 49, 0.1), "GOMAXPROCS", "8")
 			p.Throttling.Since = counts(1570, 4120)
 			return p
-		}(), []string{"info: parallelism 8 over a limit of 2 CPUs: under load it can be throttled for 75.0 ms of each 100 ms"}},
+		}(), []string{"info: parallelism 8 exceeds the limit of 2 CPUs: under load it can be throttled for 75.0 ms of each 100 ms"}},
 		{"bursts before a short watch that used the limit up", func() inspect.Process {
 			p := watched(goService(2, 2), 20, 30, 0.9)
 			u := 15 * time.Second
@@ -144,15 +144,15 @@ func TestExamine(t *testing.T) {
 		}(), nil},
 		{"an invalid GOMAXPROCS is ignored", env(old(since(goService(8, 2), 0, 0), "go1.26.8", oldLine), "GOMAXPROCS", ""),
 			[]string{
-				"info: parallelism 8 over a limit of 2 CPUs: under load it can be throttled for 75.0 ms of each 100 ms",
+				"info: parallelism 8 exceeds the limit of 2 CPUs: under load it can be throttled for 75.0 ms of each 100 ms",
 				"info: binary built with Go 1.26.8, but its go.mod says go 1.22: not container-aware (DefaultGODEBUG containermaxprocs=0)",
 			}},
 		{"too few periods", env(watched(goService(8, 2), 40, 49, 0.97), "GOMAXPROCS", "8"),
-			[]string{"info: parallelism 8 over a limit of 2 CPUs: under load it can be throttled for 75.0 ms of each 100 ms"}},
+			[]string{"info: parallelism 8 exceeds the limit of 2 CPUs: under load it can be throttled for 75.0 ms of each 100 ms"}},
 		{"just enough periods", env(watched(goService(8, 2), 40, 50, 0.97), "GOMAXPROCS", "8"),
-			[]string{"critical: parallelism 8 over a limit of 2 CPUs: throttled in 80% of 50 periods"}},
+			[]string{"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 80% of 50 periods"}},
 		{"too few periods, parallelism slightly above the limit", env(since(goService(3, 2), 0, 0), "GOMAXPROCS", "3"),
-			[]string{"info: parallelism 3 over a limit of 2 CPUs"}},
+			[]string{"info: parallelism 3 exceeds the limit of 2 CPUs"}},
 		{"a limit that the host's CPUs cannot exceed", func() inspect.Process {
 			p := env(since(goService(8, 2), 0, 412), "GOMAXPROCS", "8")
 			p.Info.Affinity = 2
@@ -163,34 +163,34 @@ func TestExamine(t *testing.T) {
 		{"the runtime's minimum, not throttled", watched(goService(2, 1), 1, 103, 0.9),
 			[]string{"info: limit of 1 CPU with GOMAXPROCS 2, the runtime's minimum: measure with `millicore try`"}},
 		{"that minimum by choice", env(watched(goService(2, 1), 90, 103, 0.9), "GOMAXPROCS", "2"),
-			[]string{"critical: parallelism 2 over a limit of 1 CPU: throttled in 87% of 103 periods"}},
+			[]string{"critical: parallelism 2 exceeds the limit of 1 CPU: throttled in 87% of 103 periods"}},
 		{"an old go line, and bursts", old(watched(goService(8, 2), 157, 412, 0.6), "go1.26.8", oldLine), []string{
-			"critical: parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods",
+			"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 			"info: binary built with Go 1.26.8, but its go.mod says go 1.22: not container-aware (DefaultGODEBUG containermaxprocs=0)",
 		}},
 		{"an old go line", old(watched(goService(8, 2), 157, 412, 0.9), "go1.26.8", oldLine), []string{
-			"critical: parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods",
+			"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 			"warning: binary built with Go 1.26.8, but its go.mod says go 1.22: not container-aware (DefaultGODEBUG containermaxprocs=0)",
 		}},
 		{"an old go line where seeing the limit gives the same", old(watched(goService(2, 1), 1, 412, 0.6), "go1.26.8", "containermaxprocs=0,decoratemappings=0"), []string{
-			"info: parallelism 2 over a limit of 1 CPU: rarely throttled during the watch",
+			"info: parallelism 2 exceeds the limit of 1 CPU: rarely throttled during the watch",
 			"info: binary built with Go 1.26.8, but its go.mod says go 1.24: not container-aware (DefaultGODEBUG containermaxprocs=0)",
 		}},
 		{"an old go line with GOMAXPROCS set", env(old(watched(goService(2, 2), 0, 412, 0.6), "go1.26.8", oldLine), "GOMAXPROCS", "2"), nil},
 		{"switched off by go.mod", old(watched(goService(8, 2), 0, 412, 0.6), "go1.26.8", "containermaxprocs=0"), []string{
-			"info: parallelism 8 over a limit of 2 CPUs: rarely throttled during the watch",
+			"info: parallelism 8 exceeds the limit of 2 CPUs: rarely throttled during the watch",
 			"info: binary built with Go 1.26.8 with containermaxprocs=0 in its DefaultGODEBUG: not container-aware",
 		}},
 		{"an old toolchain", old(watched(goService(8, 2), 157, 412, 0.97), "go1.22.3", ""), []string{
-			"critical: parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods",
+			"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 			"warning: Go 1.22.3 ignores CPU limits",
 		}},
 		{"GODEBUG switches it off", env(watched(goService(8, 2), 157, 412, 0.97), "GODEBUG", "containermaxprocs=0"), []string{
-			"critical: parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods",
+			"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 			"warning: built with Go 1.26.8, but GODEBUG has containermaxprocs=0: not container-aware",
 		}},
 		{"the limit comes from above", inherit(watched(goService(8, 2), 157, 412, 0.97)), []string{
-			"critical: parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods",
+			"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 			"warning: limit of 2 CPUs comes from the parent group /pods",
 		}},
 		{"the limit comes from above, and is kept", inherit(since(goService(2, 2), 0, 412)), nil},
@@ -216,7 +216,7 @@ func TestExamine(t *testing.T) {
 			return p
 		}(), []string{
 			"warning: uses 95% of its memory limit of 100 MiB",
-			"info: parallelism 8 over a limit of 2 CPUs: under load it can be throttled for 75.0 ms of each 100 ms",
+			"info: parallelism 8 exceeds the limit of 2 CPUs: under load it can be throttled for 75.0 ms of each 100 ms",
 		}},
 		{"a limit that is used up", watched(goService(2, 2), 380, 412, 0.98),
 			[]string{"warning: limit of 2 CPUs used up (98% on average): throttled in 92% of 412 periods"}},
@@ -249,14 +249,14 @@ func TestAFindingWhole(t *testing.T) {
 	got := examine(p)
 	want := []Finding{{
 		Level: Critical, PID: 42, Name: "api",
-		Title: "parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods",
+		Title: "parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 		Evidence: []string{
 			"Go 1.26.8: parallelism 8, read (runtime.gomaxprocs in the process's memory); GOMAXPROCS=8 is set",
 			"limit of 2 CPUs (200 ms in each 100 ms) set by its own group /pods/api",
 			"watched for 50 s: 157 of 412 periods throttled (500 elapsed), 41.0 ms each, summed over the CPUs, 95% of the limit used; " +
 				"since the group was created: 157 of 412 periods throttled, 41.0 ms each, summed over the CPUs",
 			"8 running threads use up the quota in 25.0 ms and are then throttled for 75.0 ms of each 100 ms",
-			"about 2.4 threads ran at once in the throttled periods and compete for the limit of 2 CPUs",
+			"about 2.4 threads ran at once in throttled periods, and shared a limit of 2 CPUs",
 		},
 		Fix: []string{"try GOMAXPROCS=2", "verify: millicore try --cpu 2 --memory 256Mi -- /app/api --port 80"},
 	}}
@@ -273,7 +273,7 @@ func TestAProgramThatSetsItsOwn(t *testing.T) {
 	}{
 		{"4", "; GOMAXPROCS=4 is set in its environment, but the program sets its own value",
 			"change the program's call of runtime.GOMAXPROCS to 2, or remove the call: it overrides the environment"},
-		{"", "; the runtime's default would be 2: the program sets its own value, or it started with other CPUs",
+		{"", "; the runtime's default is 2 here: the program sets its own value, or the CPUs changed after it started",
 			"try GOMAXPROCS=2; if the program calls runtime.GOMAXPROCS, which overrides the variable, set it to 2 there"},
 	} {
 		p := watched(goService(8, 2), 157, 412, 0.97)
@@ -761,7 +761,7 @@ func TestTheFigureForAHeap(t *testing.T) {
 		{"Go without a limit of its own", runtimes.Go, nil, nil, false, false, 360, false, "try GOMEMLIMIT=360MiB"},
 		{"Go with one above", runtimes.Go, env("GOMEMLIMIT", "1GiB"), nil, false, false, 360, false, "try GOMEMLIMIT=360MiB"},
 		{"Go with one just below", runtimes.Go, env("GOMEMLIMIT", "390MiB"), nil, false, false, 360, false, "try GOMEMLIMIT=360MiB"},
-		{"Go with one below", runtimes.Go, env("GOMEMLIMIT", "360MiB"), nil, false, false, 0, true, "GOMEMLIMIT is below the limit already"},
+		{"Go with one below", runtimes.Go, env("GOMEMLIMIT", "360MiB"), nil, false, false, 0, true, "GOMEMLIMIT is already below the limit"},
 		{"Go whose GOMEMLIMIT is off", runtimes.Go, env("GOMEMLIMIT", "off"), nil, false, false, 0, false, "raise the memory limit"},
 		{"Go beside another process", runtimes.Go, nil, nil, true, false, 0, false, "2 processes share the limit: set GOMEMLIMIT"},
 		{"Go where others may not have been looked at", runtimes.Go, nil, nil, false, true, 360, false, "if no other process shares the limit: try GOMEMLIMIT=360MiB"},
@@ -813,7 +813,7 @@ func TestReported(t *testing.T) {
 	if got := titles(examine(python(5))); got != nil {
 		t.Errorf("got %q", got)
 	}
-	want := []string{"info: os.cpu_count() returns 8 under a limit of 2 CPUs, and the process has 9 threads"}
+	want := []string{"info: os.cpu_count() reports 8 CPUs under a limit of 2 CPUs; the process has 9 threads"}
 	if diff := cmp.Diff(want, titles(examine(python(9)))); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

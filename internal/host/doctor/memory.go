@@ -114,7 +114,8 @@ func (s service) lessMemory(host inspect.Host) []string {
 	const or = "; or raise the memory limit"
 	bytes, by := declaredHeap(s.Process)
 	limit := s.Memory.Limit
-	least := fmt.Sprintf("memory outside the heap (%s) is the likely cause: raise the memory limit, or reduce that memory", outside[s.Info.Runtime])
+	const raise = "Raise the memory limit, or reduce that memory."
+	outside := outside[s.Info.Runtime]
 	switch s.Info.Runtime {
 	case runtimes.Go:
 		most := int64(float64(limit) * near)
@@ -123,7 +124,7 @@ func (s service) lessMemory(host inspect.Host) []string {
 		case unset || bytes > most:
 			return []string{s.sharing(host, "GOMEMLIMIT", fmt.Sprintf("try GOMEMLIMIT=%dMiB, so that the collector keeps below the limit", most>>20)) + or}
 		case bytes > 0:
-			return []string{by + " is below the limit already: live data above that value, or " + least}
+			return []string{fmt.Sprintf("%s is already below the limit. Likely causes: live data above that value, or memory outside the heap (%s). %s", by, outside, raise)}
 		}
 	case runtimes.Node, runtimes.JVM:
 		switch {
@@ -132,12 +133,12 @@ func (s service) lessMemory(host inspect.Host) []string {
 				by, int64(float64(limit)*roomy)>>20)) + or}
 		case float64(bytes) > roomy*float64(limit):
 			return []string{fmt.Sprintf("raise the memory limit: the maximum heap size leaves %s of it for memory outside the heap (%s); or lower %s if the heap does not need as much",
-				size(limit-bytes), outside[s.Info.Runtime], by)}
+				size(limit-bytes), outside, by)}
 		case bytes > 0:
-			return []string{by + " is well below the limit: " + least}
+			return []string{fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", by, outside, raise)}
 		}
 		return []string{"raise the memory limit, or use less memory; if the maximum heap size is well below the limit, " +
-			fmt.Sprintf("memory outside the heap (%s) is the likely cause, and a larger heap makes it worse", outside[s.Info.Runtime])}
+			fmt.Sprintf("memory outside the heap (%s) is the likely cause, and a larger heap makes it worse", outside)}
 	}
 	return []string{"raise the memory limit, or use less memory"}
 }

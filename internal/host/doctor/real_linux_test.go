@@ -24,7 +24,7 @@ func TestRealGoThatDoesNotSeeItsLimit(t *testing.T) {
 	c.watched()
 	procs := runtime.NumCPU()
 	found(t, c, []string{
-		fmt.Sprintf("parallelism %d over a limit of 0.2 CPUs: throttled in ", procs),
+		fmt.Sprintf("parallelism %d exceeds the limit of 0.2 CPUs: throttled in ", procs),
 		"but its go.mod says go 1.23: not container-aware (DefaultGODEBUG containermaxprocs=0)",
 		"limit of 0.2 CPUs comes from the parent group /millicore-testkit-",
 	}, nil)
@@ -79,7 +79,7 @@ func TestRealGoOnAHostOfMoreCPUs(t *testing.T) {
 		t.Skipf("needs an strace that can inject into memory: found %q", text)
 	}
 	found(t, c, []string{
-		"info: parallelism 8 over a limit of 1 CPU: under load it can be throttled for ",
+		"info: parallelism 8 exceeds the limit of 1 CPU: under load it can be throttled for ",
 		"info: binary built with Go 1.", "go.mod says go 1.23",
 	}, nil)
 }
@@ -91,7 +91,7 @@ func TestRealGoUnderALimitFromAbove(t *testing.T) {
 	c.start("ready", nil, built(t, "1.25", "-ldflags=-s -w"), "busy")
 	c.watched()
 	found(t, c, []string{
-		fmt.Sprintf("parallelism %d over a limit of 0.2 CPUs: throttled in ", runtime.NumCPU()),
+		fmt.Sprintf("parallelism %d exceeds the limit of 0.2 CPUs: throttled in ", runtime.NumCPU()),
 		"warning: limit of 0.2 CPUs comes from the parent group /millicore-testkit-",
 	}, []string{"container-aware", "minimum"})
 }
@@ -148,7 +148,7 @@ func TestRealJava(t *testing.T) {
 	t.Run("with ActiveProcessorCount", func(t *testing.T) {
 		c := newCage(t, 0, 1)
 		c.start("ready", []string{"JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=8"}, java, source)
-		found(t, c, []string{"parallelism 8 over a limit of 1 CPU"}, []string{"container-aware"})
+		found(t, c, []string{"parallelism 8 exceeds the limit of 1 CPU"}, []string{"container-aware"})
 	})
 }
 
@@ -183,7 +183,7 @@ func TestRealNginx(t *testing.T) {
 		}
 		return workers == 8
 	})
-	found(t, c, []string{"parallelism 8 over a limit of 1 CPU"}, nil)
+	found(t, c, []string{"parallelism 8 exceeds the limit of 1 CPU"}, nil)
 	if n := strings.Count(c.examined(), "parallelism"); n != 1 {
 		t.Errorf("%d findings about one service", n)
 	}

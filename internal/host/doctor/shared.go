@@ -38,7 +38,7 @@ func (s service) shared() []Finding {
 	f.weight = s.counts.Share()
 	f.Title = fmt.Sprintf("limit of %s of the parent group %s, shared by %s with lower limits of their own: throttled in %s of %s periods",
 		cpus(s.CPU.CPUs), s.CPU.SetBy, count(int64(s.members), "process", "processes"), display.Share(s.counts.Share()), display.Grouped(s.counts.Periods))
-	f.Evidence = []string{s.limited(), s.counted(), "the counters of the child groups do not show it: each counts throttling by its own limit only"}
+	f.Evidence = []string{s.limited(), s.counted(), "the child groups' counters do not show this: each counts only the throttling by its own limit"}
 	f.Fix = []string{fmt.Sprintf("%s on %s; or lower the limits of the groups below it, so that their sum fits into it", s.raise(), s.CPU.SetBy)}
 	return []Finding{f}
 }

@@ -24,7 +24,7 @@ func (s service) oversized(throttled []Finding) []Finding {
 	}
 	f := s.finding(Info)
 	f.weight = float64(s.stall()) / float64(s.CPU.Period)
-	f.Title = fmt.Sprintf("parallelism %d over a limit of %s", s.Info.Parallelism.Value, cpus(s.CPU.CPUs))
+	f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s", s.Info.Parallelism.Value, cpus(s.CPU.CPUs))
 	switch {
 	case s.counts != nil:
 		f.Title += ": rarely throttled during the watch"
@@ -168,7 +168,7 @@ func (s service) reported() []Finding {
 		return nil
 	}
 	f := s.finding(Info)
-	f.Title = fmt.Sprintf("%s returns %d under a limit of %s, and the process has %d threads", call, n, cpus(s.CPU.CPUs), s.Info.Threads)
+	f.Title = fmt.Sprintf("%s reports %d CPUs under a limit of %s; the process has %d threads", call, n, cpus(s.CPU.CPUs), s.Info.Threads)
 	f.Evidence = []string{why, s.limited()}
 	if s.compete() {
 		f.Level = Warning

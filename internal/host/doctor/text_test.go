@@ -37,7 +37,7 @@ func TestText(t *testing.T) {
 	const want = `1 finding (1 critical) about 1 process: 3 processes inspected, 1 of them under a CPU limit, watched
 for 50 s.
 
-critical  api (pid 42): parallelism 8 over a limit of 2 CPUs: throttled in 38% of 412 periods
+critical  api (pid 42): parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods
           · Go 1.26.8: parallelism 8, read (runtime.gomaxprocs in the process's memory);
             GOMAXPROCS=8 is set
           · limit of 2 CPUs (200 ms in each 100 ms) set by its own group /pods/api
@@ -46,8 +46,7 @@ critical  api (pid 42): parallelism 8 over a limit of 2 CPUs: throttled in 38% o
             throttled, 41.0 ms each, summed over the CPUs
           · 8 running threads use up the quota in 25.0 ms and are then throttled for 75.0 ms of each
             100 ms
-          · about 2.4 threads ran at once in the throttled periods and compete for the limit of 2
-            CPUs
+          · about 2.4 threads ran at once in throttled periods, and shared a limit of 2 CPUs
           → try GOMAXPROCS=2
           → verify: millicore try --cpu 2 --memory 256Mi -- /app/api --port 80
 

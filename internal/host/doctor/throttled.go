@@ -23,7 +23,7 @@ func (s service) throttled() []Finding {
 	case s.minimum():
 		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: %s", cpus(s.CPU.CPUs), seen)
 	case s.Oversized() && s.can():
-		f.Title = fmt.Sprintf("parallelism %d over a limit of %s: %s", s.Info.Parallelism.Value, cpus(s.CPU.CPUs), seen)
+		f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s: %s", s.Info.Parallelism.Value, cpus(s.CPU.CPUs), seen)
 		if s.counts.Share() >= much {
 			f.Level = Critical
 		}
@@ -50,10 +50,10 @@ func (s service) throttled() []Finding {
 	}
 	switch over := s.minimum() || s.Oversized() && s.can(); {
 	case s.fewer():
-		f.Evidence = append(f.Evidence, fmt.Sprintf("about %.1f threads ran at once in the throttled periods and compete for the limit of %s",
+		f.Evidence = append(f.Evidence, fmt.Sprintf("about %.1f threads ran at once in throttled periods, and shared a limit of %s",
 			s.running(), cpus(s.CPU.CPUs)))
 	case over && s.waits():
-		f.Evidence = append(f.Evidence, "fewer are not advised: it is not visible from outside whether some of them only wait")
+		f.Evidence = append(f.Evidence, "no lower parallelism is recommended, because some of the threads may only wait for I/O, which doctor cannot see")
 	}
 	return []Finding{f}
 }
@@ -123,7 +123,7 @@ func (s service) parallel() string {
 	case s.ownChoice() && s.chosen() > 0:
 		text += fmt.Sprintf("; GOMAXPROCS=%d is set in its environment, but the program sets its own value", s.chosen())
 	case s.ownChoice():
-		text += fmt.Sprintf("; the runtime's default would be %d: the program sets its own value, or it started with other CPUs", s.Ruled)
+		text += fmt.Sprintf("; the runtime's default is %d here: the program sets its own value, or the CPUs changed after it started", s.Ruled)
 	case p.Source != runtimes.Read || s.Ruled != p.Value || s.Why == "":
 	case s.unseen():
 		text += "; its own group sets no limit, so it uses all CPUs"

@@ -98,7 +98,7 @@ func TestAContainerThatIsNotThere(t *testing.T) {
 	}
 	const engines = "container names: /run/docker.sock does not exist, /run/podman/podman.sock does not exist"
 	text := asks()
-	for _, want := range []string{"container \"other\"", "no process here is in a container", engines, "--pid"} {
+	for _, want := range []string{"--container other: not found", "No process here runs in a container", engines, "--pid"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("not said: %q, in %q", want, text)
 		}

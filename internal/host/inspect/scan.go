@@ -74,7 +74,13 @@ type Only struct {
 }
 
 // ErrNone means that no process matches Only.
-var ErrNone = errors.New("no matching process")
+var ErrNone = errors.New("not found")
+
+// noProcess is the ErrNone of a process ID.
+type noProcess struct{}
+
+func (noProcess) Error() string        { return "no such process" }
+func (noProcess) Is(target error) bool { return target == ErrNone }
 
 // Scan reads the host's processes and, if watch is above 0, reads their counters
 // again after that time, or when ctx ends. An error means that nothing could be read;
@@ -159,7 +165,7 @@ func (s *Scanner) first(only Only) (Host, []*group, error) {
 		host.Processes, groups = append(host.Processes, p), append(groups, g)
 	}
 	if len(host.Processes) == 0 && only != (Only{}) {
-		return Host{}, nil, fmt.Errorf("inspect %s: %w", only, s.none(only, host, others))
+		return Host{}, nil, fmt.Errorf("%s: %w", only, s.none(only, host, others))
 	}
 	return host, groups, nil
 }
@@ -178,9 +184,9 @@ var errOther = errors.New("another process")
 
 func (o Only) String() string {
 	if o.Container != "" {
-		return fmt.Sprintf("container %q", o.Container)
+		return "--container " + o.Container
 	}
-	return fmt.Sprintf("process %d", o.PID)
+	return fmt.Sprintf("--pid %d", o.PID)
 }
 
 // none describes why no process matches, and what to request instead. others are the
@@ -193,13 +199,13 @@ func (s *Scanner) none(only Only, host Host, others map[string]bool) error {
 	case host.Zombies > 0 && only.PID > 0:
 		return fmt.Errorf("%w: it has ended, and its parent has not waited for it", ErrNone)
 	case only.Container != "" && len(others) == 0:
-		return fmt.Errorf("%w: no process here is in a container, a pod or a systemd service; container names: %s; "+
-			"run this on the host of the container, or select a process with --pid", ErrNone, strings.Join(s.asked, ", "))
+		return fmt.Errorf("%w. No process here runs in a container, pod or systemd service (container names: %s). "+
+			"Run this on the container's host, or use --pid.", ErrNone, strings.Join(s.asked, ", "))
 	case only.Container != "":
-		return fmt.Errorf("%w: no process is in a container, a pod or a systemd service with that name or id; there are: %s; container names: %s",
+		return fmt.Errorf("%w: no container, pod or systemd service here has that name or id; there are: %s; container names: %s",
 			ErrNone, some(slices.Sorted(maps.Keys(others))), strings.Join(s.asked, ", "))
 	}
-	return fmt.Errorf("%w: there is no such process", ErrNone)
+	return noProcess{}
 }
 
 // some lists the first names and the number of the others.

@@ -124,9 +124,9 @@ func TestOnly(t *testing.T) {
 		{Only{Container: "web"}, 11, ""},
 		{Only{Container: dockerID}, 10, ""},
 		{Only{Container: dockerID[:12]}, 10, ""},
-		{Only{Container: dockerID[:3]}, 0, "no matching process"}, // too short for an id
-		{Only{Container: "other"}, 0, "container \"other\""},
-		{Only{PID: 99}, 0, "process 99"},
+		{Only{Container: dockerID[:3]}, 0, "not found"}, // too short for an id
+		{Only{Container: "other"}, 0, "--container other"},
+		{Only{PID: 99}, 0, "--pid 99: no such process"},
 		{Only{PID: 12}, 0, "a kernel thread"},
 		{Only{PID: 13}, 0, "it has ended"},
 	} {

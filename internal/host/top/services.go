@@ -131,6 +131,9 @@ func (o Order) String() string { return orderNames[o] }
 
 // ParseOrder parses an order's name.
 func ParseOrder(name string) (Order, bool) {
+	if name == "throttled-time" {
+		name = orderNames[ByStop]
+	}
 	at := slices.Index(orderNames[:], name)
 	return Order(at), at >= 0
 }

@@ -282,7 +282,7 @@ func TestScreen(t *testing.T) {
 		{"a filter that matches nothing", []string{"/", "z", "enter"}, `no service under a CPU limit matches "z"`, "often "},
 		{"paused", []string{"p"}, "PAUSED: 1 of 2", ""},
 		{"and on", []string{"p", "p"}, "by throttling", "PAUSED"},
-		{"findings", []string{"enter"}, "parallelism 8 over a limit of 2 CPUs: throttled in 38% of 100 periods", "SERVICE"},
+		{"findings", []string{"enter"}, "parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 100 periods", "SERVICE"},
 		{"and back to the table", []string{"enter", "esc"}, "SERVICE", "parallelism 8"},
 		{"keys of the table do nothing in the filter", []string{"/", "q", "s"}, "/qs█", "by stop"},
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -109,7 +110,7 @@ func (b *backup) use(lost error) (used bool, err error) {
 	if err := os.Rename(b.dir, b.out); err != nil {
 		return false, errors.Join(lost, err)
 	}
-	return true, fmt.Errorf("%w; %s holds what was fetched before, %d of its trials", lost, b.out, b.there)
+	return true, fmt.Errorf("%w; %s has the record as last fetched, with %s", lost, b.out, display.Counted(int64(b.there), "trial"))
 }
 
 // drop removes the backup.

@@ -103,7 +103,7 @@ func (k *checker) namespace(ctx context.Context) (Requirement, bool) {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "terminated"):
 		return missing(what, "it is being deleted; use another with --namespace"), false
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return unknown(what, "you may not create objects in it"), !apierrors.IsUnauthorized(err)
+		return unknown(what, "no permission to create objects in it"), !apierrors.IsUnauthorized(err)
 	}
 	return unknown(what, "%v", err), true
 }
@@ -122,7 +122,7 @@ func (k *checker) metrics(ctx context.Context) Requirements {
 			answer.Body.Close()
 			return Requirements{there(what, "metrics.k8s.io answers, for the autoscale of %s", s.Name)}
 		case apierrors.IsForbidden(err):
-			return Requirements{unknown(what, "you may not read metrics.k8s.io; without it %s is not scaled", s.Name)}
+			return Requirements{unknown(what, "no permission to read metrics.k8s.io; without it %s is not scaled", s.Name)}
 		}
 		return Requirements{missing(what, "metrics.k8s.io does not answer (%v), and the autoscale of %s needs it; install metrics-server, or leave autoscale out", err, s.Name)}
 	}
@@ -143,7 +143,7 @@ func (k *checker) resize(context.Context) Requirements {
 	case minor < resizes:
 		return Requirements{missing(what, "Kubernetes 1.%d and newer have it, this is %s; leave measure.resize out", resizes, k.version.GitVersion)}
 	}
-	return Requirements{there(what, "%s has it", k.version.GitVersion)}
+	return Requirements{there(what, "supported by %s", k.version.GitVersion)}
 }
 
 // secrets checks the pull secrets of images.

@@ -53,8 +53,8 @@ limits: {cpu: 1, memory: 256Mi}
 		t.Fatal(err)
 	}
 	want := `this cluster cannot run the experiment; nothing was started. What is missing:
-  right to pods/proxy: you may not get them in namespace here; ask an administrator for it (docs/kubernetes.yaml has the Role)
-  right to networkpolicies.networking.k8s.io: you may not create them in namespace here; ask an administrator for it (docs/kubernetes.yaml has the Role)
+  right to pods/proxy: no permission to get them in namespace here; ask an administrator for it (docs/kubernetes.yaml has the Role)
+  right to networkpolicies.networking.k8s.io: no permission to create them in namespace here; ask an administrator for it (docs/kubernetes.yaml has the Role)
   rights of the conductor: you cannot grant it the right to create deployments.apps in namespace here, because you do not have it; ask an administrator for it (docs/kubernetes.yaml has the Role)
   in-place resize: Kubernetes 1.33 and newer have it, this is v1.32.1; leave measure.resize out
   pull secret registry: it is not in namespace here; create it (kubectl create secret docker-registry registry …)

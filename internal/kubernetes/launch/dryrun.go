@@ -26,7 +26,7 @@ func (d DryRun) Text(out io.Writer) error {
 		display.Counted(int64(len(e.Cells)), "cell"), display.Counted(int64(d.trials()), "trial"), Lasts(e).Round(time.Second))
 	for _, r := range d.Requirements {
 		if err == nil {
-			_, err = fmt.Fprintf(out, "  %-9s  %s: %s\n", r.State, r.What, r.Words)
+			_, err = fmt.Fprintf(out, "  %-9s  %s: %s\n", r.State.inTables(), r.What, r.Words)
 		}
 	}
 	return err

@@ -47,10 +47,10 @@ var (
 	ErrGone = errors.New("the namespace has no such run: its record was already fetched or has expired (kubernetes.keep), or the run is in another --namespace or --context")
 	// ErrLost reports that the run's conductor ended permanently, without a record that
 	// could be fetched.
-	ErrLost = errors.New("the run is lost")
+	ErrLost = errors.New("its record cannot be fetched")
 	// ErrWaits reports that the cluster has not started the run's conductor. It still
 	// may.
-	ErrWaits = errors.New("its conductor is not started")
+	ErrWaits = errors.New("the conductor has not started")
 )
 
 const (

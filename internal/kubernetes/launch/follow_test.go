@@ -211,7 +211,7 @@ func TestLeavingARun(t *testing.T) {
 	f.pod(t, "one", 1, nil)
 	f.onState = func() (conductor.State, int) { return state(conductor.Running), 200 }
 	ctx, leave := context.WithCancelCause(t.Context())
-	why := errors.New("the terminal is gone")
+	why := errors.New("the terminal was closed")
 	f.onLook = func(look int64) {
 		if look == 3 {
 			leave(why)

@@ -135,7 +135,7 @@ func imageOf(what string, p *corev1.Pod) (need Requirement, final bool) {
 	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
 		return unknown(what, "the pod that checked it ended: %s", fmt.Sprint(p.Status.Reason, " ", p.Status.Message)), true
 	}
-	return unknown(what, "it is still being pulled"), false
+	return unknown(what, "it is still being pulled; the run will try to pull it"), false
 }
 
 func pulledWith(p *corev1.Pod) string {

@@ -106,7 +106,7 @@ func (k *checker) permissions(ctx context.Context) Requirements {
 	for _, r := range group(own) {
 		what := "right to " + r.kind
 		if verbs := verbsOf(mine, r.kind); len(verbs) > 0 {
-			needs = append(needs, missing(what, "you may not %s them in namespace %s; ask an administrator for it (docs/kubernetes.yaml has the Role)", list(verbs), k.client.Namespace))
+			needs = append(needs, missing(what, "no permission to %s them in namespace %s; ask an administrator for it (docs/kubernetes.yaml has the Role)", list(verbs), k.client.Namespace))
 		} else {
 			needs = append(needs, there(what, "%s", strings.Join(r.verbs, ", ")))
 		}
@@ -123,7 +123,7 @@ func (k *checker) handed(ctx context.Context, lacks []permission) Requirement {
 	const rbac = rbacv1.GroupName
 	barred, err := k.denied(ctx, []permission{{rbac, "roles", "", "", "escalate"}, {rbac, "rolebindings", "", "", "bind"}})
 	if err == nil && len(barred) == 0 {
-		return there(what, "you may grant rights that you do not have")
+		return there(what, "you may grant rights that you lack (verb escalate)")
 	}
 	var parts []string
 	for _, r := range group(lacks) {
@@ -154,7 +154,7 @@ func (k *checker) kubelets(ctx context.Context) Requirements {
 		}})
 		switch {
 		case apierrors.IsForbidden(err):
-			return Requirements{unknown(what, "it cannot be checked: you may not check the rights of others (create subjectaccessreviews)")}
+			return Requirements{unknown(what, "it cannot be checked: no permission to check the rights of others (create subjectaccessreviews)")}
 		case err != nil:
 			return Requirements{unknown(what, "%v", err)}
 		case !answer.Status.Allowed:

@@ -85,7 +85,7 @@ func (f *Follower) job(ctx context.Context, last *corev1.Pod) error {
 		if last != nil {
 			why += "; its last pod: " + endReason(last)
 		}
-		return fmt.Errorf("run %s: %w: its conductor ended permanently (%s)", f.Run, ErrLost, why)
+		return fmt.Errorf("run %s: %w: the conductor has failed and is not restarted (%s)", f.Run, ErrLost, why)
 	}
 	if last != nil {
 		return nil

@@ -36,7 +36,7 @@ var quotaNames = map[corev1.ResourceName]corev1.ResourceName{
 func quota(q *corev1.ResourceQuota, takes corev1.ResourceList) Requirement {
 	what := "quota " + q.Name
 	if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
-		return unknown(what, "it has scopes and was not checked")
+		return unknown(what, "not checked, because it has scopes; see kubectl describe quota")
 	}
 	var short []string
 	for name, hard := range q.Status.Hard {
@@ -110,7 +110,7 @@ func refusedPod(p kubernetes.PodSet, err error) Requirement {
 	case err == nil:
 		return there(what, "the server accepts them (dry run: Pod Security, policies, quotas)")
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), `cannot create resource "pods"`):
-		return unknown(what, "you may not create pods")
+		return unknown(what, "no permission to create pods")
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "violates PodSecurity") && p.Template.Labels[kube.LabelPart] == kube.PartNode:
 		return missing(what, "%v; they read the node's control groups by a hostPath volume: label the namespace pod-security.kubernetes.io/enforce=privileged, or leave --node-agent out", err)
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):

@@ -16,9 +16,14 @@ const (
 	Noted   // present, with a note for the user
 )
 
-// String is the word in tables.
+// String is the word in JSON.
 func (s State) String() string {
 	return [...]string{"there", "missing", "not known", "note"}[s]
+}
+
+// inTables is the word for people.
+func (s State) inTables() string {
+	return [...]string{"ok", "missing", "unchecked", "note"}[s]
 }
 
 // Requirement is one thing that a run needs of a cluster, and whether it has it.

@@ -48,7 +48,7 @@ func (u usageError) Is(target error) bool { return target == ErrUsage }
 
 // Errors of a run that continues, or that was removed.
 var (
-	errLeft   = errors.New("the terminal is gone")
+	errLeft   = errors.New("the terminal was closed")
 	errUnused = conductor.InterruptedError("interrupted before the first measurement; the run was removed")
 )
 
@@ -107,7 +107,7 @@ func (s *Session) Follow(ctx context.Context) (fetched bool, err error) {
 	pod, state, err := f.Follow(following)
 	switch {
 	case errors.Is(err, errLeft):
-		return false, conductor.InterruptedError("the terminal is gone; the run continues: " + s.Again)
+		return false, conductor.InterruptedError("the terminal was closed; the run continues; to follow it again, use " + s.Again)
 	case errors.Is(err, errUnused), errors.Is(err, ErrWaits) && !s.Attached && !f.Started():
 		s.remove(ctx)
 		return false, err
@@ -117,7 +117,7 @@ func (s *Session) Follow(ctx context.Context) (fetched bool, err error) {
 	case errors.Is(err, ErrGone):
 		return saved.use(err)
 	case err != nil:
-		return false, fmt.Errorf("%w; %s resumes it", err, s.Again)
+		return false, fmt.Errorf("%w; to follow the run again, use %s", err, s.Again)
 	}
 	s.fetching.Store(true)
 	saved.end() // it would fetch the same record concurrently
@@ -144,13 +144,13 @@ func (s *Session) stop(ctx context.Context, leave context.CancelCauseFunc) {
 		leave(errLeft)
 		return
 	case s.fetching.Load():
-		s.Note("the run has ended, and its record is being fetched; press Ctrl-C again to leave that to " + s.Again)
+		s.Note("the run has ended; fetching its record. Press Ctrl-C again to stop, and fetch it later with " + s.Again)
 		return
 	case !s.follower.Started() && !s.Attached:
 		leave(errUnused)
 		return
 	}
-	s.Note("ending the run and fetching its record; press Ctrl-C again to leave that to " + s.Again)
+	s.Note("ending the run and fetching its record. Press Ctrl-C again to stop, and fetch it later with " + s.Again)
 	for ctx.Err() == nil {
 		err := Stop(ctx, s.Client, s.Run)
 		if err == nil || ctx.Err() != nil {
@@ -164,7 +164,7 @@ func (s *Session) stop(ctx context.Context, leave context.CancelCauseFunc) {
 // remove removes the run from the cluster. It only notes an error.
 func (s *Session) remove(ctx context.Context) {
 	if err := Remove(context.WithoutCancel(ctx), s.Client, s.Run); err != nil {
-		s.Note(fmt.Sprintf("%v; %s tries again", err, s.Clean))
+		s.Note(fmt.Sprintf("%v; to remove the run, use %s", err, s.Clean))
 	}
 }
 

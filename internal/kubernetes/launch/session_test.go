@@ -97,12 +97,12 @@ func TestHowASessionEnds(t *testing.T) {
 		{"its conductor is lost", func(s *sat) {
 			s.take(pod)
 			s.put(t, job, &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}}})
-		}, false, true, ErrLost, "run quick-1123-021818-x7: the run is lost: its conductor ended permanently (it is complete)"},
+		}, false, true, ErrLost, "run quick-1123-021818-x7: its record cannot be fetched: the conductor has failed and is not restarted (it is complete)"},
 		{"it is gone", func(s *sat) { s.take(pod); s.take(job) }, false, false, ErrGone, "run quick-1123-021818-x7 in namespace here: " + ErrGone.Error()},
 		{"no pod for too long", func(s *sat) { s.take(pod); s.session.follower.patient = 0 }, false, true, ErrWaits,
-			"run quick-1123-021818-x7: its conductor is not started: for 0s the conductor's pod does not exist yet"},
+			"run quick-1123-021818-x7: the conductor has not started: for 0s the conductor's pod does not exist yet"},
 		{"no pod for too long, of somebody else's run", func(s *sat) { s.take(pod); s.session.follower.patient, s.session.Attached = 0, true }, false, false, ErrWaits,
-			"run quick-1123-021818-x7: its conductor is not started: for 0s the conductor's pod does not exist yet; AGAIN resumes it"},
+			"run quick-1123-021818-x7: the conductor has not started: for 0s the conductor's pod does not exist yet; to follow the run again, use AGAIN"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newSat(t)
@@ -157,7 +157,7 @@ func TestARunThatIsLostInItsMiddle(t *testing.T) {
 				return running, 200
 			}
 			fetched, err := s.session.Follow(t.Context())
-			if want := s.session.Out + " holds what was fetched before, 1 of its trials"; !fetched || !errors.Is(err, test.is) || !strings.HasSuffix(err.Error(), want) {
+			if want := s.session.Out + " has the record as last fetched, with 1 trial"; !fetched || !errors.Is(err, test.is) || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("fetched %v, %v; want %s", fetched, err, want)
 			}
 			if got := tree(t, s.session.Out); got["run.json"] != "{}" {
@@ -192,7 +192,7 @@ func TestCtrlCWhileItMeasures(t *testing.T) {
 	if fetched, err := s.session.Follow(ctx); !fetched || err != conductor.ErrInterrupted || !s.removed() {
 		t.Errorf("fetched %v, %v", fetched, err)
 	}
-	if got, want := <-s.noted, "ending the run and fetching its record; press Ctrl-C again to leave that to AGAIN"; got != want {
+	if got, want := <-s.noted, "ending the run and fetching its record. Press Ctrl-C again to stop, and fetch it later with AGAIN"; got != want {
 		t.Errorf("note %q, want %q", got, want)
 	}
 	if got, want := <-s.noted, "stop run quick-1123-021818-x7: not now; trying again"; got != want {
@@ -242,7 +242,7 @@ func TestAPodThatGoesBeforeItsRecordIsFetched(t *testing.T) {
 		return running, 200
 	}
 	fetched, err := s.session.Follow(t.Context())
-	if !fetched || err == nil || errors.Is(err, ErrNoRecord) || !strings.Contains(err.Error(), "1 of its trials") {
+	if !fetched || err == nil || errors.Is(err, ErrNoRecord) || !strings.Contains(err.Error(), "as last fetched, with 1 trial") {
 		t.Errorf("fetched %v, %v", fetched, err)
 	}
 	if s.removed() {
@@ -273,7 +273,7 @@ func TestCtrlCWhileTheRecordIsFetched(t *testing.T) {
 	whole := s.record
 	s.record = func(w http.ResponseWriter) {
 		interrupt()
-		if got, want := <-s.noted, "the run has ended, and its record is being fetched; press Ctrl-C again to leave that to AGAIN"; got != want {
+		if got, want := <-s.noted, "the run has ended; fetching its record. Press Ctrl-C again to stop, and fetch it later with AGAIN"; got != want {
 			t.Errorf("note %q, want %q", got, want)
 		}
 		if s.stopped() {
@@ -296,7 +296,7 @@ func TestATerminalThatIsGone(t *testing.T) {
 		return state(conductor.Running), 200
 	}
 	fetched, err := s.session.Follow(ctx)
-	if fetched || !errors.Is(err, conductor.ErrInterrupted) || err.Error() != "the terminal is gone; the run continues: AGAIN" {
+	if fetched || !errors.Is(err, conductor.ErrInterrupted) || err.Error() != "the terminal was closed; the run continues; to follow it again, use AGAIN" {
 		t.Errorf("fetched %v, %v", fetched, err)
 	}
 	if s.removed() || s.stopped() {
@@ -314,7 +314,7 @@ func TestARunThatCannotBeRemoved(t *testing.T) {
 	if fetched, err := s.session.Follow(t.Context()); !fetched || err != nil {
 		t.Errorf("fetched %v, %v", fetched, err)
 	}
-	if got, want := <-s.noted, "remove run quick-1123-021818-x7: you may not; CLEAN tries again"; got != want {
+	if got, want := <-s.noted, "remove run quick-1123-021818-x7: you may not; to remove the run, use CLEAN"; got != want {
 		t.Errorf("note %q, want %q", got, want)
 	}
 }

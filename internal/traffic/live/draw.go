@@ -109,7 +109,7 @@ func (p *drawing) answer() (long, short string) {
 			fmt.Sprintf("%sno good answer to %s", before, display.Grouped(seen.requests()))
 	}
 	rate, p99, well := display.Figure(seen.rate()), display.WithUnit(milliseconds(seen.p99)), display.Percent(seen.availability())
-	return fmt.Sprintf("%s%s requests/s, p99 %s, %s answered well", before, rate, p99, well),
+	return fmt.Sprintf("%s%s requests/s, p99 %s, %s available", before, rate, p99, well),
 		fmt.Sprintf("%s%s/s, p99 %s, %s good", before, rate, p99, well)
 }
 
