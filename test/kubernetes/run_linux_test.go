@@ -299,7 +299,7 @@ func TestADryRun(t *testing.T) {
 	l := newLaptop(t)
 	words := l.start(t, "run", "small.yaml", "--dry-run", "--image", "No/Such:name", "--node-agent=false", "--set", "kubernetes.pull_secrets=[nowhere]").ends(t, 2).out.String()
 	for _, want := range []string{
-		"there      API server: v", "there      rights of the conductor: ", "there      the pods of service go: ",
+		"ok         API server: v", "ok         rights of the conductor: ", "ok         the pods of service go: ",
 		"missing    right of the conductor to nodes/metrics: ", "missing    pull secret nowhere: ", "missing    image No/Such:name: ",
 	} {
 		if !strings.Contains(words, want) {
