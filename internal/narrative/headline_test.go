@@ -10,52 +10,25 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/report/sample"
 )
 
 func ptr[T any](v T) *T { return &v }
 
-// Small builders, so that a case says only what it is about.
+// change is what a case is about; package sample has the builders.
+type change = sample.Change
 
-type change func(*analysis.CellSummary)
-
-// cellOf is a cell that answered 400 requests/s, all of them well, without
-// latency, limits or trials.
-func cellOf(service string, changes ...change) analysis.CellSummary {
-	c := analysis.CellSummary{Service: service, Label: service, RateRPS: ptr(400.0), Availability: ptr(100.0), Requests: 8000,
-		Load: analysis.LoadSummary{Kind: "closed", Users: ptr(50.0)}, Vary: map[string]*string{}, Intervals: map[string][2]float64{}}
-	for _, apply := range changes {
-		apply(&c)
-	}
-	return c
-}
-
-func procs(n string, changes ...change) analysis.CellSummary {
-	return cellOf("go", append([]change{func(c *analysis.CellSummary) {
-		c.Vary["procs"], c.Label = &n, "go procs="+n
-	}}, changes...)...)
-}
-
-func p99At(ms float64) change {
-	return func(c *analysis.CellSummary) { c.LatencyMS = &analysis.Quantiles{P50: ms / 2, P99: ms} }
-}
-
-// within sets the 95% interval of the p99.
-func within(low, high float64) change {
-	return func(c *analysis.CellSummary) { c.Intervals["latency_ms.p99"] = [2]float64{low, high} }
-}
-
-// frames says that the intervals rest on the frames of few trials.
-func frames(c *analysis.CellSummary) { c.IntervalsOf = "frames" }
-
-// trials sets the trials' own p99.
-func trials(p99s ...float64) change {
-	return func(c *analysis.CellSummary) {
-		c.Trials = len(p99s)
-		for _, v := range p99s {
-			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{P99: ptr(v)})
-		}
-	}
-}
+var (
+	cellOf        = sample.CellOf
+	procs         = sample.ProcsCell
+	p99At         = sample.P99At
+	within        = sample.Within
+	frames        = sample.OfFrames
+	trials        = sample.TrialsAt
+	breaksBetween = sample.BreaksBetween
+	searches      = sample.SearchesOf
+	staged        = sample.Staged
+)
 
 func throttled(hit, of int64) change {
 	return func(c *analysis.CellSummary) { c.CPU.ThrottledPeriods, c.CPU.Periods = &hit, &of }

@@ -6,19 +6,6 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 )
 
-// breaksBetween gives a cell a breaking point in requests/s, of six searches.
-func breaksBetween(low, rps, high float64, by string) change {
-	return func(c *analysis.CellSummary) {
-		c.Load = analysis.LoadSummary{Kind: "open"}
-		c.Breaking = &analysis.BreakingPoint{RateRPS: &rps, Low: &low, High: &high, LimitedBy: by, Searches: 6}
-	}
-}
-
-// searches sets how many searches, or ramps, a breaking point rests on.
-func searches(n int) change {
-	return func(c *analysis.CellSummary) { c.Breaking.Searches = n }
-}
-
 // eachAt sets the loads at which the cell's searches broke.
 func eachAt(loads ...float64) change {
 	return func(c *analysis.CellSummary) {
@@ -27,9 +14,6 @@ func eachAt(loads ...float64) change {
 		}
 	}
 }
-
-// staged says that the breaking point was read from ramps.
-func staged(c *analysis.CellSummary) { c.Load.Stages = true }
 
 // holds gives a cell a lower bound.
 func holds(rps float64, by, reason string) change {

@@ -1,0 +1,73 @@
+package sample
+
+import "github.com/millicore/millicore/internal/analysis"
+
+// Small builders, so that a case says only what it is about.
+
+// Change is what a case is about.
+type Change func(*analysis.CellSummary)
+
+// CellOf is a cell that answered 400 requests/s, all of them well, without
+// latency, limits or trials.
+func CellOf(service string, changes ...Change) analysis.CellSummary {
+	c := analysis.CellSummary{Service: service, Label: service, RateRPS: ptr(400.0), Availability: ptr(100.0), Requests: 8000,
+		Load: analysis.LoadSummary{Kind: "closed", Users: ptr(50.0)}, Vary: map[string]*string{}, Intervals: map[string][2]float64{}}
+	for _, apply := range changes {
+		apply(&c)
+	}
+	return c
+}
+
+// ProcsCell is CellOf the service go with a number of procs.
+func ProcsCell(n string, changes ...Change) analysis.CellSummary {
+	return CellOf("go", append([]Change{func(c *analysis.CellSummary) {
+		c.Vary["procs"], c.Label = &n, "go procs="+n
+	}}, changes...)...)
+}
+
+// P99At sets the p99, and half of it as the median.
+func P99At(ms float64) Change {
+	return func(c *analysis.CellSummary) { c.LatencyMS = &analysis.Quantiles{P50: ms / 2, P99: ms} }
+}
+
+// Within sets the 95% interval of the p99.
+func Within(low, high float64) Change {
+	return func(c *analysis.CellSummary) { c.Intervals["latency_ms.p99"] = [2]float64{low, high} }
+}
+
+// OfFrames says that the intervals rest on the frames of few trials.
+func OfFrames(c *analysis.CellSummary) { c.IntervalsOf = "frames" }
+
+// TrialsAt sets the trials' own p99.
+func TrialsAt(p99s ...float64) Change {
+	return func(c *analysis.CellSummary) {
+		c.Trials = len(p99s)
+		for _, v := range p99s {
+			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{P99: ptr(v)})
+		}
+	}
+}
+
+// BreaksBetween gives a cell a breaking point in requests/s, of six searches.
+func BreaksBetween(low, rps, high float64, by string) Change {
+	return func(c *analysis.CellSummary) {
+		c.Load = analysis.LoadSummary{Kind: "open"}
+		c.Breaking = &analysis.BreakingPoint{RateRPS: &rps, Low: &low, High: &high, LimitedBy: by, Searches: 6}
+	}
+}
+
+// SearchesOf sets how many searches, or ramps, a breaking point rests on.
+func SearchesOf(n int) Change {
+	return func(c *analysis.CellSummary) { c.Breaking.Searches = n }
+}
+
+// Staged says that the breaking point was read from ramps.
+func Staged(c *analysis.CellSummary) { c.Load.Stages = true }
+
+// NoPoint gives a cell a search without an answer.
+func NoPoint(reason string) Change {
+	return func(c *analysis.CellSummary) {
+		c.RateRPS, c.Availability, c.LatencyMS, c.Requests = nil, nil, nil, 0
+		c.Breaking = &analysis.BreakingPoint{Reason: reason}
+	}
+}
