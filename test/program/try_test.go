@@ -258,7 +258,7 @@ func TestTryErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no command", nil, 2, "want the server's command after --"},
+		{"no command", nil, 2, "expected the server's command after --"},
 		{"not a quantity", []string{"--cpu", "half", "--", server}, 2, `"half" is not a quantity of CPUs`},
 		{"no such program", []string{"--", "/no/such/server"}, 1, "/no/such/server"},
 		{"it ends at once", []string{"--", server, "--fail"}, 1, "status 3"},

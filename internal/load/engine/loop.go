@@ -200,16 +200,16 @@ func (l *loop) next() time.Duration {
 	return at
 }
 
-// step executes the scheduled action at the time at. Orders come first, then the end
-// of an interval, so that a request that is due at that time belongs to the next
-// interval.
+// step executes the scheduled action at the time at. The end of an interval comes
+// first, then orders, so that a request that is due at that time belongs to the next
+// interval, even if an order makes it due.
 func (l *loop) step(at time.Duration) {
 	switch o := l.obeyed.next.Load(); {
+	case l.boundary <= at:
+		l.turn()
 	case o != nil && o.at <= at:
 		l.obeyed = o
 		l.obey(&o.order)
-	case l.boundary <= at:
-		l.turn()
 	case l.dropAt <= at:
 		l.drop()
 	default:

@@ -209,3 +209,16 @@ func TestDefaultConnections(t *testing.T) {
 		})
 	}
 }
+
+// Users that a change at the end of the warm-up releases start requests that count, and
+// these are due within the trial's first counted interval.
+func TestAChangeAtTheEndOfTheWarmup(t *testing.T) {
+	p := plan(Load{Curve: steady(t, 2, time.Second)})
+	p.Connections, p.Warmup = 1, 100*ms
+	sim := simulate(t, p, lasts(70*ms))
+	sim.at(100*ms, order{load: &Load{Curve: steady(t, 2, time.Second)}, drop: true})
+	sum := total(sim.run(t), signals.Measure, signals.Drain)
+	if sum.Intended == 0 || sum.Intended != sum.Ended()+sum.Dropped {
+		t.Errorf("%d requests were intended; %d ended and %d were dropped", sum.Intended, sum.Ended(), sum.Dropped)
+	}
+}
