@@ -37,6 +37,7 @@ const (
 
 	// The service and its dependencies.
 	FlagRestarted           Flag = "restarted"
+	FlagUnaccepted          Flag = "unaccepted_connections" // timeouts behind connections that stay open
 	FlagOOMKilled           Flag = "oom_killed"
 	FlagUnsteady            Flag = "unsteady" // it had not settled
 	FlagDependencyThrottled Flag = "dependency_throttled"
@@ -109,6 +110,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 		flag(FlagDependencyRestarted, deref(d.Restarts) > 0)
 	}
 	flag(FlagGeneratorLimited, s.Generator.Limited)
+	flag(FlagUnaccepted, unaccepted(&whole.Client.Errors))
 	flag(FlagRestarted, !find && deref(s.Restarts) > 0)
 	flag(FlagOOMKilled, !find && deref(s.Memory.OOMKills) > 0)
 	flag(FlagDropped, !find && s.Errors.Dropped > 0)
@@ -119,6 +121,15 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 		flag(FlagFailed, a.Cell == c.plan.Index && a.State == Failed)
 	}
 	return flags
+}
+
+// fewUnaccepted is so few timeouts on new connections that they may be chance.
+const fewUnaccepted = 3
+
+// unaccepted reports whether most timeouts were on new connections on which nothing
+// arrived, while answers arrived on others: open connections hold the service's workers.
+func unaccepted(e *sums.Errors) bool {
+	return e.Unaccepted >= fewUnaccepted && 2*e.Unaccepted >= e.Timeouts
 }
 
 // noiseFlags returns the flags for what did not come from the service.

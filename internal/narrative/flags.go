@@ -24,6 +24,7 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 cores, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU; repeat it on a quieter or larger host.",
 	analysis.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
 	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
+	analysis.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
 	analysis.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
 	analysis.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
 	analysis.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison: repeat it where it takes less CPU.",
@@ -56,6 +57,9 @@ func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 	switch lag := results.Finite(c.Generator.SendLagP99US); {
 	case word == analysis.FlagSearchDisturbed:
 		return disturbedSearch(c)
+	case word == analysis.FlagUnaccepted && c.Errors.Unaccepted > 0:
+		return fmt.Sprintf("%s of %s were on new connections on which nothing arrived, while the service answered on others. %s",
+			display.Grouped(c.Errors.Unaccepted), display.Counted(c.Errors.Timeouts, "timeout"), flagTexts[word])
 	case word == analysis.FlagNoWindows && results.ThrottledShare(c) != nil:
 		return fmt.Sprintf("The service was throttled in %s of its periods, but the times were not recorded. Use --node-agent to learn the share of the slow tail.", display.Share(*results.ThrottledShare(c)))
 	case word == analysis.FlagGeneratorLimited && (has(analysis.FlagAgentThrottled) || has(analysis.FlagAgentLost)) && !has(analysis.FlagAgentWaited):

@@ -62,22 +62,25 @@ func (f *Frame) Seconds() float64 { return float64(f.End-f.Start) / 1e9 }
 // the phases measure and drain, the counts and histograms contain only requests
 // intended after the warm-up; Carried counts the others.
 type Client struct {
-	Intended  int64            `json:"intended"`          // requests that were due in this interval
-	Sent      int64            `json:"sent"`              // requests that left in this interval
-	Good      int64            `json:"good"`              // answers with a status of 200 to 299, or, if a check defines what is good, those that pass it
-	Timeouts  int64            `json:"timeouts"`          // given up; the time runs from sent
-	Refused   int64            `json:"refused"`           // no connection could be opened
-	Cut       int64            `json:"cut"`               // the connection ended before the answer was complete
-	Malformed int64            `json:"malformed"`         // the answer was not HTTP
-	Failed    int64            `json:"failed,omitempty"`  // answers that a check rejected, except those that are bad because of their status alone
-	Status    map[string]int64 `json:"status,omitempty"`  // answers by status code, including good ones
-	Wanted    map[string]int64 `json:"wanted,omitempty"`  // of those, by status code, the ones outside 200 to 299 that a check accepts
-	Carried   int64            `json:"carried,omitempty"` // ended now, intended during the warm-up
-	Dropped   int64            `json:"dropped,omitempty"` // were due and never sent: the trial ended or was stopped
-	InFlight  int64            `json:"in_flight"`         // sent and not ended, at the interval's end
-	Waiting   int64            `json:"waiting"`           // due and not sent, at the interval's end
-	Bytes     int64            `json:"bytes"`             // received, including headers
-	Connects  int64            `json:"connects"`          // connections opened, including the first ones
+	Intended int64 `json:"intended"` // requests that were due in this interval
+	Sent     int64 `json:"sent"`     // requests that left in this interval
+	Good     int64 `json:"good"`     // answers with a status of 200 to 299, or, if a check defines what is good, those that pass it
+	Timeouts int64 `json:"timeouts"` // given up; the time runs from sent
+	// Unaccepted are the timeouts on a new connection on which nothing arrived, while
+	// answers arrived on other connections to the same replica. HTTP/1.1 only.
+	Unaccepted int64            `json:"unaccepted,omitempty"`
+	Refused    int64            `json:"refused"`           // no connection could be opened
+	Cut        int64            `json:"cut"`               // the connection ended before the answer was complete
+	Malformed  int64            `json:"malformed"`         // the answer was not HTTP
+	Failed     int64            `json:"failed,omitempty"`  // answers that a check rejected, except those that are bad because of their status alone
+	Status     map[string]int64 `json:"status,omitempty"`  // answers by status code, including good ones
+	Wanted     map[string]int64 `json:"wanted,omitempty"`  // of those, by status code, the ones outside 200 to 299 that a check accepts
+	Carried    int64            `json:"carried,omitempty"` // ended now, intended during the warm-up
+	Dropped    int64            `json:"dropped,omitempty"` // were due and never sent: the trial ended or was stopped
+	InFlight   int64            `json:"in_flight"`         // sent and not ended, at the interval's end
+	Waiting    int64            `json:"waiting"`           // due and not sent, at the interval's end
+	Bytes      int64            `json:"bytes"`             // received, including headers
+	Connects   int64            `json:"connects"`          // connections opened, including the first ones
 	// OpenConnections is the highest number of connections open at one time. With
 	// several event loops it is the sum of their maxima. 0: not measured.
 	OpenConnections int64   `json:"open_connections,omitempty"`
@@ -127,6 +130,7 @@ func (c *Client) Add(o *Client) {
 	c.Sent += o.Sent
 	c.Good += o.Good
 	c.Timeouts += o.Timeouts
+	c.Unaccepted += o.Unaccepted
 	c.Refused += o.Refused
 	c.Cut += o.Cut
 	c.Malformed += o.Malformed

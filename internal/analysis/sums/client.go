@@ -109,17 +109,20 @@ func (c *Client) OpenConnections() *int64 {
 // Errors counts the requests without a good answer, by the reason, as summary.json has
 // them.
 type Errors struct {
-	Timeouts  int64            `json:"timeouts"`
-	Refused   int64            `json:"refused"`
-	Cut       int64            `json:"cut"`
-	Malformed int64            `json:"malformed"`
-	Failed    int64            `json:"failed_checks"` // a check rejected the answer, and not because of its status
-	Status    map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check accepts
-	Dropped   int64            `json:"dropped"`
+	Timeouts int64 `json:"timeouts"`
+	// Unaccepted are the timeouts on new connections on which nothing arrived, while
+	// answers arrived on others.
+	Unaccepted int64            `json:"unaccepted,omitempty"`
+	Refused    int64            `json:"refused"`
+	Cut        int64            `json:"cut"`
+	Malformed  int64            `json:"malformed"`
+	Failed     int64            `json:"failed_checks"` // a check rejected the answer, and not because of its status
+	Status     map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check accepts
+	Dropped    int64            `json:"dropped"`
 }
 
 func (e *Errors) addFrame(k *signals.Client) {
-	one := Errors{Timeouts: k.Timeouts, Refused: k.Refused, Cut: k.Cut, Malformed: k.Malformed, Failed: k.Failed, Dropped: k.Dropped}
+	one := Errors{Timeouts: k.Timeouts, Unaccepted: k.Unaccepted, Refused: k.Refused, Cut: k.Cut, Malformed: k.Malformed, Failed: k.Failed, Dropped: k.Dropped}
 	for code, n := range k.Status {
 		if bad := n - k.Wanted[code]; bad > 0 && !(len(code) == 3 && code[0] == '2') {
 			if one.Status == nil {
@@ -134,6 +137,7 @@ func (e *Errors) addFrame(k *signals.Client) {
 // Add adds other counts.
 func (e *Errors) Add(o *Errors) {
 	e.Timeouts += o.Timeouts
+	e.Unaccepted += o.Unaccepted
 	e.Refused += o.Refused
 	e.Cut += o.Cut
 	e.Malformed += o.Malformed

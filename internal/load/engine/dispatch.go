@@ -7,11 +7,12 @@ import (
 
 // site is one target's connections, and the requests that wait for a new connection.
 type site struct {
-	ready   list          // connections without a request, the last used at the tail
-	cold    list          // slots without a connection
-	dialing int           // connections being made that no request is bound to
-	due     ring[pending] // requests that wait for one of those; at most as many
-	spared  time.Duration // when one of those last lost its request to another connection
+	ready    list          // connections without a request, the last used at the tail
+	cold     list          // slots without a connection
+	dialing  int           // connections being made that no request is bound to
+	due      ring[pending] // requests that wait for one of those; at most as many
+	spared   time.Duration // when one of those last lost its request to another connection
+	answered time.Duration // when the last answer came
 }
 
 // pending is a request that waits for a new connection.

@@ -111,6 +111,7 @@ func (l *loop) answered(i int32, came time.Duration) {
 	l.count(s, answered, done)
 	l.goOn(done, 0)
 	s.failures, s.freed = 0, came
+	l.sites[s.target].answered = came
 	switch {
 	case s.written < len(s.request):
 		l.shut(i, abrupt)
@@ -196,6 +197,9 @@ func (l *loop) count(s *slot, how ending, done time.Duration) {
 	case timedOut:
 		t.Timeouts++
 		timed = true
+		if l.unaccepted(s) {
+			t.Unaccepted++
+		}
 	case refused:
 		t.Refused++
 	case cut:
@@ -210,6 +214,14 @@ func (l *loop) count(s *slot, how ending, done time.Duration) {
 			l.notice(s, done, how == timedOut)
 		}
 	}
+}
+
+// unaccepted reports whether nothing arrived on the new connection of a request, while
+// answers arrived on other connections of its target. The service may never have
+// accepted it: idle connections can hold all workers of a service that serves one
+// connection with each.
+func (l *loop) unaccepted(s *slot) bool {
+	return s.fresh && !s.answer.Begun() && !l.plan.Transport.HTTP2 && l.sites[s.target].answered > s.sent
 }
 
 // notice adds a request that ended at done to the sample if it was slow. Requests that

@@ -45,6 +45,7 @@ func (t *tally) add(o *tally) {
 	t.Sent += o.Sent
 	t.Good += o.Good
 	t.Timeouts += o.Timeouts
+	t.Unaccepted += o.Unaccepted
 	t.Refused += o.Refused
 	t.Cut += o.Cut
 	t.Malformed += o.Malformed
