@@ -79,14 +79,15 @@ func BreakFigure(b *analysis.BreakingPoint) string {
 
 // limitPhrases are the limits after "limited by" in a sentence.
 var limitPhrases = map[string]string{
-	analysis.ByCPULimit:   "its CPU limit",
-	analysis.ByThrottling: "throttling",
-	analysis.ByMemory:     "its memory limit",
-	analysis.ByErrors:     "its errors",
-	analysis.ByDependency: "its dependency",
-	analysis.ByService:    "the service itself",
-	analysis.ByGenerator:  "the generator",
-	analysis.ByHost:       "the host",
+	analysis.ByCPULimit:    "its CPU limit",
+	analysis.ByThrottling:  "throttling",
+	analysis.ByMemory:      "its memory limit",
+	analysis.ByErrors:      "its errors",
+	analysis.ByDependency:  "its dependency",
+	analysis.ByParallelism: "its own parallelism",
+	analysis.ByService:     "the service itself",
+	analysis.ByGenerator:   "the generator",
+	analysis.ByHost:        "the host's CPUs",
 }
 
 // LimitPhrase words a limit after "limited by".
@@ -107,7 +108,9 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 	case analysis.ByThrottling:
 		text += ", before its CPU limit is used up"
 	case analysis.ByGenerator, analysis.ByHost:
-		text = display.Capital(LimitPhrase(b.LimitedBy)) + " was the limit, not the service"
+		if b.AtLeast || b.Load() == nil {
+			text = display.Capital(BoundReason(b)) + ", not the service"
+		}
 	}
 	if evidence := display.Plain(b.Evidence); evidence != "" {
 		text += ": " + evidence
@@ -119,7 +122,7 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 func BoundReason(b *analysis.BreakingPoint) string {
 	switch b.LimitedBy {
 	case analysis.ByGenerator, analysis.ByHost:
-		return LimitPhrase(b.LimitedBy) + " was the limit"
+		return "the " + b.LimitedBy + " was the limit"
 	}
 	if text := Reason(b); text != "" {
 		return text
