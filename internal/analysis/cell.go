@@ -101,6 +101,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	if held && c.levels == nil && !c.unseen(all) {
 		s.Causes = c.tail.result(c.trials, c.goal, all)
 	}
+	s.withholdRefuted()
 	s.Objective = c.objective(&s, all, held)
 	s.Flags = c.flags(&s, whole, attempts)
 	return s

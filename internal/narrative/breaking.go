@@ -104,7 +104,7 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 	text := "It is limited by " + LimitPhrase(b.LimitedBy)
 	switch b.LimitedBy {
 	case "":
-		return ""
+		return contradicted(b)
 	case analysis.ByThrottling:
 		text += ", before its CPU limit is used up"
 	case analysis.ByGenerator, analysis.ByHost:
@@ -116,6 +116,14 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 		text += ": " + evidence
 	}
 	return text + "."
+}
+
+// contradicted states that two findings exclude each other; "" if none do.
+func contradicted(b *analysis.BreakingPoint) string {
+	if b.Contradiction == "" {
+		return ""
+	}
+	return "What limits it is not known: " + display.Plain(b.Contradiction) + "."
 }
 
 // BoundReason is why a breaking point is only a lower bound.
@@ -137,6 +145,9 @@ func Reason(b *analysis.BreakingPoint) string {
 
 // LimitedText is what limited a service, with the figures that show it.
 func LimitedText(b *analysis.BreakingPoint) string {
+	if b.Contradiction != "" {
+		return "not known: " + display.Plain(b.Contradiction)
+	}
 	text := display.Plain(b.LimitedBy)
 	if evidence := display.Plain(b.Evidence); text != "" && evidence != "" {
 		return text + ": " + evidence

@@ -24,6 +24,7 @@ type Cause struct {
 // Causes are in the order of precedence of analysis.
 var Causes = []Cause{
 	{"generator", "generator", "waiting in the generator", "▚"},
+	{"generator_queue", "generator's queue", "queues after pauses of the generator", "▛"},
 	{"throttling", "throttling", "throttling", "█"},
 	{"dependency", "dependency", "the dependency", "▓"},
 	{"restart", "restarts", "restarts and memory pressure", "▞"},
