@@ -46,7 +46,7 @@ func (s stretch) busy() (by, evidence string) {
 	used := deref(s.sums.Server.Cores()) / float64(max(threads, 1))
 	switch {
 	case threads == 0 || !unstopped(&most.sums.Server) || host != nil && threads >= host.CPUs:
-	case (certain || !s.open || s.fellBehind(most)) && erlangC(threads, used) >= mostWait:
+	case (certain || s.fellBehind(most)) && erlangC(threads, used) >= mostWait:
 		return ByParallelism, followed(at+", as "+busyThreads(threads), throttledText(&most.sums.Server))
 	}
 	if host == nil || host.CPUs == 0 {

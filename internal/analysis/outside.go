@@ -66,13 +66,24 @@ func (s stretch) outsideText(by string) string {
 	return s.sums.Noise.LimitText()
 }
 
-// generatorLimited reports whether the generator was the limit, so that rates are lower
-// bounds. It was if it sent late. In a closed loop, where waiting for answers bounds
-// the lag, it also was if a search would say so: see outside. Without answers there is
-// no rate that could be a bound.
+// sentLess is the share of the requests that were due from which a generator that sent
+// fewer could not reach the rate.
+const sentLess = 0.98
+
+// generatorLimited reports whether the generator could not send the load, so that rates
+// are lower bounds. In an open loop it sent late, and fewer requests than were due. A
+// generator that is late and sends them all reaches the rate: its latencies include its
+// own delay, and nothing is a bound. Users who are late send less, so in a closed loop
+// lateness is enough, and also if a search would say so: see outside. Without answers
+// there is no rate that could be a bound.
 func (s stretch) generatorLimited() bool {
-	if s.sums.Client.Latency.Count() == 0 {
+	c := &s.sums.Client
+	if c.Latency.Count() == 0 {
 		return false
+	}
+	if s.open {
+		due, sent := c.Due(), c.Sent()
+		return s.sums.Noise.SentLate() && due != nil && sent != nil && *sent < sentLess**due
 	}
 	return s.sums.Noise.SentLate() || s.outside() == ByGenerator
 }
@@ -86,6 +97,11 @@ func (s stretch) lagMisses() bool {
 	}
 	h := s.sums.Noise.SendLag()
 	return search.Exceeds(float64(h.Above(s.goal.objective.Latency/2)), float64(h.Count()), s.goal.allowed().AllowedLate)
+}
+
+// generatorMisses reports whether only the generator's delay misses the objective.
+func (s stretch) generatorMisses() bool {
+	return s.inTime() && s.lagMisses() && !s.goal.failed(s.sums)
 }
 
 // inTime reports whether the service time met the objective's latency. It includes

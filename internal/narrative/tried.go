@@ -132,8 +132,11 @@ func (t *tried) explained() *analysis.BreakingPoint {
 // tail is how much of the slow tail is throttling.
 func (t *tried) tail() string {
 	c := cellOfVariant(t.found, t.variants[0])
-	if c == nil || c.Causes == nil || t.explained().Contradiction != "" {
+	if c == nil || c.Causes == nil || c.GeneratorsTail() {
 		return ""
+	}
+	if b := t.explained(); b != nil && b.Contradiction != "" {
+		return "" // it names the share
 	}
 	return fmt.Sprintf("%s of its slow tail there (from %s on) is throttling.", display.Share(c.Causes.Throttling), QuantileName(c.Causes.Quantile))
 }
