@@ -16,6 +16,10 @@ const ms = time.Millisecond
 // on average is chance.
 const byLimit = analysis.ByCPULimit + " or " + analysis.ByThrottling
 
+// unsaturated is the limit of a service that misses its objective before the host is full,
+// which the figures do not always show.
+const unsaturated = analysis.ByHost + " or " + analysis.ByService
+
 // same is a behaviour that all cells and trials have.
 func same(b Behaviour) func(*experiment.Cell, int) Behaviour {
 	return func(*experiment.Cell, int) Behaviour { return b }
@@ -151,7 +155,7 @@ func Cases() []Case {
 		{Name: "search-lock", Limit: analysis.ByService, File: find("search-lock", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(ms / 2), Lock: 5 * ms}})},
 		{Name: "search-dependency", Limit: analysis.ByService, File: find("search-dependency", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms / 2), Call: Fixed(20 * ms), Blocking: true}})},
 		{Name: "search-generator", Limit: analysis.ByGenerator, File: find("search-generator", alone, "4", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 5)}, Send: 2 * ms})},
-		{Name: "search-host", Limit: analysis.ByHost, File: find("search-host", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},
+		{Name: "search-host", Limit: unsaturated, File: find("search-host", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},
 		{Name: "search-no-time", File: find("search-no-time", alone, "", "p99: 50ms", 11, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 10)}})},
 		{Name: "search-misses-always", Limit: analysis.ByService, File: find("search-misses-always", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: rare(60*ms, 61*ms, 0.5)})},
 		{Name: "search-always-fails", Limit: analysis.ByErrors, File: find("search-always-fails", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Fails: func(int) float64 { return 1 }}})},
