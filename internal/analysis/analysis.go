@@ -135,5 +135,6 @@ func (b *Builder) Cells() []CellSummary {
 	for _, c := range b.cells {
 		all = append(all, c.summary(b.attempts))
 	}
+	withholdUnlimited(all)
 	return all
 }

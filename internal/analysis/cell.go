@@ -98,9 +98,13 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		s.Intervals, s.IntervalsOf = c.blocks.intervals()
 	}
 	s.Breaking, s.Knee = c.breaking(s.Steps), c.knee()
+	if b := s.Breaking; b != nil && b.LimitedBy == ByGenerator {
+		s.Generator.Limited = true // it could not send more
+	}
 	if held && c.levels == nil && !c.unseen(all) {
 		s.Causes = c.tail.result(c.trials, c.goal, all)
 	}
+	s.withholdRefuted()
 	s.Objective = c.objective(&s, all, held)
 	s.Flags = c.flags(&s, whole, attempts)
 	return s

@@ -232,8 +232,8 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
 		{"a neighbour at that level", "p99", 200, 8, [][]shown{{fine, beside, fine}, {fine, fine, fine}}, Inconclusive,
 			"other processes took CPU while go at 200 requests/s was measured; repeat it on a quiet host"},
-		{"the generator was the limit there", "p99", 200, 8, [][]shown{{fine, late, fine}, {fine, late, fine}}, Inconclusive,
-			"the generator was the limit of go at 200 requests/s, not the service"},
+		{"the generator sent late there", "p99", 200, 8, [][]shown{{fine, late, fine}, {fine, late, fine}}, Inconclusive,
+			"the requests of go at 200 requests/s were sent late, so part of the latency is the generator's"},
 		{"the ramp was cut off below it", "p99", 300, 8, [][]shown{{fine}, {fine}}, Inconclusive, "nothing was measured for go at 300 requests/s"},
 		{"a level that the load does not hold", "p99", 250, 8, [][]shown{{fine}, {fine}}, Inconclusive, "the load of go holds no level of 250 in this run"},
 	} {

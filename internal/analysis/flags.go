@@ -29,10 +29,11 @@ const (
 	FlagSearchDisturbed Flag = "search_disturbed" // in a search, or at the levels that decide a ramp's breaking point
 
 	// The generator.
-	FlagAgentWaited      Flag = "agent_waited"    // for a CPU
-	FlagAgentThrottled   Flag = "agent_throttled" // by its own CPU limit
-	FlagAgentLost        Flag = "agent_lost"      // an agent stopped before the load ended
-	FlagGeneratorLimited Flag = "generator_limited"
+	FlagAgentWaited      Flag = "agent_waited"      // for a CPU
+	FlagAgentThrottled   Flag = "agent_throttled"   // by its own CPU limit
+	FlagAgentLost        Flag = "agent_lost"        // an agent stopped before the load ended
+	FlagSentLate         Flag = "sent_late"         // latencies include the generator's own delay
+	FlagGeneratorLimited Flag = "generator_limited" // it could not send the load
 	FlagDropped          Flag = "requests_dropped"
 
 	// The service and its dependencies.
@@ -109,6 +110,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 		flag(FlagDependencyThrottled, deref(d.ThrottledPeriods) > 0)
 		flag(FlagDependencyRestarted, deref(d.Restarts) > 0)
 	}
+	flag(FlagSentLate, s.Generator.SentLate && !s.Generator.Limited)
 	flag(FlagGeneratorLimited, s.Generator.Limited)
 	flag(FlagUnaccepted, unaccepted(&whole.Client.Errors))
 	flag(FlagRestarted, !find && deref(s.Restarts) > 0)

@@ -199,6 +199,13 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	for range 5 {
 		late.Client.SendLag.Record(10 * time.Millisecond)
 	}
+	slowly := client(1, signals.Measure, 100, time.Millisecond)
+	slowly.Client.Intended = 103
+	for range 5 {
+		slowly.Client.SendLag.Record(10 * time.Millisecond)
+	}
+	stuck := client(1, signals.Measure, 100, time.Millisecond)
+	stuck.Client.Intended = 200
 	idle, half, full := host(signals.Host{Idle: 1}), server(1, signals.Measure, 0.5, 10, 0), server(1, signals.Measure, 0.95, 10, 0)
 	for _, c := range []struct {
 		name   string
@@ -215,11 +222,13 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 		{"it waited for the service, on a full host", users, []*signals.Frame{waited(0.3), half, host(signals.Host{Idle: 0.1})}, false},
 		{"the service failed beside it", users, []*signals.Frame{failing, half, idle}, false},
 		{"in an open loop it was in time nevertheless", rate, []*signals.Frame{waited(0.3), half, idle}, false},
-		{"in an open loop it was late, which counts whatever the service did", rate, []*signals.Frame{late, full, idle}, true},
+		{"in an open loop it was late, and sent all", rate, []*signals.Frame{late, full, idle}, false},
+		{"in an open loop it was late, and sent fewer than were due", rate, []*signals.Frame{slowly, full, idle}, true},
+		{"in an open loop fewer were sent, as no connection was free", rate, []*signals.Frame{stuck, full, idle}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := cellOf(c.load, c.frames...)
-			if got.Generator.Limited != c.want || got.Has(FlagGeneratorLimited) != c.want {
+			if sent := len(c.frames) > 0 && c.frames[0] == late; got.Generator.Limited != c.want || got.Has(FlagGeneratorLimited) != c.want || got.Has(FlagSentLate) != sent {
 				t.Errorf("limited: %v, flags %q; want %v", got.Generator.Limited, got.Flags, c.want)
 			}
 		})

@@ -45,7 +45,7 @@ func (r *ramps) read(of func(level int) *sums.Total) ramp {
 			continue
 		}
 		highest = h.target
-		out.levels = append(out.levels, r.level(h.target, of(i)))
+		out.levels = append(out.levels, r.level(h.target, of(i), of))
 	}
 	for i := range out.levels {
 		switch l := &out.levels[i]; {
@@ -69,7 +69,7 @@ func (r *ramps) read(of func(level int) *sums.Total) ramp {
 func (r *rampLevel) disturbed() bool { return r.met == nil && r.others != "" }
 
 // level judges one level by its sums.
-func (r *ramps) level(target float64, t *sums.Total) rampLevel {
+func (r *ramps) level(target float64, t *sums.Total, of func(level int) *sums.Total) rampLevel {
 	l := rampLevel{target: target, met: r.goal.met(t, true), others: t.Noise.Others()}
 	if l.met == nil || *l.met {
 		return l
@@ -78,11 +78,24 @@ func (r *ramps) level(target float64, t *sums.Total) rampLevel {
 		l.met = nil
 		return l
 	}
-	l.by, l.evidence = stretch{goal: r.goal, open: !r.users, sums: t}.limit([]search.Block{r.goal.count(t)})
-	if l.by == ByGenerator || l.by == ByHost {
+	s := stretch{goal: r.goal, open: !r.users, sums: t, over: r.overloads(target, of)}
+	if s.outside() != "" {
 		l.met = nil
 	}
+	l.by, l.evidence = s.limit([]search.Block{r.goal.count(t)})
 	return l
+}
+
+// overloads returns the levels from a load on that missed the objective because of the
+// service.
+func (r *ramps) overloads(from float64, of func(level int) *sums.Total) (all []overload) {
+	for i, h := range r.levels.held {
+		t := of(i)
+		if met := r.goal.met(t, true); h.target >= from && met != nil && !*met && t.Noise.Sources() == 0 && (stretch{goal: r.goal, open: !r.users, sums: t}).outside() == "" {
+			all = append(all, overload{h.target, t})
+		}
+	}
+	return all
 }
 
 // limitedLevel returns the first level above the last one met at which the generator

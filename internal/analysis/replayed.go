@@ -193,6 +193,18 @@ func (s *replayed) missed() (all *sums.Total, bad []search.Block) {
 	return all, bad
 }
 
+// overloads returns the windows above the answer that missed the objective, each with
+// its load.
+func (s *replayed) overloads() (all []overload) {
+	answer := s.result().Load
+	for i := range s.steps {
+		if step := &s.steps[i]; step.measured() && step.Load > answer*0.98 && s.misses(step) {
+			all = append(all, overload{step.Load, step.window.sums})
+		}
+	}
+	return all
+}
+
 // nearby is how much higher than the nearest missed load a load may be for its window
 // to show the same limit.
 const nearby = 1.25

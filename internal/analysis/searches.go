@@ -163,9 +163,10 @@ func limitedBy(searches []*replayed) (by, evidence string) {
 			continue
 		}
 		if above == nil {
-			above = &stretch{goal: goalOf(one.exp, one.plan), sums: sums.New()}
+			above = &stretch{goal: goalOf(one.exp, one.plan), open: one.plan.Load.Users == nil, sums: sums.New()}
 		}
 		above.sums.Merge(missed)
+		above.over = append(above.over, one.overloads()...)
 		blocks = append(blocks, bad...)
 	}
 	if above == nil {

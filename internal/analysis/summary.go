@@ -183,7 +183,15 @@ type GeneratorSummary struct {
 	// measured.
 	OpenConnections *int64 `json:"open_connections,omitempty"`
 	Lost            int    `json:"lost_agents,omitempty"` // agents that stopped under load, over all trials
-	Limited         bool   `json:"limited"`               // its figures are lower bounds
+	// Limited: it could not send the load, so that rates are lower bounds. SentLate: the
+	// lateness of its requests matters, so that latencies include its own delay. A
+	// generator that sends late may reach the rate.
+	Limited  bool `json:"limited"`
+	SentLate bool `json:"sent_late,omitempty"`
+	// DueRPS and SentRPS are the requests per second that were due, and sent; null: not
+	// measured.
+	DueRPS  *float64 `json:"due_rps,omitempty"`
+	SentRPS *float64 `json:"sent_rps,omitempty"`
 }
 
 // HostSummary is the mean CPU use of the machines that the services ran on, summed
@@ -201,7 +209,8 @@ type ObjectiveSummary struct {
 	LatencyMS    *float64 `json:"latency_ms"`   // highest latency of the quantile; null likewise
 	Availability *float64 `json:"availability"` // percent; null: no availability objective
 	Met          *bool    `json:"met"`          // null: unknown
-	// Missed explains why the objective was missed if the latencies do not show it: they
+	// Missed explains why the objective was missed, or why that is unknown, if the
+	// latencies do not show it: they
 	// are those of answered requests. "": they do, or it was not missed.
 	Missed string `json:"missed,omitempty"`
 }

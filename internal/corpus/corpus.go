@@ -25,8 +25,8 @@ import (
 type Case struct {
 	Name string
 	File string // the experiment's YAML
-	// Limit is what limits the services by construction: a value of limited_by. Empty: it
-	// is not a search, or the case is not about that.
+	// Limit is what limits the services by construction: a value of limited_by, or
+	// byLimit. Empty: it is not a search, or the case is not about that.
 	Limit string
 	// Behaves is the truth about one trial. repeat counts from 1.
 	Behaves func(c *experiment.Cell, repeat int) Behaviour

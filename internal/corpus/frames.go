@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"slices"
 	"time"
 
 	"github.com/millicore/millicore/internal/signals"
@@ -24,7 +25,26 @@ func (t *trial) frames(seq int, start, end int64, phase signals.Phase) (frames [
 		windows = append(windows, v)
 	}
 	t.server.windows = nil
-	return []*signals.Frame{&client, &server, &host}, windows
+	frames = []*signals.Frame{&client, &server, &host}
+	if t.Service.Reports {
+		waits := f
+		waits.Of, waits.Waits = t.cell.Service.Name, t.waits()
+		frames = append(frames, &waits)
+	}
+	return frames, windows
+}
+
+// waits is the histogram of the calls that began in the interval.
+func (t *trial) waits() *signals.Waits {
+	w := &signals.Waits{Bounds: []float64{.005, .01, .025, .05, .1, .25, .5, 1}}
+	w.Counts = make([]int64, len(w.Bounds)+1)
+	for _, call := range t.server.calls {
+		at, _ := slices.BinarySearch(w.Bounds, call.Seconds())
+		w.Counts[at]++
+		w.Sum += call.Seconds()
+	}
+	t.server.calls = nil
+	return w
 }
 
 func (t *trial) client() *signals.Client {

@@ -26,6 +26,11 @@ type Service struct {
 	// Backlog is how many requests may wait for a worker; more are refused. 0: no
 	// bound.
 	Backlog int
+	// Collect is the CPU time that another thread of the runtime uses after a request,
+	// such as one that collects garbage. It needs no worker.
+	Collect time.Duration
+	// Reports says that it reports its calls, as a histogram.
+	Reports bool
 	// Fails is the probability that a request is answered with the status 500, given
 	// the requests that are inside. It costs the same work. nil: none.
 	Fails func(inside int) float64
@@ -100,6 +105,7 @@ type job struct {
 	status         int     // 0: no answer
 	end            ending
 	left           bool // the client has given it up
+	collects       bool // it is the runtime's own work
 }
 
 // ending is how a request ended.
@@ -124,15 +130,19 @@ type server struct {
 	moves  func(at int64) int64   // when that changes next
 	ended  func(*job)             // an answer leaves
 
-	now      int64
-	index    int64   // of the period
-	left     float64 // of its quota
-	stopped  int64   // since when it is throttled; -1: it is not
-	running  []*job
-	away     []*job // behind the lock or in a call
-	queue    []*job
-	lockFree int64
-	wasDown  bool
+	now     int64
+	pause   bool    // stop at the next event
+	index   int64   // of the period
+	left    float64 // of its quota
+	stopped int64   // since when it is throttled; -1: it is not
+	running []*job
+	away    []*job // behind the lock or in a call
+	queue   []*job
+	// collected is what the runtime has to do after the requests that end now.
+	collected []*job
+	calls     []time.Duration // since the last interval
+	lockFree  int64
+	wasDown   bool
 
 	used             float64 // ns of CPU, total
 	periods          int64
@@ -158,7 +168,17 @@ func newServer(s Service, rng *rand.Rand, cpus float64, limit float64, period ti
 	return v
 }
 
-func (v *server) inside() int { return len(v.running) + len(v.away) + len(v.queue) }
+func (v *server) inside() int { return v.working() + len(v.away) + len(v.queue) }
+
+// working is how many requests use a CPU.
+func (v *server) working() (n int) {
+	for _, j := range v.running {
+		if !j.collects {
+			n++
+		}
+	}
+	return n
+}
 
 func (v *server) up() bool {
 	_, down := during(v.Down, v.now)
@@ -167,7 +187,7 @@ func (v *server) up() bool {
 
 // busy is how many workers have a request.
 func (v *server) busy() int {
-	n := len(v.running)
+	n := v.working()
 	for _, j := range v.away {
 		if j.holds {
 			n++
@@ -213,9 +233,10 @@ func (v *server) speed() float64 {
 	return min(1, free/float64(len(v.running)))
 }
 
-// until runs the service up to a time.
-func (v *server) until(to int64) {
-	for v.now < to {
+// until runs the service up to a time, or until pause is set meanwhile, and returns when
+// it stopped.
+func (v *server) until(to int64) int64 {
+	for v.pause = false; v.now < to && !v.pause; {
 		v.die()
 		speed := v.speed()
 		next := min(to, (v.index+1)*v.period, v.moves(v.now), edge(v.Down, v.now))
@@ -232,6 +253,7 @@ func (v *server) until(to int64) {
 		}
 		v.pass(next, speed)
 	}
+	return v.now
 }
 
 // die ends what is inside when the service goes down.
@@ -252,6 +274,9 @@ func (v *server) die() {
 	lost := append(append(v.running, v.away...), v.queue...)
 	v.running, v.away, v.queue, v.stopped = nil, nil, nil, -1
 	for _, j := range lost {
+		if j.collects {
+			continue
+		}
 		j.end, j.done = cut, v.now
 		v.ended(j)
 	}
@@ -276,7 +301,8 @@ func (v *server) pass(next int64, speed float64) {
 				v.worked(j)
 			}
 		}
-		v.running = still
+		v.running = append(still, v.collected...)
+		v.collected = nil
 	}
 	still := v.away[:0:0]
 	var over []*job
@@ -303,13 +329,21 @@ func (v *server) pass(next int64, speed float64) {
 
 // worked is called when a request has used its CPU.
 func (v *server) worked(j *job) {
+	if j.collects {
+		return
+	}
+	if v.Collect > 0 {
+		v.collected = append(v.collected, &job{collects: true, work: float64(v.Collect)})
+	}
 	j.until = v.now
 	if v.Lock > 0 {
 		v.lockFree = max(v.lockFree, v.now) + int64(v.Lock)
 		j.until, j.holds = v.lockFree, true
 	}
 	if v.Call != nil {
-		j.until += int64(v.Call(v.rng))
+		call := v.Call(v.rng)
+		v.calls = append(v.calls, call)
+		j.until += int64(call)
 		j.holds = j.holds || v.Blocking
 	}
 	if j.until > v.now {

@@ -143,9 +143,12 @@ func (t *trial) set(load float64) {
 	}
 }
 
-// drop forgets the requests that are due and not sent.
+// drop forgets the requests that are due and not sent, and the users who wait for them.
 func (t *trial) drop() {
 	t.part.client.Dropped += int64(len(t.due))
+	if !t.open() {
+		t.users -= len(t.due)
+	}
 	t.due = nil
 }
 
@@ -169,8 +172,7 @@ func (t *trial) until(to int64) {
 		if len(t.flight) > 0 {
 			next = min(next, t.flight[0].sent+int64(t.cell.Load.Timeout))
 		}
-		t.server.until(next)
-		t.now = next
+		t.now = t.server.until(next)
 		t.act()
 	}
 }
@@ -271,6 +273,7 @@ func (t *trial) account(j *job) {
 			think = int64(t.rng.ExpFloat64() * float64(mean))
 		}
 		t.waking = append(t.waking, j.done+think)
+		t.server.pause = true // the user acts next
 	}
 	k := &t.part.client
 	if j.intended < t.warmup && t.now >= t.warmup {

@@ -79,14 +79,15 @@ func BreakFigure(b *analysis.BreakingPoint) string {
 
 // limitPhrases are the limits after "limited by" in a sentence.
 var limitPhrases = map[string]string{
-	analysis.ByCPULimit:   "its CPU limit",
-	analysis.ByThrottling: "throttling",
-	analysis.ByMemory:     "its memory limit",
-	analysis.ByErrors:     "its errors",
-	analysis.ByDependency: "its dependency",
-	analysis.ByService:    "the service itself",
-	analysis.ByGenerator:  "the generator",
-	analysis.ByHost:       "the host",
+	analysis.ByCPULimit:    "its CPU limit",
+	analysis.ByThrottling:  "throttling",
+	analysis.ByMemory:      "its memory limit",
+	analysis.ByErrors:      "its errors",
+	analysis.ByDependency:  "its dependency",
+	analysis.ByParallelism: "its own parallelism",
+	analysis.ByService:     "the service itself",
+	analysis.ByGenerator:   "the generator",
+	analysis.ByHost:        "the host's CPUs",
 }
 
 // LimitPhrase words a limit after "limited by".
@@ -103,11 +104,13 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 	text := "It is limited by " + LimitPhrase(b.LimitedBy)
 	switch b.LimitedBy {
 	case "":
-		return ""
+		return contradicted(b)
 	case analysis.ByThrottling:
 		text += ", before its CPU limit is used up"
 	case analysis.ByGenerator, analysis.ByHost:
-		text = display.Capital(LimitPhrase(b.LimitedBy)) + " was the limit, not the service"
+		if b.AtLeast || b.Load() == nil {
+			text = display.Capital(BoundReason(b)) + ", not the service"
+		}
 	}
 	if evidence := display.Plain(b.Evidence); evidence != "" {
 		text += ": " + evidence
@@ -115,11 +118,19 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 	return text + "."
 }
 
+// contradicted states that two findings exclude each other; "" if none do.
+func contradicted(b *analysis.BreakingPoint) string {
+	if b.Contradiction == "" {
+		return ""
+	}
+	return "What limits it is not known: " + display.Plain(b.Contradiction) + "."
+}
+
 // BoundReason is why a breaking point is only a lower bound.
 func BoundReason(b *analysis.BreakingPoint) string {
 	switch b.LimitedBy {
 	case analysis.ByGenerator, analysis.ByHost:
-		return LimitPhrase(b.LimitedBy) + " was the limit"
+		return "the " + b.LimitedBy + " was the limit"
 	}
 	if text := Reason(b); text != "" {
 		return text
@@ -134,6 +145,9 @@ func Reason(b *analysis.BreakingPoint) string {
 
 // LimitedText is what limited a service, with the figures that show it.
 func LimitedText(b *analysis.BreakingPoint) string {
+	if b.Contradiction != "" {
+		return "not known: " + display.Plain(b.Contradiction)
+	}
 	text := display.Plain(b.LimitedBy)
 	if evidence := display.Plain(b.Evidence); text != "" && evidence != "" {
 		return text + ": " + evidence

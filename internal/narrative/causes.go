@@ -24,6 +24,7 @@ type Cause struct {
 // Causes are in the order of precedence of analysis.
 var Causes = []Cause{
 	{"generator", "generator", "waiting in the generator", "▚"},
+	{"generator_queue", "generator's queue", "queues after pauses of the generator", "▛"},
 	{"throttling", "throttling", "throttling", "█"},
 	{"dependency", "dependency", "the dependency", "▓"},
 	{"restart", "restarts", "restarts and memory pressure", "▞"},
@@ -79,13 +80,39 @@ func TailBasis(c *analysis.Causes) string {
 	return text
 }
 
+// generatorsTail names the cells whose slow tail is the generator's: it shows nothing
+// about their services. "" if there is none.
+func (a *answer) generatorsTail() string {
+	var cells []int
+	for i := range a.s.Cells {
+		if a.s.Cells[i].GeneratorsTail() {
+			cells = append(cells, i)
+		}
+	}
+	switch {
+	case len(cells) == 0:
+		return ""
+	case len(a.s.Cells) == 1:
+		return fmt.Sprintf("%s of its slow tail is the generator's own, so it shows nothing about the service. %s", display.Share(a.s.Cells[0].Causes.OfGenerator()), generatorAdvice)
+	case len(cells) == len(a.s.Cells):
+		return "In every cell the slow tail is mostly the generator's own: it shows nothing about the services. " + generatorAdvice
+	case len(cells) > fewNames:
+		return fmt.Sprintf("In %d of %d cells the slow tail is mostly the generator's own; they are not ranked. %s", len(cells), len(a.s.Cells), generatorAdvice)
+	}
+	var names []string
+	for _, i := range cells {
+		names = append(names, a.names[i])
+	}
+	return fmt.Sprintf("The slow tail of %s is mostly the generator's own: not ranked. %s", display.List(names), generatorAdvice)
+}
+
 // tail is what the slow tail is made of: in the cell whose tail has the largest cause
 // besides its own work, and in the cell in which that cause is smallest.
 func (a *answer) tail() string {
 	worst, top, known := -1, Part{}, 0
 	for i := range a.s.Cells {
 		c := a.s.Cells[i].Causes
-		if c == nil {
+		if c == nil || a.s.Cells[i].GeneratorsTail() || withheld(&a.s.Cells[i]) {
 			continue
 		}
 		known++
@@ -109,6 +136,11 @@ func (a *answer) tail() string {
 		return ""
 	}
 	return fmt.Sprintf("%s of the slow tail (%s and above) of %s%s.", top.explains(), QuantileName(a.s.Cells[worst].Causes.Quantile), a.names[worst], a.sameElsewhere(worst, top))
+}
+
+// withheld reports whether the cell's slow tail and what limits it exclude each other.
+func withheld(c *analysis.CellSummary) bool {
+	return c.Breaking != nil && c.Breaking.Contradiction != ""
 }
 
 // explains begins a sentence: "Throttling explains 92%".

@@ -16,6 +16,10 @@ func (a *answer) comparison() []string {
 		return a.stagedComparison()
 	}
 	healthy, short := a.byAvailability()
+	healthy = slices.DeleteFunc(slices.Clone(healthy), func(i int) bool { return a.s.Cells[i].GeneratorsTail() })
+	if len(healthy) < 2 && len(a.good) > 1 && len(healthy)+len(short) < len(a.good) {
+		return a.unranked(healthy)
+	}
 	all := a.byP99(healthy)
 	var sentences []string
 	if len(all) > 1 {
@@ -28,6 +32,15 @@ func (a *answer) comparison() []string {
 			a.names[i], display.Percent(*a.s.Cells[i].Availability)))
 	}
 	return sentences
+}
+
+// unranked states the figures of cells beside which no other can be ranked, because the
+// generator made their slow tails.
+func (a *answer) unranked(cells []int) []string {
+	if len(cells) == 0 {
+		return []string{"No cell is ranked by p99."}
+	}
+	return []string{a.constantSingle(cells[0])}
 }
 
 // byP99 are the cells that have a p99.

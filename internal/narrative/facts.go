@@ -172,5 +172,8 @@ func ObjectiveWords(c *analysis.CellSummary) string {
 	if c.Objective.Missed == "" {
 		return ObjectiveWord(c)
 	}
+	if c.Objective.Met == nil {
+		return "not known: " + c.Objective.Missed
+	}
 	return ObjectiveWord(c) + ", as " + c.Objective.Missed
 }

@@ -19,10 +19,11 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval, and differences are not tested.",
 	analysis.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison: repeat it on a quiet host.",
 	analysis.FlagAgentWaited:         "The agent waited for a CPU and sent late. Part of the latency is the agent's own.",
-	analysis.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses, and rates are lower bounds. Give agents no CPU limit.",
+	analysis.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses. Give agents no CPU limit.",
 	analysis.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
 	analysis.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 cores, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU; repeat it on a quieter or larger host.",
 	analysis.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
+	analysis.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
 	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
 	analysis.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
 	analysis.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
@@ -42,6 +43,9 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagNoWindows:           "The service was throttled, but the times were not recorded. Use --node-agent to learn the share of the slow tail.",
 	analysis.FlagUnsteady:            "The first and the last third of the measured part differ: the service had not settled.",
 }
+
+// generatorAdvice is what to do about a generator that is too slow.
+const generatorAdvice = "Use a lower rate, fewer connections, or another machine."
 
 // waitedText explains generator_limited where users wait for their answers, and
 // were not late.
@@ -66,8 +70,22 @@ func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 		return besideText
 	case word == analysis.FlagGeneratorLimited && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):
 		return waitedText
+	case word == analysis.FlagSentLate && lag != nil:
+		return fmt.Sprintf("1%% of the requests were sent more than %s late: latencies include the generator's own delay. %s", display.WithUnit(*lag/1000), generatorAdvice)
+	case word == analysis.FlagGeneratorLimited && sentOfDue(c) != "":
+		return "The generator sent " + sentOfDue(c) + ": it was the limit, not the service. Rates are lower bounds. " + generatorAdvice
 	}
 	return flagTexts[word]
+}
+
+// sentOfDue is how much of an open load a generator sent if it could not send all of it:
+// "333 of 400 requests/s"; "" otherwise.
+func sentOfDue(c *analysis.CellSummary) string {
+	g := &c.Generator
+	if c.Load.Kind != "open" || !g.Limited || g.DueRPS == nil || g.SentRPS == nil || *g.SentRPS >= *g.DueRPS {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s requests/s", display.Figure(*g.SentRPS), display.Figure(*g.DueRPS))
 }
 
 // disturbedSearch names who took CPU during a search, what follows from it, and what

@@ -36,7 +36,11 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 			"Other processes or the hypervisor took CPU while the breaking point was searched." + outcome + " Repeat it on a quiet host."},
 		"a ramp": {"search_disturbed", cellOf("go", breaking, stages, disturbedBy(analysis.Hypervisor)),
 			"The hypervisor took CPU while the breaking point was searched. The level that missed the objective meanwhile, and those above it, do not show where the service breaks. Repeat it where it takes less CPU."},
-		"a generator that sent late":          {"generator_limited", cellOf("go", open(100), lag(2500)), flagTexts["generator_limited"]},
+		"a generator that sent late": {"generator_limited", cellOf("go", open(100), lag(2500)), flagTexts["generator_limited"]},
+		"a generator that sent fewer": {"generator_limited", cellOf("go", open(100), lag(2500), func(c *analysis.CellSummary) {
+			c.Generator.Limited, c.Generator.DueRPS, c.Generator.SentRPS = true, ptr(100.0), ptr(80.0)
+		}), "The generator sent 80.0 of 100 requests/s: it was the limit, not the service. Rates are lower bounds. " + generatorAdvice},
+		"a generator that sent late, and all": {"sent_late", cellOf("go", open(100), lag(2500)), "1% of the requests were sent more than 2.50 ms late: latencies include the generator's own delay. " + generatorAdvice},
 		"a generator of users that waited":    {"generator_limited", cellOf("go", lag(20)), waitedText},
 		"a generator of users that sent late": {"generator_limited", cellOf("go", lag(2500)), flagTexts["generator_limited"]},
 		"a generator whose lag is not known":  {"generator_limited", cellOf("go"), flagTexts["generator_limited"]},
@@ -69,7 +73,7 @@ func TestCellsOfOneWordAndSeveralReasonsAreApart(t *testing.T) {
 }
 
 func TestEveryFlagOfAnalysisIsExplained(t *testing.T) {
-	for _, word := range []analysis.Flag{"skipped", "no_trials", "few_trials", "busy_neighbour", "busy_hypervisor", "cpu_stolen", "agent_waited", "low_idle", "incomplete_trial", "generator_limited",
+	for _, word := range []analysis.Flag{"skipped", "no_trials", "few_trials", "busy_neighbour", "busy_hypervisor", "cpu_stolen", "agent_waited", "low_idle", "incomplete_trial", "sent_late", "generator_limited",
 		"restarted", "oom_killed", "requests_dropped", "few_periods_for_p999", "moving_load", "trial_failed"} {
 		if flagTexts[word] == "" {
 			t.Errorf("the flag %q has no explanation", word)

@@ -112,8 +112,10 @@ func (a *answer) sentences() []string {
 
 // closing adds what stands at the end of an answer: the slow tail, and who disturbed.
 func (a *answer) closing(all []string) []string {
-	if text := a.tail(); text != "" {
-		all = append(all, text)
+	for _, text := range []string{a.generatorsTail(), a.tail()} {
+		if text != "" {
+			all = append(all, text)
+		}
 	}
 	return append(all, a.disturbed()...)
 }
@@ -175,14 +177,19 @@ func (a *answer) single(i int) []string {
 	if len(a.s.Cells) > 1 {
 		return all // the objective and the agent follow for all cells
 	}
-	if o := c.Objective; o != nil && o.Met != nil {
-		if *o.Met {
-			all = append(all, "It meets the objective "+display.Plain(o.Text)+".")
-		} else {
-			all = append(all, "It misses the objective "+display.Plain(o.Text)+".")
-		}
+	switch o := c.Objective; {
+	case o == nil:
+	case o.Met == nil && o.Missed != "":
+		all = append(all, "It is not known whether it meets the objective "+display.Plain(o.Text)+": "+display.Plain(o.Missed)+".")
+	case o.Met == nil:
+	case *o.Met:
+		all = append(all, "It meets the objective "+display.Plain(o.Text)+".")
+	default:
+		all = append(all, "It misses the objective "+display.Plain(o.Text)+".")
 	}
-	if c.Generator.Limited {
+	if c.Generator.Limited && sentOfDue(c) != "" {
+		all = append(all, "The generator sent "+sentOfDue(c)+": the rate is a lower bound.")
+	} else if c.Generator.Limited {
 		all = append(all, "The agent was the limit: the rate is a lower bound.")
 	}
 	return a.closing(all)

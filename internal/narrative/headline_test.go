@@ -52,6 +52,13 @@ func disturbed(c *analysis.CellSummary) { c.Flags = append(c.Flags, "busy_neighb
 
 func agentLimited(c *analysis.CellSummary) { c.Generator.Limited = true }
 
+func causesOf(v analysis.Causes) func(*analysis.CellSummary) {
+	return func(c *analysis.CellSummary) {
+		v.Quantile = "p99"
+		c.Causes = &v
+	}
+}
+
 // silent makes a cell fail: nothing it measured remains.
 func silent(c *analysis.CellSummary) {
 	c.RateRPS, c.Availability, c.LatencyMS, c.Requests = nil, nil, nil, 0
@@ -279,6 +286,21 @@ func TestHeadline(t *testing.T) {
 			cells: []analysis.CellSummary{
 				cellOf("go", p99At(2), within(1.9, 2.1)),
 				cellOf("bun", p99At(10), within(9, 11), agentLimited),
+			},
+		},
+		"the slow tail is the generator's": {
+			cells: []analysis.CellSummary{cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Generator: 0.7, GeneratorQueue: 0.1, Rest: 0.2}))},
+		},
+		"the slow tail of one is the generator's": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Generator: 0.5, GeneratorQueue: 0.1, Rest: 0.4})),
+				cellOf("bun", p99At(10), within(9, 11), causesOf(analysis.Causes{Rest: 1})),
+			},
+		},
+		"the slow tail of all is the generator's": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Generator: 0.5, GeneratorQueue: 0.1, Rest: 0.4})),
+				cellOf("bun", p99At(10), within(9, 11), causesOf(analysis.Causes{Generator: 1})),
 			},
 		},
 		"a neighbour disturbed one cell": {

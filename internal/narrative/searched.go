@@ -48,6 +48,9 @@ func (a searched) sentences() []string {
 func (a searched) ofBest() []string {
 	var all []string
 	best := a.found[0].Cell
+	if text := contradicted(best.Breaking); text != "" {
+		all = append(all, text)
+	}
 	if text := Reason(best.Breaking); text != "" && !best.Breaking.AtLeast {
 		all = append(all, sentence(text))
 	}

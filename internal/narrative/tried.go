@@ -111,17 +111,32 @@ func (t *tried) where() string {
 }
 
 func (t *tried) why() string {
-	if b := t.breaking(t.variants[0]); b != nil {
+	if b := t.explained(); b != nil {
 		return LimitedBy(b)
 	}
 	return ""
 }
 
+// explained is the breaking point of the server as it is, with what limits it as far as
+// the run without the limit agrees.
+func (t *tried) explained() *analysis.BreakingPoint {
+	b := t.breaking(t.variants[0])
+	for _, v := range t.variants {
+		if v.Unlimited {
+			b = b.WithoutLimit(t.breaking(v))
+		}
+	}
+	return b
+}
+
 // tail is how much of the slow tail is throttling.
 func (t *tried) tail() string {
 	c := cellOfVariant(t.found, t.variants[0])
-	if c == nil || c.Causes == nil {
+	if c == nil || c.Causes == nil || c.GeneratorsTail() {
 		return ""
+	}
+	if b := t.explained(); b != nil && b.Contradiction != "" {
+		return "" // it names the share
 	}
 	return fmt.Sprintf("%s of its slow tail there (from %s on) is throttling.", display.Share(c.Causes.Throttling), QuantileName(c.Causes.Quantile))
 }

@@ -248,6 +248,8 @@ func generatorFacts(c *cellSummary) []Fact {
 	limited := "no"
 	if c.Generator.Limited {
 		limited = "yes: rates are lower bounds"
+	} else if c.Generator.SentLate {
+		limited = "no, but it sent late: latencies include its delay"
 	}
 	facts := []Fact{
 		{"agent's CPU", cores(c.Generator.Cores)},

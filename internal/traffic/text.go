@@ -219,6 +219,8 @@ func generator(r *Result, out display.Terminal) string {
 		verdict, tone = "none: there are no latencies", display.Quiet
 	case g.Limited:
 		verdict, tone = "THE LIMIT: the rate is a lower bound, and the latencies include its own delay", display.Bad
+	case g.SentLate:
+		verdict, tone = "sent late: the latencies include its own delay; it reached the rate", display.Bad
 	}
 	rows = append(rows, [2]string{"verdict", out.Paint(verdict, tone)})
 	return section("Generator", rows)

@@ -49,9 +49,9 @@ func TestADisturbedGeneratorIsReported(t *testing.T) {
 			}
 			r := suffering(t, c.harm, append(c.args, "http://"+address+c.path)...)
 			words := slices.DeleteFunc(slices.Clone(r.Flags), func(flag analysis.Flag) bool {
-				return !slices.Contains(analysis.Flags{analysis.FlagAgentThrottled, analysis.FlagAgentWaited, analysis.FlagGeneratorLimited}, flag)
+				return !slices.Contains(analysis.Flags{analysis.FlagAgentThrottled, analysis.FlagAgentWaited, analysis.FlagSentLate, analysis.FlagGeneratorLimited}, flag)
 			})
-			if r.Generator.Limited != slices.ContainsFunc(words, func(flag analysis.Flag) bool { return flag != analysis.FlagAgentWaited }) {
+			if r.Generator.Limited != slices.Contains(words, analysis.FlagGeneratorLimited) {
 				t.Errorf("limited: %v, but flags %q", r.Generator.Limited, r.Flags)
 			}
 			if len(words) == 0 && (c.truth == 0 || r.LatencyMS == nil || r.LatencyMS.P99 > c.truth) {

@@ -23,6 +23,7 @@ type cause int
 
 const (
 	generator cause = iota
+	generatorQueue
 	throttling
 	dependency
 	restart

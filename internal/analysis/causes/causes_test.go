@@ -70,7 +70,7 @@ func waits(start, end float64, sum float64, counts ...int64) *signals.Frame {
 }
 
 // shares are in milliseconds of the tail's time, in the order of precedence.
-type shares struct{ generator, throttling, dependency, restart, neighbours, rest float64 }
+type shares struct{ generator, queue, throttling, dependency, restart, neighbours, rest float64 }
 
 func TestDivision(t *testing.T) {
 	throttled, down := signals.Throttled, signals.Down
@@ -145,7 +145,13 @@ func TestDivision(t *testing.T) {
 				window(throttled, 350, 400), window(throttled, 450, 500)}, nil,
 			shares{throttling: 100 + 90, rest: 10}},
 		{"behind a frozen generator", []signals.SlowLine{late(0, 600, 640), slow(601, 661)}, nil, nil,
-			shares{generator: 600 + 50, rest: 40 + 10}},
+			shares{generator: 600, queue: 50, rest: 40 + 10}},
+		{"behind a frozen generator, for no longer than its longest lag", []signals.SlowLine{late(0, 100, 140), slow(101, 601)}, nil, nil,
+			shares{generator: 100, queue: 100, rest: 40 + 400}},
+		{"late itself: the lag and the queue together are the longest lag", []signals.SlowLine{late(0, 100, 140), late(20, 110, 600)}, nil, nil,
+			shares{generator: 100 + 90, queue: 10, rest: 40 + 480}},
+		{"frozen while the service had work for longer", []signals.SlowLine{slow(-300, 200), slow(-200, 250), slow(-100, 300), late(0, 100, 340), slow(101, 601)}, nil, nil,
+			shares{generator: 100, rest: 500 + 450 + 400 + 240 + 500}},
 		{"too little late to build a queue", []signals.SlowLine{late(0, 1.5, 1003), slow(1, 1001)}, nil, nil,
 			shares{generator: 1.5, rest: 2001.5}},
 
@@ -219,7 +225,7 @@ func TestDivision(t *testing.T) {
 				t.Fatal("no result")
 			}
 			all := got.MeanMS * float64(got.Requests)
-			ms := shares{got.Generator * all, got.Throttling * all, got.Dependency * all, got.Restart * all, got.Neighbours * all, got.Rest * all}
+			ms := shares{got.Generator * all, got.GeneratorQueue * all, got.Throttling * all, got.Dependency * all, got.Restart * all, got.Neighbours * all, got.Rest * all}
 			if d := cmp.Diff(c.want, ms, cmp.AllowUnexported(shares{}), cmpopts.EquateApprox(1e-9, 1e-3)); d != "" {
 				t.Errorf("milliseconds by cause, - want, + got:\n%s", d)
 			}
@@ -293,13 +299,13 @@ func TestSlowest(t *testing.T) {
 
 // A service with a long queue does not notice a short lag.
 func TestLatenessMattersBesideTheTail(t *testing.T) {
-	for threshold, want := range map[time.Duration]float64{100 * msec: 0.030 + 0.029 + 0.001, time.Second: 0.030} {
+	for threshold, queue := range map[time.Duration]float64{100 * msec: 0.030, time.Second: 0} {
 		b := New("web", 0)
 		b.Slow(late(0, 30, 1000))
-		b.Slow(slow(1, 1001))
+		b.Slow(slow(31, 1031))
 		c := b.Result("p99", threshold, 10*msec)
-		if math.Abs(c.Generator-want/2) > 1e-9 {
-			t.Errorf("tail from %v: the generator has %v, want %v", threshold, c.Generator, want/2)
+		if math.Abs(c.Generator-0.030/2) > 1e-9 || math.Abs(c.GeneratorQueue-queue/2) > 1e-9 {
+			t.Errorf("tail from %v: the generator has %v and its queues %v, want %v and %v", threshold, c.Generator, c.GeneratorQueue, 0.030/2, queue/2)
 		}
 	}
 }

@@ -53,17 +53,43 @@ func (d *division) hold(c cause, moments times) {
 // cause's episodes in that chain. A queue delays no request by more than the pause
 // that built it. If a service has other work queued anyway, the rest of the wait does
 // not belong to the cause.
-func (d *division) queued(c cause, own int64) {
+//
+// The generator takes no time from the service. It only sends requests later, by at most
+// the longest lag L in the chain. If all requests came L later, all would be done L
+// later, so the lag of a request and its wait in the generator's queue together are at
+// most L.
+func (d *division) queued(c cause, own int64) { d.take(c, d.waited(c, own)) }
+
+// waited is how long it waited in the queue that a cause built.
+func (d *division) waited(c cause, own int64) int64 {
 	since := d.since[c]
 	if since == never {
-		return
+		return 0
 	}
 	r := d.request
 	pause := d.evidence.maxDelay(c, since, r.Intended)
 	for _, s := range d.free {
 		pause += d.evidence.maxDelay(c, max(s.from, since), s.to)
 	}
-	d.take(c, min(d.free.within(since, r.Done), d.left-own, pause))
+	if c == generatorQueue {
+		pause = d.evidence.longestLag(since, r.Sent) - r.Lag
+	}
+	return max(0, min(d.free.within(since, r.Done), d.left-own, pause))
+}
+
+// besideNeighbours attributes to neighbours the wait in the queue that they built.
+// typical is the service time before they came. If they were there from the beginning,
+// it is not known, and the median of the cell includes their effect. Then at least
+// their share of the CPU time is attributed to them, of the time above own.
+func (d *division) besideNeighbours(own, typical int64, known bool) {
+	wait := d.waited(neighbours, typical)
+	if since, r := d.since[neighbours], d.request; !known && since != never {
+		if busy := d.evidence.episodes[neighbours].within(since, r.Done); busy > 0 {
+			share := float64(d.evidence.maxDelay(neighbours, since, r.Done)) / float64(busy)
+			wait = max(wait, int64(share*float64(d.waited(neighbours, own))))
+		}
+	}
+	d.take(neighbours, wait)
 }
 
 func (d *division) take(c cause, amount int64) {
@@ -75,18 +101,18 @@ func (d *division) take(c cause, amount int64) {
 // before attributes to the causes that come before the dependency. own is the shortest
 // service time of the cell's requests.
 func (d *division) before(own int64) {
-	d.queued(generator, own)
+	d.queued(generatorQueue, own)
 	d.queued(throttling, own)
 }
 
 // after attributes to the dependency and to the causes after it, and then the rest.
-// typical is the service time before the neighbours came. Both own and typical include
-// the usual wait for the dependency.
-func (d *division) after(own, typical int64, calls *calls) {
+// typical is the service time before the neighbours came, if that is known. Both own
+// and typical include the usual wait for the dependency.
+func (d *division) after(own, typical int64, known bool, calls *calls) {
 	waited, usual := calls.match(d)
 	d.take(dependency, min(waited, d.free.within(d.request.Sent, d.request.Done)))
 	usual = min(usual, d.held[dependency])
 	d.queued(restart, own-usual)
-	d.queued(neighbours, typical-usual)
+	d.besideNeighbours(own-usual, typical-usual, known)
 	d.held[rest] = d.left
 }

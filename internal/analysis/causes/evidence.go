@@ -3,7 +3,6 @@ package causes
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/signals"
@@ -117,27 +116,15 @@ func failed(f *signals.Frame) bool {
 	return f.Phase == signals.Measure && (s.OOMKills != nil && *s.OOMKills > 0 || s.Restarts > 0 || !s.Up)
 }
 
-// frozen returns when the generator delayed requests of a trial. It counts only lags
-// that are late and long enough to matter for the tail: a service with a queue does
-// not notice a short delay.
-func frozen(requests []signals.SlowLine, threshold int64) times {
-	var all []stretch
-	for i := range requests {
-		if r := &requests[i]; disturbance.SentLate(time.Duration(r.Lag), time.Duration(threshold)) {
-			all = append(all, stretch{r.Sent - r.Lag, r.Sent})
-		}
-	}
-	return union(all...)
-}
-
 // evidence is what is known about one replica in one trial by time.
 type evidence struct {
 	throttled, down times         // windows of the replica
 	episodes        [causes]times // what may have built a queue, by cause
+	lags            lags
 	busy            []busy
 }
 
-func (b *Builder) evidence(at replicaKey, frozen times, busy []busy) *evidence {
+func (b *Builder) evidence(at replicaKey, frozen lags, busy []busy) *evidence {
 	var throttled, down, occupied []stretch
 	for _, w := range b.windows[at] {
 		switch w.Kind {
@@ -151,7 +138,8 @@ func (b *Builder) evidence(at replicaKey, frozen times, busy []busy) *evidence {
 		occupied = append(occupied, f.stretch)
 	}
 	g := &evidence{throttled: union(throttled...), down: union(down...), busy: busy}
-	g.episodes[generator] = frozen
+	g.episodes[generatorQueue] = frozen.episodes
+	g.lags = frozen
 	g.episodes[throttling] = g.throttled
 	g.episodes[restart] = union(append(down, b.failing[at]...)...)
 	g.episodes[neighbours] = union(occupied...)
@@ -179,8 +167,9 @@ type median struct{ at, ns int64 }
 const fewestForMedian = 20
 
 // usual is the usual service time just before a moment, at most that of the whole
-// cell. If a queue stands for most of a trial, the median of the cell includes it.
-func (t *trial) usual(moment, typical int64) int64 {
+// cell, and whether it is known. If a queue stands for most of a trial, the median of
+// the cell includes it.
+func (t *trial) usual(moment, typical int64) (ns int64, known bool) {
 	var last median
 	for _, m := range t.medians {
 		if m.at <= moment && (m.at > last.at || m.at == last.at && m.ns > last.ns) {
@@ -188,7 +177,7 @@ func (t *trial) usual(moment, typical int64) int64 {
 		}
 	}
 	if last.at == 0 {
-		return typical
+		return typical, false
 	}
-	return min(typical, last.ns)
+	return min(typical, last.ns), true
 }

@@ -93,7 +93,10 @@ func checkAttributed(t *testing.T, by cause, seen, base *observed) {
 	if extra < 0.2 {
 		t.Fatalf("the fault makes only %.0f%% of the tail", 100*extra)
 	}
-	for i, s := range seen.result().Shares() {
+	shares := seen.result().Shares()
+	shares[generator].Value += shares[generatorQueue].Value // the pause, and the queue that it causes
+	shares[generatorQueue].Value = 0
+	for i, s := range shares {
 		of := s.Value / extra
 		switch cause(i) {
 		case by:
@@ -179,6 +182,18 @@ func TestOverloadIsNotBlamedOnAShortFault(t *testing.T) {
 	}
 }
 
+// Others who are there from the beginning leave no service time to compare with. They
+// have at least their share of the CPUs, half of them, of what a request takes longer.
+func TestAHogThroughout(t *testing.T) {
+	for _, rate := range []float64{240, 300} {
+		with := undisturbed
+		with.seed, with.rate, with.hogged = 1, rate, times{{0, int64(with.length)}}
+		if c := with.observe(with.run(), all).result(); c.Neighbours < 0.4 {
+			t.Errorf("at %v/s: shares %v, want 40%% or more by neighbours", rate, c.Shares())
+		}
+	}
+}
+
 // Two causes at the same time: each has about the share that it has alone, and the
 // time that both explain counts for the first.
 func TestTwoCauses(t *testing.T) {
@@ -197,7 +212,7 @@ func TestTwoCauses(t *testing.T) {
 		with.frozen = every(40*time.Second, 200*msec, with.length)
 		with.hogged = every(10*time.Second, time.Second, 30*time.Second)
 		c := with.observe(with.run(), all).result()
-		if c.Generator < 0.2 || c.Neighbours < 0.2 || c.Generator+c.Neighbours < 0.9 {
+		if c.Generator+c.GeneratorQueue < 0.2 || c.Neighbours < 0.2 || c.Generator+c.GeneratorQueue+c.Neighbours < 0.9 {
 			t.Errorf("shares %v, want both, and next to nothing else", c.Shares())
 		}
 	})

@@ -5,16 +5,19 @@ package causes
 // first cause that explains it, in the order of the fields. The wait in a queue counts
 // for the cause that built the queue, until the queue has drained.
 type Causes struct {
-	Quantile   string  `json:"quantile"`   // "p99"
-	FromMS     float64 `json:"from_ms"`    // its value: the lowest latency of the tail
-	Requests   int     `json:"requests"`   // in the tail
-	MeanMS     float64 `json:"mean_ms"`    // their mean latency
-	Generator  float64 `json:"generator"`  // waiting in the generator
-	Throttling float64 `json:"throttling"` // windows of the same replica, and the queue that they built
-	Dependency float64 `json:"dependency"`
-	Restart    float64 `json:"restart"`    // down, or killed for memory
-	Neighbours float64 `json:"neighbours"` // waiting for a CPU that others used
-	Rest       float64 `json:"rest"`       // queueing and work
+	Quantile  string  `json:"quantile"`  // "p99"
+	FromMS    float64 `json:"from_ms"`   // its value: the lowest latency of the tail
+	Requests  int     `json:"requests"`  // in the tail
+	MeanMS    float64 `json:"mean_ms"`   // their mean latency
+	Generator float64 `json:"generator"` // waiting in the generator
+	// GeneratorQueue is the wait in queues of the service that a pause of the generator
+	// caused: requests that it sent late arrive at once.
+	GeneratorQueue float64 `json:"generator_queue"`
+	Throttling     float64 `json:"throttling"` // windows of the same replica, and the queue that they built
+	Dependency     float64 `json:"dependency"`
+	Restart        float64 `json:"restart"`    // down, or killed for memory
+	Neighbours     float64 `json:"neighbours"` // waiting for a CPU that others used
+	Rest           float64 `json:"rest"`       // queueing and work
 
 	// ThrottledDirectly is the part of Throttling within windows.
 	ThrottledDirectly float64 `json:"throttled_directly"`
@@ -30,9 +33,13 @@ type Share struct {
 
 // Shares returns the causes in their order.
 func (c *Causes) Shares() []Share {
-	return []Share{{"generator", c.Generator}, {"throttling", c.Throttling}, {"dependency", c.Dependency},
+	return []Share{{"generator", c.Generator}, {"generator_queue", c.GeneratorQueue}, {"throttling", c.Throttling}, {"dependency", c.Dependency},
 		{"restart", c.Restart}, {"neighbours", c.Neighbours}, {"rest", c.Rest}}
 }
+
+// OfGenerator is the share that the generator caused: its own delay, and the queues that
+// its pauses built.
+func (c *Causes) OfGenerator() float64 { return c.Generator + c.GeneratorQueue }
 
 // SlowRequest is one of the slowest requests. Times are milliseconds since it
 // was intended.

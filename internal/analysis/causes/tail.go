@@ -47,7 +47,7 @@ func (b *Builder) Result(quantile string, threshold, typical time.Duration) *Cau
 // divideTrial divides the tail of a trial. Its requests are sorted by replica.
 func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]float64, threshold, own, typical time.Duration) []*division {
 	t := b.trial(requests[0].Trial)
-	frozen, all := frozen(requests, int64(threshold)), newArrivals(t.dueFrames)
+	frozen, all := frozen(requests, int64(threshold), int64(own)), newArrivals(t.dueFrames)
 	due := func(from, to int64) float64 { return all.due(from, to) / float64(max(b.replicas, 1)) }
 
 	var tail []*division
@@ -64,7 +64,8 @@ func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]
 		}
 		slices.SortStableFunc(here, func(x, y *division) int { return cmp.Compare(y.left, x.left) })
 		for _, d := range here {
-			d.after(int64(own), t.usual(d.since[neighbours], int64(typical)), calls)
+			usual, known := t.usual(d.since[neighbours], int64(typical))
+			d.after(int64(own), usual, known, calls)
 		}
 		tail = append(tail, here...)
 		requests = requests[n:]
@@ -153,6 +154,7 @@ func sum(tail []*division) *Causes {
 		Requests:          int(math.Round(requests)),
 		MeanMS:            whole / requests / 1e6,
 		Generator:         held[generator] / whole,
+		GeneratorQueue:    held[generatorQueue] / whole,
 		Throttling:        held[throttling] / whole,
 		Dependency:        held[dependency] / whole,
 		Restart:           held[restart] / whole,

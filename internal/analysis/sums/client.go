@@ -13,6 +13,8 @@ type Client struct {
 
 	agents   map[int]float64 // measured seconds of each agent in this trial
 	earlier  float64         // seconds of trials that were merged in
+	due      int64           // within the measured intervals
+	sent     int64           // likewise
 	answers  float64         // good answers within the measured intervals, including carried ones
 	cpu      float64
 	open     map[int]int64 // open connections of all agents, by interval of this trial
@@ -32,6 +34,8 @@ func (c *Client) Add(f *signals.Frame) {
 			c.agents[*f.Agent] += f.Seconds()
 		}
 		c.cpu += k.CPU
+		c.due += k.Intended
+		c.sent += k.Sent
 		// It is unknown whether a carried answer was good. The same share of them is
 		// assumed to be good as of the interval's own answers.
 		share := 1.0
@@ -51,6 +55,8 @@ func (c *Client) Add(f *signals.Frame) {
 func (c *Client) merge(o *Client) {
 	c.earlier += o.Seconds()
 	c.answers += o.answers
+	c.due += o.due
+	c.sent += o.sent
 	c.Good += o.Good
 	c.Errors.Add(&o.Errors)
 	c.cpu += o.cpu
@@ -84,6 +90,10 @@ func (c *Client) Answers() float64 { return c.answers }
 
 // Rate is good answers per second, over all agents.
 func (c *Client) Rate() *float64 { return Over(&c.answers, ptr(c.Seconds())) }
+
+// Due is the requests per second that were due, and Sent those that were sent.
+func (c *Client) Due() *float64  { return Over(ptr(float64(c.due)), ptr(c.Seconds())) }
+func (c *Client) Sent() *float64 { return Over(ptr(float64(c.sent)), ptr(c.Seconds())) }
 
 // Availability is a percentage of the intended requests.
 func (c *Client) Availability() *float64 {

@@ -125,6 +125,24 @@ func (s *Server) ThrottledShare() *float64 {
 	return ptr(float64(*s.ThrottledPeriods) / float64(*s.Periods))
 }
 
+// Refused is the share, 0..1, of the CPU time that the service wanted and that its limit
+// refused: throttled ÷ (used + throttled), both summed over CPUs. nil: not measured.
+func (s *Server) Refused() *float64 {
+	if s.Throttled == nil || s.cpu == nil {
+		return nil
+	}
+	return Over(s.Throttled, ptr(*s.Throttled+*s.cpu))
+}
+
+// PerThrottledPeriod is the seconds in which a throttled period stopped it, summed over
+// CPUs; nil: not measured, or it was never throttled.
+func (s *Server) PerThrottledPeriod() *float64 {
+	if s.ThrottledPeriods == nil {
+		return nil
+	}
+	return Over(s.Throttled, ptr(float64(*s.ThrottledPeriods)))
+}
+
 // PeakTogether is the highest memory of all replicas at one time. The kernel keeps the
 // peak of each replica but not its time. For one replica that peak is the answer. For
 // several it is the highest sum at the end of an interval, and at least the highest

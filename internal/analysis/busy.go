@@ -1,0 +1,156 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/millicore/millicore/internal/analysis/sums"
+)
+
+// overload is a window of a search, or a level of a ramp, that missed the objective.
+type overload struct {
+	load float64 // requests/s, or users
+	sums *sums.Total
+}
+
+const (
+	// behind is the share of the load below which the answers fell behind it: something
+	// was used up.
+	behind = 0.95
+	// mostWait is the share of requests that find all CPUs, or all threads, busy, from
+	// which these are what limits.
+	mostWait = 0.5
+	// idleHost is the share of idle CPU from which a host is not what a service that
+	// falls behind waits for.
+	idleHost = 0.1
+)
+
+// busy returns what the service computes on if that is used up: ByParallelism or
+// ByHost; "" if no figure shows that.
+//
+// It looks at the overload that used most CPU. A service with k busy threads uses k
+// cores there, whatever the load. A lock, a queue or a dependency leaves the CPU use
+// anywhere. Below the overload, where queues break the objective before all is used up,
+// the share of requests that find all threads busy follows from their use: see erlangC.
+func (s stretch) busy() (by, evidence string) {
+	most := s.most()
+	if most == nil {
+		return "", ""
+	}
+	cores, host := most.sums.Server.Cores(), most.sums.Noise.Machines().Fullest()
+	if cores == nil {
+		return "", ""
+	}
+	at := fmt.Sprintf("at %s %s it used %.2f cores", threeDigits(most.load), s.unit(), *cores)
+	threads, certain := wholeCores(*cores)
+	used := deref(s.sums.Server.Cores()) / float64(max(threads, 1))
+	switch {
+	case threads == 0 || !unstopped(&most.sums.Server) || host != nil && threads >= host.CPUs:
+	case (certain || s.fellBehind(most)) && erlangC(threads, used) >= mostWait:
+		return ByParallelism, followed(at+", as "+busyThreads(threads), throttledText(&most.sums.Server))
+	}
+	if host == nil || host.CPUs == 0 {
+		return "", ""
+	}
+	full := 1 - host.IdleShare()
+	if waits := erlangC(host.CPUs, full); waits >= mostWait && !(s.fellBehind(most) && host.IdleShare() >= idleHost) {
+		return ByHost, fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", at, full*float64(host.CPUs), host.CPUs, host.On())
+	}
+	return "", ""
+}
+
+// most returns the overload that used most CPU; nil if there is none.
+func (s stretch) most() *overload {
+	return s.top(func(o *overload) float64 { return *o.sums.Server.Cores() })
+}
+
+// highest returns the overload with the highest load; nil if there is none.
+func (s stretch) highest() *overload {
+	return s.top(func(o *overload) float64 { return o.load })
+}
+
+func (s stretch) top(by func(*overload) float64) (top *overload) {
+	for i := range s.over {
+		if o := &s.over[i]; o.sums.Server.Cores() != nil && (top == nil || by(o) > by(top)) {
+			top = o
+		}
+	}
+	return top
+}
+
+// fellBehind reports whether fewer requests were answered than were due, so that
+// something was used up. It allows for those that are in flight within the objective's
+// latency, and for two standard deviations of a Poisson count. It is not known of users,
+// who wait for their answers.
+func (s stretch) fellBehind(o *overload) bool {
+	due, latency := o.load*o.sums.Client.Seconds(), 0.0
+	if s.goal.hasLatency() {
+		latency = s.goal.objective.Latency.Seconds()
+	}
+	missing := due - o.sums.Client.Answers()
+	return s.open && missing > (1-behind)*due && missing > o.load*latency+2*math.Sqrt(due)
+}
+
+func (s stretch) unit() string {
+	if s.open {
+		return "requests/s"
+	}
+	return "users"
+}
+
+// unknownText is what is known of a service that is limited by none of the causes that
+// figures show. If it falls behind and no whole number of threads is busy, it does not
+// wait for a CPU.
+func (s stretch) unknownText() string {
+	none := "neither its CPU limit, nor memory, nor errors"
+	if most := s.highest(); most != nil && s.fellBehind(most) {
+		if cores := *most.sums.Server.Cores(); !whole(cores) {
+			return fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f cores, which is no whole number of busy threads: locks, queues, or workers that wait",
+				none, threeDigits(most.load), threeDigits(*most.sums.Client.Rate()), cores)
+		}
+	}
+	return none + ": its own parallelism, locks or queues; " + usedText(&s.sums.Server)
+}
+
+func whole(cores float64) bool {
+	threads, _ := wholeCores(cores)
+	return threads > 0
+}
+
+// wholeCores returns how many busy threads use that many cores, 0 if no number of them
+// does. Other threads of a runtime add a little, such as those that collect garbage.
+// The more threads, the more likely the figure comes about by chance, so from three on
+// it is certain only if the service falls behind. Two must be busy all the time.
+func wholeCores(cores float64) (threads int, certain bool) {
+	k := math.Round(cores)
+	low, high := k-0.06, k+0.12
+	if k > 2 {
+		low, high = k-0.12, k+0.08
+	}
+	if k < 1 || cores < low || cores > high {
+		return 0, false
+	}
+	return int(k), k == 1 || k == 2 && cores < k+0.06
+}
+
+func busyThreads(n int) string {
+	if n == 1 {
+		return "one busy thread does"
+	}
+	return fmt.Sprintf("%d busy threads do", n)
+}
+
+// erlangC is the probability that a request finds all of n servers busy, if each of
+// them is busy for a share of the time, 0..1, requests arrive at random and work is
+// exponential: Erlang's C formula (Kleinrock, Queueing Systems I, 3.5). It follows from
+// the recursion of the B formula.
+func erlangC(n int, share float64) float64 {
+	if share >= 1 {
+		return 1
+	}
+	load, b := float64(n)*share, 1.0
+	for k := 1; k <= n; k++ {
+		b = load * b / (float64(k) + load*b)
+	}
+	return b / (1 - share*(1-b))
+}

@@ -1,0 +1,141 @@
+package analysis
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// serverSums are the sums of one frame of 10 s with 100 periods.
+func serverSums(cores, limit float64, throttledPeriods *int64, throttled *float64) *sums.Server {
+	t := sums.New()
+	cpu, periods := 10*cores, int64(100)
+	s := &signals.Server{CPU: &cpu, Up: true}
+	if limit > 0 {
+		s.CPULimit = &limit
+	}
+	if throttledPeriods != nil {
+		s.Periods, s.ThrottledPeriods, s.Throttled = &periods, throttledPeriods, throttled
+	}
+	t.Add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Of: "go", End: 10e9, Server: s}, "go")
+	return &t.Server
+}
+
+func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
+	n := func(v int64) *int64 { return &v }
+	for _, c := range []struct {
+		name    string
+		server  *sums.Server
+		stopped bool
+		by      string
+	}{
+		{"one thread under one CPU, never throttled", serverSums(0.97, 1, n(0), ptr(0.0)), false, ""},
+		{"one thread under one CPU, a millisecond in 28% of the periods", serverSums(0.99, 1, n(28), ptr(0.028)), false, ""},
+		{"one thread under half a CPU", serverSums(0.5, 0.5, n(100), ptr(5.0)), true, ByCPULimit},
+		{"two threads under 1.5 CPUs", serverSums(1.5, 1.5, n(100), ptr(5.0)), true, ByCPULimit},
+		{"four threads under one CPU, with a rest", serverSums(0.91, 1, n(62), ptr(8.0)), true, ByCPULimit},
+		{"less than the limit on average", serverSums(0.86, 1, n(45), ptr(7.0)), true, ""},
+		{"only the periods are known, and few are throttled", serverSums(0.99, 1, n(28), nil), false, ""},
+		{"only the periods are known, and most are throttled", serverSums(0.99, 1, n(87), nil), true, ByCPULimit},
+		{"throttling is not known, and one thread may be busy", serverSums(0.97, 1, nil, nil), false, ByService},
+		{"throttling is not known, and no number of threads explains the use", serverSums(0.49, 0.5, nil, nil), false, ByCPULimit},
+		{"no limit", serverSums(0.99, 0, nil, nil), false, ""},
+	} {
+		all := sums.New()
+		all.Server = *c.server
+		if got := stopped(c.server); got != c.stopped {
+			t.Errorf("%s: stopped %v", c.name, got)
+		}
+		if by, evidence := (stretch{sums: all}).atLimit(); by != c.by {
+			t.Errorf("%s: limited by %q (%s), want %q", c.name, by, evidence, c.by)
+		}
+	}
+}
+
+// The values are those of the table of Erlang C in textbooks.
+func TestErlangC(t *testing.T) {
+	for _, c := range []struct {
+		n           int
+		share, want float64
+	}{{1, 0.74, 0.74}, {2, 0.5, 1. / 3}, {4, 0.8, 0.5964}, {1, 1, 1}, {3, 1.2, 1}, {4, 0, 0}} {
+		if got := erlangC(c.n, c.share); math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("%d servers, %v busy: %v, want %v", c.n, c.share, got, c.want)
+		}
+	}
+}
+
+func TestWholeCores(t *testing.T) {
+	for cores, want := range map[float64]int{0.1: 0, 0.5: 0, 0.74: 0, 0.93: 0, 0.97: 1, 1.0: 1, 1.08: 1, 1.2: 0, 1.9: 0, 1.97: 2, 2.5: 0, 2.95: 3, 3.2: 0} {
+		if got, _ := wholeCores(cores); got != want {
+			t.Errorf("%v cores: %d threads, want %d", cores, got, want)
+		}
+	}
+}
+
+func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		by        string
+		tail      Causes
+		throttled int64 // of 100 periods of the windows that tested the answer
+		waits     bool
+		want      string // a part of the contradiction; "": it stands
+	}{
+		{"a limit, and a tail that is not throttled", ByCPULimit, Causes{Rest: 1}, 60, false, "0% of the time of its slowest requests at the breaking point is throttling"},
+		{"a limit, and the tail below it was not throttled at all", ByCPULimit, Causes{Rest: 1}, 0, false, ""},
+		{"a limit, and a throttled tail", ByThrottling, Causes{Throttling: 0.6, Rest: 0.4}, 60, false, ""},
+		{"busy threads, and a throttled tail", ByParallelism, Causes{Throttling: 0.6, Rest: 0.4}, 60, false, "60% of the time"},
+		{"a lock, and a tail of the dependency", ByService, Causes{Dependency: 0.7, Rest: 0.3}, 0, true, "the dependency"},
+		{"the dependency, and none of the tail", ByDependency, Causes{Rest: 1}, 0, true, "0% of the time"},
+		{"the dependency, which is not reported", ByDependency, Causes{Rest: 1}, 0, false, ""},
+		{"the generator's tail", ByParallelism, Causes{Generator: 0.3, GeneratorQueue: 0.3, Rest: 0.4}, 0, false, "60% of the time"},
+		{"the generator was the limit anyway", ByGenerator, Causes{Generator: 1}, 0, false, ""},
+	} {
+		periods := int64(100)
+		cell := CellSummary{CPU: CPUSummary{Periods: &periods, ThrottledPeriods: &c.throttled}, Causes: &c.tail,
+			Breaking: &BreakingPoint{RateRPS: ptr(100.0), LimitedBy: c.by, Evidence: "the figures"}}
+		if c.waits {
+			cell.WaitsMS = &WaitsSummary{}
+		}
+		cell.withholdRefuted()
+		b := cell.Breaking
+		if (b.Contradiction == "") != (c.want == "") || !strings.Contains(b.Contradiction, c.want) || (b.LimitedBy == "") != (c.want != "") {
+			t.Errorf("%s: limited by %q, contradiction %q, want %q", c.name, b.LimitedBy, b.Contradiction, c.want)
+		}
+	}
+}
+
+func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
+	at := func(load float64, by string) *BreakingPoint { return &BreakingPoint{RateRPS: &load, LimitedBy: by} }
+	bound := at(100, ByGenerator)
+	bound.AtLeast = true
+	for _, c := range []struct {
+		name        string
+		under, free *BreakingPoint
+		withheld    bool
+	}{
+		{"the same without it", at(100, ByCPULimit), at(101, ByService), true},
+		{"less without it", at(100, ByThrottling), at(90, ByService), true},
+		{"more without it", at(100, ByCPULimit), at(200, ByHost), false},
+		{"limited by something else", at(100, ByParallelism), at(101, ByParallelism), false},
+		{"only a bound without it", at(100, ByCPULimit), bound, false},
+		{"not searched without it", at(100, ByCPULimit), nil, false},
+	} {
+		if got := c.under.WithoutLimit(c.free); (got.Contradiction != "") != c.withheld || c.under.LimitedBy == "" {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+	limited, free := "1", "2"
+	cells := []CellSummary{
+		{Service: "go", Limits: LimitsSummary{CPUMillis: ptr(int64(1000)), Replicas: 1}, Vary: map[string]*string{"cpu": &limited}, Breaking: at(100, ByCPULimit)},
+		{Service: "go", Limits: LimitsSummary{Replicas: 1}, Vary: map[string]*string{"cpu": &free}, Breaking: at(100, ByService)},
+		{Service: "other", Limits: LimitsSummary{CPUMillis: ptr(int64(1000)), Replicas: 1}, Breaking: at(100, ByCPULimit)},
+	}
+	withholdUnlimited(cells)
+	if cells[0].Breaking.Contradiction == "" || cells[2].Breaking.Contradiction != "" {
+		t.Errorf("%+v, %+v", cells[0].Breaking, cells[2].Breaking)
+	}
+}

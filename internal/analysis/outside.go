@@ -1,0 +1,115 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/search"
+)
+
+const (
+	// fewLate is so few late requests that they may be chance: of a hundred requests,
+	// one is the 99th percentile.
+	fewLate = 3
+	// fullHost is so little idle CPU that something certainly waited for it.
+	fullHost = 0.05
+)
+
+// outside returns ByGenerator or ByHost if the stretch says more about them than about
+// the service; "" otherwise.
+//
+// The send lag shows whether the generator was the limit. In a closed loop a user
+// sends only after the answer to the request before, so little is late, however slow
+// the generator is. There the agent's wait for a CPU shows it, too.
+//
+// Errors and deaths are the service's own, whatever the host does. If others took the
+// CPU, neither the generator nor the host was too weak.
+func (s stretch) outside() string {
+	server, noise := &s.sums.Server, &s.sums.Noise
+	if noise.Sources() != 0 || s.goal.failed(s.sums) || deref(server.OOMKills) > 0 || deref(server.Restarts) > 0 {
+		return ""
+	}
+	if noise.AgentThrottled() { // part of its latencies is its own, whatever limits the service
+		return ByGenerator
+	}
+	lagged := noise.SentLate() && noise.SendLag().Above(disturbance.LateLag) >= fewLate
+	if (lagged || s.lagMisses()) && s.inTime() { // only the lag misses the objective
+		return ByGenerator
+	}
+	if used := server.OfLimit(); used != nil && *used >= atLimit {
+		return ""
+	}
+	if share := server.ThrottledShare(); share != nil && *share >= throttledLittle {
+		return ""
+	}
+	fullest := noise.Machines().Fullest()
+	switch waited := !s.open && noise.Waited(); {
+	case lagged:
+		return ByGenerator
+	case fullest != nil && fullest.IdleShare() < fullHost:
+		return ByHost
+	case waited && noise.LowIdle(): // perhaps for the service
+		return ByHost
+	case waited:
+		return ByGenerator
+	}
+	return ""
+}
+
+// outsideText describes the figures which show that the generator or the host was the
+// limit.
+func (s stretch) outsideText(by string) string {
+	if by == ByHost {
+		m := s.sums.Noise.Machines().Fullest()
+		return fmt.Sprintf("%.2f cores of %d were idle%s", m.IdleCores(), m.CPUs, m.On())
+	}
+	return s.sums.Noise.LimitText()
+}
+
+// sentLess is the share of the requests that were due from which a generator that sent
+// fewer could not reach the rate.
+const sentLess = 0.98
+
+// generatorLimited reports whether the generator could not send the load, so that rates
+// are lower bounds. In an open loop it sent late, and fewer requests than were due. A
+// generator that is late and sends them all reaches the rate: its latencies include its
+// own delay, and nothing is a bound. Users who are late send less, so in a closed loop
+// lateness is enough, and also if a search would say so: see outside. Without answers
+// there is no rate that could be a bound.
+func (s stretch) generatorLimited() bool {
+	c := &s.sums.Client
+	if c.Latency.Count() == 0 {
+		return false
+	}
+	if s.open {
+		due, sent := c.Due(), c.Sent()
+		return s.sums.Noise.SentLate() && due != nil && sent != nil && *sent < sentLess**due
+	}
+	return s.sums.Noise.SentLate() || s.outside() == ByGenerator
+}
+
+// lagMisses reports whether so many requests were sent so late that the lag takes half
+// of the objective's latency. If the answers themselves were in time, the generator
+// caused the miss, even if it was one request in a short window.
+func (s stretch) lagMisses() bool {
+	if !s.goal.hasLatency() {
+		return false
+	}
+	h := s.sums.Noise.SendLag()
+	return search.Exceeds(float64(h.Above(s.goal.objective.Latency/2)), float64(h.Count()), s.goal.allowed().AllowedLate)
+}
+
+// generatorMisses reports whether only the generator's delay misses the objective.
+func (s stretch) generatorMisses() bool {
+	return s.inTime() && s.lagMisses() && !s.goal.failed(s.sums)
+}
+
+// inTime reports whether the service time met the objective's latency. It includes
+// neither the generator's lag nor the wait for a connection.
+func (s stretch) inTime() bool {
+	if !s.goal.hasLatency() {
+		return false
+	}
+	h := s.sums.Client.Service
+	return !search.Exceeds(float64(h.Above(s.goal.objective.Latency)), float64(h.Count()), s.goal.allowed().AllowedLate)
+}

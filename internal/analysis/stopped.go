@@ -1,0 +1,80 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/analysis/sums"
+)
+
+const (
+	// stoppedMuch is the share of the CPU time that a service wanted and that its limit
+	// refused, from which the limit stops it. k busy threads under a limit of q CPUs are
+	// refused 1 − q/k. A single thread under a limit of one CPU exceeds the quota by a
+	// tick now and then: up to 28% of the periods with a millisecond each, which is
+	// 0.3%. The breaking points of one program's starts differ by 2%, so less than that
+	// cannot be seen in the load that it holds.
+	stoppedMuch = 0.03
+	// stoppedOften is the share of throttled periods from which the same holds if the
+	// time in them is not known.
+	stoppedOften = 0.3
+)
+
+// stopped reports whether the CPU limit of a service or a dependency stopped it for so
+// much of its time that the limit matters. The use of the limit does not show that:
+// with as many threads as CPUs it is used up, and the kernel never stops it.
+func stopped(s *sums.Server) bool {
+	if refused := s.Refused(); refused != nil {
+		return *refused >= stoppedMuch
+	}
+	share := s.ThrottledShare()
+	return share != nil && *share >= stoppedOften
+}
+
+// unstopped reports whether it is known that the limit did not stop a service. Without a
+// limit it did not.
+func unstopped(s *sums.Server) bool {
+	if s.LimitCores() == nil {
+		return true
+	}
+	return !stopped(s) && s.ThrottledShare() != nil
+}
+
+// atOwnLimit reports whether a service, or a dependency, uses its CPU limit up, as far
+// as that is known.
+func atOwnLimit(s *sums.Server) bool {
+	used := s.OfLimit()
+	return used != nil && *used >= atLimit && !unstopped(s)
+}
+
+// usedText is how much of its limit a service used, or how many cores without one.
+func usedText(s *sums.Server) string {
+	if used := s.OfLimit(); used != nil {
+		return fmt.Sprintf("it used %.0f%% of its CPU limit", 100**used)
+	}
+	if cores := s.Cores(); cores != nil {
+		return fmt.Sprintf("it used %.2f cores", *cores)
+	}
+	return "its CPU was not measured"
+}
+
+// followed adds a clause that may be empty.
+func followed(text, clause string) string {
+	if clause == "" {
+		return text
+	}
+	return text + ", " + clause
+}
+
+// throttledText is how much a limit throttled: "throttled in 87% of the periods (54 ms
+// per throttled period, summed over CPUs)"; "" if it is not known.
+func throttledText(s *sums.Server) string {
+	share := s.ThrottledShare()
+	if share == nil {
+		return ""
+	}
+	text := fmt.Sprintf("throttled in %.0f%% of the periods", 100**share)
+	if each := s.PerThrottledPeriod(); each != nil {
+		text += fmt.Sprintf(" (%.3g ms per throttled period, summed over CPUs)", 1e3**each)
+	}
+	return text
+}
