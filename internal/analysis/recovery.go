@@ -16,10 +16,13 @@ func (s *replayed) shown(b *BreakingPoint) {
 	}
 	b.Untested = r.Tested < r.Load*(1-near)
 	byLoad := map[float64]*sums.Total{}
-	lowest := 0.0
+	lowest, above := 0.0, r.Tested
+	if above == 0 {
+		above = r.Low
+	}
 	for i := range s.steps {
 		step := &s.steps[i]
-		if !step.used || step.Load <= r.Tested || !s.misses(step) {
+		if !step.used || step.Load <= above || !s.misses(step) {
 			continue
 		}
 		if byLoad[step.Load] == nil {

@@ -68,7 +68,7 @@ const (
 
 // Recovery is what followed an overload. All loads are 0 if they were not reached.
 type Recovery struct {
-	Reference   float64 // the tested load, or the low end of the interval
+	Reference   float64 // the tested load, at most the answer; or the low end of the interval
 	SustainedAt float64
 	Sustained   Sustained // "": not measured, or not clear
 	Overload    float64   // the highest load before the descent
@@ -104,8 +104,8 @@ func (s Stage) After() bool { return s == Sustain || s == Overload || s == Desce
 func (s *Search) follow() {
 	r := &s.result
 	reference := r.Low
-	if r.Tested > 0 && r.Tested <= r.Load {
-		reference = r.Tested
+	if r.Tested > 0 {
+		reference = min(r.Tested, r.Load)
 	}
 	r.Recovery.Reference = reference
 	a := &aftermath{stage: Sustain, load: s.fit(sustained * reference), capacity: reference}

@@ -5,34 +5,38 @@ import (
 	"slices"
 )
 
-// Took replaces the step that the search requested by the one that was taken, in a
-// record of another version of the search. What its window showed is equally valid.
+// Took replaces the step that the search requested, or its end, by the step that was
+// taken, in a record of another version of the search. What its window showed is
+// equally valid.
 func (s *Search) Took(step Step) {
-	if s.done {
-		return
-	}
-	s.step, s.given = step, true
-	s.steps = max(s.steps, step.Number+1)
+	s.given, s.steps = true, max(s.steps, step.Number+1)
 	if step.Stage.After() {
-		if s.after == nil {
+		if s.after == nil && !s.done {
 			s.finish()
 		}
 		if s.after != nil {
 			s.after.stage, s.after.load = step.Stage, step.Load
 		}
+		s.step = step
 		return
 	}
-	if s.after != nil { // that search went on before it knew its answer
-		s.after, s.result = nil, Result{}
+	if s.done || s.after != nil { // that search went on
+		s.done, s.after, s.result = false, nil, Result{}
 	}
-	if step.Stage != Recover {
+	switch {
+	case step.Stage != Recover:
 		s.stage, s.doubt = step.Stage, suspicion{}
-	} else if s.doubt.windows == 0 {
+		if settle, _ := s.lengths(); settle > 0 {
+			step.Settle = settle
+		}
+		step.Drain = s.drain
+	case s.doubt.windows == 0:
 		s.doubt = suspicion{load: step.Load, windows: 1}
 		if len(s.failed) > 0 {
 			s.doubt.load = slices.Min(s.failed)
 		}
 	}
+	s.step = step
 }
 
 // End ends a search whose record ends, with what is known so far. why is the reason if
