@@ -151,6 +151,7 @@ type Search struct {
 	limited         bool      // the ceiling is the generator's
 	limit           float64   // the lowest load that it could not generate
 	between         int       // loads tried between the ceiling and that one
+	retried         bool      // the first loads missed, and the lowest of them was tried again
 	narrowed        int       // windows of the stage Narrow
 	misses          []float64 // loads that clearly missed after the bracket was found
 	confirmed       int       // how many of them were tried again

@@ -165,13 +165,22 @@ func (s *Search) decide(w window) {
 }
 
 // bracket doubles the load until it clearly misses the objective, or halves it until
-// it meets the objective.
+// it meets the objective. The first windows of a service that is cold may miss: if the
+// load was halved, the lowest that missed is tried again. If it meets the objective
+// now, the windows that missed are forgotten.
 func (s *Search) bracket(w window) {
 	load := s.step.Load
 	if w.clearly || w.missed && s.limited { // below the generator's limit no clearer miss is possible
 		s.missed = load
 	}
+	if s.retried && !w.missed && s.missed > 0 && load >= s.missed { // a cold start, no limit
+		s.forget(0)
+		s.missed = 0
+	}
 	switch {
+	case s.missed > load && len(s.met) == 1 && !s.retried && !s.limited:
+		s.retried = true
+		s.load = s.missed
 	case s.missed > 0 && len(s.met) > 0:
 		s.stage = Narrow
 		s.narrow()
