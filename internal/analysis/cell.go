@@ -176,16 +176,9 @@ func (c *cell) load() LoadSummary {
 func (c *cell) steps() []Step {
 	var steps []Step
 	add := func(target float64, t *sums.Total) {
-		if t.Client.Seconds() == 0 {
-			return
+		if t.Client.Seconds() > 0 {
+			steps = append(steps, c.goal.step(target, t))
 		}
-		steps = append(steps, Step{
-			Target: target, RateRPS: *t.Client.Rate(), Availability: t.Client.Availability(),
-			LatencyMS: quantiles(t.Client.Latency), CPUOfLimit: t.Server.OfLimit(),
-			Throttled: t.Server.ThrottledShare(),
-			Seconds:   t.Client.Seconds(),
-			Met:       c.goal.met(t, true),
-		})
 	}
 	if c.plan.Load.Find {
 		byLoad := map[float64]*sums.Total{}
@@ -203,6 +196,17 @@ func (c *cell) steps() []Step {
 		add(h.target, mergedLevel(c.trials, i))
 	}
 	return steps
+}
+
+// step returns the figures of a load that was held.
+func (g goal) step(target float64, t *sums.Total) Step {
+	return Step{
+		Target: target, RateRPS: *t.Client.Rate(), Availability: t.Client.Availability(),
+		LatencyMS: quantiles(t.Client.Latency), CPUOfLimit: t.Server.OfLimit(),
+		Throttled: t.Server.ThrottledShare(),
+		Seconds:   t.Client.Seconds(),
+		Met:       g.met(t, true),
+	}
 }
 
 // mergedLevel returns a level's sums over trials.

@@ -75,16 +75,22 @@ func (b *Builder) breakingFinding(c *CellSummary) Finding {
 	if c.Breaking.AtLeast {
 		bound = "at least "
 	}
-	f.Title = fmt.Sprintf("meets the objective up to %s%s %s", bound, threeDigits(*load), unit)
-	q, availability := c.LatencyMS, c.Availability // of the windows that tested the answer
-	if !c.Load.Find {
-		q, availability = nil, nil
+	verb := "meets the objective up to"
+	if c.Breaking.Untested {
+		verb = "untested: estimated to meet the objective up to"
+	}
+	f.Title = fmt.Sprintf("%s %s%s %s", verb, bound, threeDigits(*load), unit)
+	held := c.Breaking.Held
+	if !c.Load.Find { // the levels of a ramp are all tested
 		if at := slices.IndexFunc(c.Steps, func(s Step) bool { return s.Target == *load }); at >= 0 {
-			q, availability = c.Steps[at].LatencyMS, c.Steps[at].Availability
+			held = &c.Steps[at]
 		}
 	}
-	if q != nil {
-		f.Text += "; measured at that load: " + measuredText(b.exp.Objective, q, availability)
+	if held != nil && held.LatencyMS != nil {
+		f.Text += fmt.Sprintf("; measured at %s: %s", threeDigits(held.Target), measuredText(b.exp.Objective, held.LatencyMS, held.Availability))
+	}
+	if missed := c.Breaking.Missed; missed != nil {
+		f.Text += "; missed at " + threeDigits(missed.Target)
 	}
 	return f
 }

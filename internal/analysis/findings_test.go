@@ -43,9 +43,13 @@ func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
 		cell CellSummary
 		want Finding
 	}{
-		{"a breaking point", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, LatencyMS: tested, Availability: ptr(100.0), Breaking: &BreakingPoint{RateRPS: ptr(352.4)}},
+		{"a breaking point, with what was tested", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, LatencyMS: tested, Availability: ptr(100.0),
+			Breaking: &BreakingPoint{RateRPS: ptr(352.4), Held: &Step{Target: 347, LatencyMS: tested, Availability: ptr(100.0)}, Missed: &Step{Target: 360}}},
 			Finding{Title: "meets the objective up to 352 requests/s",
-				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured at that load: p99 56.06 ms, availability 100%"}},
+				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured at 347: p99 56.06 ms, availability 100%; missed at 360"}},
+		{"an untested one", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{RateRPS: ptr(352.4), Untested: true, Missed: &Step{Target: 360}}},
+			Finding{Title: "untested: estimated to meet the objective up to 352 requests/s",
+				Text: "objective: p99 <= 100ms, availability >= 99.9%; missed at 360"}},
 		{"of users", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Users: ptr(12.0)}},
 			Finding{Title: "meets the objective up to 12 users", Text: "objective: p99 <= 100ms, availability >= 99.9%"}},
 		{"a lower bound", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{RateRPS: ptr(40000.0), AtLeast: true}},
@@ -61,7 +65,7 @@ func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
 		{"a ramp: the figures of its level", CellSummary{Trials: 1, Load: LoadSummary{Stages: true}, Availability: ptr(50.0), Breaking: &BreakingPoint{RateRPS: ptr(100.0)},
 			Steps: []Step{{Target: 100, LatencyMS: &Quantiles{P99: 20}, Availability: ptr(99.95), Met: ptr(true)}, {Target: 200, LatencyMS: &Quantiles{P99: 900}, Availability: ptr(1.0), Met: ptr(false)}}},
 			Finding{Title: "meets the objective up to 100 requests/s",
-				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured at that load: p99 20 ms, availability 99.95%"}},
+				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured at 100: p99 20 ms, availability 99.95%"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cell.Objective = b.cells[0].objective(&c.cell, sums.New(), true)

@@ -18,12 +18,17 @@ const (
 	mostUsers = 20_000
 )
 
+// mostAfter is the longest traffic of a search after its answer is known. A service that
+// recovers at once from an overload takes about a quarter of it.
+const mostAfter = time.Minute
+
 // SearchConfig returns the configuration of the search in one cell of the experiment.
 func SearchConfig(e *experiment.Experiment, c *experiment.Cell) search.Config {
 	target := c.Load.Target()
 	config := goalOf(e, c).allowed()
 	config.First, config.Whole, config.Most = target.Value, c.Load.Users != nil, mostRate
 	config.Block, config.Budget = e.Measure.Interval, e.Measure.Duration-e.Measure.Warmup
+	config.After, config.Timeout = min(config.Budget, mostAfter), c.Load.Timeout
 	if config.Whole {
 		config.Most = mostUsers
 	}

@@ -265,7 +265,7 @@ func TestErrorsAreTheServicesOwnWhoeverTakesCPU(t *testing.T) {
 func TestSearchConfig(t *testing.T) {
 	e := searchExperiment()
 	got := SearchConfig(e, &e.Cells[0])
-	want := search.Config{First: 50, Most: mostRate, AllowedLate: got.AllowedLate, AllowedBad: got.AllowedBad, Late: 100 * time.Millisecond, Block: time.Second, Budget: 59 * time.Second}
+	want := search.Config{First: 50, Most: mostRate, AllowedLate: got.AllowedLate, AllowedBad: got.AllowedBad, Late: 100 * time.Millisecond, Block: time.Second, Budget: 59 * time.Second, After: 59 * time.Second}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

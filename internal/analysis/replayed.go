@@ -21,6 +21,7 @@ type replayed struct {
 	exp   *experiment.Experiment
 	plan  *experiment.Cell
 	steps []replayedStep // in order
+	cut   bool           // the trial was interrupted
 	found search.Result
 	ended bool // found is known
 }
@@ -101,7 +102,11 @@ func (s *replayed) result() search.Result {
 		step.used = machine.Saw(seen)
 	}
 	machine.Next() // a search that has seen enough ends when it is asked for the next step
-	machine.End("the search was interrupted")
+	why := ""
+	if s.cut {
+		why = "the search was interrupted"
+	}
+	machine.End(why)
 	s.found = machine.Result()
 	return s.found
 }
@@ -117,6 +122,9 @@ func (s *replayed) taken(step *replayedStep) search.Step {
 }
 
 func (s *replayedStep) measured() bool { return s.Last >= s.First }
+
+// after reports whether a step follows the answer.
+func (s *replayedStep) after() bool { return search.Stage(s.Stage).After() }
 
 // tests returns the windows that tested the answer.
 func (s *replayed) tests() (all []*replayedStep) {
@@ -156,10 +164,12 @@ func (s *replayed) windows(byLoad map[float64]*sums.Total) {
 	}
 }
 
-// sources returns who took CPU in any window.
+// sources returns who took CPU in any window of the search for the answer.
 func (s *replayed) sources() (by disturbance.Source) {
 	for i := range s.steps {
-		by |= s.steps[i].window.sums.Noise.Sources()
+		if !s.steps[i].after() {
+			by |= s.steps[i].window.sums.Noise.Sources()
+		}
 	}
 	return by
 }
@@ -213,11 +223,11 @@ const nearby = 1.25
 // ignores windows that the search left out because others took CPU or the generator
 // was the limit.
 func (s *replayed) misses(step *replayedStep) bool {
+	if step.Stage == string(search.Recover) && step.Gone == "" || step.after() { // at a load that it handles, or an overload on purpose
+		return false
+	}
 	if step.Gone != "" {
 		return true
-	}
-	if step.Stage == string(search.Recover) { // at a load that it handles
-		return false
 	}
 	if !step.measured() || !step.used && (step.window.sums.Noise.Sources() != 0 || step.window.outside() != "") {
 		return false
@@ -233,7 +243,7 @@ func (s *replayed) bounded() (by, evidence string) {
 	for i := range s.steps {
 		step := &s.steps[i]
 		word := ""
-		if step.measured() && !step.used && step.Stage != string(search.Recover) {
+		if step.measured() && !step.used && step.Stage != string(search.Recover) && !step.after() {
 			word = step.window.outside()
 		}
 		switch {

@@ -89,6 +89,12 @@ func (s *searches) broke(b *BreakingPoint, broke, bounds []*replayed) {
 		b.High = &high
 	}
 	b.LimitedBy, b.Evidence = limitedBy(broke)
+	nearest := slices.MinFunc(broke, func(x, y *replayed) int {
+		return cmp.Compare(math.Abs(x.result().Load-load), math.Abs(y.result().Load-load))
+	})
+	b.Ended = string(nearest.result().Ended)
+	nearest.shown(b)
+	b.recovered(broke)
 }
 
 // bound sets the lower bound if no search saw the service break. It is the lowest of
@@ -102,21 +108,33 @@ func (s *searches) bound(b *BreakingPoint, bounds []*replayed) {
 	if most.Load > r.Load {
 		b.Reason = joinNotes(b.Reason, fmt.Sprintf("each of the %d searches gave only a lower bound, the highest at least %s", len(bounds), threeDigits(most.Load)))
 	}
-	if r.Limited {
+	if r.Ended.Generator() {
 		b.LimitedBy, b.Evidence = least.bounded()
 	}
+	b.Ended = endedBy(r.Ended, b.LimitedBy)
+	least.shown(b)
+	b.recovered(bounds)
+}
+
+// endedBy is why a search ended, with the one of generator and host that was the limit.
+func endedBy(ended search.Ended, by string) string {
+	if ended == search.Limited && by != "" {
+		return by
+	}
+	return string(ended)
 }
 
 // unfound explains why there is no breaking point. A search limited by the service takes
 // precedence over one limited by the generator.
 func (s *searches) unfound(b *BreakingPoint, none []*replayed) {
-	of := slices.DeleteFunc(slices.Clone(none), func(one *replayed) bool { return one.result().Limited })
+	of := slices.DeleteFunc(slices.Clone(none), func(one *replayed) bool { return one.result().Ended.Generator() })
 	if len(of) == 0 {
 		b.Reason = none[0].result().Reason
 		b.LimitedBy, b.Evidence = none[0].bounded()
+		b.Ended = endedBy(none[0].result().Ended, b.LimitedBy)
 		return
 	}
-	b.Reason = of[0].result().Reason
+	b.Reason, b.Ended = of[0].result().Reason, string(of[0].result().Ended)
 	by, evidence := limitedBy(of)
 	if by != ByErrors && by != ByMemory && slices.ContainsFunc(of, func(one *replayed) bool { return one.sources() != 0 }) {
 		return // a neighbour may have caused the miss, but never bad answers or OOM kills

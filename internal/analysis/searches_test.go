@@ -17,11 +17,11 @@ func brokeAt(load, low, high float64) search.Result {
 }
 
 func heldAt(load float64, limited bool) search.Result {
-	reason := "the time was spent"
+	ended, reason := search.Time, "the time was spent"
 	if limited {
-		reason = "the generator was the limit"
+		ended, reason = search.Limited, "the generator was the limit"
 	}
-	return search.Result{Load: load, Low: load, High: math.Inf(1), AtLeast: true, Limited: limited, Reason: reason}
+	return search.Result{Load: load, Low: load, High: math.Inf(1), AtLeast: true, Ended: ended, Reason: reason}
 }
 
 func noneFor(why string) search.Result { return search.Result{Reason: why} }
@@ -76,8 +76,8 @@ func TestSearchesArePutTogether(t *testing.T) {
 			[]search.Result{heldAt(500, false), heldAt(400, true)}, 400, 400, 0, true, ByGenerator, []string{"the generator was the limit; each of the 2"}},
 		{"none", []search.Result{noneFor("it misses the objective even at the lowest load")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
 		{"none, and the generator was too weak for one of them",
-			[]search.Result{{Limited: true, Reason: "too weak"}, noneFor("it misses")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
-		{"none, as the generator was too weak", []search.Result{{Limited: true, Reason: "too weak"}}, 0, 0, 0, false, ByGenerator, []string{"too weak"}},
+			[]search.Result{{Ended: search.Limited, Reason: "too weak"}, noneFor("it misses")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
+		{"none, as the generator was too weak", []search.Result{{Ended: search.Limited, Reason: "too weak"}}, 0, 0, 0, false, ByGenerator, []string{"too weak"}},
 		{"no trial", nil, 0, 0, 0, false, "", []string{"no search was possible"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

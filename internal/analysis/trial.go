@@ -30,6 +30,7 @@ func newTrial(e *experiment.Experiment, plan *experiment.Cell, staged *levels, a
 	t := &trial{attempt: a, measure: &e.Measure, service: plan.Service.Name, staged: staged, all: sums.New(), began: math.MaxInt64}
 	if plan.Load.Find {
 		t.search = newReplayed(e, plan, steps)
+		t.search.cut = a.State == Partial
 	}
 	if staged != nil {
 		for range staged.held {

@@ -159,7 +159,7 @@ func Cases() []Case {
 		{Name: "search-no-time", File: find("search-no-time", alone, "", "p99: 50ms", 11, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 10)}})},
 		{Name: "search-misses-always", Limit: analysis.ByService, File: find("search-misses-always", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: rare(60*ms, 61*ms, 0.5)})},
 		{Name: "search-always-fails", Limit: analysis.ByErrors, File: find("search-always-fails", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Fails: func(int) float64 { return 1 }}})},
-		{Name: "search-metastable", Limit: byLimit, File: find("search-metastable", alone, "500m", "p99: 500ms", 60, 1),
+		{Name: "search-metastable", Limit: byLimit, Metastable: true, File: find("search-metastable", alone, "500m", "p99: 500ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 200, Work: Exponential(1500 * time.Microsecond), Slowed: func(n int) float64 { return 1 + float64(n)/60 }}})},
 		{Name: "search-stalled-generator", Limit: analysis.ByGenerator, File: find("search-stalled-generator", alone, "1", "p99: 50ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}, Stalls: regular(time.Second, 60*ms, 5*time.Minute)})},
@@ -187,6 +187,10 @@ func Cases() []Case {
 		{Name: "dependency-reported", Limit: analysis.ByDependency, File: find("dependency-reported", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms / 2), Call: Fixed(70 * ms), Blocking: true, Reports: true}})},
 		{Name: "host-of-two", Limit: analysis.ByHost, File: find("host-of-two", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{CPUs: 2, Service: Service{Workers: 64, Work: Exponential(5 * ms)}})},
 		{Name: "host-of-a-ramp", Limit: analysis.ByHost, File: ramp("host-of-a-ramp", alone, "", 50, 600, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},
+		// While there is a backlog, each request costs twice its work: 250 requests/s without
+		// one, 125 with one.
+		{Name: "search-retries", Metastable: true, Recovers: [2]float64{50, 125}, File: find("search-retries", alone, "1", "p99: 200ms", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(4 * ms), Backlog: 500, Retry: 500 * ms, Retries: 1}})},
 
 		// Ramps.
 		{Name: "ramp-flat", File: ramp("ramp-flat", alone, "2", 20, 200, 20, "5s", "", 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(2 * ms)}})},

@@ -28,6 +28,11 @@ type Case struct {
 	// Limit is what limits the services by construction: a value of limited_by, or
 	// byLimit. Empty: it is not a search, or the case is not about that.
 	Limit string
+	// Metastable services stay overloaded at loads that they held before: their searches
+	// report hysteresis if they measured the recovery. Others do not.
+	Metastable bool
+	// Recovers are the loads between which a metastable service recovers.
+	Recovers [2]float64
 	// Behaves is the truth about one trial. repeat counts from 1.
 	Behaves func(c *experiment.Cell, repeat int) Behaviour
 	// NoStart has a trial whose service does not start. nil: all start.

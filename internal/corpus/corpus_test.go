@@ -127,6 +127,12 @@ func TestCases(t *testing.T) {
 				s := summary(t, &c, seed+1)
 				for i := range s.Cells {
 					b := s.Cells[i].Breaking
+					if b != nil && b.Recovery != nil && b.Recovery.Reason == "" && b.Recovery.Hysteresis() != c.Metastable {
+						t.Errorf("seed %d, %s: recovers at %v, %+v; metastable: %v", seed+1, s.Cells[i].Label, b.RecoversAt, *b.Recovery, c.Metastable)
+					}
+					if want := c.Recovers; want[1] > 0 && (b.RecoversAt == nil || *b.RecoversAt < want[0] || *b.RecoversAt > want[1]) {
+						t.Errorf("seed %d, %s: recovery %+v, want a load between %v", seed+1, s.Cells[i].Label, b.Recovery, want)
+					}
 					if c.Limit == "" || b == nil {
 						continue
 					}

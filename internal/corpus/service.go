@@ -34,6 +34,11 @@ type Service struct {
 	// Fails is the probability that a request is answered with the status 500, given
 	// the requests that are inside. It costs the same work. nil: none.
 	Fails func(inside int) float64
+	// Retry is how long something in front of the workers waits for a request before it
+	// sends it again, up to Retries times. The service works on all of them; the first
+	// that is ready answers. 0: never.
+	Retry   time.Duration
+	Retries int
 	// Down are the times at which it does not run. Requests inside are cut, new ones
 	// are refused.
 	Down []Stretch
@@ -106,6 +111,16 @@ type job struct {
 	end            ending
 	left           bool // the client has given it up
 	collects       bool // it is the runtime's own work
+	of             *job // the request that this one repeats; nil: none
+	ready          bool // it, or one that repeats it, was answered
+}
+
+// origin is the request that a job is for.
+func (j *job) origin() *job {
+	if j.of != nil {
+		return j.of
+	}
+	return j
 }
 
 // ending is how a request ended.
@@ -138,6 +153,7 @@ type server struct {
 	running []*job
 	away    []*job // behind the lock or in a call
 	queue   []*job
+	retries []retry // in order
 	// collected is what the runtime has to do after the requests that end now.
 	collected []*job
 	calls     []time.Duration // since the last interval
@@ -151,6 +167,13 @@ type server struct {
 	active           bool    // it used CPU in this period
 	restarts, kills  int64
 	windows          []window
+}
+
+// retry is when a request is sent again, if it is not answered until then.
+type retry struct {
+	at   int64
+	of   *job
+	left int
 }
 
 // window is a time in which the service could not run.
@@ -204,6 +227,31 @@ func (v *server) arrive(j *job) {
 		return
 	}
 	v.queue = append(v.queue, j)
+	v.later(j, v.Retries)
+	v.fill()
+}
+
+// later plans the next retry of a request.
+func (v *server) later(j *job, left int) {
+	if v.Retry > 0 && left > 0 {
+		v.retries = append(v.retries, retry{v.now + int64(v.Retry), j, left})
+	}
+}
+
+// retry sends again what is due and was not answered. What finds the backlog full is
+// lost.
+func (v *server) retry() {
+	for len(v.retries) > 0 && v.retries[0].at <= v.now {
+		r := v.retries[0]
+		v.retries = v.retries[1:]
+		if r.of.ready || r.of.end == cut {
+			continue
+		}
+		if v.Backlog == 0 || len(v.queue) < v.Backlog {
+			v.queue = append(v.queue, &job{of: r.of})
+		}
+		v.later(r.of, r.left-1)
+	}
 	v.fill()
 }
 
@@ -243,6 +291,9 @@ func (v *server) until(to int64) int64 {
 		for _, j := range v.away {
 			next = min(next, max(j.until, v.now+1))
 		}
+		if len(v.retries) > 0 {
+			next = min(next, max(v.retries[0].at, v.now+1))
+		}
 		if speed > 0 {
 			for _, j := range v.running {
 				next = min(next, v.now+max(int64(j.work/speed+0.5), 1))
@@ -272,9 +323,9 @@ func (v *server) die() {
 	}
 	v.windows = append(v.windows, window{from: int64(s.From), to: int64(s.To), down: true})
 	lost := append(append(v.running, v.away...), v.queue...)
-	v.running, v.away, v.queue, v.stopped = nil, nil, nil, -1
+	v.running, v.away, v.queue, v.retries, v.stopped = nil, nil, nil, nil, -1
 	for _, j := range lost {
-		if j.collects {
+		if j.collects || j.origin().ready || j.of != nil {
 			continue
 		}
 		j.end, j.done = cut, v.now
@@ -317,7 +368,7 @@ func (v *server) pass(next int64, speed float64) {
 	for _, j := range over {
 		v.answer(j)
 	}
-	v.fill()
+	v.retry()
 	periodEnds := v.now == (v.index+1)*v.period
 	if v.quota > 0 && v.left < 1 && v.stopped < 0 && len(v.running) > 0 && !periodEnds {
 		v.stopped = v.now
@@ -354,8 +405,13 @@ func (v *server) worked(j *job) {
 }
 
 func (v *server) answer(j *job) {
-	j.end, j.done = answered, v.now
-	v.ended(j)
+	of := j.origin()
+	if of.ready {
+		return
+	}
+	of.ready, of.status = true, j.status
+	of.end, of.done = answered, v.now
+	v.ended(of)
 }
 
 func (v *server) nextPeriod() {

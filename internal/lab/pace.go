@@ -3,6 +3,7 @@ package lab
 import (
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -24,7 +25,7 @@ func newPace(e *experiment.Experiment) *pace {
 		c := cut(e, &e.Cells[i])
 		p.planned[i] = c.Warmup + c.Measure + overhead
 		if e.Cells[i].Load.Find {
-			p.planned[i] += e.Measure.Duration
+			p.planned[i] += e.Measure.Duration + analysis.SearchConfig(e, &e.Cells[i]).After/4
 		}
 	}
 	return p

@@ -147,7 +147,7 @@ func (s *searcher) next(seq int) (ended bool, err error) {
 	}
 	s.step = step
 	s.report(step)
-	if s.now().Sub(s.began) > maxTimes*s.exp.Measure.Duration {
+	if !step.Stage.After() && s.now().Sub(s.began) > maxTimes*s.exp.Measure.Duration {
 		return s.gone(seq, fmt.Sprintf("the search took more than %v, because the service had to recover too often", maxTimes*s.exp.Measure.Duration))
 	}
 	if !step.Drain && s.up() {

@@ -224,10 +224,16 @@ func TestAReplayHasTheSameResult(t *testing.T) {
 			if b.High != nil {
 				high = *b.High
 			}
-			got := search.Result{Load: load, Low: low, High: high, Tested: live.Tested, AtLeast: b.AtLeast, Limited: b.LimitedBy == analysis.ByGenerator,
-				Reason: b.Reason, Traffic: time.Duration(math.Round(1e3*b.TrafficS)) * time.Millisecond}
+			got := search.Result{Load: load, Low: low, High: high, Tested: live.Tested, AtLeast: b.AtLeast, Ended: live.Ended,
+				Reason: b.Reason, Recovery: live.Recovery, Traffic: time.Duration(math.Round(1e3*b.TrafficS)) * time.Millisecond}
 			if got != live {
 				t.Errorf("%+v from the record, %+v live", got, live)
+			}
+			if byGenerator := b.LimitedBy == analysis.ByGenerator; byGenerator != live.Ended.Generator() {
+				t.Errorf("limited by %q, the search ended with %q", b.LimitedBy, live.Ended)
+			}
+			if (b.Recovery != nil) != (live.Load > 0) || live.Load > 0 && (b.Recovery.Reason != live.Recovery.Reason || b.Recovery.Lost != live.Recovery.Lost || (b.RecoversAt != nil) != (live.Recovery.At > 0)) {
+				t.Errorf("%+v from the record, %+v live", b.Recovery, live.Recovery)
 			}
 		})
 	}
@@ -239,7 +245,7 @@ func TestAnAgentIsLostDuringTheWarmUp(t *testing.T) {
 	if err := w.searcher.lose("agent 1 failed"); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.searcher.machine.Result(); r.Load != 0 || !r.Limited || r.Reason != "the search ended early: agent 1 failed" {
+	if r := w.searcher.machine.Result(); r.Load != 0 || r.Ended != search.AgentLost || r.Reason != "the search ended early: agent 1 failed" {
 		t.Errorf("%+v", r)
 	}
 	b := analysis.New(w.e, []analysis.Attempt{{Trial: 1}}, w.steps...).Cells()[0].Breaking

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -131,6 +132,14 @@ func BoundReason(b *analysis.BreakingPoint) string {
 	switch b.LimitedBy {
 	case analysis.ByGenerator, analysis.ByHost:
 		return "the " + b.LimitedBy + " was the limit"
+	}
+	switch search.Ended(b.Ended) {
+	case search.Time:
+		return "the time was used up before any load missed the objective; start at a higher load, or raise measure.duration"
+	case search.Most:
+		return "this is the highest load allowed, and the objective is still met"
+	case search.Limited:
+		return "the generator or the host was the limit"
 	}
 	if text := Reason(b); text != "" {
 		return text

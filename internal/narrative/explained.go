@@ -14,6 +14,15 @@ func Explained(c *analysis.CellSummary) []Fact {
 		if text := LimitedText(b); text != "" {
 			facts = append(facts, Fact{"limited by", text})
 		}
+		if text := TestedText(c); text != "" {
+			if b.Untested {
+				text += " (the answer is untested)"
+			}
+			facts = append(facts, Fact{"tested", text})
+		}
+		if text := RecoveryText(c); text != "" {
+			facts = append(facts, Fact{"recovery", text})
+		}
 		if text := Reason(b); text != "" {
 			name := reasonName(b)
 			if name != note {

@@ -33,13 +33,51 @@ func (a searched) sentences() []string {
 	if len(a.found) > 1 && len(LoadUnits(a.s)) > 1 {
 		return append(unlike(a.found), a.withoutPoint()...)
 	}
-	all := []string{breaks(a.found[0]) + "."}
-	if len(a.found) > 1 {
-		all = a.byLoad()
+	var all []string
+	if len(a.found) == 1 {
+		all = a.alone()
+	} else {
+		all = append(a.byLoad(), a.recoveries()...)
 	}
 	all = append(all, a.withoutPoint()...)
 	if len(a.found) == 1 || len(analysis.Tied(a.found[0], a.found[1:], a.s.Above)) == 0 {
 		all = append(all, a.ofBest()...)
+	}
+	return all
+}
+
+// alone is the answer of the only cell with a breaking point.
+func (a searched) alone() []string {
+	c := a.found[0]
+	text := breaks(c)
+	if clause := recoveryClause(c.Cell); clause != "" {
+		text += "; " + clause
+	}
+	all := []string{text + "."}
+	if text := testedSentence(c.Cell); text != "" {
+		all = append(all, text)
+	}
+	return all
+}
+
+// recoveries are the cells that do not recover from an overload, of several, and those
+// whose breaking points are untested.
+func (a searched) recoveries() []string {
+	var all, untested []string
+	for _, c := range a.found {
+		if clause := recoveryClause(c.Cell); clause != "" {
+			all = append(all, c.Name+": "+clause+".")
+		}
+		if c.Cell.Breaking.Untested {
+			untested = append(untested, c.Name)
+		}
+	}
+	switch n := len(untested); {
+	case n == 0:
+	case n > fewNames:
+		all = append(all, fmt.Sprintf("%d of the breaking points are untested: no test window near them met the objective.", n))
+	default:
+		all = append(all, "Untested, as no test window near it met the objective: "+display.List(untested)+".")
 	}
 	return all
 }
@@ -72,7 +110,11 @@ func breaks(c analysis.Contender) string {
 	if b.AtLeast {
 		return fmt.Sprintf("%s holds at least %s %s: %s", label, LoadFigure(b, c.Value), LoadUnit(c.Cell), BoundReason(b))
 	}
-	text := fmt.Sprintf("%s breaks at %s %s", label, LoadFigure(b, c.Value), LoadUnit(c.Cell))
+	at := "breaks at"
+	if b.Untested {
+		at = "breaks at an estimated"
+	}
+	text := fmt.Sprintf("%s %s %s %s", label, at, LoadFigure(b, c.Value), LoadUnit(c.Cell))
 	if ends := BreakInterval(b); ends != "" {
 		text += " (" + ends + ")"
 	}

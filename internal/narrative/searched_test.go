@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/search"
 )
 
 // eachAt sets the loads at which the cell's searches broke.
@@ -30,6 +31,41 @@ func noPoint(reason string) change {
 		silent(c)
 		c.Breaking = &analysis.BreakingPoint{Reason: reason}
 	}
+}
+
+// testedAt adds the loads that a search tested.
+func testedAt(held, missed float64, untested bool) change {
+	return func(c *analysis.CellSummary) {
+		b := c.Breaking
+		b.Untested = untested
+		if held > 0 {
+			b.Held = &analysis.Step{Target: held, CPUOfLimit: ptr(0.67), LatencyMS: &analysis.Quantiles{P99: 5.6}}
+		}
+		if missed > 0 {
+			b.Missed = &analysis.Step{Target: missed}
+		}
+	}
+}
+
+// recoversAt adds a recovery from an overload, of one search; at 0: none.
+func recoversAt(at, notAt float64, lost string) change {
+	return func(c *analysis.CellSummary) {
+		c.Breaking.Recovery = &analysis.Recovery{Overload: ptr(420.0), Lost: lost, Searches: [2]int{0, 1}}
+		if at > 0 {
+			c.Breaking.RecoversAt = &at
+		}
+		if notAt > 0 {
+			c.Breaking.Recovery.NotAt = &notAt
+		}
+		if notAt > 0 || lost != "" {
+			c.Breaking.Recovery.Searches[0] = 1
+		}
+	}
+}
+
+// endedBy sets why a search ended.
+func endedBy(ended search.Ended) change {
+	return func(c *analysis.CellSummary) { c.Breaking.Ended = string(ended) }
 }
 
 func kneeAt(rps float64, ofLimit *float64) change {
@@ -103,6 +139,39 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 		},
 		"none found anywhere for several reasons": {
 			cells: numbered(procs("1", noPoint("it died at start")), procs("2", noPoint("it always answers 500"))),
+		},
+		"one cell that was tested": {
+			cells: numbered(cellOf("go", breaksBetween(1300, 1407, 1600, limit), testedAt(1390, 1456, false))),
+		},
+		"one cell whose tests were far below": {
+			cells: numbered(cellOf("go", breaksBetween(1300, 1407, 1900, limit), testedAt(1149, 1856, true))),
+		},
+		"one cell whose tests all missed": {
+			cells: numbered(cellOf("go", breaksBetween(1300, 1407, 1900, limit), testedAt(0, 1856, true))),
+		},
+		"it recovers near its breaking point": {
+			cells: numbered(cellOf("python", breaksBetween(226, 280, 402, limit), recoversAt(238, 0, ""))),
+		},
+		"it recovers only far below": {
+			cells: numbered(cellOf("python", breaksBetween(226, 280, 402, limit), testedAt(278, 290, false), recoversAt(160, 196, ""))),
+		},
+		"it does not recover": {
+			cells: numbered(cellOf("python", breaksBetween(226, 280, 402, limit), recoversAt(0, 70, ""))),
+		},
+		"it dies of an overload": {
+			cells: numbered(cellOf("python", breaksBetween(226, 280, 402, limit), recoversAt(0, 0, "the service died and did not serve again within 22s"))),
+		},
+		"two, of which one is untested and recovers only far below": {
+			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit), testedAt(0, 400, true), recoversAt(120, 170, "")), procs("6", breaksBetween(259, 271, 284, limit), recoversAt(230, 0, ""))),
+		},
+		"a lower bound by the time": {
+			cells: numbered(cellOf("nginx", holds(640, "", "the search time was used up"), endedBy(search.Time))),
+		},
+		"a lower bound by the time, untested": {
+			cells: numbered(cellOf("nginx", holds(640, "", "the search time was used up"), endedBy(search.Time), testedAt(0, 0, true))),
+		},
+		"a lower bound by the highest load": {
+			cells: numbered(cellOf("nginx", holds(1e6, "", ""), endedBy(search.Most))),
 		},
 		"the order of several": {
 			cells: numbered(

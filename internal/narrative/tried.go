@@ -30,7 +30,7 @@ func (v *Variant) comparable() bool { return !v.Unlimited && v.Replicas < 2 }
 // variants at one common load, or nil.
 func Tried(name string, variants []Variant, found, level *analysis.Summary) string {
 	t := tried{name: name, variants: variants, found: found, level: level}
-	sentences := []string{t.where(), t.why(), t.tail(), t.unlimited(), t.throughput(), t.undetermined(),
+	sentences := []string{t.where(), t.recovery(), t.tested(), t.why(), t.tail(), t.unlimited(), t.throughput(), t.undetermined(),
 		t.latency(), t.ineffective(), t.variants[0].Advice, t.replicated(), t.doubts()}
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
@@ -108,6 +108,33 @@ func (t *tried) where() string {
 		text += "; above that it misses " + display.Plain(o.Text)
 	}
 	return text + "."
+}
+
+// recovery names the variants that do not recover from an overload near the load that
+// they held before.
+func (t *tried) recovery() string {
+	var parts []string
+	for i, v := range t.variants {
+		if !t.holds(v) {
+			continue
+		}
+		clause := recoveryClause(cellOfVariant(t.found, v))
+		if i > 0 && clause != "" {
+			clause = v.Label + ": " + clause
+		}
+		if clause != "" {
+			parts = append(parts, sentence(clause))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// tested is what was tested of the breaking point of the server as it is.
+func (t *tried) tested() string {
+	if !t.holds(t.variants[0]) {
+		return ""
+	}
+	return testedSentence(cellOfVariant(t.found, t.variants[0]))
 }
 
 func (t *tried) why() string {

@@ -13,7 +13,7 @@ const wide = 0.3
 func (s *Search) finish() {
 	r := s.again
 	if r.disturbed > r.clean {
-		s.fail("%v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.Advice())
+		s.fail(Disturbed, "%v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.Advice())
 		return
 	}
 	if s.missed == 0 || len(s.met) == 0 && s.stage == Bracket {
@@ -39,7 +39,7 @@ func (s *Search) finish() {
 	case high-low > wide*load:
 		s.result.Reason = fmt.Sprintf("the interval is wide: %v of traffic near %s had too few failures or passes; raise measure.duration", s.traffic, show(load))
 	}
-	s.end()
+	s.end(Broke)
 }
 
 // unbroken ends a search whose budget was used up before it found two loads: one that
@@ -49,9 +49,9 @@ func (s *Search) unbroken() {
 	case len(s.met) > 0:
 		s.atLeast()
 	case s.missed > 0:
-		s.fail("it misses the objective at every load tried, down to %s, and the search time is used up: start lower", show(s.lowest))
+		s.fail(Time, "it misses the objective at every load tried, down to %s, and the search time is used up: start lower", show(s.lowest))
 	default:
-		s.fail("the search time, %v, is too short for a result; raise measure.duration", s.config.Budget)
+		s.fail(Time, "the search time, %v, is too short for a result; raise measure.duration", s.config.Budget)
 	}
 }
 
@@ -68,16 +68,19 @@ func (s *Search) atLeast() {
 		low, _, _ := s.interval()
 		s.result.Low = min(low, load)
 	}
-	s.result.AtLeast, s.result.Limited = true, s.limited
+	s.result.AtLeast = true
+	ended := Time
 	switch {
 	case s.limited:
+		ended = Limited
 		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the service may handle more", show(load))
 	case load >= s.config.Most:
+		ended = Most
 		s.result.Reason = fmt.Sprintf("the objective is still met at %s, the highest load allowed", show(load))
 	default:
-		s.result.Reason = fmt.Sprintf("the search time was used up before any load missed the objective; the highest load tried was %s: start higher", show(s.highest))
+		s.result.Reason = fmt.Sprintf("the search time was used up before any load missed the objective; the highest load tried was %s: start higher, or raise measure.duration", show(s.highest))
 	}
-	s.end()
+	s.end(ended)
 }
 
 // gone ends a search whose service can no longer be measured from a load on.
@@ -89,7 +92,7 @@ func (s *Search) gone(load float64, why string) {
 		}
 	}
 	if below == 0 {
-		s.fail("the service became unavailable at a load of %s: %s", show(load), why)
+		s.fail(Gone, "the service became unavailable at a load of %s: %s", show(load), why)
 		return
 	}
 	s.result.Load, s.result.Low, s.result.High = below, below, load
@@ -100,25 +103,32 @@ func (s *Search) gone(load float64, why string) {
 		s.result.High = max(min(high, load), s.result.Load)
 	}
 	s.result.Reason = fmt.Sprintf("the search ended early because the service became unavailable at a load of %s: %s", show(load), why)
-	s.end()
+	s.end(Gone)
 }
 
 // fail ends a search that found nothing.
-func (s *Search) fail(format string, args ...any) {
-	s.result = Result{Reason: fmt.Sprintf(format, args...)}
-	s.done = true
+func (s *Search) fail(ended Ended, format string, args ...any) {
+	s.result = Result{Ended: ended, Reason: fmt.Sprintf(format, args...)}
 	s.result.Traffic = s.traffic + s.wasted
+	s.stop("no breaking point was found")
 }
 
-// end completes the result.
-func (s *Search) end() {
+// end completes the answer. If the service broke, the stages after it follow.
+func (s *Search) end(ended Ended) {
 	r := &s.result
-	r.Tested, r.Traffic = s.tested, s.traffic+s.wasted
+	r.Ended, r.Tested, r.Traffic = ended, s.tested(), s.traffic+s.wasted
 	r.Load = min(r.Load, s.config.Most)
 	if s.config.Whole {
 		r.Load, r.Low = math.Max(1, math.Floor(r.Load)), math.Max(1, math.Floor(r.Low))
 		r.High = max(math.Floor(r.High), r.Load)
 	}
 	r.Low = min(r.Low, r.Load)
-	s.done = true
+	switch ended {
+	case Broke:
+		s.follow()
+	case Gone:
+		s.stop("the service became unavailable during the search")
+	default:
+		s.stop("no load was seen to break the service")
+	}
 }

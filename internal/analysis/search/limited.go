@@ -25,8 +25,7 @@ func (s *Search) lower() {
 		s.atLeast()
 		return
 	case met == 0:
-		s.fail("the generator or the host was the limit even at the lowest load tried, %s: nothing is known about the service", show(limit))
-		s.result.Limited = true
+		s.fail(Limited, "the generator or the host was the limit even at the lowest load tried, %s: nothing is known about the service", show(limit))
 		return
 	}
 	s.limited, s.limit = true, limit

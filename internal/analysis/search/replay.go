@@ -1,38 +1,65 @@
 package search
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// Took replaces the step that the search requested by the one that was taken, in a
-// record of another version of the search. What its window showed is equally valid.
+// Took replaces the step that the search requested, or its end, by the step that was
+// taken, in a record of another version of the search. What its window showed is
+// equally valid.
 func (s *Search) Took(step Step) {
-	if s.done {
+	s.given, s.steps = true, max(s.steps, step.Number+1)
+	if step.Stage.After() {
+		if s.after == nil && !s.done {
+			s.finish()
+		}
+		if s.after != nil {
+			s.after.stage, s.after.load = step.Stage, step.Load
+		}
+		s.step = step
 		return
 	}
-	s.step, s.given = step, true
-	if step.Stage != Recover {
+	if s.done || s.after != nil { // that search went on
+		s.done, s.after, s.result = false, nil, Result{}
+	}
+	switch {
+	case step.Stage != Recover:
 		s.stage, s.doubt = step.Stage, suspicion{}
-	} else if s.doubt.windows == 0 {
+		if settle, _ := s.lengths(); settle > 0 {
+			step.Settle = settle
+		}
+		step.Drain = s.drain
+	case s.doubt.windows == 0:
 		s.doubt = suspicion{load: step.Load, windows: 1}
 		if len(s.failed) > 0 {
 			s.doubt.load = slices.Min(s.failed)
 		}
 	}
-	s.steps = max(s.steps, step.Number+1)
+	s.step = step
 }
 
-// End ends a search that was interrupted, with what is known so far. It uses why as
-// the reason if there is no other. A search that has ended does not change.
+// End ends a search whose record ends, with what is known so far. why is the reason if
+// it was interrupted; "" if it was not, as an earlier version may have ended it here.
 func (s *Search) End(why string) {
 	if s.done {
 		return
 	}
-	_, next := s.lengths()
-	s.finish()
-	if next <= 0 { // its time was used up
+	const notMeasured = "it was not measured"
+	if s.after != nil {
+		s.stop(cmp.Or(why, notMeasured))
 		return
 	}
-	if s.result.Reason == "" || s.result.Load == 0 || s.result.AtLeast {
-		s.result.Reason = why
+	_, next := s.lengths()
+	s.finish()
+	if s.after != nil {
+		s.stop(cmp.Or(why, notMeasured))
+	}
+	if r := &s.result; next > 0 && why != "" && (r.Reason == "" || r.Load == 0 || r.AtLeast) {
+		r.Reason = why
+		if r.Load == 0 || r.AtLeast {
+			r.Ended = Interrupted
+		}
 	}
 }
 
@@ -43,15 +70,20 @@ func (s *Search) Lost(why string) {
 		return
 	}
 	s.given = false
+	if s.after != nil {
+		s.stop(why)
+		return
+	}
 	s.finish()
 	r := &s.result
+	if s.after != nil {
+		s.stop(why)
+	}
 	switch {
 	case r.Load == 0:
-		r.Reason = "the search ended early: " + why
-		r.Limited = true
+		r.Ended, r.Reason = AgentLost, "the search ended early: "+why
 	case r.AtLeast:
-		r.Reason = "the search ended early, and the service may handle more: " + why
-		r.Limited = true
+		r.Ended, r.Reason = AgentLost, "the search ended early, and the service may handle more: "+why
 	case r.Reason == "":
 		r.Reason = "the search ended early: " + why
 	}

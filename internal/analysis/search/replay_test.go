@@ -48,6 +48,25 @@ func TestARecordOfOtherStepsIsReplayed(t *testing.T) {
 	}
 }
 
+// A record whose search took longer than this version would take is used to its end.
+func TestARecordOfALongerSearchIsReplayed(t *testing.T) {
+	longer, shorter := New(asked()), asked()
+	steps, seen := walk(longer, 100)
+	shorter.Budget /= 2
+	s := New(shorter)
+	for i, step := range steps {
+		if next, ok := s.Next(); !ok || next != step {
+			s.Took(step)
+		}
+		s.Saw(seen[i])
+	}
+	s.Next()
+	s.End("")
+	if got, want := s.Result(), longer.Result(); got.Load != want.Load || got.Low != want.Low || got.High != want.High || got.Tested != want.Tested {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestASearchThatIsBrokenOffSaysWhatItKnows(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -37,6 +37,12 @@ type Config struct {
 	// bracket was found. These steps are repeated and do not count for Budget, because
 	// nothing is known yet that they could make less certain. 0: as much as Budget.
 	Patience time.Duration
+	// After is the highest traffic of the stages after the answer, which test how the
+	// service recovers from an overload. 0: there are none.
+	After time.Duration
+	// Timeout is how long a client waits for an answer; a request from the overload may
+	// stay in flight as long.
+	Timeout time.Duration
 }
 
 // Stage of the search.
@@ -47,6 +53,11 @@ const (
 	Narrow  Stage = "narrow"
 	Test    Stage = "test"    // longer windows at the answer
 	Recover Stage = "recover" // at a load that it handled before: does the service still work?
+
+	// After the answer:
+	Sustain  Stage = "sustain"  // a little below the tested load, without draining
+	Overload Stage = "overload" // above the answer
+	Descend  Stage = "descend"  // lower and lower loads, until the objective is met again
 )
 
 // Step is a load to hold.
@@ -81,18 +92,40 @@ type Observation struct {
 	Gone string
 }
 
+// Ended is why a search ended.
+type Ended string
+
+const (
+	Broke       Ended = "broke"       // the service broke: its load is in the result
+	Time        Ended = "time"        // the search time was used up
+	Most        Ended = "most"        // the highest load allowed met the objective
+	Limited     Ended = "limited"     // the generator or the host was the limit
+	AgentLost   Ended = "agent lost"  // so the generator was the limit
+	Lowest      Ended = "lowest"      // the objective was missed at the lowest load tried
+	Disturbed   Ended = "disturbed"   // others took CPU in too many windows
+	Gone        Ended = "gone"        // the service became unavailable
+	Silent      Ended = "silent"      // no request ended
+	Interrupted Ended = "interrupted" // from outside
+	NoObjective Ended = "no objective"
+)
+
+// Generator reports whether the generator or the host, rather than the service, ended
+// the search.
+func (e Ended) Generator() bool { return e == Limited || e == AgentLost }
+
 // Result is the answer. Load, Low and High are zero if nothing was found.
 type Result struct {
 	Load    float64
 	Low     float64 // of the 95% interval
 	High    float64 // of the 95% interval; +Inf if AtLeast
-	Tested  float64 // the load of the last test window that met the objective; 0: none
+	Tested  float64 // the highest load whose test windows met the objective; 0: none
 	AtLeast bool    // a lower bound: the service was not seen to break
-	Limited bool    // because the generator or the host was the limit
+	Ended   Ended
 	// Reason explains why there is no answer, or why it is only a bound or wide; ""
 	// otherwise.
-	Reason  string
-	Traffic time.Duration // settling and windows
+	Reason   string
+	Recovery Recovery
+	Traffic  time.Duration // settling and windows
 }
 
 // Search is a search in progress.
@@ -118,15 +151,17 @@ type Search struct {
 	limited         bool      // the ceiling is the generator's
 	limit           float64   // the lowest load that it could not generate
 	between         int       // loads tried between the ceiling and that one
+	retried         bool      // the first loads missed, and the lowest of them was tried again
 	narrowed        int       // windows of the stage Narrow
 	misses          []float64 // loads that clearly missed after the bracket was found
 	confirmed       int       // how many of them were tried again
 	before          look      // the last one
 	longest         float64   // s for which one load, or nearby loads, were held
 	posteriors      []posterior
-	tested          float64
+	tests           []tested
 	again           repeats
 	doubt           suspicion
+	after           *aftermath // nil: the answer is not known yet, or the search has ended
 
 	done   bool
 	result Result
@@ -153,7 +188,7 @@ func New(c Config) *Search {
 		s.bad = &curve{allowed: clamp(c.AllowedBad)}
 	}
 	if s.late == nil && s.bad == nil {
-		s.fail("there is no objective that a load could miss; set a latency or an availability")
+		s.fail(NoObjective, "there is no objective that a load could miss; set a latency or an availability")
 	}
 	return s
 }
@@ -231,15 +266,26 @@ func (s *Search) Next() (Step, bool) {
 	if s.given {
 		return s.step, true
 	}
-	settle, window := s.lengths()
-	step, ok := s.recovery(window <= 0)
-	if !ok {
-		step = Step{Stage: s.stage, Load: s.load, Drain: s.drain, Settle: settle, Window: window}
-	}
-	if step.Window <= 0 || s.steps >= mostSteps {
+	if s.after == nil {
+		settle, window := s.lengths()
+		step, ok := s.recovery(window <= 0)
+		if !ok {
+			step = Step{Stage: s.stage, Load: s.load, Drain: s.drain, Settle: settle, Window: window}
+		}
+		if step.Window > 0 && s.steps < mostSteps {
+			return s.give(step)
+		}
 		s.finish()
-		return Step{}, false
 	}
+	if s.after != nil {
+		if step, ok := s.afterwards(); ok {
+			return s.give(step)
+		}
+	}
+	return Step{}, false
+}
+
+func (s *Search) give(step Step) (Step, bool) {
 	step.Number = s.steps
 	s.step, s.given = step, true
 	s.steps++
@@ -247,8 +293,9 @@ func (s *Search) Next() (Step, bool) {
 }
 
 // Saw takes what the step that Next returned last has shown. It reports whether that
-// is used. A window that was disturbed, or in which the generator was the limit, is
-// left out, and its step is repeated. Windows of the stage Recover are left out, too.
+// is used for the answer. A window that was disturbed, or in which the generator was
+// the limit, is left out, and its step is repeated. Windows of the stage Recover and of
+// those after the answer are left out, too.
 func (s *Search) Saw(o Observation) (used bool) {
 	if s.done || !s.given {
 		return false
@@ -256,6 +303,10 @@ func (s *Search) Saw(o Observation) (used bool) {
 	s.given = false
 	w := s.read(o)
 	took := s.step.Settle + time.Duration(w.blocks)*s.config.Block
+	if s.after != nil {
+		s.followed(o, w, took)
+		return false
+	}
 	s.drain = w.backlog
 	if s.step.Stage == Recover && o.Gone == "" {
 		s.recovered(o, w, took)
@@ -280,10 +331,28 @@ func (s *Search) Saw(o Observation) (used bool) {
 	return true
 }
 
+// tested is a load with all that its test windows showed.
+type tested struct {
+	load float64
+	seen []Block
+}
+
+// tested is the highest load whose test windows together met the objective; 0: none.
+func (s *Search) tested() (load float64) {
+	for _, t := range s.tests {
+		if !s.config.Missed(t.seen) {
+			load = max(load, t.load)
+		}
+	}
+	return load
+}
+
 // window is the sum of an observation.
 type window struct {
+	seen         []Block
 	blocks       int
 	n, late, bad float64
+	overdue      float64
 	silent       float64 // requests at its end without a single good answer
 	cut          bool
 	missed       bool // a share is above the allowed one
@@ -294,10 +363,11 @@ type window struct {
 func (s *Search) read(o Observation) window {
 	planned := int(s.step.Window / s.config.Block)
 	blocks := o.Blocks[:min(len(o.Blocks), planned)]
-	w := window{blocks: len(blocks), cut: len(blocks) < planned}
+	w := window{seen: blocks, blocks: len(blocks), cut: len(blocks) < planned}
 	for _, b := range blocks {
 		n, late, bad := b.counts()
 		w.n, w.late, w.bad = w.n+n, w.late+late, w.bad+bad
+		w.overdue += min(max(float64(b.Overdue), 0), n-bad)
 		if w.silent += n; bad+max(float64(b.Overdue), 0) < n {
 			w.silent = 0
 		}
@@ -332,7 +402,7 @@ func (b Block) counts() (n, late, bad float64) {
 // short, which spares the service a backlog. Saw treats it as a clear miss that says
 // little about the shares nearer to the breaking point.
 func (s *Search) Hopeless(blocks []Block) bool {
-	if len(blocks) < 2 || !s.given {
+	if len(blocks) < 2 || !s.given || s.step.Stage.After() { // an overload lasts its time
 		return false
 	}
 	var n, late, bad float64
@@ -348,5 +418,5 @@ func (s *Search) Hopeless(blocks []Block) bool {
 	return hopeless(s.late, late, lastLate) || hopeless(s.bad, bad, lastBad)
 }
 
-// Result is how the search ended; the zero Result while it is in progress.
+// Result is how the search ended; the zero Result before the answer is known.
 func (s *Search) Result() Result { return s.result }

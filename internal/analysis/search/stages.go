@@ -75,7 +75,7 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	r := &s.again
 	if w.n == 0 {
 		if r.empty++; r.empty == mostEmpty {
-			s.fail("no request ended in %d windows at a load of %s: the service does not answer, or too slowly to be judged", r.empty, show(s.step.Load))
+			s.fail(Silent, "no request ended in %d windows at a load of %s: the service does not answer, or too slowly to be judged", r.empty, show(s.step.Load))
 		}
 		return true
 	}
@@ -94,12 +94,16 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	if s.stage != Bracket {
 		r.disturbed++
 		r.by |= o.Disturbed
+		if s.stage == Test && s.tested() == 0 && s.wasted+took <= s.config.Patience { // its time is reserved
+			s.traffic -= took
+			s.wasted += took
+		}
 		return true
 	}
 	r.early |= o.Disturbed
 	s.traffic -= took
 	if s.wasted += took; s.wasted >= s.config.Patience {
-		s.fail("%v took CPU for %v while the search doubled the load; %s", r.early, s.wasted, r.early.Advice())
+		s.fail(Disturbed, "%v took CPU for %v while the search doubled the load; %s", r.early, s.wasted, r.early.Advice())
 	}
 	return true
 }
@@ -138,8 +142,12 @@ func (s *Search) learn(w window) {
 	if w.clearly {
 		s.misses = append(s.misses, l.load)
 	}
-	if s.stage == Test && !w.missed {
-		s.tested = l.load
+	if s.stage == Test {
+		i := slices.IndexFunc(s.tests, func(t tested) bool { return t.load == l.load })
+		if i < 0 {
+			i, s.tests = len(s.tests), append(s.tests, tested{load: l.load})
+		}
+		s.tests[i].seen = append(s.tests[i].seen, w.seen...)
 	}
 }
 
@@ -157,13 +165,22 @@ func (s *Search) decide(w window) {
 }
 
 // bracket doubles the load until it clearly misses the objective, or halves it until
-// it meets the objective.
+// it meets the objective. The first windows of a service that is cold may miss: if the
+// load was halved, the lowest that missed is tried again. If it meets the objective
+// now, the windows that missed are forgotten.
 func (s *Search) bracket(w window) {
 	load := s.step.Load
 	if w.clearly || w.missed && s.limited { // below the generator's limit no clearer miss is possible
 		s.missed = load
 	}
+	if s.retried && !w.missed && s.missed > 0 && load >= s.missed { // a cold start, no limit
+		s.forget(0)
+		s.missed = 0
+	}
 	switch {
+	case s.missed > load && len(s.met) == 1 && !s.retried && !s.limited:
+		s.retried = true
+		s.load = s.missed
 	case s.missed > 0 && len(s.met) > 0:
 		s.stage = Narrow
 		s.narrow()
@@ -173,7 +190,7 @@ func (s *Search) bracket(w window) {
 			lowest = max(lowest, 1)
 		}
 		if load <= lowest {
-			s.fail("it misses the objective even at the lowest load tried, %s: %s", show(load), w.words(s))
+			s.fail(Lowest, "it misses the objective even at the lowest load tried, %s: %s", show(load), w.words(s))
 			return
 		}
 		s.load = s.fit(max(load/2, lowest))
@@ -181,6 +198,8 @@ func (s *Search) bracket(w window) {
 		s.approach()
 	case load >= s.ceiling:
 		s.stage = Test
+	case s.config.Budget-s.traffic < ofBracket.settle+ofBracket.window+ofTest.settle+ofTest.window/3:
+		s.stage = Test // of the highest load that was met: no time is left for a higher one
 	default:
 		s.load = s.fit(2 * load)
 	}
@@ -244,12 +263,19 @@ func (s *Search) test(w window) {
 	}
 	s.look()
 	middle := quantile(s.posteriors, 0.5)
-	if s.width() < sure && s.tested > 0 && s.doubt.windows == 0 || s.limited && !w.missed && s.step.Load == s.ceiling && middle >= s.ceiling {
+	if s.width() < sure && s.tested() > 0 && s.doubt.windows == 0 || s.limited && !w.missed && s.step.Load == s.ceiling && middle >= s.ceiling {
 		s.finish()
 		return
 	}
+	if s.tested() == 0 { // the answer must not rest on windows that missed alone
+		middle = quantile(s.posteriors, lowerTest)
+	}
 	s.load = s.fit(middle)
 }
+
+// lowerTest is the quantile of the breaking point at which it is tested as long as every
+// test window missed the objective. At the median every second window misses.
+const lowerTest = 0.1
 
 // look computes what is known about the breaking point. A part of the objective that
 // no window has missed says nothing: too few requests to see a rare failure are no

@@ -1,0 +1,85 @@
+package analysis
+
+import (
+	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/sums"
+)
+
+// shown sets what the windows of a search showed about its answer: the highest load
+// that was tested and met the objective, and the lowest above it that missed.
+func (s *replayed) shown(b *BreakingPoint) {
+	r := s.result()
+	goal := goalOf(s.exp, s.plan)
+	if t := s.tested(); t != nil && t.Client.Seconds() > 0 {
+		step := goal.step(r.Tested, t)
+		b.Held = &step
+	}
+	b.Untested = r.Tested < r.Load*(1-near)
+	byLoad := map[float64]*sums.Total{}
+	lowest, above := 0.0, r.Tested
+	if above == 0 {
+		above = r.Low
+	}
+	for i := range s.steps {
+		step := &s.steps[i]
+		if !step.used || step.Load <= above || !s.misses(step) {
+			continue
+		}
+		if byLoad[step.Load] == nil {
+			byLoad[step.Load] = sums.New()
+		}
+		byLoad[step.Load].Merge(step.window.sums)
+		if lowest == 0 || step.Load < lowest {
+			lowest = step.Load
+		}
+	}
+	if t := byLoad[lowest]; t != nil && t.Client.Seconds() > 0 {
+		step := goal.step(lowest, t)
+		b.Missed = &step
+	}
+}
+
+// recovered sets what followed the answers of searches: of all that measured it, the
+// one that recovered at the lowest load, relative to the one that it held before.
+func (b *BreakingPoint) recovered(of []*replayed) {
+	var worst search.Recovery
+	n := [2]int{}
+	for i, one := range of {
+		r := one.result().Recovery
+		if r.Reason == "" {
+			n[1]++
+		}
+		if r.Hysteresis() {
+			n[0]++
+		}
+		if i == 0 || worseThan(r, worst) {
+			worst = r
+		}
+	}
+	b.Recovery = &Recovery{SustainedAt: some(worst.SustainedAt), Overload: some(worst.Overload), NotAt: some(worst.NotAt),
+		Lost: worst.Lost, Reason: worst.Reason, Searches: n}
+	if worst.Sustained != "" {
+		met := worst.Sustained == search.SustainedMet
+		b.Recovery.Sustained = &met
+	}
+	b.RecoversAt = some(worst.At)
+}
+
+// worseThan orders recoveries: one that was not measured is the best.
+func worseThan(a, b search.Recovery) bool {
+	share := func(r search.Recovery) float64 {
+		if r.Reason != "" {
+			return 2
+		}
+		return r.At / r.Reference
+	}
+	return share(a) < share(b)
+}
+
+// some is a load that was reached; nil: 0.
+func some(load float64) *float64 {
+	if load == 0 {
+		return nil
+	}
+	return &load
+}
