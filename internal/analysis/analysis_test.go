@@ -249,7 +249,7 @@ func TestWhatTheHypervisorTookIsFlagged(t *testing.T) {
 	for steal, want := range map[float64]Flags{0.05: nil, 0.15: {FlagCPUStolen}, 0.25: {FlagBusyHypervisor, FlagCPUStolen}} {
 		var n disturbance.Noise
 		n.Add(&signals.Frame{Phase: signals.Measure, End: 1e9, Host: &signals.Host{CPUs: 2, Steal: steal, Idle: 1}})
-		if got := noiseFlags(&n); !slices.Equal(got, want) {
+		if got := noiseFlags(&n, 0.01); !slices.Equal(got, want) {
 			t.Errorf("%v cores stolen: flags %q, want %q", steal, got, want)
 		}
 	}

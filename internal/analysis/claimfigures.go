@@ -91,7 +91,7 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 		}
 		out.Trials++
 		out.PerTrial = append(out.PerTrial, trialFigures(t.attempt, figuresOf(of, true)))
-		out.Flags = append(out.Flags, noiseFlags(&of.Noise)...)
+		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.late())...)
 		if t.attempt.State == Partial {
 			out.Flags = append(out.Flags, FlagIncomplete)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 // The values of BreakingPoint.DisturbedBy.
@@ -34,6 +35,12 @@ func (c *cell) disturbedBy() (words []string) {
 // CPU during the search for the cell's breaking point.
 func (c *CellSummary) DisturbedBy(who string) bool {
 	return c.Breaking != nil && slices.Contains(c.Breaking.DisturbedBy, who)
+}
+
+// WhyDisturbed returns why a trial of an experiment is to be repeated, by what was not the
+// service's in it; "": it is not.
+func WhyDisturbed(e *experiment.Experiment, n *disturbance.Noise) string {
+	return n.Disturbed(goal{objective: e.Objective}.late())
 }
 
 // Disturbers are who else took CPU that a cell needed, so much that its figures
