@@ -236,7 +236,7 @@ func (f *figure) disturbed(m Metric) {
 		f.high = math.Inf(1)
 	case ofMemory(m.Name):
 	case f.disturbedBy() != "":
-		f.why = f.disturbedBy() + " took CPU while " + f.label + " was measured; repeat it on a quiet host"
+		f.why = f.disturbedBy() + " took CPU while " + f.label + " was measured"
 	case f.cell.Generator.Limited && (counts || m.events()):
 		f.high = math.Inf(1)
 	case f.cell.Generator.Limited:

@@ -164,6 +164,22 @@ func (s *replayed) sources() (by disturbance.Source) {
 	return by
 }
 
+// disturbed returns how many windows were measured, in how many of them others took CPU,
+// and who.
+func (s *replayed) disturbed() (windows, disturbed int, by disturbance.Source) {
+	for i := range s.steps {
+		if !s.steps[i].measured() {
+			continue
+		}
+		windows++
+		if who := s.steps[i].window.sums.Noise.Sources(); who != 0 {
+			disturbed++
+			by |= who
+		}
+	}
+	return windows, disturbed, by
+}
+
 // missed returns the windows nearest above the answer that missed the objective,
 // including the replicas' deaths there. They show why the service breaks.
 func (s *replayed) missed() (all *sums.Total, bad []search.Block) {

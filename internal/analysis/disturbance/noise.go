@@ -106,9 +106,17 @@ func (n *Noise) Sources() (by Source) {
 // Disturbing returns who took much CPU on average, or took it from so many requests that
 // a quantile may be theirs: from more than the given share of requests, which is 0.01
 // for p99. A mean does not show the latter: two intervals of twenty that are wholly a
-// neighbour's are a tenth of the requests.
+// neighbour's are a tenth of the requests. The agent is among them if it waited for a
+// CPU and sent late.
+//
+// The answer never depends on the latencies of the trial. If it did, the trials that
+// count would be chosen by their results.
 func (n *Noise) Disturbing(late float64) Source {
-	return n.Sources() | n.hits.sources(late)
+	by := n.Sources() | n.hits.sources(late)
+	if n.Waited() && n.lag.Count() > 0 && n.lag.Quantile(0.99) >= LateLag {
+		by |= Agent
+	}
+	return by
 }
 
 // Others describes who took much CPU on average, and how much; "": nobody.
@@ -125,20 +133,19 @@ func (n *Noise) Others() string {
 	return strings.Join(who, " and ")
 }
 
-// Disturbed returns the reason to repeat a trial whose objective allows a share of
-// requests to be late; "": there is none. The reason never depends on the latencies of
-// the trial. If it did, the trials that count would be chosen by their results.
+// Disturbed describes who is disturbing, and so the reason to repeat a trial; "": nobody.
 func (n *Noise) Disturbed(late float64) string {
 	if why := n.Others(); why != "" {
 		return why
 	}
-	if by := n.hits.sources(late); by != 0 {
-		return n.hits.text(by)
-	}
-	if n.Waited() && n.lag.Count() > 0 && n.lag.Quantile(0.99) >= LateLag {
+	switch by := n.Disturbing(late); by {
+	case 0:
+		return ""
+	case Agent:
 		return n.waitedText()
+	default:
+		return n.hits.text(by &^ Agent)
 	}
-	return ""
 }
 
 // AgentWaited states that the agent waited for a CPU and sent so late because of that
