@@ -130,7 +130,9 @@ func (c *cell) unseen(all *sums.Total) bool {
 func (c *cell) breaking(steps []Step) *BreakingPoint {
 	var b *BreakingPoint
 	if c.plan.Load.Find {
-		b = c.searches().breakingPoint()
+		s := c.searches()
+		b = s.breakingPoint()
+		b.EvidenceAt = s.evidenceAt(b)
 	} else {
 		b = c.ramps().breakingPoint(steps)
 	}

@@ -183,19 +183,8 @@ func (s *replayed) disturbed() (windows, disturbed int, by disturbance.Source) {
 // missed returns the windows nearest above the answer that missed the objective,
 // including the replicas' deaths there. They show why the service breaks.
 func (s *replayed) missed() (all *sums.Total, bad []search.Block) {
-	nearest := math.Inf(1)
-	answer := s.result().Load
-	for i := range s.steps {
-		if step := &s.steps[i]; step.Load > answer*0.98 && s.misses(step) {
-			nearest = min(nearest, step.Load)
-		}
-	}
 	var kills, restarts *int64
-	for i := range s.steps {
-		step := &s.steps[i]
-		if step.Load < nearest || step.Load > nearest*nearby || !s.misses(step) {
-			continue
-		}
+	for _, step := range s.missedSteps() {
 		if all == nil {
 			all = sums.New()
 		}
@@ -207,6 +196,23 @@ func (s *replayed) missed() (all *sums.Total, bad []search.Block) {
 		all.Server.OOMKills, all.Server.Restarts = kills, restarts
 	}
 	return all, bad
+}
+
+// missedSteps are the steps of these windows.
+func (s *replayed) missedSteps() (all []*replayedStep) {
+	nearest := math.Inf(1)
+	answer := s.result().Load
+	for i := range s.steps {
+		if step := &s.steps[i]; step.Load > answer*0.98 && s.misses(step) {
+			nearest = min(nearest, step.Load)
+		}
+	}
+	for i := range s.steps {
+		if step := &s.steps[i]; step.Load >= nearest && step.Load <= nearest*nearby && s.misses(step) {
+			all = append(all, step)
+		}
+	}
+	return all
 }
 
 // nearby is how much higher than the nearest missed load a load may be for its window

@@ -109,7 +109,7 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 	case analysis.ByGenerator, analysis.ByHost:
 		text = display.Capital(LimitPhrase(b.LimitedBy)) + " was the limit, not the service"
 	}
-	if evidence := display.Plain(b.Evidence); evidence != "" {
+	if evidence := evidenceText(b); evidence != "" {
 		text += ": " + evidence
 	}
 	return text + "."
@@ -135,7 +135,7 @@ func Reason(b *analysis.BreakingPoint) string {
 // LimitedText is what limited a service, with the figures that show it.
 func LimitedText(b *analysis.BreakingPoint) string {
 	text := display.Plain(b.LimitedBy)
-	if evidence := display.Plain(b.Evidence); text != "" && evidence != "" {
+	if evidence := evidenceText(b); text != "" && evidence != "" {
 		return text + ": " + evidence
 	} else if text == "" {
 		return evidence
