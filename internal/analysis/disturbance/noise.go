@@ -31,7 +31,7 @@ func (n *Noise) Add(f *signals.Frame) {
 		h := f.Host
 		m := Machine{name: f.Machine, CPUs: h.CPUs, seconds: s, foreign: h.Foreign * s, idle: h.Idle * s, steal: h.Steal * s}
 		n.machine(m)
-		if s > 0 {
+		if m.measured() {
 			n.hits.host(f.Seq, &m)
 		}
 	case f.Client != nil:
