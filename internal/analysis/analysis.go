@@ -50,8 +50,11 @@ func New(e *experiment.Experiment, attempts []Attempt, steps ...signals.SearchSt
 		byTrial[s.Trial] = append(byTrial[s.Trial], s)
 	}
 	for _, a := range attempts {
-		if b.counted[a.Trial] {
+		switch {
+		case b.counted[a.Trial]:
 			b.cells[a.Cell].begin(a, byTrial[a.Trial])
+		case a.State == Disturbed:
+			b.cells[a.Cell].repeat(a)
 		}
 	}
 	return b
@@ -90,13 +93,13 @@ func (b *Builder) Slow(s *signals.SlowLine) {
 	}
 }
 
-// Add takes one frame. Frames come in the order of the record. Frames of attempts that
-// do not count are ignored.
+// Add takes one frame. Frames come in the order of the record. Of attempts that do not
+// count only those that were disturbed are kept, to compare with those that count.
 func (b *Builder) Add(f *signals.Frame) {
+	b.cells[f.Cell].add(f)
 	if !b.counted[f.Trial] {
 		return
 	}
-	b.cells[f.Cell].add(f)
 	s := b.series[f.Trial]
 	if s == nil {
 		s = newSeriesBuilder(f.Trial, &b.exp.Cells[f.Cell], f.Start)

@@ -249,26 +249,30 @@ func TestWhatTheHypervisorTookIsFlagged(t *testing.T) {
 	for steal, want := range map[float64]Flags{0.05: nil, 0.15: {FlagCPUStolen}, 0.25: {FlagBusyHypervisor, FlagCPUStolen}} {
 		var n disturbance.Noise
 		n.Add(&signals.Frame{Phase: signals.Measure, End: 1e9, Host: &signals.Host{CPUs: 2, Steal: steal, Idle: 1}})
-		if got := noiseFlags(&n); !slices.Equal(got, want) {
+		if got := noiseFlags(&n, 0.01); !slices.Equal(got, want) {
 			t.Errorf("%v cores stolen: flags %q, want %q", steal, got, want)
 		}
 	}
 }
 
-func TestABusyHostIsReportedOncePerCell(t *testing.T) {
+func TestWhatDisturbedTrialsIsReportedOncePerCell(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
-	var attempts []Attempt
-	for i, why := range []string{"a", "b", "c", "d", "d"} {
-		attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i, State: Disturbed, Why: why})
+	attempts := []Attempt{{Trial: 1, State: Disturbed, Why: "a"}, {Trial: 2, Repeat: 1, State: Disturbed, Why: "b"},
+		{Trial: 3, Repeat: 1, Attempt: 1}, {Trial: 4, Repeat: 2}, {Trial: 5, Repeat: 3, State: Failed, Why: "no such file"}}
+	b := New(e, attempts)
+	for i, latency := range []int{90, 80, 10, 12} {
+		f := client(1, signals.Measure, 1000, time.Duration(latency)*time.Millisecond)
+		f.Trial = i + 1
+		b.Add(f)
 	}
-	attempts = append(attempts, Attempt{Trial: 6, Repeat: 4, Attempt: 1}, Attempt{Trial: 7, Repeat: 7, State: Failed, Why: "no such file"})
-	got := New(e, attempts).Summarize(SummaryExperiment{}, record.Host{}).Findings
-	want := []Finding{
-		{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 7: no such file"},
-		{Level: "warning", Cell: ptr(0), Title: "4 trials disturbed and kept (retry limit reached)", Text: "trials 1, 2, 3, 4: a; b; c; and 1 more like these"},
-		{Level: "warning", Cell: ptr(0), Title: "1 trial disturbed and repeated", Text: "trial 5: d"},
+	s := b.Summarize(SummaryExperiment{}, record.Host{})
+	if d := cmp.Diff([]Finding{{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 5: no such file"}}, s.Findings); d != "" {
+		t.Error(d)
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 0.1 })
+	want := &Disturbance{By: []string{}, Trials: 4, Disturbed: 2, Kept: 1, Reasons: []string{"trial 1: a", "trial 2: b"},
+		Quantile: "p99", Quiet: []float64{10, 12}, Noisy: []float64{90, 80}}
+	if d := cmp.Diff(want, s.Cells[0].Disturbance, near); d != "" {
 		t.Error(d)
 	}
 }

@@ -12,10 +12,14 @@ type BreakingPoint struct {
 	Evidence  string   `json:"evidence"`   // the figures that LimitedBy rests on, in words
 	// Contradiction are two findings that exclude each other, with their figures.
 	// LimitedBy is then empty.
-	Contradiction string  `json:"contradiction,omitempty"`
-	Reason        string  `json:"reason"`    // why there is none, or only a bound; "" otherwise
-	TrafficS      float64 `json:"traffic_s"` // seconds of load that the search took, in its longest trial
-	Searches      int     `json:"searches"`  // trials that gave an answer, by a search or a ramp, each with its own start
+	Contradiction string `json:"contradiction,omitempty"`
+	// EvidenceAt are the lowest and the highest load of the windows that Evidence is about,
+	// which missed the objective. The cell's own figures are of other windows: those that
+	// tested the answer. Empty: Evidence is not about windows of a search.
+	EvidenceAt []float64 `json:"evidence_at,omitempty"`
+	Reason     string    `json:"reason"`    // why there is none, or only a bound; "" otherwise
+	TrafficS   float64   `json:"traffic_s"` // seconds of load that the search took, in its longest trial
+	Searches   int       `json:"searches"`  // trials that gave an answer, by a search or a ramp, each with its own start
 	// DisturbedBy is who else took CPU during the search: Neighbours, Hypervisor;
 	// empty: nobody.
 	DisturbedBy []string `json:"disturbed_by,omitempty"`

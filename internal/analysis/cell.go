@@ -9,13 +9,14 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// cell collects the counted trials of one cell.
+// cell collects the counted trials of one cell, and those that were repeated.
 type cell struct {
 	exp       *experiment.Experiment
 	plan      *experiment.Cell
 	goal      goal
 	levels    *levels // nil: constant load
 	trials    []*trial
+	repeated  []*trial    // to compare with: they count nowhere else
 	blocks    frameBlocks // of a constant load, for intervals where trials are few
 	tail      slowTail
 	noWindows bool   // whether throttle windows are unknown
@@ -30,9 +31,19 @@ func (c *cell) begin(a Attempt, steps []signals.SearchStep) {
 	c.trials = append(c.trials, newTrial(c.exp, c.plan, c.levels, a, steps))
 }
 
+// repeat takes an attempt that was disturbed and repeated.
+func (c *cell) repeat(a Attempt) {
+	t := newTrial(c.exp, c.plan, c.levels, a, nil)
+	t.repeated = true
+	c.repeated = append(c.repeated, t)
+}
+
 func (c *cell) add(f *signals.Frame) {
 	t := c.trial(f.Trial)
 	if t == nil {
+		if i := slices.IndexFunc(c.repeated, func(t *trial) bool { return t.attempt.Trial == f.Trial }); i >= 0 {
+			c.repeated[i].add(f)
+		}
 		return
 	}
 	t.add(f)
@@ -106,6 +117,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	}
 	s.withholdRefuted()
 	s.Objective = c.objective(&s, all, held)
+	s.Disturbance = c.disturbance()
 	s.Flags = c.flags(&s, whole, attempts)
 	return s
 }
@@ -122,7 +134,9 @@ func (c *cell) unseen(all *sums.Total) bool {
 func (c *cell) breaking(steps []Step) *BreakingPoint {
 	var b *BreakingPoint
 	if c.plan.Load.Find {
-		b = c.searches().breakingPoint()
+		s := c.searches()
+		b = s.breakingPoint()
+		b.EvidenceAt = s.evidenceAt(b)
 	} else {
 		b = c.ramps().breakingPoint(steps)
 	}

@@ -91,7 +91,7 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 		}
 		out.Trials++
 		out.PerTrial = append(out.PerTrial, trialFigures(t.attempt, figuresOf(of, true)))
-		out.Flags = append(out.Flags, noiseFlags(&of.Noise)...)
+		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.late())...)
 		if t.attempt.State == Partial {
 			out.Flags = append(out.Flags, FlagIncomplete)
 		}
@@ -236,7 +236,7 @@ func (f *figure) disturbed(m Metric) {
 		f.high = math.Inf(1)
 	case ofMemory(m.Name):
 	case f.disturbedBy() != "":
-		f.why = f.disturbedBy() + " took CPU while " + f.label + " was measured; repeat it on a quiet host"
+		f.why = f.disturbedBy() + " took CPU while " + f.label + " was measured"
 	case f.cell.Generator.Limited && (counts || m.events()):
 		f.high = math.Inf(1)
 	case f.cell.Generator.Limited:

@@ -1,31 +1,42 @@
 package analysis
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/experiment"
 )
 
-// The values of BreakingPoint.DisturbedBy.
+// The values of BreakingPoint.DisturbedBy and Disturbance.By.
 const (
 	Neighbours = "neighbours" // processes that the experiment did not start
 	Hypervisor = "hypervisor" // what this host runs on: steal time
+	Waiting    = "agent"      // the generator waited for a CPU, and sent late; not of a breaking point
 )
 
 // disturbedBy names who took CPU in windows of the cell's searches, or at the levels
 // that left the breaking point of its ramps unknown.
-func (c *cell) disturbedBy() (words []string) {
+func (c *cell) disturbedBy() []string {
 	by := c.ramps().sources()
 	for _, t := range c.trials {
 		if t.search != nil {
 			by |= t.search.sources()
 		}
 	}
-	if by&disturbance.Neighbour != 0 {
-		words = append(words, Neighbours)
-	}
-	if by&disturbance.Hypervisor != 0 {
-		words = append(words, Hypervisor)
+	return sourceWords(by)
+}
+
+func sourceWords(by disturbance.Source) (words []string) {
+	for _, one := range []struct {
+		source disturbance.Source
+		word   string
+	}{{disturbance.Neighbour, Neighbours}, {disturbance.Hypervisor, Hypervisor}, {disturbance.Agent, Waiting}} {
+		if by&one.source != 0 {
+			words = append(words, one.word)
+		}
 	}
 	return words
 }
@@ -36,28 +47,123 @@ func (c *CellSummary) DisturbedBy(who string) bool {
 	return c.Breaking != nil && slices.Contains(c.Breaking.DisturbedBy, who)
 }
 
-// Disturbers are who else took CPU that a cell needed, so much that its figures
-// may be theirs.
-type Disturbers struct {
-	Neighbours bool // processes that the experiment did not start
-	Hypervisor bool // stolen time
-	Unnamed    bool // one of the two: the record does not say which
+// WhyDisturbed returns why a trial of an experiment is to be repeated, by what was not the
+// service's in it; "": it is not.
+func WhyDisturbed(e *experiment.Experiment, n *disturbance.Noise) string {
+	return n.Disturbed(goal{objective: e.Objective}.late())
 }
 
-// Disturbers of the cell, in its trials or while its breaking point was looked for.
-func (c *CellSummary) Disturbers() Disturbers {
-	searched := c.Has(FlagSearchDisturbed)
-	d := Disturbers{
-		Neighbours: c.Has(FlagBusyNeighbour) || searched && c.DisturbedBy(Neighbours),
-		Hypervisor: c.Has(FlagBusyHypervisor) || searched && c.DisturbedBy(Hypervisor),
+// Disturbance is how much of a cell's trials was disturbed, and the latency that the
+// objective is about (or p99) in those that were and those that were not. Attempts that
+// were repeated are among them.
+type Disturbance struct {
+	By        []string  `json:"by"`                 // Neighbours, Hypervisor, Agent
+	Trials    int       `json:"trials"`             // that ran to their end; of searches: windows
+	Disturbed int       `json:"disturbed"`          // of them
+	Kept      int       `json:"kept"`               // disturbed trials that count
+	Reasons   []string  `json:"reasons,omitempty"`  // of each disturbed trial: "trial 4: the hypervisor took 0.78 cores"
+	Quantile  string    `json:"quantile"`           // "": a service that measures itself has none
+	Quiet     []float64 `json:"quiet_ms,omitempty"` // one per undisturbed trial that held one load; absent if all were quiet
+	Noisy     []float64 `json:"noisy_ms,omitempty"` // one per disturbed one
+}
+
+// disturbance is nil if no trial ran to its end.
+func (c *cell) disturbance() *Disturbance {
+	d := &Disturbance{By: []string{}, Quantile: c.goal.quantile()}
+	var by disturbance.Source
+	if c.plan.Load.Benchmark {
+		d.Quantile = ""
 	}
-	d.Unnamed = searched && !d.Neighbours && !d.Hypervisor
+	if c.plan.Load.Find {
+		for _, t := range c.trials {
+			n, disturbed, who := t.search.disturbed()
+			d.Trials, d.Disturbed, by = d.Trials+n, d.Disturbed+disturbed, by|who
+		}
+	} else {
+		for _, t := range append(slices.Clone(c.trials), c.repeated...) {
+			if t.attempt.State > Disturbed {
+				continue
+			}
+			who := t.all.Noise.Disturbing(c.goal.late())
+			if who != 0 || t.attempt.State == Disturbed {
+				d.Reasons = append(d.Reasons, fmt.Sprintf("trial %d: %s", t.attempt.Trial, cmp.Or(t.attempt.Why, t.all.Noise.Disturbed(c.goal.late()))))
+			}
+			d.add(t, who)
+			by |= who
+		}
+	}
+	d.By = append(d.By, sourceWords(by)...)
+	switch {
+	case d.Trials == 0:
+		return nil
+	case d.Disturbed == 0:
+		d.Quiet = nil
+	}
 	return d
 }
 
-// And are the disturbers of two cells. Those that are named stand for all.
-func (d Disturbers) And(other Disturbers) Disturbers {
-	both := Disturbers{Neighbours: d.Neighbours || other.Neighbours, Hypervisor: d.Hypervisor || other.Hypervisor}
-	both.Unnamed = (d.Unnamed || other.Unnamed) && !both.Neighbours && !both.Hypervisor
-	return both
+func (d *Disturbance) add(t *trial, by disturbance.Source) {
+	values := &d.Quiet
+	d.Trials++
+	if by != 0 || t.attempt.State == Disturbed {
+		values = &d.Noisy
+		d.Disturbed++
+		if !t.repeated {
+			d.Kept++
+		}
+	}
+	if v, ok := t.figures()["latency_ms."+d.Quantile]; ok {
+		*values = append(*values, v)
+	}
+}
+
+// Disturbances are those of several cells together.
+type Disturbances struct {
+	By              []string
+	Trials, Windows Tally
+	Kept            int // disturbed trials that count
+	Quantile        string
+	Effect          *Effect // on the quantile; nil: unknown
+}
+
+// Tally is how many of a number of trials or windows were disturbed.
+type Tally struct{ Disturbed, Of int }
+
+// Effect is by how many milliseconds the latencies of disturbed trials are above those
+// of undisturbed trials of the same cell, with its 95% interval.
+type Effect struct{ Shift, Low, High float64 }
+
+// DisturbancesOf sums up cells.
+func DisturbancesOf(cells []*CellSummary) Disturbances {
+	var all Disturbances
+	var pairs []stats.Pair
+	for _, c := range cells {
+		of := &all.Trials
+		if c.Load.Find {
+			of = &all.Windows
+		}
+		d := c.Disturbance
+		if d == nil {
+			continue
+		}
+		of.Of += d.Trials
+		of.Disturbed += d.Disturbed
+		all.Kept += d.Kept
+		all.Quantile = d.Quantile
+		for _, who := range d.By {
+			if !slices.Contains(all.By, who) {
+				all.By = append(all.By, who)
+			}
+		}
+		if len(d.Quiet) > 0 && len(d.Noisy) > 0 {
+			pairs = append(pairs, stats.Pair{Base: d.Quiet, Value: d.Noisy})
+		}
+	}
+	if len(pairs) == 0 {
+		return all
+	}
+	if shift, interval := stats.Stratified(pairs); interval != nil {
+		all.Effect = &Effect{Shift: shift, Low: interval.Low, High: interval.High}
+	}
+	return all
 }

@@ -77,36 +77,29 @@ func wantDisturbed(t *testing.T, c CellSummary, by []string) {
 	}
 }
 
-func TestDisturbersAreNamedWhereTheRecordNamesThem(t *testing.T) {
-	searched := func(by ...string) CellSummary {
-		return CellSummary{Flags: Flags{FlagSearchDisturbed}, Breaking: &BreakingPoint{DisturbedBy: by}}
+func TestTheEffectOfDisturbancesIsThatWithinCells(t *testing.T) {
+	cell := func(by string, quiet, noisy []float64) *CellSummary {
+		return &CellSummary{Disturbance: &Disturbance{By: []string{by}, Trials: len(quiet) + len(noisy), Disturbed: len(noisy), Kept: 1, Quantile: "p99", Quiet: quiet, Noisy: noisy}}
 	}
+	search := &CellSummary{Load: LoadSummary{Find: true}, Disturbance: &Disturbance{By: []string{Hypervisor}, Trials: 20, Disturbed: 3}}
 	for _, c := range []struct {
-		name string
-		cell CellSummary
-		want Disturbers
+		name  string
+		cells []*CellSummary
+		want  Disturbances
 	}{
-		{"nobody", CellSummary{Flags: Flags{FlagLowIdle}}, Disturbers{}},
-		{"a neighbour of trials", CellSummary{Flags: Flags{FlagBusyNeighbour}}, Disturbers{Neighbours: true}},
-		{"the hypervisor in trials", CellSummary{Flags: Flags{FlagBusyHypervisor}}, Disturbers{Hypervisor: true}},
-		{"a neighbour of a search", searched(Neighbours), Disturbers{Neighbours: true}},
-		{"both in a search", searched(Neighbours, Hypervisor), Disturbers{Neighbours: true, Hypervisor: true}},
-		{"a search of an older version", searched(), Disturbers{Unnamed: true}},
+		{"none", nil, Disturbances{}},
+		{"windows", []*CellSummary{search}, Disturbances{By: []string{Hypervisor}, Windows: Tally{3, 20}}},
+		{"too few trials", []*CellSummary{cell(Hypervisor, []float64{1, 2}, []float64{5})},
+			Disturbances{By: []string{Hypervisor}, Trials: Tally{1, 3}, Kept: 1, Quantile: "p99"}},
+		{"all disturbed", []*CellSummary{cell(Hypervisor, nil, []float64{5, 6, 7, 8})},
+			Disturbances{By: []string{Hypervisor}, Trials: Tally{4, 4}, Kept: 1, Quantile: "p99"}},
+		{"two cells of other levels", []*CellSummary{cell(Hypervisor, []float64{1, 2, 3}, []float64{5, 6, 7}), cell(Neighbours, []float64{101, 102, 103}, []float64{105, 106, 107})},
+			Disturbances{By: []string{Hypervisor, Neighbours}, Trials: Tally{6, 12}, Kept: 2, Quantile: "p99", Effect: &Effect{Shift: 4, Low: 3, High: 5}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.cell.Disturbers(); got != c.want {
-				t.Errorf("%+v, want %+v", got, c.want)
+			if d := cmp.Diff(c.want, DisturbancesOf(c.cells)); d != "" {
+				t.Error(d)
 			}
 		})
-	}
-	near, below, unnamed := Disturbers{Neighbours: true}, Disturbers{Hypervisor: true}, Disturbers{Unnamed: true}
-	if got := near.And(unnamed); got != near {
-		t.Errorf("a neighbour and one unnamed: %+v, want %+v", got, near)
-	}
-	if got, want := unnamed.And(near).And(below), (Disturbers{Neighbours: true, Hypervisor: true}); got != want {
-		t.Errorf("all: %+v, want %+v", got, want)
-	}
-	if got := unnamed.And(Disturbers{}); got != unnamed {
-		t.Errorf("one unnamed: %+v", got)
 	}
 }

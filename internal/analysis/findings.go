@@ -104,13 +104,11 @@ var kinds = []struct {
 	{Failed, false, "failed"},
 	{Partial, true, "cut off before the end"},
 	{Partial, false, "cut off before the end, and left out"},
-	{Disturbed, true, "disturbed and kept (retry limit reached)"},
-	{Disturbed, false, "disturbed and repeated"},
 }
 
-// failures reports the cell's attempts that failed or were disturbed. There is one
-// finding for each kind, with the reasons, since a busy host gives a reason in every
-// trial.
+// failures reports the cell's attempts that failed or were cut off. There is one finding
+// for each kind, with the reasons. Those that were disturbed are in the cell's
+// Disturbance.
 func (b *Builder) failures(c *CellSummary) []Finding {
 	var all []Finding
 	for _, kind := range kinds {

@@ -96,7 +96,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 			flag(FlagSearchDisturbed, t.search.sources() != 0)
 			flag(FlagSearchIncomplete, t.search.tested() == nil)
 		}
-		for _, f := range noiseFlags(&t.noise().Noise) {
+		for _, f := range noiseFlags(&t.noise().Noise, c.goal.late()) {
 			flag(f, true)
 		}
 		flag(FlagIncomplete, t.attempt.State == Partial)
@@ -134,10 +134,11 @@ func unaccepted(e *sums.Errors) bool {
 	return e.Unaccepted >= fewUnaccepted && 2*e.Unaccepted >= e.Timeouts
 }
 
-// noiseFlags returns the flags for what did not come from the service.
-func noiseFlags(n *disturbance.Noise) Flags {
+// noiseFlags returns the flags for what did not come from the service; late is the share
+// of requests that may be.
+func noiseFlags(n *disturbance.Noise, late float64) Flags {
 	var flags Flags
-	by := n.Sources()
+	by := n.Disturbing(late)
 	for _, one := range []struct {
 		flag Flag
 		when bool

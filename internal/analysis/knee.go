@@ -1,7 +1,10 @@
 package analysis
 
 import (
+	"math"
+
 	"github.com/millicore/millicore/internal/analysis/knee"
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
@@ -21,13 +24,18 @@ type Knee struct {
 // levels of a ramp.
 func (c *cell) knee() *Knee {
 	name := c.goal.quantile()
+	share := shareOf(name)
 	var points []knee.Point
 	add := func(load float64, t *sums.Total) {
-		q, seconds := quantiles(t.Client.Latency), t.Client.Seconds()
-		if q == nil || seconds == 0 {
+		p, ok := knee.PointOf(load, t.Client.Latency, share)
+		if !ok {
 			return
 		}
-		points = append(points, knee.Point{Load: load, Latency: q.named(name), Weight: seconds, OfLimit: t.Server.OfLimit()})
+		p.OfLimit = t.Server.OfLimit()
+		if search.Exceeds(float64(t.Client.Failed()), float64(t.Client.Requests()), 1-share) {
+			p.Latency = math.Inf(1)
+		}
+		points = append(points, p)
 	}
 	for _, t := range c.trials {
 		if t.search != nil {

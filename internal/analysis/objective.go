@@ -47,6 +47,9 @@ func (g goal) quantile() string {
 	return "p99"
 }
 
+// late is the share of requests that may be slower than the quantile: 0.01 for p99.
+func (g goal) late() float64 { return 1 - shareOf(g.quantile()) }
+
 // allowedErrors is the share of requests that may fail before the failures alone miss
 // the objective: a failed request is not available, and it is late.
 func (g goal) allowedErrors() float64 {

@@ -125,7 +125,7 @@ func (r *ramp) reason() string {
 	case r.lastMet == nil && r.firstMissed != nil:
 		return fmt.Sprintf("%s misses the objective, and no request ended at any lower level; hold each level longer", number(r.firstMissed.target))
 	case r.disturbed != nil && limitedLevel == nil:
-		return fmt.Sprintf("%s misses the objective while %s; this miss does not count. Repeat it on a quiet host", number(r.disturbed.target), r.disturbed.others)
+		return fmt.Sprintf("%s misses the objective while %s; this miss does not count", number(r.disturbed.target), r.disturbed.others)
 	case r.lastMet == nil && limitedLevel != nil:
 		return fmt.Sprintf("at %s the %s was the limit, so nothing is known about the service", number(limitedLevel.target), limitedLevel.by)
 	case r.lastMet == nil:

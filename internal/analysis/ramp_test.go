@@ -51,7 +51,7 @@ var (
 
 // besides is the reason for a level that shows beside.
 func besides(level float64) string {
-	return number(level) + " misses the objective while other processes used 0.80 cores; this miss does not count. Repeat it on a quiet host"
+	return number(level) + " misses the objective while other processes used 0.80 cores; this miss does not count"
 }
 
 // frames are the frames of one interval.
@@ -200,9 +200,9 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"a neighbour at the first level, which misses", []shown{beside, slow, slow, slow},
 			&BreakingPoint{Reason: besides(100), TrafficS: 4}},
 		{"the hypervisor where it misses", []shown{fine, {latency: time.Second, steal: 0.8}, slow, slow},
-			atLeast(100, "", "", "200 misses the objective while the hypervisor took 0.80 cores; this miss does not count. Repeat it on a quiet host")},
+			atLeast(100, "", "", "200 misses the objective while the hypervisor took 0.80 cores; this miss does not count")},
 		{"both where it misses", []shown{fine, {latency: time.Second, steal: 0.5, foreign: 0.5}, slow, slow},
-			atLeast(100, "", "", "200 misses the objective while other processes used 0.50 cores and the hypervisor took 0.50 cores; this miss does not count. Repeat it on a quiet host")},
+			atLeast(100, "", "", "200 misses the objective while other processes used 0.50 cores and the hypervisor took 0.50 cores; this miss does not count")},
 		{"no request ends beside a neighbour", []shown{fine, {good: -1, foreign: 0.8}, slow, slow},
 			atLeast(100, "", "", besides(200))},
 		{"a neighbour, but errors show that it is the service", []shown{fine, {status500: 50, foreign: 0.8}, fine, slow},

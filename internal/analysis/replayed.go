@@ -174,22 +174,27 @@ func (s *replayed) sources() (by disturbance.Source) {
 	return by
 }
 
+// disturbed returns how many windows were measured, in how many of them others took CPU,
+// and who.
+func (s *replayed) disturbed() (windows, disturbed int, by disturbance.Source) {
+	for i := range s.steps {
+		if !s.steps[i].measured() || s.steps[i].after() {
+			continue
+		}
+		windows++
+		if who := s.steps[i].window.sums.Noise.Sources(); who != 0 {
+			disturbed++
+			by |= who
+		}
+	}
+	return windows, disturbed, by
+}
+
 // missed returns the windows nearest above the answer that missed the objective,
 // including the replicas' deaths there. They show why the service breaks.
 func (s *replayed) missed() (all *sums.Total, bad []search.Block) {
-	nearest := math.Inf(1)
-	answer := s.result().Load
-	for i := range s.steps {
-		if step := &s.steps[i]; step.Load > answer*0.98 && s.misses(step) {
-			nearest = min(nearest, step.Load)
-		}
-	}
 	var kills, restarts *int64
-	for i := range s.steps {
-		step := &s.steps[i]
-		if step.Load < nearest || step.Load > nearest*nearby || !s.misses(step) {
-			continue
-		}
+	for _, step := range s.missedSteps() {
 		if all == nil {
 			all = sums.New()
 		}
@@ -210,6 +215,23 @@ func (s *replayed) overloads() (all []overload) {
 	for i := range s.steps {
 		if step := &s.steps[i]; step.measured() && step.Load > answer*0.98 && s.misses(step) {
 			all = append(all, overload{step.Load, step.window.sums})
+		}
+	}
+	return all
+}
+
+// missedSteps are the steps of these windows.
+func (s *replayed) missedSteps() (all []*replayedStep) {
+	nearest := math.Inf(1)
+	answer := s.result().Load
+	for i := range s.steps {
+		if step := &s.steps[i]; step.Load > answer*0.98 && s.misses(step) {
+			nearest = min(nearest, step.Load)
+		}
+	}
+	for i := range s.steps {
+		if step := &s.steps[i]; step.Load >= nearest && step.Load <= nearest*nearby && s.misses(step) {
+			all = append(all, step)
 		}
 	}
 	return all

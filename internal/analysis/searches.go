@@ -192,3 +192,24 @@ func limitedBy(searches []*replayed) (by, evidence string) {
 	}
 	return above.inside(blocks)
 }
+
+// evidenceAt returns the ends of the loads of the windows that limitedBy used for a
+// breaking point: of the searches that found one, or of all if none did.
+func (s *searches) evidenceAt(b *BreakingPoint) []float64 {
+	if b.LimitedBy == "" || b.AtLeast {
+		return nil
+	}
+	var loads []float64
+	for _, one := range s.all {
+		if r := one.result(); (r.Load > 0) != (b.Load() != nil) || r.AtLeast || r.Ended.Generator() {
+			continue
+		}
+		for _, step := range one.missedSteps() {
+			loads = append(loads, step.Load)
+		}
+	}
+	if len(loads) == 0 {
+		return nil
+	}
+	return []float64{slices.Min(loads), slices.Max(loads)}
+}

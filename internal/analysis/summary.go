@@ -66,6 +66,7 @@ type CellSummary struct {
 	Knee         *Knee                 `json:"knee"`              // null: not found, or a single level of load
 	Causes       *Causes               `json:"causes"`            // null: unknown
 	Profile      *Profile              `json:"profile,omitempty"` // if one was taken
+	Disturbance  *Disturbance          `json:"disturbance"`       // null: no trial ran to its end
 	Flags        Flags                 `json:"flags"`
 	Intervals    map[string][2]float64 `json:"intervals"`
 	IntervalsOf  string                `json:"intervals_of,omitempty"` // what they rest on: trials, or frames

@@ -9,12 +9,13 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// trial is one counted trial: its sums over all frames, and by level.
+// trial is one trial: its sums over all frames, and by level.
 type trial struct {
-	attempt Attempt
-	measure *experiment.Measure
-	service string
-	staged  *levels // nil: constant load
+	attempt  Attempt
+	repeated bool // disturbed and repeated, so that it does not count
+	measure  *experiment.Measure
+	service  string
+	staged   *levels // nil: constant load
 
 	all    *sums.Total
 	levels []*sums.Total // one per level held

@@ -8,6 +8,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -120,6 +121,9 @@ func newPair(m *Match) Pair {
 		name string
 		cell *Cell
 	}{{"A", &m.A}, {"B", &m.B}} {
+		if text := narrative.Disturbed([]*analysis.CellSummary{side.cell.Figures}); text != "" {
+			p.Notes = append(p.Notes, "of "+side.name+", "+text)
+		}
 		if b := side.cell.Figures.Breaking; b != nil && b.Reason != "" {
 			p.Notes = append(p.Notes, side.name+"'s breaking point: "+b.Reason)
 		}
@@ -133,9 +137,15 @@ func newPair(m *Match) Pair {
 	return p
 }
 
-// flagged gives the flags of both sides.
+// flagged gives the flags of both sides, without those that the note about disturbed
+// trials explains.
 func flagged(m *Match) []string {
-	a, b := m.A.Figures.Flags.Join(", "), m.B.Figures.Flags.Join(", ")
+	flags := func(c *Cell) string {
+		return slices.DeleteFunc(slices.Clone(c.Figures.Flags), func(f analysis.Flag) bool {
+			return f == analysis.FlagBusyNeighbour || f == analysis.FlagBusyHypervisor || f == analysis.FlagSearchDisturbed
+		}).Join(", ")
+	}
+	a, b := flags(&m.A), flags(&m.B)
 	switch {
 	case a == "" && b == "":
 		return nil

@@ -145,6 +145,14 @@ func Cases() []Case {
 			Behaves: each(Behaviour{Service: rare(10*ms, 20*time.Second, 0.02)}, Behaviour{Service: rare(30*ms, 20*time.Second, 0.02)})},
 		{Name: "kept-service", File: rate("kept-service", service+vary(2), "1", 200, "p99: 150ms", 10, 6) + "", Behaves: each(Behaviour{Service: rare(101*ms, 102*ms, 0.5)}, Behaviour{Service: rare(104*ms, 105*ms, 0.5)})},
 		{Name: "few-requests", File: rate("few-requests", service+vary(2), "1", 2, "p99: 100ms", 10, 6), Behaves: same(Behaviour{Service: quick})},
+		{Name: "steal-in-half-the-trials", File: rate("steal-in-half-the-trials", service+vary(2), "1", 200, "p99: 500ms", 10, 8),
+			Behaves: func(c *experiment.Cell, repeat int) Behaviour {
+				b := Behaviour{Service: Service{Workers: 4, Work: Exponential(time.Duration(1+c.Index) * ms)}}
+				if repeat%2 == 0 { // 0.3 s of 10 almost without CPU: 3% of the requests
+					b.Steal = []Taken{{Stretch{3 * time.Second, 3300 * ms}, 3.9}}
+				}
+				return b
+			}},
 
 		// Searches.
 		{Name: "search-limit", Limit: byLimit, File: find("search-limit", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}})},

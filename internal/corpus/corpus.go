@@ -101,7 +101,7 @@ func (r *run) run() (time.Time, error) {
 		if err := r.load(); err != nil {
 			return r.at, err
 		}
-		if why := r.noise.Disturbed(); why != "" && !r.cell.Load.Find {
+		if why := analysis.WhyDisturbed(r.exp, &r.noise); why != "" && !r.cell.Load.Find {
 			line.Outcome, line.Why = record.Disturbed, why
 		}
 		r.at = r.at.Add(time.Duration(r.trial.now))

@@ -144,3 +144,34 @@ func TestCases(t *testing.T) {
 		})
 	}
 }
+
+// The figures that a limit rests on come from windows that missed the objective, and
+// their loads are stated: the row of the cell has those of windows that met it.
+func TestALimitIsShownByWindowsThatMissed(t *testing.T) {
+	checked := 0
+	for _, c := range Cases() {
+		if c.Limit == "" || c.Limit == analysis.ByGenerator {
+			continue
+		}
+		s := summary(t, &c, 1)
+		for i := range s.Cells {
+			b := s.Cells[i].Breaking
+			if b == nil || b.LimitedBy == "" || b.AtLeast {
+				continue
+			}
+			if len(b.EvidenceAt) != 2 || b.Load() != nil && b.EvidenceAt[0] < 0.98**b.Load() {
+				t.Errorf("%s: evidence at %v, breaking point %v", c.Name, b.EvidenceAt, b.Load())
+				continue
+			}
+			for _, step := range s.Cells[i].Steps {
+				if (step.Target == b.EvidenceAt[0] || step.Target == b.EvidenceAt[1]) && step.Met != nil && *step.Met {
+					t.Errorf("%s: evidence at %v, and %v met the objective", c.Name, b.EvidenceAt, step.Target)
+				}
+			}
+			checked++
+		}
+	}
+	if checked < 3 {
+		t.Errorf("checked %d searches", checked)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
@@ -105,7 +106,7 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	case t.cell.Load.Find: // the search repeats disturbed windows itself
 		return record.Done, "", nil
 	}
-	if why := t.recorder.noise.Disturbed(); why != "" {
+	if why := analysis.WhyDisturbed(t.exp, &t.recorder.noise); why != "" {
 		return record.Disturbed, why, nil
 	}
 	return record.Done, "", nil

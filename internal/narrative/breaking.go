@@ -113,7 +113,7 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 			text = display.Capital(BoundReason(b)) + ", not the service"
 		}
 	}
-	if evidence := display.Plain(b.Evidence); evidence != "" {
+	if evidence := evidenceText(b); evidence != "" {
 		text += ": " + evidence
 	}
 	return text + "."
@@ -158,7 +158,7 @@ func LimitedText(b *analysis.BreakingPoint) string {
 		return "not known: " + display.Plain(b.Contradiction)
 	}
 	text := display.Plain(b.LimitedBy)
-	if evidence := display.Plain(b.Evidence); text != "" && evidence != "" {
+	if evidence := evidenceText(b); text != "" && evidence != "" {
 		return text + ": " + evidence
 	} else if text == "" {
 		return evidence

@@ -2,6 +2,7 @@ package narrative
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -9,70 +10,103 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// subjectOf names disturbers at the beginning of a sentence; "": none.
-func subjectOf(d analysis.Disturbers) string {
-	switch {
-	case d.Neighbours && d.Hypervisor:
-		return "Other processes and the hypervisor"
-	case d.Unnamed: // an older summary, which does not name them
-		return "Other processes or the hypervisor"
-	case d.Neighbours:
-		return "Other processes"
-	case d.Hypervisor:
-		return "The hypervisor"
-	}
-	return ""
+// disturberWords name who disturbed, as in "disturbed by …".
+var disturberWords = map[string]string{
+	analysis.Neighbours: "other processes",
+	analysis.Hypervisor: "steal time",
+	analysis.Waiting:    "a generator that waited for a CPU",
 }
 
-// quietPlace is where disturbed cells are to be measured again.
-func quietPlace(d analysis.Disturbers) string {
-	if d == (analysis.Disturbers{Hypervisor: true}) {
-		return "where it takes less CPU"
+// Disturbed is the one statement about what others did to the figures of cells: "12 of
+// 24 trials were disturbed by steal time; effect on p99: +2.10 ms (95% interval +1.00 to
+// +3.20)". It is "" if no disturbed trial or window is among what counts.
+func Disturbed(cells []*analysis.CellSummary) string {
+	d := analysis.DisturbancesOf(cells)
+	var parts []string
+	by := disturbers(d.By)
+	if d.Kept > 0 {
+		text := tally(d.Trials, "trial") + " " + by
+		if repeated := d.Trials.Disturbed - d.Kept; repeated > 0 {
+			text += fmt.Sprintf(" (%d of them repeated)", repeated)
+		}
+		parts = append(parts, text+"; "+effectText(&d))
+		by = "disturbed by them"
 	}
-	return "on a quiet host"
+	if d.Windows.Disturbed > 0 {
+		parts = append(parts, tally(d.Windows, "search window")+" "+by+"; a miss there does not count")
+	}
+	return strings.Join(parts, "; ")
 }
 
-// TookCPU names who took CPU, as a clause: "other processes took CPU"; "": nobody.
-func TookCPU(d analysis.Disturbers) string {
-	subject := subjectOf(d)
-	if subject == "" {
-		return ""
+func disturbers(by []string) string {
+	var words []string
+	for _, who := range []string{analysis.Neighbours, analysis.Hypervisor, analysis.Waiting} {
+		if slices.Contains(by, who) {
+			words = append(words, disturberWords[who])
+		}
 	}
-	return strings.ToLower(subject[:1]) + subject[1:] + " took CPU"
+	if len(words) == 0 { // by a rule of an older version
+		return "disturbed"
+	}
+	return "disturbed by " + display.List(words)
 }
 
-// disturbed names the cells that others disturbed, and who did: the machine then
-// decides the answer.
+// tally is "3 of 12 trials were", "1 of 12 trials was", "the trial was".
+func tally(t analysis.Tally, unit string) string {
+	if t.Of == 1 {
+		return "the " + unit + " was"
+	}
+	verb := "were"
+	if t.Disturbed == 1 {
+		verb = "was"
+	}
+	return fmt.Sprintf("%d of %s %s", t.Disturbed, display.Counted(int64(t.Of), unit), verb)
+}
+
+func effectText(d *analysis.Disturbances) string {
+	if d.Quantile == "" { // of programs that measure themselves
+		return "effect unknown"
+	}
+	what := "effect on " + QuantileName(d.Quantile)
+	e := d.Effect
+	if e == nil {
+		return what + " unknown"
+	}
+	signed := func(v float64) string { return display.Signed(v, display.Decimals(v)) }
+	return fmt.Sprintf("%s: %s ms (95%% interval %s to %s)", what, signed(e.Shift), signed(e.Low), signed(e.High))
+}
+
+// disturbed is the statement about the cells that were measured, if there is one.
 func (a *answer) disturbed() []string {
-	cells := 0
-	names := map[analysis.Disturbers][]string{}
+	var cells []*analysis.CellSummary
 	for i := range a.s.Cells {
 		c := &a.s.Cells[i]
-		if results.Failed(c) && !results.Searched(c) && len(c.Benchmarks) == 0 {
-			continue
-		}
-		cells++
-		if who := c.Disturbers(); who != (analysis.Disturbers{}) {
-			names[who] = append(names[who], a.names[i])
+		if !results.Failed(c) || results.Searched(c) || len(c.Benchmarks) > 0 {
+			cells = append(cells, c)
 		}
 	}
-	var all []string
-	for _, who := range []analysis.Disturbers{{Neighbours: true}, {Neighbours: true, Hypervisor: true}, {Unnamed: true}, {Hypervisor: true}} {
-		if of := names[who]; len(of) > 0 {
-			all = append(all, disturbanceText(who, of, cells))
-		}
+	if text := Disturbed(cells); text != "" {
+		return []string{sentence(text)}
 	}
-	return all
+	return nil
 }
 
-// disturbanceText is the sentence about disturbed cells, of a number of cells.
-func disturbanceText(d analysis.Disturbers, names []string, cells int) string {
-	what := display.List(names)
-	switch {
-	case len(names) == cells:
-		what = "the run"
-	case len(names) > fewNames:
-		what = fmt.Sprintf("%d cells", len(names))
+// disturbedTrials is the finding with the reasons of all disturbed trials; false: there
+// are none.
+func disturbedTrials(s *analysis.Summary) (Finding, bool) {
+	f := Finding{Warning: true}
+	kept := 0
+	for i := range s.Cells {
+		if d := s.Cells[i].Disturbance; d != nil {
+			kept += d.Kept
+			for _, reason := range d.Reasons {
+				f.Texts = append(f.Texts, display.Plain(reason))
+			}
+		}
 	}
-	return fmt.Sprintf("%s disturbed %s: repeat it %s.", subjectOf(d), what, quietPlace(d))
+	f.Title = display.Counted(int64(len(f.Texts)), "disturbed trial")
+	if repeated := len(f.Texts) - kept; repeated > 0 {
+		f.Title += fmt.Sprintf(", of which %d did not count and had to be repeated", repeated)
+	}
+	return f, len(f.Texts) > 0
 }

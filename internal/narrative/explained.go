@@ -1,6 +1,9 @@
 package narrative
 
-import "github.com/millicore/millicore/internal/analysis"
+import (
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+)
 
 // Fact is a statement about a cell under its name.
 type Fact struct{ Name, Text string }
@@ -38,6 +41,28 @@ func Explained(c *analysis.CellSummary) []Fact {
 		facts = append(facts, Fact{"search", SearchText(c.Breaking)})
 	}
 	return facts
+}
+
+// evidenceText is what a limit rests on, with the loads of its windows. The figures of
+// the cell are of other windows: "it used 100% of its CPU limit (at 421 to 500
+// requests/s)".
+func evidenceText(b *analysis.BreakingPoint) string {
+	text := display.Plain(b.Evidence)
+	if text == "" || len(b.EvidenceAt) != 2 {
+		return text
+	}
+	low, high := LoadFigure(b, b.EvidenceAt[0]), LoadFigure(b, b.EvidenceAt[1])
+	at := "at " + low
+	if high != low {
+		at += " to " + high
+	}
+	switch {
+	case b.Users != nil:
+		at += " users"
+	case b.RateRPS != nil:
+		at += " requests/s"
+	}
+	return text + " (" + at + ")"
 }
 
 // note is the name of a reason that qualifies a breaking point.

@@ -17,18 +17,18 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagSkipped:             "The service was not available on this machine and was not measured. The warning has what to install.",
 	analysis.FlagNoTrials:            "No trial of this cell was completed: there is nothing to show.",
 	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval, and differences are not tested.",
-	analysis.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison: repeat it on a quiet host.",
+	analysis.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison.",
 	analysis.FlagAgentWaited:         "The agent waited for a CPU and sent late. Part of the latency is the agent's own.",
 	analysis.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses. Give agents no CPU limit.",
 	analysis.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
-	analysis.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 cores, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU; repeat it on a quieter or larger host.",
+	analysis.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 cores, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU.",
 	analysis.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
 	analysis.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
 	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
 	analysis.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
 	analysis.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
 	analysis.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
-	analysis.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison: repeat it where it takes less CPU.",
+	analysis.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison.",
 	analysis.FlagCPUStolen:           "The hypervisor took at least 0.1 cores from this machine: latencies include its pauses.",
 	analysis.FlagDependencyThrottled: "A dependency was throttled by its own limit: part of the latency may be due to it.",
 	analysis.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
@@ -88,12 +88,11 @@ func sentOfDue(c *analysis.CellSummary) string {
 	return fmt.Sprintf("%s of %s requests/s", display.Figure(*g.SentRPS), display.Figure(*g.DueRPS))
 }
 
-// disturbedSearch names who took CPU during a search, what follows from it, and what
-// to do.
+// disturbedSearch names who took CPU during a search, and what follows from it.
 func disturbedSearch(c *analysis.CellSummary) string {
 	text := flagTexts[analysis.FlagSearchDisturbed]
-	if who := c.Disturbers(); !who.Unnamed {
-		text = subjectOf(who) + " took CPU while the breaking point was searched."
+	if c.Breaking != nil && len(c.Breaking.DisturbedBy) > 0 {
+		text = "The search for the breaking point was " + disturbers(c.Breaking.DisturbedBy) + "."
 	}
 	switch {
 	case c.Load.Find:
@@ -101,7 +100,7 @@ func disturbedSearch(c *analysis.CellSummary) string {
 	case c.Load.Stages:
 		text += " The level that missed the objective meanwhile, and those above it, do not show where the service breaks."
 	}
-	return text + " Repeat it " + quietPlace(c.Disturbers()) + "."
+	return text
 }
 
 // Finding is what was found under one title, for one cell or the whole record. A busy
@@ -132,6 +131,9 @@ func Findings(s *analysis.Summary, names []string) []Finding {
 		if text := display.Plain(f.Text); text != "" {
 			all[at].Texts = append(all[at].Texts, text)
 		}
+	}
+	if f, ok := disturbedTrials(s); ok {
+		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		switch {

@@ -29,13 +29,13 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 		want string
 	}{
 		"a search beside a neighbour": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(analysis.Neighbours)),
-			"Other processes took CPU while the breaking point was searched." + outcome + " Repeat it on a quiet host."},
+			"The search for the breaking point was disturbed by other processes." + outcome},
 		"a search on a host whose CPU was stolen": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(analysis.Hypervisor)),
-			"The hypervisor took CPU while the breaking point was searched." + outcome + " Repeat it where it takes less CPU."},
+			"The search for the breaking point was disturbed by steal time." + outcome},
 		"a search by an older version": {"search_disturbed", cellOf("go", breaking, find, disturbedBy()),
-			"Other processes or the hypervisor took CPU while the breaking point was searched." + outcome + " Repeat it on a quiet host."},
+			"Other processes or the hypervisor took CPU while the breaking point was searched." + outcome},
 		"a ramp": {"search_disturbed", cellOf("go", breaking, stages, disturbedBy(analysis.Hypervisor)),
-			"The hypervisor took CPU while the breaking point was searched. The level that missed the objective meanwhile, and those above it, do not show where the service breaks. Repeat it where it takes less CPU."},
+			"The search for the breaking point was disturbed by steal time. The level that missed the objective meanwhile, and those above it, do not show where the service breaks."},
 		"a generator that sent late": {"generator_limited", cellOf("go", open(100), lag(2500)), flagTexts["generator_limited"]},
 		"a generator that sent fewer": {"generator_limited", cellOf("go", open(100), lag(2500), func(c *analysis.CellSummary) {
 			c.Generator.Limited, c.Generator.DueRPS, c.Generator.SentRPS = true, ptr(100.0), ptr(80.0)

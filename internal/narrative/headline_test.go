@@ -48,7 +48,13 @@ func asked(text string, met *bool) change {
 	return func(c *analysis.CellSummary) { c.Objective = &analysis.ObjectiveSummary{Text: text, Met: met} }
 }
 
-func disturbed(c *analysis.CellSummary) { c.Flags = append(c.Flags, "busy_neighbour") }
+// beside lets another process disturb trials of a cell, and others not.
+func beside(noisy, quiet []float64, kept int) change {
+	return func(c *analysis.CellSummary) {
+		c.Disturbance = &analysis.Disturbance{By: []string{analysis.Neighbours}, Trials: len(noisy) + len(quiet), Disturbed: len(noisy), Kept: kept,
+			Quantile: "p99", Noisy: noisy, Quiet: quiet}
+	}
+}
 
 func agentLimited(c *analysis.CellSummary) { c.Generator.Limited = true }
 
@@ -305,12 +311,12 @@ func TestHeadline(t *testing.T) {
 		},
 		"a neighbour disturbed one cell": {
 			cells: []analysis.CellSummary{
-				cellOf("go", p99At(2), within(1.9, 2.1), disturbed),
+				cellOf("go", p99At(2), within(1.9, 2.1), beside([]float64{9, 8, 7}, []float64{2, 3, 2.5, 2.2, 1.5}, 1)),
 				cellOf("bun", p99At(10), within(9, 11)),
 			},
 		},
 		"a neighbour disturbed the only cell": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(2), disturbed)},
+			cells: []analysis.CellSummary{cellOf("go", p99At(2), beside([]float64{9}, nil, 1))},
 		},
 		"interrupted": {
 			cells:       []analysis.CellSummary{procs("1", p99At(150), within(145, 155)), procs("2", p99At(560), within(530, 600))},

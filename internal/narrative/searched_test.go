@@ -84,6 +84,8 @@ func tailOf(throttling, rest float64) change {
 func disturbedBy(who ...string) change {
 	return func(c *analysis.CellSummary) {
 		c.Flags, c.Breaking.DisturbedBy = append(c.Flags, "search_disturbed"), who
+		c.Load.Find = !c.Load.Stages
+		c.Disturbance = &analysis.Disturbance{By: who, Trials: 20, Disturbed: 3}
 	}
 }
 
@@ -246,9 +248,6 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 		},
 		"both disturbed one": {
 			cells: numbered(cellOf("go", breaksBetween(200, 271, 384, limit), disturbedBy(analysis.Neighbours, analysis.Hypervisor))),
-		},
-		"an older summary does not say who": {
-			cells: numbered(cellOf("go", breaksBetween(200, 271, 384, limit), disturbedBy())),
 		},
 		"throttling in one cell and not in another": {
 			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit), tailOf(0.04, 0.96)), procs("6", breaksBetween(259, 271, 284, limit), tailOf(0.92, 0.08))),

@@ -389,46 +389,24 @@ func (t *tried) replicated() string {
 // doubts names what disturbed the figures that the answer rests on: all searches,
 // and the comparison at one load.
 func (t *tried) doubts() string {
-	var searching, comparing disturbances
+	var searching, comparing []*analysis.CellSummary
 	for _, v := range t.variants {
-		searching.add(cellOfVariant(t.found, v))
-		if !v.Unlimited {
-			comparing.add(cellOfVariant(t.level, v))
+		if c := cellOfVariant(t.found, v); c != nil {
+			searching = append(searching, c)
+		}
+		if c := cellOfVariant(t.level, v); c != nil && !v.Unlimited {
+			comparing = append(comparing, c)
 		}
 	}
 	var parts []string
-	if text := searching.text(); text != "" {
+	if text := Disturbed(searching); text != "" {
 		parts = append(parts, "while breaking points were searched, "+text)
 	}
-	if text := comparing.text(); text != "" {
+	if text := Disturbed(comparing); text != "" {
 		parts = append(parts, "while p99 was compared, "+text)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return sentence(strings.Join(parts, "; ") + ": repeat it on a quiet host")
-}
-
-// disturbances are what disturbed the cells of one part of a measurement.
-type disturbances struct {
-	by     analysis.Disturbers
-	waited bool // the generator, for a CPU
-}
-
-func (d *disturbances) add(c *analysis.CellSummary) {
-	if c != nil {
-		d.by, d.waited = d.by.And(c.Disturbers()), d.waited || c.Has(analysis.FlagAgentWaited)
-	}
-}
-
-// text is a clause; "" if nothing disturbed.
-func (d *disturbances) text() string {
-	var all []string
-	if took := TookCPU(d.by); took != "" {
-		all = append(all, took)
-	}
-	if d.waited {
-		all = append(all, "the generator waited for a CPU")
-	}
-	return strings.Join(all, ", and ")
+	return sentence(strings.Join(parts, "; "))
 }

@@ -23,6 +23,12 @@ type Counters struct {
 	Up          bool
 }
 
+// Measurable is the shortest stretch over which CPU time is a figure in cores. Some
+// counters have a resolution of 10 ms, the clock tick of /proc, and those of a service,
+// the generator and the host are read up to a few milliseconds apart. Over 200 ms that is
+// an error of up to 5% of a CPU; over 2 ms it is several CPUs.
+const Measurable = 200 * time.Millisecond
+
 // Between returns the server frame from one reading to the next. If either reading
 // lacks a counter, so does the frame. If a counter decreased, because the group is a
 // new one, it counts from zero.

@@ -235,32 +235,29 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 
 func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
-	with := func(service string, flags ...analysis.Flag) analysis.CellSummary {
+	with := func(service string, find bool, d *analysis.Disturbance) analysis.CellSummary {
 		c := cellOf(service, 400, 380, 420)
-		c.Flags = flags
+		c.Load.Find, c.Disturbance = find, d
 		return c
 	}
+	window := &analysis.Disturbance{By: []string{analysis.Hypervisor}, Trials: 20, Disturbed: 1}
+	trials := &analysis.Disturbance{By: []string{analysis.Neighbours, analysis.Waiting}, Trials: 6, Disturbed: 3, Kept: 2, Quantile: "p99"}
 	for _, c := range []struct {
 		name         string
 		found, level *analysis.Summary
 		want         string
 	}{
-		{"nothing", summary(with("as-is", "low_idle"), with("no-limit")), summary(with("as-is")), ""},
-		{"a neighbour of a search", summary(with("as-is", "search_disturbed", "busy_neighbour"), with("no-limit")), nil,
-			"While breaking points were searched, other processes took CPU: repeat it on a quiet host."},
-		{"the hypervisor in a search", summary(with("as-is"), with("no-limit", "search_disturbed", "busy_hypervisor")), nil,
-			"While breaking points were searched, the hypervisor took CPU: repeat it on a quiet host."},
-		{"windows of a search, and not by whom", summary(with("as-is", "search_disturbed")), nil,
-			"While breaking points were searched, other processes or the hypervisor took CPU: repeat it on a quiet host."},
-		{"both where p99 was compared", summary(with("as-is")), summary(with("as-is", "busy_hypervisor"), with("gomaxprocs-1", "busy_neighbour")),
-			"While p99 was compared, other processes and the hypervisor took CPU: repeat it on a quiet host."},
-		{"each where it was", summary(with("as-is", "busy_neighbour")), summary(with("as-is", "agent_waited")),
-			"While breaking points were searched, other processes took CPU; while p99 was compared, the generator waited for a CPU: repeat it on a quiet host."},
-		{"what p99 does not rest on", summary(with("as-is")), summary(with("as-is"), with("no-limit", "busy_neighbour")), ""},
+		{"nothing", summary(with("as-is", true, nil), with("no-limit", true, nil)), summary(with("as-is", false, nil)), ""},
+		{"a search", summary(with("as-is", true, window), with("no-limit", true, nil)), nil,
+			"While breaking points were searched, 1 of 20 search windows was disturbed by steal time; a miss there does not count."},
+		{"both", summary(with("as-is", true, window), with("no-limit", true, window)), summary(with("as-is", false, trials)),
+			"While breaking points were searched, 2 of 40 search windows were disturbed by steal time; a miss there does not count; " +
+				"while p99 was compared, 3 of 6 trials were disturbed by other processes and a generator that waited for a CPU (1 of them repeated); effect on p99 unknown."},
+		{"what p99 does not rest on", summary(with("as-is", true, nil)), summary(with("as-is", false, nil), with("no-limit", false, trials)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Verdict("server", variants, c.found, c.level)
-			if !strings.HasSuffix(got, c.want) || c.want == "" && strings.Contains(got, "took CPU") {
+			if !strings.HasSuffix(got, c.want) || c.want == "" && strings.Contains(got, "disturbed") {
 				t.Errorf("want the verdict to end with %q: %s", c.want, got)
 			}
 		})

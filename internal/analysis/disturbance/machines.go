@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // Machines are the CPU times of the machines that services ran on, by name; "" is the
@@ -35,10 +37,10 @@ func (m Machines) add(o Machine) {
 	s.CPUs = max(s.CPUs, o.CPUs)
 }
 
-// each returns the machines with data, by name.
+// each returns the machines that were measured for long enough, by name.
 func (m Machines) each() (all []*Machine) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if m[name].seconds > 0 {
+		if m[name].measured() {
 			all = append(all, m[name])
 		}
 	}
@@ -79,6 +81,9 @@ func (m Machines) Total(of func(*Machine) float64) *float64 {
 	}
 	return &sum
 }
+
+// measured reports whether the frames cover enough time for a figure in cores.
+func (m *Machine) measured() bool { return m.seconds >= signals.Measurable.Seconds() }
 
 // ForeignCores is the CPU of processes that the experiment did not start.
 func (m *Machine) ForeignCores() float64 { return m.foreign / m.seconds }

@@ -12,6 +12,7 @@ import (
 // service. The zero value has seen no frame.
 type Noise struct {
 	machines      Machines
+	hits          hits
 	clientSeconds float64  // covered by client frames, summed over agents
 	runWait       *float64 // seconds
 	throttled     *float64 // seconds, by the agents' own CPU limit
@@ -28,9 +29,14 @@ func (n *Noise) Add(f *signals.Frame) {
 	switch {
 	case f.Host != nil:
 		h := f.Host
-		n.machine(Machine{name: f.Machine, CPUs: h.CPUs, seconds: s, foreign: h.Foreign * s, idle: h.Idle * s, steal: h.Steal * s})
+		m := Machine{name: f.Machine, CPUs: h.CPUs, seconds: s, foreign: h.Foreign * s, idle: h.Idle * s, steal: h.Steal * s}
+		n.machine(m)
+		if m.measured() {
+			n.hits.host(f.Seq, &m)
+		}
 	case f.Client != nil:
 		n.clientSeconds += s
+		n.hits.client(f.Seq, f.Client.Intended)
 		n.runWait = signals.Plus(n.runWait, f.Client.RunWait)
 		n.throttled = signals.Plus(n.throttled, f.Client.Throttled)
 		n.histograms()
@@ -57,6 +63,7 @@ func (n *Noise) Merge(o *Noise) {
 	for _, m := range o.machines {
 		n.machine(*m)
 	}
+	n.hits.merge(&o.hits)
 	n.clientSeconds += o.clientSeconds
 	n.runWait = signals.Plus(n.runWait, o.runWait)
 	n.throttled = signals.Plus(n.throttled, o.throttled)
@@ -85,7 +92,7 @@ func (n *Noise) ThrottledShare() *float64 {
 	return &share
 }
 
-// Sources returns who took much CPU: other processes, or the hypervisor.
+// Sources returns who took much CPU on average: other processes, or the hypervisor.
 func (n *Noise) Sources() (by Source) {
 	if n.machines.any((*Machine).busyNeighbours) {
 		by |= Neighbour
@@ -96,7 +103,23 @@ func (n *Noise) Sources() (by Source) {
 	return by
 }
 
-// Others describes who took much CPU, and how much; "": nobody.
+// Disturbing returns who took much CPU on average, or took it from so many requests that
+// a quantile may be theirs: from more than the given share of requests, which is 0.01
+// for p99. A mean does not show the latter: two intervals of twenty that are wholly a
+// neighbour's are a tenth of the requests. The agent is among them if it waited for a
+// CPU and sent late.
+//
+// The answer never depends on the latencies of the trial. If it did, the trials that
+// count would be chosen by their results.
+func (n *Noise) Disturbing(late float64) Source {
+	by := n.Sources() | n.hits.sources(late)
+	if n.Waited() && n.lag.Count() > 0 && n.lag.Quantile(0.99) >= LateLag {
+		by |= Agent
+	}
+	return by
+}
+
+// Others describes who took much CPU on average, and how much; "": nobody.
 func (n *Noise) Others() string {
 	var who []string
 	for _, m := range n.machines.each() {
@@ -110,20 +133,31 @@ func (n *Noise) Others() string {
 	return strings.Join(who, " and ")
 }
 
-// Disturbed returns the reason to repeat the trial, or "".
-func (n *Noise) Disturbed() string {
+// Disturbed describes who is disturbing, and so the reason to repeat a trial; "": nobody.
+func (n *Noise) Disturbed(late float64) string {
 	if why := n.Others(); why != "" {
 		return why
 	}
-	return n.AgentWaited()
+	switch by := n.Disturbing(late); by {
+	case 0:
+		return ""
+	case Agent:
+		return n.waitedText()
+	default:
+		return n.hits.text(by &^ Agent)
+	}
 }
 
-// AgentWaited states that the agent waited for a CPU and sent late because of that; ""
-// if it did not.
+// AgentWaited states that the agent waited for a CPU and sent so late because of that
+// that its latencies show it; "" if it did not.
 func (n *Noise) AgentWaited() string {
 	if !n.Waited() || !n.SentLate() {
 		return ""
 	}
+	return n.waitedText()
+}
+
+func (n *Noise) waitedText() string {
 	return fmt.Sprintf("the agent's threads waited for a CPU, %.2g of them on average, and it sent 1%% of the requests more than %.1f ms late",
 		*n.runWait/n.clientSeconds, n.lagP99())
 }

@@ -1,6 +1,8 @@
 package disturbance
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -41,7 +43,7 @@ func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
 			for _, f := range c.frames {
 				n.Add(f)
 			}
-			if got := n.Disturbed(); got != c.want {
+			if got := n.Disturbed(0.01); got != c.want {
 				t.Errorf("disturbed = %q, want %q", got, c.want)
 			}
 		})
@@ -68,5 +70,84 @@ func TestALateAgentIsTheLimitWhereItsLatenessCounts(t *testing.T) {
 	}
 	if limited(time.Millisecond, time.Millisecond) {
 		t.Error("1 ms late: want not limited")
+	}
+}
+
+func TestAQuantileIsDisturbedByAFewIntervals(t *testing.T) {
+	host := func(foreign, steal, idle float64) signals.Host {
+		return signals.Host{CPUs: 2, Foreign: foreign, Steal: steal, Idle: idle}
+	}
+	quiet, neighbour := host(0.002, 0.01, 1), host(1.9, 0, 0)
+	for _, c := range []struct {
+		name string
+		of   map[int]signals.Host // of 20 intervals; the others are quiet
+		late float64
+		want string
+	}{
+		{"quiet", nil, 0.01, ""},
+		{"two intervals are wholly a neighbour's: 0.19 cores on average", map[int]signals.Host{3: neighbour, 4: neighbour}, 0.01,
+			"other processes took CPU from about 9.5% of the requests, in 2 of 20 intervals"},
+		{"for p95 one interval is too few", map[int]signals.Host{3: neighbour}, 0.05, ""},
+		{"for p50 two are too few", map[int]signals.Host{3: neighbour, 4: neighbour}, 0.5, ""},
+		{"a neighbour that left a CPU idle", map[int]signals.Host{3: host(1, 0, 0.5), 4: host(1, 0, 0.5)}, 0.01, ""},
+		{"a little steal time in one interval", map[int]signals.Host{3: host(0, 0.15, 0.5)}, 0.01, ""},
+		{"a little steal time throughout", map[int]signals.Host{0: host(0, 0.15, 0.5), 5: host(0, 0.15, 0.5), 9: host(0, 0.15, 0.5), 12: host(0, 0.15, 0.5)}, 0.01, ""},
+		{"a pause of the hypervisor", map[int]signals.Host{3: host(0, 1, 0.5)}, 0.01,
+			"the hypervisor took CPU from about 3.3% of the requests, in 1 of 20 intervals"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var n Noise
+			for seq := range 20 {
+				h, ok := c.of[seq]
+				if !ok {
+					h = quiet
+				}
+				f := signals.Frame{Seq: seq, Phase: signals.Measure, Start: int64(seq) * 5e8, End: int64(seq+1) * 5e8}
+				client := f
+				client.Client = &signals.Client{Intended: 100, SendLag: signals.NewHistogram(), Latency: signals.NewHistogram()}
+				f.Host = &h
+				n.Add(&client)
+				n.Add(&f)
+			}
+			var all Noise // a sum of trials, whose intervals have the same numbers
+			all.Merge(&n)
+			all.Merge(&n)
+			if got := n.Disturbed(c.late); got != c.want {
+				t.Errorf("disturbed = %q, want %q", got, c.want)
+			}
+			if one, two := n.Disturbing(c.late), all.Disturbing(c.late); one != two || (one != 0) != (c.want != "") {
+				t.Errorf("disturbing: %v in one trial, %v in two", one, two)
+			}
+		})
+	}
+}
+
+// TestRepetitionDoesNotDependOnTheResult: the p99 of trials in which the agent waits and
+// is 3 ms late varies around 60 ms, 20 times the lag. The mean of those that count is
+// that of all: no trial is repeated because it was fast.
+func TestRepetitionDoesNotDependOnTheResult(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const trials = 2000
+	sum, counted := 0.0, 0
+	for range trials {
+		wait := 0.15
+		for attempt := range 2 {
+			p99 := 60 + 5*random.NormFloat64()
+			f := &signals.Frame{Phase: signals.Measure, End: 1e9,
+				Client: &signals.Client{SendLag: signals.NewHistogram(), Latency: signals.NewHistogram(), RunWait: &wait}}
+			for range 100 {
+				f.Client.SendLag.Record(3 * time.Millisecond)
+				f.Client.Latency.Record(time.Duration(p99 * float64(time.Millisecond)))
+			}
+			var n Noise
+			n.Add(f)
+			if attempt == 1 || n.Disturbed(0.01) == "" {
+				sum, counted = sum+p99, counted+1
+				break
+			}
+		}
+	}
+	if mean := sum / float64(counted); math.Abs(mean-60) > 4*5/math.Sqrt(trials) {
+		t.Errorf("the mean of %d trials that count is %.2f ms, want 60", counted, mean)
 	}
 }

@@ -7,6 +7,7 @@ type Source uint8
 const (
 	Neighbour  Source = 1 << iota // other processes of this host
 	Hypervisor                    // what this host runs on: steal time
+	Agent                         // the generator waited for a CPU, and sent late
 )
 
 // String names the sources, as in "… took CPU".

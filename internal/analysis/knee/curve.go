@@ -27,13 +27,10 @@ type used struct{ load, ofLimit, weight float64 }
 func newCurve(points []Point) *curve {
 	c := &curve{}
 	for _, p := range points {
-		if !(p.Latency > 0) || !(p.Load > 0) || math.IsInf(p.Latency, 0) || math.IsInf(p.Load, 0) {
+		if !(p.Latency > 0) || !(p.Load > 0) || math.IsInf(p.Load, 0) {
 			continue
 		}
-		weight := p.Weight
-		if weight <= 0 {
-			weight = 1
-		}
+		weight := weightOf(p.Above)
 		c.points = append(c.points, point{p.Load, math.Log(p.Latency), weight})
 		if p.OfLimit != nil {
 			c.used = append(c.used, used{p.Load, *p.OfLimit, weight})
@@ -68,29 +65,44 @@ func (l *level) mean() float64 { return l.wy / l.w }
 
 func (c *curve) highest() float64 { return c.levels[len(c.levels)-1].load }
 
-// upToTheCliff removes what lies beyond the first load whose latency is ten times its
-// floor, and limits the latency of that load to ten times. A service that has broken
-// down has latencies of a hundred floors, which would dominate the fit. At least five
-// loads are kept. The floor is estimated from the lower half of the loads.
-func (c *curve) upToTheCliff() *curve {
-	var lower []float64
+// weightOf is the weight of a window with so many requests above its quantile. The
+// variance of the logarithm of a sample quantile falls with their number (H. A. David,
+// H. N. Nagaraja, Order Statistics, 3rd edition, 2003, section 10.2). Beyond manyAbove of
+// them windows differ for other reasons, and more requests add little.
+func weightOf(above float64) float64 {
+	above = max(above, 1)
+	return above / (1 + above/manyAbove)
+}
+
+// limited limits the latencies to ten times the floor. A service that has broken down
+// has latencies of a hundred floors, which would dominate the fit. The floor is
+// estimated from the lower half of the loads. It returns nil if all of them failed.
+func (c *curve) limited() (_ *curve, top float64) {
+	top = math.Inf(1)
 	for i := range c.levels[:(len(c.levels)+1)/2] {
-		lower = append(lower, c.levels[i].mean())
+		top = min(top, c.levels[i].mean()+math.Log(cliff))
 	}
-	top := slices.Min(lower) + math.Log(cliff)
+	if math.IsInf(top, 1) {
+		return nil, top
+	}
+	below := &curve{points: slices.Clone(c.points), levels: slices.Clone(c.levels)}
+	for i := range below.points {
+		below.points[i].y = min(below.points[i].y, top)
+	}
+	below.sum()
+	return below, top
+}
+
+// upToTheCliff removes what lies beyond the first of those highest loads that all have
+// ten times the floor: it belongs to the breaking point, and would bias the fit towards
+// it. At least five loads are kept.
+func (c *curve) upToTheCliff(top float64) *curve {
 	keep := len(c.levels)
-	for i := range c.levels {
-		if c.levels[i].mean() > top {
-			keep = max(i+1, fewLoads)
-			break
-		}
+	for keep > fewLoads && c.levels[keep-2].mean() >= top-1e-9 {
+		keep--
 	}
 	near := &curve{levels: slices.Clone(c.levels[:keep])}
 	near.points = slices.Clone(c.points[:near.levels[keep-1].after])
-	for i := range near.points {
-		near.points[i].y = min(near.points[i].y, top)
-	}
-	near.sum()
 	return near
 }
 

@@ -1,8 +1,9 @@
 // Package knee finds where latency leaves its floor: the load from which a latency
 // quantile rises. It fits two pieces to the logarithm of the latency over the load: a
-// flat one, and a rising one that begins where the flat one ends. It bootstraps the
-// fit for an interval. It is pure: points in, a knee or the reason for its absence
-// out.
+// flat one, and a rising one that begins where the flat one ends. There is a knee only
+// if this fits better than a flat line and better than a rising one, by more than chance
+// explains (chance.go). It bootstraps the fit for an interval. It is pure: points in, a
+// knee or the reason for its absence out.
 //
 // A knee is not the breaking point. It is where waiting starts to show, often at half
 // the load that the service can handle.
@@ -13,17 +14,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/aclements/go-moremath/mathx"
 )
-
-// Point is one steady window. Several may have the same load.
-type Point struct {
-	Load    float64  // requests/s, or users
-	Latency float64  // a quantile of the window's latencies, ms
-	Weight  float64  // the window's seconds; 0 counts as 1
-	OfLimit *float64 // CPU of the limit, 0..1; nil: no limit, or not measured
-}
 
 // Knee is where latency leaves its floor. Loads are in the points' unit.
 type Knee struct {
@@ -40,6 +31,7 @@ const (
 	fewLoads   = 5    // distinct loads that a knee needs
 	leastRise  = 0.25 // of the floor: less is not called a rise
 	cliff      = 10   // times the floor: what lies beyond belongs to the breaking point
+	manyAbove  = 20   // requests above the quantile, beyond which a window is hardly more certain
 	resamples  = 999
 	confidence = 0.95
 )
@@ -53,39 +45,27 @@ func Find(points []Point, seed uint64) (*Knee, string) {
 	if n := len(all.levels); n < fewLoads {
 		return nil, fmt.Sprintf("latency was measured at %d loads; a knee needs at least %d", n, fewLoads)
 	}
-	c := all.upToTheCliff()
+	whole, top := all.limited()
+	if whole == nil {
+		return nil, "too many requests failed even at the lowest loads: there is no floor"
+	}
+	c := whole.upToTheCliff(top)
 	best := c.fit()
-	if rise := math.Exp(best.rise) - 1; rise < leastRise {
+	random := rand.New(rand.NewPCG(seed, 0))
+	switch {
+	case math.Exp(best.rise)-1 < leastRise:
 		return nil, fmt.Sprintf("latency stays within %.0f%% of its floor up to the highest load, %.4g", leastRise*100, c.highest())
-	}
-	if best.to <= c.levels[0].load {
+	case best.to <= c.levels[0].load:
 		return nil, fmt.Sprintf("latency already rises at the lowest load, %.4g: its floor was not measured", c.levels[0].load)
-	}
-	if !c.beyondNoise(best) {
+	case whole.chance((*curve).flat, random) > 1-confidence:
 		return nil, "latency varies as much between windows of one load as over the loads: a rise cannot be detected"
+	case c.chance((*curve).straight, random) > 1-confidence:
+		return nil, "latency may rise from the lowest load on: no floor can be detected"
 	}
 	k := &Knee{Load: (best.from + best.to) / 2, FloorMS: math.Exp(best.floor)}
-	k.Low, k.High = c.interval(best, rand.New(rand.NewPCG(seed, 0)))
+	k.Low, k.High = c.interval(best, random)
 	k.OfLimit, k.OfLimitLow, k.OfLimitHigh = all.ofLimit(k.Load), all.ofLimit(k.Low), all.ofLimit(k.High)
 	return k, ""
-}
-
-// beyondNoise is an F test of the two pieces against one flat line. The position of
-// the break counts as one parameter, like the floor and the slope, and once more
-// because it was searched for.
-func (c *curve) beyondNoise(f fit) bool {
-	const searched = 3
-	left := float64(len(c.points) - 1 - searched)
-	flat := c.whole().flat()
-	if f.misfit <= 1e-9*flat {
-		return true // to the precision of the arithmetic
-	}
-	if left <= 0 {
-		return false
-	}
-	ratio := (flat - f.misfit) / searched / (f.misfit / left)
-	// The probability of a larger ratio, by the F distribution.
-	return mathx.BetaInc(left/(left+searched*ratio), left/2, searched/2.0) < 1-confidence
 }
 
 // interval bootstraps the break. The loads were chosen, not drawn, so they stay. The

@@ -19,7 +19,7 @@ func at(loads []float64, windows int, latency func(load float64) float64) []Poin
 	for _, l := range loads {
 		for range windows {
 			used := l / 1000 // CPU rises with the load, up to the limit at 1000
-			all = append(all, Point{Load: l, Latency: latency(l), Weight: 5, OfLimit: &used})
+			all = append(all, Point{Load: l, Latency: latency(l), Above: 5, OfLimit: &used})
 		}
 	}
 	return all
@@ -98,7 +98,7 @@ func TestABreakdownDoesNotDragTheKnee(t *testing.T) {
 }
 
 func TestWithoutAKneeTheReasonIsInWords(t *testing.T) {
-	noise := map[float64]float64{100: 10, 200: 20, 300: 8, 400: 30, 500: 9, 600: 40}
+	noise := map[float64]float64{100: 10, 200: 20, 300: 8, 400: 30, 500: 9, 600: 40} // ms
 	for _, c := range []struct {
 		name   string
 		points []Point
@@ -111,7 +111,10 @@ func TestWithoutAKneeTheReasonIsInWords(t *testing.T) {
 		{"falling", at(steps(100, 1000, 100), 2, func(l float64) float64 { return 2000 / l }), "within 25% of its floor"},
 		{"rising all the way", at(steps(100, 1000, 100), 2, func(l float64) float64 { return stick(l, 10, 0, 0.002) }), "at the lowest load, 100"},
 		{"noise only", at(steps(100, 600, 100), 1, func(l float64) float64 { return noise[l] }), "cannot be detected"},
-		{"no latency", []Point{{Load: 1}, {Load: 2, Latency: math.Inf(1)}, {Load: 3, Latency: math.NaN()}}, "measured at 0 loads"},
+		{"no latency", []Point{{Load: 1}, {Load: math.Inf(1), Latency: 2}, {Load: 3, Latency: math.NaN()}}, "measured at 0 loads"},
+		{"failures only", at(steps(100, 600, 100), 1, func(float64) float64 { return math.Inf(1) }), "no floor"},
+		{"one outlier", at(steps(100, 1000, 100), 1, func(l float64) float64 { return noise[l/2]/10 + map[bool]float64{false: 10, true: 40}[l == 1000] }), "a rise cannot be detected"},
+		{"an outlier of ten floors in the middle", at(steps(100, 1000, 100), 1, func(l float64) float64 { return map[bool]float64{false: 10 + l/1e4, true: 400}[l == 500] }), "within 25%"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k, why := Find(c.points, 1)

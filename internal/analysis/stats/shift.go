@@ -22,19 +22,82 @@ const mostExact = 50
 //
 // Both samples must have a value.
 func HodgesLehmann(base, value []float64) (shift float64, interval *Interval) {
-	differences := make([]float64, 0, len(base)*len(value))
-	for _, v := range value {
-		for _, b := range base {
-			differences = append(differences, v-b)
-		}
-	}
-	slices.Sort(differences)
-	shift = middle(differences)
 	cut, level := excluded(len(base), len(value))
+	return shifted(differences(base, value), cut, level)
+}
+
+// Stratified estimates one shift from several pairs of samples, each of another
+// population. Only values of one pair are subtracted from each other. The interval is
+// that of HodgesLehmann for the sum of the pairs' U (P. van Elteren, Bulletin of the
+// International Statistical Institute 37, 1960). At least one pair must have a value on
+// both sides.
+func Stratified(pairs []Pair) (shift float64, interval *Interval) {
+	var all []float64
+	ways := []float64{1} // to have a sum of U
+	for _, p := range pairs {
+		all = append(all, differences(p.Base, p.Value)...)
+		ways = convolved(ways, waysOfU(len(p.Base), len(p.Value)))
+	}
+	slices.Sort(all)
+	total := 0.0
+	for _, n := range ways {
+		total += n
+	}
+	cut, below := 0, 0.0 // ways to have less than cut
+	for below+ways[cut] < (1-Level)/2*total {
+		below += ways[cut]
+		cut++
+	}
+	return shifted(all, cut, 1-2*below/total)
+}
+
+// shifted returns the median of sorted differences, and its interval by the rank of the
+// ends; nil: 0.
+func shifted(sorted []float64, cut int, level float64) (shift float64, interval *Interval) {
+	shift = middle(sorted)
 	if cut == 0 {
 		return shift, nil
 	}
-	return shift, &Interval{Low: differences[cut-1], High: differences[len(differences)-cut], Level: level}
+	return shift, &Interval{Low: sorted[cut-1], High: sorted[len(sorted)-cut], Level: level}
+}
+
+// differences returns all differences value - base, ascending.
+func differences(base, value []float64) []float64 {
+	all := make([]float64, 0, len(base)*len(value))
+	for _, v := range value {
+		for _, b := range base {
+			all = append(all, v-b)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// waysOfU counts the orders of m and n different values by their U: the coefficients of
+// the Gaussian binomial, the product of (1 - q^(n+i)) / (1 - q^i) for i = 1 to m.
+func waysOfU(m, n int) []float64 {
+	ways := make([]float64, m*n+1)
+	ways[0] = 1
+	for i := 1; i <= m; i++ {
+		for u := m * n; u >= n+i; u-- {
+			ways[u] -= ways[u-n-i]
+		}
+		for u := i; u <= m*n; u++ {
+			ways[u] += ways[u-i]
+		}
+	}
+	return ways
+}
+
+// convolved returns the distribution of the sum of two that are independent.
+func convolved(a, b []float64) []float64 {
+	sum := make([]float64, len(a)+len(b)-1)
+	for i, x := range a {
+		for j, y := range b {
+			sum[i+j] += x * y
+		}
+	}
+	return sum
 }
 
 // excluded returns the rank, from 1, of the difference that bounds a 95% interval from

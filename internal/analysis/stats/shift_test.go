@@ -139,3 +139,25 @@ func TestManyTestsNeedMoreTrials(t *testing.T) {
 		t.Errorf("the other one, which overlaps: %+v", c)
 	}
 }
+
+// Of one pair it is Hodges and Lehmann's. Pairs of other levels do not mix: with two
+// trials a side in each of three cells the shift is known, which no cell alone shows.
+func TestAStratifiedShiftIsWithinPairs(t *testing.T) {
+	a, b := []float64{0.8, 0.83, 1.89, 1.04, 1.45, 1.38}, []float64{1.15, 0.88, 0.9, 0.74, 1.21}
+	shift, interval := HodgesLehmann(a, b)
+	one, same := Stratified([]Pair{{a, b}})
+	if shift != one || interval.Low != same.Low || interval.High != same.High || math.Abs(interval.Level-same.Level) > 1e-12 {
+		t.Errorf("%v %v, of one stratum %v %v", shift, *interval, one, *same)
+	}
+	var pairs []Pair
+	for _, level := range []float64{10, 200, 3000} {
+		pairs = append(pairs, Pair{Base: []float64{level, level + 1}, Value: []float64{level + 5, level + 6}})
+	}
+	shift, interval = Stratified(pairs)
+	if shift != 5 || interval == nil || interval.Low < 4 || interval.High > 6 {
+		t.Errorf("shift %v, interval %v; want 5 within 4 to 6", shift, interval)
+	}
+	if _, interval = Stratified(pairs[:1]); interval != nil {
+		t.Errorf("an interval of 2 and 2 trials: %v", *interval)
+	}
+}

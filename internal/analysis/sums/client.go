@@ -104,8 +104,13 @@ func (c *Client) Availability() *float64 {
 	return ptr(100 * float64(c.Good) / float64(n))
 }
 
-// Cores is the CPU of the agents.
-func (c *Client) Cores() *float64 { return Over(&c.cpu, ptr(c.Seconds())) }
+// Cores is the CPU of the agents; nil if it was measured for too short a time.
+func (c *Client) Cores() *float64 {
+	if c.Seconds() < signals.Measurable.Seconds() {
+		return nil
+	}
+	return Over(&c.cpu, ptr(c.Seconds()))
+}
 
 // OpenConnections is the highest number of connections open at one time; nil: not
 // measured.

@@ -98,9 +98,10 @@ func (s *Server) count() float64 {
 	return float64(len(s.replicas))
 }
 
-// Cores is the CPU of all replicas together.
+// Cores is the CPU of all replicas together; nil if it was not measured, or for too short
+// a time.
 func (s *Server) Cores() *float64 {
-	if s.cpu == nil || s.seconds == 0 {
+	if s.cpu == nil || s.seconds < signals.Measurable.Seconds()*float64(max(1, len(s.replicas))) {
 		return nil
 	}
 	return ptr(*s.cpu / s.seconds * s.count())

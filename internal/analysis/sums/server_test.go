@@ -24,3 +24,17 @@ func TestScaledSumsMerge(t *testing.T) {
 		t.Error("an unknown number is not null")
 	}
 }
+
+// 5 ms of CPU in a run of 2 ms are the error of the counters, and not 2.5 cores.
+func TestAShortRunHasNoFigureInCores(t *testing.T) {
+	for _, c := range []struct {
+		ms   int64
+		want bool
+	}{{2, false}, {150, false}, {200, true}, {1000, true}} {
+		s, used, limit := NewServer(), 0.005, 1.0
+		s.add(&signals.Frame{Phase: signals.Measure, End: c.ms * 1e6, Server: &signals.Server{CPU: &used, CPULimit: &limit}})
+		if got := s.Cores() != nil; got != c.want || (s.OfLimit() != nil) != c.want {
+			t.Errorf("%d ms: cores known: %v, want %v", c.ms, got, c.want)
+		}
+	}
+}
