@@ -1,13 +1,14 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
 // Observed is the value of one trial, or what is known of it: it lies between Low and
 // High. Both are equal if the value is known. A lower bound has an infinite High, and a
-// trial that failed even at the least has a Low of -Inf or 0.
+// trial that failed at every load has a Low of -Inf or 0.
 type Observed struct{ Low, High float64 }
 
 // Known is a value that was measured.
@@ -66,7 +67,7 @@ func CensoredTest(x, y []Observed) (sign int, p float64) {
 	above := dominance(x, y)
 	sign = min(1, max(-1, above))
 	a, exact := values(x)
-	if b, ok := values(y); exact && ok && finite(a) && finite(b) {
+	if b, ok := values(y); exact && ok && Finite(a...) && Finite(b...) {
 		_, p = MannWhitney(a, b)
 		return sign, p
 	}
@@ -88,8 +89,9 @@ func CensoredTest(x, y []Observed) (sign int, p float64) {
 	return sign, math.Erfc(max(0, math.Abs(float64(above))-1) / math.Sqrt(2*variance))
 }
 
-func finite(v []float64) bool {
-	return !slices.ContainsFunc(v, func(v float64) bool { return math.IsInf(v, 0) })
+// Finite reports whether all values are numbers.
+func Finite(v ...float64) bool {
+	return !slices.ContainsFunc(v, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
 }
 
 // CensoredMedian returns the bounds of the median of a sample, and those of the 95%
@@ -128,4 +130,33 @@ func MedianInterval(n int) (low, high int, ok bool) {
 		p = p * float64(n-i) / float64(i+1)
 	}
 	return k, n - 1 - k, k >= 0
+}
+
+// KaplanMeierMedian returns the median of values, of which some are only known to be at
+// least their Low. It is the least value that at most half of the population exceeds,
+// or the mean of it and the next one if that is exactly half and both are known. If
+// bounds hide it, it is the middle of the lower bounds, with an infinite High. (E. L.
+// Kaplan, P. Meier, Journal of the American Statistical Association 53, 1958.)
+func KaplanMeierMedian(sample []Observed) Observed {
+	all := slices.Clone(sample)
+	slices.SortFunc(all, func(a, b Observed) int { return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High)) })
+	above := 1.0
+	for i, o := range all {
+		if !o.Known() {
+			continue
+		}
+		left := len(all) - i
+		above *= 1 - 1/float64(left)
+		switch {
+		case above > 0.5+1e-9:
+		case above > 0.5-1e-9 && i+1 < len(all) && all[i+1].Known():
+			return Known((o.Low + all[i+1].Low) / 2)
+		default:
+			return o
+		}
+	}
+	if len(all) == 0 {
+		return Known(math.NaN())
+	}
+	return Observed{all[(len(all)-1)/2].Low, math.Inf(1)}
 }

@@ -25,7 +25,8 @@ type Ranks struct {
 
 // Rank tests every pair of samples, by closed testing: two samples differ if every set
 // of samples that contains both is found not to be alike. A set of two is tested by
-// CensoredTest, a larger one by heterogeneity. A set of s of k samples is tested at
+// CensoredTest, a larger one by heterogeneity and by its pairs, each at half of the
+// level: a sample that varies widely hides the difference of two others from the first. A set of s of k samples is tested at
 // the level 1 - 0.95^(s/k), those of k-1 and k samples at 0.05. (K. R. Gabriel's
 // closed procedure with T. A. Ryan's levels: Y. Hochberg, A. C. Tamhane, Multiple
 // Comparison Procedures, 1987, chapter 2, section 4.) Sets that are alike and have no
@@ -66,7 +67,7 @@ func Rank(samples [][]Observed) Ranks {
 		}
 		p := r.P[in[0]][in[1]]
 		if len(in) > 2 {
-			p = heterogeneity(samples, above, in)
+			p = min(1, 2*min(heterogeneity(samples, above, in), r.smallest(in)))
 		}
 		p = onScale(p, len(in), k)
 		for _, i := range in {
@@ -76,6 +77,17 @@ func Rank(samples [][]Observed) Ranks {
 		}
 	}
 	return r
+}
+
+// smallest is the smallest P of the pairs of a set, times their number.
+func (r *Ranks) smallest(in []int) float64 {
+	p := 1.0
+	for a, i := range in {
+		for _, j := range in[:a] {
+			p = min(p, r.P[i][j])
+		}
+	}
+	return p * float64(len(in)*(len(in)-1)/2)
 }
 
 // onScale adjusts the P of a set of s among k samples, so that it is compared with 0.05.
