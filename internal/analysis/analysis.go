@@ -16,7 +16,7 @@
 //   - limits.go: what limits a stretch of load
 //   - searches.go, ramps.go: the breaking point
 //   - disturbers.go, flags.go: what qualifies the figures
-//   - comparisons.go, ranking.go: which cells differ
+//   - evidence.go, ranking.go, comparisons.go: which cells differ
 //   - claims.go: whether a published statement holds
 //   - findings.go, order.go, growth.go: what is worth stating
 package analysis
@@ -126,7 +126,8 @@ func (b *Builder) Series() []Series {
 func (b *Builder) Summarize(about SummaryExperiment, host record.Host) *Summary {
 	about.Name, about.About, about.Kept = b.exp.Name, b.exp.About, b.exp.Measure.Kept
 	s := &Summary{Experiment: about, Host: host, Cells: b.Cells()}
-	s.Comparisons = append(b.comparisons(), b.benchmarkComparisons()...)
+	s.Comparisons, s.Ranking = s.Tests(b.compared())
+	s.Comparisons = append(s.Comparisons, s.benchmarkComparisons()...)
 	s.Claims = b.claims(s.Cells)
 	s.Findings = b.findings(s.Cells)
 	return s

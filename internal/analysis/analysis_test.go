@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
@@ -44,12 +45,12 @@ func TestCountedChoosesByWhatDisturbed(t *testing.T) {
 // table A3: the largest k with 2 P(B <= k) <= 0.05, from 0).
 func TestMedianIntervalHasTheRanksOfTheSignTest(t *testing.T) {
 	for n, want := range map[int][2]int{6: {0, 5}, 7: {0, 6}, 8: {0, 7}, 9: {1, 7}, 10: {1, 8}, 12: {2, 9}, 15: {3, 11}, 20: {5, 14}, 25: {7, 17}} {
-		low, high, ok := medianInterval(n)
+		low, high, ok := stats.MedianInterval(n)
 		if !ok || low != want[0] || high != want[1] {
 			t.Errorf("n = %d: ranks %d to %d (%v), want %d to %d", n, low, high, ok, want[0], want[1])
 		}
 	}
-	if _, _, ok := medianInterval(5); ok {
+	if _, _, ok := stats.MedianInterval(5); ok {
 		t.Error("five trials give no 95% interval of a median")
 	}
 }

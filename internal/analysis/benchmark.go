@@ -33,7 +33,7 @@ type BenchmarkSummary struct {
 }
 
 // Path is the figure's field path in the cell's intervals and in comparisons.
-func (b *BenchmarkSummary) Path() string { return "benchmarks." + b.Name + "." + b.Unit }
+func (b *BenchmarkSummary) Path() string { return benchmarksPath + b.Name + "." + b.Unit }
 
 // Benchmark takes a result of the record; those of attempts that do not count are
 // ignored.
@@ -68,7 +68,7 @@ func (c *cell) benchmarks() []BenchmarkSummary {
 		s := &all[i]
 		s.Median = stats.Median(s.Values)
 		sorted := slices.Sorted(slices.Values(s.Values))
-		if low, high, ok := medianInterval(len(sorted)); ok {
+		if low, high, ok := stats.MedianInterval(len(sorted)); ok {
 			s.Low, s.High = &sorted[low], &sorted[high]
 		}
 	}
@@ -100,31 +100,16 @@ func (t *trial) printed() []BenchmarkSummary {
 	return all
 }
 
-// benchmarkComparisons compares, for each figure of a benchmark, every cell with the
-// first one that has it. The tests of one figure are a family: Holm's correction
-// covers all of them. Cells with too few trials are left out.
-func (b *Builder) benchmarkComparisons() []Comparison {
-	type figure struct {
-		path   string
-		cells  []int
-		values [][]float64
-	}
-	var figures []figure
-	for i, c := range b.cells {
-		for _, s := range c.benchmarks() {
-			at := slices.IndexFunc(figures, func(f figure) bool { return f.path == s.Path() })
-			if at < 0 {
-				figures = append(figures, figure{path: s.Path()})
-				at = len(figures) - 1
-			}
-			figures[at].cells, figures[at].values = append(figures[at].cells, i), append(figures[at].values, s.Values)
-		}
-	}
-	var all []Comparison
-	for _, f := range figures {
-		for i, c := range stats.Against(f.values[0], f.values[1:]) {
-			if c.Enough() {
-				all = append(all, comparison(f.cells[i+1], f.cells[0], f.path, &c))
+// benchmarkComparisons compares the cells by each figure of a benchmark. The tests of
+// one figure are a family.
+func (s *Summary) benchmarkComparisons() (all []Comparison) {
+	var seen []string
+	for i := range s.Cells {
+		for k := range s.Cells[i].Benchmarks {
+			if path := s.Cells[i].Benchmarks[k].Path(); !slices.Contains(seen, path) {
+				seen = append(seen, path)
+				some, _ := s.Tests(path)
+				all = append(all, some...)
 			}
 		}
 	}

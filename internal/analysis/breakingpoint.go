@@ -69,26 +69,6 @@ func (b *BreakingPoint) Load() *float64 {
 	return b.RateRPS
 }
 
-// EnoughSearches is the fewest searches, or ramps, per cell for a comparison of two
-// breaking points. Starts of one service break at different loads, and the interval of
-// one search, however narrow, is valid for its start only. Four against four without
-// overlap have P 0.029.
-const EnoughSearches = 4
-
 // OverStarts reports whether Low and High are the ends of a 95% interval over starts
 // of the service.
 func (b *BreakingPoint) OverStarts() bool { return b.Searches >= minTrials }
-
-// Against returns 1 if b is certainly above o, -1 if it is certainly below, and 0 if
-// their intervals overlap, one of them is unknown, or one rests on too few searches.
-func (b *BreakingPoint) Against(o *BreakingPoint) int {
-	switch {
-	case b == nil || o == nil || b.Low == nil || o.Low == nil || min(b.Searches, o.Searches) < EnoughSearches:
-		return 0
-	case o.High != nil && *b.Low > *o.High:
-		return 1
-	case b.High != nil && *o.Low > *b.High:
-		return -1
-	}
-	return 0
-}

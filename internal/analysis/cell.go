@@ -83,7 +83,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	s := CellSummary{
 		Cell: c.plan.Index, Label: c.plan.Label(), Service: c.plan.Service.Name,
 		Vary: map[string]*string{}, Limits: limitsOf(c.plan), Load: c.load(),
-		Trials: len(c.trials), Requests: all.Client.Requests(),
+		Trials: len(c.trials), Kept: c.exp.Measure.Kept, Requests: all.Client.Requests(),
 		RateRPS: all.Client.Rate(), Availability: all.Client.Availability(),
 		Errors: all.Client.Errors, CPU: cpuOf(&all.Server), Replicas: replicasOf(&all.Server.Scaled), Memory: memoryOf(&whole.Server),
 		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
@@ -102,11 +102,13 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		one := trialFigures(t.attempt, f)
 		one.OOMKills, one.Restarts = float(t.all.Server.OOMKills), float(t.all.Server.Restarts)
 		one.Beyond = t.all.Client.Latency.Beyond()
+		one.OfAll = ofAll(t.result())
+		one.BreakingFrom, one.BreakingTo = c.bracket(t)
 		s.PerTrial = append(s.PerTrial, one)
 	}
 	s.Intervals, s.IntervalsOf = intervals(figures), ofTrials
 	if len(s.Intervals) == 0 {
-		s.Intervals, s.IntervalsOf = c.blocks.intervals()
+		s.Intervals, s.IntervalsOf = c.blocks.intervals(&s)
 	}
 	s.Breaking, s.Knee = c.breaking(s.Steps), c.knee()
 	if b := s.Breaking; b != nil && b.LimitedBy == ByGenerator {

@@ -82,7 +82,7 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 	if c.plan.Load.Users != nil {
 		unit = " users"
 	}
-	out := CellSummary{Cell: s.Cell, Label: s.Label + " at " + number(level) + unit}
+	out := CellSummary{Cell: s.Cell, Kept: s.Kept, Label: s.Label + " at " + number(level) + unit}
 	all := sums.New()
 	for _, t := range c.trials {
 		of := t.levels[index]
@@ -90,7 +90,9 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 			continue
 		}
 		out.Trials++
-		out.PerTrial = append(out.PerTrial, trialFigures(t.attempt, figuresOf(of, true)))
+		one := trialFigures(t.attempt, figuresOf(of, true))
+		one.OfAll = ofAll(of, true)
+		out.PerTrial = append(out.PerTrial, one)
 		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.late())...)
 		if t.attempt.State == Partial {
 			out.Flags = append(out.Flags, FlagIncomplete)
@@ -114,7 +116,7 @@ func (f *figure) over(m Metric, values []float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	f.values = sorted
 	f.value, f.low, f.high, f.of = stats.Median(sorted), sorted[0], sorted[len(sorted)-1], ByRange
-	if low, high, ok := medianInterval(len(sorted)); ok {
+	if low, high, ok := stats.MedianInterval(len(sorted)); ok {
 		f.low, f.high, f.of = sorted[low], sorted[high], ByTrials
 	}
 	if f.trials == 1 {
@@ -161,23 +163,25 @@ func (f *figure) breaking(b *BreakingPoint) {
 	}
 }
 
-// unrepeated rejects a breaking point that is compared with another cell's if it comes
-// from too few searches or ramps to show how starts differ.
+// unrepeated rejects a figure that is compared with another cell's if it comes from too
+// few starts of the service to show how starts differ.
 func (f *figure) unrepeated() {
-	if f.metric != BreakingPointMetric || f.why != "" || f.trials >= EnoughSearches {
-		return
-	}
-	what := "searches"
+	what := "trial"
 	switch {
-	case f.cell.Load.Find && f.trials == 1:
+	case f.why != "" || f.metric == memoryGrowthMetric:
+		return
+	case f.cell.Kept:
+		f.why = f.label + " was not restarted between its trials (restart: false), so they show one start only, and starts differ"
+		return
+	case f.trials >= MinRanked:
+		return
+	case f.metric == BreakingPointMetric && f.cell.Load.Find:
 		what = "search"
-	case !f.cell.Load.Find && f.trials == 1:
+	case f.metric == BreakingPointMetric:
 		what = "ramp"
-	case !f.cell.Load.Find:
-		what = "ramps"
 	}
-	f.why = fmt.Sprintf("%d %s of %s: too few to show how starts differ; a comparison needs at least %d per cell (measure.repeats)",
-		f.trials, what, f.label, EnoughSearches)
+	f.why = fmt.Sprintf("%s of %s: too few to show how starts differ; a comparison needs at least %d per cell (measure.repeats)",
+		plural(f.trials, what), f.label, MinRanked)
 }
 
 // growth sets how much the memory peak of a service that stayed up grew from its first
@@ -228,7 +232,6 @@ func ofMemory(metric string) bool { return strings.HasPrefix(metric, "memory_") 
 // disturbed rejects a figure that others or the agent influenced, or removes its upper
 // end if the generator was the limit.
 func (f *figure) disturbed(m Metric) {
-	counts := m.Name == "rate" || m.Name == "requests"
 	latency := m.Unit == "ms" && m.Name != "insert_p99" && m.Name != "cpu_per_request"
 	switch {
 	case f.why != "":
@@ -237,7 +240,7 @@ func (f *figure) disturbed(m Metric) {
 	case ofMemory(m.Name):
 	case f.disturbedBy() != "":
 		f.why = f.disturbedBy() + " took CPU while " + f.label + " was measured"
-	case f.cell.Generator.Limited && (counts || m.events()):
+	case f.cell.Generator.Limited && (m.counts() || m.events()):
 		f.high = math.Inf(1)
 	case f.cell.Generator.Limited:
 		f.why = "the generator was the limit of " + f.label + ", not the service"
@@ -315,14 +318,6 @@ func (f *figure) basis() string {
 		return "the 95% interval of one search"
 	}
 	return "the 95% interval"
-}
-
-// doubt is added to a verdict that rests on ranges alone.
-func (f figure) doubt() string {
-	if f.of != ByRange {
-		return ""
-	}
-	return fmt.Sprintf(", by the ranges of %d trials: too few for a 95%% interval", f.trials)
 }
 
 // claimed returns the figure in the form of the summary.

@@ -19,7 +19,7 @@ func rampCell(label string, ramps int, low, high float64) CellSummary {
 	if high == 0 {
 		c.Breaking.High, c.Breaking.AtLeast, c.Breaking.Reason = nil, true, "every level met the objective; raise the load further"
 	}
-	return c
+	return bySearches(c, ramps)
 }
 
 func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
@@ -52,11 +52,13 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 		{"the other way round", inOrder, []CellSummary{rampCell("bun", 1, 6000, 7000), rampCell("go", 1, 3000, 4000)}, Inconclusive, "1 ramp of bun" + few},
 		{"an order of three ramps each", inOrder, []CellSummary{rampCell("bun", 3, 3000, 4000), rampCell("go", 3, 6000, 7000)}, Inconclusive, "3 ramps of bun" + few},
 		{"an order of four ramps each", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 6000, 7000)}, Reproduced,
-			"no two of the intervals overlap, by the ranges of 4 trials: too few for a 95% interval"},
-		{"that touch", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 4000, 5000)}, Inconclusive,
-			"bun and go cannot be distinguished: the ranges of their trials overlap"},
+			"each lies below the next one (p at most 0.029, corrected over all pairs)"},
+		{"that touch", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 4000, 5000)}, Reproduced,
+			"each lies below the next one (p at most 0.029, corrected over all pairs)"},
+		{"of the same levels", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 3000, 4000)}, Inconclusive,
+			"bun and go do not differ significantly (p 1, corrected over all pairs)"},
 		{"four ramps each, the other way round", inOrder, []CellSummary{rampCell("bun", 4, 6000, 7000), rampCell("go", 4, 3000, 4000)}, NotReproduced,
-			"bun lies above go, by the ranges of 4 trials: too few for a 95% interval"},
+			"bun lies above go (p 0.029, corrected over all pairs)"},
 		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []CellSummary{flagged(upset, "search_disturbed")}, Inconclusive,
 			"the figure is a lower bound only, and that bound lies below 3500 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
 		{"two lower bounds have no ratio", over(1), []CellSummary{bySearches(upset, 6), rampCell("bun", 6, 3000, 0)}, Inconclusive,

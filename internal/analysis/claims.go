@@ -132,7 +132,7 @@ func (j *judge) claim(c *experiment.Claim) Claim {
 	}
 	switch {
 	case len(c.Order) > 0:
-		out.Verdict, out.Reason = inOrder(figures)
+		out.Verdict, out.Reason = inOrder(m, figures)
 	case c.Over != nil:
 		out.Ratio = true
 		out.set(ratio(figures[0], figures[1]))
@@ -211,14 +211,22 @@ func boundText(v float64, unit string) string {
 	return fmt.Sprintf("%.6g %s", v, unit)
 }
 
-// inOrder judges figures that are claimed to rise from one to the next. The claim is
-// reproduced if their intervals follow one another without overlap, and not reproduced
-// if two of them are in the opposite order.
-func inOrder(figures []figure) (Verdict, string) {
+// inOrder judges figures that are claimed to rise from one to the next, by the tests of
+// all their pairs. The claim is reproduced if each lies significantly below the next
+// one, and not reproduced if two of them are significantly in the opposite order.
+func inOrder(m Metric, figures []figure) (Verdict, string) {
+	var cells []*CellSummary
+	for i := range figures {
+		if figures[i].why == "" {
+			cells = append(cells, figures[i].cell)
+		}
+	}
+	r, highest := rank(m.path(), cells), 0.0
 	for i := range figures {
 		for k := i + 1; k < len(figures); k++ {
-			if a, b := &figures[i], &figures[k]; a.why == "" && b.why == "" && a.low > b.high {
-				return NotReproduced, fmt.Sprintf("%s lies above %s%s", a.label, b.label, a.and(*b).doubt())
+			a, b := &figures[i], &figures[k]
+			if e := r.Between(a.cell, b.cell); e.Sign > 0 {
+				return NotReproduced, fmt.Sprintf("%s lies above %s (p %.2g, corrected over all pairs)", a.label, b.label, e.PFamily)
 			}
 		}
 	}
@@ -227,24 +235,18 @@ func inOrder(figures []figure) (Verdict, string) {
 			return Inconclusive, figures[i].why
 		}
 	}
-	all := figures[0]
 	for i := 1; i < len(figures); i++ {
 		a, b := &figures[i-1], &figures[i]
-		all = all.and(*b)
-		if !(a.high < b.low) {
-			return Inconclusive, fmt.Sprintf("%s and %s cannot be distinguished: %s", a.label, b.label, overlapping(a, b))
+		e := r.Between(a.cell, b.cell)
+		switch {
+		case e.Basis == Untested:
+			return Inconclusive, fmt.Sprintf("%s and %s were not tested: %s", a.label, b.label, e.gapText(plural(min(a.trials, b.trials), "trial")))
+		case e.Sign == 0 && math.IsInf(a.high, 1):
+			return Inconclusive, fmt.Sprintf("%s and %s cannot be distinguished: the figure of %s is a lower bound", a.label, b.label, a.label)
+		case e.Sign == 0:
+			return Inconclusive, fmt.Sprintf("%s and %s do not differ significantly (p %.2g, corrected over all pairs)", a.label, b.label, e.PFamily)
 		}
+		highest = max(highest, e.PFamily)
 	}
-	return Reproduced, "no two of the intervals overlap" + all.doubt()
-}
-
-// overlapping explains why two figures have no order.
-func overlapping(a, b *figure) string {
-	switch {
-	case math.IsInf(a.high, 1):
-		return "the figure of " + a.label + " is a lower bound"
-	case a.and(*b).of == ByRange:
-		return "the ranges of their trials overlap"
-	}
-	return "their intervals overlap"
+	return Reproduced, fmt.Sprintf("each lies below the next one (p at most %.2g, corrected over all pairs)", highest)
 }

@@ -2,10 +2,10 @@ package analysis
 
 import "github.com/millicore/millicore/internal/analysis/stats"
 
-// Comparison compares one figure of a cell with a baseline by one test: the
+// Comparison compares one figure of a cell with a baseline, by the tests of Ranking: the
 // objective's quantile (p99 without one), the breaking point of a search, or each
-// figure of a benchmark, whose baseline is the first cell that has it. Trials are
-// compared by Mann-Whitney's test; Shift is the Hodges-Lehmann estimate.
+// figure of a benchmark. The baseline is the first cell that has enough trials of it.
+// Shift is the Hodges-Lehmann estimate.
 type Comparison struct {
 	Cell        int     `json:"cell"`
 	Baseline    int     `json:"baseline"`
@@ -16,49 +16,68 @@ type Comparison struct {
 	Low         float64 `json:"low"`    // of the shift's 95% interval
 	High        float64 `json:"high"`
 	P           float64 `json:"p"`           // two-sided, exact where there are no ties
-	PHolm       float64 `json:"p_holm"`      // after Holm's correction over all cells
-	Significant bool    `json:"significant"` // PHolm < 0.05
+	PHolm       float64 `json:"p_holm"`      // after Holm's correction over the comparisons with this baseline
+	PFamily     float64 `json:"p_family"`    // corrected over all pairs of cells: see Ranking
+	Significant bool    `json:"significant"` // PFamily < 0.05
 	Trials      [2]int  `json:"trials"`      // of the baseline, of the cell
 }
 
-// comparisons compares one figure of each cell with that of the first cell: one test
-// per cell, with Holm's correction over all of them. Cells with too few trials for any
-// result are left out.
-func (b *Builder) comparisons() []Comparison {
-	metric := "latency_ms." + goal{objective: b.exp.Objective}.quantile()
-	if len(b.cells) > 0 && b.cells[0].plan.Load.Find {
-		metric = BreakingPointMetric
-	}
-	var values [][]float64
-	for _, c := range b.cells {
-		var of []float64
-		for _, t := range c.trials {
-			if t.search != nil && t.search.result().AtLeast {
-				of = nil // then the other trials do not describe the cell
-				break
-			}
-			if v, ok := t.figures()[metric]; ok {
-				of = append(of, v)
+// Tests compares one figure of each cell with that of the first cell that has
+// enough trials, and returns the evidence for each pair. A pair whose shift or interval
+// is not a number, because of bounds, has evidence only.
+func (s *Summary) Tests(path string) (all []Comparison, ranking []Evidence) {
+	r := s.Rank(path)
+	base := -1
+	for i, x := range r.cells {
+		for j := range i {
+			if e := r.Between(x, r.cells[j]); e.Gap != NoFigure {
+				ranking = append(ranking, e)
 			}
 		}
-		if metric == BreakingPointMetric && len(of) < EnoughSearches {
-			of = nil
-		}
-		values = append(values, of)
-	}
-	if len(values) < 2 {
-		return nil
-	}
-	var all []Comparison
-	for i, c := range stats.Against(values[0], values[1:]) {
-		if c.Enough() {
-			all = append(all, comparison(i+1, 0, metric, &c))
+		switch {
+		case r.at[i] < 0:
+		case base < 0:
+			base = i
+		default:
+			if c, ok := r.comparison(i, base); ok {
+				all = append(all, c)
+			}
 		}
 	}
-	return all
+	p := make([]float64, len(all))
+	for i := range all {
+		p[i] = all[i].P
+	}
+	for i, corrected := range stats.Holm(p) {
+		all[i].PHolm = corrected
+	}
+	return all, ranking
 }
 
-func comparison(cell, baseline int, metric string, c *stats.Comparison) Comparison {
-	return Comparison{Cell: cell, Baseline: baseline, Metric: metric, Base: c.Base, Value: c.Value, Shift: c.Shift,
-		Low: c.Interval.Low, High: c.Interval.High, P: c.P, PHolm: c.PHolm, Significant: c.Significant, Trials: c.Trials}
+func (r *Ranking) comparison(cell, base int) (c Comparison, ok bool) {
+	e := r.Between(r.cells[cell], r.cells[base])
+	if e.Basis == Untested {
+		return c, false
+	}
+	shift, interval := stats.CensoredShift(r.samples[base].values, r.samples[cell].values)
+	c = Comparison{Cell: e.Cell, Baseline: e.Other, Metric: r.metric, P: e.P, PFamily: e.PFamily, Significant: e.Sign != 0,
+		Trials: [2]int{e.Trials[1], e.Trials[0]}}
+	if interval == nil || !shift.Known() {
+		return c, false
+	}
+	from, _ := stats.CensoredMedian(r.samples[base].values)
+	to, _ := stats.CensoredMedian(r.samples[cell].values)
+	c.Base, c.Value, c.Shift, c.Low, c.High = from.Low, to.Low, shift.Low, interval.Low, interval.High
+	return c, stats.Finite(c.Base, c.Value, c.Shift, c.Low, c.High)
+}
+
+// compared is the field path of the figure that cells are compared by.
+func (b *Builder) compared() string {
+	if len(b.cells) > 0 {
+		c := b.cells[0]
+		if c.plan.Load.Find || c.ramps().judged() && len(c.levels.held) > 1 {
+			return BreakingPointMetric
+		}
+	}
+	return LatencyPath(goal{objective: b.exp.Objective}.quantile())
 }

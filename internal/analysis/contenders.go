@@ -27,7 +27,7 @@ func (s *Summary) BreakingContenders(names []string) (found []Contender, none []
 
 func breakingContender(c *CellSummary, name string) Contender {
 	b := c.Breaking
-	one := Contender{Cell: c, Name: name, Value: *b.Load(), Metric: BreakingPointMetric}
+	one := Contender{Cell: c, Name: name, Value: *b.Load(), AtLeast: b.AtLeast, Trials: b.Searches}
 	if b.Low != nil {
 		one.Low, one.High, one.Sure = *b.Low, math.Inf(1), RangeOfTrials
 		if b.OverStarts() {
@@ -36,14 +36,6 @@ func breakingContender(c *CellSummary, name string) Contender {
 		if b.High != nil {
 			one.High = *b.High
 		}
-	}
-	for k := range c.PerTrial {
-		if v := c.PerTrial[k].Breaking; v != nil {
-			one.Trials = append(one.Trials, *v)
-		}
-	}
-	if len(one.Trials) < b.Searches { // the others gave bounds, which are no samples
-		one.Trials = nil
 	}
 	return one
 }
@@ -73,13 +65,12 @@ func (s *Summary) BenchmarkContenders(path string, names []string) (inPlan, rank
 			if b.Path() != path {
 				continue
 			}
-			one := Contender{Cell: &s.Cells[i], Name: names[i], Value: b.Median, Metric: path, Trials: b.Values}
+			one := Contender{Cell: &s.Cells[i], Name: names[i], Value: b.Median, Trials: len(b.Values)}
 			one.Low, one.High, one.Sure = b.Ends()
 			inPlan, higher = append(inPlan, one), b.HigherIsBetter()
 		}
 	}
-	ranked = slices.Clone(inPlan)
-	SortByValue(ranked)
+	ranked = Sorted(inPlan)
 	if higher {
 		slices.Reverse(ranked)
 	}

@@ -1,6 +1,10 @@
 package analysis
 
-import "github.com/millicore/millicore/internal/analysis/stats"
+import (
+	"cmp"
+
+	"github.com/millicore/millicore/internal/analysis/stats"
+)
 
 // Direction is how one side of a difference lies to the other.
 type Direction string
@@ -29,14 +33,17 @@ type Difference struct {
 	P       *float64  `json:"p"`
 	PHolm   *float64  `json:"p_holm"` // corrected over the pairs
 	Verdict Direction `json:"verdict"`
-	// ByIntervals: the ends of two breaking points were compared, because ramps and
-	// lower bounds are no samples. They differ if the ends do not overlap, and only if
-	// both rest on enough searches.
-	ByIntervals bool `json:"by_intervals,omitempty"`
-	// AtLeast are the sides whose breaking point is a lower bound.
+	// Gap is why the two were not tested; "": they were.
+	Gap Gap `json:"gap,omitempty"`
+	// Censored: some trials gave only bounds, or the levels of a ramp, which are ranked as
+	// such.
+	Censored bool `json:"censored,omitempty"`
+	// AtLeast are the sides whose figure is a lower bound.
 	AtLeast [2]bool `json:"at_least"`
-	// Family is the number of tests that Holm's correction went over.
+	// Family is the number of pairs that have the metric on both sides: Holm's correction
+	// goes over those that were tested.
 	Family int `json:"-"`
+	sign   int // of the shift
 	// Infinite are the trials of each side in which so many requests failed that the
 	// metric, a latency of all of them, is infinite.
 	Infinite [2]Part `json:"-"`
@@ -61,59 +68,106 @@ type PairOfCells struct{ A, B *CellSummary }
 // family: Holm's correction goes over the pairs. The verdict is OneSided if neither
 // cell has the metric.
 func Differences(m Metric, pairs []PairOfCells) []Difference {
-	trials := make([]stats.Pair, len(pairs))
-	for i, p := range pairs {
-		trials[i] = stats.Pair{Base: m.Trials(p.A), Value: m.Trials(p.B)}
-	}
 	all := make([]Difference, len(pairs))
-	for i, c := range stats.Family(trials) {
-		a, b := pairs[i].A, pairs[i].B
-		var d Difference
-		if m.Name == BreakingPointMetric && (min(c.Trials[0], c.Trials[1]) < EnoughSearches || bounded(a.Breaking) || bounded(b.Breaking)) {
-			d = byIntervals(a.Breaking, b.Breaking, len(pairs))
-		} else {
-			d = byTrials(&c)
+	var tested, measured []*Difference
+	var p []float64
+	for i, pair := range pairs {
+		d := &all[i]
+		*d = difference(m, pair.A, pair.B)
+		if d.Verdict != OneSided {
+			measured = append(measured, d)
 		}
-		d.Metric, d.Unit = m.Name, m.Unit
-		for _, one := range []*CellSummary{a, b} {
-			if m.Name == BreakingPointMetric && one.Breaking != nil && one.Breaking.Users != nil {
-				d.Unit = "users" // a closed loop breaks at a number of users
-			}
+		if d.P != nil {
+			tested, p = append(tested, d), append(p, *d.P)
 		}
-		d.Infinite = [2]Part{infinite(a, m.Name), infinite(b, m.Name)}
-		all[i] = d
+	}
+	for _, d := range measured {
+		d.Family = len(measured)
+	}
+	for i, corrected := range stats.Holm(p) {
+		tested[i].judge(corrected, len(tested))
 	}
 	return all
 }
 
-// byTrials is a difference of the trials of both sides.
-func byTrials(c *stats.Comparison) Difference {
-	d := Difference{Trials: c.Trials, Verdict: OneSided}
-	if c.Trials[0] > 0 {
-		d.A = &c.Base
-	}
-	if c.Trials[1] > 0 {
-		d.B = &c.Value
+// difference compares two cells, without a verdict.
+func difference(m Metric, a, b *CellSummary) Difference {
+	d := Difference{Metric: m.Name, Unit: m.Unit, Verdict: OneSided, Infinite: [2]Part{infinite(a, m.Name), infinite(b, m.Name)}}
+	one, other := sampleOf(a, m.path()), sampleOf(b, m.path())
+	d.Trials = [2]int{len(one.values), len(other.values)}
+	d.A, d.AtLeast[0] = m.figure(a)
+	d.B, d.AtLeast[1] = m.figure(b)
+	for _, c := range []*CellSummary{a, b} {
+		if unit := m.UnitOf(c); unit != m.Unit {
+			d.Unit = unit
+		}
 	}
 	if d.A == nil || d.B == nil {
 		return d
 	}
-	d.set(c.Shift)
-	d.Family = c.Family
-	if c.Interval != nil {
-		d.Low, d.High, d.P, d.PHolm = &c.Interval.Low, &c.Interval.High, &c.P, &c.PHolm
+	d.Verdict, d.Censored = TooFew, one.censored() || other.censored()
+	if d.Gap = cmp.Or(one.gap, other.gap); d.Gap == NoFigure || len(one.values) < MinRanked || len(other.values) < MinRanked {
+		d.Gap = FewTrials // an older record has only the ends of a breaking point
 	}
-	switch {
-	case !c.Enough():
-		d.Verdict = TooFew
-	case !c.Significant:
-		d.Verdict = Alike
-	case c.Shift > 0:
-		d.Verdict = Higher
-	default:
-		d.Verdict = Lower
+	if d.Gap == FewRequests { // the flag of the cell states it; the test of its trials holds
+		d.Gap = ""
 	}
+	d.set(*d.B - *d.A)
+	if len(one.values) == 0 || len(other.values) == 0 {
+		return d
+	}
+	shift, interval := stats.CensoredShift(one.values, other.values)
+	if shift.Known() && stats.Finite(shift.Low) {
+		d.set(shift.Low)
+	}
+	if d.Gap != "" || interval == nil {
+		d.Gap = cmp.Or(d.Gap, FewTrials)
+		return d
+	}
+	for end, v := range map[**float64]float64{&d.Low: interval.Low, &d.High: interval.High} {
+		if stats.Finite(v) {
+			*end = &v
+		}
+	}
+	sign, p := stats.CensoredTest(other.values, one.values)
+	d.P, d.sign = &p, sign
 	return d
+}
+
+// judge sets the verdict by the corrected P among a number of tests. Two sides that do
+// not overlap at all, and still do not differ significantly, have too few trials for
+// so many tests.
+func (d *Difference) judge(corrected float64, tests int) {
+	d.PHolm, d.Family = &corrected, tests
+	switch {
+	case corrected < 1-stats.Level && d.sign > 0:
+		d.Verdict = Higher
+	case corrected < 1-stats.Level:
+		d.Verdict = Lower
+	case *d.P <= stats.LeastP(d.Trials[0], d.Trials[1])*(1+1e-9):
+		d.Gap = FewTrials
+	default:
+		d.Verdict = Alike
+	}
+}
+
+// figure is a cell's figure of a metric, and whether it is a lower bound; nil: not
+// measured.
+func (m Metric) figure(c *CellSummary) (v *float64, atLeast bool) {
+	if m.Name == BreakingPointMetric {
+		if c.Breaking == nil {
+			return nil, false
+		}
+		return c.Breaking.Load(), c.Breaking.AtLeast
+	}
+	if len(m.Trials(c)) == 0 {
+		return nil, false
+	}
+	f, ok := c.Figure(m.Name)
+	if !ok {
+		return nil, false
+	}
+	return &f.Value, f.AtLeast
 }
 
 func (d *Difference) set(shift float64) {
@@ -122,57 +176,6 @@ func (d *Difference) set(shift float64) {
 		percent := 100 * shift / *d.A
 		d.Percent = &percent
 	}
-}
-
-// bounded reports whether a breaking point is only a lower bound.
-func bounded(b *BreakingPoint) bool { return b != nil && b.AtLeast }
-
-// byIntervals compares two breaking points by their ends, in a number of pairs: they
-// differ if these do not overlap. The interval of one search is that of one start of
-// the service, and the next start breaks elsewhere; so both sides need as many
-// searches as a test over them would.
-func byIntervals(a, b *BreakingPoint, pairs int) Difference {
-	d := Difference{Verdict: OneSided, ByIntervals: true, AtLeast: [2]bool{bounded(a), bounded(b)}, Family: pairs}
-	for i, side := range []*BreakingPoint{a, b} {
-		if side != nil && side.Load() != nil {
-			d.Trials[i] = max(side.Searches, 1)
-		}
-	}
-	if a != nil {
-		d.A = a.Load()
-	}
-	if b != nil {
-		d.B = b.Load()
-	}
-	if d.A == nil || d.B == nil {
-		return d
-	}
-	d.set(*d.B - *d.A)
-	if min(d.Trials[0], d.Trials[1]) < stats.TrialsNeeded(pairs) || a.Low == nil || b.Low == nil {
-		d.Verdict = TooFew
-		return d
-	}
-	if a.OverStarts() && b.OverStarts() {
-		d.Low, d.High = minus(b.Low, a.High), minus(b.High, a.Low)
-	}
-	switch side := b.Against(a); {
-	case side > 0:
-		d.Verdict = Higher
-	case side < 0:
-		d.Verdict = Lower
-	default:
-		d.Verdict = Alike
-	}
-	return d
-}
-
-// minus is nil if either end is not bounded.
-func minus(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	d := *a - *b
-	return &d
 }
 
 // infinite counts the trials of a cell in which a latency of all requests is

@@ -2,11 +2,11 @@ package analysis
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
@@ -16,27 +16,6 @@ import (
 // the range from the lowest to the highest contains it with probability 1 - 2^(1-n),
 // which is 0.969 for six.
 const minTrials = 6
-
-// medianInterval returns the ranks, from 0, between which the median of the population
-// lies with at least 95%, for n ordered trials. ok is false for fewer than six. It is
-// the order-statistic (sign test) interval: the rank k is the largest with 2
-// P(Binomial(n, 1/2) <= k) <= 0.05.
-func medianInterval(n int) (low, high int, ok bool) {
-	if n < minTrials {
-		return 0, 0, false
-	}
-	tail, p := 0.0, math.Pow(0.5, float64(n))
-	k := -1
-	for i := 0; i < n/2; i++ {
-		tail += p
-		if 2*tail > 0.05 {
-			break
-		}
-		k = i
-		p = p * float64(n-i) / float64(i+1)
-	}
-	return k, n - 1 - k, true
-}
 
 // intervals returns the 95% interval of the median over trials for each figure that at
 // least six trials measured.
@@ -50,7 +29,7 @@ func intervals(trials []map[string]float64) map[string][2]float64 {
 	out := map[string][2]float64{}
 	for path, v := range all {
 		slices.Sort(v)
-		if low, high, ok := medianInterval(len(v)); ok {
+		if low, high, ok := stats.MedianInterval(len(v)); ok {
 			out[path] = [2]float64{v[low], v[high]}
 		}
 	}

@@ -49,6 +49,7 @@ const (
 	FlagLowerBound       Flag = "lower_bound"       // of the breaking point
 	FlagSearchIncomplete Flag = "search_incomplete" // a search did not test its answer
 	FlagFewPeriods       Flag = "few_periods_for_p999"
+	FlagFewRequests      Flag = "few_requests_for_p99"
 	FlagBeyondRange      Flag = "beyond_range" // latencies beyond the histograms' range
 	FlagMovingLoad       Flag = "moving_load"  // a percentile over all of it describes no level
 )
@@ -117,6 +118,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 	flag(FlagOOMKilled, !find && deref(s.Memory.OOMKills) > 0)
 	flag(FlagDropped, !find && s.Errors.Dropped > 0)
 	flag(FlagFewPeriods, s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
+	flag(FlagFewRequests, s.LatencyMS != nil && !s.Supports("p99"))
 	flag(FlagBeyondRange, whole.Client.Latency.Beyond() > 0)
 	flag(FlagMovingLoad, c.levels != nil && len(c.levels.held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {

@@ -24,10 +24,13 @@ func listed(words []string) string {
 // number formats a load as an experiment file does.
 func number(load float64) string { return strconv.FormatFloat(load, 'f', -1, 64) }
 
-// plural counts things: "1 trial", "2 trials".
+// plural counts things: "1 trial", "2 trials", "2 searches".
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
+	}
+	if strings.HasSuffix(what, "ch") {
+		what += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

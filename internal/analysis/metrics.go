@@ -21,11 +21,21 @@ const (
 var metrics = []Metric{
 	{"rate", "rate", "requests/s", func(t *TrialFigures) *float64 { return t.RateRPS }},
 	{"requests", "good answers", "requests", func(t *TrialFigures) *float64 { return t.Good }},
-	{"p50", "p50", "ms", func(t *TrialFigures) *float64 { return t.P50 }},
-	{"p90", "p90", "ms", func(t *TrialFigures) *float64 { return t.P90 }},
-	{"p95", "p95", "ms", func(t *TrialFigures) *float64 { return t.P95 }},
-	{"p99", "p99", "ms", func(t *TrialFigures) *float64 { return t.P99 }},
-	{"p999", "p99.9", "ms", func(t *TrialFigures) *float64 { return t.P999 }},
+	{"p50", "p50", "ms", func(t *TrialFigures) *float64 {
+		return t.latency(t.P50, func(a *AllRequests) *float64 { return a.P50 })
+	}},
+	{"p90", "p90", "ms", func(t *TrialFigures) *float64 {
+		return t.latency(t.P90, func(a *AllRequests) *float64 { return a.P90 })
+	}},
+	{"p95", "p95", "ms", func(t *TrialFigures) *float64 {
+		return t.latency(t.P95, func(a *AllRequests) *float64 { return a.P95 })
+	}},
+	{"p99", "p99", "ms", func(t *TrialFigures) *float64 {
+		return t.latency(t.P99, func(a *AllRequests) *float64 { return a.P99 })
+	}},
+	{"p999", "p99.9", "ms", func(t *TrialFigures) *float64 {
+		return t.latency(t.P999, func(a *AllRequests) *float64 { return a.P999 })
+	}},
 	{"min", "lowest latency", "ms", func(t *TrialFigures) *float64 { return t.Min }},
 	{"max", "highest latency", "ms", func(t *TrialFigures) *float64 { return t.Max }},
 	{"availability", "availability", "%", func(t *TrialFigures) *float64 { return t.Availability }},
@@ -45,6 +55,10 @@ var metrics = []Metric{
 // events reports whether the metric counts events over all replicas.
 func (m Metric) events() bool { return m.Name == oomKillsMetric || m.Name == restartsMetric }
 
+// counts reports whether the metric counts answers, of which a generator that is the
+// limit gets fewer.
+func (m Metric) counts() bool { return m.Name == "rate" || m.Name == "requests" }
+
 // HigherIsBetter reports whether a higher value is the better one.
 func (m Metric) HigherIsBetter() bool {
 	switch m.Name {
@@ -62,6 +76,14 @@ func MetricOf(name string) (Metric, bool) {
 		}
 	}
 	return Metric{}, false
+}
+
+// path is the metric's field path of a cell, or its name if it is no field.
+func (m Metric) path() string {
+	if _, ok := ShareOf(m.Name); ok {
+		return LatencyPath(m.Name)
+	}
+	return m.Name
 }
 
 // Trials returns the metric's values, one for each trial that measured it, in the

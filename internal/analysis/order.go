@@ -1,7 +1,7 @@
 package analysis
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -9,11 +9,14 @@ import (
 )
 
 // order describes where cells fail as the load rises: "a and b at 200 requests/s, then c
-// at 300; d met the objective up to 500". It is an order only from four ramps per cell on.
-// It needs two cells, of which one fails. Cells that could not be judged are left out.
+// at 300; d met the objective up to 500". It is an order only if all cells that fail at
+// different loads differ significantly. It needs two cells, of which one fails. Cells
+// that could not be judged are left out.
 func (b *Builder) order(cells []CellSummary) (Finding, bool) {
 	failing, holding := map[float64][]string{}, map[float64][]string{}
-	known, unit, ramps := 0, "requests/s", math.MaxInt
+	var known []*CellSummary
+	var loads []float64
+	unit, ramps := "requests/s", math.MaxInt
 	for i := range cells {
 		if !cells[i].Load.Stages || cells[i].Breaking == nil {
 			continue
@@ -22,28 +25,41 @@ func (b *Builder) order(cells []CellSummary) (Finding, bool) {
 			unit = "users"
 		}
 		all := b.cells[i].ramps().merged()
+		load := math.Inf(1)
 		switch {
 		case all.firstMissed != nil:
-			failing[all.firstMissed.target] = append(failing[all.firstMissed.target], cells[i].Label)
+			load = all.firstMissed.target
+			failing[load] = append(failing[load], cells[i].Label)
 		case all.lastMet != nil:
 			holding[all.lastMet.target] = append(holding[all.lastMet.target], cells[i].Label)
 		default:
 			continue
 		}
-		known++
+		known, loads = append(known, &cells[i]), append(loads, load)
 		ramps = min(ramps, len(b.cells[i].trials))
 	}
-	if known < 2 || len(failing) == 0 {
+	if len(known) < 2 || len(failing) == 0 {
 		return Finding{}, false
 	}
 	text := strings.Join(groups(failing, "at", unit), ", then ")
 	if len(holding) > 0 {
 		text += "; " + strings.Join(groups(holding, "met the objective up to", ""), ", ")
 	}
-	title := "order of failure as the load rises"
-	if ramps < EnoughSearches {
-		title = "load at which each cell failed"
-		text += fmt.Sprintf("; not ranked: %s per cell, at least %d needed (measure.repeats)", plural(ramps, "ramp"), EnoughSearches)
+	title, not := "order of failure as the load rises", ""
+	ranked := rank(BreakingPointMetric, pointers(cells))
+	for i := range known {
+		for j := range i {
+			switch e := ranked.Between(known[i], known[j]); {
+			case e.Basis == Untested:
+				not = e.gapText(plural(ramps, "ramp"))
+			case loads[i] == loads[j] || e.Sign == cmp.Compare(loads[i], loads[j]):
+			case not == "":
+				not = "not all of these differences are significant"
+			}
+		}
+	}
+	if not != "" {
+		title, text = "load at which each cell failed", text+"; not ranked: "+not
 	}
 	return Finding{Level: "result", Title: title, Text: text}, true
 }

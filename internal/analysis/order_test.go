@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,7 +54,7 @@ func TestTheOrderInWhichCellsFail(t *testing.T) {
 			var want Finding
 			if c.want != "" {
 				want = Finding{Level: "result", Title: "load at which each cell failed",
-					Text: c.want + "; not ranked: 1 ramp per cell, at least 4 needed (measure.repeats)"}
+					Text: fmt.Sprintf("%s; not ranked: 1 ramp per cell, at least %d needed (measure.repeats)", c.want, max(4, len(c.cells)+1))}
 				if c.ramps > 1 {
 					want.Title, want.Text = "order of failure as the load rises", c.want
 				}
@@ -64,6 +65,11 @@ func TestTheOrderInWhichCellsFail(t *testing.T) {
 					fill(cell, k, c.cells[i])
 				}
 				cells[i] = CellSummary{Label: cell.plan.Label(), Load: loadOf(cell.plan), Breaking: cell.breaking(cell.steps())}
+				for _, trial := range cell.trials {
+					var one TrialFigures
+					one.BreakingFrom, one.BreakingTo = cell.bracket(trial)
+					cells[i].PerTrial = append(cells[i].PerTrial, one)
+				}
 			}
 			got, found := b.order(cells)
 			if d := cmp.Diff(want, got); d != "" || found != (c.want != "") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
@@ -137,7 +138,7 @@ func (r *ramps) widen(b *BreakingPoint) {
 	slices.Sort(lows)
 	slices.Sort(highs)
 	low, high := lows[0], highs[len(highs)-1]
-	if l, h, ok := medianInterval(len(lows)); ok {
+	if l, h, ok := stats.MedianInterval(len(lows)); ok {
 		low, high = lows[l], highs[h]
 	}
 	b.Low = ptr(min(low, *b.Low))

@@ -2,156 +2,182 @@ package analysis
 
 import (
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// at is a contender with this figure in each of six trials, give or take a little.
-func at(cell *CellSummary, figure float64) Contender {
-	c := Contender{Cell: cell, Name: cell.Label, Value: figure, Pooled: figure, Low: figure - 1, High: figure + 1, Sure: IntervalOfTrials, Metric: "latency_ms.p99"}
-	for i := range 6 {
-		c.Trials = append(c.Trials, figure+float64(i)/10)
+// p99s is a cell with the p99 of each trial.
+func p99s(label string, values ...float64) CellSummary {
+	c := CellSummary{Label: label, LatencyMS: &Quantiles{P99: values[0]}}
+	for i := range values {
+		c.PerTrial = append(c.PerTrial, TrialFigures{P99: &values[i]})
 	}
 	return c
 }
 
-func names(all []Contender) []string {
-	var out []string
-	for _, c := range all {
-		out = append(out, c.Name)
-	}
-	return out
+// around are six values near one.
+func around(v float64) []float64 { return []float64{v, v + 0.1, v + 0.2, v + 0.3, v + 0.4, v + 0.5} }
+
+// broken is a cell with what is known of the breaking point of each trial: a value, a
+// lower bound (from), an upper bound (to), or a bracket.
+func broken(label string, trials ...TrialFigures) CellSummary {
+	return CellSummary{Label: label, PerTrial: trials}
 }
 
-func TestBelowUsesTheTestFirst(t *testing.T) {
-	low, high := at(&CellSummary{Cell: 0}, 100), at(&CellSummary{Cell: 1}, 200)
-	test := func(cell, baseline int, shift float64, significant bool) *Summary {
-		return &Summary{Comparisons: []Comparison{{Cell: cell, Baseline: baseline, Metric: "latency_ms.p99", Shift: shift, Significant: significant}}}
+func broke(load float64) TrialFigures    { return TrialFigures{Breaking: &load} }
+func heldTo(load float64) TrialFigures   { return TrialFigures{BreakingFrom: &load} }
+func missedAt(load float64) TrialFigures { return TrialFigures{BreakingTo: &load} }
+func bracketed(from, to float64) TrialFigures {
+	return TrialFigures{BreakingFrom: &from, BreakingTo: &to}
+}
+
+func times(n int, t TrialFigures) (all []TrialFigures) {
+	for range n {
+		all = append(all, t)
 	}
-	few := func(c Contender) Contender { c.Trials = c.Trials[:2]; return c }
-	unsure := func(c Contender) Contender { c.Trials, c.Sure = nil, NoEnds; return c }
-	other := test(1, 0, 100, false)
-	other.Comparisons[0].Metric = "rate_rps"
+	return all
+}
+
+func TestEvidence(t *testing.T) {
+	kept, few, infinite := p99s("kept", around(100)...), p99s("few", around(100)...), p99s("refuses", around(10)...)
+	kept.Kept, few.Requests = true, 999
+	for i := range infinite.PerTrial {
+		infinite.PerTrial[i].Availability = ptr(98.0)
+	}
+	limited := CellSummary{Label: "limited", Generator: GeneratorSummary{Limited: true}}
+	slow := CellSummary{Label: "slow"}
+	for _, v := range around(100) {
+		limited.PerTrial = append(limited.PerTrial, TrialFigures{RateRPS: ptr(v)})
+		slow.PerTrial = append(slow.PerTrial, TrialFigures{RateRPS: ptr(v + 50)})
+	}
 	for _, c := range []struct {
 		name  string
-		s     *Summary
-		x, y  Contender
-		pairs int
-		want  bool
+		path  string
+		x, y  CellSummary
+		sign  int
+		basis Basis
+		gap   Gap
 	}{
-		{"trials apart", &Summary{}, low, high, 1, true},
-		{"the higher one", &Summary{}, high, low, 1, false},
-		{"among too many pairs", &Summary{}, low, high, 100, false},
-		{"the test of the two", test(1, 0, 100, true), low, high, 1, true},
-		{"the test, from the other side", test(0, 1, -100, true), low, high, 1, true},
-		{"a test that is not significant", test(1, 0, 100, false), low, high, 1, false},
-		{"a test in the other direction", test(1, 0, -100, true), low, high, 1, false},
-		{"a test of another figure", other, low, high, 1, true},
-		{"few trials with disjoint ends", &Summary{}, few(low), few(high), 1, true},
-		{"ends that overlap", &Summary{}, few(low), few(at(&CellSummary{Cell: 1}, 101)), 1, false},
-		{"no ends", &Summary{}, unsure(low), unsure(high), 1, true},
+		{"below", "latency_ms.p99", p99s("x", around(100)...), p99s("y", around(200)...), -1, OverTrials, ""},
+		{"above", "latency_ms.p99", p99s("x", around(200)...), p99s("y", around(100)...), 1, OverTrials, ""},
+		{"alike", "latency_ms.p99", p99s("x", around(100)...), p99s("y", around(100.05)...), 0, OverTrials, ""},
+		{"four trials without overlap", "latency_ms.p99", p99s("x", 1, 2, 3, 4), p99s("y", 5, 6, 7, 8), -1, OverTrials, ""},
+		{"three trials, whatever their ranges", "latency_ms.p99", p99s("x", 1, 1.1, 1.2), p99s("y", 900, 901, 902), 0, Untested, FewTrials},
+		{"one trial each", "latency_ms.p99", p99s("x", 1), p99s("y", 900), 0, Untested, FewTrials},
+		{"trials of one process", "latency_ms.p99", kept, p99s("y", around(200)...), 0, Untested, OneStart},
+		{"a p99 of 999 requests", "latency_ms.p99", few, p99s("y", around(200)...), 0, Untested, FewRequests},
+		{"not measured", "rate_rps", p99s("x", around(100)...), p99s("y", around(200)...), 0, Untested, NoFigure},
+		{"refused requests are infinitely late", "latency_ms.p99", infinite, p99s("y", around(200)...), 1, CensoredRanks, ""},
+		{"rates that the generator limited are lower bounds", "rate_rps", limited, slow, 0, CensoredRanks, ""},
+		{"four starts at 400 and two that died, against six at 300", BreakingPointMetric,
+			broken("x", append(times(4, broke(400)), times(2, missedAt(50))...)...), broken("y", times(6, broke(300))...), 0, CensoredRanks, ""},
+		{"six that died against six at 300", BreakingPointMetric, broken("x", times(6, missedAt(50))...), broken("y", times(6, broke(300))...), -1, CensoredRanks, ""},
+		{"bounds of at least 500 against 300", BreakingPointMetric, broken("x", times(6, heldTo(500))...), broken("y", times(6, broke(300))...), 1, CensoredRanks, ""},
+		{"bounds of at least 500 against 600", BreakingPointMetric, broken("x", times(6, heldTo(500))...), broken("y", times(6, broke(600))...), 0, CensoredRanks, ""},
+		{"ramps", BreakingPointMetric, broken("x", times(4, bracketed(200, 300))...), broken("y", times(4, bracketed(300, 400))...), -1, CensoredRanks, ""},
+		{"ramps of one level", BreakingPointMetric, broken("x", times(4, bracketed(200, 300))...), broken("y", times(4, bracketed(200, 300))...), 0, CensoredRanks, ""},
+		{"two searches", BreakingPointMetric, broken("x", broke(100), broke(101)), broken("y", broke(200), broke(201)), 0, Untested, FewTrials},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.s.Below(c.x, c.y, c.pairs); got != c.want {
-				t.Errorf("below = %v, want %v", got, c.want)
-			}
-			if got := c.s.Above(c.y, c.x, c.pairs); got != c.want {
-				t.Errorf("above, the other way round = %v, want %v", got, c.want)
+			s := &Summary{Cells: []CellSummary{c.x, c.y}}
+			e, back := s.Rank(c.path).Between(&s.Cells[0], &s.Cells[1]), s.Rank(c.path).Between(&s.Cells[1], &s.Cells[0])
+			if e.Sign != c.sign || back.Sign != -c.sign || e.Basis != c.basis || e.Gap != c.gap {
+				t.Errorf("%+v, and the other way %+v", e, back)
 			}
 		})
 	}
 }
 
-// One start says nothing of how starts differ.
-func TestBreakingPointsOfFewSearchesAreNotRanked(t *testing.T) {
-	point := func(cell int, low, high float64, searches int) Contender {
-		return Contender{Cell: &CellSummary{Cell: cell, Breaking: &BreakingPoint{Low: &low, High: &high, Searches: searches}}, Metric: BreakingPointMetric,
-			Low: low, High: high, Sure: RangeOfTrials}
-	}
-	for searches, want := range map[int]bool{1: false, EnoughSearches - 1: false, EnoughSearches: true} {
-		if got := new(Summary).Below(point(0, 100, 110, searches), point(1, 200, 210, searches), 1); got != want {
-			t.Errorf("%d searches: below = %v, want %v", searches, got, want)
+// A cell without enough trials does not keep the others from being ranked.
+func TestCellsThatCannotBeTestedAreNamed(t *testing.T) {
+	s := &Summary{Cells: []CellSummary{{Flags: Flags{FlagSkipped}}, p99s("a", around(100)...), p99s("b", 1), p99s("c", around(200)...)}}
+	r := s.Rank("latency_ms.p99")
+	for i, want := range []Gap{NoFigure, "", FewTrials, ""} {
+		if got := r.Gap(&s.Cells[i]); got != want {
+			t.Errorf("cell %d: %q, want %q", i, got, want)
 		}
+	}
+	tests, _ := s.Tests("latency_ms.p99")
+	if len(tests) != 1 || tests[0].Metric != "latency_ms.p99" || tests[0].Shift != 100 || !tests[0].Significant {
+		t.Errorf("a skipped first cell removes the tests: %+v", tests)
 	}
 }
 
 func TestTiedAreThoseThatTheBestIsNotBetterThan(t *testing.T) {
-	s := &Summary{}
-	a, b, c := at(&CellSummary{Cell: 0, Label: "a"}, 100), at(&CellSummary{Cell: 1, Label: "b"}, 100.1), at(&CellSummary{Cell: 2, Label: "c"}, 200)
-	for _, one := range []struct {
-		name string
-		rest []Contender
-		want []string
-	}{
-		{"none", []Contender{c}, nil},
-		{"one of two", []Contender{b, c}, []string{"b"}},
-		{"all", []Contender{b}, []string{"b"}},
-	} {
-		t.Run(one.name, func(t *testing.T) {
-			tied := Tied(a, one.rest, s.Below)
-			if d := cmp.Diff(one.want, names(tied)); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
-			}
-			if got := len(Besides(one.rest, tied)); got != len(one.rest)-len(one.want) {
-				t.Errorf("%d are besides them, want %d", got, len(one.rest)-len(one.want))
-			}
-		})
+	s := &Summary{Cells: []CellSummary{p99s("a", around(100)...), p99s("b", around(100.05)...), p99s("c", around(200)...)}}
+	var all []Contender
+	for i := range s.Cells {
+		one, ok := ContenderOf(&s.Cells[i], s.Cells[i].Label, "p99")
+		if !ok {
+			t.Fatal(i)
+		}
+		all = append(all, one)
 	}
-	if !EveryPairTied([]Contender{a, b}, s.Below) || EveryPairTied([]Contender{a, b, c}, s.Below) {
+	r := s.Rank("latency_ms.p99")
+	tied := Tied(all[0], all[1:], r.Below)
+	if len(tied) != 1 || tied[0].Name != "b" || len(Besides(all[1:], tied)) != 1 {
+		t.Errorf("tied: %+v", tied)
+	}
+	if !EveryPairTied(all[:2], r.Below) || EveryPairTied(all, r.Below) {
 		t.Error("a and b are the only pair that is tied")
 	}
 }
 
-// The table shows the figure of all trials together; tests are about medians.
-func TestSettleRanksMediansAndPrintsTheTableWhereItHasTheSameWinner(t *testing.T) {
-	contender := func(name string, median, pooled float64) Contender {
-		return Contender{Cell: &CellSummary{}, Name: name, Value: median, Pooled: pooled}
+// One bad trial decides the p99 of all requests together, and not that of the cell.
+func TestOneFigureStandsForACell(t *testing.T) {
+	bad := p99s("bad trial", 98, 99, 100, 100, 101, 3000)
+	failing := p99s("failing", 10, 11, 12, 13)
+	for i := range failing.PerTrial {
+		failing.PerTrial[i].Availability = ptr(98.0)
+	}
+	few := p99s("a few failures", 10, 10, 10, 10)
+	for i := range few.PerTrial {
+		few.PerTrial[i].Availability, few.PerTrial[i].OfAll = ptr(99.5), &AllRequests{P99: ptr(40.0)}
 	}
 	for _, c := range []struct {
-		name    string
-		inPlan  []Contender
-		highest bool
-		want    []string
-		values  []float64
-		pooled  bool
+		cell CellSummary
+		want Figure
 	}{
-		{"the same order", []Contender{contender("b", 20, 25), contender("a", 10, 11)}, false, []string{"a", "b"}, []float64{11, 25}, true},
-		{"another winner", []Contender{contender("b", 20, 25), contender("a", 10, 90)}, false, []string{"a", "b"}, []float64{10, 20}, false},
-		{"another order behind it", []Contender{contender("a", 10, 11), contender("b", 20, 40), contender("c", 21, 30)}, false, []string{"a", "b", "c"}, []float64{11, 40, 30}, true},
-		{"the highest wins", []Contender{contender("a", 10, 30), contender("b", 20, 25)}, true, []string{"a", "b"}, []float64{10, 20}, false},
-		{"equal in both", []Contender{contender("b", 20, 25), contender("a", 20, 25)}, false, []string{"b", "a"}, []float64{25, 25}, true},
+		{bad, Figure{100, false, 6}},
+		{failing, Figure{11.5, true, 4}},
+		{few, Figure{40, false, 4}},
+		{CellSummary{LatencyMS: &Quantiles{P99: 5}}, Figure{5, false, 0}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			ranked, pooled := Settle(c.inPlan, c.highest)
-			var values []float64
-			for _, one := range ranked {
-				values = append(values, one.Value)
-			}
-			if d := cmp.Diff(c.want, names(ranked)) + cmp.Diff(c.values, values); d != "" || pooled != c.pooled {
-				t.Errorf("pooled %v, want %v; (-want +got):\n%s", pooled, c.pooled, d)
-			}
-		})
+		if got, ok := c.cell.Figure("p99"); !ok || got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.cell.Label, got, c.want)
+		}
 	}
 }
 
 func TestMoreIsServedOnlyUnderOneClosedLoad(t *testing.T) {
 	users := 50.0
 	closed := LoadSummary{Kind: "closed", Users: &users}
-	s := &Summary{Cells: []CellSummary{{Cell: 0, Label: "a", Load: closed}, {Cell: 1, Label: "b", Load: closed}}}
-	rates := func() []Contender { return []Contender{at(&s.Cells[0], 100), at(&s.Cells[1], 200)} }
-	if top, own, pooled, ok := s.MoreServed(&s.Cells[0], rates()); !ok || !pooled || top.Name != "b" || own.Name != "a" {
+	of := func(label string, rate float64) CellSummary {
+		c := CellSummary{Label: label, Load: closed}
+		for _, v := range around(rate) {
+			c.PerTrial = append(c.PerTrial, TrialFigures{RateRPS: &v})
+		}
+		return c
+	}
+	s := &Summary{Cells: []CellSummary{of("a", 100), of("b", 200)}}
+	rates := func() (all []Contender) {
+		for i := range s.Cells {
+			one, _ := ContenderOf(&s.Cells[i], s.Cells[i].Label, "rate")
+			all = append(all, one)
+		}
+		return all
+	}
+	if top, own, ok := s.MoreServed(&s.Cells[0], rates()); !ok || top.Name != "b" || own.Name != "a" {
 		t.Errorf("%q serves more than %q: %v", top.Name, own.Name, ok)
 	}
-	if _, _, _, ok := s.MoreServed(&s.Cells[1], rates()); ok {
+	if _, _, ok := s.MoreServed(&s.Cells[1], rates()); ok {
 		t.Error("the cell that serves the most is beaten")
 	}
-	unsure := rates()
-	unsure[1].Sure = RangeOfTrials
-	if _, _, _, ok := s.MoreServed(&s.Cells[0], unsure); ok {
-		t.Error("a range of few trials is taken for an interval")
+	s.Cells[1].PerTrial = s.Cells[1].PerTrial[:3]
+	if _, _, ok := s.MoreServed(&s.Cells[0], rates()); ok {
+		t.Error("three trials are taken for proof")
 	}
+	s.Cells[1] = of("b", 200)
 	s.Cells[1].Load.Kind = "open"
-	if _, _, _, ok := s.MoreServed(&s.Cells[0], rates()); ok {
+	if _, _, ok := s.MoreServed(&s.Cells[0], rates()); ok {
 		t.Error("cells of different loads are compared")
 	}
 }
@@ -171,7 +197,7 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 		high float64
 		want Certainty
 	}{
-		{"an interval over trials", CellSummary{Intervals: ends, PerTrial: p99(80, 120)}, 90, 110, IntervalOfTrials},
+		{"an interval over trials", CellSummary{PerTrial: p99(90, 95, 96, 97, 98, 110)}, 90, 110, IntervalOfTrials},
 		{"few trials", CellSummary{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(80, 120)}, 80, 120, RangeOfTrials},
 		{"one trial", CellSummary{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(100)}, 90, 110, IntervalOfFrames},
 		{"nothing", CellSummary{PerTrial: p99(100)}, 0, 0, NoEnds},

@@ -30,15 +30,16 @@ func (b *frameBlocks) add(f *signals.Frame) {
 // intervals returns the 95% intervals of the latency quantiles by a block bootstrap of
 // frames, for cells with too few trials for an interval over trials. Such an interval
 // shows how precise the figure of these trials is. It does not show how much another
-// start of the service would differ.
-func (b *frameBlocks) intervals() (map[string][2]float64, string) {
+// start of the service would differ. Quantiles that the cell's requests do not support
+// have none.
+func (b *frameBlocks) intervals(c *CellSummary) (map[string][2]float64, string) {
 	out := map[string][2]float64{}
 	names, shares := []string{"p50", "p90", "p95", "p99", "p999"}, []float64(nil)
 	for _, name := range names {
 		shares = append(shares, shareOf(name))
 	}
 	for i, interval := range b.blocks.Intervals(shares, stats.Resampling{Seed: 1}) {
-		if interval != nil {
+		if interval != nil && c.Supports(names[i]) {
 			out["latency_ms."+names[i]] = [2]float64{interval.Low, interval.High}
 		}
 	}

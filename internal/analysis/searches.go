@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
@@ -25,76 +27,140 @@ func (c *cell) searches() *searches {
 	return s
 }
 
-// breakingPoint combines the searches.
+// breakingPoint combines the searches, each of its own start of the service. The answer
+// is the median over starts. One that missed the objective at every load, or whose
+// service died, counts as a start that breaks below all others, and a lower bound as one
+// that breaks above it. Searches that could not determine either are left out.
 //
-// The answer, its reason, its limit and the evidence all rest on one kind of search:
-// on those that saw the service break, if any did; or else on those that gave a lower
-// bound; or else on those that found nothing.
+// The reason, the limit and the evidence rest on the searches that saw the service
+// break, if any did; or else on those that gave a lower bound; or else on the others.
 func (s *searches) breakingPoint() *BreakingPoint {
 	b := &BreakingPoint{}
-	var broke, bounds, none []*replayed
+	var broke, bounds, below, none []*replayed
 	for _, one := range s.all {
 		r := one.result()
 		b.TrafficS = max(b.TrafficS, r.Traffic.Seconds())
-		switch {
-		case r.Load == 0:
-			none = append(none, one)
-		case r.AtLeast:
+		switch _, known := one.bracket(); {
+		case r.Load > 0 && r.AtLeast:
 			bounds = append(bounds, one)
-		default:
+		case r.Load > 0:
 			broke = append(broke, one)
+		case known:
+			below = append(below, one)
+		default:
+			none = append(none, one)
 		}
 	}
-	b.Searches = len(broke) + len(bounds)
+	found := len(broke) + len(bounds)
 	switch {
-	case len(broke) > 0:
-		s.broke(b, broke, bounds)
-	case len(bounds) > 0:
-		s.bound(b, bounds)
-	case len(none) > 0:
-		s.unfound(b, none)
+	case found == 0 && len(below)+len(none) > 0:
+		s.unfound(b, append(below, none...))
 		return b
-	case s.skipped:
+	case found == 0 && s.skipped:
 		b.Reason = "the service was skipped"
 		return b
-	default:
+	case found == 0:
 		b.Reason = "no search was possible"
 		return b
 	}
-	if len(none) > 0 {
-		b.Reason = joinNotes(b.Reason, fmt.Sprintf("%d of %d searches found no breaking point: %s", len(none), len(s.all), none[0].result().Reason))
+	b.Searches = found + len(below)
+	switch median := s.median(b, broke, bounds, below); {
+	case math.IsInf(median.High, -1):
+		s.unfound(b, below)
+		b.Searches, b.Reason = 0, ""
+		s.note(b, below, "found no load that meets the objective")
+		s.note(b, slices.Concat(broke, bounds), "did")
+		return b
+	case len(broke) == 0:
+		s.bound(b, bounds)
+	case math.IsInf(median.High, 1):
+		r := bounds[0].result()
+		b.AtLeast, b.Reason = true, r.Reason
+		if r.Ended.Generator() {
+			b.LimitedBy, b.Evidence = bounds[0].bounded()
+		}
+		b.Ended = endedBy(r.Ended, b.LimitedBy)
+		bounds[0].shown(b)
+		b.recovered(slices.Concat(broke, bounds))
+	default:
+		b.Reason = firstReason(broke)
+		b.LimitedBy, b.Evidence = limitedBy(broke)
+		nearest := slices.MinFunc(broke, func(x, y *replayed) int {
+			return cmp.Compare(math.Abs(x.result().Load-median.Low), math.Abs(y.result().Load-median.Low))
+		})
+		b.Ended = string(nearest.result().Ended)
+		nearest.shown(b)
+		b.recovered(broke)
 	}
+	s.note(b, bounds, "gave only a lower bound")
+	s.note(b, below, "found no load that meets the objective")
+	s.note(b, none, "found no breaking point and are left out")
 	return b
 }
 
-// broke sets the breaking point from the searches that found one. Searches that gave
-// only a lower bound show that some starts of the service may handle more: they do not
-// move the answer, but extend the interval.
-func (s *searches) broke(b *BreakingPoint, broke, bounds []*replayed) {
-	var loads, lows, highs []float64
-	for _, one := range broke {
+// note states what some of the searches found instead of a breaking point.
+func (s *searches) note(b *BreakingPoint, some []*replayed, what string) {
+	if len(some) == 0 || len(some) == len(s.all) {
+		return
+	}
+	if len(some) == 1 {
+		what = strings.ReplaceAll(what, "are left", "is left")
+	}
+	r := some[0].result()
+	switch {
+	case r.AtLeast:
+		r = slices.MaxFunc(some, byLoad).result()
+		what += ", at least " + threeDigits(r.Load) + ", so some starts may handle more"
+	case r.Load > 0:
+		r.Reason = "up to " + threeDigits(slices.MaxFunc(some, byLoad).result().Load)
+	}
+	b.Reason = joinNotes(b.Reason, fmt.Sprintf("%d of %d searches %s: %s", len(some), len(s.all), what, r.Reason))
+}
+
+func firstReason(some []*replayed) string {
+	for _, one := range some {
+		if reason := one.result().Reason; reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// median sets the load and its ends. Each search has its own interval, which is valid
+// for one start of the service. From six searches on, their loads give an interval of
+// the median over starts, which is wider if starts differ. With fewer, the interval
+// spans from the lowest to the highest end. An end that a lower bound decides is not
+// known. The median is that of Kaplan and Meier (Journal of the American Statistical
+// Association 53, 1958): of two middle ones of which one is a bound, it is the other
+// one. It returns the median: a High of -Inf means that it lies below all loads, and an
+// infinite one that it is a lower bound.
+func (s *searches) median(b *BreakingPoint, broke, bounds, below []*replayed) stats.Observed {
+	var loads, ends []stats.Observed
+	for _, one := range slices.Concat(broke, bounds) {
 		r := one.result()
-		loads, lows, highs = append(loads, r.Load), append(lows, r.Low), append(highs, r.High)
-		b.Reason = cmp.Or(b.Reason, r.Reason)
+		load := stats.Known(r.Load)
+		if r.AtLeast {
+			load.High = math.Inf(1)
+		}
+		loads, ends = append(loads, load), append(ends, stats.Observed{Low: r.Low, High: max(r.High, load.High)})
 	}
-	load, low, high := combined(loads, lows, highs)
-	if len(bounds) > 0 {
-		most := slices.MaxFunc(bounds, byLoad).result()
-		high = max(high, most.Load)
-		b.Reason = joinNotes(b.Reason, fmt.Sprintf("%d of %d searches gave only a lower bound, at least %s, so some starts may handle more: %s",
-			len(bounds), len(s.all), threeDigits(most.Load), most.Reason))
+	for range below {
+		least := stats.Known(math.Inf(-1))
+		loads, ends = append(loads, least), append(ends, least)
 	}
-	s.at(b, load, low)
-	if !math.IsInf(high, 0) {
+	median := stats.KaplanMeierMedian(loads)
+	if math.IsInf(median.High, -1) {
+		return median
+	}
+	if len(loads) >= minTrials {
+		ends = loads
+	}
+	_, interval := stats.CensoredMedian(ends)
+	s.at(b, median.Low, max(0, min(interval.Low, median.Low)))
+	if high := max(interval.High, median.High); !math.IsInf(high, 1) {
 		b.High = &high
 	}
-	b.LimitedBy, b.Evidence = limitedBy(broke)
-	nearest := slices.MinFunc(broke, func(x, y *replayed) int {
-		return cmp.Compare(math.Abs(x.result().Load-load), math.Abs(y.result().Load-load))
-	})
-	b.Ended = string(nearest.result().Ended)
-	nearest.shown(b)
-	b.recovered(broke)
+	return median
 }
 
 // bound sets the lower bound if no search saw the service break. It is the lowest of
@@ -153,22 +219,6 @@ func (s *searches) at(b *BreakingPoint, load, low float64) {
 }
 
 func byLoad(a, b *replayed) int { return cmp.Compare(a.result().Load, b.result().Load) }
-
-// combined returns one figure with its interval for several searches. Each search has
-// its own interval, which is valid for one start of the service. From six searches on,
-// their loads give an interval of the median over starts, which is wider if starts
-// differ. With fewer, the interval spans from the lowest to the highest end.
-func combined(loads, lows, highs []float64) (load, low, high float64) {
-	slices.Sort(loads)
-	load = loads[len(loads)/2]
-	if len(loads)%2 == 0 {
-		load = (loads[len(loads)/2-1] + load) / 2
-	}
-	if l, h, ok := medianInterval(len(loads)); ok {
-		return load, loads[l], loads[h]
-	}
-	return load, slices.Min(lows), slices.Max(highs)
-}
 
 // limitedBy returns what limited the service in the windows just above the answers of
 // searches, and the figures that show it.

@@ -63,12 +63,20 @@ func TestSearchesArePutTogether(t *testing.T) {
 			[]search.Result{brokeAt(300, 290, 310), brokeAt(280, 270, 295), brokeAt(320, 305, 330)}, 300, 270, 330, false, ByCPULimit, nil},
 		{"six that broke: the interval of their median",
 			[]search.Result{brokeAt(300, 1, 999), brokeAt(301, 1, 999), brokeAt(302, 1, 999), brokeAt(303, 1, 999), brokeAt(304, 1, 999), brokeAt(305, 1, 999)}, 302.5, 300, 305, false, ByCPULimit, nil},
-		{"a bound above moves no answer, but the interval's end",
-			[]search.Result{brokeAt(300, 290, 310), heldAt(500, true)}, 300, 290, 500, false, ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 500", "the generator was the limit"}},
-		{"a bound below changes nothing",
-			[]search.Result{heldAt(200, false), brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 200", "the time was spent"}},
-		{"one that found none is reported",
-			[]search.Result{noneFor("inconclusive"), brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches found no breaking point: inconclusive"}},
+		{"a bound above moves no answer, but leaves the interval open",
+			[]search.Result{brokeAt(300, 290, 310), heldAt(500, true)}, 300, 290, 0, false, ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 500", "the generator was the limit"}},
+		{"a bound below extends the interval, and leaves it open",
+			[]search.Result{heldAt(200, false), brokeAt(300, 290, 310)}, 300, 200, 0, false, ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 200", "the time was spent"}},
+		{"one by the generator, and two of three are bounds", []search.Result{brokeAt(300, 290, 310), heldAt(500, true), heldAt(510, true)}, 500, 290, 0, true, ByGenerator,
+			[]string{"the generator was the limit; 2 of 3 searches gave only a lower bound, at least 510"}},
+		{"half of the starts break below every load", []search.Result{noneFor("it misses"), brokeAt(300, 290, 310)}, 0, 0, 0, false, ByCPULimit,
+			[]string{"1 of 2 searches found no load that meets the objective: it misses; 1 of 2 searches did: up to 300"}},
+		{"a third of them: the median of all", []search.Result{noneFor("it misses"), brokeAt(300, 290, 310), brokeAt(304, 300, 308)}, 300, 0, 310, false, ByCPULimit,
+			[]string{"1 of 3 searches found no load that meets the objective: it misses"}},
+		{"four at 400 and two that died", []search.Result{noneFor("it died"), noneFor("it died"), brokeAt(400, 390, 410), brokeAt(400, 390, 410), brokeAt(400, 390, 410), brokeAt(400, 390, 410)},
+			400, 0, 400, false, "", []string{"2 of 6 searches found no load that meets the objective: it died"}},
+		{"one that could not be determined is left out",
+			[]search.Result{{Ended: search.Limited, Reason: "too weak"}, brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches found no breaking point and is left out: too weak"}},
 		{"one bound, by the generator", []search.Result{heldAt(500, true)}, 500, 500, 0, true, ByGenerator, []string{"the generator was the limit"}},
 		{"bounds only: the lowest, and what made it one",
 			[]search.Result{heldAt(500, true), heldAt(400, false)}, 400, 400, 0, true, "", []string{"the time was spent; each of the 2 searches gave only a lower bound, the highest at least 500"}},
@@ -122,7 +130,8 @@ func TestBreakingPointsAreTestedFromFourSearchesOn(t *testing.T) {
 				b.cells[cell].trials = append(b.cells[cell].trials, ended(brokeAt(load, load-1, load+1)))
 			}
 		}
-		if got := b.comparisons(); len(got) != c.tests {
+		s := &Summary{Cells: b.Cells()}
+		if got, _ := s.Tests(b.compared()); len(got) != c.tests {
 			t.Errorf("%v searches: %d tests, want %d", c.searches, len(got), c.tests)
 		} else if c.tests > 0 && (got[0].Metric != BreakingPointMetric || got[0].Shift != 100 || !got[0].Significant) {
 			t.Errorf("%v searches: %+v", c.searches, got[0])

@@ -1,5 +1,11 @@
 package analysis
 
+import (
+	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/stats"
+)
+
 // Certainty is what the ends beside a figure are made of, the least certain first.
 type Certainty int
 
@@ -16,40 +22,33 @@ const (
 	ofFrames = "frames" // of its few trials
 )
 
-// SpreadOf returns the ends of a figure: the interval under the field path, if it
-// is over trials, else the range of the trials. An interval by frames is the last
+// SpreadOf returns the ends of a cell's figure of a metric: the 95% interval of its
+// median over trials, or the range of few trials. An interval by frames is the last
 // resort: it does not show how one start of the service differs from another.
-func SpreadOf(c *CellSummary, path string, trial func(*TrialFigures) *float64) (low, high float64, what Certainty) {
+func SpreadOf(c *CellSummary, metric string) (low, high float64, what Certainty) {
+	m, ok := MetricOf(metric)
+	if !ok {
+		return 0, 0, NoEnds
+	}
+	path := LatencyPath(metric)
+	if metric == "rate" {
+		path = "rate_rps"
+	}
 	ends, known := c.Intervals[path]
-	if known && c.IntervalsOf != ofFrames {
+	values := slices.Sorted(slices.Values(m.Trials(c)))
+	n := len(values)
+	switch from, to, enough := stats.MedianInterval(n); {
+	case enough:
+		return values[from], values[to], IntervalOfTrials
+	case known && c.IntervalsOf != ofFrames:
 		return ends[0], ends[1], IntervalOfTrials
-	}
-	if low, high, n := TrialRange(c, trial); n > 1 {
-		return low, high, RangeOfTrials
-	}
-	if known {
+	case n > 1:
+		return values[0], values[n-1], RangeOfTrials
+	case known:
 		return ends[0], ends[1], IntervalOfFrames
 	}
 	return 0, 0, NoEnds
 }
 
 // SpreadOfP99 returns the ends of a cell's p99.
-func SpreadOfP99(c *CellSummary) (low, high float64, what Certainty) {
-	return SpreadOf(c, "latency_ms.p99", func(t *TrialFigures) *float64 { return t.P99 })
-}
-
-// TrialRange is the lowest and the highest figure of a cell's trials, and the
-// number of trials that have it.
-func TrialRange(c *CellSummary, of func(*TrialFigures) *float64) (low, high float64, n int) {
-	for i := range c.PerTrial {
-		v := of(&c.PerTrial[i])
-		if v == nil {
-			continue
-		}
-		if n == 0 {
-			low, high = *v, *v
-		}
-		low, high, n = min(low, *v), max(high, *v), n+1
-	}
-	return low, high, n
-}
+func SpreadOfP99(c *CellSummary) (low, high float64, what Certainty) { return SpreadOf(c, "p99") }

@@ -13,10 +13,12 @@ type Summary struct {
 	Experiment SummaryExperiment `json:"experiment"`
 	Host       record.Host       `json:"host"`
 	Cells      []CellSummary     `json:"cells"`
-	// Comparisons are with the first cell; empty if there are too few trials.
+	// Comparisons are with the first cell that has enough trials.
 	Comparisons []Comparison `json:"comparisons,omitempty"`
-	Claims      []Claim      `json:"claims,omitempty"` // of the experiment, in its order
-	Findings    []Finding    `json:"findings"`
+	// Ranking is the evidence for each pair of cells, by the figure of Comparisons.
+	Ranking  []Evidence `json:"ranking,omitempty"`
+	Claims   []Claim    `json:"claims,omitempty"` // of the experiment, in its order
+	Findings []Finding  `json:"findings"`
 }
 
 // SummaryExperiment names the experiment, and how much of it the record holds.
@@ -45,8 +47,9 @@ type CellSummary struct {
 	Limits       LimitsSummary         `json:"limits"`
 	Load         LoadSummary           `json:"load"`
 	Trials       int                   `json:"trials"`
-	Requests     int64                 `json:"requests"` // that were due: ended, good or not, or never sent
-	RateRPS      *float64              `json:"rate_rps"` // good answers per second
+	Kept         bool                  `json:"kept,omitempty"` // the trials are of one process
+	Requests     int64                 `json:"requests"`       // that were due: ended, good or not, or never sent
+	RateRPS      *float64              `json:"rate_rps"`       // good answers per second
 	Availability *float64              `json:"availability"`
 	LatencyMS    *Quantiles            `json:"latency_ms"`
 	ServiceMS    *Quantiles            `json:"service_ms"`
@@ -241,18 +244,46 @@ type TrialFigures struct {
 	CPUPerReqMS  *float64 `json:"cpu_per_request_ms"` // of the service, per good answer
 	Throttled    *float64 `json:"throttled_of_periods"`
 	Breaking     *float64 `json:"breaking_point"` // requests/s or users
-	Good         *float64 `json:"requests"`       // good answers
-	Min          *float64 `json:"min_ms"`
-	Max          *float64 `json:"max_ms"`
-	CPUOfLimit   *float64 `json:"cpu_of_limit"`  // 0..1; null without a limit
-	CPUMax       *float64 `json:"cpu_max_cores"` // of the service in its busiest frame
-	MemoryPeak   *float64 `json:"memory_peak_bytes"`
-	OOMKills     *float64 `json:"oom_kills"` // of all replicas, in every phase
-	Restarts     *float64 `json:"restarts"`  // likewise
-	WaitsP99     *float64 `json:"waits_p99_ms"`
-	Dependencies *float64 `json:"dependency_cores"` // of all dependencies together
-	Attempt      int      `json:"attempt"`
-	Beyond       int64    `json:"beyond_range,omitempty"` // latencies beyond the histograms' range
+	// BreakingFrom and BreakingTo bound a breaking point that has no value of its own: the
+	// bound of a search, the two levels of a ramp. Without BreakingFrom the trial missed
+	// the objective at the lowest load, BreakingTo, or the service died there.
+	BreakingFrom *float64 `json:"breaking_from,omitempty"`
+	BreakingTo   *float64 `json:"breaking_to,omitempty"`
+	// OfAll are the quantiles of all requests, of which the failed ones count as
+	// infinitely late; null: P50 to P999 are those. One that is null is infinite.
+	OfAll        *AllRequests `json:"of_all_requests,omitempty"`
+	Good         *float64     `json:"requests"` // good answers
+	Min          *float64     `json:"min_ms"`
+	Max          *float64     `json:"max_ms"`
+	CPUOfLimit   *float64     `json:"cpu_of_limit"`  // 0..1; null without a limit
+	CPUMax       *float64     `json:"cpu_max_cores"` // of the service in its busiest frame
+	MemoryPeak   *float64     `json:"memory_peak_bytes"`
+	OOMKills     *float64     `json:"oom_kills"` // of all replicas, in every phase
+	Restarts     *float64     `json:"restarts"`  // likewise
+	WaitsP99     *float64     `json:"waits_p99_ms"`
+	Dependencies *float64     `json:"dependency_cores"` // of all dependencies together
+	Attempt      int          `json:"attempt"`
+	Beyond       int64        `json:"beyond_range,omitempty"` // latencies beyond the histograms' range
+}
+
+// AllRequests are quantiles of all requests in milliseconds; null: infinite.
+type AllRequests struct {
+	P50  *float64 `json:"p50_ms"`
+	P90  *float64 `json:"p90_ms"`
+	P95  *float64 `json:"p95_ms"`
+	P99  *float64 `json:"p99_ms"`
+	P999 *float64 `json:"p999_ms"`
+}
+
+// latency is a quantile of all requests of a trial. If it is infinite, it is that of the
+// answered ones, which is a lower bound: see Infinite.
+func (t *TrialFigures) latency(answered *float64, of func(*AllRequests) *float64) *float64 {
+	if t.OfAll != nil {
+		if v := of(t.OfAll); v != nil {
+			return v
+		}
+	}
+	return answered
 }
 
 // Finding is a statement about the record, with its numbers in the text.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
@@ -155,6 +156,25 @@ func figuresOf(t *sums.Total, held bool) map[string]float64 {
 	put("dependencies.cores", t.DependencyCores())
 	put("generator.cores", t.Client.Cores())
 	return m
+}
+
+// ofAll returns the quantiles of all requests of a part of a trial, of which the failed
+// ones count as infinitely late; nil if those of the latencies are the same. The
+// latencies include those of timeouts, which are the highest.
+func ofAll(t *sums.Total, held bool) *AllRequests {
+	k := &t.Client
+	requests, n := float64(k.Requests()), float64(k.Latency.Count())
+	if !held || n == 0 || requests <= n {
+		return nil
+	}
+	of := func(name string) *float64 {
+		q := shareOf(name)
+		if search.Exceeds(float64(k.Bad()), requests, 1-q) {
+			return nil
+		}
+		return ptr(ms(k.Latency.Quantile(min(1, q*requests/n))))
+	}
+	return &AllRequests{P50: of("p50"), P90: of("p90"), P95: of("p95"), P99: of("p99"), P999: of("p999")}
 }
 
 // trialFigures returns figures in the form of the summary.

@@ -13,21 +13,17 @@ func TestP99IsComparedByWhatIsTested(t *testing.T) {
 		}
 		return c
 	}
-	s := &Summary{Cells: []CellSummary{of(0, 3000, 100, 101, 3000), of(1, 50, 60), of(2, 204, 200, 201, 210), of(3, 20, 15, 16, 90)},
-		Comparisons: []Comparison{
-			{Cell: 1, Metric: "latency_ms.p999", Shift: -40, Significant: true}, // about another quantile
-			{Cell: 2, Metric: "latency_ms.p99", Shift: 100, Significant: true},  // higher
-			{Cell: 3, Metric: "latency_ms.p99", Shift: -85, Significant: true},
-		}}
+	s := &Summary{Cells: []CellSummary{of(0, 3000, 98, 99, 100, 102, 103, 3000), of(1, 50, 60), of(2, 204, 200, 201, 202, 203, 204, 210),
+		of(3, 20, 15, 16, 17, 18, 19, 90)}}
 	a := s.P99Against(&s.Cells[0], []*CellSummary{&s.Cells[1], &s.Cells[2], &s.Cells[3]})
-	if a.Base.MS != 101 || a.Base.Trials != 3 {
+	if a.Base.Figure != (Figure{101, false, 6}) {
 		t.Errorf("the base is %+v, want its median over trials", a.Base)
 	}
-	if len(a.All) != 3 || a.All[0].MS != 16 || a.All[2].MS != 201 {
+	if len(a.All) != 3 || a.All[0].Figure.Value != 17.5 || a.All[2].Figure.Value != 202.5 {
 		t.Errorf("ranked %+v", a.All)
 	}
-	if len(a.Lower) != 1 || a.Lower[0].Cell.Cell != 3 {
-		t.Errorf("lower with certainty: %+v, want the cell 3", a.Lower)
+	if len(a.Lower) != 1 || a.Lower[0].Cell.Cell != 3 || a.Lower[0].Shift == nil {
+		t.Errorf("significantly lower: %+v, want the cell 3", a.Lower)
 	}
 	if len(a.Untested) != 1 || a.Untested[0].Cell.Cell != 1 {
 		t.Errorf("untested: %+v, want the cell 1", a.Untested)

@@ -101,3 +101,15 @@ func times(n int, b *analysis.BreakingPoint) *analysis.BreakingPoint {
 	b.Searches = n
 	return b
 }
+
+// perSearch gives each search of a breaking point what is known of it: its ends.
+func perSearch(s *Selection) *Selection {
+	for i := range s.Cells {
+		c := s.Cells[i].Figures
+		c.PerTrial = nil
+		for range c.Breaking.Searches {
+			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{BreakingFrom: c.Breaking.Low, BreakingTo: c.Breaking.High})
+		}
+	}
+	return s
+}

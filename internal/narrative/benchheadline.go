@@ -52,11 +52,11 @@ func (a *answer) benchmark(what *analysis.BenchmarkSummary) string {
 		}
 		return text + "."
 	}
-	better, best := a.s.Below, "lowest"
+	best := "lowest"
 	if what.HigherIsBetter() {
-		better, best = a.s.Above, "highest"
+		best = "highest"
 	}
-	text, alone := ranking{inPlan, all, better, best, benchMeasure(what.Unit) + " in benchmark " + display.Plain(what.Name), func(c analysis.Contender) string {
+	text, alone := ranking{inPlan, all, a.s.Rank(what.Path()), best, benchMeasure(what.Unit) + " in benchmark " + display.Plain(what.Name), func(c analysis.Contender) string {
 		times, unit := BenchUnit(what.Unit, c.Value)
 		return display.Figure(c.Value*times) + " " + unit
 	}}.text("")

@@ -112,7 +112,7 @@ func (d Difference) Sentence() string {
 		}
 		return display.Capital(fmt.Sprintf("%s was measured in %s only: %s", words, side, value+d.unit()))
 	case analysis.TooFew:
-		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B (too few trials to test): %s", words, d.Left(), d.Right()+d.unit(), d.tooFew()))
+		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B (not tested): %s", words, d.Left(), d.Right()+d.unit(), d.tooFew()))
 	case analysis.Alike:
 		return fmt.Sprintf("No significant difference in %s: %s (%s)", words, d.medians(), d.why())
 	}
@@ -158,7 +158,7 @@ func (d Difference) fromTo() string {
 // medians.
 func (d Difference) medians() string {
 	text := fmt.Sprintf("%s in A, %s in B", d.Left()+d.unit(), d.Right()+d.unit())
-	if d.ByIntervals {
+	if d.Censored {
 		return text
 	}
 	return "medians " + text
@@ -166,15 +166,15 @@ func (d Difference) medians() string {
 
 // why is what a verdict without a difference rests on.
 func (d Difference) why() string {
-	if d.ByIntervals {
-		return "the intervals of the breaking points overlap"
-	}
 	return fmt.Sprintf("95%% interval of the shift %s %s, p %s, %d and %d trials", d.Ends(), d.points(), d.Chance(), d.Trials[0], d.Trials[1])
 }
 
 // tooFew is how many trials there are, and how many are needed.
 func (d Difference) tooFew() string {
-	least, among := stats.TrialsNeeded(d.Family), ""
+	if d.Gap == analysis.OneStart || d.Gap == analysis.FewRequests {
+		return gapText(d.Gap, "trial", 0, 2)
+	}
+	least, among := max(analysis.MinRanked, stats.TrialsNeeded(d.Family)), ""
 	if d.Family > 1 {
 		among = fmt.Sprintf(" for %d cells", d.Family)
 	}

@@ -44,11 +44,7 @@ func (a *answer) unranked(cells []int) []string {
 }
 
 // byP99 are the cells that have a p99.
-func (a *answer) byP99(cells []int) []analysis.Contender {
-	return a.contenders(cells, "latency_ms.p99",
-		func(c *analysis.CellSummary) *float64 { return p99(c.LatencyMS) },
-		func(t *analysis.TrialFigures) *float64 { return t.P99 })
-}
+func (a *answer) byP99(cells []int) []analysis.Contender { return a.contenders(cells, "p99") }
 
 // byAvailability parts the cells that answered into those whose latency may be
 // ranked and those that failed too many requests. Where no cell answers enough,
@@ -69,24 +65,17 @@ func (a *answer) byAvailability() (healthy, short []int) {
 
 // ranked words a comparison by p99, with throttling, and with the requests/s
 // where another cell serves more.
-func (a *answer) ranked(all []analysis.Contender) []string {
-	inPlan := all
-	all, basis := settle(inPlan, false)
-	best := all[0]
-	text, alone := lowestP99(a.s, inPlan, all, basis).text("")
+func (a *answer) ranked(inPlan []analysis.Contender) []string {
+	all := analysis.Sorted(inPlan)
+	text, alone := ranking{inPlan, all, a.s.Rank(analysis.LatencyPath("p99")), "lowest", "p99", func(c analysis.Contender) string {
+		return latency(c.Value, c.AtLeast)
+	}}.text("")
 	if t := a.throttling(all, alone); t != "" {
 		text += "; " + t
 	}
 	sentences := []string{text + "."}
-	if basis != "" {
-		sentences = append(sentences, "Over all requests, another cell has the lowest p99 (see the table); the ranking uses medians, which a single trial cannot decide.")
-	}
-	if alone {
-		for _, t := range []string{a.servesMore(best), caveat(all)} {
-			if t != "" {
-				sentences = append(sentences, t)
-			}
-		}
+	if t := a.servesMore(all[0]); alone && t != "" {
+		sentences = append(sentences, t)
 	}
 	return sentences
 }
@@ -127,43 +116,31 @@ func (a *answer) throttling(ranked []analysis.Contender, hasBest bool) string {
 }
 
 // servesMore names the cell that serves the most requests/s, where it is not
-// the one with the lowest p99, under one closed load, and by intervals that do
-// not overlap: the best throughput and the best p99 are often not at the same
-// setting.
+// the one with the lowest p99, under one closed load: the best throughput and the
+// best p99 are often not at the same setting.
 func (a *answer) servesMore(best analysis.Contender) string {
 	healthy, _ := a.byAvailability()
-	top, own, pooled, ok := a.s.MoreServed(best.Cell, a.rates(healthy))
+	top, own, ok := a.s.MoreServed(best.Cell, a.rates(healthy))
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s serves more: %s requests/s against %s%s.", top.Name, display.Figure(top.Value), display.Figure(own.Value),
-		basisOf([]analysis.Contender{top, own}, pooled))
+	return fmt.Sprintf("%s serves more: %s requests/s against %s.", top.Name, display.Figure(top.Value), display.Figure(own.Value))
 }
 
-func (a *answer) rates(cells []int) []analysis.Contender {
-	return a.contenders(cells, "rate_rps",
-		func(c *analysis.CellSummary) *float64 { return c.RateRPS },
-		func(t *analysis.TrialFigures) *float64 { return t.RateRPS })
-}
+func (a *answer) rates(cells []int) []analysis.Contender { return a.contenders(cells, "rate") }
 
 // mostRequests ranks by requests/s, for records without latency.
 func (a *answer) mostRequests(cells []int) string {
-	all := a.rates(cells)
-	if len(all) == 1 {
-		return fmt.Sprintf("%s: %s requests/s.", all[0].Name, display.Figure(all[0].Value))
+	inPlan := a.rates(cells)
+	if len(inPlan) == 1 {
+		return fmt.Sprintf("%s: %s requests/s.", inPlan[0].Name, display.Figure(inPlan[0].Value))
 	}
-	inPlan := all
-	all, basis := settle(inPlan, true)
+	all := analysis.Sorted(inPlan)
 	slices.Reverse(all)
-	text, _ := ranking{inPlan, all, a.s.Above, "highest", "rate" + basis, func(c analysis.Contender) string {
+	text, _ := ranking{inPlan, all, a.s.Rank("rate_rps"), "highest", "rate", func(c analysis.Contender) string {
 		return display.Figure(c.Value) + " requests/s"
 	}}.text("")
 	return text + "; " + a.noLatency() + "."
-}
-
-// lowestP99 ranks cells by their p99.
-func lowestP99(s *analysis.Summary, inPlan, ranked []analysis.Contender, basis string) ranking {
-	return ranking{inPlan, ranked, s.Below, "lowest", "p99" + basis, func(c analysis.Contender) string { return display.WithUnit(c.Value) }}
 }
 
 // noLatency is why there is no percentile.

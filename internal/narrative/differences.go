@@ -2,11 +2,9 @@ package narrative
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -42,30 +40,21 @@ func Significance(c *analysis.Comparison) string {
 }
 
 // Untested gives the reason why cells that could be compared were not tested
-// against one another; "" if they were, or if there is nothing to compare.
+// against one another; "" if they were, if there is nothing to compare, or if the
+// headline has the reason.
 func Untested(s *analysis.Summary) string {
-	fewest, cells, what := math.MaxInt, 0, "searches"
-	for i := range s.Cells {
-		c := &s.Cells[i]
-		n := c.Trials
-		if results.Searched(c) {
-			n = c.Breaking.Searches
-		}
-		if c.Load.Stages {
-			what = "ramps"
-		}
-		if results.Failed(c) && !results.Searched(c) || n == 0 {
-			continue
-		}
-		cells++
-		fewest = min(fewest, n)
-	}
-	switch {
-	case len(s.Comparisons) > 0 || cells < 2 || fewest >= analysis.EnoughTrials:
+	if results.KindOf(s) == results.Search || len(s.Comparisons) > 0 || len(s.Ranking) == 0 {
 		return ""
-	case results.KindOf(s) == results.Search && fewest < analysis.EnoughSearches:
-		return fmt.Sprintf("Too few %s to test the breaking points: %d per cell; at least %d are needed, %d advised (measure.repeats).",
-			what, fewest, max(stats.TrialsNeeded(cells-1), analysis.EnoughSearches), analysis.EnoughTrials)
 	}
-	return fmt.Sprintf("Too few trials to test the differences: %d per cell; %d are needed (measure.repeats).", fewest, analysis.EnoughTrials)
+	fewest := s.Ranking[0]
+	for _, e := range s.Ranking {
+		if e.Basis != analysis.Untested {
+			return ""
+		}
+		if min(e.Trials[0], e.Trials[1]) < min(fewest.Trials[0], fewest.Trials[1]) {
+			fewest = e
+		}
+	}
+	name, _ := Tested(fewest.Metric, s)
+	return fmt.Sprintf("The differences in %s were not tested: %s.", name, gapText(fewest.Gap, "trial", min(fewest.Trials[0], fewest.Trials[1]), fewest.Cells))
 }

@@ -35,7 +35,7 @@ type Headline struct {
 
 // HeadlineOf is the answer of a record: which cell has the lowest p99, compared with
 // what, and how much is throttled. It claims nothing that the record does not show:
-// cells whose intervals overlap are not ranked, a cell that refuses its requests does
+// cells that were not tested are not ranked, a cell that refuses its requests does
 // not win, and an interrupted record has a notice.
 func HeadlineOf(s *analysis.Summary) Headline {
 	sentences := newAnswer(s).sentences()
@@ -198,9 +198,10 @@ func (a *answer) single(i int) []string {
 // constantSingle states what one cell did under a constant load.
 func (a *answer) constantSingle(i int) string {
 	c := &a.s.Cells[i]
-	figures := []string{display.Figure(*c.RateRPS) + " requests/s"}
-	if c.LatencyMS != nil {
-		text := "p99 " + display.WithUnit(c.LatencyMS.P99)
+	rate, _ := c.Figure("rate")
+	figures := []string{display.Figure(rate.Value) + " requests/s"}
+	if f, ok := c.Figure("p99"); ok {
+		text := "p99 " + latency(f.Value, f.AtLeast)
 		switch low, high, what := analysis.SpreadOfP99(c); what {
 		case analysis.IntervalOfTrials:
 			text += fmt.Sprintf(" (95%% interval %s to %s)", display.Figure(low), display.WithUnit(high))
@@ -313,33 +314,22 @@ func (a *answer) lowerBounds() string {
 	return fmt.Sprintf("The agent was the limit for %d cells: their rates are lower bounds.", len(names))
 }
 
-// contenders collects the cells that have a figure, with what is known of its
-// spread.
-func (a *answer) contenders(cells []int, path string, of func(*analysis.CellSummary) *float64,
-	trial func(*analysis.TrialFigures) *float64) []analysis.Contender {
+// contenders collects the cells that have a figure, in the order of the plan.
+func (a *answer) contenders(cells []int, metric string) []analysis.Contender {
 	var all []analysis.Contender
 	for _, i := range cells {
-		if one, ok := analysis.ContenderOf(&a.s.Cells[i], a.names[i], path, of, trial); ok {
+		if one, ok := analysis.ContenderOf(&a.s.Cells[i], a.names[i], metric); ok {
 			all = append(all, one)
 		}
 	}
 	return all
 }
 
-// settle ranks contenders, see analysis.Settle. If medians are ranked and printed
-// instead of the figures of the table, basis names them.
-func settle(inPlan []analysis.Contender, highest bool) (ranked []analysis.Contender, basis string) {
-	ranked, pooled := analysis.Settle(inPlan, highest)
-	return ranked, basisOf(ranked, pooled)
-}
-
-func basisOf(ranked []analysis.Contender, pooled bool) string {
-	if pooled {
-		return ""
+// latency writes a figure of a cell's latency: "113 ms", "≥10.0 s" if the failed
+// requests hide it.
+func latency(v float64, atLeast bool) string {
+	if atLeast {
+		return "≥" + display.WithUnit(v)
 	}
-	n := len(ranked[0].Trials)
-	if slices.ContainsFunc(ranked, func(c analysis.Contender) bool { return len(c.Trials) != n }) {
-		return " (median over trials)"
-	}
-	return fmt.Sprintf(" (median of %d trials)", n)
+	return display.WithUnit(v)
 }

@@ -8,21 +8,43 @@ import (
 	"github.com/millicore/millicore/internal/display"
 )
 
-// ranking words which of several cells has the best figure: one is ahead with
-// certainty, several share the first place, or none is ahead. All rankings of a
-// report are worded here, whatever they are about.
+// ranking words which of several cells has the best figure: one is significantly ahead,
+// several share the first place, none is ahead, or they were not tested. All rankings
+// of a report are worded here, whatever they are about.
 type ranking struct {
 	inPlan []analysis.Contender // in the order of the plan
 	ranked []analysis.Contender // the best first
-	better analysis.Better
+	tests  *analysis.Ranking
 	best   string // "lowest", "highest"
-	what   string // "p99 (median of 6 trials)"
+	what   string // "p99"
 	figure func(analysis.Contender) string
 }
 
+// better reports whether x is significantly better than y.
+func (r ranking) better(x, y analysis.Contender) bool {
+	if r.best == "highest" {
+		return r.tests.Above(x, y)
+	}
+	return r.tests.Below(x, y)
+}
+
 // text is the ranking after a lead, such as "At 200 users ", without a full stop.
-// alone reports whether one cell is ahead.
+// alone reports whether one cell is ahead of all others.
 func (r ranking) text(lead string) (text string, alone bool) {
+	untested := slices.DeleteFunc(slices.Clone(r.ranked), func(c analysis.Contender) bool { return r.tests.Gap(c.Cell) == "" })
+	if len(r.ranked)-len(untested) < 2 {
+		return r.untested(lead), false
+	}
+	r.ranked, r.inPlan = analysis.Besides(r.ranked, untested), analysis.Besides(r.inPlan, untested)
+	text, alone = r.tested(lead)
+	if len(untested) == 0 {
+		return text, alone
+	}
+	return fmt.Sprintf("%s; %s not ranked: %s", text, r.list(untested), r.gapText(untested)), false
+}
+
+// tested ranks cells that were tested against one another.
+func (r ranking) tested(lead string) (text string, alone bool) {
 	best, rest := r.ranked[0], r.ranked[1:]
 	switch level := analysis.Tied(best, rest, r.better); len(level) {
 	case 0:
@@ -30,7 +52,7 @@ func (r ranking) text(lead string) (text string, alone bool) {
 		if len(r.ranked) > fewNames {
 			among = fmt.Sprintf(" of %d cells", len(r.ranked))
 		}
-		return fmt.Sprintf("%s%s has the %s %s%s%s: %s against %s", lead, best.Name, r.best, r.what, among, doubt(r.ranked), r.figure(best), r.others()), true
+		return fmt.Sprintf("%s%s has the %s %s%s: %s against %s", lead, best.Name, r.best, r.what, among, r.figure(best), r.others()), true
 	case len(rest):
 		return r.indistinct(lead), false
 	default:
@@ -44,11 +66,13 @@ func (r ranking) others() string {
 	if len(r.ranked) > fewNames {
 		return r.named(r.ranked[1]) + " to " + r.named(r.ranked[len(r.ranked)-1])
 	}
+	return r.list(analysis.Besides(r.inPlan, r.ranked[:1]))
+}
+
+func (r ranking) list(all []analysis.Contender) string {
 	var words []string
-	for _, c := range r.inPlan {
-		if c.Cell != r.ranked[0].Cell {
-			words = append(words, r.named(c))
-		}
+	for _, c := range all {
+		words = append(words, r.named(c))
 	}
 	return display.List(words)
 }
@@ -57,40 +81,68 @@ func (r ranking) named(c analysis.Contender) string {
 	return fmt.Sprintf("%s (%s)", r.figure(c), c.Name)
 }
 
-// indistinct words that no cell is ahead: because no difference is significant, or
-// because none could be tested.
+// untested gives the figures of cells that were not tested against one another, and
+// why.
+func (r ranking) untested(lead string) string {
+	figures := r.list(r.ranked)
+	if len(r.ranked) > fewNames {
+		figures = fmt.Sprintf("%s in %d cells", r.fromTo(r.ranked), len(r.ranked))
+	}
+	return fmt.Sprintf("%s%s is %s; not ranked: %s", lead, r.what, figures, r.gapText(r.ranked))
+}
+
+func (r ranking) gapText(some []analysis.Contender) string {
+	gap, fewest := analysis.Gap(""), max(1, some[0].Trials)
+	for _, c := range some {
+		fewest = min(fewest, max(1, c.Trials))
+		if own := r.tests.Gap(c.Cell); gap == "" || own != analysis.FewTrials {
+			gap = own
+		}
+	}
+	return gapText(gap, "trial", fewest, len(r.ranked))
+}
+
+// gapText is why cells were not tested against one another. fewest is the number of
+// trials, searches or ramps of the cell that has the fewest.
+func gapText(gap analysis.Gap, what string, fewest, cells int) string {
+	switch gap {
+	case analysis.OneStart:
+		return "the services were not restarted between trials, so each shows one start only"
+	case analysis.FewRequests:
+		return fmt.Sprintf("a p99 needs %s requests of each cell", display.Grouped(100*analysis.Support))
+	}
+	return fmt.Sprintf("%d %s per cell, and a ranking needs at least %d", fewest, plural(what, fewest), analysis.Needs(cells))
+}
+
+// plural is the word for a number of trials, searches or ramps.
+func plural(what string, n int) string {
+	switch {
+	case n == 1:
+		return what
+	case what == "search":
+		return "searches"
+	}
+	return what + "s"
+}
+
+// indistinct words that no cell is ahead.
 func (r ranking) indistinct(lead string) string {
 	names, figures := r.namesAndFigures(r.ranked)
-	figures += " for " + names
-	who := "no cell"
+	text := fmt.Sprintf("no cell has a significantly %s %s than all others: %s for %s (%s)", r.than(), r.what, figures, names, r.chance(r.ranked))
 	if len(r.ranked) > fewNames {
-		who, figures = fmt.Sprintf("none of %d cells", len(r.ranked)), r.fromTo(r.ranked)
-	}
-	text := fmt.Sprintf("%s has a significantly %s %s than all others: %s (%s)", who, r.than(), r.what, figures, overlap(r.ranked))
-	if !tested(r.ranked) {
-		text = fmt.Sprintf("too few trials to test which cell has the %s %s: %s (%s)", r.best, r.what, figures, overlap(r.ranked))
+		text = fmt.Sprintf("none of %d cells has a significantly %s %s than all others: %s (%s)", len(r.ranked), r.than(), r.what, r.fromTo(r.ranked), r.chance(r.ranked))
 	}
 	if len(r.ranked) <= fewNames && analysis.EveryPairTied(r.ranked, r.better) {
-		text = r.pairs()
+		among := "between"
+		if len(r.ranked) > 2 {
+			among = "among"
+		}
+		text = fmt.Sprintf("no significant difference in %s %s %s: %s (%s)", r.what, among, names, figures, r.chance(r.ranked))
 	}
 	if lead == "" {
 		return display.Capital(text)
 	}
 	return lead + text
-}
-
-// pairs words that no two of the cells differ.
-func (r ranking) pairs() string {
-	among := " between "
-	if len(r.ranked) > 2 {
-		among = " among "
-	}
-	names, figures := r.namesAndFigures(r.ranked)
-	what := "no significant difference in "
-	if !tested(r.ranked) {
-		what = "too few trials to test the difference in "
-	}
-	return what + r.what + among + names + ": " + figures + " (" + overlap(r.ranked) + ")"
 }
 
 // than compares one cell with the others: "lower", "higher".
@@ -108,21 +160,27 @@ func (r ranking) leading(first []analysis.Contender) string {
 	if len(rest) > fewNames {
 		against = fmt.Sprintf("%s for the other %d cells", r.fromTo(rest), len(rest))
 	} else {
-		var words []string
-		for _, c := range rest {
-			words = append(words, r.named(c))
-		}
-		against = display.List(words)
+		against = r.list(rest)
 	}
 	names, figures := r.namesAndFigures(first)
 	if len(first) > fewNames {
 		names, figures = fmt.Sprintf("%d cells", len(first)), r.fromTo(first)
 	}
-	verdict := "no significant difference"
-	if !tested(first) {
-		verdict = "too few trials to test"
+	return fmt.Sprintf("%s have the %s %s (%s; no significant difference: %s) against %s", names, r.best, r.what, figures, r.chance(first), against)
+}
+
+// chance is the smallest P between the first of some cells and the others.
+func (r ranking) chance(some []analysis.Contender) string { return chance(r.tests, some) }
+
+func chance(tests *analysis.Ranking, some []analysis.Contender) string {
+	least := 1.0
+	for _, c := range some[1:] {
+		least = min(least, tests.Between(some[0].Cell, c.Cell).PFamily)
 	}
-	return fmt.Sprintf("%s have the %s %s (%s; %s: %s) against %s", names, r.best, r.what, figures, verdict, overlap(first), against)
+	if len(some) == 2 {
+		return "p " + display.Chance(least)
+	}
+	return "smallest p " + display.Chance(least)
 }
 
 // fromTo gives the first and the last of figures in their order.
@@ -145,50 +203,4 @@ func (r ranking) namesAndFigures(all []analysis.Contender) (names, figures strin
 		return display.List(who), what[0] + " each"
 	}
 	return display.List(who), display.List(what)
-}
-
-// overlap is why the difference of figures is not significant.
-func overlap(all []analysis.Contender) string {
-	weakest := analysis.IntervalOfTrials
-	for _, c := range all {
-		weakest = min(weakest, c.Sure)
-	}
-	if weakest >= analysis.RangeOfTrials && slices.ContainsFunc(all[1:], func(c analysis.Contender) bool { return analysis.Disjoint(all[0], c) }) {
-		return "tested over their trials"
-	}
-	switch weakest {
-	case analysis.IntervalOfTrials:
-		return "their 95% intervals overlap"
-	case analysis.RangeOfTrials:
-		return "their trials overlap"
-	case analysis.IntervalOfFrames:
-		return "their intervals by frames overlap"
-	}
-	return "the same figure"
-}
-
-// tested reports whether every cell has enough trials for a test.
-func tested(all []analysis.Contender) bool { return caveat(all) == "" }
-
-// doubt qualifies a winner that no test shows.
-func doubt(all []analysis.Contender) string {
-	if tested(all) {
-		return ""
-	}
-	return " (not tested)"
-}
-
-// caveat is the warning about a difference without intervals.
-func caveat(all []analysis.Contender) string {
-	weakest := analysis.IntervalOfTrials
-	for _, c := range all {
-		weakest = min(weakest, c.Sure)
-	}
-	switch weakest {
-	case analysis.NoEnds, analysis.IntervalOfFrames:
-		return "A cell has fewer than two trials, so the difference was not tested."
-	case analysis.RangeOfTrials:
-		return "Too few trials for 95% intervals, so the difference was not tested."
-	}
-	return ""
 }

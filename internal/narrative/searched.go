@@ -1,14 +1,12 @@
 package narrative
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -18,12 +16,13 @@ import (
 type searched struct {
 	*answer
 	found []analysis.Contender // the cells with a breaking point, the highest first
-	none  []int                // those without
+	tests *analysis.Ranking
+	none  []int // those without
 }
 
 func (a *answer) searched() []string {
 	found, none := a.s.BreakingContenders(a.names)
-	return a.closing(searched{a, found, none}.sentences())
+	return a.closing(searched{a, found, a.s.Rank(analysis.BreakingPointMetric), none}.sentences())
 }
 
 func (a searched) sentences() []string {
@@ -40,7 +39,7 @@ func (a searched) sentences() []string {
 		all = append(a.byLoad(), a.recoveries()...)
 	}
 	all = append(all, a.withoutPoint()...)
-	if len(a.found) == 1 || len(analysis.Tied(a.found[0], a.found[1:], a.s.Above)) == 0 {
+	if len(a.found) == 1 || len(analysis.Tied(a.found[0], a.found[1:], a.tests.Above)) == 0 {
 		all = append(all, a.ofBest()...)
 	}
 	return all
@@ -127,7 +126,7 @@ func breaks(c analysis.Contender) string {
 // byLoad words several breaking points in one unit, the highest first.
 func (a searched) byLoad() []string {
 	best := a.found[0]
-	level := analysis.Tied(best, a.found[1:], a.s.Above)
+	level := analysis.Tied(best, a.found[1:], a.tests.Above)
 	rest := analysis.Besides(a.found[1:], level)
 	var text string
 	if len(level) == 0 {
@@ -136,8 +135,8 @@ func (a searched) byLoad() []string {
 		text = a.together(append([]analysis.Contender{best}, level...), rest)
 	}
 	all := []string{text + "."}
-	if first := append([]analysis.Contender{best}, level...); len(level) > 0 && fewSearched(first) != "" {
-		all = append(all, rankingNeeds(first))
+	if first := append([]analysis.Contender{best}, level...); len(level) > 0 && a.fewSearched(first) != "" {
+		all = append(all, a.rankingNeeds(first))
 	}
 	if text := a.unordered(rest); text != "" {
 		all = append(all, text)
@@ -192,15 +191,15 @@ func (a searched) together(first, rest []analysis.Contender) string {
 		among = "among"
 	}
 	var text string
-	switch few, bounds := fewSearched(first), lowerBoundsAmong(first); {
+	switch few, bounds := a.fewSearched(first), lowerBoundsAmong(first); {
 	case few != "":
-		text = fmt.Sprintf("No ranking: %s %s, measured by %s", who, they, few)
+		text = fmt.Sprintf("No ranking: %s %s, %s", who, they, few)
 	case bounds != "":
 		text = fmt.Sprintf("No ranking: %s %s, and %s", who, they, bounds)
-	case analysis.EveryPairTied(first, a.s.Above):
-		text = fmt.Sprintf("No significant difference %s %s: they %s (%s)", among, who, they, overlap(first))
+	case analysis.EveryPairTied(first, a.tests.Above):
+		text = fmt.Sprintf("No significant difference %s %s: they %s (%s)", among, who, they, chance(a.tests, first))
 	default:
-		text = fmt.Sprintf("No significantly highest breaking point among %s: they %s (%s)", who, they, overlap(first))
+		text = fmt.Sprintf("No significantly highest breaking point among %s: they %s (%s)", who, they, chance(a.tests, first))
 	}
 	switch {
 	case len(rest) > fewNames:
@@ -256,51 +255,51 @@ func lowerBoundsAmong(all []analysis.Contender) string {
 	return "those of " + display.List(bounds) + " are lower bounds"
 }
 
-// fewSearched is how often each cell was measured if that is too seldom for a ranking:
-// "1 search per cell"; "": it is enough.
-func fewSearched(all []analysis.Contender) string {
-	less := func(x, y analysis.Contender) int {
-		return cmp.Compare(x.Cell.Breaking.Searches, y.Cell.Breaking.Searches)
+// fewSearched is why cells cannot be ranked: "measured by 1 search per cell"; "": they
+// can.
+func (a searched) fewSearched(all []analysis.Contender) string {
+	fewest, most, gap := math.MaxInt, 0, false
+	for _, c := range all {
+		if a.tests.Gap(c.Cell) == analysis.OneStart {
+			return "measured on one start of each service"
+		}
+		gap = gap || a.tests.Gap(c.Cell) != ""
+		fewest, most = min(fewest, max(c.Trials, 1)), max(most, c.Trials)
 	}
-	fewest, most := slices.MinFunc(all, less), slices.MaxFunc(all, less)
-	n, one, several := max(fewest.Cell.Breaking.Searches, 1), "search", "searches"
-	if fewest.Cell.Load.Stages {
-		one, several = "ramp", "ramps"
-	}
-	if n >= analysis.EnoughSearches {
+	if !gap {
 		return ""
 	}
-	if n == 1 {
-		several = one
+	what := "search"
+	if all[0].Cell.Load.Stages {
+		what = "ramp"
 	}
-	text := fmt.Sprintf("%d %s per cell", n, several)
-	if less(fewest, most) < 0 {
-		return "as few as " + text
+	text := fmt.Sprintf("%d %s per cell", fewest, plural(what, fewest))
+	if fewest < most {
+		text = "as few as " + text
 	}
-	return text
+	return "measured by " + text
 }
 
 // rankingNeeds is how often cells must be measured to be ranked.
-func rankingNeeds(all []analysis.Contender) string {
+func (a searched) rankingNeeds(all []analysis.Contender) string {
+	if strings.HasPrefix(a.fewSearched(all), "measured on one") {
+		return "Results differ from start to start; a ranking needs trials that restart the service (restart: true)."
+	}
 	several := "searches"
 	if all[0].Cell.Load.Stages {
 		several = "ramps"
 	}
 	return fmt.Sprintf("Results differ from start to start; a ranking needs at least %d %s per cell (measure.repeats, %d advised).",
-		stats.TrialsNeeded(len(all)-1), several, analysis.EnoughTrials)
+		analysis.Needs(len(a.found)), several, analysis.EnoughTrials)
 }
 
 // unordered names neighbours in the order of breaking points that cannot be
 // distinguished, behind the first place.
 func (a searched) unordered(rest []analysis.Contender) string {
 	var groups []string
-	why := ": their intervals overlap"
 	for i := 0; i < len(rest); {
 		k := i + 1
-		for k < len(rest) && !a.s.Above(rest[k-1], rest[k], analysis.Pairs(len(rest)+1)) {
-			if analysis.Disjoint(rest[k-1], rest[k]) {
-				why = ""
-			}
+		for k < len(rest) && !a.tests.Above(rest[k-1], rest[k]) {
 			k++
 		}
 		if k > i+1 {
@@ -318,7 +317,7 @@ func (a searched) unordered(rest []analysis.Contender) string {
 	if len(groups) == 0 {
 		return ""
 	}
-	return "The order of " + strings.Join(groups, ", and that of ") + " is not significant" + why + "."
+	return "The order of " + strings.Join(groups, ", and that of ") + " is not significant."
 }
 
 // unlike words breaking points that are counted in different units.

@@ -2,7 +2,6 @@ package narrative
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -53,8 +52,7 @@ func (a *answer) stagedComparison() []string {
 			all = append(all, analysis.Contender{Cell: &a.s.Cells[i], Name: a.names[i], Value: *v})
 		}
 	}
-	inPlan := slices.Clone(all)
-	analysis.SortByValue(all)
+	all = analysis.Sorted(all)
 	var text string
 	switch {
 	case len(all) == 0:
@@ -64,7 +62,7 @@ func (a *answer) stagedComparison() []string {
 	case len(all) == 1:
 		text = fmt.Sprintf("At %s %s has a p99 of %s", at, all[0].Name, display.WithUnit(all[0].Value))
 	default:
-		text, _ = lowestP99(a.s, inPlan, all, "").text(fmt.Sprintf("At %s ", at))
+		text = atLevel(at, all)
 	}
 	if len(short) > fewNames {
 		text += fmt.Sprintf("; %d cells answered less than %d%% of their requests without error", len(short), analysis.EnoughAnswers)
@@ -76,6 +74,16 @@ func (a *answer) stagedComparison() []string {
 		sentences = append(sentences, "Differences at one level are not tested.")
 	}
 	return sentences
+}
+
+// atLevel gives the p99 of cells at one level, the lowest first.
+func atLevel(at string, all []analysis.Contender) string {
+	r := ranking{figure: func(c analysis.Contender) string { return display.WithUnit(c.Value) }}
+	if len(all) > fewNames {
+		return fmt.Sprintf("At %s the p99 of %d cells is %s", at, len(all), r.fromTo(all))
+	}
+	names, figures := r.namesAndFigures(all)
+	return fmt.Sprintf("At %s the p99 of %s is %s", at, names, figures)
 }
 
 // stagedSingle states what one cell held.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -199,7 +198,7 @@ func (t *tried) throughput() string {
 		return ""
 	}
 	return fmt.Sprintf("For throughput the settings are not ranked (%s): %s. Ranking takes at least %d searches of each: "+
-		"save the experiment with --save and run it with --set measure.repeats=6.", oneEach, strings.Join(parts, ", "), stats.TrialsNeeded(len(parts)-1))
+		"save the experiment with --save and run it with --set measure.repeats=6.", oneEach, strings.Join(parts, ", "), analysis.Needs(len(parts)))
 }
 
 // undetermined names the variants that were searched and have no breaking point. The
@@ -274,7 +273,7 @@ func (t *tried) latency() string {
 		for _, one := range a.Untested {
 			names = append(names, labels[one.Cell])
 		}
-		sentences = append(sentences, fmt.Sprintf("%s had too few trials to test.", display.List(names)))
+		sentences = append(sentences, fmt.Sprintf("%s was not tested: %s.", display.List(names), TestWords(&a.Untested[0])))
 	}
 	if len(absent) > 0 {
 		sentences = append(sentences, fmt.Sprintf("No p99 of %s was measured at %s.", display.List(absent), load))
@@ -284,45 +283,51 @@ func (t *tried) latency() string {
 
 // rankedP99 words the comparison of settings with the server as it is.
 func rankedP99(a analysis.AgainstBase, labels map[*analysis.CellSummary]string) string {
+	base := latency(a.Base.Figure.Value, a.Base.Figure.AtLeast)
 	figures := func(one analysis.P99) string {
-		return fmt.Sprintf("%s against %s as it is%s", display.WithUnit(one.MS), display.WithUnit(a.Base.MS), medians(a.Base))
+		return fmt.Sprintf("%s against %s as it is%s", latency(one.Figure.Value, one.Figure.AtLeast), base, medians(a.Base))
 	}
 	lowest := a.All[0]
 	switch {
 	case len(a.Lower) > 0:
 		var words []string
 		for _, one := range a.Lower {
-			words = append(words, fmt.Sprintf("%s lowers p99: %s (%s)", labels[one.Cell], figures(one), TestWords(one.Test)))
+			words = append(words, fmt.Sprintf("%s lowers p99: %s (%s)", labels[one.Cell], figures(one), TestWords(&one)))
 		}
-		text := strings.Join(words, "; ")
-		if len(words) > 1 {
-			text += "; they were not tested against one another"
-		}
-		return text
-	case lowest.MS >= a.Base.MS:
-		return fmt.Sprintf("no setting has a lower p99 than the server as it is (%s%s)", display.WithUnit(a.Base.MS), medians(a.Base))
+		return strings.Join(words, "; ")
 	case len(a.Untested) == len(a.All):
-		return fmt.Sprintf("%s has the lowest p99: %s (too few trials to test)", labels[lowest.Cell], figures(lowest))
+		var words []string
+		for _, one := range a.All {
+			words = append(words, fmt.Sprintf("%s (%s)", latency(one.Figure.Value, one.Figure.AtLeast), labels[one.Cell]))
+		}
+		return fmt.Sprintf("p99 of the settings is not ranked: %s against %s as it is%s (%s)", display.List(words), base, medians(a.Base), TestWords(&lowest))
+	case lowest.Figure.Value >= a.Base.Figure.Value:
+		return fmt.Sprintf("no setting has a lower p99 than the server as it is (%s%s)", base, medians(a.Base))
 	}
-	return fmt.Sprintf("no setting lowers p99 significantly; the lowest is %s: %s (%s)", labels[lowest.Cell], figures(lowest), TestWords(lowest.Test))
+	return fmt.Sprintf("no setting lowers p99 significantly; the lowest is %s: %s (%s)", labels[lowest.Cell], figures(lowest), TestWords(&lowest))
 }
 
 // medians names what a figure is the median of; "" of one trial.
 func medians(p analysis.P99) string {
-	if p.Trials < 2 {
+	if p.Figure.Trials < 2 {
 		return ""
 	}
-	return fmt.Sprintf(", median of %d trials", p.Trials)
+	return fmt.Sprintf(", median of %d trials", p.Figure.Trials)
 }
 
-// TestWords are the figures of a test of latencies: "shift −50.0 ms, 95% interval
-// −53.0 to −47.0, p 0.004, Holm-corrected".
-func TestWords(c *analysis.Comparison) string {
-	if c == nil {
-		return "too few trials to test"
+// TestWords are the figures of a test of latencies, or why there was none. The median of
+// the pairwise differences is that which the interval is of; it is seldom exactly the
+// difference of the medians.
+func TestWords(p *analysis.P99) string {
+	if p.From.Basis == analysis.Untested {
+		return gapText(p.From.Gap, "trial", min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells)
+	}
+	chance := "p " + display.Chance(p.From.PFamily)
+	if p.Shift == nil {
+		return chance
 	}
 	signed := func(v float64) string { return display.Signed(v, display.Decimals(v)) }
-	return fmt.Sprintf("shift %s ms, 95%% interval %s to %s, p %s, Holm-corrected", signed(c.Shift), signed(c.Low), signed(c.High), display.Chance(c.PHolm))
+	return fmt.Sprintf("median of the pairwise differences %s ms, 95%% interval %s to %s, %s", signed(p.Shift.Shift), signed(p.Shift.Low), signed(p.Shift.High), chance)
 }
 
 // notCompared is why p99 was not compared; "" if there was nothing to compare.
@@ -381,7 +386,7 @@ func (t *tried) replicated() string {
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {
 		one := t.level.P99Against(base, []*analysis.CellSummary{c})
-		text += fmt.Sprintf("; its p99 at %s is %s against %s as it is (%s)", load, display.WithUnit(one.All[0].MS), display.WithUnit(one.Base.MS), TestWords(one.All[0].Test))
+		text += fmt.Sprintf("; its p99 at %s is %s against %s as it is (%s)", load, display.WithUnit(one.All[0].Figure.Value), display.WithUnit(one.Base.Figure.Value), TestWords(&one.All[0]))
 	}
 	return text + "."
 }

@@ -31,38 +31,42 @@ func newCells(s *analysis.Summary) Table {
 	return Table{Columns: trafficColumns(s, rows), About: about}
 }
 
-// cellsNote states why the latencies of the tests are not those of the table; "": no
-// latency was tested.
+// cellsNote states what the rates and latencies of the table are; "": nothing to add.
 func cellsNote(s *analysis.Summary) string {
-	for i := range s.Comparisons {
-		if name, of, ok := strings.Cut(s.Comparisons[i].Metric, "."); ok && name == "latency_ms" {
-			return "Latencies are over all requests of a cell. The tests use the " + narrative.QuantileName(of) + " of each trial."
-		}
+	if results.KindOf(s) == results.Benchmark {
+		return ""
 	}
-	return ""
+	var notes []string
+	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return len(c.PerTrial) > 1 }) {
+		notes = append(notes, "Rates and latencies are medians over the trials of a cell.")
+	}
+	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !c.Supports("p99") }) {
+		notes = append(notes, fmt.Sprintf("~: fewer than %d requests lie beyond this percentile.", analysis.Support))
+	}
+	return strings.Join(notes, " ")
 }
 
 // trafficColumns are those of cells under a load that the experiment sets.
 func trafficColumns(s *analysis.Summary, rows []*cellSummary) []Column {
-	rate := Column{Head: "requests", Unit: "/s", Cells: words(rows, func(c *cellSummary) string { return display.Maybe(c.RateRPS, display.Figure) })}
-	head, notes := spreads(rows, "rate_rps", func(t *analysis.TrialFigures) *float64 { return t.RateRPS })
-	p50 := quantile(rows, "p50", func(q *analysis.Quantiles) float64 { return q.P50 })
+	rate := Column{Head: "requests", Unit: "/s", Cells: words(rows, func(c *cellSummary) string { return figureOf(c, "rate", display.Figure) })}
+	head, notes := spreads(rows, "rate")
+	p50 := quantile(rows, "p50")
 	p50.Rank = 3
-	p99 := quantile(rows, "p99", func(q *analysis.Quantiles) float64 { return q.P99 })
+	p99 := quantile(rows, "p99")
 	cols := append(nameColumns(s, rows), rate.noted(head, notes, PageOnly))
-	head, notes = spreads(rows, "latency_ms.p50", func(t *analysis.TrialFigures) *float64 { return t.P50 })
+	head, notes = spreads(rows, "p50")
 	cols = append(cols, p50.noted(head, notes, PageOnly))
-	head, notes = spreads(rows, "latency_ms.p99", trialP99)
+	head, notes = spreads(rows, "p99")
 	cols = append(cols, p99.noted(head, notes, 1))
 	if scale := p99Scale(rows); scale.Drawn() {
 		cols = append(cols, Column{Head: "p99 of each trial", Kind: Picture, Rank: PageOnly, Scale: scale,
 			Cells: each(rows, func(c *cellSummary) Cell { return Cell{Range: p99Range(c)} })})
 	}
-	p999 := quantile(rows, "p999", func(q *analysis.Quantiles) float64 { return q.P999 })
+	p999 := quantile(rows, "p999")
 	if p999.Rank = 7; !hasP999(s) {
 		p999.Rank = PageOnly
 	}
-	head, notes = spreads(rows, "latency_ms.p999", func(*analysis.TrialFigures) *float64 { return nil })
+	head, notes = spreads(rows, "p999")
 	cols = append(cols, p999.noted(head, notes, PageOnly), availableColumn(rows, 2))
 	cols = append(cols, useColumns(rows)...)
 	if slices.ContainsFunc(rows, func(c *cellSummary) bool { return c.Objective != nil }) {
@@ -91,7 +95,7 @@ func searchColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 		cols = append(cols, Column{Head: "with its ends", Kind: Picture, Rank: PageOnly, Scale: scale,
 			Cells: each(rows, func(c *cellSummary) Cell { return Cell{Range: breakRange(c)} })})
 	}
-	p50 := quantile(rows, "p50", func(q *analysis.Quantiles) float64 { return q.P50 })
+	p50 := quantile(rows, "p50")
 	p50.Rank = 5
 	cols = append(cols,
 		Column{Head: "limited by", Kind: Word, Cells: words(rows, func(c *cellSummary) string {
@@ -100,7 +104,7 @@ func searchColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 			}
 			return display.Plain(c.Breaking.LimitedBy)
 		})},
-		p50, quantile(rows, "p99", func(q *analysis.Quantiles) float64 { return q.P99 }))
+		p50, quantile(rows, "p99"))
 	use := useColumns(rows)
 	use[0].Rank, use[1].NotesRank = 2, PageOnly
 	cols = append(cols, use[:2]...)
@@ -150,9 +154,28 @@ func nameColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 	return cols
 }
 
-// quantile is a quantile of each cell's latency.
-func quantile(rows []*cellSummary, name string, of func(*analysis.Quantiles) float64) Column {
-	return Column{Head: narrative.QuantileName(name), Unit: "ms", Cells: words(rows, func(c *cellSummary) string { return quantileOf(c.LatencyMS, of) })}
+// quantile is a quantile of each cell's latency. One that too few requests support is
+// marked.
+func quantile(rows []*cellSummary, name string) Column {
+	return Column{Head: narrative.QuantileName(name), Unit: "ms", Cells: words(rows, func(c *cellSummary) string {
+		text := figureOf(c, name, display.Milliseconds)
+		if text != display.Absent && name != "p999" && !c.Supports(name) {
+			text = "~" + text
+		}
+		return text
+	})}
+}
+
+// figureOf is the figure that stands for a cell.
+func figureOf(c *cellSummary, metric string, write func(float64) string) string {
+	f, ok := c.Figure(metric)
+	switch {
+	case !ok:
+		return display.Absent
+	case f.AtLeast:
+		return "≥" + write(f.Value)
+	}
+	return write(f.Value)
 }
 
 func quantileOf(q *analysis.Quantiles, of func(*analysis.Quantiles) float64) string {

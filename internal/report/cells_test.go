@@ -25,19 +25,16 @@ var (
 	noPoint       = sample.NoPoint
 )
 
-func TestTheLatenciesOfTheTableAndOfTheTestsAreNamed(t *testing.T) {
-	cells := []analysis.CellSummary{procs("1", p99At(150)), procs("2", p99At(560))}
-	for metric, want := range map[string]string{
-		"latency_ms.p999":            "Latencies are over all requests of a cell. The tests use the p99.9 of each trial.",
-		analysis.BreakingPointMetric: "",
-		"":                           "",
+func TestTheFiguresOfTheTableAreNamed(t *testing.T) {
+	few := procs("3", p99At(5))
+	few.Requests = 100
+	for want, cells := range map[string][]analysis.CellSummary{
+		"Rates and latencies are medians over the trials of a cell.": {procs("1", p99At(150), trials(140, 160)), procs("2", p99At(560))},
+		"": {procs("1", p99At(150)), procs("2", p99At(560))},
+		"~: fewer than 10 requests lie beyond this percentile.": {few},
 	} {
-		s := &analysis.Summary{Cells: cells}
-		if metric != "" {
-			s.Comparisons = []analysis.Comparison{{Metric: metric, Cell: 1}}
-		}
-		if got := New(s).CellsNote; got != want {
-			t.Errorf("tests of %q: %q, want %q", metric, got, want)
+		if got := New(&analysis.Summary{Cells: cells}).CellsNote; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

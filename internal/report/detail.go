@@ -46,7 +46,7 @@ func newDetail(c *cellSummary, name string) Detail {
 	d.Groups = []FactGroup{
 		{"Setup", setupFacts(c)},
 		{"Requests", requestFacts(c)},
-		{"Latency, ms", latencyFacts(c)},
+		{"Latency of all requests, ms", latencyFacts(c)},
 		{"Service", serviceFacts(c)},
 		{"Generator and host", generatorFacts(c)},
 	}

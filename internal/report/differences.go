@@ -61,7 +61,7 @@ func differenceTable(s *analysis.Summary, names []string, metric, baseline strin
 		return Cell{Text: signed(r.Shift), Note: signed(r.Low) + " to " + signed(r.High)}
 	})}
 	t := Table{Title: narrative.Against(name, baseline, rows[0].Base, unit),
-		Lead: "Tested over whole trials, by Mann and Whitney’s test, with Holm’s correction for the number of cells.",
+		Lead: "Tested over whole trials, by Mann and Whitney’s test. The shift is the median of all differences between a trial of the cell and one of the baseline. Corrected p covers all pairs of cells: at most 5% of the records name a difference that does not exist.",
 		Columns: []Column{
 			{Head: "cell", Kind: Name, Cells: words(rows, func(r difference) string { return names[r.cell] })},
 			{Head: "median\n" + name, Unit: unit, Rank: 1, Cells: words(rows, func(r difference) string { return display.Figure(r.Value) })},
@@ -74,7 +74,7 @@ func differenceTable(s *analysis.Summary, names []string, metric, baseline strin
 	}
 	t.Columns = append(t.Columns,
 		Column{Head: "p", Rank: 2, Cells: words(rows, func(r difference) string { return display.Chance(r.P) })},
-		Column{Head: "p (Holm)", Cells: words(rows, func(r difference) string { return display.Chance(r.PHolm) })},
+		Column{Head: "p, corrected", Cells: words(rows, func(r difference) string { return display.Chance(r.PFamily) })},
 		Column{Head: "difference", Kind: Word, Cells: words(rows, func(r difference) string { return narrative.Significance(r.Comparison) })})
 	for _, r := range rows {
 		t.About = append(t.About, r.cell)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
@@ -12,11 +13,11 @@ import (
 // spreads are the ends beside a figure of each cell, and the head that names
 // them. Searched cells have none, because each of their trials has a load of its
 // own.
-func spreads(rows []*cellSummary, path string, trial func(*analysis.TrialFigures) *float64) (head string, notes []string) {
+func spreads(rows []*cellSummary, metric string) (head string, notes []string) {
 	certainties := make([]analysis.Certainty, len(rows))
 	notes = make([]string, len(rows))
 	for i, c := range rows {
-		if low, high, what := analysis.SpreadOf(c, path, trial); what != analysis.NoEnds && !results.Searched(c) {
+		if low, high, what := analysis.SpreadOf(c, metric); what != analysis.NoEnds && !results.Searched(c) {
 			notes[i], certainties[i] = display.Figure(low)+"–"+display.Figure(high), what
 		}
 	}
@@ -85,20 +86,15 @@ func endsHead(rows []*cellSummary) string {
 	return head
 }
 
-func trialP99(t *analysis.TrialFigures) *float64 { return t.P99 }
-
 // p99Scale holds the p99 of all cells and trials.
 func p99Scale(rows []*cellSummary) Scale {
 	top := 0.0
 	for _, c := range rows {
-		if c.LatencyMS != nil {
-			top = math.Max(top, c.LatencyMS.P99)
-		}
-		if _, high, what := analysis.SpreadOfP99(c); what != analysis.NoEnds {
-			top = math.Max(top, high)
-		}
-		if _, high, n := analysis.TrialRange(c, trialP99); n > 0 {
-			top = math.Max(top, high)
+		if r := p99Range(c); r != nil {
+			top = slices.Max(append([]float64{top, *r.Value}, r.Points...))
+			if r.High != nil {
+				top = math.Max(top, *r.High)
+			}
 		}
 	}
 	return scaleTo(top, display.WithUnit)
@@ -106,15 +102,12 @@ func p99Scale(rows []*cellSummary) Scale {
 
 // p99Range shows how certain a cell's p99 is; nil if it has none.
 func p99Range(c *cellSummary) *Range {
-	if c.LatencyMS == nil {
+	f, ok := c.Figure("p99")
+	if !ok {
 		return nil
 	}
-	r := &Range{Value: &c.LatencyMS.P99, Label: "p99 " + display.WithUnit(c.LatencyMS.P99)}
-	for i := range c.PerTrial {
-		if v := c.PerTrial[i].P99; v != nil {
-			r.Points = append(r.Points, *v)
-		}
-	}
+	m, _ := analysis.MetricOf("p99")
+	r := &Range{Value: &f.Value, Label: "p99 " + display.WithUnit(f.Value), Points: m.Trials(c)}
 	if low, high, what := analysis.SpreadOfP99(c); what != analysis.NoEnds {
 		r.Low, r.High = &low, &high
 		r.Label += ", trials or interval " + display.Figure(low) + " to " + display.WithUnit(high)

@@ -25,7 +25,7 @@ func TestSpreadsOfDifferentKindsAreMarked(t *testing.T) {
 		"nothing":                {[]analysis.CellSummary{none, none}, "95%\ninterval", []string{"", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			head, cells := spreads(pointers(c.cells), "latency_ms.p99", trialP99)
+			head, cells := spreads(pointers(c.cells), "p99")
 			if diff := cmp.Diff(append([]string{c.head}, c.want...), append([]string{head}, cells...)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -22,8 +22,42 @@ const mostExact = 50
 //
 // Both samples must have a value.
 func HodgesLehmann(base, value []float64) (shift float64, interval *Interval) {
+	known := func(v []float64) []Observed {
+		all := make([]Observed, len(v))
+		for i := range v {
+			all[i] = Known(v[i])
+		}
+		return all
+	}
+	median, interval := CensoredShift(known(base), known(value))
+	return median.Low, interval
+}
+
+// CensoredShift is HodgesLehmann for values of which some are only known to lie within
+// bounds: the bounds of the shift, and an interval that holds wherever the values lie
+// within theirs. Its ends may be infinite.
+func CensoredShift(base, value []Observed) (shift Observed, interval *Interval) {
+	var lows, highs []float64
+	for _, v := range value {
+		for _, b := range base {
+			low, high := v.Low-b.High, v.High-b.Low
+			if math.IsNaN(low) { // both infinite
+				low = math.Inf(-1)
+			}
+			if math.IsNaN(high) {
+				high = math.Inf(1)
+			}
+			lows, highs = append(lows, low), append(highs, high)
+		}
+	}
+	slices.Sort(lows)
+	slices.Sort(highs)
+	shift = Observed{middle(lows), middle(highs)}
 	cut, level := excluded(len(base), len(value))
-	return shifted(differences(base, value), cut, level)
+	if cut == 0 {
+		return shift, nil
+	}
+	return shift, &Interval{Low: lows[cut-1], High: highs[len(highs)-cut], Level: level}
 }
 
 // Stratified estimates one shift from several pairs of samples, each of another

@@ -30,18 +30,36 @@ func P99At(ms float64) Change {
 	return func(c *analysis.CellSummary) { c.LatencyMS = &analysis.Quantiles{P50: ms / 2, P99: ms} }
 }
 
-// Within sets the 95% interval of the p99.
+// Within sets the 95% interval of the p99, and six trials that give it.
 func Within(low, high float64) Change {
-	return func(c *analysis.CellSummary) { c.Intervals["latency_ms.p99"] = [2]float64{low, high} }
+	return func(c *analysis.CellSummary) {
+		c.Intervals["latency_ms.p99"] = [2]float64{low, high}
+		EachTrial(c, low, c.LatencyMS.P99, high, func(t *analysis.TrialFigures, v float64) { t.P99 = &v })
+	}
 }
 
-// OfFrames says that the intervals rest on the frames of few trials.
-func OfFrames(c *analysis.CellSummary) { c.IntervalsOf = "frames" }
+// EachTrial sets a figure of six trials between two ends, with a median.
+func EachTrial(c *analysis.CellSummary, low, median, high float64, set func(*analysis.TrialFigures, float64)) {
+	if len(c.PerTrial) == 0 {
+		c.PerTrial = make([]analysis.TrialFigures, 6)
+	}
+	for i, v := range []float64{low, (low + median) / 2, median, median, (median + high) / 2, high} {
+		set(&c.PerTrial[i], v)
+	}
+}
+
+// OfFrames says that the interval is that of the frames of few trials.
+func OfFrames(c *analysis.CellSummary) {
+	c.IntervalsOf = "frames"
+	if c.Trials == 0 {
+		c.PerTrial = nil
+	}
+}
 
 // TrialsAt sets the trials' own p99.
 func TrialsAt(p99s ...float64) Change {
 	return func(c *analysis.CellSummary) {
-		c.Trials = len(p99s)
+		c.Trials, c.PerTrial = len(p99s), nil
 		for _, v := range p99s {
 			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{P99: ptr(v)})
 		}
@@ -53,16 +71,24 @@ func BreaksBetween(low, rps, high float64, by string) Change {
 	return func(c *analysis.CellSummary) {
 		c.Load = analysis.LoadSummary{Kind: "open"}
 		c.Breaking = &analysis.BreakingPoint{RateRPS: &rps, Low: &low, High: &high, LimitedBy: by, Searches: 6}
+		EachTrial(c, low, rps, high, func(t *analysis.TrialFigures, v float64) { t.Breaking = &v })
 	}
 }
 
 // SearchesOf sets how many searches, or ramps, a breaking point rests on.
 func SearchesOf(n int) Change {
-	return func(c *analysis.CellSummary) { c.Breaking.Searches = n }
+	return func(c *analysis.CellSummary) {
+		c.Breaking.Searches, c.PerTrial = n, c.PerTrial[:min(n, len(c.PerTrial))]
+	}
 }
 
 // Staged says that the breaking point was read from ramps.
-func Staged(c *analysis.CellSummary) { c.Load.Stages = true }
+func Staged(c *analysis.CellSummary) {
+	c.Load.Stages = true
+	for i := range c.PerTrial {
+		c.PerTrial[i].Breaking, c.PerTrial[i].BreakingFrom, c.PerTrial[i].BreakingTo = nil, c.Breaking.Low, c.Breaking.High
+	}
+}
 
 // NoPoint gives a cell a search without an answer.
 func NoPoint(reason string) Change {

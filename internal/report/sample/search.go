@@ -50,12 +50,7 @@ func Search() results.Results {
 			d.Series = append(d.Series, searchSeries(rng, i, 4*t+i+1, f))
 		}
 	}
-	for i, shift := range [][3]float64{{-65, -78, -52}, {-81, -93, -68}, {-69, -82, -55}} {
-		s.Comparisons = append(s.Comparisons, analysis.Comparison{
-			Cell: i + 1, Metric: "breaking_point", Base: 352, Value: brokenShapes[i+1].at, Shift: shift[0], Low: shift[1], High: shift[2],
-			P: 0.00216, PHolm: 0.00649, Significant: true, Trials: [2]int{6, 6},
-		})
-	}
+	s.Comparisons, s.Ranking = s.Tests(analysis.BreakingPointMetric)
 	return d
 }
 
@@ -91,6 +86,7 @@ func searchedCell(rng *rand.Rand, i int, f broken) analysis.CellSummary {
 		c.PerTrial = append(c.PerTrial, analysis.TrialFigures{Trial: 4*t + i + 1, RateRPS: ptr(f.at * (0.96 + 0.04*rng.Float64())),
 			P50: ptr(f.p50 * (0.95 + 0.1*rng.Float64())), P99: ptr(f.p99 * (0.9 + 0.15*rng.Float64())), Throttled: ptr(float64(f.hits) / periods)})
 	}
+	EachTrial(&c, f.low, f.at, f.high, func(t *analysis.TrialFigures, v float64) { t.Breaking = &v })
 	loads := []float64{50, 100, 200, 400}
 	for k := range 9 {
 		loads = append(loads, f.at*(0.82+0.045*float64(k)))

@@ -199,8 +199,10 @@ func newChartCell(c *analysis.CellSummary, name string) chartCell {
 		out.MemoryLimit = &bytes
 	}
 	out.Searched, out.Breaking, out.Knee = results.Searched(c) && !c.Load.Stages, newChartBreaking(c), newChartKnee(c)
-	if q := c.LatencyMS; q != nil {
-		out.P50, out.P99, out.P999 = results.Finite(&q.P50), results.Finite(&q.P99), results.Finite(&q.P999)
+	for metric, v := range map[string]**float64{"rate": &out.Rate, "p50": &out.P50, "p99": &out.P99, "p999": &out.P999} {
+		if f, ok := c.Figure(metric); ok {
+			*v = results.Finite(&f.Value)
+		}
 	}
 	return out
 }

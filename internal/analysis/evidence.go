@@ -1,0 +1,285 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/stats"
+)
+
+// Basis is what the comparison of two cells rests on.
+type Basis string
+
+const (
+	OverTrials    Basis = "test"           // Mann-Whitney's test over trials
+	CensoredRanks Basis = "censored ranks" // the same test, of values of which some are only bounds
+	Untested      Basis = "not tested"     // see Gap
+)
+
+// Gap is why two cells were not tested against one another.
+type Gap string
+
+const (
+	NoFigure    Gap = "not measured"
+	FewTrials   Gap = "too few trials"
+	OneStart    Gap = "one start"        // the trials are of one process, so they are no sample of starts
+	FewRequests Gap = "too few requests" // for the percentile
+)
+
+// Evidence is what the record shows of one figure of two cells. Every front end takes
+// from it whether one cell may be placed before another.
+type Evidence struct {
+	Cell    int     `json:"cell"`
+	Other   int     `json:"other"`
+	Metric  string  `json:"metric"` // a field path of the cell
+	Basis   Basis   `json:"basis"`
+	Gap     Gap     `json:"gap,omitempty"` // why it was not tested
+	Sign    int     `json:"direction"`     // 1: the cell lies above the other one, significantly; -1: below; 0: neither was shown
+	P       float64 `json:"p"`             // two-sided; 1 if not tested
+	PFamily float64 `json:"p_family"`      // corrected over all pairs of the cells that are ranked together
+	Cells   int     `json:"cells"`         // ranked together; if the two were not tested, those that have the figure
+	Trials  [2]int  `json:"trials"`        // of the cell, of the other one
+}
+
+// Ranking is the tests of one figure between all cells of a record. The probability
+// that it places one or more cells falsely is at most 5%.
+type Ranking struct {
+	metric  string
+	cells   []*CellSummary
+	samples []sample
+	at      []int // of each cell in ranks; -1: it is not tested
+	ranks   stats.Ranks
+	// measured is the number of cells that have the figure; tested is that of the cells
+	// that are ranked together.
+	measured, tested int
+}
+
+// Rank tests a figure, by its field path, between all cells of a record.
+func (s *Summary) Rank(path string) *Ranking {
+	return rank(path, pointers(s.Cells))
+}
+
+func pointers(cells []CellSummary) []*CellSummary {
+	all := make([]*CellSummary, len(cells))
+	for i := range cells {
+		all[i] = &cells[i]
+	}
+	return all
+}
+
+func rank(path string, cells []*CellSummary) *Ranking {
+	r := &Ranking{metric: path, cells: cells}
+	var tested [][]stats.Observed
+	for _, c := range cells {
+		s := sampleOf(c, path)
+		r.samples = append(r.samples, s)
+		if s.gap != NoFigure {
+			r.measured++
+		}
+		if s.gap != "" {
+			r.at = append(r.at, -1)
+			continue
+		}
+		r.at = append(r.at, len(tested))
+		tested = append(tested, s.values)
+	}
+	r.tested, r.ranks = len(tested), stats.Rank(tested)
+	return r
+}
+
+// Between is the evidence for where x lies from y.
+func (r *Ranking) Between(x, y *CellSummary) Evidence {
+	e := Evidence{Metric: r.metric, Basis: Untested, P: 1, PFamily: 1, Cells: r.measured}
+	a, b := r.index(x), r.index(y)
+	if a < 0 || b < 0 {
+		e.Gap = NoFigure
+		return e
+	}
+	e.Cell, e.Other = x.Cell, y.Cell
+	one, other := &r.samples[a], &r.samples[b]
+	e.Trials = [2]int{len(one.values), len(other.values)}
+	switch {
+	case one.gap != "":
+		e.Gap = one.gap
+		return e
+	case other.gap != "":
+		e.Gap = other.gap
+		return e
+	case stats.LeastFamilyP(len(one.values), len(other.values), r.tested) >= 1-stats.Level:
+		e.Gap = FewTrials
+		return e
+	}
+	e.Basis, e.Cells = OverTrials, r.tested
+	if one.censored() || other.censored() {
+		e.Basis = CensoredRanks
+	}
+	a, b = r.at[a], r.at[b]
+	e.P, e.PFamily = r.ranks.P[a][b], r.ranks.PFamily[a][b]
+	if e.PFamily < 1-stats.Level {
+		e.Sign = r.ranks.Sign[a][b]
+	}
+	return e
+}
+
+func (r *Ranking) index(c *CellSummary) int {
+	for i, one := range r.cells {
+		if one == c {
+			return i
+		}
+	}
+	return -1
+}
+
+// Below reports whether x lies below y, significantly.
+func (r *Ranking) Below(x, y Contender) bool { return r.Between(x.Cell, y.Cell).Sign < 0 }
+
+// Above reports whether x lies above y, significantly.
+func (r *Ranking) Above(x, y Contender) bool { return r.Between(x.Cell, y.Cell).Sign > 0 }
+
+// Gap is why a cell cannot be tested against any other; "": it can.
+func (r *Ranking) Gap(c *CellSummary) Gap {
+	at := r.index(c)
+	if at < 0 {
+		return NoFigure
+	}
+	if gap := r.samples[at].gap; gap != "" {
+		return gap
+	}
+	for _, other := range r.cells {
+		if other != c && r.Between(c, other).Basis != Untested {
+			return ""
+		}
+	}
+	return FewTrials
+}
+
+// gapText explains why two cells were not tested. measured is what each has: "1 ramp".
+func (e *Evidence) gapText(measured string) string {
+	switch e.Gap {
+	case OneStart:
+		return "the service was not restarted between trials (restart: false), so they show one start only"
+	case FewTrials:
+		return fmt.Sprintf("%s per cell, at least %d needed (measure.repeats)", measured, Needs(e.Cells))
+	}
+	return string(e.Gap)
+}
+
+// Needs is the number of trials per cell that ranking so many cells takes.
+func Needs(cells int) int { return max(MinRanked, stats.RankingNeeds(cells)) }
+
+// MinRanked is the fewest trials, searches or ramps of a cell that are compared with
+// those of another. Starts of one service differ, and what one start shows, however
+// precisely, holds for that start only. Four against four without overlap have P 0.029.
+const MinRanked = 4
+
+// sample is a figure of each trial of a cell, as it is ranked.
+type sample struct {
+	values []stats.Observed
+	gap    Gap // why it is not tested
+}
+
+func (s *sample) censored() bool {
+	for _, v := range s.values {
+		if !v.Known() || math.IsInf(v.Low, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// sampleOf returns the figure under a field path in each trial of a cell. A latency of
+// all requests is infinite if too many of them failed. A search or a ramp that gave
+// only a bound ranks by this bound, and one that missed at its lowest load, or whose
+// service died there, ranks below all others. Trials that could not be judged are left
+// out.
+func sampleOf(c *CellSummary, path string) (s sample) {
+	m, latency := metricAt(path)
+	switch {
+	case strings.HasPrefix(path, benchmarksPath):
+		for i := range c.Benchmarks {
+			if b := &c.Benchmarks[i]; b.Path() == path {
+				for _, v := range b.Values {
+					s.values = append(s.values, stats.Known(v))
+				}
+			}
+		}
+	case m.Of != nil:
+		s.values = m.Sample(c)
+	}
+	switch {
+	case len(s.values) == 0:
+		s.gap = NoFigure
+	case c.Kept && len(s.values) > 1:
+		s.gap = OneStart
+	case latency && !c.Supports(m.Name):
+		s.gap = FewRequests
+	case len(s.values) < MinRanked:
+		s.gap = FewTrials
+	}
+	return s
+}
+
+// metricAt finds the metric under a field path, and whether it is a latency.
+func metricAt(path string) (m Metric, latency bool) {
+	switch path {
+	case "rate_rps":
+		path = "rate"
+	default:
+		path, latency = strings.CutPrefix(path, latencyPath)
+	}
+	m, _ = MetricOf(path)
+	return m, latency
+}
+
+// LatencyPath is the field path of a latency quantile.
+func LatencyPath(quantile string) string { return latencyPath + quantile }
+
+const (
+	latencyPath    = "latency_ms."
+	benchmarksPath = "benchmarks."
+)
+
+// Sample returns the metric in each trial that measured it, or what is known of it.
+func (m Metric) Sample(c *CellSummary) []stats.Observed {
+	var all []stats.Observed
+	for i := range c.PerTrial {
+		t := &c.PerTrial[i]
+		switch v := m.Of(t); {
+		case v != nil && t.Infinite(m.Name):
+			all = append(all, stats.Known(math.Inf(1)))
+		case v != nil && m.counts() && c.Generator.Limited: // more could not be sent
+			all = append(all, stats.Observed{Low: *v, High: math.Inf(1)})
+		case v != nil:
+			all = append(all, stats.Known(*v))
+		case m.Name == BreakingPointMetric && (t.BreakingFrom != nil || t.BreakingTo != nil):
+			all = append(all, t.bracket())
+		}
+	}
+	return all
+}
+
+// bracket is what is known of a breaking point that has no value of its own.
+func (t *TrialFigures) bracket() stats.Observed {
+	o := stats.Observed{Low: math.Inf(-1), High: math.Inf(1)}
+	if t.BreakingFrom != nil {
+		o.Low = *t.BreakingFrom
+	}
+	if t.BreakingTo != nil {
+		o.High = *t.BreakingTo
+	}
+	return o
+}
+
+// Support is the number of requests beyond a quantile from which it has an interval by
+// frames, and is ranked. With 100 requests p99 is the second highest latency, and the
+// nominal 95% interval of 20 frames with 5 requests each contains the truth in 68% of
+// the cases.
+const Support = 10
+
+// Supports reports whether the cell's requests are enough for a quantile. It reports
+// true if their number is not known.
+func (c *CellSummary) Supports(quantile string) bool {
+	share, ok := ShareOf(quantile)
+	return !ok || share == 1 || c.Requests == 0 || float64(c.Requests)*(1-share) >= Support-1e-6
+}
