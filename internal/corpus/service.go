@@ -125,6 +125,7 @@ type server struct {
 	ended  func(*job)             // an answer leaves
 
 	now      int64
+	halted   bool    // by ended: the client acts on the answer before time goes on
 	index    int64   // of the period
 	left     float64 // of its quota
 	stopped  int64   // since when it is throttled; -1: it is not
@@ -213,9 +214,9 @@ func (v *server) speed() float64 {
 	return min(1, free/float64(len(v.running)))
 }
 
-// until runs the service up to a time.
+// until runs the service up to a time, or until it is halted.
 func (v *server) until(to int64) {
-	for v.now < to {
+	for v.halted = false; v.now < to && !v.halted; {
 		v.die()
 		speed := v.speed()
 		next := min(to, (v.index+1)*v.period, v.moves(v.now), edge(v.Down, v.now))

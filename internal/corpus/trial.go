@@ -170,7 +170,7 @@ func (t *trial) until(to int64) {
 			next = min(next, t.flight[0].sent+int64(t.cell.Load.Timeout))
 		}
 		t.server.until(next)
-		t.now = next
+		t.now = t.server.now
 		t.act()
 	}
 }
@@ -253,6 +253,7 @@ func (t *trial) receive(j *job) {
 	if i := slices.Index(t.flight, j); i >= 0 {
 		t.flight = slices.Delete(t.flight, i, i+1)
 	}
+	t.server.halted = !t.open() || t.cell.Load.Connections > 0 // the next request waits for this answer
 	if _, stalled := during(t.Stalls, j.done); stalled {
 		t.received = append(t.received, j)
 		return
