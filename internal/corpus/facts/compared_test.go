@@ -49,7 +49,7 @@ func difference(k *check) error {
 	}
 	x, y := k.Experiment.Cells[k.pair[0]], k.Experiment.Cells[k.pair[1]]
 	if k.m["metric"] == "p99" && k.truth.Identical {
-		k.tally.wrong(k.name, fmt.Sprintf("compare: p99 of %s and %s", x.label(), y.label()))
+		k.tally.wrong(fmt.Sprintf("compare: p99 of %s and %s", x.label(), y.label()))
 	}
 	return k.mediansAre(a, b)
 }

@@ -22,7 +22,7 @@ func (k *check) breaksAt(c *cell, load, low, high string) error {
 		if v < l*0.995 || v > h*1.005 {
 			return fmt.Errorf("%s to %s does not contain %s", low, high, load)
 		}
-		if err := k.truth.within(c, load, l, h); err != nil {
+		if err := k.truth.within(k.examined, c, load, l, h); err != nil {
 			return err
 		}
 	}
@@ -51,7 +51,20 @@ func (k *check) breaksAt(c *cell, load, low, high string) error {
 	if missed == 0 {
 		return fmt.Errorf("no load was missed")
 	}
+	if most := c.most(); v > most*1.1 {
+		return fmt.Errorf("%s is an estimate: the highest load that was held is %.4g", load, most)
+	}
 	return nil
+}
+
+// most is the highest load that was held.
+func (c *cell) most() (most float64) {
+	for _, h := range c.loads() {
+		if met, _ := h.meets(c.objective); met {
+			most = max(most, h.load)
+		}
+	}
+	return most
 }
 
 // atLeast checks a lower bound: that load, or more, was held.
@@ -62,12 +75,7 @@ func (k *check) holdsAtLeast(c *cell, load string) error {
 	if err != nil {
 		return err
 	}
-	most := 0.0
-	for _, h := range c.loads() {
-		if met, _ := h.meets(c.objective); met {
-			most = max(most, h.load)
-		}
-	}
+	most := c.most()
 	if v > most+half*1.01 {
 		return fmt.Errorf("at least %s: the highest load that it held is %.4g", load, most)
 	}
