@@ -87,5 +87,5 @@ var truths = map[string]Truth{
 	"search-p95":               {Limits: []string{"service"}, Breaks: [2]float64{268, 278}},
 	"search-users":             {Limits: []string{"service"}},
 	"ramp-of-a-slow-cell":      {Better: ab},
-	"try-level":                {Better: [][2]string{{"a", "b"}, {"c", "b"}}},
+	"try-level":                {Better: [][2]string{{"b", "a"}, {"c", "a"}}},
 }

@@ -17,7 +17,7 @@ func TestTheParagraphOfTryAgreesWithItsRecords(t *testing.T) {
 	of := func(name string, seed uint64) *examined {
 		all := corpus.Cases()
 		e := examine(t, &all[slices.IndexFunc(all, func(c corpus.Case) bool { return c.Name == name })], seed)
-		e.variants = []narrative.Variant{{Service: "a", Label: "as it is", Limits: "a limit of 1 CPU"}, {Service: "b", Label: "GOMAXPROCS=1"}, {Service: "c", Label: "GOMAXPROCS=4"}}
+		e.variants = []narrative.Variant{{Service: "a", Label: "as it is", Limits: "a limit of 1 CPU"}, {Service: "b", Label: "GOMAXPROCS=8"}, {Service: "c", Label: "GOMAXPROCS=4"}}
 		return e
 	}
 	for seed := range uint64(testkit.Samples(1, 2, 20)) {
