@@ -19,6 +19,7 @@ type tail struct {
 	throttled, down   float64 // after sending within throttle windows; within frames with a death, and 1 s after
 	afterThrottling   float64 // after sending, up to 1 s after a window
 	others            float64 // within frames in which others took CPU
+	afterStalls       float64 // after sending, up to 1 s after the generator was late
 	stalled           float64 // while the generator was late with some request
 	hasOthers, hasAny bool
 }
@@ -28,7 +29,7 @@ func (c *cell) tailOf(threshold float64) (s tail) {
 	s.threshold = threshold
 	for _, t := range c.trials {
 		var measured int64 = math.MaxInt64
-		var taken, stalls, failing [][2]int64
+		var taken, stalls, failing, queues [][2]int64
 		for _, f := range t.frames {
 			if f.Phase == signals.Measure && f.Client != nil {
 				measured = min(measured, f.Start)
@@ -46,6 +47,10 @@ func (c *cell) tailOf(threshold float64) (s tail) {
 			}
 		}
 		stalls = union(stalls)
+		for _, s := range stalls {
+			queues = append(queues, [2]int64{s[0], s[1] + 1e9})
+		}
+		queues = union(queues)
 		var throttled, down, after [][2]int64
 		for _, w := range t.windows {
 			if w.Kind == signals.Throttled {
@@ -70,6 +75,7 @@ func (c *cell) tailOf(threshold float64) (s tail) {
 			s.afterThrottling += overlap(after, r.Intended, r.Done) * r.For
 			s.down += overlap(down, r.Intended, r.Done) * r.For
 			s.others += overlap(taken, r.Intended, r.Done) * r.For
+			s.afterStalls += overlap(queues, r.Sent, r.Done) * r.For
 			s.stalled += overlap(stalls, r.Intended, r.Done) * r.For
 		}
 	}
@@ -128,6 +134,8 @@ func (s tail) ends(cause string) (low, high float64) {
 		return s.lag / s.latency, max(s.before, s.stalled) / s.latency
 	case "throttling":
 		return s.throttled / s.latency, s.afterThrottling / s.latency
+	case "queues after pauses of the generator":
+		return 0, s.afterStalls / s.latency
 	case "restarts and memory pressure":
 		return 0, s.down / s.latency
 	case "CPU used by others":
@@ -240,7 +248,7 @@ func cause(k *check) error {
 var tails = []pattern{
 	{"headline", `Its slow tail is queueing and work, not throttling`, func(k *check) error { return k.notThrottling([]*cell{k.about}) }},
 	{"headline", `In every cell the slow tail is queueing and work, not throttling`, func(k *check) error { return k.notThrottling(k.withTrials()) }},
-	{"headline", `(?P<cause>Waiting in the generator|Throttling|The dependency|Restarts and memory pressure|CPU used by others|Queueing and work) explains? <pct:share> of (?:its slow tail|the slow tail) \(p[\d.]+ and above\)(?: of <cell>(?: and <pct:share2> of that of <cell2>)?)?`, cause},
+	{"headline", `(?P<cause>Waiting in the generator|Queues after pauses of the generator|Throttling|The dependency|Restarts and memory pressure|CPU used by others|Queueing and work) explains? <pct:share> of (?:its slow tail|the slow tail) \(p[\d.]+ and above\)(?: of <cell>(?: and <pct:share2> of that of <cell2>)?)?`, cause},
 	{"tail", `(?P<parts>[<>]?[\d.]+% .+)`, line},
 	{"basis", `<n:requests> requests? at or above (?P<q>p[\d.]+) \(<ms:from>\), mean <ms:mean>`, func(k *check) error {
 		s := k.about.tailOf(k.threshold(k.about))

@@ -140,11 +140,35 @@ func (k *check) disturbedBy(subject string, cells []*cell) error {
 		for _, p := range parts {
 			seen = seen || slices.Contains(disturbed(p), want)
 		}
+		seen = seen || slices.ContainsFunc(c.trials, (*trial).taken) // in a part of it
 		if !seen && want != "" {
 			return fmt.Errorf("nobody disturbed %s", c.label())
 		}
 	}
 	return nil
+}
+
+// touched is in how many trials somebody took CPU in some frame.
+func (k *check) touched() (n int) {
+	for _, a := range k.attempts {
+		if a.taken() {
+			n++
+		}
+	}
+	return n
+}
+
+// taken reports whether others took CPU in a frame.
+func (t *trial) taken() bool {
+	return slices.ContainsFunc(t.frames, func(f *signals.Frame) bool { return f.Host != nil && f.Host.Foreign+f.Host.Steal >= 0.2 })
+}
+
+// steps are all steps of searches.
+func (k *check) steps() (all []signals.SearchStep) {
+	for _, a := range k.attempts {
+		all = append(all, a.steps...)
+	}
+	return all
 }
 
 // withTrials are the cells that have trials.
@@ -273,6 +297,23 @@ var constants = []pattern{
 		}
 		return k.disturbedBy(k.m["who"], of)
 	}},
+	{"headline", `<n:n> of <n:of> (?:trials|windows|search windows) (?:was|were) disturbed by (?P<who>steal time|other processes|other processes and steal time|steal time and other processes|[^;]+?)(?: \(<n:again> of them repeated\)|, of which <n:again> did not count and had to be repeated)?`, func(k *check) error {
+		n, all := 0, 0
+		for _, a := range k.attempts {
+			if a.ended && len(k.steps()) == 0 {
+				all++
+				if a.outcome == "disturbed" {
+					n++
+				}
+			}
+		}
+		if all == 0 {
+			return nil
+		}
+		return first(is("the trials", k.m["of"], float64(all)), within("the disturbed ones", k.m["n"], float64(n), float64(k.touched())))
+	}},
+	{"headline", `effect on (?P<q>p[\d.]+)(?: unknown|: <n:effect> ms \(95% interval <n:lo> to <n:hi>\))`, nil},
+	{"headline", `The search for the breaking point was disturbed by <any:who>`, nil},
 	{"headline", `<cell> holds <any:level>: (?:p99 <ms:p99>|latency not measured)(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?`, func(k *check) error {
 		p, err := k.atLevel(k.about, k.m["level"])
 		if err != nil {
@@ -417,6 +458,7 @@ func (p *part) merge(o *part) {
 	p.cpuSeconds += o.cpuSeconds
 	p.periods += o.periods
 	p.throttled += o.throttled
+	p.stopped += o.stopped
 	p.kills += o.kills
 	p.restarts += o.restarts
 	p.memory = max(p.memory, o.memory)

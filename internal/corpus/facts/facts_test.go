@@ -116,7 +116,7 @@ func TestEveryStatementAgreesWithItsRecord(t *testing.T) {
 			}
 		})
 	}
-	if !t.Failed() && len(only()) == 0 {
+	if !t.Failed() && n > 1 && len(only()) == 0 {
 		shrink(t)
 	}
 	if most := mostWrong(outside.records); outside.wrong > most {

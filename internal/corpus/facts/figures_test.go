@@ -18,6 +18,7 @@ type part struct {
 
 	limit, cpu, cpuSeconds float64
 	periods, throttled     int64
+	stopped                float64 // seconds, over CPUs
 	kills, restarts        int64
 	memory                 int64
 
@@ -73,6 +74,9 @@ func (p *part) add(f *signals.Frame) {
 			p.limit = *s.CPULimit
 			p.periods += *s.Periods
 			p.throttled += *s.ThrottledPeriods
+			if s.Throttled != nil {
+				p.stopped += *s.Throttled
+			}
 		}
 	}
 	if h := f.Host; h != nil && measured {
@@ -189,6 +193,9 @@ type held struct {
 	*part
 }
 
+// searchStages are those that look for the breaking point from below.
+var searchStages = []string{"bracket", "narrow", "test"}
+
 // loads are all loads that a cell held, of each trial.
 func (c *cell) loads() []held {
 	if c.held == nil {
@@ -201,7 +208,7 @@ func (c *cell) hold() (all []held) {
 	for _, t := range c.trials {
 		for i := range t.steps {
 			s := &t.steps[i]
-			if s.Last >= s.First {
+			if s.Last >= s.First && slices.Contains(searchStages, s.Stage) {
 				all = append(all, held{s.Load, s.Stage, s.Cut, t, window(t, s)})
 			}
 		}

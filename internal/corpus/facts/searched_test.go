@@ -139,14 +139,21 @@ func limited(by string) func(*check) error {
 		if k.has("cores") {
 			err = first(err, k.evidence("its CPU", k.m["cores"], (*part).cores))
 		}
+		if k.has("stopped") {
+			err = first(err, k.evidence("the time per throttled period", k.m["stopped"], func(p *part) float64 { return 1000 * p.stopped / float64(p.throttled) }))
+		}
 		return first(err, k.limitIs(by))
 	}
 }
 
 // limitIs compares a stated limit with that of the construction.
 func (k *check) limitIs(by string) error {
-	if want := k.truth.Limits; len(want) > 0 && !slices.Contains(want, by) {
+	own := by == "parallelism" && slices.Contains(k.truth.Limits, "service") // a kind of it
+	if want := k.truth.Limits; len(want) > 0 && !slices.Contains(want, by) && !own {
 		return fmt.Errorf("limited by %q; by construction it is %q", by, strings.Join(want, " or "))
+	}
+	if by == "parallelism" {
+		return k.busyThreads()
 	}
 	if by == "cpu limit" || by == "throttling" {
 		for _, h := range k.about.loads() {
@@ -159,8 +166,27 @@ func (k *check) limitIs(by string) error {
 	return nil
 }
 
+// busyThreads checks that the cell used a whole number of CPUs at a load that it missed,
+// and was not throttled there.
+func (k *check) busyThreads() error {
+	var seen []string
+	for _, h := range k.about.loads() {
+		if met, _ := h.meets(k.about.objective); met {
+			continue
+		}
+		cores := h.cores()
+		whole := math.Round(cores)
+		if whole >= 1 && math.Abs(cores-whole) < 0.1*whole && (h.periods == 0 || h.throttledShare() < 0.05) {
+			return nil
+		}
+		seen = append(seen, fmt.Sprintf("%.2f cores at %.4g", cores, h.load))
+	}
+	return fmt.Errorf("no whole number of threads was busy at a load that was missed: %s", strings.Join(seen, ", "))
+}
+
 var phrases = map[string]string{"its CPU limit": "cpu limit", "throttling": "throttling", "its memory limit": "memory", "its errors": "errors",
-	"its dependency": "dependency", "the service itself": "service", "the generator": "generator", "the host": "host"}
+	"its dependency": "dependency", "the service itself": "service", "the generator": "generator", "the host": "host",
+	"its own parallelism": "parallelism", "the host's CPUs": "host", "the generator's own CPU": "generator"}
 
 // times checks "1.3 times v=B (149)".
 func times(k *check) error {
@@ -244,6 +270,13 @@ func together(k *check) error {
 
 const point = `(?P<load>[\d,.]*\d) <unit>(?: \((?:(?P<low>[\d,.]+)–(?P<high>[\d,.]+)|from (?P<from>[\d,.]+))\))?`
 
+// atLoads are the loads that a figure is from, and perPeriod for how long the kernel
+// stopped the service.
+const (
+	atLoads   = `(?: \(at (?P<at>[\d,.]+(?: to [\d,.]+)?)(?: (?:requests/s|users?))?\))?`
+	perPeriod = `(?: \((?P<stopped>[\d.]+) ms per throttled period, summed over CPUs\))?`
+)
+
 var searching = []pattern{
 	{"headline", `<cell> breaks at ` + point + `(?:, limited by (?P<by>[^;]+))?`, func(k *check) error {
 		err := breaking(k)
@@ -276,25 +309,40 @@ var searching = []pattern{
 	}},
 	{"headline", `(?:Its|<cell>'s) (?P<q>p[\d.]+) starts to rise at <n:load> <unit>(?:, at <pct:share> of the limit)?`, knee},
 
-	{"fact", `limited by: cpu limit: it used <pct:used> of its CPU limit(?:, throttled in <pct:throttled> of the periods)?`, limited("cpu limit")},
-	{"fact", `limited by: throttling: it was throttled in <pct:throttled> of the periods, though it used <pct:used> of its CPU limit on average`, limited("throttling")},
+	{"fact", `limited by: cpu limit: it used <pct:used> of its CPU limit(?:, throttled in <pct:throttled> of the periods` + perPeriod + `)?` + atLoads, limited("cpu limit")},
+	{"fact", `limited by: throttling: it was throttled in <pct:throttled> of the periods` + perPeriod + `, though it used <pct:used> of its CPU limit on average` + atLoads, limited("throttling")},
 	{"fact", `limited by: service: neither its CPU limit, nor memory, nor errors: its own parallelism, locks or queues`, func(k *check) error { return k.limitIs("service") }},
-	{"fact", `it used <pct:used> of its CPU limit`, func(k *check) error { return k.evidence("its CPU of the limit", k.m["used"], usedOfLimit) }},
-	{"fact", `it used <n:cores> cores`, func(k *check) error { return k.evidence("its CPU", k.m["cores"], (*part).cores) }},
-	{"fact", `limited by: memory: <n:kills> OOM kills? in the windows above it`, func(k *check) error {
+	{"fact", `it used <pct:used> of its CPU limit` + atLoads, func(k *check) error { return k.evidence("its CPU of the limit", k.m["used"], usedOfLimit) }},
+	{"fact", `it used <n:cores> cores` + atLoads, func(k *check) error { return k.evidence("its CPU", k.m["cores"], (*part).cores) }},
+	{"fact", `limited by: memory: <n:kills> OOM kills?(?: in the windows above it)?` + atLoads, func(k *check) error {
 		return first(k.limitIs("memory"), within("the OOM kills", k.m["kills"], 1, float64(sum(k.about.trials, nil).kills)))
 	}},
-	{"fact", `limited by: errors: <pct:share> of the requests got no good answer`, func(k *check) error {
+	{"fact", `limited by: errors: <pct:share> of the requests got no good answer` + atLoads, func(k *check) error {
 		return first(k.limitIs("errors"), k.evidence("the failed requests", k.m["share"], func(p *part) float64 {
 			return 100 * float64(p.bad()-p.timeouts) / float64(p.requests())
 		}))
 	}},
+	{"fact", `limited by: parallelism: at <n:load> <unit> it used <n:cores> cores, as (?:one busy thread does|<n:threads> busy threads do)(?:, throttled in <pct:throttled> of the periods)?` + atLoads, func(k *check) error {
+		err := first(tried(k), k.evidence("its CPU", k.m["cores"], (*part).cores), k.limitIs("parallelism"))
+		if k.has("throttled") {
+			err = first(err, k.evidence("its throttled periods", k.m["throttled"], throttledOf))
+		}
+		return err
+	}},
+	{"fact", `limited by: service: neither its CPU limit, nor memory, nor errors: of <n:load> <unit> it answered <n:answered> with <n:cores> cores, which is no whole number of busy threads: locks, queues, or workers that wait` + atLoads, func(k *check) error {
+		return first(tried(k), k.evidence("its CPU", k.m["cores"], (*part).cores), k.evidence("its rate", k.m["answered"], (*part).rate), k.limitIs("service"))
+	}},
+	{"fact", `limited by: host: at <n:load> <unit> it used <n:cores> cores, and <n:busy> of the <n:cpus> CPUs were busy` + atLoads, func(k *check) error {
+		return first(tried(k), k.limitIs("host"), k.evidence("its CPU", k.m["cores"], (*part).cores), k.evidence("the busy CPUs", k.m["busy"], func(p *part) float64 {
+			return float64(p.cpus) - p.idle/p.hostSeconds
+		}))
+	}},
 	{"fact", `limited by: dependency: <any:evidence>`, func(k *check) error { return k.limitIs("dependency") }},
-	{"fact", `limited by: generator: 1% of the requests were sent more than <ms:lag> late`, func(k *check) error {
+	{"fact", `limited by: generator: 1% of the requests were sent more than <ms:lag> late` + atLoads, func(k *check) error {
 		return first(k.limitIs("generator"), k.evidence("the send lag", k.m["lag"], func(p *part) float64 { return float64(p.lag.Quantile(0.99)) / 1e6 }))
 	}},
 	{"fact", `limited by: generator: <any:evidence>`, func(k *check) error { return k.limitIs("generator") }},
-	{"fact", `limited by: host: <n:idle> cores of <n:cpus> were idle`, func(k *check) error {
+	{"fact", `limited by: host: <n:idle> cores of <n:cpus> were idle` + atLoads, func(k *check) error {
 		return first(k.limitIs("host"), k.evidence("the idle CPU", k.m["idle"], func(p *part) float64 { return p.idle / p.hostSeconds }))
 	}},
 	{"fact", `(?:note|lower bound|not found): (?:because )?<any:reason>`, func(k *check) error { return k.reason(k.m["reason"]) }},
@@ -475,7 +523,7 @@ var reasons = []pattern{
 	{"reason", `the objective allows <pct:allowed>(?: and <any:more>)?`, nil},
 	{"reason", `it misses the objective at every load tried, down to <n:load>, and the search time is used up: start lower`, tried},
 	{"reason", `the search time was used up before any load missed the objective`, func(k *check) error { k.m["load"] = ""; return nil }},
-	{"reason", `the highest load tried was <n:load>: start higher`, unmet},
+	{"reason", `the highest load tried was <n:load>: start higher(?:, or raise measure\.duration)?`, unmet},
 	{"reason", `the objective is still met at <n:load>, the highest load allowed`, unmet},
 	{"reason", `(?:the search ended early because )?the service became unavailable at a load of <n:load>: <any:why>`, tried},
 	{"reason", `it met the objective at every load`, nil},
@@ -492,7 +540,7 @@ var reasons = []pattern{
 	{"reason", `no request ended in <n:n> windows at a load of <n:load>: the service does not answer, or too slowly to be judged`, tried},
 	{"reason", `the search time, (?P<time>\S+), is too short for a result`, nil},
 	{"reason", `<n:load> misses the objective while <any:who>`, tried},
-	{"reason", `this miss does not count\. repeat it on a quiet host`, nil},
+	{"reason", `this miss does not count(?:\. repeat it on a quiet host)?`, nil},
 	{"reason", `the service was skipped`, nil},
 	{"reason", `no search was (?:possible|made)`, nil},
 }
