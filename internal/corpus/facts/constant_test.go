@@ -312,6 +312,20 @@ var constants = []pattern{
 		}
 		return first(is("the trials", k.m["of"], float64(all)), within("the disturbed ones", k.m["n"], float64(n), float64(k.touched())))
 	}},
+	{"headline", `(?P<share>\S+%) of (?:its slow tail|the slow tail of <cell>) is the generator's own, so it shows nothing about the service`, func(k *check) error {
+		s := k.about.tailOf(k.threshold(k.about))
+		low, high := s.lag/s.latency, max(s.before, s.stalled, s.lag+s.afterStalls)/s.latency
+		return within("the generator's share", k.m["share"], 100*(low-slack), 100*(high+slack))
+	}},
+	{"headline", `Use a lower rate, fewer connections, or another machine`, nil},
+	{"headline", `It is not known whether it meets the objective <any:objective>: only the generator's delay misses it: done − sent meets it`, func(k *check) error {
+		p := k.about.all()
+		if in := float64(p.service.Above(k.about.objective.Latency)); in > (1-shareOf(k.quantile()))*float64(p.requests()) {
+			return fmt.Errorf("%.0f of %d service times miss it", in, p.requests())
+		}
+		return nil
+	}},
+	{"headline", `The generator sent <n:sent> of <n:of> requests/s: the rate is a lower bound`, func(k *check) error { return lowerBound(k, k.about) }},
 	{"headline", `effect on (?P<q>p[\d.]+)(?: unknown|: <n:effect> ms \(95% interval <n:lo> to <n:hi>\))`, nil},
 	{"headline", `The search for the breaking point was disturbed by <any:who>`, nil},
 	{"headline", `<cell> holds <any:level>: (?:p99 <ms:p99>|latency not measured)(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?`, func(k *check) error {

@@ -55,6 +55,8 @@ func flagged(k *check) error {
 			err = first(err, lowerBound(k, c))
 		}
 		return err
+	case "sent_late":
+		return need(c.Load.Find || late(p) || c.anyTrial(late), "no trial sent late")
 	case "trial_failed":
 		for _, a := range k.attempts {
 			if a.cell == c.Index && a.outcome == "failed" {

@@ -34,7 +34,7 @@ var triedPatterns = []pattern{
 	}},
 	{"try", `above that it misses <any:objective>`, nil},
 	{"try", `No breaking point of the server was found under <any:limit>: <any:reason>`, nil},
-	{"try", `It is limited by (?P<by>its CPU limit|throttling|its memory limit|its errors|its dependency|the service itself)(?:, before its CPU limit is used up)?(?:: <any:evidence>)?`, func(k *check) error {
+	{"try", `It is limited by (?P<by>its CPU limit|throttling|its own parallelism|the host's CPUs|its memory limit|its errors|its dependency|the service itself)(?:, before its CPU limit is used up)?(?:: <any:evidence>)?`, func(k *check) error {
 		k.about = k.named(k.variants[0].Service)
 		return k.limitIs(phrases[k.m["by"]])
 	}},
