@@ -152,7 +152,7 @@ func wrapped(text string, err error) []error {
 // find is the first pattern that recognises a clause at a place.
 func (all compiled) find(where, clause string) (*pattern, map[string]string) {
 	for _, p := range all {
-		if p.where != "" && !strings.Contains(p.where, where) {
+		if p.where != "" && !slices.Contains(strings.Fields(p.where), where) {
 			continue
 		}
 		values := p.expression.FindStringSubmatch(clause)

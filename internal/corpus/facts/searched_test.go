@@ -355,6 +355,20 @@ var searching = []pattern{
 	}},
 
 	{"finding", `meets the objective up to (?P<bound>at least )?<n:load> <unit>: objective: [^;]+(?:; measured at that load: <any:measured>)?`, tested},
+	{"headline fact", `(?:Tested: it|tested:|The estimate is untested: it) held <n:load> <unit>(?: at <pct:used> of its CPU limit)?(?: \((?P<q>p[\d.]+) <ms:value>(?:, [^)]+)?\))?(?:,? and missed the objective at <n:missed>)?(?: \(the answer is untested\))?`, func(k *check) error {
+		err := k.windowAt(k.m["load"], k.m["q"], k.m["value"], true)
+		if k.has("missed") {
+			err = first(err, k.windowAt(k.m["missed"], "", "", false))
+		}
+		return err
+	}},
+	{"fact", `recovery: held <n:load> <unit> without draining`, tried},
+	{"fact", `(?:recovery: )?after <n:over> <unit> it met the objective again at <n:load>(?:, the first load tried)?`, tried},
+	{"finding", `(?P<bound>untested: estimated to meet|meets) the objective up to <n:up> <unit>: objective: [^;]+`, nil},
+	{"finding", `measured at <n:load>: (?P<q>p\d+) <ms:value>(?:, <any:more>)?`, func(k *check) error {
+		return k.windowAt(k.m["load"], k.m["q"], k.m["value"], true)
+	}},
+	{"finding", `missed at <n:missed>`, func(k *check) error { return k.windowAt(k.m["missed"], "", "", false) }},
 	{"finding", `(?:no load was seen to meet the objective|unknown up to which load it meets the objective): objective: [^;]+(?:; <any:reason>)?`, func(k *check) error {
 		for _, h := range k.about.loads() {
 			if met, _ := h.meets(k.about.objective); met && strings.HasPrefix(k.whole, "no load") {
@@ -395,6 +409,44 @@ func tested(k *check) error {
 	}
 	if p.requests() == 0 {
 		return fmt.Errorf("%s was not tested, only %s", k.m["load"], strings.Join(closest, ", "))
+	}
+	return nil
+}
+
+// windowAt checks that a window at a load met the objective, or missed it, and that a
+// quantile is that of one window there, or of all that tested it.
+func (k *check) windowAt(load, q, value string, met bool) error {
+	v, half, err := figure(load)
+	if err != nil {
+		return err
+	}
+	found, judged, tests := false, false, newPart()
+	var values []string
+	for _, h := range k.about.loads() {
+		if math.Abs(h.load-v) > half+0.001*v {
+			continue
+		}
+		found = true
+		if is, _ := h.meets(k.about.objective); is == met {
+			judged = true
+		}
+		if h.stage == "test" {
+			tests.merge(h.part)
+		}
+		if value != "" {
+			if within(q, value, h.ms(q), h.ms(q)) == nil {
+				return need(judged, "the window at %s does not meet the objective", load)
+			}
+			values = append(values, fmt.Sprintf("%.4g", h.ms(q)))
+		}
+	}
+	switch {
+	case !found:
+		return fmt.Errorf("no window at %s", load)
+	case !judged:
+		return fmt.Errorf("no window at %s with that outcome", load)
+	case value != "" && (tests.requests() == 0 || within(q, value, tests.ms(q), tests.ms(q)) != nil):
+		return fmt.Errorf("%s at %s is stated as %s, its windows have %s ms", q, load, value, strings.Join(values, ", "))
 	}
 	return nil
 }
