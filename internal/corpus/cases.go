@@ -92,7 +92,7 @@ func starts(sd float64, seed uint64, work time.Duration, workers int) func(*expe
 // Cases are the corpus.
 func Cases() []Case {
 	quick := Service{Workers: 4, Work: Exponential(2 * ms)}
-	return []Case{
+	return append([]Case{
 		// Constant loads.
 		{Name: "two-identical", File: rate("two-identical", service+vary(2), "1", 200, "p99: 100ms", 10, 6), Behaves: same(Behaviour{Service: quick})},
 		{Name: "twelve-identical", File: rate("twelve-identical", service+vary(12), "1", 200, "p99: 100ms", 5, 6), Behaves: same(Behaviour{Service: quick})},
@@ -204,7 +204,7 @@ func Cases() []Case {
 		{Name: "ramp-flat", File: ramp("ramp-flat", alone, "2", 20, 200, 20, "5s", "", 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(2 * ms)}})},
 		{Name: "ramp-knee", Limit: byLimit, File: ramp("ramp-knee", alone, "1", 50, 500, 50, "5s", "p99: 100ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Exponential(2500 * time.Microsecond)}})},
 		{Name: "ramp-identical", Limit: byLimit, File: ramp("ramp-identical", service+vary(2), "1", 50, 500, 50, "3s", "p99: 100ms", 6), Behaves: starts(0.02, 6, 2500*time.Microsecond, 2)},
-	}
+	}, moreCases()...)
 }
 
 // regular are stretches of one length that repeat.

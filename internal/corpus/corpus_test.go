@@ -79,6 +79,15 @@ func TestALockBoundsTheThroughput(t *testing.T) {
 	}
 }
 
+// Users that wait for their answers keep one worker busy, and share it: each waits for
+// the others (Little's law, N = X R).
+func TestUsersSendAgainAtOnce(t *testing.T) {
+	c := &Case{Name: "one", File: users("one", alone, "", 5, "", 10, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Fixed(4 * ms)}})}
+	s := summary(t, c, 1)
+	about(t, "requests/s", *s.Cells[0].RateRPS, 250, 0.01)
+	about(t, "mean latency, ms", s.Cells[0].LatencyMS.Mean, 20, 0.01)
+}
+
 // What the generator does not send in time is its send lag, and latency includes it.
 func TestAStallOfTheGeneratorIsItsLag(t *testing.T) {
 	s := summary(t, constant("", 200, 20, Behaviour{Service: Service{Workers: 4, Work: Fixed(ms)}, Stalls: regular(time.Second, 100*ms, time.Minute)}), 1)

@@ -255,6 +255,9 @@ func (t *trial) receive(j *job) {
 	if i := slices.Index(t.flight, j); i >= 0 {
 		t.flight = slices.Delete(t.flight, i, i+1)
 	}
+	if t.cell.Load.Connections > 0 {
+		t.server.pause = true // the next request waits for this answer
+	}
 	if _, stalled := during(t.Stalls, j.done); stalled {
 		t.received = append(t.received, j)
 		return

@@ -1,0 +1,277 @@
+package facts
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// tail is the slow tail of a cell by the stamps of its slow requests.
+type tail struct {
+	threshold         float64 // ms
+	requests          float64
+	latency           float64 // ms, of all of them together
+	lag, before       float64 // of it: the generator's own delay, and all time before sending
+	throttled, down   float64 // after sending within throttle windows; within frames with a death, and 1 s after
+	afterThrottling   float64 // after sending, up to 1 s after a window
+	others            float64 // within frames in which others took CPU
+	afterStalls       float64 // after sending, up to 1 s after the generator was late
+	stalled           float64 // while the generator was late with some request
+	hasOthers, hasAny bool
+}
+
+// tailOf is the slow tail above a threshold in ms.
+func (c *cell) tailOf(threshold float64) (s tail) {
+	s.threshold = threshold
+	for _, t := range c.trials {
+		var measured int64 = math.MaxInt64
+		var taken, stalls, failing, queues [][2]int64
+		for _, f := range t.frames {
+			if f.Phase == signals.Measure && f.Client != nil {
+				measured = min(measured, f.Start)
+			}
+			if h := f.Host; h != nil && h.Foreign+h.Steal > 0.05 {
+				taken = append(taken, [2]int64{f.Start, f.End})
+			}
+			if v := f.Server; v != nil && (!v.Up || v.Restarts > 0 || v.OOMKills != nil && *v.OOMKills > 0) {
+				failing = append(failing, [2]int64{f.Start, f.End + 1e9})
+			}
+		}
+		for _, r := range t.slow {
+			if r.Lag > 1e6 {
+				stalls = append(stalls, [2]int64{r.Sent - r.Lag, r.Sent})
+			}
+		}
+		stalls = union(stalls)
+		for _, s := range stalls {
+			queues = append(queues, [2]int64{s[0], s[1] + 1e9})
+		}
+		queues = union(queues)
+		var throttled, down, after [][2]int64
+		for _, w := range t.windows {
+			if w.Kind == signals.Throttled {
+				throttled = append(throttled, [2]int64{w.Start, w.End})
+				after = append(after, [2]int64{w.Start, w.End + 1e9})
+			} else {
+				down = append(down, [2]int64{w.Start, w.End + 1e9})
+			}
+		}
+		throttled, down, after, taken = union(throttled), union(append(down, failing...)), union(after), union(taken)
+		for _, r := range t.slow {
+			latency := float64(r.Done-r.Intended) / 1e6
+			if latency < threshold*0.9985 || r.Intended < measured || !c.judged(t, r.Done) {
+				continue
+			}
+			s.hasAny = true
+			s.requests += r.For
+			s.latency += latency * r.For
+			s.lag += float64(r.Lag) / 1e6 * r.For
+			s.before += float64(r.Sent-r.Intended) / 1e6 * r.For
+			s.throttled += overlap(throttled, r.Sent, r.Done) * r.For
+			s.afterThrottling += overlap(after, r.Intended, r.Done) * r.For
+			s.down += overlap(down, r.Intended, r.Done) * r.For
+			s.others += overlap(taken, r.Intended, r.Done) * r.For
+			s.afterStalls += overlap(queues, r.Sent, r.Done) * r.For
+			s.stalled += overlap(stalls, r.Intended, r.Done) * r.For
+		}
+	}
+	return s
+}
+
+// judged reports whether a request belongs to the windows that the tail is about: those
+// of a search that tested its answer.
+func (c *cell) judged(t *trial, done int64) bool {
+	if len(t.steps) == 0 {
+		return true
+	}
+	last := 0.0
+	for _, s := range t.steps {
+		if s.Stage == "test" {
+			last = s.Load
+		}
+	}
+	for _, s := range t.steps {
+		if s.Stage != "test" || s.Load != last {
+			continue
+		}
+		for _, f := range t.frames {
+			if f.Seq >= s.First && f.Seq <= s.Last && f.Client != nil && done > f.Start && done <= f.End {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func union(all [][2]int64) (out [][2]int64) {
+	slices.SortFunc(all, func(a, b [2]int64) int { return int(a[0] - b[0]) })
+	for _, s := range all {
+		if n := len(out); n > 0 && s[0] <= out[n-1][1] {
+			out[n-1][1] = max(out[n-1][1], s[1])
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// overlap is the time in ms that a stretch shares with others.
+func overlap(all [][2]int64, from, to int64) (ms float64) {
+	for _, s := range all {
+		ms += float64(max(0, min(to, s[1])-max(from, s[0]))) / 1e6
+	}
+	return ms
+}
+
+// ends are the ends of what a cause may explain, as shares of the tail.
+func (s tail) ends(cause string) (low, high float64) {
+	switch cause {
+	case "waiting in the generator":
+		return s.lag / s.latency, max(s.before, s.stalled) / s.latency
+	case "throttling":
+		return s.throttled / s.latency, s.afterThrottling / s.latency
+	case "queues after pauses of the generator":
+		return 0, s.afterStalls / s.latency
+	case "restarts and memory pressure":
+		return 0, s.down / s.latency
+	case "CPU used by others":
+		return 0, s.others / s.latency
+	}
+	return 0, 1
+}
+
+const slack = 0.02 // of a tail
+
+// shareIs checks one cause's share.
+func (k *check) shareIs(c *cell, cause, stated string) error {
+	s := c.tailOf(k.threshold(c))
+	if !s.hasAny {
+		return fmt.Errorf("%s has no slow tail", c.label())
+	}
+	low, high := s.ends(cause)
+	if c.Load.Find { // a few requests
+		low, high = low-0.25, high+0.25
+	}
+	return within("the share of "+cause+" in the tail of "+c.label(), stated, 100*(low-slack), 100*(high+slack))
+}
+
+// threshold is the latency from which a request belongs to the tail.
+func (k *check) threshold(c *cell) float64 {
+	q := "p99"
+	if c.objective != nil && c.objective.Quantile == "p999" {
+		q = "p999"
+	}
+	if !c.Load.Find {
+		return c.all().ms(q)
+	}
+	if causes := k.summary.Cells[c.Index].Causes; causes != nil {
+		return causes.FromMS
+	}
+	return 0
+}
+
+var shareOfTail = regexp.MustCompile(`^([<>]?[\d.]+%) (.+)$`)
+
+// line checks what a tail is made of: shares of at most 100% together, each possible,
+// and the largest the one of the construction.
+func line(k *check) error {
+	total, largest, main := 0.0, 0.0, ""
+	for _, one := range strings.Split(k.m["parts"], ", ") {
+		m := shareOfTail.FindStringSubmatch(one)
+		if m == nil {
+			return fmt.Errorf("%q is no share", one)
+		}
+		v, _, err := figure(m[1])
+		if err != nil {
+			return err
+		}
+		if err := k.shareIs(k.about, m[2], m[1]); err != nil {
+			return err
+		}
+		if v > largest {
+			largest, main = v, m[2]
+		}
+		if !strings.HasPrefix(m[1], "<") && !strings.HasPrefix(m[1], ">") {
+			total += v
+		}
+	}
+	if total > 101.5 {
+		return fmt.Errorf("the shares add up to %.0f%%", total)
+	}
+	if want := k.truth.Tail; want != "" && largest > 50 && main != tailWords[want] {
+		return fmt.Errorf("the tail is mostly %s; by construction it is %s", main, tailWords[want])
+	}
+	return nil
+}
+
+var tailWords = map[string]string{"generator": "waiting in the generator", "throttling": "throttling", "dependency": "the dependency",
+	"restart": "restarts and memory pressure", "neighbours": "CPU used by others", "rest": "queueing and work"}
+
+// notThrottling checks "queueing and work, not throttling": no other cause has a fifth,
+// and what is not explained is the service's own by construction.
+func (k *check) notThrottling(cells []*cell) error {
+	for _, c := range cells {
+		s := c.tailOf(k.threshold(c))
+		for _, cause := range []string{"waiting in the generator", "throttling"} {
+			if low, _ := s.ends(cause); low > 0.2+slack {
+				return fmt.Errorf("%.0f%% of the tail of %s is %s", 100*low, c.label(), cause)
+			}
+		}
+	}
+	if want := k.truth.Tail; want != "" && want != "rest" {
+		return fmt.Errorf("by construction the tail is %s", tailWords[want])
+	}
+	return nil
+}
+
+// cause checks "Throttling explains 92% of the slow tail of x and 0% of that of y".
+func cause(k *check) error {
+	word := k.m["cause"]
+	if word != "CPU used by others" {
+		word = strings.ToLower(word[:1]) + word[1:]
+	}
+	c := k.about
+	if k.has("cell") {
+		c = k.named(k.m["cell"])
+	}
+	err := k.shareIs(c, word, k.m["share"])
+	if k.has("cell2") {
+		err = first(err, k.shareIs(k.named(k.m["cell2"]), word, k.m["share2"]))
+	}
+	return err
+}
+
+var tails = []pattern{
+	{"headline", `Its slow tail is queueing and work, not throttling`, func(k *check) error { return k.notThrottling([]*cell{k.about}) }},
+	{"headline", `In every cell the slow tail is queueing and work, not throttling`, func(k *check) error { return k.notThrottling(k.withTrials()) }},
+	{"headline", `(?P<cause>Waiting in the generator|Queues after pauses of the generator|Throttling|The dependency|Restarts and memory pressure|CPU used by others|Queueing and work) explains? <pct:share> of (?:its slow tail|the slow tail) \(p[\d.]+ and above\)(?: of <cell>(?: and <pct:share2> of that of <cell2>)?)?`, cause},
+	{"tail", `(?P<parts>[<>]?[\d.]+% .+)`, line},
+	{"basis", `<n:requests> requests? at or above (?P<q>p[\d.]+) \(<ms:from>\), mean <ms:mean>`, func(k *check) error {
+		s := k.about.tailOf(k.threshold(k.about))
+		if !s.hasAny {
+			return fmt.Errorf("it has no slow tail")
+		}
+		mean, few := s.latency/s.requests, 1.02
+		if k.about.Load.Find {
+			few = 1.3 // of a few requests, and perhaps of other tests
+		}
+		err := within("the mean of the tail", k.m["mean"], mean/few, mean*few)
+		if !k.about.Load.Find {
+			err = first(is("its threshold", k.m["from"], k.about.all().ms(k.m["q"])), err)
+		}
+		return err
+	}},
+	{"basis", `throttling: <pct:direct> while throttled, <pct:queues> in queues that throttling caused`, func(k *check) error {
+		s := k.about.tailOf(k.threshold(k.about))
+		share := 100 * s.throttled / s.latency
+		few := 2.0
+		if k.about.Load.Find {
+			few = 30
+		}
+		return within("the time while throttled", k.m["direct"], share-few, share+few)
+	}},
+}

@@ -1,0 +1,344 @@
+package facts
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// part is the sum of some frames of a cell.
+type part struct {
+	good, timeouts, refused, cut, malformed, failed, status, dropped int64
+
+	latency, service, lag *signals.Histogram
+	seconds, answers      float64 // of the client frames that were measured
+
+	limit, cpu, cpuSeconds float64
+	periods, throttled     int64
+	stopped                float64 // seconds, over CPUs
+	kills, restarts        int64
+	memory                 int64
+
+	hostSeconds, idle, foreign, steal float64
+	cpus                              int
+}
+
+func newPart() *part {
+	return &part{latency: signals.NewHistogram(), service: signals.NewHistogram(), lag: signals.NewHistogram()}
+}
+
+// add takes a frame: requests also of the drain, times only of the measurement, deaths
+// of every phase.
+func (p *part) add(f *signals.Frame) {
+	measured := f.Phase == signals.Measure
+	if k := f.Client; k != nil && f.Phase != signals.Warmup {
+		p.good += k.Good
+		p.timeouts += k.Timeouts
+		p.refused += k.Refused
+		p.cut += k.Cut
+		p.malformed += k.Malformed
+		p.failed += k.Failed
+		p.dropped += k.Dropped
+		for code, n := range k.Status {
+			if code[0] != '2' {
+				p.status += n - k.Wanted[code]
+			}
+		}
+		p.latency.Merge(k.Latency)
+		p.service.Merge(k.Service)
+		if measured {
+			p.lag.Merge(k.SendLag)
+			p.seconds += f.Seconds()
+			share := 1.0
+			if ended := k.Ended(); ended > 0 {
+				share = float64(k.Good) / float64(ended)
+			}
+			p.answers += float64(k.Good) + share*float64(k.Carried)
+		}
+	}
+	if s := f.Server; s != nil {
+		if s.OOMKills != nil {
+			p.kills += *s.OOMKills
+		}
+		p.restarts += s.Restarts
+		if s.MemoryPeak != nil {
+			p.memory = max(p.memory, *s.MemoryPeak)
+		}
+		if measured && s.CPU != nil {
+			p.cpu, p.cpuSeconds = p.cpu+*s.CPU, p.cpuSeconds+f.Seconds()
+		}
+		if measured && s.CPULimit != nil {
+			p.limit = *s.CPULimit
+			p.periods += *s.Periods
+			p.throttled += *s.ThrottledPeriods
+			if s.Throttled != nil {
+				p.stopped += *s.Throttled
+			}
+		}
+	}
+	if h := f.Host; h != nil && measured {
+		p.cpus = h.CPUs
+		p.hostSeconds += f.Seconds()
+		p.idle += h.Idle * f.Seconds()
+		p.foreign += h.Foreign * f.Seconds()
+		p.steal += h.Steal * f.Seconds()
+	}
+}
+
+func (p *part) bad() int64 {
+	return p.timeouts + p.refused + p.cut + p.malformed + p.failed + p.status + p.dropped
+}
+func (p *part) requests() int64       { return p.good + p.bad() }
+func (p *part) availability() float64 { return 100 * float64(p.good) / float64(p.requests()) }
+func (p *part) rate() float64         { return p.answers / p.seconds }
+func (p *part) throttledShare() float64 {
+	return float64(p.throttled) / float64(p.periods)
+}
+func (p *part) cores() float64   { return p.cpu / p.cpuSeconds }
+func (p *part) ofLimit() float64 { return p.cores() / p.limit }
+
+// ms is a quantile of the latencies of the requests that were answered or given up.
+func (p *part) ms(quantile string) float64 {
+	return float64(p.latency.Quantile(shareOf(quantile))) / 1e6
+}
+
+// late is how many requests missed a latency: a request without a good answer is
+// infinitely late.
+func (p *part) late(limit time.Duration) int64 {
+	return p.latency.Above(limit) + p.bad() - p.timeouts
+}
+
+// meets judges by an objective; known is false if no request ended.
+func (p *part) meets(o *objective) (met, known bool) {
+	n := float64(p.requests())
+	if o == nil || n == 0 {
+		return false, false
+	}
+	met = true
+	if o.Quantile != "" {
+		met = float64(p.late(o.Latency)) <= (1-shareOf(o.Quantile))*n*(1+1e-9)
+	}
+	if o.Availability > 0 {
+		met = met && float64(p.bad()) <= (1-o.Availability/100)*n*(1+1e-9)
+	}
+	return met, true
+}
+
+// shareOf is the share of requests that a quantile means: p999 and p99.9 are 0.999.
+func shareOf(quantile string) float64 {
+	digits := strings.ReplaceAll(strings.TrimPrefix(quantile, "p"), ".", "")
+	share, unit := 0.0, 1.0
+	for _, d := range digits {
+		unit /= 10
+		share += float64(d-'0') * unit
+	}
+	return share
+}
+
+// sum adds the frames of trials that a function accepts; nil: all.
+func sum(trials []*trial, in func(*trial, *signals.Frame) bool) *part {
+	p := newPart()
+	for _, t := range trials {
+		for _, f := range t.frames {
+			if in == nil || in(t, f) {
+				p.add(f)
+			}
+		}
+		if t.outcome != "done" && t.outcome != "disturbed" || len(t.steps) > 0 {
+			// the end of the load, and not the service, dropped them
+			for _, f := range t.frames {
+				if f.Client != nil && f.Phase != signals.Warmup && (in == nil || in(t, f)) {
+					p.dropped -= f.Client.Dropped
+				}
+			}
+		}
+	}
+	return p
+}
+
+// all is the sum of a cell's trials.
+func (c *cell) all() *part {
+	if c.sum == nil {
+		c.sum = sum(c.trials, nil)
+	}
+	return c.sum
+}
+
+// each is the sum of each trial.
+func (c *cell) each() []*part {
+	if c.sums == nil {
+		for _, t := range c.trials {
+			c.sums = append(c.sums, sum([]*trial{t}, nil))
+		}
+	}
+	return c.sums
+}
+
+// window is the sum of the frames of a step of a search.
+func window(t *trial, s *signals.SearchStep) *part {
+	return sum([]*trial{t}, func(_ *trial, f *signals.Frame) bool {
+		return f.Phase == signals.Measure && f.Seq >= s.First && f.Seq <= s.Last
+	})
+}
+
+// held is a load that was held: a step of a search, or a level of a ramp.
+type held struct {
+	load  float64
+	stage string
+	cut   bool
+	trial *trial
+	*part
+}
+
+// searchStages are those that look for the breaking point from below.
+var searchStages = []string{"bracket", "narrow", "test"}
+
+// loads are all loads that a cell held, of each trial.
+func (c *cell) loads() []held {
+	if c.held == nil {
+		c.held = c.hold()
+	}
+	return c.held
+}
+
+func (c *cell) hold() (all []held) {
+	for _, t := range c.trials {
+		for i := range t.steps {
+			s := &t.steps[i]
+			if s.Last >= s.First && slices.Contains(searchStages, s.Stage) {
+				all = append(all, held{s.Load, s.Stage, s.Cut, t, window(t, s)})
+			}
+		}
+		var began int64 = math.MaxInt64
+		for _, f := range t.frames {
+			began = min(began, f.Start)
+		}
+		for _, l := range c.staged() {
+			p := sum([]*trial{t}, func(_ *trial, f *signals.Frame) bool {
+				return f.Phase == signals.Measure && time.Duration(f.Start-began) >= l.from && time.Duration(f.End-began) <= l.to
+			})
+			if p.seconds > 0 {
+				all = append(all, held{l.target, "level", false, t, p})
+			}
+		}
+	}
+	return all
+}
+
+func median(values []float64) float64 {
+	v := slices.Sorted(slices.Values(values))
+	n := len(v)
+	if n == 0 {
+		return math.NaN()
+	}
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+// medianEnds are the ends of the 95% interval of a median by order statistics: the k-th
+// lowest and the k-th highest value, with the largest k whose binomial tails are at most
+// 2.5% each. ok is false if there is none.
+func medianEnds(values []float64) (low, high float64, ok bool) {
+	v := slices.Sorted(slices.Values(values))
+	n := len(v)
+	below := 0.0 // P(Binomial(n, 1/2) <= k)
+	for k := 0; k < n/2; k++ {
+		below += choose(n, k) / math.Pow(2, float64(n))
+		if below > 0.025 {
+			break
+		}
+		low, high, ok = v[k], v[n-1-k], true
+	}
+	return low, high, ok
+}
+
+func choose(n, k int) float64 {
+	c := 1.0
+	for i := range k {
+		c = c * float64(n-i) / float64(i+1)
+	}
+	return c
+}
+
+// mannWhitney is the two-sided p of x against y by counting all ways to deal the values,
+// and whether the values of x tend to be lower. It is exact, also with equal values.
+func mannWhitney(x, y []float64) (p float64, lower bool) {
+	both := append(slices.Clone(x), y...)
+	ranks := make([]int, len(both)) // twice the mid-rank
+	for i, v := range both {
+		for _, w := range both {
+			if w < v {
+				ranks[i] += 2
+			} else if w == v {
+				ranks[i]++
+			}
+		}
+		ranks[i]++
+	}
+	seen := 0
+	for i := range x {
+		seen += ranks[i]
+	}
+	ways := map[[2]int]float64{{0, 0}: 1} // by how many are chosen, and the sum of their ranks
+	for _, rank := range ranks {
+		next := map[[2]int]float64{}
+		for at, n := range ways {
+			next[at] += n
+			if at[0] < len(x) {
+				next[[2]int{at[0] + 1, at[1] + rank}] += n
+			}
+		}
+		ways = next
+	}
+	var total, below, above float64
+	for at, n := range ways {
+		if at[0] != len(x) {
+			continue
+		}
+		total += n
+		if at[1] <= seen {
+			below += n
+		}
+		if at[1] >= seen {
+			above += n
+		}
+	}
+	return min(1, 2*min(below, above)/total), below < above
+}
+
+// holm corrects the p of several tests; those that are NaN are no tests.
+func holm(all []float64) []float64 {
+	order := []int{}
+	for i, p := range all {
+		if !math.IsNaN(p) {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if all[a] < all[b] {
+			return -1
+		} else if all[a] > all[b] {
+			return 1
+		}
+		return 0
+	})
+	out, highest := slices.Clone(all), 0.0
+	for k, i := range order {
+		highest = max(highest, min(1, all[i]*float64(len(order)-k)))
+		out[i] = highest
+	}
+	return out
+}
+
+// hodgesLehmann is the median of all differences of a value of y and one of x.
+func hodgesLehmann(x, y []float64) float64 {
+	var all []float64
+	for _, a := range x {
+		for _, b := range y {
+			all = append(all, b-a)
+		}
+	}
+	return median(all)
+}
