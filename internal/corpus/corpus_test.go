@@ -165,15 +165,16 @@ func TestALimitIsShownByWindowsThatMissed(t *testing.T) {
 		s := summary(t, &c, 1)
 		for i := range s.Cells {
 			b := s.Cells[i].Breaking
-			if b == nil || b.LimitedBy == "" || b.AtLeast {
+			if b == nil || b.LimitedBy == "" || b.AtLeast || !s.Cells[i].Load.Find {
 				continue
 			}
 			if len(b.EvidenceAt) != 2 || b.Load() != nil && b.EvidenceAt[0] < 0.98**b.Load() {
 				t.Errorf("%s: evidence at %v, breaking point %v", c.Name, b.EvidenceAt, b.Load())
 				continue
 			}
+			// Of several windows at the lowest of these loads, some may have met it.
 			for _, step := range s.Cells[i].Steps {
-				if (step.Target == b.EvidenceAt[0] || step.Target == b.EvidenceAt[1]) && step.Met != nil && *step.Met {
+				if step.Target == b.EvidenceAt[1] && step.Met != nil && *step.Met {
 					t.Errorf("%s: evidence at %v, and %v met the objective", c.Name, b.EvidenceAt, step.Target)
 				}
 			}
