@@ -172,7 +172,7 @@ func (d Difference) why() string {
 // tooFew is how many trials there are, and how many are needed.
 func (d Difference) tooFew() string {
 	if d.Gap == analysis.OneStart || d.Gap == analysis.FewRequests {
-		return gapText(d.Gap, "trial", 0, 2)
+		return gapText(d.Gap, 0, 2)
 	}
 	least, among := max(analysis.MinRanked, stats.TrialsNeeded(d.Family)), ""
 	if d.Family > 1 {

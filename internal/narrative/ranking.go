@@ -99,19 +99,19 @@ func (r ranking) gapText(some []analysis.Contender) string {
 			gap = own
 		}
 	}
-	return gapText(gap, "trial", fewest, len(r.ranked))
+	return gapText(gap, fewest, len(r.ranked))
 }
 
 // gapText is why cells were not tested against one another. fewest is the number of
-// trials, searches or ramps of the cell that has the fewest.
-func gapText(gap analysis.Gap, what string, fewest, cells int) string {
+// trials of the cell that has the fewest.
+func gapText(gap analysis.Gap, fewest, cells int) string {
 	switch gap {
 	case analysis.OneStart:
 		return "the services were not restarted between trials, so each shows one start only"
 	case analysis.FewRequests:
 		return fmt.Sprintf("a p99 needs %s requests of each cell", display.Grouped(100*analysis.Support))
 	}
-	return fmt.Sprintf("%d %s per cell, and a ranking needs at least %d", fewest, plural(what, fewest), analysis.Needs(cells))
+	return fmt.Sprintf("%d %s per cell, and a ranking needs at least %d", fewest, plural("trial", fewest), analysis.Needs(cells))
 }
 
 // plural is the word for a number of trials, searches or ramps.

@@ -320,7 +320,7 @@ func medians(p analysis.P99) string {
 // difference of the medians.
 func TestWords(p *analysis.P99) string {
 	if p.From.Basis == analysis.Untested {
-		return gapText(p.From.Gap, "trial", min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells)
+		return gapText(p.From.Gap, min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells)
 	}
 	chance := "p " + display.Chance(p.From.PFamily)
 	if p.Shift == nil {
