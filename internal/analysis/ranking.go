@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
@@ -45,6 +46,9 @@ func (c *CellSummary) Figure(metric string) (Figure, bool) {
 	}
 	if trials := m.Trials(c); len(trials) > 0 {
 		lost := infinite(c, metric)
+		if lost.N > 0 && 2*lost.N < lost.Of {
+			trials = c.ofAll(m)
+		}
 		return Figure{stats.Median(trials), lost.N > 0 && 2*lost.N >= lost.Of, len(trials)}, true
 	}
 	switch {
@@ -58,6 +62,23 @@ func (c *CellSummary) Figure(metric string) (Figure, bool) {
 		}
 	}
 	return Figure{}, false
+}
+
+// ofAll returns a metric's value of each trial, as Trials does. A latency that failed
+// requests make infinite is infinite.
+func (c *CellSummary) ofAll(m Metric) []float64 {
+	var all []float64
+	for i := range c.PerTrial {
+		t := &c.PerTrial[i]
+		if v := m.Of(t); v == nil {
+			continue
+		} else if t.Infinite(m.Name) {
+			all = append(all, math.Inf(1))
+		} else {
+			all = append(all, *v)
+		}
+	}
+	return all
 }
 
 // ContenderOf returns a cell as a contender by a metric; false: it does not have it.

@@ -132,10 +132,13 @@ func TestOneFigureStandsForACell(t *testing.T) {
 	for i := range few.PerTrial {
 		few.PerTrial[i].Availability, few.PerTrial[i].OfAll = ptr(99.5), &AllRequests{P99: ptr(40.0)}
 	}
+	one := p99s("one trial failed", 5, 10, 11, 12, 13)
+	one.PerTrial[0].Availability = ptr(98.0)
 	for _, c := range []struct {
 		cell CellSummary
 		want Figure
 	}{
+		{one, Figure{12, false, 5}}, // a p99 of 5 ms of what was answered is the highest
 		{bad, Figure{100, false, 6}},
 		{failing, Figure{11.5, true, 4}},
 		{few, Figure{40, false, 4}},
@@ -190,6 +193,8 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 		return all
 	}
 	ends := map[string][2]float64{"latency_ms.p99": {90, 110}}
+	failing := p99(90, 95, 96, 97, 98, 110)
+	failing[0].Availability = ptr(98.0)
 	for _, c := range []struct {
 		name string
 		cell CellSummary
@@ -201,6 +206,7 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 		{"few trials", CellSummary{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(80, 120)}, 80, 120, RangeOfTrials},
 		{"one trial", CellSummary{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(100)}, 90, 110, IntervalOfFrames},
 		{"nothing", CellSummary{PerTrial: p99(100)}, 0, 0, NoEnds},
+		{"an infinite end", CellSummary{Intervals: ends, IntervalsOf: ofTrials, PerTrial: failing}, 0, 0, NoEnds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			low, high, what := SpreadOfP99(&c.cell)

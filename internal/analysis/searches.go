@@ -85,11 +85,19 @@ func (s *searches) breakingPoint() *BreakingPoint {
 	default:
 		b.Reason = firstReason(broke)
 		b.LimitedBy, b.Evidence = limitedBy(broke)
+		untested := func(one *replayed) bool { return one.result().Tested < median.Low*(1-near) }
 		nearest := slices.MinFunc(broke, func(x, y *replayed) int {
+			switch { // one whose window confirms the median shows it best
+			case untested(x) != untested(y) && untested(y):
+				return -1
+			case untested(x) != untested(y):
+				return 1
+			}
 			return cmp.Compare(math.Abs(x.result().Load-median.Low), math.Abs(y.result().Load-median.Low))
 		})
 		b.Ended = string(nearest.result().Ended)
 		nearest.shown(b)
+		b.Untested = untested(nearest)
 		b.recovered(broke)
 	}
 	s.note(b, bounds, "gave only a lower bound")

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
@@ -24,7 +25,8 @@ const (
 
 // SpreadOf returns the ends of a cell's figure of a metric: the 95% interval of its
 // median over trials, or the range of few trials. An interval by frames is the last
-// resort: it does not show how one start of the service differs from another.
+// resort: it does not show how one start of the service differs from another. There are no
+// ends if failed requests make the upper one infinite.
 func SpreadOf(c *CellSummary, metric string) (low, high float64, what Certainty) {
 	m, ok := MetricOf(metric)
 	if !ok {
@@ -36,6 +38,14 @@ func SpreadOf(c *CellSummary, metric string) (low, high float64, what Certainty)
 	}
 	ends, known := c.Intervals[path]
 	values := slices.Sorted(slices.Values(m.Trials(c)))
+	if infinite(c, metric).N > 0 {
+		values, known = slices.Sorted(slices.Values(c.ofAll(m))), false
+	}
+	defer func() {
+		if math.IsInf(high, 1) {
+			low, high, what = 0, 0, NoEnds
+		}
+	}()
 	n := len(values)
 	switch from, to, enough := stats.MedianInterval(n); {
 	case enough:

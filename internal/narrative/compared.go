@@ -123,11 +123,13 @@ func (d Difference) Sentence() string {
 // points lower", "at least 20% higher".
 func (d Difference) howMuch() string {
 	way, bound := string(d.Verdict), ""
-	if d.Verdict == analysis.Higher && d.AtLeast[1] {
+	if d.Verdict == analysis.Higher && d.AtLeast[1] || d.Verdict == analysis.Lower && d.AtLeast[0] {
 		bound = "at least "
 	}
 	size := math.Abs(*d.Shift)
 	switch {
+	case (*d.Shift > 0) != (d.Verdict == analysis.Higher): // failed requests hide a side
+		return way
 	case d.UnitName() == "%":
 		return fmt.Sprintf("%s%s points %s", bound, display.Fixed(size*d.Scale(), d.places()), way)
 	case *d.A == 0:
@@ -148,7 +150,8 @@ func twoDigits(v float64) string {
 
 // fromTo writes the shift with its interval, and both sides.
 func (d Difference) fromTo() string {
-	if d.Low == nil && d.High == nil {
+	outside := d.Low != nil && *d.Shift < *d.Low || d.High != nil && *d.Shift > *d.High
+	if d.Low == nil && d.High == nil || outside { // failed requests make the shift infinite
 		return d.medians()
 	}
 	return fmt.Sprintf("shift %s %s (95%% interval %s); %s", d.ShiftText(), d.points(), d.Ends(), d.medians())
@@ -166,6 +169,9 @@ func (d Difference) medians() string {
 
 // why is what a verdict without a difference rests on.
 func (d Difference) why() string {
+	if d.Low == nil && d.High == nil {
+		return fmt.Sprintf("p %s, %d and %d trials", d.Chance(), d.Trials[0], d.Trials[1])
+	}
 	return fmt.Sprintf("95%% interval of the shift %s %s, p %s, %d and %d trials", d.Ends(), d.points(), d.Chance(), d.Trials[0], d.Trials[1])
 }
 

@@ -204,9 +204,9 @@ func (a *answer) constantSingle(i int) string {
 		text := "p99 " + latency(f.Value, f.AtLeast)
 		switch low, high, what := analysis.SpreadOfP99(c); what {
 		case analysis.IntervalOfTrials:
-			text += fmt.Sprintf(" (95%% interval %s to %s)", display.Figure(low), display.WithUnit(high))
+			text += fmt.Sprintf(" (95%% interval %s)", interval(low, high))
 		case analysis.IntervalOfFrames:
-			text += fmt.Sprintf(" (95%% interval %s to %s in this one trial)", display.Figure(low), display.WithUnit(high))
+			text += fmt.Sprintf(" (95%% interval %s in this one trial)", interval(low, high))
 		}
 		figures = append(figures, text)
 	}
@@ -323,6 +323,16 @@ func (a *answer) contenders(cells []int, metric string) []analysis.Contender {
 		}
 	}
 	return all
+}
+
+// interval writes the ends of a latency in ms: "8.92 to 9.65 ms", "365 ms to 1.30 s". A
+// unit that both have is written once.
+func interval(low, high float64) string {
+	from, to := display.WithUnit(low), display.WithUnit(high)
+	if text, unit, ok := strings.Cut(from, " "); ok && strings.HasSuffix(to, " "+unit) {
+		from = text
+	}
+	return from + " to " + to
 }
 
 // latency writes a figure of a cell's latency: "113 ms", "≥10.0 s" if the failed

@@ -421,3 +421,37 @@ func TestTheHeadlineIsAboutWhatIsTested(t *testing.T) {
 		})
 	}
 }
+
+func TestEndsOfAnIntervalHaveTheirUnits(t *testing.T) {
+	for want, ends := range map[string][2]float64{"8.92 to 9.65 ms": {8.92, 9.65}, "365 ms to 1.30 s": {365, 1300}, "1.67 to 2.02 s": {1673, 2017}} {
+		if got := interval(ends[0], ends[1]); got != want {
+			t.Errorf("%v: %q, want %q", ends, got, want)
+		}
+	}
+}
+
+// A latency that failed requests make infinite on one side is a lower bound there, and
+// its distance from the other side is at least that of the bound.
+func TestTheSizeOfADifferenceFromABoundIsABound(t *testing.T) {
+	of := func(a, b float64, side int, verdict analysis.Direction) Difference {
+		shift := b - a
+		d := &analysis.Difference{Metric: "p99", Unit: "ms", A: &a, B: &b, Shift: &shift, Verdict: verdict, Censored: true}
+		d.AtLeast[side] = true
+		return Difference{d}
+	}
+	for want, d := range map[string]Difference{
+		"P99 is at least 39% lower in B: ≥9.61 ms in A, 5.88 ms in B":        of(9.61, 5.88, 0, analysis.Lower),
+		"P99 is lower in B: ≥9.07 ms in A, 9.21 ms in B":                     of(9.07, 9.21, 0, analysis.Lower),
+		"P99 is higher in B: 9.21 ms in A, ≥9.07 ms in B":                    of(9.21, 9.07, 1, analysis.Higher),
+		"P99 is at least 2.0 times higher in B: 9.00 ms in A, ≥18.0 ms in B": of(9, 18, 1, analysis.Higher),
+	} {
+		if got := d.Sentence(); !strings.EqualFold(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	d := of(9.61, 5.88, 0, analysis.Lower)
+	high := -7.3
+	if d.High = &high; strings.Contains(d.Sentence(), "shift") {
+		t.Errorf("the shift is infinite: %q", d.Sentence())
+	}
+}

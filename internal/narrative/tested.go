@@ -119,7 +119,7 @@ func RecoveryText(c *analysis.CellSummary) string {
 	case r.NotAt != nil:
 		text += fmt.Sprintf("%sit missed the objective down to %s, the lowest load tried", after, LoadFigure(b, *r.NotAt))
 	}
-	if r.Searches[1] > 1 {
+	if r.Hysteresis() && r.Searches[1] > 1 {
 		text += fmt.Sprintf(" (%d of %d searches)", r.Searches[0], r.Searches[1])
 	}
 	return text

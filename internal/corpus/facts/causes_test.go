@@ -61,9 +61,10 @@ func (c *cell) tailOf(threshold float64) (s tail) {
 			}
 		}
 		throttled, down, after, taken = union(throttled), union(append(down, failing...)), union(after), union(taken)
+		judged := c.judged(t)
 		for _, r := range t.slow {
 			latency := float64(r.Done-r.Intended) / 1e6
-			if latency < threshold*0.9985 || r.Intended < measured || !c.judged(t, r.Done) {
+			if latency < threshold*0.9985 || r.Intended < measured || len(t.steps) > 0 && !contains(judged, r.Done) {
 				continue
 			}
 			s.hasAny = true
@@ -82,29 +83,37 @@ func (c *cell) tailOf(threshold float64) (s tail) {
 	return s
 }
 
-// judged reports whether a request belongs to the windows that the tail is about: those
-// of a search that tested its answer.
-func (c *cell) judged(t *trial, done int64) bool {
-	if len(t.steps) == 0 {
-		return true
-	}
-	last := 0.0
-	for _, s := range t.steps {
-		if s.Stage == "test" {
+// judged are the stretches of a trial that the tail is about; nil: all of it. Of a search
+// they are the windows that tested its answer.
+func (c *cell) judged(t *trial) (all [][2]int64) {
+	last, held := 0.0, 0.0
+	for i := range t.steps {
+		if s := &t.steps[i]; s.Stage == "test" {
 			last = s.Load
+			if met, _ := window(t, s).meets(c.objective); met {
+				held = max(held, s.Load)
+			}
 		}
+	}
+	if held > 0 {
+		last = held
 	}
 	for _, s := range t.steps {
 		if s.Stage != "test" || s.Load != last {
 			continue
 		}
 		for _, f := range t.frames {
-			if f.Seq >= s.First && f.Seq <= s.Last && f.Client != nil && done > f.Start && done <= f.End {
-				return true
+			if f.Seq >= s.First && f.Seq <= s.Last && f.Client != nil {
+				all = append(all, [2]int64{f.Start, f.End})
 			}
 		}
 	}
-	return false
+	return all
+}
+
+// contains reports whether a time lies in one of some stretches.
+func contains(all [][2]int64, at int64) bool {
+	return slices.ContainsFunc(all, func(s [2]int64) bool { return at > s[0] && at <= s[1] })
 }
 
 func union(all [][2]int64) (out [][2]int64) {

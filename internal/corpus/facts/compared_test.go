@@ -58,6 +58,10 @@ func (k *check) mediansAre(a, b []float64) error {
 	if !k.has("a") || a == nil || strings.EqualFold(k.m["metric"], "the breaking point") {
 		return nil
 	}
+	if strings.HasPrefix(k.m["metric"], "p") {
+		x, y := k.Experiment.Cells[k.pair[0]], k.Experiment.Cells[k.pair[1]]
+		return first(x.shows(k.m["metric"], k.m["a"]), y.shows(k.m["metric"], k.m["b"]))
+	}
 	return first(medianIs("A", k.m["metric"], k.m["a"], a), medianIs("B", k.m["metric"], k.m["b"], b))
 }
 
@@ -72,7 +76,7 @@ func medianIs(side, metric, stated string, values []float64) error {
 const medians = `(?:medians )?(?P<a>[≥\d,.]+)%? ?(?P<ua>\S*) in A, (?P<b>[≥\d,.]+)%? ?\S* in B`
 
 var compared = []pattern{
-	{"compare", `No significant difference in (?P<metric>[^:]+): ` + medians + ` \((?:95% interval of the shift \S+ to \S+ \S+, p (?P<p>[<\d.]+), <n:m> and <n:n> trials|the intervals of the breaking points overlap)\)`, func(k *check) error {
+	{"compare", `No significant difference in (?P<metric>[^:]+): ` + medians + ` \((?:(?:95% interval of the shift \S+ to \S+ \S+, )?p (?P<p>[<\d.]+), <n:m> and <n:n> trials|the intervals of the breaking points overlap)\)`, func(k *check) error {
 		a, b := k.sides()
 		if k.has("p") && a != nil {
 			p, _ := mannWhitney(a, b)
@@ -87,11 +91,11 @@ var compared = []pattern{
 	}},
 	{"compare", `(?P<metric>[^:]+?) is (?:at least )?(?P<size>[\d.,]+(?: times|%| points) )?(?P<way>higher|lower) in B: shift <n:shift> (?P<us>\S+) \(95% interval (?P<lo>\S+) to (?P<hi>\S+)\); ` + medians, difference},
 	{"compare", `(?P<metric>[^:]+?) is (?:at least )?(?P<size>[\d.,]+(?: times|%| points) )?(?P<way>higher|lower) in B: ` + medians, difference},
-	{"compare", `(?P<metric>[^:]+?) is (?P<a>[≥\d,.]+)%? ?(?P<ua>\S*) in A and (?P<b>[≥\d,.]+)%? ?\S* in B \(too few trials to test\): <any:need>`, func(k *check) error {
+	{"compare", `(?P<metric>[^:]+?) is (?P<a>[≥\d,.]+)%? ?(?P<ua>\S*) in A and (?P<b>[≥\d,.]+)%? ?\S* in B \((?:too few trials to test|not tested)\): <any:need>`, func(k *check) error {
 		a, b := k.sides()
 		return k.mediansAre(a, b)
 	}},
-	{"compare", `(?P<metric>[^:]+?) is (?P<a>[≥\d,.]+)%? ?(?P<ua>\S*) in A and (?P<b>[≥\d,.]+)%? ?\S* in B \(too few trials to test\): <n:m> and <n:n> trials; <any:need>`, nil},
+	{"compare", `(?P<metric>[^:]+?) is (?P<a>[≥\d,.]+)%? ?(?P<ua>\S*) in A and (?P<b>[≥\d,.]+)%? ?\S* in B \((?:too few trials to test|not tested)\): <n:m> and <n:n> trials(?:; <any:need>)?`, nil},
 	{"compare", `(?P<metric>[^:]+?) was measured in (?P<side>A|B) only: <any:v>`, nil},
 	{"compare", `No (?P<metric>.+) was measured on either side`, nil},
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/millicore/millicore/internal/testkit"
 )
 
-var patterns = slices.Concat(rankings, constants, searching, reasons, tails, flags, tableCells, compared, triedPatterns)
+var patterns = slices.Concat(rankings, constants, searching, reasons, tails, flags, tableCells, recovering, compared, triedPatterns)
 
 // examined is a record whose statements are examined.
 type examined struct {
@@ -34,7 +34,10 @@ type examined struct {
 }
 
 // truth is what is known of a case by construction.
-type truth struct{ corpus.Truth }
+type truth struct {
+	corpus.Truth
+	metastable bool // it does not recover from an overload by itself
+}
 
 // ahead checks a claim that x is better than y. A false one about identical cells is
 // counted, because chance allows some.
@@ -161,9 +164,9 @@ func examine(t *testing.T, c *corpus.Case, seed uint64) *examined {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &examined{recorded: read(t, dir), name: c.Name, truth: truth{c.Truth()}, summary: of.Summary, tally: &tally{}}
+	e := &examined{recorded: read(t, dir), name: c.Name, truth: truth{c.Truth(), c.Metastable}, summary: of.Summary, tally: &tally{}}
 	if c.Limit != "" && len(e.truth.Limits) == 0 {
-		e.truth.Limits = []string{c.Limit}
+		e.truth.Limits = strings.Split(c.Limit, " or ")
 	}
 	e.patterns = compileAll(e.recorded)
 	all := say(e.recorded, of.Summary)

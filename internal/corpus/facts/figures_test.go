@@ -105,6 +105,18 @@ func (p *part) ms(quantile string) float64 {
 	return float64(p.latency.Quantile(shareOf(quantile))) / 1e6
 }
 
+// ofAll is a quantile of all requests, in ms: a failed one is infinitely late.
+func (p *part) ofAll(quantile string) float64 {
+	q, requests, answered := shareOf(quantile), float64(p.requests()), float64(p.latency.Count())
+	switch {
+	case float64(p.bad()) > (1-q)*requests*(1+1e-9):
+		return math.Inf(1)
+	case requests <= answered || answered == 0:
+		return p.ms(quantile)
+	}
+	return float64(p.latency.Quantile(min(1, q*requests/answered))) / 1e6
+}
+
 // late is how many requests missed a latency: a request without a good answer is
 // infinitely late.
 func (p *part) late(limit time.Duration) int64 {

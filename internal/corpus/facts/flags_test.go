@@ -26,6 +26,8 @@ func flagged(k *check) error {
 	switch word := k.m["word"]; word {
 	case "few_trials":
 		return need(len(c.trials) < 6, "%d trials", len(c.trials))
+	case "few_requests_for_p99":
+		return need(c.Load.Find || c.all().requests() < 1000, "%d requests", c.all().requests())
 	case "few_periods_for_p999":
 		return need(c.Load.Find || p.periods < 1000, "%d periods", p.periods)
 	case "moving_load":
@@ -98,8 +100,9 @@ func late(p *part) bool {
 
 var flags = []pattern{{"flag", `(?P<word>[a-z0-9_]+): <any:text>`, flagged}}
 
-// Figures of the table of cells: those of all trials together, for a search those of the
-// windows that tested its answer.
+// Figures of the table of cells: the median over trials of a rate and a latency, and
+// otherwise all trials together. Those of a search are of the windows that tested its
+// answer, and have no check.
 func inTable(what string, of func(*part) float64) func(*check) error {
 	return func(k *check) error {
 		if k.about.Load.Find || k.m["v"] == "–" || len(k.about.staged()) > 1 {
@@ -111,9 +114,20 @@ func inTable(what string, of func(*part) float64) func(*check) error {
 
 var tableCells = []pattern{
 	{"table", `(?:service|v|mode|objective|knee|limited by|slow tail|breaks at) [^:]*: <any:v>`, nil},
-	{"table", `requests /s: (?P<v>[\d,.–]+)(?: \[.*\])?`, inTable("rate", (*part).rate)},
-	{"table", `(?P<q>p[\d.]+) ms: (?P<v>[\d,.–]+)(?: \[95% interval (?P<low>[\d.,]+)–(?P<high>[\d.,]+)\]| \[.*\])?`, func(k *check) error {
-		err := inTable(k.m["q"], quantileOf(k.m["q"]))(k)
+	{"table", `requests /s: (?P<v>[\d,.–]+)(?: \[.*\])?`, func(k *check) error {
+		if k.about.Load.Find || k.m["v"] == "–" || len(k.about.staged()) > 1 {
+			return nil
+		}
+		return k.about.shows("rate", k.m["v"])
+	}},
+	{"table", `(?P<q>p[\d.]+) ms: (?P<few>~)?(?P<v>≥?[\d,.–]+)(?: \[95% interval (?P<low>[\d.,]+)–(?P<high>[\d.,]+)\]| \[.*\])?`, func(k *check) error {
+		if k.about.Load.Find || k.m["v"] == "–" || len(k.about.staged()) > 1 {
+			return nil
+		}
+		err := k.about.shows(k.m["q"], k.m["v"])
+		if few := float64(k.about.all().requests())*(1-shareOf(k.m["q"])) < 10-1e-6; few != k.has("few") && k.m["q"] != "p99.9" {
+			err = first(err, fmt.Errorf("%d requests, and the mark of few is %q", k.about.all().requests(), k.m["few"]))
+		}
 		if low, high, ok := medianEnds(k.about.values(quantileOf(k.m["q"]))); ok && k.has("low") && !k.about.Load.Find {
 			err = first(err, is("the lower end", k.m["low"], low), is("the higher end", k.m["high"], high))
 		}

@@ -15,16 +15,7 @@ type wrong struct {
 	seen   bool
 }
 
-var knownWrong = []*wrong{
-	{cases: ".*", text: `^headline: v=[AB]: [\d.]+ requests/s\.$`, why: "the rate is the median over trials, which is not named; the table has that of all trials"},
-	{cases: ".*", text: `95% interval [\d,]+ to [\d.]+ s`, why: "the lower end is in ms, the upper one in s"},
-	{cases: "generator-stalls|generator-stall-makes-queue", text: `lower bound`, why: "the agent sent all that was due; it sent late"},
-	{cases: "generator-stall-makes-queue", text: `aiting in the generator`, why: "the requests waited in the service, in a queue that the agent's pause caused"},
-	{cases: "closed-six-identical|twelve-identical", text: `^headline: None of \d+ cells has a significantly lower p99`, why: "ends by the order of medians, but figures of all trials"},
-	{cases: "search-users|search-p95|ramp-of-a-slow-cell|try-searches", text: `limited by:? (?:its CPU limit|cpu limit: .* throttled in 0% of the periods)`, why: "one or two workers under a limit of as many CPUs: the limit never throttled"},
-	{cases: "search-limit-smooth", text: `breaks at`, why: "an estimate far above every load that was held"},
-	{cases: "try-searches|search-.*", text: `measured at that load`, why: "the load is an estimate; another one was tested"},
-}
+var knownWrong = []*wrong{}
 
 // expected is why a statement that is known to be wrong is still made; "": it is not
 // known.

@@ -51,7 +51,7 @@ func (p *pattern) compile(names []string) *regexp.Regexp {
 		case "n":
 			return "(?P<" + as + ">[−+]?[\\d,]*\\d(?:\\.\\d+)?)"
 		case "ms":
-			return "(?P<" + as + ">(?:> )?[\\d,.]*\\d (?:ms|s))"
+			return "(?P<" + as + ">(?:> |≥)?[\\d,.]*\\d (?:ms|s))"
 		case "pct":
 			return "(?P<" + as + ">[<>]?[\\d.]+%)"
 		case "any":
@@ -184,7 +184,7 @@ func figure(text string) (value, half float64, err error) {
 			break
 		}
 	}
-	digits = strings.NewReplacer(",", "", "−", "-", "+", "", "<", "", ">", "", " ", "").Replace(digits)
+	digits = strings.NewReplacer(",", "", "−", "-", "+", "", "<", "", ">", "", "≥", "", "~", "", " ", "").Replace(digits)
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		return 0, 0, fmt.Errorf("no figure: %q", text)

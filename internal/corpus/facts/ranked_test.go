@@ -8,19 +8,48 @@ import (
 	"strings"
 )
 
-// value is a figure of a cell as a sentence means it: of all trials together, or the
-// median over trials, which a sentence names.
-func (c *cell) value(what string, overTrials bool) float64 {
-	of := func(p *part) float64 {
-		if what == "rate" {
-			return p.rate()
+// value is the figure that stands for a cell: the median over its trials. hidden: so many
+// requests failed that the latency of all of them is infinite in at least half of the
+// trials, and the value is that of the answered ones.
+func (c *cell) value(what string) (v float64, hidden bool) {
+	if what == "rate" {
+		return median(c.values((*part).rate)), false
+	}
+	all := c.values(quantileOf(what))
+	if v = median(all); !math.IsInf(v, 1) && !math.IsNaN(v) {
+		return v, false
+	}
+	for i, p := range c.values(func(p *part) float64 { return p.ms(what) }) {
+		if math.IsInf(all[i], 1) {
+			all[i] = p
 		}
-		return p.ms(what)
 	}
-	if !overTrials {
-		return of(c.all())
+	return median(all), len(all) > 0
+}
+
+// shows checks a stated figure of a cell: "9.17 ms", "≥2.00 s".
+func (c *cell) shows(what, stated string) error {
+	v, hidden := c.value(what)
+	if err := is(what+" of "+c.label(), stated, v); err != nil {
+		return err
 	}
-	return median(c.values(of))
+	if bound := strings.HasPrefix(stated, "≥"); bound != hidden {
+		return fmt.Errorf("%s of %s is stated as %s; failed requests hide it: %v", what, c.label(), stated, hidden)
+	}
+	return nil
+}
+
+// before orders two cells by a figure; one that failed requests hide comes last.
+func (c *cell) before(other *cell, what string, higher bool) bool {
+	a, hidden := c.value(what)
+	b, hiddenB := other.value(what)
+	switch {
+	case hidden != hiddenB:
+		return hiddenB
+	case higher:
+		return a >= b
+	}
+	return a <= b
 }
 
 // values is a figure of each trial.
@@ -34,7 +63,7 @@ func (c *cell) values(of func(*part) float64) (all []float64) {
 }
 
 func quantileOf(what string) func(*part) float64 {
-	return func(p *part) float64 { return p.ms(what) }
+	return func(p *part) float64 { return p.ofAll(what) }
 }
 
 // differs tests two cells by their trials: whether x is lower, by an exact test at 5%
@@ -48,7 +77,7 @@ func differs(x, y *cell, of func(*part) float64, tests int) (lower, known bool, 
 	return lower && p*float64(tests) < 0.05, true, p
 }
 
-var ofCell = regexp.MustCompile(`((?:> )?[\d,.]*\d (?:ms|s|requests/s)) \(([^)]+)\)`)
+var ofCell = regexp.MustCompile(`((?:> |≥)?[\d,.]*\d (?:ms|s|requests/s)) \(([^)]+)\)`)
 
 // others are the figures and cells of "21.1 ms (v=B) and 30 ms (v=C)".
 func (k *check) others(text string) (cells []*cell, figures []string) {
@@ -61,14 +90,10 @@ func (k *check) others(text string) (cells []*cell, figures []string) {
 // ranks checks that one cell is ahead of others: their figures, the order, the test, and
 // what is known by construction.
 func ranks(k *check) error {
-	what, overTrials := k.m["what"], strings.Contains(k.m["basis"], "median")
-	better := func(x, y float64) bool { return x <= y }
-	if k.m["best"] == "highest" {
-		better = func(x, y float64) bool { return x >= y }
-	}
+	what := k.m["what"]
 	cells, figures := k.others(k.m["others"])
 	first := k.named(k.m["cell"])
-	if err := is(what+" of "+first.label(), k.m["figure"], first.value(what, overTrials)); err != nil {
+	if err := first.shows(what, k.m["figure"]); err != nil {
 		return err
 	}
 	if k.has("of") { // all others are behind it; the sentence names two of them
@@ -81,12 +106,12 @@ func ranks(k *check) error {
 	}
 	for i, c := range cells {
 		if figures[i] != "" {
-			if err := is(what+" of "+c.label(), figures[i], c.value(what, overTrials)); err != nil {
+			if err := c.shows(what, figures[i]); err != nil {
 				return err
 			}
 		}
-		if !better(first.value(what, overTrials), c.value(what, overTrials)) || !better(first.value(what, true), c.value(what, true)) {
-			return fmt.Errorf("%s is not ahead of %s: medians %.4g and %.4g", first.label(), c.label(), first.value(what, true), c.value(what, true))
+		if !first.before(c, what, k.m["best"] == "highest") {
+			return fmt.Errorf("%s is not ahead of %s", first.label(), c.label())
 		}
 		if err := k.ahead(first, c, what, strings.Contains(k.whole, "not tested") || strings.Contains(k.whole, "too few")); err != nil {
 			return err
@@ -115,12 +140,12 @@ func (k *check) ahead(x, y *cell, what string, untested bool) error {
 
 // alike checks that the difference of cells is not significant, and their figures.
 func alike(k *check) error {
-	what, overTrials := k.m["what"], strings.Contains(k.m["basis"], "median")
+	what := k.m["what"]
 	all := k.cells(k.m["cells"])
 	if !k.has("cells") {
 		all = k.Experiment.Cells
 	}
-	if err := k.figuresOf(all, what, overTrials); err != nil {
+	if err := k.figuresOf(all, what); err != nil {
 		return err
 	}
 	least := 0.0
@@ -156,32 +181,31 @@ func overlapping(all []*cell, what string) error {
 }
 
 // figuresOf checks "9.17 ms and 9.25 ms", "2.00 s each" and "8.49 ms to 9.63 ms".
-func (k *check) figuresOf(all []*cell, what string, overTrials bool) error {
+func (k *check) figuresOf(all []*cell, what string) error {
 	text := k.m["figures"]
 	if each, ok := strings.CutSuffix(text, " each"); ok {
 		for _, c := range all {
-			if err := is(what+" of "+c.label(), each, c.value(what, overTrials)); err != nil {
+			if err := c.shows(what, each); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if from, to, ok := strings.Cut(text, " to "); ok {
-		var values []float64
-		for _, c := range all {
-			values = append(values, c.value(what, overTrials))
-		}
-		if err := is("the lowest "+what, from, slices.Min(values)); err != nil {
-			return err
-		}
-		return is("the highest "+what, to, slices.Max(values))
+		order := slices.SortedFunc(slices.Values(all), func(a, b *cell) int {
+			if a.before(b, what, false) {
+				return -1
+			}
+			return 1
+		})
+		return first(order[0].shows(what, from), order[len(order)-1].shows(what, to))
 	}
 	figures := list(text)
 	if len(figures) != len(all) {
 		return fmt.Errorf("%d figures of %d cells", len(figures), len(all))
 	}
 	for i, c := range all {
-		if err := is(what+" of "+c.label(), figures[i], c.value(what, overTrials)); err != nil {
+		if err := c.shows(what, figures[i]); err != nil {
 			return err
 		}
 	}
@@ -190,17 +214,20 @@ func (k *check) figuresOf(all []*cell, what string, overTrials bool) error {
 
 // leads checks that several cells share the first place before others.
 func leads(k *check) error {
-	what, overTrials := k.m["what"], strings.Contains(k.m["basis"], "median")
+	what := k.m["what"]
 	first := k.cells(k.m["cells"])
-	if err := k.figuresOf(first, what, overTrials); err != nil {
+	if err := k.figuresOf(first, what); err != nil {
 		return err
 	}
 	rest, figures := k.others(k.m["others"])
-	best := slices.MinFunc(first, func(a, b *cell) int {
-		return int(math.Copysign(1, a.value(what, true)-b.value(what, true)))
-	})
+	best := first[0]
+	for _, c := range first[1:] {
+		if !best.before(c, what, false) {
+			best = c
+		}
+	}
 	for i, c := range rest {
-		if err := is(what+" of "+c.label(), figures[i], c.value(what, overTrials)); err != nil {
+		if err := c.shows(what, figures[i]); err != nil {
 			return err
 		}
 		if err := k.ahead(best, c, what, strings.Contains(k.whole, "too few")); err != nil {
@@ -211,27 +238,15 @@ func leads(k *check) error {
 }
 
 var rankings = []pattern{
-	{"headline", `<cell> has the (?P<best>lowest|highest) (?P<what>p[\d.]+|rate)(?P<basis> \(median[^)]*\))?(?: of (?P<of>\d+) cells)?(?: \(not tested\))?: (?P<figure>[\d,.]+ (?:ms|s|requests/s)) against <any:others>`, ranks},
-	{"headline", `No significant difference in (?P<what>p[\d.]+)(?P<basis> \(median[^)]*\))? (?:between|among) <cells>: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
-	{"headline", `Too few trials to test the difference in (?P<what>p[\d.]+)(?P<basis> \(median[^)]*\))? (?:between|among) <cells>: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
-	{"headline", `None of <n:of> cells has a significantly lower (?P<what>p[\d.]+)(?P<basis> \(median[^)]*\))? than all others: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
-	{"headline", `No cell has a significantly lower (?P<what>p[\d.]+)(?P<basis> \(median[^)]*\))? than all others: (?P<figures>[^()]+) for <cells> \((?P<why>[^)]+)\)`, alike},
-	{"headline", `Too few trials to test which cell has the (?:lowest|highest) (?P<what>p[\d.]+)(?P<basis> \(median[^)]*\))?: (?P<figures>[^()]+?)(?: for <cells>)? \((?P<why>[^)]+)\)`, alike},
-	{"headline", `<cells> have the lowest (?P<what>p[\d.]+)(?P<basis> \(median[^)]*\))? \((?P<figures>[^;]+); (?:no significant difference|too few trials to test): (?P<why>[^)]+)\) against <any:others>`, leads},
-	{"headline", `Over all requests, another cell has the lowest p99 \(see the table\)`, func(k *check) error {
-		lowest := func(overTrials bool) *cell {
-			return slices.MinFunc(k.Experiment.Cells, func(a, b *cell) int {
-				return int(math.Copysign(1, a.value("p99", overTrials)-b.value("p99", overTrials)))
-			})
-		}
-		if lowest(true) == lowest(false) {
-			return fmt.Errorf("%s has the lowest p99 by both", lowest(true).label())
-		}
-		return nil
-	}},
-	{"headline", `the ranking uses medians, which a single trial cannot decide`, nil},
-	{"headline", `<cell> serves more: <n:rate> requests/s against <n:than>(?P<basis> \(median[^)]*\))?`, func(k *check) error {
-		return is("rate", k.m["rate"], k.about.value("rate", k.has("basis")))
+	{"headline", `<cell> has the (?P<best>lowest|highest) (?P<what>p[\d.]+|rate)(?: of (?P<of>\d+) cells)?(?: \(not tested\))?: (?P<figure>≥?[\d,.]+ (?:ms|s|requests/s)) against <any:others>`, ranks},
+	{"headline", `No significant difference in (?P<what>p[\d.]+) (?:between|among) <cells>: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
+	{"headline", `Too few trials to test the difference in (?P<what>p[\d.]+) (?:between|among) <cells>: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
+	{"headline", `None of <n:of> cells has a significantly lower (?P<what>p[\d.]+) than all others: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
+	{"headline", `No cell has a significantly lower (?P<what>p[\d.]+) than all others: (?P<figures>[^()]+) for <cells> \((?P<why>[^)]+)\)`, alike},
+	{"headline", `Too few trials to test which cell has the (?:lowest|highest) (?P<what>p[\d.]+): (?P<figures>[^()]+?)(?: for <cells>)? \((?P<why>[^)]+)\)`, alike},
+	{"headline", `<cells> have the lowest (?P<what>p[\d.]+) \((?P<figures>[^;]+); (?:no significant difference|too few trials to test): (?P<why>[^)]+)\) against <any:others>`, leads},
+	{"headline", `<cell> serves more: <n:rate> requests/s against <n:than>`, func(k *check) error {
+		return k.about.shows("rate", k.m["rate"])
 	}},
 	{"headline", `(?:A cell has fewer than two trials, so the difference was not tested|Too few trials for 95% intervals, so the difference was not tested)`, func(k *check) error {
 		for _, c := range k.Experiment.Cells {
@@ -241,7 +256,67 @@ var rankings = []pattern{
 		}
 		return fmt.Errorf("every cell has six trials")
 	}},
-	{"untested", `Too few (?:trials|searches|ramps) to test the (?:differences|breaking points): <n:have> per cell`, nil},
-	{"untested", `<n:need> are needed \(measure\.repeats\)`, nil},
-	{"untested", `at least <n:need> are needed, <n:advised> advised \(measure\.repeats\)`, nil},
+	{"headline", `(?:At (?P<level>[\d,.]+ (?:requests/s|users)) )?(?P<what>p[\d.]+|rate) is (?P<others>≥?[\d,.]+ (?:ms|s|requests/s) \(.+\))`, func(k *check) error {
+		cells, figures := k.others(k.m["others"])
+		for i, c := range cells {
+			if k.has("level") {
+				continue
+			}
+			if err := c.shows(k.m["what"], figures[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"headline", `(?P<what>p[\d.]+) is (?P<figures>[^()]+?) in <n:of> cells`, func(k *check) error {
+		return first(is("the cells", k.m["of"], float64(len(k.withTrials()))), k.figuresOf(k.withTrials(), k.m["what"]))
+	}},
+	{"headline", `(?P<others>≥?[\d,.]+ (?:ms|s|requests/s) \(.+\)) not ranked: (?P<why>[^;]+)`, notRanked},
+	{"headline", `not ranked: (?P<why>[^;]+)`, notRanked},
+	{"untested", `The differences in (?P<what>p[\d.]+|requests/s) were not tested: (?P<why>[^;]+)`, notRanked},
+}
+
+// notRanked checks why cells were not tested against one another.
+func notRanked(k *check) error {
+	why := k.m["why"]
+	cells := k.withTrials()
+	if k.has("others") {
+		cells, _ = k.others(k.m["others"])
+	}
+	if m := gapOf.FindStringSubmatch(why); m != nil {
+		fewest := slices.Min(counts(cells))
+		of := len(k.withTrials())
+		least := 4
+		if of > 3 {
+			least = 5
+		}
+		if of > 12 {
+			least = 7
+		}
+		if fewest >= least {
+			return fmt.Errorf("%d trials are enough for %d cells", fewest, of)
+		}
+		return first(is("the trials per cell", m[1], float64(fewest)), is("the trials that a ranking needs", m[2], float64(least)))
+	}
+	if why == "a p99 needs 1,000 requests of each cell" {
+		for _, c := range cells {
+			if c.all().requests() < 1000 {
+				return nil
+			}
+		}
+		return fmt.Errorf("each cell has 1,000 requests")
+	}
+	if strings.HasPrefix(why, "the services were not restarted between trials") {
+		return nil
+	}
+	return fmt.Errorf("%q: %w", why, errUnknown)
+}
+
+var gapOf = regexp.MustCompile(`^(\d+) trials? per cell, and a ranking needs at least (\d+)$`)
+
+func counts(cells []*cell) (all []int) {
+	for _, c := range cells {
+		all = append(all, len(c.trials))
+	}
+	return all
 }

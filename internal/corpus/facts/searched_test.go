@@ -51,10 +51,39 @@ func (k *check) breaksAt(c *cell, load, low, high string) error {
 	if missed == 0 {
 		return fmt.Errorf("no load was missed")
 	}
-	if most := c.most(); v > most*1.1 {
-		return fmt.Errorf("%s is an estimate: the highest load that was held is %.4g", load, most)
+	return k.estimated(c, v)
+}
+
+// estimated checks that a breaking point is called an estimate if no test window near it
+// met the objective, and only then.
+func (k *check) estimated(c *cell, v float64) error {
+	tested, searches := 0.0, 0
+	for _, t := range c.trials {
+		if len(t.steps) > 0 {
+			searches++
+		}
+	}
+	for _, h := range c.loads() {
+		if met, _ := h.meets(c.objective); met && h.stage == "test" {
+			tested = max(tested, h.load)
+		}
+	}
+	switch {
+	case searches == 0:
+		return nil
+	case tested < v*0.899 && !k.has("estimated") && !c.unconfirmed(k):
+		return fmt.Errorf("%.4g is an estimate: the highest load that a test window held is %.4g", v, tested)
+	case tested >= v*0.999 && searches == 1 && k.has("estimated"):
+		return fmt.Errorf("%.4g is no estimate: a test window held %.4g", v, tested)
 	}
 	return nil
+}
+
+// unconfirmed reports whether the record names the cell among those with an estimate, in a
+// sentence of its own.
+func (c *cell) unconfirmed(k *check) bool {
+	b := k.summary.Cells[c.Index].Breaking
+	return b != nil && b.Untested && len(k.Experiment.Cells) > 1
 }
 
 // most is the highest load that was held.
@@ -278,7 +307,7 @@ const (
 )
 
 var searching = []pattern{
-	{"headline", `<cell> breaks at ` + point + `(?:, limited by (?P<by>[^;]+))?`, func(k *check) error {
+	{"headline", `<cell> breaks at (?P<estimated>an estimated )?` + point + `(?:, limited by (?P<by>[^;]+))?`, func(k *check) error {
 		err := breaking(k)
 		if k.has("by") {
 			by, known := phrases[k.m["by"]]
@@ -355,16 +384,24 @@ var searching = []pattern{
 	}},
 
 	{"finding", `meets the objective up to (?P<bound>at least )?<n:load> <unit>: objective: [^;]+(?:; measured at that load: <any:measured>)?`, tested},
-	{"headline fact", `(?:Tested: it|tested:|The estimate is untested: it) held <n:load> <unit>(?: at <pct:used> of its CPU limit)?(?: \((?P<q>p[\d.]+) <ms:value>(?:, [^)]+)?\))?(?:,? and missed the objective at <n:missed>)?(?: \(the answer is untested\))?`, func(k *check) error {
+	{"headline fact try", `(?:Tested: it|tested:|The estimate is untested: it) held <n:load> <unit>(?: at <pct:used> of its CPU limit)?(?: \((?P<q>p[\d.]+) <ms:value>(?:, [^)]+)?\))?(?:,? and missed the objective at <n:missed>)?(?: \(the answer is untested\))?`, func(k *check) error {
+		if k.where == "try" {
+			k.about = k.named(k.variants[0].Service)
+		}
 		err := k.windowAt(k.m["load"], k.m["q"], k.m["value"], true)
 		if k.has("missed") {
 			err = first(err, k.windowAt(k.m["missed"], "", "", false))
 		}
 		return err
 	}},
-	{"fact", `recovery: held <n:load> <unit> without draining`, tried},
-	{"fact", `(?:recovery: )?after <n:over> <unit> it met the objective again at <n:load>(?:, the first load tried)?`, tried},
 	{"finding", `(?P<bound>untested: estimated to meet|meets) the objective up to <n:up> <unit>: objective: [^;]+`, nil},
+	{"finding", `measured at <n:load>: availability <pct:avail>`, func(k *check) error {
+		p, err := k.testsAt(k.m["load"])
+		if err != nil {
+			return err
+		}
+		return available(k.m["avail"], p.availability())
+	}},
 	{"finding", `measured at <n:load>: (?P<q>p\d+) <ms:value>(?:, <any:more>)?`, func(k *check) error {
 		return k.windowAt(k.m["load"], k.m["q"], k.m["value"], true)
 	}},
@@ -420,7 +457,7 @@ func (k *check) windowAt(load, q, value string, met bool) error {
 	if err != nil {
 		return err
 	}
-	found, judged, tests := false, false, newPart()
+	found, judged, tests, all := false, false, newPart(), newPart()
 	var values []string
 	for _, h := range k.about.loads() {
 		if math.Abs(h.load-v) > half+0.001*v {
@@ -433,12 +470,16 @@ func (k *check) windowAt(load, q, value string, met bool) error {
 		if h.stage == "test" {
 			tests.merge(h.part)
 		}
+		all.merge(h.part)
 		if value != "" {
 			if within(q, value, h.ms(q), h.ms(q)) == nil {
 				return need(judged, "the window at %s does not meet the objective", load)
 			}
 			values = append(values, fmt.Sprintf("%.4g", h.ms(q)))
 		}
+	}
+	if tests.requests() == 0 {
+		tests = all
 	}
 	switch {
 	case !found:
@@ -560,6 +601,9 @@ func unmet(k *check) error {
 			return fmt.Errorf("a load of %.4g missed the objective", h.load)
 		}
 	}
+	if k.m["load"] == "" {
+		return nil
+	}
 	return tried(k)
 }
 
@@ -575,6 +619,8 @@ var reasons = []pattern{
 	{"reason", `the objective allows <pct:allowed>(?: and <any:more>)?`, nil},
 	{"reason", `it misses the objective at every load tried, down to <n:load>, and the search time is used up: start lower`, tried},
 	{"reason", `the search time was used up before any load missed the objective`, func(k *check) error { k.m["load"] = ""; return nil }},
+	{"reason", `the time was used up before any load missed the objective`, unmet},
+	{"reason", `start at a higher load, or raise measure\.duration`, nil},
 	{"reason", `the highest load tried was <n:load>: start higher(?:, or raise measure\.duration)?`, unmet},
 	{"reason", `the objective is still met at <n:load>, the highest load allowed`, unmet},
 	{"reason", `(?:the search ended early because )?the service became unavailable at a load of <n:load>: <any:why>`, tried},
