@@ -396,11 +396,7 @@ var searching = []pattern{
 	}},
 	{"finding", `(?P<bound>untested: estimated to meet|meets) the objective up to <n:up> <unit>: objective: [^;]+`, nil},
 	{"finding", `measured at <n:load>: availability <pct:avail>`, func(k *check) error {
-		p, err := k.testsAt(k.m["load"])
-		if err != nil {
-			return err
-		}
-		return available(k.m["avail"], p.availability())
+		return k.availableAt(k.m["load"], k.m["avail"])
 	}},
 	{"finding", `measured at <n:load>: (?P<q>p\d+) <ms:value>(?:, <any:more>)?`, func(k *check) error {
 		return k.windowAt(k.m["load"], k.m["q"], k.m["value"], true)
