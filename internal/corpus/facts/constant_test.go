@@ -326,7 +326,32 @@ var constants = []pattern{
 		return nil
 	}},
 	{"headline", `The generator sent <n:sent> of <n:of> requests/s: the rate is a lower bound`, func(k *check) error { return lowerBound(k, k.about) }},
-	{"headline", `effect on (?P<q>p[\d.]+)(?: unknown|: <n:effect> ms \(95% interval <n:lo> to <n:hi>\))`, nil},
+	{"headline", `effect on (?P<q>p[\d.]+)(?: unknown|: <n:effect> ms \(95% interval <n:lo> to <n:hi>\))`, func(k *check) error {
+		var all []float64 // differences within cells
+		for _, c := range k.Experiment.Cells {
+			var quiet, noisy []float64
+			for _, a := range k.attempts {
+				if a.cell != c.Index || a.outcome != "done" && a.outcome != "disturbed" {
+					continue
+				}
+				v := sum([]*trial{a}, nil).ms(k.m["q"])
+				if a.outcome == "disturbed" {
+					noisy = append(noisy, v)
+				} else {
+					quiet = append(quiet, v)
+				}
+			}
+			for _, x := range quiet {
+				for _, y := range noisy {
+					all = append(all, y-x)
+				}
+			}
+		}
+		if k.has("effect") {
+			return is("the effect", k.m["effect"], median(all))
+		}
+		return nil
+	}},
 	{"headline", `The search for the breaking point was disturbed by <any:who>`, nil},
 	{"headline", `<cell> holds <any:level>: (?:p99 <ms:p99>|latency not measured)(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?`, func(k *check) error {
 		p, err := k.atLevel(k.about, k.m["level"])

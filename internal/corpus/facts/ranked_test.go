@@ -158,6 +158,12 @@ func alike(k *check) error {
 	if strings.HasPrefix(strings.ToLower(k.whole), "no significant difference") && least > -math.Log10(0.05) && len(all) == 2 {
 		return fmt.Errorf("the difference is significant: p %.3g", math.Pow(10, -least))
 	}
+	if p, ok := strings.CutPrefix(k.m["why"], "p "); ok && len(all) == 2 && len(k.withTrials()) == 2 && !strings.HasPrefix(k.whole, "At ") {
+		exact, _ := mannWhitney(all[0].values(quantileOf(what)), all[1].values(quantileOf(what)))
+		if err := is("p", p, exact); err != nil {
+			return err
+		}
+	}
 	if strings.Contains(k.m["why"], "95% intervals overlap") {
 		return overlapping(all, what)
 	}

@@ -41,7 +41,9 @@ func sustained(k *check) error {
 // those that missed it.
 func recovers(k *check) error {
 	if k.has("over") {
-		if _, steps := k.about.stepsAt("overload", k.m["over"]); len(steps) == 0 {
+		_, steps := k.about.stepsAt("overload", k.m["over"])
+		_, sustain := k.about.stepsAt("sustain", k.m["over"]) // one that it did not hold is an overload
+		if len(steps)+len(sustain) == 0 {
 			return fmt.Errorf("no overload of %s", k.m["over"])
 		}
 	}
@@ -165,27 +167,35 @@ var recovering = []pattern{
 	}},
 }
 
-// testsAt is the sum of the windows at a load that tested it, or of all there.
-func (k *check) testsAt(load string) (*part, error) {
+// availableAt checks the availability of the windows at a load that tested it, or of all
+// there. Several loads may be written alike.
+func (k *check) availableAt(load, stated string) error {
 	v, half, err := figure(load)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	tests, all := newPart(), newPart()
+	tests, all := map[float64]*part{}, map[float64]*part{}
+	add := func(to map[float64]*part, h held) {
+		if to[h.load] == nil {
+			to[h.load] = newPart()
+		}
+		to[h.load].merge(h.part)
+	}
 	for _, h := range k.about.loads() {
 		if math.Abs(h.load-v) > half+0.001*v {
 			continue
 		}
-		all.merge(h.part)
-		if h.stage == "test" {
-			tests.merge(h.part)
+		if add(all, h); h.stage == "test" {
+			add(tests, h)
 		}
 	}
-	if tests.requests() > 0 {
-		return tests, nil
+	err = fmt.Errorf("no window at %s", load)
+	for _, some := range []map[float64]*part{tests, all} {
+		for _, p := range some {
+			if err = is("availability", stated, p.availability()); err == nil {
+				return nil
+			}
+		}
 	}
-	if all.requests() == 0 {
-		return all, fmt.Errorf("no window at %s", load)
-	}
-	return all, nil
+	return err
 }
