@@ -12,16 +12,16 @@ import (
 
 // tail is the slow tail of a cell by the stamps of its slow requests.
 type tail struct {
-	threshold         float64 // ms
-	requests          float64
-	latency           float64 // ms, of all of them together
-	lag, before       float64 // of it: the generator's own delay, and all time before sending
-	throttled, down   float64 // after sending within throttle windows; within frames with a death, and 1 s after
-	afterThrottling   float64 // after sending, up to 1 s after a window
-	others            float64 // within frames in which others took CPU
-	afterStalls       float64 // after sending, up to 1 s after the generator was late
-	stalled           float64 // while the generator was late with some request
-	hasOthers, hasAny bool
+	threshold       float64 // ms
+	requests        float64
+	latency         float64 // ms, of all of them together
+	lag, before     float64 // of it: the generator's own delay, and all time before sending
+	throttled, down float64 // after sending within throttle windows; within frames with a death, and 1 s after
+	afterThrottling float64 // after sending, up to 1 s after a window
+	others          float64 // within frames in which others took CPU
+	afterStalls     float64 // after sending, up to 1 s after the generator was late
+	stalled         float64 // while the generator was late with some request
+	hasAny          bool
 }
 
 // tailOf is the slow tail above a threshold in ms.

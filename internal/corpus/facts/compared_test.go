@@ -32,7 +32,7 @@ func (k *check) sides() (a, b []float64) {
 // difference checks "p99 is 58% lower in B: shift …; medians … in A, … in B".
 func difference(k *check) error {
 	a, b := k.sides()
-	if a == nil || len(a) < 4 || len(b) < 4 {
+	if len(a) < 4 || len(b) < 4 {
 		return nil
 	}
 	p, lower := mannWhitney(a, b) // whether A lies lower

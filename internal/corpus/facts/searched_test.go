@@ -134,22 +134,6 @@ func (k *check) holdsAtLeast(c *cell, load string) error {
 	return nil
 }
 
-// near are the loads that were missed within a quarter above a breaking point.
-func (c *cell) near(from float64) (all []held) {
-	lowest := math.Inf(1)
-	for _, h := range c.loads() {
-		if met, known := h.meets(c.objective); (!met || !known) && h.load >= from*0.9 && h.stage != "recover" {
-			lowest = min(lowest, h.load)
-		}
-	}
-	for _, h := range c.loads() {
-		if h.load >= min(lowest, from)*0.9 && h.load <= max(lowest, from)*1.6 {
-			all = append(all, h)
-		}
-	}
-	return all
-}
-
 // evidence checks a share against the windows near the breaking points of the searches.
 func (k *check) evidence(what, stated string, of func(*part) float64) error {
 	low, high, missed := math.Inf(1), math.Inf(-1), math.Inf(1)

@@ -7,7 +7,6 @@ var (
 	firstFigure = regexp.MustCompile(`[\d,]*\d(?:\.\d+)?`)
 	subjectName = regexp.MustCompile(`^.+?( breaks| holds)`)
 	pointOf     = regexp.MustCompile(`^([\d,.]*\d)(?: \(([\d,.]+)–([\d,.]+)\))?`)
-	betweenTwo  = regexp.MustCompile(`, (?:and )?| and `)
 )
 
 // splitFigures parts "194 (183–228) and 193 (177–226)"; figures have commas within.
