@@ -67,7 +67,8 @@ type Client struct {
 	Good     int64 `json:"good"`     // answers with a status of 200 to 299, or, if a check defines what is good, those that pass it
 	Timeouts int64 `json:"timeouts"` // given up; the time runs from sent
 	// Unaccepted are the timeouts on a new connection on which nothing arrived, while
-	// answers arrived on other connections to the same replica. HTTP/1.1 only.
+	// answers arrived on connections to the same replica that stay open, of which one was
+	// idle at the end. HTTP/1.1 only.
 	Unaccepted int64            `json:"unaccepted,omitempty"`
 	Refused    int64            `json:"refused"`           // no connection could be opened
 	Cut        int64            `json:"cut"`               // the connection ended before the answer was complete

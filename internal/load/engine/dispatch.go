@@ -12,7 +12,7 @@ type site struct {
 	dialing  int           // connections being made that no request is bound to
 	due      ring[pending] // requests that wait for one of those; at most as many
 	spared   time.Duration // when one of those last lost its request to another connection
-	answered time.Duration // when the last answer came
+	answered time.Duration // when the last answer came on a connection that was used before
 }
 
 // pending is a request that waits for a new connection.

@@ -111,7 +111,9 @@ func (l *loop) answered(i int32, came time.Duration) {
 	l.count(s, answered, done)
 	l.goOn(done, 0)
 	s.failures, s.freed = 0, came
-	l.sites[s.target].answered = came
+	if !s.fresh {
+		l.sites[s.target].answered = came
+	}
 	switch {
 	case s.written < len(s.request):
 		l.shut(i, abrupt)
@@ -217,11 +219,13 @@ func (l *loop) count(s *slot, how ending, done time.Duration) {
 }
 
 // unaccepted reports whether nothing arrived on the new connection of a request, while
-// answers arrived on other connections of its target. The service may never have
-// accepted it: idle connections can hold all workers of a service that serves one
-// connection with each.
+// answers arrived on connections of its target that stay open, of which one is idle. The
+// service may never have accepted it: idle connections can hold all workers of a service
+// that serves one connection with each. A service that is overloaded leaves no connection
+// idle, because requests wait for one.
 func (l *loop) unaccepted(s *slot) bool {
-	return s.fresh && !s.answer.Begun() && !l.plan.Transport.HTTP2 && l.sites[s.target].answered > s.sent
+	site := &l.sites[s.target]
+	return s.fresh && !s.answer.Begun() && !l.plan.Transport.HTTP2 && site.stands() && site.answered > s.sent
 }
 
 // notice adds a request that ended at done to the sample if it was slow. Requests that

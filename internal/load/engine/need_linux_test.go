@@ -95,6 +95,18 @@ func TestTimeoutsBehindAConnectionThatIsKept(t *testing.T) {
 	}{
 		"one at a time": {func(l net.Listener) { serveOneByOne(l, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", time.Minute) }, true},
 		"silence":       {func(l net.Listener) {}, false},
+		"overloaded, and no connection stays open": {func(l net.Listener) {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				http.ReadRequest(bufio.NewReader(conn))
+				time.Sleep(20 * time.Millisecond) // 50 requests/s
+				io.WriteString(conn, "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+				conn.Close()
+			}
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, target := listening(t)
