@@ -67,12 +67,8 @@ func (c *curve) highest() float64 { return c.levels[len(c.levels)-1].load }
 
 // weightOf is the weight of a window with so many requests above its quantile. The
 // variance of the logarithm of a sample quantile falls with their number (H. A. David,
-// H. N. Nagaraja, Order Statistics, 3rd edition, 2003, section 10.2). Beyond manyAbove of
-// them windows differ for other reasons, and more requests add little.
-func weightOf(above float64) float64 {
-	above = max(above, 1)
-	return above / (1 + above/manyAbove)
-}
+// H. N. Nagaraja, Order Statistics, 3rd edition, 2003, section 10.2).
+func weightOf(above float64) float64 { return max(above, 1) }
 
 // limited limits the latencies to ten times the floor. A service that has broken down
 // has latencies of a hundred floors, which would dominate the fit. The floor is
