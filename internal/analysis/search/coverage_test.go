@@ -23,7 +23,7 @@ var (
 // The 95% interval contains the true breaking point of each simulated service in at
 // least 90% of 1,000 searches, and its median width is at most that of the list. With
 // fewer searches, each service is allowed the noise of its few searches (in coverage,
-// and in the width: a third of it for the usual number), and all together must reach the 90%. The seeds are fixed.
+// and a third of the width), and all together must reach the 90%. The seeds are fixed.
 // The figures in docs/breaking-point.md come from:
 //
 //	go test ./internal/analysis/search -run TestTheIntervalHoldsTheTruth -v -runs 1000
@@ -31,7 +31,7 @@ func TestTheIntervalHoldsTheTruth(t *testing.T) {
 	n := cmp.Or(*runs, testkit.Samples(fewRuns, usualRuns, fullRuns))
 	want, wider := 90.0, 1.0
 	if n < 1000 {
-		wider += math.Sqrt(usualRuns/float64(n)) / 3
+		wider = 4.0 / 3
 		want -= 200 * math.Sqrt(0.9*0.1/float64(n))
 	}
 	services, all := 0, 0.0

@@ -138,7 +138,7 @@ func (s situation) command(program, group string) *exec.Cmd {
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = "/tmp"
-	cmd.Env = []string{"PATH=" + s.path, "HOME=/tmp", "TMPDIR=/tmp"}
+	cmd.Env = []string{"PATH=" + s.path, "HOME=/tmp", "TMPDIR=/tmp", "CI=true"}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: s.user, Gid: s.user}}
 	if group != "" {
