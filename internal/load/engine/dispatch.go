@@ -13,6 +13,7 @@ type site struct {
 	due      ring[pending] // requests that wait for one of those; at most as many
 	spared   time.Duration // when one of those last lost its request to another connection
 	answered time.Duration // when the last answer came on a connection that was used before
+	slow     time.Duration // when the last of these came that was not prompt
 }
 
 // pending is a request that waits for a new connection.

@@ -111,8 +111,10 @@ func (l *loop) answered(i int32, came time.Duration) {
 	l.count(s, answered, done)
 	l.goOn(done, 0)
 	s.failures, s.freed = 0, came
-	if !s.fresh {
-		l.sites[s.target].answered = came
+	if site := &l.sites[s.target]; !s.fresh {
+		if site.answered = came; came-s.sent >= l.plan.Timeout/prompt {
+			site.slow = came
+		}
 	}
 	switch {
 	case s.written < len(s.request):
@@ -218,14 +220,19 @@ func (l *loop) count(s *slot, how ending, done time.Duration) {
 	}
 }
 
+// prompt is the part of the timeout within which a service answers that has time for the
+// connections that it accepted.
+const prompt = 20
+
 // unaccepted reports whether nothing arrived on the new connection of a request, while
-// answers arrived on connections of its target that stay open, of which one is idle. The
+// the service answered promptly on connections that stay open, of which one is idle. The
 // service may never have accepted it: idle connections can hold all workers of a service
-// that serves one connection with each. A service that is overloaded leaves no connection
-// idle, because requests wait for one.
+// that serves one connection with each. A service that is overloaded answers slowly on
+// the others, too.
 func (l *loop) unaccepted(s *slot) bool {
 	site := &l.sites[s.target]
-	return s.fresh && !s.answer.Begun() && !l.plan.Transport.HTTP2 && site.stands() && site.answered > s.sent
+	return s.fresh && !s.answer.Begun() && !l.plan.Transport.HTTP2 && site.stands() &&
+		site.answered > s.sent && site.slow <= s.sent
 }
 
 // notice adds a request that ended at done to the sample if it was slow. Requests that

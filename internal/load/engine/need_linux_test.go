@@ -84,47 +84,6 @@ func TestAServiceOfOneConnectionAtATime(t *testing.T) {
 	}
 }
 
-// A service with one thread that keeps idle connections: a request on a second one gets
-// no answer, because the service still waits on the first. Most timeouts are of this kind; at
-// the end of the load no other request is answered meanwhile.
-// Those of a service that answers nobody are not.
-func TestTimeoutsBehindAConnectionThatIsKept(t *testing.T) {
-	for name, c := range map[string]struct {
-		serve func(net.Listener)
-		most  bool
-	}{
-		"one at a time": {func(l net.Listener) { serveOneByOne(l, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", time.Minute) }, true},
-		"silence":       {func(l net.Listener) {}, false},
-		"overloaded, and no connection stays open": {func(l net.Listener) {
-			for {
-				conn, err := l.Accept()
-				if err != nil {
-					return
-				}
-				http.ReadRequest(bufio.NewReader(conn))
-				time.Sleep(20 * time.Millisecond) // 50 requests/s
-				io.WriteString(conn, "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi")
-				conn.Close()
-			}
-		}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l, target := listening(t)
-			go c.serve(l)
-			p := plan(Load{Open: true, Curve: steady(t, 400, 2*time.Second)})
-			target.Requests = p.Targets[0].Requests
-			p.Targets, p.Connections, p.Timeout = []Target{target}, 16, 300*time.Millisecond
-			sum, err := ran(t, p)
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case c.most && (sum.Unaccepted == 0 || 2*sum.Unaccepted < sum.Timeouts), !c.most && sum.Unaccepted != 0:
-				t.Errorf("%d of %d timeouts were on connections without an answer beside others; %d good", sum.Unaccepted, sum.Timeouts, sum.Good)
-			}
-		})
-	}
-}
-
 func serveOneByOne(l net.Listener, answer string, idle time.Duration) {
 	for {
 		conn, err := l.Accept()

@@ -214,3 +214,47 @@ func TestARequestMovesFromABrokenConnectionToAnother(t *testing.T) {
 		}
 	}
 }
+
+// A service with one worker that keeps idle connections open answers on the first
+// connection only: a request on a second one gets no answer. Most timeouts are of this kind;
+// those at the end of the load are not, when no other request is answered meanwhile. A service
+// that answers nobody, or answers slowly on its other connections, is not known to leave
+// connections unaccepted.
+func TestTimeoutsBehindAConnectionThatIsKept(t *testing.T) {
+	held := func() service {
+		busy := time.Duration(0)
+		return service{answer: func(at time.Duration, _ int) []piece {
+			if at < busy {
+				return nil // it came on another connection
+			}
+			busy = at + 5*ms
+			return good(5 * ms)
+		}}
+	}
+	overloaded := func(took time.Duration) service {
+		n := 0
+		return service{answer: func(time.Duration, int) []piece {
+			if n++; n%10 == 0 {
+				return nil
+			}
+			return good(took)
+		}}
+	}
+	for name, c := range map[string]struct {
+		service service
+		want    float64 // at least this share of the timeouts; 0: none
+	}{
+		"one connection at a time":           {held(), 0.5},
+		"nobody gets an answer":              {service{answer: always()}, 0},
+		"some get none, and others wait":     {overloaded(200 * ms), 0},
+		"some get none, and others a prompt": {overloaded(20 * ms), 0.01},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sum := total(simulate(t, plan(Load{Open: true, Curve: steady(t, 100, 10*time.Second)}), c.service).run(t))
+			share := float64(sum.Unaccepted) / float64(sum.Timeouts)
+			if sum.Timeouts < 50 || share < c.want || c.want == 0 && sum.Unaccepted > 0 {
+				t.Errorf("%d of %d timeouts, want a share of %v", sum.Unaccepted, sum.Timeouts, c.want)
+			}
+		})
+	}
+}
