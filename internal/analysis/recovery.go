@@ -16,8 +16,10 @@ func (s *replayed) shown(b *BreakingPoint) {
 	}
 	b.Untested = r.Tested < r.Load*(1-near)
 	byLoad := map[float64]*sums.Total{}
-	lowest, above := 0.0, r.Tested
-	if above == 0 {
+	// Near the answer, every second window misses. One that missed below it is part of
+	// the interval, and not what was missed above the answer.
+	lowest, above := 0.0, max(r.Tested, r.Load)
+	if r.Tested == 0 {
 		above = r.Low
 	}
 	for i := range s.steps {

@@ -30,6 +30,7 @@ func (s *Search) finish() {
 		s.atLeast()
 		return
 	}
+	load = max(load, s.tested()) // a load that was held is not above the breaking point
 	s.result.Load, s.result.Low, s.result.High = load, low, max(high, load)
 	switch {
 	case r.disturbed > 0:
@@ -55,13 +56,12 @@ func (s *Search) unbroken() {
 	}
 }
 
-// atLeast ends a search with a lower bound: the highest load that met the objective.
+// atLeast ends a search with a lower bound: the highest load that met the objective, and
+// that no later window missed because of the generator.
 func (s *Search) atLeast() {
-	load := 0.0
-	for _, met := range s.met {
-		if met <= s.ceiling {
-			load = max(load, met)
-		}
+	load := highestBelow(s.met, math.Nextafter(s.ceiling, math.Inf(1)))
+	if below := highestBelow(s.met, s.step.Load); s.again.limited > 0 && s.step.Load <= load && below > 0 {
+		load = below
 	}
 	s.result.Load, s.result.Low, s.result.High = load, load, math.Inf(1)
 	if s.limited && len(s.posteriors) > 0 { // a window below it missed, but others outweigh it

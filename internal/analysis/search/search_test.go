@@ -59,7 +59,7 @@ func TestAWallIsFound(t *testing.T) {
 		if r.AtLeast || math.Abs(r.Load-at) > 0.05*at || r.Low > at || r.High < at || at > 50 && (r.Reason != "" || r.High-r.Low > 0.15*at) {
 			t.Errorf("a wall at %g: %+v after %d steps", at, r, len(steps))
 		}
-		if r.Tested == 0 || r.Tested > at {
+		if r.Tested == 0 || r.Tested > at || r.Tested > r.Load {
 			t.Errorf("a wall at %g: %g is said to have been held", at, r.Tested)
 		}
 	}
@@ -248,6 +248,29 @@ func TestAGeneratorThatIsTooWeakForAnyLoad(t *testing.T) {
 	_, r := play(t, usual, func(s Step) Observation { return Observation{Blocks: blocks(s, 1, 0), Limited: true} })
 	if r.Load != 0 || !r.Ended.Generator() || !strings.Contains(r.Reason, "nothing is known about the service") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A load that was met for a second is no lower bound if the test window there missed
+// because of the generator, however little time is left then.
+func TestABoundThatItsTestMissed(t *testing.T) {
+	for budget := 20 * time.Second; budget <= time.Minute; budget += 500 * time.Millisecond {
+		c := usual
+		c.Budget = budget
+		var last Step
+		limited := false
+		_, r := play(t, c, func(s Step) Observation {
+			weak := 1200.0
+			if s.Stage == Test {
+				weak = 900
+			}
+			o := limitedAt(5000, weak)(s)
+			last, limited = s, o.Limited
+			return o
+		})
+		if limited && r.AtLeast && r.Load >= last.Load {
+			t.Errorf("in %v: at least %g, but the last window missed at %g", budget, r.Load, last.Load)
+		}
 	}
 }
 
