@@ -20,9 +20,11 @@ const (
 	// mostWait is the share of requests that find all CPUs, or all threads, busy, from
 	// which these are what limits.
 	mostWait = 0.5
-	// idleHost is the share of idle CPU from which a host is not what a service that
-	// falls behind waits for.
+	// idleHost is the share of idle CPU below which the CPUs of a host are used up.
 	idleHost = 0.1
+	// longWait is the share of the objective's latency from which a wait for a CPU
+	// explains that it is missed.
+	longWait = 0.25
 )
 
 // busy returns what the service computes on if that is used up: ByParallelism or
@@ -53,10 +55,25 @@ func (s stretch) busy() (by, evidence string) {
 		return "", ""
 	}
 	full := 1 - host.IdleShare()
-	if waits := erlangC(host.CPUs, full); waits >= mostWait && !(s.fellBehind(most) && host.IdleShare() >= idleHost) {
+	if erlangC(host.CPUs, full) >= mostWait && (host.IdleShare() < idleHost || s.queuesFor(host.CPUs, full, most)) {
 		return ByHost, fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", at, full*float64(host.CPUs), host.CPUs, host.On())
 	}
 	return "", ""
+}
+
+// queuesFor reports whether requests wait long enough for one of n CPUs to miss the
+// objective's latency, if each CPU is busy for a share of the time. The wait is
+// exponential with the rate n (1 - share) / work for those that wait at all (Kleinrock,
+// Queueing Systems I, 5.4), where work is the CPU time of a request. With idle CPUs and
+// little work per request, queues are much shorter than the objective.
+func (s stretch) queuesFor(n int, share float64, o *overload) bool {
+	answers := o.sums.Client.Answers()
+	if !s.goal.hasLatency() || answers == 0 || share >= 1 {
+		return false
+	}
+	work := *o.sums.Server.Cores() * o.sums.Client.Seconds() / answers
+	wait := work / (float64(n) * (1 - share)) * math.Log(erlangC(n, share)/s.goal.late())
+	return wait >= longWait*s.goal.objective.Latency.Seconds()
 }
 
 // most returns the overload that used most CPU; nil if there is none.
@@ -103,6 +120,9 @@ func (s stretch) unit() string {
 // wait for a CPU.
 func (s stretch) unknownText() string {
 	none := "neither its CPU limit, nor memory, nor errors"
+	if failed := s.tooManyFailed(); failed != "" {
+		none = "neither its CPU limit nor memory; beside the late answers, " + failed
+	}
 	if most := s.highest(); most != nil && s.fellBehind(most) {
 		if cores := *most.sums.Server.Cores(); !whole(cores) {
 			return fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f cores, which is no whole number of busy threads: locks, queues, or workers that wait",

@@ -51,13 +51,14 @@ func (c *CellSummary) withholdRefuted() {
 		throttled = float64(deref(c.CPU.ThrottledPeriods)) / float64(*c.CPU.Periods)
 	}
 	switch {
+	case b.LimitedBy == ByMemory || b.LimitedBy == ByErrors: // whatever is slow
 	case c.GeneratorsTail():
 		b.withhold(of(tail.OfGenerator(), "the generator's own") + ", so nothing is known about the service")
 	case b.byLimit() && tail.Throttling < noShare && throttled >= throttledLittle:
 		b.withhold(fmt.Sprintf("%s; but %s, although it was throttled in %.0f%% of the periods there", above, of(tail.Throttling, "throttling"), 100*throttled))
 	case b.LimitedBy == ByDependency && c.WaitsMS != nil && tail.Dependency < noShare:
 		b.withhold(above + "; but " + of(tail.Dependency, "the dependency"))
-	case b.byLimit() || b.LimitedBy == ByMemory || b.LimitedBy == ByErrors:
+	case b.byLimit():
 	case tail.Throttling >= mainShare:
 		b.withhold(above + "; but " + of(tail.Throttling, "throttling"))
 	case tail.Dependency >= mainShare && b.LimitedBy != ByDependency:

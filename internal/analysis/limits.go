@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
@@ -117,7 +119,8 @@ func (s stretch) waitedText() string {
 func (s stretch) failedText(blocks []search.Block) string {
 	config, k := s.goal.allowed(), &s.sums.Client
 	failed, n := k.Failed(), float64(k.Requests())
-	if !search.Exceeds(float64(failed), n, s.goal.allowedErrors()) {
+	text := s.tooManyFailed()
+	if text == "" {
 		return ""
 	}
 	slow := k.Errors.Timeouts - k.Bad() // failed requests count as late, too
@@ -127,5 +130,28 @@ func (s stretch) failedText(blocks []search.Block) string {
 	if config.AllowedBad >= 0 && config.AllowedLate >= 0 && search.Exceeds(float64(slow), n, config.AllowedLate) && slow > failed {
 		return "" // the latency was missed first
 	}
-	return fmt.Sprintf("%.3g%% of the requests got no good answer", 100*float64(failed)/n)
+	return text
+}
+
+// tooManyFailed states how many requests got no good answer, if the objective does not
+// allow that; "" otherwise.
+func (s stretch) tooManyFailed() string {
+	k := &s.sums.Client
+	failed, n := float64(k.Failed()), float64(k.Requests())
+	if !search.Exceeds(failed, n, s.goal.allowedErrors()) {
+		return ""
+	}
+	return fmt.Sprintf("%.3g%% of the requests got no good answer (%s)", 100*failed/n, failureKinds(k.Errors))
+}
+
+// failureKinds counts the requests of Failed by kind: "214 were cut off".
+func failureKinds(e sums.Errors) string {
+	e.Timeouts, e.Dropped = 0, 0
+	failures := e.Failures()
+	slices.SortStableFunc(failures, func(x, y Failure) int { return cmp.Compare(y.N, x.N) })
+	parts := make([]string, len(failures))
+	for i, f := range failures {
+		parts[i] = fmt.Sprintf("%d %s", f.N, f.Did)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -55,6 +55,21 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 	}
 }
 
+// A service that one worker serves uses less than a core, beside a generator: with a
+// third of the CPUs idle, no request waits for one for long.
+func TestAHostWithIdleCPUIsNotTheLimit(t *testing.T) {
+	for idle, want := range map[float64]string{0.67: "", 0.3: "", 0.1: ByHost} {
+		all := sums.New()
+		cpu := 9.0
+		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "go", End: 10e9, Server: &signals.Server{CPU: &cpu, Up: true}}, "go")
+		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "go")
+		s := stretch{sums: all, over: []overload{{load: 2212, sums: all}}}
+		if by, evidence := s.busy(); by != want {
+			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
+		}
+	}
+}
+
 // The values are those of the table of Erlang C in textbooks.
 func TestErlangC(t *testing.T) {
 	for _, c := range []struct {
@@ -91,6 +106,7 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 		{"a lock, and a tail of the dependency", ByService, Causes{Dependency: 0.7, Rest: 0.3}, 0, true, "the dependency"},
 		{"the dependency, and none of the tail", ByDependency, Causes{Rest: 1}, 0, true, "0% of the time"},
 		{"the dependency, which is not reported", ByDependency, Causes{Rest: 1}, 0, false, ""},
+		{"errors, and the generator's tail", ByErrors, Causes{Generator: 0.6, Rest: 0.4}, 0, false, ""},
 		{"the generator's tail", ByParallelism, Causes{Generator: 0.3, GeneratorQueue: 0.3, Rest: 0.4}, 0, false, "60% of the time"},
 		{"the generator was the limit anyway", ByGenerator, Causes{Generator: 1}, 0, false, ""},
 	} {

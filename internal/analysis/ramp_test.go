@@ -156,9 +156,9 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
 
 		{"too many errors, and quick ones", []shown{fine, {status500: 1}, slow, slow},
-			at(100, 200, ByErrors, "0.99% of the requests got no good answer", "")},
+			at(100, 200, ByErrors, "0.99% of the requests got no good answer (1 got an error status)", "")},
 		{"nothing but errors", []shown{fine, {good: -1, status500: 50}, slow, slow},
-			at(100, 200, ByErrors, "100% of the requests got no good answer", "")},
+			at(100, 200, ByErrors, "100% of the requests got no good answer (50 got an error status)", "")},
 		{"errors beside latency that broke first", []shown{fine, {latency: time.Second, status500: 1}, fine, fine},
 			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
 
@@ -206,7 +206,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"no request ends beside a neighbour", []shown{fine, {good: -1, foreign: 0.8}, slow, slow},
 			atLeast(100, "", "", besides(200))},
 		{"a neighbour, but errors show that it is the service", []shown{fine, {status500: 50, foreign: 0.8}, fine, slow},
-			at(100, 200, ByErrors, "33.3% of the requests got no good answer", "200 misses the objective and 300 meets it again: the first miss counts; at 200 other processes used 0.80 cores")},
+			at(100, 200, ByErrors, "33.3% of the requests got no good answer (50 got an error status)", "200 misses the objective and 300 meets it again: the first miss counts; at 200 other processes used 0.80 cores")},
 		{"a neighbour where the objective is met counts for the service", []shown{fine, {foreign: 0.8}, slow, slow},
 			at(200, 300, ByService, itself, "")},
 		{"the generator stumbles, and then a neighbour", []shown{fine, late, beside, slow},
@@ -275,7 +275,7 @@ func TestABreakingPointOfAvailabilityAlone(t *testing.T) {
 	e := rampTo(100, 200)
 	e.Objective = &experiment.Objective{Availability: 99}
 	got := ramped(e, []shown{slow, {status500: 5}})
-	want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), LimitedBy: ByErrors, Evidence: "4.76% of the requests got no good answer", TrafficS: 2, Searches: 1}
+	want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), LimitedBy: ByErrors, Evidence: "4.76% of the requests got no good answer (5 got an error status)", TrafficS: 2, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -142,6 +142,12 @@ func (q *Quantiles) named(name string) float64 {
 // ErrorCounts are the requests without a good answer, by the reason.
 type ErrorCounts = sums.Errors
 
+// Failure is a kind of failed requests.
+type Failure = sums.Failure
+
+// BadStatus is the name of the answers whose status was not accepted.
+const BadStatus = sums.BadStatus
+
 type CPUSummary struct {
 	Cores            *float64 `json:"cores"`    // of all replicas together
 	OfLimit          *float64 `json:"of_limit"` // 0..1; null without a limit

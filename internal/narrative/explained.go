@@ -79,6 +79,17 @@ func reasonName(b *analysis.BreakingPoint) string {
 	return note
 }
 
+// breaksAt is the verb of a breaking point, before its load.
+func breaksAt(b *analysis.BreakingPoint) string {
+	switch {
+	case b.AtLeast:
+		return "holds"
+	case b.Untested:
+		return "breaks at an estimated"
+	}
+	return "breaks at"
+}
+
 // BreakLine is a breaking point on a line of its own: "breaks at 352 requests/s
 // (338–366)".
 func BreakLine(c *analysis.CellSummary) string {
@@ -89,7 +100,7 @@ func BreakLine(c *analysis.CellSummary) string {
 	case b.AtLeast:
 		return "holds " + BreakFigure(b) + " " + LoadUnit(c)
 	}
-	text := "breaks at " + LoadFigure(b, *b.Load()) + " " + LoadUnit(c)
+	text := breaksAt(b) + " " + LoadFigure(b, *b.Load()) + " " + LoadUnit(c)
 	if ends := BreakInterval(b); ends != "" {
 		text += " (" + ends + ")"
 	}

@@ -73,17 +73,22 @@ func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 		return waitedText
 	case word == analysis.FlagSentLate && lag != nil:
 		return fmt.Sprintf("1%% of the requests were sent more than %s late: latencies include the generator's own delay. %s", display.WithUnit(*lag/1000), generatorAdvice)
+	case word == analysis.FlagGeneratorLimited && c.Load.Find && sentOfDue(c) == "":
+		return "At higher loads the generator sent late: it was the limit, not the service. The breaking point is a lower bound. " + generatorAdvice
 	case word == analysis.FlagGeneratorLimited && sentOfDue(c) != "":
 		return "The generator sent " + sentOfDue(c) + ": it was the limit, not the service. Rates are lower bounds. " + generatorAdvice
 	}
 	return flagTexts[word]
 }
 
+// allSent is the share of an open load from which a generator has sent all of it.
+const allSent = 0.98
+
 // sentOfDue is how much of an open load a generator sent if it could not send all of it:
 // "333 of 400 requests/s"; "" otherwise.
 func sentOfDue(c *analysis.CellSummary) string {
 	g := &c.Generator
-	if c.Load.Kind != "open" || !g.Limited || g.DueRPS == nil || g.SentRPS == nil || *g.SentRPS >= *g.DueRPS {
+	if c.Load.Kind != "open" || !g.Limited || g.DueRPS == nil || g.SentRPS == nil || *g.SentRPS >= allSent**g.DueRPS {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s requests/s", display.Figure(*g.SentRPS), display.Figure(*g.DueRPS))
@@ -170,11 +175,19 @@ type Flagged struct {
 }
 
 // Flags collects the cells' warnings, in the order in which they first appear:
-// those that mean the same together.
+// those that mean the same together. Few periods are a warning only if the objective
+// names p99.9. Tables mark that figure anyway. A lower bound is no second warning beside
+// the one about its generator.
 func Flags(s *analysis.Summary) []Flagged {
 	var all []Flagged
 	for i := range s.Cells {
 		for _, word := range s.Cells[i].Flags {
+			if o := s.Cells[i].Objective; word == analysis.FlagFewPeriods && (o == nil || o.Quantile != "p999") {
+				continue
+			}
+			if word == analysis.FlagLowerBound && s.Cells[i].Has(analysis.FlagGeneratorLimited) {
+				continue
+			}
 			text := FlagText(word, &s.Cells[i])
 			at := slices.IndexFunc(all, func(f Flagged) bool { return f.Word == string(word) && f.Text == text })
 			if at < 0 {

@@ -158,11 +158,11 @@ func worstError(cells []analysis.CellSummary) string {
 		all.Add(e)
 	}
 	all.Dropped = 0
-	failures := Failures(&all)
+	failures := all.Failures()
 	if len(failures) == 0 {
 		return ""
 	}
-	worst := slices.MaxFunc(failures, func(x, y Failure) int { return cmp.Compare(x.N, y.N) })
+	worst := slices.MaxFunc(failures, func(x, y analysis.Failure) int { return cmp.Compare(x.N, y.N) })
 	return fmt.Sprintf(": %s of %s requests %s", display.Grouped(worst.N), display.Grouped(requests), worst.Did)
 }
 

@@ -109,11 +109,7 @@ func breaks(c analysis.Contender) string {
 	if b.AtLeast {
 		return fmt.Sprintf("%s holds at least %s %s: %s", label, LoadFigure(b, c.Value), LoadUnit(c.Cell), BoundReason(b))
 	}
-	at := "breaks at"
-	if b.Untested {
-		at = "breaks at an estimated"
-	}
-	text := fmt.Sprintf("%s %s %s %s", label, at, LoadFigure(b, c.Value), LoadUnit(c.Cell))
+	text := fmt.Sprintf("%s %s %s %s", label, breaksAt(b), LoadFigure(b, c.Value), LoadUnit(c.Cell))
 	if ends := BreakInterval(b); ends != "" {
 		text += " (" + ends + ")"
 	}
@@ -177,15 +173,7 @@ func ratio(v float64) string {
 
 // together words that several cells share the first place.
 func (a searched) together(first, rest []analysis.Contender) string {
-	who, loads := placed(first)
-	they := "break at "
-	if first[0].Cell.Breaking.AtLeast {
-		they = "hold "
-	}
-	if strings.HasPrefix(loads, "each ") {
-		they, loads = "each "+they, strings.TrimPrefix(loads, "each ")
-	}
-	they += loads + " " + LoadUnit(first[0].Cell)
+	who, they := reached(first)
 	among := "between"
 	if len(first) > 2 {
 		among = "among"
@@ -193,9 +181,9 @@ func (a searched) together(first, rest []analysis.Contender) string {
 	var text string
 	switch few, bounds := a.fewSearched(first), lowerBoundsAmong(first); {
 	case few != "":
-		text = fmt.Sprintf("No ranking: %s %s, %s", who, they, few)
+		text = fmt.Sprintf("No ranking: %s, %s", strings.TrimSpace(who+" "+they), few)
 	case bounds != "":
-		text = fmt.Sprintf("No ranking: %s %s, and %s", who, they, bounds)
+		text = fmt.Sprintf("No ranking: %s, and %s", strings.TrimSpace(who+" "+they), bounds)
 	case analysis.EveryPairTied(first, a.tests.Above):
 		text = fmt.Sprintf("No significant difference %s %s: they %s (%s)", among, who, they, chance(a.tests, first))
 	default:
@@ -216,6 +204,36 @@ func (a searched) together(first, rest []analysis.Contender) string {
 		text += "; " + display.List(words) + verb
 	}
 	return text
+}
+
+// reached names cells, and states what they hold or where they break. If some hold at
+// least a load and others break at one, each has its own verb, and who is empty.
+func reached(all []analysis.Contender) (who, they string) {
+	unit := LoadUnit(all[0].Cell)
+	bounds := 0
+	for _, c := range all {
+		if c.Cell.Breaking.AtLeast {
+			bounds++
+		}
+	}
+	who, loads := placed(all)
+	they = "break at "
+	switch {
+	case bounds == len(all):
+		they = "hold "
+	case bounds > 0 && len(all) > fewNames:
+		they = "reach "
+	case bounds > 0:
+		var each []string
+		for _, c := range all {
+			each = append(each, c.Name+" "+breaksAt(c.Cell.Breaking)+" "+BreakFigure(c.Cell.Breaking))
+		}
+		return "", display.List(each) + " " + unit
+	}
+	if strings.HasPrefix(loads, "each ") {
+		they, loads = "each "+they, strings.TrimPrefix(loads, "each ")
+	}
+	return who, they + loads + " " + unit
 }
 
 // placed names cells and, in the same order, their breaking points; "each" stands

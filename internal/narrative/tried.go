@@ -102,11 +102,22 @@ func (t *tried) where() string {
 	case b.AtLeast:
 		return fmt.Sprintf("Under %s %s holds %s: %s.", limits, t.name, t.load(asIs), BoundReason(b))
 	}
-	text := fmt.Sprintf("Under %s %s breaks at %s", limits, t.name, t.load(asIs))
+	text := fmt.Sprintf("Under %s %s %s", limits, t.name, t.breaks(asIs))
 	if o := cellOfVariant(t.found, asIs).Objective; o != nil {
 		text += "; above that it misses " + display.Plain(o.Text)
 	}
 	return text + "."
+}
+
+// breaks is where a variant breaks: "breaks at 352 requests/s (338–366)". If the host is
+// what broke it, it may hold more on a larger one.
+func (t *tried) breaks(v Variant) string {
+	b := t.breaking(v)
+	text := breaksAt(b) + " " + t.load(v)
+	if b.LimitedBy == analysis.ByHost && v.Label != t.variants[0].Label {
+		text += ", limited by " + LimitPhrase(b.LimitedBy)
+	}
+	return text
 }
 
 // recovery names the variants that do not recover from an overload near the load that
@@ -180,9 +191,9 @@ func (t *tried) unlimited() string {
 	case t.breaking(free).AtLeast:
 		return fmt.Sprintf("Without the limit it holds %s: %s.", t.load(free), BoundReason(t.breaking(free)))
 	case !t.holds(asIs):
-		return fmt.Sprintf("Without the limit it breaks at %s.", t.load(free))
+		return fmt.Sprintf("Without the limit it %s.", t.breaks(free))
 	}
-	return fmt.Sprintf("Without the limit it breaks at %s, against %s under it (%s).", t.load(free), t.load(asIs), oneEach)
+	return fmt.Sprintf("Without the limit it %s, against %s under it (%s).", t.breaks(free), t.load(asIs), oneEach)
 }
 
 // throughput is what each setting holds. They are not ranked: one search does not
@@ -371,17 +382,9 @@ func (t *tried) replicated() string {
 	if !t.holds(v) {
 		return fmt.Sprintf("%s no breaking point was found: %s.", with, t.because(v))
 	}
-	verb := "breaks at"
-	if t.breaking(v).AtLeast {
-		verb = "holds"
-	}
-	text := fmt.Sprintf("%s it %s %s", with, verb, t.load(v))
+	text := fmt.Sprintf("%s it %s", with, t.breaks(v))
 	if t.holds(t.variants[0]) {
-		verb := "breaks at"
-		if t.breaking(t.variants[0]).AtLeast {
-			verb = "holds"
-		}
-		text += fmt.Sprintf("; with one replica it %s %s (%s)", verb, t.load(t.variants[0]), oneEach)
+		text += fmt.Sprintf("; with one replica it %s (%s)", t.breaks(t.variants[0]), oneEach)
 	}
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {

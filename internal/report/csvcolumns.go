@@ -51,7 +51,7 @@ var csvUse = []csvColumn{
 	{"cut", func(r csvRow) any { return r.Errors.Cut }},
 	{"malformed", func(r csvRow) any { return r.Errors.Malformed }},
 	{"failed_checks", func(r csvRow) any { return r.Errors.Failed }},
-	{"bad_status", func(r csvRow) any { return narrative.BadStatuses(&r.Errors) }},
+	{"bad_status", func(r csvRow) any { return r.Errors.BadStatuses() }},
 	{"dropped", func(r csvRow) any { return r.Errors.Dropped }},
 	{"cpu_cores", func(r csvRow) any { return r.CPU.Cores }},
 	{"cpu_limit_cores", func(r csvRow) any { return r.CPU.Limit }},

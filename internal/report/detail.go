@@ -124,9 +124,9 @@ func setupFacts(c *cellSummary) []Fact {
 // requestFacts count the requests and each kind of error that occurred.
 func requestFacts(c *cellSummary) []Fact {
 	facts := []Fact{{"ended", display.Grouped(c.Requests)}}
-	failures := narrative.Failures(&c.Errors)
+	failures := c.Errors.Failures()
 	for _, f := range failures {
-		if f.Name != narrative.BadStatus {
+		if f.Name != analysis.BadStatus {
 			facts = append(facts, Fact{f.Name, display.Grouped(f.N)})
 			continue
 		}

@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -301,6 +302,31 @@ func together(k *check) error {
 	return nil
 }
 
+// reached is a cell with its own verb: "go breaks at 400 (380–410)".
+var reached = regexp.MustCompile(`(?:^|, | and )(.+?) (breaks at(?: an estimated)?|holds at least) ([\d,.]*\d)(?: \(([\d,.]+)–([\d,.]+)\))?`)
+
+// eachReached checks cells of which some hold at least a load and others break at one.
+func eachReached(k *check) error {
+	all := reached.FindAllStringSubmatch(k.m["each"], -1)
+	if len(all) < 2 {
+		return fmt.Errorf("no cells: %q", k.m["each"])
+	}
+	for _, m := range all {
+		cells := k.cells(m[1])
+		if len(cells) != 1 {
+			return fmt.Errorf("no cell %q", m[1])
+		}
+		err := k.breaksAt(cells[0], m[3], m[4], m[5])
+		if strings.HasPrefix(m[2], "holds") {
+			err = k.holdsAtLeast(cells[0], m[3])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 const point = `(?P<load>[\d,.]*\d) <unit>(?: \((?:(?P<low>[\d,.]+)–(?P<high>[\d,.]+)|from (?P<from>[\d,.]+))\))?`
 
 // atLoads are the loads that a figure is from, and perPeriod for how long the kernel
@@ -309,6 +335,10 @@ const (
 	atLoads   = `(?: \(at (?P<at>[\d,.]+(?: to [\d,.]+)?)(?: (?:requests/s|users?))?\))?`
 	perPeriod = `(?: \((?P<stopped>[\d.]+) ms per throttled period, summed over CPUs\))?`
 )
+
+// noneOf is what a service is not limited by, with the share of errors if the objective
+// does not allow it.
+const noneOf = `neither its CPU limit(?:, nor memory, nor errors| nor memory; beside the late answers, (?P<failed>\S+%) of the requests got no good answer \([^)]+\))`
 
 var searching = []pattern{
 	{"headline", `<cell> breaks at (?P<estimated>an estimated )?` + point + `(?:, limited by (?P<by>[^;]+))?`, func(k *check) error {
@@ -328,6 +358,7 @@ var searching = []pattern{
 	{"headline", `(?P<times>(?:at least )?[\d.,]+ times .+)`, times},
 	{"headline", `(?:No significant difference (?:between|among)|No significantly highest breaking point among) <cells>: they (?P<loads>.+) <unit> \((?P<why>[^()]+)\)`, together},
 	{"headline", `No ranking: <cells> (?P<loads>(?:each )?(?:break at|hold) .+) <unit>, (?:measured by (?:as few as )?<n:n> (?:search|searches|ramp|ramps) per cell|and <any:bounds>)`, together},
+	{"headline", `No ranking: (?P<each>.+ (?:breaks at|holds at least) .+) <unit>, (?:measured by (?:as few as )?<n:n> (?:search|searches|ramp|ramps) per cell|and <any:bounds>)`, eachReached},
 	{"headline", `(?P<rest>.+) breaks? at a lower load`, func(k *check) error { return nil }},
 	{"headline", `the other <n:n> break at <n:load> and below`, nil},
 	{"headline", `Results differ from start to start`, nil},
@@ -344,13 +375,13 @@ var searching = []pattern{
 
 	{"fact", `limited by: cpu limit: it used <pct:used> of its CPU limit(?:, throttled in <pct:throttled> of the periods` + perPeriod + `)?` + atLoads, limited("cpu limit")},
 	{"fact", `limited by: throttling: it was throttled in <pct:throttled> of the periods` + perPeriod + `, though it used <pct:used> of its CPU limit on average` + atLoads, limited("throttling")},
-	{"fact", `limited by: service: neither its CPU limit, nor memory, nor errors: its own parallelism, locks or queues`, func(k *check) error { return k.limitIs("service") }},
+	{"fact", `limited by: service: ` + noneOf + `: its own parallelism, locks or queues`, func(k *check) error { return k.limitIs("service") }},
 	{"fact", `it used <pct:used> of its CPU limit` + atLoads, func(k *check) error { return k.evidence("its CPU of the limit", k.m["used"], usedOfLimit) }},
 	{"fact", `it used <n:cores> cores` + atLoads, func(k *check) error { return k.evidence("its CPU", k.m["cores"], (*part).cores) }},
 	{"fact", `limited by: memory: <n:kills> OOM kills?(?: in the windows above it)?` + atLoads, func(k *check) error {
 		return first(k.limitIs("memory"), within("the OOM kills", k.m["kills"], 1, float64(sum(k.about.trials, nil).kills)))
 	}},
-	{"fact", `limited by: errors: <pct:share> of the requests got no good answer` + atLoads, func(k *check) error {
+	{"fact", `limited by: errors: <pct:share> of the requests got no good answer \((?P<kinds>[^)]+)\)` + atLoads, func(k *check) error {
 		return first(k.limitIs("errors"), k.evidence("the failed requests", k.m["share"], func(p *part) float64 {
 			return 100 * float64(p.bad()-p.timeouts) / float64(p.requests())
 		}))
@@ -362,7 +393,7 @@ var searching = []pattern{
 		}
 		return err
 	}},
-	{"fact", `limited by: service: neither its CPU limit, nor memory, nor errors: of <n:load> <unit> it answered <n:answered> with <n:cores> cores, which is no whole number of busy threads: locks, queues, or workers that wait` + atLoads, func(k *check) error {
+	{"fact", `limited by: service: ` + noneOf + `: of <n:load> <unit> it answered <n:answered> with <n:cores> cores, which is no whole number of busy threads: locks, queues, or workers that wait` + atLoads, func(k *check) error {
 		return first(tried(k), k.evidence("its CPU", k.m["cores"], (*part).cores), k.evidence("its rate", k.m["answered"], (*part).rate), k.limitIs("service"))
 	}},
 	{"fact", `limited by: host: at <n:load> <unit> it used <n:cores> cores, and <n:busy> of the <n:cpus> CPUs were busy` + atLoads, func(k *check) error {

@@ -28,7 +28,7 @@ func (k *check) setting(label string) *cell {
 const loadOf = `(?P<load>[\d,.]*\d) <unit>(?: \((?P<low>[\d,.]+)–(?P<high>[\d,.]+)\))?`
 
 var triedPatterns = []pattern{
-	{"try", `Under <any:limit> the server breaks at ` + loadOf, func(k *check) error { return k.tryBreaks(k.variants[0].Service) }},
+	{"try", `Under <any:limit> the server breaks at (?:an estimated )?` + loadOf, func(k *check) error { return k.tryBreaks(k.variants[0].Service) }},
 	{"try", `Under <any:limit> the server holds at least (?P<load>[\d,.]+) <unit>: <any:reason>`, func(k *check) error {
 		return k.holdsAtLeast(k.named(k.variants[0].Service), k.m["load"])
 	}},
@@ -43,7 +43,7 @@ var triedPatterns = []pattern{
 	{"try", `(?P<share>\S+%) of its slow tail there \(from (?P<q>\S+) on\) is throttling`, func(k *check) error {
 		return k.shareIs(k.named(k.variants[0].Service), "throttling", k.m["share"])
 	}},
-	{"try", `Without the limit it (?:breaks at|holds) (?:at least )?` + loadOf + `(?:, against .+ under it \(one search each)?`, nil},
+	{"try", `Without the limit it (?:breaks at|holds) (?:at least |an estimated )?` + loadOf + `(?:, limited by the host's CPUs)?(?:, against .+ under it \(one search each)?`, nil},
 	{"try", `results differ from start to start\)`, nil},
 	{"try", `For throughput the settings are not ranked \([^)]*\): (?P<points>.+)`, nil},
 	{"try", `Ranking takes at least <n:n> searches of each: save the experiment with --save and run it with --set measure\.repeats=6`, nil},
@@ -87,5 +87,5 @@ var triedPatterns = []pattern{
 	{"try", `<any:labels> had too few trials to test`, nil},
 	{"try", `p99 of the settings was not compared<any:why>`, nil},
 	{"try", `[Ww]hile (?:breaking points were searched|p99 was compared), <any:who>(?:: repeat it on a quiet host)?`, nil},
-	{"try", `neither its CPU limit, nor memory, nor errors: its own parallelism, locks or queues`, nil},
+	{"try", noneOf + `: its own parallelism, locks or queues`, nil},
 }

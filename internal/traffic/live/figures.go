@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/narrative"
 )
 
 // figures are the lines of the table.
@@ -138,12 +138,12 @@ func (p *drawing) kinds() []string {
 		}
 		names = names[:maxKinds-1]
 	}
-	var list []narrative.Failure
+	var list []analysis.Failure
 	for _, name := range names {
-		list = append(list, narrative.Failure{Name: name, N: p.errors[name]})
+		list = append(list, analysis.Failure{Name: name, N: p.errors[name]})
 	}
 	if others > 0 {
-		list = append(list, narrative.Failure{Name: "others", N: others})
+		list = append(list, analysis.Failure{Name: "others", N: others})
 	}
 	widest := 0
 	for _, k := range list {
