@@ -120,8 +120,8 @@ func (s stretch) unit() string {
 // wait for a CPU.
 func (s stretch) unknownText() string {
 	none := "neither its CPU limit, nor memory, nor errors"
-	if failed := s.tooManyFailed(); failed != "" {
-		none = "neither its CPU limit nor memory; beside the late answers, " + failed
+	if s.tooManyFailed() != "" {
+		none = "neither its CPU limit nor memory"
 	}
 	if most := s.highest(); most != nil && s.fellBehind(most) {
 		if cores := *most.sums.Server.Cores(); !whole(cores) {

@@ -111,6 +111,9 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		s.Intervals, s.IntervalsOf = c.blocks.intervals(&s)
 	}
 	s.Breaking, s.Knee = c.breaking(s.Steps), c.knee()
+	if b := s.Breaking; b != nil && b.LimitedBy == ByErrors {
+		s.Knee = nil // the answers that arrive do not show a queue
+	}
 	if b := s.Breaking; b != nil && b.LimitedBy == ByGenerator {
 		s.Generator.Limited = true // it could not send more
 	}

@@ -68,13 +68,26 @@ func (c *CellSummary) withholdRefuted() {
 
 // WithoutLimit returns a breaking point under a CPU limit, as it stands beside that of
 // the same service without the limit. If the service holds no more without the limit,
-// the limit is not what limits it. The same value is returned if nothing is withheld.
+// the limit is not what limits it. If it holds more, and the intervals do not overlap,
+// its own parallelism is not what limits it. The same value is returned if nothing is
+// withheld.
 func (b *BreakingPoint) WithoutLimit(free *BreakingPoint) *BreakingPoint {
-	if b == nil || free == nil || !b.byLimit() || b.AtLeast || free.AtLeast || b.Load() == nil || free.Load() == nil || *free.Load() > noMore**b.Load() {
+	if b == nil || free == nil || b.AtLeast || free.AtLeast || b.Load() == nil || free.Load() == nil {
+		return b
+	}
+	more := *free.Load() > noMore**b.Load()
+	apart := b.High != nil && free.Low != nil && *free.Low > *b.High
+	but := ""
+	switch {
+	case b.byLimit() && !more:
+		but = "no more"
+	case b.LimitedBy == ByParallelism && more && apart:
+		but = "more"
+	default:
 		return b
 	}
 	out := *b
-	out.withhold(fmt.Sprintf("above the breaking point %s; but without the limit it holds no more (%s against %s)", b.Evidence, threeDigits(*free.Load()), threeDigits(*b.Load())))
+	out.withhold(fmt.Sprintf("above the breaking point %s; but without the limit it holds %s (%s against %s)", b.Evidence, but, threeDigits(*free.Load()), threeDigits(*b.Load())))
 	return &out
 }
 

@@ -57,8 +57,17 @@ func (s stretch) limit(blocks []search.Block) (by, evidence string) {
 	return s.inside(blocks)
 }
 
-// inside returns what limits the service. It checks the certain causes first.
+// inside returns what limits the service, and the errors beside it.
 func (s stretch) inside(blocks []search.Block) (by, evidence string) {
+	by, evidence = s.used(blocks)
+	if failed := s.tooManyFailed(); failed != "" && by != ByErrors {
+		evidence = followed(evidence, "and "+failed)
+	}
+	return by, evidence
+}
+
+// used returns what the service has used up. It checks the certain causes first.
+func (s stretch) used(blocks []search.Block) (by, evidence string) {
 	server := &s.sums.Server
 	if server.OOMKills != nil && *server.OOMKills > 0 {
 		return ByMemory, plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"

@@ -126,6 +126,7 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 
 func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 	at := func(load float64, by string) *BreakingPoint { return &BreakingPoint{RateRPS: &load, LimitedBy: by} }
+	ends := func(b *BreakingPoint, low, high float64) *BreakingPoint { b.Low, b.High = &low, &high; return b }
 	bound := at(100, ByGenerator)
 	bound.AtLeast = true
 	for _, c := range []struct {
@@ -137,6 +138,8 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 		{"less without it", at(100, ByThrottling), at(90, ByService), true},
 		{"more without it", at(100, ByCPULimit), at(200, ByHost), false},
 		{"limited by something else", at(100, ByParallelism), at(101, ByParallelism), false},
+		{"its own parallelism, and more without it", ends(at(100, ByParallelism), 95, 105), ends(at(126, ByParallelism), 120, 130), true},
+		{"its own parallelism, and intervals that overlap", ends(at(100, ByParallelism), 90, 122), ends(at(126, ByParallelism), 120, 130), false},
 		{"only a bound without it", at(100, ByCPULimit), bound, false},
 		{"not searched without it", at(100, ByCPULimit), nil, false},
 	} {

@@ -15,7 +15,7 @@ func (s *replayed) shown(b *BreakingPoint) {
 		b.Held = &step
 	}
 	b.Untested = r.Tested < r.Load*(1-near)
-	byLoad := map[float64]*sums.Total{}
+	byLoad, seen := map[float64]*sums.Total{}, map[float64][]search.Block{}
 	// Near the answer, every second window misses. One that missed below it is part of
 	// the interval, and not what was missed above the answer.
 	lowest, above := 0.0, max(r.Tested, r.Load)
@@ -24,18 +24,21 @@ func (s *replayed) shown(b *BreakingPoint) {
 	}
 	for i := range s.steps {
 		step := &s.steps[i]
-		if !step.used || step.Load <= above || !s.misses(step) {
+		if !step.used || !step.measured() || step.after() || step.Load <= above {
 			continue
 		}
 		if byLoad[step.Load] == nil {
 			byLoad[step.Load] = sums.New()
 		}
 		byLoad[step.Load].Merge(step.window.sums)
-		if lowest == 0 || step.Load < lowest {
-			lowest = step.Load
+		seen[step.Load] = append(seen[step.Load], step.window.Blocks()...)
+	}
+	for load, blocks := range seen {
+		if (lowest == 0 || load < lowest) && SearchConfig(s.exp, s.plan).Missed(blocks) {
+			lowest = load
 		}
 	}
-	if t := byLoad[lowest]; t != nil && t.Client.Seconds() > 0 {
+	if t := byLoad[lowest]; t != nil && t.Client.Seconds() > 0 && !r.AtLeast {
 		step := goal.step(lowest, t)
 		b.Missed = &step
 	}

@@ -164,25 +164,30 @@ func (s *replayed) windows(byLoad map[float64]*sums.Total) {
 	}
 }
 
-// sources returns who took CPU in any window of the search for the answer.
+// sources returns who took CPU in the windows of the search that were left out, or that
+// missed the objective.
 func (s *replayed) sources() (by disturbance.Source) {
+	s.result()
 	for i := range s.steps {
-		if !s.steps[i].after() {
-			by |= s.steps[i].window.sums.Noise.Sources()
+		step := &s.steps[i]
+		if who := step.window.sums.Noise.Sources(); who != 0 && !step.after() && (!step.used || s.misses(step)) {
+			by |= who
 		}
 	}
 	return by
 }
 
-// disturbed returns how many windows were measured, in how many of them others took CPU,
-// and who.
+// disturbed returns how many windows were measured, how many of them were left out
+// because others took CPU, and who. A window that met the objective beside others counts:
+// they did not make it meet the objective.
 func (s *replayed) disturbed() (windows, disturbed int, by disturbance.Source) {
+	s.result()
 	for i := range s.steps {
 		if !s.steps[i].measured() || s.steps[i].after() {
 			continue
 		}
 		windows++
-		if who := s.steps[i].window.sums.Noise.Sources(); who != 0 {
+		if who := s.steps[i].window.sums.Noise.Sources(); who != 0 && !s.steps[i].used {
 			disturbed++
 			by |= who
 		}

@@ -72,7 +72,7 @@ func MainPart(c *analysis.Causes) (Part, bool) {
 
 // TailBasis is what the division of a slow tail rests on.
 func TailBasis(c *analysis.Causes) string {
-	text := fmt.Sprintf("%s at or above %s (%s), mean %s", display.Counted(int64(c.Requests), "request"),
+	text := fmt.Sprintf("about %s at or above %s (%s), mean %s", display.Counted(int64(c.Requests), "request"),
 		QuantileName(c.Quantile), display.WithUnit(c.FromMS), display.WithUnit(c.MeanMS))
 	if c.ThrottledDirectly > 0 && c.Throttling > c.ThrottledDirectly {
 		text += fmt.Sprintf("; throttling: %s while throttled, %s in queues that throttling caused", display.Share(c.ThrottledDirectly), display.Share(c.Throttling-c.ThrottledDirectly))
@@ -127,11 +127,11 @@ func (a *answer) tail() string {
 	case known == 0:
 		return ""
 	case len(a.s.Cells) == 1 && top.Value < worth:
-		return "Its slow tail is queueing and work, not throttling."
+		return "Its slow tail is not throttling: no known cause explains a fifth of it."
 	case len(a.s.Cells) == 1:
 		return fmt.Sprintf("%s of its slow tail (%s and above).", top.explains(), QuantileName(a.s.Cells[worst].Causes.Quantile))
 	case top.Value < worth && known == len(a.s.Cells):
-		return "In every cell the slow tail is queueing and work, not throttling."
+		return "In no cell is the slow tail throttling: no known cause explains a fifth of it."
 	case top.Value < worth:
 		return ""
 	}

@@ -3,6 +3,7 @@ package narrative
 import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"strings"
 )
 
 // Fact is a statement about a cell under its name.
@@ -43,12 +44,18 @@ func Explained(c *analysis.CellSummary) []Fact {
 	return facts
 }
 
+// statesLoad reports whether evidence states the load of its figures, which is then that
+// of the window with the highest CPU use, or of the highest load.
+func statesLoad(evidence string) bool {
+	return strings.HasPrefix(evidence, "at ") || strings.Contains(evidence, " it answered ")
+}
+
 // evidenceText is what a limit rests on, with the loads of its windows. The figures of
 // the cell are of other windows: "it used 100% of its CPU limit (at 421 to 500
 // requests/s)".
 func evidenceText(b *analysis.BreakingPoint) string {
 	text := display.Plain(b.Evidence)
-	if text == "" || len(b.EvidenceAt) != 2 {
+	if text == "" || len(b.EvidenceAt) != 2 || statesLoad(text) {
 		return text
 	}
 	low, high := LoadFigure(b, b.EvidenceAt[0]), LoadFigure(b, b.EvidenceAt[1])
@@ -82,6 +89,8 @@ func reasonName(b *analysis.BreakingPoint) string {
 // breaksAt is the verb of a breaking point, before its load.
 func breaksAt(b *analysis.BreakingPoint) string {
 	switch {
+	case b.AtLeast && b.Untested:
+		return "is estimated to hold"
 	case b.AtLeast:
 		return "holds"
 	case b.Untested:
@@ -98,7 +107,7 @@ func BreakLine(c *analysis.CellSummary) string {
 	case b.Load() == nil:
 		return "no breaking point found"
 	case b.AtLeast:
-		return "holds " + BreakFigure(b) + " " + LoadUnit(c)
+		return breaksAt(b) + " " + BreakFigure(b) + " " + LoadUnit(c)
 	}
 	text := breaksAt(b) + " " + LoadFigure(b, *b.Load()) + " " + LoadUnit(c)
 	if ends := BreakInterval(b); ends != "" {

@@ -107,7 +107,7 @@ func breaks(c analysis.Contender) string {
 	b := c.Cell.Breaking
 	label := display.Plain(c.Cell.Label)
 	if b.AtLeast {
-		return fmt.Sprintf("%s holds at least %s %s: %s", label, LoadFigure(b, c.Value), LoadUnit(c.Cell), BoundReason(b))
+		return fmt.Sprintf("%s %s at least %s %s: %s", label, breaksAt(b), LoadFigure(b, c.Value), LoadUnit(c.Cell), BoundReason(b))
 	}
 	text := fmt.Sprintf("%s %s %s %s", label, breaksAt(b), LoadFigure(b, c.Value), LoadUnit(c.Cell))
 	if ends := BreakInterval(b); ends != "" {

@@ -100,11 +100,11 @@ func (t *tried) where() string {
 	case b.Load() == nil:
 		return fmt.Sprintf("No breaking point of %s was found under %s: %s.", t.name, limits, t.because(asIs))
 	case b.AtLeast:
-		return fmt.Sprintf("Under %s %s holds %s: %s.", limits, t.name, t.load(asIs), BoundReason(b))
+		return fmt.Sprintf("Under %s %s %s: %s.", limits, t.name, t.breaks(asIs), BoundReason(b))
 	}
 	text := fmt.Sprintf("Under %s %s %s", limits, t.name, t.breaks(asIs))
 	if o := cellOfVariant(t.found, asIs).Objective; o != nil {
-		text += "; above that it misses " + display.Plain(o.Text)
+		text += "; the objective is " + display.Plain(o.Text)
 	}
 	return text + "."
 }
@@ -114,7 +114,7 @@ func (t *tried) where() string {
 func (t *tried) breaks(v Variant) string {
 	b := t.breaking(v)
 	text := breaksAt(b) + " " + t.load(v)
-	if b.LimitedBy == analysis.ByHost && v.Label != t.variants[0].Label {
+	if b.LimitedBy == analysis.ByHost && !b.AtLeast && v.Label != t.variants[0].Label {
 		text += ", limited by " + LimitPhrase(b.LimitedBy)
 	}
 	return text
@@ -189,7 +189,7 @@ func (t *tried) unlimited() string {
 	free, asIs := t.variants[i], t.variants[0]
 	switch {
 	case t.breaking(free).AtLeast:
-		return fmt.Sprintf("Without the limit it holds %s: %s.", t.load(free), BoundReason(t.breaking(free)))
+		return fmt.Sprintf("Without the limit it %s: %s.", t.breaks(free), BoundReason(t.breaking(free)))
 	case !t.holds(asIs):
 		return fmt.Sprintf("Without the limit it %s.", t.breaks(free))
 	}

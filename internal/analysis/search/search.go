@@ -10,6 +10,7 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -339,12 +340,23 @@ type tested struct {
 
 // tested is the highest load whose test windows together met the objective; 0: none.
 func (s *Search) tested() (load float64) {
+	missed := math.Inf(1)
 	for _, t := range s.tests {
-		if !s.config.Missed(t.seen) {
-			load = max(load, t.load)
+		if s.config.Missed(t.seen) {
+			missed = min(missed, t.load)
 		}
 	}
-	return load
+	least := 0.0
+	for _, t := range s.tests {
+		switch {
+		case s.config.Missed(t.seen):
+		case t.load < missed:
+			load = max(load, t.load)
+		case least == 0 || t.load < least:
+			least = t.load
+		}
+	}
+	return cmp.Or(load, least)
 }
 
 // window is the sum of an observation.

@@ -220,7 +220,7 @@ func line(k *check) error {
 var tailWords = map[string]string{"generator": "waiting in the generator", "throttling": "throttling", "dependency": "the dependency",
 	"restart": "restarts and memory pressure", "neighbours": "CPU used by others", "rest": "queueing and work"}
 
-// notThrottling checks "queueing and work, not throttling": no other cause has a fifth,
+// notThrottling checks "not throttling: no known cause explains a fifth": no other cause has a fifth,
 // and what is not explained is the service's own by construction.
 func (k *check) notThrottling(cells []*cell) error {
 	for _, c := range cells {
@@ -255,11 +255,11 @@ func cause(k *check) error {
 }
 
 var tails = []pattern{
-	{"headline", `Its slow tail is queueing and work, not throttling`, func(k *check) error { return k.notThrottling([]*cell{k.about}) }},
-	{"headline", `In every cell the slow tail is queueing and work, not throttling`, func(k *check) error { return k.notThrottling(k.withTrials()) }},
+	{"headline", `Its slow tail is not throttling: no known cause explains a fifth of it`, func(k *check) error { return k.notThrottling([]*cell{k.about}) }},
+	{"headline", `In no cell is the slow tail throttling: no known cause explains a fifth of it`, func(k *check) error { return k.notThrottling(k.withTrials()) }},
 	{"headline", `(?P<cause>Waiting in the generator|Queues after pauses of the generator|Throttling|The dependency|Restarts and memory pressure|CPU used by others|Queueing and work) explains? <pct:share> of (?:its slow tail|the slow tail) \(p[\d.]+ and above\)(?: of <cell>(?: and <pct:share2> of that of <cell2>)?)?`, cause},
 	{"tail", `(?P<parts>[<>]?[\d.]+% .+)`, line},
-	{"basis", `<n:requests> requests? at or above (?P<q>p[\d.]+) \(<ms:from>\), mean <ms:mean>`, func(k *check) error {
+	{"basis", `about <n:requests> requests? at or above (?P<q>p[\d.]+) \(<ms:from>\), mean <ms:mean>`, func(k *check) error {
 		s := k.about.tailOf(k.threshold(k.about))
 		if !s.hasAny {
 			return fmt.Errorf("it has no slow tail")

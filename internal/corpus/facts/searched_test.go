@@ -85,19 +85,22 @@ func (k *check) estimated(c *cell, v float64) error {
 func (c *cell) heldInTests(least float64) bool {
 	byLoad := map[float64]*part{}
 	for _, h := range c.loads() {
-		if h.stage == "test" && h.load >= least {
+		if h.stage == "test" {
 			if byLoad[h.load] == nil {
 				byLoad[h.load] = newPart()
 			}
 			byLoad[h.load].merge(h.part)
 		}
 	}
-	for _, p := range byLoad {
+	missed, held := math.Inf(1), []float64{}
+	for load, p := range byLoad {
 		if met, _ := p.meets(c.objective); met {
-			return true
+			held = append(held, load)
+		} else {
+			missed = min(missed, load)
 		}
 	}
-	return false
+	return slices.ContainsFunc(held, func(load float64) bool { return load >= least && load < missed })
 }
 
 // unconfirmed reports whether the record names the cell among those with an estimate, in a

@@ -32,7 +32,7 @@ var triedPatterns = []pattern{
 	{"try", `Under <any:limit> the server holds at least (?P<load>[\d,.]+) <unit>: <any:reason>`, func(k *check) error {
 		return k.holdsAtLeast(k.named(k.variants[0].Service), k.m["load"])
 	}},
-	{"try", `above that it misses <any:objective>`, nil},
+	{"try", `the objective is <any:objective>`, nil},
 	{"try", `No breaking point of the server was found under <any:limit>: <any:reason>`, nil},
 	{"try", `It is limited by (?P<by>its CPU limit|throttling|its own parallelism|the host's CPUs|its memory limit|its errors|its dependency|the service itself)(?:, before its CPU limit is used up)?(?:: <any:evidence>)?`, func(k *check) error {
 		k.about = k.named(k.variants[0].Service)
