@@ -36,10 +36,7 @@ func heldText(c *analysis.CellSummary) string {
 	if h.CPUOfLimit != nil {
 		text += " at " + display.Share(*h.CPUOfLimit) + " of its CPU limit"
 	}
-	name := "p99"
-	if c.Objective != nil && c.Objective.Quantile != "" {
-		name = c.Objective.Quantile
-	}
+	name := c.Quantile()
 	if h.LatencyMS == nil {
 		return text
 	}
