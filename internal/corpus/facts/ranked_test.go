@@ -178,6 +178,9 @@ func alike(k *check) error {
 			return err
 		}
 	}
+	if err := k.chance(all, what, k.m["why"]); err != nil {
+		return err
+	}
 	if strings.Contains(k.m["why"], "95% intervals overlap") {
 		return overlapping(all, what)
 	}
