@@ -26,9 +26,9 @@ type Difference struct {
 	A       *float64  `json:"a"`
 	B       *float64  `json:"b"`
 	Trials  [2]int    `json:"trials"`
-	Shift   *float64  `json:"difference"`
-	Percent *float64  `json:"percent"` // of A; nil if A is 0
-	Low     *float64  `json:"low"`     // of the 95% interval of the shift
+	Shift   *float64  `json:"difference"` // nil also if an end of its interval is not bounded
+	Percent *float64  `json:"percent"`    // of A; nil if A is 0
+	Low     *float64  `json:"low"`        // of the 95% interval of the shift
 	High    *float64  `json:"high"`
 	P       *float64  `json:"p"`
 	PHolm   *float64  `json:"p_holm"` // corrected over the pairs
@@ -128,6 +128,9 @@ func difference(m Metric, a, b *CellSummary) Difference {
 		if stats.Finite(v) {
 			*end = &v
 		}
+	}
+	if d.Low == nil || d.High == nil {
+		d.Shift, d.Percent = nil, nil // a bound is all that is known
 	}
 	sign, p := stats.CensoredTest(other.values, one.values)
 	d.P, d.sign = &p, sign

@@ -277,6 +277,20 @@ func (t *TrialFigures) bracket() stats.Observed {
 // the cases.
 const Support = 10
 
+// RequestsFor is the number of requests that ranking by a quantile takes: 1,000 for p99.
+func RequestsFor(quantile string) int64 {
+	return int64(math.Round(Support / (1 - shareOf(quantile))))
+}
+
+// Quantile is the latency quantile that was tested; "": the figure is none.
+func (e *Evidence) Quantile() string {
+	quantile, ok := strings.CutPrefix(e.Metric, latencyPath)
+	if !ok {
+		return ""
+	}
+	return quantile
+}
+
 // Supports reports whether the cell's requests are enough for a quantile. It reports
 // true if their number is not known.
 func (c *CellSummary) Supports(quantile string) bool {

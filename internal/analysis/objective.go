@@ -47,6 +47,25 @@ func (g goal) quantile() string {
 	return "p99"
 }
 
+// Quantile is the latency quantile by which the cells of a record are ranked, and that
+// headlines and tables show: that of their objective, or p99 if it has none.
+func (s *Summary) Quantile() string {
+	for i := range s.Cells {
+		if o := s.Cells[i].Objective; o != nil { // the record has one
+			return s.Cells[i].Quantile()
+		}
+	}
+	return "p99"
+}
+
+// Quantile is the latency quantile of the cell's objective, or p99 if it has none.
+func (c *CellSummary) Quantile() string {
+	if c.Objective == nil || c.Objective.Quantile == "" {
+		return "p99"
+	}
+	return c.Objective.Quantile
+}
+
 // late is the share of requests that may be slower than the quantile: 0.01 for p99.
 func (g goal) late() float64 { return 1 - shareOf(g.quantile()) }
 
@@ -104,7 +123,7 @@ func (g goal) failed(t *sums.Total) bool {
 func (g goal) missedBy(t *sums.Total) string {
 	o, q, b := g.objective, quantiles(t.Client.Latency), g.count(t)
 	switch {
-	case o.Quantile == "" || q != nil && q.named(o.Quantile) > ms(o.Latency):
+	case o.Quantile == "" || q != nil && q.Named(o.Quantile) > ms(o.Latency):
 		return "" // the figures show it
 	case !search.Exceeds(float64(b.Late), float64(b.Requests), g.allowed().AllowedLate):
 		return "" // only the availability is missed
@@ -241,7 +260,7 @@ func measuredText(o *experiment.Objective, q *Quantiles, availability *float64) 
 	if o.Quantile != "" {
 		text := "no " + o.Quantile + " of a single load level"
 		if q != nil {
-			text = fmt.Sprintf("%s %.4g ms", o.Quantile, q.named(o.Quantile))
+			text = fmt.Sprintf("%s %.4g ms", o.Quantile, q.Named(o.Quantile))
 		}
 		parts = append(parts, text)
 	}

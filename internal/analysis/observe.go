@@ -35,6 +35,12 @@ func SearchConfig(e *experiment.Experiment, c *experiment.Cell) search.Config {
 	return config
 }
 
+// AfterSearch estimates how long the stages after the answer of a search take: mostly a
+// quarter of their longest time.
+func AfterSearch(e *experiment.Experiment, c *experiment.Cell) time.Duration {
+	return SearchConfig(e, c).After / 4
+}
+
 // Observed collects the frames of one step's window, as far as they have arrived. The
 // lab passes it to the search while it runs, and a report rebuilds it from the record.
 type Observed struct {

@@ -132,7 +132,7 @@ const (
 func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 	// at is a breaking point between two levels of a ramp of four.
 	at := func(low, high float64, by, evidence, reason string) *BreakingPoint {
-		return &BreakingPoint{RateRPS: &low, Low: &low, High: &high, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
+		return &BreakingPoint{RateRPS: &low, Low: &low, High: &high, EvidenceAt: []float64{high, high}, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
 	}
 	atLeast := func(low float64, by, evidence, reason string) *BreakingPoint {
 		return &BreakingPoint{RateRPS: &low, Low: &low, AtLeast: true, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
@@ -145,7 +145,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"the last level before the first that misses", []shown{fine, fine, slow, slow},
 			at(200, 300, ByService, itself, "")},
 		{"the first level misses", []shown{slow, slow, slow, slow},
-			&BreakingPoint{High: ptr(100.0), LimitedBy: ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; start lower", TrafficS: 4}},
+			&BreakingPoint{High: ptr(100.0), EvidenceAt: []float64{100.0, 100.0}, LimitedBy: ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; start lower", TrafficS: 4}},
 		{"none misses", []shown{fine, fine, fine, fine},
 			atLeast(400, "", "", "every level met the objective; raise the load further")},
 		{"the last misses", []shown{fine, fine, fine, slow},
@@ -186,7 +186,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"the generator stumbles right below the level that misses: the ends lie further apart", []shown{fine, fine, late, slow},
 			at(200, 400, ByService, itself, "at 300 the generator was the limit, not the service")},
 		{"the generator is the limit below the first judged level, which misses", []shown{late, slow, slow, slow},
-			&BreakingPoint{High: ptr(200.0), LimitedBy: ByService, Evidence: itself, Reason: "200 misses the objective, and at the lower level 100 the generator was the limit, not the service; start lower", TrafficS: 4}},
+			&BreakingPoint{High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: ByService, Evidence: itself, Reason: "200 misses the objective, and at the lower level 100 the generator was the limit, not the service; start lower", TrafficS: 4}},
 		{"the agent lags, but the service is at its limit", []shown{fine, {latency: 200 * time.Millisecond, lag: 50 * time.Millisecond, cpu: 0.95}, late, late},
 			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
 		{"a neighbour where it misses", []shown{fine, beside, slow, slow},
@@ -221,7 +221,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"no request ends at the last levels", []shown{fine, fine, mute, mute},
 			atLeast(200, "", "", "no request ended at the levels above 200")},
 		{"no request ends below the first judged level, which misses", []shown{mute, mute, slow, slow},
-			&BreakingPoint{High: ptr(300.0), LimitedBy: ByService, Evidence: itself, Reason: "300 misses the objective, and no request ended at any lower level; hold each level longer", TrafficS: 4}},
+			&BreakingPoint{High: ptr(300.0), EvidenceAt: []float64{300.0, 300.0}, LimitedBy: ByService, Evidence: itself, Reason: "300 misses the objective, and no request ended at any lower level; hold each level longer", TrafficS: 4}},
 		{"no request ends at all", []shown{mute, mute, mute, mute},
 			&BreakingPoint{Reason: "no request ended at any level", TrafficS: 4}},
 		{"the trial was cut off", []shown{fine, fine},
@@ -259,7 +259,7 @@ func TestWithoutAnAvailabilityWhoGotNoAnswerDidNotGetItInTime(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ramped(e, []shown{fine, c.level, fine})
-			want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), TrafficS: 3, Searches: 1, LimitedBy: c.by, Evidence: got.Evidence,
+			want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, TrafficS: 3, Searches: 1, LimitedBy: c.by, Evidence: got.Evidence,
 				Reason: "200 misses the objective and 300 meets it again: the first miss counts"}
 			if c.by == "" {
 				want = &BreakingPoint{RateRPS: ptr(300.0), Low: ptr(300.0), AtLeast: true, TrafficS: 3, Searches: 1, Reason: "every level met the objective; raise the load further"}
@@ -275,7 +275,7 @@ func TestABreakingPointOfAvailabilityAlone(t *testing.T) {
 	e := rampTo(100, 200)
 	e.Objective = &experiment.Objective{Availability: 99}
 	got := ramped(e, []shown{slow, {status500: 5}})
-	want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), LimitedBy: ByErrors, Evidence: "4.76% of the requests got no good answer (5 got an error status)", TrafficS: 2, Searches: 1}
+	want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: ByErrors, Evidence: "4.76% of the requests got no good answer (5 got an error status)", TrafficS: 2, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -285,7 +285,7 @@ func TestARampOfUsersBreaksAtUsers(t *testing.T) {
 	e := rampTo(10, 20)
 	e.Cells[0].Load.Users, e.Cells[0].Load.Rate = e.Cells[0].Load.Rate, nil
 	got := ramped(e, []shown{fine, slow})
-	want := &BreakingPoint{Users: ptr(10.0), Low: ptr(10.0), High: ptr(20.0), LimitedBy: ByService, Evidence: itself, TrafficS: 2, Searches: 1}
+	want := &BreakingPoint{Users: ptr(10.0), Low: ptr(10.0), High: ptr(20.0), EvidenceAt: []float64{20.0, 20.0}, LimitedBy: ByService, Evidence: itself, TrafficS: 2, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -313,7 +313,7 @@ func TestALevelThatIsNotAboveTheOthersIsLeftOut(t *testing.T) {
 	// A peak between rests: the service does not recover from 300, but handled 400
 	// before.
 	got := ramped(rampTo(100, 400, 100, 300, 400, 500), []shown{fine, fine, slow, slow, slow, slow})
-	want := &BreakingPoint{RateRPS: ptr(400.0), Low: ptr(400.0), High: ptr(500.0), LimitedBy: ByService, Evidence: itself, TrafficS: 6, Searches: 1}
+	want := &BreakingPoint{RateRPS: ptr(400.0), Low: ptr(400.0), High: ptr(500.0), EvidenceAt: []float64{500.0, 500.0}, LimitedBy: ByService, Evidence: itself, TrafficS: 6, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -73,6 +73,9 @@ func (r *ramps) breakingPoint(steps []Step) *BreakingPoint {
 	}
 	r.widen(b)
 	r.subtractLost(b)
+	if all.firstMissed != nil && b.LimitedBy != "" && !b.AtLeast {
+		b.EvidenceAt = []float64{all.firstMissed.target, all.firstMissed.target}
+	}
 	return b
 }
 

@@ -209,10 +209,33 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 		{"an infinite end", CellSummary{Intervals: ends, IntervalsOf: ofTrials, PerTrial: failing}, 0, 0, NoEnds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			low, high, what := SpreadOfP99(&c.cell)
+			low, high, what := SpreadOf(&c.cell, "p99")
 			if low != c.low || high != c.high || what != c.want {
 				t.Errorf("%v to %v of kind %v, want %v to %v of kind %v", low, high, what, c.low, c.high, c.want)
 			}
 		})
+	}
+}
+
+// A shift whose interval is not bounded on one side is not known: only the other end is.
+func TestNoShiftBesideAnUnboundedInterval(t *testing.T) {
+	of := func(failing int, p99s ...float64) *CellSummary {
+		c := &CellSummary{Requests: 60_000}
+		for i := range p99s {
+			one := TrialFigures{P99: &p99s[i]}
+			if available := 50.0; i < failing {
+				one.Availability = &available
+			}
+			c.PerTrial = append(c.PerTrial, one)
+		}
+		return c
+	}
+	m, _ := MetricOf("p99")
+	a := of(0, 10, 11, 12, 13, 14, 15)
+	for failing, known := range map[int]bool{0: true, 2: false} {
+		d := Differences(m, []PairOfCells{{a, of(failing, 20, 21, 22, 23, 24, 25)}})[0]
+		if d.Verdict != Higher || d.Low == nil || (d.High != nil) != known || (d.Shift != nil) != known || (d.Percent != nil) != known {
+			t.Errorf("%d of 6 trials fail: %+v", failing, d)
+		}
 	}
 }

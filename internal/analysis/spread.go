@@ -59,6 +59,3 @@ func SpreadOf(c *CellSummary, metric string) (low, high float64, what Certainty)
 	}
 	return 0, 0, NoEnds
 }
-
-// SpreadOfP99 returns the ends of a cell's p99.
-func SpreadOfP99(c *CellSummary) (low, high float64, what Certainty) { return SpreadOf(c, "p99") }

@@ -128,9 +128,9 @@ func (q *Quantiles) All() []Named {
 	return []Named{{"p50", q.P50}, {"p90", q.P90}, {"p95", q.P95}, {"p99", q.P99}, {"p999", q.P999}, {"max", q.Max}}
 }
 
-// named returns a quantile by its name. An unknown name is infinite, so that it never
+// Named returns a quantile by its name. An unknown name is infinite, so that it never
 // meets an objective.
-func (q *Quantiles) named(name string) float64 {
+func (q *Quantiles) Named(name string) float64 {
 	for _, one := range q.All() {
 		if one.Name == name {
 			return one.Value

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// P99 is the p99 of a cell, against that of a base.
-type P99 struct {
+// Placed is the latency of a cell, against that of a base.
+type Placed struct {
 	Cell   *CellSummary
 	Figure Figure
 	From   Evidence    // where it lies from the base
@@ -15,18 +15,20 @@ type P99 struct {
 
 // AgainstBase compares cells that ran at one load with a base cell.
 type AgainstBase struct {
-	Base     P99
-	All      []P99 // the lowest first
-	Lower    []P99 // lower than the base, significantly, by the largest shift
-	Untested []P99 // in the order of the cells
+	Base     Placed
+	All      []Placed // the lowest first
+	Lower    []Placed // lower than the base, significantly, by the largest shift
+	Untested []Placed // in the order of the cells
 }
 
-// P99Against compares the p99 of cells with that of a base. All have latencies.
-func (s *Summary) P99Against(base *CellSummary, cells []*CellSummary) AgainstBase {
-	r := s.Rank(LatencyPath("p99"))
-	of := func(c *CellSummary) P99 {
-		one := P99{Cell: c, From: r.Between(c, base)}
-		one.Figure, _ = c.Figure("p99")
+// Against compares the latency of cells with that of a base, by the quantile of the
+// objective. All have latencies.
+func (s *Summary) Against(base *CellSummary, cells []*CellSummary) AgainstBase {
+	quantile := s.Quantile()
+	r := s.Rank(LatencyPath(quantile))
+	of := func(c *CellSummary) Placed {
+		one := Placed{Cell: c, From: r.Between(c, base)}
+		one.Figure, _ = c.Figure(quantile)
 		if test, ok := r.comparison(r.index(c), r.index(base)); ok {
 			one.Shift = &test
 		}
@@ -43,7 +45,7 @@ func (s *Summary) P99Against(base *CellSummary, cells []*CellSummary) AgainstBas
 			a.Lower = append(a.Lower, one)
 		}
 	}
-	slices.SortStableFunc(a.All, func(x, y P99) int { return cmp.Compare(x.Figure.Value, y.Figure.Value) })
-	slices.SortStableFunc(a.Lower, func(x, y P99) int { return cmp.Compare(x.Figure.Value, y.Figure.Value) })
+	slices.SortStableFunc(a.All, func(x, y Placed) int { return cmp.Compare(x.Figure.Value, y.Figure.Value) })
+	slices.SortStableFunc(a.Lower, func(x, y Placed) int { return cmp.Compare(x.Figure.Value, y.Figure.Value) })
 	return a
 }

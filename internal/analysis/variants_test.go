@@ -15,7 +15,7 @@ func TestP99IsComparedByWhatIsTested(t *testing.T) {
 	}
 	s := &Summary{Cells: []CellSummary{of(0, 3000, 98, 99, 100, 102, 103, 3000), of(1, 50, 60), of(2, 204, 200, 201, 202, 203, 204, 210),
 		of(3, 20, 15, 16, 17, 18, 19, 90)}}
-	a := s.P99Against(&s.Cells[0], []*CellSummary{&s.Cells[1], &s.Cells[2], &s.Cells[3]})
+	a := s.Against(&s.Cells[0], []*CellSummary{&s.Cells[1], &s.Cells[2], &s.Cells[3]})
 	if a.Base.Figure != (Figure{101, false, 6}) {
 		t.Errorf("the base is %+v, want its median over trials", a.Base)
 	}

@@ -25,7 +25,7 @@ func newPace(e *experiment.Experiment) *pace {
 		c := cut(e, &e.Cells[i])
 		p.planned[i] = c.Warmup + c.Measure + overhead
 		if e.Cells[i].Load.Find {
-			p.planned[i] += e.Measure.Duration + analysis.SearchConfig(e, &e.Cells[i]).After/4
+			p.planned[i] += e.Measure.Duration + analysis.AfterSearch(e, &e.Cells[i])
 		}
 	}
 	return p

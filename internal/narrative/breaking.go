@@ -39,6 +39,30 @@ func LoadFigure(b *analysis.BreakingPoint, v float64) string {
 	return display.Figure(v)
 }
 
+// mostDigits is as many decimals as different loads are written with.
+const mostDigits = 6
+
+// loadFigures are loads that stand in one text. Different ones are written differently,
+// if need be with more digits: "139.1" and "139.4".
+func loadFigures(b *analysis.BreakingPoint, loads ...float64) []string {
+	texts := make([]string, len(loads))
+	for more := 0; ; more++ {
+		written := map[string]float64{}
+		alike := false
+		for i, v := range loads {
+			texts[i] = LoadFigure(b, v)
+			if more > 0 && b.Users == nil {
+				texts[i] = display.Fixed(v, display.Decimals(v)+more)
+			}
+			other, seen := written[texts[i]]
+			alike, written[texts[i]] = alike || seen && other != v, v
+		}
+		if !alike || more == mostDigits {
+			return texts
+		}
+	}
+}
+
 // BreaksAt is a breaking point as one figure: "352", "≥40,000" for a lower bound,
 // "none" if the search found none, "–" if there was no search.
 func BreaksAt(c *analysis.CellSummary) string {

@@ -126,10 +126,22 @@ func (d Difference) howMuch() string {
 	if d.Verdict == analysis.Higher && d.AtLeast[1] || d.Verdict == analysis.Lower && d.AtLeast[0] {
 		bound = "at least "
 	}
-	size := math.Abs(*d.Shift)
-	switch {
-	case (*d.Shift > 0) != (d.Verdict == analysis.Higher): // failed requests hide a side
+	shift := d.Shift
+	if shift == nil { // failed requests or bounds hide a side: the nearer end is what is known
+		if shift = d.Low; d.Verdict == analysis.Lower {
+			shift = d.High
+		}
+		if shift == nil && bound != "" { // or the bound itself
+			figures := *d.B - *d.A
+			shift = &figures
+		}
+		bound = "at least "
+	}
+	if shift == nil || (*shift > 0) != (d.Verdict == analysis.Higher) {
 		return way
+	}
+	size := math.Abs(*shift)
+	switch {
 	case d.UnitName() == "%":
 		return fmt.Sprintf("%s%s points %s", bound, display.Fixed(size*d.Scale(), d.places()), way)
 	case *d.A == 0:
@@ -150,9 +162,11 @@ func twoDigits(v float64) string {
 
 // fromTo writes the shift with its interval, and both sides.
 func (d Difference) fromTo() string {
-	outside := d.Low != nil && *d.Shift < *d.Low || d.High != nil && *d.Shift > *d.High
-	if d.Low == nil && d.High == nil || outside { // failed requests make the shift infinite
+	switch {
+	case d.Low == nil && d.High == nil: // failed requests make the shift infinite
 		return d.medians()
+	case d.Shift == nil:
+		return fmt.Sprintf("95%% interval of the shift %s %s; %s", d.Ends(), d.points(), d.medians())
 	}
 	return fmt.Sprintf("shift %s %s (95%% interval %s); %s", d.ShiftText(), d.points(), d.Ends(), d.medians())
 }
@@ -178,7 +192,7 @@ func (d Difference) why() string {
 // tooFew is how many trials there are, and how many are needed.
 func (d Difference) tooFew() string {
 	if d.Gap == analysis.OneStart || d.Gap == analysis.FewRequests {
-		return gapText(d.Gap, 0, 2)
+		return gapText(d.Gap, 0, 2, d.Metric)
 	}
 	least, among := max(analysis.MinRanked, stats.TrialsNeeded(d.Family)), ""
 	if d.Family > 1 {
@@ -236,7 +250,10 @@ func Judged(b analysis.Bound, d *analysis.Difference, j analysis.Judgement) stri
 
 // moved is by how much a metric differs.
 func (d Difference) moved() string {
-	text, details := d.ShiftText()+" "+d.points(), []string{}
+	text, details := "", []string{}
+	if d.Shift != nil {
+		text = d.ShiftText() + " " + d.points()
+	}
 	if d.Percent != nil {
 		text, details = d.PercentText(), append(details, text)
 	}
@@ -247,5 +264,5 @@ func (d Difference) moved() string {
 		details = append(details, "p "+d.Chance())
 	}
 	m, _ := analysis.MetricOf(d.Metric)
-	return fmt.Sprintf("%s %s (%s)", m.Words, text, strings.Join(details, ", "))
+	return fmt.Sprintf("%s (%s)", strings.TrimSpace(m.Words+" "+text), strings.Join(details, ", "))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-// comparison ranks the cells that answered: by p99 where it was measured, else
-// by requests/s; staged loads at the highest level that they have in common.
+// comparison ranks the cells that answered: by the quantile of the objective where
+// latency was measured, else by requests/s; staged loads at the highest level that they have in common.
 func (a *answer) comparison() []string {
 	if a.staged() {
 		return a.stagedComparison()
@@ -20,7 +20,7 @@ func (a *answer) comparison() []string {
 	if len(healthy) < 2 && len(a.good) > 1 && len(healthy)+len(short) < len(a.good) {
 		return a.unranked(healthy)
 	}
-	all := a.byP99(healthy)
+	all := a.contenders(healthy, a.s.Quantile())
 	var sentences []string
 	if len(all) > 1 {
 		sentences = a.ranked(all)
@@ -38,13 +38,13 @@ func (a *answer) comparison() []string {
 // generator made their slow tails.
 func (a *answer) unranked(cells []int) []string {
 	if len(cells) == 0 {
-		return []string{"No cell is ranked by p99."}
+		return []string{"No cell is ranked by " + a.quantile() + "."}
 	}
 	return []string{a.constantSingle(cells[0])}
 }
 
-// byP99 are the cells that have a p99.
-func (a *answer) byP99(cells []int) []analysis.Contender { return a.contenders(cells, "p99") }
+// quantile names the quantile by which cells are ranked.
+func (a *answer) quantile() string { return QuantileName(a.s.Quantile()) }
 
 // byAvailability parts the cells that answered into those whose latency may be
 // ranked and those that failed too many requests. Where no cell answers enough,
@@ -63,11 +63,11 @@ func (a *answer) byAvailability() (healthy, short []int) {
 	return healthy, short
 }
 
-// ranked words a comparison by p99, with throttling, and with the requests/s
+// ranked words a comparison by latency, with throttling, and with the requests/s
 // where another cell serves more.
 func (a *answer) ranked(inPlan []analysis.Contender) []string {
 	all := analysis.Sorted(inPlan)
-	text, alone := ranking{inPlan, all, a.s.Rank(analysis.LatencyPath("p99")), "lowest", "p99", func(c analysis.Contender) string {
+	text, alone := ranking{inPlan, all, a.s.Rank(analysis.LatencyPath(a.s.Quantile())), "lowest", a.quantile(), func(c analysis.Contender) string {
 		return latency(c.Value, c.AtLeast)
 	}}.text("")
 	if t := a.throttling(all, alone); t != "" {
@@ -116,8 +116,8 @@ func (a *answer) throttling(ranked []analysis.Contender, hasBest bool) string {
 }
 
 // servesMore names the cell that serves the most requests/s, where it is not
-// the one with the lowest p99, under one closed load: the best throughput and the
-// best p99 are often not at the same setting.
+// the one with the lowest latency, under one closed load: the best throughput and the
+// best latency are often not at the same setting.
 func (a *answer) servesMore(best analysis.Contender) string {
 	healthy, _ := a.byAvailability()
 	top, own, ok := a.s.MoreServed(best.Cell, a.rates(healthy))
@@ -153,10 +153,11 @@ func (a *answer) noLatency() string {
 	return "the load held no level, so no percentile describes it"
 }
 
-// p99 of a distribution that may not have been measured.
-func p99(q *analysis.Quantiles) *float64 {
+// latencyOf is the ranked quantile of a distribution; nil: it was not measured.
+func (a *answer) latencyOf(q *analysis.Quantiles) *float64 {
 	if q == nil {
 		return nil
 	}
-	return &q.P99
+	v := q.Named(a.s.Quantile())
+	return &v
 }

@@ -56,5 +56,5 @@ func Untested(s *analysis.Summary) string {
 		}
 	}
 	name, _ := Tested(fewest.Metric, s)
-	return fmt.Sprintf("The differences in %s were not tested: %s.", name, gapText(fewest.Gap, min(fewest.Trials[0], fewest.Trials[1]), fewest.Cells))
+	return fmt.Sprintf("The differences in %s were not tested: %s.", name, gapText(fewest.Gap, min(fewest.Trials[0], fewest.Trials[1]), fewest.Cells, fewest.Quantile()))
 }

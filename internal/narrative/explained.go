@@ -58,10 +58,10 @@ func evidenceText(b *analysis.BreakingPoint) string {
 	if text == "" || len(b.EvidenceAt) != 2 || statesLoad(text) {
 		return text
 	}
-	low, high := LoadFigure(b, b.EvidenceAt[0]), LoadFigure(b, b.EvidenceAt[1])
-	at := "at " + low
-	if high != low {
-		at += " to " + high
+	ends := loadFigures(b, b.EvidenceAt[0], b.EvidenceAt[1])
+	at := "at " + ends[0]
+	if ends[1] != ends[0] {
+		at += " to " + ends[1]
 	}
 	switch {
 	case b.Users != nil:

@@ -34,7 +34,7 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
 	analysis.FlagDropped:             "Some requests were never sent, because the trial ended or was stopped first.",
 	analysis.FlagFewPeriods:          "Fewer than 1,000 quota periods were measured: too few for a reliable p99.9.",
-	analysis.FlagFewRequests:         "Fewer than 1,000 requests were measured: their p99 is one of the slowest ten, and is not ranked.",
+	analysis.FlagFewRequests:         "Fewer than 1,000 requests were measured: their p99 is one of the slowest ten. It is not ranked.",
 	analysis.FlagBeyondRange:         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
 	analysis.FlagMovingLoad:          "The load changes over the trial, so no percentile over the whole trial is shown. See \"Levels held\".",
 	analysis.FlagFailed:              "A trial failed before its end and is excluded from the figures.",

@@ -200,9 +200,9 @@ func (a *answer) constantSingle(i int) string {
 	c := &a.s.Cells[i]
 	rate, _ := c.Figure("rate")
 	figures := []string{display.Figure(rate.Value) + " requests/s"}
-	if f, ok := c.Figure("p99"); ok {
-		text := "p99 " + latency(f.Value, f.AtLeast)
-		switch low, high, what := analysis.SpreadOfP99(c); what {
+	if f, ok := c.Figure(a.s.Quantile()); ok {
+		text := a.quantile() + " " + latency(f.Value, f.AtLeast)
+		switch low, high, what := analysis.SpreadOf(c, a.s.Quantile()); what {
 		case analysis.IntervalOfTrials:
 			text += fmt.Sprintf(" (95%% interval %s)", interval(low, high))
 		case analysis.IntervalOfFrames:

@@ -16,7 +16,7 @@ type ranking struct {
 	ranked []analysis.Contender // the best first
 	tests  *analysis.Ranking
 	best   string // "lowest", "highest"
-	what   string // "p99"
+	what   string // "p99", as in sentences
 	figure func(analysis.Contender) string
 }
 
@@ -99,17 +99,18 @@ func (r ranking) gapText(some []analysis.Contender) string {
 			gap = own
 		}
 	}
-	return gapText(gap, fewest, len(r.ranked))
+	first := r.tests.Between(some[0].Cell, some[0].Cell)
+	return gapText(gap, fewest, len(r.ranked), first.Quantile())
 }
 
 // gapText is why cells were not tested against one another. fewest is the number of
-// trials of the cell that has the fewest.
-func gapText(gap analysis.Gap, fewest, cells int) string {
+// trials of the cell that has the fewest; quantile is the latency, if it is one.
+func gapText(gap analysis.Gap, fewest, cells int, quantile string) string {
 	switch gap {
 	case analysis.OneStart:
 		return "the services were not restarted between trials, so each shows one start only"
 	case analysis.FewRequests:
-		return fmt.Sprintf("a p99 needs %s requests of each cell", display.Grouped(100*analysis.Support))
+		return fmt.Sprintf("a %s needs %s requests of each cell", QuantileName(quantile), display.Grouped(analysis.RequestsFor(quantile)))
 	}
 	return fmt.Sprintf("%d %s per cell, and a ranking needs at least %d", fewest, plural("trial", fewest), analysis.Needs(cells))
 }

@@ -48,7 +48,7 @@ func (a *answer) stagedComparison() []string {
 		step := a.s.Cells[i].StepAt(target)
 		if !step.Answers() {
 			short = append(short, fmt.Sprintf("%s answered only %s", a.names[i], display.Percent(*step.Availability)))
-		} else if v := p99(step.LatencyMS); v != nil {
+		} else if v := a.latencyOf(step.LatencyMS); v != nil {
 			all = append(all, analysis.Contender{Cell: &a.s.Cells[i], Name: a.names[i], Value: *v})
 		}
 	}
@@ -58,11 +58,11 @@ func (a *answer) stagedComparison() []string {
 	case len(all) == 0:
 		text = fmt.Sprintf("At %s latency was not measured", at)
 	case len(all) == 1 && len(short) > 0:
-		text = fmt.Sprintf("At %s only %s still answers, with a p99 of %s", at, all[0].Name, display.WithUnit(all[0].Value))
+		text = fmt.Sprintf("At %s only %s still answers, with a %s of %s", at, all[0].Name, a.quantile(), display.WithUnit(all[0].Value))
 	case len(all) == 1:
-		text = fmt.Sprintf("At %s %s has a p99 of %s", at, all[0].Name, display.WithUnit(all[0].Value))
+		text = fmt.Sprintf("At %s %s has a %s of %s", at, all[0].Name, a.quantile(), display.WithUnit(all[0].Value))
 	default:
-		text = atLevel(at, all)
+		text = a.atLevel(at, all)
 	}
 	if len(short) > fewNames {
 		text += fmt.Sprintf("; %d cells answered less than %d%% of their requests without error", len(short), analysis.EnoughAnswers)
@@ -76,14 +76,14 @@ func (a *answer) stagedComparison() []string {
 	return sentences
 }
 
-// atLevel gives the p99 of cells at one level, the lowest first.
-func atLevel(at string, all []analysis.Contender) string {
+// atLevel gives the latency of cells at one level, the lowest first.
+func (a *answer) atLevel(at string, all []analysis.Contender) string {
 	r := ranking{figure: func(c analysis.Contender) string { return display.WithUnit(c.Value) }}
 	if len(all) > fewNames {
-		return fmt.Sprintf("At %s the p99 of %d cells is %s", at, len(all), r.fromTo(all))
+		return fmt.Sprintf("At %s the %s of %d cells is %s", at, a.quantile(), len(all), r.fromTo(all))
 	}
 	names, figures := r.namesAndFigures(all)
-	return fmt.Sprintf("At %s the p99 of %s is %s", at, names, figures)
+	return fmt.Sprintf("At %s the %s of %s is %s", at, a.quantile(), names, figures)
 }
 
 // stagedSingle states what one cell held.
@@ -94,8 +94,8 @@ func (a *answer) stagedSingle(i int) string {
 		return fmt.Sprintf("%s did not answer %d%% of its requests at any level.", a.names[i], analysis.EnoughAnswers)
 	}
 	var figures []string
-	if v := p99(held.LatencyMS); v != nil {
-		figures = append(figures, "p99 "+display.WithUnit(*v))
+	if v := a.latencyOf(held.LatencyMS); v != nil {
+		figures = append(figures, a.quantile()+" "+display.WithUnit(*v))
 	} else {
 		figures = append(figures, "latency not measured")
 	}

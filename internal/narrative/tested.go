@@ -12,9 +12,16 @@ import (
 // windows.
 func TestedText(c *analysis.CellSummary) string {
 	b := c.Breaking
+	var loads []float64
+	for _, s := range []*analysis.Step{b.Held, b.Missed} {
+		if s != nil {
+			loads = append(loads, s.Target)
+		}
+	}
+	figures := loadFigures(b, loads...)
 	missed := ""
 	if b.Missed != nil {
-		missed = "missed the objective at " + LoadFigure(b, b.Missed.Target)
+		missed = "missed the objective at " + figures[len(figures)-1]
 	}
 	switch {
 	case b.Held == nil && missed == "":
@@ -22,7 +29,7 @@ func TestedText(c *analysis.CellSummary) string {
 	case b.Held == nil:
 		return "no test window met the objective; it " + missed
 	}
-	text := "held " + heldText(c)
+	text := "held " + heldText(c, figures[0])
 	if missed != "" {
 		text += ", and " + missed
 	}
@@ -30,16 +37,13 @@ func TestedText(c *analysis.CellSummary) string {
 }
 
 // heldText is the load that was tested and met the objective, with its figures.
-func heldText(c *analysis.CellSummary) string {
+func heldText(c *analysis.CellSummary, load string) string {
 	h := c.Breaking.Held
-	text := LoadFigure(c.Breaking, h.Target) + " " + LoadUnit(c)
+	text := load + " " + LoadUnit(c)
 	if h.CPUOfLimit != nil {
 		text += " at " + display.Share(*h.CPUOfLimit) + " of its CPU limit"
 	}
-	name := "p99"
-	if c.Objective != nil && c.Objective.Quantile != "" {
-		name = c.Objective.Quantile
-	}
+	name := c.Quantile()
 	if h.LatencyMS == nil {
 		return text
 	}
@@ -113,7 +117,8 @@ func RecoveryText(c *analysis.CellSummary) string {
 	case r.Lost != "":
 		text += after + "it was lost: " + display.Plain(r.Lost)
 	case b.RecoversAt != nil && r.NotAt != nil:
-		text += fmt.Sprintf("%sit missed the objective down to %s, and met it again at %s", after, LoadFigure(b, *r.NotAt), LoadFigure(b, *b.RecoversAt))
+		loads := loadFigures(b, *r.NotAt, *b.RecoversAt)
+		text += fmt.Sprintf("%sit missed the objective down to %s, and met it again at %s", after, loads[0], loads[1])
 	case b.RecoversAt != nil:
 		text += fmt.Sprintf("%sit met the objective again at %s, the first load tried", after, LoadFigure(b, *b.RecoversAt))
 	case r.NotAt != nil:

@@ -253,7 +253,10 @@ func (t *tried) atLevel() (base *analysis.CellSummary, load string) {
 	return base, display.Users(*base.Load.Users)
 }
 
-// latency compares the p99 of each setting under the one limit, at a common load,
+// quantile names the latency quantile by which settings are compared at one load.
+func (t *tried) quantile() string { return QuantileName(t.level.Quantile()) }
+
+// latency compares the latency of each setting under the one limit, at a common load,
 // with that of the server as it is.
 func (t *tried) latency() string {
 	base, load := t.atLevel()
@@ -274,10 +277,10 @@ func (t *tried) latency() string {
 		}
 		labels[c], cells = v.Label, append(cells, c)
 	}
-	a := t.level.P99Against(base, cells)
+	a := t.level.Against(base, cells)
 	var sentences []string
 	if len(cells) > 0 {
-		sentences = append(sentences, fmt.Sprintf("At %s %s.", load, rankedP99(a, labels)))
+		sentences = append(sentences, fmt.Sprintf("At %s %s.", load, rankedLatency(a, labels, t.quantile())))
 	}
 	if n := len(a.Untested); n > 0 && n < len(a.All) {
 		var names []string
@@ -287,15 +290,15 @@ func (t *tried) latency() string {
 		sentences = append(sentences, fmt.Sprintf("%s was not tested: %s.", display.List(names), TestWords(&a.Untested[0])))
 	}
 	if len(absent) > 0 {
-		sentences = append(sentences, fmt.Sprintf("No p99 of %s was measured at %s.", display.List(absent), load))
+		sentences = append(sentences, fmt.Sprintf("No %s of %s was measured at %s.", t.quantile(), display.List(absent), load))
 	}
 	return strings.Join(sentences, " ")
 }
 
-// rankedP99 words the comparison of settings with the server as it is.
-func rankedP99(a analysis.AgainstBase, labels map[*analysis.CellSummary]string) string {
+// rankedLatency words the comparison of settings with the server as it is.
+func rankedLatency(a analysis.AgainstBase, labels map[*analysis.CellSummary]string, quantile string) string {
 	base := latency(a.Base.Figure.Value, a.Base.Figure.AtLeast)
-	figures := func(one analysis.P99) string {
+	figures := func(one analysis.Placed) string {
 		return fmt.Sprintf("%s against %s as it is%s", latency(one.Figure.Value, one.Figure.AtLeast), base, medians(a.Base))
 	}
 	lowest := a.All[0]
@@ -303,7 +306,7 @@ func rankedP99(a analysis.AgainstBase, labels map[*analysis.CellSummary]string) 
 	case len(a.Lower) > 0:
 		var words []string
 		for _, one := range a.Lower {
-			words = append(words, fmt.Sprintf("%s lowers p99: %s (%s)", labels[one.Cell], figures(one), TestWords(&one)))
+			words = append(words, fmt.Sprintf("%s lowers %s: %s (%s)", labels[one.Cell], quantile, figures(one), TestWords(&one)))
 		}
 		return strings.Join(words, "; ")
 	case len(a.Untested) == len(a.All):
@@ -311,15 +314,15 @@ func rankedP99(a analysis.AgainstBase, labels map[*analysis.CellSummary]string) 
 		for _, one := range a.All {
 			words = append(words, fmt.Sprintf("%s (%s)", latency(one.Figure.Value, one.Figure.AtLeast), labels[one.Cell]))
 		}
-		return fmt.Sprintf("p99 of the settings is not ranked: %s against %s as it is%s (%s)", display.List(words), base, medians(a.Base), TestWords(&lowest))
+		return fmt.Sprintf("%s of the settings is not ranked: %s against %s as it is%s (%s)", quantile, display.List(words), base, medians(a.Base), TestWords(&lowest))
 	case lowest.Figure.Value >= a.Base.Figure.Value:
-		return fmt.Sprintf("no setting has a lower p99 than the server as it is (%s%s)", base, medians(a.Base))
+		return fmt.Sprintf("no setting has a lower %s than the server as it is (%s%s)", quantile, base, medians(a.Base))
 	}
-	return fmt.Sprintf("no setting lowers p99 significantly; the lowest is %s: %s (%s)", labels[lowest.Cell], figures(lowest), TestWords(&lowest))
+	return fmt.Sprintf("no setting lowers %s significantly; the lowest is %s: %s (%s)", quantile, labels[lowest.Cell], figures(lowest), TestWords(&lowest))
 }
 
 // medians names what a figure is the median of; "" of one trial.
-func medians(p analysis.P99) string {
+func medians(p analysis.Placed) string {
 	if p.Figure.Trials < 2 {
 		return ""
 	}
@@ -329,9 +332,9 @@ func medians(p analysis.P99) string {
 // TestWords are the figures of a test of latencies, or why there was none. The median of
 // the pairwise differences is that which the interval is of; it is seldom exactly the
 // difference of the medians.
-func TestWords(p *analysis.P99) string {
+func TestWords(p *analysis.Placed) string {
 	if p.From.Basis == analysis.Untested {
-		return gapText(p.From.Gap, min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells)
+		return gapText(p.From.Gap, min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells, p.From.Quantile())
 	}
 	chance := "p " + display.Chance(p.From.PFamily)
 	if p.Shift == nil {
@@ -341,7 +344,7 @@ func TestWords(p *analysis.P99) string {
 	return fmt.Sprintf("median of the pairwise differences %s ms, 95%% interval %s to %s, %s", signed(p.Shift.Shift), signed(p.Shift.Low), signed(p.Shift.High), chance)
 }
 
-// notCompared is why p99 was not compared; "" if there was nothing to compare.
+// notCompared is why latency was not compared; "" if there was nothing to compare.
 func (t *tried) notCompared() string {
 	limited := 0
 	var without []string
@@ -360,11 +363,11 @@ func (t *tried) notCompared() string {
 	case limited < 2:
 		return ""
 	case t.level == nil && len(without) > 0:
-		return fmt.Sprintf("p99 of the settings was not compared at one load, because no breaking point was found for: %s.", strings.Join(without, ", "))
+		return fmt.Sprintf("Latency of the settings was not compared at one load, because no breaking point was found for: %s.", strings.Join(without, ", "))
 	case t.level == nil:
-		return "p99 of the settings was not compared at one load."
+		return "Latency of the settings was not compared at one load."
 	}
-	return "p99 of the settings was not compared: none was measured for the server as it is at the common load."
+	return "Latency of the settings was not compared: none was measured for the server as it is at the common load."
 }
 
 // replicated is what more replicas hold. They have a limit each, so they are no
@@ -388,8 +391,8 @@ func (t *tried) replicated() string {
 	}
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {
-		one := t.level.P99Against(base, []*analysis.CellSummary{c})
-		text += fmt.Sprintf("; its p99 at %s is %s against %s as it is (%s)", load, display.WithUnit(one.All[0].Figure.Value), display.WithUnit(one.Base.Figure.Value), TestWords(&one.All[0]))
+		one := t.level.Against(base, []*analysis.CellSummary{c})
+		text += fmt.Sprintf("; its %s at %s is %s against %s as it is (%s)", t.quantile(), load, display.WithUnit(one.All[0].Figure.Value), display.WithUnit(one.Base.Figure.Value), TestWords(&one.All[0]))
 	}
 	return text + "."
 }
@@ -411,7 +414,7 @@ func (t *tried) doubts() string {
 		parts = append(parts, "while breaking points were searched, "+text)
 	}
 	if text := Disturbed(comparing); text != "" {
-		parts = append(parts, "while p99 was compared, "+text)
+		parts = append(parts, "while latency was compared, "+text)
 	}
 	if len(parts) == 0 {
 		return ""

@@ -40,7 +40,7 @@ func cellsNote(s *analysis.Summary) string {
 	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return len(c.PerTrial) > 1 }) {
 		notes = append(notes, "Rates and latencies are medians over the trials of a cell.")
 	}
-	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !c.Supports("p99") }) {
+	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !c.Supports(s.Quantile()) }) {
 		notes = append(notes, fmt.Sprintf("~: fewer than %d requests lie beyond this percentile.", analysis.Support))
 	}
 	return strings.Join(notes, " ")
@@ -50,24 +50,29 @@ func cellsNote(s *analysis.Summary) string {
 func trafficColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 	rate := Column{Head: "requests", Unit: "/s", Cells: words(rows, func(c *cellSummary) string { return figureOf(c, "rate", display.Figure) })}
 	head, notes := spreads(rows, "rate")
+	ranked := s.Quantile()
 	p50 := quantile(rows, "p50")
 	p50.Rank = 3
-	p99 := quantile(rows, "p99")
 	cols := append(nameColumns(s, rows), rate.noted(head, notes, PageOnly))
-	head, notes = spreads(rows, "p50")
-	cols = append(cols, p50.noted(head, notes, PageOnly))
-	head, notes = spreads(rows, "p99")
-	cols = append(cols, p99.noted(head, notes, 1))
-	if scale := p99Scale(rows); scale.Drawn() {
-		cols = append(cols, Column{Head: "p99 of each trial", Kind: Picture, Rank: PageOnly, Scale: scale,
-			Cells: each(rows, func(c *cellSummary) Cell { return Cell{Range: p99Range(c)} })})
+	if ranked != "p50" {
+		head, notes = spreads(rows, "p50")
+		cols = append(cols, p50.noted(head, notes, PageOnly))
+	}
+	head, notes = spreads(rows, ranked)
+	cols = append(cols, quantile(rows, ranked).noted(head, notes, 1))
+	if scale := latencyScale(rows, ranked); scale.Drawn() {
+		cols = append(cols, Column{Head: narrative.QuantileName(ranked) + " of each trial", Kind: Picture, Rank: PageOnly, Scale: scale,
+			Cells: each(rows, func(c *cellSummary) Cell { return Cell{Range: latencyRange(c, ranked)} })})
 	}
 	p999 := quantile(rows, "p999")
 	if p999.Rank = 7; !hasP999(s) {
 		p999.Rank = PageOnly
 	}
-	head, notes = spreads(rows, "p999")
-	cols = append(cols, p999.noted(head, notes, PageOnly), availableColumn(rows, 2))
+	if ranked != "p999" {
+		head, notes = spreads(rows, "p999")
+		cols = append(cols, p999.noted(head, notes, PageOnly))
+	}
+	cols = append(cols, availableColumn(rows, 2))
 	cols = append(cols, useColumns(rows)...)
 	if slices.ContainsFunc(rows, func(c *cellSummary) bool { return c.Objective != nil }) {
 		cols = append(cols, Column{Head: "objective", Kind: Word, Cells: each(rows, func(c *cellSummary) Cell {
@@ -95,16 +100,19 @@ func searchColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 		cols = append(cols, Column{Head: "with its ends", Kind: Picture, Rank: PageOnly, Scale: scale,
 			Cells: each(rows, func(c *cellSummary) Cell { return Cell{Range: breakRange(c)} })})
 	}
-	p50 := quantile(rows, "p50")
-	p50.Rank = 5
+	ranked, latencies := s.Quantile(), []Column{}
+	if p50 := quantile(rows, "p50"); ranked != "p50" {
+		p50.Rank = 5
+		latencies = append(latencies, p50)
+	}
 	cols = append(cols,
 		Column{Head: "limited by", Kind: Word, Cells: words(rows, func(c *cellSummary) string {
 			if c.Breaking == nil || c.Breaking.LimitedBy == "" {
 				return display.Absent
 			}
 			return display.Plain(c.Breaking.LimitedBy)
-		})},
-		p50, quantile(rows, "p99"))
+		})})
+	cols = append(append(cols, latencies...), quantile(rows, ranked))
 	use := useColumns(rows)
 	use[0].Rank, use[1].NotesRank = 2, PageOnly
 	cols = append(cols, use[:2]...)

@@ -61,7 +61,7 @@ func newDetail(c *cellSummary, name string) Detail {
 		for i := range c.Steps {
 			rows = append(rows, level{Step: &c.Steps[i]})
 		}
-		d.Loads = Table{Title: "Loads held", Columns: levelColumns(rows, narrative.LoadUnit(c))}
+		d.Loads = Table{Title: "Loads held", Columns: levelColumns(rows, narrative.LoadUnit(c), c.Quantile())}
 	}
 	if len(c.PerTrial) > 0 {
 		d.Trials = Table{Title: "Trials", Columns: trialColumns(c.PerTrial)}

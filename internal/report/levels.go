@@ -5,6 +5,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -48,7 +49,7 @@ func newLevels(s *analysis.Summary, names []string) Table {
 		}
 		return a.cell - b.cell
 	})
-	cols := levelColumns(rows, unit)
+	cols := levelColumns(rows, unit, s.Quantile())
 	cols[0].Kind = Group
 	t := Table{Title: "Levels held", Most: manyRows, Lead: "What each cell did while the load was constant. A percentile over a ramp describes no load, so none is shown.",
 		Columns: slices.Insert(cols, 1, Column{Head: "cell", Kind: Name, Cells: words(rows, func(l level) string { return l.name })})}
@@ -58,22 +59,30 @@ func newLevels(s *analysis.Summary, names []string) Table {
 	return t
 }
 
-// levelColumns are a load and what was measured at it.
-func levelColumns(rows []level, unit string) []Column {
+// levelColumns are a load and what was measured at it. ranked is the quantile by which
+// cells are ranked.
+func levelColumns(rows []level, unit, ranked string) []Column {
 	of := func(head, unit string, rank Rank, text func(level) string) Column {
 		return Column{Head: head, Unit: unit, Rank: rank, Cells: words(rows, text)}
 	}
-	latency := func(head string, rank Rank, q func(*analysis.Quantiles) float64) Column {
-		return of(head, "ms", rank, func(l level) string { return quantileOf(l.LatencyMS, q) })
+	latency := func(name string, rank Rank) Column {
+		return of(narrative.QuantileName(name), "ms", rank, func(l level) string {
+			return quantileOf(l.LatencyMS, func(q *analysis.Quantiles) float64 { return q.Named(name) })
+		})
 	}
-	return []Column{
+	cols := []Column{
 		of("load", unit, Kept, func(l level) string { return display.Figure(l.Target) }),
 		of("requests", "/s", 3, func(l level) string { return display.Figure(l.RateRPS) }),
-		latency("p50", 4, func(q *analysis.Quantiles) float64 { return q.P50 }),
-		latency("p99", Kept, func(q *analysis.Quantiles) float64 { return q.P99 }),
-		latency("p99.9", 6, func(q *analysis.Quantiles) float64 { return q.P999 }),
-		{Head: "available", Unit: "%", Rank: 1, Cells: each(rows, func(l level) Cell { return available(l.Availability) })},
-		of("CPU", "% of limit", 5, func(l level) string { return share(l.CPUOfLimit) }),
-		of("throttled", "% of periods", 2, func(l level) string { return share(l.Throttled) }),
 	}
+	if ranked != "p50" {
+		cols = append(cols, latency("p50", 4))
+	}
+	cols = append(cols, latency(ranked, Kept))
+	if ranked != "p999" {
+		cols = append(cols, latency("p999", 6))
+	}
+	return append(cols,
+		Column{Head: "available", Unit: "%", Rank: 1, Cells: each(rows, func(l level) Cell { return available(l.Availability) })},
+		of("CPU", "% of limit", 5, func(l level) string { return share(l.CPUOfLimit) }),
+		of("throttled", "% of periods", 2, func(l level) string { return share(l.Throttled) }))
 }

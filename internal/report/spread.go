@@ -86,11 +86,11 @@ func endsHead(rows []*cellSummary) string {
 	return head
 }
 
-// p99Scale holds the p99 of all cells and trials.
-func p99Scale(rows []*cellSummary) Scale {
+// latencyScale holds a quantile of all cells and trials.
+func latencyScale(rows []*cellSummary, quantile string) Scale {
 	top := 0.0
 	for _, c := range rows {
-		if r := p99Range(c); r != nil {
+		if r := latencyRange(c, quantile); r != nil {
 			top = slices.Max(append([]float64{top, *r.Value}, r.Points...))
 			if r.High != nil {
 				top = math.Max(top, *r.High)
@@ -100,15 +100,15 @@ func p99Scale(rows []*cellSummary) Scale {
 	return scaleTo(top, display.WithUnit)
 }
 
-// p99Range shows how certain a cell's p99 is; nil if it has none.
-func p99Range(c *cellSummary) *Range {
-	f, ok := c.Figure("p99")
+// latencyRange shows how certain a quantile of a cell is; nil if it has none.
+func latencyRange(c *cellSummary, quantile string) *Range {
+	f, ok := c.Figure(quantile)
 	if !ok {
 		return nil
 	}
-	m, _ := analysis.MetricOf("p99")
-	r := &Range{Value: &f.Value, Label: "p99 " + display.WithUnit(f.Value), Points: m.Trials(c)}
-	if low, high, what := analysis.SpreadOfP99(c); what != analysis.NoEnds {
+	m, _ := analysis.MetricOf(quantile)
+	r := &Range{Value: &f.Value, Label: narrative.QuantileName(quantile) + " " + display.WithUnit(f.Value), Points: m.Trials(c)}
+	if low, high, what := analysis.SpreadOf(c, quantile); what != analysis.NoEnds {
 		r.Low, r.High = &low, &high
 		r.Label += ", trials or interval " + display.Figure(low) + " to " + display.WithUnit(high)
 	}

@@ -143,7 +143,7 @@ const slack = 0.1
 // ran estimates how many CPUs the replica ran on, from its throttled time in a period.
 // A CPU that is busy for the whole period is either running or throttled, and can run
 // for the quota: blocked + quota = CPUs x period. If the CPUs were not busy all the
-// time, the result is the lowest possible number.
+// time, the result is the lowest possible number, and the window is too long.
 func (r *Rebuilder) ran(blocked int64) int64 {
 	busy := float64(blocked+r.quota) / float64(r.period)
 	return min(max(int64(math.Ceil(busy-slack)), 1), r.cpus)

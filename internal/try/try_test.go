@@ -250,7 +250,7 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 			"While breaking points were searched, 1 of 20 search windows was disturbed by steal time; a miss there does not count."},
 		{"both", summary(with("as-is", true, window), with("no-limit", true, window)), summary(with("as-is", false, trials)),
 			"While breaking points were searched, 2 of 40 search windows were disturbed by steal time; a miss there does not count; " +
-				"while p99 was compared, 3 of 6 trials were disturbed by other processes and a generator that waited for a CPU (1 of them repeated); effect on p99 unknown."},
+				"while latency was compared, 3 of 6 trials were disturbed by other processes and a generator that waited for a CPU (1 of them repeated); effect on p99 unknown."},
 		{"what p99 does not rest on", summary(with("as-is", true, nil)), summary(with("as-is", false, nil), with("no-limit", false, trials)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -345,7 +345,7 @@ func TestWhatWasNotDeterminedIsNamed(t *testing.T) {
 	for _, want := range []string{
 		"No breaking point was found with GOMAXPROCS=1: other processes took CPU.",
 		"No breaking point was found without the CPU limit: no search was made.",
-		"p99 of the settings was not compared at one load, because no breaking point was found for: GOMAXPROCS=1, without the CPU limit.",
+		"Latency of the settings was not compared at one load, because no breaking point was found for: GOMAXPROCS=1, without the CPU limit.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)

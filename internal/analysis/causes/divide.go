@@ -8,6 +8,7 @@ type division struct {
 	request  *signals.SlowLine
 	evidence *evidence
 	since    [causes]int64 // start of the queue built by the cause in which it waited; or never
+	unsent   [causes]int64 // the same before it was sent, for a queue of all replicas
 
 	free     times // times without direct evidence of a cause
 	left     int64 // not attributed to a cause yet; in the end the rest
@@ -16,13 +17,13 @@ type division struct {
 }
 
 // direct attributes the times with direct evidence: the lag of the generator, then the
-// windows of the replica. For these it is known what happened. All later attributions
+// windows of the replica (evidence.during). For these it is known what happened. All later attributions
 // are estimates.
 func (d *division) direct() {
 	r := d.request
 	d.free = union(stretch{r.Intended, r.Done})
 	d.hold(generator, union(stretch{r.Sent - r.Lag, r.Sent}))
-	d.hold(throttling, d.evidence.throttled.during(r.Intended, r.Done))
+	d.hold(throttling, d.evidence.during(d.evidence.throttled, r))
 	d.hold(restart, d.down())
 	d.directly = d.held[throttling]
 	d.left = d.free.long()
@@ -32,7 +33,7 @@ func (d *division) direct() {
 // in a down window was lost with the process: nothing worked on it from then on.
 func (d *division) down() times {
 	r := d.request
-	windows := d.evidence.down.during(r.Intended, r.Done)
+	windows := d.evidence.during(d.evidence.down, r)
 	if r.TimedOut {
 		if lost := d.evidence.down.during(r.Sent, r.Done); len(lost) > 0 {
 			return union(append(windows, stretch{lost[0].from, r.Done})...)
@@ -62,11 +63,10 @@ func (d *division) queued(c cause, own int64) { d.take(c, d.waited(c, own)) }
 
 // waited is how long it waited in the queue that a cause built.
 func (d *division) waited(c cause, own int64) int64 {
-	since := d.since[c]
+	since, r := min(d.since[c], d.unsent[c]), d.request
 	if since == never {
 		return 0
 	}
-	r := d.request
 	pause := d.evidence.maxDelay(c, since, r.Intended)
 	for _, s := range d.free {
 		pause += d.evidence.maxDelay(c, max(s.from, since), s.to)
@@ -74,7 +74,12 @@ func (d *division) waited(c cause, own int64) int64 {
 	if c == generatorQueue {
 		pause = d.evidence.longestLag(since, r.Sent) - r.Lag
 	}
-	return max(0, min(d.free.within(since, r.Done), d.left-own, pause))
+	queued := d.free.within(since, r.Done)
+	if d.evidence.shared && ofReplica(c) {
+		queued = d.free.within(max(d.since[c], r.Sent), r.Done) +
+			min(d.free.within(d.unsent[c], r.Sent), d.evidence.common[c].within(d.unsent[c], r.Intended))
+	}
+	return max(0, min(queued, d.left-own, pause))
 }
 
 // besideNeighbours attributes to neighbours the wait in the queue that they built.

@@ -119,13 +119,34 @@ func failed(f *signals.Frame) bool {
 // evidence is what is known about one replica in one trial by time.
 type evidence struct {
 	throttled, down times         // windows of the replica
+	shared          bool          // there are several replicas: a request belongs to none of them before it is sent
+	stopped         times         // when all other replicas were throttled or down, if there are any
+	common          [causes]times // episodes of throttling and restart that were also in stopped
 	episodes        [causes]times // what may have built a queue, by cause
 	lags            lags
 	busy            []busy
 }
 
 func (b *Builder) evidence(at replicaKey, frozen lags, busy []busy) *evidence {
-	var throttled, down, occupied []stretch
+	throttled, down := b.windowsOf(at)
+	var occupied []stretch
+	for _, f := range busy {
+		occupied = append(occupied, f.stretch)
+	}
+	g := &evidence{throttled: union(throttled...), down: union(down...), busy: busy}
+	g.shared, g.stopped = b.replicas > 1, b.othersStopped(at)
+	g.episodes[generatorQueue] = frozen.episodes
+	g.lags = frozen
+	g.episodes[throttling] = g.throttled
+	g.episodes[restart] = union(append(down, b.failing[at]...)...)
+	for _, c := range []cause{throttling, restart} {
+		g.common[c] = g.episodes[c].both(g.stopped)
+	}
+	g.episodes[neighbours] = union(occupied...)
+	return g
+}
+
+func (b *Builder) windowsOf(at replicaKey) (throttled, down []stretch) {
 	for _, w := range b.windows[at] {
 		switch w.Kind {
 		case signals.Throttled:
@@ -134,16 +155,38 @@ func (b *Builder) evidence(at replicaKey, frozen lags, busy []busy) *evidence {
 			down = append(down, stretch{w.Start, w.End})
 		}
 	}
-	for _, f := range busy {
-		occupied = append(occupied, f.stretch)
+	return throttled, down
+}
+
+// othersStopped returns when all other replicas were throttled or down.
+func (b *Builder) othersStopped(at replicaKey) (all times) {
+	first := true
+	for i := range b.replicas {
+		if i == at.replica {
+			continue
+		}
+		throttled, down := b.windowsOf(replicaKey{at.trial, i})
+		stopped := union(append(throttled, down...)...)
+		if !first {
+			stopped = all.both(stopped)
+		}
+		all, first = stopped, false
 	}
-	g := &evidence{throttled: union(throttled...), down: union(down...), busy: busy}
-	g.episodes[generatorQueue] = frozen.episodes
-	g.lags = frozen
-	g.episodes[throttling] = g.throttled
-	g.episodes[restart] = union(append(down, b.failing[at]...)...)
-	g.episodes[neighbours] = union(occupied...)
-	return g
+	return all
+}
+
+// ofReplica reports whether the windows of one replica show a cause.
+func ofReplica(c cause) bool { return c == throttling || c == restart }
+
+// during returns which of the replica's windows a request waited in. If there are
+// several replicas, all requests wait in one queue until they are sent, so before that
+// only windows of all replicas count.
+func (g *evidence) during(windows times, r *signals.SlowLine) times {
+	if !g.shared {
+		return windows.during(r.Intended, r.Done)
+	}
+	before := windows.both(g.stopped).during(r.Intended, r.Sent)
+	return union(append(before, windows.during(r.Sent, r.Done)...)...)
 }
 
 // maxDelay returns by how much the episodes of a cause between two times can have

@@ -1,7 +1,9 @@
 package causes
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -35,9 +37,16 @@ type queue struct {
 	bar int64
 	// due returns how many requests were due at the replica between two times.
 	due func(from, to int64) float64
+	// came is when a request came to the queue.
+	came func(*signals.SlowLine) int64
 }
 
-// waited returns, for each slow request of the replica in the order of intended, since
+// intended and sent are when a request came to the queue of all replicas, and to that of
+// one.
+func intended(r *signals.SlowLine) int64 { return r.Intended }
+func sent(r *signals.SlowLine) int64     { return r.Sent }
+
+// waited returns, for each slow request of the replica in the order in which they came, since
 // when it waits in a queue that an episode built: the start of the first episode of
 // the chain, or never. weights is how many slow requests a kept one stands for at its
 // time.
@@ -46,15 +55,15 @@ func (q *queue) waited(requests []signals.SlowLine, weights []float64) []int64 {
 	for i := range since {
 		since[i] = never
 	}
-	c := chain{requests: requests, weights: weights, due: q.due, since: since}
-	var inFlight []int // requests intended before the present episode's end and perhaps not done at its beginning
+	c := chain{requests: requests, weights: weights, due: q.due, came: q.came, since: since}
+	var inFlight []int // requests that came before the present episode's end and perhaps not done at its beginning
 	next := 0          // the first request not looked at yet
 	for k, e := range q.episodes {
 		if !c.stands(e.from) && (k == 0 || e.from-q.episodes[k-1].to > q.period) {
 			c.start, c.end = e.from, e.to
 		}
 		c.standing, c.end, c.last, c.weight = true, max(c.end, e.to), e.to, 1
-		for ; next < len(requests) && requests[next].Intended < e.to; next++ {
+		for ; next < len(requests) && q.came(&requests[next]) < e.to; next++ {
 			inFlight = append(inFlight, next)
 		}
 		still := inFlight[:0]
@@ -73,13 +82,34 @@ func (q *queue) waited(requests []signals.SlowLine, weights []float64) []int64 {
 		if k+1 < len(q.episodes) {
 			until = min(until, q.episodes[k+1].from)
 		}
-		for ; next < len(requests) && requests[next].Intended < until; next++ {
+		for ; next < len(requests) && q.came(&requests[next]) < until; next++ {
 			if latency(&requests[next]) >= q.bar && c.follows(next) {
 				c.join(next)
-				c.last, c.weight = requests[next].Intended, weights[next]
+				c.last, c.weight = q.came(&requests[next]), weights[next]
 			}
 			inFlight = append(inFlight, next)
 		}
+	}
+	return since
+}
+
+// atReplica is waited for the queue of one of several replicas, to which requests come
+// when they are sent. It takes and returns them in the order of intended.
+func (q *queue) atReplica(requests []signals.SlowLine, weights []float64) []int64 {
+	order := make([]int, len(requests))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(requests[a].Sent, requests[b].Sent) })
+	came, stand := make([]signals.SlowLine, len(order)), make([]float64, len(order))
+	for k, i := range order {
+		came[k], stand[k] = requests[i], weights[i]
+	}
+	there := *q
+	there.came = sent
+	since := make([]int64, len(order))
+	for k, at := range there.waited(came, stand) {
+		since[order[k]] = at
 	}
 	return since
 }
@@ -89,11 +119,12 @@ type chain struct {
 	requests []signals.SlowLine
 	weights  []float64
 	due      func(from, to int64) float64
+	came     func(*signals.SlowLine) int64
 	since    []int64
 
 	start    int64 // of its first episode
 	end      int64 // when the last request in it is done
-	last     int64 // when the last request in it was intended, or its last episode ended
+	last     int64 // when the last request in it came, or its last episode ended
 	weight   float64
 	standing bool
 }
@@ -106,7 +137,7 @@ func (c *chain) join(i int) {
 
 // follows reports whether request i arrived while the queue stood.
 func (c *chain) follows(i int) bool {
-	at := c.requests[i].Intended
+	at := c.came(&c.requests[i])
 	c.standing = c.standing && at < c.end && c.due(c.last, at) <= drained*max(c.weight, c.weights[i])
 	return c.standing
 }

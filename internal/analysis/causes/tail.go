@@ -81,15 +81,22 @@ func (b *Builder) tail(requests []signals.SlowLine, g *evidence, due func(from, 
 		bar = min(bar, b.latency.Quantile(0.95))
 	}
 	weights := weights(requests)
-	var since [causes][]int64
+	var since, unsent [causes][]int64
 	for c, episodes := range g.episodes {
-		if len(episodes) > 0 {
-			q := queue{episodes: episodes, bar: int64(bar), due: due}
-			if cause(c) == throttling {
-				q.period = b.period
-			}
-			since[c] = q.waited(requests, weights)
+		if len(episodes) == 0 {
+			continue
 		}
+		q := queue{episodes: episodes, bar: int64(bar), due: due, came: intended}
+		if cause(c) == throttling {
+			q.period = b.period
+		}
+		if !g.shared || !ofReplica(cause(c)) {
+			since[c] = q.waited(requests, weights)
+			continue
+		}
+		since[c] = q.atReplica(requests, weights)
+		q.episodes = g.common[c]
+		unsent[c] = q.waited(requests, weights)
 	}
 	var tail []*division
 	for i := range requests {
@@ -98,9 +105,12 @@ func (b *Builder) tail(requests []signals.SlowLine, g *evidence, due func(from, 
 		}
 		d := &division{request: &requests[i], evidence: g}
 		for c := range since {
-			d.since[c] = never
+			d.since[c], d.unsent[c] = never, never
 			if since[c] != nil {
 				d.since[c] = since[c][i]
+			}
+			if unsent[c] != nil {
+				d.unsent[c] = unsent[c][i]
 			}
 		}
 		d.direct()
@@ -206,12 +216,12 @@ func (d *division) windows() []SlowWindow {
 	r := d.request
 	out := []SlowWindow{}
 	add := func(kind signals.WindowKind, all times) {
-		for _, s := range all.during(r.Intended, r.Done) {
+		for _, s := range all {
 			out = append(out, SlowWindow{string(kind), ms(s.from - r.Intended), ms(s.to - r.Intended)})
 		}
 	}
-	add(signals.Throttled, d.evidence.throttled)
-	add(signals.Down, d.evidence.down)
+	add(signals.Throttled, d.evidence.during(d.evidence.throttled, r))
+	add(signals.Down, d.evidence.during(d.evidence.down, r))
 	slices.SortStableFunc(out, func(a, b SlowWindow) int { return cmp.Compare(a.FromMS, b.FromMS) })
 	return out
 }

@@ -50,6 +50,15 @@ func (t times) after(moment int64) int {
 	return sort.Search(len(t), func(i int) bool { return t[i].to > moment })
 }
 
+// both returns the times that are in t and in o.
+func (t times) both(o times) times {
+	var out times
+	for _, s := range t {
+		out = append(out, o.during(s.from, s.to)...)
+	}
+	return out
+}
+
 // without returns the part of t that is not in o.
 func (t times) without(o times) times {
 	var out times

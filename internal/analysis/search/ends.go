@@ -13,7 +13,7 @@ const wide = 0.3
 func (s *Search) finish() {
 	r := s.again
 	if r.disturbed > r.clean {
-		s.fail(Disturbed, "%v took CPU in %d of %d windows; %s", r.by, r.disturbed, r.disturbed+r.clean, r.by.Advice())
+		s.fail(Disturbed, "%v took CPU in most windows; %s", r.by, r.by.Advice())
 		return
 	}
 	if s.missed == 0 || len(s.met) == 0 && s.stage == Bracket {
@@ -33,8 +33,6 @@ func (s *Search) finish() {
 	load = max(load, s.tested()) // a load that was held is not above the breaking point
 	s.result.Load, s.result.Low, s.result.High = load, low, max(high, load)
 	switch {
-	case r.disturbed > 0:
-		s.result.Reason = fmt.Sprintf("%v took CPU in %d of %d windows, which are left out, so the interval is wider", r.by, r.disturbed, r.disturbed+r.clean)
 	case s.limited && high > s.ceiling:
 		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the upper end of the interval is an estimate", show(s.limit))
 	case high-low > wide*load:

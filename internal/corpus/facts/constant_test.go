@@ -57,8 +57,8 @@ func (k *check) throttledIs(c *cell, text string) error {
 func single(k *check) error {
 	c, p := k.about, k.about.all()
 	err := c.shows("rate", k.m["rate"])
-	if k.has("p99") {
-		err = first(err, c.shows("p99", k.m["p99"]))
+	if k.has("latency") {
+		err = first(err, k.ranksBy(c, k.m["q"]), c.shows(k.m["q"], k.m["latency"]))
 	}
 	if k.has("low") {
 		err = first(err, k.interval(c))
@@ -72,26 +72,38 @@ func single(k *check) error {
 	return err
 }
 
-// interval checks the ends beside a p99. Both ends have one unit.
+// ranksBy checks that a latency is the one by which cells are ranked: the objective's.
+func (k *check) ranksBy(c *cell, name string) error {
+	want := "p99"
+	if o := c.objective; o != nil && o.Quantile != "" {
+		want = o.Quantile
+	}
+	if shareOf(want) != shareOf(name) {
+		return fmt.Errorf("%s is stated, and the objective's quantile is %s", name, want)
+	}
+	return nil
+}
+
+// interval checks the ends beside a latency. Both ends have one unit.
 func (k *check) interval(c *cell) error {
 	unit := k.m["high"][strings.LastIndex(k.m["high"], " "):]
 	stated := k.m["low"]
 	if !strings.HasSuffix(stated, "s") {
 		stated += unit
 	}
-	low, high, ok := medianEnds(c.values(quantileOf("p99")))
+	low, high, ok := medianEnds(c.values(quantileOf(k.m["q"])))
 	if strings.Contains(k.whole, "in this one trial") || !ok {
-		low, high = c.all().ms("p99")/20, c.all().ms("p99")*20 // by frames: a bootstrap
+		low, high = c.all().ms(k.m["q"])/20, c.all().ms(k.m["q"])*20 // by frames: a bootstrap
 		l, _, _ := figure(stated)
 		h, _, _ := figure(k.m["high"])
-		if v := c.all().ms("p99"); l > v*1.001 || h < v*0.999 {
-			return fmt.Errorf("the interval %s to %s does not contain the p99, %.4g", stated, k.m["high"], v)
+		if v := c.all().ms(k.m["q"]); l > v*1.001 || h < v*0.999 {
+			return fmt.Errorf("the interval %s to %s does not contain the %s, %.4g", stated, k.m["high"], k.m["q"], v)
 		}
 	}
 	if !ok {
 		return first(within("the lower end", stated, low, high), within("the higher end", k.m["high"], low, high))
 	}
-	return first(is("the lower end of the interval of p99", stated, low), is("its higher end", k.m["high"], high))
+	return first(is("the lower end of the interval of "+k.m["q"], stated, low), is("its higher end", k.m["high"], high))
 }
 
 // lowerBound checks that a generator kept the load below what was asked for.
@@ -202,7 +214,7 @@ func (k *check) atLevel(c *cell, text string) (*part, error) {
 }
 
 var constants = []pattern{
-	{"headline", `<cell>: <n:rate> requests/s(?:, p99 <ms:p99>(?: \(95% interval (?P<low>[\d,.]+(?: ms| s)?) to <ms:high>(?: in this one trial)?\))?)?(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?`, single},
+	{"headline", `<cell>: <n:rate> requests/s(?:, (?P<q>p[\d.]+) <ms:latency>(?: \(95% interval (?P<low>[\d,.]+(?: ms| s)?) to <ms:high>(?: in this one trial)?\))?)?(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?`, single},
 	{"headline", `<cell>: <n:rate> requests/s(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?; latency was not measured`, single},
 	{"headline", `It (?P<how>meets|misses) the objective <any:objective>`, func(k *check) error { return k.objectiveIs(k.about, k.m["how"] == "meets") }},
 	{"headline", `All meet the objective <any:objective>`, func(k *check) error { return k.objectiveOf(k.withTrials()) }},
@@ -353,29 +365,29 @@ var constants = []pattern{
 		return nil
 	}},
 	{"headline", `The search for the breaking point was disturbed by <any:who>`, nil},
-	{"headline", `<cell> holds <any:level>: (?:p99 <ms:p99>|latency not measured)(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?`, func(k *check) error {
+	{"headline", `<cell> holds <any:level>: (?:(?P<q>p[\d.]+) <ms:latency>|latency not measured)(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?`, func(k *check) error {
 		p, err := k.atLevel(k.about, k.m["level"])
 		if err != nil {
 			return err
 		}
 		err = available(k.m["avail"], p.availability())
-		if k.has("p99") {
-			err = first(err, is("p99", k.m["p99"], p.ms("p99")))
+		if k.has("latency") {
+			err = first(err, k.ranksBy(k.about, k.m["q"]), is(k.m["q"], k.m["latency"], p.ms(k.m["q"])))
 		}
 		if k.has("throttled") {
 			err = first(err, is("throttled", k.m["throttled"], 100*p.throttledShare()))
 		}
 		return err
 	}},
-	{"headline", `At (?P<level>[\d,.]+ (?:requests/s|users)) <cell> has the lowest p99(?: \([^)]*\))?: <ms:figure> against <any:others>`, func(k *check) error {
+	{"headline", `At (?P<level>[\d,.]+ (?:requests/s|users)) <cell> has the lowest (?P<what>p[\d.]+)(?: \([^)]*\))?: <ms:figure> against <any:others>`, func(k *check) error {
 		p, err := k.atLevel(k.about, k.m["level"])
 		if err != nil {
 			return err
 		}
-		return is("p99", k.m["figure"], p.ms("p99"))
+		return is(k.m["what"], k.m["figure"], p.ms(k.m["what"]))
 	}},
 	{"headline", `At (?P<level>[\d,.]+ (?:requests/s|users)) [^:]+: (?P<figures>[^()]+?)(?: for <cells>)? \(<any:why>\)`, nil},
-	{"headline", `At (?P<level>[\d,.]+ (?:requests/s|users)) (?:only )?<cell> (?:still answers, with|has) a p99 of <ms:figure>`, nil},
+	{"headline", `At (?P<level>[\d,.]+ (?:requests/s|users)) (?:only )?<cell> (?:still answers, with|has) a p[\d.]+ of <ms:figure>`, nil},
 	{"headline", `Differences at one level are not tested`, nil},
 	{"headline", `the load held no level, so no percentile describes it`, nil},
 

@@ -87,10 +87,21 @@ func (k *check) others(text string) (cells []*cell, figures []string) {
 	return cells, figures
 }
 
+// ranksByObjective checks that cells are ranked by the quantile of the objective.
+func (k *check) ranksByObjective(what string) error {
+	if what == "rate" {
+		return nil
+	}
+	return k.ranksBy(k.Experiment.Cells[0], what)
+}
+
 // ranks checks that one cell is ahead of others: their figures, the order, the test, and
 // what is known by construction.
 func ranks(k *check) error {
 	what := k.m["what"]
+	if err := k.ranksByObjective(what); err != nil {
+		return err
+	}
 	cells, figures := k.others(k.m["others"])
 	first := k.named(k.m["cell"])
 	if err := first.shows(what, k.m["figure"]); err != nil {
@@ -141,6 +152,9 @@ func (k *check) ahead(x, y *cell, what string, untested bool) error {
 // alike checks that the difference of cells is not significant, and their figures.
 func alike(k *check) error {
 	what := k.m["what"]
+	if err := k.ranksByObjective(what); err != nil {
+		return err
+	}
 	all := k.cells(k.m["cells"])
 	if !k.has("cells") {
 		all = k.Experiment.Cells
@@ -163,6 +177,9 @@ func alike(k *check) error {
 		if err := is("p", p, exact); err != nil {
 			return err
 		}
+	}
+	if err := k.chance(all, what, k.m["why"]); err != nil {
+		return err
 	}
 	if strings.Contains(k.m["why"], "95% intervals overlap") {
 		return overlapping(all, what)
@@ -221,6 +238,9 @@ func (k *check) figuresOf(all []*cell, what string) error {
 // leads checks that several cells share the first place before others.
 func leads(k *check) error {
 	what := k.m["what"]
+	if err := k.ranksByObjective(what); err != nil {
+		return err
+	}
 	first := k.cells(k.m["cells"])
 	if err := k.figuresOf(first, what); err != nil {
 		return err
@@ -304,19 +324,22 @@ func notRanked(k *check) error {
 		}
 		return first(is("the trials per cell", m[1], float64(fewest)), is("the trials that a ranking needs", m[2], float64(least)))
 	}
-	if why == "a p99 needs 1,000 requests of each cell" {
+	if m := requestsOf.FindStringSubmatch(why); m != nil {
+		need := 10 / (1 - shareOf(m[1]))
 		for _, c := range cells {
-			if c.all().requests() < 1000 {
-				return nil
+			if float64(c.all().requests()) < need-1e-6 {
+				return is("the requests that a ranking needs", m[2], need)
 			}
 		}
-		return fmt.Errorf("each cell has 1,000 requests")
+		return fmt.Errorf("each cell has %.0f requests", need)
 	}
 	if strings.HasPrefix(why, "the services were not restarted between trials") {
 		return nil
 	}
 	return fmt.Errorf("%q: %w", why, errUnknown)
 }
+
+var requestsOf = regexp.MustCompile(`^a (p[\d.]+) needs ([\d,]+) requests of each cell$`)
 
 var gapOf = regexp.MustCompile(`^(\d+) trials? per cell, and a ranking needs at least (\d+)$`)
 

@@ -85,7 +85,7 @@ var triedPatterns = []pattern{
 		return is("the lowest p99", k.m["figure"], lowest)
 	}},
 	{"try", `<any:labels> had too few trials to test`, nil},
-	{"try", `p99 of the settings was not compared<any:why>`, nil},
-	{"try", `[Ww]hile (?:breaking points were searched|p99 was compared), <any:who>(?:: repeat it on a quiet host)?`, nil},
+	{"try", `Latency of the settings was not compared<any:why>`, nil},
+	{"try", `[Ww]hile (?:breaking points were searched|latency was compared), <any:who>(?:: repeat it on a quiet host)?`, nil},
 	{"try", noneOf + `: its own parallelism, locks or queues`, nil},
 }

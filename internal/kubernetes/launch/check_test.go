@@ -275,6 +275,11 @@ func TestLasts(t *testing.T) {
 	if got, want := Lasts(asked(t, "").Experiment), 6*50*time.Second; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
+	search := asked(t, "").Experiment
+	search.Cells[0].Load.Find = true
+	if got, want := Lasts(search), 6*(50*time.Second+35*time.Second/4); got != want {
+		t.Errorf("a search: %v, want %v", got, want)
+	}
 }
 
 // An image is tried as whom it will run as: one may say that it is root's.

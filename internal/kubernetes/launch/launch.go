@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
@@ -80,7 +81,8 @@ func (a *Request) spec(namespace string) conductor.Spec {
 }
 
 // Lasts estimates how long an experiment takes from its plan. A trial that ends after a
-// number of requests counts with its longest time, measure.duration.
+// number of requests counts with its longest time, measure.duration. A search also tests how
+// the service recovers.
 func Lasts(e *experiment.Experiment) time.Duration {
 	var sum time.Duration
 	for i := range e.Cells {
@@ -88,6 +90,9 @@ func Lasts(e *experiment.Experiment) time.Duration {
 		measured := e.Measure.Measured(c)
 		if measured == 0 {
 			measured = e.Measure.Duration
+		}
+		if c.Load.Find {
+			measured += analysis.AfterSearch(e, c)
 		}
 		sum += e.Measure.Warmup + measured + betweenTrials
 	}
