@@ -13,6 +13,9 @@ import (
 	"github.com/millicore/millicore/workloads/javascript/servicetest"
 )
 
+// frameworks are the values of FRAMEWORK.
+var frameworks = []string{"serve", "hono"}
+
 // service is the service on npm's Bun.
 func service(t *testing.T) servicetest.Runtime {
 	t.Helper()
@@ -25,7 +28,11 @@ func service(t *testing.T) servicetest.Runtime {
 }
 
 func TestContract(t *testing.T) {
-	contract.Run(t, service(t).Start(t).URL)
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			contract.Run(t, service(t).Start(t, "FRAMEWORK="+framework).URL)
+		})
+	}
 }
 
 func TestContractOfAnyNumberOfWorkers(t *testing.T) {
@@ -43,6 +50,10 @@ func TestConnectionsAreAsManyAsAsked(t *testing.T) { service(t).CheckConnections
 
 func TestProcess(t *testing.T) {
 	service(t).Check(t)
+}
+
+func TestProcessOnHono(t *testing.T) {
+	service(t).CheckSignals(t, "FRAMEWORK=hono")
 }
 
 func TestThereIsNoCluster(t *testing.T) {

@@ -61,6 +61,9 @@ type process struct {
 	stderr *bytes.Buffer
 }
 
+// frameworks are the values of FRAMEWORK.
+var frameworks = []string{"net/http", "fasthttp"}
+
 var listening = regexp.MustCompile(`^millicore-go listening on (http://127\.0\.0\.1:\d+), GOMAXPROCS (\d+), (go\S+)\n$`)
 
 // start runs millicore-go on a free port of loopback with env on top of an
@@ -123,7 +126,11 @@ func get(t *testing.T, url string) (status int, body string) {
 }
 
 func TestContract(t *testing.T) {
-	contract.Run(t, start(t).url)
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			contract.Run(t, start(t, "FRAMEWORK="+framework).url)
+		})
+	}
 }
 
 func TestContractWithWorkers(t *testing.T) {

@@ -12,6 +12,9 @@ import (
 	"github.com/millicore/millicore/workloads/javascript/servicetest"
 )
 
+// frameworks are the values of FRAMEWORK.
+var frameworks = []string{"http", "fastify"}
+
 // service is the service on the machine's Node.js.
 func service(t *testing.T) servicetest.Runtime {
 	t.Helper()
@@ -28,7 +31,11 @@ func service(t *testing.T) servicetest.Runtime {
 }
 
 func TestContract(t *testing.T) {
-	contract.Run(t, service(t).Start(t).URL)
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			contract.Run(t, service(t).Start(t, "FRAMEWORK="+framework).URL)
+		})
+	}
 }
 
 func TestContractOfAnyNumberOfWorkers(t *testing.T) {
@@ -50,6 +57,10 @@ func TestConnectionsAreAsManyAsAsked(t *testing.T) { service(t).CheckConnections
 
 func TestProcess(t *testing.T) {
 	service(t).Check(t)
+}
+
+func TestProcessOnFastify(t *testing.T) {
+	service(t).CheckSignals(t, "FRAMEWORK=fastify")
 }
 
 func TestProcessOfACluster(t *testing.T) {
