@@ -35,6 +35,12 @@ func TestContract(t *testing.T) {
 	}
 }
 
+func TestIdle(t *testing.T) {
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) { contract.RunIdle(t, service(t).Start(t, "FRAMEWORK="+framework).Process.Pid) })
+	}
+}
+
 func TestContractOfAnyNumberOfWorkers(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {

@@ -133,6 +133,12 @@ func TestContract(t *testing.T) {
 	}
 }
 
+func TestIdle(t *testing.T) {
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) { contract.RunIdle(t, start(t, "FRAMEWORK="+framework).Process.Pid) })
+	}
+}
+
 func TestContractWithWorkers(t *testing.T) {
 	contract.Run(t, start(t, "WORKERS=5").url, contract.Workers(5))
 }

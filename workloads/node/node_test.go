@@ -38,12 +38,22 @@ func TestContract(t *testing.T) {
 	}
 }
 
+func TestIdle(t *testing.T) {
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) { contract.RunIdle(t, service(t).Start(t, "FRAMEWORK="+framework).Process.Pid) })
+	}
+}
+
 func TestContractOfAnyNumberOfWorkers(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			contract.Run(t, service(t).Start(t, "WORKERS="+strconv.Itoa(n)).URL, contract.Workers(n))
 		})
 	}
+}
+
+func TestIdleOfACluster(t *testing.T) {
+	contract.RunIdle(t, service(t).Start(t, "CLUSTER=2").Process.Pid)
 }
 
 func TestContractOfACluster(t *testing.T) {

@@ -24,6 +24,8 @@ export function newServer() {
     beforeHead(request, response) {
       if (!server.listening) {
         response.shouldKeepAlive = false; // while it stops, an answer is its connection's last
+      } else if (request.httpVersion === '1.1') {
+        response.removeHeader('Connection'); // HTTP/1.1 keeps connections without it, and no other service sends it
       }
     },
     /** Stops accepting, and awaits the requests in flight. */
