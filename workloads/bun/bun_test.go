@@ -52,6 +52,9 @@ func TestContractOfAnyNumberOfWorkers(t *testing.T) {
 func TestContractWithPostgres(t *testing.T) { service(t).CheckStore(t, databases.Postgres) }
 func TestContractWithMongoDB(t *testing.T)  { service(t).CheckStore(t, databases.MongoDB) }
 
+func TestStatementsToPostgres(t *testing.T) { service(t).CheckStatements(t, databases.Postgres) }
+func TestStatementsToMongoDB(t *testing.T)  { service(t).CheckStatements(t, databases.MongoDB) }
+
 func TestConnectionsAreAsManyAsAsked(t *testing.T) { service(t).CheckConnections(t) }
 
 func TestProcess(t *testing.T) {
