@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/valyala/fasthttp"
-	"github.com/valyala/fasthttp/pprofhandler"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
 )
 
 // NewFast returns the service as a server of fasthttp, with the settings that the
@@ -17,13 +17,16 @@ func NewFast(o Options) *fasthttp.Server {
 	m := newMetrics()
 	find := finder(resources(o, m))
 	notFound := unknown(m)
+	mux := http.NewServeMux()
+	mountProfiles(mux)
+	profiles := fasthttpadaptor.NewFastHTTPHandler(mux)
 	return &fasthttp.Server{
 		Handler: func(ctx *fasthttp.RequestCtx) {
 			path := string(ctx.URI().PathOriginal()) // an encoded slash does not separate segments
 			if r, parameter := find(path); r != nil {
 				send(ctx, r.answer(string(ctx.Method()), &fastRequest{ctx, parameter}))
 			} else if o.Profile && strings.HasPrefix(path, "/debug/pprof/") {
-				pprofhandler.PprofHandler(ctx)
+				profiles(ctx)
 			} else {
 				send(ctx, notFound())
 			}

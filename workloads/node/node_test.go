@@ -57,7 +57,11 @@ func TestIdleOfACluster(t *testing.T) {
 }
 
 func TestContractOfACluster(t *testing.T) {
-	contract.Run(t, service(t).Start(t, "CLUSTER=2").URL, contract.Clustered())
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			contract.Run(t, service(t).Start(t, "CLUSTER=2", "FRAMEWORK="+framework).URL, contract.Clustered())
+		})
+	}
 }
 
 func TestContractWithPostgres(t *testing.T) { service(t).CheckStore(t, databases.Postgres) }
