@@ -76,8 +76,8 @@ func runBy(ctx context.Context, s settings, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stdout, "millicore-go listening on http://%s, GOMAXPROCS %d, %s\n",
 		listener.Addr(), runtime.GOMAXPROCS(0), runtime.Version())
-	handler := golang.New(golang.Options{Store: store, Workers: s.workers, Profile: s.profile})
-	if err := serve(ctx, listener, handler, grace, stderr); err != nil {
+	srv := newServer(s.framework, golang.Options{Store: store, Workers: s.workers, Profile: s.profile})
+	if err := serve(ctx, listener, srv, grace, stderr); err != nil {
 		fmt.Fprintf(stderr, "millicore-go: serve on %s: %v\n", listener.Addr(), err)
 		return 1
 	}
@@ -125,18 +125,36 @@ func closeSoon(db golang.Database) {
 // oneLine is the text of an error on one line: those of drivers have several.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
+// server is what net/http and fasthttp have in common.
+type server struct {
+	serve    func(net.Listener) error
+	shutdown func(context.Context) error
+	close    func() error // cuts off the connections that are still open
+}
+
+// newServer returns the service on a framework.
+func newServer(framework string, o golang.Options) server {
+	if framework == fastHTTP {
+		s := golang.NewFast(o)
+		// fasthttp cannot close connections in use: they end with the process.
+		return server{s.Serve, s.ShutdownWithContext, func() error { return nil }}
+	}
+	return netServer(golang.New(o))
+}
+
+// netServer is a server of net/http. It has no timeouts: to close an idle connection
+// when a request arrives would look like unavailability (ReadHeaderTimeout closes unused
+// connections), and experiments need slow answers.
+func netServer(handler http.Handler) server {
+	s := &http.Server{Handler: handler, MaxHeaderBytes: 16 << 10}
+	return server{s.Serve, s.Shutdown, s.Close}
+}
+
 // serve serves requests until ctx ends. Then it waits for those in flight, at most for
 // grace, and closes the remaining connections.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, grace time.Duration, stderr io.Writer) error {
-	server := &http.Server{
-		Handler: handler,
-		// There are no timeouts. To close an idle connection when a request arrives would
-		// look like unavailability (ReadHeaderTimeout closes unused connections), and
-		// experiments need slow answers.
-		MaxHeaderBytes: 16 << 10,
-	}
+func serve(ctx context.Context, listener net.Listener, srv server, grace time.Duration, stderr io.Writer) error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- srv.serve(listener) }()
 	select {
 	case err := <-failed:
 		return err
@@ -144,10 +162,10 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, gra
 	}
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	err := server.Shutdown(patience)
+	err := srv.shutdown(patience)
 	if errors.Is(err, context.DeadlineExceeded) {
 		fmt.Fprintf(stderr, "millicore-go: cut off the connections still open %v after the signal\n", grace)
-		_ = server.Close() // closes the connections; the listener is closed already
+		_ = srv.close() // the listener is closed already
 		return nil
 	}
 	return err

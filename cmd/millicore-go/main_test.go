@@ -16,7 +16,7 @@ func environment(variables map[string]string) func(string) string {
 }
 
 func TestSettings(t *testing.T) {
-	defaults := settings{address: ":8080", store: "memory", connections: 10, patience: patience}
+	defaults := settings{address: ":8080", framework: "net/http", store: "memory", connections: 10, patience: patience}
 	with := func(change func(*settings)) settings {
 		s := defaults
 		change(&s)
@@ -34,8 +34,9 @@ func TestSettings(t *testing.T) {
 			with(func(s *settings) { s.address = "127.0.0.1:9" })},
 		{"flags take precedence", []string{"--host", "::1", "--port=10"}, map[string]string{"HOST": "127.0.0.1", "PORT": "9"},
 			with(func(s *settings) { s.address = "[::1]:10" })},
-		{"empty variables", nil, map[string]string{"HOST": "", "PORT": "", "PPROF": "", "STORE": "", "WORKERS": "", "DATABASE_CONNECTIONS": ""},
+		{"empty variables", nil, map[string]string{"HOST": "", "PORT": "", "PPROF": "", "FRAMEWORK": "", "STORE": "", "WORKERS": "", "DATABASE_CONNECTIONS": ""},
 			defaults},
+		{"a framework", nil, map[string]string{"FRAMEWORK": "fasthttp"}, with(func(s *settings) { s.framework = "fasthttp" })},
 		{"profiles on", nil, map[string]string{"PPROF": "1"}, with(func(s *settings) { s.profile = true })},
 		{"profiles off", nil, map[string]string{"PPROF": "0"}, defaults},
 		{"most workers", nil, map[string]string{"WORKERS": "1024"}, with(func(s *settings) { s.workers = 1024 })},
@@ -74,6 +75,7 @@ func TestExitCodes(t *testing.T) {
 		{"port is a word", []string{"--port", "http"}, nil, 2, `port "http"`},
 		{"port too large", nil, map[string]string{"PORT": "65536"}, 2, `port "65536"`},
 		{"PPROF is a word", nil, map[string]string{"PPROF": "true"}, 2, `PPROF="true"`},
+		{"unknown framework", nil, map[string]string{"FRAMEWORK": "gin"}, 2, `FRAMEWORK="gin": set it to net/http or fasthttp`},
 		{"no workers", nil, map[string]string{"WORKERS": "0"}, 2, `WORKERS="0": set it to a whole number from 1 to 1024`},
 		{"too many workers", nil, map[string]string{"WORKERS": "1025"}, 2, `WORKERS="1025"`},
 		{"half a worker", nil, map[string]string{"WORKERS": "1.5"}, 2, `WORKERS="1.5"`},
@@ -168,7 +170,7 @@ func TestServeClosesConnectionsAfterTheGrace(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var stderr bytes.Buffer
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, listener, endless, time.Millisecond, &stderr) }()
+	go func() { served <- serve(ctx, listener, netServer(endless), time.Millisecond, &stderr) }()
 
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
@@ -195,7 +197,7 @@ func TestServeReportsAFailedListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	listener.Close()
-	if err := serve(t.Context(), listener, http.NotFoundHandler(), time.Minute, io.Discard); err == nil {
+	if err := serve(t.Context(), listener, netServer(http.NotFoundHandler()), time.Minute, io.Discard); err == nil {
 		t.Error("serve on a closed listener returned nil")
 	}
 }

@@ -20,6 +20,12 @@ const (
 	mongodb  = "mongodb"
 )
 
+// The values of FRAMEWORK.
+const (
+	netHTTP  = "net/http"
+	fastHTTP = "fasthttp"
+)
+
 // urlForms are the forms of DATABASE_URL, by store.
 var urlForms = map[string]string{
 	postgres: "postgres://USER:PASSWORD@HOST:5432/DATABASE",
@@ -35,6 +41,7 @@ var urlSchemes = map[string][]string{
 // settings are the settings of flags and environment.
 type settings struct {
 	address     string // host:port, as net.Listen takes it
+	framework   string // net/http or fasthttp
 	profile     bool
 	workers     int           // 0: GOMAXPROCS
 	store       string        // memory, postgres or mongodb
@@ -49,6 +56,11 @@ func readSettings(args []string, getenv func(string) string, help io.Writer) (se
 	s, err := readAddress(args, getenv, help)
 	if err != nil {
 		return settings{}, err
+	}
+	switch s.framework = cmp.Or(getenv("FRAMEWORK"), netHTTP); s.framework {
+	case netHTTP, fastHTTP:
+	default:
+		return settings{}, fmt.Errorf("FRAMEWORK=%q: set it to %s or %s, or leave it out for %[2]s", s.framework, netHTTP, fastHTTP)
 	}
 	switch v := getenv("PPROF"); v {
 	case "", "0":
@@ -78,7 +90,7 @@ func readAddress(args []string, getenv func(string) string, help io.Writer) (set
 			fmt.Fprintln(help, "Usage: millicore-go [--host ADDRESS] [--port N]")
 			flags.SetOutput(help)
 			flags.PrintDefaults()
-			fmt.Fprintln(help, "Environment only: STORE, DATABASE_URL, DATABASE_CONNECTIONS, WORKERS, PPROF.")
+			fmt.Fprintln(help, "Environment only: FRAMEWORK, STORE, DATABASE_URL, DATABASE_CONNECTIONS, WORKERS, PPROF.")
 		}
 		return settings{}, err
 	}

@@ -31,6 +31,7 @@ var shortForms = map[string][]string{
 	"go-vs-bun-mongodb":  {"limits.cpu=500m", "measure.warmup=2s", "measure.repeats=1", "load.rate.ramp.to=200", "load.rate.ramp.each=3s"},
 	"go-vs-bun-postgres": {"limits.cpu=500m", "measure.warmup=2s", "measure.repeats=1", "load.rate.ramp.to=200", "load.rate.ramp.each=3s"},
 	"automaxprocs-table": {"measure.warmup=500ms", "measure.duration=2s", "measure.repeats=1"},
+	"frameworks":         {"load.find=null", "load.rate=500", "measure.warmup=500ms", "measure.duration=2s", "measure.repeats=1"},
 	"semaphore":          {"vary.procs=[2, 1]", "services.corrected.env.BENCHTIME=1x", "measure.repeats=1"},
 
 	"workers-vs-goroutines":            {"load.request.path=/loop?n=10000000", "measure.duration=2s"},

@@ -13,6 +13,9 @@ import (
 	"github.com/millicore/millicore/workloads/javascript/servicetest"
 )
 
+// frameworks are the values of FRAMEWORK.
+var frameworks = []string{"serve", "hono"}
+
 // service is the service on npm's Bun.
 func service(t *testing.T) servicetest.Runtime {
 	t.Helper()
@@ -25,7 +28,17 @@ func service(t *testing.T) servicetest.Runtime {
 }
 
 func TestContract(t *testing.T) {
-	contract.Run(t, service(t).Start(t).URL)
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			contract.Run(t, service(t).Start(t, "FRAMEWORK="+framework).URL)
+		})
+	}
+}
+
+func TestIdle(t *testing.T) {
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) { contract.RunIdle(t, service(t).Start(t, "FRAMEWORK="+framework).Process.Pid) })
+	}
 }
 
 func TestContractOfAnyNumberOfWorkers(t *testing.T) {
@@ -39,10 +52,17 @@ func TestContractOfAnyNumberOfWorkers(t *testing.T) {
 func TestContractWithPostgres(t *testing.T) { service(t).CheckStore(t, databases.Postgres) }
 func TestContractWithMongoDB(t *testing.T)  { service(t).CheckStore(t, databases.MongoDB) }
 
+func TestStatementsToPostgres(t *testing.T) { service(t).CheckStatements(t, databases.Postgres) }
+func TestStatementsToMongoDB(t *testing.T)  { service(t).CheckStatements(t, databases.MongoDB) }
+
 func TestConnectionsAreAsManyAsAsked(t *testing.T) { service(t).CheckConnections(t) }
 
 func TestProcess(t *testing.T) {
 	service(t).Check(t)
+}
+
+func TestProcessOnHono(t *testing.T) {
+	service(t).CheckSignals(t, "FRAMEWORK=hono")
 }
 
 func TestThereIsNoCluster(t *testing.T) {

@@ -1,5 +1,5 @@
-// millicore-bun: the sample service on Bun, with nothing but Bun.serve between
-// the socket and the answer.
+// millicore-bun: the sample service on Bun, with Bun.serve, alone or under Hono,
+// between the socket and the answer.
 
 import { Metrics } from '../javascript/metrics.js';
 import { grace, Program, urlOf } from '../javascript/program.js';
@@ -16,7 +16,13 @@ const drivers = {
   mongodb: () => import('../javascript/mongodb.js'),
 };
 
-const program = new Program('millicore-bun');
+/** What makes of resources the options of Bun.serve that answer requests. */
+const frameworks = {
+  serve: () => import('./router.js'),
+  hono: () => import('./hono.js'),
+};
+
+const program = new Program('millicore-bun', ['serve', 'hono']);
 const settings = program.settings();
 let server; // once it listens
 
@@ -31,12 +37,13 @@ try {
 /** Opens the store, then listens. */
 async function listen() {
   if (settings.cluster) throw new WrongUsage('CLUSTER is of Node.js, by its module cluster; leave it out');
-  const { host, port, store: chosen, workers: count } = settings;
+  const { host, port, framework, store: chosen, workers: count } = settings;
   const store = await openStore(chosen, drivers, (message) => program.warn(message));
   const workers = new Workers(count, (reply) => startThread(reply, (error) => program.fail(error)));
   const metrics = new Metrics();
   try {
-    return serve(resourcesOf({ store, workers, metrics }), unknownOf(metrics), { host, port });
+    const { routed } = await frameworks[framework]();
+    return serve(routed(resourcesOf({ store, workers, metrics }), unknownOf(metrics)), { host, port });
   } catch (error) {
     throw new Error(`${error.message}; choose another address with --host and --port`);
   }

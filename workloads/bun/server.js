@@ -1,10 +1,9 @@
-// Bun's HTTP server in front of the service's resources: it finds the route
-// itself; here the body is read and the answer written.
+// Bun's HTTP server in front of a router: what both routers need of a request.
 
 import { maxBody, tooLarge } from '../javascript/devices.js';
 
-/** Listens; returns Bun's server. */
-export function serve(resources, unknown, { host, port }) {
+/** Listens with the options {routes, fetch} of a router; returns Bun's server. */
+export function serve(routed, { host, port }) {
   return Bun.serve({
     hostname: host || undefined,
     port,
@@ -16,22 +15,18 @@ export function serve(resources, unknown, { host, port }) {
     development: false,
     // A port in use must be reported as an error; in production Bun would share it.
     reusePort: false,
-    routes: Object.fromEntries(resources.map(route)),
-    fetch: () => respond(unknown()),
+    ...routed,
   });
 }
 
-/** A resource as Bun's router takes it: its path, with :name for {name}, and what answers all methods. */
-function route({ path, answer }) {
-  const [, name] = /\{(.*)\}$/.exec(path) ?? [];
-  return [
-    path.replace(/\{(.*)\}$/, ':$1'),
-    async (request) => respond(await answer(request.method, callOf(request, request.params[name]))),
-  ];
-}
+/** The path of a resource as both routers take it: with :name for {name}. */
+export const pathOf = ({ path }) => path.replace(/\{(.*)\}$/, ':$1');
 
-// Getters, because these values are expensive and not always needed.
-function callOf(request, parameter) {
+/** The name of the path's parameter, undefined without one. */
+export const parameterOf = ({ path }) => /\{(.*)\}$/.exec(path)?.[1];
+
+/** The call of a Request. Getters, because these values are expensive and not always needed. */
+export function callOf(request, parameter) {
   return {
     parameter,
     get query() {
@@ -43,10 +38,6 @@ function callOf(request, parameter) {
     },
     readBody: () => readBody(request),
   };
-}
-
-function respond({ status, headers, body }) {
-  return new Response(body, { status, headers }); // Bun adds the Content-Length
 }
 
 /** Reads a body up to its limit. */

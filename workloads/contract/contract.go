@@ -1,7 +1,7 @@
 // Package contract checks that a running service keeps
 // docs/workload-contract.md, the one HTTP contract of all sample services. It
-// knows a service by its base URL alone, so that one test serves every runtime;
-// it does not check what takes the process in hand (flags, signals, memory).
+// knows a service by its base URL, so that one test serves every runtime. It does not
+// check what differs between processes: flags, signals, memory.
 package contract
 
 import (
@@ -61,6 +61,7 @@ func Run(t *testing.T, baseURL string, options ...Option) {
 	t.Run("other methods", s.refusesMethod)
 	t.Run("HEAD is GET without a body", s.answersHead)
 	t.Run("connections are kept", s.keepsConnections)
+	t.Run("answers have the same bytes", s.sendsTheSameBytes)
 	t.Run("metrics count requests", s.countsRequests)
 	t.Run("metrics count inserts", s.countsInserts)
 	t.Run("metrics have no series of a client's making", s.boundsSeries)

@@ -1,9 +1,15 @@
 package contract
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"testing"
+	"time"
 )
 
 func (s service) isHealthy(t *testing.T) {
@@ -125,4 +131,61 @@ func (s service) keepsConnections(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sendsTheSameBytes checks that the head of an answer has the bytes of the contract's
+// fields and no more, so that no service sends more than another for the same request.
+func (s service) sendsTheSameBytes(t *testing.T) {
+	for _, c := range []struct {
+		name, request string
+		status        int
+		allow         string
+	}{
+		{"a list", "GET /devices HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusOK, ""},
+		{"a number", "GET /isPrime/7 HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusOK, ""},
+		{"a device", "POST /devices HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
+			fmt.Sprint(len(validDevice)) + "\r\n\r\n" + validDevice, http.StatusCreated, ""},
+		{"an unknown route", "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusNotFound, ""},
+		{"another method", "PUT /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", http.StatusMethodNotAllowed, "GET, HEAD"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			head, body := s.exchange(t, c.request)
+			want := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nDate: %s\r\n",
+				c.status, http.StatusText(c.status), body, time.Time{}.Format(http.TimeFormat))
+			if c.allow != "" {
+				want += "Allow: " + c.allow + "\r\n"
+			}
+			if want += "\r\n"; len(head) != len(want) {
+				t.Errorf("a head of %d bytes, want %d:\n%s", len(head), len(want), head)
+			}
+		})
+	}
+}
+
+// exchange sends a request as it is written, and returns the head of the answer as it
+// came, and the length of its body.
+func (s service) exchange(t *testing.T, request string) (head string, body int64) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(s.client.Timeout)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	var raw strings.Builder
+	from := bufio.NewReader(io.TeeReader(conn, &raw))
+	resp, err := http.ReadResponse(from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err = io.Copy(io.Discard, resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	return raw.String()[:strings.Index(raw.String(), "\r\n\r\n")+4], body
 }

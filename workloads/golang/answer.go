@@ -24,9 +24,21 @@ func refusef(status int, format string, args ...any) *refusal {
 // maxReason bounds, in bytes, a reason that may quote the client's own words.
 const maxReason = 200
 
-// refuse answers {"error": reason} and returns the status: that of a refusal, or 500
-// for any other error.
-func refuse(w http.ResponseWriter, err error) int {
+// content is the body of an answer and its type.
+type content struct {
+	kind string // Content-Type
+	body []byte
+}
+
+// answer is what a server sends.
+type answer struct {
+	status int
+	allow  string // methods, in an answer of 405
+	content
+}
+
+// refuse is {"error": reason}, with the status of a refusal, or 500 for any other error.
+func refuse(err error) answer {
 	status := http.StatusInternalServerError
 	if r, ok := errors.AsType[*refusal](err); ok {
 		status = r.status
@@ -36,35 +48,20 @@ func refuse(w http.ResponseWriter, err error) int {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
 	}
 	// A struct of one string always encodes.
-	_ = answer(w, status, struct {
+	body, _ := encode(struct {
 		Error string `json:"error"`
 	}{reason})
-	return status
+	return answer{status: status, content: body}
 }
 
-// answer writes v as JSON, without a newline behind it: the bytes that
-// JSON.stringify would give, so that all runtimes send the same number of them.
-// net/http adds the Content-Length.
-func answer(w http.ResponseWriter, status int, v any) error {
+// encode is v as JSON, without a newline behind it: the bytes that JSON.stringify
+// would give, so that all runtimes send the same number of them.
+func encode(v any) (content, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
+		return content{}, fmt.Errorf("encode the answer: %w", err)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	// A failed write means that the client is gone: nobody would see an error.
-	_, _ = w.Write(body)
-	return nil
-}
-
-// pathNumber reads the path's {n}: decimal digits, low to high.
-func pathNumber(r *http.Request, low, high uint64) (uint64, error) {
-	return number(r.PathValue("n"), low, high)
-}
-
-// queryNumber reads the query's n, as pathNumber reads the path's.
-func queryNumber(r *http.Request, low, high uint64) (uint64, error) {
-	return number(r.URL.Query().Get("n"), low, high)
+	return content{"application/json", body}, nil
 }
 
 // number reads decimal digits. The refusal does not quote them: they may be

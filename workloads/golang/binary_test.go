@@ -61,6 +61,9 @@ type process struct {
 	stderr *bytes.Buffer
 }
 
+// frameworks are the values of FRAMEWORK.
+var frameworks = []string{"net/http", "fasthttp"}
+
 var listening = regexp.MustCompile(`^millicore-go listening on (http://127\.0\.0\.1:\d+), GOMAXPROCS (\d+), (go\S+)\n$`)
 
 // start runs millicore-go on a free port of loopback with env on top of an
@@ -123,7 +126,17 @@ func get(t *testing.T, url string) (status int, body string) {
 }
 
 func TestContract(t *testing.T) {
-	contract.Run(t, start(t).url)
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			contract.Run(t, start(t, "FRAMEWORK="+framework).url)
+		})
+	}
+}
+
+func TestIdle(t *testing.T) {
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) { contract.RunIdle(t, start(t, "FRAMEWORK="+framework).Process.Pid) })
+	}
 }
 
 func TestContractWithWorkers(t *testing.T) {
@@ -151,11 +164,36 @@ func TestMetricsTellTheRuntime(t *testing.T) {
 }
 
 func TestProfilesNeedTheEnvironment(t *testing.T) {
-	p := start(t, "PPROF=1")
-	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1"} {
-		if status, _ := get(t, p.url+path); status != http.StatusOK {
-			t.Errorf("GET %s: status %d with PPROF=1", path, status)
+	for _, framework := range frameworks {
+		p := start(t, "PPROF=1", "FRAMEWORK="+framework)
+		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1"} {
+			if status, _ := get(t, p.url+path); status != http.StatusOK {
+				t.Errorf("GET %s on %s: status %d with PPROF=1", path, framework, status)
+			}
 		}
+	}
+}
+
+// Over fasthttp's own limit of a body, 4 MiB, the service never sees the request.
+func TestAHugeBodyIsRefusedOnFasthttp(t *testing.T) {
+	p := start(t, "FRAMEWORK=fasthttp")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(conn, "POST /devices HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge || !strings.HasPrefix(string(body), `{"error":"`) {
+		t.Errorf("status %d, body %q, %v; want 413 and a reason", resp.StatusCode, body, err)
 	}
 }
 
@@ -163,13 +201,17 @@ func TestProfilesNeedTheEnvironment(t *testing.T) {
 const maxResident = 25_000_000
 
 func TestMemoryAtRest(t *testing.T) {
-	p := start(t)
-	for _, path := range []string{"/healthz", "/devices", "/isPrime/7", "/metrics"} {
-		if status, _ := get(t, p.url+path); status != http.StatusOK {
-			t.Fatalf("GET %s: status %d", path, status)
-		}
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			p := start(t, "FRAMEWORK="+framework)
+			for _, path := range []string{"/healthz", "/devices", "/isPrime/7", "/metrics"} {
+				if status, _ := get(t, p.url+path); status != http.StatusOK {
+					t.Fatalf("GET %s: status %d", path, status)
+				}
+			}
+			wantSmall(t, p)
+		})
 	}
-	wantSmall(t, p)
 }
 
 // wantSmall checks what the process holds in memory.
@@ -196,7 +238,13 @@ func wantSmall(t *testing.T, p process) {
 // TestSignalAwaitsTheRequestInFlight holds a request open by its body, so that
 // it is in flight for as long as the test wants.
 func TestSignalAwaitsTheRequestInFlight(t *testing.T) {
-	p := start(t)
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) { awaitsRequest(t, start(t, "FRAMEWORK="+framework)) })
+	}
+}
+
+func awaitsRequest(t *testing.T, p process) {
+	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -52,47 +52,46 @@ func (c *counters) sum(key string) (sum uint64, ok bool) {
 }
 
 // show answers with the value of a counter.
-func (c *counters) show(w http.ResponseWriter, r *http.Request) error {
-	key, err := pathKey(r)
+func (c *counters) show(r call) (content, error) {
+	key, err := requireKey(r.parameter())
 	if err != nil {
-		return err
+		return content{}, err
 	}
 	sum, ok := c.sum(key)
 	if !ok {
-		return refusef(http.StatusNotFound, "no such counter; POST makes it")
+		return content{}, refusef(http.StatusNotFound, "no such counter; POST makes it")
 	}
-	return answerCounter(w, key, sum)
+	return encodeCounter(key, sum)
 }
 
 // count runs a loop whose workers each add their iterations to a counter. The
 // key is reserved before it, so that no loop is run for a refusal.
-func (c *counters) count(w http.ResponseWriter, r *http.Request) error {
-	key, err := pathKey(r)
+func (c *counters) count(r call) (content, error) {
+	key, err := requireKey(r.parameter())
 	if err != nil {
-		return err
+		return content{}, err
 	}
-	n, err := queryNumber(r, 1, maxLoop)
+	n, err := number(r.query("n"), 1, maxLoop)
 	if err != nil {
-		return err
+		return content{}, err
 	}
 	if !c.reserve(key) {
-		return refusef(http.StatusConflict, "there are %d counters already; count with one of those", maxKeys)
+		return content{}, refusef(http.StatusConflict, "there are %d counters already; count with one of those", maxKeys)
 	}
 	c.loops.run(n, func(iterations uint64) { c.add(key, iterations) })
 	sum, _ := c.sum(key)
-	return answerCounter(w, key, sum)
+	return encodeCounter(key, sum)
 }
 
-func answerCounter(w http.ResponseWriter, key string, sum uint64) error {
-	return answer(w, http.StatusOK, struct {
+func encodeCounter(key string, sum uint64) (content, error) {
+	return encode(struct {
 		Key   string `json:"key"`
 		Value uint64 `json:"value"`
 	}{key, sum})
 }
 
-// pathKey reads the path's {key}.
-func pathKey(r *http.Request) (string, error) {
-	key := r.PathValue("key")
+// requireKey refuses what is no key of a counter.
+func requireKey(key string) (string, error) {
 	if !isKey(key) {
 		return "", refusef(http.StatusBadRequest, "a counter's key must be 1 to %d letters, digits, _ or -", maxKey)
 	}

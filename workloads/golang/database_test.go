@@ -12,10 +12,22 @@ import (
 
 	"github.com/millicore/millicore/workloads/contract"
 	"github.com/millicore/millicore/workloads/contract/databases"
+	"github.com/millicore/millicore/workloads/contract/wire"
 )
 
 func TestContractWithPostgres(t *testing.T) { testContractWith(t, databases.Postgres) }
 func TestContractWithMongoDB(t *testing.T)  { testContractWith(t, databases.MongoDB) }
+
+// TestStatements is about the service's pool, which both frameworks share.
+func TestStatements(t *testing.T) {
+	for _, database := range []string{databases.Postgres, databases.MongoDB} {
+		t.Run(database, func(t *testing.T) {
+			recorder := wire.Start(t, databases.Start(t, database).URL())
+			p := start(t, "STORE="+database, "DATABASE_URL="+recorder.URL(), "DATABASE_CONNECTIONS=3")
+			contract.RunStatements(t, p.url, recorder)
+		})
+	}
+}
 
 func testContractWith(t *testing.T, database string) {
 	db := databases.Start(t, database)

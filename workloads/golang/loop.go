@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"net/http"
 	"runtime"
 	"sync"
 )
@@ -56,13 +55,13 @@ func iterate(x uint32, iterations uint64) uint32 {
 
 // answer runs a loop. As with isPrime, a client that hangs up does not get its
 // CPU time back.
-func (l loops) answer(w http.ResponseWriter, r *http.Request) error {
-	n, err := queryNumber(r, 1, maxLoop)
+func (l loops) answer(c call) (content, error) {
+	n, err := number(c.query("n"), 1, maxLoop)
 	if err != nil {
-		return err
+		return content{}, err
 	}
 	workers, check := l.run(n, func(uint64) {})
-	return answer(w, http.StatusOK, struct {
+	return encode(struct {
 		N       uint64 `json:"n"`
 		Workers int    `json:"workers"`
 		Check   uint32 `json:"check"`

@@ -2,7 +2,6 @@ package golang
 
 import (
 	"fmt"
-	"net/http"
 	"runtime"
 )
 
@@ -12,25 +11,22 @@ const maxMaxProcs = 1024
 
 // getMaxProcs answers with GOMAXPROCS and the number of CPUs in the affinity mask, which
 // a CPU quota does not change.
-func getMaxProcs(w http.ResponseWriter, _ *http.Request) error {
-	return answerText(w, "Go is using %d CPUs and there are %d CPUs available\n",
+func getMaxProcs(call) (content, error) {
+	return text("Go is using %d CPUs and there are %d CPUs available\n",
 		runtime.GOMAXPROCS(0), runtime.NumCPU())
 }
 
 // setMaxProcs sets GOMAXPROCS. Any value, the present one too, ends the
 // runtime's own updates from the cgroup until the process ends.
-func setMaxProcs(w http.ResponseWriter, r *http.Request) error {
-	n, err := pathNumber(r, 1, maxMaxProcs)
+func setMaxProcs(c call) (content, error) {
+	n, err := number(c.parameter(), 1, maxMaxProcs)
 	if err != nil {
-		return err
+		return content{}, err
 	}
 	previous := runtime.GOMAXPROCS(int(n))
-	return answerText(w, "Go is now using %d CPUs, previously it was using %d CPUs\n", n, previous)
+	return text("Go is now using %d CPUs, previously it was using %d CPUs\n", n, previous)
 }
 
-func answerText(w http.ResponseWriter, format string, args ...any) error {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	// A failed write means that the client is gone: nobody would see an error.
-	_, _ = fmt.Fprintf(w, format, args...)
-	return nil
+func text(format string, args ...any) (content, error) {
+	return content{"text/plain; charset=utf-8", fmt.Appendf(nil, format, args...)}, nil
 }

@@ -1,12 +1,13 @@
 package golang
 
 import (
-	"net/http"
+	"bytes"
+	"fmt"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
 )
 
 // Labels for what a client made up itself, so that it cannot make up series.
@@ -28,7 +29,7 @@ var durationBounds = []float64{
 type metrics struct {
 	durations *prometheus.HistogramVec
 	inserts   prometheus.Histogram
-	handler   http.Handler
+	registry  *prometheus.Registry
 }
 
 func newMetrics() *metrics {
@@ -49,7 +50,7 @@ func newMetrics() *metrics {
 		durations,
 		inserts,
 	)
-	return &metrics{durations, inserts, promhttp.HandlerFor(registry, promhttp.HandlerOpts{})}
+	return &metrics{durations, inserts, registry}
 }
 
 // observer returns what takes the seconds of a request. Finding it costs more
@@ -58,7 +59,19 @@ func (m *metrics) observer(method, route string, status int) func(seconds float6
 	return m.durations.WithLabelValues(method, route, strconv.Itoa(status)).Observe
 }
 
-func (m *metrics) serve(w http.ResponseWriter, r *http.Request) error {
-	m.handler.ServeHTTP(w, r)
-	return nil
+// expose has all figures in Prometheus' text format.
+func (m *metrics) expose(call) (content, error) {
+	families, err := m.registry.Gather()
+	if err != nil {
+		return content{}, fmt.Errorf("gather the metrics: %w", err)
+	}
+	format := expfmt.NewFormat(expfmt.TypeTextPlain)
+	var text bytes.Buffer
+	encoder := expfmt.NewEncoder(&text, format)
+	for _, family := range families {
+		if err := encoder.Encode(family); err != nil {
+			return content{}, fmt.Errorf("encode the metrics: %w", err)
+		}
+	}
+	return content{string(format), text.Bytes()}, nil
 }

@@ -1,7 +1,5 @@
 package golang
 
-import "net/http"
-
 // maxPrime is the largest n that GET /isPrime/{n} takes. At 1.5 to 4.5 ns a
 // division one request costs seconds of CPU at most, not hours.
 const maxPrime = 1_000_000_000
@@ -21,14 +19,14 @@ func isPrime(n uint64) bool {
 	return prime
 }
 
-// answerPrime does not watch the request's context: a client that hangs up
+// answerPrime does not watch for the client's end: a client that hangs up
 // does not get its CPU time back, as in any handler that only computes.
-func answerPrime(w http.ResponseWriter, r *http.Request) error {
-	n, err := pathNumber(r, 0, maxPrime)
+func answerPrime(c call) (content, error) {
+	n, err := number(c.parameter(), 0, maxPrime)
 	if err != nil {
-		return err
+		return content{}, err
 	}
-	return answer(w, http.StatusOK, struct {
+	return encode(struct {
 		N     uint64 `json:"n"`
 		Prime bool   `json:"prime"`
 	}{n, isPrime(n)})

@@ -3,15 +3,19 @@
 // those of docs/workload-contract.md, which every sample service keeps, so that
 // runtimes can be compared by the same requests.
 //
-// It is written as an ordinary service is: net/http, encoding/json and nothing
+// It is written as an ordinary service is: a server, encoding/json and nothing
 // else between the socket and the answer but one histogram observation. It is
 // not tuned to win a benchmark: no answer is encoded ahead, no buffer is
 // pooled, no request is refused for load. An overloaded one queues, grows and
 // is killed, as the services that it stands for are.
+//
+// The server is net/http (New) or fasthttp (NewFast), with the same resources.
 package golang
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -26,97 +30,116 @@ type Options struct {
 	Profile bool
 }
 
+// call is a request as endpoints need it, from whichever server.
+type call interface {
+	// parameter is the {parameter} of the resource's path.
+	parameter() string
+	// query is the first value of a name in the query, "" without one.
+	query(name string) string
+	contentType() string
+	// body reads the body. Over maxBody bytes it fails with an *http.MaxBytesError.
+	body() io.Reader
+}
+
 // endpoint answers one method of one resource.
 type endpoint struct {
 	method string
 	// status is that of the answer when serve returns nil. It is known
 	// beforehand so that the request's histogram is too.
 	status int
-	// serve writes the answer, or returns a *refusal without having written.
-	serve func(http.ResponseWriter, *http.Request) error
+	serve  func(call) (content, error)
 }
 
-// New returns the service's handler. It is safe for concurrent use, and so must
+// resource is a path and its methods.
+type resource struct {
+	path      string // at its end at most one {parameter}
+	prefix    string // the path without its parameter
+	parameter string // its name; "" without one
+	methods   map[string]observed
+	allow     string
+	metrics   *metrics
+}
+
+// observed is an endpoint with its histogram.
+type observed struct {
+	endpoint
+	observe func(seconds float64)
+}
+
+// resources are those of the contract. They are safe for concurrent use, and so must
 // the store be.
-func New(o Options) http.Handler {
-	m := newMetrics()
+func resources(o Options, m *metrics) []*resource {
 	l := loops{o.Workers}
 	c := newCounters(l)
-	mux := http.NewServeMux()
-	mount := func(path string, endpoints ...endpoint) {
-		mux.Handle(path, resource(m, path, endpoints))
+	return []*resource{
+		newResource(m, "/devices",
+			endpoint{http.MethodGet, http.StatusOK, listDevices},
+			endpoint{http.MethodPost, http.StatusCreated, addDevice(o.Store, m.inserts)}),
+		newResource(m, "/isPrime/{n}", endpoint{http.MethodGet, http.StatusOK, answerPrime}),
+		newResource(m, "/loop", endpoint{http.MethodGet, http.StatusOK, l.answer}),
+		newResource(m, "/counter/{key}",
+			endpoint{http.MethodGet, http.StatusOK, c.show},
+			endpoint{http.MethodPost, http.StatusOK, c.count}),
+		newResource(m, "/maxProcs", endpoint{http.MethodGet, http.StatusOK, getMaxProcs}),
+		newResource(m, "/maxProcs/{n}", endpoint{http.MethodPost, http.StatusOK, setMaxProcs}),
+		newResource(m, "/healthz", endpoint{http.MethodGet, http.StatusOK, answerHealth}),
+		newResource(m, "/metrics", endpoint{http.MethodGet, http.StatusOK, m.expose}),
 	}
-	mount("/devices",
-		endpoint{http.MethodGet, http.StatusOK, listDevices},
-		endpoint{http.MethodPost, http.StatusCreated, addDevice(o.Store, m.inserts)})
-	mount("/isPrime/{n}", endpoint{http.MethodGet, http.StatusOK, answerPrime})
-	mount("/loop", endpoint{http.MethodGet, http.StatusOK, l.answer})
-	mount("/counter/{key}",
-		endpoint{http.MethodGet, http.StatusOK, c.show},
-		endpoint{http.MethodPost, http.StatusOK, c.count})
-	mount("/maxProcs", endpoint{http.MethodGet, http.StatusOK, getMaxProcs})
-	mount("/maxProcs/{n}", endpoint{http.MethodPost, http.StatusOK, setMaxProcs})
-	mount("/healthz", endpoint{http.MethodGet, http.StatusOK, answerHealth})
-	mount("/metrics", endpoint{http.MethodGet, http.StatusOK, m.serve})
-	mux.Handle("/", unknown(m))
-	if o.Profile {
-		mountProfiles(mux)
-	}
-	return mux
 }
 
-// resource answers the methods of one path, and times them. HEAD is answered
-// and counted as GET; net/http leaves the body out.
-func resource(m *metrics, path string, endpoints []endpoint) http.Handler {
-	type observed struct {
-		endpoint
-		observe func(seconds float64)
-	}
-	methods := make(map[string]observed, len(endpoints)+1)
-	allow := ""
+// newResource makes a resource. HEAD is answered and counted as GET; the server leaves
+// the body out.
+func newResource(m *metrics, path string, endpoints ...endpoint) *resource {
+	prefix, parameter, _ := strings.Cut(strings.TrimSuffix(path, "}"), "{")
+	r := &resource{path: path, prefix: prefix, parameter: parameter, methods: make(map[string]observed), metrics: m}
+	var allow []string
 	for _, e := range endpoints {
 		o := observed{e, m.observer(e.method, path, e.status)}
-		methods[e.method] = o
+		r.methods[e.method] = o
+		allow = append(allow, e.method)
 		if e.method == http.MethodGet {
-			methods[http.MethodHead] = o
-			allow += "GET, HEAD, "
-		} else {
-			allow += e.method + ", "
+			r.methods[http.MethodHead] = o
+			allow = append(allow, http.MethodHead)
 		}
 	}
-	allow = allow[:len(allow)-len(", ")]
-
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun := time.Now()
-		e, ok := methods[r.Method]
-		if !ok {
-			w.Header().Set("Allow", allow)
-			refuse(w, refusef(http.StatusMethodNotAllowed, "this route takes %s", allow))
-			// The method is the client's word: as a label it would have no bound.
-			m.observer(otherMethod, path, http.StatusMethodNotAllowed)(time.Since(begun).Seconds())
-			return
-		}
-		if err := e.serve(w, r); err != nil {
-			status := refuse(w, err)
-			m.observer(e.method, path, status)(time.Since(begun).Seconds())
-			return
-		}
-		e.observe(time.Since(begun).Seconds())
-	})
+	r.allow = strings.Join(allow, ", ")
+	return r
 }
 
-// unknown answers every path that is no route.
-func unknown(m *metrics) http.Handler {
+// answer answers a request for the resource, and times it.
+func (r *resource) answer(method string, c call) answer {
+	begun := time.Now()
+	e, ok := r.methods[method]
+	if !ok {
+		a := refuse(refusef(http.StatusMethodNotAllowed, "this route takes %s", r.allow))
+		a.allow = r.allow
+		// The method is the client's word: as a label it would have no bound.
+		r.metrics.observer(otherMethod, r.path, a.status)(time.Since(begun).Seconds())
+		return a
+	}
+	content, err := e.serve(c)
+	if err != nil {
+		a := refuse(err)
+		r.metrics.observer(e.method, r.path, a.status)(time.Since(begun).Seconds())
+		return a
+	}
+	e.observe(time.Since(begun).Seconds())
+	return answer{status: e.status, content: content}
+}
+
+// unknown returns what answers every path that is no route.
+func unknown(m *metrics) func() answer {
 	observe := m.observer(otherMethod, otherRoute, http.StatusNotFound)
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return func() answer {
 		begun := time.Now()
-		refuse(w, refusef(http.StatusNotFound, "no such route"))
+		a := refuse(refusef(http.StatusNotFound, "no such route"))
 		observe(time.Since(begun).Seconds())
-	})
+		return a
+	}
 }
 
-func answerHealth(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, http.StatusOK, struct {
+func answerHealth(call) (content, error) {
+	return encode(struct {
 		Status string `json:"status"`
 	}{"ok"})
 }

@@ -7,8 +7,10 @@ import { readSettings, usage, WrongUsage } from './settings.js';
 export const grace = 4_000;
 
 export class Program {
-  constructor(name) {
+  /** frameworks are the values of FRAMEWORK, the default first. */
+  constructor(name, frameworks) {
     this.name = name;
+    this.frameworks = frameworks;
   }
 
   /** Writes a warning to standard error. */
@@ -26,7 +28,7 @@ export class Program {
   settings() {
     let settings;
     try {
-      settings = readSettings(process.argv.slice(2), process.env);
+      settings = readSettings(process.argv.slice(2), process.env, this.frameworks);
     } catch (error) {
       this.fail(error);
     }

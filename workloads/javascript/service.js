@@ -98,7 +98,7 @@ function json(status, value) {
 }
 
 /** {"error": reason}: the status of a Refusal, else 500, an error of the service. */
-function refuse(error) {
+export function refuse(error) {
   const status = error instanceof Refusal ? error.status : 500;
   if (status === 500) console.error(error);
   return json(status, { error: error.message || String(error) });

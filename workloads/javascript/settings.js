@@ -17,14 +17,15 @@ const databaseURLs = {
 
 /**
  * Reads flags and environment; flags override variables, and an empty variable counts as
- * not set. Throws WrongUsage.
+ * not set. frameworks are the values of FRAMEWORK, the default first. Throws WrongUsage.
  */
-export function readSettings(args, env) {
+export function readSettings(args, env, frameworks) {
   const flags = readFlags(args);
   if (flags.help) return { help: true };
   return {
     host: flags.host ?? env.HOST ?? '',
     port: portOf(flags.port || env.PORT || '8080'),
+    framework: frameworkOf(env, frameworks),
     store: storeOf(env),
     workers: numberOf(env, 'WORKERS', 1, 1024) ?? availableParallelism(),
     cluster: numberOf(env, 'CLUSTER', 1, 64),
@@ -58,6 +59,14 @@ function portOf(text) {
     throw new WrongUsage(`port ${JSON.stringify(text)}: give a number from 0 to 65535 as --port or PORT`);
   }
   return port;
+}
+
+function frameworkOf(env, frameworks) {
+  const framework = env.FRAMEWORK || frameworks[0];
+  if (!frameworks.includes(framework)) {
+    throw new WrongUsage(`FRAMEWORK=${framework}: set it to ${frameworks.join(' or ')}, or leave it out`);
+  }
+  return framework;
 }
 
 function numberOf(env, name, low, high) {

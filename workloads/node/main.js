@@ -1,5 +1,5 @@
-// millicore-node: the sample service on Node.js, with nothing but Node's own
-// http between the socket and the answer. CLUSTER=n makes it n processes.
+// millicore-node: the sample service on Node.js, with Node's own http or Fastify
+// between the socket and the answer. CLUSTER=n makes it n processes.
 
 import cluster from 'node:cluster';
 
@@ -7,7 +7,7 @@ import { Program, urlOf } from '../javascript/program.js';
 import { lead, member } from './processes.js';
 import { Service } from './service.js';
 
-const program = new Program('millicore-node');
+const program = new Program('millicore-node', ['http', 'fastify']);
 const settings = program.settings();
 
 if (!settings.cluster) {

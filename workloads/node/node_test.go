@@ -12,6 +12,9 @@ import (
 	"github.com/millicore/millicore/workloads/javascript/servicetest"
 )
 
+// frameworks are the values of FRAMEWORK.
+var frameworks = []string{"http", "fastify"}
+
 // service is the service on the machine's Node.js.
 func service(t *testing.T) servicetest.Runtime {
 	t.Helper()
@@ -28,7 +31,17 @@ func service(t *testing.T) servicetest.Runtime {
 }
 
 func TestContract(t *testing.T) {
-	contract.Run(t, service(t).Start(t).URL)
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			contract.Run(t, service(t).Start(t, "FRAMEWORK="+framework).URL)
+		})
+	}
+}
+
+func TestIdle(t *testing.T) {
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) { contract.RunIdle(t, service(t).Start(t, "FRAMEWORK="+framework).Process.Pid) })
+	}
 }
 
 func TestContractOfAnyNumberOfWorkers(t *testing.T) {
@@ -39,17 +52,32 @@ func TestContractOfAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
+func TestIdleOfACluster(t *testing.T) {
+	contract.RunIdle(t, service(t).Start(t, "CLUSTER=2").Process.Pid)
+}
+
 func TestContractOfACluster(t *testing.T) {
-	contract.Run(t, service(t).Start(t, "CLUSTER=2").URL, contract.Clustered())
+	for _, framework := range frameworks {
+		t.Run(framework, func(t *testing.T) {
+			contract.Run(t, service(t).Start(t, "CLUSTER=2", "FRAMEWORK="+framework).URL, contract.Clustered())
+		})
+	}
 }
 
 func TestContractWithPostgres(t *testing.T) { service(t).CheckStore(t, databases.Postgres) }
 func TestContractWithMongoDB(t *testing.T)  { service(t).CheckStore(t, databases.MongoDB) }
 
+func TestStatementsToPostgres(t *testing.T) { service(t).CheckStatements(t, databases.Postgres) }
+func TestStatementsToMongoDB(t *testing.T)  { service(t).CheckStatements(t, databases.MongoDB) }
+
 func TestConnectionsAreAsManyAsAsked(t *testing.T) { service(t).CheckConnections(t) }
 
 func TestProcess(t *testing.T) {
 	service(t).Check(t)
+}
+
+func TestProcessOnFastify(t *testing.T) {
+	service(t).CheckSignals(t, "FRAMEWORK=fastify")
 }
 
 func TestProcessOfACluster(t *testing.T) {

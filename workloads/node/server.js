@@ -1,5 +1,5 @@
-// Node's http server in front of the service's resources: it finds the route,
-// reads the body and writes the answer.
+// Node's http server in front of a router: what both routers need of a request, and
+// how the server is closed.
 
 import { createServer } from 'node:http';
 
@@ -10,25 +10,24 @@ import { maxBody, tooLarge } from '../javascript/devices.js';
 // request so far, which a growing load has.
 const neverClosed = { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 };
 
-/** The server, and how it is closed. */
-export function newServer(resources, unknown) {
-  const find = router(resources);
+/** The server, which has yet to get its listener of requests, and how it is closed. */
+export function newServer() {
   const unused = new Set(); // connections without a request so far, which Node does not count as idle
-  const server = createServer(neverClosed, async (request, response) => {
-    unused.delete(request.socket);
-    const { resource, call } = find(request);
-    const answer = resource ? await resource.answer(request.method, call) : unknown();
-    // While it stops, an answer is its connection's last.
-    if (!server.listening) response.shouldKeepAlive = false;
-    response.writeHead(answer.status, { ...answer.headers, 'Content-Length': Buffer.byteLength(answer.body) });
-    response.end(answer.body);
-  });
+  const server = createServer(neverClosed, (request) => unused.delete(request.socket));
   server.on('connection', (socket) => {
     unused.add(socket);
     socket.on('close', () => unused.delete(socket));
   });
   return {
     server,
+    /** To be called before the head of an answer is written. */
+    beforeHead(request, response) {
+      if (!server.listening) {
+        response.shouldKeepAlive = false; // while it stops, an answer is its connection's last
+      } else if (request.httpVersion === '1.1') {
+        response.removeHeader('Connection'); // HTTP/1.1 keeps connections without it, and no other service sends it
+      }
+    },
     /** Stops accepting, and awaits the requests in flight. */
     close: () =>
       new Promise((resolve) => {
@@ -39,28 +38,15 @@ export function newServer(resources, unknown) {
   };
 }
 
-/**
- * Finds the resource of a request, and makes the call for it. Only the last
- * segment of a path can be a parameter, and none is empty.
- */
-function router(resources) {
-  const paths = new Map(resources.map((resource) => [resource.path.replace(/\{.*\}$/, ''), resource]));
-  return (request) => {
-    const [path, query] = split(request.url, '?');
-    const parameterAt = path.lastIndexOf('/') + 1;
-    const parameter = path.slice(parameterAt);
-    const resource = paths.get(path) ?? paths.get(path.slice(0, parameterAt));
-    if (!resource || (resource.path !== path && parameter === '')) return {};
-    return {
-      resource,
-      call: { parameter, query, contentType: request.headers['content-type'], readBody: () => readBody(request) },
-    };
-  };
+/** The call of a request; the query is what follows the ? of its url. */
+export function callOf(request, parameter, query) {
+  return { parameter, query, contentType: request.headers['content-type'], readBody: () => readBody(request) };
 }
 
-function split(text, separator) {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+/** The parts of a url before and behind its ?. */
+export function splitURL(url) {
+  const at = url.indexOf('?');
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
 }
 
 /** Reads a body up to its limit; what is over it is read too, and dropped, so that the client hears the answer. */

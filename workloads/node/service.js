@@ -14,6 +14,12 @@ const drivers = {
   mongodb: () => import('../javascript/mongodb.js'),
 };
 
+/** What makes of resources a handler of Node's http. */
+const frameworks = {
+  http: () => import('./router.js'),
+  fastify: () => import('./fastify.js'),
+};
+
 export class Service {
   metrics = new Metrics();
   #settings;
@@ -27,11 +33,13 @@ export class Service {
 
   /** Opens the store, then listens; returns the server's {address, port}. */
   async listen() {
-    const { host, port, store: chosen, workers: count } = this.#settings;
+    const { host, port, framework, store: chosen, workers: count } = this.#settings;
     const store = await openStore(chosen, drivers, (message) => this.#program.warn(message));
     const workers = new Workers(count, (reply) => startThread(reply, (error) => this.#program.fail(error)));
     const resources = resourcesOf({ store, workers, metrics: this.metrics });
-    const serving = newServer(resources, unknownOf(this.metrics));
+    const { routed } = await frameworks[framework]();
+    const serving = newServer();
+    serving.server.on('request', await routed(resources, unknownOf(this.metrics), serving.beforeHead));
     await new Promise((resolve, reject) => {
       serving.server.once('error', (error) => {
         reject(new Error(`${error.message}; choose another address with --host and --port`));

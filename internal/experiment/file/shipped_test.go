@@ -108,6 +108,10 @@ func TestWhatTheCommentsAdvertiseIsSo(t *testing.T) {
 			"--set load.request.path": "1000m x 1, /isPrime/1999998, 50 users, 1 agents; procs 1 3 6 null, requests 200 null; 5 of 5 claims",
 			"--set measure.duration":  "1000m x 1, /isPrime/666666, 50 users, 1 agents; procs 1 3 6 null, requests 200 null; 5 of 5 claims",
 		},
+		"frameworks.yaml": {
+			"--set measure.repeats": "250m x 1, /devices, a search, 1 agents; 0 of 0 claims",
+			"--set limits.cpu":      "2000m x 1, /devices, a search, 4 agents; 0 of 0 claims",
+		},
 		"go-vs-bun-mongodb.yaml": {
 			"--set measure.repeats=4":                 "100m x 2, /devices, 100 to 1800 requests/s in 18 levels of 5s, 1 agents; 4 of 4 claims",
 			"--set limits.cpu=1 --set load.rate.ramp": "1000m x 2, /devices, 100 to 28000 requests/s in 57 levels of 5s, 4 agents; 2 of 4 claims",

@@ -16,34 +16,40 @@ import (
 
 // Check checks the process of a service, one subtest for each part.
 func (r Runtime) Check(t *testing.T) {
-	t.Run("a signal awaits the request in flight", r.awaitsRequest)
-	t.Run("a signal ends idle connections", r.endsIdle)
-	t.Run("a request that does not end is cut off", r.cutsOff)
-	t.Run("a second signal ends it at once", r.endsAtOnce)
+	r.CheckSignals(t)
 	t.Run("a port in use", r.refusesPort)
 	t.Run("wrong usage", r.refusesUsage)
 	t.Run("help", r.helps)
 	t.Run("metrics name the runtime", r.namesRuntime)
 }
 
-func (r Runtime) awaitsRequest(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		t.Run(signal.String(), func(t *testing.T) {
-			p := r.Start(t)
-			open := p.openRequest(t)
-			p.signal(t, signal)
-			awaitRefusal(t, p.address())
-			if status := open.finish(t); status != http.StatusCreated {
-				t.Errorf("status %d, want 201", status)
-			}
-			p.wantEnd(t)
-		})
+// CheckSignals checks how a service with these settings ends.
+func (r Runtime) CheckSignals(t *testing.T, env ...string) {
+	for name, check := range map[string]func(*testing.T, *Process){
+		"a signal awaits the request in flight":  awaitsRequest(syscall.SIGTERM),
+		"an interrupt does too":                  awaitsRequest(syscall.SIGINT),
+		"a signal ends idle connections":         endsIdle,
+		"a request that does not end is cut off": cutsOff,
+		"a second signal ends it at once":        endsAtOnce,
+	} {
+		t.Run(name, func(t *testing.T) { check(t, r.Start(t, env...)) })
+	}
+}
+
+func awaitsRequest(signal syscall.Signal) func(*testing.T, *Process) {
+	return func(t *testing.T, p *Process) {
+		open := p.openRequest(t)
+		p.signal(t, signal)
+		awaitRefusal(t, p.address())
+		if status := open.finish(t); status != http.StatusCreated {
+			t.Errorf("status %d, want 201", status)
+		}
+		p.wantEnd(t)
 	}
 }
 
 // endsIdle has one connection that has been used and one that never was.
-func (r Runtime) endsIdle(t *testing.T) {
-	p := r.Start(t)
+func endsIdle(t *testing.T, p *Process) {
 	unused, err := net.Dial("tcp", p.address())
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +63,7 @@ func (r Runtime) endsIdle(t *testing.T) {
 }
 
 // cutsOff has a client that never sends the rest of its body.
-func (r Runtime) cutsOff(t *testing.T) {
-	p := r.Start(t)
+func cutsOff(t *testing.T, p *Process) {
 	p.openRequest(t)
 	p.signal(t, syscall.SIGTERM)
 	if err := p.Wait(); err != nil || !strings.Contains(p.Stderr.String(), "cut off") {
@@ -66,8 +71,7 @@ func (r Runtime) cutsOff(t *testing.T) {
 	}
 }
 
-func (r Runtime) endsAtOnce(t *testing.T) {
-	p := r.Start(t)
+func endsAtOnce(t *testing.T, p *Process) {
 	open := p.openRequest(t)
 	defer open.conn.Close()
 	p.signal(t, syscall.SIGTERM)
@@ -99,6 +103,7 @@ func (r Runtime) refusesUsage(t *testing.T) {
 		"a port over its bound":   {args: []string{"--port", "65536"}, says: "65536"},
 		"a store that is not":     {env: []string{"STORE=redis"}, says: "STORE=redis"},
 		"a store of every object": {env: []string{"STORE=constructor"}, says: "STORE=constructor"},
+		"no framework":            {env: []string{"FRAMEWORK=express"}, says: "FRAMEWORK=express"},
 		"no URL of a database":    {env: []string{"STORE=postgres"}, says: "DATABASE_URL"},
 		"another database's URL":  {env: []string{"STORE=mongodb", "DATABASE_URL=postgres://127.0.0.1/"}, says: "DATABASE_URL"},
 		"a URL that is none":      {env: []string{"STORE=mongodb", "DATABASE_URL=mongodb://"}, says: "DATABASE_URL"},

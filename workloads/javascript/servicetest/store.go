@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/workloads/contract"
 	"github.com/millicore/millicore/workloads/contract/databases"
+	"github.com/millicore/millicore/workloads/contract/wire"
 )
 
 // CheckStore checks the service with a database, one of package databases.
@@ -53,6 +54,13 @@ func (r Runtime) awaitsDatabase(t *testing.T, database string) {
 	if kept := db.Count(t); kept != replicas {
 		t.Errorf("%d devices are kept, want one of each of the %d services", kept, replicas)
 	}
+}
+
+// CheckStatements checks how devices are sent to a database, one of package databases.
+func (r Runtime) CheckStatements(t *testing.T, database string) {
+	recorder := wire.Start(t, databases.Start(t, database).URL())
+	p := r.Start(t, "STORE="+database, "DATABASE_URL="+recorder.URL(), "DATABASE_CONNECTIONS=3")
+	contract.RunStatements(t, p.URL, recorder)
 }
 
 // CheckConnections counts the service's connections to PostgreSQL by the name
