@@ -1,8 +1,8 @@
 # Millicore: the two commands of a newcomer are `make demo` and `make test`.
 
 GO      ?= go
-PKGS     = ./... ./maxprocs/... ./maxprocs/examples/...
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+PKGS     = ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/prometheus/...
+VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null || echo development)
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones need a newer Go
 GOLANGCI   = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 

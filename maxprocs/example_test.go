@@ -46,10 +46,7 @@ func ExampleLimit() {
 }
 
 func ExampleReadStats() {
-	s := maxprocs.ReadStats()
-	periods, ok := s.Periods.Get()
-	throttled, _ := s.ThrottledPeriods.Get()
-	if ok && periods > 0 {
-		fmt.Printf("throttled in %d of %d periods\n", throttled, periods)
+	if t := maxprocs.ReadStats().Throttling; t != nil {
+		fmt.Printf("throttled in %d of %d periods\n", t.ThrottledPeriods, t.Periods)
 	}
 }

@@ -27,7 +27,7 @@ var programs = map[string]string{
 	"group": module + "internal/platform/local/group",
 	"shim":  module + "internal/platform/local/shim",
 
-	"cgroup":   module + "maxprocs/cgroup",
+	"cgroup":   module + "internal/cgroup",
 	"maxprocs": module + "maxprocs",
 	"auto":     module + "maxprocs/auto",
 

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
-	"github.com/millicore/millicore/maxprocs/internal/testkit"
+	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/cgroup/testkit"
 )
 
 // Group is a control group with the CPU controller.
