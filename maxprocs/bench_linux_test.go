@@ -24,8 +24,8 @@ func BenchmarkSet(b *testing.B) {
 // that locates the group.
 func BenchmarkLook(b *testing.B) {
 	b.ReportAllocs()
-	l := &lookout{host: thisHost}
-	defer l.close()
+	l := thisHost.lookout()
+	defer l.tracker.Close()
 	for i := 0; i < b.N; i++ {
 		l.look()
 	}

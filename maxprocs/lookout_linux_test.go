@@ -3,6 +3,7 @@ package maxprocs
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,20 +28,19 @@ func reads() (int, error) {
 // changed, and what they allocate.
 func costOfLooks() string {
 	const looks = 1000
-	l := &lookout{host: thisHost}
-	defer l.close()
+	l := &lookout{host: thisHost, tracker: thisHost.fs.Track(cgroup.CPU, math.MaxInt)} // never time to locate the group
+	defer l.tracker.Close()
 	l.look()
-	files := l.watch.Files()
+	files := l.tracker.Files()
 	before, err := reads()
 	for i := 0; i < looks; i++ {
-		l.looks = 0 // never time to locate the group
 		l.look()
 	}
 	after, err2 := reads()
 	if err != nil || err2 != nil {
 		return fmt.Sprint(err, err2)
 	}
-	allocations := testing.AllocsPerRun(looks, func() { l.looks = 0; l.look() })
+	allocations := testing.AllocsPerRun(looks, func() { l.look() })
 	const own = 10 // of reading /proc/self/io, and of what else runs in this process
 	return fmt.Sprintf("%d files, %v reads too many, %v allocations", files, max(0, after-before-looks*files-own), allocations)
 }

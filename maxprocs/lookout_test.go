@@ -8,8 +8,8 @@ import (
 func TestLookout(t *testing.T) {
 	f := newFixture(t)
 	f.limit("300000")
-	l := &lookout{host: f.host}
-	defer l.close()
+	l := f.host.lookout()
+	defer l.tracker.Close()
 	want := func(what string, cpus float64) {
 		t.Helper()
 		if got := l.look().limit; got.CPUs != cpus {
@@ -17,7 +17,7 @@ func TestLookout(t *testing.T) {
 		}
 	}
 	want("at first", 3)
-	if n := l.watch.Files(); n != 2 {
+	if n := l.tracker.Files(); n != 2 {
 		t.Errorf("it reads %d files, want those of box and pod", n)
 	}
 	want("unchanged", 3)

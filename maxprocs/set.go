@@ -39,7 +39,7 @@ type setting struct {
 	forget func() bool // the context's
 
 	looking bool // a look is under way: only then lookout is not guarded
-	lookout lookout
+	lookout *lookout
 }
 
 // inForce is the last Set that was not undone. mu also guards GOMAXPROCS from
@@ -60,7 +60,7 @@ func (h host) set(o options) (Result, func()) {
 	planned, why := o.plan(v)
 
 	mu.Lock()
-	s := &setting{host: h, options: o, before: runtime.GOMAXPROCS(0), found: v, lookout: lookout{host: h}}
+	s := &setting{host: h, options: o, before: runtime.GOMAXPROCS(0), found: v, lookout: h.lookout()}
 	if inForce != nil {
 		s.state.ours = inForce.state.ours
 		inForce.end()
@@ -136,7 +136,7 @@ func (s *setting) lookAgain() {
 	mu.Lock()
 	s.looking = false
 	if s.timer == nil {
-		s.lookout.close()
+		s.lookout.tracker.Close()
 		mu.Unlock()
 		return
 	}
@@ -168,7 +168,7 @@ func (s *setting) stop() {
 	s.timer = nil
 	s.forget()
 	if !s.looking {
-		s.lookout.close()
+		s.lookout.tracker.Close()
 	}
 }
 

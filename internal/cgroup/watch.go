@@ -82,3 +82,50 @@ func (w *Watch) Close() {
 	}
 	w.files = nil
 }
+
+// Tracker is for reading a limit of this process again and again. It locates the process's
+// group only when the limit may have changed: after a change that its [Watch] notices, and
+// every so many looks, because the process may have been moved.
+//
+// It is not for use by several goroutines at once, and must be closed.
+type Tracker struct {
+	fs    FS
+	c     Controller
+	every int
+	watch *Watch // nil: the group is to be located
+	looks int    // since it was located
+}
+
+// Track returns a Tracker of a controller's limit, CPU or Memory, which locates the group
+// at least at each of every looks. It opens nothing yet.
+func (f FS) Track(c Controller, every int) *Tracker { return &Tracker{fs: f, c: c, every: every} }
+
+// Look reports whether the limit may have changed since the last look, with the group then
+// located as by [FS.Self]. Otherwise it costs one system call for each file of the Watch.
+func (t *Tracker) Look() (g Group, changed bool, err error) {
+	t.looks++
+	if t.watch != nil && t.looks < t.every && !t.watch.Changed() {
+		return Group{}, false, nil
+	}
+	t.Close()
+	t.looks = 0
+	g, err = t.fs.Self(t.c)
+	t.watch = g.Watch(t.c) // before the caller reads the limit: what changes meanwhile is noticed by the next look
+	return g, true, err
+}
+
+// Files is the number of files that are open.
+func (t *Tracker) Files() int {
+	if t.watch == nil {
+		return 0
+	}
+	return t.watch.Files()
+}
+
+// Close closes the files. The next look locates the group.
+func (t *Tracker) Close() {
+	if t.watch != nil {
+		t.watch.Close()
+		t.watch = nil
+	}
+}
