@@ -30,6 +30,7 @@ var programs = map[string]string{
 	"cgroup":   module + "internal/cgroup",
 	"maxprocs": module + "maxprocs",
 	"auto":     module + "maxprocs/auto",
+	"memlimit": module + "maxprocs/memlimit",
 
 	"doctor":  module + "internal/host/doctor",
 	"inspect": module + "internal/host/inspect",

@@ -39,6 +39,7 @@ func main() {
 	} else {
 		slots = NewSemaphore(1)
 		result, undo := maxprocs.Set(
+			maxprocs.OverrideDefault(), // one slot under a limit of 1 CPU, where Go itself chooses 2
 			maxprocs.Follow(context.Background()),
 			maxprocs.OnChange(func(r maxprocs.Result) { slots.Resize(r.After) }),
 			maxprocs.Logger(log.Printf),
