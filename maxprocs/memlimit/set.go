@@ -166,7 +166,7 @@ func (s *setting) lookAgain() {
 		r = s.apply(limit)
 	}
 	if r.Why == Program && changed {
-		s.stop() // for good
+		s.stop() // also if the program removes its limit later
 	} else {
 		s.timer.Reset(s.interval)
 	}
