@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-repeats=${REPEATS:-3}
+repeats=${REPEATS:-3} # REPEATS=6 gives intervals of 95%; LIMITS=1.5 measures one limit
 out=bin/rounding
 rm -rf "$out"
 mkdir -p "$out"
@@ -29,7 +29,7 @@ measure() {
 
 echo "| limit | GOMAXPROCS | 50 users: requests/s | p50 ms | p99 ms | throttled | 60%: requests/s | p50 ms | p99 ms | throttled |"
 echo "|---|---|---|---|---|---|---|---|---|---|"
-for limit in 1 1.5 1.9 2; do
+for limit in ${LIMITS:-1 1.5 1.9 2}; do
   millis=$(awk "BEGIN { print $limit * 1000 }")m
   measure "$limit-users" --set "limits.cpu=$millis"
   rate=$(columns rate_rps < "$out/$limit-users.csv" | sort -g | tail -n 1 | awk '{ printf "%d", 0.6 * $1 }')
