@@ -1,8 +1,8 @@
 # Millicore: the two commands of a newcomer are `make demo` and `make test`.
 
 GO      ?= go
-PKGS     = ./... ./maxprocs/... ./maxprocs/examples/...
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+PKGS     = ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/prometheus/...
+VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null || echo development)
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones need a newer Go
 GOLANGCI   = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -20,7 +20,7 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: help check format vet lint prose tidy build manuals mongodb image image-load image-push release-check test test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
+.PHONY: help check format vet lint prose tidy old-go build manuals mongodb image image-load image-push release-check test test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -40,6 +40,12 @@ lint: ## golangci-lint, with the linters of .golangci.yml
 
 tidy:
 	scripts/tidy.sh
+
+# The oldest Go that maxprocs/go.mod allows, as its users build it: without the workspace.
+old-go: ## test the modules of maxprocs with Go 1.21, which go downloads
+	for module in internal/cgroup maxprocs maxprocs/prometheus; do \
+		GOWORK=off GOTOOLCHAIN=go1.21.13 $(GO) -C $$module test ./... || exit 1; \
+	done
 
 prose: ## the words that docs, messages and comments avoid: test/prose/words.txt
 	$(GO) run ./test/prose

@@ -20,7 +20,18 @@ func BenchmarkSet(b *testing.B) {
 	}
 }
 
-// BenchmarkLimit is what a look costs while the limit is followed.
+// BenchmarkLook is what a look costs while the limit is followed, with the one in twenty
+// that locates the group.
+func BenchmarkLook(b *testing.B) {
+	b.ReportAllocs()
+	l := thisHost.lookout()
+	defer l.tracker.Close()
+	for i := 0; i < b.N; i++ {
+		l.look()
+	}
+}
+
+// BenchmarkLimit is what it would cost to locate the group each time.
 func BenchmarkLimit(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; i < b.N; i++ {

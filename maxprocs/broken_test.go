@@ -42,7 +42,7 @@ func sane(t *testing.T, f fixture) {
 	}
 	_ = r.String()
 	s := f.host.stats()
-	if n, ok := s.Periods.Get(); ok && n < 0 || s.Limit.State == Limited && !(s.Limit.CPUs > 0) {
+	if s.Throttling != nil && s.Throttling.Periods < 0 || s.Limit.State == Limited && !(s.Limit.CPUs > 0) {
 		t.Errorf("not statistics: %+v", s)
 	}
 	f.host.limit()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 // runtimeDefault is what Go's runtime, from 1.25 on, sets GOMAXPROCS to by
@@ -34,8 +34,11 @@ func (v view) isDefault(procs int) bool {
 	case aware == unaware:
 		return true
 	}
-	return procs == runtimeDefault(v, containerAware())
+	return procs == runtimeDefault(v, v.aware != nil && v.aware())
 }
+
+// runtimeAware reports whether the runtime has a default that looks at the limit.
+func runtimeAware() bool { return hasOwnDefault && containerAware() }
 
 // containerAware reports whether the runtime's default looks at the limit:
 // GODEBUG=containermaxprocs=0 switches that off. So does a go line below 1.25 in

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/maxprocs/internal/testkit"
+	"github.com/millicore/millicore/internal/cgroup/testkit"
 )
 
 func TestFollow(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 // host is where a process looks for its limit.
@@ -15,6 +15,7 @@ type host struct {
 	numCPU   int           // those at its start
 	patience time.Duration // with a file system that does not answer; 0 where all of them do
 	interval time.Duration // between two looks while the limit is followed
+	aware    func() bool   // whether the runtime's default looks at the limit
 }
 
 // thisHost is the host that the process runs on. There are two looks in the
@@ -25,6 +26,7 @@ var thisHost = host{
 	numCPU:   runtime.NumCPU(),
 	patience: patience,
 	interval: 500 * time.Millisecond,
+	aware:    runtimeAware,
 }
 
 // view is what is seen of a host at one look.
@@ -34,18 +36,32 @@ type view struct {
 	affinity int             // CPUs that the process may run on, at least 1
 	cpus     int             // the same, at most those at its start
 	groups   bool            // there are control groups
+	aware    func() bool     // of the host
 }
 
 // look looks once. It can take as long as the file systems let it.
 func (h host) look() view {
-	v := view{affinity: h.affinity(), cpus: h.numCPU, groups: true}
+	affinity := h.affinity()
+	self, err := h.fs.Self(cgroup.CPU)
+	return h.viewOf(self, err).on(h, affinity)
+}
+
+// on is the view with the CPUs that the process may run on.
+func (v view) on(h host, affinity int) view {
+	v.affinity, v.cpus = affinity, h.numCPU
 	if v.affinity < 1 {
 		v.affinity = h.numCPU
 	}
 	if v.affinity < v.cpus {
 		v.cpus = v.affinity
 	}
-	self, err := h.fs.Self(cgroup.CPU)
+	return v
+}
+
+// viewOf is what is seen of the limits of the process's group, or of the failure to
+// locate it.
+func (h host) viewOf(self cgroup.Group, err error) view {
+	v := view{groups: true, aware: h.aware}
 	if err != nil {
 		v.limit = cgroup.CPULimit{State: cgroup.Unknown, Err: err}
 		v.own = v.limit
@@ -78,8 +94,8 @@ func (h host) lookPatiently() view {
 func (h host) gaveUp() view {
 	err := fmt.Errorf("reading control groups has not come to an end in %v; look at what is mounted at /proc and /sys/fs/cgroup", h.patience)
 	limit := cgroup.CPULimit{State: cgroup.Unknown, Err: err}
-	return view{limit: limit, own: limit, affinity: h.numCPU, cpus: h.numCPU, groups: true}
+	return view{limit: limit, own: limit, affinity: h.numCPU, cpus: h.numCPU, groups: true, aware: h.aware}
 }
 
 // limit is the limit in effect.
-func (h host) limit() cgroup.CPULimit { return h.look().limit }
+func (h host) limit() CPULimit { return limitOf(h.look().limit) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
-	"github.com/millicore/millicore/maxprocs/internal/testkit"
+	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/cgroup/testkit"
 )
 
 const mountinfoV2 = "30 22 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -52,10 +52,21 @@ func tempDir(t testing.TB) string {
 	return dir
 }
 
-// write replaces a file at once, as the kernel's are.
+// write replaces a file at once, as the kernel's are. A limit keeps its file, which may
+// be open.
 func (f fixture) write(name, text string) {
 	f.t.Helper()
 	name = f.path(name)
+	if file, err := os.OpenFile(name, os.O_WRONLY, 0); err == nil && filepath.Base(name) == "cpu.max" {
+		defer file.Close()
+		if _, err := file.WriteAt([]byte(text), 0); err != nil {
+			f.t.Fatal(err)
+		}
+		if err := file.Truncate(int64(len(text))); err != nil {
+			f.t.Fatal(err)
+		}
+		return
+	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		f.t.Fatal(err)
 	}

@@ -1,31 +1,33 @@
-// Package maxprocs sets GOMAXPROCS from the CPU limit of the container that the
-// program runs in.
+// Package maxprocs is for Go services under a container's CPU limit. It reads the limit
+// ([Limit]) and the kernel's throttling counters ([ReadStats]), and sets GOMAXPROCS where
+// Go's own default does not see the limit ([Set]):
 //
 //	import _ "github.com/millicore/millicore/maxprocs/auto"
 //
-// does all of it: the limit rounded up, at least 1, followed while the program
-// runs. [Set] does it with other rounding, reports what it did and can undo it.
-// [Limit] returns the limit as a number, for pools that are not goroutines;
-// [ReadStats] returns the kernel's throttling counters.
+// Sub-packages set GOMEMLIMIT from the memory limit (memlimit) and publish the counters
+// (expvars; prometheus, which is a module of its own).
 //
 // # How the value is chosen
 //
-// The limit in effect is the lowest of the process's control group and all its
-// visible ancestors, on cgroup v1, v2 and hosts with both. GOMAXPROCS is never set
-// above the number of CPUs that the process may run on (its affinity, which a cpuset
-// restricts) or above [runtime.NumCPU]. If the environment variable GOMAXPROCS is set,
-// to any value, the package does nothing. If there is no limit, or the limit could not
-// be read, GOMAXPROCS does not change: an unreadable limit is never treated as
-// "unlimited".
+// If the environment variable GOMAXPROCS is set, to any value, the package does nothing.
 //
-// # With Go's own default
+// From Go 1.25 on, in programs whose go line is 1.25 or later, the runtime sets GOMAXPROCS
+// from the limit of the process's own group: rounded up, and no lower than 2. It follows
+// that limit. [Set] leaves this default alone if that group's limit is the one in effect,
+// unless an option is given that chooses a value: [OverrideDefault], [RoundQuotaFunc] or
+// [Min].
 //
-// From Go 1.25 on, in modules whose go line is 1.25 or later, the runtime sets
-// GOMAXPROCS from the limit itself and follows it: of the process's own group
-// only, rounded up, and no lower than 2. It stops permanently when the program calls
-// [runtime.GOMAXPROCS]. So this package does not call it if the runtime has already
-// chosen the right value; if the runtime's default is the right value, it restores that
-// default; and an undo gives GOMAXPROCS back to the runtime.
+// In all other cases Set uses the limit in effect: the lowest of the process's control
+// group and all its visible ancestors, on cgroup v1, v2 and hosts with both. It is rounded
+// up, and at least 1. GOMAXPROCS is never set above the number of CPUs that the process
+// may run on (its affinity, which a cpuset restricts) or above [runtime.NumCPU]. If there
+// is no limit, or the limit could not be read, GOMAXPROCS does not change: an unreadable
+// limit is never treated as "unlimited".
+//
+// The runtime stops its own updates permanently when the program calls
+// [runtime.GOMAXPROCS]. So this package does not call it if GOMAXPROCS already has the
+// right value; if the runtime's default is the right value, it restores that default; and
+// an undo gives GOMAXPROCS back to the runtime.
 //
 // # Instead of go.uber.org/automaxprocs
 //
@@ -38,34 +40,11 @@
 //
 // docs/coming-from-automaxprocs.md in the repository describes the differences in behaviour.
 //
-// The package has no dependencies, and does nothing on systems other than Linux. It
-// does not set GOMEMLIMIT. It does not know which GOMAXPROCS is best for a service:
-// that needs a measurement under load (`millicore try`).
+// The package does nothing on systems other than Linux. It does not know which GOMAXPROCS
+// is best for a service: that needs a measurement under load (`millicore try`).
 package maxprocs
 
-import (
-	"fmt"
-
-	"github.com/millicore/millicore/maxprocs/cgroup"
-)
-
-// CPULimit is a CPU limit; see [cgroup.CPULimit].
-type CPULimit = cgroup.CPULimit
-
-// The values of State of a CPULimit.
-const (
-	Unknown   = cgroup.Unknown   // it could not be read; Err is the reason
-	Unlimited = cgroup.Unlimited // no visible group sets a limit
-	Limited   = cgroup.Limited   // there is a limit of CPUs
-)
-
-// Limit returns the CPU limit in effect for this process: the lowest of its control
-// group and all visible ancestors. CPUs is the limit in CPUs, neither rounded nor
-// bounded by the number of CPUs. Limit reads a few small files. It may be called again
-// at any time, because limits change.
-func Limit() CPULimit {
-	return thisHost.limit()
-}
+import "fmt"
 
 // Why is the reason for the value of GOMAXPROCS after Set.
 type Why uint8
@@ -75,13 +54,14 @@ const (
 	LimitUnknown Why = iota // unchanged: the limit could not be read
 	NoLimit                 // unchanged: there is no limit
 	Environment             // unchanged: the environment sets GOMAXPROCS
+	GoDefault               // left to Go's runtime, which sees the limit itself
 	FromLimit               // the rounded limit
 	Minimum                 // the minimum, because the rounded limit is lower
 	AllCPUs                 // all CPUs, because the limit or the minimum is higher
 )
 
 var whys = [...]string{"the limit is not known", "there is no limit", "GOMAXPROCS is in the environment",
-	"the limit, rounded", "the minimum", "all CPUs"}
+	"Go's own default", "the limit, rounded", "the minimum", "all CPUs"}
 
 func (w Why) String() string {
 	if int(w) < len(whys) {
@@ -131,6 +111,8 @@ func (r Result) String() string {
 	}
 	limit := fmt.Sprintf("the limit of %.6g %s that %s sets", r.Limit.CPUs, unit, r.Limit.Dir)
 	switch r.Why {
+	case GoDefault:
+		return fmt.Sprintf("maxprocs: %s, Go's own default, with %s", what, limit)
 	case Minimum:
 		return fmt.Sprintf("maxprocs: %s, the minimum, above %s", what, limit)
 	case AllCPUs:

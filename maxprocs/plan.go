@@ -1,6 +1,6 @@
 package maxprocs
 
-import "github.com/millicore/millicore/maxprocs/cgroup"
+import "github.com/millicore/millicore/internal/cgroup"
 
 // plan returns the value that GOMAXPROCS should have, and the reason; 0 if this package
 // does not set it.
@@ -10,6 +10,9 @@ func (o options) plan(v view) (int, Why) {
 		return 0, NoLimit
 	case cgroup.Unknown:
 		return 0, LimitUnknown
+	}
+	if !o.override && v.own.State == cgroup.Limited && v.own.Dir == v.limit.Dir && v.aware != nil && v.aware() {
+		return 0, GoDefault
 	}
 	procs, why := o.round(v.limit.CPUs), FromLimit
 	if procs < o.min {
@@ -35,6 +38,8 @@ type move struct {
 	// The runtime's default is expected to be procs: ask for that first, so
 	// that the runtime goes on to follow the limit itself.
 	byDefault bool
+
+	giveBack bool // to the runtime, whatever its default is
 }
 
 // next returns what to do when GOMAXPROCS is now and should be planned (0: this package
@@ -45,10 +50,12 @@ func (s state) next(planned int, why Why, now int, v view, isDefault func(procs 
 		planned = v.cpus // the limit was removed
 	}
 	switch {
+	case why == GoDefault && s.ours:
+		return move{giveBack: true}
 	case planned == 0 || planned == now:
 		return move{}
 	case planned == s.planned && (s.ours || !isDefault(now)):
 		return move{} // the program itself has set another value since: its to decide
 	}
-	return move{planned, isDefault(planned)}
+	return move{procs: planned, byDefault: isDefault(planned)}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 // seen is a view of a host of 8 CPUs whose process is limited by its own group.
@@ -17,6 +17,12 @@ func seen(cpus float64) view {
 func TestPlan(t *testing.T) {
 	pinned := seen(6)
 	pinned.affinity, pinned.cpus = 3, 3
+	aware := func(own, inEffect view) view {
+		inEffect.own, inEffect.aware = own.limit, func() bool { return true }
+		return inEffect
+	}
+	above := seen(1)
+	above.limit.Dir = "/sys/fs/cgroup"
 	for _, tt := range []struct {
 		name string
 		opts []Option
@@ -47,6 +53,12 @@ func TestPlan(t *testing.T) {
 		{"a limit above the affinity", nil, pinned, 3, AllCPUs},
 		{"a limit beyond all numbers", nil, seen(math.Inf(1)), 8, AllCPUs},
 		{"no number at all", nil, seen(math.NaN()), 1, Minimum},
+		{"Go sees it", nil, aware(seen(1), seen(1)), 0, GoDefault},
+		{"Go sees it, and is overridden", []Option{OverrideDefault()}, aware(seen(1), seen(1)), 1, FromLimit},
+		{"Go sees it, and the rounding is chosen", []Option{RoundQuotaFunc(Floor)}, aware(seen(2.5), seen(2.5)), 2, FromLimit},
+		{"Go sees it, and the minimum is chosen", []Option{Min(1)}, aware(seen(1), seen(1)), 1, FromLimit},
+		{"Go sees a higher one", nil, aware(seen(3), above), 1, FromLimit},
+		{"Go sees none", nil, aware(view{limit: cgroup.CPULimit{State: cgroup.Unlimited}}, above), 1, FromLimit},
 		{"no limit", []Option{Min(3)}, view{limit: cgroup.CPULimit{State: cgroup.Unlimited}, cpus: 8}, 0, NoLimit},
 		{"not known", []Option{Min(3)}, view{limit: cgroup.CPULimit{Err: errors.New("refused")}, cpus: 8}, 0, LimitUnknown},
 	} {
@@ -104,26 +116,31 @@ func TestNext(t *testing.T) {
 		def     int
 		want    move
 	}{
-		{"the first time", state{}, 1, FromLimit, 8, 2, move{1, false}},
+		{"the first time", state{}, 1, FromLimit, 8, 2, move{procs: 1}},
 		{"the first time, and the runtime is right", state{}, 2, FromLimit, 2, 2, stay},
-		{"the first time, and the runtime would be right", state{}, 3, FromLimit, 8, 3, move{3, true}},
-		{"an old runtime", state{}, 2, FromLimit, 8, old, move{2, false}},
+		{"the first time, and the runtime would be right", state{}, 3, FromLimit, 8, 3, move{procs: 3, byDefault: true}},
+		{"an old runtime", state{}, 2, FromLimit, 8, old, move{procs: 2}},
 		{"no limit from the start", state{}, 0, NoLimit, 5, 8, stay},
 		{"not known from the start", state{}, 0, LimitUnknown, 5, 8, stay},
 
 		{"the limit is as it was", state{planned: 1, ours: true, changed: true}, 1, FromLimit, 1, 2, stay},
-		{"the limit has risen", state{planned: 1, ours: true, changed: true}, 3, FromLimit, 1, 4, move{3, false}},
-		{"the limit has come to where the runtime is right", state{planned: 1, ours: true, changed: true}, 4, FromLimit, 1, 4, move{4, true}},
+		{"the limit has risen", state{planned: 1, ours: true, changed: true}, 3, FromLimit, 1, 4, move{procs: 3}},
+		{"the limit has come to where the runtime is right", state{planned: 1, ours: true, changed: true}, 4, FromLimit, 1, 4, move{procs: 4, byDefault: true}},
 		{"the runtime was faster, and is right", state{planned: 2}, 4, FromLimit, 4, 4, stay},
-		{"the runtime was faster, and rounds otherwise", state{planned: 2}, 2, FromLimit, 3, 3, move{2, false}},
+		{"the runtime was faster, and rounds otherwise", state{planned: 2}, 2, FromLimit, 3, 3, move{procs: 2}},
 		{"the program has set another value", state{planned: 2, ours: true, changed: true}, 2, FromLimit, 8, 2, stay},
 		{"the program has, where the runtime had been right", state{planned: 2}, 2, FromLimit, 8, 2, stay},
 		{"the program has, with an old runtime", state{planned: 2, ours: true, changed: true}, 2, FromLimit, 8, old, stay},
-		{"the program has, and then the limit has changed", state{planned: 2, ours: true, changed: true}, 3, FromLimit, 8, 4, move{3, false}},
+		{"the program has, and then the limit has changed", state{planned: 2, ours: true, changed: true}, 3, FromLimit, 8, 4, move{procs: 3}},
 		{"the limit can no longer be read", state{planned: 1, ours: true, changed: true}, 0, LimitUnknown, 1, 2, stay},
 
-		{"the limit was removed", state{planned: 1, ours: true, changed: true}, 0, NoLimit, 1, 8, move{8, true}},
-		{"the limit was removed, with an old runtime", state{planned: 1, ours: true, changed: true}, 0, NoLimit, 1, old, move{8, false}},
+		{"Go sees it from the start", state{}, 0, GoDefault, 2, 2, stay},
+		{"Go sees it, and the program has set another value before", state{}, 0, GoDefault, 7, 2, stay},
+		{"Go sees the limit that has come", state{planned: 1, ours: true, changed: true}, 0, GoDefault, 1, 2, move{giveBack: true}},
+		{"Go has had it back", state{changed: true}, 0, GoDefault, 1, 2, stay},
+
+		{"the limit was removed", state{planned: 1, ours: true, changed: true}, 0, NoLimit, 1, 8, move{procs: 8, byDefault: true}},
+		{"the limit was removed, with an old runtime", state{planned: 1, ours: true, changed: true}, 0, NoLimit, 1, old, move{procs: 8}},
 		{"the limit was removed, and the runtime was faster", state{planned: 2}, 0, NoLimit, 8, 8, stay},
 		{"the limit was removed long ago", state{changed: true}, 0, NoLimit, 5, 8, stay},
 	} {

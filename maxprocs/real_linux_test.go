@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/cgroup/testkit"
 	"github.com/millicore/millicore/maxprocs/internal/grouptest"
-	"github.com/millicore/millicore/maxprocs/internal/testkit"
 )
 
 // The tests named TestReal run this test program in control groups of their own
@@ -30,6 +30,8 @@ type child struct {
 func (c *child) do(line string) string {
 	words := strings.Fields(line)
 	switch words[0] {
+	case "looks":
+		return costOfLooks()
 	case "procs":
 		return strconv.Itoa(runtime.GOMAXPROCS(0))
 	case "set":
@@ -55,10 +57,8 @@ func (c *child) do(line string) string {
 		return "burning"
 	case "throttled":
 		s := ReadStats()
-		periods, _ := s.Periods.Get()
-		throttled, _ := s.ThrottledPeriods.Get()
-		span, _ := s.Throttled.Get()
-		return fmt.Sprint(periods >= throttled && throttled > 0 && span > 0 && s.GOMAXPROCS == runtime.GOMAXPROCS(0) && s.Limit.State == Limited)
+		counts := s.Throttling
+		return fmt.Sprint(counts != nil && counts.Periods >= counts.ThrottledPeriods && counts.ThrottledPeriods > 0 && counts.Throttled > 0 && s.GOMAXPROCS == runtime.GOMAXPROCS(0) && s.Limit.State == Limited)
 	}
 	return "no such line"
 }
@@ -69,6 +69,8 @@ func (c *child) set(words []string) string {
 		switch word {
 		case "floor":
 			opts = append(opts, RoundQuotaFunc(Floor))
+		case "override":
+			opts = append(opts, OverrideDefault())
 		case "follow":
 			var ctx context.Context
 			ctx, c.stop = context.WithCancel(context.Background())
@@ -139,7 +141,25 @@ func TestRealLowerLimitOfTheOwnGroup(t *testing.T) {
 	g.Limit(t, 0.5)
 	p := g.Start(t, aware)
 	p.Want("limit", "limited 0.5 "+g.Dir+" <nil>")
-	p.Want("set", "2 -> 1, the limit, rounded")
+	p.Want("set", "2 -> 2, Go's own default")
+	p.Want("set override", "2 -> 1, the limit, rounded")
+	p.Want("set", "1 -> 2, Go's own default") // given back
+}
+
+// Where the limit in effect comes from above, Go's default does not see it. When its own
+// group has the lower one, the runtime gets GOMAXPROCS back.
+func TestRealFollowingIntoGoDefault(t *testing.T) {
+	ownDefault(t)
+	twoCPUs(t)
+	above := grouptest.New(t)
+	g := above.Below(t)
+	above.Limit(t, 1)
+	p := g.Start(t, aware)
+	p.Want("set follow", fmt.Sprintf("%d -> 1, the limit, rounded", runtime.NumCPU()))
+	g.Limit(t, 0.5)
+	p.Until("procs", "2")
+	g.Limit(t, 0)
+	p.Until("procs", "1")
 }
 
 func TestRealFollowing(t *testing.T) {
@@ -150,7 +170,7 @@ func TestRealFollowing(t *testing.T) {
 			g := above.Below(t)
 			p := g.Start(t, env)
 			all := strconv.Itoa(runtime.NumCPU())
-			p.Want("set follow", all+" -> "+all+", there is no limit")
+			p.Want("set follow override", all+" -> "+all+", there is no limit")
 			g.Limit(t, 0.5)
 			p.Until("procs", "1")
 			g.Limit(t, 1.5)
@@ -209,7 +229,7 @@ func TestRealCPUSet(t *testing.T) {
 		t.Skip("needs the cpuset controller and CPUs 0 and 1:", err)
 	}
 	p := g.Start(t, aware)
-	p.Want("set follow", "2 -> 2, the limit, rounded")
+	p.Want("set follow override", "2 -> 2, the limit, rounded")
 	if g.Version == cgroup.V1 {
 		cpus.Write(t, "cgroup.procs", strconv.Itoa(p.Process.Pid))
 	}
@@ -287,7 +307,8 @@ func TestRealOwnUpdatesAreLeftOn(t *testing.T) {
 	g := grouptest.New(t)
 	g.Limit(t, 4)
 	p := g.Start(t, aware, eight(t)...)
-	p.Want("set", "4 -> 4, the limit, rounded")
+	p.Want("set", "4 -> 4, Go's own default")
+	p.Want("set override", "4 -> 4, the limit, rounded")
 	g.Limit(t, 6)
 	p.Until("procs", "6")
 }

@@ -8,9 +8,11 @@ import (
 	"time"
 )
 
-// Set sets GOMAXPROCS from the CPU limit, by default rounded up and at least 1. It
-// returns what it did, and an undo function, which ends following and restores the
-// previous GOMAXPROCS; if that was the runtime's default, the runtime updates it again.
+// Set sets GOMAXPROCS from the CPU limit, rounded up and at least 1, where Go's own default
+// does not see the limit; [OverrideDefault], [RoundQuotaFunc] and [Min] make it do so
+// everywhere. It returns what it did, and an undo function, which ends following and
+// restores the previous GOMAXPROCS; if that was the runtime's default, the runtime updates
+// it again.
 //
 // Only the last Set is in force: it ends the following of an earlier one, whose undo
 // then has no effect.
@@ -35,6 +37,9 @@ type setting struct {
 	ended  bool
 	timer  *time.Timer // while the limit is followed
 	forget func() bool // the context's
+
+	looking bool // a look is under way: only then lookout is not guarded
+	lookout *lookout
 }
 
 // inForce is the last Set that was not undone. mu also guards GOMAXPROCS from
@@ -55,7 +60,7 @@ func (h host) set(o options) (Result, func()) {
 	planned, why := o.plan(v)
 
 	mu.Lock()
-	s := &setting{host: h, options: o, before: runtime.GOMAXPROCS(0), found: v}
+	s := &setting{host: h, options: o, before: runtime.GOMAXPROCS(0), found: v, lookout: h.lookout()}
 	if inForce != nil {
 		s.state.ours = inForce.state.ours
 		inForce.end()
@@ -79,22 +84,22 @@ func (s *setting) apply(planned int, why Why, v view) Result {
 	if v.limit.Err != nil && s.state.planned != 0 && planned > s.state.planned {
 		planned = s.state.planned // a group that cannot be read may still have the lower limit
 	}
-	move := s.state.next(planned, why, now, v, v.isDefault)
-	if move.procs != 0 {
-		s.state.ours = setProcs(move)
+	m := s.state.next(planned, why, now, v, v.isDefault)
+	if m != (move{}) {
+		s.state.ours = setProcs(m)
 		s.state.changed = true
 	}
 	if why != LimitUnknown {
 		s.state.planned = planned
 	}
-	return Result{Before: now, After: runtime.GOMAXPROCS(0), Why: why, Limit: v.limit, CPUs: v.cpus}
+	return Result{Before: now, After: runtime.GOMAXPROCS(0), Why: why, Limit: limitOf(v.limit), CPUs: v.cpus}
 }
 
 // setProcs makes a move, and reports whether it ended the runtime's own updates.
 func setProcs(m move) (ours bool) {
-	if m.byDefault {
+	if m.byDefault || m.giveBack {
 		setDefault()
-		if runtime.GOMAXPROCS(0) == m.procs {
+		if m.giveBack || runtime.GOMAXPROCS(0) == m.procs {
 			return false
 		}
 	}
@@ -118,11 +123,20 @@ func (s *setting) followUntil(ctx context.Context) {
 // lookAgain is one check while the limit is followed. It reads the limit without holding
 // mu, because that can hang, and an undo or another Set must not wait for it.
 func (s *setting) lookAgain() {
-	v := s.host.look()
+	mu.Lock()
+	if s.timer == nil {
+		mu.Unlock()
+		return
+	}
+	s.looking = true
+	mu.Unlock()
+	v := s.lookout.look()
 	planned, why := s.options.plan(v)
 
 	mu.Lock()
+	s.looking = false
 	if s.timer == nil {
+		s.lookout.tracker.Close()
 		mu.Unlock()
 		return
 	}
@@ -153,6 +167,9 @@ func (s *setting) stop() {
 	s.timer.Stop()
 	s.timer = nil
 	s.forget()
+	if !s.looking {
+		s.lookout.tracker.Close()
+	}
 }
 
 // end deactivates s. The caller must hold mu.
@@ -177,8 +194,8 @@ func (s *setting) undo() {
 	after := runtime.GOMAXPROCS(0)
 	mu.Unlock()
 
-	if changed && s.options.printf != nil {
-		s.options.printf("maxprocs: undone, %s", change(now, after))
+	if changed {
+		s.options.logUndo(now, after)
 	}
 }
 

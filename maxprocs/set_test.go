@@ -1,8 +1,10 @@
 package maxprocs
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
 	"strings"
@@ -123,6 +125,9 @@ func TestLogger(t *testing.T) {
 	say(RoundQuotaFunc(func(float64) int { return 7 }))
 	f.limit("100000")
 	say()
+	f.host.aware = func() bool { return true }
+	say()
+	f.host.aware = nil
 	f.limit("max")
 	os.Remove(f.path("sys/fs/cgroup/pod/cgroup.events"))
 	f.write("sys/fs/cgroup/cgroup.events", "populated 1\n") // which the root has not
@@ -144,11 +149,40 @@ maxprocs: undone, GOMAXPROCS 4 -> 7
 maxprocs: GOMAXPROCS stays 7, from the limit of 2.5 CPUs that /sys/fs/cgroup/pod/box sets
 maxprocs: GOMAXPROCS 7 -> 1, from the limit of 1 CPU that /sys/fs/cgroup/pod/box sets
 maxprocs: undone, GOMAXPROCS 1 -> 7
+maxprocs: GOMAXPROCS stays 7, Go's own default, with the limit of 1 CPU that /sys/fs/cgroup/pod/box sets
 maxprocs: GOMAXPROCS stays 7, no CPU limit is visible from within this namespace
 maxprocs: GOMAXPROCS stays 7, the CPU limit is not known: locate the control group of process self: open /proc/1/mountinfo: no such file or directory
 maxprocs: GOMAXPROCS stays 7, GOMAXPROCS is in the environment`
 	if got := strings.ReplaceAll(strings.Join(lines, "\n"), f.root, ""); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestSlog(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	var got bytes.Buffer
+	logger := Slog(slog.New(slog.NewTextHandler(&got, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "error" {
+			return slog.Attr{}
+		}
+		return a
+	}})))
+	say := func() {
+		_, undo := f.set(logger)
+		undo()
+	}
+	f.limit("250000")
+	say()
+	f.limitPod("garbage")
+	f.limit("max")
+	say()
+	want := `level=INFO msg=maxprocs before=7 gomaxprocs=3 why="the limit, rounded" limit_state=limited limit_cpus=2.5 limit_by=/sys/fs/cgroup/pod/box
+level=INFO msg="maxprocs undone" before=3 gomaxprocs=7
+level=WARN msg=maxprocs before=7 gomaxprocs=7 why="the limit is not known" limit_state=unknown
+`
+	if got.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &got, want)
 	}
 }
 

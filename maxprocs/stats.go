@@ -1,26 +1,33 @@
 package maxprocs
 
 import (
+	"errors"
 	"runtime"
 	"time"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
-// Stats are figures for monitoring a process under a CPU limit. A figure that was not
-// measured is absent or unreadable, never 0.
+// Stats are figures for monitoring a process under a CPU limit.
 type Stats struct {
 	GOMAXPROCS int
 	Limit      CPULimit // in effect
 
-	// The counters of the group that sets the limit in effect (Limit.Dir), or of the
-	// process's own group if there is no limit. If it is an ancestor, such as a pod's
-	// group, they include everything that runs in it. They count from the creation of
-	// the group, and may restart from a lower value when another group's limit becomes
-	// the lowest.
-	Periods          cgroup.Value[int64]         // in which the group ran; fewer than have elapsed
-	ThrottledPeriods cgroup.Value[int64]         // in which the group was throttled
-	Throttled        cgroup.Value[time.Duration] // summed over CPUs: it can exceed the elapsed time
+	// Throttling is nil if it was not measured, so that it cannot be taken for 0. Err is
+	// then the reason, or nil if this kernel or group does not count it.
+	Throttling *Throttling
+	Err        error
+}
+
+// Throttling are the kernel's counters of the group that sets the limit in effect
+// (Limit.Dir), or of the process's own group if there is no limit. If it is an ancestor,
+// such as a pod's group, they include everything that runs in it. They count from the
+// creation of the group, and may restart from a lower value when another group's limit
+// becomes the lowest.
+type Throttling struct {
+	Periods          int64         // in which the group ran; fewer than have elapsed
+	ThrottledPeriods int64         // in which the group was throttled
+	Throttled        time.Duration // summed over CPUs: it can exceed the elapsed time
 }
 
 // ReadStats reads the present figures from a few small files.
@@ -31,18 +38,29 @@ func (h host) stats() Stats {
 	self, err := h.fs.Self(cgroup.CPU)
 	if err != nil {
 		s.Limit = CPULimit{State: Unknown, Err: err}
-		s.Periods = cgroup.UnreadableValue[int64](err)
-		s.ThrottledPeriods = s.Periods
-		s.Throttled = cgroup.UnreadableValue[time.Duration](err)
+		s.Err = err
 		return s
 	}
-	s.Limit = self.CPULimit()
+	s.Limit = limitOf(self.CPULimit())
 	dir := s.Limit.Dir
 	if dir == "" {
 		p, _ := self.Place(cgroup.CPU).Get()
 		dir = p.Dir
 	}
 	cpu, _ := self.ThrottlingAt(dir) // the error is in the values
-	s.Periods, s.ThrottledPeriods, s.Throttled = cpu.Periods, cpu.ThrottledPeriods, cpu.Throttled
+	s.Throttling, s.Err = throttlingOf(cpu)
 	return s
+}
+
+// throttlingOf is what was measured: all three counters, or nothing.
+func throttlingOf(cpu cgroup.CPUStat) (*Throttling, error) {
+	var t Throttling
+	var measured [3]bool
+	t.Periods, measured[0] = cpu.Periods.Get()
+	t.ThrottledPeriods, measured[1] = cpu.ThrottledPeriods.Get()
+	t.Throttled, measured[2] = cpu.Throttled.Get()
+	if measured != [3]bool{true, true, true} {
+		return nil, errors.Join(cpu.Periods.Err(), cpu.ThrottledPeriods.Err(), cpu.Throttled.Err())
+	}
+	return &t, nil
 }

@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"testing"
 	"time"
-
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func TestStats(t *testing.T) {
@@ -29,8 +27,8 @@ func TestStats(t *testing.T) {
 			f.limitPod(tt.pod)
 			s := f.host.stats()
 			if s.GOMAXPROCS != runtime.GOMAXPROCS(0) || s.Limit.CPUs != tt.limit ||
-				s.Periods != cgroup.ValueOf(tt.periods) || s.Throttled != cgroup.ValueOf(tt.throttled) {
-				t.Errorf("got %+v", s)
+				s.Throttling == nil || s.Throttling.Periods != tt.periods || s.Throttling.Throttled != tt.throttled {
+				t.Errorf("got %+v, %+v", s, s.Throttling)
 			}
 		})
 	}
@@ -39,23 +37,23 @@ func TestStats(t *testing.T) {
 func TestStatsNotMeasured(t *testing.T) {
 	f := newFixture(t)
 	f.write("sys/fs/cgroup/pod/box/cpu.stat", "usage_usec 9\n")
-	if s := f.host.stats(); s.Limit.State != Unlimited || s.Periods.State() != cgroup.Absent || s.Throttled.State() != cgroup.Absent {
+	if s := f.host.stats(); s.Limit.State != Unlimited || s.Throttling != nil || s.Err != nil {
 		t.Errorf("no CPU controller: got %+v, want absent", s)
 	}
 	f.write("sys/fs/cgroup/pod/box/cpu.stat", "nr_periods x\n")
-	if s := f.host.stats(); s.Periods.State() != cgroup.Unreadable {
+	if s := f.host.stats(); s.Throttling != nil || s.Err == nil {
 		t.Errorf("garbage: got %+v, want unreadable", s)
 	}
 	os.RemoveAll(f.path("sys/fs/cgroup/pod/box"))
-	if s := f.host.stats(); s.Limit.State != Unknown || s.Periods.State() != cgroup.Unreadable {
+	if s := f.host.stats(); s.Limit.State != Unknown || s.Throttling != nil || s.Err == nil {
 		t.Errorf("gone: got %+v, want unknown and unreadable", s)
 	}
 	os.RemoveAll(f.path("proc"))
-	if s := f.host.stats(); s.Limit.State != Unknown || s.Limit.Err == nil || s.Throttled.State() != cgroup.Unreadable {
+	if s := f.host.stats(); s.Limit.State != Unknown || s.Limit.Err == nil || s.Throttling != nil || s.Err == nil {
 		t.Errorf("no /proc: got %+v, want unknown and unreadable", s)
 	}
 	os.MkdirAll(f.path("proc/self"), 0o755)
-	if s := f.host.stats(); s.Limit.State != Unlimited || s.Periods.State() != cgroup.Absent {
+	if s := f.host.stats(); s.Limit.State != Unlimited || s.Throttling != nil || s.Err != nil {
 		t.Errorf("no control groups: got %+v, want unlimited and absent", s)
 	}
 }

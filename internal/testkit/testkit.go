@@ -3,8 +3,8 @@
 // tests only, and imports only the standard library. Golden files are in
 // testkit/golden, control groups in testkit/groups.
 //
-// The module maxprocs has no dependencies, so it has a small kit of its own:
-// maxprocs/internal/testkit.
+// The modules maxprocs and internal/cgroup do not require this one, so they have a small
+// kit of their own: internal/cgroup/testkit.
 package testkit
 
 import (

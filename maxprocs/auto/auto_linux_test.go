@@ -2,7 +2,9 @@ package auto
 
 import (
 	"fmt"
+	"go/build"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,14 +13,26 @@ import (
 
 func inGroup() { grouptest.Main(do) }
 
-// The import alone does it: the limit rounded up, and followed.
+// A runtime that sees the limit is left alone.
+func TestRealImportLeavesGoDefault(t *testing.T) {
+	if runtime.NumCPU() < 2 || !slices.Contains(build.Default.ReleaseTags, "go1.25") {
+		t.Skip("needs 2 CPUs, and Go 1.25, whose runtime looks at the limit")
+	}
+	g := grouptest.New(t)
+	g.Limit(t, 1)
+	p := g.Start(t, []string{"GODEBUG=containermaxprocs=1,updatemaxprocs=1"})
+	p.Want("result", "2 -> 2, Go's own default, following true")
+	p.Want("undo", "2")
+}
+
+// Elsewhere the import alone does it: the limit rounded up, and followed.
 func TestRealImport(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("needs 2 CPUs")
 	}
 	g := grouptest.New(t)
 	g.Limit(t, 1.5)
-	p := g.Start(t, []string{"GODEBUG=containermaxprocs=1,updatemaxprocs=1"})
+	p := g.Start(t, []string{"GODEBUG=containermaxprocs=0,updatemaxprocs=0"})
 	if got := p.Do("result"); !strings.HasSuffix(got, " -> 2, the limit, rounded, following true") {
 		t.Errorf("got %q, want 2", got)
 	}

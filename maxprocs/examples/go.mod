@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/millicore/millicore/maxprocs v0.1.0
+	github.com/millicore/millicore/maxprocs/prometheus v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	go.uber.org/automaxprocs v1.6.0
 )
@@ -11,6 +12,7 @@ require (
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/millicore/millicore/internal/cgroup v0.1.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect

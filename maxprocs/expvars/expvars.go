@@ -12,17 +12,16 @@ import (
 	"expvar"
 
 	"github.com/millicore/millicore/maxprocs"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func init() {
 	if expvar.Get("maxprocs") == nil {
-		expvar.Publish("maxprocs", expvar.Func(func() any { return figures(maxprocs.ReadStats()) }))
+		expvar.Publish("maxprocs", expvar.Func(func() any { return figuresOf(maxprocs.ReadStats()) }))
 	}
 }
 
-// Figures are the published values. A figure that was not measured is null.
-type Figures struct {
+// figures are the published values. A figure that was not measured is null.
+type figures struct {
 	GOMAXPROCS       int      `json:"gomaxprocs"`
 	LimitState       string   `json:"limit_state"` // limited, unlimited or unknown
 	LimitCPUs        *float64 `json:"limit_cpus"`
@@ -32,29 +31,14 @@ type Figures struct {
 	ThrottledSeconds *float64 `json:"throttled_seconds"` // summed over CPUs
 }
 
-func figures(s maxprocs.Stats) Figures {
-	f := Figures{
-		GOMAXPROCS:       s.GOMAXPROCS,
-		LimitState:       s.Limit.State.String(),
-		LimitBy:          s.Limit.Dir,
-		Periods:          measured(s.Periods),
-		ThrottledPeriods: measured(s.ThrottledPeriods),
-	}
+func figuresOf(s maxprocs.Stats) figures {
+	f := figures{GOMAXPROCS: s.GOMAXPROCS, LimitState: s.Limit.State.String(), LimitBy: s.Limit.Dir}
 	if s.Limit.State == maxprocs.Limited {
 		f.LimitCPUs = &s.Limit.CPUs
 	}
-	if throttled, ok := s.Throttled.Get(); ok {
-		seconds := throttled.Seconds()
-		f.ThrottledSeconds = &seconds
+	if t := s.Throttling; t != nil {
+		seconds := t.Throttled.Seconds()
+		f.Periods, f.ThrottledPeriods, f.ThrottledSeconds = &t.Periods, &t.ThrottledPeriods, &seconds
 	}
 	return f
-}
-
-// measured is nil for a value that was not measured.
-func measured[T any](v cgroup.Value[T]) *T {
-	n, ok := v.Get()
-	if !ok {
-		return nil
-	}
-	return &n
 }

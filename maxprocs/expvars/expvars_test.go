@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/maxprocs"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func TestFigures(t *testing.T) {
@@ -19,11 +18,9 @@ func TestFigures(t *testing.T) {
 		want  string
 	}{
 		{"limited", maxprocs.Stats{
-			GOMAXPROCS:       2,
-			Limit:            maxprocs.CPULimit{State: maxprocs.Limited, CPUs: 1.5, Dir: "/sys/fs/cgroup/a"},
-			Periods:          cgroup.ValueOf[int64](10),
-			ThrottledPeriods: cgroup.ValueOf[int64](0),
-			Throttled:        cgroup.ValueOf(1500 * time.Millisecond),
+			GOMAXPROCS: 2,
+			Limit:      maxprocs.CPULimit{State: maxprocs.Limited, CPUs: 1.5, Dir: "/sys/fs/cgroup/a"},
+			Throttling: &maxprocs.Throttling{Periods: 10, Throttled: 1500 * time.Millisecond},
 		}, `{"gomaxprocs":2,"limit_state":"limited","limit_cpus":1.5,"limit_by":"/sys/fs/cgroup/a","periods":10,"throttled_periods":0,"throttled_seconds":1.5}`},
 		{"unlimited, and nothing measured", maxprocs.Stats{
 			GOMAXPROCS: 8,
@@ -32,11 +29,11 @@ func TestFigures(t *testing.T) {
 		{"not known", maxprocs.Stats{
 			GOMAXPROCS: 8,
 			Limit:      maxprocs.CPULimit{State: maxprocs.Unknown, Err: errors.New("refused")},
-			Periods:    cgroup.UnreadableValue[int64](errors.New("refused")),
+			Err:        errors.New("refused"),
 		}, `{"gomaxprocs":8,"limit_state":"unknown","limit_cpus":null,"periods":null,"throttled_periods":null,"throttled_seconds":null}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := json.Marshal(figures(tt.stats))
+			got, err := json.Marshal(figuresOf(tt.stats))
 			if err != nil || string(got) != tt.want {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
 			}
@@ -49,7 +46,7 @@ func TestPublished(t *testing.T) {
 	if v == nil {
 		t.Fatal("it is not published")
 	}
-	var f Figures
+	var f figures
 	if err := json.Unmarshal([]byte(v.String()), &f); err != nil || f.GOMAXPROCS != runtime.GOMAXPROCS(0) || f.LimitState == "" {
 		t.Errorf("got %s, %v", v, err)
 	}

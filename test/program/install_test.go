@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,10 +20,11 @@ import (
 	"github.com/millicore/millicore/internal/testkit"
 )
 
-const (
-	ownModule      = "github.com/millicore/millicore"
-	maxprocsModule = ownModule + "/maxprocs"
-)
+const ownModule = "github.com/millicore/millicore"
+
+// libraries are the folders of the modules that a release tags before the programs, each
+// after those that it requires.
+var libraries = []string{"internal/cgroup", "maxprocs", "maxprocs/prometheus"}
 
 // treeFile is a file of the working tree in a module's zip.
 type treeFile struct{ dir, path string }
@@ -59,14 +59,37 @@ func parsed(t *testing.T, dir string) *modfile.File {
 	return f
 }
 
-// requires is the version of maxprocs that a module requires; "": none.
-func requires(f *modfile.File) string {
-	for _, r := range f.Require {
-		if r.Mod.Path == maxprocsModule {
-			return r.Mod.Version
+// versions are those that go.work replaces by the folders of this checkout. It is an
+// error if a go.mod requires another one.
+func versions(t *testing.T, root string) map[string]string {
+	t.Helper()
+	work, err := os.ReadFile(filepath.Join(root, "go.work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	workspace, err := modfile.ParseWork("go.work", work, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, r := range workspace.Replace {
+		if folder, ok := strings.CutPrefix(r.Old.Path, ownModule+"/"); ok && r.New.Path == "./"+folder {
+			all[folder] = r.Old.Version
 		}
 	}
-	return ""
+	for _, folder := range libraries {
+		if all[folder] == "" {
+			t.Fatalf("go.work does not replace a version of %s by its folder: without that every command would request it from a proxy", folder)
+		}
+	}
+	for _, folder := range append([]string{"", "maxprocs/examples"}, libraries...) {
+		for _, r := range parsed(t, filepath.Join(root, folder)).Require {
+			if own, ok := strings.CutPrefix(r.Mod.Path, ownModule+"/"); ok && r.Mod.Version != all[own] {
+				t.Errorf("%s/go.mod requires %s %s, go.work has %s", folder, own, r.Mod.Version, all[own])
+			}
+		}
+	}
+	return all
 }
 
 // publish puts a version of a module into a folder that serves as a module proxy: the
@@ -103,9 +126,9 @@ func publish(t *testing.T, proxy string, m module.Version, root, under, tag stri
 	return zip
 }
 
-// Users install the programs with go install from the two modules of a release, without
-// this workspace. A tagged version of maxprocs is taken from its tag: if the programs need
-// more, maxprocs needs a new version.
+// Users install the programs with go install from the modules of a release, without this
+// workspace. A tagged version of a library is taken from its tag: if the programs need
+// more, it needs a new version.
 func TestGoInstall(t *testing.T) {
 	testkit.Long(t, "builds all programs from published modules")
 	root, err := filepath.Abs("../..")
@@ -115,45 +138,30 @@ func TestGoInstall(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil || exec.Command("git", "-C", root, "rev-parse").Run() != nil {
 		t.Skip("needs a git checkout, which lists the files of the modules")
 	}
-	own, examples := parsed(t, root), parsed(t, filepath.Join(root, "maxprocs/examples"))
-	version := requires(own)
-	if version == "" || requires(examples) != version {
-		t.Fatalf("the programs require maxprocs %q and its examples %q; want the same version", version, requires(examples))
+	if own := parsed(t, root); len(own.Replace)+len(own.Exclude) > 0 {
+		t.Error("go.mod replaces or excludes modules, which go install refuses")
 	}
-	for _, f := range []*modfile.File{own, parsed(t, filepath.Join(root, "maxprocs"))} {
-		if len(f.Replace)+len(f.Exclude) > 0 {
-			t.Errorf("%s replaces or excludes modules, which go install refuses", f.Module.Mod.Path)
-		}
-	}
-	// Without it every command would request a version from the proxy that does not exist yet.
-	work, err := os.ReadFile(filepath.Join(root, "go.work"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	workspace, err := modfile.ParseWork("go.work", work, nil)
-	if err != nil || !slices.ContainsFunc(workspace.Replace, func(r *modfile.Replace) bool {
-		return r.Old == module.Version{Path: maxprocsModule, Version: version} && r.New.Path == "./maxprocs"
-	}) {
-		t.Errorf("go.work (%v) does not replace maxprocs %s by ./maxprocs", err, version)
-	}
+	required := versions(t, root)
 
 	proxy := t.TempDir()
-	tag := strings.TrimSpace(output(t, root, "git", "tag", "--list", "maxprocs/"+version))
-	zip := publish(t, proxy, module.Version{Path: maxprocsModule, Version: version}, root, "maxprocs", tag)
-	publish(t, proxy, module.Version{Path: ownModule, Version: "v0.0.0-test"}, root, "", "")
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, err := dirhash.HashZip(zip, dirhash.Hash1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(sums)) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == maxprocsModule && f[1] == version && f[2] != hash {
-			t.Errorf("go.sum has maxprocs %s as %s, and it is %s: it was changed after that version; require a new version", version, f[2], hash)
+	for _, folder := range libraries {
+		m := module.Version{Path: ownModule + "/" + folder, Version: required[folder]}
+		tag := strings.TrimSpace(output(t, root, "git", "tag", "--list", folder+"/"+m.Version))
+		hash, err := dirhash.HashZip(publish(t, proxy, m, root, folder, tag), dirhash.Hash1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(sums)) {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == m.Path && f[1] == m.Version && f[2] != hash {
+				t.Errorf("go.sum has %s as %s, and it is %s: it was changed after that version; require a new version", m, f[2], hash)
+			}
 		}
 	}
+	publish(t, proxy, module.Version{Path: ownModule, Version: "v0.0.0-test"}, root, "", "")
 
 	where := t.TempDir()
 	var env struct{ GOMODCACHE, GOPROXY string }
@@ -186,7 +194,7 @@ func TestGoInstall(t *testing.T) {
 	}
 
 	// The examples are not released; they build with the requirements of their go.mod.
-	// go.sum has the version of maxprocs once it is tagged.
+	// go.sum has the versions of the libraries once they are tagged.
 	copied := filepath.Join(where, "examples")
 	if err := os.CopyFS(copied, os.DirFS(filepath.Join(root, "maxprocs/examples"))); err != nil {
 		t.Fatal(err)

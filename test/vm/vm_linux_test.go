@@ -27,9 +27,10 @@ var programs = map[string]string{
 	"group": module + "internal/platform/local/group",
 	"shim":  module + "internal/platform/local/shim",
 
-	"cgroup":   module + "maxprocs/cgroup",
+	"cgroup":   module + "internal/cgroup",
 	"maxprocs": module + "maxprocs",
 	"auto":     module + "maxprocs/auto",
+	"memlimit": module + "maxprocs/memlimit",
 
 	"doctor":  module + "internal/host/doctor",
 	"inspect": module + "internal/host/inspect",

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 // group is a process's own control group, read once for all its processes.

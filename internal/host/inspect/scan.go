@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // Scanner reads the state of a host's processes. It caches what does not change

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // Watcher follows the groups that set CPU limits. A look is cheap: it reads the

@@ -1,7 +1,7 @@
 // Package proc parses files of Linux's /proc and /sys, one parser for each. The parsers
 // are pure: they take the bytes of a file and quote its format with the man page. Most
 // callers read the files themselves, from different roots; ReadStat and BootID read
-// those of this machine. Control groups are read by maxprocs/cgroup.
+// those of this machine. Control groups are read by internal/cgroup.
 package proc
 
 import (

@@ -13,12 +13,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/internal/testkit/groups"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // contain makes a group with the name of a container's, under a limit of 0.2 CPUs.

@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // watcher reads the containers that the conductor watches. It uses one goroutine,

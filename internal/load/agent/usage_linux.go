@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // usage measures the agent's own CPU time, run-queue wait and throttling.

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func TestAnAgentReportsItsOwnThrottling(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/ports"
 	"github.com/millicore/millicore/internal/platform/supervise"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // leastMemory is the lowest limit that the daemon accepts.

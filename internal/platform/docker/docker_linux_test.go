@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func TestAQuotaThrottles(t *testing.T) {

@@ -15,10 +15,10 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // instance is a container from a start to its end. Its control group exists for that

@@ -8,8 +8,8 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // Resize changes the limits of every replica, as docker update does. A replica that is

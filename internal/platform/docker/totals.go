@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // totals are the running totals of a replica over all its instances, and continue over

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func TestEachReplicaHasItsPortLimitsAndLog(t *testing.T) {

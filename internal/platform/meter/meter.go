@@ -1,7 +1,7 @@
 // Package meter reads the control group of a replica on this machine: its running
 // totals (Meter), and the throttling that is sampled 100 times a second (ThrottleReader). It
 // also divides the CPU use of the host among services, agents and others.
-// maxprocs/cgroup finds and parses the kernel's files. The platform knows whether a
+// internal/cgroup finds and parses the kernel's files. The platform knows whether a
 // replica is up, and how often it was restarted.
 package meter
 
@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // Group is a control group whose counters can be read.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 func TestTornFiguresAreReadAgain(t *testing.T) {

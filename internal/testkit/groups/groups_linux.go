@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // Group is a control group with the controllers for CPU and memory: a directory in

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func TestAGroupEndsWithItsTest(t *testing.T) {

@@ -35,7 +35,7 @@ var starts = map[string]func(){
 	"maxprocs":     func() { sets["maxprocs"]() },
 	"automaxprocs": func() { sets["automaxprocs"]() },
 	"import-maxprocs": func() {
-		maxprocs.Set(maxprocs.Follow(context.Background()), maxprocs.Logger(log.Printf))
+		maxprocs.Set(maxprocs.Follow(context.Background()), maxprocs.Logger(log.Printf), maxprocs.OverrideDefault())
 	},
 	"import-automaxprocs": func() { automaxprocs.Set(automaxprocs.Logger(log.Printf)) },
 	"GOMAXPROCS":          func() { runtime.GOMAXPROCS(1) },

@@ -1,5 +1,5 @@
-// Command prometheus serves what the kernel counts of its CPU limit on /metrics,
-// with GOMAXPROCS set from the limit and followed:
+// Command prometheus serves the kernel's throttling counters of its CPU limit on /metrics,
+// with GOMAXPROCS from the limit:
 //
 //	go run ./maxprocs/examples/prometheus -listen localhost:9099
 //	curl -s localhost:9099/metrics | grep maxprocs
@@ -11,6 +11,7 @@ import (
 	"net/http"
 
 	_ "github.com/millicore/millicore/maxprocs/auto"
+	maxprocsprom "github.com/millicore/millicore/maxprocs/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -18,7 +19,7 @@ import (
 func main() {
 	listen := flag.String("listen", "localhost:9099", "address to serve /metrics on")
 	flag.Parse()
-	prometheus.MustRegister(NewCollector())
+	prometheus.MustRegister(maxprocsprom.NewCollector())
 	http.Handle("/metrics", promhttp.Handler())
 	log.Fatal(http.ListenAndServe(*listen, nil))
 }

@@ -39,6 +39,7 @@ func main() {
 	} else {
 		slots = NewSemaphore(1)
 		result, undo := maxprocs.Set(
+			maxprocs.OverrideDefault(), // one slot under a limit of 1 CPU, where Go itself chooses 2
 			maxprocs.Follow(context.Background()),
 			maxprocs.OnChange(func(r maxprocs.Result) { slots.Resize(r.After) }),
 			maxprocs.Logger(log.Printf),
@@ -100,12 +101,9 @@ func piece() {
 
 // throttling says in how many periods between two readings there was some.
 func throttling(before, after maxprocs.Stats) string {
-	p0, ok0 := before.Periods.Get()
-	p1, ok1 := after.Periods.Get()
-	t0, _ := before.ThrottledPeriods.Get()
-	t1, ok := after.ThrottledPeriods.Get()
-	if after.Limit.State != maxprocs.Limited || !ok0 || !ok1 || !ok {
+	if after.Limit.State != maxprocs.Limited || before.Throttling == nil || after.Throttling == nil {
 		return fmt.Sprintf("the CPU limit is %v: nothing to be throttled by", after.Limit.State)
 	}
-	return fmt.Sprintf("limit %.6g CPUs: throttled in %d of %d periods", after.Limit.CPUs, t1-t0, p1-p0)
+	return fmt.Sprintf("limit %.6g CPUs: throttled in %d of %d periods", after.Limit.CPUs,
+		after.Throttling.ThrottledPeriods-before.Throttling.ThrottledPeriods, after.Throttling.Periods-before.Throttling.Periods)
 }

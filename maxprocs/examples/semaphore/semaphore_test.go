@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/maxprocs"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func TestSemaphoreAdmitsSoMany(t *testing.T) {
@@ -50,9 +49,8 @@ func TestThrottling(t *testing.T) {
 	}
 	at := func(periods, throttled int64) maxprocs.Stats {
 		return maxprocs.Stats{
-			Limit:            maxprocs.CPULimit{State: maxprocs.Limited, CPUs: 1.5},
-			Periods:          cgroup.ValueOf(periods),
-			ThrottledPeriods: cgroup.ValueOf(throttled),
+			Limit:      maxprocs.CPULimit{State: maxprocs.Limited, CPUs: 1.5},
+			Throttling: &maxprocs.Throttling{Periods: periods, ThrottledPeriods: throttled},
 		}
 	}
 	if got := throttling(at(10, 3), at(60, 41)); got != "limit 1.5 CPUs: throttled in 38 of 50 periods" {

@@ -15,54 +15,67 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
-	"github.com/millicore/millicore/maxprocs/internal/testkit"
+	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/cgroup/testkit"
 )
 
-// Group is a control group with the CPU controller.
+// Group is a control group with the CPU or the memory controller.
 type Group struct {
-	Dir     string
-	Version cgroup.Version
+	Dir        string
+	Version    cgroup.Version
+	controller cgroup.Controller
 }
 
-// New makes a group right below the highest that can be seen. It is removed
-// after the test, as all that are made below it.
+// New makes a group with the CPU controller right below the highest that can be seen. It
+// is removed after the test, as all that are made below it.
 func New(t testing.TB) Group {
+	t.Helper()
+	return newTop(t, cgroup.CPU)
+}
+
+// NewMemory makes a group with the memory controller.
+func NewMemory(t testing.TB) Group {
+	t.Helper()
+	return newTop(t, cgroup.Memory)
+}
+
+func newTop(t testing.TB, c cgroup.Controller) Group {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to make a control group")
 	}
-	self, err := cgroup.Host().Self(cgroup.CPU)
+	self, err := cgroup.Host().Self(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, ok := self.Place(cgroup.CPU).Get()
+	p, ok := self.Place(c).Get()
 	if !ok {
-		t.Skipf("needs a CPU controller: %v", self.Place(cgroup.CPU))
+		t.Skipf("needs the %s controller: %v", c, self.Place(c))
 	}
 	name := fmt.Sprintf("millicore-test-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))
-	return newGroup(t, p.Version, filepath.Join(p.Top, name))
+	return newGroup(t, Group{filepath.Join(p.Top, name), p.Version, c})
 }
 
 // Below makes a group in g. No process may be in g itself, on v2.
 func (g Group) Below(t testing.TB) Group {
 	t.Helper()
 	if g.Version == cgroup.V2 {
-		g.Write(t, "cgroup.subtree_control", "+cpu")
+		g.Write(t, "cgroup.subtree_control", "+"+g.controller.String())
 	}
-	return newGroup(t, g.Version, filepath.Join(g.Dir, "below"))
+	return newGroup(t, Group{filepath.Join(g.Dir, "below"), g.Version, g.controller})
 }
 
-func newGroup(t testing.TB, version cgroup.Version, dir string) Group {
+func newGroup(t testing.TB, g Group) Group {
 	t.Helper()
-	if version == cgroup.V2 {
-		enabled, err := os.ReadFile(filepath.Join(filepath.Dir(dir), "cgroup.subtree_control"))
-		if !strings.Contains(" "+strings.TrimSpace(string(enabled))+" ", " cpu ") {
-			t.Skipf("needs the cpu controller for children of %s: %q, %v", filepath.Dir(dir), enabled, err)
+	if g.Version == cgroup.V2 {
+		above := filepath.Dir(g.Dir)
+		enabled, err := os.ReadFile(filepath.Join(above, "cgroup.subtree_control"))
+		if !strings.Contains(" "+strings.TrimSpace(string(enabled))+" ", " "+g.controller.String()+" ") {
+			t.Skipf("needs the %s controller for children of %s: %q, %v", g.controller, above, enabled, err)
 		}
 	}
-	testkit.MakeGroup(t, dir)
-	return Group{dir, version}
+	testkit.MakeGroup(t, g.Dir)
+	return g
 }
 
 // Write writes a file of the group.
@@ -87,6 +100,19 @@ func (g Group) Limit(t testing.TB, cpus float64) {
 	} else {
 		g.Write(t, "cpu.max", fmt.Sprintf("%s %d", v2, period))
 	}
+}
+
+// LimitMemory sets the group's memory limit in bytes; none if it is 0.
+func (g Group) LimitMemory(t testing.TB, bytes int) {
+	t.Helper()
+	name, value := "memory.limit_in_bytes", "-1"
+	if g.Version == cgroup.V2 {
+		name, value = "memory.max", "max"
+	}
+	if bytes > 0 {
+		value = strconv.Itoa(bytes)
+	}
+	g.Write(t, name, value)
 }
 
 // A program that Start starts finds in its environment which group to enter
@@ -138,7 +164,7 @@ func (g Group) Start(t testing.TB, env []string, wrapper ...string) Program {
 	command := append(append([]string{}, wrapper...), self)
 	cmd := exec.Command(command[0], command[1:]...)
 	for _, one := range os.Environ() {
-		if name, _, _ := strings.Cut(one, "="); name != "GOMAXPROCS" && name != "GODEBUG" {
+		if name, _, _ := strings.Cut(one, "="); name != "GOMAXPROCS" && name != "GODEBUG" && name != "GOMEMLIMIT" {
 			cmd.Env = append(cmd.Env, one)
 		}
 	}

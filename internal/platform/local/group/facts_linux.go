@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 // Survey reads the facts of this host and process.

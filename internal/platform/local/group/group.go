@@ -5,10 +5,10 @@
 // process left.
 //
 // It starts no processes (package shim does, inside a group) and reads no counters
-// (maxprocs/cgroup does).
+// (internal/cgroup does).
 package group
 
-import "github.com/millicore/millicore/maxprocs/cgroup"
+import "github.com/millicore/millicore/internal/cgroup"
 
 // prefix begins the name of every directory that is made here.
 const prefix = "millicore-"

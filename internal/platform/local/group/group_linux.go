@@ -6,7 +6,7 @@ import (
 	"path"
 	"syscall"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 // Group is a control group: a directory in every useful hierarchy. Several goroutines

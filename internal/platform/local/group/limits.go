@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // setting is one write into a file of a group.

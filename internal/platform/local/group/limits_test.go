@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 func TestSettings(t *testing.T) {

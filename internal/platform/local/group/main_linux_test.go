@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // stubborn is the argument by which this test's program is a process that

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 // Run is everything that this process makes: one directory in each home, and

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/maxprocs/cgroup"
 )
 
 var itoa = strconv.Itoa

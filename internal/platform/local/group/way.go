@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/maxprocs/cgroup"
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 // Facts are the properties of the host on which the choice of a Way depends; [Survey]

@@ -50,10 +50,15 @@ func (g Group) open(c Controller, v1, v2 string) file {
 	if p.Version == V1 {
 		name = v1
 	}
-	f := file{fs: g.fs, dir: p.Dir, path: g.fs.real(path.Join(p.Dir, name)), version: p.Version}
 	if name == "" {
-		return f
+		return file{fs: g.fs, dir: p.Dir, version: p.Version}
 	}
+	return g.openIn(p.Version, p.Dir, name)
+}
+
+// openIn opens a file of a directory of the group or of an ancestor of it.
+func (g Group) openIn(version Version, dir, name string) file {
+	f := file{fs: g.fs, dir: dir, path: g.fs.real(path.Join(dir, name)), version: version}
 	var err error
 	if f.handle, err = openHandle(f.path); err != nil {
 		f.err = f.fs.explain(f.dir, err)

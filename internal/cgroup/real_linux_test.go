@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/maxprocs/internal/testkit"
+	"github.com/millicore/millicore/internal/cgroup/testkit"
 )
 
 func TestRealThrottling(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package testkit holds what the tests of this module share: waiting for an event, and
-// directories of control groups. It imports only the standard library. The other
-// modules have a kit of their own, internal/testkit, which this module cannot import.
+// Package testkit holds what the tests of this module and of maxprocs share: waiting for
+// an event, and directories of control groups. It imports only the standard library. The
+// root module has a kit of its own, internal/testkit, which these modules do not require.
 package testkit
 
 import (

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/maxprocs/internal/testkit"
+	"github.com/millicore/millicore/internal/cgroup/testkit"
 )
 
 // The tests named TestReal make control groups of their own in the running

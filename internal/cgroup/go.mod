@@ -1,0 +1,3 @@
+module github.com/millicore/millicore/internal/cgroup
+
+go 1.21
