@@ -9,6 +9,9 @@ need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need gcc gcc                # the race detector
 need chromium chromium      # the report is looked at in a browser
 need nginx nginx            # servers that this project did not write
+need haproxy haproxy
+need erl erlang-base
+ls /usr/sbin/php-fpm* >/dev/null 2>&1 || missing+=(php-fpm)
 need node nodejs             # a sample service's runtime, and npm's
 need npm npm
 need javac default-jdk-headless
@@ -28,17 +31,22 @@ if ! command -v initdb >/dev/null 2>&1 && ! ls /usr/lib/postgresql/*/bin/initdb 
   fi
 fi
 
-# Docker's package would start a daemon for the whole machine, now and at each
-# boot; only its programs are wanted.
+# The packages of Docker, HAProxy and PHP-FPM would start daemons for the whole
+# machine, now and at each boot; only their programs are wanted.
 without_service() {
-  local policy=/usr/sbin/policy-rc.d made= status=0 units="docker.service docker.socket"
+  local policy=/usr/sbin/policy-rc.d made= status=0 php= units="docker.service docker.socket"
+  command -v haproxy >/dev/null 2>&1 || units="$units haproxy.service"
   command -v containerd >/dev/null 2>&1 || units="$units containerd.service"
+  ls /usr/sbin/php-fpm* >/dev/null 2>&1 && php=yes
   if [ ! -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' > "$policy" && chmod +x "$policy"
     made=yes
   fi
   "$@" || status=$?
   [ -z "$made" ] || rm -f "$policy"
+  for unit in /lib/systemd/system/php*-fpm.service; do
+    [ -n "$php" ] || [ ! -e "$unit" ] || units="$units ${unit##*/}"
+  done
   if [ $status -eq 0 ] && command -v systemctl >/dev/null 2>&1; then
     systemctl --quiet disable $units >/dev/null 2>&1 || true
   fi
@@ -49,7 +57,7 @@ failed=
 install() {
   [ ${#missing[@]} -eq 0 ] && return
   local how=
-  case " ${missing[*]} " in *" docker.io "*) how=without_service ;; esac
+  case " ${missing[*]} " in *" docker.io "* | *" haproxy "* | *" php-fpm "*) how=without_service ;; esac
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "installing: ${missing[*]}"
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive $how apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null && return

@@ -108,29 +108,18 @@ func (s service) inherited() []Finding {
 		own = fmt.Sprintf("its own group sets %s", cpus(s.CPU.Own))
 	}
 	f.Evidence = []string{s.limited(), own}
-	if leafOnly(s.Info) {
+	if runtimes.LeafOnly(s.Info) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s reads only its own group and does not see this limit", s.Info))
 	}
 	f.Fix = s.measured()
 	if s.fewer() {
 		f.Level = Warning
 		f.Fix = s.verify("set the limit on the service's own group; or " + s.change(s.fit()))
-		if leafOnly(s.Info) {
+		if runtimes.LeafOnly(s.Info) {
 			f.Fix = s.verify(s.change(s.fit()))
 		}
 	}
 	return []Finding{f}
-}
-
-// leafOnly reports whether a runtime reads the limit of its own group only.
-func leafOnly(info runtimes.Info) bool {
-	switch info.Runtime {
-	case runtimes.Go:
-		return info.Go != nil && (info.Go.Aware || info.Go.Automaxprocs != "")
-	case runtimes.DotNet:
-		return true
-	}
-	return false
 }
 
 // idleLimit is the finding about a process that uses all of its parallelism and

@@ -135,4 +135,6 @@ func (s service) parallel() string {
 
 // unseen reports whether the runtime reads the limit of its own group only, and this
 // one is set by a parent.
-func (s service) unseen() bool { return s.CPU.Inherited() && s.CPU.Own == 0 && leafOnly(s.Info) }
+func (s service) unseen() bool {
+	return s.CPU.Inherited() && s.CPU.Own == 0 && runtimes.LeafOnly(s.Info)
+}

@@ -23,7 +23,11 @@ type Binary struct {
 	Node, Bun, Deno, Rustc string // versions found in it
 	NodeSymbol             bool   // exports node::Start
 	Tokio                  bool   // contains the name TOKIO_WORKER_THREADS
-	Python                 bool   // linked with libpython
+	Rayon                  bool   // contains the name RAYON_NUM_THREADS
+	// Versions of the crates tokio and rayon-core, from the paths of their sources in
+	// messages; "" in a program without those.
+	TokioVersion, RayonVersion string
+	Python                     bool // linked with libpython
 }
 
 // maxScan bounds how much of a section is searched, in bytes. The largest known
@@ -37,6 +41,8 @@ var (
 	bunMark   = regexp.MustCompile(`Bun v(\d{1,4}\.\d{1,4}\.\d{1,4}) \(`)
 	denoMark  = regexp.MustCompile(`[^-]Deno/(\d{1,4}\.\d{1,4}\.\d{1,4})`)
 	rustcHash = regexp.MustCompile(`/rustc/([0-9a-f]{40})/`)
+	tokioMark = regexp.MustCompile(`/tokio-(\d{1,4}\.\d{1,4}\.\d{1,4})/src/`)
+	rayonMark = regexp.MustCompile(`/rayon-core-(\d{1,4}\.\d{1,4}\.\d{1,4})/src/`)
 	rustcMark = regexp.MustCompile(`rustc version (\d{1,4}\.\d{1,4}\.\d{1,4})`)
 )
 
@@ -119,7 +125,10 @@ func (b *Binary) inspectMarks(f *elf.File) {
 		find(&b.Bun, bunMark, chunk)
 		find(&b.Deno, denoMark, chunk)
 		find(&hash, rustcHash, chunk)
+		find(&b.TokioVersion, tokioMark, chunk)
+		find(&b.RayonVersion, rayonMark, chunk)
 		b.Tokio = b.Tokio || bytes.Contains(chunk, []byte("TOKIO_WORKER_THREADS"))
+		b.Rayon = b.Rayon || bytes.Contains(chunk, []byte("RAYON_NUM_THREADS"))
 		return true
 	})
 	switch {

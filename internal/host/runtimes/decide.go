@@ -10,12 +10,15 @@ import (
 )
 
 var (
-	pythonName = regexp.MustCompile(`^(?:python|pypy)(\d+(?:\.\d+)*)?t?$`)
+	pythonName = regexp.MustCompile(`^(?:python|pypy)(\d+(?:\.\d+)*)?(t?)$`)
 	rubyName   = regexp.MustCompile(`^(?:ruby|jruby|truffleruby)(\d+(?:\.\d+)*)?$`)
 	// 8.0.1 in /usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so
 	dotnetPath  = regexp.MustCompile(`/Microsoft\.NETCore\.App/(\d+\.\d+\.\d+)`)
 	rubyLibrary = regexp.MustCompile(`libruby(?:-\d+\.\d+)?\.so\.(\d+\.\d+(?:\.\d+)?)$`)
-	pyLibrary   = regexp.MustCompile(`libpython(\d+\.\d+)`)
+	pyLibrary   = regexp.MustCompile(`libpython(\d+\.\d+)(t?)`)
+	phpName     = regexp.MustCompile(`^php-fpm(\d+\.\d+)?$`)
+	ertsPath    = regexp.MustCompile(`/erts-(\d+(?:\.\d+)*)/`)
+	postgresDir = regexp.MustCompile(`/(?:postgresql/|pgsql-)(\d+)/bin/postgres$`)
 	uvLibrary   = regexp.MustCompile(`libuv\.so\.(1\.\d+\.\d+)$`)
 	javaVersion = regexp.MustCompile(`(?m)^JAVA_VERSION="([^"\n]{1,40})"`)
 )
@@ -96,18 +99,35 @@ func decideRuntime(e Evidence, info *Info) {
 		}
 	case pythonExe != nil:
 		is(Python, "the executable is "+info.Program, pythonExe[1])
+		info.Lockless = pythonExe[2] != "" && e.Env["PYTHON_GIL"] != "1"
 	case hasPython:
 		is(Python, path.Base(python.Path)+" is loaded", first(pyLibrary, python.Path))
+		info.Lockless = pyLibrary.MatchString(python.Path) && pyLibrary.FindStringSubmatch(python.Path)[2] != "" && e.Env["PYTHON_GIL"] != "1"
 	case rubyExe != nil || hasRuby:
 		is(Ruby, "the executable is "+info.Program, first(rubyLibrary, ruby.Path))
+		info.Lockless = strings.HasPrefix(info.Program, "truffleruby")
 		if rubyExe == nil {
 			info.By = path.Base(ruby.Path) + " is loaded"
 		}
 	case info.Program == "nginx" || info.Program == "nginx-debug" || info.Program == "openresty":
 		is(Nginx, "the executable is "+info.Program, "")
+		_, info.Musl = e.library("ld-musl-")
+	case phpName.MatchString(info.Program):
+		is(PHP, "the executable is "+info.Program, first(phpName, info.Program))
+	case info.Program == "envoy":
+		is(Envoy, "the executable is "+info.Program, "")
+	case info.Program == "beam.smp":
+		is(Erlang, "the executable is "+info.Program, first(ertsPath, e.Exe))
+	case info.Program == "postgres":
+		is(Postgres, "the executable is "+info.Program, first(postgresDir, e.Exe))
+	case info.Program == "haproxy":
+		is(HAProxy, "the executable is "+info.Program, "")
 	case b.Rustc != "":
 		is(Rust, "the Rust compiler's mark is in the executable", b.Rustc)
 		info.Tokio = b.Tokio || slices.ContainsFunc(e.ThreadNames, isTokio)
+		info.Rayon = b.Rayon
+		info.RoundsUp = info.Tokio && b.TokioVersion != "" && !atLeast(b.TokioVersion, 1, 39) ||
+			!info.Tokio && info.Rayon && b.RayonVersion != "" && !atLeast(b.RayonVersion, 1, 12)
 	default:
 		is(Unknown, "", "")
 	}
@@ -175,11 +195,35 @@ func decideParallelism(e Evidence, info *Info) {
 			set(n, Declared, "DOTNET_PROCESSOR_COUNT in the environment")
 		}
 	case Rust:
-		if n, ok := positive(e.Env["TOKIO_WORKER_THREADS"]); ok && info.Tokio {
-			set(n, Declared, "TOKIO_WORKER_THREADS in the environment")
+		if name := rustEnv(*info); name != "" {
+			if n, ok := positive(e.Env[name]); ok {
+				set(n, Declared, name+" in the environment")
+			}
 		}
 	case Nginx:
 		set(max(info.Workers, 1), Read, count(max(info.Workers, 1), "worker process"))
+	case PHP:
+		if info.Workers > 0 {
+			set(info.Workers, Read, count(info.Workers, "worker process")+" at present")
+		}
+	case Envoy:
+		n := 0
+		for _, name := range e.ThreadNames {
+			if strings.HasPrefix(name, envoyWorker) {
+				n++
+			}
+		}
+		if n > 0 {
+			set(n, Read, "its threads "+envoyWorker+"n")
+		}
+	case Erlang:
+		if n, ok := erlangSchedulers(info.Flags); ok {
+			set(n, Declared, "+S in its options")
+		}
+	case HAProxy:
+		if info.Threads > 0 {
+			set(info.Threads, Read, "its threads")
+		}
 	case Deno:
 		if isDenoParallel(info.Flags) {
 			if n, ok := positive(e.Env["DENO_JOBS"]); ok {
@@ -188,7 +232,7 @@ func decideParallelism(e Evidence, info *Info) {
 			return
 		}
 	}
-	if info.Runtime.loops() {
+	if info.loops() {
 		n := max(info.Workers, 1)
 		set(n, Read, count(n, "process")+", one thread of code per process")
 	}

@@ -3,6 +3,7 @@ package runtimes
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,14 +49,27 @@ func Default(info Info, limit Limit, m Machine) (n int, why string) {
 	case Rust:
 		return rustDefault(info, limit, m)
 	case Nginx:
-		return nginxDefault(info, m)
+		return nginxDefault(info, limit, m)
+	case PHP:
+		return phpDefault(info)
+	case Envoy:
+		return envoyDefault(info, limit, m)
+	case Erlang:
+		return erlangDefault(info, limit, m)
+	case Postgres:
+		return 0, "PostgreSQL runs a process for each connection, regardless of the limit"
+	case HAProxy:
+		return haproxyDefault(m)
 	case Deno:
 		if isDenoParallel(info.Flags) {
 			return denoParallel(info, limit, m)
 		}
 	}
-	if info.Runtime.loops() {
-		return loopDefault(info)
+	if info.loops() {
+		return loopDefault(info, m)
+	}
+	if info.Lockless {
+		return 0, info.Runtime.Title() + " has no global lock here: the program sets the number of its threads"
 	}
 	return 0, "no rule is known for this program"
 }
@@ -106,9 +120,14 @@ func goAware(info Info) (bool, string) {
 }
 
 // jvmDefault follows HotSpot's CgroupSubsystem::active_processor_count. It ignores
-// CPU shares, as HotSpot does since 19, 17.0.5 and 11.0.17.
+// CPU shares, as HotSpot does since 19, 17.0.5 and 11.0.17. JVMs before 24 read the
+// limit of the leaf group only (JDK-8322420).
 func jvmDefault(info Info, limit Limit, m Machine) (int, string) {
 	options := jvmOptions(info)
+	quota := limit.CPUs
+	if LeafOnly(info) {
+		quota = limit.Leaf
+	}
 	if options.processors > 0 {
 		return options.processors, fmt.Sprintf("-XX:ActiveProcessorCount=%d is set in %s", options.processors, options.where)
 	}
@@ -118,11 +137,35 @@ func jvmDefault(info Info, limit Limit, m Machine) (int, string) {
 		return affinity, fmt.Sprintf("-XX:-UseContainerSupport is set, so it ignores the limit: all %d CPUs", affinity)
 	case !jvmAware(info.Version):
 		return affinity, fmt.Sprintf("JVM %s does not read limits of cgroup v2: all %d CPUs", info.Version, affinity)
-	case limit.CPUs <= 0:
+	case quota <= 0:
 		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
 	}
-	n := min(affinity, ceil(limit.CPUs))
-	return n, fmt.Sprintf("the JVM rounds the limit of %s up, to at most the %d CPUs", cpus(limit.CPUs), affinity)
+	n := min(affinity, ceil(quota))
+	return n, fmt.Sprintf("the JVM rounds the limit of %s up, to at most the %d CPUs", cpus(quota), affinity)
+}
+
+// LeafOnly reports whether a runtime reads the limit of its own group only, and not
+// those of the groups above. An unknown version of a JVM counts as a new one.
+func LeafOnly(info Info) bool {
+	switch info.Runtime {
+	case Go:
+		return info.Go != nil && (info.Go.Aware || info.Go.Automaxprocs != "")
+	case JVM:
+		return info.Version != "" && !jvmReadsParents(info.Version)
+	case Rust:
+		return info.RoundsUp
+	case DotNet, Erlang:
+		return true
+	case Envoy:
+		return slices.Contains(info.Flags, "--cpuset-threads")
+	}
+	return false
+}
+
+// jvmReadsParents: since 24, and since 21.0.9 in the updates of 21.
+func jvmReadsParents(version string) bool {
+	v := numbers(version)
+	return atLeast(version, 24) || len(v) > 0 && v[0] == 21 && atLeast(version, 21, 0, 9)
 }
 
 // jvmAware reports whether a JVM reads limits of cgroup v2: since 8u372, 11.0.16 and
@@ -157,11 +200,32 @@ func dotnetDefault(info Info, limit Limit, m Machine) (int, string) {
 	return n, fmt.Sprintf(".NET rounds the limit of %s up, to at most the %d CPUs", cpus(limit.Leaf), affinity)
 }
 
-// rustDefault is std::thread::available_parallelism, which Tokio uses since 1.39. A
-// program without Tokio may start any number of threads.
+// rustEnv is the variable of the library that runs a Rust program's code: Tokio, else
+// Rayon; "" if it has neither.
+func rustEnv(info Info) string {
+	switch {
+	case info.Tokio:
+		return "TOKIO_WORKER_THREADS"
+	case info.Rayon:
+		return "RAYON_NUM_THREADS"
+	}
+	return ""
+}
+
+// rustDefault is std::thread::available_parallelism, which Tokio uses since 1.39 and
+// Rayon since 1.8 (rayon-core 1.12). Before, both used num_cpus, which rounds the limit
+// of the leaf group up. A program with neither may start any number of threads.
 func rustDefault(info Info, limit Limit, m Machine) (int, string) {
-	if n, ok := positive(info.Env["TOKIO_WORKER_THREADS"]); ok && info.Tokio {
-		return n, fmt.Sprintf("TOKIO_WORKER_THREADS=%d is set", n)
+	if name := rustEnv(info); name != "" {
+		if n, ok := positive(info.Env[name]); ok {
+			return n, fmt.Sprintf("%s=%d is set", name, n)
+		}
+	}
+	if affinity := m.affinity(); info.RoundsUp {
+		if limit.Leaf <= 0 {
+			return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
+		}
+		return min(affinity, ceil(limit.Leaf)), fmt.Sprintf("the crate num_cpus rounds the limit of %s up, to at most the %d CPUs", cpus(limit.Leaf), affinity)
 	}
 	return available("Rust", limit, m)
 }
@@ -176,7 +240,16 @@ func available(who string, limit Limit, m Machine) (int, string) {
 	return n, fmt.Sprintf("%s rounds the limit of %s down, to at least 1 and at most the %d CPUs", who, cpus(limit.CPUs), affinity)
 }
 
-func nginxDefault(info Info, m Machine) (int, string) {
+// phpDefault: the pool's configuration sets the number of processes.
+func phpDefault(info Info) (int, string) {
+	const most = "pm.max_children of each pool is the maximum, regardless of the limit"
+	if info.Workers > 0 {
+		return info.Workers, fmt.Sprintf("%s at present; %s", count(info.Workers, "worker process"), most)
+	}
+	return 0, most
+}
+
+func nginxDefault(info Info, limit Limit, m Machine) (int, string) {
 	value := ""
 	for _, flag := range info.Flags {
 		if found := workerProcesses.FindStringSubmatch(flag); found != nil {
@@ -190,6 +263,13 @@ func nginxDefault(info Info, m Machine) (int, string) {
 		return info.Workers, fmt.Sprintf("its configuration gives %s", count(info.Workers, "worker process"))
 	}
 	online := max(m.Online, 1)
+	switch {
+	case info.Env["NGINX_ENTRYPOINT_WORKER_PROCESSES_AUTOTUNE"] != "" && limit.Leaf > 0:
+		return min(m.affinity(), ceil(limit.Leaf)),
+			fmt.Sprintf("NGINX_ENTRYPOINT_WORKER_PROCESSES_AUTOTUNE of the official image rounds the limit of %s up", cpus(limit.Leaf))
+	case info.Musl:
+		return m.affinity(), fmt.Sprintf("worker_processes auto with musl is the affinity mask's %d CPUs, regardless of the limit; without that directive it is 1", m.affinity())
+	}
 	return online, fmt.Sprintf("worker_processes auto is the host's %d CPUs, regardless of limit and affinity; without that directive it is 1", online)
 }
 
@@ -201,7 +281,7 @@ func denoParallel(info Info, limit Limit, m Machine) (int, string) {
 }
 
 // loopDefault is the rule of runtimes that run code on one thread per process.
-func loopDefault(info Info) (int, string) {
+func loopDefault(info Info, m Machine) (int, string) {
 	reason := map[Name]string{
 		Node:   "one event loop per process, regardless of the limit",
 		Bun:    "one event loop per process, regardless of the limit",
@@ -212,8 +292,8 @@ func loopDefault(info Info) (int, string) {
 	if info.Workers > 0 {
 		return info.Workers, fmt.Sprintf("%s; %s", reason, count(info.Workers, "worker process"))
 	}
-	if n, ok := positive(info.Env["WEB_CONCURRENCY"]); ok && info.Server != "" {
-		return n, fmt.Sprintf("WEB_CONCURRENCY=%d is set for %s", n, info.Server)
+	if n, why, ok := serverDefault(info, m); ok {
+		return n, why
 	}
 	return 1, reason
 }

@@ -37,7 +37,7 @@ type Mapping struct {
 // versionEnv are variables in which the official images state the version.
 var versionEnv = map[string]Name{
 	"NODE_VERSION": Node, "BUN_VERSION": Bun, "DENO_VERSION": Deno, "JAVA_VERSION": JVM,
-	"PYTHON_VERSION": Python, "DOTNET_VERSION": DotNet, "RUBY_VERSION": Ruby, "NGINX_VERSION": Nginx,
+	"PYTHON_VERSION": Python, "DOTNET_VERSION": DotNet, "RUBY_VERSION": Ruby, "NGINX_VERSION": Nginx, "PHP_VERSION": PHP,
 }
 
 // clusterWorker is in the environment of the workers of Node's cluster module.

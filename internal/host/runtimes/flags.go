@@ -1,7 +1,6 @@
 package runtimes
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,9 +30,20 @@ func flags(runtime Name, server string, args []string) []string {
 			found = []string{"serve", "--parallel"}
 		}
 	case Python, Ruby:
-		if server != "" {
-			found = workerFlags(args)
+		if s, ok := serverNamed(server); ok {
+			found = s.flags(args)
 		}
+	case Envoy:
+		for i, arg := range args {
+			switch {
+			case arg == "--cpuset-threads", strings.HasPrefix(arg, "--concurrency="):
+				found = append(found, arg)
+			case arg == "--concurrency" && i+1 < len(args):
+				found = append(found, arg, args[i+1])
+			}
+		}
+	case Erlang:
+		found = erlangFlags(args)
 	}
 	return found
 }
@@ -42,43 +52,6 @@ func flags(runtime Name, server string, args []string) []string {
 // several isolates.
 func isDenoParallel(args []string) bool {
 	return slices.Contains(args, "serve") && slices.Contains(args, "--parallel")
-}
-
-// workerFlags returns the arguments that set the number of workers of gunicorn,
-// uvicorn and puma: -w 2, -w2, --workers 2, --workers=2.
-func workerFlags(args []string) []string {
-	var found []string
-	for i, arg := range args {
-		switch {
-		case arg == "-w" || arg == "--workers":
-			found = append(found, arg)
-			if i+1 < len(args) {
-				found = append(found, args[i+1])
-			}
-		case strings.HasPrefix(arg, "--workers="), strings.HasPrefix(arg, "-w") && len(arg) > 2 && '0' <= arg[2] && arg[2] <= '9':
-			found = append(found, arg)
-		}
-	}
-	return found
-}
-
-// servers are application servers whose number of workers WEB_CONCURRENCY sets.
-var servers = []string{"gunicorn", "uvicorn", "hypercorn", "puma"}
-
-// serverOf finds an application server in a command: as the program, its script, the
-// module after -m, or in a process title as gunicorn and puma set it.
-func serverOf(args []string) string {
-	for i, arg := range args {
-		if i > 3 {
-			break
-		}
-		word, _, _ := strings.Cut(path.Base(arg), " ")
-		word = strings.TrimSuffix(word, ":")
-		if slices.Contains(servers, word) {
-			return word
-		}
-	}
-	return ""
 }
 
 const (

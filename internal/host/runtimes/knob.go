@@ -11,6 +11,10 @@ import (
 type Knob struct {
 	// Env is the environment variable; "" if there is none.
 	Env string `json:"env,omitempty"`
+	// Setting is a setting in File, which overrides any variable: a path, or a place in
+	// words. Words then end with "change it there".
+	Setting string `json:"setting,omitempty"`
+	File    string `json:"file,omitempty"`
 	// Command: the number is set on the command line.
 	Command bool `json:"command,omitempty"`
 	// Words describe the setting for readers: "GOMAXPROCS=n", or why there is none
@@ -34,10 +38,10 @@ func KnobOf(info Info) Knob {
 	case JVM:
 		return jvmKnob(info)
 	case Rust:
-		if info.Tokio {
-			return Knob{Env: "TOKIO_WORKER_THREADS", Words: "TOKIO_WORKER_THREADS=n"}
+		if name := rustEnv(info); name != "" {
+			return Knob{Env: name, Words: name + "=n"}
 		}
-		return Knob{Words: "Rust programs without Tokio have no common setting: see the program's own options, or add replicas"}
+		return Knob{Words: "Rust programs without Tokio and Rayon have no common setting: see the program's own options, or add replicas"}
 	case Deno:
 		if isDenoParallel(info.Flags) {
 			return Knob{Env: "DENO_JOBS", Words: "DENO_JOBS=n"}
@@ -46,11 +50,25 @@ func KnobOf(info Info) Knob {
 		if slices.ContainsFunc(info.Flags, workerProcesses.MatchString) {
 			return Knob{Command: true, Words: `nginx -g "worker_processes n;"`}
 		}
-		return Knob{Words: "worker_processes is set in nginx's configuration, and nginx rejects a second value: change it there"}
+		return Knob{Setting: "worker_processes", File: "nginx's configuration", Words: "worker_processes is set in nginx's configuration, and nginx rejects a second value: change it there"}
 	case Python, Ruby:
-		return workersKnob(info)
+		if info.loops() || info.Server != "" {
+			return serverKnob(info)
+		}
+		return Knob{Words: info.Runtime.Title() + " has no global lock here: the program sets the number of its threads; see its own options, or add replicas"}
+	case PHP:
+		return Knob{Setting: "pm.max_children", File: "the pool's configuration", Words: "pm.max_children is set in the pool's configuration: change it there"}
+	case HAProxy:
+		return Knob{Setting: "nbthread", File: "the global section of HAProxy's configuration",
+			Words: "nbthread is set in the global section of HAProxy's configuration: change it there"}
+	case Envoy:
+		return Knob{Setting: "--concurrency", File: "Envoy's command", Words: "--concurrency is set in Envoy's command: change it there"}
+	case Erlang:
+		return Knob{Env: "ERL_FLAGS", prefix: "+S ", keep: true, Words: "ERL_FLAGS=+S n"}
+	case Postgres:
+		return Knob{Words: "PostgreSQL runs a process for each connection: limit them with a connection pool, and a query's processes with max_parallel_workers_per_gather"}
 	}
-	if info.Runtime.loops() {
+	if info.loops() {
 		return Knob{Words: fmt.Sprintf("%s runs its code on one event loop: no setting gives it a second CPU; add replicas", info.Runtime.Title())}
 	}
 	return Knob{Words: "no setting is known for this program: see its own options, or add replicas"}
@@ -62,19 +80,8 @@ func jvmKnob(info Info) Knob {
 		return Knob{Env: "JAVA_TOOL_OPTIONS", prefix: processorsFlag, keep: true,
 			Words: "JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=n"}
 	default:
-		return Knob{Words: "-XX:ActiveProcessorCount is set in " + where + ", which overrides JAVA_TOOL_OPTIONS: change it there"}
+		return Knob{Setting: "-XX:ActiveProcessorCount", File: "the JVM's options", Words: "-XX:ActiveProcessorCount is set in " + where + ", which overrides JAVA_TOOL_OPTIONS: change it there"}
 	}
-}
-
-func workersKnob(info Info) Knob {
-	title := info.Runtime.Title()
-	switch {
-	case info.Server == "":
-		return Knob{Words: title + " runs one thread of its code at a time: no setting gives a process a second CPU; add replicas"}
-	case len(info.Flags) > 0:
-		return Knob{Words: fmt.Sprintf("%s gets its workers from the command (%s), which overrides WEB_CONCURRENCY: change it there", info.Server, strings.Join(info.Flags, " "))}
-	}
-	return Knob{Env: "WEB_CONCURRENCY", Words: "WEB_CONCURRENCY=n (worker processes of " + info.Server + ")"}
 }
 
 // value is the new value of Env for n, given its present value.
@@ -83,9 +90,19 @@ func (k Knob) value(present string, n int) string {
 	if !k.keep {
 		return v
 	}
-	kept := slices.DeleteFunc(strings.Fields(present), func(option string) bool {
-		return k.prefix != "" && strings.HasPrefix(option, k.prefix)
-	})
+	var kept []string
+	name, apart := strings.CutSuffix(k.prefix, " ") // the value is a word of its own
+	words := strings.Fields(present)
+	for i := 0; i < len(words); i++ {
+		rest, ours := strings.CutPrefix(words[i], name)
+		switch {
+		case ours && apart && rest == "":
+			i++ // and its value
+		case ours && (!apart || '0' <= rest[0] && rest[0] <= '9'):
+		default:
+			kept = append(kept, words[i])
+		}
+	}
 	return strings.Join(append(kept, v), " ")
 }
 

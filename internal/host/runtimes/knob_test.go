@@ -54,6 +54,9 @@ func TestSettings(t *testing.T) {
 			[]string{"as it is 1", "WEB_CONCURRENCY=2 2"}},
 		{"gunicorn with -w", Info{Runtime: Python, Server: "gunicorn", Workers: 4, Flags: []string{"-w", "4"}}, LimitOf(1.5), eight, nil,
 			[]string{"as it is 4"}},
+		{"hypercorn has no variable", Info{Runtime: Python, Server: "hypercorn"}, LimitOf(1.5), eight, nil, []string{"as it is 1"}},
+		{"granian", Info{Runtime: Python, Server: "granian"}, LimitOf(1.5), eight, nil, []string{"as it is 1", "GRANIAN_WORKERS=2 2"}},
+		{"Rayon", Info{Runtime: Rust, Rayon: true}, LimitOf(1.5), eight, nil, []string{"as it is 1", "RAYON_NUM_THREADS=2 2"}},
 		{"Python alone", Info{Runtime: Python}, LimitOf(1.5), eight, nil, []string{"as it is 1"}},
 		{"Node", Info{Runtime: Node}, LimitOf(1.5), eight, nil, []string{"as it is 1"}},
 		{"deno serve --parallel", Info{Runtime: Deno, Flags: []string{"serve", "--parallel"}}, LimitOf(2), eight, nil,
@@ -101,6 +104,39 @@ func TestKnobOfNoneSaysWhatToDo(t *testing.T) {
 		knob := KnobOf(Info{Runtime: runtime})
 		if !knob.None() || !strings.Contains(knob.Words, "add replicas") {
 			t.Errorf("%s: %+v", runtime, knob)
+		}
+	}
+}
+
+// Erlang's option is a word before its value, and other options stay.
+func TestKnobKeepsOtherOptions(t *testing.T) {
+	knob := KnobOf(Info{Runtime: Erlang})
+	for present, want := range map[string]string{
+		"":                  "+S 2",
+		"+S 4:4 +sbwt none": "+sbwt none +S 2",
+		"+sbwt none +S4":    "+sbwt none +S 2",
+		"+SDcpu 4:4 -smp x": "+SDcpu 4:4 -smp x +S 2",
+	} {
+		if got := knob.value(present, 2); got != want {
+			t.Errorf("%q became %q, want %q", present, got, want)
+		}
+	}
+}
+
+// A setting in a file or in the command is named with its place.
+func TestKnobOfAFile(t *testing.T) {
+	for want, info := range map[string]Info{
+		"pm.max_children":          {Runtime: PHP},
+		"nbthread":                 {Runtime: HAProxy},
+		"--concurrency":            {Runtime: Envoy},
+		"worker_processes":         {Runtime: Nginx},
+		"-XX:ActiveProcessorCount": {Runtime: JVM, Flags: []string{"-XX:ActiveProcessorCount=4"}},
+		"workers":                  {Runtime: Python, Server: "hypercorn"},
+		"worker_concurrency":       {Runtime: Python, Server: "celery"},
+	} {
+		knob := KnobOf(info)
+		if !knob.None() || knob.Setting != want || knob.File == "" || !strings.HasSuffix(knob.Words, "change it there") {
+			t.Errorf("%s: got %+v", want, knob)
 		}
 	}
 }

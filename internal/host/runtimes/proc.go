@@ -222,12 +222,25 @@ func (f FS) pids() []int {
 	return all
 }
 
+// titles reports whether a program that names its processes' roles named this one, and
+// whether it is a worker: nginx, PHP-FPM and PostgreSQL, whose processes are none.
+func titles(title string) (worker, titled bool) {
+	for program, role := range map[string]string{"nginx: ": "worker process", "php-fpm: ": "pool ", "postgres: ": "\x00"} {
+		if rest, ok := strings.CutPrefix(title, program); ok {
+			return strings.HasPrefix(rest, role), true
+		}
+	}
+	return false, false
+}
+
 // workers counts the worker processes of e: children of the same program with a
-// worker's title (nginx), with the variable of Node's cluster module, or with a
-// listening socket that they share with e (gunicorn, uvicorn, puma).
+// worker's title (nginx, PHP-FPM), with the variable of Node's cluster module, with the
+// same command (Celery, granian), or with a listening socket that they
+// share with e (gunicorn, uvicorn, puma).
 func (f FS) workers(e Evidence) int {
 	n := 0
 	var shared map[string]int
+	server, _ := serverNamed(serverOf(e.Args))
 	candidates := f.children[e.PID]
 	if f.children == nil {
 		candidates = f.pids()
@@ -245,10 +258,14 @@ func (f FS) workers(e Evidence) int {
 		}
 		cmdline, _ := f.read(pid, "cmdline")
 		environ, _ := f.read(pid, "environ")
-		if strings.HasPrefix(string(cmdline), "nginx: ") {
-			if strings.HasPrefix(string(cmdline), "nginx: worker process") {
+		if worker, titled := titles(string(cmdline)); titled {
+			if worker {
 				n++
 			}
+			continue
+		}
+		if server.forks && slices.Equal(proc.ParseArgs(cmdline), e.Args) {
+			n++
 			continue
 		}
 		if _, ok := parseEnv(environ)[clusterWorker]; ok {

@@ -20,17 +20,22 @@ type Name string
 
 // The runtimes that Detect distinguishes.
 const (
-	Go      Name = "go"
-	Node    Name = "node"
-	Bun     Name = "bun"
-	Deno    Name = "deno"
-	JVM     Name = "jvm"
-	Python  Name = "python"
-	DotNet  Name = "dotnet"
-	Ruby    Name = "ruby"
-	Rust    Name = "rust"
-	Nginx   Name = "nginx"
-	Unknown Name = "unknown"
+	Go       Name = "go"
+	Node     Name = "node"
+	Bun      Name = "bun"
+	Deno     Name = "deno"
+	JVM      Name = "jvm"
+	Python   Name = "python"
+	DotNet   Name = "dotnet"
+	Ruby     Name = "ruby"
+	Rust     Name = "rust"
+	Nginx    Name = "nginx"
+	PHP      Name = "php"
+	Envoy    Name = "envoy"
+	Erlang   Name = "erlang"
+	Postgres Name = "postgresql"
+	HAProxy  Name = "haproxy"
+	Unknown  Name = "unknown"
 )
 
 // Source is where a figure comes from.
@@ -44,7 +49,8 @@ const (
 )
 
 // Parallelism is how many threads or worker processes of a program can run its code
-// at the same time. Value is 0 if that is not known.
+// at the same time. Value is 0 if that is not known. Of a JVM and .NET it is the number
+// of processors, by which they size their pools; a program may start more threads.
 type Parallelism struct {
 	Value  int    `json:"value"`
 	Source Source `json:"source"`
@@ -69,13 +75,21 @@ type Info struct {
 
 	// Pool is the thread pool of an event loop (libuv's in Node).
 	Pool *Parallelism `json:"pool,omitempty"`
-	// Server is the application server whose setting applies: gunicorn, uvicorn, puma.
+	// Server is the application server whose setting applies: a name of servers.
 	Server string   `json:"server,omitempty"`
 	Go     *GoFacts `json:"go,omitempty"`
 	// Libuv is libuv's version if Node loads it as a shared library.
 	Libuv string `json:"libuv,omitempty"`
 	// Tokio: the executable contains the asynchronous runtime Tokio.
 	Tokio bool `json:"tokio,omitempty"`
+	// Rayon: it contains the thread pool Rayon.
+	Rayon bool `json:"rayon,omitempty"`
+	// RoundsUp: its version of Tokio or Rayon counts CPUs with the crate num_cpus.
+	RoundsUp bool `json:"rounds_up,omitempty"`
+	// Musl: the C library is musl, whose count of CPUs follows the affinity mask.
+	Musl bool `json:"musl,omitempty"`
+	// Lockless: a Python or Ruby without a global lock.
+	Lockless bool `json:"lockless,omitempty"`
 
 	// Env are the environment variables that IsEnvKnob accepts, as of the process's
 	// start; no others are kept.
@@ -133,14 +147,27 @@ func (n Name) Title() string {
 		return "Rust"
 	case Nginx:
 		return "nginx"
+	case PHP:
+		return "PHP-FPM"
+	case Envoy:
+		return "Envoy"
+	case Erlang:
+		return "Erlang"
+	case Postgres:
+		return "PostgreSQL"
+	case HAProxy:
+		return "HAProxy"
 	}
 	return "unknown runtime"
 }
 
-// loops reports whether the runtime runs code on one thread at a time, so that only
-// more processes can use more CPUs.
-func (n Name) loops() bool {
-	switch n {
+// loops reports whether a process runs code on one thread at a time, so that only more
+// processes can use more CPUs.
+func (i Info) loops() bool {
+	if i.Lockless {
+		return false
+	}
+	switch i.Runtime {
 	case Node, Bun, Deno, Python, Ruby:
 		return true
 	}

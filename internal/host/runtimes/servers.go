@@ -1,0 +1,241 @@
+package runtimes
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// server is a row of the table of servers that run the code of Python or Ruby in worker
+// processes. The order of precedence is the command, then the file, then the variable:
+// only a command without these options and a file without the setting leave it to the
+// variable.
+type server struct {
+	name    string
+	options []string // that set the number of workers; those of one letter may be joined with it: -w2
+	env     string   // the variable that sets it; "": there is none
+	setting string   // in a configuration file
+	file    string   // that file, in words
+	host    bool     // the default is the host's CPUs; else 1
+	forks   bool     // its workers have its command, and share no socket with it
+}
+
+// servers is that table; docs/runtimes.md has the sources. Sidekiq is not in it: its
+// concurrency is threads that share the VM lock.
+var servers = []server{
+	{name: "gunicorn", options: []string{"-w", "--workers"}, env: "WEB_CONCURRENCY", setting: "workers", file: "gunicorn.conf.py"},
+	{name: "uvicorn", options: []string{"--workers"}, env: "WEB_CONCURRENCY"},
+	{name: "hypercorn", options: []string{"-w", "--workers"}, setting: "workers", file: "hypercorn's configuration file"},
+	{name: "granian", options: []string{"--workers"}, env: "GRANIAN_WORKERS", forks: true},
+	{name: "uwsgi", options: []string{"-p", "--processes", "--workers"}, env: "UWSGI_PROCESSES", setting: "processes", file: "uWSGI's configuration file"},
+	{name: "celery", options: []string{"-c", "--concurrency"}, setting: "worker_concurrency", file: "Celery's configuration", host: true, forks: true},
+	{name: "puma", options: []string{"-w", "--workers"}, env: "WEB_CONCURRENCY", setting: "workers", file: "config/puma.rb"},
+	{name: "unicorn", setting: "worker_processes", file: "unicorn's configuration file"},
+}
+
+// serverNamed finds a row; ok is false for another name, and for "".
+func serverNamed(name string) (s server, ok bool) {
+	i := slices.IndexFunc(servers, func(s server) bool { return s.name == name })
+	if i < 0 {
+		return server{}, false
+	}
+	return servers[i], true
+}
+
+// serverOf finds an application server in a command: as the program, its script, the
+// module after -m, or in a process title as gunicorn and puma set it.
+func serverOf(args []string) string {
+	for _, arg := range args[:min(len(args), 4)] {
+		word, _, _ := strings.Cut(path.Base(arg), " ")
+		if s, ok := serverNamed(strings.TrimSuffix(word, ":")); ok {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// flags returns the arguments that set the number of workers, unchanged: -w 2, -w2,
+// --workers 2, --workers=2.
+func (s server) flags(args []string) []string {
+	var found []string
+	for i, arg := range args {
+		for _, option := range s.options {
+			rest, ok := strings.CutPrefix(arg, option)
+			switch {
+			case !ok:
+			case rest == "":
+				found = append(found, arg)
+				if i+1 < len(args) {
+					found = append(found, args[i+1])
+				}
+			case rest[0] == '=' || len(option) == 2 && '0' <= rest[0] && rest[0] <= '9':
+				found = append(found, arg)
+			}
+		}
+	}
+	return found
+}
+
+// declared is the number of workers that the command sets, else the variable.
+func (s server) declared(info Info) (n int, where string) {
+	for _, flag := range info.Flags {
+		for _, option := range append([]string{""}, s.options...) {
+			if v, ok := positive(strings.TrimPrefix(strings.TrimPrefix(flag, option), "=")); ok {
+				n, where = v, "the command"
+			}
+		}
+	}
+	if n > 0 || s.env == "" {
+		return n, where
+	}
+	if v, ok := positive(info.Env[s.env]); ok {
+		return v, s.env
+	}
+	return 0, ""
+}
+
+// serverDefault is the number of worker processes of a server of which no worker was
+// found.
+func serverDefault(info Info, m Machine) (n int, why string, ok bool) {
+	s, ok := serverNamed(info.Server)
+	if !ok {
+		return 0, "", false
+	}
+	if n, where := s.declared(info); n > 0 {
+		if where == s.env {
+			return n, fmt.Sprintf("%s=%d is set for %s", s.env, n, s.name), true
+		}
+		return n, fmt.Sprintf("%s of %s, by the command", count(n, "worker process"), s.name), true
+	}
+	if s.host {
+		n = max(m.Online, 1)
+		return n, fmt.Sprintf("%s starts a process for each of the host's %d CPUs, regardless of limit and affinity", s.name, n), true
+	}
+	return 0, "", false
+}
+
+// serverKnob is the setting of a server's number of workers.
+func serverKnob(info Info) Knob {
+	s, ok := serverNamed(info.Server)
+	switch {
+	case !ok:
+		return Knob{Words: info.Runtime.Title() + " runs one thread of its code at a time: no setting gives a process a second CPU; add replicas"}
+	case len(info.Flags) > 0:
+		over := ""
+		if s.env != "" {
+			over = ", which overrides " + s.env
+		}
+		return Knob{Setting: "workers", File: "the command",
+			Words: fmt.Sprintf("%s gets its workers from the command (%s)%s: change it there", s.name, strings.Join(info.Flags, " "), over)}
+	case s.env != "":
+		return Knob{Env: s.env, Words: s.env + "=n (worker processes of " + s.name + ")"}
+	case len(s.options) > 0:
+		return Knob{Setting: s.setting, File: s.file,
+			Words: fmt.Sprintf("%s gets its workers from %s on the command line, else from %s in %s: change it there", s.name, s.options[len(s.options)-1], s.setting, s.file)}
+	}
+	return Knob{Setting: s.setting, File: s.file, Words: fmt.Sprintf("%s gets its workers from %s in %s: change it there", s.name, s.setting, s.file)}
+}
+
+// envoyWorker is the name of an Envoy worker thread.
+const envoyWorker = "wrk:worker_"
+
+// envoyDefault follows Envoy's source/server/options_impl_platform_linux.cc. From 1.37
+// on the rule with --cpuset-threads includes the limit, rounded down. Without that
+// option it is the host's CPUs, in releases to 1.39; no later one was checked.
+func envoyDefault(info Info, limit Limit, m Machine) (int, string) {
+	if n, ok := lastNumber(info.Flags, "--concurrency"); ok {
+		return max(n, 1), fmt.Sprintf("--concurrency %d is set", n)
+	}
+	if !slices.Contains(info.Flags, "--cpuset-threads") {
+		n := max(m.Online, 1)
+		return n, fmt.Sprintf("Envoy starts a worker thread for each of the host's %d CPUs, regardless of limit and affinity", n)
+	}
+	affinity := m.affinity()
+	if limit.Leaf <= 0 || strings.EqualFold(info.Env["ENVOY_CGROUP_CPU_DETECTION"], "false") {
+		return affinity, fmt.Sprintf("--cpuset-threads: all %d CPUs of the affinity mask", affinity)
+	}
+	return min(affinity, max(1, int(limit.Leaf))),
+		fmt.Sprintf("Envoy 1.37 and later with --cpuset-threads rounds the limit of %s down, to at least 1", cpus(limit.Leaf))
+}
+
+// erlangDefault follows read_cpu_quota in erts/lib_src/common/erl_misc_utils.c. The
+// emulator's own arguments have the options of ERL_AFLAGS, the command and ERL_FLAGS in
+// this order; the last counts.
+func erlangDefault(info Info, limit Limit, m Machine) (int, string) {
+	if n, ok := erlangSchedulers(info.Flags); ok {
+		return n, fmt.Sprintf("+S gives %d schedulers online", n)
+	}
+	affinity := m.affinity()
+	switch {
+	case info.Version != "" && !atLeast(info.Version, 11):
+		return affinity, fmt.Sprintf("Erlang/OTP before 23 does not read cgroups: all %d CPUs", affinity)
+	case limit.Leaf <= 0:
+		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
+	case int(limit.Leaf) > affinity:
+		return affinity, fmt.Sprintf("the limit of %s is above the %d CPUs", cpus(limit.Leaf), affinity)
+	}
+	return max(1, int(limit.Leaf)), fmt.Sprintf("Erlang/OTP 23 and later rounds the limit of %s down, to at least 1", cpus(limit.Leaf))
+}
+
+// erlangSchedulers is the number of schedulers online in "-S total:online" or
+// "-S total" of the emulator's arguments, where erl's +S arrives as -S.
+func erlangSchedulers(flags []string) (int, bool) {
+	n, found := 0, false
+	for i, flag := range flags {
+		value, ok := strings.CutPrefix(flag, "-S")
+		if !ok {
+			continue
+		}
+		if value == "" && i+1 < len(flags) {
+			value = flags[i+1]
+		}
+		total, online, both := strings.Cut(value, ":")
+		if !both {
+			online = total
+		}
+		if v, ok := positive(online); ok {
+			n, found = v, true
+		}
+	}
+	return n, found
+}
+
+// erlangFlags returns -S with its value from the emulator's own arguments, which end
+// at the first "--".
+func erlangFlags(args []string) []string {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	var found []string
+	for i, arg := range args {
+		switch {
+		case arg == "-S" && i+1 < len(args):
+			found = append(found, arg, args[i+1])
+		case strings.HasPrefix(arg, "-S") && len(arg) > 2 && '0' <= arg[2] && arg[2] <= '9':
+			found = append(found, arg)
+		}
+	}
+	return found
+}
+
+// haproxyDefault: nbthread is the affinity mask, without a look at the limit.
+func haproxyDefault(m Machine) (int, string) {
+	affinity := m.affinity()
+	return affinity, fmt.Sprintf("HAProxy starts a thread for each of the affinity mask's %d CPUs, regardless of the limit", affinity)
+}
+
+// lastNumber is the value of an option, "--name n" or "--name=n"; the last one counts.
+func lastNumber(flags []string, name string) (n int, ok bool) {
+	for i, flag := range flags {
+		value, joined := strings.CutPrefix(flag, name+"=")
+		if flag == name && i+1 < len(flags) {
+			value, joined = flags[i+1], true
+		}
+		if v, err := strconv.Atoi(value); joined && err == nil && v >= 0 {
+			n, ok = v, true
+		}
+	}
+	return n, ok
+}

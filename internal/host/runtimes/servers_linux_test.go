@@ -1,0 +1,123 @@
+package runtimes
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/millicore/millicore/internal/testkit"
+)
+
+// until starts a server, waits until the detection of its first process returns what
+// good accepts, and ends the server by signal.
+func until(t *testing.T, cmd *exec.Cmd, end syscall.Signal, good func(Info) bool) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(end)
+		_ = cmd.Wait()
+	})
+	var info Info
+	var err error
+	defer func() {
+		if t.Failed() {
+			t.Logf("got %+v, %v", info, err)
+		}
+	}()
+	testkit.Until(t, "the server is detected with its workers", func() bool {
+		info, err = Detect(cmd.Process.Pid)
+		return err == nil && good(info)
+	})
+}
+
+func TestRealPHP(t *testing.T) {
+	all, _ := filepath.Glob("/usr/sbin/php-fpm*")
+	if len(all) == 0 {
+		t.Skip("php-fpm is not installed")
+	}
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "fpm.conf")
+	write(t, conf, "[global]\nerror_log=/dev/stderr\ndaemonize=no\n[www]\nuser=nobody\nlisten="+dir+"/socket\npm=static\npm.max_children=3\n")
+	until(t, exec.Command(all[0], "-y", conf, "-R"), syscall.SIGTERM, func(info Info) bool {
+		return info.Runtime == PHP && info.Version != "" && info.Workers == 3 && info.Parallelism.Value == 3
+	})
+}
+
+// HAProxy's threads are those of its affinity mask.
+func TestRealHAProxy(t *testing.T) {
+	haproxy := installed(t, "haproxy")
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "haproxy.cfg")
+	write(t, conf, "defaults\n mode http\n timeout client 1s\n timeout server 1s\n timeout connect 1s\nfrontend f\n bind "+dir+"/socket\n")
+	until(t, exec.Command(haproxy, "-f", conf), syscall.SIGTERM, func(info Info) bool {
+		n, _ := Default(info, LimitOf(0.5), Machine{Affinity: info.Affinity, Online: info.Affinity})
+		return info.Runtime == HAProxy && info.Parallelism == Parallelism{info.Affinity, Read, "its threads"} && n == info.Affinity
+	})
+}
+
+// ERL_FLAGS overrides the command.
+func TestRealErlang(t *testing.T) {
+	erl := installed(t, "erl")
+	cmd := start(t, "ready 1", []string{"ERL_FLAGS=" + KnobOf(Info{Runtime: Erlang}).value("", 1)}, erl,
+		"+S", "2:2", "-noshell", "-noinput", "-eval", `io:format("ready ~p~n", [erlang:system_info(schedulers_online)]).`)
+	info, err := Detect(cmd.Process.Pid)
+	if err != nil || info.Runtime != Erlang || info.Version == "" || info.Parallelism != (Parallelism{1, Declared, "+S in its options"}) {
+		t.Errorf("got %+v, %v", info, err)
+	}
+}
+
+func TestRealPostgres(t *testing.T) {
+	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if len(all) == 0 {
+		t.Skip("PostgreSQL is not installed")
+	}
+	if os.Getuid() == 0 {
+		t.Skip("PostgreSQL does not run as root; its detection is tested in TestDecide")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command(filepath.Join(filepath.Dir(all[0]), "initdb"), "-D", dir, "--no-sync").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	until(t, exec.Command(all[0], "-D", dir, "-k", dir, "-h", ""), syscall.SIGINT, func(info Info) bool {
+		return info.Runtime == Postgres && info.Workers == 0 && info.Parallelism.Value == 0
+	})
+}
+
+// Servers of PyPI, where they are installed: the number of workers by the variable that
+// is said to set it, and by the command.
+func TestRealPythonServers(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "app.py"), "async def app(scope, receive, send):\n    pass\n")
+	write(t, filepath.Join(dir, "tasks.py"), "from celery import Celery\napp = Celery('tasks', broker='memory://')\n")
+	tests := map[string][]string{
+		"gunicorn":  {"app:app", "-b", "127.0.0.1:0"},
+		"hypercorn": {"app:app", "-b", "127.0.0.1:0", "-w", "3"},
+		"granian":   {"--interface", "asgi", "--host", "127.0.0.1", "--port", "", "app:app"},
+		"celery":    {"-A", "tasks", "worker", "-c", "3"},
+	}
+	for name, args := range tests {
+		t.Run(name, func(t *testing.T) {
+			program := installed(t, name)
+			for i, arg := range args {
+				if arg == "" {
+					args[i] = freePort(t)
+				}
+			}
+			cmd := exec.Command(program, args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "PYTHONPATH="+dir)
+			if s, _ := serverNamed(name); s.env != "" {
+				cmd.Env = append(cmd.Env, s.env+"="+strconv.Itoa(3))
+			}
+			until(t, cmd, syscall.SIGTERM, func(info Info) bool {
+				return info.Runtime == Python && info.Server == name && info.Workers == 3 && strings.HasPrefix(info.Parallelism.From, "3 worker processes")
+			})
+		})
+	}
+}
