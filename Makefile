@@ -27,7 +27,7 @@ help: ## list these targets
 
 # Without the tests of whole programs, which take a quarter of an hour where they may set limits.
 check: format vet lint tidy prose ## before each commit: format, vet, linters, tidy modules, prose, go test -short; no root
-	$(GO) test -short $$($(GO) list $(PKGS) | grep -vE '/test/(docker|program)$$')
+	$(GO) test -short $$($(GO) list $(PKGS) | grep -vE '/test/(advice|docker|program)$$')
 
 format:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }

@@ -21,6 +21,7 @@ type doctorFlags struct {
 	watch  time.Duration
 	level  string
 	asJSON bool
+	patch  bool
 }
 
 func doctorCommand() *cobra.Command {
@@ -61,7 +62,9 @@ func doctorCommand() *cobra.Command {
 	flags.DurationVar(&f.watch, "for", 10*time.Second, "how long to watch the counters; 0: no watch, and no findings about throttling")
 	flags.StringVar(&f.level, "level", "warning", "exit with 99 if there is a finding of this level or above: info, warning, critical")
 	flags.BoolVar(&f.asJSON, "json", false, `print {"processes": […], "findings": […]}`)
+	flags.BoolVar(&f.patch, "patch", false, "print the changes as patches: Kubernetes YAML, and systemd and docker as comments")
 	c.MarkFlagsMutuallyExclusive("pid", "container")
+	c.MarkFlagsMutuallyExclusive("json", "patch")
 	return c
 }
 
@@ -84,9 +87,12 @@ func examine(cmd *cobra.Command, f *doctorFlags, level doctor.Level) error {
 	}
 	findings := doctor.Examine(host)
 	out := cmd.OutOrStdout()
-	if f.asJSON {
+	switch {
+	case f.asJSON:
 		err = doctor.JSON(out, host, findings)
-	} else {
+	case f.patch:
+		err = doctor.Patch(out, findings)
+	default:
 		err = doctor.Text(out, host, findings, display.TerminalOf(os.Stdout))
 	}
 	if err == nil && doctor.AtLeast(findings, level) {

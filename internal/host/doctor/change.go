@@ -2,42 +2,138 @@ package doctor
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
+// Change is one change in a form that programs can apply. Its zero fields stay as they
+// are.
+type Change struct {
+	Env      map[string]string // variables with their whole new values
+	Command  []string          // replaces the command
+	CPUs     float64           // the CPU limit
+	Burst    time.Duration     // the CPU burst
+	Memory   int64             // the memory limit in bytes
+	Replicas bool              // more replicas of the service
+	// Setting is set to Value in File, which is a path or a description in words: the
+	// place that overrides the variables.
+	Setting, File string
+	Value         int
+}
+
+// fix adds a recommendation to a finding: the text, the changes that it names, and the
+// command that measures its effect.
+func (s service) fix(f *Finding, text string, changes ...Change) {
+	f.Fix, f.Changes = s.verify(text), changes
+}
+
 // change describes how to set the process's parallelism to n, or why that is not
-// possible.
-func (s service) change(n int) string {
+// possible. The place that it names is the one that has the last word.
+func (s service) change(n int) (string, Change) {
 	if most := s.machine(); most > 0 {
 		n = min(n, most)
 	}
+	const call = "the program's call of runtime.GOMAXPROCS"
 	if s.ownChoice() && s.chosen() > 0 {
-		return fmt.Sprintf("change the program's call of runtime.GOMAXPROCS to %d, or remove the call: it overrides the environment", n)
+		return fmt.Sprintf("change the program's call of runtime.GOMAXPROCS to %d, or remove the call: it overrides the environment", n),
+			Change{Setting: "runtime.GOMAXPROCS", File: call, Value: n}
+	}
+	if text, c, ok := s.elsewhere(n); ok {
+		return text, c
 	}
 	limit := runtimes.Limit{CPUs: s.CPU.CPUs, Leaf: s.CPU.Own}
 	machine := runtimes.Machine{Online: s.online, Affinity: s.Info.Affinity}
-	for _, setting := range runtimes.Settings(s.Info, limit, machine, s.Command) {
+	knob := runtimes.KnobOf(s.Info)
+	for _, setting := range runtimes.Settings(s.Info, limit, machine, started(s.Command)) {
 		if setting.Value != n || setting.Label == runtimes.AsItIs {
 			continue
 		}
-		if value, ok := setting.Env[runtimes.KnobOf(s.Info).Env]; ok { // the whole value, with other options
-			text := "try " + quoted([]string{runtimes.KnobOf(s.Info).Env + "=" + value})
+		c := Change{Env: setting.Env, Command: setting.Command, Value: n}
+		collector := s.collector(n)
+		if value, ok := setting.Env[knob.Env]; ok { // the whole value, with other options
+			text := "try " + quoted([]string{knob.Env + "=" + value})
 			if s.ownChoice() {
 				text += s.where(n)
 			}
-			return text
+			return text + collector, c
 		}
-		return "try " + setting.Label
+		return "try " + setting.Label, c
 	}
-	words := strings.Replace(runtimes.KnobOf(s.Info).Words, "=n", "="+strconv.Itoa(n), 1)
+	words := strings.Replace(knob.Words, "=n", "="+strconv.Itoa(n), 1)
+	c := Change{Replicas: knob.None()}
 	if strings.HasSuffix(words, "change it there") {
 		words += fmt.Sprintf(", to %d", n)
+		c = Change{Setting: "worker_processes", File: "nginx's configuration", Value: n}
+		if s.Info.Runtime == runtimes.JVM {
+			c.Setting, c.File = "-XX:ActiveProcessorCount", "the JVM's options"
+		}
+		if s.Info.Server != "" {
+			c.Setting, c.File = "workers", "the command"
+			c.Command = reworked(s.Command, n)
+		}
 	}
-	return words
+	return words, c
+}
+
+// collector describes how another number of processors changes the garbage collector: the
+// JVM takes Serial with one processor (or below 1,792 MiB), else G1
+// (os::is_server_class_machine in HotSpot); .NET takes its workstation collector with one.
+func (s service) collector(n int) string {
+	if n != 1 && s.Info.Parallelism.Value != 1 {
+		return ""
+	}
+	switch s.Info.Runtime {
+	case runtimes.JVM:
+		return "; unless -XX:+Use…GC is set, the JVM takes the collector Serial with 1 processor, and G1 from 2 processors and 1,792 MiB on"
+	case runtimes.DotNet:
+		return "; with 1 processor .NET takes its workstation collector, even where the server collector is set"
+	}
+	return ""
+}
+
+// elsewhere is the change of a number of workers that neither the command nor
+// WEB_CONCURRENCY decides: gunicorn's GUNICORN_CMD_ARGS and its configuration file
+// override the variable, and the command overrides both.
+func (s service) elsewhere(n int) (string, Change, bool) {
+	if s.Info.Server != "gunicorn" || len(s.Info.Flags) > 0 {
+		return "", Change{}, false
+	}
+	const name = "GUNICORN_CMD_ARGS"
+	args := strings.Fields(s.Info.Env[name])
+	if changed := reworked(args, n); changed != nil {
+		value := strings.Join(changed, " ")
+		return "try " + quoted([]string{name + "=" + value}), Change{Env: map[string]string{name: value}, Value: n}, true
+	}
+	if s.Config != "" {
+		return fmt.Sprintf("set workers = %d in %s, which overrides WEB_CONCURRENCY", n, s.Config),
+			Change{Setting: "workers", File: s.Config, Value: n}, true
+	}
+	return "", Change{}, false
+}
+
+// reworked is a command with another number of workers; nil if it sets none.
+func reworked(command []string, n int) []string {
+	changed, found := slices.Clone(command), false
+	for i, arg := range command {
+		switch {
+		case (arg == "-w" || arg == "--workers") && i+1 < len(command):
+			changed[i+1], found = strconv.Itoa(n), true
+		case strings.HasPrefix(arg, "--workers="):
+			changed[i], found = "--workers="+strconv.Itoa(n), true
+		case strings.HasPrefix(arg, "-w") && len(arg) > 2 && '0' <= arg[2] && arg[2] <= '9':
+			changed[i], found = "-w"+strconv.Itoa(n), true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return changed
 }
 
 // where describes the change in a program that may call runtime.GOMAXPROCS.
@@ -66,7 +162,9 @@ func (s service) measured() []string {
 // program's name.
 const longest = 160
 
-// tried is the command of millicore try with the same limits.
+// tried is the command of millicore try with the same limits, to be pasted into a shell
+// of the same host: in the process's working folder, with the program's absolute path,
+// and with ${port} instead of the port that is in use.
 func (s service) tried() string {
 	if s.CPU.CPUs <= 0 {
 		return ""
@@ -76,31 +174,106 @@ func (s service) tried() string {
 		text += fmt.Sprintf(" --memory %s", mebibytes(s.Memory.Limit))
 	}
 	text += " -- "
-	started := started(s.Command)
-	command := quoted(started)
+	if s.ContainerID == "" && filepath.IsAbs(s.Folder) && s.Folder != "/" {
+		text = "cd " + quoted([]string{s.Folder}) + " && " + text
+	}
+	words := s.again()
+	command := quoted(words)
 	switch {
-	case len(started) == 0:
+	case len(words) == 0:
 		return text + "COMMAND…"
 	case len(command) > longest:
-		return text + quoted(started[:1]) + " …"
+		return text + quoted(words[:1]) + " …"
 	}
 	return text + command
 }
 
-// started is the command that started a process. nginx overwrites its arguments with
-// a title: the master's title contains the command, a worker's does not.
+// again is the command that starts the process again on a free port. A program that was
+// found in PATH is named by its executable, unless that is an interpreter: a virtual
+// environment finds its packages by the name of the link.
+func (s service) again() []string {
+	words := slices.Clone(started(s.Command))
+	if len(words) == 0 {
+		return nil
+	}
+	name := words[0]
+	switch {
+	case filepath.IsAbs(name):
+	case strings.Contains(name, "/") && filepath.IsAbs(s.Folder):
+		words[0] = filepath.Join(s.Folder, name)
+	case filepath.Base(s.Exe) == name && s.Info.Runtime != runtimes.Python && s.Info.Runtime != runtimes.Ruby:
+		words[0] = s.Exe
+	}
+	if s.Port > 0 {
+		for i, word := range words[1:] {
+			words[i+1] = withPort(word, strconv.Itoa(s.Port))
+		}
+	}
+	return words
+}
+
+// withPort replaces a port in a word by ${port}, where it is not a part of a longer
+// number.
+func withPort(word, port string) string {
+	for at := 0; ; {
+		i := strings.Index(word[at:], port)
+		if i < 0 {
+			return word
+		}
+		i += at
+		end := i + len(port)
+		if (i == 0 || !digit(word[i-1])) && (end == len(word) || !digit(word[end])) {
+			word = word[:i] + "${port}" + word[end:]
+			end = i + len("${port}")
+		}
+		at = end
+	}
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+// started is the command that started a process; nil if it is not known. nginx
+// overwrites its arguments with a title: the master's title contains the command,
+// without quotes, a worker's does not. gunicorn's title contains the application only.
 func started(command []string) []string {
-	if len(command) == 0 || !strings.HasPrefix(command[0], "nginx: ") {
+	switch {
+	case len(command) == 0:
+		return command
+	case strings.HasPrefix(command[0], "gunicorn: "):
+		return nil
+	case !strings.HasPrefix(command[0], "nginx: "):
 		return command
 	}
 	words, _ := strings.CutPrefix(strings.Join(command, " "), "nginx: master process ")
 	if strings.HasPrefix(words, "nginx: ") {
 		return nil
 	}
-	return strings.Fields(words)
+	return directives(strings.Fields(words))
 }
 
-// quoted writes a command for a shell.
+// directives joins the words of nginx's option -g, up to its last semicolon, to the one
+// argument that they were.
+func directives(words []string) (all []string) {
+	for i := 0; i < len(words); i++ {
+		all = append(all, words[i])
+		if words[i] != "-g" {
+			continue
+		}
+		end := i + 1
+		for j := i + 1; j < len(words); j++ {
+			if strings.HasSuffix(words[j], ";") {
+				end = j
+			}
+		}
+		if end < len(words) {
+			all = append(all, strings.Join(words[i+1:end+1], " "))
+			i = end
+		}
+	}
+	return all
+}
+
+// quoted writes a command for a shell. ${port}, which is millicore's, is quoted too.
 func quoted(command []string) string {
 	words := make([]string, len(command))
 	for i, word := range command {

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
 // Level is how much a finding matters.
@@ -55,25 +56,63 @@ type Finding struct {
 	Title    string   // the problem, with the most important figures
 	Evidence []string // what was measured, a clause each
 	Fix      []string // the exact change and how to verify it; for Info how to measure, or nothing
-	weight   float64  // sorts the findings of one level, the largest first
+	// Mechanism is how the evidence costs latency or capacity; "" for an observation
+	// that is its own explanation.
+	Mechanism string
+	// Expect is the effect of the change; zero if none is recommended.
+	Expect Effect
+	// Confidence is how certain the finding and its change are.
+	Confidence Confidence
+	// Changes are the recommended change and its alternatives, for programs; nil if
+	// none can be stated as a value.
+	Changes []Change
+	of      *service // the subject
+	weight  float64  // sorts the findings of one level, the largest first
 }
+
+// Effect is what to expect of a change, in words.
+type Effect struct {
+	Saturated string // at saturation
+	Ordinary  string // at 60% of the load that saturates
+}
+
+// Confidence is how certain a finding and its change are.
+type Confidence string
+
+// The confidences.
+const (
+	High   Confidence = "high"   // cause and remedy were read
+	Medium Confidence = "medium" // a part is predicted, or depends on the load
+	Low    Confidence = "low"    // likely, and to be measured first
+)
 
 // Examine returns the findings about a host, the most severe first.
 func Examine(host inspect.Host) []Finding {
 	var throttled []Finding
+	var saturated []Finding
 	for _, s := range services(host) {
-		throttled = append(throttled, s.throttled()...)
+		found := s.throttled()
+		throttled = append(throttled, found...)
+		saturated = append(saturated, s.saturated(found)...)
 	}
-	all := slices.Concat(throttled, shortOfMemory(host))
+	all := slices.Concat(throttled, saturated, shortOfMemory(host))
 	for _, s := range sharers(host) {
 		all = append(all, s.shared()...)
+	}
+	masters := map[int]runtimes.Name{}
+	for _, p := range host.Processes {
+		if p.Info.Workers > 0 {
+			masters[p.PID] = p.Info.Runtime
+		}
 	}
 	for i := range host.Processes {
 		s := process(host, &host.Processes[i])
 		all = append(all, s.oversized(throttled)...)
 		all = append(all, s.unaware()...)
 		all = append(all, s.inherited()...)
-		all = append(all, s.idleLimit()...)
+		if masters[s.Parent] != s.Info.Runtime { // a worker's use is in its master's finding
+			all = append(all, s.idleLimit(host)...)
+		}
 		all = append(all, s.reported()...)
 		all = append(all, s.heap(host)...)
 	}

@@ -10,7 +10,11 @@ import (
 
 // finding returns a new finding about the service's process.
 func (s service) finding(level Level) Finding {
-	return Finding{Level: level, PID: s.PID, Name: s.Label()}
+	confidence := Medium
+	if level == Info {
+		confidence = Low
+	}
+	return Finding{Level: level, PID: s.PID, Name: s.Label(), Confidence: confidence, of: &s}
 }
 
 // limited describes the limit and the group that sets it.
@@ -53,6 +57,31 @@ func (s service) counted() string {
 		text += ", " + stopped(since.PerThrottled())
 	}
 	return strings.Join(append(parts, text), "; ")
+}
+
+// threaded describes what the threads of the process and its workers did over the watch,
+// the pressure on the group, and the time that a hypervisor took; nil if nothing was
+// read.
+func (s service) threaded() []string {
+	t := s.threads
+	if t == nil {
+		return nil
+	}
+	text := fmt.Sprintf("%s of %d used 5%% of a CPU or more: %.2f CPUs in use, %.2f waited for (throttled or in a run queue)",
+		count(int64(t.Busy), "thread", "threads"), t.Read, t.Share(t.Ran), t.Share(t.Waited))
+	if t.Full > 0 {
+		text += fmt.Sprintf("; %d always wanted a CPU", t.Full)
+	}
+	if t.Truncated {
+		text += "; there were more threads, which were not read"
+	}
+	if w := s.Throttling; w != nil && w.Watch != nil && w.Watch.Pressure != nil && w.Watch.Length > 0 {
+		text += fmt.Sprintf("; CPU pressure (PSI) %s", display.Share(w.Watch.Pressure.Seconds()/w.Watch.Length.Seconds()))
+	}
+	if s.steal != nil && *s.steal >= noticeable {
+		text += fmt.Sprintf("; a hypervisor took %s of the host's CPU time", display.Share(*s.steal))
+	}
+	return []string{text}
 }
 
 func stopped(each time.Duration) string {

@@ -11,52 +11,219 @@ import (
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
+// heapLimit is the maximum heap size of a process.
+type heapLimit struct {
+	bytes  int64           // 0: not known
+	source runtimes.Source // read, declared, or predicted by the runtime's rule
+	by     string          // the option that sets it; "" for the runtime's own rule
+	where  string          // the variable that contains the option; "": the command
+	option string          // as it is written there
+	from   string          // for a figure that was read or predicted, in words
+}
+
 // heap is the finding about a process whose maximum heap size exceeds its memory
 // limit: the kernel kills it before the collector reacts.
 func (s service) heap(host inspect.Host) []Finding {
 	if s.Memory.State != inspect.Limited || s.Memory.Limit <= 0 {
 		return nil
 	}
-	bytes, by := declaredHeap(s.Process)
-	if bytes <= s.Memory.Limit {
+	h := maximumHeap(s.Process)
+	if h.bytes <= s.Memory.Limit || h.by == "" {
 		return nil
 	}
 	f := s.finding(Warning)
-	f.weight = float64(bytes) / float64(s.Memory.Limit)
-	f.Title = fmt.Sprintf("%s allows a heap of %s, above the memory limit of %s", by, size(bytes), size(s.Memory.Limit))
+	f.weight = float64(h.bytes) / float64(s.Memory.Limit)
+	f.Title = fmt.Sprintf("%s allows a heap of %s, above the memory limit of %s", h.by, size(h.bytes), size(s.Memory.Limit))
 	f.Evidence = append([]string{s.Info.String()}, s.inUse()...)
-	f.Fix = s.lessMemory(host)
+	if h.source == runtimes.Read {
+		f.Evidence = append(f.Evidence, h.String())
+	}
+	f.Confidence = High
+	s.lessMemory(host, &f)
 	return []Finding{f}
 }
 
-// declaredHeap returns the maximum heap size that the environment and the arguments
-// set, in bytes, and the name of the setting; 0 if none is set.
-func declaredHeap(p inspect.Process) (bytes int64, by string) {
+func (h heapLimit) String() string {
+	text := "maximum heap size " + size(h.bytes)
+	switch h.source {
+	case runtimes.Read:
+		text += ", read from " + h.from
+	case runtimes.Predicted:
+		text += ", predicted: " + h.from
+	default:
+		return fmt.Sprintf("%s is %s", h.by, size(h.bytes))
+	}
+	if h.by != "" {
+		text += "; set by " + h.by
+	}
+	return text
+}
+
+// maximumHeap returns the maximum heap size of a process: what the runtime reports, else
+// what the options set, else what the runtime's rule gives under the memory limit.
+func maximumHeap(p inspect.Process) heapLimit {
+	var h heapLimit
 	switch p.Info.Runtime {
 	case runtimes.Go:
 		if n, ok := goSize(p.Info.Env["GOMEMLIMIT"]); ok {
-			return n, "GOMEMLIMIT"
+			h = heapLimit{bytes: n, source: runtimes.Declared, by: "GOMEMLIMIT", where: "GOMEMLIMIT", option: p.Info.Env["GOMEMLIMIT"]}
 		}
 	case runtimes.Node:
-		for _, option := range slices.Concat(strings.Fields(p.Info.Env["NODE_OPTIONS"]), p.Command) {
+		h = nodeHeap(p)
+	case runtimes.JVM:
+		h = javaHeap(p)
+	case runtimes.DotNet:
+		h = dotnetHeap(p)
+	}
+	if p.Heap != nil {
+		h.bytes, h.source, h.from = p.Heap.Max, runtimes.Read, p.Heap.From
+	}
+	return h
+}
+
+// nodeHeap: the command overrides NODE_OPTIONS, and the last option counts. Without one,
+// V8 takes half of the memory that Node detects, up to 2 GiB (4 GiB from 15 GiB on) for
+// the old space of a 64-bit process (Heap::HeapSizeFromPhysicalMemory in V8's
+// src/heap/heap.cc); since Node 20 that is the limit. Seen on Node 20.20: 259 MiB with
+// the young space under 512 MiB.
+func nodeHeap(p inspect.Process) (h heapLimit) {
+	read := func(where string, options []string) {
+		for _, option := range options {
 			name, value, _ := strings.Cut(strings.ReplaceAll(option, "_", "-"), "=")
 			if n, err := strconv.ParseInt(value, 10, 32); err == nil && name == "--max-old-space-size" {
-				bytes, by = n<<20, name // the last one wins
+				h = heapLimit{bytes: n << 20, source: runtimes.Declared, by: name, where: where, option: option}
 			}
 		}
-	case runtimes.JVM:
-		options := slices.Concat(strings.Fields(p.Info.Env["JAVA_TOOL_OPTIONS"]), strings.Fields(p.Info.Env["JDK_JAVA_OPTIONS"]),
-			p.Command, strings.Fields(p.Info.Env["_JAVA_OPTIONS"]))
+	}
+	read("NODE_OPTIONS", strings.Fields(p.Info.Env["NODE_OPTIONS"]))
+	read("", leading(p.Command))
+	major, _, _ := strings.Cut(p.Info.Version, ".")
+	if n, err := strconv.Atoi(major); h.bytes == 0 && err == nil && n >= 20 && p.Memory.Limit > 0 {
+		most := int64(2 << 30)
+		if p.Memory.Limit >= 15<<30 {
+			most = 4 << 30
+		}
+		h = heapLimit{bytes: min(p.Memory.Limit/2, most), source: runtimes.Predicted, from: "V8 takes half of the memory limit, up to " + size(most)}
+	}
+	return h
+}
+
+// leading are the options of an interpreter itself: those before the script.
+func leading(command []string) (options []string) {
+	for _, arg := range command[min(1, len(command)):] {
+		if !strings.HasPrefix(arg, "-") {
+			break
+		}
+		options = append(options, arg)
+	}
+	return options
+}
+
+// javaHeap: -Xmx overrides the percentages wherever it is. Of several options the last
+// counts, in the order JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, command, _JAVA_OPTIONS.
+// Without -Xmx the JVM takes MaxRAMPercentage of the limit (25 by default); if
+// MinRAMPercentage (50) of it is below 124.8 MiB, it takes that instead
+// (Arguments::set_heap_size in HotSpot's arguments.cpp).
+func javaHeap(p inspect.Process) heapLimit {
+	const small = 1248 << 20 / 10 // MaxHeapSize's default, 96 MiB scaled to 64 bits
+	var xmx, share, least heapLimit
+	percent := map[*heapLimit]float64{&share: 25, &least: 50}
+	read := func(where string, options []string) {
 		for _, option := range options {
 			for _, name := range []string{"-Xmx", "-XX:MaxHeapSize="} { // synonyms
 				value, ok := strings.CutPrefix(option, name)
 				if n, isSize := javaSize(value); ok && isSize {
-					bytes, by = n, strings.TrimSuffix(name, "=")
+					xmx = heapLimit{bytes: n, source: runtimes.Declared, by: strings.TrimSuffix(name, "="), where: where, option: option}
+				}
+			}
+			for name, to := range map[string]*heapLimit{"-XX:MaxRAMPercentage=": &share, "-XX:MinRAMPercentage=": &least} {
+				value, ok := strings.CutPrefix(option, name)
+				if n, err := strconv.ParseFloat(value, 64); ok && err == nil && n > 0 && n <= 100 {
+					*to, percent[to] = heapLimit{by: strings.TrimSuffix(name, "="), where: where, option: option}, n
 				}
 			}
 		}
 	}
-	return bytes, by
+	read("JAVA_TOOL_OPTIONS", strings.Fields(p.Info.Env["JAVA_TOOL_OPTIONS"]))
+	read("JDK_JAVA_OPTIONS", strings.Fields(p.Info.Env["JDK_JAVA_OPTIONS"]))
+	read("", runtimes.JavaOptions(p.Command))
+	read("_JAVA_OPTIONS", strings.Fields(p.Info.Env["_JAVA_OPTIONS"]))
+	if xmx.bytes > 0 || p.Memory.Limit <= 0 {
+		return xmx
+	}
+	limit := float64(p.Memory.Limit)
+	h := share
+	h.bytes, h.from = max(int64(limit*percent[&share]/100), small), fmt.Sprintf("the JVM takes %v%% of the memory limit", percent[&share])
+	if n := int64(limit * percent[&least] / 100); n < small {
+		h = least
+		h.bytes, h.from = n, fmt.Sprintf("the JVM takes %v%% of a small memory limit (MinRAMPercentage)", percent[&least])
+	}
+	h.source = runtimes.Predicted
+	return h
+}
+
+// dotnetHeap: DOTNET_GCHeapHardLimit is in bytes and DOTNET_GCHeapHardLimitPercent in
+// percent of the limit, both hexadecimal. Without them the limit in a container is the
+// greater of 20 MiB and 75% of the memory limit (.NET, "Runtime configuration options for
+// garbage collection"). runtimeconfig.json is not read.
+func dotnetHeap(p inspect.Process) heapLimit {
+	hex := func(name string) (int64, string) {
+		for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
+			if n, err := strconv.ParseInt(strings.TrimPrefix(p.Info.Env[prefix+name], "0x"), 16, 63); err == nil && n > 0 {
+				return n, prefix + name
+			}
+		}
+		return 0, ""
+	}
+	if n, by := hex("GCHeapHardLimit"); n > 0 {
+		return heapLimit{bytes: n, source: runtimes.Declared, by: by, where: by, option: p.Info.Env[by]}
+	}
+	if p.Memory.Limit <= 0 {
+		return heapLimit{}
+	}
+	if n, by := hex("GCHeapHardLimitPercent"); n > 0 && n <= 100 {
+		return heapLimit{bytes: p.Memory.Limit / 100 * n, source: runtimes.Predicted, by: by, where: by, option: p.Info.Env[by],
+			from: fmt.Sprintf("%d%% of the memory limit", n)}
+	}
+	return heapLimit{bytes: max(20<<20, p.Memory.Limit/4*3), source: runtimes.Predicted,
+		from: ".NET takes 75% of the memory limit, unless runtimeconfig.json, which was not read, sets it"}
+}
+
+// lowered is the change of the option to a heap of n bytes, and the words for it.
+func (s service) lowered(h heapLimit, n int64) (string, Change) {
+	mib := strconv.FormatInt(n>>20, 10)
+	var value string
+	words := mib + " MiB"
+	switch h.by {
+	case "-Xmx":
+		value = "-Xmx" + mib + "m"
+	case "-XX:MaxHeapSize":
+		value = "-XX:MaxHeapSize=" + mib + "m"
+	case "-XX:MaxRAMPercentage", "-XX:MinRAMPercentage":
+		share := strconv.FormatInt(100*n/max(1, s.Memory.Limit), 10)
+		value, words = h.by+"="+share, share
+	case "--max-old-space-size":
+		value = h.by + "=" + mib
+	case "GOMEMLIMIT":
+		value = mib + "MiB"
+	default: // .NET's are hexadecimal
+		value = fmt.Sprintf("0x%X", n)
+		words = value
+		if strings.HasSuffix(h.by, "Percent") {
+			value = fmt.Sprintf("0x%X", 100*n/max(1, s.Memory.Limit))
+			words = value
+		}
+	}
+	if h.where == "" {
+		command := slices.Clone(s.Command)
+		for i, arg := range command {
+			if arg == h.option {
+				command[i] = value
+			}
+		}
+		return words, Change{Command: command}
+	}
+	return words, Change{Env: map[string]string{h.where: strings.Replace(s.Info.Env[h.where], h.option, value, 1)}}
 }
 
 // goSize parses GOMEMLIMIT: a number, with or without one of the units B, KiB, MiB,

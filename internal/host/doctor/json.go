@@ -11,7 +11,7 @@ import (
 )
 
 // JSON writes the processes and the findings for programs:
-// {"processes": […], "findings": [{level, pid, title, evidence, fix}]}. A figure
+// {"processes": […], "findings": [{level, pid, title, evidence, fix, …}]}. A figure
 // that was not measured, or does not exist, is null: no key is ever missing.
 func JSON(w io.Writer, host inspect.Host, findings []Finding) error {
 	out := struct {
@@ -22,7 +22,7 @@ func JSON(w io.Writer, host inspect.Host, findings []Finding) error {
 		out.Processes = append(out.Processes, processOf(p))
 	}
 	for _, f := range findings {
-		out.Findings = append(out.Findings, findingJSON{f.Level, f.PID, f.Title, strings.Join(f.Evidence, "; "), strings.Join(f.Fix, "; ")})
+		out.Findings = append(out.Findings, findingOf(f))
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
@@ -36,6 +36,42 @@ type findingJSON struct {
 	Title    string `json:"title"`
 	Evidence string `json:"evidence"`
 	Fix      string `json:"fix"`
+
+	Mechanism  *string      `json:"mechanism"`
+	Expected   *effectJSON  `json:"expected"`
+	Confidence Confidence   `json:"confidence"`
+	Changes    []changeJSON `json:"changes"`
+}
+
+type effectJSON struct {
+	Saturated string `json:"saturated"`
+	Ordinary  string `json:"at_60_percent"`
+}
+
+// changeJSON is a change; a null field stays as it is.
+type changeJSON struct {
+	Env      map[string]string `json:"env"`
+	Command  []string          `json:"command"`
+	CPUs     *float64          `json:"cpu_limit"`
+	Burst    *float64          `json:"burst_ms"`
+	Memory   *int64            `json:"memory_limit_bytes"`
+	Replicas bool              `json:"more_replicas"`
+	Setting  *string           `json:"setting"`
+	File     *string           `json:"set_in"`
+	Value    *int              `json:"value"`
+}
+
+func findingOf(f Finding) findingJSON {
+	j := findingJSON{Level: f.Level, PID: f.PID, Title: f.Title, Evidence: strings.Join(f.Evidence, "; "), Fix: strings.Join(f.Fix, "; "),
+		Mechanism: known(f.Mechanism), Confidence: f.Confidence, Changes: []changeJSON{}}
+	if f.Expect != (Effect{}) {
+		j.Expected = &effectJSON{f.Expect.Saturated, f.Expect.Ordinary}
+	}
+	for _, c := range f.Changes {
+		j.Changes = append(j.Changes, changeJSON{c.Env, c.Command, known(c.CPUs), known(inMillis(c.Burst)), known(c.Memory), c.Replicas,
+			known(c.Setting), known(c.File), known(c.Value)})
+	}
+	return j
 }
 
 type processJSON struct {
@@ -53,6 +89,9 @@ type processJSON struct {
 	VersionFrom *runtimes.Source      `json:"version_from"`
 	Parallelism *runtimes.Parallelism `json:"parallelism"`
 	Threads     int                   `json:"threads"`
+	Watched     *threadsJSON          `json:"threads_watch"`
+	Heap        *int64                `json:"heap_max_bytes"`
+	Requests    []float64             `json:"cpu_requests"`
 	Affinity    *int                  `json:"affinity"`
 
 	CPU        cpuJSON         `json:"cpu"`
@@ -95,12 +134,25 @@ type throttlingJSON struct {
 	Watch *countsJSON `json:"watch"`
 }
 
+// threadsJSON is what the threads did over the watch. A thread is busy from 5% of a CPU
+// on; full is one that always wanted a CPU.
+type threadsJSON struct {
+	Seconds   float64 `json:"seconds"`
+	Read      int     `json:"read"`
+	Truncated bool    `json:"truncated"`
+	Busy      int     `json:"busy"`
+	Full      int     `json:"full"`
+	Ran       float64 `json:"ran_seconds"`
+	Waited    float64 `json:"waited_seconds"`
+}
+
 type countsJSON struct {
 	Seconds   *float64 `json:"seconds"`
 	Periods   int64    `json:"periods"`
 	Throttled int64    `json:"throttled_periods"`
 	Stopped   float64  `json:"throttled_ms"`
 	Used      *float64 `json:"cpu_seconds"`
+	Pressure  *float64 `json:"pressure_seconds"`
 }
 
 func processOf(p inspect.Process) processJSON {
@@ -121,6 +173,13 @@ func processOf(p inspect.Process) processJSON {
 		j.User = &p.User
 	}
 	j.Affinity = known(p.Info.Affinity)
+	j.Requests = append([]float64{}, p.Requests...)
+	if p.Heap != nil {
+		j.Heap = &p.Heap.Max
+	}
+	if t := p.Threads; t != nil {
+		j.Watched = &threadsJSON{t.Length.Seconds(), t.Read, t.Truncated, t.Busy, t.Full, t.Ran.Seconds(), t.Waited.Seconds()}
+	}
 	if p.Info.Parallelism.Value > 0 {
 		j.Parallelism = &p.Info.Parallelism
 	}
@@ -155,6 +214,10 @@ func countsOf(c inspect.Counts) countsJSON {
 	if c.Used != nil {
 		used := c.Used.Seconds()
 		j.Used = &used
+	}
+	if c.Pressure != nil {
+		pressure := c.Pressure.Seconds()
+		j.Pressure = &pressure
 	}
 	return j
 }

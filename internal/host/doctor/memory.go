@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/inspect"
@@ -37,7 +38,8 @@ func (s service) killed(host inspect.Host) []Finding {
 	f := s.finding(Critical)
 	f.weight = 1
 	f.Title = fmt.Sprintf("the kernel killed %s of its group: out of memory", count(*s.Memory.OOMKills, "process", "processes"))
-	f.Evidence, f.Fix = append(s.inUse(), s.heapSeen()...), s.lessMemory(host)
+	f.Evidence = append(s.inUse(), s.heapSeen()...)
+	s.lessMemory(host, &f)
 	return []Finding{f}
 }
 
@@ -56,7 +58,8 @@ func (s service) nearItsMemory(host inspect.Host) []Finding {
 	}
 	f.weight = share
 	f.Title = fmt.Sprintf("uses %s of its memory limit of %s", display.Share(share), size(s.Memory.Limit))
-	f.Evidence, f.Fix = append(s.inUse(), s.heapSeen()...), s.lessMemory(host)
+	f.Evidence = append(s.inUse(), s.heapSeen()...)
+	s.lessMemory(host, &f)
 	return []Finding{f}
 }
 
@@ -86,6 +89,8 @@ var outside = map[runtimes.Name]string{
 	runtimes.Go:   "cgo, mapped files",
 	runtimes.Node: "Buffers, native modules, worker threads",
 	runtimes.JVM:  "metaspace, thread stacks, direct buffers",
+
+	runtimes.DotNet: "native libraries, thread stacks, code",
 }
 
 // shown is how to read the maximum heap size from inside the process: without a
@@ -97,62 +102,103 @@ var shown = map[runtimes.Name]string{
 
 // heapSeen is what is known of the maximum heap size; nil if the runtime has none.
 func (s service) heapSeen() []string {
-	bytes, by := declaredHeap(s.Process)
-	switch {
-	case bytes > 0:
-		return []string{fmt.Sprintf("%s is %s", by, size(bytes))}
-	case shown[s.Info.Runtime] != "":
-		return []string{fmt.Sprintf("the maximum heap size cannot be read from outside: %s shows it", shown[s.Info.Runtime])}
+	h := maximumHeap(s.Process)
+	all := []string{}
+	if h.bytes > 0 {
+		all = append(all, h.String())
 	}
-	return nil
+	if h.source != runtimes.Read && h.source != runtimes.Declared && shown[s.Info.Runtime] != "" {
+		all = append(all, fmt.Sprintf("the maximum heap size in use could not be read from outside: %s shows it", shown[s.Info.Runtime]))
+	}
+	return all
 }
 
-// lessMemory is the change for a process that is short of memory. It never raises
-// the maximum heap size: the runtime may have chosen one far below the limit, and
+// lessMemory completes a finding about a process that is short of memory. It never
+// raises the maximum heap size: the runtime may have chosen one far below the limit, and
 // with a larger heap the memory outside of it gets the process killed.
-func (s service) lessMemory(host inspect.Host) []string {
+func (s service) lessMemory(host inspect.Host, f *Finding) {
 	const or = "; or raise the memory limit"
-	bytes, by := declaredHeap(s.Process)
+	h := maximumHeap(s.Process)
 	limit := s.Memory.Limit
 	const raise = "Raise the memory limit, or reduce that memory."
 	outside := outside[s.Info.Runtime]
+	f.Mechanism = "at the limit the kernel reclaims memory, and then kills a process of the group"
+	f.Expect = Effect{Saturated: "the service survives", Ordinary: "the service survives"}
+	higher := Change{Memory: (s.Memory.Limit/4*5 + 1<<20 - 1) >> 20 << 20}
+	set := func(text string, changes ...Change) { f.Fix, f.Changes = []string{text}, append(changes, higher) }
+	alone := s.sharers(host) <= 1
 	switch s.Info.Runtime {
 	case runtimes.Go:
 		most := int64(float64(limit) * near)
 		unset := s.Info.Env["GOMEMLIMIT"] == "" && (s.Info.Go == nil || s.Info.Go.Automemlimit == "")
 		switch {
-		case unset || bytes > most:
-			return []string{s.sharing(host, "GOMEMLIMIT", fmt.Sprintf("try GOMEMLIMIT=%dMiB, so that the collector keeps below the limit", most>>20)) + or}
-		case bytes > 0:
-			return []string{fmt.Sprintf("%s is already below the limit. Likely causes: live data above that value, or memory outside the heap (%s). %s", by, outside, raise)}
+		case unset || h.bytes > most:
+			f.Expect.Saturated = "the collector runs more often near the limit, and uses more CPU time; the service survives if its live data fit"
+			value := fmt.Sprintf("%dMiB", most>>20)
+			text := s.sharing(host, "GOMEMLIMIT", "try GOMEMLIMIT="+value+", so that the collector keeps below the limit") + or
+			if !alone {
+				set(text)
+				return
+			}
+			set(text, Change{Env: map[string]string{"GOMEMLIMIT": value}})
+			return
+		case h.bytes > 0:
+			set(fmt.Sprintf("%s is already below the limit. Likely causes: live data above that value, or memory outside the heap (%s). %s", h.by, outside, raise))
+			return
 		}
-	case runtimes.Node, runtimes.JVM:
+	case runtimes.Node, runtimes.JVM, runtimes.DotNet:
 		switch {
-		case bytes > limit:
-			return []string{s.sharing(host, by, fmt.Sprintf("if the live heap fits into it, lower %s to %d MiB where it is set, which leaves room for memory outside the heap",
-				by, int64(float64(limit)*roomy)>>20)) + or}
-		case float64(bytes) > roomy*float64(limit):
-			return []string{fmt.Sprintf("raise the memory limit: the maximum heap size leaves %s of it for memory outside the heap (%s); or lower %s if the heap does not need as much",
-				size(limit-bytes), outside, by)}
-		case bytes > 0:
-			return []string{fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", by, outside, raise)}
+		case h.by != "" && h.bytes > limit:
+			words, c := s.lowered(h, int64(float64(limit)*roomy))
+			text := s.sharing(host, h.by, fmt.Sprintf("if the live heap fits into it, lower %s to %s where it is set%s, which leaves room for memory outside the heap",
+				h.by, words, h.place())) + or
+			if !alone {
+				set(text)
+				return
+			}
+			set(text, c)
+			return
+		case float64(h.bytes) > roomy*float64(limit) && h.by != "":
+			set(fmt.Sprintf("raise the memory limit: the maximum heap size leaves %s of it for memory outside the heap (%s); or lower %s if the heap does not need as much",
+				size(max(0, limit-h.bytes)), outside, h.by))
+			return
+		case h.bytes > 0 && h.by != "" && !strings.HasSuffix(h.by, "Percentage"):
+			set(fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", h.by, outside, raise))
+			return
+		case h.bytes > 0 && h.source == runtimes.Read:
+			set(fmt.Sprintf("raise the memory limit: the runtime's own maximum heap size is %s of %s, so memory outside the heap (%s) is the likely cause, and a larger heap makes it worse",
+				size(h.bytes), size(limit), outside))
+			return
 		}
-		return []string{"raise the memory limit, or use less memory; if the maximum heap size is well below the limit, " +
-			fmt.Sprintf("memory outside the heap (%s) is the likely cause, and a larger heap makes it worse", outside)}
+		set("raise the memory limit, or use less memory; if the maximum heap size is well below the limit, " +
+			fmt.Sprintf("memory outside the heap (%s) is the likely cause, and a larger heap makes it worse", outside))
+		return
 	}
-	return []string{"raise the memory limit, or use less memory"}
+	set("raise the memory limit, or use less memory")
 }
 
-// sharing returns a figure for one process's heap, unless several processes share
-// the limit: then each may use only a part of it.
-func (s service) sharing(host inspect.Host, setting, figure string) string {
-	n := int64(0)
+// place names where an option is set.
+func (h heapLimit) place() string {
+	if h.where == "" {
+		return " (the command)"
+	}
+	return " (" + h.where + ")"
+}
+
+// sharers counts the processes that share the memory limit.
+func (s service) sharers(host inspect.Host) (n int64) {
 	for _, p := range host.Processes {
 		if p.Memory.State == inspect.Limited && p.Memory.SetBy == s.Memory.SetBy && (s.Memory.SetBy != "" || p.Memory.Group == s.Memory.Group) {
 			n++
 		}
 	}
-	switch {
+	return n
+}
+
+// sharing returns a figure for one process's heap, unless several processes share
+// the limit: then each may use only a part of it.
+func (s service) sharing(host inspect.Host, setting, figure string) string {
+	switch n := s.sharers(host); {
 	case n > 1:
 		return fmt.Sprintf("%s share the limit: set %s so that all of them fit into it", count(n, "process", "processes"), setting)
 	case host.Partial:

@@ -111,6 +111,27 @@ func TestRealNodeThatUsesItsLimitUp(t *testing.T) {
 	found(t, c, []string{"limit of 0.1 CPUs used up ("}, []string{"parallelism", "container-aware"})
 }
 
+// The threads that a program starts itself are seen by what they did.
+func TestRealNodeWithWorkerThreads(t *testing.T) {
+	several(t)
+	node := installed(t, "node")
+	c := newCage(t, 0, 0.4)
+	c.start("ready", nil, node, "-e", `const { Worker } = require("node:worker_threads");
+for (let i = 0; i < 2; i++) new Worker("for (;;) {}", { eval: true });
+console.log("ready")`)
+	c.watched()
+	found(t, c, []string{"parallelism 2 exceeds the limit of 0.4 CPUs: throttled in "}, []string{"container-aware"})
+}
+
+// One thread under a limit of one CPU is not throttled, and has no CPU time left.
+func TestRealSaturationWithoutThrottling(t *testing.T) {
+	python := installed(t, "python3")
+	c := newCage(t, 0, 1)
+	c.start("ready", nil, python, "-u", "-c", "print('ready')\nwhile True: pass")
+	c.watched()
+	found(t, c, []string{"limit of 1 CPU used up ("}, []string{"parallelism"})
+}
+
 func TestRealBun(t *testing.T) {
 	bun := installed(t, "bun")
 	t.Run("idle", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -21,6 +22,9 @@ const (
 	low, high = 0.5, 0.85
 	// busy is the share of its parallelism from which a process counts as fully used.
 	busy = 0.85
+	// noticeable is the share of the host's CPU time that a hypervisor took from which it
+	// is shown.
+	noticeable = 0.02
 	// crowd is the ratio of running threads to the limit in CPUs from which threads
 	// compete. With one busy thread under 0.2 and 0.5 CPUs the estimate of running
 	// was 0.98, with two under 0.5 to 1.5 CPUs it was 1.78 to 1.9.
@@ -37,22 +41,60 @@ type service struct {
 	// watch covered too few periods. Earlier counts may be from the start-up alone.
 	counts *inspect.Counts
 	spent  time.Duration // CPU time of the process and its workers
+	// threads are those of the process and its workers; nil if they were not read.
+	threads *inspect.Threads
+	steal   *float64 // the host's; nil: not measured
 }
 
 // process returns one process as a service of its own.
 func process(host inspect.Host, p *inspect.Process) service {
-	s := service{Process: *p, online: host.Online, members: 1, spent: p.Used}
+	s := service{Process: *p, online: host.Online, members: 1, spent: p.Used, threads: p.Threads, steal: host.Steal}
 	if p.Info.Workers > 0 {
 		for _, worker := range host.Processes {
 			if worker.Parent == p.PID && worker.Info.Runtime == p.Info.Runtime {
 				s.spent += worker.Used
+				s.join(worker.Threads)
 			}
 		}
 	}
+	s.recount()
 	if t := p.Throttling; t != nil && t.Watch != nil && t.Watch.Periods >= fewest {
 		s.counts = t.Watch
 	}
 	return s
+}
+
+// join adds a worker's threads.
+func (s *service) join(t *inspect.Threads) {
+	switch {
+	case t == nil:
+	case s.threads == nil:
+		s.threads = t
+	default:
+		sum := s.threads.Add(*t)
+		s.threads = &sum
+	}
+}
+
+// recount corrects the parallelism of a runtime with one thread of code per process: a
+// program may start threads of its own, such as Node's worker threads, which no file
+// shows. What wanted a CPU at once, on average over the watch, is a lower bound.
+func (s *service) recount() {
+	switch s.Info.Runtime {
+	case runtimes.Node, runtimes.Bun, runtimes.Deno, runtimes.Python, runtimes.Ruby:
+	default:
+		return
+	}
+	t, p := s.threads, s.Info.Parallelism
+	if t == nil || t.Busy <= p.Value {
+		return
+	}
+	if n := min(t.Busy, max(t.Full, int(t.Share(t.BusyRan+t.BusyWaited)))); n > p.Value {
+		s.Info.Parallelism = runtimes.Parallelism{Value: n, Source: runtimes.Read,
+			From: fmt.Sprintf("threads that wanted a CPU at once over the watch, on average; the runtime's own rule gives %d", max(1, p.Value))}
+		return
+	}
+	s.Info.Parallelism.From += fmt.Sprintf("; but %d threads were busy", t.Busy)
 }
 
 // services returns the groups that set a CPU limit, each with the process that

@@ -39,6 +39,8 @@ func (s service) shared() []Finding {
 	f.Title = fmt.Sprintf("limit of %s of the parent group %s, shared by %s with lower limits of their own: throttled in %s of %s periods",
 		cpus(s.CPU.CPUs), s.CPU.SetBy, count(int64(s.members), "process", "processes"), display.Share(s.counts.Share()), display.Grouped(s.counts.Periods))
 	f.Evidence = []string{s.limited(), s.counted(), "the child groups' counters do not show this: each counts only the throttling by its own limit"}
+	f.Mechanism = "the parent's quota is used up by all groups together; then the kernel stops all of them until the next period"
+	f.Expect = Effect{Saturated: "throughput grows with the parent's limit", Ordinary: "fewer stops, lower p99"}
 	f.Fix = []string{fmt.Sprintf("%s on %s; or lower the limits of the groups below it, so that their sum fits into it", s.raise(), s.CPU.SetBy)}
 	return []Finding{f}
 }

@@ -18,7 +18,7 @@ func (s service) oversized(throttled []Finding) []Finding {
 	if s.minimum() {
 		f := s.finding(Info)
 		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: measure with `millicore try`", cpus(s.CPU.CPUs))
-		f.Evidence = []string{s.parallel(), s.limited(), s.tooFew()}
+		f.Evidence = append([]string{s.parallel(), s.limited(), s.tooFew()}, s.threaded()...)
 		f.Fix = s.measured()
 		return []Finding{f}
 	}
@@ -31,7 +31,7 @@ func (s service) oversized(throttled []Finding) []Finding {
 	case 2*s.stall() >= s.CPU.Period:
 		f.Title += fmt.Sprintf(": under load it can be throttled for %s of each %s", millis(s.stall()), millis(s.CPU.Period))
 	}
-	f.Evidence = []string{s.parallel(), s.limited(), s.arithmetic(), s.tooFew()}
+	f.Evidence = append([]string{s.parallel(), s.limited(), s.arithmetic(), s.tooFew()}, s.threaded()...)
 	f.Fix = s.measured()
 	return []Finding{f}
 }
@@ -78,17 +78,26 @@ func (s service) unaware() []Finding {
 		change = "build it with Go 1.25 or later and `go 1.25` in go.mod, or import " + library + ", or set GOMAXPROCS"
 	}
 	if s.CPU.Inherited() && s.CPU.Own == 0 { // a newer Go would not find this limit either
-		change = fmt.Sprintf("import %s, which also reads the limits of parent groups (Go's runtime reads only its own group); or %s",
-			library, s.change(s.fit()))
+		text, _ := s.change(s.fit())
+		change = fmt.Sprintf("import %s, which also reads the limits of parent groups (Go's runtime reads only its own group); or %s", library, text)
 	}
 	if s.ownChoice() {
 		change += s.where(s.fit())
 	}
 	f.Evidence, f.Fix = []string{s.parallel(), s.limited()}, s.measured()
 	if s.fewer() && s.Info.Parallelism.Value > max(2, s.fit()) {
-		f.Level, f.Fix = Warning, s.verify(change)
+		f.Level, f.Confidence = Warning, Medium
+		_, c := s.change(s.fit())
+		s.crowded(&f, change, c)
 	}
 	return []Finding{f}
+}
+
+// crowded completes a finding whose change lets fewer threads share the limit.
+func (s service) crowded(f *Finding, text string, c Change) {
+	f.Mechanism = "the runtime starts threads for CPUs that the limit does not have; together they use the quota up early"
+	f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "little change"}
+	s.fix(f, text, c)
 }
 
 // library is the package that sets GOMAXPROCS by the limit of any group, parents
@@ -113,35 +122,13 @@ func (s service) inherited() []Finding {
 	}
 	f.Fix = s.measured()
 	if s.fewer() {
-		f.Level = Warning
-		f.Fix = s.verify("set the limit on the service's own group; or " + s.change(s.fit()))
-		if runtimes.LeafOnly(s.Info) {
-			f.Fix = s.verify(s.change(s.fit()))
+		f.Level, f.Confidence = Warning, Medium
+		text, c := s.change(s.fit())
+		if !runtimes.LeafOnly(s.Info) {
+			text = "set the limit on the service's own group; or " + text
 		}
+		s.crowded(&f, text, c)
 	}
-	return []Finding{f}
-}
-
-// idleLimit is the finding about a process that uses all of its parallelism and
-// therefore cannot reach its limit.
-func (s service) idleLimit() []Finding {
-	p := s.Info.Parallelism.Value
-	if s.CPU.State != inspect.Limited || p == 0 || s.Throttling == nil || s.Throttling.Watch == nil || float64(p) > s.CPU.CPUs/1.5 {
-		return nil
-	}
-	if most := s.machine(); most > 0 && p >= most {
-		return nil // the host's CPUs are the bound, not its parallelism
-	}
-	length := s.Throttling.Watch.Length
-	if length <= 0 || s.Info.Workers > 0 || s.Used.Seconds() < busy*float64(p)*length.Seconds() {
-		return nil
-	}
-	f := s.finding(Warning)
-	f.weight = s.CPU.CPUs / float64(p)
-	f.Title = fmt.Sprintf("parallelism %d under a limit of %s: it uses %s CPUs and cannot use more",
-		p, cpus(s.CPU.CPUs), fmt.Sprintf("%.2f", s.Used.Seconds()/length.Seconds()))
-	f.Evidence = []string{s.parallel(), s.limited(), s.counted()}
-	f.Fix = s.verify(s.change(s.fit()))
 	return []Finding{f}
 }
 
@@ -160,8 +147,10 @@ func (s service) reported() []Finding {
 	f.Title = fmt.Sprintf("%s reports %d CPUs under a limit of %s; the process has %d threads", call, n, cpus(s.CPU.CPUs), s.Info.Threads)
 	f.Evidence = []string{why, s.limited()}
 	if s.compete() {
-		f.Level = Warning
-		f.Fix = s.verify("size thread pools by the limit, with the options of its libraries or with variables such as OMP_NUM_THREADS")
+		f.Level, f.Confidence = Warning, Medium
+		f.Mechanism = "a pool for CPUs that the limit does not have uses the quota up early"
+		f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "little change"}
+		s.fix(&f, "size thread pools by the limit, with the options of its libraries or with variables such as OMP_NUM_THREADS")
 	}
 	return []Finding{f}
 }

@@ -125,8 +125,15 @@ func paragraph(f Finding, t display.Terminal) string {
 	for _, line := range f.Evidence {
 		b.WriteString(hanging(t, "· "+display.Plain(line), indent) + "\n")
 	}
+	if f.Mechanism != "" {
+		b.WriteString(hanging(t, "· cause: "+display.Plain(f.Mechanism), indent) + "\n")
+	}
 	for _, line := range f.Fix {
 		b.WriteString(hanging(t, "→ "+display.Plain(line), indent) + "\n")
+	}
+	if f.Expect != (Effect{}) {
+		b.WriteString(hanging(t, fmt.Sprintf("→ expected at saturation: %s; at 60%% of that load: %s; confidence %s",
+			f.Expect.Saturated, f.Expect.Ordinary, f.Confidence), indent) + "\n")
 	}
 	return b.String()
 }

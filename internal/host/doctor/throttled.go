@@ -34,17 +34,33 @@ func (s service) throttled() []Finding {
 	default:
 		f.Title = fmt.Sprintf("limit of %s: %s", cpus(s.CPU.CPUs), seen)
 	}
+	const stops = "the kernel stops all threads until the next period, and the requests in work and those that arrive wait"
 	switch {
 	case s.fewer():
-		f.Fix = s.verify(s.change(s.fit()))
+		f.Mechanism = "more threads than the limit has CPUs use the quota up early; then " + stops
+		f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "no better, and p99 can be higher: bursts then have fewer threads"}
+		text, c := s.change(s.fit())
+		s.fix(&f, text, c)
 	case measured && used >= high:
-		f.Fix = s.verify("raise the limit, add replicas, or reduce the load on each: no setting gives more CPU time than the limit")
+		f.Mechanism = "the service wants more CPU time than the limit; when the quota is used up, " + stops
+		f.Expect = Effect{Saturated: "throughput grows with the limit", Ordinary: "fewer stops, lower p99"}
+		f.Confidence = High
+		s.fix(&f, "raise the limit, add replicas, or reduce the load on each: no setting gives more CPU time than the limit",
+			Change{CPUs: s.higher()}, Change{Replicas: true})
 	case measured && used <= low:
-		f.Fix = s.verify(s.absorb("would"))
+		f.Mechanism = "single periods want more than the quota although the average does not; then " + stops
+		f.Expect = Effect{Saturated: "no change", Ordinary: "fewer stops, lower p99"}
+		text, changes := s.absorb("would")
+		s.fix(&f, text, changes...)
 	default:
-		f.Fix = s.verify(s.absorb("may"))
+		f.Mechanism = "some periods want more than the quota; then " + stops
+		f.Expect = Effect{Saturated: "little change", Ordinary: "fewer stops, lower p99"}
+		f.Confidence = Low
+		text, changes := s.absorb("may")
+		s.fix(&f, text, changes...)
 	}
 	f.Evidence = append(f.Evidence, s.parallel(), s.limited(), s.counted())
+	f.Evidence = append(f.Evidence, s.threaded()...)
 	if s.Oversized() && s.can() {
 		f.Evidence = append(f.Evidence, s.arithmetic())
 	}
@@ -76,13 +92,21 @@ func (s service) raise() string {
 	if s.CPU.Period <= 0 {
 		return "raise the limit"
 	}
-	return "raise the limit to " + cpus(math.Ceil(10*(s.CPU.CPUs+s.wanted().Seconds()/s.CPU.Period.Seconds()))/10)
+	return "raise the limit to " + cpus(s.higher())
+}
+
+// higher is a limit that covers the missing CPU time, rounded up to tenths; 0: not known.
+func (s service) higher() float64 {
+	if s.CPU.Period <= 0 {
+		return 0
+	}
+	return math.Ceil(10*(s.CPU.CPUs+s.wanted().Seconds()/s.CPU.Period.Seconds())) / 10
 }
 
 // absorb is the change that absorbs bursts: a CPU burst, which carries unused quota
 // over to later periods, at most one quota; or a higher limit. would is the verb
 // that expresses how certain the effect is.
-func (s service) absorb(would string) string {
+func (s service) absorb(would string) (string, []Change) {
 	quota := time.Duration(s.CPU.CPUs * float64(s.CPU.Period))
 	raise, burst := s.raise(), min(s.wanted(), quota)
 	effect := " " + would + " absorb them"
@@ -91,15 +115,16 @@ func (s service) absorb(would string) string {
 	}
 	switch {
 	case !s.CPU.CanBurst:
-		return raise + ": this kernel has no CPU burst"
+		return raise + ": this kernel has no CPU burst", []Change{{CPUs: s.higher()}}
 	case s.CPU.Burst >= burst:
-		return fmt.Sprintf("%s: the burst of %s that is set does not absorb them", raise, millis(s.CPU.Burst))
+		return fmt.Sprintf("%s: the burst of %s that is set does not absorb them", raise, millis(s.CPU.Burst)), []Change{{CPUs: s.higher()}}
 	}
 	file := "cpu.max.burst"
 	if s.CPU.Version == 1 {
 		file = "cpu.cfs_burst_us"
 	}
-	return fmt.Sprintf("a burst of %s%s: echo %d > %s/%s; or %s", millis(burst), effect, burst.Microseconds(), s.CPU.Dir, file, raise)
+	return fmt.Sprintf("a burst of %s%s: echo %d > %s/%s; or %s", millis(burst), effect, burst.Microseconds(), s.CPU.Dir, file, raise),
+		[]Change{{Burst: burst}, {CPUs: s.higher()}}
 }
 
 func roundUp(d, unit time.Duration) time.Duration {

@@ -247,7 +247,9 @@ func readCounts(reader *cgroup.Reader, dir string) (Counts, error) {
 	if err := reader.ReadCPU(&stat); err != nil {
 		return Counts{}, err
 	}
-	return countsOf(stat, dir)
+	counts, err := countsOf(stat, dir)
+	counts.Pressure = pressureOf(reader)
+	return counts, err
 }
 
 // countsOf converts the counters of the group at dir. Missing throttling counters are

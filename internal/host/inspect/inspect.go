@@ -24,6 +24,9 @@ type Host struct {
 	Partial bool
 	// Watched is how long the counters were watched; 0: not at all.
 	Watched time.Duration
+	// Steal is the share of the host's CPU time over the watch that a hypervisor gave
+	// to others; nil: not measured.
+	Steal *float64
 }
 
 // Process is the state of one process.
@@ -61,6 +64,22 @@ type Process struct {
 	// Used is the CPU time of the process itself: over the watch, or without a watch
 	// since its start.
 	Used time.Duration
+	// Threads is what its threads did over the watch; nil without a watch or a CPU
+	// limit, or if it could not be read.
+	Threads *Threads
+	// Requests are the CPU requests in CPUs that the weight of its group stands for in
+	// Kubernetes, one for each rule by which runtimes convert it; nil: not known.
+	Requests []float64
+	// Port is the TCP port on which it listens, the lowest of several; 0: none known.
+	Port int
+	// Folder is its working folder, and Exe its executable, in its own mount namespace;
+	// "": not known.
+	Folder, Exe string
+	// Config is the configuration file that sets the number of workers; "": none known.
+	Config string
+	// Heap is the maximum size of its heap as the runtime itself reports it; nil: not
+	// reported.
+	Heap *Heap
 	// Unseen are the reasons why parts are missing, a sentence each.
 	Unseen []string
 }
@@ -138,6 +157,9 @@ type Counts struct {
 	Stopped time.Duration
 	// Used is the CPU time of the group and its children; nil: not measured.
 	Used *time.Duration
+	// Pressure is the time in which at least one thread of the group waited for a CPU
+	// (PSI); nil: not measured.
+	Pressure *time.Duration
 }
 
 // Share is the share of throttled periods, 0 to 1.
@@ -166,6 +188,10 @@ func (c Counts) Less(before Counts, length time.Duration) (d Counts, ok bool) {
 	if c.Used != nil && before.Used != nil {
 		used := *c.Used - *before.Used
 		d.Used = &used
+	}
+	if c.Pressure != nil && before.Pressure != nil {
+		pressure := max(*c.Pressure-*before.Pressure, 0)
+		d.Pressure = &pressure
 	}
 	return d, d.Periods >= 0 && d.Throttled >= 0 && d.Stopped >= 0 && (d.Used == nil || *d.Used >= 0)
 }

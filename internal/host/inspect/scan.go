@@ -93,8 +93,10 @@ func (s *Scanner) Scan(ctx context.Context, only Only, watch time.Duration) (Hos
 	}
 	began := s.now()
 	if watch > 0 {
+		threads, times := s.allThreads(&host), s.times()
 		s.sleep(ctx, watch)
-		host.Watched = s.now().Sub(began)
+		host.Watched, host.Steal = s.now().Sub(began), stolen(times, s.times())
+		s.addThreads(&host, threads)
 	}
 	s.second(&host, inGroup)
 	return host, nil
@@ -299,6 +301,9 @@ func (s *Scanner) second(host *Host, groups []*group) {
 		p := &host.Processes[i]
 		if l := groups[i].limits; l != nil {
 			p.Throttling = counted(l, p.CPU.Dir)
+		}
+		if p.CPU.State == Limited || p.Memory.State == Limited {
+			s.started(p)
 		}
 		for _, above := range groups[i].shared {
 			p.Shared = append(p.Shared, Shared{above.cpu, counted(above.limits, above.cpu.Dir)})

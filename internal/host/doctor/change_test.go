@@ -1,0 +1,205 @@
+package doctor
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// gunicorn is a server that uses all of its only worker under a limit of 2 CPUs.
+func gunicorn(change func(*inspect.Process)) inspect.Process {
+	p := watched(goService(1, 2), 0, 412, 0.5)
+	p.Info = runtimes.Info{PID: 42, Runtime: runtimes.Python, Server: "gunicorn", Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+	p.Command = []string{"/venv/bin/python", "/venv/bin/gunicorn", "app:app"}
+	change(&p)
+	return p
+}
+
+// The change is made in the place that has the last word.
+func TestThePlaceOfAChange(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*inspect.Process)
+		want   Change
+	}{
+		{"WEB_CONCURRENCY", func(p *inspect.Process) { p.Info.Env = map[string]string{"WEB_CONCURRENCY": "1"} },
+			Change{Env: map[string]string{"WEB_CONCURRENCY": "2"}, Value: 2}},
+		{"the configuration file", func(p *inspect.Process) {
+			p.Info.Env, p.Config = map[string]string{"WEB_CONCURRENCY": "3"}, "/srv/gunicorn.conf.py"
+		}, Change{Setting: "workers", File: "/srv/gunicorn.conf.py", Value: 2}},
+		{"GUNICORN_CMD_ARGS over the file", func(p *inspect.Process) {
+			p.Info.Env, p.Config = map[string]string{"GUNICORN_CMD_ARGS": "--workers=1 --threads 4"}, "/srv/gunicorn.conf.py"
+		}, Change{Env: map[string]string{"GUNICORN_CMD_ARGS": "--workers=2 --threads 4"}, Value: 2}},
+		{"the command over all", func(p *inspect.Process) {
+			p.Info.Env, p.Config = map[string]string{"GUNICORN_CMD_ARGS": "--workers=1"}, "/srv/gunicorn.conf.py"
+			p.Info.Flags, p.Command = []string{"-w", "1"}, append(p.Command, "-w", "1")
+		}, Change{Setting: "workers", File: "the command", Value: 2, Command: []string{"/venv/bin/python", "/venv/bin/gunicorn", "app:app", "-w", "2"}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := examine(gunicorn(test.change))
+			if len(all) != 1 {
+				t.Fatalf("got %q", titles(all))
+			}
+			if diff := cmp.Diff([]Change{test.want}, all[0].Changes); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// The command to verify a change works in a shell of the host: absolute, in the
+// process's folder, on another port.
+func TestTheCommandThatVerifies(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*inspect.Process)
+		want   string
+	}{
+		{"as it is", func(*inspect.Process) {}, "millicore try --cpu 2 -- /venv/bin/python /venv/bin/gunicorn app:app"},
+		{"a port", func(p *inspect.Process) {
+			p.Port, p.Command = 80, append(p.Command, "--bind", "127.0.0.1:80", "--limit", "8080", "80")
+		},
+			"millicore try --cpu 2 -- /venv/bin/python /venv/bin/gunicorn app:app --bind '127.0.0.1:${port}' --limit 8080 '${port}'"},
+		{"a working folder", func(p *inspect.Process) { p.Folder = "/srv/my app" },
+			"cd '/srv/my app' && millicore try --cpu 2 -- /venv/bin/python /venv/bin/gunicorn app:app"},
+		{"a folder of a container", func(p *inspect.Process) { p.Folder, p.ContainerID = "/srv", "c1" },
+			"millicore try --cpu 2 -- /venv/bin/python /venv/bin/gunicorn app:app"},
+		{"a relative program", func(p *inspect.Process) { p.Folder, p.Command = "/srv", []string{"./bin/api"} },
+			"cd /srv && millicore try --cpu 2 -- /srv/bin/api"},
+		{"a program of PATH", func(p *inspect.Process) {
+			p.Info.Runtime, p.Info.Server, p.Exe, p.Command = runtimes.Node, "", "/usr/bin/node", []string{"node", "app.js"}
+		}, "millicore try --cpu 2 -- /usr/bin/node app.js"},
+		{"an interpreter of PATH, which may be of a virtual environment", func(p *inspect.Process) { p.Exe, p.Command = "/usr/bin/python3", []string{"python3", "app.py"} },
+			"millicore try --cpu 2 -- python3 app.py"},
+		{"nginx", func(p *inspect.Process) {
+			p.Info.Runtime, p.Info.Server, p.Exe = runtimes.Nginx, "", "/usr/sbin/nginx"
+			p.Command = []string{"nginx: master process nginx -g daemon off; user root; -c /etc/n.conf"}
+		}, "millicore try --cpu 2 -- /usr/sbin/nginx -g 'daemon off; user root;' -c /etc/n.conf"},
+		{"a title", func(p *inspect.Process) { p.Command = []string{"gunicorn: master [app:app]"} }, "millicore try --cpu 2 -- COMMAND…"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := gunicorn(test.change)
+			if got := process(inspect.Host{Online: 8}, &p).tried(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// An option of the program is not one of the interpreter.
+func TestOptionsOfTheScript(t *testing.T) {
+	p := goService(1, 2)
+	p.Info.Runtime, p.Command = runtimes.Node, []string{"node", "app.js", "--max-old-space-size=4096"}
+	if h := maximumHeap(p); h.bytes != 0 {
+		t.Errorf("got %v", h)
+	}
+}
+
+// The JVM's and V8's own maxima, and what overrides them.
+func TestMaximumHeap(t *testing.T) {
+	const mib = 1 << 20
+	java := func(env string, args ...string) inspect.Process {
+		return inspect.Process{Info: runtimes.Info{Runtime: runtimes.JVM, Env: map[string]string{"JAVA_TOOL_OPTIONS": env}}, Command: append([]string{"java"}, args...)}
+	}
+	node := func(version string) inspect.Process {
+		return inspect.Process{Info: runtimes.Info{Runtime: runtimes.Node, Version: version}, Command: []string{"node", "app.js"}}
+	}
+	dotnet := func(env map[string]string) inspect.Process {
+		return inspect.Process{Info: runtimes.Info{Runtime: runtimes.DotNet, Env: env}}
+	}
+	read := java("-Xmx1g")
+	read.Heap = &inspect.Heap{Max: 300 * mib, From: "/tmp/hsperfdata_root/7"}
+	for _, test := range []struct {
+		name  string
+		of    inspect.Process
+		limit int64
+		want  int64
+		from  runtimes.Source
+		by    string
+	}{
+		{"a quarter", java(""), 2048 * mib, 512 * mib, runtimes.Predicted, ""},
+		{"at least 124.8 MiB", java(""), 300 * mib, 1248 * mib / 10, runtimes.Predicted, ""},
+		{"half of a small limit", java(""), 128 * mib, 64 * mib, runtimes.Predicted, ""},
+		{"which MaxRAMPercentage does not change", java("-XX:MaxRAMPercentage=75"), 128 * mib, 64 * mib, runtimes.Predicted, ""},
+		{"but MinRAMPercentage", java("-XX:MinRAMPercentage=75"), 128 * mib, 96 * mib, runtimes.Predicted, "-XX:MinRAMPercentage"},
+		{"three quarters", java("-XX:MaxRAMPercentage=75"), 1024 * mib, 768 * mib, runtimes.Predicted, "-XX:MaxRAMPercentage"},
+		{"-Xmx over a percentage after it", java("-Xmx100m -XX:MaxRAMPercentage=75"), 1024 * mib, 100 * mib, runtimes.Declared, "-Xmx"},
+		{"the command over a variable", java("-Xmx100m", "-Xmx200m", "Main", "-Xmx1m"), 1024 * mib, 200 * mib, runtimes.Declared, "-Xmx"},
+		{"what the JVM reports over all", read, 1024 * mib, 300 * mib, runtimes.Read, "-Xmx"},
+		{"V8", node("20.20.2"), 512 * mib, 256 * mib, runtimes.Predicted, ""},
+		{"V8 of much memory", node("22.1.0"), 8192 * mib, 2048 * mib, runtimes.Predicted, ""},
+		{"V8 of an old Node", node("14.1.0"), 512 * mib, 0, "", ""},
+		{".NET", dotnet(nil), 400 * mib, 300 * mib, runtimes.Predicted, ""},
+		{".NET by a percentage, which is hexadecimal", dotnet(map[string]string{"DOTNET_GCHeapHardLimitPercent": "0x32"}), 400 * mib, 200 * mib, runtimes.Predicted, "DOTNET_GCHeapHardLimitPercent"},
+		{".NET by a size", dotnet(map[string]string{"DOTNET_GCHeapHardLimit": "C800000"}), 400 * mib, 200 * mib, runtimes.Declared, "DOTNET_GCHeapHardLimit"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.of.Memory = inspect.Memory{State: inspect.Limited, Limit: test.limit}
+			if h := maximumHeap(test.of); h.bytes>>10 != test.want>>10 || h.source != test.from || h.by != test.by {
+				t.Errorf("got %+v", h)
+			}
+		})
+	}
+}
+
+// Each document of a patch is YAML, and has the change.
+func TestPatch(t *testing.T) {
+	p := gunicorn(func(p *inspect.Process) {
+		p.Container, p.Pod, p.ContainerID, p.Requests = "cart/api: \"x\"\n", "uid", "c1", []float64{0.25}
+		p.Info.Env = map[string]string{"WEB_CONCURRENCY": "1"}
+	})
+	bursts := watched(goService(2, 2), 52, 412, 0.12)
+	bursts.PID, bursts.CPU.Dir = 43, "/sys/fs/cgroup/b"
+	var b bytes.Buffer
+	if err := Patch(&b, examine(p, bursts)); err != nil {
+		t.Fatal(err)
+	}
+	var documents []any
+	for d := yaml.NewDecoder(bytes.NewReader(b.Bytes())); ; {
+		var document any
+		err := d.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, b.String())
+		}
+		if document != nil {
+			documents = append(documents, document)
+		}
+	}
+	container := func(rest map[string]any) any {
+		rest["name"] = "api: \"x\" "
+		if rest["resources"] != nil {
+			rest["name"] = "CONTAINER"
+		}
+		return map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{rest}}}}}
+	}
+	want := []any{
+		container(map[string]any{"env": []any{map[string]any{"name": "WEB_CONCURRENCY", "value": "2"}}}),
+		container(map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "2500m"}}}),
+	}
+	if diff := cmp.Diff(want, documents); diff != "" {
+		t.Errorf("-want +got\n%s\n%s", diff, b.String())
+	}
+	for _, want := range []string{
+		"#   Environment=\"WEB_CONCURRENCY=2\"\n", "# docker: docker run --env WEB_CONCURRENCY=2 …\n", "#   CPUQuota=250%\n", "# docker: docker run --cpus 2.5 …\n",
+		"write 41000 to /sys/fs/cgroup/b/cpu.max.burst.\n", "# The CPU request is 250m (from the weight of its group), the limit 2; the patch keeps the request.\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	if err := Patch(&b, nil); err != nil || !strings.HasPrefix(b.String(), "# no finding") {
+		t.Errorf("of nothing: %q, %v", b.String(), err)
+	}
+}

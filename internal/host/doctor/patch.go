@@ -1,0 +1,189 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/host/inspect"
+)
+
+// Patch writes each recommended change in the forms in which services are configured: a
+// strategic merge patch for Kubernetes, a drop-in for systemd, and flags for docker. All
+// else is a comment, so the output as a whole is YAML with a document for each change.
+// A form is left out where it cannot express the change.
+func Patch(w io.Writer, findings []Finding) error {
+	var b strings.Builder
+	for _, f := range findings {
+		if f.of == nil {
+			continue
+		}
+		for i, c := range f.Changes {
+			text := f.of.patch(c)
+			if text == "" {
+				continue
+			}
+			which := ""
+			if len(f.Changes) > 1 {
+				which = fmt.Sprintf(" (change %d of %d: one of them is enough)", i+1, len(f.Changes))
+			}
+			separator := "\n"
+			if strings.Contains(text, "\nspec:") {
+				separator = "---\n" // a document of comments alone ends what some parsers read
+			}
+			fmt.Fprintf(&b, separator+"# %s (pid %d): %s%s\n%s", display.Plain(f.Name), f.PID, display.Plain(f.Title), which, text)
+		}
+	}
+	if b.Len() == 0 {
+		b.WriteString("# no finding has a change that a patch can express\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// patch writes one change in all forms that apply; "" if none does.
+func (s service) patch(c Change) string {
+	var b strings.Builder
+	if c.Setting != "" && c.Command == nil {
+		fmt.Fprintf(&b, "# Set %s to %d in %s.\n", c.Setting, c.Value, display.Plain(c.File))
+	}
+	b.WriteString(s.systemd(c))
+	b.WriteString(docker(c))
+	if c.Burst > 0 {
+		fmt.Fprintf(&b, "# Kubernetes, systemd and docker have no setting for a CPU burst: write %d to %s.\n", c.Burst.Microseconds(), display.Plain(s.burstFile()))
+	}
+	b.WriteString(s.kubernetes(c))
+	return b.String()
+}
+
+// burstFile is the file of the CPU burst, in microseconds.
+func (s service) burstFile() string {
+	if s.CPU.Version == 1 {
+		return s.CPU.Dir + "/cpu.cfs_burst_us"
+	}
+	return s.CPU.Dir + "/cpu.max.burst"
+}
+
+// systemd writes a drop-in as a comment; systemd.resource-control(5), systemd.exec(5).
+func (s service) systemd(c Change) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		lines = append(lines, "Environment="+doubleQuoted(strings.ReplaceAll(name+"="+c.Env[name], "%", "%%")))
+	}
+	if c.Command != nil {
+		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(c.Command))
+	}
+	if c.CPUs > 0 {
+		lines = append(lines, fmt.Sprintf("CPUQuota=%s%%", strconv.FormatFloat(c.CPUs*100, 'f', -1, 64)))
+	}
+	if c.Memory > 0 {
+		lines = append(lines, fmt.Sprintf("MemoryMax=%d", c.Memory))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	unit := "UNIT"
+	if s.ContainerID == "" && strings.HasSuffix(s.Container, ".service") {
+		unit = s.Container
+	}
+	text := fmt.Sprintf("# systemd: /etc/systemd/system/%s.d/millicore.conf, then systemctl daemon-reload and restart\n#   [Service]\n", display.Plain(unit))
+	for _, line := range lines {
+		text += "#   " + line + "\n"
+	}
+	return text
+}
+
+// docker writes the flags of docker run as a comment.
+func docker(c Change) string {
+	var flags []string
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		flags = append(flags, "--env "+quoted([]string{name + "=" + c.Env[name]}))
+	}
+	if c.CPUs > 0 {
+		flags = append(flags, "--cpus "+strconv.FormatFloat(c.CPUs, 'f', -1, 64))
+	}
+	if c.Memory > 0 {
+		flags = append(flags, fmt.Sprintf("--memory %d", c.Memory))
+	}
+	text := ""
+	if len(flags) > 0 {
+		text = "# docker: docker run " + strings.Join(flags, " ") + " …\n"
+	}
+	if c.Command != nil {
+		text += "# docker: with the command " + quoted(c.Command) + "\n"
+	}
+	return text
+}
+
+// kubernetes writes a patch for kubectl patch deployment NAME --patch-file FILE.
+func (s service) kubernetes(c Change) string {
+	if c.Replicas && c.Env == nil && c.Command == nil && c.CPUs == 0 {
+		return "# Kubernetes: kubectl scale deployment NAME --replicas N, with N above the present number\n"
+	}
+	if c.Env == nil && c.Command == nil && c.CPUs == 0 && c.Memory == 0 {
+		return ""
+	}
+	name := "CONTAINER"
+	if s.Pod != "" && s.Container != "" {
+		name = s.Container
+		if _, container, ok := strings.Cut(name, "/"); ok {
+			name = container
+		}
+	}
+	var b strings.Builder
+	b.WriteString("# Kubernetes: kubectl patch deployment NAME --patch-file FILE\n")
+	b.WriteString(s.requested())
+	b.WriteString("spec:\n  template:\n    spec:\n      containers:\n        - name: " + doubleQuoted(display.Plain(name)) + "\n")
+	if c.Command != nil {
+		b.WriteString("          command:\n")
+		for _, word := range c.Command {
+			b.WriteString("            - " + doubleQuoted(word) + "\n")
+		}
+	}
+	if len(c.Env) > 0 {
+		b.WriteString("          env:\n")
+		for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+			b.WriteString("            - name: " + doubleQuoted(name) + "\n              value: " + doubleQuoted(c.Env[name]) + "\n")
+		}
+	}
+	if c.CPUs > 0 || c.Memory > 0 {
+		b.WriteString("          resources:\n            limits:\n")
+		if c.CPUs > 0 {
+			b.WriteString("              cpu: " + doubleQuoted(quantity(c.CPUs)) + "\n")
+		}
+		if c.Memory > 0 {
+			b.WriteString("              memory: " + doubleQuoted(mebibytes(c.Memory)) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// requested is a comment with the CPU request beside the limit, where it is known.
+func (s service) requested() string {
+	if len(s.Requests) == 0 || s.CPU.State != inspect.Limited {
+		return ""
+	}
+	var all []string
+	for _, r := range s.Requests {
+		all = append(all, quantity(r))
+	}
+	return fmt.Sprintf("# The CPU request is %s (from the weight of its group), the limit %s; the patch keeps the request.\n",
+		strings.Join(all, " or "), quantity(s.CPU.CPUs))
+}
+
+// doubleQuoted writes a string that YAML and systemd both read: JSON's escapes are a
+// part of YAML's.
+func doubleQuoted(text string) string { return strconv.QuoteToASCII(text) }
+
+// systemdCommand writes a command for ExecStart, where % and $ are special.
+func systemdCommand(command []string) string {
+	words := make([]string, len(command))
+	for i, word := range command {
+		words[i] = doubleQuoted(strings.NewReplacer("%", "%%", "$", "$$").Replace(word))
+	}
+	return strings.Join(words, " ")
+}

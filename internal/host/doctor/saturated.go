@@ -1,0 +1,139 @@
+package doctor
+
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// saturated is the finding about a group that used its limit up without being
+// throttled: its threads are as many as the limit has CPUs, so none is stopped. Requests
+// wait in the service's own queue, which no counter of the kernel shows. A use below full
+// counts if a thread always wanted a CPU: others on the host then took the rest.
+func (s service) saturated(throttled []Finding) []Finding {
+	used, ok := s.used()
+	if !ok || about(throttled, s.PID) || s.CPU.Period <= 0 {
+		return nil
+	}
+	if wanted := s.threads != nil && s.threads.Full > 0; used < high || used < full && !wanted {
+		return nil
+	}
+	if s.Throttling.Watch.Share() >= worth || s.Throttling.Watch.Length < fewest*s.CPU.Period {
+		return nil
+	}
+	f := s.finding(Warning)
+	f.weight = used
+	f.Title = fmt.Sprintf("limit of %s used up (%s on average) without throttling: requests wait in the service's own queue",
+		cpus(s.CPU.CPUs), display.Share(used))
+	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
+	f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops none; the latency is the queue in front of them", s.units())
+	text, changes := "add replicas, or reduce the load on each", []Change{{Replicas: true}}
+	most := s.machine()
+	p := s.Info.Parallelism.Value
+	higher := s.fit() + 1
+	if float64(p) > s.CPU.CPUs {
+		higher = p
+	}
+	if most > 0 {
+		higher = min(higher, most)
+	}
+	switch {
+	case s.CPU.CPUs >= float64(higher):
+		text += fmt.Sprintf(": the process may use only %s", count(int64(most), "CPU", "CPUs"))
+	case p >= higher:
+		text = fmt.Sprintf("raise the limit to %s; or %s", cpus(float64(higher)), text)
+		changes = append([]Change{{CPUs: float64(higher)}}, changes...)
+	default:
+		more, c := s.change(higher)
+		c.CPUs = float64(higher)
+		if c.Replicas {
+			text += fmt.Sprintf(": a higher limit alone gives nothing, because %s cannot use more", s.units())
+			break
+		}
+		text = fmt.Sprintf("raise the limit to %s and %s; or %s. A higher limit alone gives nothing", cpus(float64(higher)), more, text)
+		changes = append([]Change{c}, changes...)
+	}
+	f.Expect = Effect{
+		Saturated: "throughput grows with the CPUs that are added",
+		Ordinary:  "shorter queues; without a queue the latency stays as it is",
+	}
+	f.Confidence = High
+	s.fix(&f, text, changes...)
+	return []Finding{f}
+}
+
+// units names what the parallelism counts.
+func (s service) units() string {
+	n := int64(max(1, s.Info.Parallelism.Value))
+	switch {
+	case s.Info.Workers > 0:
+		return count(n, "worker", "workers")
+	case s.Info.Parallelism.Value == 0:
+		return "the busy threads"
+	}
+	return count(n, "thread", "threads")
+}
+
+// idleLimit is the finding about a process that uses all of its parallelism and
+// therefore cannot reach its limit.
+func (s service) idleLimit(host inspect.Host) []Finding {
+	if n := s.seenParallelism(host); n > 0 {
+		s.Info.Parallelism = runtimes.Parallelism{Value: n, Source: runtimes.Predicted,
+			From: "no other thread was busy than those that always wanted a CPU over the watch"}
+	}
+	p := s.Info.Parallelism.Value
+	if s.CPU.State != inspect.Limited || p == 0 || s.Throttling == nil || s.Throttling.Watch == nil || float64(p) > s.CPU.CPUs/1.5 {
+		return nil
+	}
+	if most := s.machine(); most > 0 && p >= most {
+		return nil // the host's CPUs are the bound, not its parallelism
+	}
+	length := s.Throttling.Watch.Length
+	wanted := s.threads != nil && s.threads.Full >= p
+	if length <= 0 || s.spent.Seconds() < busy*float64(p)*length.Seconds() && !wanted {
+		return nil
+	}
+	f := s.finding(Warning)
+	f.weight = s.CPU.CPUs / float64(p)
+	f.Title = fmt.Sprintf("parallelism %d under a limit of %s: it uses %s CPUs and cannot use more",
+		p, cpus(s.CPU.CPUs), fmt.Sprintf("%.2f", s.spent.Seconds()/length.Seconds()))
+	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
+	f.Mechanism = fmt.Sprintf("%s cannot use more than %s; the rest of the limit is idle while requests wait", s.units(), cpus(float64(p)))
+	f.Expect = Effect{
+		Saturated: fmt.Sprintf("throughput up to ×%.2g", min(s.CPU.CPUs, float64(s.reach()))/float64(p)),
+		Ordinary:  "shorter queues; requests that found no queue take as long as before",
+	}
+	f.Confidence = High
+	if s.Info.Parallelism.Source == runtimes.Predicted {
+		f.Confidence = Medium
+	}
+	text, c := s.change(s.fit())
+	s.fix(&f, text, c)
+	return []Finding{f}
+}
+
+// seenParallelism is the parallelism of a program of which no rule is known, from its
+// threads: those that always wanted a CPU, if no other was busy. It is 0 if the limit has
+// other processes of the same name, such as PostgreSQL's, which may do the rest.
+func (s service) seenParallelism(host inspect.Host) int {
+	t := s.threads
+	if s.Info.Parallelism.Value > 0 || t == nil || t.Full == 0 || t.Busy > t.Full || t.Truncated {
+		return 0
+	}
+	for _, p := range host.Processes {
+		if p.PID != s.PID && p.CPU.Dir == s.CPU.Dir && p.Name == s.Name {
+			return 0
+		}
+	}
+	return t.Full
+}
+
+// reach is the highest parallelism that the process's CPUs can run.
+func (s service) reach() int {
+	if most := s.machine(); most > 0 {
+		return min(s.fit(), most)
+	}
+	return s.fit()
+}

@@ -1,0 +1,113 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// nginx is a master of one worker that uses a share of a limit over a watch of 10 s.
+func nginx(limit, used float64, full int) []inspect.Process {
+	const length = 10 * time.Second
+	master := goService(1, limit)
+	master.Info = runtimes.Info{PID: 42, Runtime: runtimes.Nginx, Affinity: 8, Workers: 1, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+	master.Command = []string{"nginx: master process /usr/sbin/nginx -c /etc/n.conf -g daemon off; user root;"}
+	spent := time.Duration(used * limit * float64(length))
+	w := inspect.Counts{Length: length, Periods: 100, Used: &spent}
+	master.Throttling = &inspect.Throttling{Since: w, Watch: &w}
+	worker := master
+	worker.PID, worker.Parent, worker.Used, worker.Info.Workers = 43, 42, spent, 0
+	worker.Command = []string{"nginx: worker process"}
+	master.Used = 0
+	worker.Threads = &inspect.Threads{Length: length, Read: 1, Busy: 1, Full: full, Ran: spent, BusyRan: spent, Waited: time.Second}
+	return []inspect.Process{master, worker}
+}
+
+// A limit can be used up without any throttling: the queue is then in the service.
+func TestSaturationWithoutThrottling(t *testing.T) {
+	const title = "warning: limit of 1 CPU used up ("
+	for _, test := range []struct {
+		name string
+		of   []inspect.Process
+		want string // "": no finding
+	}{
+		{"all of it", nginx(1, 1, 1), title},
+		{"all that others on the host leave", nginx(1, 0.9, 1), title},
+		{"a busy thread that also waits for requests", nginx(1, 0.9, 0), ""},
+		{"less", nginx(1, 0.8, 1), ""},
+		{"one CPU of two", nginx(2, 0.5, 1), "warning: parallelism 1 under a limit of 2 CPUs: it uses 1.00 CPUs and cannot use more"},
+		{"less than one CPU of two, which others took", nginx(2, 0.4, 1), "warning: parallelism 1 under a limit of 2 CPUs: it uses 0.80 CPUs"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := examine(test.of...)
+			if test.want == "" {
+				if len(all) > 0 {
+					t.Errorf("got %q", titles(all))
+				}
+				return
+			}
+			if len(all) != 1 || !strings.HasPrefix(titles(all)[0], test.want) || all[0].PID != 42 {
+				t.Fatalf("got %q", titles(all))
+			}
+			if f := all[0]; f.Confidence != High || f.Mechanism == "" || f.Expect == (Effect{}) || len(f.Changes) == 0 {
+				t.Errorf("got %+v", f)
+			}
+		})
+	}
+}
+
+// A higher limit needs more workers, and more workers need a higher limit.
+func TestTheChangeOfASaturatedService(t *testing.T) {
+	f := examine(nginx(1, 1, 1)...)[0]
+	if c := f.Changes[0]; c.CPUs != 2 || c.Setting != "worker_processes" || c.Value != 2 {
+		t.Errorf("got %+v", c)
+	}
+	node := nginx(1, 1, 1)[1:]
+	node[0].Info.Runtime, node[0].Command, node[0].Parent = runtimes.Node, []string{"node", "app.js"}, 1
+	f = examine(node...)[0]
+	if len(f.Changes) != 1 || !f.Changes[0].Replicas || f.Changes[0].CPUs != 0 {
+		t.Errorf("Node.js: got %+v", f.Changes)
+	}
+}
+
+// Threads that a program starts itself are counted, not assumed.
+func TestThreadsThatNoRuleKnows(t *testing.T) {
+	node := func(busy, full int, wanted float64) []Finding {
+		p := watched(goService(1, 1), 380, 412, 0.99)
+		length := p.Throttling.Watch.Length
+		p.Info = runtimes.Info{PID: 42, Runtime: runtimes.Node, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read, From: "1 process"}}
+		p.Threads = &inspect.Threads{Length: length, Read: 9, Busy: busy, Full: full, BusyRan: length, BusyWaited: time.Duration((wanted - 1) * float64(length)), Ran: length}
+		return examine(p)
+	}
+	f := node(3, 2, 2.4)[0]
+	if !strings.HasPrefix(f.Title, "parallelism 2 exceeds the limit of 1 CPU: throttled in 92%") || strings.Contains(f.Evidence[0], "parallelism 1") {
+		t.Errorf("two worker threads: got %q, %q", f.Title, f.Evidence[0])
+	}
+	if got := advised(node(3, 2, 2.4)); got != 0 {
+		t.Errorf("%d is advised: whether the threads wait is not known", got)
+	}
+	if f := node(3, 0, 1.4)[0]; !strings.Contains(f.Evidence[0], "but 3 threads were busy") {
+		t.Errorf("threads that mostly wait: got %q", f.Evidence[0])
+	}
+	if f := node(1, 1, 1)[0]; strings.Contains(f.Evidence[0], "busy") {
+		t.Errorf("one thread: got %q", f.Evidence[0])
+	}
+}
+
+// Of an unknown program the threads show what it can use, unless others share the work.
+func TestTheParallelismOfAnUnknownProgram(t *testing.T) {
+	php := nginx(2, 0.5, 1)[1:]
+	php[0].Info, php[0].Parent = runtimes.Info{Runtime: runtimes.Unknown, Program: "php", Affinity: 8}, 1
+	all := examine(php...)
+	if len(all) != 1 || !strings.HasPrefix(all[0].Title, "parallelism 1 under a limit of 2 CPUs") || all[0].Confidence != Medium || !all[0].Changes[0].Replicas {
+		t.Errorf("got %+v", all)
+	}
+	other := php[0]
+	other.PID++
+	if all := examine(php[0], other); len(all) != 0 {
+		t.Errorf("one of several: got %q", titles(all))
+	}
+}

@@ -1,0 +1,169 @@
+package inspect
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// started adds what is needed to start a process under a CPU limit again, and where its
+// settings come from.
+func (s *Scanner) started(p *Process) {
+	p.Exe, _ = os.Readlink(s.path(p.PID, "exe"))
+	p.Exe = strings.TrimSuffix(p.Exe, " (deleted)")
+	p.Folder, _ = os.Readlink(s.path(p.PID, "cwd"))
+	if ports := portsIn(p.Command); len(ports) > 0 {
+		p.Port = s.listens(p.PID, ports)
+	}
+	if p.Info.Server == "gunicorn" {
+		p.Config = s.gunicornConfig(p)
+	}
+	if p.Pod != "" && p.CPU.State == Limited && !p.CPU.Inherited() {
+		p.Requests = s.requests(p.CPU)
+	}
+	if p.Info.Runtime == runtimes.JVM && p.Memory.State == Limited {
+		p.Heap = s.javaHeap(p.PID, p.User)
+	}
+}
+
+var number = regexp.MustCompile(`\b\d{2,5}\b`)
+
+// portsIn are the numbers in a command that can be ports.
+func portsIn(command []string) (ports []int) {
+	for _, text := range number.FindAllString(strings.Join(command, " "), 64) {
+		if n, err := strconv.Atoi(text); err == nil && n < 1<<16 && !slices.Contains(ports, n) {
+			ports = append(ports, n)
+		}
+	}
+	return ports
+}
+
+// mostSockets bounds how many descriptors of a process are looked at.
+const mostSockets = 4096
+
+// listens returns the first of the ports on which a process listens; 0: none.
+func (s *Scanner) listens(pid int, ports []int) int {
+	inodes := map[string]int{}
+	for _, name := range []string{"net/tcp", "net/tcp6"} {
+		text, _ := s.read(pid, name)
+		_ = proc.ParseInet(bytes.NewReader(text), func(c proc.Socket) bool { // of a malformed table, the lines before the first such
+			if c.Listens && slices.Contains(ports, int(c.Local.Port())) {
+				inodes[fmt.Sprintf("socket:[%d]", c.Inode)] = int(c.Local.Port())
+			}
+			return true
+		})
+	}
+	if len(inodes) == 0 {
+		return 0
+	}
+	dir, err := os.Open(s.path(pid, "fd"))
+	if err != nil {
+		return 0
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(mostSockets)
+	found := 0
+	for _, name := range names {
+		link, _ := os.Readlink(s.path(pid, filepath.Join("fd", name)))
+		if port := inodes[link]; port > 0 && (found == 0 || port < found) {
+			found = port
+		}
+	}
+	return found
+}
+
+var workersLine = regexp.MustCompile(`(?m)^workers\s*=`)
+
+// gunicornConfig is the configuration file of a gunicorn that sets workers, as the
+// command names it or the default of the working folder; "": none does. Its setting
+// overrides WEB_CONCURRENCY (gunicorn's documentation, "Configuration Overview").
+func (s *Scanner) gunicornConfig(p *Process) string {
+	name := "gunicorn.conf.py"
+	args := slices.Concat(strings.Fields(p.Info.Env["GUNICORN_CMD_ARGS"]), p.Command)
+	for i, arg := range args {
+		switch value, ok := strings.CutPrefix(arg, "--config="); {
+		case ok:
+			name = value
+		case (arg == "-c" || arg == "--config") && i+1 < len(args):
+			name = args[i+1]
+		}
+	}
+	name = strings.TrimPrefix(name, "file:")
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(p.Folder, name)
+	}
+	text, _, err := s.within(p.PID, name, 1<<20)
+	if err != nil || !workersLine.Match(text) {
+		return ""
+	}
+	return name
+}
+
+// within reads a regular file of a process's own root, at most limit bytes, and returns
+// its owner. Symbolic links cannot lead out of that root, and nothing else than a
+// regular file is read: another user may control the files.
+func (s *Scanner) within(pid int, name string, limit int64) (text []byte, owner int, err error) {
+	root, err := os.OpenRoot(s.path(pid, "root"))
+	if err != nil {
+		return nil, -1, err
+	}
+	defer root.Close()
+	file, err := root.OpenFile(strings.TrimPrefix(name, "/"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, -1, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, -1, err
+	case !info.Mode().IsRegular() || info.Size() > limit:
+		return nil, -1, fmt.Errorf("read %s: want a regular file of at most %d bytes", name, limit)
+	}
+	text, err = io.ReadAll(io.LimitReader(file, limit))
+	return text, ownerOf(info), err
+}
+
+// requests reads the weight of a container's group.
+func (s *Scanner) requests(l CPULimit) []float64 {
+	name := "cpu.weight"
+	if l.Version == 1 {
+		name = "cpu.shares"
+	}
+	text, err := os.ReadFile(filepath.Join(s.root, l.Dir, name))
+	if err != nil {
+		return nil
+	}
+	weight, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return requestsOf(l.Version, weight)
+}
+
+// requestsOf converts the weight of a container's group to the CPU request of Kubernetes.
+// On v1 cpu.shares is 1,024 for a CPU. On v2 runtimes convert the shares to cpu.weight:
+// linearly, 2 to 262,144 shares into 1 to 10,000; or, since runc 1.4 and crun 1.23, so
+// that 1,024 shares are a weight of 100, where only that is inverted here
+// (opencontainers/cgroups, ConvertCPUSharesToCgroupV2Value).
+func requestsOf(version int, weight int64) []float64 {
+	switch {
+	case weight <= 2 && version == 1 || weight <= 1: // the minimum: no request
+		return nil
+	case version == 1:
+		return []float64{float64(weight) / 1024}
+	case weight == 100:
+		return []float64{float64((weight-1)*262142/9999+2) / 1024, 1}
+	}
+	return []float64{float64((weight-1)*262142/9999+2) / 1024}
+}

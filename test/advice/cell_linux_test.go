@@ -1,0 +1,221 @@
+package advice
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/doctor"
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/internal/testkit/groups"
+)
+
+// cell is a program under a limit with a kind of request.
+type cell struct {
+	program program
+	path    string
+	cpus    float64
+	memory  int64 // bytes; 0: no limit
+}
+
+func (c cell) String() string {
+	text := fmt.Sprintf("%s, %s, %v CPU", c.program.name, strings.TrimPrefix(c.path, "/"), c.cpus)
+	if c.memory > 0 {
+		text += fmt.Sprintf(", %d MiB", c.memory>>20)
+	}
+	return text
+}
+
+// figures are what the load engine measured. Times are in milliseconds.
+type figures struct {
+	Rate         float64 `json:"rate_rps"`
+	Availability float64 `json:"availability"`
+	Latency      struct {
+		P50 float64 `json:"p50"`
+		P99 float64 `json:"p99"`
+	} `json:"latency_ms"`
+	Host struct {
+		Foreign *float64 `json:"foreign_cores"`
+	} `json:"host"`
+	survived bool
+}
+
+// service is a running cell.
+type service struct {
+	t       *testing.T
+	cell    cell
+	group   *groups.Group
+	dir     string
+	url     string
+	command *exec.Cmd
+}
+
+// serve starts the program of a cell with the changes applied.
+func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
+	t.Helper()
+	s := &service{t: t, cell: c, dir: dir}
+	port := free(t)
+	s.url = "http://127.0.0.1:" + port + c.path
+	cpus, memory := c.cpus, c.memory
+	command, env := c.program.start(t, dir, port)
+	for _, change := range changes {
+		if change.CPUs > 0 {
+			cpus = change.CPUs
+		}
+		if change.Memory > 0 {
+			memory = change.Memory
+		}
+		if change.Command != nil {
+			command = reported(change.Command, port)
+		}
+		for name, value := range change.Env {
+			env = append(slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }), name+"="+value)
+		}
+		if change.Setting != "" && change.Command == nil {
+			if c.program.set == nil {
+				t.Fatalf("the change %+v cannot be applied", change)
+			}
+			c.program.set(t, dir, change.Setting, change.Value)
+		}
+	}
+	s.group = groups.New(t)
+	s.group.LimitCPU(t, cpus)
+	if memory > 0 {
+		s.group.LimitMemory(t, memory)
+	}
+	for _, change := range changes {
+		if change.Burst > 0 {
+			s.burst(change.Burst)
+		}
+	}
+	s.command = s.group.Command(command[0], command[1:]...)
+	s.command.Dir = dir
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if name != "GOMAXPROCS" && name != "GODEBUG" && name != "WEB_CONCURRENCY" {
+			s.command.Env = append(s.command.Env, variable)
+		}
+	}
+	s.command.Env = append(s.command.Env, env...)
+	testkit.Start(t, s.command)
+	testkit.Until(t, c.String()+" listens", func() bool {
+		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return s
+}
+
+// reported is a command of a finding with this port: it names that of the cell's first run.
+func reported(command []string, port string) []string {
+	all := slices.Clone(command)
+	for i, word := range all {
+		if at := strings.Index(word, "127.0.0.1:"); at >= 0 {
+			all[i] = word[:at] + "127.0.0.1:" + port
+		}
+	}
+	return all
+}
+
+func (s *service) burst(d time.Duration) {
+	name := "cpu.max.burst"
+	if s.group.Version == 1 {
+		name = "cpu.cfs_burst_us"
+	}
+	quota := time.Duration(s.cell.cpus * float64(100*time.Millisecond))
+	text := strconv.FormatInt(min(d, quota).Microseconds(), 10)
+	if err := os.WriteFile(filepath.Join(s.group.CPU, name), []byte(text), 0); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// stop ends the service and removes its group.
+func (s *service) stop() { s.group.Remove(s.t) }
+
+// killed is how many processes the kernel killed for memory, and whether the first
+// process still runs.
+func (s *service) survived() bool {
+	pids := s.group.PIDs(s.t)
+	return slices.Contains(pids, s.command.Process.Pid)
+}
+
+// users are the users of the closed loop: more where requests wait.
+func (c cell) users() string {
+	if c.path == wait {
+		return "32"
+	}
+	return "16"
+}
+
+// load sends requests: at a rate, or for 0 in a closed loop.
+func (s *service) load(rate float64, seconds int) figures {
+	s.t.Helper()
+	args := []string{"load", "--json", "-d", fmt.Sprintf("%ds", seconds), "--warmup", "1s", "--timeout", "10s", "--yes",
+		"--pid", strconv.Itoa(s.command.Process.Pid)}
+	if rate > 0 {
+		args = append(args, "-R", strconv.FormatFloat(rate, 'f', 1, 64))
+	} else {
+		args = append(args, "-c", s.cell.users())
+	}
+	for _, header := range s.cell.program.headers {
+		args = append(args, "-H", header)
+	}
+	cmd := exec.Command(filepath.Join(folder, "millicore"), append(args, s.url)...)
+	var out, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &log
+	err := cmd.Run()
+	var f figures
+	if json.Unmarshal(out.Bytes(), &f) != nil {
+		s.t.Fatalf("%s: %v: %s", s.cell, err, log.String())
+	}
+	f.survived = s.survived()
+	return f
+}
+
+// examined runs the load and doctor's watch at the same time, and returns the findings
+// about the service of the level warning or above.
+func (s *service) examined(rate float64, seconds int) (figures, []doctor.Finding) {
+	s.t.Helper()
+	type result struct {
+		host inspect.Host
+		err  error
+	}
+	found := make(chan result, 1)
+	go func() {
+		<-time.After(1500 * time.Millisecond) // the load warms up for 1 s
+		host, err := inspect.New("").Scan(context.Background(), inspect.Only{}, time.Duration(seconds-1)*time.Second)
+		found <- result{host, err}
+	}()
+	inside := s.group.PIDs(s.t)
+	f := s.load(rate, seconds)
+	r := <-found
+	if r.err != nil {
+		s.t.Fatal(r.err)
+	}
+	inside = append(inside, s.group.PIDs(s.t)...)
+	all := slices.DeleteFunc(doctor.Examine(r.host), func(f doctor.Finding) bool { return !slices.Contains(inside, f.PID) })
+	return f, all
+}
+
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
