@@ -67,16 +67,9 @@ func (s service) change(n int) (string, Change) {
 	}
 	words := strings.Replace(knob.Words, "=n", "="+strconv.Itoa(n), 1)
 	c := Change{Replicas: knob.None()}
-	if strings.HasSuffix(words, "change it there") {
+	if knob.Setting != "" {
 		words += fmt.Sprintf(", to %d", n)
-		c = Change{Setting: "worker_processes", File: "nginx's configuration", Value: n}
-		if s.Info.Runtime == runtimes.JVM {
-			c.Setting, c.File = "-XX:ActiveProcessorCount", "the JVM's options"
-		}
-		if s.Info.Server != "" {
-			c.Setting, c.File = "workers", "the command"
-			c.Command = reworked(s.Command, n)
-		}
+		c = Change{Setting: knob.Setting, File: knob.File, Value: n, Command: s.reworked(s.Command, n)}
 	}
 	return words, c
 }
@@ -106,7 +99,7 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 	}
 	const name = "GUNICORN_CMD_ARGS"
 	args := strings.Fields(s.Info.Env[name])
-	if changed := reworked(args, n); changed != nil {
+	if changed := s.reworked(args, n); changed != nil {
 		value := strings.Join(changed, " ")
 		return "try " + quoted([]string{name + "=" + value}), Change{Env: map[string]string{name: value}, Value: n}, true
 	}
@@ -117,17 +110,22 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 	return "", Change{}, false
 }
 
-// reworked is a command with another number of workers; nil if it sets none.
-func reworked(command []string, n int) []string {
+// reworked is a command with another number of workers of the process's server; nil if
+// it sets none.
+func (s service) reworked(command []string, n int) []string {
 	changed, found := slices.Clone(command), false
 	for i, arg := range command {
-		switch {
-		case (arg == "-w" || arg == "--workers") && i+1 < len(command):
-			changed[i+1], found = strconv.Itoa(n), true
-		case strings.HasPrefix(arg, "--workers="):
-			changed[i], found = "--workers="+strconv.Itoa(n), true
-		case strings.HasPrefix(arg, "-w") && len(arg) > 2 && '0' <= arg[2] && arg[2] <= '9':
-			changed[i], found = "-w"+strconv.Itoa(n), true
+		for _, option := range runtimes.WorkerOptions(s.Info.Server) {
+			rest, ok := strings.CutPrefix(arg, option)
+			switch {
+			case !ok:
+			case rest == "" && i+1 < len(command):
+				changed[i+1], found = strconv.Itoa(n), true
+			case strings.HasPrefix(rest, "="):
+				changed[i], found = option+"="+strconv.Itoa(n), true
+			case len(option) == 2 && rest != "" && digit(rest[0]):
+				changed[i], found = option+strconv.Itoa(n), true
+			}
 		}
 	}
 	if !found {

@@ -203,3 +203,20 @@ func TestPatch(t *testing.T) {
 		t.Errorf("of nothing: %q, %v", b.String(), err)
 	}
 }
+
+func TestACommandWithOtherWorkers(t *testing.T) {
+	for _, c := range []struct{ server, command, want string }{
+		{"gunicorn", "gunicorn -w 4 app", "gunicorn -w 2 app"},
+		{"gunicorn", "gunicorn -w4 app", "gunicorn -w2 app"},
+		{"uvicorn", "uvicorn --workers=4 -w app", "uvicorn --workers=2 -w app"},
+		{"celery", "celery worker -c 4", "celery worker -c 2"},
+		{"uwsgi", "uwsgi --processes 4 -w app", "uwsgi --processes 2 -w app"},
+		{"unicorn", "unicorn -w 4", ""},
+		{"", "server -w 4", ""},
+	} {
+		got := service{Process: inspect.Process{Info: runtimes.Info{Server: c.server}}}.reworked(strings.Fields(c.command), 2)
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s of %s: %q, want %q", c.command, c.server, got, c.want)
+		}
+	}
+}

@@ -35,6 +35,13 @@ var servers = []server{
 	{name: "unicorn", setting: "worker_processes", file: "unicorn's configuration file"},
 }
 
+// WorkerOptions are the options of a server's command that set its number of workers.
+// Those of one letter may be joined with the number.
+func WorkerOptions(name string) []string {
+	s, _ := serverNamed(name)
+	return s.options
+}
+
 // serverNamed finds a row; ok is false for another name, and for "".
 func serverNamed(name string) (s server, ok bool) {
 	i := slices.IndexFunc(servers, func(s server) bool { return s.name == name })
