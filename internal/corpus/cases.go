@@ -192,6 +192,9 @@ func Cases() []Case {
 		{Name: "lock-beside-work", Limit: analysis.ByService, File: find("lock-beside-work", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(1500 * time.Microsecond), Lock: 5 * ms}})},
 		{Name: "lock-of-a-ramp", Limit: analysis.ByService, File: ramp("lock-of-a-ramp", alone, "1", 50, 400, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(ms), Lock: 5 * ms}})},
 		{Name: "lock-of-users", Limit: analysis.ByService, File: strings.Replace(find("lock-of-users", alone, "1", "p99: 50ms", 60, 1), "find:", "users: 1, think: 1ms, find:", 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms), Lock: 5 * ms}})},
+		// By construction another thing breaks it without the limit at the same load.
+		{Name: "limit-that-costs-nothing", File: find("limit-that-costs-nothing", alone+"vary: {cpu: [\"1\", null]}\n", "\"${cpu}\"", "p99: 50ms", 60, 1),
+			Behaves: each(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}}, Behaviour{Service: Service{Workers: 16, Work: Fixed(ms), Lock: 5 * ms}})},
 		{Name: "dependency-reported", Limit: analysis.ByDependency, File: find("dependency-reported", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms / 2), Call: Fixed(70 * ms), Blocking: true, Reports: true}})},
 		{Name: "host-of-two", Limit: analysis.ByHost, File: find("host-of-two", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{CPUs: 2, Service: Service{Workers: 64, Work: Exponential(5 * ms)}})},
 		{Name: "host-of-a-ramp", Limit: analysis.ByHost, File: ramp("host-of-a-ramp", alone, "", 50, 600, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},

@@ -113,7 +113,7 @@ func inTable(what string, of func(*part) float64) func(*check) error {
 }
 
 var tableCells = []pattern{
-	{"table", `(?:service|v|mode|objective|knee|limited by|slow tail|breaks at) [^:]*: <any:v>`, nil},
+	{"table", `(?:service|v|cpu|mode|objective|knee|limited by|slow tail|breaks at) [^:]*: <any:v>`, nil},
 	{"table", `requests /s: (?P<v>[\d,.–]+)(?: \[.*\])?`, func(k *check) error {
 		if k.about.Load.Find || k.m["v"] == "–" || len(k.about.staged()) > 1 {
 			return nil

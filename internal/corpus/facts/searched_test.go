@@ -183,6 +183,18 @@ func limited(by string) func(*check) error {
 	}
 }
 
+// withoutLimit checks the two breaking points of a contradiction: that of the cell, and
+// that of a cell without a CPU limit.
+func withoutLimit(k *check) error {
+	err := k.breaksAt(k.about, k.m["load"], "", "")
+	for _, c := range k.withTrials() {
+		if c != k.about && k.breaksAt(c, k.m["free"], "", "") == nil {
+			return err
+		}
+	}
+	return first(err, fmt.Errorf("no other cell breaks at %s", k.m["free"]))
+}
+
 // limitIs compares a stated limit with that of the construction.
 func (k *check) limitIs(by string) error {
 	own := by == "parallelism" && slices.Contains(k.truth.Limits, "service") // a kind of it
@@ -377,6 +389,9 @@ var searching = []pattern{
 	{"headline", `(?:Its|<cell>'s) (?P<q>p[\d.]+) starts to rise at <n:load> <unit>(?:, at <pct:share> of the limit)?`, knee},
 
 	{"fact", `limited by: cpu limit: it used <pct:used> of its CPU limit(?:, throttled in <pct:throttled> of the periods` + perPeriod + `)?` + atLoads, limited("cpu limit")},
+	{"fact", `limited by: not known: above the breaking point it used <pct:used> of its CPU limit, throttled in <pct:throttled> of the periods` + perPeriod, limited("")},
+	{"fact", `limited by: not known: above the breaking point it was throttled in <pct:throttled> of the periods` + perPeriod + `, though it used <pct:used> of its CPU limit on average`, limited("")},
+	{"fact", `but without the limit it holds (?:no )?more \((?P<free>[\d,.]+) against (?P<load>[\d,.]+)\)`, withoutLimit},
 	{"fact", `limited by: throttling: it was throttled in <pct:throttled> of the periods` + perPeriod + `, though it used <pct:used> of its CPU limit on average` + atLoads, limited("throttling")},
 	{"fact", `limited by: service: ` + noneOf + `: its own parallelism, locks or queues`, func(k *check) error { return k.limitIs("service") }},
 	{"fact", `it used <pct:used> of its CPU limit` + atLoads, func(k *check) error { return k.evidence("its CPU of the limit", k.m["used"], usedOfLimit) }},
