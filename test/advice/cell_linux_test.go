@@ -69,6 +69,7 @@ func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
 	s.url = "http://127.0.0.1:" + port + c.path
 	cpus, memory := c.cpus, c.memory
 	command, env := c.program.start(t, dir, port)
+	env = slices.Clone(env) // it is the program's
 	for _, change := range changes {
 		if change.CPUs > 0 {
 			cpus = change.CPUs

@@ -96,7 +96,7 @@ func javaProgram(name, threads, option string) program {
 		if option != "" {
 			env = []string{"JAVA_TOOL_OPTIONS=" + option}
 		}
-		return []string{installed(t, "java"), "-cp", built["java"], "Server", port, threads}, env
+		return []string{installed(t, "java"), "-Dsun.net.httpserver.nodelay=true", "-cp", built["java"], "Server", port, threads}, env
 	}}
 }
 

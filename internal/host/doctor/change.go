@@ -35,7 +35,11 @@ func (s service) fix(f *Finding, text string, changes ...Change) {
 
 // change describes how to set the process's parallelism to n, or why that is not
 // possible. The place that it names is the one that has the last word.
-func (s service) change(n int) (string, Change) {
+func (s service) change(n int) (string, Change) { return s.changeUnder(n, s.CPU.CPUs) }
+
+// changeUnder is the same under another limit. The text is "" if the runtime's own rule
+// gives n there.
+func (s service) changeUnder(n int, cpus float64) (string, Change) {
 	if most := s.machine(); most > 0 {
 		n = min(n, most)
 	}
@@ -47,10 +51,16 @@ func (s service) change(n int) (string, Change) {
 	if text, c, ok := s.elsewhere(n); ok {
 		return text, c
 	}
-	limit := runtimes.Limit{CPUs: s.CPU.CPUs, Leaf: s.CPU.Own}
+	limit := runtimes.Limit{CPUs: cpus, Leaf: s.CPU.Own}
+	if cpus != s.CPU.CPUs && s.CPU.Own > 0 {
+		limit.Leaf = cpus
+	}
 	machine := runtimes.Machine{Online: s.online, Affinity: s.Info.Affinity}
 	knob := runtimes.KnobOf(s.Info)
 	for _, setting := range runtimes.Settings(s.Info, limit, machine, started(s.Command)) {
+		if setting.Label == runtimes.AsItIs && setting.Value == n && cpus != s.CPU.CPUs {
+			return "", Change{}
+		}
 		if setting.Value != n || setting.Label == runtimes.AsItIs {
 			continue
 		}

@@ -70,7 +70,7 @@ func (s service) threaded() []string {
 	text := fmt.Sprintf("%s of %d used 5%% of a CPU or more: %.2f CPUs in use, %.2f waited for (throttled or in a run queue)",
 		count(int64(t.Busy), "thread", "threads"), t.Read, t.Share(t.Ran), t.Share(t.Waited))
 	if t.Full > 0 {
-		text += fmt.Sprintf("; %d always wanted a CPU", t.Full)
+		text += fmt.Sprintf("; %d wanted a CPU all or almost all the time", t.Full)
 	}
 	if t.Truncated {
 		text += "; there were more threads, which were not read"

@@ -20,15 +20,15 @@ func (s service) saturated(throttled []Finding) []Finding {
 	if wanted := s.threads != nil && s.threads.Full > 0; used < high || used < full && !wanted {
 		return nil
 	}
-	if s.Throttling.Watch.Share() >= worth || s.Throttling.Watch.Length < fewest*s.CPU.Period {
+	if s.Throttling.Watch.Share() >= worth && !s.bound() || s.Throttling.Watch.Length < fewest*s.CPU.Period {
 		return nil
 	}
 	f := s.finding(Warning)
 	f.weight = used
-	f.Title = fmt.Sprintf("limit of %s used up (%s on average) without throttling: requests wait in the service's own queue",
-		cpus(s.CPU.CPUs), display.Share(used))
+	f.Title = fmt.Sprintf("limit of %s used up (%s on average) by %s: requests wait in the service's own queue",
+		cpus(s.CPU.CPUs), display.Share(used), s.units())
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
-	f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops none; the latency is the queue in front of them", s.units())
+	f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops hardly any; the latency is the queue in front of them", s.units())
 	text, changes := "add replicas, or reduce the load on each", []Change{{Replicas: true}}
 	most := s.machine()
 	p := s.Info.Parallelism.Value
@@ -46,8 +46,13 @@ func (s service) saturated(throttled []Finding) []Finding {
 		text = fmt.Sprintf("raise the limit to %s; or %s", cpus(float64(higher)), text)
 		changes = append([]Change{{CPUs: float64(higher)}}, changes...)
 	default:
-		more, c := s.change(higher)
+		more, c := s.changeUnder(higher, float64(higher))
 		c.CPUs = float64(higher)
+		if more == "" {
+			text = fmt.Sprintf("raise the limit to %s, which the runtime follows; or %s", cpus(c.CPUs), text)
+			changes = append([]Change{c}, changes...)
+			break
+		}
 		if c.Replicas {
 			text += fmt.Sprintf(": a higher limit alone gives nothing, because %s cannot use more", s.units())
 			break
@@ -62,6 +67,18 @@ func (s service) saturated(throttled []Finding) []Finding {
 	f.Confidence = High
 	s.fix(&f, text, changes...)
 	return []Finding{f}
+}
+
+// bound reports whether the parallelism and not the quota bounds a service that is
+// throttled: its threads are as many as the limit has CPUs, and hardly more ran at once.
+// Ticks of the scheduler are charged late, and a master process runs for moments, so a
+// worker that uses all of a limit of 1 CPU is throttled in a few percent of the periods: a
+// worker of nginx in 5% of 60. A limit of 1.1 CPUs had no effect on it.
+func (s service) bound() bool {
+	used, ok := s.used()
+	p := s.Info.Parallelism.Value
+	return ok && used >= full && s.counts != nil && s.CPU.Period > 0 && p > 0 && float64(p) <= s.CPU.CPUs &&
+		s.running() < crowd*s.CPU.CPUs
 }
 
 // units names what the parallelism counts.
@@ -102,7 +119,7 @@ func (s service) idleLimit(host inspect.Host) []Finding {
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
 	f.Mechanism = fmt.Sprintf("%s cannot use more than %s; the rest of the limit is idle while requests wait", s.units(), cpus(float64(p)))
 	f.Expect = Effect{
-		Saturated: fmt.Sprintf("throughput up to ×%.2g", min(s.CPU.CPUs, float64(s.reach()))/float64(p)),
+		Saturated: fmt.Sprintf("throughput up to ×%.2g; p99 can rise where the threads then use up the quota", min(s.CPU.CPUs, float64(s.reach()))/float64(p)),
 		Ordinary:  "shorter queues; requests that found no queue take as long as before",
 	}
 	f.Confidence = High

@@ -26,6 +26,16 @@ func nginx(limit, used float64, full int) []inspect.Process {
 	return []inspect.Process{master, worker}
 }
 
+// throttledIn is a group that was throttled in some of its periods, for a time each.
+func throttledIn(all []inspect.Process, periods int64, each time.Duration) []inspect.Process {
+	w := *all[0].Throttling.Watch
+	w.Throttled, w.Stopped = periods, time.Duration(periods)*each
+	for i := range all {
+		all[i].Throttling = &inspect.Throttling{Since: w, Watch: &w}
+	}
+	return all
+}
+
 // A limit can be used up without any throttling: the queue is then in the service.
 func TestSaturationWithoutThrottling(t *testing.T) {
 	const title = "warning: limit of 1 CPU used up ("
@@ -39,6 +49,9 @@ func TestSaturationWithoutThrottling(t *testing.T) {
 		{"a busy thread that also waits for requests", nginx(1, 0.9, 0), ""},
 		{"less", nginx(1, 0.8, 1), ""},
 		{"one CPU of two", nginx(2, 0.5, 1), "warning: parallelism 1 under a limit of 2 CPUs: it uses 1.00 CPUs and cannot use more"},
+		{"throttled in a few periods, in which no more ran", throttledIn(nginx(1, 1, 1), 8, 2*time.Millisecond), title},
+		{"throttled in a few periods, in which more ran", throttledIn(nginx(1, 1, 1), 8, 40*time.Millisecond),
+			"warning: limit of 1 CPU used up (100% on average): throttled in 8% of 100 periods"},
 		{"less than one CPU of two, which others took", nginx(2, 0.4, 1), "warning: parallelism 1 under a limit of 2 CPUs: it uses 0.80 CPUs"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -70,6 +83,18 @@ func TestTheChangeOfASaturatedService(t *testing.T) {
 	f = examine(node...)[0]
 	if len(f.Changes) != 1 || !f.Changes[0].Replicas || f.Changes[0].CPUs != 0 {
 		t.Errorf("Node.js: got %+v", f.Changes)
+	}
+	python := nginx(1, 1, 1)
+	for i := range python {
+		python[i].Info.Runtime, python[i].Info.Server, python[i].Command = runtimes.Python, "gunicorn", []string{"/bin/gunicorn", "app:app"}
+	}
+	if c := examine(python...)[0].Changes[0]; c.CPUs != 2 || c.Env["WEB_CONCURRENCY"] != "2" {
+		t.Errorf("gunicorn: got %+v", c)
+	}
+	java := nginx(1, 1, 1)[1:]
+	java[0].Info.Runtime, java[0].Info.Parallelism, java[0].Parent = runtimes.JVM, runtimes.Parallelism{Value: 1, Source: runtimes.Predicted}, 1
+	if c := examine(java...)[0].Changes[0]; c.CPUs != 2 || c.Env != nil || c.Replicas {
+		t.Errorf("a JVM follows the limit: got %+v", c)
 	}
 }
 

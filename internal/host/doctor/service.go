@@ -171,10 +171,19 @@ func (s service) compete() bool {
 		s.running() >= crowd*max(1, s.CPU.CPUs) && 2*s.spent >= *s.counts.Used
 }
 
-// fewer reports whether to advise less parallelism: the threads compete, and none
-// of them is blocked while it waits.
-func (s service) fewer() bool {
-	return s.compete() && s.can() && s.Info.Parallelism.Value > s.fit() && !s.waits()
+// fewer reports whether to advise less parallelism: the threads compete, none of them is
+// blocked while it waits, and more can run at once than least.
+func (s service) fewer() bool { return s.compete() && s.cpus() > s.least() && !s.waits() }
+
+// least is the lowest parallelism that is advised: what can use all of the limit, and 2.
+// One instead of two halves p99 at saturation, and raises it at 60% of that load
+// (docs/doctor.md, "The matrix").
+func (s service) least() int { return max(2, s.fit()) }
+
+// single reports whether one thread instead of two would lower p99 at saturation: two
+// compete for a limit of 1 CPU or less.
+func (s service) single() bool {
+	return s.compete() && s.fit() == 1 && s.cpus() == 2 && !s.waits()
 }
 
 // waits reports whether the units that the parallelism counts are blocked while they

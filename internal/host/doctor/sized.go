@@ -78,16 +78,16 @@ func (s service) unaware() []Finding {
 		change = "build it with Go 1.25 or later and `go 1.25` in go.mod, or import " + library + ", or set GOMAXPROCS"
 	}
 	if s.CPU.Inherited() && s.CPU.Own == 0 { // a newer Go would not find this limit either
-		text, _ := s.change(s.fit())
+		text, _ := s.change(s.least())
 		change = fmt.Sprintf("import %s, which also reads the limits of parent groups (Go's runtime reads only its own group); or %s", library, text)
 	}
 	if s.ownChoice() {
-		change += s.where(s.fit())
+		change += s.where(s.least())
 	}
 	f.Evidence, f.Fix = []string{s.parallel(), s.limited()}, s.measured()
-	if s.fewer() && s.Info.Parallelism.Value > max(2, s.fit()) {
+	if s.fewer() {
 		f.Level, f.Confidence = Warning, Medium
-		_, c := s.change(s.fit())
+		_, c := s.change(s.least())
 		s.crowded(&f, change, c)
 	}
 	return []Finding{f}
@@ -123,7 +123,7 @@ func (s service) inherited() []Finding {
 	f.Fix = s.measured()
 	if s.fewer() {
 		f.Level, f.Confidence = Warning, Medium
-		text, c := s.change(s.fit())
+		text, c := s.change(s.least())
 		if !runtimes.LeafOnly(s.Info) {
 			text = "set the limit on the service's own group; or " + text
 		}

@@ -52,8 +52,8 @@ critical  api (pid 42): parallelism 8 exceeds the limit of 2 CPUs: throttled in 
             wait
           → try GOMAXPROCS=2
           → verify: millicore try --cpu 2 --memory 256Mi -- /app/api --port 80
-          → expected at saturation: lower p99, about the same throughput; at 60% of that load: no
-            better, and p99 can be higher: bursts then have fewer threads; confidence medium
+          → expected at saturation: lower p99, about the same throughput; at 60% of that load:
+            little change; confidence medium
 
 2 processes: its environment, its executable could not be read: permission denied; run as the
 process's user or as root.

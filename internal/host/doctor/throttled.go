@@ -12,7 +12,7 @@ import (
 // throttled is the finding about a group that was throttled in at least worth of the
 // watched periods, with the most likely cause.
 func (s service) throttled() []Finding {
-	if s.counts == nil || s.counts.Share() < worth {
+	if s.counts == nil || s.counts.Share() < worth || s.bound() {
 		return nil
 	}
 	f := s.finding(Warning)
@@ -38,15 +38,18 @@ func (s service) throttled() []Finding {
 	switch {
 	case s.fewer():
 		f.Mechanism = "more threads than the limit has CPUs use the quota up early; then " + stops
-		f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "no better, and p99 can be higher: bursts then have fewer threads"}
-		text, c := s.change(s.fit())
+		f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "little change"}
+		text, c := s.change(s.least())
 		s.fix(&f, text, c)
 	case measured && used >= high:
 		f.Mechanism = "the service wants more CPU time than the limit; when the quota is used up, " + stops
 		f.Expect = Effect{Saturated: "throughput grows with the limit", Ordinary: "fewer stops, lower p99"}
 		f.Confidence = High
-		s.fix(&f, "raise the limit, add replicas, or reduce the load on each: no setting gives more CPU time than the limit",
-			Change{CPUs: s.higher()}, Change{Replicas: true})
+		text := "raise the limit, add replicas, or reduce the load on each: no setting gives more CPU time than the limit"
+		if setting := runtimes.KnobOf(s.Info); s.single() && setting.Env != "" {
+			text += fmt.Sprintf(". If it has to run at saturation, %s=1 lowers p99 there, and raises it at ordinary load", setting.Env)
+		}
+		s.fix(&f, text, Change{CPUs: s.higher()}, Change{Replicas: true})
 	case measured && used <= low:
 		f.Mechanism = "single periods want more than the quota although the average does not; then " + stops
 		f.Expect = Effect{Saturated: "no change", Ordinary: "fewer stops, lower p99"}

@@ -36,6 +36,7 @@ type Scanner struct {
 	limiters map[string]*limiter
 	used     map[string]cgroup.MemoryStat // of groups that set a memory limit
 	above    map[string]cgroup.CPULimit   // of parents of groups that set limits
+	sockets  map[string]listeners         // by network namespace
 	uptime   time.Duration                // of the host; 0: not known
 	// Caches of all scans: the runtimes of programs, and the location of gomaxprocs in
 	// executables.
@@ -114,6 +115,7 @@ func sleep(ctx context.Context, d time.Duration) {
 func (s *Scanner) begin() {
 	s.groups, s.limiters = map[string]*group{}, map[string]*limiter{}
 	s.used, s.above = map[string]cgroup.MemoryStat{}, map[string]cgroup.CPULimit{}
+	s.sockets = map[string]listeners{}
 	text, _ := os.ReadFile(filepath.Join(s.procDir(), "uptime")) // without it no process counts as young
 	s.uptime = parseUptime(text)
 }

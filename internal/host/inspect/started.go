@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -53,17 +52,8 @@ const mostSockets = 4096
 
 // listens returns the first of the ports on which a process listens; 0: none.
 func (s *Scanner) listens(pid int, ports []int) int {
-	inodes := map[string]int{}
-	for _, name := range []string{"net/tcp", "net/tcp6"} {
-		text, _ := s.read(pid, name)
-		_ = proc.ParseInet(bytes.NewReader(text), func(c proc.Socket) bool { // of a malformed table, the lines before the first such
-			if c.Listens && slices.Contains(ports, int(c.Local.Port())) {
-				inodes[fmt.Sprintf("socket:[%d]", c.Inode)] = int(c.Local.Port())
-			}
-			return true
-		})
-	}
-	if len(inodes) == 0 {
+	all := s.listening(pid)
+	if !slices.ContainsFunc(ports, func(port int) bool { return all.ports[port] }) {
 		return 0
 	}
 	dir, err := os.Open(s.path(pid, "fd"))
@@ -75,11 +65,45 @@ func (s *Scanner) listens(pid int, ports []int) int {
 	found := 0
 	for _, name := range names {
 		link, _ := os.Readlink(s.path(pid, filepath.Join("fd", name)))
-		if port := inodes[link]; port > 0 && (found == 0 || port < found) {
+		if port := all.sockets[link]; slices.Contains(ports, port) && (found == 0 || port < found) {
 			found = port
 		}
 	}
 	return found
+}
+
+// listeners are the listening TCP sockets of a network namespace.
+type listeners struct {
+	sockets map[string]int // ports by the target of a descriptor's link
+	ports   map[int]bool
+}
+
+// listening reads the listening sockets of a process's network namespace, once per scan:
+// the tables of a busy host are long.
+func (s *Scanner) listening(pid int) listeners {
+	namespace, err := os.Readlink(s.path(pid, "ns/net"))
+	if known, ok := s.sockets[namespace]; ok && err == nil {
+		return known
+	}
+	all := listeners{map[string]int{}, map[int]bool{}}
+	for _, name := range []string{"net/tcp", "net/tcp6"} {
+		file, err := os.Open(s.path(pid, name))
+		if err != nil {
+			continue
+		}
+		_ = proc.ParseInet(file, func(c proc.Socket) bool { // of a malformed table, the lines before the first such
+			if c.Listens {
+				port := int(c.Local.Port())
+				all.sockets[fmt.Sprintf("socket:[%d]", c.Inode)], all.ports[port] = port, true
+			}
+			return true
+		})
+		file.Close()
+	}
+	if err == nil {
+		s.sockets[namespace] = all
+	}
+	return all
 }
 
 var workersLine = regexp.MustCompile(`(?m)^workers\s*=`)

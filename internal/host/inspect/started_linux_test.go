@@ -33,6 +33,7 @@ func TestWhereAndOnWhichPort(t *testing.T) {
 		"   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 777 1 x\n"+
 		"   1: 0100007F:2382 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 778 1 x\n"+
 		"   2: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 779 1 x\n")
+	h.link("net:[1]", "proc/10/ns/net")
 	h.link("socket:[777]", "proc/10/fd/3")
 	h.link("socket:[778]", "proc/10/fd/4") // 779, the database's, is another process's
 	p := h.scan(Only{}).Processes[0]

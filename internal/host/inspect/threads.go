@@ -27,8 +27,9 @@ type Threads struct {
 
 const (
 	// busyThread is the share of a watch from which a thread counts as busy, and
-	// fullThread that from which it always wanted a CPU.
-	busyThread, fullThread = 0.05, 0.95
+	// fullThread that from which it counts as one that always wanted a CPU: the
+	// only worker of a saturated gunicorn ran for 95% and waited for connections.
+	busyThread, fullThread = 0.05, 0.9
 	// mostThreads is the maximum number of threads of one process that are read, and
 	// ofAll of all processes of a scan: each costs two reads.
 	mostThreads, ofAll = 512, 8192
