@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // Threads is what the threads of a process did over a watch.
