@@ -38,6 +38,7 @@ func TestThePlaceOfAChange(t *testing.T) {
 		{"GUNICORN_CMD_ARGS over the file", func(p *inspect.Process) {
 			p.Info.Env, p.Config = map[string]string{"GUNICORN_CMD_ARGS": "--workers=1 --threads 4"}, "/srv/gunicorn.conf.py"
 		}, Change{Env: map[string]string{"GUNICORN_CMD_ARGS": "--workers=2 --threads 4"}, Value: 2}},
+		{"uvicorn, whose workers can be slower", func(p *inspect.Process) { p.Info.Server = "uvicorn" }, Change{Replicas: true}},
 		{"the command over all", func(p *inspect.Process) {
 			p.Info.Env, p.Config = map[string]string{"GUNICORN_CMD_ARGS": "--workers=1"}, "/srv/gunicorn.conf.py"
 			p.Info.Flags, p.Command = []string{"-w", "1"}, append(p.Command, "-w", "1")
