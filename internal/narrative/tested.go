@@ -106,6 +106,8 @@ func RecoveryText(c *analysis.CellSummary) string {
 			text = fmt.Sprintf("did not hold %s %s without draining", LoadFigure(b, *r.SustainedAt), unit)
 		}
 		text += "; "
+	} else if r.SustainedAt != nil {
+		text = fmt.Sprintf("no clear result at %s %s without draining; ", LoadFigure(b, *r.SustainedAt), unit)
 	}
 	after := ""
 	if r.Overload != nil {

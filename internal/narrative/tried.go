@@ -391,6 +391,9 @@ func (t *tried) replicated() string {
 	}
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {
+		if base.GeneratorsTail() || c.GeneratorsTail() {
+			return text + fmt.Sprintf("; their %s at %s is not compared: it is mostly the generator's own delay.", t.quantile(), load)
+		}
 		one := t.level.Against(base, []*analysis.CellSummary{c})
 		text += fmt.Sprintf("; its %s at %s is %s against %s as it is (%s)", t.quantile(), load, display.WithUnit(one.All[0].Figure.Value), display.WithUnit(one.Base.Figure.Value), TestWords(&one.All[0]))
 	}

@@ -34,7 +34,8 @@ func (s *Search) finish() {
 	s.result.Load, s.result.Low, s.result.High = load, low, max(high, load)
 	switch {
 	case s.limited && high > s.ceiling:
-		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the upper end of the interval is an estimate", show(s.limit))
+		s.result.High = math.Inf(1) // nothing was measured there
+		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the upper end of the interval is not known", show(s.limit))
 	case high-low > wide*load:
 		s.result.Reason = fmt.Sprintf("the interval is wide: %v of traffic near %s had too few failures or passes; raise measure.duration", s.traffic, show(load))
 	}

@@ -111,6 +111,15 @@ var recovering = []pattern{
 		}
 		return sustained(k)
 	}},
+	{"fact", `(?:recovery: )?no clear result at <n:load> <unit> without draining`, func(k *check) error {
+		trials, steps := k.about.stepsAt("sustain", k.m["load"])
+		for i, s := range steps {
+			if met, known := window(trials[i], s).meets(k.about.objective); !known || !met {
+				return nil
+			}
+		}
+		return fmt.Errorf("%d steps sustain %s, and all met the objective", len(steps), k.m["load"])
+	}},
 	{"fact", `(?:recovery: )?after <n:over> <unit> it met the objective again at <n:at>, the first load tried` + searchesOf, func(k *check) error { return first(recovers(k), k.inSearches()) }},
 	{"fact", `(?:recovery: )?after <n:over> <unit> it missed the objective down to <n:missed>, and met it again at <n:at>` + searchesOf, func(k *check) error { return first(recovers(k), k.inSearches()) }},
 	{"fact", `(?:recovery: )?after <n:over> <unit> it missed the objective down to <n:missed>, the lowest load tried` + searchesOf, func(k *check) error { return first(recovers(k), k.inSearches()) }},

@@ -661,7 +661,7 @@ var reasons = []pattern{
 	{"reason", `the interval is wide: (?P<traffic>[\dhms.]+) of traffic near <n:load> had too few failures or passes`, nil},
 	{"reason", `raise measure\.duration`, nil},
 	{"reason", `above <n:load> the generator or the host was the limit`, tried},
-	{"reason", `(?:the service may handle more|the upper end of the interval is an estimate)`, nil},
+	{"reason", `(?:the service may handle more|the upper end of the interval is not known)`, nil},
 	{"reason", `the generator or the host was the limit even at the lowest load tried, <n:load>: nothing is known about the service`, tried},
 	{"reason", `(?:the generator|the host) was the limit`, func(k *check) error { return nil }},
 	{"reason", `it misses the objective even at the lowest load tried, <n:load>: <any:figures>`, tried},
