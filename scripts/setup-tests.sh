@@ -3,6 +3,7 @@
 # there is left as it is. Where nothing can be installed the tests that want it
 # are skipped with their reason, but with CI=true its absence is a failure.
 set -euo pipefail
+. "$(dirname "$0")/python-servers.sh"
 
 missing=()
 need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
@@ -16,6 +17,7 @@ need node nodejs             # a sample service's runtime, and npm's
 need npm npm
 need javac default-jdk-headless
 need python3 python3
+python3 -c 'import ensurepip' >/dev/null 2>&1 || missing+=(python3-venv)
 need dockerd docker.io      # tests start daemons of their own
 need ip iproute2            # test/cluster: its network,
 need iptables iptables      # services' addresses,
@@ -76,6 +78,19 @@ packages() {
   failed=yes
 }
 
+# Servers of Python that Debian has in other versions, or not at all.
+python_servers() {
+  local venv=$1
+  cmp -s scripts/python-servers.txt "$venv/installed.txt" && return
+  echo "installing scripts/python-servers.txt in $venv"
+  rm -rf "$venv" && python3 -m venv "$venv" &&
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r scripts/python-servers.txt &&
+    cp scripts/python-servers.txt "$venv/installed.txt" && return
+  echo "missing: the programs of scripts/python-servers.txt; install them with PyPI in reach" >&2
+  failed=yes
+}
+
 install
 packages
+python_servers "$PYTHON_SERVERS"
 [ -z "$failed" ] || [ "${CI:-}" != true ]

@@ -7,6 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+. scripts/python-servers.sh
+PATH=$PATH:$PYTHON_SERVERS/bin
 events=bin/events
 gotestsum=gotest.tools/gotestsum@v1.13.0
 
