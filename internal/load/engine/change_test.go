@@ -296,3 +296,25 @@ func TestInvalidChanges(t *testing.T) {
 		t.Errorf("a rate of zero: %v", err)
 	}
 }
+
+// A stop at the end of an interval of the warm-up drops requests of the warm-up. They
+// are not counted, as those before them are not.
+func TestAStopAtTheEndOfAnIntervalOfTheWarmup(t *testing.T) {
+	p := plan(Load{Open: true, Even: true, Curve: steady(t, 200, time.Second)})
+	p.Warmup, p.Interval, p.Connections, p.Timeout = 140*ms, 20*ms, 1, 75*ms
+	sim := simulate(t, p, service{answer: always()})
+	sim.at(100*ms, order{stop: true})
+	if sum := total(sim.run(t), signals.Measure, signals.Drain); sum.Intended != 0 || sum.Dropped != 0 {
+		t.Errorf("%d intended, %d dropped after the warm-up; want none", sum.Intended, sum.Dropped)
+	}
+}
+
+// A stop at the very end of the load comes too late.
+func TestAStopAtTheEndOfTheLoad(t *testing.T) {
+	p := plan(Load{Open: true, Curve: steady(t, 0, 100*ms)})
+	sim := simulate(t, p, lasts(ms))
+	sim.at(100*ms, order{stop: true})
+	if all := sim.run(t); len(all) != 1 || all[0].end != 100*ms {
+		t.Errorf("%d intervals, the last to %v; want one to 100ms", len(all), all[len(all)-1].end)
+	}
+}

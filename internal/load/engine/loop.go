@@ -237,16 +237,17 @@ func (l *loop) obey(o *order) {
 		l.over = l.over || o.stop || o.quit
 	case o.quit:
 		l.over = true
-	case l.phase == signals.Drain:
+	case l.phase == signals.Drain, l.over: // the load has ended, perhaps at this very time
 	case o.stop:
-		l.drop()
 		l.intervals.End = max(at, l.begun) - l.zero
 		if at > l.begun {
+			l.drop()
 			l.boundary = min(l.boundary, at)
 			return
 		}
 		l.endLoad(l.begun)
 		l.open(l.begun)
+		l.drop() // in the drain: it does not count what was intended in the warm-up
 	case o.load != nil && at-l.zero < l.intervals.End:
 		l.intervals.End = at - l.zero + o.load.Curve.Length()
 		l.boundary = l.zero + first(l.intervals.After(l.begun-l.zero))
