@@ -195,8 +195,39 @@ func withoutLimit(k *check) error {
 	return first(err, fmt.Errorf("no other cell breaks at %s", k.m["free"]))
 }
 
+// failedOf is the share of requests without a good answer, in percent, without timeouts.
+func failedOf(p *part) float64 { return 100 * float64(p.bad()-p.timeouts) / float64(p.requests()) }
+
+// failureKind is a number of failed requests: "214 were cut off".
+var failureKind = regexp.MustCompile(`^(\d+) (.+)$`)
+
+// failures checks the kinds of failed requests: no more than in all loads that were tried.
+func (k *check) failures(text string) error {
+	all := newPart()
+	for _, h := range k.about.loads() {
+		all.merge(h.part)
+	}
+	of := map[string]int64{"were refused": all.refused, "were cut off": all.cut, "got an answer that was not HTTP": all.malformed,
+		"got an answer that failed a check": all.failed, "got an error status": all.status}
+	for _, one := range strings.Split(text, ", ") {
+		m := failureKind.FindStringSubmatch(one)
+		if m == nil {
+			return fmt.Errorf("no kind of failure: %q", one)
+		}
+		if err := within(m[2], m[1], 1, float64(of[m[2]])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // limitIs compares a stated limit with that of the construction.
 func (k *check) limitIs(by string) error {
+	if k.has("failed") {
+		if err := first(k.failures(k.m["kinds"]), k.evidence("the failed requests", k.m["failed"], failedOf)); err != nil {
+			return err
+		}
+	}
 	own := by == "parallelism" && slices.Contains(k.truth.Limits, "service") // a kind of it
 	if want := k.truth.Limits; len(want) > 0 && !slices.Contains(want, by) && !own {
 		return fmt.Errorf("limited by %q; by construction it is %q", by, strings.Join(want, " or "))
@@ -318,7 +349,7 @@ func together(k *check) error {
 }
 
 // reached is a cell with its own verb: "go breaks at 400 (380–410)".
-var reached = regexp.MustCompile(`(?:^|, | and )(.+?) (breaks at(?: an estimated)?|holds at least) ([\d,.]*\d)(?: \(([\d,.]+)–([\d,.]+)\))?`)
+var reached = regexp.MustCompile(`(?:^|, | and )(.+?) (breaks at(?: an estimated)?|(?:holds|is estimated to hold) at least) ([\d,.]*\d)(?: \(([\d,.]+)–([\d,.]+)\))?`)
 
 // eachReached checks cells of which some hold at least a load and others break at one.
 func eachReached(k *check) error {
@@ -332,7 +363,7 @@ func eachReached(k *check) error {
 			return fmt.Errorf("no cell %q", m[1])
 		}
 		err := k.breaksAt(cells[0], m[3], m[4], m[5])
-		if strings.HasPrefix(m[2], "holds") {
+		if strings.HasSuffix(m[2], "at least") {
 			err = k.holdsAtLeast(cells[0], m[3])
 		}
 		if err != nil {
@@ -347,13 +378,13 @@ const point = `(?P<load>[\d,.]*\d) <unit>(?: \((?:(?P<low>[\d,.]+)–(?P<high>[\
 // atLoads are the loads that a figure is from, and perPeriod for how long the kernel
 // stopped the service.
 const (
-	atLoads   = `(?: \(at (?P<at>[\d,.]+(?: to [\d,.]+)?)(?: (?:requests/s|users?))?\))?`
+	atLoads   = `(?:, and (?P<failed>\S+%) of the requests got no good answer \((?P<kinds>[^)]+)\))?(?: \(at (?P<at>[\d,.]+(?: to [\d,.]+)?)(?: (?:requests/s|users?))?\))?`
 	perPeriod = `(?: \((?P<stopped>[\d.]+) ms per throttled period, summed over CPUs\))?`
 )
 
-// noneOf is what a service is not limited by, with the share of errors if the objective
-// does not allow it.
-const noneOf = `neither its CPU limit(?:, nor memory, nor errors| nor memory; beside the late answers, (?P<failed>\S+%) of the requests got no good answer \([^)]+\))`
+// noneOf is what a service is not limited by: errors are not among it if the objective
+// does not allow as many.
+const noneOf = `neither its CPU limit(?:, nor memory, nor errors| nor memory)`
 
 var searching = []pattern{
 	{"headline", `<cell> breaks at (?P<estimated>an estimated )?` + point + `(?:, limited by (?P<by>[^;]+))?`, func(k *check) error {
@@ -367,13 +398,13 @@ var searching = []pattern{
 		}
 		return err
 	}},
-	{"headline", `<cell> holds at least (?P<load>[\d,.]*\d) <unit>: <any:reason>`, func(k *check) error {
+	{"headline", `<cell> (?:holds|is estimated to hold) at least (?P<load>[\d,.]*\d) <unit>: <any:reason>`, func(k *check) error {
 		return first(atLeast(k), k.reason(k.m["reason"]))
 	}},
 	{"headline", `(?P<times>(?:at least )?[\d.,]+ times .+)`, times},
 	{"headline", `(?:No significant difference (?:between|among)|No significantly highest breaking point among) <cells>: they (?P<loads>.+) <unit> \((?P<why>[^()]+)\)`, together},
 	{"headline", `No ranking: <cells> (?P<loads>(?:each )?(?:break at|hold) .+) <unit>, (?:measured by (?:as few as )?<n:n> (?:search|searches|ramp|ramps) per cell|and <any:bounds>)`, together},
-	{"headline", `No ranking: (?P<each>.+ (?:breaks at|holds at least) .+) <unit>, (?:measured by (?:as few as )?<n:n> (?:search|searches|ramp|ramps) per cell|and <any:bounds>)`, eachReached},
+	{"headline", `No ranking: (?P<each>.+ (?:breaks at|(?:holds|is estimated to hold) at least) .+) <unit>, (?:measured by (?:as few as )?<n:n> (?:search|searches|ramp|ramps) per cell|and <any:bounds>)`, eachReached},
 	{"headline", `(?P<rest>.+) breaks? at a lower load`, func(k *check) error { return nil }},
 	{"headline", `the other <n:n> break at <n:load> and below`, nil},
 	{"headline", `Results differ from start to start`, nil},
@@ -399,10 +430,8 @@ var searching = []pattern{
 	{"fact", `limited by: memory: <n:kills> OOM kills?(?: in the windows above it)?` + atLoads, func(k *check) error {
 		return first(k.limitIs("memory"), within("the OOM kills", k.m["kills"], 1, float64(sum(k.about.trials, nil).kills)))
 	}},
-	{"fact", `limited by: errors: <pct:share> of the requests got no good answer \((?P<kinds>[^)]+)\)` + atLoads, func(k *check) error {
-		return first(k.limitIs("errors"), k.evidence("the failed requests", k.m["share"], func(p *part) float64 {
-			return 100 * float64(p.bad()-p.timeouts) / float64(p.requests())
-		}))
+	{"fact", `limited by: errors: <pct:share> of the requests got no good answer \((?P<failures>[^)]+)\)` + atLoads, func(k *check) error {
+		return first(k.limitIs("errors"), k.failures(k.m["failures"]), k.evidence("the failed requests", k.m["share"], failedOf))
 	}},
 	{"fact", `limited by: parallelism: at <n:load> <unit> it used <n:cores> cores, as (?:one busy thread does|<n:threads> busy threads do)(?:, throttled in <pct:throttled> of the periods)?` + atLoads, func(k *check) error {
 		err := first(tried(k), k.evidence("its CPU", k.m["cores"], (*part).cores), k.limitIs("parallelism"))

@@ -29,7 +29,7 @@ const loadOf = `(?P<load>[\d,.]*\d) <unit>(?: \((?P<low>[\d,.]+)–(?P<high>[\d,
 
 var triedPatterns = []pattern{
 	{"try", `Under <any:limit> the server breaks at (?:an estimated )?` + loadOf, func(k *check) error { return k.tryBreaks(k.variants[0].Service) }},
-	{"try", `Under <any:limit> the server holds at least (?P<load>[\d,.]+) <unit>: <any:reason>`, func(k *check) error {
+	{"try", `Under <any:limit> the server (?:holds|is estimated to hold) at least (?P<load>[\d,.]+) <unit>: <any:reason>`, func(k *check) error {
 		return k.holdsAtLeast(k.named(k.variants[0].Service), k.m["load"])
 	}},
 	{"try", `the objective is <any:objective>`, nil},
@@ -43,7 +43,7 @@ var triedPatterns = []pattern{
 	{"try", `(?P<share>\S+%) of its slow tail there \(from (?P<q>\S+) on\) is throttling`, func(k *check) error {
 		return k.shareIs(k.named(k.variants[0].Service), "throttling", k.m["share"])
 	}},
-	{"try", `Without the limit it (?:breaks at|holds) (?:at least |an estimated )?` + loadOf + `(?:, limited by the host's CPUs)?(?:, against .+ under it \(one search each)?`, nil},
+	{"try", `Without the limit it (?:breaks at|holds|is estimated to hold) (?:at least |an estimated )?` + loadOf + `(?:, limited by the host's CPUs)?(?:, against .+ under it \(one search each)?`, nil},
 	{"try", `results differ from start to start\)`, nil},
 	{"try", `For throughput the settings are not ranked \([^)]*\): (?P<points>.+)`, nil},
 	{"try", `Ranking takes at least <n:n> searches of each: save the experiment with --save and run it with --set measure\.repeats=6`, nil},
