@@ -61,7 +61,7 @@ func (s stretch) limit(blocks []search.Block) (by, evidence string) {
 func (s stretch) inside(blocks []search.Block) (by, evidence string) {
 	by, evidence = s.used(blocks)
 	if failed := s.tooManyFailed(); failed != "" && by != ByErrors {
-		evidence = followed(evidence, "and "+failed)
+		evidence = followed(evidence, "and at the lowest loads that missed the objective "+failed)
 	}
 	return by, evidence
 }
