@@ -5,12 +5,14 @@ package advice
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -47,7 +49,7 @@ const ordinary = 0.6
 
 // row is a line of the matrix: a cell and what a change does to it.
 type row struct {
-	Cell, Load string // the load under which doctor looked: "saturated" or "60%"
+	Cell, Load string // the load under which doctor looked: "idle", "saturated" or "60%"
 	Titles     []string
 	Evidence   []string
 	Change     string // "" if none is recommended
@@ -66,11 +68,15 @@ type pair struct {
 
 // measure measures a service with changes. rate is the ordinary load; 0: 60% of what it
 // does at saturation.
-func measure(t *testing.T, c cell, dir string, changes []doctor.Change, rate float64, seconds int) (p pair, at float64, full, low []doctor.Finding) {
+func measure(t *testing.T, c cell, dir string, changes []doctor.Change, rate float64, seconds int) (p pair, at float64, found [3][]doctor.Finding) {
 	t.Helper()
 	s := serve(t, c, dir, changes)
 	defer s.stop()
+	if rate == 0 {
+		found[0] = s.idle(seconds - 1)
+	}
 	f, full := s.examined(0, seconds)
+	found[1] = full
 	p = pair{Rate: f.Rate, P50: f.Latency.P50, P99: f.Latency.P99, Survived: f.survived && f.Availability > 99}
 	if rate == 0 {
 		rate = max(1, f.Rate*ordinary)
@@ -82,13 +88,13 @@ func measure(t *testing.T, c cell, dir string, changes []doctor.Change, rate flo
 	}
 	foreign(f)
 	if !f.survived {
-		return p, rate, full, nil
+		return p, rate, found
 	}
-	f, low = s.examined(rate, seconds)
+	f, found[2] = s.examined(rate, seconds)
 	foreign(f)
 	p.LowP50, p.LowP99, p.LowGot = f.Latency.P50, f.Latency.P99, f.Rate
 	p.Survived = p.Survived && f.survived
-	return p, rate, full, low
+	return p, rate, found
 }
 
 // applicable is the first change of the findings that a test can apply, and its words.
@@ -151,10 +157,10 @@ func evidence(all []doctor.Finding) (lines []string) {
 func study(t *testing.T, c cell, repeats, seconds int) (rows []row) {
 	t.Helper()
 	fresh := t.TempDir
-	before, rate, full, low := measure(t, c, fresh(), nil, 0, seconds)
+	before, rate, all := measure(t, c, fresh(), nil, 0, seconds)
 	var changes []doctor.Change
-	for i, found := range [][]doctor.Finding{full, low} {
-		r := row{Cell: c.String(), Load: []string{"saturated", "60%"}[i], Titles: titles(found), Evidence: evidence(found), Before: []pair{before}}
+	for i, found := range all {
+		r := row{Cell: c.String(), Load: []string{"idle", "saturated", "60%"}[i], Titles: titles(found), Evidence: evidence(found), Before: []pair{before}}
 		change, text := applicable(found, c)
 		if text != "" && slices.ContainsFunc(changes, func(o doctor.Change) bool { return reflect.DeepEqual(o, change) }) {
 			text = ""
@@ -171,10 +177,10 @@ func study(t *testing.T, c cell, repeats, seconds int) (rows []row) {
 				continue
 			}
 			if n > 0 {
-				again, _, _, _ := measure(t, c, fresh(), nil, rate, seconds)
+				again, _, _ := measure(t, c, fresh(), nil, rate, seconds)
 				rows[at].Before = append(rows[at].Before, again)
 			}
-			after, _, _, _ := measure(t, c, fresh(), changes[i:i+1], rate, seconds)
+			after, _, _ := measure(t, c, fresh(), changes[i:i+1], rate, seconds)
 			rows[at].After = append(rows[at].After, after)
 			i++
 		}
@@ -208,19 +214,35 @@ func matrix() (all []cell) {
 
 // TestTheMatrix measures the whole matrix (make test-all), or the cells that
 // MILLICORE_ADVICE selects by a part of their names, and appends its rows to the file
-// MILLICORE_ADVICE_OUT as JSON.
+// MILLICORE_ADVICE_OUT as JSON. MILLICORE_ADVICE_DRAW=10 draws: the cells come in random
+// order, and the test ends when so many recommendations were measured.
 func TestTheMatrix(t *testing.T) {
 	only := os.Getenv("MILLICORE_ADVICE")
-	if only == "" && !testkit.Campaign() {
+	draw, _ := strconv.Atoi(os.Getenv("MILLICORE_ADVICE_DRAW"))
+	if only == "" && draw == 0 && !testkit.Campaign() {
 		t.Skip("hours: needs MILLICORE_CAMPAIGNS=1, or MILLICORE_ADVICE with a part of the cells' names")
 	}
-	for _, c := range matrix() {
+	cells := matrix()
+	if draw > 0 {
+		rand.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
+	}
+	drawn := 0
+	for _, c := range cells {
+		if draw > 0 && drawn >= draw {
+			break
+		}
 		if only != "" && !slices.ContainsFunc(strings.Split(only, ";"), func(part string) bool { return strings.Contains(c.String(), part) }) {
 			continue
 		}
 		t.Run(c.String(), func(t *testing.T) {
-			for _, r := range study(t, c, testkit.Samples(1, 2, 3), 7) {
+			rows := study(t, c, testkit.Samples(1, 2, 3), 7)
+			for _, r := range rows {
+				if r.Change != "" {
+					drawn++
+				}
 				note(t, r)
+			}
+			for _, r := range rows {
 				undisturbed(t, r)
 				judge(t, r)
 			}
@@ -246,7 +268,7 @@ func TestARecommendationHelps(t *testing.T) {
 	} {
 		t.Run(test.program, func(t *testing.T) {
 			at := slices.IndexFunc(programs, func(p program) bool { return p.name == test.program })
-			r := study(t, cell{program: programs[at], path: cpu, cpus: test.cpus}, 1, 7)[0]
+			r := study(t, cell{program: programs[at], path: cpu, cpus: test.cpus}, 1, 7)[1]
 			note(t, r)
 			undisturbed(t, r)
 			if r.Change != test.change {

@@ -110,6 +110,10 @@ func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
 	}
 	s.command.Env = append(s.command.Env, env...)
 	testkit.Start(t, s.command)
+	if c.program.front != nil {
+		s.url = c.program.front(t, port) + c.path
+		return s
+	}
 	testkit.Until(t, c.String()+" listens", func() bool {
 		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
 		if err == nil {
@@ -190,25 +194,40 @@ func (s *service) load(rate float64, seconds int) figures {
 // about the service of the level warning or above.
 func (s *service) examined(rate float64, seconds int) (figures, []doctor.Finding) {
 	s.t.Helper()
-	type result struct {
-		host inspect.Host
-		err  error
-	}
-	found := make(chan result, 1)
+	found := make(chan watched, 1)
+	inside := s.group.PIDs(s.t)
 	go func() {
 		<-time.After(1500 * time.Millisecond) // the load warms up for 1 s
-		host, err := inspect.New("").Scan(context.Background(), inspect.Only{}, time.Duration(seconds-1)*time.Second)
-		found <- result{host, err}
+		found <- watch(seconds - 1)
 	}()
-	inside := s.group.PIDs(s.t)
 	f := s.load(rate, seconds)
-	r := <-found
-	if r.err != nil {
-		s.t.Fatal(r.err)
+	return f, s.findings(<-found, inside)
+}
+
+// idle is what doctor finds about the service while nothing is sent.
+func (s *service) idle(seconds int) []doctor.Finding {
+	s.t.Helper()
+	return s.findings(watch(seconds), s.group.PIDs(s.t))
+}
+
+type watched struct {
+	host inspect.Host
+	err  error
+}
+
+func watch(seconds int) watched {
+	host, err := inspect.New("").Scan(context.Background(), inspect.Only{}, time.Duration(seconds)*time.Second)
+	return watched{host, err}
+}
+
+// findings are those about the service: its processes, and those that it had.
+func (s *service) findings(w watched, had []int) []doctor.Finding {
+	s.t.Helper()
+	if w.err != nil {
+		s.t.Fatal(w.err)
 	}
-	inside = append(inside, s.group.PIDs(s.t)...)
-	all := slices.DeleteFunc(doctor.Examine(r.host), func(f doctor.Finding) bool { return !slices.Contains(inside, f.PID) })
-	return f, all
+	inside := append(had, s.group.PIDs(s.t)...)
+	return slices.DeleteFunc(doctor.Examine(w.host), func(f doctor.Finding) bool { return !slices.Contains(inside, f.PID) })
 }
 
 func free(t *testing.T) string {

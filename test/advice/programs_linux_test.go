@@ -17,11 +17,14 @@ type program struct {
 	// start returns the command of a server on a port, in a folder of its own, and the
 	// variables that it needs.
 	start func(t *testing.T, dir, port string) (command, env []string)
-	paths []string // "/cpu", "/wait" or "/garbage"
+	paths []string // cpu, wait or garbage
 	// set changes a setting that neither the command nor a variable contains.
 	set func(t *testing.T, dir, setting string, value int)
 	// headers of the requests.
 	headers []string
+	// front, of a server that is not HTTP, returns the URL of an HTTP server of this
+	// process that waits for it and asks it. nil: the server is HTTP.
+	front func(t *testing.T, port string) string
 }
 
 const (
@@ -52,6 +55,10 @@ var programs = []program{
 	nginxProgram("nginx, auto", "auto"),
 	nginxProgram("nginx, 1 worker", "1"),
 	phpProgram("php -S, 1 process"),
+	bunProgram("Bun, single"),
+	fpmProgram("PHP-FPM, 1 child", 1),
+	fpmProgram("PHP-FPM, 4 children", 4),
+	postgresProgram("PostgreSQL, 16 or 32 connections"),
 }
 
 // built are executables by their go line.
@@ -79,6 +86,22 @@ func nodeProgram(name, mode string, env ...string) program {
 		copyTo(t, dir, "server.js")
 		return []string{installed(t, "node"), "server.js", port, mode}, env
 	}}
+}
+
+// bunProgram is the same server on the Bun that the sample services installed, or on
+// that of the path.
+func bunProgram(name string) program {
+	p := nodeProgram(name, "single")
+	p.start = func(t *testing.T, dir, port string) (command, env []string) {
+		copyTo(t, dir, "server.js")
+		cache, _ := os.UserCacheDir()
+		found, _ := filepath.Glob(filepath.Join(cache, "millicore", "workloads", "*", "node_modules", "bun", "bin", "bun.exe"))
+		if len(found) == 0 {
+			found = []string{installed(t, "bun")}
+		}
+		return []string{found[0], "--no-install", "--no-env-file", "server.js", port, "single"}, nil
+	}
+	return p
 }
 
 func javaProgram(name, threads, option string) program {
@@ -130,6 +153,8 @@ func uvicornProgram(name string) program {
 		return []string{installed(t, "uvicorn"), "--host", "127.0.0.1", "--port", port, "--log-level", "warning", "--app-dir", dir, "app:asgi"}, nil
 	}}
 }
+
+var maxChildren = regexp.MustCompile(`pm.max_children = \w+`)
 
 var workerProcesses = regexp.MustCompile(`worker_processes \w+;`)
 
