@@ -120,7 +120,7 @@ func waitsOf(w *sums.Waits) *WaitsSummary {
 }
 
 func generatorOf(t *sums.Total) GeneratorSummary {
-	out := GeneratorSummary{SentLate: t.Client.Latency.Count() > 0 && t.Noise.SentLate(), DueRPS: t.Client.Due(), SentRPS: t.Client.Sent(), Cores: t.Client.Cores(), OpenConnections: t.Client.OpenConnections(), ThrottledShare: t.Noise.ThrottledShare(),
+	out := GeneratorSummary{SentLate: t.Client.Latency.Count() > 0 && t.Noise.SentLate(), DueRPS: t.Client.Due(), SentRPS: t.Client.Sent(), Cores: t.Client.Cores(), OpenConnections: t.Client.OpenConnections(), Resent: t.Client.Resent, Stray: t.Client.Stray, NoPorts: t.Client.NoPorts, ThrottledShare: t.Noise.ThrottledShare(),
 		RunWaitCores: sums.Over(t.Noise.RunWait(), ptr(t.Client.Seconds()))}
 	if lag := t.Noise.SendLag(); lag.Count() > 0 {
 		out.SendLagP99US = ptr(ms(lag.Quantile(0.99)) * 1000)

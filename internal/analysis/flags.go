@@ -35,6 +35,7 @@ const (
 	FlagSentLate         Flag = "sent_late"         // latencies include the generator's own delay
 	FlagGeneratorLimited Flag = "generator_limited" // it could not send the load
 	FlagDropped          Flag = "requests_dropped"
+	FlagNoPorts          Flag = "no_ports" // the generator's machine had no free local port
 
 	// The service and its dependencies.
 	FlagRestarted           Flag = "restarted"
@@ -113,6 +114,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 	}
 	flag(FlagSentLate, s.Generator.SentLate && !s.Generator.Limited)
 	flag(FlagGeneratorLimited, s.Generator.Limited)
+	flag(FlagNoPorts, s.Generator.NoPorts > 0)
 	flag(FlagUnaccepted, unaccepted(&whole.Client.Errors))
 	flag(FlagRestarted, !find && deref(s.Restarts) > 0)
 	flag(FlagOOMKilled, !find && deref(s.Memory.OOMKills) > 0)

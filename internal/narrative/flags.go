@@ -25,6 +25,7 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
 	analysis.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
 	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
+	analysis.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, or let the service keep connections open.",
 	analysis.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
 	analysis.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
 	analysis.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
@@ -65,6 +66,8 @@ func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 	case word == analysis.FlagUnaccepted && c.Errors.Unaccepted > 0:
 		return fmt.Sprintf("%s of %s were on new connections on which nothing arrived, while the service answered on others. %s",
 			display.Grouped(c.Errors.Unaccepted), display.Counted(c.Errors.Timeouts, "timeout"), flagTexts[word])
+	case word == analysis.FlagNoPorts && c.Generator.NoPorts > 0:
+		return fmt.Sprintf("%s could not be made for lack of a free local port. %s", display.Counted(c.Generator.NoPorts, "connection"), flagTexts[word])
 	case word == analysis.FlagNoWindows && results.ThrottledShare(c) != nil:
 		return fmt.Sprintf("The service was throttled in %s of its periods, but the times were not recorded. Use --node-agent to learn the share of the slow tail.", display.Share(*results.ThrottledShare(c)))
 	case word == analysis.FlagGeneratorLimited && (has(analysis.FlagAgentThrottled) || has(analysis.FlagAgentLost)) && !has(analysis.FlagAgentWaited):

@@ -70,18 +70,28 @@ type Client struct {
 	// answers arrived on connections to the same replica that stay open, of which one was
 	// idle at the end. HTTP/1.1 only.
 	Unaccepted int64            `json:"unaccepted,omitempty"`
-	Refused    int64            `json:"refused"`           // no connection could be opened
-	Cut        int64            `json:"cut"`               // the connection ended before the answer was complete
-	Malformed  int64            `json:"malformed"`         // the answer was not HTTP
-	Failed     int64            `json:"failed,omitempty"`  // answers that a check rejected, except those that are bad because of their status alone
-	Status     map[string]int64 `json:"status,omitempty"`  // answers by status code, including good ones
-	Wanted     map[string]int64 `json:"wanted,omitempty"`  // of those, by status code, the ones outside 200 to 299 that a check accepts
-	Carried    int64            `json:"carried,omitempty"` // ended now, intended during the warm-up
-	Dropped    int64            `json:"dropped,omitempty"` // were due and never sent: the trial ended or was stopped
-	InFlight   int64            `json:"in_flight"`         // sent and not ended, at the interval's end
-	Waiting    int64            `json:"waiting"`           // due and not sent, at the interval's end
-	Bytes      int64            `json:"bytes"`             // received, including headers
-	Connects   int64            `json:"connects"`          // connections opened, including the first ones
+	Refused    int64            `json:"refused"`          // no connection could be opened
+	Cut        int64            `json:"cut"`              // the connection ended before the answer was complete
+	Malformed  int64            `json:"malformed"`        // the answer was not HTTP
+	Failed     int64            `json:"failed,omitempty"` // answers that a check rejected, except those that are bad because of their status alone
+	Status     map[string]int64 `json:"status,omitempty"` // answers by status code, including good ones
+	Wanted     map[string]int64 `json:"wanted,omitempty"` // of those, by status code, the ones outside 200 to 299 that a check accepts
+	// Resent are the requests that were sent a second time, on a new connection: the
+	// service closed their first one, which had been idle, without a byte of an answer.
+	// Each counts once in the other figures, sent as of the second time.
+	Resent   int64 `json:"resent,omitempty"`
+	Carried  int64 `json:"carried,omitempty"` // ended now, intended during the warm-up
+	Dropped  int64 `json:"dropped,omitempty"` // were due and never sent: the trial ended or was stopped
+	InFlight int64 `json:"in_flight"`         // sent and not ended, at the interval's end
+	Waiting  int64 `json:"waiting"`           // due and not sent, at the interval's end
+	Bytes    int64 `json:"bytes"`             // received, including headers
+	Connects int64 `json:"connects"`          // connections opened, including the first ones
+	// Stray are the connections that were replaced because bytes came that belong to no
+	// answer: after a complete one, or without a request.
+	Stray int64 `json:"stray,omitempty"`
+	// NoPorts is how often no connection could be made because the agent's machine had no
+	// free local port. The requests waited, which is send lag.
+	NoPorts int64 `json:"no_ports,omitempty"`
 	// OpenConnections is the highest number of connections open at one time. With
 	// several event loops it is the sum of their maxima. 0: not measured.
 	OpenConnections int64   `json:"open_connections,omitempty"`
@@ -136,6 +146,9 @@ func (c *Client) Add(o *Client) {
 	c.Cut += o.Cut
 	c.Malformed += o.Malformed
 	c.Failed += o.Failed
+	c.Resent += o.Resent
+	c.Stray += o.Stray
+	c.NoPorts += o.NoPorts
 	c.Carried += o.Carried
 	c.Dropped += o.Dropped
 	c.Bytes += o.Bytes

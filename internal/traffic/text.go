@@ -60,9 +60,19 @@ func summary(r *Result) string {
 		{"protocol", r.Spoken},
 		{"received", size(r.Client.Bytes, r.measured, r.Length)},
 		{"connections made", display.Grouped(r.Client.Connects) + openAtOnce(c.Generator.OpenConnections)},
+		{"resent", unlessNone(r.Client.Resent, "request", "%s: the service had closed the idle connection")},
+		{"stray bytes", unlessNone(r.Client.Stray, "connection", "on %s, which were replaced")},
 	}
 	rows = slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 	return section("Summary", rows)
+}
+
+// unlessNone writes a number of what into a text; "" for 0.
+func unlessNone(n int64, what, text string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(text, display.Counted(n, what))
 }
 
 // openAtOnce is the highest number of open connections.

@@ -10,6 +10,9 @@ type Client struct {
 	Errors  Errors
 	Latency *signals.Histogram // done − intended
 	Service *signals.Histogram // done − sent
+	Resent  int64              // requests that were sent a second time
+	Stray   int64              // connections that were replaced because of stray bytes
+	NoPorts int64              // connections that could not be made for lack of a local port
 
 	agents   map[int]float64 // measured seconds of each agent in this trial
 	earlier  float64         // seconds of trials that were merged in
@@ -46,6 +49,9 @@ func (c *Client) Add(f *signals.Frame) {
 	}
 	c.Good += k.Good
 	c.Errors.addFrame(k)
+	c.Resent += k.Resent
+	c.Stray += k.Stray
+	c.NoPorts += k.NoPorts
 	c.open[f.Seq] += k.OpenConnections
 	c.mostOpen = max(c.mostOpen, c.open[f.Seq])
 	c.Latency.Merge(k.Latency)
@@ -59,6 +65,9 @@ func (c *Client) merge(o *Client) {
 	c.sent += o.sent
 	c.Good += o.Good
 	c.Errors.Add(&o.Errors)
+	c.Resent += o.Resent
+	c.Stray += o.Stray
+	c.NoPorts += o.NoPorts
 	c.cpu += o.cpu
 	c.mostOpen = max(c.mostOpen, o.mostOpen)
 	c.Latency.Merge(o.Latency)

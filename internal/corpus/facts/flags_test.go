@@ -86,7 +86,7 @@ func flagged(k *check) error {
 		return nil // its answer is another one than it tested: see tested
 	case "lower_bound", "unsteady":
 		return nil
-	case "agent_waited", "agent_throttled", "agent_lost", "dependency_throttled", "dependency_restarted", "no_windows", "beyond_range":
+	case "agent_waited", "agent_throttled", "agent_lost", "dependency_throttled", "dependency_restarted", "no_windows", "beyond_range", "no_ports":
 		return fmt.Errorf("no case of the corpus has it")
 	default:
 		return fmt.Errorf("flag %q: %w", word, errUnknown)

@@ -49,6 +49,16 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 	return plan, err
 }
 
+// Reach makes and closes a connection to each target of a plan, as an agent would, and
+// reports what engine.Reach does.
+func Reach(p *protocol.Prepare) error {
+	plan, err := newPlan(p)
+	if err != nil {
+		return err
+	}
+	return engine.Reach(&plan)
+}
+
 // newTargets converts the replicas' addresses to targets. A target whose name did not
 // change is reused from known. An empty name is a replica that has gone.
 func newTargets(names []string, requests []protocol.Request, before []string, known []engine.Target) ([]engine.Target, error) {

@@ -31,6 +31,7 @@ func whim(seed uint64) service {
 		{{bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n"}},
 		{{bytes: "HTTP/1.1 204 None\r\n\r\n"}, {after: ms, bytes: "stray"}},
 		{{bytes: "HTTP/1.1 204 None\r\n\r\n"}, {after: ms, end: broken}},
+		{{bytes: "HTTP/1.1 204 None\r\n\r\n"}, {after: 2 * ms, end: ended}},
 	}
 	return service{
 		dial: func(time.Duration, int) (time.Duration, outcome) {

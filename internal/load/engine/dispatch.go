@@ -67,7 +67,10 @@ func (l *loop) assign() bool {
 	site := &l.sites[l.present[turn]]
 	open := l.plan.Load.Open
 	dials := !stands && !(open && site.spares())
-	if dials && l.dials >= dialsATurn {
+	switch {
+	case dials && l.portless():
+		return false
+	case dials && l.dials >= dialsATurn:
 		l.held = true
 		return false
 	}
@@ -108,7 +111,7 @@ func (l *loop) room() (turn int, stands bool) {
 		turn = l.turnTo((*site).roomy)
 		return turn, turn >= 0 && l.sites[l.present[turn]].stands()
 	}
-	if len(l.slots)-l.colds >= l.active { // each user has a connection
+	if len(l.slots)-l.colds >= l.active || l.portless() { // each user has a connection, or gets none
 		if turn = l.turnTo((*site).stands); turn >= 0 {
 			return turn, true
 		}
@@ -195,7 +198,7 @@ func (l *loop) send(i int32, lag time.Duration) {
 	s.state, s.sent, s.lag = inFlight, sent, lag
 	s.answer.Begin(s.head, l.mix.check(s).Needle())
 	l.join(&l.inFlight, i)
-	if s.intended >= l.counted {
+	if s.intended >= l.counted && !s.resent {
 		l.tally.Sent++
 		l.tally.SendLag.Record(lag)
 	}
@@ -204,14 +207,15 @@ func (l *loop) send(i int32, lag time.Duration) {
 // take takes over another slot's request.
 func (s *slot) take(from *slot) {
 	s.intended, s.kind, s.head, s.closes, s.fresh = from.intended, from.kind, from.head, from.closes, false
+	s.repeats, s.resent = from.repeats, from.resent
 	s.request = from.request
 	s.own, from.own = from.own, s.own
 }
 
 // move replaces the targets. Connections that now belong to another target are closed;
 // those with a request in flight are closed after its answer. Requests that wait for a
-// new connection are assigned again.
-func (l *loop) move(targets []Target) {
+// new connection are assigned again, except those that are sent again: they were cut off.
+func (l *loop) move(targets []Target, at time.Duration) {
 	l.targets, l.present = targets, present(targets)
 	for len(l.sites) < len(targets) {
 		l.sites = append(l.sites, newSite())
@@ -248,10 +252,16 @@ func (l *loop) move(targets []Target) {
 		if next = s.next; s.target == l.targetOf(i) {
 			continue
 		}
-		if s.bound {
+		switch {
+		case s.bound && s.resent: // it was sent to a target that has gone
+			s.bound = false
+			l.bound--
+			l.count(s, cut, l.now)
+			l.goOn(at, 0)
+		case s.bound:
 			again = append(again, s.intended)
 			s.bound = false
-		} else {
+		default:
 			l.sites[s.target].dialing--
 		}
 		l.part(&l.dialing, i)

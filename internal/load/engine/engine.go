@@ -16,7 +16,8 @@ const lead = 2 * time.Millisecond
 // once, and their lateness is recorded.
 const latestStart = time.Second
 
-// fitWithin is the timeout of Open's check that the targets speak TLS or HTTP/2.
+// fitWithin is the timeout of the check that the targets can be reached, and speak TLS or
+// HTTP/2.
 const fitWithin = 3 * time.Second
 
 // Engine makes the traffic of one trial. It is opened, run once, and closed.

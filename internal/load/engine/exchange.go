@@ -64,6 +64,7 @@ func (l *loop) receive(i int32, toEnd bool) {
 			l.disconnected(i, out)
 			return
 		case s.state != inFlight:
+			l.tally.Stray++
 			l.pick(i)
 			l.shut(i, abrupt)
 			return
@@ -91,10 +92,10 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 	s := &l.slots[i]
 	n, whole, err := l.heads[s.kind].Read(&s.answer, p)
 	switch {
-	case err != nil || whole && n < len(p):
+	case err != nil:
 		l.fail(i, malformed)
 	case whole:
-		l.answered(i, came)
+		l.answered(i, came, n < len(p))
 	}
 }
 
@@ -102,8 +103,9 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 // done then, and its connection as free, even if the loop noticed it later: the
 // difference is the generator's delay, and part of the next request's send lag. If
 // the interval or the load of that time has already ended, the request counts as done
-// at its end.
-func (l *loop) answered(i int32, came time.Duration) {
+// at its end. If stray bytes followed the answer, which belong to no request, the
+// connection is replaced (RFC 9112, 6.3).
+func (l *loop) answered(i int32, came time.Duration, stray bool) {
 	s := &l.slots[i]
 	l.part(&l.inFlight, i)
 	came = min(max(came, s.sent), l.now)
@@ -116,8 +118,11 @@ func (l *loop) answered(i int32, came time.Duration) {
 			site.slow = came
 		}
 	}
+	if stray {
+		l.tally.Stray++
+	}
 	switch {
-	case s.written < len(s.request):
+	case stray, s.written < len(s.request):
 		l.shut(i, abrupt)
 	case s.closes || !s.answer.Reusable():
 		l.shut(i, awaiting)
@@ -139,10 +144,27 @@ func (l *loop) disconnected(i int32, out outcome) {
 		l.pick(i)
 		l.shut(i, orderly)
 	case out == ended && s.answer.End() == nil:
-		l.answered(i, l.now)
+		l.answered(i, l.now, false)
+	case s.repeats && !s.resent && !s.fresh && !s.answer.Begun() && s.target == l.targetOf(i):
+		l.resend(i)
 	default:
 		l.fail(i, cut)
 	}
+}
+
+// resend sends a request once more, on a new connection. The service closed the first
+// one, which had been idle, without a byte of an answer: usually before it read the
+// request, which says nothing about its load (RFC 9112, 9.3.1). The request keeps its
+// intended time and its lag, and is sent as of the second time.
+func (l *loop) resend(i int32) {
+	s := &l.slots[i]
+	l.part(&l.inFlight, i)
+	if s.resent = true; s.intended >= l.counted {
+		l.tally.Resent++
+	}
+	l.shut(i, abrupt)
+	l.bind(s, s.lag)
+	l.dial(i)
 }
 
 // fail ends a request without a valid answer, and closes its connection.
@@ -163,14 +185,22 @@ func (l *loop) fail(i int32, how ending) {
 // expire ends requests and dials that reached the timeout. An answer that has arrived
 // by now counts, even if there was no event for it yet.
 func (l *loop) expire() {
-	for i := l.inFlight.head; i >= 0 && l.slots[i].sent+l.plan.Timeout <= l.now; i = l.inFlight.head {
-		if l.receive(i, false); l.inFlight.head == i {
+	for i := l.late(); i >= 0; i = l.late() {
+		if l.receive(i, false); l.late() == i {
 			l.fail(i, timedOut)
 		}
 	}
 	for l.dialing.head >= 0 && l.slots[l.dialing.head].began+l.plan.Timeout <= l.now {
 		l.dialed(l.dialing.head, broken)
 	}
+}
+
+// late is the slot of a request that has reached the timeout; -1: none has.
+func (l *loop) late() int32 {
+	if i := l.inFlight.head; i >= 0 && l.slots[i].sent+l.plan.Timeout <= l.now {
+		return i
+	}
+	return -1
 }
 
 // ending is how a request ended.

@@ -76,6 +76,7 @@ type loop struct {
 	held      bool          // requests wait for the next turn to start connections
 	promised  bool          // a connection is ready, and requests of its target wait for a new one
 	moved     time.Duration // when the targets were last replaced
+	portsAt   time.Duration // when a connection is tried after one had no port; 0: it had
 	over      bool
 }
 
@@ -146,6 +147,9 @@ func (l *loop) wakeAt() time.Duration {
 		return 0
 	}
 	at := l.next()
+	if l.now < l.portsAt && l.wait.len() > 0 {
+		at = min(at, l.portsAt)
+	}
 	if l.inFlight.head >= 0 {
 		at = min(at, l.slots[l.inFlight.head].sent+l.plan.Timeout)
 	}
@@ -232,7 +236,7 @@ func (l *loop) obey(o *order) {
 		l.source.begin(l.plan.Load, l.plan.Load.Curve.After(l.plan.Warmup), l, o.at)
 		l.open(o.at)
 	case o.targets != nil:
-		l.move(o.targets)
+		l.move(o.targets, at)
 	case l.zero == never: // a trial that has not started can only be ended
 		l.over = l.over || o.stop || o.quit
 	case o.quit:
@@ -342,15 +346,20 @@ func (l *loop) handOver(end time.Duration, last bool) {
 	l.tally.OpenConnections = int64(l.conns)
 }
 
-// drop drops the waiting requests, and returns their number.
+// drop drops the waiting requests, and returns their number. Requests that are sent again
+// are not among them: they were sent, and are awaited as those in flight.
 func (l *loop) drop() (n int) {
 	l.dropAt = never
 	n = l.wait.len() + l.bound
+	l.bound = 0
 	for l.wait.len() > 0 {
 		l.discard(l.wait.pop())
 	}
 	for i := l.dialing.head; i >= 0; i = l.slots[i].next {
-		if s := &l.slots[i]; s.bound {
+		switch s := &l.slots[i]; {
+		case s.bound && s.resent:
+			l.bound++
+		case s.bound:
 			s.bound = false
 			l.sites[s.target].dialing++ // for any request
 			l.discard(s.intended)
@@ -361,8 +370,7 @@ func (l *loop) drop() (n int) {
 			l.discard(due.pop().intended)
 		}
 	}
-	l.bound = 0
-	return n
+	return n - l.bound
 }
 
 func (l *loop) discard(intended time.Duration) {

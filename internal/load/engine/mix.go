@@ -43,7 +43,7 @@ type mix struct {
 	ends   []int // cumulative weights
 	values wire.Values
 	step   uint64
-	closes bool // requests may end their connections, which HTTP/2 does not allow
+	closes bool // a connection has one request at a time, which may be its last: not with HTTP/2
 }
 
 func newMix(p *Plan, share int) mix {
@@ -76,6 +76,7 @@ func (m *mix) choose(s *slot, t *Target) {
 	}
 	s.head = template.Head()
 	s.closes = m.closes && template.Closes()
+	s.repeats, s.resent = m.closes && template.Idempotent(), false
 	m.values.Seq += m.step
 }
 

@@ -76,9 +76,9 @@ func TestAServiceOfOneConnectionAtATime(t *testing.T) {
 			// time of all before it. A connection that is held for nothing is held for more.
 			p.Targets, p.Timeout = []Target{target}, 20*time.Second
 			sum, err := ran(t, p)
-			// What is sent as the service closes an idle connection is cut.
-			if err != nil || sum.Good == 0 || sum.Good+sum.Cut != sum.Intended || sum.Cut > sum.Good/10 {
-				t.Errorf("%d good, %d cut of %d on %d connections: %v", sum.Good, sum.Cut, sum.Intended, sum.Connects, err)
+			// What is sent as the service closes an idle connection is sent again.
+			if err != nil || sum.Good == 0 || sum.Good != sum.Intended || sum.Resent > sum.Good/10 {
+				t.Errorf("%d good, %d resent of %d on %d connections: %v", sum.Good, sum.Resent, sum.Intended, sum.Connects, err)
 			}
 		})
 	}
@@ -104,7 +104,7 @@ func serveOneByOne(l net.Listener, answer string, idle time.Duration) {
 }
 
 // A service that closes idle connections, over TLS and HTTP/2: each request opens a new
-// one, and only requests that are sent at the time of a close are cut off.
+// one. Only with HTTP/2 a request that is sent at the time of a close may be cut off.
 func TestIdleConnectionsOfTransportsMayEnd(t *testing.T) {
 	for _, way := range ways[:2] {
 		t.Run(way.name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestIdleConnectionsOfTransportsMayEnd(t *testing.T) {
 			p.Targets = []Target{{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com", Requests: p.Targets[0].Requests}}
 			p.Transport, p.Timeout = way.transport, 10*time.Second
 			sum, err := ran(t, p)
-			if err != nil || sum.Good+sum.Cut != 10 || sum.Good < 5 {
+			if err != nil || sum.Good+sum.Cut != 10 || sum.Good < 5 || sum.Cut > 0 && !way.transport.HTTP2 {
 				t.Errorf("%d good, %d cut of 10 on %d connections: %v", sum.Good, sum.Cut, sum.Connects, err)
 			}
 		})

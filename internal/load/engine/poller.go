@@ -52,5 +52,6 @@ const (
 	wouldBlock         // the operation would block
 	ended              // the other side has closed
 	broken             // reset, refused or unreachable
-	exhausted          // this machine lacks ports, descriptors or memory; see err
+	portless           // this machine has no free port for the target; others worked
+	exhausted          // this machine lacks something, and the trial ends; see err
 )

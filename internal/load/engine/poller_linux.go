@@ -25,6 +25,7 @@ type epollPoller struct {
 	zero        time.Time
 	addrs       []sockaddr
 	fds         []int32 // by slot; -1: none
+	ported      bool    // a connection got a local port
 	events      []unix.EpollEvent
 	failed      atomic.Pointer[error]
 	woken       atomic.Bool
@@ -317,7 +318,13 @@ func (p *epollPoller) dial(slot, generation int32, target int) outcome {
 	}
 	switch errno {
 	case 0, unix.EINPROGRESS:
-	case unix.EADDRNOTAVAIL, unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM:
+		p.ported = true
+	case unix.EADDRNOTAVAIL, unix.EAGAIN:
+		if p.ported {
+			return portless
+		}
+		return p.lack("connect", errno)
+	case unix.ENOBUFS, unix.ENOMEM:
 		return p.lack("connect", errno)
 	default:
 		return broken

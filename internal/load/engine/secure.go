@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
+	"syscall"
 )
 
 // Transport is the protocol of the requests. The zero value is HTTP/1.1 without TLS.
@@ -41,30 +44,56 @@ func (d *tlsDialer) dial(ctx context.Context, _, target int) (net.Conn, error) {
 	return dialTLS(ctx, &d.targets[target], d.configs[target])
 }
 
-// fit opens and closes a connection to each target, to check that the targets support
-// the requested protocol.
+// fit checks that the targets support the requested protocol, if it is TLS or HTTP/2.
 func fit(p *Plan) error {
-	var d dialer
+	if !p.Transport.TLS && !p.Transport.HTTP2 {
+		return nil
+	}
+	for _, err := range greet(p) {
+		if unfit := (*Unfit)(nil); errors.As(err, &unfit) {
+			return unfit
+		}
+	}
+	return nil
+}
+
+// Reach makes and closes a connection to each target, as the requests would. An error is
+// an Unfit, or that of the first target to which no connection is possible now. A service
+// that does not accept or answer in time is no error: a trial measures that.
+func Reach(p *Plan) error {
+	for _, err := range greet(p) {
+		unfit := (*Unfit)(nil)
+		if errors.As(err, &unfit) || slices.ContainsFunc(unreachable, func(errno error) bool { return errors.Is(err, errno) }) {
+			return err
+		}
+	}
+	return nil
+}
+
+var unreachable = []error{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EADDRNOTAVAIL,
+	syscall.ENOENT, syscall.EACCES, syscall.ENOTSOCK}
+
+// greet opens and closes a connection to each target, and returns an error for each to
+// which that was not possible.
+func greet(p *Plan) (errs []error) {
+	dial := func(ctx context.Context, _, target int) (net.Conn, error) { return dialTarget(ctx, &p.Targets[target]) }
 	switch t := p.Transport; {
 	case t.HTTP2:
-		d = newHTTP2Dialer(p.Targets, t)
+		dial = newHTTP2Dialer(p.Targets, t).dial
 	case t.TLS:
-		d = newTLSDialer(p.Targets, t)
-	default:
-		return nil
+		dial = newTLSDialer(p.Targets, t).dial
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), fitWithin)
 	defer cancel()
 	for _, t := range present(p.Targets) {
-		conn, err := d.dial(ctx, 0, int(t))
-		if unfit := (*Unfit)(nil); errors.As(err, &unfit) {
-			return unfit
+		conn, err := dial(ctx, 0, int(t))
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
-		if err == nil {
-			conn.Close()
-		}
+		conn.Close()
 	}
-	return nil
+	return errs
 }
 
 // dialTarget makes a connection to a target.
@@ -90,7 +119,7 @@ func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, err
 			return nil, &Unfit{"the service does not speak TLS: its answer is not TLS; use http instead"}
 		}
 		if errors.As(err, &wrong) {
-			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %v; to accept it, set insecure (--insecure)", wrong.Err)}
+			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %s; to accept it, set insecure (--insecure)", strings.TrimPrefix(wrong.Err.Error(), "x509: "))}
 		}
 		return nil, err
 	}

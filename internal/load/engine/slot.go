@@ -24,6 +24,8 @@ type slot struct {
 	kind       int32         // of its request
 	head       bool          // the request is HEAD: the answer has no body
 	closes     bool          // the request is the last one on the connection
+	repeats    bool          // the request may be sent again
+	resent     bool          // it was
 	request    []byte        // the request's bytes: in own, or shared if it has no placeholders
 	own        []byte
 	written    int // bytes of the request
@@ -144,7 +146,8 @@ func (l *loop) dial(i int32) {
 
 // dialed handles the end of a dial. The connection gets the request that has waited
 // longest. If no request waits any more, a new connection becomes ready, and a failed
-// one has no consequences.
+// one has no consequences. A request that was to be sent again, and now cannot be, was
+// cut off the first time.
 func (l *loop) dialed(i int32, out outcome) {
 	if generation := l.slots[i].generation; l.stale {
 		l.tick()
@@ -155,7 +158,12 @@ func (l *loop) dialed(i int32, out outcome) {
 	s := &l.slots[i]
 	site := &l.sites[s.target]
 	l.part(&l.dialing, i)
-	waits := s.bound
+	again, waits := s.bound && s.resent, s.bound
+	if out == portless && !again {
+		l.postpone(i)
+		return
+	}
+	l.portsAt = 0
 	if s.bound {
 		s.bound = false
 	} else {
@@ -177,7 +185,11 @@ func (l *loop) dialed(i int32, out outcome) {
 		l.shut(i, abrupt)
 		if waits {
 			s.failures++
-			l.count(s, refused, l.now)
+			how := refused
+			if again {
+				how = cut
+			}
+			l.count(s, how, l.now)
 			l.goOn(l.now, backOff(s.failures))
 		}
 		return
@@ -188,6 +200,36 @@ func (l *loop) dialed(i int32, out outcome) {
 		l.made()
 		l.stand(i)
 	}
+}
+
+// portPause is the time until a connection is tried again after this machine had no free
+// port: TIME_WAIT keeps ports for a minute, and the search for a free one takes
+// milliseconds.
+const portPause = 100 * time.Millisecond
+
+// portless reports whether no connection is to be started for lack of a port. After the
+// pause one is tried alone.
+func (l *loop) portless() bool { return l.portsAt > 0 && (l.now < l.portsAt || l.dialing.n > 0) }
+
+// postpone puts the request of a failed dial back to those that wait: this machine had no
+// free port for it. As a connection was free for it, the wait is send lag.
+func (l *loop) postpone(i int32) {
+	s := &l.slots[i]
+	site := &l.sites[s.target]
+	switch {
+	case s.bound:
+		s.bound = false
+		l.bound--
+		l.wait.unshift(s.intended)
+	default:
+		if site.dialing--; site.due.len() > site.dialing {
+			l.bound--
+			l.wait.unshift(site.due.pop().intended)
+		}
+	}
+	l.shut(i, abrupt)
+	l.tally.NoPorts++
+	l.portsAt = l.now + portPause
 }
 
 // made counts a new connection.

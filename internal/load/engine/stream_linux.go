@@ -114,9 +114,13 @@ func (l *line) connect(ctx context.Context, d dialer, target int) {
 }
 
 // refused distinguishes whether the service or this machine refused a connection. A
-// lack of resources on this machine ends the trial, and so does an Unfit service.
+// lack of resources on this machine other than ports ends the trial, and so does an
+// Unfit service.
 func (p *streamPoller) refused(err error) outcome {
-	for _, errno := range []unix.Errno{unix.EADDRNOTAVAIL, unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM} {
+	if errors.Is(err, unix.EADDRNOTAVAIL) {
+		return portless
+	}
+	for _, errno := range []unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM} {
 		if errors.Is(err, errno) {
 			return p.lack("connect", errno)
 		}

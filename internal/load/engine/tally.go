@@ -50,6 +50,9 @@ func (t *tally) add(o *tally) {
 	t.Cut += o.Cut
 	t.Malformed += o.Malformed
 	t.Failed += o.Failed
+	t.Resent += o.Resent
+	t.Stray += o.Stray
+	t.NoPorts += o.NoPorts
 	t.Carried += o.Carried
 	t.Dropped += o.Dropped
 	t.InFlight += o.InFlight

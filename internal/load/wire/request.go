@@ -88,6 +88,15 @@ func (r Request) lines(length int) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(lines, "")
 }
 
+// isIdempotent reports whether a method is idempotent (RFC 9110, 9.2.2).
+func isIdempotent(method string) bool {
+	switch method {
+	case "", "GET", "HEAD", "OPTIONS", "PUT", "DELETE":
+		return true
+	}
+	return false
+}
+
 func isToken(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !tokenByte[s[i]] {

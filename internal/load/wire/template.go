@@ -21,6 +21,7 @@ type Template struct {
 	fixed      []byte // the whole request, if it has no placeholders
 	measured   bool   // the body has placeholders, so its length is written at each rendering
 	answerless bool
+	idempotent bool
 	closes     bool
 }
 
@@ -78,7 +79,7 @@ func (r Request) Compile() (*Template, error) {
 	if _, err := sample.Bytes(); err != nil {
 		return nil, err
 	}
-	t := &Template{body: body, measured: differs(body), answerless: r.Method == "HEAD", closes: closes}
+	t := &Template{body: body, measured: differs(body), answerless: r.Method == "HEAD", idempotent: isIdempotent(r.Method), closes: closes}
 	length := len(sample.Body)
 	if t.measured {
 		length = unknown
@@ -99,6 +100,10 @@ func (t *Template) Fixed() []byte { return t.fixed }
 
 // Head reports whether the request is HEAD, whose answer has no body.
 func (t *Template) Head() bool { return t.answerless }
+
+// Idempotent reports whether to process the request twice has the effect of once, so that
+// it may be sent again if nothing is known of the first time.
+func (t *Template) Idempotent() bool { return t.idempotent }
 
 // Closes reports whether the request announces that it is the last one on its
 // connection: then no other may follow (RFC 9112, 9.6), regardless of the answer.

@@ -208,3 +208,17 @@ func BenchmarkTemplate(b *testing.B) {
 		to = template.Append(to[:0], v)
 	}
 }
+
+// A request that may be sent again is idempotent (RFC 9110, 9.2.2).
+func TestIdempotentRequests(t *testing.T) {
+	for method, want := range map[string]bool{"": true, "GET": true, "HEAD": true, "OPTIONS": true, "PUT": true, "DELETE": true,
+		"POST": false, "PATCH": false, "LOCK": false, "PURGE": false} {
+		template, err := Request{Host: "x", Method: method}.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if template.Idempotent() != want {
+			t.Errorf("%s: %v, want %v", method, !want, want)
+		}
+	}
+}
