@@ -62,9 +62,15 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if f.CACert != "" {
+		if err := traffic.CheckCertificates(f.CACert); err != nil {
+			return usageError{err}
+		}
+		trustOnly(f.CACert)
+	}
 	target, err := f.Target(url, net.LookupHost)
 	if err != nil {
-		return usageError{err}
+		return unlessUnreachable(err)
 	}
 	observed, err := f.Observe(cmd.Context())
 	if err != nil {
@@ -91,6 +97,14 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return err
 	}
 	defer remove()
+	if f.Follow {
+		if target, e, err = f.follow(cmd.Context(), target, e, observed.Observed); err != nil {
+			return err
+		}
+	}
+	if err := traffic.Reach(e, target); err != nil {
+		return err
+	}
 	ended, runErr := f.run(cmd.Context(), target, observed, e, dir)
 	r, err := traffic.Read(dir)
 	if err != nil || r.Cell.Requests == 0 && runErr != nil {
@@ -105,6 +119,47 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return errMissed
 	}
 	return nil
+}
+
+// unlessUnreachable is an error of usage, unless the target cannot be reached.
+func unlessUnreachable(err error) error {
+	if errors.As(err, new(*traffic.Unreachable)) {
+		return err
+	}
+	return usageError{err}
+}
+
+// trustOnly makes this process and its agents trust the certificates of a file only. Go
+// reads these variables when it first verifies a certificate.
+func trustOnly(file string) {
+	os.Setenv("SSL_CERT_FILE", file)
+	os.Setenv("SSL_CERT_DIR", os.DevNull)
+}
+
+// follow returns the target to which the redirects of a target lead, with its experiment.
+// A target on another host needs a confirmation of its own.
+func (f *loadFlags) follow(ctx context.Context, t traffic.Target, e *experiment.Experiment, o *attached.Observed) (traffic.Target, *experiment.Experiment, error) {
+	url, err := f.Redirected(ctx, t, e)
+	if err != nil {
+		return t, e, unlessUnreachable(err)
+	}
+	if url == "" {
+		return t, e, nil
+	}
+	next, err := f.Target(url, net.LookupHost)
+	if err != nil {
+		return t, e, unlessUnreachable(err)
+	}
+	if next.Address != t.Address {
+		if err := f.confirm(ctx, next, e); err != nil {
+			return t, e, err
+		}
+	}
+	if e, err = f.Experiment(next, o); err != nil {
+		return t, e, usageError{err}
+	}
+	fmt.Fprintf(os.Stderr, "%s redirects to %s, which gets the load.\n", display.Plain(t.URL), display.Plain(url))
+	return next, e, nil
 }
 
 // confirm asks the user to confirm a load of another host.
@@ -162,7 +217,7 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o traffic.Observe
 		where = attached.UntilEnded(where, ended)
 	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: dir, Version: version,
-		OnFrame: screen.Seen, Log: screen, NoRepeat: true, NoHost: o.Observed == nil}
+		OnFrame: screen.Seen, Log: screen, NoRepeat: true, NoHost: o.Observed == nil, NoRuntimes: true}
 	err = l.Run(ctx)
 	targetEnded := screen.End()
 	if err == nil && ctx.Err() != nil {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +36,11 @@ func TestContradictingFlags(t *testing.T) {
 		"--open -c 5":      "--open needs --stages",
 		"-R 0":             "above 0",
 		"-n 5 --warmup 1s": "there is no --warmup",
+		"-d -1":            "want a time above 0",
+		"-b @":             "want the name of a file",
+
+		"--no-keepalive --http2": "HTTP/1.1",
+		"--cacert x -k":          "keep one",
 	} {
 		if _, err := flagged(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want in it: %s", line, err, want)
@@ -88,6 +96,48 @@ func TestFewerRequestsThanUsualUsers(t *testing.T) {
 		if users := e.Cells[0].Load.Users.Value; users != want {
 			t.Errorf("%s: %v users, want %v", line, users, want)
 		}
+	}
+}
+
+// A body implies POST, and @FILE is a file with it. A number alone is in seconds.
+func TestFlagsAsInOtherTools(t *testing.T) {
+	target, err := traffic.ParseTarget("http://127.0.0.1/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(file, []byte("{{raw}}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"":                           "GET   10s",
+		"-d 3":                       "GET   3s",
+		"-d 1.5 --warmup 2":          "GET   1.5s",
+		"-d 2m":                      "GET   2m0s",
+		"-b text":                    "POST text  10s",
+		"-b text -m put":             "PUT text  10s",
+		"-m delete":                  "DELETE   10s",
+		"-b @" + file:                "POST  {{raw}} 10s",
+		"--body-file " + file:        "POST  {{raw}} 10s",
+		"-m GET --body-file " + file: "GET  {{raw}} 10s",
+	} {
+		f, err := flagged(t, strings.Fields(line)...)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		e, err := f.Experiment(target, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		r := &e.Cells[0].Load.Request
+		if got := fmt.Sprintf("%s %s %s %v", r.Method, r.Body, r.Inputs.Body, e.Measure.Duration); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+	f, _ := flagged(t, "--no-keepalive")
+	e, err := f.Experiment(target, nil)
+	if err != nil || e.Cells[0].Load.Request.Headers["Connection"] != "close" {
+		t.Errorf("--no-keepalive: %v, %v", e, err)
 	}
 }
 

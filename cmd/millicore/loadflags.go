@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/millicore/millicore/internal/traffic"
 )
@@ -22,29 +23,56 @@ type loadFlags struct {
 	yes        bool
 }
 
+// span is the value of a time flag.
+type span time.Duration
+
+func spanVar(flags *pflag.FlagSet, d *time.Duration, name, short string, usual time.Duration, usage string) {
+	*d = usual
+	flags.VarP((*span)(d), name, short, usage)
+}
+
+func (s *span) Set(text string) error {
+	d, err := traffic.ParseSpan(text)
+	*s = span(d)
+	return err
+}
+
+func (s *span) Type() string { return "duration" }
+
+// String is the time; "" for 0, which is not shown as a default.
+func (s *span) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return time.Duration(*s).String()
+}
+
 func (f *loadFlags) define(c *cobra.Command) {
 	flags := c.Flags()
 	flags.Float64VarP(&f.Users, "users", "c", 50, "closed loop: users, each of which waits for its answer before the next request")
 	flags.Int64VarP(&f.Requests, "requests", "n", 0, "end after this number of requests, instead of --duration")
-	flags.DurationVarP(&f.Duration, "duration", "d", 10*time.Second, "duration of the load")
+	spanVar(flags, &f.Duration, "duration", "d", 10*time.Second, "duration of the load; a number alone is in seconds")
 	flags.Float64VarP(&f.Rate, "rate", "R", 0, "open loop: requests per second, independent of the answers")
 	flags.StringVar(&f.Stages, "stages", "", "load over time, as in 30s:50,1m:200: ramp to 50 users in 30 s, then to 200 in 1 min; with --open, rates")
 	flags.BoolVar(&f.Open, "open", false, "with --stages: targets are requests per second, not users")
 	flags.BoolVar(&f.Even, "even", false, "space arrivals evenly, or use constant think times (default: random, Poisson)")
-	flags.DurationVar(&f.Think, "think", 0, "closed loop: mean pause of a user between an answer and the next request")
+	spanVar(flags, &f.Think, "think", "", 0, "closed loop: mean pause of a user between an answer and the next request")
 	flags.Int64Var(&f.Waiting, "waiting", -1, "open loop: maximum number of requests that wait for a connection; further ones are dropped (-1: no limit)")
 	flags.IntVar(&f.Connections, "connections", 0, "maximum number of connections (default: one per user, or enough for the rate)")
 	flags.IntVarP(&f.Threads, "threads", "t", 1, "event loops, each on its own thread")
-	flags.DurationVar(&f.Warmup, "warmup", 0, "warm-up before the measurement")
-	flags.DurationVar(&f.Timeout, "timeout", 10*time.Second, "time limit of an answer, from when its request was sent")
+	spanVar(flags, &f.Warmup, "warmup", "", 0, "warm-up before the measurement")
+	spanVar(flags, &f.Timeout, "timeout", "", 10*time.Second, "time limit of an answer, from when its request was sent")
 
-	flags.StringVarP(&f.Method, "method", "m", "GET", "request method")
+	flags.StringVarP(&f.Method, "method", "m", "", "request method (default GET, or POST with a body)")
 	flags.BoolVar(&f.HTTP2, "http2", false, "HTTP/2: over TLS for https://, without it (h2c) for http://")
 	flags.BoolVarP(&f.Insecure, "insecure", "k", false, "skip TLS certificate verification")
+	flags.StringVar(&f.CACert, "cacert", "", "trust only the authorities whose certificates are in this PEM file")
+	flags.BoolVar(&f.Follow, "follow", false, "if the URL redirects, load the URL to which it leads")
+	flags.BoolVar(&f.Closes, "no-keepalive", false, "a new connection for each request")
 	flags.StringVar(&f.Socket, "unix-socket", "", "connect to this unix socket instead of the URL's host")
 	flags.StringArrayVarP(&f.Headers, "header", "H", nil, "header, as in 'Accept: text/html' (repeatable)")
-	flags.StringVarP(&f.Body, "body", "b", "", "request body; {{seq}}, {{uuid}} and {{rand 1 100}} are replaced in body, path and headers")
-	flags.StringVar(&f.BodyFile, "body-file", "", "file with the body, sent unchanged")
+	flags.StringVarP(&f.Body, "body", "b", "", "request body, or @FILE; {{seq}}, {{uuid}} and {{rand 1 100}} are replaced in body, path and headers")
+	flags.StringVar(&f.BodyFile, "body-file", "", "file with the body, sent unchanged, as -b @FILE")
 	flags.StringVar(&f.Auth.Basic, "basic-env", "", "environment variable with user:password for basic authentication")
 	flags.StringVar(&f.Auth.Bearer, "bearer-env", "", "environment variable with a bearer token")
 	flags.IntSliceVar(&f.Check.Status, "status", nil, "accepted status codes (default 200 to 299)")

@@ -20,9 +20,13 @@ import (
 	"github.com/millicore/millicore/internal/record"
 )
 
-// host describes this machine. Facts that cannot be read are left out.
-func host(ctx context.Context) record.Host {
-	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: cpuCount(), Runtimes: runtimeVersions(ctx)}
+// host describes this machine. Facts that cannot be read are left out, and so are the
+// versions of its runtimes unless they are wanted.
+func host(ctx context.Context, runtimes bool) record.Host {
+	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: cpuCount(), Runtimes: map[string]string{"go": runtime.Version()}}
+	if runtimes {
+		addRuntimes(ctx, h.Runtimes)
+	}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		h.Kernel = unix.ByteSliceToString(u.Release[:])
@@ -48,9 +52,9 @@ func firstMatch(pattern, text string) string {
 	return ""
 }
 
-// runtimeVersions runs each installed runtime for its version. A runtime that does not
-// answer within a second is left out.
-func runtimeVersions(ctx context.Context) map[string]string {
+// addRuntimes runs each installed runtime for its version. A runtime that does not answer
+// within a second is left out.
+func addRuntimes(ctx context.Context, found map[string]string) {
 	commands := map[string][]string{
 		"node":    {"node", "--version"},
 		"bun":     {"bun", "--version"},
@@ -60,7 +64,6 @@ func runtimeVersions(ctx context.Context) map[string]string {
 		"dotnet":  {"dotnet", "--version"},
 		"go-tool": {"go", "env", "GOVERSION"},
 	}
-	found := map[string]string{"go": runtime.Version()} // with which Millicore was built
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	var mu sync.Mutex
@@ -84,7 +87,6 @@ func runtimeVersions(ctx context.Context) map[string]string {
 		})
 	}
 	all.Wait()
-	return found
 }
 
 // kernelHZ is the kernel's CONFIG_HZ, which determines by how much a CPU can overrun its

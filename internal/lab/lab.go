@@ -37,6 +37,7 @@ type Lab struct {
 	Log        io.Writer            // messages for people: failures, repeats; may be nil
 	NoRepeat   bool                 // a disturbed trial gets a flag and is not repeated
 	NoHost     bool                 // do not record this machine's CPU: the services may run elsewhere
+	NoRuntimes bool                 // do not look for this machine's runtimes: nothing is started with them
 	Resume     bool                 // if Dir has the record of this very run, continue it
 
 	samples workload.Found // the sample services that this machine or the platform has
@@ -141,7 +142,7 @@ func (l *Lab) open(ctx context.Context, former *record.Record, plan []experiment
 	if former != nil {
 		return l.continueRecord(former, plan)
 	}
-	host := host(ctx)
+	host := host(ctx, !l.NoRuntimes)
 	l.versions(ctx, host.Runtimes)
 	return record.Create(l.Dir, record.Run{
 		Version: record.Version, Program: l.Version, Experiment: l.Experiment, Platform: l.Platform.Name(),

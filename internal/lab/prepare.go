@@ -92,6 +92,14 @@ func Check(e *experiment.Experiment) error {
 	return nil
 }
 
+// Reach makes and closes a connection to each target, as the agents of the first cell
+// would. A service that is not there, or does not speak the protocol of the load, is an
+// error; one that does not answer in time is not, because a trial measures that.
+func Reach(e *experiment.Experiment, targets []string) error {
+	p := prepare(e, &e.Cells[0], 0, 0, 0, targets)
+	return agent.Reach(&p)
+}
+
 func kindOf(c *experiment.Cell) protocol.Kind {
 	if c.Load.Users != nil {
 		return protocol.Closed

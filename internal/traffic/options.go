@@ -3,6 +3,7 @@ package traffic
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -35,10 +36,13 @@ type Options struct {
 
 	HTTP2    bool
 	Insecure bool
+	CACert   string // file with the certificates of the only trusted authorities
+	Closes   bool   // --no-keepalive
+	Follow   bool   // the redirect of the URL
 	Socket   string
-	Method   string
+	Method   string   // "": GET, or POST with a body
 	Headers  []string // "Name: value"
-	Body     string
+	Body     string   // text, or @FILE
 	BodyFile string
 	Auth     experiment.Auth
 	Check    experiment.Check
@@ -89,6 +93,12 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return errors.New("--body and --body-file exclude each other; keep one")
 	case o.Auth.Basic != "" && o.Auth.Bearer != "":
 		return errors.New("--basic-env and --bearer-env exclude each other; keep one")
+	case o.Body == "@":
+		return errors.New("-b @: want the name of a file, as in @body.json; for the text @ write {{\"@\"}}")
+	case o.Closes && o.HTTP2:
+		return errors.New("--no-keepalive is for HTTP/1.1: HTTP/2 sends all requests on shared connections")
+	case o.CACert != "" && o.Insecure:
+		return errors.New("--cacert and --insecure exclude each other; keep one")
 	case o.Waiting < -1:
 		return fmt.Errorf("--waiting %d: want 0 or more, or -1 for any number", o.Waiting)
 	case o.Users != float64(int64(o.Users)) || o.Users < 1:
@@ -147,10 +157,14 @@ func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings
 	if observed != nil {
 		o.observedLimits(&s, observed.Limits())
 	}
-	s.SetGiven("-m", "load.request.method", strings.ToUpper(o.Method))
+	s.SetGiven("-m", "load.request.method", o.method())
 	s.Set("the URL's path", "load.request.path", t.Path)
 	s.Set("-H", "load.request.headers", headers)
-	s.SetGiven("-b", "load.request.body", o.Body)
+	if name, ok := strings.CutPrefix(o.Body, "@"); ok {
+		s.Set("-b", "load.request.body_file", name)
+	} else {
+		s.SetGiven("-b", "load.request.body", o.Body)
+	}
 	s.SetGiven("--body-file", "load.request.body_file", o.BodyFile)
 	s.SetGiven("--basic-env", "load.request.auth.basic_env", o.Auth.Basic)
 	s.SetGiven("--bearer-env", "load.request.auth.bearer_env", o.Auth.Bearer)
@@ -178,6 +192,15 @@ func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings
 	s.Set("--warmup", "measure.warmup", o.Warmup)
 	s.Set("", "measure.repeats", 1)
 	return s, nil
+}
+
+// method is the request method: as with curl, POST if there is a body and -m does not set
+// another. "" is the default of experiments.
+func (o *Options) method() string {
+	if o.Method == "" && (o.Body != "" || o.BodyFile != "") {
+		return "POST"
+	}
+	return strings.ToUpper(o.Method)
 }
 
 // aim sets the users or the rate, and returns their duration. It is 0 if the stages or a
@@ -227,6 +250,12 @@ func (o *Options) namedHeaders(host string) (map[string]string, error) {
 	if !named["host"] {
 		headers["Host"] = host // without a default port
 	}
+	if o.Closes {
+		if named["connection"] {
+			return nil, errors.New("--no-keepalive sets the header Connection; leave out -H Connection")
+		}
+		headers["Connection"] = "close"
+	}
 	return headers, nil
 }
 
@@ -256,12 +285,20 @@ func protocolOf(secure, http2 bool) string {
 	return ""
 }
 
+// ParseSpan parses a time. A number without a unit is in seconds, as with wrk and hey.
+func ParseSpan(text string) (time.Duration, error) {
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(seconds) < math.MaxInt64/1e9 {
+		return time.Duration(seconds * float64(time.Second)), nil
+	}
+	return time.ParseDuration(text)
+}
+
 // parseStages parses 30s:50,1m:200 into the items of load.users.stages.
 func parseStages(text string) ([]map[string]any, error) {
 	var all []map[string]any
 	for _, one := range strings.Split(text, ",") {
 		span, level, ok := strings.Cut(strings.TrimSpace(one), ":")
-		d, err1 := time.ParseDuration(span)
+		d, err1 := ParseSpan(span)
 		to, err2 := strconv.ParseFloat(level, 64)
 		if !ok || err1 != nil || err2 != nil || d < 0 || !(to >= 0) { // NaN is not
 			return nil, fmt.Errorf("--stages: %q: write a stage as 30s:50", one)

@@ -88,7 +88,7 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 	addresses := []string{u.Hostname()}
 	if _, err := netip.ParseAddr(u.Hostname()); err != nil {
 		if addresses, err = lookup(u.Hostname()); err != nil {
-			return Target{}, fmt.Errorf("%s: %w", text, err)
+			return Target{}, &Unreachable{text, fmt.Sprintf("the name %s does not resolve", u.Hostname()), err}
 		}
 	}
 	t.Loopback = len(addresses) > 0

@@ -48,7 +48,7 @@ func TestTargets(t *testing.T) {
 		"http:///x":                   "no host",
 		"http://a:geheim@x/":          "--basic-env",
 		"http://127.0.0.1/#part":      "never sent",
-		"http://nowhere/":             "no such host",
+		"http://nowhere/":             "the name nowhere does not resolve",
 		"http://127.0.0.1:99999/":     "port 99999",
 		"http://127.0.0.1:0/":         "port 0",
 		"http://127.0.0.1:notaport":   "is not a URL",

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -101,6 +102,35 @@ func TestLoad(t *testing.T) {
 	r = load(t, 0, "-n", "50", "-c", "1", "--contains", "nonsense", "http://"+address+"/sleep?ms=0")
 	if r.Errors.Failed != 50 || *r.Availability != 0 {
 		t.Errorf("%d failed a check, %v%% available", r.Errors.Failed, *r.Availability)
+	}
+}
+
+// A service without a good answer is a result, not a failure of the tool.
+func TestLoadWithoutAGoodAnswer(t *testing.T) {
+	address, _ := serving(t)
+	url, out := "http://"+address+"/not-there", filepath.Join(t.TempDir(), "kept")
+	for _, c := range []struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		{[]string{"-R", "20", "-d", "1"}, 0, `no good answer(?s:.*)404`, ` +0:0\d +0/s  p50 +–  p99 +–  highest +–  errors +\d+  in flight +\d+`},
+		{[]string{"-R", "20", "-d", "1", "--threshold", "errors<1%"}, 99, `errors<1%  missed, 100`, ""},
+		{[]string{"-n", "5", "-c", "1", "--csv", "--out", out}, 0, `^cell,`, ""},
+		{[]string{"--out", out}, 2, `^$`, "kept"},
+	} {
+		run := exec.Command(filepath.Join(bin, "millicore"), append(append([]string{"load"}, c.args...), url)...)
+		var stdout, stderr strings.Builder
+		run.Stdout, run.Stderr = &stdout, &stderr
+		run.Run()
+		if code := run.ProcessState.ExitCode(); code != c.code || !regexp.MustCompile(c.stdout).MatchString(stdout.String()) || !regexp.MustCompile(c.stderr).MatchString(stderr.String()) {
+			t.Errorf("%v: exit code %d, want %d with %q and %q:\n%s\n%s", c.args, code, c.code, c.stdout, c.stderr, &stdout, &stderr)
+		}
+	}
+	for _, name := range []string{"report.html", "summary.json", "latency.hlog"} {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -1,0 +1,63 @@
+package traffic
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/lab"
+)
+
+// Unreachable is the error of a target to which no request can be sent.
+type Unreachable struct {
+	URL, Why string
+	err      error
+}
+
+func (u *Unreachable) Error() string { return u.URL + ": " + u.Why }
+func (u *Unreachable) Unwrap() error { return u.err }
+
+// Reach makes and closes a connection to the target, with its TLS handshake, so that a
+// wrong address ends the command before the load. The error is an Unreachable.
+func Reach(e *experiment.Experiment, t Target) error {
+	err := lab.Reach(e, []string{t.Address})
+	if err == nil {
+		return nil
+	}
+	return &Unreachable{t.URL, whyNot(err, t.Address), err}
+}
+
+// whyNot is the reason of an error of a connection to an address, without the error's
+// own prefixes.
+func whyNot(err error, address string) string {
+	socket, isSocket := strings.CutPrefix(address, "unix:")
+	switch {
+	case isSocket && errors.Is(err, syscall.ENOENT):
+		return fmt.Sprintf("there is no unix socket %s", socket)
+	case isSocket && errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("connection refused: nothing listens on the unix socket %s", socket)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("connection refused: nothing listens on %s", address)
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return fmt.Sprintf("no connection to %s: %v", strings.TrimPrefix(address, "unix:"), errno)
+	}
+	return err.Error()
+}
+
+// CheckCertificates reports a file for CACert that has no certificate.
+func CheckCertificates(file string) error {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("--cacert: %w", err)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		return fmt.Errorf("--cacert %s: no certificate in PEM format is in the file", file)
+	}
+	return nil
+}
