@@ -206,6 +206,8 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	}
 	stuck := client(1, signals.Measure, 100, time.Millisecond)
 	stuck.Client.Intended = 200
+	portless := client(1, signals.Measure, 100, time.Millisecond)
+	portless.Client.Intended, portless.Client.NoPorts = 200, 3
 	idle, half, full := host(signals.Host{Idle: 1}), server(1, signals.Measure, 0.5, 10, 0), server(1, signals.Measure, 0.95, 10, 0)
 	for _, c := range []struct {
 		name   string
@@ -225,6 +227,8 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 		{"in an open loop it was late, and sent all", rate, []*signals.Frame{late, full, idle}, false},
 		{"in an open loop it was late, and sent fewer than were due", rate, []*signals.Frame{slowly, full, idle}, true},
 		{"in an open loop fewer were sent, as no connection was free", rate, []*signals.Frame{stuck, full, idle}, false},
+		{"in an open loop fewer were sent, as no port was free", rate, []*signals.Frame{portless, full, idle}, true},
+		{"users had no port", users, []*signals.Frame{portless, full, idle}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := cellOf(c.load, c.frames...)

@@ -29,7 +29,7 @@ func (s stretch) outside() string {
 	if noise.Sources() != 0 || s.goal.failed(s.sums) || deref(server.OOMKills) > 0 || deref(server.Restarts) > 0 {
 		return ""
 	}
-	if noise.AgentThrottled() { // part of its latencies is its own, whatever limits the service
+	if noise.AgentThrottled() || s.sums.Client.NoPorts > 0 { // part of its latencies is its own, whatever limits the service
 		return ByGenerator
 	}
 	lagged := noise.SentLate() && noise.SendLag().Above(disturbance.LateLag) >= fewLate
@@ -63,6 +63,9 @@ func (s stretch) outsideText(by string) string {
 		m := s.sums.Noise.Machines().Fullest()
 		return fmt.Sprintf("%.2f cores of %d were idle%s", m.IdleCores(), m.CPUs, m.On())
 	}
+	if n := s.sums.Client.NoPorts; n > 0 {
+		return fmt.Sprintf("connections that could not be made for lack of a free local port: %d", n)
+	}
 	return s.sums.Noise.LimitText()
 }
 
@@ -71,9 +74,9 @@ func (s stretch) outsideText(by string) string {
 const sentLess = 0.98
 
 // generatorLimited reports whether the generator could not send the load, so that rates
-// are lower bounds. In an open loop it sent late, and fewer requests than were due. A
-// generator that is late and sends them all reaches the rate: its latencies include its
-// own delay, and nothing is a bound. Users who are late send less, so in a closed loop
+// are lower bounds. In an open loop it sent late or had no port, and sent fewer requests
+// than were due. A generator that is late and sends them all reaches the rate: its
+// latencies include its own delay, and nothing is a bound. Users who are late send less, so in a closed loop
 // lateness is enough, and also if a search would say so: see outside. Without answers
 // there is no rate that could be a bound.
 func (s stretch) generatorLimited() bool {
@@ -83,7 +86,8 @@ func (s stretch) generatorLimited() bool {
 	}
 	if s.open {
 		due, sent := c.Due(), c.Sent()
-		return s.sums.Noise.SentLate() && due != nil && sent != nil && *sent < sentLess**due
+		late := s.sums.Noise.SentLate() || c.NoPorts > 0
+		return late && due != nil && sent != nil && *sent < sentLess**due
 	}
 	return s.sums.Noise.SentLate() || s.outside() == ByGenerator
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -119,11 +120,20 @@ func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, err
 			return nil, &Unfit{"the service does not speak TLS: its answer is not TLS; use http instead"}
 		}
 		if errors.As(err, &wrong) {
-			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %s; to accept it, set insecure (--insecure)", strings.TrimPrefix(wrong.Err.Error(), "x509: "))}
+			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %s; to accept it, set insecure (--insecure)", whyUntrusted(wrong.Err))}
 		}
 		return nil, err
 	}
 	return secure, nil
+}
+
+// whyUntrusted is the reason of a failed verification, without the details of an unknown
+// authority.
+func whyUntrusted(err error) string {
+	if errors.As(err, new(x509.UnknownAuthorityError)) {
+		return "its authority is unknown"
+	}
+	return strings.TrimPrefix(err.Error(), "x509: ")
 }
 
 func newTLSDialer(targets []Target, t Transport) *tlsDialer {
