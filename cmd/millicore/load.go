@@ -31,15 +31,19 @@ func loadCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "load [-c 50 | -R 2000] [-d 10s | -n 1000] URL",
 		Short: "Send load to a service that runs already",
-		Long: "Load sends requests to a URL in a closed loop (-c users) or in an open loop (-R requests per\n" +
-			"second). It reports latency, errors, and whether the generator was the limit. With --pid or\n" +
-			"--container it also reports the CPU, the throttling and the memory of the process that serves\n" +
-			"the requests. On a terminal it shows the figures while it runs. If standard error is no\n" +
+		Long: "Load sends requests to a URL in a closed loop (-c users) or in an open loop\n" +
+			"(-R requests per second). It reports latency, errors, and whether the\n" +
+			"generator was the limit. With --pid or --container it also reports the CPU,\n" +
+			"the throttling and the memory of the process that serves the requests. On a\n" +
+			"terminal it shows the figures while it runs. If standard error is no\n" +
 			"terminal, it writes a line every second, or about thirty lines for a long run.\n\n" +
-			"It asks for confirmation before it loads another host. The exit code is 99 if a --threshold is\n" +
-			"missed.",
-		Example: "  millicore load -c 50 -d 30s http://127.0.0.1:8080/\n" +
-			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
+			"It asks for confirmation before it loads another host. If the target cannot\n" +
+			"be reached, it ends at once with exit code 1. The exit code is 99 if a\n" +
+			"--threshold is missed.",
+		Example: "  millicore load -c 50 -d 30 http://127.0.0.1:8080/\n" +
+			"  millicore load -R 2000 --container api --threshold 'p99<300ms' \\\n" +
+			"    http://127.0.0.1:8080/items\n" +
+			"  millicore load -b @order.json http://127.0.0.1:8080/orders\n" +
 			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/",
 		Args: exactly(1, "a URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {

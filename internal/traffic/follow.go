@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -112,7 +111,6 @@ func (o *Options) redirect(ctx context.Context, at *url.URL, r *experiment.Reque
 		return nil, err
 	}
 	defer answer.Body.Close()
-	io.CopyN(io.Discard, answer.Body, 64<<10)
 	switch answer.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return answer.Location()
