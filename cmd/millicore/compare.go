@@ -21,14 +21,15 @@ const compareLong = `Compares two records, or two cells of a record, and reports
 A, by how much, and how certain that is.
 
 A and B are folders of runs; A is the baseline, such as the previous release. One
-cell of a record is written DIR#CELL, where CELL is its label as in the report, or
-its index from 0. Records with several cells are compared cell by cell, by their
-labels.
+cell of a record is written DIR#CELL, where CELL is its name in the report, its
+whole label, or its index from 0. Records with several cells are compared cell by
+cell, by their labels.
 
 Each metric has a line: the median over trials of A and of B, the difference of B
 from A (shift) with its 95% interval, p (the probability of a difference this large
-or larger if A and B do not differ), and a verdict. A difference needs at least 4 trials of each side, 6
-are advised (measure.repeats). A search for a breaking point is one trial, and its
+or larger if A and B do not differ), n (the trials of A + B), and a verdict: better,
+worse, or ~ for no significant difference. A difference needs at least 4 trials of
+each side, 6 are advised (measure.repeats). A search for a breaking point is one trial, and its
 own interval holds for its start alone. The methods are Mann-Whitney's test,
 Hodges-Lehmann shifts and, over several cells, Holm's correction.
 
@@ -66,15 +67,17 @@ func compareCommand() *cobra.Command {
 		asJSON, anyway bool
 		strict         bool
 		failOn         []string
+		junitFile      string
 	)
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare two records, or two cells of one, and report how certain the difference is",
 		Long:  compareHelp(),
 		Example: "  millicore compare runs/before runs/after --fail-on 'p99>+10%'\n" +
-			"  millicore compare 'runs/procs#go procs=1' 'runs/procs#go procs=2'\n" +
+			"  millicore compare 'runs/procs#procs=1' 'runs/procs#procs=2'\n" +
 			"  millicore compare runs/procs#0 runs/procs#1 --format markdown\n" +
-			"  millicore compare runs/before --format benchstat > before.txt   # then after.txt, and: benchstat before.txt after.txt",
+			"  millicore compare runs/before --format benchstat > before.txt",
+		ValidArgsFunction: completeRecords(2),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && form == "benchstat" {
 				return nil
@@ -87,6 +90,8 @@ func compareCommand() *cobra.Command {
 				return usageError{errors.New("--json and --format exclude each other; keep one")}
 			case !slices.Contains(compareForms, form):
 				return usageError{fmt.Errorf("--format %s: want one of %s; JSON is --json", form, strings.Join(compareForms, ", "))}
+			case junitFile != "" && len(failOn) == 0:
+				return usageError{errors.New("--junit writes a test case for each bound; give one with --fail-on, as in 'p99>+10%'")}
 			case strict && len(failOn) == 0:
 				return usageError{errors.New("--strict is about bounds; give one with --fail-on, as in 'p99>+10%'")}
 			case len(args) == 1 && len(failOn) > 0:
@@ -102,7 +107,7 @@ func compareCommand() *cobra.Command {
 			if asJSON {
 				form = "json"
 			}
-			return comparePrinted(cmd, args, form, anyway, bounds, strict)
+			return comparePrinted(cmd, args, form, anyway, bounds, strict, junitFile)
 		},
 	}
 	f := c.Flags()
@@ -110,6 +115,7 @@ func compareCommand() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "print the comparison as JSON")
 	f.BoolVar(&anyway, "anyway", false, "compare records measured under different conditions; the differences are listed")
 	f.StringArrayVar(&failOn, "fail-on", nil, "exit with 99 if B differs from A by more than this, as in 'p99>+10%' (repeatable)")
+	f.StringVar(&junitFile, "junit", "", "`FILE` for JUnit XML, in which each bound of --fail-on is a test case")
 	f.BoolVar(&strict, "strict", false, "with --fail-on: fail also if a bound is undecided")
 	return c
 }
@@ -128,7 +134,7 @@ func parseBounds(texts []string) ([]compare.Bound, error) {
 
 // comparePrinted compares, prints, and ends with errMissed where a bound is
 // broken.
-func comparePrinted(cmd *cobra.Command, args []string, form string, anyway bool, bounds []compare.Bound, strict bool) error {
+func comparePrinted(cmd *cobra.Command, args []string, form string, anyway bool, bounds []compare.Bound, strict bool, junitFile string) error {
 	matches, onlyA, onlyB, err := compareMatches(args)
 	if err != nil {
 		return compareUsage(err)
@@ -158,7 +164,10 @@ func comparePrinted(cmd *cobra.Command, args []string, form string, anyway bool,
 	if form == "csv" || form == "benchstat" { // these have no place for it
 		err = compare.Judgments(cmd.ErrOrStderr(), result)
 	}
-	if failed {
+	if junitFile != "" && err == nil {
+		err = writeWhole(junitFile, func(w io.Writer) error { return compare.JUnit(w, result, matches, strict) })
+	}
+	if err == nil && failed {
 		err = errMissed
 	}
 	return err

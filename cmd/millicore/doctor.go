@@ -13,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/progress"
 )
 
 // doctorFlags are the flags of `millicore doctor`.
@@ -75,7 +76,7 @@ func examine(cmd *cobra.Command, f *doctorFlags, level doctor.Level) error {
 	if runtime.GOOS != "linux" {
 		return errNotLinux
 	}
-	if f.watch > 0 && term.IsTerminal(int(os.Stderr.Fd())) {
+	if f.watch > 0 && !progress.IsQuiet() && term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: no watch, and no findings about throttling)…\n", f.watch)
 	}
 	host, err := inspect.New("").Scan(cmd.Context(), f.only, f.watch)

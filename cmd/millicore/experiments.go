@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/experiments"
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment/file"
 )
 
@@ -18,7 +18,13 @@ func experimentsCommand() *cobra.Command {
 		Short: "List the experiments that ship, or print one",
 		Example: "  millicore experiments\n" +
 			"  millicore experiments quick > mine.yaml",
-		Args: cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return exactly(1, "one name, or none for the list")(cmd, args)
+			}
+			return nil
+		},
+		ValidArgsFunction: completeExperiments(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if schema {
@@ -33,16 +39,21 @@ func experimentsCommand() *cobra.Command {
 				_, err = out.Write(text)
 				return err
 			}
-			rows := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+			t, widest := display.TerminalOf(out), 0
+			for _, name := range experiments.Names() {
+				widest = max(widest, len(name))
+			}
 			for _, name := range experiments.Names() {
 				e, _, err := readExperiment(name, nil)
 				if err != nil {
 					return err
 				}
 				first, _, _ := strings.Cut(strings.TrimSpace(e.About), "\n")
-				fmt.Fprintf(rows, "%s\t%s\n", name, first)
+				if _, err := fmt.Fprintln(out, hanging(name, widest+2, first, t)); err != nil {
+					return err
+				}
 			}
-			return rows.Flush()
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of experiment files")

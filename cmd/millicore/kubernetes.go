@@ -111,7 +111,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), a.Run)
 		return err
 	}
-	return follow(cmd, s, show, o.asJSON)
+	return follow(cmd, s, show, o.output)
 }
 
 // attachTo follows a run that was started earlier.
@@ -135,18 +135,18 @@ func attachTo(cmd *cobra.Command, o *runOptions) error {
 	if err := record.Free(s.Out); err != nil {
 		return usageError{err}
 	}
-	return follow(cmd, s, show, o.asJSON)
+	return follow(cmd, s, show, o.output)
 }
 
 // follow follows a run until its end, and shows its record.
-func follow(cmd *cobra.Command, s *launch.Session, show *progress.Printer, asJSON bool) error {
+func follow(cmd *cobra.Command, s *launch.Session, show *progress.Printer, o output) error {
 	fetched, err := s.Follow(cmd.Context())
 	err = wrongUsage(err)
 	if !fetched {
 		return err
 	}
 	show.End()
-	return showAfter(err, cmd, s.Out, asJSON)
+	return showAfter(err, cmd, s.Out, o)
 }
 
 // wrongUsage turns an error that the user can correct into a usageError.

@@ -214,7 +214,9 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o traffic.Observe
 		return 0, err
 	}
 	ended := o.Ended()
-	screen := live.Show(ctx, os.Stderr, live.PlanOf(t.URL, e, o.Name), ended)
+	watch, unwatch := watched()
+	defer unwatch()
+	screen := live.Show(ctx, watch, live.PlanOf(t.URL, e, o.Name), ended)
 	where := attached.New(attached.Options{Targets: []string{t.Address}, Agent: agent, Target: o.Observed, Note: screen.Note})
 	defer closePlatform(where, progress.New(os.Stderr))
 	if ended != nil {

@@ -6,23 +6,18 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/platform/local"
+	"github.com/millicore/millicore/internal/progress"
 )
 
 // version is set by the build of a release.
@@ -76,9 +71,9 @@ func run(args []string) int {
 	case errors.Is(err, errMissed):
 		return exit.Missed
 	case !begun:
-		err = usageError{flagGroup(err)}
+		err = usageError{flagGroupError(err)}
 	}
-	fmt.Fprintf(os.Stderr, "millicore: %v\n", err)
+	progress.New(os.Stderr).Note("millicore: " + display.Problem(err))
 	switch {
 	case errors.As(err, &usageError{}):
 		return exit.Usage
@@ -89,77 +84,46 @@ func run(args []string) int {
 }
 
 func command() *cobra.Command {
+	cobra.EnableCommandSorting = false // help lists the commands in the order below
 	root := &cobra.Command{
 		Use:   "millicore",
 		Short: "Where does this service break under its CPU limit, why, and which settings fix it?",
-		Long: "Millicore starts variants of a service under real CPU and memory limits, loads them,\n" +
-			"and answers: where does this service break under its CPU limit, why, and which settings\n" +
-			"fix it?\n\n" +
-			"Start with:  millicore run quick",
-		Version:       version,
+		Long: "Millicore starts a service under a real CPU limit, loads it, and answers: where does it break, why, " +
+			"and which settings fix it?\n\n" +
+			"Begin with a server of yours:\n\n" +
+			"  millicore try --cpu 500m -- ./my-server\n\n" +
+			"or with an experiment that ships:\n\n" +
+			"  millicore run quick",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args:          unknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(runCommand(), tryCommand(), reportCommand(), compareCommand(), experimentsCommand(), cleanCommand(),
-		doctorCommand(), topCommand(), loadCommand(), conductCommand(), manCommand())
-	root.SetFlagErrorFunc(flagError)
-	// Flags fit the terminal: cobra's template prints each on one line, however long.
-	cobra.AddTemplateFunc("wrapped", func(flags *pflag.FlagSet) string { return flags.FlagUsagesWrapped(helpWidth()) })
-	root.SetUsageTemplate(strings.NewReplacer(
-		".LocalFlags.FlagUsages", "(wrapped .LocalFlags)", ".InheritedFlags.FlagUsages", "(wrapped .InheritedFlags)").Replace(root.UsageTemplate()))
-	root.CompletionOptions.HiddenDefaultCmd = true
-	return root
-}
-
-// flagError is the error about a flag that could not be read.
-func flagError(cmd *cobra.Command, err error) error {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	}
-	forms := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number", "float64": "a number",
-		"duration": "a time with its unit, as in 10s", "bool": "true or false", "intSlice": "whole numbers, as in 200,201"}
-	if form := forms[invalid.GetFlag().Value.Type()]; form != "" {
-		return fmt.Errorf("--%s %q: expected %s", invalid.GetFlag().Name, invalid.GetValue(), form)
-	}
-	return err
-}
-
-var exclusiveFlags = regexp.MustCompile(`^if any flags in the group .*\[(.*)\] were all set$`)
-
-// flagGroup rephrases cobra's error about flags that exclude each other.
-func flagGroup(err error) error {
-	m := exclusiveFlags.FindStringSubmatch(err.Error())
-	if m == nil {
-		return err
-	}
-	return fmt.Errorf("--%s exclude each other; keep one", strings.ReplaceAll(m[1], " ", " and --"))
-}
-
-// helpWidth is the width of the terminal; without one, COLUMNS or 100.
-func helpWidth() int {
-	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
-		return width
-	}
-	if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && width > 0 {
-		return width
-	}
-	return 100
-}
-
-// exactly is cobra.ExactArgs with a description of the arguments in its error.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			got := "none"
-			if len(args) > 0 {
-				got = display.Counted(int64(len(args)), "argument")
-			}
-			return fmt.Errorf("%s: expected %s, got %s; see %s --help", cmd.Name(), what, got, cmd.CommandPath())
+	root.Version = thisBuild().String()
+	root.SetVersionTemplate("{{.Version}}\n")
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Measure:", []*cobra.Command{tryCommand(), runCommand(), loadCommand()}},
+		{"Read what was measured:", []*cobra.Command{reportCommand(), compareCommand()}},
+		{"Look at what runs:", []*cobra.Command{doctorCommand(), topCommand()}},
+		{"", []*cobra.Command{experimentsCommand(), cleanCommand(), versionCommand(), conductCommand(), manCommand()}},
+	} {
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		}
-		return nil
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
 	}
+	new(globals).define(root)
+	completeFlags(root)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(showHelp)
+	root.SetUsageFunc(func(c *cobra.Command) error { showHelp(c, nil); return nil })
+	return root
 }

@@ -17,7 +17,10 @@ import (
 )
 
 func reportCommand() *cobra.Command {
-	var asJSON, asCSV, asMarkdown bool
+	var (
+		o                 output
+		asCSV, asMarkdown bool
+	)
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Recompute summary.json and report.html of a record, and print the report",
@@ -25,7 +28,8 @@ func reportCommand() *cobra.Command {
 			"in DIR, and prints the report. With --csv or --markdown it writes no file.",
 		Example: "  millicore report runs/quick-20260131-120000\n" +
 			"  millicore report runs/quick-20260131-120000 --csv > quick.csv",
-		Args: exactly(1, "a record's folder"),
+		Args:              exactly(1, "a record's folder"),
+		ValidArgsFunction: completeRecords(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case asCSV:
@@ -33,19 +37,21 @@ func reportCommand() *cobra.Command {
 			case asMarkdown:
 				return printAs(cmd, args[0], markdown)
 			}
-			return showReport(cmd, args[0], asJSON)
+			return showReport(cmd, args[0], o)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print summary.json")
+	o.define(c, "print summary.json")
 	c.Flags().BoolVar(&asCSV, "csv", false, "print the cells as CSV")
 	c.Flags().BoolVar(&asMarkdown, "markdown", false, "print the report as Markdown")
 	c.MarkFlagsMutuallyExclusive("json", "csv", "markdown")
+	c.MarkFlagsMutuallyExclusive("junit", "csv")
+	c.MarkFlagsMutuallyExclusive("junit", "markdown")
 	return c
 }
 
 // showReport computes the derived files of a record and prints its report. The error
 // is errMissed if an objective was missed.
-func showReport(cmd *cobra.Command, dir string, asJSON bool) error {
+func showReport(cmd *cobra.Command, dir string, o output) error {
 	data, err := results.Derive(dir)
 	if err != nil {
 		return err
@@ -55,10 +61,13 @@ func showReport(cmd *cobra.Command, dir string, asJSON bool) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "millicore: summary.json and report.html in %s were not updated: %v\n", dir, written)
 	}
 	out := cmd.OutOrStdout()
-	if asJSON {
+	if o.asJSON {
 		err = report.JSON(out, data.Summary)
 	} else {
 		err = table(out, data.Summary, dir)
+	}
+	if err == nil {
+		err = o.writeJUnit(data.Summary)
 	}
 	if err == nil && data.Summary.Missed() {
 		err = errMissed

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,11 +26,11 @@ import (
 
 // runOptions are the flags of run.
 type runOptions struct {
+	output
 	on      string
 	out     string
 	sets    []string
 	seed    uint64
-	asJSON  bool
 	dryRun  bool
 	attach  string
 	detach  bool
@@ -58,6 +57,7 @@ func runCommand() *cobra.Command {
 			"  millicore run my-service.yaml --set limits.cpu=250m --out runs/first\n" +
 			"  millicore run quick --on docker\n" +
 			"  millicore run quick --on kubernetes --dry-run",
+		ValidArgsFunction: completeExperiments(true),
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.attach != "" && len(args) > 0:
@@ -96,21 +96,24 @@ func runCommand() *cobra.Command {
 			if o.out == "" {
 				o.out = record.NewDir("runs", e.Name, time.Now())
 			}
+			if err := o.check(); err != nil {
+				return usageError{err}
+			}
 			switch {
 			case o.on == onKubernetes:
 				return runOnKubernetes(cmd, &o, e, path)
 			case o.dryRun:
 				return dryRunHere(cmd, o.on, e, progress.New(os.Stderr), o.asJSON)
 			}
-			return conduct(cmd, o.on, e, o.seed, o.out, o.asJSON)
+			return conduct(cmd, &o, e)
 		},
 	}
 	c.Flags().StringVar(&o.on, "on", "local", "where services run: local (processes), docker (containers of this machine's Docker) or kubernetes (pods of a cluster)")
 	c.Flags().StringVar(&o.out, "out", "", "folder for the record (default runs/NAME-TIME)")
 	c.Flags().StringArrayVar(&o.sets, "set", nil, "change a field of the experiment, as in limits.cpu=250m (repeatable)")
 	c.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
-	c.Flags().BoolVar(&o.asJSON, "json", false, "print summary.json instead of the table")
-	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "check the file and what the platform needs, and print the number of trials; start nothing. With --on local, commands are not looked up")
+	o.define(c, "print summary.json instead of the table")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "check the file, the commands and what the platform needs, print the plan, and start nothing")
 	c.Flags().StringVar(&o.attach, "attach", "", "with --on kubernetes: follow the run with this name in the cluster")
 	c.Flags().BoolVar(&o.detach, "detach", false, "with --on kubernetes: start the run, print its name, and exit")
 	c.Flags().BoolVar(&nodeAgent, "node-agent", false, "with --on kubernetes: read control groups on the nodes, for 1 s frames, throttle windows and causes")
@@ -123,24 +126,27 @@ func runCommand() *cobra.Command {
 	return c
 }
 
-func conduct(cmd *cobra.Command, on string, e *experiment.Experiment, seed uint64, out string, asJSON bool) error {
+func conduct(cmd *cobra.Command, o *runOptions, e *experiment.Experiment) error {
 	show := progress.New(os.Stderr)
-	where, err := open(on, e, show)
+	if err := noteDoubts(o.on, e, show); err != nil {
+		return usageError{err}
+	}
+	where, err := open(o.on, e, show)
 	if err != nil {
 		return err
 	}
 	defer closePlatform(where, show)
-	runErr := runOn(cmd.Context(), where, show, e, seed, out)
-	if _, err := os.Stat(filepath.Join(out, record.RunFile)); err != nil {
+	runErr := runOn(cmd.Context(), where, show, e, o.seed, o.out)
+	if _, err := os.Stat(filepath.Join(o.out, record.RunFile)); err != nil {
 		return runErr
 	}
-	return showAfter(runErr, cmd, out, asJSON)
+	return showAfter(runErr, cmd, o.out, o.output)
 }
 
 // showAfter shows the record of a run. After an error it shows what was measured; the
 // error comes first, and hides that an objective was missed.
-func showAfter(runErr error, cmd *cobra.Command, out string, asJSON bool) error {
-	err := showReport(cmd, out, asJSON)
+func showAfter(runErr error, cmd *cobra.Command, out string, o output) error {
+	err := showReport(cmd, out, o)
 	if runErr != nil && errors.Is(err, errMissed) {
 		err = nil
 	}
@@ -150,12 +156,7 @@ func showAfter(runErr error, cmd *cobra.Command, out string, asJSON bool) error 
 // platforms are the values of --on.
 var platforms = []string{"local", "docker", onKubernetes}
 
-func checkOn(on string) error {
-	if !slices.Contains(platforms, on) {
-		return fmt.Errorf("--on %s: want one of %s", on, strings.Join(platforms, ", "))
-	}
-	return nil
-}
+func checkOn(on string) error { return oneOf("on", on, platforms) }
 
 // open opens the platform that --on names.
 func open(on string, e *experiment.Experiment, show *progress.Printer) (platform.Platform, error) {

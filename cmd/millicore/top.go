@@ -44,7 +44,7 @@ func topCommand() *cobra.Command {
 			case cmd.Flags().Changed("container") && f.only.Container == "":
 				return usageError{errors.New("--container: want a name or an id")}
 			case !ok:
-				return usageError{fmt.Errorf("--sort %s: want throttling, throttled-time, cpu or name", f.order)}
+				return usageError{oneOf("sort", f.order, enumerated["top"]["sort"])}
 			case f.options.Every < 100*time.Millisecond:
 				return usageError{fmt.Errorf("--every %s: want 100ms or more", f.options.Every)}
 			case f.options.For < 0 || f.options.Rows < 0:

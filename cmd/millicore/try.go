@@ -147,6 +147,9 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		return usageError{err}
 	}
 	show := progress.New(os.Stderr)
+	if err := noteDoubts("local", first, show); err != nil {
+		return usageError{err}
+	}
 	where, err := openLocal(show)
 	if err != nil {
 		return err
@@ -162,7 +165,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		}
 		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
 	}
-	show.Note(try.Announce(&f.ask, seen.Info, variants))
+	show.Plan(try.Announce(&f.ask, seen.Info, variants))
 	e, err := f.build(variants)
 	if err != nil {
 		return usageError{err}
@@ -224,7 +227,7 @@ func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *pro
 	if err != nil {
 		return nil, err
 	}
-	show.Note("Now all of them at one load: " + strings.Join(sets[:2], " "))
+	show.Plan("Now all of them at one load: " + strings.Join(sets[:2], " "))
 	out := f.out + "-level"
 	if err := runOn(ctx, where, show, e, f.seed, out); err != nil {
 		return nil, err

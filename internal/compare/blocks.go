@@ -83,9 +83,10 @@ func newTable(rows []narrative.Difference) report.Table {
 		column("A", report.Mixed, report.Kept, narrative.Difference.Left),
 		column("B", report.Mixed, report.Kept, narrative.Difference.Right),
 		column("shift", report.Mixed, 3, narrative.Difference.ShiftText),
-		column("%", report.Mixed, 4, narrative.Difference.PercentText),
-		column("95% interval", report.Mixed, 1, narrative.Difference.Ends),
-		column("p", report.Mixed, 2, narrative.Difference.Chance),
+		column("%", report.Mixed, 1, narrative.Difference.PercentText),
+		column("95% interval", report.Mixed, 2, narrative.Difference.Ends),
+		column("p", report.Mixed, report.Kept, narrative.Difference.Chance),
+		column("n", report.Mixed, report.Kept, narrative.Difference.Counts),
 		column("verdict", report.Word, report.Kept, func(d narrative.Difference) string {
 			word, _ := d.Word()
 			return word
@@ -153,7 +154,7 @@ func (j *Judgment) line(cell bool) string {
 
 // footnote names the figures and the tests.
 func (r *Result) footnote() string {
-	text := "A and B are medians over trials; the shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95% interval; p is that of the Mann-Whitney test"
+	text := "A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95% interval; % is the shift in percent of A. ~: no significant difference. p is that of the Mann-Whitney test"
 	if len(r.Pairs) > 1 {
 		text += fmt.Sprintf(", corrected by Holm for %d cells", len(r.Pairs))
 	}

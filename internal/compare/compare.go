@@ -23,6 +23,7 @@ type Cell struct {
 	Run     *record.Run
 	Plan    *experiment.Cell
 	Figures *analysis.CellSummary
+	Name    string // its name in the report
 }
 
 // Match is two cells to be held against each other.

@@ -37,19 +37,19 @@ B  after · procs · 2026-01-31T12:00:00Z · go procs=1
 
 Set differently: nothing, as far as the records show
 
-metric                   A     B  shift      %    95% interval      p  verdict
-rate, requests/s       376   376      0   0.0%        −3 to +3   1.00  not significant
-p50, ms               55.3   235   +180  +324%    +176 to +182  0.002  worse
-p99, ms                166   704   +539  +324%    +528 to +547  0.002  worse
-p99.9, ms              199   845   +646  +324%    +634 to +656  0.002  worse
-availability, %        100   100      0   0.0%          0 to 0   1.00  not significant
-CPU per request, ms   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  not significant
-throttled periods, %  16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  worse
+metric                   A     B  shift      %    95% interval      p    n  verdict
+rate, requests/s       376   376      0   0.0%        −3 to +3   1.00  6+6  ~
+p50, ms               55.3   235   +180  +324%    +176 to +182  0.002  6+6  worse
+p99, ms                166   704   +539  +324%    +528 to +547  0.002  6+6  worse
+p99.9, ms              199   845   +646  +324%    +634 to +656  0.002  6+6  worse
+availability, %        100   100      0   0.0%          0 to 0   1.00  6+6  ~
+CPU per request, ms   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  6+6  ~
+throttled periods, %  16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  6+6  worse
 
 BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
 
-A and B are medians over trials; the shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95%
-interval; p is that of the Mann-Whitney test.
+A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its
+95% interval; % is the shift in percent of A. ~: no significant difference. p is that of the Mann-Whitney test.
 `
 	if diff := cmp.Diff(want, table(t, r, 120)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -65,7 +65,12 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range []string{"p99, ms", "+528 to +547", "worse", "Left out at this width: shift, %."} {
+	for _, word := range []string{"p99, ms", "+528 to +547", "+324%", "0.004  6+6  worse", "Left out at this width: shift."} {
+		if narrow := table(t, r, 80); !strings.Contains(narrow, word) {
+			t.Errorf("a table of 80 columns has no %q:\n%s", word, narrow)
+		}
+	}
+	for _, word := range []string{"p99, ms", "0.004  6+6  worse", "Left out at this width: shift, 95% interval."} {
 		if narrow := table(t, r, 72); !strings.Contains(narrow, word) {
 			t.Errorf("a table of 72 columns has no %q:\n%s", word, narrow)
 		}
@@ -96,8 +101,8 @@ func TestMarkdownHasTheTable(t *testing.T) {
 	for _, want := range []string{
 		"**p99 is higher in B in 1 of 2 cells, most in go procs=1: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B**\n",
 		"\n### go procs=1\n",
-		"| metric | A | B | shift | % | 95% interval | p | verdict |\n| --- | ---: | ---: |",
-		"| p99, ms | 166 | 704 | +539 | +324% | +528 to +547 | 0.004 | worse |",
+		"| metric | A | B | shift | % | 95% interval | p | n | verdict |\n| --- | ---: | ---: |",
+		"| p99, ms | 166 | 704 | +539 | +324% | +528 to +547 | 0.004 | 6+6 | worse |",
 		"\nOnly in A: go procs=6\n",
 		"corrected by Holm for 2 cells",
 	} {

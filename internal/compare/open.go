@@ -3,9 +3,11 @@ package compare
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -24,7 +26,7 @@ func (e *WordsError) Error() string { return e.text }
 func mistake(format string, args ...any) error { return &WordsError{fmt.Sprintf(format, args...)} }
 
 // Open reads a record from its folder, DIR, or one cell of it, DIR#CELL, where
-// CELL is the cell's label or its index. Figures are computed from the frames,
+// CELL is the cell's label, its name in the report, or its index. Figures are computed from the frames,
 // never taken from summary.json. The error is a WordsError where the record has
 // no such cell.
 func Open(argument string) (*Selection, error) {
@@ -35,8 +37,9 @@ func Open(argument string) (*Selection, error) {
 	}
 	run := &data.Record.Run
 	s := &Selection{Record: dir, One: one}
+	names := narrative.CellNames(data.Summary)
 	for i := range data.Summary.Cells {
-		s.Cells = append(s.Cells, Cell{Record: dir, Run: run, Plan: &run.Experiment.Cells[i], Figures: &data.Summary.Cells[i]})
+		s.Cells = append(s.Cells, Cell{Record: dir, Run: run, Plan: &run.Experiment.Cells[i], Figures: &data.Summary.Cells[i], Name: names[i]})
 	}
 	if !one {
 		return s, nil
@@ -61,15 +64,16 @@ func split(argument string) (dir, cell string, one bool) {
 	return argument[:at], argument[at+1:], true
 }
 
-// find returns the place of the cell with this label, or else this index; -1: none.
+// find returns the place of the cell with this label, or else with this name in the
+// report, or else with this index; -1: none.
 func (s *Selection) find(name string) int {
-	for i := range s.Cells {
-		if s.Cells[i].Figures.Label == name {
-			return i
-		}
-	}
-	for i := range s.Cells {
-		if strconv.Itoa(s.Cells[i].Figures.Cell) == name {
+	name = strings.Join(strings.Fields(name), " ")
+	for _, of := range []func(*Cell) string{
+		func(c *Cell) string { return c.Figures.Label },
+		func(c *Cell) string { return c.Name },
+		func(c *Cell) string { return strconv.Itoa(c.Figures.Cell) },
+	} {
+		if i := slices.IndexFunc(s.Cells, func(c Cell) bool { return of(&c) == name }); i >= 0 {
 			return i
 		}
 	}

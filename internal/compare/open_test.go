@@ -97,6 +97,13 @@ func TestRecordsAreReadFromTheirFrames(t *testing.T) {
 			t.Errorf("%q %q: %s", got.A, got.B, got.differs())
 		}
 	})
+	t.Run("cells by their names in the report", func(t *testing.T) {
+		for _, name := range []string{"procs=2", "go procs=2", " go  procs=2", "1"} {
+			if s := open(before + "#" + name); !s.One || s.Cells[0].Figures.Label != "go procs=2" {
+				t.Errorf("%q selects %q", name, s.Cells[0].Figures.Label)
+			}
+		}
+	})
 	t.Run("one cell against a record", func(t *testing.T) {
 		matches, onlyA, onlyB, err := Pairs(open(before+"#1"), open(after))
 		if err != nil || len(matches) != 1 || matches[0].B.Figures.Label != "go procs=2" || onlyA != nil || onlyB != nil {

@@ -17,17 +17,28 @@ type Terminal struct {
 }
 
 // unknownWidth is the width of an output that has none: a pipe or a file.
-const unknownWidth = 120
+const unknownWidth = 80
 
-// TerminalOf finds what an output can show: a terminal has colours, unless NO_COLOR
-// or TERM=dumb is set, and its own width. COLUMNS is the width of other outputs.
+// Colours are the values of --color. The first is the default: terminals have colours,
+// unless NO_COLOR (no-color.org) or TERM=dumb is set.
+var Colours = []string{"auto", "always", "never"}
+
+// colours is one of Colours, for all outputs of the program.
+var colours = Colours[0]
+
+// UseColours sets when outputs have colours: one of Colours. The program calls it once,
+// before it writes.
+func UseColours(when string) { colours = when }
+
+// TerminalOf finds what an output can show: its width, which is that of COLUMNS or 80 if
+// it is no terminal, and whether it has colours (see UseColours).
 func TerminalOf(out io.Writer) Terminal {
-	t := Terminal{Width: unknownWidth}
+	t := Terminal{Width: unknownWidth, Colour: colours == "always"}
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		t.Width = columns
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		t.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		t.Colour = t.Colour || colours == "auto" && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			t.Width = width
 		}

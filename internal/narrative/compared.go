@@ -205,11 +205,14 @@ func (d Difference) tooFew() string {
 func (d Difference) Word() (string, display.Tone) {
 	switch d.Verdict {
 	case analysis.Alike:
-		return "not significant", display.Normal
+		return "~", display.Normal
 	case analysis.TooFew:
-		return "too few trials", display.Warning
+		return "too few", display.Warning
 	case analysis.OneSided:
-		return "one side only", display.Normal
+		if d.A == nil {
+			return "B only", display.Normal
+		}
+		return "A only", display.Normal
 	}
 	if d.Better() {
 		return "better", display.Good

@@ -1,6 +1,7 @@
 package narrative
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/millicore/millicore/internal/display"
@@ -82,6 +83,9 @@ func (d Difference) Ends() string {
 
 // Chance writes p after Holm's correction.
 func (d Difference) Chance() string { return display.Maybe(d.PHolm, display.Chance) }
+
+// Counts writes the number of trials of A and of B: "6+6".
+func (d Difference) Counts() string { return fmt.Sprintf("%d+%d", d.Trials[0], d.Trials[1]) }
 
 // UnitName is the unit for people.
 func (d Difference) UnitName() string {

@@ -177,3 +177,22 @@ func ObjectiveWords(c *analysis.CellSummary) string {
 	}
 	return ObjectiveWord(c) + ", as " + c.Objective.Missed
 }
+
+// ObjectiveFigures are whether the objective was met, and the figures that it is about:
+// "missed: p99 704 ms, availability 100%".
+func ObjectiveFigures(c *analysis.CellSummary) string {
+	text, figures := ObjectiveWords(c), []string{}
+	if c.Skipped() {
+		text = "skipped: the cell has no trial"
+	}
+	if q := c.Quantile(); c.Objective.Quantile != "" && c.LatencyMS != nil {
+		figures = append(figures, QuantileName(q)+" "+display.WithUnit(c.LatencyMS.Named(q)))
+	}
+	if c.Objective.Availability != nil && c.Availability != nil {
+		figures = append(figures, "availability "+display.Percent(*c.Availability))
+	}
+	if c.Breaking != nil || len(figures) == 0 {
+		return text
+	}
+	return text + ": " + strings.Join(figures, ", ")
+}

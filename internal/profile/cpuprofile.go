@@ -63,7 +63,7 @@ func (p cpuProfile) part() (part, error) {
 	}
 	span := p.EndTime - p.StartTime
 	if p.StartTime < 0 || p.EndTime < p.StartTime || span > maxSpan {
-		return part{}, fmt.Errorf("it claims to span from %d to %d us", p.StartTime, p.EndTime)
+		return part{}, fmt.Errorf("it claims to span from %d to %d µs", p.StartTime, p.EndTime)
 	}
 	parent, function := map[int64]int64{}, make(map[int64]Function, len(p.Nodes))
 	for _, n := range p.Nodes {

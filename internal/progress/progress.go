@@ -26,6 +26,16 @@ type Printer struct {
 	transient bool // that line is a status, which leaves nothing behind
 }
 
+// quiet: printers show messages only, for the whole program.
+var quiet bool
+
+// Quiet leaves the progress out: printers then show messages only, such as those about
+// trials that failed. The program calls it once, before it makes a printer.
+func Quiet(on bool) { quiet = on }
+
+// IsQuiet reports whether progress is left out.
+func IsQuiet() bool { return quiet }
+
 // New returns a printer on a file, usually standard error.
 func New(out *os.File) *Printer {
 	return &Printer{out: out, live: term.IsTerminal(int(out.Fd()))}
@@ -36,17 +46,15 @@ func (p *Printer) Progress(now lab.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ended := now.State.Ended()
-	if !p.live && !ended {
+	if quiet || !p.live && !ended {
 		return
 	}
-	text := line(now)
+	width := display.TerminalOf(p.out).Width
 	if !p.live {
-		fmt.Fprintln(p.out, text)
+		fmt.Fprintln(p.out, line(now, width))
 		return
 	}
-	if width, _, err := term.GetSize(int(p.out.Fd())); err == nil && len([]rune(text)) >= width && width > 1 {
-		text = string([]rune(text)[:width-1])
-	}
+	text := line(now, width-1) // a full line would move the cursor to the next one
 	fmt.Fprintf(p.out, "\r\033[K%s", text)
 	p.open = !ended
 	if ended {
@@ -54,46 +62,82 @@ func (p *Printer) Progress(now lab.Progress) {
 	}
 }
 
+const (
+	labelRoom       = 28 // columns of a cell's label
+	narrowLabelRoom = 20 // likewise, on lines below wideLine
+	wideLine        = 110
+)
+
 // line has, in columns, the trial, its cell, its repeat, the remaining time, and the
-// figures so far.
-func line(p lab.Progress) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%*d/%d] %-28s %d/%d  %6s left", len(fmt.Sprint(p.Of)), p.Trial, p.Of, p.Label, p.Repeat, p.Repeats, display.Clock(p.Left))
+// figures so far. Fields that do not fit into the width are left out, the least important
+// ones first. A width of 0 is no limit.
+func line(p lab.Progress, width int) string {
+	room := labelRoom
+	if width > 0 && width < wideLine {
+		room = narrowLabelRoom
+	}
+	parts := []string{
+		fmt.Sprintf("[%*d/%d] %-*s", len(fmt.Sprint(p.Of)), p.Trial, p.Of, room, p.Label),
+		fmt.Sprintf(" %d/%d", p.Repeat, p.Repeats),
+		fmt.Sprintf("  %6s left", display.Clock(p.Left)),
+		"", "", "", "", "",
+	}
 	if p.Rate != nil {
-		fmt.Fprintf(&b, "  %8.0f/s", *p.Rate)
+		parts[3] = fmt.Sprintf("  %8.0f/s", *p.Rate)
 	}
 	if p.P99 != nil {
-		fmt.Fprintf(&b, "  p99 %8s", display.WithUnit(p.P99.Seconds()*1000))
+		parts[4] = fmt.Sprintf("  p99 %8s", display.WithUnit(p.P99.Seconds()*1000))
 	}
 	if p.Periods != nil && p.ThrottledPeriods != nil {
-		fmt.Fprintf(&b, "  throttled %3d of %3d", *p.ThrottledPeriods, *p.Periods)
+		parts[5] = fmt.Sprintf("  throttled %3d of %3d", *p.ThrottledPeriods, *p.Periods)
 	}
 	if p.Search != "" {
-		fmt.Fprintf(&b, "  %-18s", p.Search)
+		parts[6] = fmt.Sprintf("  %-18s", p.Search)
 	}
 	if p.State != "measure" && p.State != "done" {
-		fmt.Fprintf(&b, "  %s", p.State)
+		parts[7] = fmt.Sprintf("  %s", p.State)
 	}
-	return b.String()
+	for _, least := range []int{5, 1, 4, 3, 6, 2} {
+		if width > 0 && display.Width(strings.TrimRight(strings.Join(parts, ""), " ")) > width {
+			parts[least] = ""
+		}
+	}
+	text := []rune(strings.Join(parts, ""))
+	if width > 0 && len(text) > width { // the label alone is wider
+		text = append(text[:width-1], '…')
+	}
+	return string(text)
 }
 
 // Status shows a line that the next one replaces, on a terminal only.
 func (p *Printer) Status(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.live {
+	if quiet || !p.live {
 		return
 	}
 	fmt.Fprintf(p.out, "\r\033[K%s", line)
 	p.open, p.transient = true, true
 }
 
-// Note prints a message on a line of its own.
+// Plan prints what a run is about to do, as a message that belongs to the progress.
+func (p *Printer) Plan(text string) {
+	if !quiet {
+		p.Note(text)
+	}
+}
+
+// Note prints a message on lines of its own. A terminal's lines are broken between words;
+// in a file, each line of the message stays one line.
 func (p *Printer) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.endLine()
-	fmt.Fprintln(p.out, strings.TrimRight(text, "\n"))
+	text = strings.TrimRight(text, "\n")
+	if p.live {
+		text = display.TerminalOf(p.out).Wrap(text, "")
+	}
+	fmt.Fprintln(p.out, text)
 }
 
 // Write prints a message of the lab's log.
@@ -107,7 +151,9 @@ func (p *Printer) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.endLine()
-	fmt.Fprintln(p.out)
+	if !quiet {
+		fmt.Fprintln(p.out)
+	}
 }
 
 func (p *Printer) endLine() {

@@ -221,8 +221,8 @@ var kinds = map[string]*kind{
 	}),
 
 	// Limits: see quantities.go.
-	"cpu":     readBy(readCPU, quantitySyntax, "number", "string").within(0, mostCPUs),
-	"memory":  readBy(readMemory, quantitySyntax, "number", "string").within(leastMemory, math.MaxInt64/2),
+	"cpu":     readBy(readCPU, quantitySyntax, "number", "string").within(0, mostCPUs).unless(refuseNoLimit),
+	"memory":  readBy(readMemory, quantitySyntax, "number", "string").within(leastMemory, math.MaxInt64/2).unless(refuseNoLimit),
 	"cpuList": matching(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`, "is not a list of CPUs; write it as 0, 0-1 or 0-1,4", "integer", "string").within(0, 9999).then(readCPUList),
 
 	// Kubernetes' own names and words. Kubernetes' own code decides what is valid;

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,17 @@ const (
 
 // quantitySyntax is that of Kubernetes, without signs, and with short exponents.
 var quantitySyntax = regexp.MustCompile(`^([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$`)
+
+// noLimit are words that people write for no limit.
+var noLimit = []string{"none", "no", "null", "unset", "off", "unlimited", "max", "infinity", "inf"}
+
+// refuseNoLimit refuses a word for no limit, with the way to write it.
+func refuseNoLimit(s string) error {
+	if slices.Contains(noLimit, strings.ToLower(s)) {
+		return fmt.Errorf("%q is not a quantity; for no limit, write null", s)
+	}
+	return nil
+}
 
 func quantity(s string) (resource.Quantity, bool) {
 	if !quantitySyntax.MatchString(s) {

@@ -21,11 +21,6 @@ func (s State) String() string {
 	return [...]string{"there", "missing", "not known", "note"}[s]
 }
 
-// inTables is the word for people.
-func (s State) inTables() string {
-	return [...]string{"ok", "missing", "unchecked", "note"}[s]
-}
-
 // Requirement is one thing that a run needs of a cluster, and whether it has it.
 type Requirement struct {
 	What  string // "namespace load"

@@ -9,6 +9,14 @@ import (
 	"strings"
 )
 
+// Program returns the file that a unit of this platform would start for a command: name
+// is its first word, dir the unit's folder, env and unset its variables. The error names
+// what is missing.
+func Program(name, dir string, env map[string]string, unset []string) (string, error) {
+	base, _ := inherited(os.Environ())
+	return findProgram(name, dir, lookup(environment(base, "", env, unset), "PATH"))
+}
+
 // findProgram returns the file of a command. A name with a slash is relative to the
 // folder dir; another name is searched in path, a list as in PATH. The error has the
 // folders.

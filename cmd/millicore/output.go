@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/report/junit"
+	"github.com/millicore/millicore/internal/traffic"
+)
+
+// output are the flags of commands that print a report.
+type output struct {
+	asJSON bool
+	junit  string // file; "": none
+}
+
+func (o *output) define(c *cobra.Command, json string) {
+	c.Flags().BoolVar(&o.asJSON, "json", false, json)
+	c.Flags().StringVar(&o.junit, "junit", "", "`FILE` for JUnit XML, in which the objective of each cell and each claim is a test case")
+}
+
+// check reports whether the file of --junit can be written, before a run.
+func (o *output) check() error { return traffic.Writable(o.junit) }
+
+// writeJUnit writes the objectives and the claims of a record to the file of --junit.
+func (o *output) writeJUnit(s *analysis.Summary) error {
+	if o.junit == "" {
+		return nil
+	}
+	return writeWhole(o.junit, func(w io.Writer) error { return junit.Write(w, []junit.Suite{junit.Of(s)}) })
+}
+
+// writeWhole writes a file as a whole, or not at all.
+func writeWhole(file string, write func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return err
+	}
+	return record.WriteFile(file, text.Bytes())
+}

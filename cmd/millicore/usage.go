@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/millicore/millicore/experiments"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment/spelling"
+)
+
+// flagError is the error about a flag that could not be read.
+func flagError(c *cobra.Command, err error) error {
+	help := fmt.Sprintf("see %s --help", c.CommandPath())
+	var unknown *pflag.NotExistError
+	var lacks *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(c, unknown, help)
+	case errors.As(err, &lacks):
+		kind, usage := pflag.UnquoteUsage(lacks.GetFlag())
+		return fmt.Errorf("--%s needs a value (%s): %s", lacks.GetFlag().Name, kind, usage)
+	case errors.As(err, &invalid):
+		return fmt.Errorf("--%s %q: expected %s", invalid.GetFlag().Name, invalid.GetValue(), formOf(invalid))
+	}
+	return fmt.Errorf("%w; %s", err, help)
+}
+
+// formOf is what a flag takes.
+func formOf(err *pflag.InvalidValueError) string {
+	forms := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 up", "float64": "a number",
+		"duration": "a time with its unit, as in 10s", "bool": "true or false", "intSlice": "whole numbers, as in 200,201"}
+	if form := forms[err.GetFlag().Value.Type()]; form != "" {
+		return form
+	}
+	return display.Problem(err.Unwrap())
+}
+
+// unknownFlag suggests the nearest flag of the command.
+func unknownFlag(c *cobra.Command, err *pflag.NotExistError, help string) error {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	typed, shown := err.GetSpecifiedName(), "--"+err.GetSpecifiedName()
+	if letters := err.GetSpecifiedShortnames(); letters != "" {
+		typed, shown = letters, "-"+letters // a long flag with one dash, perhaps
+	}
+	if near := spelling.Nearest(typed, names); near != "" && len(typed) > 1 {
+		return fmt.Errorf("unknown flag %s; did you mean --%s?", shown, near)
+	}
+	return fmt.Errorf("unknown flag %s; %s", shown, help)
+}
+
+var (
+	exclusiveFlags = regexp.MustCompile(`^if any flags in the group .*\[(.*)\] were all set$`)
+	experimentFile = regexp.MustCompile(`\.ya?ml$`)
+)
+
+// flagGroupError rephrases cobra's error about flags that exclude each other.
+func flagGroupError(err error) error {
+	m := exclusiveFlags.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	return fmt.Errorf("--%s exclude each other; keep one", strings.ReplaceAll(m[1], " ", " and --"))
+}
+
+// unknownCommand suggests what was probably meant by a first word that is no command.
+func unknownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	word := args[0]
+	problem := fmt.Sprintf("unknown command %q", word)
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	mean := func(command string) error {
+		return fmt.Errorf("%s; did you mean: millicore %s", problem, command)
+	}
+	if near := spelling.Nearest(word, names); near != "" {
+		return mean(near)
+	}
+	switch u, err := url.Parse(word); {
+	case slices.Contains(experiments.Names(), word), experimentFile.MatchString(word):
+		return mean("run " + word)
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		return mean("load " + word)
+	}
+	if info, err := os.Stat(word); err == nil {
+		if info.IsDir() {
+			return mean("report " + word)
+		}
+		return mean("try -- " + strings.Join(args, " "))
+	}
+	return fmt.Errorf("%s; commands: %s", problem, strings.Join(names, ", "))
+}
+
+// exactly is cobra.ExactArgs with a description of the arguments in its error.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			got := "none"
+			if len(args) > 0 {
+				got = display.Counted(int64(len(args)), "argument")
+			}
+			return fmt.Errorf("%s: expected %s, got %s; see %s --help", cmd.Name(), what, got, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// oneOf is the error of a flag whose value is none of its words; nil if it is one.
+func oneOf(flag, value string, words []string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	text := fmt.Sprintf("--%s %s: want one of %s", flag, value, strings.Join(words, ", "))
+	if near := spelling.Nearest(value, words); near != "" {
+		text += fmt.Sprintf("; did you mean %s?", near)
+	}
+	return errors.New(text)
+}

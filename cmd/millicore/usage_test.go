@@ -1,0 +1,93 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/internal/exit"
+)
+
+// stderrOf runs the command line and returns its exit code and standard error.
+func stderrOf(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	file, err := os.CreateTemp(t.TempDir(), "stderr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	before := os.Stderr
+	os.Stderr = file
+	defer func() { os.Stderr = before }()
+	code := run(args)
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, strings.TrimSpace(string(text))
+}
+
+// internals are texts of Go's packages that only programmers of Go understand.
+var internals = regexp.MustCompile(`dial tcp|connect: |strconv\.|context (deadline|canceled)|i/o timeout|x509:|lookup \S+ |invalid (syntax|argument)|(Get|Post) "|shorthand|goroutine`)
+
+func TestWrongUsageSuggestsWhatWasMeant(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "server")
+	if err := os.WriteFile(script, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"laod"}, `unknown command "laod"; did you mean: millicore load`},
+		{[]string{"quick"}, `unknown command "quick"; did you mean: millicore run quick`},
+		{[]string{"mine.yaml"}, `did you mean: millicore run mine.yaml`},
+		{[]string{"http://127.0.0.1/"}, `did you mean: millicore load http://127.0.0.1/`},
+		{[]string{script}, `did you mean: millicore try -- ` + script},
+		{[]string{"bogus-thing"}, `unknown command "bogus-thing"; commands: try, run, load`},
+		{[]string{"load", "--duraton", "5s", "http://127.0.0.1/"}, "unknown flag --duraton; did you mean --duration?"},
+		{[]string{"try", "-cpu", "1", "--", "x"}, "unknown flag -cpu; did you mean --cpu?"},
+		{[]string{"run", "--zzzz"}, "unknown flag --zzzz; see millicore run --help"},
+		{[]string{"run", "quick", "--on", "dokcer"}, "--on dokcer: want one of local, docker, kubernetes; did you mean docker?"},
+		{[]string{"run", "quick", "--seed", "x"}, `--seed "x": expected a whole number from 0 up`},
+		{[]string{"load", "-t", "many", "http://127.0.0.1/"}, `--threads "many": expected a whole number`},
+		{[]string{"load", "-R", "fast", "http://127.0.0.1/"}, `--rate "fast": expected a number`},
+		{[]string{"load", "http://127.0.0.1/", "-d"}, "--duration needs a value (duration)"},
+		{[]string{"version", "--color", "sometimes"}, "--color sometimes: want one of auto, always, never"},
+		{[]string{"report", "--json", "--csv", "x"}, "--csv and --json exclude each other; keep one"},
+		{[]string{"compare", "a", "b", "--junit", "x.xml"}, "--junit writes a test case for each bound"},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			code, text := stderrOf(t, c.args...)
+			if code != exit.Usage || !strings.Contains(text, c.want) {
+				t.Errorf("exit code %d, %q; want %q", code, text, c.want)
+			}
+			if left := internals.FindString(text); left != "" {
+				t.Errorf("%q is a text of Go's packages: %s", left, text)
+			}
+		})
+	}
+}
+
+// What cannot have been meant is refused before anything is started.
+func TestImplausibleLimit(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mine.yaml")
+	text := "name: mine\nservices: {s: {command: [./s]}}\nlimits: {cpu: \"5000\"}\nload: {request: {path: /}, users: 1}\n"
+	for cpu, want := range map[string]string{"5000": "more than 4096 CPUs; write thousandths of a CPU with an m", "4000": "did you mean 4000m, thousandths of a CPU?"} {
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "5000", cpu)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, got := stderrOf(t, "run", file, "--out", filepath.Join(dir, "out"))
+		if code != exit.Usage || !strings.Contains(got, want) {
+			t.Errorf("%s: exit code %d, %q; want %q", cpu, code, got, want)
+		}
+	}
+}

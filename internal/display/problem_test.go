@@ -1,0 +1,49 @@
+package display
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// internals are what only those who know Go's packages understand.
+var internals = regexp.MustCompile(`dial tcp|connect: |strconv\.|context (deadline|canceled)|i/o timeout|x509:|lookup .* no such host|invalid syntax|(Get|Post) "`)
+
+func TestProblemsHaveNoTextsOfGo(t *testing.T) {
+	_, number := strconv.Atoi("many")
+	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80},
+		Err: &os.SyscallError{Syscall: "connect", Err: syscall.ECONNREFUSED}}
+	unknown := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Name: "nowhere.invalid", Err: "no such host", IsNotFound: true}}
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a closed port":           {fmt.Errorf("ready: %w", refused), "ready: 127.0.0.1:80 refused the connection: nothing listens there"},
+		"a name":                  {fmt.Errorf("ready: %w", unknown), "ready: no host is named nowhere.invalid"},
+		"a number":                {fmt.Errorf("--cpus: %w", number), `--cpus: "many" is not a number`},
+		"a time limit":            {fmt.Errorf("ask the server: %w", context.DeadlineExceeded), "ask the server: no answer within the time limit"},
+		"several":                 {errors.Join(refused, number), "127.0.0.1:80 refused the connection: nothing listens there\n\"many\" is not a number"},
+		"as text":                 {errors.New(`ready: Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`), "ready: 127.0.0.1:1 refused the connection: nothing listens there"},
+		"as text, a name":         {errors.New("dial tcp: lookup nowhere.invalid on 127.0.0.53:53: no such host"), "no host is named nowhere.invalid"},
+		"as text, a time limit":   {errors.New(`Get "http://h/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`), "no answer within the time limit"},
+		"as text, a certificate":  {errors.New("tls: failed to verify certificate: x509: certificate signed by unknown authority"), "certificate signed by unknown authority"},
+		"nothing of Go's own":     {errors.New("limits.cpu: want a quantity"), "limits.cpu: want a quantity"},
+		"a file that has no type": {&os.PathError{Op: "open", Path: "x.yaml", Err: syscall.EACCES}, "open x.yaml: permission denied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Problem(c.err)
+			if got != c.want {
+				t.Errorf("\n got %s\nwant %s", got, c.want)
+			}
+			if left := internals.FindString(got); left != "" {
+				t.Errorf("%q is left in %q", left, got)
+			}
+		})
+	}
+}
