@@ -57,13 +57,12 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 	}
 	machine := runtimes.Machine{Online: s.online, Affinity: s.Info.Affinity}
 	knob := runtimes.KnobOf(s.Info)
-	for _, setting := range runtimes.Settings(s.Info, limit, machine, started(s.Command)) {
-		if setting.Label == runtimes.AsItIs && setting.Value == n && cpus != s.CPU.CPUs {
-			return "", Change{}
-		}
-		if setting.Value != n || setting.Label == runtimes.AsItIs {
-			continue
-		}
+	command := started(s.Command)
+	asIs := runtimes.Settings(s.Info, limit, machine, command)[0]
+	if asIs.Value == n && cpus != s.CPU.CPUs {
+		return "", Change{}
+	}
+	if setting, ok := runtimes.SettingOf(s.Info, n, command); ok {
 		c := Change{Env: setting.Env, Command: setting.Command, Value: n}
 		collector := s.collector(n)
 		if value, ok := setting.Env[knob.Env]; ok { // the whole value, with other options
@@ -95,14 +94,15 @@ func (s service) collector(n int) string {
 	case runtimes.JVM:
 		return "; unless -XX:+Use…GC is set, the JVM takes the collector Serial with 1 processor, and G1 from 2 processors and 1,792 MiB on"
 	case runtimes.DotNet:
-		return "; with 1 processor .NET takes its workstation collector, even where the server collector is set"
+		return oneProcessor(s.Process)
 	}
 	return ""
 }
 
 // elsewhere is the change of a number of workers that neither the command nor
 // WEB_CONCURRENCY decides: gunicorn's GUNICORN_CMD_ARGS and its configuration file
-// override the variable, and the command overrides both.
+// override the variable, and the command overrides both. HAProxy has the number in its
+// file only.
 //
 // More workers of uvicorn are not advised. With WEB_CONCURRENCY=2 instead of 1 it answered
 // 361 instead of 1,060 requests/s, each in 44 ms (uvicorn 0.54, h11): probably Nagle's
@@ -112,6 +112,10 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 	if s.Info.Server == "uvicorn" && n > s.Info.Parallelism.Value {
 		return "add replicas: several workers of one uvicorn can be slower than one, because each answer may wait 40 ms for a delayed acknowledgement",
 			Change{Replicas: true}, true
+	}
+	if s.Info.Runtime == runtimes.HAProxy && s.Config != "" {
+		return fmt.Sprintf("set nbthread %d in the global section of %s", n, s.Config),
+			Change{Setting: "nbthread", File: s.Config, Value: n}, true
 	}
 	if s.Info.Server != "gunicorn" || len(s.Info.Flags) > 0 {
 		return "", Change{}, false
@@ -132,25 +136,7 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 // reworked is a command with another number of workers of the process's server; nil if
 // it sets none.
 func (s service) reworked(command []string, n int) []string {
-	changed, found := slices.Clone(command), false
-	for i, arg := range command {
-		for _, option := range runtimes.WorkerOptions(s.Info.Server) {
-			rest, ok := strings.CutPrefix(arg, option)
-			switch {
-			case !ok:
-			case rest == "" && i+1 < len(command):
-				changed[i+1], found = strconv.Itoa(n), true
-			case strings.HasPrefix(rest, "="):
-				changed[i], found = option+"="+strconv.Itoa(n), true
-			case len(option) == 2 && rest != "" && digit(rest[0]):
-				changed[i], found = option+strconv.Itoa(n), true
-			}
-		}
-	}
-	if !found {
-		return nil
-	}
-	return changed
+	return runtimes.Reworked(s.Info, command, n)
 }
 
 // where describes the change in a program that may call runtime.GOMAXPROCS.

@@ -29,6 +29,9 @@ func (s service) limited() string {
 	if s.members > 1 {
 		text += fmt.Sprintf(", shared by %d processes", s.members)
 	}
+	if len(s.Requests) > 0 {
+		text += "; its CPU request is " + s.requests()
+	}
 	if s.CPU.Hidden {
 		text += "; parent groups are not visible from here, so the true limit may be lower"
 	}

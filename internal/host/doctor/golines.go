@@ -36,8 +36,11 @@ func goLine(defaultGODEBUG string) string {
 
 // modern reports whether a toolchain is Go 1.25 or later, whose runtime can read
 // CPU limits.
-func modern(v string) bool {
+func modern(v string) bool { return goFrom(v, "go1.25") }
+
+// goFrom reports whether a toolchain is of a release such as go1.25, or later.
+func goFrom(v, release string) bool {
 	v, _, _ = strings.Cut(strings.TrimPrefix(v, "devel "), " ")
 	v, _, _ = strings.Cut(v, "-")
-	return version.IsValid(v) && version.Compare(version.Lang(v), "go1.25") >= 0
+	return version.IsValid(v) && version.Compare(version.Lang(v), release) >= 0
 }

@@ -17,6 +17,7 @@ type heapLimit struct {
 	source runtimes.Source // read, declared, or predicted by the runtime's rule
 	by     string          // the option that sets it; "" for the runtime's own rule
 	where  string          // the variable that contains the option; "": the command
+	file   string          // the file that contains it instead
 	option string          // as it is written there
 	from   string          // for a figure that was read or predicted, in words
 }
@@ -51,12 +52,20 @@ func (h heapLimit) String() string {
 	case runtimes.Predicted:
 		text += ", predicted: " + h.from
 	default:
-		return fmt.Sprintf("%s is %s", h.by, size(h.bytes))
+		return fmt.Sprintf("%s is %s", h.setting(), size(h.bytes))
 	}
 	if h.by != "" {
-		text += "; set by " + h.by
+		text += "; set by " + h.setting()
 	}
 	return text
+}
+
+// setting is the option, with its file where it has one.
+func (h heapLimit) setting() string {
+	if h.file != "" {
+		return h.by + " in " + h.file
+	}
+	return h.by
 }
 
 // maximumHeap returns the maximum heap size of a process: what the runtime reports, else
@@ -162,33 +171,6 @@ func javaHeap(p inspect.Process) heapLimit {
 	return h
 }
 
-// dotnetHeap: DOTNET_GCHeapHardLimit is in bytes and DOTNET_GCHeapHardLimitPercent in
-// percent of the limit, both hexadecimal. Without them the limit in a container is the
-// greater of 20 MiB and 75% of the memory limit (.NET, "Runtime configuration options for
-// garbage collection"). runtimeconfig.json is not read.
-func dotnetHeap(p inspect.Process) heapLimit {
-	hex := func(name string) (int64, string) {
-		for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
-			if n, err := strconv.ParseInt(strings.TrimPrefix(p.Info.Env[prefix+name], "0x"), 16, 63); err == nil && n > 0 {
-				return n, prefix + name
-			}
-		}
-		return 0, ""
-	}
-	if n, by := hex("GCHeapHardLimit"); n > 0 {
-		return heapLimit{bytes: n, source: runtimes.Declared, by: by, where: by, option: p.Info.Env[by]}
-	}
-	if p.Memory.Limit <= 0 {
-		return heapLimit{}
-	}
-	if n, by := hex("GCHeapHardLimitPercent"); n > 0 && n <= 100 {
-		return heapLimit{bytes: p.Memory.Limit / 100 * n, source: runtimes.Predicted, by: by, where: by, option: p.Info.Env[by],
-			from: fmt.Sprintf("%d%% of the memory limit", n)}
-	}
-	return heapLimit{bytes: max(20<<20, p.Memory.Limit/4*3), source: runtimes.Predicted,
-		from: ".NET takes 75% of the memory limit, unless runtimeconfig.json, which was not read, sets it"}
-}
-
 // lowered is the change of the option to a heap of n bytes, and the words for it.
 func (s service) lowered(h heapLimit, n int64) (string, Change) {
 	mib := strconv.FormatInt(n>>20, 10)
@@ -206,13 +188,15 @@ func (s service) lowered(h heapLimit, n int64) (string, Change) {
 		value = h.by + "=" + mib
 	case "GOMEMLIMIT":
 		value = mib + "MiB"
-	default: // .NET's are hexadecimal
+	default: // .NET's; its variables are hexadecimal
+		if strings.HasSuffix(h.by, "Percent") {
+			n = 100 * n / max(1, s.Memory.Limit)
+		}
+		if h.file != "" {
+			return strconv.FormatInt(n, 10), Change{Setting: h.by, File: h.file, Value: int(n)}
+		}
 		value = fmt.Sprintf("0x%X", n)
 		words = value
-		if strings.HasSuffix(h.by, "Percent") {
-			value = fmt.Sprintf("0x%X", 100*n/max(1, s.Memory.Limit))
-			words = value
-		}
 	}
 	if h.where == "" {
 		command := slices.Clone(s.Command)

@@ -92,6 +92,8 @@ type processJSON struct {
 	Watched     *threadsJSON          `json:"threads_watch"`
 	Heap        *int64                `json:"heap_max_bytes"`
 	Requests    []float64             `json:"cpu_requests"`
+	Restarts    *int                  `json:"restarts"`
+	Kills       []killJSON            `json:"oom_kills_logged"`
 	Affinity    *int                  `json:"affinity"`
 
 	CPU        cpuJSON         `json:"cpu"`
@@ -99,6 +101,14 @@ type processJSON struct {
 	Throttling *throttlingJSON `json:"throttling"`
 	Shared     []sharedJSON    `json:"shared_limits"`
 	Unseen     []string        `json:"unseen"`
+}
+
+// killJSON is a process of the group or the pod that the kernel killed.
+type killJSON struct {
+	Ago   float64 `json:"seconds_ago"`
+	Name  string  `json:"name"`
+	PID   int     `json:"pid"`
+	Group string  `json:"cgroup"`
 }
 
 type cpuJSON struct {
@@ -176,6 +186,13 @@ func processOf(p inspect.Process) processJSON {
 	j.Requests = append([]float64{}, p.Requests...)
 	if p.Heap != nil {
 		j.Heap = &p.Heap.Max
+	}
+	if p.Restarts != nil {
+		j.Restarts = &p.Restarts.Count
+	}
+	j.Kills = []killJSON{}
+	for _, k := range p.Kills {
+		j.Kills = append(j.Kills, killJSON{k.Ago.Seconds(), k.Name, k.PID, k.Group})
 	}
 	if t := p.Threads; t != nil {
 		j.Watched = &threadsJSON{t.Length.Seconds(), t.Read, t.Truncated, t.Busy, t.Full, t.Ran.Seconds(), t.Waited.Seconds()}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/inspect"
@@ -30,17 +31,97 @@ func shortOfMemory(host inspect.Host) []Finding {
 	return all
 }
 
-// killed is the finding about a group whose processes were killed.
+// lately is how long ago a kill counts as one of now.
+const lately = time.Hour
+
+// killed is the finding about a group whose processes were killed. Its counter starts at 0
+// when the group is created again, so kills of earlier runs are taken from the kernel's log.
 func (s service) killed(host inspect.Host) []Finding {
-	if s.Memory.OOMKills == nil || *s.Memory.OOMKills == 0 {
+	counted := int64(0)
+	if s.Memory.OOMKills != nil {
+		counted = *s.Memory.OOMKills
+	}
+	kills := s.kills(host)
+	logged := int64(len(kills))
+	if counted == 0 && logged == 0 {
 		return nil
 	}
 	f := s.finding(Critical)
 	f.weight = 1
-	f.Title = fmt.Sprintf("the kernel killed %s of its group: out of memory", count(*s.Memory.OOMKills, "process", "processes"))
-	f.Evidence = append(s.inUse(), s.heapSeen()...)
+	f.Title = fmt.Sprintf("the kernel killed %s of its group: out of memory", count(counted, "process", "processes"))
+	if counted == 0 {
+		f.Title = fmt.Sprintf("the kernel killed %s of earlier runs of its group or pod: out of memory", count(logged, "process", "processes"))
+	}
+	if logged > 0 {
+		last := kills[0].Ago
+		f.Title += fmt.Sprintf(", the last one %s ago", ago(last))
+		if last > lately {
+			f.Level = Warning
+		}
+	}
+	f.Evidence = append(append(s.inUse(), s.heapSeen()...), s.history(host)...)
 	s.lessMemory(host, &f)
 	return []Finding{f}
+}
+
+// kills are the kills in the kernel's log that concern the group: in itself, and of
+// processes with a name of its own in a group of its pod that does not exist any more.
+func (s service) kills(host inspect.Host) (all []inspect.Kill) {
+	names, alive := map[string]bool{}, map[string]bool{}
+	for _, p := range host.Processes {
+		alive[p.Memory.Group] = true
+		if p.Memory.Group == s.Memory.Group {
+			names[p.Name] = true
+		}
+	}
+	for _, k := range s.Kills {
+		if k.Group == s.Memory.Group || names[k.Name] && !alive[k.Group] {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// history describes the kills in the kernel's log and the restarts.
+func (s service) history(host inspect.Host) (all []string) {
+	const most = 3
+	logged := s.kills(host)
+	var kills []string
+	for _, k := range logged[:min(most, len(logged))] {
+		text := fmt.Sprintf("%s (pid %d) %s ago", k.Name, k.PID, ago(k.Ago))
+		if k.Group != s.Memory.Group {
+			text += " in " + k.Group
+		}
+		kills = append(kills, text)
+	}
+	if len(kills) > 0 {
+		text := "killed according to the kernel's log: " + strings.Join(kills, ", ")
+		if more := len(logged) - most; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		all = append(all, text)
+	}
+	if r := s.Restarts; r != nil && (r.Count > 0 || r.OutOfMemory) {
+		text := "its container was restarted " + count(int64(r.Count), "time", "times")
+		if r.OutOfMemory {
+			text += ", and ended because memory ran out"
+		}
+		all = append(all, text+" ("+r.From+")")
+	}
+	return all
+}
+
+// ago writes how long ago something was: 45 s, 12 min, 3 h, 2 d.
+func ago(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d d", int(d.Hours()/24))
 }
 
 // nearItsMemory is the finding about a group that is near its limit.
@@ -58,7 +139,7 @@ func (s service) nearItsMemory(host inspect.Host) []Finding {
 	}
 	f.weight = share
 	f.Title = fmt.Sprintf("uses %s of its memory limit of %s", display.Share(share), size(s.Memory.Limit))
-	f.Evidence = append(s.inUse(), s.heapSeen()...)
+	f.Evidence = append(append(s.inUse(), s.heapSeen()...), s.history(host)...)
 	s.lessMemory(host, &f)
 	return []Finding{f}
 }
@@ -83,6 +164,9 @@ func (s service) inUse() []string {
 // roomy is the share of a memory limit that a heap may take: the rest is for what
 // runtimes keep outside of the heap, such as stacks, code and buffers.
 const roomy = 0.75
+
+// memlimit is the package that sets GOMEMLIMIT to the same share of the limit.
+const memlimit = "github.com/millicore/millicore/maxprocs/memlimit/auto"
 
 // outside names the memory that counts towards the limit but is not in the heap.
 var outside = map[runtimes.Name]string{
@@ -110,6 +194,9 @@ func (s service) heapSeen() []string {
 	if h.source != runtimes.Read && h.source != runtimes.Declared && shown[s.Info.Runtime] != "" {
 		all = append(all, fmt.Sprintf("the maximum heap size in use could not be read from outside: %s shows it", shown[s.Info.Runtime]))
 	}
+	if s.Info.Runtime == runtimes.DotNet {
+		all = append(all, collectorSeen(s.Process)...)
+	}
 	return all
 }
 
@@ -130,12 +217,17 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 	switch s.Info.Runtime {
 	case runtimes.Go:
 		most := int64(float64(limit) * near)
-		unset := s.Info.Env["GOMEMLIMIT"] == "" && (s.Info.Go == nil || s.Info.Go.Automemlimit == "")
+		unset := s.Info.Env["GOMEMLIMIT"] == "" && (s.Info.Go == nil || s.Info.Go.Automemlimit == "" && !s.Info.Go.Memlimit)
 		switch {
+		case s.Info.Version != "" && !goFrom(s.Info.Version, "go1.19"): // has no GOMEMLIMIT
 		case unset || h.bytes > most:
 			f.Expect.Saturated = "the collector runs more often near the limit, and uses more CPU time; the service survives if its live data fit"
 			value := fmt.Sprintf("%dMiB", most>>20)
-			text := s.sharing(host, "GOMEMLIMIT", "try GOMEMLIMIT="+value+", so that the collector keeps below the limit") + or
+			text := s.sharing(host, "GOMEMLIMIT", "try GOMEMLIMIT="+value+", so that the collector keeps below the limit")
+			if unset && alone {
+				text += ", or import " + memlimit + ", which sets and follows the same"
+			}
+			text += or
 			if !alone {
 				set(text)
 				return
@@ -179,7 +271,10 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 
 // place names where an option is set.
 func (h heapLimit) place() string {
-	if h.where == "" {
+	switch {
+	case h.file != "":
+		return " (" + h.file + ")"
+	case h.where == "":
 		return " (the command)"
 	}
 	return " (" + h.where + ")"

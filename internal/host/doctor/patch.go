@@ -167,12 +167,16 @@ func (s service) requested() string {
 	if len(s.Requests) == 0 || s.CPU.State != inspect.Limited {
 		return ""
 	}
+	return fmt.Sprintf("# The CPU request is %s, the limit %s; the patch keeps the request.\n", s.requests(), quantity(s.CPU.CPUs))
+}
+
+// requests are the CPU requests that the weight of the group can stand for.
+func (s service) requests() string {
 	var all []string
 	for _, r := range s.Requests {
 		all = append(all, quantity(r))
 	}
-	return fmt.Sprintf("# The CPU request is %s (from the weight of its group), the limit %s; the patch keeps the request.\n",
-		strings.Join(all, " or "), quantity(s.CPU.CPUs))
+	return strings.Join(all, " or ") + " (from the weight of its group)"
 }
 
 // doubleQuoted writes a string that YAML and systemd both read: JSON's escapes are a

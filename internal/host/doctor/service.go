@@ -192,7 +192,7 @@ func (s service) single() bool {
 // waiting task frees its thread.
 func (s service) waits() bool {
 	switch s.Info.Runtime {
-	case runtimes.Go, runtimes.Nginx, runtimes.Deno:
+	case runtimes.Go, runtimes.Nginx, runtimes.Deno, runtimes.Envoy, runtimes.HAProxy, runtimes.Erlang:
 		return false
 	}
 	return !s.Info.Tokio

@@ -75,11 +75,19 @@ type Process struct {
 	// Folder is its working folder, and Exe its executable, in its own mount namespace;
 	// "": not known.
 	Folder, Exe string
-	// Config is the configuration file that sets the number of workers; "": none known.
+	// Config is the configuration file that sets the number of workers or threads; "": none
+	// known.
 	Config string
+	// RuntimeConfig are the settings of a .NET program's file; nil: not read.
+	RuntimeConfig *RuntimeConfig
 	// Heap is the maximum size of its heap as the runtime itself reports it; nil: not
 	// reported.
 	Heap *Heap
+	// Kills are processes of its group and its pod that the kernel killed, the last one
+	// first, as far as its log reaches.
+	Kills []Kill
+	// Restarts is how often its container was restarted; nil: not known.
+	Restarts *Restarts
 	// Unseen are the reasons why parts are missing, a sentence each.
 	Unseen []string
 }

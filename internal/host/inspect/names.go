@@ -70,21 +70,31 @@ func answered(names containers, err error) string {
 // namesAt queries a socket: GET /containers/json of the Docker Engine API, without a
 // version in the path, which every engine accepts.
 func namesAt(socket string) (containers, error) {
+	answer, err := ask(socket, "/containers/json")
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	return parseNames(io.LimitReader(answer, maxAnswer))
+}
+
+// ask sends a query to an engine.
+func ask(socket, path string) (io.ReadCloser, error) {
 	client := http.Client{Timeout: patience, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		},
 	}}
-	answer, err := client.Get("http://containers/containers/json")
+	answer, err := client.Get("http://containers" + path)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("list the containers of %s: %s", socket, answer.Status)
+		answer.Body.Close()
+		return nil, fmt.Errorf("query %s of %s: %s", path, socket, answer.Status)
 	}
-	return parseNames(io.LimitReader(answer.Body, maxAnswer))
+	return answer.Body, nil
 }
 
 // parseNames parses the answer.

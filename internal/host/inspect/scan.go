@@ -32,12 +32,14 @@ type Scanner struct {
 
 	// Caches of one scan: own groups by the text of /proc/PID/cgroup, and groups that
 	// set limits by directory.
-	groups   map[string]*group
-	limiters map[string]*limiter
-	used     map[string]cgroup.MemoryStat // of groups that set a memory limit
-	above    map[string]cgroup.CPULimit   // of parents of groups that set limits
-	sockets  map[string]listeners         // by network namespace
-	uptime   time.Duration                // of the host; 0: not known
+	groups    map[string]*group
+	limiters  map[string]*limiter
+	used      map[string]cgroup.MemoryStat // of groups that set a memory limit
+	above     map[string]cgroup.CPULimit   // of parents of groups that set limits
+	sockets   map[string]listeners         // by network namespace
+	kills     []Kill                       // in the kernel's log; nil: not read yet
+	restarted map[string]*Restarts         // of containers, by id
+	uptime    time.Duration                // of the host; 0: not known
 	// Caches of all scans: the runtimes of programs, and the location of gomaxprocs in
 	// executables.
 	known     map[program]runtimes.Info
@@ -115,7 +117,7 @@ func sleep(ctx context.Context, d time.Duration) {
 func (s *Scanner) begin() {
 	s.groups, s.limiters = map[string]*group{}, map[string]*limiter{}
 	s.used, s.above = map[string]cgroup.MemoryStat{}, map[string]cgroup.CPULimit{}
-	s.sockets = map[string]listeners{}
+	s.sockets, s.kills, s.restarted = map[string]listeners{}, nil, map[string]*Restarts{}
 	text, _ := os.ReadFile(filepath.Join(s.procDir(), "uptime")) // without it no process counts as young
 	s.uptime = parseUptime(text)
 }

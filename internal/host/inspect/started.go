@@ -30,8 +30,18 @@ func (s *Scanner) started(p *Process) {
 	if p.Pod != "" && p.CPU.State == Limited && !p.CPU.Inherited() {
 		p.Requests = s.requests(p.CPU)
 	}
-	if p.Info.Runtime == runtimes.JVM && p.Memory.State == Limited {
-		p.Heap = s.javaHeap(p.PID, p.User)
+	if p.Memory.State == Limited {
+		s.history(p)
+	}
+	switch p.Info.Runtime {
+	case runtimes.JVM:
+		if p.Memory.State == Limited {
+			p.Heap = s.javaHeap(p.PID, p.User)
+		}
+	case runtimes.DotNet:
+		p.RuntimeConfig = s.dotnetConfig(p)
+	case runtimes.HAProxy:
+		p.Config = s.haproxyConfig(p)
 	}
 }
 
@@ -131,6 +141,31 @@ func (s *Scanner) gunicornConfig(p *Process) string {
 		return ""
 	}
 	return name
+}
+
+var nbthreadLine = regexp.MustCompile(`(?m)^\s*nbthread\s`)
+
+// haproxyConfig is the configuration file of HAProxy that sets nbthread, else the first of
+// those that its command names; "": none is a regular file.
+func (s *Scanner) haproxyConfig(p *Process) (config string) {
+	for i, arg := range p.Command[:max(0, len(p.Command)-1)] {
+		if arg != "-f" {
+			continue
+		}
+		name := p.Command[i+1]
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(p.Folder, name)
+		}
+		text, _, err := s.within(p.PID, name, 1<<20)
+		switch {
+		case err != nil:
+		case nbthreadLine.Match(text):
+			return name
+		case config == "":
+			config = name
+		}
+	}
+	return config
 }
 
 // within reads a regular file of a process's own root, at most limit bytes, and returns

@@ -2,9 +2,11 @@ package inspect
 
 import (
 	"encoding/binary"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -184,5 +186,61 @@ func TestRequests(t *testing.T) {
 	}
 	if got := requestsOf(2, 100); len(got) != 2 || got[1] != 1 {
 		t.Errorf("v2, 100: got %v, want both rules", got)
+	}
+}
+
+// The file runtimeconfig.json is beside the program, or where the command names it.
+func TestSettingsOfDotNet(t *testing.T) {
+	const text = "\xef\xbb\xbf{\"runtimeOptions\": {\"tfm\": \"net8.0\", \"configProperties\": {\"System.GC.Server\": true, " +
+		"\"System.GC.HeapHardLimit\": 209715200, \"System.GC.Name\": \"x\", \"System.Globalization.Invariant\": true}}}"
+	want := map[string]string{"System.GC.Server": "true", "System.GC.HeapHardLimit": "209715200", "System.GC.Name": "x"}
+	for _, test := range []struct {
+		name, exe string
+		args      []string
+		file      string // with the text
+		content   string
+		want      string // the file that is read; "": none
+		unread    bool
+	}{
+		{"its own executable", "/srv/My.App", []string{"./My.App"}, "srv/My.App.runtimeconfig.json", text, "/srv/My.App.runtimeconfig.json", false},
+		{"by the host", "/usr/bin/dotnet", []string{"dotnet", "App.dll", "Other.dll"}, "srv/App.runtimeconfig.json", text, "/srv/App.runtimeconfig.json", false},
+		{"by the host with options", "/usr/bin/dotnet", []string{"dotnet", "exec", "--depsfile", "x.dll", "/opt/App.dll"}, "opt/App.runtimeconfig.json", text, "/opt/App.runtimeconfig.json", false},
+		{"another file", "/usr/bin/dotnet", []string{"dotnet", "exec", "--runtimeconfig", "r.json", "App.dll"}, "srv/r.json", text, "/srv/r.json", false},
+		{"a command of the SDK", "/usr/bin/dotnet", []string{"dotnet", "run"}, "srv/run.runtimeconfig.json", text, "", false},
+		{"none", "/srv/App", []string{"./App"}, "srv/Other.runtimeconfig.json", text, "", false},
+		{"malformed", "/srv/App", []string{"./App"}, "srv/App.runtimeconfig.json", "{", "", true},
+		{"too large", "/srv/App", []string{"./App"}, "srv/App.runtimeconfig.json", strings.Repeat(" ", 1<<20+1), "", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := newTree(t)
+			h.group("/a", 1, 100, 10)
+			h.process(10, 1, "App", "/a", test.exe, test.args...)
+			h.write("proc/10/maps", "7f00-7f10 r--p 00000000 fd:01 9 /usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so\n")
+			h.link("/srv", "proc/10/cwd")
+			h.write("proc/10/root/"+test.file, test.content)
+			p := h.scan(Only{}).Processes[0]
+			unread := strings.Contains(strings.Join(p.Unseen, " "), "runtimeconfig.json could not be read")
+			switch c := p.RuntimeConfig; {
+			case unread != test.unread:
+				t.Errorf("unseen: %q", p.Unseen)
+			case test.want == "" && c != nil, test.want != "" && (c == nil || c.File != test.want || !maps.Equal(c.Properties, want)):
+				t.Errorf("got %+v, want %s", c, test.want)
+			}
+		})
+	}
+}
+
+func TestConfigurationOfHAProxy(t *testing.T) {
+	h := newTree(t)
+	h.group("/a", 1, 100, 10)
+	h.process(10, 1, "haproxy", "/a", "/usr/sbin/haproxy", "haproxy", "-f", "none.cfg", "-f", "a.cfg", "-f", "/etc/b.cfg")
+	h.link("/srv", "proc/10/cwd")
+	h.write("proc/10/root/srv/a.cfg", "defaults\n mode http\n # nbthread 3\n")
+	if got := h.scan(Only{}).Processes[0].Config; got != "/srv/a.cfg" {
+		t.Errorf("without nbthread: got %q, want the first file", got)
+	}
+	h.write("proc/10/root/etc/b.cfg", "global\n\tnbthread 2\n")
+	if got := h.scan(Only{}).Processes[0].Config; got != "/etc/b.cfg" {
+		t.Errorf("got %q, want the file with nbthread", got)
 	}
 }

@@ -17,6 +17,7 @@ type Binary struct {
 	Go         *debug.BuildInfo
 	Gomaxprocs uint64 // address of runtime.gomaxprocs in the file; 0: no symbol
 	Pprof      bool   // net/http/pprof is linked in
+	Memlimit   bool   // maxprocs/memlimit is linked in
 	Moved      bool   // position-independent: it is loaded at an offset, the bias
 	Base       uint64 // address of the first segment in the file
 
@@ -93,8 +94,9 @@ func (b *Binary) inspectGo(f *elf.File) error {
 		// A stripped executable still has the names of its functions here.
 		if strings.HasSuffix(s.Name, ".gopclntab") {
 			scan(s, func(chunk []byte) bool {
-				b.Pprof = bytes.Contains(chunk, []byte("net/http/pprof.Index\x00"))
-				return !b.Pprof
+				b.Pprof = b.Pprof || bytes.Contains(chunk, []byte("net/http/pprof.Index\x00"))
+				b.Memlimit = b.Memlimit || bytes.Contains(chunk, []byte("github.com/millicore/millicore/maxprocs/memlimit."))
+				return !b.Pprof || !b.Memlimit
 			})
 		}
 	}

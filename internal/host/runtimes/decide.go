@@ -23,8 +23,8 @@ var (
 	javaVersion = regexp.MustCompile(`(?m)^JAVA_VERSION="([^"\n]{1,40})"`)
 )
 
-// decide determines the runtime from the evidence. It is pure.
-func decide(e Evidence) Info {
+// Decide determines the runtime from the evidence. It is pure.
+func Decide(e Evidence) Info {
 	info := Info{
 		PID: e.PID, Program: path.Base(e.Exe), Threads: e.Threads, Workers: e.Workers,
 		Affinity: e.Affinity, Notes: slices.Clone(e.Unread),
@@ -138,7 +138,7 @@ func isTokio(thread string) bool {
 }
 
 func goFacts(b Binary) *GoFacts {
-	facts := &GoFacts{Pprof: b.Pprof}
+	facts := &GoFacts{Pprof: b.Pprof, Memlimit: b.Memlimit}
 	for _, dep := range b.Go.Deps {
 		switch dep.Path {
 		case "go.uber.org/automaxprocs":
@@ -191,8 +191,8 @@ func decideParallelism(e Evidence, info *Info) {
 			set(o.processors, Declared, "-XX:ActiveProcessorCount in "+o.where)
 		}
 	case DotNet:
-		if n, ok := positive(e.Env["DOTNET_PROCESSOR_COUNT"]); ok {
-			set(n, Declared, "DOTNET_PROCESSOR_COUNT in the environment")
+		if name, n, ok := processorCount(*info); ok {
+			set(n, Declared, name+" in the environment")
 		}
 	case Rust:
 		if name := rustEnv(*info); name != "" {
@@ -236,8 +236,11 @@ func decideParallelism(e Evidence, info *Info) {
 		n := max(info.Workers, 1)
 		set(n, Read, count(n, "process")+", one thread of code per process")
 	}
-	if info.Runtime == Node {
+	switch {
+	case info.Runtime == Node:
 		info.Pool = nodePool(e.Env)
+	case info.Server == granian:
+		info.Pool = granianPool(e)
 	}
 }
 
@@ -247,6 +250,21 @@ func nodePool(env map[string]string) *Parallelism {
 		return &Parallelism{Value: min(n, 1024), Source: Declared, From: "UV_THREADPOOL_SIZE in the environment"}
 	}
 	return &Parallelism{Value: 4, Source: Predicted, From: "libuv's pool has 4 threads on any number of CPUs"}
+}
+
+// granianPool is the number of threads of granian's I/O runtime in each worker, which run
+// beside the thread of Python code.
+func granianPool(e Evidence) *Parallelism {
+	for _, name := range []string{"runtime-threads", "threads"} { // older releases have the second
+		if n, ok := lastNumber(e.Args, "--"+name); ok && n > 0 {
+			return &Parallelism{Value: n, Source: Declared, From: "--" + name + " of granian, in each worker"}
+		}
+		variable := "GRANIAN_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		if n, ok := positive(e.Env[variable]); ok {
+			return &Parallelism{Value: n, Source: Declared, From: variable + " in the environment, in each worker"}
+		}
+	}
+	return &Parallelism{Value: 1, Source: Predicted, From: "granian has 1 thread for I/O in each worker, regardless of the CPUs"}
 }
 
 func first(pattern *regexp.Regexp, s string) string {

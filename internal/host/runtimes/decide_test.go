@@ -121,6 +121,18 @@ func TestDecide(t *testing.T) {
 		{"Erlang",
 			Evidence{Exe: "/usr/lib/erlang/erts-13.1.5/bin/beam.smp", Args: []string{"beam.smp", "-S", "2:1", "--", "-S", "9"}},
 			Info{Runtime: Erlang, Version: "13.1.5", VersionFrom: Read, Flags: []string{"-S", "2:1"}, Parallelism: Parallelism{1, Declared, "+S in its options"}}},
+		{"Erlang with a share", Evidence{Exe: "/usr/lib/erlang/erts-13.1.5/bin/beam.smp", Args: []string{"beam.smp", "-S", "4", "-SP50", "--"}},
+			Info{Runtime: Erlang, Version: "13.1.5", VersionFrom: Read, Flags: []string{"-S", "4", "-SP50"}}},
+		{"granian with threads",
+			Evidence{Exe: "/usr/bin/python3.11", Args: []string{"python3", "/bin/granian", "--runtime-threads", "4", "--workers=2", "app:app"}, Workers: 2, Env: map[string]string{"GRANIAN_RUNTIME_THREADS": "8"}},
+			Info{Runtime: Python, Version: "3.11", VersionFrom: Read, Server: "granian", Workers: 2, Flags: []string{"--workers=2"}, Env: map[string]string{"GRANIAN_RUNTIME_THREADS": "8"},
+				Parallelism: Parallelism{2, Read, "2 worker processes, one thread of code per process"},
+				Pool:        &Parallelism{4, Declared, "--runtime-threads of granian, in each worker"}}},
+		{"granian with threads by a variable",
+			Evidence{Exe: "/usr/bin/python3.11", Args: []string{"python3", "/bin/granian", "app:app"}, Env: map[string]string{"GRANIAN_RUNTIME_THREADS": "3"}},
+			Info{Runtime: Python, Version: "3.11", VersionFrom: Read, Server: "granian", Env: map[string]string{"GRANIAN_RUNTIME_THREADS": "3"},
+				Parallelism: Parallelism{1, Read, "1 process, one thread of code per process"},
+				Pool:        &Parallelism{3, Declared, "GRANIAN_RUNTIME_THREADS in the environment, in each worker"}}},
 		{"PostgreSQL", Evidence{Exe: "/usr/lib/postgresql/15/bin/postgres"}, Info{Runtime: Postgres, Version: "15", VersionFrom: Read}},
 		{"HAProxy", Evidence{Exe: "/usr/sbin/haproxy", Threads: 4}, Info{Runtime: HAProxy, Threads: 4, Parallelism: Parallelism{4, Read, "its threads"}}},
 		{"Celery",
@@ -136,7 +148,7 @@ func TestDecide(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := decide(test.evidence)
+			got := Decide(test.evidence)
 			if got.Runtime != Unknown && got.By == "" {
 				t.Error("By is empty: how the runtime was detected")
 			}

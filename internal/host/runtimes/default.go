@@ -157,7 +157,7 @@ func LeafOnly(info Info) bool {
 	case DotNet, Erlang:
 		return true
 	case Envoy:
-		return slices.Contains(info.Flags, "--cpuset-threads")
+		return slices.Contains(info.Flags, cpusetThreads)
 	}
 	return false
 }
@@ -184,20 +184,6 @@ func jvmAware(version string) bool {
 		return len(v) >= 3 && v[2] >= 16
 	}
 	return v[0] >= 15
-}
-
-func dotnetDefault(info Info, limit Limit, m Machine) (int, string) {
-	for _, name := range []string{"DOTNET_PROCESSOR_COUNT", "COMPlus_PROCESSOR_COUNT"} {
-		if n, ok := positive(info.Env[name]); ok && n <= math.MaxUint16 {
-			return n, fmt.Sprintf("%s=%d is set", name, n)
-		}
-	}
-	affinity := m.affinity()
-	if limit.Leaf <= 0 {
-		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
-	}
-	n := min(affinity, ceil(limit.Leaf))
-	return n, fmt.Sprintf(".NET rounds the limit of %s up, to at most the %d CPUs", cpus(limit.Leaf), affinity)
 }
 
 // rustEnv is the variable of the library that runs a Rust program's code: Tokio, else

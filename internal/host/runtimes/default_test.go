@@ -62,6 +62,7 @@ func TestDefault(t *testing.T) {
 		{"hypercorn does not read WEB_CONCURRENCY", Info{Runtime: Python, Server: "hypercorn", Env: map[string]string{"WEB_CONCURRENCY": "4"}}, LimitOf(2), eight, 1, "interpreter lock"},
 		{"the command counts before the variable", Info{Runtime: Python, Server: "granian", Flags: []string{"--workers", "3"}, Env: map[string]string{"GRANIAN_WORKERS": "4"}}, LimitOf(2), eight, 3, "command"},
 		{"granian's variable", Info{Runtime: Python, Server: "granian", Env: map[string]string{"GRANIAN_WORKERS": "4"}}, LimitOf(2), eight, 4, "GRANIAN_WORKERS"},
+		{"gunicorn's arguments in a variable before WEB_CONCURRENCY", Info{Runtime: Python, Server: "gunicorn", Env: map[string]string{"WEB_CONCURRENCY": "4", "GUNICORN_CMD_ARGS": "--threads 2 -w3"}}, LimitOf(2), eight, 3, "GUNICORN_CMD_ARGS"},
 		{"uWSGI's variable", Info{Runtime: Python, Server: "uwsgi", Env: map[string]string{"UWSGI_PROCESSES": "3"}}, LimitOf(2), eight, 3, "UWSGI_PROCESSES"},
 		{"uWSGI's option", Info{Runtime: Python, Server: "uwsgi", Flags: []string{"-p2"}}, LimitOf(2), eight, 2, "command"},
 		{"Celery takes the host", Info{Runtime: Python, Server: "celery"}, LimitOf(1), four, 8, "regardless"},
@@ -90,6 +91,7 @@ func TestDefault(t *testing.T) {
 		{".NET is 1 under half a CPU", Info{Runtime: DotNet}, LimitOf(0.5), eight, 1, ""},
 		{".NET is capped by the mask", Info{Runtime: DotNet}, LimitOf(7), four, 4, ""},
 		{".NET reads the leaf alone", Info{Runtime: DotNet}, Limit{CPUs: 2}, eight, 8, ""},
+		{"COMPlus_PROCESSOR_COUNT before .NET 6", Info{Runtime: DotNet, Version: "3.1.32", Env: map[string]string{"DOTNET_PROCESSOR_COUNT": "3", "COMPlus_PROCESSOR_COUNT": "4"}}, LimitOf(1), eight, 4, "COMPlus"},
 		{"DOTNET_PROCESSOR_COUNT", Info{Runtime: DotNet, Env: map[string]string{"DOTNET_PROCESSOR_COUNT": "3"}}, LimitOf(1), eight, 3, "is set"},
 		// Rust.
 		{"Rust rounds down", Info{Runtime: Rust}, LimitOf(1.5), eight, 1, "down"},
@@ -115,6 +117,8 @@ func TestDefault(t *testing.T) {
 		{"Erlang is at least 1", Info{Runtime: Erlang, Version: "13.1.5"}, LimitOf(0.5), eight, 1, "down"},
 		{"Erlang/OTP 22 takes the mask", Info{Runtime: Erlang, Version: "10.7.2"}, LimitOf(2), four, 4, "before 23"},
 		{"Erlang with +S", Info{Runtime: Erlang, Flags: []string{"-S", "2:2", "-S1"}}, LimitOf(4), eight, 1, "+S"},
+		{"Erlang with +SP", Info{Runtime: Erlang, Version: "13.1.5", Flags: []string{"-SP", "100:50"}}, LimitOf(8), eight, 4, "50% of 8"},
+		{"Erlang with both", Info{Runtime: Erlang, Flags: []string{"-SP", "50:25", "-S", "4:4"}}, LimitOf(8), eight, 1, "25% of 4"},
 		{"PostgreSQL", Info{Runtime: Postgres}, LimitOf(1), eight, 0, "each connection"},
 		{"HAProxy takes the mask", Info{Runtime: HAProxy}, LimitOf(1), four, 4, "regardless of the limit"},
 		// nginx.

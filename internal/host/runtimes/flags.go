@@ -36,7 +36,7 @@ func flags(runtime Name, server string, args []string) []string {
 	case Envoy:
 		for i, arg := range args {
 			switch {
-			case arg == "--cpuset-threads", strings.HasPrefix(arg, "--concurrency="):
+			case arg == cpusetThreads, strings.HasPrefix(arg, "--concurrency="):
 				found = append(found, arg)
 			case arg == "--concurrency" && i+1 < len(args):
 				found = append(found, arg, args[i+1])

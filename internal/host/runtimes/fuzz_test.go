@@ -22,7 +22,7 @@ func FuzzProc(f *testing.F) {
 		e := Evidence{Args: proc.ParseArgs(text), Env: parseEnv(text), Mappings: parseMaps(text), Affinity: proc.ParseStatus(text).CPUs}
 		for _, exe := range []string{"/usr/bin/java", "/usr/bin/python3", "/usr/sbin/nginx", "/usr/bin/deno", string(text)} {
 			e.Exe = exe
-			info := decide(e)
+			info := Decide(e)
 			n, why := Default(info, LimitOf(1.5), Machine{Online: 2})
 			if n < 0 || why == "" {
 				t.Errorf("%s: %d %q", exe, n, why)

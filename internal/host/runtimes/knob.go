@@ -2,6 +2,7 @@ package runtimes
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,8 @@ func KnobOf(info Info) Knob {
 	case Go:
 		return Knob{Env: "GOMAXPROCS", Words: "GOMAXPROCS=n"}
 	case DotNet:
-		return Knob{Env: "DOTNET_PROCESSOR_COUNT", Words: "DOTNET_PROCESSOR_COUNT=n"}
+		name, _, _ := processorCount(info)
+		return Knob{Env: name, Words: name + "=n"}
 	case JVM:
 		return jvmKnob(info)
 	case Rust:
@@ -62,9 +64,13 @@ func KnobOf(info Info) Knob {
 		return Knob{Setting: "nbthread", File: "the global section of HAProxy's configuration",
 			Words: "nbthread is set in the global section of HAProxy's configuration: change it there"}
 	case Envoy:
-		return Knob{Setting: "--concurrency", File: "Envoy's command", Words: "--concurrency is set in Envoy's command: change it there"}
+		return Knob{Command: true, Setting: "--concurrency", File: "Envoy's command", Words: "--concurrency is set in Envoy's command: change it there"}
 	case Erlang:
-		return Knob{Env: "ERL_FLAGS", prefix: "+S ", keep: true, Words: "ERL_FLAGS=+S n"}
+		name := "ERL_FLAGS"
+		if strings.Contains(info.Env["ERL_ZFLAGS"], "+S") { // it comes last
+			name = "ERL_ZFLAGS"
+		}
+		return Knob{Env: name, prefix: "+S ", keep: true, Words: name + "=+S n"}
 	case Postgres:
 		return Knob{Words: "PostgreSQL runs a process for each connection: limit them with a connection pool, and a query's processes with max_parallel_workers_per_gather"}
 	}
@@ -165,12 +171,29 @@ func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 	return all
 }
 
+// SettingOf is the way to run a service with a parallelism of n; ok is false if it has no
+// setting that can be made from outside.
+func SettingOf(info Info, n int, command []string) (s Setting, ok bool) {
+	knob := KnobOf(info)
+	if knob.None() {
+		return Setting{}, false
+	}
+	return knob.setting(info, n, command)
+}
+
 func (k Knob) setting(info Info, n int, command []string) (Setting, bool) {
 	s := Setting{Value: n}
 	if k.Env != "" {
 		v := k.value(info.Env[k.Env], n)
 		s.Label, s.Env = fmt.Sprintf("%s=%s%d", k.Env, k.prefix, n), map[string]string{k.Env: v}
 		return s, true
+	}
+	if info.Runtime == Envoy {
+		s.Label, s.Command = fmt.Sprintf("--concurrency %d", n), Reworked(info, command, n)
+		if s.Command == nil && len(command) > 0 && path.Base(command[0]) == "envoy" {
+			s.Command = append(slices.Clone(command), "--concurrency", strconv.Itoa(n))
+		}
+		return s, s.Command != nil
 	}
 	s.Command = slices.Clone(command)
 	for i, arg := range s.Command {
@@ -190,6 +213,10 @@ func unset(info Info, env string) Info {
 			kept[name] = value
 		}
 	}
+	flags := info.Flags
 	info.Env, info.Flags, info.Workers = kept, nil, 0
+	if slices.Contains(flags, cpusetThreads) { // no number
+		info.Flags = []string{cpusetThreads}
+	}
 	return info
 }

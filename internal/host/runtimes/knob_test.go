@@ -69,6 +69,14 @@ func TestSettings(t *testing.T) {
 				"worker_processes 8 8 nginx|-g|daemon off; worker_processes 8;"}},
 		{"nginx whose configuration says it", Info{Runtime: Nginx, Workers: 4}, LimitOf(1.5), eight, []string{"nginx"},
 			[]string{"as it is 4"}},
+		{"Envoy whose command says it", Info{Runtime: Envoy, Flags: []string{"--concurrency", "8"}}, LimitOf(1.5), eight, []string{"envoy", "--concurrency", "8", "-c", "x"},
+			[]string{"as it is 8", "--concurrency 1 1 envoy|--concurrency|1|-c|x", "--concurrency 2 2 envoy|--concurrency|2|-c|x"}},
+		{"Envoy whose command does not", Info{Runtime: Envoy, Flags: []string{"--cpuset-threads"}}, LimitOf(1.5), eight, []string{"/bin/envoy", "--cpuset-threads"},
+			[]string{"as it is 1", "--concurrency 2 2 /bin/envoy|--cpuset-threads|--concurrency|2"}},
+		{"Envoy in a script", Info{Runtime: Envoy}, LimitOf(1.5), eight, []string{"sh", "-c", "envoy -c x"}, []string{"as it is 8"}},
+		{"gunicorn's arguments in a variable", Info{Runtime: Python, Server: "gunicorn", Env: map[string]string{"GUNICORN_CMD_ARGS": "-w 3"}}, LimitOf(1.5), eight, nil,
+			[]string{"as it is 3", "WEB_CONCURRENCY=1 1", "WEB_CONCURRENCY=2 2"}},
+		{".NET 5", Info{Runtime: DotNet, Version: "5.0.1"}, LimitOf(2), eight, nil, []string{"as it is 2", "COMPlus_PROCESSOR_COUNT=1 1"}},
 		{"an unknown program", Info{Runtime: Unknown}, LimitOf(1.5), eight, nil, []string{"as it is 0"}},
 	}
 	for _, test := range tests {
@@ -128,7 +136,6 @@ func TestKnobOfAFile(t *testing.T) {
 	for want, info := range map[string]Info{
 		"pm.max_children":          {Runtime: PHP},
 		"nbthread":                 {Runtime: HAProxy},
-		"--concurrency":            {Runtime: Envoy},
 		"worker_processes":         {Runtime: Nginx},
 		"-XX:ActiveProcessorCount": {Runtime: JVM, Flags: []string{"-XX:ActiveProcessorCount=4"}},
 		"workers":                  {Runtime: Python, Server: "hypercorn"},

@@ -58,7 +58,7 @@ func (f FS) Detect(pid int) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return decide(e), nil
+	return Decide(e), nil
 }
 
 // Evidence gathers what can be read of a process.

@@ -73,7 +73,8 @@ type Info struct {
 	// which the process may ignore; 0: none.
 	PortEnv int `json:"told_port,omitempty"`
 
-	// Pool is the thread pool of an event loop (libuv's in Node).
+	// Pool are threads beside those that Parallelism counts: libuv's pool in Node, the I/O
+	// threads of granian.
 	Pool *Parallelism `json:"pool,omitempty"`
 	// Server is the application server whose setting applies: a name of servers.
 	Server string   `json:"server,omitempty"`
@@ -102,8 +103,10 @@ type Info struct {
 
 // GoFacts are facts that were read from a Go executable.
 type GoFacts struct {
-	Automaxprocs   string `json:"automaxprocs,omitempty"` // its module's version
-	Automemlimit   string `json:"automemlimit,omitempty"`
+	Automaxprocs string `json:"automaxprocs,omitempty"` // its module's version
+	Automemlimit string `json:"automemlimit,omitempty"`
+	// Memlimit: Millicore's package maxprocs/memlimit is linked in, which sets GOMEMLIMIT.
+	Memlimit       bool   `json:"memlimit,omitempty"`
 	DefaultGODEBUG string `json:"default_godebug,omitempty"`
 	// Aware: with this toolchain and go line the runtime reads CPU limits, unless
 	// GODEBUG in the environment changes that.

@@ -15,6 +15,7 @@ import (
 type server struct {
 	name    string
 	options []string // that set the number of workers; those of one letter may be joined with it: -w2
+	args    string   // the variable with more options, which the command overrides; "": none
 	env     string   // the variable that sets it; "": there is none
 	setting string   // in a configuration file
 	file    string   // that file, in words
@@ -22,24 +23,52 @@ type server struct {
 	forks   bool     // its workers have its command, and share no socket with it
 }
 
+const granian = "granian"
+
 // servers is that table; docs/runtimes.md has the sources. Sidekiq is not in it: its
 // concurrency is threads that share the VM lock.
 var servers = []server{
-	{name: "gunicorn", options: []string{"-w", "--workers"}, env: "WEB_CONCURRENCY", setting: "workers", file: "gunicorn.conf.py"},
+	{name: "gunicorn", options: []string{"-w", "--workers"}, args: "GUNICORN_CMD_ARGS", env: "WEB_CONCURRENCY", setting: "workers", file: "gunicorn.conf.py"},
 	{name: "uvicorn", options: []string{"--workers"}, env: "WEB_CONCURRENCY"},
 	{name: "hypercorn", options: []string{"-w", "--workers"}, setting: "workers", file: "hypercorn's configuration file"},
-	{name: "granian", options: []string{"--workers"}, env: "GRANIAN_WORKERS", forks: true},
+	{name: granian, options: []string{"--workers"}, env: "GRANIAN_WORKERS", forks: true},
 	{name: "uwsgi", options: []string{"-p", "--processes", "--workers"}, env: "UWSGI_PROCESSES", setting: "processes", file: "uWSGI's configuration file"},
 	{name: "celery", options: []string{"-c", "--concurrency"}, setting: "worker_concurrency", file: "Celery's configuration", host: true, forks: true},
 	{name: "puma", options: []string{"-w", "--workers"}, env: "WEB_CONCURRENCY", setting: "workers", file: "config/puma.rb"},
 	{name: "unicorn", setting: "worker_processes", file: "unicorn's configuration file"},
 }
 
-// WorkerOptions are the options of a server's command that set its number of workers.
-// Those of one letter may be joined with the number.
-func WorkerOptions(name string) []string {
-	s, _ := serverNamed(name)
+// workerOptions are the options of a command that set its number of workers. Those of one
+// letter may be joined with the number.
+func workerOptions(info Info) []string {
+	if info.Runtime == Envoy {
+		return []string{"--concurrency"}
+	}
+	s, _ := serverNamed(info.Server)
 	return s.options
+}
+
+// Reworked is a command with another number of workers; nil if it sets none.
+func Reworked(info Info, command []string, n int) []string {
+	changed, found := slices.Clone(command), false
+	for i, arg := range command {
+		for _, option := range workerOptions(info) {
+			rest, ok := strings.CutPrefix(arg, option)
+			switch {
+			case !ok:
+			case rest == "" && i+1 < len(command):
+				changed[i+1], found = strconv.Itoa(n), true
+			case strings.HasPrefix(rest, "="):
+				changed[i], found = option+"="+strconv.Itoa(n), true
+			case len(option) == 2 && rest != "" && '0' <= rest[0] && rest[0] <= '9':
+				changed[i], found = option+strconv.Itoa(n), true
+			}
+		}
+	}
+	if !found {
+		return nil
+	}
+	return changed
 }
 
 // serverNamed finds a row; ok is false for another name, and for "".
@@ -85,22 +114,33 @@ func (s server) flags(args []string) []string {
 	return found
 }
 
-// declared is the number of workers that the command sets, else the variable.
+// declared is the number of workers that the command sets, else a variable.
 func (s server) declared(info Info) (n int, where string) {
-	for _, flag := range info.Flags {
-		for _, option := range append([]string{""}, s.options...) {
-			if v, ok := positive(strings.TrimPrefix(strings.TrimPrefix(flag, option), "=")); ok {
-				n, where = v, "the command"
-			}
-		}
+	if n := s.number(info.Flags); n > 0 {
+		return n, "the command"
 	}
-	if n > 0 || s.env == "" {
-		return n, where
+	if n := s.number(s.flags(strings.Fields(info.Env[s.args]))); n > 0 {
+		return n, s.args
+	}
+	if s.env == "" {
+		return 0, ""
 	}
 	if v, ok := positive(info.Env[s.env]); ok {
 		return v, s.env
 	}
 	return 0, ""
+}
+
+// number is the number of workers among the results of flags; 0: none.
+func (s server) number(flags []string) (n int) {
+	for _, flag := range flags {
+		for _, option := range append([]string{""}, s.options...) {
+			if v, ok := positive(strings.TrimPrefix(strings.TrimPrefix(flag, option), "=")); ok {
+				n = v
+			}
+		}
+	}
+	return n
 }
 
 // serverDefault is the number of worker processes of a server of which no worker was
@@ -114,7 +154,7 @@ func serverDefault(info Info, m Machine) (n int, why string, ok bool) {
 		if where == s.env {
 			return n, fmt.Sprintf("%s=%d is set for %s", s.env, n, s.name), true
 		}
-		return n, fmt.Sprintf("%s of %s, by the command", count(n, "worker process"), s.name), true
+		return n, fmt.Sprintf("%s of %s, by %s", count(n, "worker process"), s.name, where), true
 	}
 	if s.host {
 		n = max(m.Online, 1)
@@ -145,8 +185,10 @@ func serverKnob(info Info) Knob {
 	return Knob{Setting: s.setting, File: s.file, Words: fmt.Sprintf("%s gets its workers from %s in %s: change it there", s.name, s.setting, s.file)}
 }
 
-// envoyWorker is the name of an Envoy worker thread.
-const envoyWorker = "wrk:worker_"
+const (
+	envoyWorker   = "wrk:worker_" // begins the name of an Envoy worker thread
+	cpusetThreads = "--cpuset-threads"
+)
 
 // envoyDefault follows Envoy's source/server/options_impl_platform_linux.cc. From 1.37
 // on the rule with --cpuset-threads includes the limit, rounded down. Without that
@@ -155,7 +197,7 @@ func envoyDefault(info Info, limit Limit, m Machine) (int, string) {
 	if n, ok := lastNumber(info.Flags, "--concurrency"); ok {
 		return max(n, 1), fmt.Sprintf("--concurrency %d is set", n)
 	}
-	if !slices.Contains(info.Flags, "--cpuset-threads") {
+	if !slices.Contains(info.Flags, cpusetThreads) {
 		n := max(m.Online, 1)
 		return n, fmt.Sprintf("Envoy starts a worker thread for each of the host's %d CPUs, regardless of limit and affinity", n)
 	}
@@ -165,66 +207,6 @@ func envoyDefault(info Info, limit Limit, m Machine) (int, string) {
 	}
 	return min(affinity, max(1, int(limit.Leaf))),
 		fmt.Sprintf("Envoy 1.37 and later with --cpuset-threads rounds the limit of %s down, to at least 1", cpus(limit.Leaf))
-}
-
-// erlangDefault follows read_cpu_quota in erts/lib_src/common/erl_misc_utils.c. The
-// emulator's own arguments have the options of ERL_AFLAGS, the command and ERL_FLAGS in
-// this order; the last counts.
-func erlangDefault(info Info, limit Limit, m Machine) (int, string) {
-	if n, ok := erlangSchedulers(info.Flags); ok {
-		return n, fmt.Sprintf("+S gives %d schedulers online", n)
-	}
-	affinity := m.affinity()
-	switch {
-	case info.Version != "" && !atLeast(info.Version, 11):
-		return affinity, fmt.Sprintf("Erlang/OTP before 23 does not read cgroups: all %d CPUs", affinity)
-	case limit.Leaf <= 0:
-		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
-	case int(limit.Leaf) > affinity:
-		return affinity, fmt.Sprintf("the limit of %s is above the %d CPUs", cpus(limit.Leaf), affinity)
-	}
-	return max(1, int(limit.Leaf)), fmt.Sprintf("Erlang/OTP 23 and later rounds the limit of %s down, to at least 1", cpus(limit.Leaf))
-}
-
-// erlangSchedulers is the number of schedulers online in "-S total:online" or
-// "-S total" of the emulator's arguments, where erl's +S arrives as -S.
-func erlangSchedulers(flags []string) (int, bool) {
-	n, found := 0, false
-	for i, flag := range flags {
-		value, ok := strings.CutPrefix(flag, "-S")
-		if !ok {
-			continue
-		}
-		if value == "" && i+1 < len(flags) {
-			value = flags[i+1]
-		}
-		total, online, both := strings.Cut(value, ":")
-		if !both {
-			online = total
-		}
-		if v, ok := positive(online); ok {
-			n, found = v, true
-		}
-	}
-	return n, found
-}
-
-// erlangFlags returns -S with its value from the emulator's own arguments, which end
-// at the first "--".
-func erlangFlags(args []string) []string {
-	if end := slices.Index(args, "--"); end >= 0 {
-		args = args[:end]
-	}
-	var found []string
-	for i, arg := range args {
-		switch {
-		case arg == "-S" && i+1 < len(args):
-			found = append(found, arg, args[i+1])
-		case strings.HasPrefix(arg, "-S") && len(arg) > 2 && '0' <= arg[2] && arg[2] <= '9':
-			found = append(found, arg)
-		}
-	}
-	return found
 }
 
 // haproxyDefault: nbthread is the affinity mask, without a look at the limit.

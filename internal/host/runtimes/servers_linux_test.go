@@ -72,6 +72,50 @@ func TestRealErlang(t *testing.T) {
 	}
 }
 
+// The order of Erlang's variables, and shares of the schedulers.
+func TestRealErlangSchedulers(t *testing.T) {
+	erl := installed(t, "erl")
+	for _, test := range []struct {
+		name string
+		env  []string
+		args []string
+	}{
+		{"the command over ERL_AFLAGS", []string{"ERL_AFLAGS=+S 2:2"}, []string{"+S", "2:1"}},
+		{"ERL_ZFLAGS over the command", []string{"ERL_ZFLAGS=+S 2:1"}, []string{"+S", "2:2"}},
+		{"ERL_ZFLAGS over ERL_FLAGS", []string{"ERL_FLAGS=+S 2:2", "ERL_ZFLAGS=+S 2:1"}, nil},
+		{"a share", nil, []string{"+SP", "100:50"}},
+		{"a share of what is set", nil, []string{"+SP", "100:50", "+S", "4:2"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			args := append(test.args, "-noshell", "-noinput", "-eval", `io:format("ready ~p~n", [erlang:system_info(schedulers_online)]).`)
+			cmd := start(t, "ready 1", test.env, erl, args...)
+			info, err := Detect(cmd.Process.Pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, why := Default(info, Limit{}, Machine{Online: info.Affinity, Affinity: 2}); n != 1 {
+				t.Errorf("got %d (%s) by %v, and Erlang has 1", n, why, info.Flags)
+			}
+		})
+	}
+}
+
+// Envoy's threads are those of --concurrency, else those of its rule.
+func TestRealEnvoy(t *testing.T) {
+	envoy := installed(t, "envoy")
+	conf := filepath.Join(t.TempDir(), "envoy.yaml")
+	write(t, conf, "static_resources: {}\n")
+	for name, args := range map[string][]string{"by the command": {"--concurrency", "3"}, "by its rule": nil, "by the affinity": {"--cpuset-threads"}} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(envoy, append([]string{"-c", conf, "--disable-hot-restart", "-l", "off"}, args...)...)
+			until(t, cmd, syscall.SIGTERM, func(info Info) bool {
+				n, _ := Default(info, Limit{}, Machine{Online: info.Affinity, Affinity: info.Affinity})
+				return info.Runtime == Envoy && info.Parallelism == Parallelism{n, Read, "its threads wrk:worker_n"}
+			})
+		})
+	}
+}
+
 func TestRealPostgres(t *testing.T) {
 	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(all) == 0 {
