@@ -17,7 +17,14 @@ type DryRun struct {
 	Requirements Requirements
 }
 
-func (d DryRun) trials() int { return len(d.Experiment.Cells) * d.Experiment.Measure.Repeats }
+// trials is the number of trials, with those of a second part.
+func (d DryRun) trials() int {
+	repeats := d.Experiment.Measure.Repeats
+	if common := d.Experiment.CommonLoad(); common != nil {
+		repeats += common.Repeats
+	}
+	return len(d.Experiment.Cells) * repeats
+}
 
 // Text writes the size of the run, and a line for each requirement.
 func (d DryRun) Text(out io.Writer) error {
