@@ -8,17 +8,17 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
@@ -30,6 +30,7 @@ import (
 // tryFlags are the flags of `millicore try`.
 type tryFlags struct {
 	ask          try.Ask
+	cpu          string
 	get, post    string
 	headers      []string
 	p99          time.Duration
@@ -48,13 +49,16 @@ func tryCommand() *cobra.Command {
 		Long: "Try starts a server under a CPU and memory limit, finds its port and its runtime, and\n" +
 			"searches its breaking point: as it is, with its parallelism set to each sensible value\n" +
 			"(two replicas where its runtime has no such setting, and it listens on ${port} or\n" +
-			"$PORT), and once without the CPU limit. It ends with one paragraph: where it breaks, why, what\n" +
-			"each setting holds at this limit, and which of them lower p99 at a common load.\n\n" +
+			"$PORT), and once without the CPU limit. Then it compares latencies at a load that all of\n" +
+			"them hold. The answer is one paragraph and one table: where it breaks, why, what each\n" +
+			"setting holds, and which of them lower p99. Several limits, as in --cpu 250m,500m,1, answer\n" +
+			"which limit the server needs.\n\n" +
 			"The server must stay in the foreground. If the command contains ${port}, try replaces it with\n" +
 			"a free port. Otherwise try detects the port on which the server listens. Each search takes\n" +
-			"about a minute, and the settings are then held at one common load for half a minute each.\n" +
-			"--as-is searches once.",
+			"about a minute, and the settings are then held at the common load for half a minute each;\n" +
+			"the time is announced first. --as-is searches once for each limit.",
 		Example: "  millicore try --cpu 500m --memory 256Mi --get /api -- ./my-server\n" +
+			"  millicore try --cpu 250m,500m,1 -- ./my-server\n" +
 			"  millicore try --get /index.html -- nginx -g 'daemon off;'\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -72,7 +76,7 @@ func tryCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.ask.CPU, "cpu", "1", `CPU limit: 500m, 1.5, or "none"`)
+	flags.StringVar(&f.cpu, "cpu", "1", `CPU limit: 500m, 1.5 or "none"; several to choose from: 250m,500m,1`)
 	flags.StringVar(&f.ask.Memory, "memory", "", "memory limit: 256Mi (default none)")
 	flags.StringVar(&f.get, "get", "/", "path to GET")
 	flags.StringVar(&f.post, "post", "", "path to POST instead")
@@ -103,9 +107,10 @@ func (f *tryFlags) fill() error {
 	if a.Dir, err = os.Getwd(); err != nil {
 		return err
 	}
-	if a.CPU == "none" {
-		a.CPU = ""
+	if a.CPUs, err = try.Limits(f.cpu); err != nil {
+		return err
 	}
+	a.CPU = a.CPUs[0]
 	a.Env = try.Caller(os.Environ())
 	a.Objective = experiment.Objective{Quantile: "p99", Latency: f.p99, Availability: f.availability}
 	a.Request.Method, a.Request.Path = "GET", f.get
@@ -134,8 +139,8 @@ func (f *tryFlags) fill() error {
 }
 
 // build makes the experiment of the variants.
-func (f *tryFlags) build(variants []try.Variant, sets ...string) (*experiment.Experiment, error) {
-	return file.Build(f.ask.Name(), f.ask.Settings(variants), sets)
+func (f *tryFlags) build(variants []try.Variant) (*experiment.Experiment, error) {
+	return file.Build(f.ask.Name(), f.ask.Settings(variants), nil)
 }
 
 func tryServer(cmd *cobra.Command, f *tryFlags) error {
@@ -143,6 +148,9 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		return usageError{err}
 	}
 	first, err := f.build(try.AsItIs(&f.ask))
+	if err == nil {
+		err = try.CheckLimits(first, f.ask.CPUs)
+	}
 	if err != nil {
 		return usageError{err}
 	}
@@ -165,26 +173,25 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		}
 		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
 	}
-	show.Plan(try.Announce(&f.ask, seen.Info, variants))
 	e, err := f.build(variants)
 	if err != nil {
 		return usageError{err}
 	}
+	show.Plan(try.Announce(&f.ask, seen.Info, variants, e, lab.Estimate(e)))
 	if f.save != "" {
 		if err := record.WriteFile(f.save, []byte(e.Source)); err != nil {
 			return err
 		}
 	}
 	runErr := runOn(cmd.Context(), where, show, e, f.seed, f.out)
-	found, err := rederive(f.out)
+	data, err := results.Derive(f.out)
+	if err == nil {
+		err = derived.Write(f.out, data)
+	}
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
-	var level *analysis.Summary
-	if sets := try.Level(variants, found); runErr == nil && sets != nil {
-		level, runErr = f.level(cmd.Context(), where, show, variants, sets)
-	}
-	shown := f.show(cmd, seen.Info, variants, found, level)
+	shown := f.show(cmd, seen.Info, variants, data.Summary)
 	if runErr != nil {
 		return errors.Join(runErr, nilIfMissed(shown))
 	}
@@ -198,8 +205,8 @@ func nilIfMissed(err error) error {
 	return err
 }
 
-// look starts the server once as it is, and once with each setting whose effect
-// can be read, and gives what was seen and what is worth measuring. What the
+// look starts the server once as it is under each limit, and once with each setting whose
+// effect can be read, and gives what was seen and what is worth measuring. What the
 // server says goes to a folder of its own, which an error shows the end of.
 func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *experiment.Experiment) (try.Seen, []try.Variant, error) {
 	logs, err := os.MkdirTemp("", "millicore-try-")
@@ -207,54 +214,34 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 		return try.Seen{}, nil, err
 	}
 	defer os.RemoveAll(logs)
-	seen, err := try.Probe(ctx, where, &asIs.Cells[0], asIs.Objective, logs)
-	if err != nil {
-		return seen, nil, err
+	var seen []try.Seen
+	var limits []experiment.Limits
+	var slowest time.Duration // so that no search begins too high
+	for i := range asIs.Cells {
+		c := &asIs.Cells[i]
+		one, err := try.Probe(ctx, where, c, asIs.Objective, logs)
+		if err != nil {
+			return one, nil, err
+		}
+		seen, limits, slowest = append(seen, one), append(limits, c.Limits), max(slowest, one.Least)
 	}
-	f.ask.First = try.Begin(seen.Least)
-	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen.Info.Affinity}
-	variants := try.Variants(&f.ask, asIs.Cells[0].Limits, seen, machine)
+	f.ask.First, f.ask.Server = try.Begin(slowest), try.Describe(&f.ask, seen[0].Info)
+	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen[0].Info.Affinity}
+	variants := try.UnderLimits(&f.ask, limits, seen, machine)
 	e, err := f.build(variants)
 	if err != nil {
-		return seen, nil, usageError{err}
+		return seen[0], nil, usageError{err}
 	}
-	return seen, variants, try.Check(ctx, where, e, seen.Info, variants, logs)
+	return seen[0], variants, try.Check(ctx, where, e, seen[0].Info, variants, logs)
 }
 
-// level holds all variants at one common load, in a record beside the first.
-func (f *tryFlags) level(ctx context.Context, where platform.Platform, show *progress.Printer, variants []try.Variant, sets []string) (*analysis.Summary, error) {
-	e, err := f.build(variants, sets...)
-	if err != nil {
-		return nil, err
-	}
-	show.Plan("Now all of them at one load: " + strings.Join(sets[:2], " "))
-	out := f.out + "-level"
-	if err := runOn(ctx, where, show, e, f.seed, out); err != nil {
-		return nil, err
-	}
-	return rederive(out)
-}
-
-// rederive rebuilds what is derived from a record.
-func rederive(dir string) (*analysis.Summary, error) {
-	data, err := results.Derive(dir)
-	if err != nil {
-		return nil, err
-	}
-	return data.Summary, derived.Write(dir, data)
-}
-
-// readable is how wide a paragraph may get, in letters.
-const readable = 100
-
-// show prints the table and ends with the verdict.
-func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found, level *analysis.Summary) error {
-	verdict := try.Verdict(try.Describe(&f.ask, info), variants, found, level)
+// show prints the report: the paragraph, and the table below it.
+func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found *analysis.Summary) error {
 	out := cmd.OutOrStdout()
 	if f.asJSON {
-		said := map[string]any{"verdict": verdict, "cells": found.Cells, "variants": variants, "record": f.out, "runtime": info}
-		if level != nil {
-			said["level"] = level.Cells
+		said := map[string]any{"verdict": narrative.HeadlineOf(found).String(), "cells": found.Cells, "variants": variants, "record": f.out, "runtime": info}
+		if found.Common != nil {
+			said["level"] = found.Common.Cells
 		}
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
@@ -269,13 +256,11 @@ func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.V
 		if f.save != "" {
 			fmt.Fprintf(out, "Experiment: %s\n", f.save)
 		}
-		screen := display.TerminalOf(out)
-		screen.Width = min(screen.Width, readable)
-		fmt.Fprintf(out, "\n%s", screen.Line(verdict, display.Normal))
 	}
-	asIs := slices.IndexFunc(found.Cells, func(c analysis.CellSummary) bool { return c.Service == variants[0].Service })
-	if asIs < 0 || found.Cells[asIs].Breaking == nil || found.Cells[asIs].Breaking.Load() == nil {
-		return errMissed
+	for i := range found.Cells { // the settings are for comparison
+		if b := found.Cells[i].Breaking; try.IsAsItIs(variants, found.Cells[i].Service) && (b == nil || b.Load() == nil) {
+			return errMissed
+		}
 	}
 	return nil
 }

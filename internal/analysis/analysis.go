@@ -124,7 +124,7 @@ func (b *Builder) Series() []Series {
 
 // Summarize returns the summary of a record that was made on a host.
 func (b *Builder) Summarize(about SummaryExperiment, host record.Host) *Summary {
-	about.Name, about.About, about.Kept = b.exp.Name, b.exp.About, b.exp.Measure.Kept
+	about.Name, about.About, about.Kept, about.Server = b.exp.Name, b.exp.About, b.exp.Measure.Kept, b.exp.Server
 	s := &Summary{Experiment: about, Host: host, Cells: b.Cells()}
 	s.Comparisons, s.Ranking = s.Tests(b.compared())
 	s.Comparisons = append(s.Comparisons, s.benchmarkComparisons()...)

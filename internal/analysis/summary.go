@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -19,6 +20,9 @@ type Summary struct {
 	Ranking  []Evidence `json:"ranking,omitempty"`
 	Claims   []Claim    `json:"claims,omitempty"` // of the experiment, in its order
 	Findings []Finding  `json:"findings"`
+	// Common is the second part of a run of searches: every cell at one load. null: there
+	// is none, or the run ended before.
+	Common *Summary `json:"common_load,omitempty"`
 }
 
 // SummaryExperiment names the experiment, and how much of it the record holds.
@@ -32,6 +36,8 @@ type SummaryExperiment struct {
 	TrialsDone    int    `json:"trials_done"`
 	Interrupted   bool   `json:"interrupted"`
 	Kept          bool   `json:"kept,omitempty"` // services stayed up between the trials of their cells
+	// Server: the services are one server in several settings; null: they are not.
+	Server *experiment.Server `json:"server,omitempty"`
 }
 
 // CellSummary is one cell over all its trials. Latencies come from the merged

@@ -22,6 +22,15 @@ func several(n int) string {
 	return text
 }
 
+// limited are services with a CPU limit of their own each.
+func limited(cpus ...string) string {
+	text := "services:\n"
+	for i, cpu := range cpus {
+		text += fmt.Sprintf("  %c: {command: [x, \"${port}\"], limits: {cpu: %s}}\n", 'a'+i, cpu)
+	}
+	return text
+}
+
 // unequal gives the trials of a cell from the third on another behaviour.
 func unequal(b, later Behaviour) func(*experiment.Cell, int) Behaviour {
 	return func(_ *experiment.Cell, repeat int) Behaviour {
@@ -96,5 +105,9 @@ func moreCases() []Case {
 		{Name: "try-searches", File: find("try-searches", several(3), "1", "p99: 50ms", 30, 1),
 			Behaves: each(serving(1, 4*ms), serving(8, 5*ms), serving(4, 5*ms))},
 		{Name: "try-level", File: rate("try-level", several(3), "1", 110, "p99: 50ms", 10, 6), Behaves: each(serving(1, 4*ms), serving(8, 5*ms), serving(4, 5*ms))},
+		{Name: "try-limits", File: find("try-limits", limited("500m", "500m", "1"), "", "p99: 100ms", 30, 1),
+			Behaves: each(serving(4, 5*ms), serving(1, 5*ms), serving(4, 5*ms))},
+		{Name: "try-limits-level", File: rate("try-limits-level", limited("500m", "500m", "1"), "", 50, "p99: 100ms", 10, 6),
+			Behaves: each(serving(4, 5*ms), serving(1, 5*ms), serving(4, 5*ms))},
 	}
 }

@@ -22,6 +22,7 @@ type Experiment struct {
 	Measure   Measure    `json:"measure"`
 	Objective *Objective `json:"objective,omitempty"`
 	Claims    []Claim    `json:"claims,omitempty"`  // what was published, to be checked
+	Server    *Server    `json:"server,omitempty"`  // the services are one server in several settings
 	Profile   bool       `json:"profile,omitempty"` // one extra trial a cell, which counts nowhere, takes profiles
 	Docker    Docker     `json:"docker,omitzero"`
 	// Kubernetes is absent in JSON if the file sets nothing in it.
@@ -88,6 +89,8 @@ type Measure struct {
 	// Resize: a service stays up from one trial to the next if only its limits differ.
 	// They are changed while it runs.
 	Resize bool `json:"resize,omitempty" yaml:"resize" default:"false" doc:"true: a service stays up from one trial to the next where only its limits differ (CPU, burst, period, memory). The limits are changed while it runs, as by an in-place resize of a pod."`
+	// Common is the second part of a run of searches; nil: there is none.
+	Common *Common `json:"common_load,omitempty" yaml:"common_load" doc:"With load.find: a second part of the run, in which every cell is measured at one load, so that their latencies compare. It is left out if a cell has no breaking point."`
 	// Whole: a load that changes is reported as one, ramps included. The question is
 	// then what users saw, not what the service does at a level.
 	Whole bool `json:"whole,omitempty"`

@@ -40,6 +40,8 @@ type Lab struct {
 	NoRuntimes bool                 // do not look for this machine's runtimes: nothing is started with them
 	Resume     bool                 // if Dir has the record of this very run, continue it
 
+	first int // number of the first trial of a second part; 0: this is the first part
+
 	samples workload.Found // the sample services that this machine or the platform has
 	stock   *stock         // nil: the platform runs commands of this machine
 
@@ -84,9 +86,9 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 	if l.Experiment.Measure.Kept || l.NoRepeat {
 		queue.budget = 0 // a repeat would run at the end, against a restarted service
 	}
-	number := 1
+	number := max(1, l.first)
 	if former != nil {
-		number = queue.resume(former.Trials)
+		number = max(number, queue.resume(former.Trials))
 	}
 	pace := newPace(l.Experiment)
 	if number, err = l.conduct(ctx, writer, queue, pace, number); err != nil {
@@ -94,9 +96,12 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 	}
 	l.release(-1)
 	if l.Experiment.Profile && queue.done > 0 {
-		if err := l.profiles(ctx, writer, number, queue, pace); err != nil {
+		if number, err = l.profiles(ctx, writer, number, queue, pace); err != nil {
 			return err
 		}
+	}
+	if err := l.commonLoad(ctx, number); err != nil {
+		return err
 	}
 	if ctx.Err() != nil {
 		return nil

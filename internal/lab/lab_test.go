@@ -87,8 +87,8 @@ func TestPaceLearnsFromTheTrialsThatRan(t *testing.T) {
 	}
 	p.took(0, 5*s)
 	p.took(0, 7*s)
-	if got := p.left(0, 8*s, waiting); got != 16*s {
-		t.Errorf("left %v, want nothing of this trial, which takes long, and 6+10 s", got)
+	if got := p.left(0, 8*s, waiting); got != 26*s {
+		t.Errorf("left %v, want nothing of this trial, which takes long, and 6+20 s: trials take twice their plan", got)
 	}
 }
 

@@ -7,12 +7,14 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// pace estimates the remaining time. The duration of a cell's trials is that of the
-// plan until one has ended, and then their mean.
+// pace estimates the remaining time. The duration of a cell's trials is that of the plan
+// until one has ended, and then their mean. The plan is corrected by the trials of all
+// cells that have ended: a search mostly ends before its longest time.
 type pace struct {
 	planned []time.Duration // by cell
 	taken   []time.Duration // by cell, summed
 	trials  []int           // by cell
+	after   time.Duration   // of the second part of the run
 }
 
 // overhead is the assumed duration of a trial beyond its load.
@@ -28,6 +30,9 @@ func newPace(e *experiment.Experiment) *pace {
 			p.planned[i] += e.Measure.Duration + analysis.AfterSearch(e, &e.Cells[i])
 		}
 	}
+	if common := e.CommonLoad(); common != nil {
+		p.after = time.Duration(n*common.Repeats) * (common.Warmup + common.Duration + overhead)
+	}
 	return p
 }
 
@@ -39,18 +44,37 @@ func (p *pace) took(cell int, d time.Duration) {
 
 // each is the estimated duration of a trial of the cell.
 func (p *pace) each(cell int) time.Duration {
-	if p.trials[cell] == 0 {
+	if p.trials[cell] > 0 {
+		return p.taken[cell] / time.Duration(p.trials[cell])
+	}
+	var planned, taken time.Duration
+	for i, n := range p.trials {
+		planned += p.planned[i] * time.Duration(n)
+		taken += p.taken[i]
+	}
+	if planned == 0 {
 		return p.planned[cell]
 	}
-	return p.taken[cell] / time.Duration(p.trials[cell])
+	return time.Duration(float64(p.planned[cell]) * float64(taken) / float64(planned))
 }
 
-// left is the remaining time of the current trial, which has run for sofar, and of all
-// that are waiting.
+// left is the remaining time of the current trial, which has run for sofar, of all that
+// are waiting, and of the second part.
 func (p *pace) left(cell int, sofar time.Duration, waiting []attempt) time.Duration {
-	sum := max(0, p.each(cell)-sofar)
+	sum := p.after + max(0, p.each(cell)-sofar)
 	for _, a := range waiting {
 		sum += p.each(a.Cell)
+	}
+	return sum
+}
+
+// Estimate is the estimated duration of a run: that of its plan, in which each search
+// takes its longest time.
+func Estimate(e *experiment.Experiment) time.Duration {
+	p := newPace(e)
+	sum := p.after
+	for _, one := range p.planned {
+		sum += one * time.Duration(e.Measure.Repeats)
 	}
 	return sum
 }

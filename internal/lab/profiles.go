@@ -43,11 +43,12 @@ func (l *Lab) detectRuntime(cell int, replica platform.Replica) {
 }
 
 // profiles runs one more trial of each cell that can be profiled: at its breaking point
-// if a search has found it, otherwise under its own load.
-func (l *Lab) profiles(ctx context.Context, w *record.Writer, number int, q *queue, p *pace) error {
+// if a search has found it, otherwise under its own load. number is that of the first
+// trial; the result is that of the next one.
+func (l *Lab) profiles(ctx context.Context, w *record.Writer, number int, q *queue, p *pace) (next int, err error) {
 	for i := range l.Experiment.Cells {
 		if ctx.Err() != nil {
-			return nil
+			return number, nil
 		}
 		e, cell, why := l.profiled(i)
 		if why != "" {
@@ -56,21 +57,21 @@ func (l *Lab) profiles(ctx context.Context, w *record.Writer, number int, q *que
 		}
 		prof, err := l.profiling(cell)
 		if err != nil {
-			return err
+			return number, err
 		}
 		planned := attempt{Trial: experiment.Trial{Cell: i}}
 		t := newTrial(l, w, planned, number)
 		t.exp, t.cell, t.profile, t.progress = e, cell, prof, newReporter(l, planned, number, q, p)
 		outcome, why, err := t.run(ctx)
 		if err != nil {
-			return err
+			return number, err
 		}
 		if why != "" {
 			t.note("%s: %s", outcome, why)
 		}
 		number++
 	}
-	return nil
+	return number, nil
 }
 
 // profiled returns the experiment and the cell of a trial for profiles, or why there

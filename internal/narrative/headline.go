@@ -83,6 +83,8 @@ func (a *answer) sentences() []string {
 	switch {
 	case len(a.s.Cells) == 0:
 		return []string{"The record holds no cell."}
+	case results.KindOf(a.s) == results.Search && a.s.Experiment.Server != nil && len(a.s.Experiment.Server.Settings) > 0:
+		return Tried(a.s)
 	case results.KindOf(a.s) == results.Search:
 		return a.searched()
 	case results.KindOf(a.s) == results.Benchmark:

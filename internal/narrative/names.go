@@ -43,8 +43,11 @@ func Setting(c *analysis.CellSummary, name string) string {
 
 // CellNames gives each cell the shortest name that distinguishes it from the others:
 // the service where services differ, and the settings that differ. A cell that
-// stands alone has its whole label.
+// stands alone has its whole label. Settings of one server have their labels.
 func CellNames(s *analysis.Summary) []string {
+	if s.Experiment.Server != nil {
+		return settingNames(s)
+	}
 	differs := func(of func(*analysis.CellSummary) string) bool {
 		for i := range s.Cells {
 			if of(&s.Cells[i]) != of(&s.Cells[0]) {

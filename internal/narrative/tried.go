@@ -3,6 +3,7 @@ package narrative
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -23,21 +24,75 @@ type Variant struct {
 // comparable reports whether it is a way to run the server at the one limit.
 func (v *Variant) comparable() bool { return !v.Unlimited && v.Replicas < 2 }
 
-// Tried is the answer of `millicore try` in one paragraph: where the server breaks,
-// why, what each setting holds at this limit, which of them lower p99, by how much,
-// and how certain that is. found is the summary of the searches; level that of all
-// variants at one common load, or nil.
-func Tried(name string, variants []Variant, found, level *analysis.Summary) string {
-	t := tried{name: name, variants: variants, found: found, level: level}
+// Variants are the settings of the one server that a record is about, with the limits
+// that the record has.
+func Variants(s *analysis.Summary) []Variant {
+	var all []Variant
+	limited := false
+	for _, one := range s.Experiment.Server.Settings {
+		v := Variant{Service: one.Service, Label: display.Plain(one.Label), NoEffect: display.Plain(one.NoEffect), Advice: display.Plain(one.Advice)}
+		if c := cellOfVariant(s, v); c != nil {
+			v.Limits, v.Replicas = limitWords(&c.Limits), c.Limits.Replicas
+			limited = limited || c.Limits.CPUMillis != nil
+			v.Unlimited = limited && c.Limits.CPUMillis == nil
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// limitWords are limits as a user writes them: "a limit of 500m CPU and 256Mi of memory";
+// "": none.
+func limitWords(l *analysis.LimitsSummary) string {
+	var parts []string
+	if l.CPUMillis != nil {
+		parts = append(parts, "a limit of "+CPUQuantity(*l.CPUMillis)+" CPU")
+	}
+	if l.MemoryBytes != nil {
+		parts = append(parts, memoryQuantity(*l.MemoryBytes)+" of memory")
+	}
+	return strings.Join(parts, " and ")
+}
+
+// CPUQuantity writes a CPU limit as a quantity: "500m", "2".
+func CPUQuantity(millis int64) string {
+	if millis%1000 == 0 {
+		return strconv.FormatInt(millis/1000, 10)
+	}
+	return strconv.FormatInt(millis, 10) + "m"
+}
+
+func memoryQuantity(bytes int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "Gi"}, {1 << 20, "Mi"}, {1 << 10, "Ki"}} {
+		if bytes%unit.size == 0 {
+			return strconv.FormatInt(bytes/unit.size, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(bytes, 10) + " bytes"
+}
+
+// Tried is the answer of a record about one server in several settings, as that of
+// `millicore try`: where the server breaks, why, what each setting holds, which of them
+// lower p99, by how much, and how certain that is. The first of its texts is where it
+// breaks. Latencies are those of the second part, at one common load.
+func Tried(s *analysis.Summary) []string {
+	t := tried{name: display.Plain(s.Experiment.Server.Name), variants: Variants(s), found: s, level: s.Common}
 	sentences := []string{t.where(), t.recovery(), t.tested(), t.why(), t.tail(), t.unlimited(), t.throughput(), t.undetermined(),
 		t.latency(), t.ineffective(), t.variants[0].Advice, t.replicated(), t.doubts()}
-	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
+	if groups := t.byLimit(); len(groups) > 1 {
+		sentences = t.sizing(groups)
+	}
+	return slices.DeleteFunc(sentences, func(s string) bool { return s == "" })
 }
 
 type tried struct {
 	name         string
 	variants     []Variant
 	found, level *analysis.Summary
+	under        string // one of several limits, that all variants have; "": there is one limit only
 }
 
 // cellOfVariant finds the cell of a variant; nil: the summary has none.
@@ -208,6 +263,9 @@ func (t *tried) throughput() string {
 	if len(parts) < 2 {
 		return ""
 	}
+	if t.under != "" {
+		return fmt.Sprintf("Under %s the settings are not ranked for throughput (%s): %s.", t.under, oneEach, strings.Join(parts, ", "))
+	}
 	return fmt.Sprintf("For throughput the settings are not ranked (%s): %s. Ranking takes at least %d searches of each: "+
 		"save the experiment with --save and run it with --set measure.repeats=6.", oneEach, strings.Join(parts, ", "), analysis.Needs(len(parts)))
 }
@@ -223,6 +281,9 @@ func (t *tried) undetermined() string {
 		with := "with " + v.Label
 		if v.Unlimited {
 			with = v.Label
+		}
+		if t.under != "" {
+			with += " under " + t.under
 		}
 		parts = append(parts, fmt.Sprintf("No breaking point was found %s: %s.", with, t.because(v)))
 	}
@@ -280,7 +341,7 @@ func (t *tried) latency() string {
 	a := t.level.Against(base, cells)
 	var sentences []string
 	if len(cells) > 0 {
-		sentences = append(sentences, fmt.Sprintf("At %s %s.", load, rankedLatency(a, labels, t.quantile())))
+		sentences = append(sentences, fmt.Sprintf("%s %s.", t.at(load), rankedLatency(a, labels, t.quantile())))
 	}
 	if n := len(a.Untested); n > 0 && n < len(a.All) {
 		var names []string
@@ -293,6 +354,14 @@ func (t *tried) latency() string {
 		sentences = append(sentences, fmt.Sprintf("No %s of %s was measured at %s.", t.quantile(), display.List(absent), load))
 	}
 	return strings.Join(sentences, " ")
+}
+
+// at begins a sentence about the common load.
+func (t *tried) at(load string) string {
+	if t.under != "" {
+		return "Under " + t.under + ", at " + load
+	}
+	return "At " + load
 }
 
 // rankedLatency words the comparison of settings with the server as it is.

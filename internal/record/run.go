@@ -7,7 +7,8 @@
 // could not run), slow.ndjson (the slow requests), steps.ndjson (the loads of a search),
 // benchmarks.ndjson (the results of services that measure themselves), latency.hlog
 // (histograms for HdrHistogram's tools), logs/ (the output of the services), and the
-// derived files summary.json and report.html.
+// derived files summary.json and report.html. A run of searches may have a second part
+// at one common load, which is a record of its own in the folder common-load.
 package record
 
 import (
@@ -33,6 +34,9 @@ const (
 	ReportFile  = "report.html"
 	LogsDir     = "logs"
 	ProfilesDir = "profiles" // of cell n in cell-00n
+	// CommonDir has the second part of a run of searches: the same files, of the trials
+	// at one common load.
+	CommonDir = "common-load"
 )
 
 // Run is run.json: everything that is known before the first trial.

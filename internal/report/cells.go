@@ -21,10 +21,12 @@ func newCells(s *analysis.Summary) Table {
 	for i := range s.Cells {
 		rows[i], about[i] = &s.Cells[i], i
 	}
-	switch results.KindOf(s) {
-	case results.Benchmark:
+	switch kind := results.KindOf(s); {
+	case kind == results.Benchmark:
 		return benchmarkCells(s)
-	case results.Search:
+	case kind == results.Search && (s.Common != nil || s.Experiment.Server != nil):
+		return settingsTable(s, rows, about)
+	case kind == results.Search:
 		return Table{Columns: searchColumns(s, rows), About: about,
 			Lead: "The breaking point is the highest load that still meets the objective. Latency, CPU and throttling are those of the windows in which it was tested."}
 	}
@@ -37,7 +39,9 @@ func cellsNote(s *analysis.Summary) string {
 		return ""
 	}
 	var notes []string
-	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return len(c.PerTrial) > 1 }) {
+	if s.Common != nil {
+		notes = append(notes, narrative.CommonNote(s))
+	} else if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return len(c.PerTrial) > 1 }) {
 		notes = append(notes, "Rates and latencies are medians over the trials of a cell.")
 	}
 	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !c.Supports(s.Quantile()) }) {

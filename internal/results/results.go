@@ -6,7 +6,9 @@ package results
 
 import (
 	"errors"
+	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -35,7 +37,11 @@ func Open(dir string, readers ...func(*signals.Frame)) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	return compute(r, readers)
+	all, err := compute(r, readers)
+	if err != nil {
+		return Results{}, err
+	}
+	return all, all.common(func(dir string) (Results, error) { return Open(dir) })
 }
 
 // Derive is Open that replaces the record's latency.hlog by one of the counted trials,
@@ -63,7 +69,37 @@ func Derive(dir string, readers ...func(*signals.Frame)) (Results, error) {
 		all, err = compute(r, readers)
 	}
 	all.Unwritten = unwritten
-	return all, err
+	if err != nil {
+		return all, err
+	}
+	return all, all.common(func(dir string) (Results, error) { return Derive(dir) })
+}
+
+// common adds the second part of a run of searches, which open computes. A run that ended
+// before its second part has none.
+func (r *Results) common(open func(dir string) (Results, error)) error {
+	planned := r.Record.Run.Experiment.CommonLoad()
+	if planned == nil {
+		return nil
+	}
+	e := &r.Summary.Experiment
+	dir := filepath.Join(r.Record.Dir, record.CommonDir)
+	if _, err := os.Stat(filepath.Join(dir, record.RunFile)); errors.Is(err, fs.ErrNotExist) {
+		if e.Interrupted = !r.Record.Finished; e.Interrupted {
+			e.TrialsPlanned += planned.Repeats * len(r.Summary.Cells)
+		}
+		return nil
+	}
+	part, err := open(dir)
+	if err != nil {
+		return err
+	}
+	r.Summary.Common = part.Summary
+	e.TrialsPlanned += part.Summary.Experiment.TrialsPlanned
+	e.TrialsDone += part.Summary.Experiment.TrialsDone
+	e.Interrupted = e.Interrupted || part.Summary.Experiment.Interrupted
+	r.Unwritten = errors.Join(r.Unwritten, part.Unwritten)
+	return nil
 }
 
 // compute makes the one pass over the frames of a record.

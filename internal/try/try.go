@@ -25,6 +25,7 @@ type Ask struct {
 	Dir       string            // working folder
 	Env       map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
 	CPU       string            // quantity; "" for none
+	CPUs      []string          // several limits, each in place of CPU; fewer than two: CPU is the only one
 	Memory    string            // likewise
 	Port      int               // 0: ${port} where the command has it, else it is found
 	Ready     experiment.Ready
@@ -35,7 +36,8 @@ type Ask struct {
 	First     float64       // where a search for a rate begins; 0: the default
 	Traffic   time.Duration // of a search at most; 0: the default
 	Profile   bool
-	AsIsOnly  bool // no other settings, no replicas, no run without the limit
+	AsIsOnly  bool   // no other settings, no replicas, no run without the limit
+	Server    string // what Describe says of it; "": it has not run yet
 }
 
 // Name is the experiment's: "try-nginx".
@@ -47,7 +49,8 @@ func (a *Ask) Name() string {
 }
 
 // Settings are the experiment that searches the breaking points of the variants,
-// except those that have no effect. Errors name the flags of `millicore try`.
+// except those that have no effect, and then compares their latencies at one load.
+// Errors name the flags of `millicore try`.
 func (a *Ask) Settings(variants []Variant) file.Settings {
 	const command = "the command"
 	var s file.Settings
@@ -59,7 +62,9 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 			a.service(&s, v, "services."+v.Service+".")
 		}
 	}
-	s.SetGiven("--cpu", "limits.cpu", a.CPU)
+	if !a.severalLimits() {
+		s.SetGiven("--cpu", "limits.cpu", a.CPU)
+	}
 	s.SetGiven("--memory", "limits.memory", a.Memory)
 	a.request(&s)
 	switch {
@@ -76,7 +81,43 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 	}
 	s.SetGiven("--availability", "objective.availability", a.Objective.Availability)
 	s.SetGiven("--profile", "profile", a.Profile)
+	if compared(variants) {
+		s.Set("", "measure.common_load", map[string]any{})
+	}
+	if a.Server != "" {
+		s.Set(command, "server", map[string]any{"name": file.Raw(a.Server), "settings": setups(variants)})
+	}
 	return s
+}
+
+// compared reports whether the latencies of some variants are worth comparing: two of
+// them run under a limit.
+func compared(variants []Variant) bool {
+	limited := 0
+	for _, v := range variants {
+		if v.NoEffect == "" && !v.Unlimited {
+			limited++
+		}
+	}
+	return limited > 1
+}
+
+// setups declare the variants as the settings of one server.
+func setups(variants []Variant) []any {
+	all := make([]any, len(variants))
+	for i, v := range variants {
+		one := map[string]any{"label": file.Raw(v.Label)}
+		if v.NoEffect == "" {
+			one["service"] = v.Service
+		} else {
+			one["no_effect"] = file.Raw(v.NoEffect)
+		}
+		if v.Advice != "" {
+			one["advice"] = file.Raw(v.Advice)
+		}
+		all[i] = one
+	}
+	return all
 }
 
 // service sets a variant's service, but for its command.
@@ -101,7 +142,10 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 	}
 	s.SetGiven("--ready", at+"ready", a.Ready.Path)
 	s.SetGiven("--ready-timeout", at+"ready_timeout", a.Ready.Timeout)
-	if v.Unlimited {
+	switch {
+	case v.CPU != "":
+		s.Set("--cpu", at+"limits.cpu", v.CPU)
+	case v.Unlimited:
 		s.Set("", at+"limits.cpu", nil)
 	}
 	if v.Replicas > 1 {

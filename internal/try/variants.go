@@ -19,6 +19,7 @@ type Variant struct {
 	Env       map[string]string `json:"env,omitempty"`
 	Replicas  int               `json:"replicas,omitempty"` // above 1: so many, each under the limit
 	Unlimited bool              `json:"unlimited,omitempty"`
+	CPU       string            `json:"cpu,omitempty"`    // its limit, of several
 	Limits    string            `json:"limits"`           // in words
 	Advice    string            `json:"advice,omitempty"` // sentences, where the runtime has no setting
 
@@ -118,9 +119,17 @@ func (a *Ask) alone(seen *Seen) string {
 	return fmt.Sprintf("%d replicas were not tested, because all would listen on port %d; let the server listen on ${port} or $PORT.", replicas, seen.Port)
 }
 
-// AsItIs is the one variant that is known before the server has run.
+// AsItIs is what is known before the server has run: the server as it is, under each
+// limit.
 func AsItIs(a *Ask) []Variant {
-	return []Variant{{Service: asIs, Label: runtimes.AsItIs, Limits: limitWords(a)}}
+	if !a.severalLimits() {
+		return []Variant{{Service: asIs, Label: runtimes.AsItIs, Limits: limitWords(a)}}
+	}
+	var all []Variant
+	for _, cpu := range a.CPUs {
+		all = append(all, Variant{Service: asIs + "-" + serviceName(cpu), Label: runtimes.AsItIs, Limits: limitWords(a.under(cpu)), CPU: cpu})
+	}
+	return all
 }
 
 const noLimitWords = "no limit"

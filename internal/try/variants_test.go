@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -152,15 +153,15 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 		t.Errorf("%d cells, want as-is and no-limit", len(e.Cells))
 	}
 	found := summary(cellOf("as-is", 400, 380, 420), cellOf("no-limit", 900, 850, 950))
-	if sets := Level(variants, found); sets != nil {
-		t.Errorf("%q, though there is nothing to choose between", sets)
+	if e.CommonLoad() != nil {
+		t.Error("a common load is planned, though there is nothing to choose between")
 	}
-	got := Verdict("server", variants, found, nil)
+	got := verdict("server", variants, found, nil)
 	want := "GOMAXPROCS=1 has no effect and was not searched: it still ran with 4 (runtime.gomaxprocs in the process's memory)."
 	if !strings.Contains(got, want) || strings.Contains(got, "For throughput") {
 		t.Errorf("%s", got)
 	}
-	if set := Announce(a, goInfo, variants); !strings.Contains(set, "has no effect and is skipped: it still ran with 4") {
+	if set := Announce(a, goInfo, variants, e, 3*time.Minute); !strings.Contains(set, "has no effect and is skipped: it still ran with 4") {
 		t.Errorf("%s", set)
 	}
 }
@@ -199,7 +200,7 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		{"none was found", none, nil, "(2 limits in total), no breaking point was found: other processes took CPU."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Verdict("node", variants, summary(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
+			got := verdict("node", variants, summary(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
 			if !strings.Contains(got, c.want) {
 				t.Errorf("%q is missing in:\n%s", c.want, got)
 			}

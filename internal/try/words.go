@@ -3,11 +3,12 @@ package try
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/internal/narrative"
 )
 
 // Describe names the server: "my-server (Go 1.26.8)".
@@ -22,8 +23,9 @@ func Describe(a *Ask, info runtimes.Info) string {
 	return info.String()
 }
 
-// Announce lists, before the searches begin, what was found and what will be tried.
-func Announce(a *Ask, info runtimes.Info, variants []Variant) string {
+// Announce lists, before the searches begin, what was found, what will be tried, and how
+// long it takes: e is the experiment of the variants, lasts its estimated duration.
+func Announce(a *Ask, info runtimes.Info, variants []Variant, e *experiment.Experiment, lasts time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", Describe(a, info))
 	if info.By != "" {
@@ -38,19 +40,49 @@ func Announce(a *Ask, info runtimes.Info, variants []Variant) string {
 		if v.NoEffect != "" {
 			reason = "has no effect and is skipped: " + v.NoEffect
 		}
-		fmt.Fprintf(&b, "  %-24s %s\n", v.Label, reason)
+		label := v.Label
+		if v.CPU != "" {
+			label += ", " + v.CPU
+		}
+		fmt.Fprintf(&b, "  %-24s %s\n", label, reason)
 	}
+	if why := a.nothingElse(variants); why != "" {
+		fmt.Fprintf(&b, "No other setting is tried: %s\n", why)
+	}
+	fmt.Fprintf(&b, "%s\n", Length(e, lasts))
 	return b.String()
 }
 
-// Verdict is the answer in one paragraph; level may be nil.
-func Verdict(name string, variants []Variant, found, level *analysis.Summary) string {
-	all := make([]narrative.Variant, len(variants))
-	for i, v := range variants {
-		all[i] = narrative.Variant{Service: v.Service, Label: v.Label, Unlimited: v.Unlimited, Replicas: v.Replicas, NoEffect: v.NoEffect, Advice: v.Advice}
-		if v.Limits != noLimitWords {
-			all[i].Limits = strings.TrimSuffix(v.Limits, " each")
+// nothingElse is why only the server as it is, and the run without a limit, are searched,
+// as a sentence; "": there are others, or the user wants no others.
+func (a *Ask) nothingElse(variants []Variant) string {
+	if a.AsIsOnly || slices.ContainsFunc(variants, func(v Variant) bool { return (v.sets() || v.Replicas > 1) && v.NoEffect == "" }) {
+		return ""
+	}
+	for _, v := range variants {
+		if v.Advice != "" {
+			return v.Advice
 		}
 	}
-	return narrative.Tried(name, all, found, level)
+	if slices.ContainsFunc(variants, func(v Variant) bool { return v.NoEffect != "" }) {
+		return "those above have no effect."
+	}
+	return "its parallelism is the only sensible one here."
+}
+
+// Length is the size of a run: "3 searches, then 18 trials at one load; about 4 min.".
+// The duration is an upper estimate, which the progress line corrects.
+func Length(e *experiment.Experiment, lasts time.Duration) string {
+	searches := len(e.Cells) * e.Measure.Repeats
+	text := "1 search"
+	if searches > 1 {
+		text = fmt.Sprintf("%d searches", searches)
+	}
+	if common := e.CommonLoad(); common != nil {
+		text += fmt.Sprintf(", then %d trials at one load", len(e.Cells)*common.Repeats)
+	}
+	if lasts < 90*time.Second {
+		return fmt.Sprintf("%s; about %.0f s.", text, lasts.Seconds())
+	}
+	return fmt.Sprintf("%s; about %.0f min.", text, lasts.Minutes())
 }

@@ -120,7 +120,7 @@ var tableCells = []pattern{
 		}
 		return k.about.shows("rate", k.m["v"])
 	}},
-	{"table", `(?P<q>p[\d.]+) ms: (?P<few>~)?(?P<v>≥?[\d,.–]+)(?: \[95% interval (?P<low>[\d.,]+)–(?P<high>[\d.,]+)\]| \[.*\])?`, func(k *check) error {
+	{"table try-table", `(?P<q>p[\d.]+) ms: (?P<few>~)?(?P<v>≥?[\d,.–]+)(?: \[95% interval (?P<low>[\d.,]+)–(?P<high>[\d.,]+)\]| \[.*\])?`, func(k *check) error {
 		if k.about.Load.Find || k.m["v"] == "–" || len(k.about.staged()) > 1 {
 			return nil
 		}

@@ -3,6 +3,8 @@ package facts
 import (
 	"fmt"
 	"math"
+	"regexp"
+	"strings"
 )
 
 // tryBreaks checks the breaking point of the service that a sentence is about.
@@ -14,18 +16,76 @@ func (k *check) tryBreaks(service string) error {
 	return k.breaksAt(c, k.m["load"], k.m["low"], k.m["high"])
 }
 
-// settings are the labels under which the paragraph of try names the services of the
-// record: the first is the server as it is.
-func (k *check) setting(label string) *cell {
-	for i, v := range k.variants {
-		if v.Label == label {
-			return k.named(k.variants[i].Service)
+// under is the cell of a setting under one of several limits: "500m CPU"; "" is the only
+// limit.
+func (k *check) under(label, limit string) *cell {
+	for _, v := range k.variants {
+		c := k.named(v.Service)
+		if c != nil && v.Label == label && (limit == "" || limitText(c) == limit) {
+			return c
 		}
 	}
 	return nil
 }
 
+// limitText writes a CPU limit as the paragraph does: "500m CPU", "1 CPU".
+func limitText(c *cell) string {
+	if c.Limits.CPUMillis%1000 == 0 {
+		return fmt.Sprintf("%d CPU", c.Limits.CPUMillis/1000)
+	}
+	return fmt.Sprintf("%dm CPU", c.Limits.CPUMillis)
+}
+
+// underLimits finds the parts of a list: what is stated under which limit.
+var (
+	breaksUnder = regexp.MustCompile(`(?:breaks at|holds|is estimated to hold) (?:an estimated |at least )?(?P<load>[\d,.]*\d) \S+?(?: \((?P<low>[\d,.]+)–(?P<high>[\d,.]+)\))? under (?P<limit>\S+ CPU)`)
+	msUnder     = regexp.MustCompile(`(?P<ms>≥?[\d,.]*\d (?:ms|s)) under (?P<limit>\S+ CPU)`)
+	limitsUnder = regexp.MustCompile(`\S+ CPU`)
+)
+
+// eachUnder checks the parts of a list about the server as it is under each limit.
+func (k *check) eachUnder(part *regexp.Regexp, text string, of func(c *cell, m []string) error) error {
+	all := part.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return fmt.Errorf("no limit in %q", text)
+	}
+	for _, m := range all {
+		limit := m[max(0, part.SubexpIndex("limit"))]
+		c := k.under("as it is", limit)
+		if c == nil {
+			return fmt.Errorf("no server as it is under %s", limit)
+		}
+		if err := of(c, m); err != nil {
+			return fmt.Errorf("under %s: %w", limit, err)
+		}
+	}
+	return nil
+}
+
+// medianOf checks a figure of the table against the median over trials, and its ends.
+func medianOf(what string, of func(*part) float64) func(*check) error {
+	return func(k *check) error {
+		if k.m["v"] == "–" {
+			return nil
+		}
+		var values []float64
+		for _, p := range k.about.each() {
+			values = append(values, of(p))
+		}
+		err := is(what, k.m["v"], median(values))
+		if low, high, ok := medianEnds(values); ok && k.has("low") {
+			err = first(err, is("the lower end", k.m["low"], low), is("the higher end", k.m["high"], high))
+		}
+		return err
+	}
+}
+
+const withEnds = `(?P<v>[<>\d,.–]+)(?: \[95% interval (?P<low>[<\d.,]+)–(?P<high>[<\d.,]+)\])?`
+
 const loadOf = `(?P<load>[\d,.]*\d) <unit>(?: \((?P<low>[\d,.]+)–(?P<high>[\d,.]+)\))?`
+
+// atCommon begins a sentence about the common load, under one limit or one of several.
+const atCommon = `(?:Under (?P<limit>\S+ CPU), at|At) (?P<at>[\d,.]+ (?:requests/s|users))`
 
 var triedPatterns = []pattern{
 	{"try", `Under <any:limit> the server breaks at (?:an estimated )?` + loadOf, func(k *check) error { return k.tryBreaks(k.variants[0].Service) }},
@@ -48,8 +108,8 @@ var triedPatterns = []pattern{
 	{"try", `For throughput the settings are not ranked \([^)]*\): (?P<points>.+)`, nil},
 	{"try", `Ranking takes at least <n:n> searches of each: save the experiment with --save and run it with --set measure\.repeats=6`, nil},
 	{"try", `No breaking point was found with (?P<label>[^:]+): <any:reason>`, nil},
-	{"try", `(?:At (?P<at>[\d,.]+ (?:requests/s|users)) )?(?P<label>[A-Z]\S*=\S+) lowers p99: <ms:figure> against <ms:than> as it is(?:, median of <n:n> trials)? \(shift <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+), Holm-corrected\)`, func(k *check) error {
-		c, base := k.setting(k.m["label"]), k.named(k.variants[0].Service)
+	{"try", `(?:` + atCommon + ` )?(?P<label>[A-Z]\S*=\S+) lowers p99: <ms:figure> against <ms:than> as it is(?:, median of <n:n> trials)? \(median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)\)`, func(k *check) error {
+		c, base := k.under(k.m["label"], k.m["limit"]), k.under("as it is", k.m["limit"])
 		if c == nil {
 			return fmt.Errorf("no setting %q", k.m["label"])
 		}
@@ -57,12 +117,12 @@ var triedPatterns = []pattern{
 			is("the shift", k.m["shift"], hodgesLehmann(base.values(quantileOf("p99")), c.values(quantileOf("p99")))), k.ahead(c, base, "p99", false))
 	}},
 	{"try", `they were not tested against one another`, nil},
-	{"try", `At (?P<at>[\d,.]+ (?:requests/s|users)) no setting (?:has a lower p99 than the server as it is \(<ms:than>(?:, median of <n:n> trials)?\)|lowers p99 significantly)`, func(k *check) error {
-		base := k.named(k.variants[0].Service)
+	{"try", atCommon + ` no setting (?:has a lower p99 than the server as it is \(<ms:than>(?:, median of <n:n> trials)?\)|lowers p99 significantly)`, func(k *check) error {
+		base := k.under("as it is", k.m["limit"])
 		n := len(k.withTrials())
 		tests := n * (n - 1) // every pair, at half of the level: closed testing is no stricter
-		for _, v := range k.variants[1:] {
-			if c := k.named(v.Service); c != nil {
+		for _, v := range k.variants {
+			if c := k.named(v.Service); c != nil && c != base && limitText(c) == limitText(base) {
 				if lower, _, p := differs(c, base, quantileOf("p99"), tests); lower {
 					return fmt.Errorf("%s is significantly lower: p %.3g", v.Label, p)
 				}
@@ -74,6 +134,10 @@ var triedPatterns = []pattern{
 		return nil
 	}},
 	{"try", `the lowest is (?P<label>\S+): <ms:figure> against <ms:than> as it is(?:, median of <n:n> trials)? \(<any:test>\)`, func(k *check) error {
+		if len(limitsUnder.FindString(k.whole)) > 0 {
+			c := k.under(k.m["label"], limitsUnder.FindString(k.whole))
+			return c.shows("p99", k.m["figure"])
+		}
 		lowest := math.Inf(1)
 		for _, v := range k.variants[1:] {
 			if c := k.named(v.Service); c != nil {
@@ -87,5 +151,28 @@ var triedPatterns = []pattern{
 	{"try", `<any:labels> had too few trials to test`, nil},
 	{"try", `Latency of the settings was not compared<any:why>`, nil},
 	{"try", `[Ww]hile (?:breaking points were searched|latency was compared), <any:who>(?:: repeat it on a quiet host)?`, nil},
+	{"try", `the server (?P<list>(?:breaks|holds|is estimated) .+ CPU) \(one search each; results differ from start to start\)`, func(k *check) error {
+		return k.eachUnder(breaksUnder, k.m["list"], func(c *cell, m []string) error {
+			if strings.Contains(m[0], "at least") {
+				return k.holdsAtLeast(c, m[1])
+			}
+			return k.breaksAt(c, m[1], m[2], m[3])
+		})
+	}},
+	{"try", `(?:It is limited )?by (?P<by>its CPU limit|throttling|its own parallelism|the host's CPUs|its memory limit|its errors|its dependency|the service itself) under (?P<list>\S+ CPU(?:, \S+ CPU)*(?: and \S+ CPU)?)`, func(k *check) error {
+		return k.eachUnder(limitsUnder, k.m["list"], func(c *cell, _ []string) error {
+			k.about = c
+			return k.limitIs(phrases[k.m["by"]])
+		})
+	}},
+	{"try", `No breaking point was found under <any:limit>: <any:reason>`, nil},
+	{"try", `At (?P<at>[\d,.]+ (?:requests/s|users)) its p99 is (?P<list>.+)`, func(k *check) error {
+		return k.eachUnder(msUnder, k.m["list"], func(c *cell, m []string) error { return c.shows("p99", m[1]) })
+	}},
+	{"try", `Latency under the limits was not compared at one load`, nil},
+	{"try", `Under <any:limit> the settings are not ranked for throughput \(one search each; results differ from start to start\): (?P<points>.+)`, nil},
+	{"try-table", `(?:setting|CPU limit|limited by|slow tail|breaks at) [^:]*: <any:v>`, nil},
+	{"try-table", `throttled % of periods: ` + withEnds, medianOf("throttled periods", func(p *part) float64 { return 100 * p.throttledShare() })},
+	{"try-table", `CPU ms/request: ` + withEnds, medianOf("CPU per request", func(p *part) float64 { return 1000 * p.cores() / p.rate() })},
 	{"try", noneOf + `: its own parallelism, locks or queues`, nil},
 }

@@ -21,6 +21,7 @@ type document struct {
 	Measure    experiment.Measure    `yaml:"measure" doc:"Length and number of the trials."`
 	Objective  objective             `yaml:"objective" doc:"What counts as good; a run that misses it exits with 99."`
 	Claims     []experiment.Claim    `yaml:"claims" doc:"Published statements that the run is compared with."`
+	Server     *experiment.Server    `yaml:"server" doc:"The services are one server in several settings: the report begins with a paragraph about it."`
 	Profile    bool                  `yaml:"profile" default:"false" doc:"Take profiles of each cell in one extra trial, which counts nowhere else."`
 	Docker     experiment.Docker     `yaml:"docker" doc:"Settings for --on docker."`
 	Kubernetes experiment.Kubernetes `yaml:"kubernetes" doc:"Settings for --on kubernetes."`

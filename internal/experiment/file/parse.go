@@ -81,6 +81,8 @@ func (d *decoder) read() {
 	d.checkTolerations()
 	d.checkBounds()
 	d.readObjective()
+	d.readServer()
+	d.checkCommonLoad()
 	d.checkSearch()
 	d.checkBenchmark()
 	if d.countCells() {

@@ -62,7 +62,7 @@ func writeTar(w io.Writer, dir string) error {
 	out := tar.NewWriter(w)
 	// The lists of trials come first: frames may be added while this is written, and a
 	// trial that is done in the lists must have all of its frames.
-	first := []string{record.RunFile, record.TrialsFile}
+	first := []string{record.RunFile, record.TrialsFile, path.Join(record.CommonDir, record.RunFile), path.Join(record.CommonDir, record.TrialsFile)}
 	for _, name := range first {
 		if err := addFile(out, root, name); err != nil {
 			return err

@@ -96,7 +96,11 @@ func Lasts(e *experiment.Experiment) time.Duration {
 		}
 		sum += e.Measure.Warmup + measured + betweenTrials
 	}
-	return sum * time.Duration(e.Measure.Repeats)
+	sum *= time.Duration(e.Measure.Repeats)
+	if common := e.CommonLoad(); common != nil {
+		sum += time.Duration(len(e.Cells)*common.Repeats) * (common.Warmup + common.Duration + betweenTrials)
+	}
+	return sum
 }
 
 // betweenTrials is about how long starting and stopping a service takes.

@@ -17,6 +17,7 @@ import (
 type page struct {
 	*report.Report
 	Names      []string
+	Sizing     *sizing // nil: breaking points under one limit only
 	Tails      []tailRow
 	TailKeys   []tailKey
 	Slowest    []slowest
@@ -41,6 +42,7 @@ func newPage(d results.Results) page {
 		Kneed:  slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Knee != nil }),
 		Curved: slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return len(c.Steps) > 0 })}
 	p.Run = p.Run[1:] // the name is the title of the page
+	p.Sizing = newSizing(s, p.Names)
 	p.Tails, p.TailKeys = newTails(s, p.Names)
 	p.Slowest = newSlowest(s, p.Names)
 	for _, one := range p.Slowest {

@@ -1,0 +1,42 @@
+package experiment
+
+import (
+	"slices"
+	"time"
+)
+
+// Common is the second part of a run of searches. When all searches have ended, every
+// cell is measured again at one load, so that the latencies of the cells compare.
+type Common struct {
+	Percent  float64       `json:"percent" yaml:"percent" kind:"percent" default:"70" doc:"The load, in percent of the lowest breaking point that was found: high enough for queues and throttling to show, and below the breaking point of every cell."`
+	Warmup   time.Duration `json:"warmup" yaml:"warmup" default:"1s" doc:"Length of the load before the measured part."`
+	Duration time.Duration `json:"duration" yaml:"duration" default:"4s" doc:"Length of the measured part of a trial."`
+	Repeats  int           `json:"repeats" yaml:"repeats" default:"6" doc:"Number of trials of each cell."`
+}
+
+// CommonLoad is the second part of the run; nil: it has none.
+func (e *Experiment) CommonLoad() *Common {
+	if len(e.Cells) == 0 || !e.Cells[0].Load.Find {
+		return nil
+	}
+	return e.Measure.Common
+}
+
+// At is the experiment of the second part of the run: the same cells at one load.
+func (e *Experiment) At(load float64) *Experiment {
+	at, common := *e, e.Measure.Common
+	at.Cells = slices.Clone(e.Cells)
+	for i := range at.Cells {
+		l := &at.Cells[i].Load
+		l.Find = false
+		if target := (&Target{Value: load}); l.Users != nil {
+			l.Users, l.Agents = target, min(l.Agents, int(load))
+		} else {
+			l.Rate = target
+		}
+	}
+	m := &at.Measure
+	m.Warmup, m.Duration, m.Repeats, m.Common = common.Warmup, common.Duration, common.Repeats, nil
+	at.Profile, at.Claims, at.Server = false, nil, nil
+	return &at
+}

@@ -1,0 +1,53 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// commonLoad conducts the second part of a run of searches: every cell at a share of the
+// lowest breaking point that the record shows. It has a record of its own, in the folder
+// of the first, with the same cells: each part holds one kind of trial. number is that of
+// its first trial, so that no two trials of the run have the same.
+func (l *Lab) commonLoad(ctx context.Context, number int) error {
+	common := l.Experiment.CommonLoad()
+	if common == nil || ctx.Err() != nil {
+		return nil
+	}
+	found, err := results.Open(l.Dir)
+	if err != nil {
+		return fmt.Errorf("find the common load: %w", err)
+	}
+	load, without := found.Summary.CommonLoad(common.Percent / 100)
+	if load == 0 {
+		var names []string
+		for _, i := range without {
+			names = append(names, l.Experiment.Cells[i].Label())
+		}
+		l.note("no trials at a common load: no breaking point of %s", strings.Join(names, ", "))
+		return nil
+	}
+	unit := "requests/s"
+	if l.Experiment.Cells[0].Load.Users != nil {
+		unit = "users"
+	}
+	l.note("common load: %s %s, %v%% of the lowest breaking point", display.Figure(load), unit, common.Percent)
+	part := &Lab{Experiment: l.Experiment.At(load), Platform: l.Platform, Programs: l.Programs, Seed: l.Seed,
+		Dir: filepath.Join(l.Dir, record.CommonDir), Version: l.Version, Progress: l.Progress, OnFrame: l.OnFrame, Log: l.Log,
+		NoRepeat: l.NoRepeat, NoHost: l.NoHost, Resume: l.Resume, first: number}
+	return part.Run(ctx)
+}
+
+// commonTrials is the number of trials of the second part.
+func (l *Lab) commonTrials() int {
+	if common := l.Experiment.CommonLoad(); common != nil {
+		return common.Repeats * len(l.Experiment.Cells)
+	}
+	return 0
+}

@@ -1,0 +1,32 @@
+package narrative
+
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// CommonLoad is the load of the second part of a run, for the head of a column:
+// "247/s", "12 users".
+func CommonLoad(s *analysis.Summary) string {
+	if len(s.Common.Cells) > 0 {
+		switch l := &s.Common.Cells[0].Load; {
+		case l.Users != nil:
+			return display.Users(*l.Users)
+		case l.Rate != nil:
+			return display.Figure(*l.Rate) + "/s"
+		}
+	}
+	return display.Absent
+}
+
+// CommonNote is what the latencies beside breaking points are of.
+func CommonNote(s *analysis.Summary) string {
+	trials := 0
+	for i := range s.Common.Cells {
+		trials = max(trials, s.Common.Cells[i].Trials)
+	}
+	return fmt.Sprintf("Latency, throttling and CPU per request are medians of %s at %s, a load below every breaking point.",
+		display.Counted(int64(trials), "trial"), CommonLoad(s))
+}

@@ -1,0 +1,158 @@
+package narrative
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// settingNames name the cells of one server by their settings, and by their CPU limits if
+// there are several.
+func settingNames(s *analysis.Summary) []string {
+	variants := Variants(s)
+	several := len((&tried{variants: variants, found: s}).byLimit()) > 1
+	names := make([]string, len(s.Cells))
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		names[i] = display.Plain(c.Label)
+		if at := slices.IndexFunc(variants, func(v Variant) bool { return v.Service == c.Service }); at >= 0 {
+			names[i] = variants[at].Label
+			if several && c.Limits.CPUMillis != nil {
+				names[i] += " (" + CPUQuantity(*c.Limits.CPUMillis) + ")"
+			}
+		}
+	}
+	return names
+}
+
+// byLimit parts the variants by their CPU limits, in the order of the record. Those
+// without a limit, those that were not measured, and replicas belong to none.
+func (t *tried) byLimit() []tried {
+	var groups []tried
+	for _, v := range t.variants {
+		c := cellOfVariant(t.found, v)
+		if c == nil || !v.comparable() || c.Limits.CPUMillis == nil {
+			continue
+		}
+		under := CPUQuantity(*c.Limits.CPUMillis) + " CPU"
+		i := slices.IndexFunc(groups, func(g tried) bool { return g.under == under })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, tried{name: t.name, found: t.found, level: t.level, under: under})
+		}
+		groups[i].variants = append(groups[i].variants, v)
+	}
+	return groups
+}
+
+// sizing is the answer about several CPU limits: where the server breaks under each of
+// them, what limits it there, its latency at a load that all of them hold, and what the
+// settings change under a limit. Breaking points are not ranked: each is of one search.
+func (t *tried) sizing(groups []tried) []string {
+	sentences := []string{t.breaksByLimit(groups), t.limitedByLimit(groups), t.freely(), t.latencyByLimit(groups)}
+	for i := range groups {
+		g := &groups[i]
+		sentences = append(sentences, g.undetermined())
+		if len(g.variants) > 1 {
+			sentences = append(sentences, g.throughput())
+			if base, _ := g.atLevel(); base != nil {
+				sentences = append(sentences, g.latency())
+			}
+		}
+	}
+	sentences = append(sentences, t.ineffective())
+	for _, v := range t.variants {
+		if v.Advice != "" && !slices.Contains(sentences, v.Advice) {
+			sentences = append(sentences, v.Advice)
+		}
+	}
+	return append(sentences, t.doubts())
+}
+
+// breaksByLimit is where the server as it is breaks under each limit.
+func (t *tried) breaksByLimit(groups []tried) string {
+	var where, none []string
+	objective := ""
+	for _, g := range groups {
+		asIs := g.variants[0]
+		c := cellOfVariant(t.found, asIs)
+		if !t.holds(asIs) {
+			none = append(none, fmt.Sprintf("No breaking point was found under %s: %s.", g.under, t.because(asIs)))
+			continue
+		}
+		where = append(where, breaksAt(c.Breaking)+" "+t.load(asIs)+" under "+g.under)
+		if c.Objective != nil {
+			objective = "; the objective is " + display.Plain(c.Objective.Text)
+		}
+	}
+	if len(where) == 0 {
+		return strings.Join(none, " ")
+	}
+	text := fmt.Sprintf("%s %s (%s)%s.", t.name, display.List(where), oneEach, objective)
+	return strings.Join(append([]string{text}, none...), " ")
+}
+
+// limitedByLimit is what limits the server as it is under each limit.
+func (t *tried) limitedByLimit(groups []tried) string {
+	var phrases []string
+	under := map[string][]string{}
+	for _, g := range groups {
+		b := t.breaking(g.variants[0])
+		if b == nil || b.LimitedBy == "" || b.AtLeast || b.Load() == nil {
+			continue
+		}
+		phrase := LimitPhrase(b.LimitedBy)
+		if under[phrase] == nil {
+			phrases = append(phrases, phrase)
+		}
+		under[phrase] = append(under[phrase], g.under)
+	}
+	var parts []string
+	for _, phrase := range phrases {
+		parts = append(parts, fmt.Sprintf("by %s under %s", phrase, display.List(under[phrase])))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "It is limited " + strings.Join(parts, "; ") + "."
+}
+
+// freely is where the server breaks without the CPU limit.
+func (t *tried) freely() string {
+	var parts []string
+	for _, v := range t.variants {
+		switch {
+		case !v.Unlimited:
+		case !t.holds(v):
+			parts = append(parts, fmt.Sprintf("No breaking point was found %s: %s.", v.Label, t.because(v)))
+		case t.breaking(v).AtLeast:
+			parts = append(parts, fmt.Sprintf("Without the limit it %s: %s.", t.breaks(v), BoundReason(t.breaking(v))))
+		default:
+			parts = append(parts, fmt.Sprintf("Without the limit it %s.", t.breaks(v)))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// latencyByLimit is the latency of the server as it is under each limit, at the common
+// load.
+func (t *tried) latencyByLimit(groups []tried) string {
+	base, load := groups[0].atLevel()
+	if base == nil {
+		return "Latency under the limits was not compared at one load."
+	}
+	var parts []string
+	for _, g := range groups {
+		c := cellOfVariant(t.level, g.variants[0])
+		if c == nil || c.LatencyMS == nil {
+			continue
+		}
+		if f, ok := c.Figure(t.level.Quantile()); ok {
+			parts = append(parts, latency(f.Value, f.AtLeast)+" under "+g.under)
+		}
+	}
+	return fmt.Sprintf("At %s its %s is %s.", load, t.quantile(), display.List(parts))
+}

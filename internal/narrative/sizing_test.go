@@ -1,0 +1,56 @@
+package narrative
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// limitedTo is a cell whose breaking point was searched under a CPU limit.
+func limitedTo(service string, millis int64, load float64, change func(*analysis.BreakingPoint)) analysis.CellSummary {
+	c := analysis.CellSummary{Service: service, Label: service, Load: analysis.LoadSummary{Kind: "open"}, Breaking: &analysis.BreakingPoint{}}
+	if millis > 0 {
+		c.Limits.CPUMillis = &millis
+	}
+	if load > 0 {
+		low, high := load*0.95, load*1.05
+		c.Breaking.RateRPS, c.Breaking.Low, c.Breaking.High = &load, &low, &high
+	}
+	if change != nil {
+		change(c.Breaking)
+	}
+	return c
+}
+
+func TestLimitsAreAnsweredInTheirOrder(t *testing.T) {
+	by := func(what string) func(*analysis.BreakingPoint) {
+		return func(b *analysis.BreakingPoint) { b.LimitedBy = what }
+	}
+	s := &analysis.Summary{Cells: []analysis.CellSummary{
+		limitedTo("a", 250, 0, func(b *analysis.BreakingPoint) { b.Reason = "it misses the objective even at the lowest load tried" }),
+		limitedTo("b", 500, 200, by(analysis.ByThrottling)),
+		limitedTo("c", 1000, 400, by(analysis.ByThrottling)),
+		limitedTo("d", 2000, 900, func(b *analysis.BreakingPoint) { b.AtLeast, b.High = true, nil }),
+		limitedTo("e", 0, 1200, by(analysis.ByHost)),
+	}}
+	s.Cells[1].Objective = &analysis.ObjectiveSummary{Text: "p99 <= 100ms"}
+	s.Experiment.Server = &experiment.Server{Name: "api", Settings: []experiment.Setup{{Service: "a", Label: "as it is"}, {Service: "b", Label: "as it is"},
+		{Service: "c", Label: "as it is"}, {Service: "d", Label: "as it is"}, {Service: "e", Label: "without the CPU limit"}, {Label: "GOMAXPROCS=1", NoEffect: "it still ran with 3"}}}
+	want := []string{
+		"api breaks at 200 requests/s (190–210) under 500m CPU, breaks at 400 requests/s (380–420) under 1 CPU and holds at least 900 requests/s under 2 CPU " +
+			"(one search each; results differ from start to start); the objective is p99 <= 100ms. No breaking point was found under 250m CPU: it misses the objective even at the lowest load tried.",
+		"It is limited by throttling under 500m CPU and 1 CPU.",
+		"Without the limit it breaks at 1,200 requests/s (1,140–1,260), limited by the host's CPUs.",
+		"Latency under the limits was not compared at one load.",
+		"GOMAXPROCS=1 has no effect and was not searched: it still ran with 3.",
+	}
+	if d := cmp.Diff(want, Tried(s)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"as it is (250m)", "as it is (500m)", "as it is (1)", "as it is (2)", "without the CPU limit"}, CellNames(s)); d != "" {
+		t.Error(d)
+	}
+}

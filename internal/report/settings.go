@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/results"
+)
+
+// settingsTable is the table of cells of a record that compares breaking points and, at
+// a common load, latencies: one row for each setting under each limit.
+func settingsTable(s *analysis.Summary, rows []*cellSummary, about []int) Table {
+	t := Table{About: about, Lead: "The breaking point is the highest load that still meets the objective."}
+	load := "in its test"
+	at := rows // where latency and use were measured
+	if s.Common == nil {
+		t.Lead += " Latency, throttling and CPU per request are those of the windows in which it was tested."
+	} else {
+		load = "at " + narrative.CommonLoad(s)
+		at = make([]*cellSummary, len(rows))
+		for i, c := range rows {
+			at[i] = &cellSummary{}
+			if k := results.CellAt(s.Common, c.Cell); k >= 0 {
+				at[i] = &s.Common.Cells[k]
+			}
+		}
+	}
+	breaks := Column{Head: "breaks at", Unit: strings.Join(narrative.LoadUnits(s), " or "), Kind: Main, Cells: each(rows, func(c *cellSummary) Cell {
+		return Cell{Text: narrative.BreaksAt(c), Tone: breakTone(c)}
+	})}
+	notes := make([]string, len(rows))
+	for i, c := range rows {
+		notes[i] = narrative.BreakInterval(c.Breaking)
+	}
+	t.Columns = append(settingColumns(s, rows), breaks.noted(endsHead(rows), notes, Kept))
+	if scale := breakScale(s); scale.Drawn() {
+		t.Columns = append(t.Columns, Column{Head: "with its ends", Kind: Picture, Rank: PageOnly, Scale: scale,
+			Cells: each(rows, func(c *cellSummary) Cell { return Cell{Range: breakRange(c)} })})
+	}
+	quantile := quantile(at, s.Quantile())
+	quantile.Unit = "ms " + load
+	head, notes := spreads(at, s.Quantile())
+	t.Columns = append(t.Columns,
+		Column{Head: "limited by", Kind: Word, Rank: 1, Cells: words(rows, func(c *cellSummary) string {
+			if c.Breaking == nil || c.Breaking.LimitedBy == "" {
+				return display.Absent
+			}
+			return display.Plain(c.Breaking.LimitedBy)
+		})},
+		quantile.noted(head, notes, 6),
+		figureColumn(at, Column{Head: "throttled", Unit: "% of periods", Rank: 3, NotesRank: 8}, "throttled", func(v float64) string { return share(&v) }),
+		figureColumn(at, Column{Head: "CPU", Unit: "ms/request", Rank: 4, NotesRank: 7}, "cpu_per_request", display.Figure))
+	t.Columns = append(t.Columns, closingColumns(rows)...)
+	return t
+}
+
+// figureColumn is a figure of each cell with its ends.
+func figureColumn(rows []*cellSummary, col Column, metric string, write func(float64) string) Column {
+	certainties := make([]analysis.Certainty, len(rows))
+	notes := make([]string, len(rows))
+	for i, c := range rows {
+		if low, high, what := analysis.SpreadOf(c, metric); what != analysis.NoEnds && !results.Searched(c) {
+			notes[i], certainties[i] = write(low)+"–"+write(high), what
+		}
+	}
+	col.Cells = words(rows, func(c *cellSummary) string { return figureOf(c, metric, write) })
+	return col.noted(endsOf(certainties, notes), notes, col.NotesRank)
+}
+
+// settingColumns name the cells: by the settings of one server and their limits, or by
+// what is varied.
+func settingColumns(s *analysis.Summary, rows []*cellSummary) []Column {
+	cols := nameColumns(s, rows)
+	if s.Experiment.Server != nil {
+		variants := narrative.Variants(s)
+		cols = []Column{{Head: "setting", Kind: Name, Cells: words(rows, func(c *cellSummary) string {
+			if i := slices.IndexFunc(variants, func(v narrative.Variant) bool { return v.Service == c.Service }); i >= 0 {
+				return variants[i].Label
+			}
+			return display.Plain(c.Service)
+		})}}
+	}
+	return append(cols, Column{Head: "CPU\nlimit", Kind: Word, Cells: words(rows, limitCell)})
+}
+
+// limitCell is a CPU limit in a table: "500m", "2 × 500m" of two replicas.
+func limitCell(c *cellSummary) string {
+	if c.Limits.CPUMillis == nil {
+		return "none"
+	}
+	text := narrative.CPUQuantity(*c.Limits.CPUMillis)
+	if c.Limits.Replicas > 1 {
+		text = fmt.Sprintf("%d × %s", c.Limits.Replicas, text)
+	}
+	return text
+}

@@ -1,0 +1,125 @@
+package try
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+func TestLimitsAreQuantitiesOrNone(t *testing.T) {
+	for _, c := range []struct {
+		flag string
+		want []string
+		err  string
+	}{
+		{"500m", []string{"500m"}, ""},
+		{"none", []string{""}, ""},
+		{"250m, 500m,1", []string{"250m", "500m", "1"}, ""},
+		{"250m,none", nil, "leave none out"},
+		{"250m,", nil, "write limits as in 250m,500m,1"},
+	} {
+		got, err := Limits(c.flag)
+		if d := cmp.Diff(c.want, got); d != "" || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %q, %v, want %q, %q", c.flag, got, err, c.want, c.err)
+		}
+	}
+}
+
+func TestTheSameLimitTwiceIsAMistake(t *testing.T) {
+	a := testAsk("./server")
+	a.CPUs = []string{"500m", "0.5"}
+	e, err := file.Build("x", a.Settings(AsItIs(a)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckLimits(e, a.CPUs); err == nil || err.Error() != "--cpu: 500m and 0.5 are the same limit" {
+		t.Errorf("%v", err)
+	}
+}
+
+// Several limits: as it is under each, its settings where the parallelism is not the
+// number of CPUs of the limit, and once without a limit.
+func TestSettingsAreTriedUnderLimitsWhereParallelismCanMatter(t *testing.T) {
+	a := testAsk("./server")
+	a.CPUs = []string{"500m", "2"}
+	seen := func(n int) Seen {
+		info := goInfo
+		info.Parallelism = runtimes.Parallelism{Value: n, Source: runtimes.Read}
+		return Seen{Info: info}
+	}
+	limits := []experiment.Limits{{CPUMillis: 500}, {CPUMillis: 2000}}
+	variants := UnderLimits(a, limits, []Seen{seen(2), seen(2)}, runtimes.Machine{Online: 4})
+	e, err := file.Build("x", a.Settings(variants), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range e.Cells {
+		c := &e.Cells[i]
+		got = append(got, c.Label()+" "+(time.Duration(c.Limits.CPUMillis)*time.Millisecond).String())
+	}
+	want := []string{"as-is-500m 500ms", "gomaxprocs-1-500m 500ms", "as-is-2 2s", "no-limit 0s"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if e.CommonLoad() == nil {
+		t.Error("no common load, so that latencies under the limits cannot be compared")
+	}
+	a.AsIsOnly = true
+	if n := len(UnderLimits(a, limits, []Seen{seen(2), seen(2)}, runtimes.Machine{Online: 4})); n != 2 {
+		t.Errorf("%d variants with --as-is, want one under each limit", n)
+	}
+}
+
+func TestTheLengthOfARunIsAnnounced(t *testing.T) {
+	a := testAsk("./server")
+	variants := Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
+	e, err := file.Build("x", a.Settings(variants), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Length(e, 4*time.Minute+10*time.Second), "3 searches, then 18 trials at one load; about 4 min."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	a.AsIsOnly = true
+	e, err = file.Build("x", a.Settings(variants[:1]), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Length(e, 80*time.Second), "1 search; about 80 s."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestItIsSaidWhyNothingElseIsTried(t *testing.T) {
+	a := testAsk("node", "server.js")
+	for _, c := range []struct {
+		name  string
+		info  runtimes.Info
+		seen  int
+		want  string
+		spoil string
+	}{
+		{"no setting is known", runtimes.Info{Runtime: runtimes.Node}, 3000, "2 replicas were not tested, because all would listen on port 3000", ""},
+		{"none has an effect", goInfo, 0, "those above have no effect.", "it still ran with 3"},
+		{"there are others", goInfo, 0, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			variants := Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: c.info, Port: c.seen}, runtimes.Machine{Online: 4})
+			for i := range variants {
+				if variants[i].sets() && i > 0 {
+					variants[i].NoEffect = c.spoil
+				}
+			}
+			if got := a.nothingElse(variants); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
