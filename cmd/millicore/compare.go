@@ -115,7 +115,7 @@ func compareCommand() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "print the comparison as JSON")
 	f.BoolVar(&anyway, "anyway", false, "compare records measured under different conditions; the differences are listed")
 	f.StringArrayVar(&failOn, "fail-on", nil, "exit with 99 if B differs from A by more than this, as in 'p99>+10%' (repeatable)")
-	f.StringVar(&junitFile, "junit", "", "`FILE` for JUnit XML, in which each bound of --fail-on is a test case")
+	f.StringVar(&junitFile, "junit", "", "write JUnit XML to `FILE`: each bound of --fail-on is a test case")
 	f.BoolVar(&strict, "strict", false, "with --fail-on: fail also if a bound is undecided")
 	return c
 }

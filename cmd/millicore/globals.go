@@ -17,8 +17,8 @@ type globals struct {
 
 func (g *globals) define(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&g.color, "color", display.Colours[0], "`WHEN` to use colours: auto (on terminals, unless NO_COLOR is set), always, never")
-	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no notes; errors and results remain")
+	flags.StringVar(&g.color, "color", display.Colours[0], "use colours `WHEN`: auto (on terminals, unless NO_COLOR is set), always, never")
+	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no progress; results, warnings and errors remain")
 	completeWords(root, "color", display.Colours)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if err := oneOf("color", g.color, display.Colours); err != nil {

@@ -112,7 +112,7 @@ func flagLines(flags []*pflag.Flag, t display.Terminal) string {
 		}
 		kind, usage := pflag.UnquoteUsage(f)
 		if kind != "" {
-			head += " " + kind
+			head += " " + strings.TrimSuffix(kind, "Array")
 		}
 		if shown := shownDefault(f); shown != "" && !strings.Contains(usage, "default") {
 			usage += " (default " + shown + ")"

@@ -40,6 +40,14 @@ func TestHelpFitsInto80Columns(t *testing.T) {
 	}
 }
 
+func TestHelpKeepsFlagsWhole(t *testing.T) {
+	for _, c := range everyCommand() {
+		if text := helpOf(c, 80); regexp.MustCompile(`(?m)[ (]--?$`).MatchString(text) {
+			t.Errorf("%s: a line ends within a flag:\n%s", c.CommandPath(), text)
+		}
+	}
+}
+
 func TestHelpHasEveryFlagOnce(t *testing.T) {
 	for _, c := range everyCommand() {
 		text := helpOf(c, 80)

@@ -20,7 +20,7 @@ type output struct {
 
 func (o *output) define(c *cobra.Command, json string) {
 	c.Flags().BoolVar(&o.asJSON, "json", false, json)
-	c.Flags().StringVar(&o.junit, "junit", "", "`FILE` for JUnit XML, in which the objective of each cell and each claim is a test case")
+	c.Flags().StringVar(&o.junit, "junit", "", "write JUnit XML to `FILE`: the objective of each cell and each claim is a test case")
 }
 
 // check reports whether the file of --junit can be written, before a run.

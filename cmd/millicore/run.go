@@ -16,6 +16,7 @@ import (
 	"github.com/millicore/millicore/experiments"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/experiment/spelling"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/docker"
@@ -215,6 +216,9 @@ func readExperiment(name string, sets []string) (e *experiment.Experiment, path 
 	default:
 		path = name + ".yaml"
 		if data, err = experiments.Text(name); err != nil {
+			if near := spelling.Nearest(name, experiments.Names()); near != "" {
+				err = fmt.Errorf("experiment %q: no such file, and no experiment with this name ships; did you mean %s?", name, near)
+			}
 			return nil, path, err
 		}
 	}

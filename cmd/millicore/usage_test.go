@@ -54,6 +54,7 @@ func TestWrongUsageSuggestsWhatWasMeant(t *testing.T) {
 		{[]string{"bogus-thing"}, `unknown command "bogus-thing"; commands: try, run, load`},
 		{[]string{"load", "--duraton", "5s", "http://127.0.0.1/"}, "unknown flag --duraton; did you mean --duration?"},
 		{[]string{"try", "-cpu", "1", "--", "x"}, "unknown flag -cpu; did you mean --cpu?"},
+		{[]string{"run", "quik"}, `no experiment with this name ships; did you mean quick?`},
 		{[]string{"run", "--zzzz"}, "unknown flag --zzzz; see millicore run --help"},
 		{[]string{"run", "quick", "--on", "dokcer"}, "--on dokcer: want one of local, docker, kubernetes; did you mean docker?"},
 		{[]string{"run", "quick", "--seed", "x"}, `--seed "x": expected a whole number from 0 up`},

@@ -62,7 +62,6 @@ func wordsOf(err error) string {
 			return "its certificate has expired or is not valid yet"
 		}
 	}
-	//nolint:errorlint // it is one link of the chain
 	switch err {
 	case context.DeadlineExceeded, os.ErrDeadlineExceeded:
 		return "no answer within the time limit"

@@ -49,14 +49,23 @@ func TerminalOf(out io.Writer) Terminal {
 // narrowest is the width below which text is not broken further.
 const narrowest = 20
 
-// bound keeps a condition, such as p99 <= 250ms, on one line.
-var bound = strings.NewReplacer(" <= ", "\u00a0<=\u00a0", " >= ", "\u00a0>=\u00a0")
+// The characters that keep their neighbours on one line.
+const (
+	fixedSpace = "\u00a0"
+	fixedDash  = "\u2011"
+)
+
+var (
+	// whole keeps a condition, such as p99 <= 250ms, and a flag, such as --cpu, whole.
+	whole = strings.NewReplacer(" <= ", fixedSpace+"<="+fixedSpace, " >= ", fixedSpace+">="+fixedSpace, "--", fixedDash+fixedDash)
+	// asWritten is its inverse.
+	asWritten = strings.NewReplacer(fixedSpace, " ", fixedDash, "-")
+)
 
 // Wrap breaks a text at the terminal's width, each line after an indent.
 func (t Terminal) Wrap(text, indent string) string {
 	if t.Width > 0 {
-		text = lipgloss.Wrap(bound.Replace(text), max(narrowest, t.Width-len(indent)), " ")
-		text = strings.ReplaceAll(text, "\u00a0", " ")
+		text = asWritten.Replace(lipgloss.Wrap(whole.Replace(text), max(narrowest, t.Width-len(indent)), " "))
 	}
 	lines := strings.Split(text, "\n")
 	for i := range lines {

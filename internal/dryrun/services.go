@@ -51,7 +51,12 @@ func facts(cells []*experiment.Cell) report.Facts {
 	each("command", func(c *experiment.Cell) string {
 		return program(c.Service.Workload, c.Service.Command, c.Service.Image)
 	})
-	each("folder", func(c *experiment.Cell) string { return c.Service.Dir })
+	each("folder", func(c *experiment.Cell) string {
+		if c.Service.Dir == "." {
+			return ""
+		}
+		return c.Service.Dir
+	})
 	for _, name := range variables(cells) {
 		values := distinct(cells, func(c *experiment.Cell) string { return value(&c.Service, name) })
 		add("env", name+"="+strings.Join(values, ", "))
