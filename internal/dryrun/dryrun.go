@@ -24,7 +24,14 @@ type Plan struct {
 	Requirements launch.Requirements
 }
 
-func (p Plan) trials() int { return len(p.Experiment.Cells) * p.Experiment.Measure.Repeats }
+// trials is the number of trials, with those at a common load.
+func (p Plan) trials() int {
+	repeats := p.Experiment.Measure.Repeats
+	if common := p.Experiment.CommonLoad(); common != nil {
+		repeats += common.Repeats
+	}
+	return len(p.Experiment.Cells) * repeats
+}
 
 // Text writes the plan for a terminal.
 func (p Plan) Text(out io.Writer, t display.Terminal) error {
