@@ -29,6 +29,7 @@ import (
 
 // tryFlags are the flags of `millicore try`.
 type tryFlags struct {
+	tryMore
 	ask          try.Ask
 	get, post    string
 	headers      []string
@@ -42,7 +43,7 @@ type tryFlags struct {
 func tryCommand() *cobra.Command {
 	var f tryFlags
 	c := &cobra.Command{
-		Use:                   "try [flags] -- COMMAND...",
+		Use:                   "try [flags] -- COMMAND... | --attach PID|CONTAINER|URL",
 		DisableFlagsInUseLine: true,
 		Short:                 "Put any server under a limit and find where it breaks",
 		Long: "Try starts a server under a CPU and memory limit, finds its port and its runtime, and\n" +
@@ -53,21 +54,30 @@ func tryCommand() *cobra.Command {
 			"The server must stay in the foreground. If the command contains ${port}, try replaces it with\n" +
 			"a free port. Otherwise try detects the port on which the server listens. Each search takes\n" +
 			"about a minute, and the settings are then held at one common load for half a minute each.\n" +
-			"--as-is searches once.",
+			"--as-is searches once.\n\n" +
+			"With --attach it searches a service that runs already, under the limits that it has: it\n" +
+			"starts, stops and changes nothing, and asks before it loads another host.",
 		Example: "  millicore try --cpu 500m --memory 256Mi --get /api -- ./my-server\n" +
 			"  millicore try --get /index.html -- nginx -g 'daemon off;'\n" +
+			"  millicore try --attach 4242\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && f.attach == "" {
 				return errors.New("try: expected the server's command after --, as in: millicore try --cpu 500m -- ./my-server")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.ask.Command = args
+			if err := f.check(cmd.Flags().Changed); err != nil {
+				return usageError{err}
+			}
 			if !cmd.Flags().Changed("seed") {
 				f.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
 			}
+			if f.attach != "" {
+				return tryRunning(cmd, &f, args)
+			}
+			f.ask.Command = args
 			return tryServer(cmd, &f)
 		},
 	}
@@ -92,6 +102,7 @@ func tryCommand() *cobra.Command {
 	flags.StringVar(&f.out, "out", "", "folder for the record (default runs/try-NAME-TIME)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […]}`)
+	f.define(c)
 	c.MarkFlagsMutuallyExclusive("get", "post")
 	return c
 }
@@ -107,6 +118,9 @@ func (f *tryFlags) fill() error {
 		a.CPU = ""
 	}
 	a.Env = try.Caller(os.Environ())
+	if err := f.tryMore.fill(a); err != nil {
+		return err
+	}
 	a.Objective = experiment.Objective{Quantile: "p99", Latency: f.p99, Availability: f.availability}
 	a.Request.Method, a.Request.Path = "GET", f.get
 	if f.post != "" {
@@ -155,6 +169,9 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err := where.Check(first); err != nil {
 		return usageError{err}
 	}
+	if f.socket != "" {
+		where = try.OverSocket(where, f.socket)
+	}
 	seen, variants, err := f.look(cmd.Context(), where, first)
 	if err != nil {
 		if cmd.Context().Err() != nil {
@@ -163,6 +180,10 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
 	}
 	show.Note(try.Announce(&f.ask, seen.Info, variants))
+	if words := seen.WarmUp(); words != "" {
+		show.Note(words)
+		where = try.WarmedUp(where, &first.Cells[0].Load)
+	}
 	e, err := f.build(variants)
 	if err != nil {
 		return usageError{err}
@@ -208,7 +229,9 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 	if err != nil {
 		return seen, nil, err
 	}
-	f.ask.First = try.Begin(seen.Least)
+	if f.ask.First == 0 {
+		f.ask.First = seen.Begin()
+	}
 	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen.Info.Affinity}
 	variants := try.Variants(&f.ask, asIs.Cells[0].Limits, seen, machine)
 	e, err := f.build(variants)

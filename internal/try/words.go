@@ -25,14 +25,7 @@ func Describe(a *Ask, info runtimes.Info) string {
 // Announce lists, before the searches begin, what was found and what will be tried.
 func Announce(a *Ask, info runtimes.Info, variants []Variant) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s", Describe(a, info))
-	if info.By != "" {
-		fmt.Fprintf(&b, ", detected by %s", info.By)
-	}
-	if p := info.Parallelism; p.Value > 0 {
-		fmt.Fprintf(&b, "; parallelism %d (%s)", p.Value, p.Source)
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "%s\n", Detected(a, info))
 	for _, v := range variants {
 		reason := v.Reason
 		if v.NoEffect != "" {
