@@ -29,6 +29,7 @@ import (
 
 // tryFlags are the flags of `millicore try`.
 type tryFlags struct {
+	tryMore
 	ask          try.Ask
 	cpu          string
 	get, post    string
@@ -43,7 +44,7 @@ type tryFlags struct {
 func tryCommand() *cobra.Command {
 	var f tryFlags
 	c := &cobra.Command{
-		Use:                   "try [flags] -- COMMAND...",
+		Use:                   "try [flags] -- COMMAND... | --attach PID|CONTAINER|URL",
 		DisableFlagsInUseLine: true,
 		Short:                 "Put any server under a limit and find where it breaks",
 		Long: "Try starts a server under a CPU and memory limit, finds its port and its runtime, and\n" +
@@ -56,22 +57,31 @@ func tryCommand() *cobra.Command {
 			"The server must stay in the foreground. If the command contains ${port}, try replaces it with\n" +
 			"a free port. Otherwise try detects the port on which the server listens. Each search takes\n" +
 			"about a minute, and the settings are then held at the common load for half a minute each;\n" +
-			"the time is announced first. --as-is searches once for each limit.",
+			"the time is announced first. --as-is searches once for each limit.\n\n" +
+			"With --attach it searches a service that runs already, under the limits that it has: it\n" +
+			"starts, stops and changes nothing, and asks before it loads another host.",
 		Example: "  millicore try --cpu 500m --memory 256Mi --get /api -- ./my-server\n" +
 			"  millicore try --cpu 250m,500m,1 -- ./my-server\n" +
 			"  millicore try --get /index.html -- nginx -g 'daemon off;'\n" +
+			"  millicore try --attach 4242\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && f.attach == "" {
 				return errors.New("try: expected the server's command after --, as in: millicore try --cpu 500m -- ./my-server")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.ask.Command = args
+			if err := f.check(cmd.Flags().Changed); err != nil {
+				return usageError{err}
+			}
 			if !cmd.Flags().Changed("seed") {
 				f.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
 			}
+			if f.attach != "" {
+				return tryRunning(cmd, &f, args)
+			}
+			f.ask.Command = args
 			return tryServer(cmd, &f)
 		},
 	}
@@ -96,6 +106,7 @@ func tryCommand() *cobra.Command {
 	flags.StringVar(&f.out, "out", "", "folder for the record (default runs/try-NAME-TIME)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […]}`)
+	f.define(c)
 	c.MarkFlagsMutuallyExclusive("get", "post")
 	return c
 }
@@ -112,6 +123,9 @@ func (f *tryFlags) fill() error {
 	}
 	a.CPU = a.CPUs[0]
 	a.Env = try.Caller(os.Environ())
+	if err := f.tryMore.fill(a); err != nil {
+		return err
+	}
 	a.Objective = experiment.Objective{Quantile: "p99", Latency: f.p99, Availability: f.availability}
 	a.Request.Method, a.Request.Path = "GET", f.get
 	if f.post != "" {
@@ -166,6 +180,9 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err := where.Check(first); err != nil {
 		return usageError{err}
 	}
+	if f.socket != "" {
+		where = try.OverSocket(where, f.socket)
+	}
 	seen, variants, err := f.look(cmd.Context(), where, first)
 	if err != nil {
 		if cmd.Context().Err() != nil {
@@ -173,17 +190,30 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		}
 		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
 	}
+	for i := range seen {
+		if words := seen[i].WarmUp(); words != "" {
+			show.Note(words)
+			where = try.WarmedUp(where, &first.Cells[i].Load)
+			break
+		}
+	}
 	e, err := f.build(variants)
 	if err != nil {
 		return usageError{err}
 	}
-	show.Plan(try.Announce(&f.ask, seen.Info, variants, e, lab.Estimate(e)))
+	show.Plan(try.Announce(&f.ask, seen[0].Info, variants, e, lab.Estimate(e)))
 	if f.save != "" {
 		if err := record.WriteFile(f.save, []byte(e.Source)); err != nil {
 			return err
 		}
 	}
 	runErr := runOn(cmd.Context(), where, show, e, f.seed, f.out)
+	return f.answer(cmd, seen[0].Info, variants, runErr)
+}
+
+// answer derives what a record shows, prints it, and returns the run's error or the
+// answer's.
+func (f *tryFlags) answer(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, runErr error) error {
 	data, err := results.Derive(f.out)
 	if err == nil {
 		err = derived.Write(f.out, data)
@@ -191,7 +221,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
-	shown := f.show(cmd, seen.Info, variants, data.Summary)
+	shown := f.show(cmd, info, variants, data.Summary)
 	if runErr != nil {
 		return errors.Join(runErr, nilIfMissed(shown))
 	}
@@ -208,31 +238,36 @@ func nilIfMissed(err error) error {
 // look starts the server once as it is under each limit, and once with each setting whose
 // effect can be read, and gives what was seen and what is worth measuring. What the
 // server says goes to a folder of its own, which an error shows the end of.
-func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *experiment.Experiment) (try.Seen, []try.Variant, error) {
+func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *experiment.Experiment) ([]try.Seen, []try.Variant, error) {
 	logs, err := os.MkdirTemp("", "millicore-try-")
 	if err != nil {
-		return try.Seen{}, nil, err
+		return nil, nil, err
 	}
 	defer os.RemoveAll(logs)
 	var seen []try.Seen
 	var limits []experiment.Limits
-	var slowest time.Duration // so that no search begins too high
 	for i := range asIs.Cells {
 		c := &asIs.Cells[i]
 		one, err := try.Probe(ctx, where, c, asIs.Objective, logs)
 		if err != nil {
-			return one, nil, err
+			return nil, nil, err
 		}
-		seen, limits, slowest = append(seen, one), append(limits, c.Limits), max(slowest, one.Least)
+		seen, limits = append(seen, one), append(limits, c.Limits)
 	}
-	f.ask.First, f.ask.Server = try.Begin(slowest), try.Describe(&f.ask, seen[0].Info)
+	if f.ask.First == 0 {
+		f.ask.First = seen[0].Begin()
+		for i := range seen { // so that no search begins too high
+			f.ask.First = min(f.ask.First, seen[i].Begin())
+		}
+	}
+	f.ask.Server = try.Describe(&f.ask, seen[0].Info)
 	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen[0].Info.Affinity}
 	variants := try.UnderLimits(&f.ask, limits, seen, machine)
 	e, err := f.build(variants)
 	if err != nil {
-		return seen[0], nil, usageError{err}
+		return nil, nil, usageError{err}
 	}
-	return seen[0], variants, try.Check(ctx, where, e, seen[0].Info, variants, logs)
+	return seen, variants, try.Check(ctx, where, e, seen[0].Info, variants, logs)
 }
 
 // show prints the report: the paragraph, and the table below it.

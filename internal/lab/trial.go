@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // trial is one run of one cell: start, warm up, load, stop. What it starts is in its
@@ -30,6 +31,7 @@ type trial struct {
 	deployment *deployment
 	agents     *agents
 	recorder   *recorder
+	warmUps    []signals.WarmUp // before the load; nil: none
 }
 
 // newTrial returns a trial of the planned cell. The caller sets progress.
@@ -65,7 +67,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 // mark writes the trial's line of trials.ndjson.
 func (t *trial) mark(o record.Outcome, why string) error {
 	return t.writer.Trial(record.Trial{Trial: t.number, Cell: t.planned.Cell, Repeat: t.planned.Repeat,
-		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes()})
+		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes(), WarmUps: t.warmUps})
 }
 
 // note writes a message about the trial to the log.
@@ -148,7 +150,13 @@ func (t *trial) deploy(ctx context.Context) error {
 		return err
 	}
 	t.deployment.lab, t.deployment.trial, t.deployment.cell, t.deployment.logs = t.lab, t.number, t.cell, logs
-	return t.deployment.start(ctx)
+	if err := t.deployment.start(ctx); err != nil {
+		return err
+	}
+	if w, ok := platform.As[platform.WarmUpReporter](t.deployment.service); ok {
+		t.warmUps = w.WarmUps()
+	}
+	return nil
 }
 
 // stop stops everything that the trial started: the agents first, then the units in

@@ -20,6 +20,7 @@ import (
 //	Resizer             Unit      local, docker, kubernetes  lab: measure.resize
 //	Autoscaled          Unit      kubernetes                 lab: autoscale
 //	EvictionReporter    Unit      kubernetes, database       lab: repeats a trial after an eviction
+//	WarmUpReporter      Unit      try                        lab: the warm-up before the load
 //	Job                 Replica   local                      lab: benchmarks
 //	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
 //	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured
@@ -136,6 +137,12 @@ type EvictionReporter interface {
 	// Evicted describes which replica was removed, and why; "" while all exist. It is
 	// called often and answers from memory.
 	Evicted() string
+}
+
+// WarmUpReporter is a Unit that was warmed up before it counted as started.
+type WarmUpReporter interface {
+	// WarmUps are the warm-ups of its replicas, in their order.
+	WarmUps() []signals.WarmUp
 }
 
 // Evicted describes the first eviction that any of the units reports; "": none.

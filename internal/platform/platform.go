@@ -65,6 +65,9 @@ type UnitSpec struct {
 	// readiness check by Ready.Path or by a connection; nil: they are used.
 	Serves func(ctx context.Context, address string) error
 	Logs   string // existing folder for the output of the replicas, one file each
+	// LogsRemoved means that the caller removes Logs: errors show the end of the output and
+	// name no file.
+	LogsRemoved bool
 	// Autoscale makes the number of replicas follow their CPU use; nil: the number is
 	// fixed. Platforms without autoscaling refuse it in Check.
 	Autoscale *experiment.Autoscale

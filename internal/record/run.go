@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // Version of the record's format. A reader refuses a newer one.
@@ -102,6 +103,9 @@ type Trial struct {
 	// LostAgents are the indexes of agents that failed under load. The others continued,
 	// so the load was less than specified.
 	LostAgents []int `json:"lost_agents,omitempty"`
+	// WarmUps is what the replicas of the service were sent before the load, in their order;
+	// null: nothing, or the service ran already.
+	WarmUps []signals.WarmUp `json:"warm_ups,omitempty"`
 }
 
 // ProfileDir is the folder of a cell's profiles, relative to the record's.

@@ -35,13 +35,23 @@ func (o *Options) Observe(ctx context.Context) (Observed, error) {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); errors.Is(err, fs.ErrNotExist) {
 		return Observed{}, fmt.Errorf("--pid %d: no such process", pid)
 	}
-	observed := Observed{Name: name}
-	observed.process, _ = attached.Watch(pid) // first, so that both are the same process; fails on old kernels
-	var err error
-	if observed.Observed, err = attached.Observe(pid); err != nil {
+	return observe(pid, name, attached.Observe)
+}
+
+// ObserveService starts to observe a process that may have children.
+func ObserveService(pid int, name string) (Observed, error) {
+	return observe(pid, name, attached.ObserveService)
+}
+
+func observe(pid int, name string, with func(int) (*attached.Observed, error)) (Observed, error) {
+	process, _ := attached.Watch(pid) // first, so that both are the same process; fails on old kernels
+	o, err := with(pid)
+	observed := Observed{Observed: o, Name: name, process: process}
+	if err != nil {
 		observed.Close()
+		return Observed{}, err
 	}
-	return observed, err
+	return observed, nil
 }
 
 // Ended returns a function that reports whether the process has ended; nil if that

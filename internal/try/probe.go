@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/serviceclient"
 )
 
 // probes are how many requests are sent one by one before anything else: enough
@@ -24,21 +25,31 @@ const probes = 20
 // their number is not read while it still grows.
 const settleFor = 3 * time.Second
 
-// Probe starts the server once under its limits, asks it a few times, returns its
-// runtime and the least time that a request took, and stops it. The error says
+// Probe starts the server once under its limits, asks it a few times, warms it up, returns
+// its runtime and the least time that a request took, and stops it. The error says
 // what the user can change. The cell is the one of the server as it is.
 func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, objective *experiment.Objective, logs string) (seen Seen, err error) {
 	err = whileRunning(ctx, on, c, logs, func(r platform.Replica) (err error) {
-		if seen.Least, err = ask(ctx, r.Address(), &c.Load); err != nil {
+		if seen.Least, _, err = ask(ctx, r.Address(), &c.Load); err != nil {
+			var no *refused
+			if errors.As(err, &no) {
+				no.ready = c.Service.Ready.Path != ""
+			}
 			return err
 		}
-		if objective.Quantile != "" && seen.Least > objective.Latency {
-			return fmt.Errorf("%s %s takes at least %v on an idle server, longer than the objective of %v, so no load can meet it; set a higher one with --p99",
-				c.Load.Request.Method, c.Load.Request.Path, seen.Least.Round(100*time.Microsecond), objective.Latency)
+		seen.warmth = warm(ctx, r, &c.Load)
+		least, server, err := ask(ctx, r.Address(), &c.Load)
+		if err != nil {
+			return err
+		}
+		seen.Least = min(seen.Least, least)
+		if err := objectiveBelow(seen.Least, &c.Load.Request, objective); err != nil {
+			return err
 		}
 		if seen.Info, err = runtimes.DetectTree(r.PIDs(), 0); err != nil { // it serves, and can be measured whatever it is
 			seen.Info = runtimes.Info{Runtime: runtimes.Unknown}
 		}
+		serverVersion(&seen.Info, server)
 		if c.Service.FindPort {
 			if at, err := netip.ParseAddrPort(r.Address()); err == nil {
 				seen.Port = int(at.Port())
@@ -47,6 +58,15 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 		return nil
 	})
 	return seen, err
+}
+
+// objectiveBelow is the error of an objective that no request can meet.
+func objectiveBelow(least time.Duration, r *experiment.Request, o *experiment.Objective) error {
+	if o.Quantile == "" || least <= o.Latency {
+		return nil
+	}
+	return fmt.Errorf("%s %s takes at least %v on an idle server, longer than the objective of %v, so no load can meet it; set a higher one with --p99",
+		r.Method, r.Path, least.Round(100*time.Microsecond), o.Latency)
 }
 
 // Check starts each variant that sets the parallelism once, and reads whether it
@@ -66,7 +86,7 @@ func Check(ctx context.Context, on platform.Platform, e *experiment.Experiment, 
 		v := &variants[at]
 		var found runtimes.Parallelism
 		err := whileRunning(ctx, on, c, logs, func(r platform.Replica) (err error) {
-			if _, err = ask(ctx, r.Address(), &c.Load); err == nil {
+			if _, _, err = ask(ctx, r.Address(), &c.Load); err == nil {
 				found = settled(ctx, r, v.Value)
 			}
 			return err
@@ -115,7 +135,7 @@ func noEffect(want int, found runtimes.Parallelism) string {
 func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell, logs string, look func(platform.Replica) error) (err error) {
 	s := &c.Service
 	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Command: s.Command, Dir: s.Dir, Env: s.Env, Unset: s.Unset,
-		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs})
+		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs, LogsRemoved: true})
 	if err != nil {
 		return err
 	}
@@ -127,16 +147,16 @@ func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell,
 	return look(running.Replicas()[0])
 }
 
-// ask sends requests one by one and returns the least time that one took. The
-// first ones warm the server up.
-func ask(ctx context.Context, address string, l *experiment.Load) (least time.Duration, err error) {
-	client := http.Client{Timeout: max(l.Timeout, 5*time.Second), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// ask sends requests one by one and returns the least time that one took, and the header
+// Server of the answers. The first ones warm the server up.
+func ask(ctx context.Context, address string, l *experiment.Load) (least time.Duration, server string, err error) {
+	client := clientOf(address, l.Timeout)
 	defer client.CloseIdleConnections()
 	began := time.Now()
 	for i := range probes {
 		start := time.Now()
-		if err := once(ctx, &client, address, &l.Request); err != nil {
-			return 0, err
+		if server, err = once(ctx, client, address, l); err != nil {
+			return 0, "", err
 		}
 		if took := time.Since(start); i == 0 || took < least {
 			least = took
@@ -145,20 +165,25 @@ func ask(ctx context.Context, address string, l *experiment.Load) (least time.Du
 			break
 		}
 	}
-	return least, nil
+	return least, server, nil
 }
 
-func once(ctx context.Context, client *http.Client, address string, r *experiment.Request) error {
-	req, err := http.NewRequestWithContext(ctx, r.Method, "http://"+address+r.Path, strings.NewReader(r.Body))
+// once sends a request and returns the header Server of its answer.
+func once(ctx context.Context, client *http.Client, address string, l *experiment.Load) (server string, err error) {
+	r := &l.Request
+	req, err := http.NewRequestWithContext(ctx, r.Method, serviceclient.URL(l.Protocol, hostOf(address), r.Path), strings.NewReader(r.Body))
 	if err != nil {
-		return err
+		return "", err
 	}
 	for name, value := range r.Headers {
+		if strings.EqualFold(name, "Host") {
+			req.Host = value
+		}
 		req.Header.Set(name, value)
 	}
 	answer, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("the server accepts connections but does not answer: %w", err)
+		return "", fmt.Errorf("the server accepts connections but does not answer: %w", err)
 	}
 	defer answer.Body.Close()
 	start, err := io.ReadAll(io.LimitReader(answer.Body, 200))
@@ -166,11 +191,10 @@ func once(ctx context.Context, client *http.Client, address string, r *experimen
 		_, err = io.Copy(io.Discard, answer.Body)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s: the answer broke off: %w", r.Method, r.Path, err)
+		return "", fmt.Errorf("%s %s: the answer broke off: %w", r.Method, r.Path, err)
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		text := strings.Join(strings.Fields(string(start)), " ")
-		return fmt.Errorf("%s %s answered %s (%.80q); set a path that answers 200 to 299 with --get PATH", r.Method, r.Path, answer.Status, text)
+		return "", &refused{request: r, code: answer.StatusCode, text: strings.Join(strings.Fields(string(start)), " ")}
 	}
-	return nil
+	return answer.Header.Get("Server"), nil
 }

@@ -35,6 +35,8 @@ type Ask struct {
 	Users     bool          // search users instead of a rate
 	First     float64       // where a search for a rate begins; 0: the default
 	Traffic   time.Duration // of a search at most; 0: the default
+	Repeats   int           // searches of each variant; 0: the default
+	Socket    string        // path or @name of the Unix socket on which it listens; "": a port
 	Profile   bool
 	AsIsOnly  bool   // no other settings, no replicas, no run without the limit
 	Server    string // what Describe says of it; "": it has not run yet
@@ -66,12 +68,24 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 		s.SetGiven("--cpu", "limits.cpu", a.CPU)
 	}
 	s.SetGiven("--memory", "limits.memory", a.Memory)
-	a.request(&s)
+	a.search(&s)
+	if compared(variants) {
+		s.Set("", "measure.common_load", map[string]any{})
+	}
+	if a.Server != "" {
+		s.Set(command, "server", map[string]any{"name": file.Raw(a.Server), "settings": setups(variants)})
+	}
+	return s
+}
+
+// search sets what is sent, and the search.
+func (a *Ask) search(s *file.Settings) {
+	a.request(s)
 	switch {
 	case a.Users:
 		s.Set("--users", "load.users", 1)
 	case a.First > 0:
-		s.Set("", "load.rate", a.First)
+		s.Set("--start-rate", "load.rate", a.First)
 	}
 	s.Set("", "load.find", "breaking-point")
 	s.SetGiven("--timeout", "load.timeout", a.Timeout)
@@ -81,13 +95,7 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 	}
 	s.SetGiven("--availability", "objective.availability", a.Objective.Availability)
 	s.SetGiven("--profile", "profile", a.Profile)
-	if compared(variants) {
-		s.Set("", "measure.common_load", map[string]any{})
-	}
-	if a.Server != "" {
-		s.Set(command, "server", map[string]any{"name": file.Raw(a.Server), "settings": setups(variants)})
-	}
-	return s
+	s.SetGiven("--repeats", "measure.repeats", a.Repeats)
 }
 
 // compared reports whether the latencies of some variants are worth comparing: two of
@@ -135,6 +143,7 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 	}
 	s.SetGiven("the environment", at+"env", env)
 	switch {
+	case a.Socket != "": // package platform assigns a port, which nobody uses
 	case a.Port != 0:
 		s.Set("--port", at+"port", a.Port)
 	case !a.takesPort() && v.Replicas < 2: // replicas are given a port each, by ${port} or PORT
@@ -189,15 +198,17 @@ func (a *Ask) takesPort() bool {
 	return slices.ContainsFunc(a.Command, named) || slices.ContainsFunc(slices.Collect(maps.Values(a.Env)), named)
 }
 
-// Begin is the rate at which a search begins, from the shortest time that a request
-// took: a twentieth of the rate of one request after the other. Each doubling of a
-// search takes seconds, and a search that begins too high comes down.
-func Begin(least time.Duration) float64 {
+// Begin is the rate at which a search begins, from the shortest time that a request took
+// and the rate of good answers in a closed loop of a few users (0: not known). It is a
+// twentieth of the rate of one request after the other, or an eighth of that of the closed
+// loop, which the server can hold whatever makes it slow: the higher one. Each doubling of
+// a search takes seconds, and a search that begins too high comes down.
+func Begin(least time.Duration, rate float64) float64 {
 	const lowest, highest = 5, 2000
 	if least <= 0 {
 		return highest
 	}
-	return math.Round(min(max(0.05/least.Seconds(), lowest), highest))
+	return math.Round(min(max(0.05/least.Seconds(), rate/8, lowest), highest))
 }
 
 // Caller returns the variables of an environment that change how runtimes behave, so

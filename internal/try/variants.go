@@ -34,10 +34,18 @@ type Variant struct {
 type Seen struct {
 	Info runtimes.Info
 	// Least is the least time that a request took.
-	Least time.Duration
+	Least  time.Duration
+	warmth warmth
 	// Port is where it was found to listen; 0: it was given a port.
 	Port int
 }
+
+// Begin is the rate at which a search begins.
+func (s *Seen) Begin() float64 { return Begin(s.Least, s.warmth.rate()) }
+
+// WarmUp describes the warm-up of a server whose later starts are warmed up too; "" of one
+// that needs none.
+func (s *Seen) WarmUp() string { return s.warmth.words() }
 
 // takesPORT reports whether it listens on the port in the variable PORT.
 func (s *Seen) takesPORT() bool { return s.Port != 0 && s.Port == s.Info.PortEnv }
@@ -111,6 +119,8 @@ func replicated(a *Ask) Variant {
 // "": it can.
 func (a *Ask) alone(seen *Seen) string {
 	switch {
+	case a.Socket != "":
+		return fmt.Sprintf("%d replicas were not tested, because all would listen on %s.", replicas, a.Socket)
 	case a.Port != 0:
 		return fmt.Sprintf("%d replicas were not tested, because all would listen on port %d; leave out --port, and let the server listen on ${port} or $PORT.", replicas, a.Port)
 	case a.takesPort() || seen.takesPORT():

@@ -27,14 +27,7 @@ func Describe(a *Ask, info runtimes.Info) string {
 // long it takes: e is the experiment of the variants, lasts its estimated duration.
 func Announce(a *Ask, info runtimes.Info, variants []Variant, e *experiment.Experiment, lasts time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s", Describe(a, info))
-	if info.By != "" {
-		fmt.Fprintf(&b, ", detected by %s", info.By)
-	}
-	if p := info.Parallelism; p.Value > 0 {
-		fmt.Fprintf(&b, "; parallelism %d (%s)", p.Value, p.Source)
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "%s\n", Detected(a, info))
 	for _, v := range variants {
 		reason := v.Reason
 		if v.NoEffect != "" {

@@ -59,6 +59,9 @@ func Decide(e Evidence) Info {
 	return info
 }
 
+// byName is Info.By of runtimes that are recognized by the name of their executable only.
+const byName = "executable name"
+
 // decideRuntime checks the evidence from the strongest to the weakest: libraries that
 // only one runtime has, Go's build information, marks in the executable, its name.
 func decideRuntime(e Evidence, info *Info) {
@@ -78,52 +81,52 @@ func decideRuntime(e Evidence, info *Info) {
 
 	switch b := e.Binary; {
 	case isJVM:
-		is(JVM, "libjvm.so is loaded from "+path.Dir(jvm.Path), first(javaVersion, e.JavaRelease))
+		is(JVM, "libjvm.so, loaded from "+path.Dir(jvm.Path), first(javaVersion, e.JavaRelease))
 	case isDotNet:
-		is(DotNet, "libcoreclr.so is loaded", first(dotnetPath, dotnet.Path))
+		is(DotNet, "libcoreclr.so, which it loads", first(dotnetPath, dotnet.Path))
 	case b.Go != nil:
-		is(Go, "Go's build information is in the executable", b.Go.GoVersion)
+		is(Go, "Go's build information in the executable", b.Go.GoVersion)
 		info.Go = goFacts(b)
 	case b.Bun != "":
-		is(Bun, "Bun's version is in the executable", b.Bun)
+		is(Bun, "Bun's version in the executable", b.Bun)
 	case b.Deno != "" && !b.NodeSymbol:
-		is(Deno, "Deno's version is in the executable", b.Deno)
+		is(Deno, "Deno's version in the executable", b.Deno)
 	case b.NodeSymbol || hasNode:
-		by := "the executable exports node::Start"
+		by := "the symbol node::Start of the executable"
 		if hasNode {
-			by = "libnode.so is loaded"
+			by = "libnode.so, which it loads"
 		}
 		is(Node, by, b.Node)
 		if uv, ok := e.library("libuv.so"); ok {
 			info.Libuv = first(uvLibrary, uv.Path)
 		}
 	case pythonExe != nil:
-		is(Python, "the executable is "+info.Program, pythonExe[1])
+		is(Python, byName, pythonExe[1])
 		info.Lockless = pythonExe[2] != "" && e.Env["PYTHON_GIL"] != "1"
 	case hasPython:
-		is(Python, path.Base(python.Path)+" is loaded", first(pyLibrary, python.Path))
+		is(Python, path.Base(python.Path)+", which it loads", first(pyLibrary, python.Path))
 		info.Lockless = pyLibrary.MatchString(python.Path) && pyLibrary.FindStringSubmatch(python.Path)[2] != "" && e.Env["PYTHON_GIL"] != "1"
 	case rubyExe != nil || hasRuby:
-		is(Ruby, "the executable is "+info.Program, first(rubyLibrary, ruby.Path))
+		is(Ruby, byName, first(rubyLibrary, ruby.Path))
 		info.Lockless = strings.HasPrefix(info.Program, "truffleruby")
 		if rubyExe == nil {
-			info.By = path.Base(ruby.Path) + " is loaded"
+			info.By = path.Base(ruby.Path) + ", which it loads"
 		}
 	case info.Program == "nginx" || info.Program == "nginx-debug" || info.Program == "openresty":
-		is(Nginx, "the executable is "+info.Program, "")
+		is(Nginx, byName, "")
 		_, info.Musl = e.library("ld-musl-")
 	case phpName.MatchString(info.Program):
-		is(PHP, "the executable is "+info.Program, first(phpName, info.Program))
+		is(PHP, byName, first(phpName, info.Program))
 	case info.Program == "envoy":
-		is(Envoy, "the executable is "+info.Program, "")
+		is(Envoy, byName, "")
 	case info.Program == "beam.smp":
-		is(Erlang, "the executable is "+info.Program, first(ertsPath, e.Exe))
+		is(Erlang, byName, first(ertsPath, e.Exe))
 	case info.Program == "postgres":
-		is(Postgres, "the executable is "+info.Program, first(postgresDir, e.Exe))
+		is(Postgres, byName, first(postgresDir, e.Exe))
 	case info.Program == "haproxy":
-		is(HAProxy, "the executable is "+info.Program, "")
+		is(HAProxy, byName, "")
 	case b.Rustc != "":
-		is(Rust, "the Rust compiler's mark is in the executable", b.Rustc)
+		is(Rust, "the Rust compiler's mark in the executable", b.Rustc)
 		info.Tokio = b.Tokio || slices.ContainsFunc(e.ThreadNames, isTokio)
 		info.Rayon = b.Rayon
 		info.RoundsUp = info.Tokio && b.TokioVersion != "" && !atLeast(b.TokioVersion, 1, 39) ||

@@ -61,7 +61,7 @@ type Parallelism struct {
 type Info struct {
 	PID         int         `json:"pid"`
 	Runtime     Name        `json:"runtime"`
-	By          string      `json:"by,omitempty"` // how the runtime was detected, in words
+	By          string      `json:"by,omitempty"` // what the runtime was detected by, in words
 	Version     string      `json:"version,omitempty"`
 	VersionFrom Source      `json:"version_from,omitempty"`
 	Program     string      `json:"program,omitempty"` // base name of the executable

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
@@ -36,6 +37,9 @@ func New(o Options) platform.Platform { return &services{options: o, agents: map
 
 func (s *services) Name() string                       { return Name }
 func (s *services) Check(*experiment.Experiment) error { return nil }
+
+// SeesThrottleWindows reports whether the throttling of the targets is sampled.
+func (s *services) SeesThrottleWindows() bool { return s.options.Target != nil }
 
 // Start returns the targets as replicas. It does not check whether they are ready: the
 // measurement shows whether they answer.
@@ -108,9 +112,11 @@ func (r *replica) Counters() (signals.Counters, error) {
 	return r.observed.Counters()
 }
 
+// ThrottleSample reads the throttling. Of a process that is not known, it is not measured:
+// the process counts as up, and the requests show whether it serves.
 func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
 	if r.observed == nil {
-		return signals.ThrottleSample{}, errUnseen
+		return signals.ThrottleSample{At: time.Now(), Up: true}, nil
 	}
 	return r.observed.ThrottleSample()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
@@ -18,7 +19,8 @@ import (
 // group that limits it.
 type Observed struct {
 	pid        int
-	meter      *meter.Meter          // nil: the process by itself
+	meter      *meter.Meter          // nil: the process by itself, or its family
+	family     *family               // nil: without its children
 	throttling *meter.ThrottleReader // nil: no limit can throttle it
 	limits     experiment.Limits
 	shared     string // the parent group with the CPU limit; "": its own group has it
@@ -109,7 +111,11 @@ func (o *Observed) Counters() (signals.Counters, error) {
 }
 
 func (o *Observed) counters() (signals.Counters, error) {
-	c, err := processCounters(o.pid)
+	read := func() (signals.Counters, error) { return processCounters(o.pid) }
+	if o.family != nil {
+		read = o.family.counters
+	}
+	c, err := read()
 	if o.meter != nil && err == nil {
 		own := c
 		if c, err = o.meter.Counters(); o.ownCPU {
@@ -130,10 +136,11 @@ func (o *Observed) counters() (signals.Counters, error) {
 	return c, err
 }
 
-// ThrottleSample reads the throttling, from which windows are rebuilt.
+// ThrottleSample reads the throttling, from which windows are rebuilt. Without a CPU limit
+// it has none.
 func (o *Observed) ThrottleSample() (signals.ThrottleSample, error) {
 	if o.throttling == nil {
-		return signals.ThrottleSample{}, errors.New("it has no CPU limit")
+		return signals.ThrottleSample{At: time.Now(), Up: true}, nil
 	}
 	p, err := o.throttling.ThrottleSample()
 	p.Up = true // Counters checks whether it lives, once per interval

@@ -113,6 +113,7 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 	if r.keeper.Log, err = supervise.OpenLog(u.Logs, name+".log"); err != nil {
 		return r, err
 	}
+	r.keeper.Log.Removed = u.LogsRemoved
 	r.name = d.name(name)
 	// The request is not cancelled with ctx: a container that Docker created must be
 	// known, so that it is removed.

@@ -235,6 +235,7 @@ func (u *unit) begin(p *corev1.Pod, name string) (*replica, error) {
 	if r.log, err = supervise.OpenLog(u.of.Logs, fmt.Sprintf("trial%03d-%s-%s.log", u.of.Trial, u.of.Name, name)); err != nil {
 		return nil, err
 	}
+	r.log.Removed = u.of.LogsRemoved
 	r.output = follow(u.k.api, u.k.pods, p.Name, unitContainer, r.log)
 	return r, nil
 }

@@ -135,6 +135,7 @@ func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
 		r.keeper.Log, err = supervise.OpenLog(u.Logs, name+".log")
 	}
 	if err == nil {
+		r.keeper.Log.Removed = u.LogsRemoved
 		if err = r.enclose(l, name, u.Limits); err == nil {
 			return r, nil
 		}

@@ -151,9 +151,22 @@ func noTCP(held map[uint64]bool) error {
 
 // Holder names the process that listens on a port; "" if there is none.
 func Holder(port int) (string, error) {
+	pids, listens, err := Holders(port)
+	switch {
+	case err != nil || !listens:
+		return "", err
+	case len(pids) == 0:
+		return "a process that cannot be seen from here", nil
+	}
+	return NameOf(pids[0]) + " (pid " + strconv.Itoa(pids[0]) + ")", nil
+}
+
+// Holders are the processes that hold a socket which listens on a port, as far as they can
+// be seen, and whether there is such a socket.
+func Holders(port int) (pids []int, listens bool, err error) {
 	all, err := listeners()
 	if err != nil {
-		return "", err
+		return nil, false, err
 	}
 	held := map[uint64]bool{}
 	for _, s := range all {
@@ -162,21 +175,20 @@ func Holder(port int) (string, error) {
 		}
 	}
 	if len(held) == 0 {
-		return "", nil
+		return nil, false, nil
 	}
 	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
 	if err != nil {
-		return "", err
+		return nil, true, err
 	}
 	for _, link := range links {
 		if inode, ok := socketInode(link); ok && held[inode] {
-			pid, err := strconv.Atoi(strings.Split(link, "/")[2])
-			if err == nil {
-				return NameOf(pid) + " (pid " + strconv.Itoa(pid) + ")", nil
+			if pid, err := strconv.Atoi(strings.Split(link, "/")[2]); err == nil && !slices.Contains(pids, pid) {
+				pids = append(pids, pid)
 			}
 		}
 	}
-	return "a process that cannot be seen from here", nil
+	return pids, true, nil
 }
 
 // NameOf is the name of a process: that of its program, in at most 15 letters.

@@ -15,6 +15,9 @@ import (
 // Millicore adds begin with "millicore:".
 type Log struct {
 	File *os.File
+	// Removed means that the file is removed before anybody reads an error: Explain does
+	// not name it.
+	Removed bool
 }
 
 // OpenLog opens the log of a replica. It appends to an existing file.
@@ -71,8 +74,14 @@ func (o *Log) Explain(ctx context.Context, err error, died, where func() string)
 	case context.Cause(ctx) != nil:
 		err = fmt.Errorf("%w (%w)%s", context.Cause(ctx), err, where())
 	}
-	if tail := o.Tail(); tail != "" {
-		return fmt.Errorf("%w; the end of %s:%s", err, o.File.Name(), tail)
+	tail := o.Tail()
+	switch {
+	case o.Removed && tail == "":
+		return fmt.Errorf("%w; it has no output", err)
+	case o.Removed:
+		return fmt.Errorf("%w; the end of its output:%s", err, tail)
+	case tail == "":
+		return fmt.Errorf("%w; %s is empty", err, o.File.Name())
 	}
-	return fmt.Errorf("%w; %s is empty", err, o.File.Name())
+	return fmt.Errorf("%w; the end of %s:%s", err, o.File.Name(), tail)
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,38 @@ func TestTail(t *testing.T) {
 			}
 			if got := log.Tail(); got != test.want {
 				t.Errorf("%.80q, want %.80q", got, test.want)
+			}
+		})
+	}
+}
+
+// An error names the log only if it is there for the reader.
+func TestExplainNamesNoFileThatIsRemoved(t *testing.T) {
+	nothing := func() string { return "it ended with exit status 3" }
+	for _, c := range []struct {
+		name    string
+		text    string
+		removed bool
+		names   bool
+		want    string
+	}{
+		{"kept", "cannot bind\n", false, true, "\n\tcannot bind"},
+		{"removed", "cannot bind\n", true, false, "; the end of its output:\n\tcannot bind"},
+		{"removed and empty", "", true, false, "; it has no output"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			log, err := OpenLog(t.TempDir(), "x.log")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.File.Close()
+			if _, err := log.File.WriteString(c.text); err != nil {
+				t.Fatal(err)
+			}
+			log.Removed = c.removed
+			got := log.Explain(t.Context(), ErrDied, nothing, nothing)
+			if !errors.Is(got, ErrDied) || !strings.HasSuffix(got.Error(), c.want) || strings.Contains(got.Error(), log.File.Name()) != c.names {
+				t.Errorf("%q, want %q at its end, and the name of the file: %v", got, c.want, c.names)
 			}
 		})
 	}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/platform/attached"
+	"github.com/millicore/millicore/internal/progress"
+	"github.com/millicore/millicore/internal/traffic"
+	"github.com/millicore/millicore/internal/try"
+)
+
+// tryRunning searches the breaking point of a service that runs already. It starts, stops
+// and changes nothing.
+func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
+	running, err := try.ParseRunning(f.attach, args)
+	if err != nil {
+		return usageError{err}
+	}
+	f.ask.Command = []string{f.attach}
+	if err := f.fill(); err != nil {
+		return usageError{err}
+	}
+	changed := cmd.Flags().Changed
+	at, err := try.Attach(cmd.Context(), running, &f.ask, changed("get") || changed("post"))
+	if err != nil {
+		return usageError{fmt.Errorf("try: %w", err)}
+	}
+	defer at.Close()
+	if err := f.confirm(cmd.Context(), at.Target); err != nil {
+		return err
+	}
+	if err := at.Begin(cmd.Context(), &f.ask); err != nil {
+		if cmd.Context().Err() != nil {
+			return errInterrupted
+		}
+		return fmt.Errorf("try %s: %w", at.Target.URL, err)
+	}
+	e, err := file.Build(f.ask.Name(), at.Settings(&f.ask), nil)
+	if err != nil {
+		return usageError{err}
+	}
+	show := progress.New(os.Stderr)
+	show.Note(at.Announce(&f.ask))
+	runErr := f.searchRunning(cmd.Context(), at, e, show)
+	return f.answer(cmd, at.Info, at.Variants(), runErr)
+}
+
+// confirm asks the user to confirm a search on another host.
+func (m *tryMore) confirm(ctx context.Context, t traffic.Target) error {
+	if m.yes || t.Loopback {
+		return nil
+	}
+	err := traffic.Confirm(ctx, os.Stdin, os.Stderr, term.IsTerminal(int(os.Stdin.Fd())),
+		fmt.Sprintf("%s is another host. Load it until it misses the objective, and beyond?", t.Address))
+	switch {
+	case ctx.Err() != nil:
+		return interrupted("interrupted; nothing was sent")
+	case err != nil:
+		return usageError{err}
+	}
+	return nil
+}
+
+// searchRunning runs the search and writes its record.
+func (f *tryFlags) searchRunning(ctx context.Context, at *try.Attached, e *experiment.Experiment, show *progress.Printer) error {
+	if err := lab.Check(e); err != nil {
+		return usageError{err}
+	}
+	programs, err := lab.FindPrograms()
+	if err != nil {
+		return err
+	}
+	agent, err := programs.Path("millicore-agent")
+	if err != nil {
+		return err
+	}
+	where := attached.New(attached.Options{Targets: []string{at.Target.Address}, Agent: agent, Target: at.Observed.Observed, Note: show.Note})
+	defer closePlatform(where, show)
+	if ended := at.Ended(); ended != nil {
+		where = attached.UntilEnded(where, ended)
+	}
+	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: f.out, Version: version,
+		Progress: show.Progress, Log: show, NoHost: !at.Known()}
+	err = l.Run(ctx)
+	show.End()
+	if err == nil && ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/millicore/millicore/internal/try"
+)
+
+// tryMore are the flags of `millicore try` about how the server is started, how often it is
+// searched, and where it runs already.
+type tryMore struct {
+	env     []string
+	repeats int
+	start   float64
+	socket  string
+	attach  string
+	yes     bool
+}
+
+func (m *tryMore) define(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringArrayVar(&m.env, "env", nil, "environment variable of the server, as in PORT=8080 (repeatable)")
+	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six or more are ranked")
+	flags.Float64Var(&m.start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
+	flags.StringVar(&m.socket, "unix-socket", "", "Unix socket on which the server listens instead of a port: an absolute path, or @NAME")
+	flags.StringVar(&m.attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
+	flags.BoolVar(&m.yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")
+}
+
+// startOnly are the flags that have no effect on a service that runs already.
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "unix-socket", "profile", "save"}
+
+// check reports flags that are wrong, or exclude each other. changed reports whether a flag
+// was set.
+func (m *tryMore) check(changed func(string) bool) error {
+	switch {
+	case m.repeats < 1:
+		return fmt.Errorf("--repeats %d: want 1 or more", m.repeats)
+	case changed("start-rate") && !(m.start > 0): // NaN is not
+		return fmt.Errorf("--start-rate %v: want requests per second above 0", m.start)
+	case changed("start-rate") && changed("users"):
+		return errors.New("--start-rate is a rate; a search for --users begins with one user")
+	case changed("unix-socket") && m.socket == "":
+		return errors.New("--unix-socket: want the path of a socket")
+	case m.socket != "" && changed("port"):
+		return errors.New("--unix-socket and --port exclude each other; keep one")
+	case m.socket != "" && (changed("save") || changed("profile")):
+		return errors.New("--unix-socket cannot be combined with --save or --profile, which need a port")
+	case m.socket != "" && m.socket[0] != '@' && !filepath.IsAbs(m.socket):
+		return fmt.Errorf("--unix-socket %s: want an absolute path, or @NAME of the abstract namespace", m.socket)
+	case m.attach == "" && changed("yes"):
+		return errors.New("--yes needs --attach: a server that try starts is not asked about")
+	}
+	for _, flag := range startOnly {
+		if m.attach != "" && changed(flag) {
+			return fmt.Errorf("--%s is about a server that try starts; a service of --attach stays as it is", flag)
+		}
+	}
+	return nil
+}
+
+// fill adds the flags to what is asked, over the caller's environment.
+func (m *tryMore) fill(a *try.Ask) error {
+	for _, entry := range m.env {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" {
+			return fmt.Errorf("--env %q: write it as NAME=VALUE", entry)
+		}
+		a.Env[name] = value
+	}
+	a.First, a.Socket = m.start, m.socket
+	if m.repeats > 1 {
+		a.Repeats = m.repeats
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/millicore/millicore/internal/try"
+)
+
+func TestFlagsOfTryThatContradict(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		want string // "": nothing is wrong
+	}{
+		{"--repeats 6 --start-rate 20 --env A=b", ""},
+		{"--attach 4242 --p99 50ms --get /x", ""},
+		{"--unix-socket /run/s", ""},
+		{"--unix-socket @s", ""},
+		{"--repeats 0", "--repeats 0: want 1 or more"},
+		{"--start-rate 0", "requests per second above 0"},
+		{"--start-rate NaN", "requests per second above 0"},
+		{"--start-rate 5 --users", "begins with one user"},
+		{"--unix-socket s", "an absolute path"},
+		{"--unix-socket /run/s --port 80", "exclude each other"},
+		{"--unix-socket /run/s --save x.yaml", "need a port"},
+		{"--attach 4242 --cpu 1", "--cpu is about a server that try starts"},
+		{"--attach 4242 --env A=b", "--env is about a server that try starts"},
+		{"--yes", "--yes needs --attach"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			var m tryMore
+			command := &cobra.Command{}
+			m.define(command)
+			command.Flags().Bool("users", false, "")
+			for _, name := range []string{"port", "save", "cpu", "p99", "get"} {
+				command.Flags().String(name, "", "")
+			}
+			if err := command.ParseFlags(strings.Fields(c.args)); err != nil {
+				t.Fatal(err)
+			}
+			err := m.check(command.Flags().Changed)
+			if c.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestVariablesOfTheServer(t *testing.T) {
+	a := try.Ask{Env: map[string]string{"GOMAXPROCS": "4"}}
+	m := tryMore{env: []string{"A=b=c", "GOMAXPROCS=2", "EMPTY="}, repeats: 6, start: 12}
+	if err := m.fill(&a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Env["A"] != "b=c" || a.Env["GOMAXPROCS"] != "2" || a.Env["EMPTY"] != "" || len(a.Env) != 3 || a.Repeats != 6 || a.First != 12 {
+		t.Errorf("%+v", a)
+	}
+	for _, wrong := range []string{"A", "=b"} {
+		if err := (&tryMore{env: []string{wrong}}).fill(&a); err == nil || !strings.Contains(err.Error(), "NAME=VALUE") {
+			t.Errorf("--env %q: %v", wrong, err)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package try
+
+import (
+	"testing"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+func TestDetectionInPlainWords(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		info   runtimes.Info
+		header string
+		want   string
+	}{
+		{"a version of the answers", runtimes.Info{Runtime: runtimes.Nginx, By: "executable name", Parallelism: runtimes.Parallelism{Value: 2, Source: runtimes.Read}}, "nginx/1.22.1",
+			"Detected nginx 1.22.1 (by executable name); parallelism 2 (read)"},
+		{"the header of another program", runtimes.Info{Runtime: runtimes.Node, By: "the symbol node::Start of the executable"}, "nginx/1.22.1",
+			"Detected Node.js (by the symbol node::Start of the executable)"},
+		{"a version that is known", runtimes.Info{Runtime: runtimes.Nginx, Version: "1.24.0", By: "executable name"}, "nginx/1.22.1", "Detected nginx 1.24.0 (by executable name)"},
+		{"a header without a version", runtimes.Info{Runtime: runtimes.Nginx, By: "executable name"}, "nginx", "Detected nginx (by executable name)"},
+		{"nothing known", runtimes.Info{Runtime: runtimes.Unknown, Program: "server"}, "", "Detected no known runtime of server"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			serverVersion(&c.info, c.header)
+			if got := Detected(testAsk("/usr/bin/server"), c.info); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatIsNotGoodSaysWhatToSet(t *testing.T) {
+	get, post := &experiment.Request{Method: "GET", Path: "/api"}, &experiment.Request{Method: "POST", Path: "/api"}
+	for _, c := range []struct {
+		name string
+		err  refused
+		want string
+	}{
+		{"not found", refused{get, 404, "no", false}, `GET /api answered 404 Not Found ("no"); set a path that answers 200 to 299 with --get PATH`},
+		{"warming up", refused{get, 503, "warming up", false}, `GET /api answered 503 Service Unavailable ("warming up"); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready /api`},
+		{"warming up, with a body to send", refused{post, 503, "", false}, `POST /api answered 503 Service Unavailable (""); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready PATH`},
+		{"503 though it was ready", refused{get, 503, "", true}, `GET /api answered 503 Service Unavailable (""); set a path that answers 200 to 299 with --get PATH`},
+		{"another method", refused{get, 405, "", false}, `GET /api answered 405 Method Not Allowed (""); send another method with --post PATH`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.err.Error(); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
