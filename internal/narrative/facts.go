@@ -33,25 +33,38 @@ func RunFacts(s *analysis.Summary) []string {
 	return append(facts, fmt.Sprintf("seed %d", e.Seed))
 }
 
-// SetupFacts are the limits and the load that are the same for all cells; what
+// fewLimits is how many different limits the setup names.
+const fewLimits = 6
+
+// SetupFacts are the limits, and what else of the setup is the same for all cells; what
 // differs is in the table.
 func SetupFacts(s *analysis.Summary) []string {
 	var facts []string
-	for _, of := range []func(*analysis.CellSummary) string{LimitsText, LoadText, askedText} {
-		text := ""
-		for i := range s.Cells {
-			if t := of(&s.Cells[i]); i == 0 {
-				text = t
-			} else if t != text {
-				text = ""
-				break
-			}
-		}
-		if text != "" {
-			facts = append(facts, text)
+	switch limits := distinct(s, LimitsText); {
+	case len(limits) == 1:
+		facts = append(facts, limits[0])
+	case len(limits) > fewLimits:
+		facts = append(facts, fmt.Sprintf("compared: %d limits", len(limits)))
+	case len(limits) > 1:
+		facts = append(facts, "compared: "+strings.Join(limits, "; "))
+	}
+	for _, of := range []func(*analysis.CellSummary) string{LoadText, askedText} {
+		if texts := distinct(s, of); len(texts) == 1 && texts[0] != "" {
+			facts = append(facts, texts[0])
 		}
 	}
 	return facts
+}
+
+// distinct are the texts of all cells, each once, in the order of the cells.
+func distinct(s *analysis.Summary, of func(*analysis.CellSummary) string) []string {
+	var texts []string
+	for i := range s.Cells {
+		if text := of(&s.Cells[i]); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // LimitsText words a cell's limits: "limit 1 CPU and 256 MiB for each of 2

@@ -1,8 +1,10 @@
 package narrative
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -15,5 +17,30 @@ func TestHostFactsShowWhatIsThere(t *testing.T) {
 	}
 	if facts := HostFacts(record.Host{}); facts != nil {
 		t.Errorf("facts of an unknown host: %v, want none", facts)
+	}
+}
+
+func TestTheSetupNamesTheLimits(t *testing.T) {
+	limited := func(millis ...int64) *analysis.Summary {
+		s := &analysis.Summary{}
+		for i := range millis {
+			c := cellOf("go")
+			if millis[i] > 0 {
+				c.Limits.CPUMillis = &millis[i]
+			}
+			s.Cells = append(s.Cells, c)
+		}
+		return s
+	}
+	const load = " · closed loop, 50 users"
+	for want, s := range map[string]*analysis.Summary{
+		"limit 1 CPU":                            limited(1000, 1000),
+		"compared: limit 0.500 CPU; limit 1 CPU": limited(500, 1000, 500),
+		"compared: limit 1 CPU; no limits":       limited(1000, 0),
+		"compared: 7 limits":                     limited(100, 200, 300, 400, 500, 600, 700),
+	} {
+		if got := strings.Join(SetupFacts(s), " · "); got != want+load {
+			t.Errorf("%q, want %q", got, want+load)
+		}
 	}
 }

@@ -170,27 +170,19 @@ func (f Finding) First() string {
 	return fmt.Sprintf("%s (and %d more like it, see report.html)", f.Texts[0], f.Others())
 }
 
-// Flagged is one warning word with the cells that have it.
+// Flagged is one warning with the cells that have it.
 type Flagged struct {
-	Word  string
+	Word  string // its identifier
 	Text  string // "" for a word that this version does not know
 	Cells []int  // indices in the summary
 }
 
-// Flags collects the cells' warnings, in the order in which they first appear:
-// those that mean the same together. Few periods are a warning only if the objective
-// names p99.9. Tables mark that figure anyway. A lower bound is no second warning beside
-// the one about its generator.
+// Flags collects the warnings that are shown of the cells, in the order in which they
+// first appear: those that mean the same together.
 func Flags(s *analysis.Summary) []Flagged {
 	var all []Flagged
 	for i := range s.Cells {
-		for _, word := range s.Cells[i].Flags {
-			if o := s.Cells[i].Objective; word == analysis.FlagFewPeriods && (o == nil || o.Quantile != "p999") {
-				continue
-			}
-			if word == analysis.FlagLowerBound && s.Cells[i].Has(analysis.FlagGeneratorLimited) {
-				continue
-			}
+		for _, word := range ShownFlags(&s.Cells[i]) {
 			text := FlagText(word, &s.Cells[i])
 			at := slices.IndexFunc(all, func(f Flagged) bool { return f.Word == string(word) && f.Text == text })
 			if at < 0 {

@@ -1,11 +1,15 @@
 package narrative
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/report/sample"
 )
 
 // One word may have several reasons: each cell has the text of its own.
@@ -72,19 +76,55 @@ func TestCellsOfOneWordAndSeveralReasonsAreApart(t *testing.T) {
 	}
 }
 
-func TestEveryFlagOfAnalysisIsExplained(t *testing.T) {
-	for _, word := range []analysis.Flag{"skipped", "no_trials", "few_trials", "busy_neighbour", "busy_hypervisor", "cpu_stolen", "agent_waited", "low_idle", "incomplete_trial", "sent_late", "generator_limited",
-		"restarted", "oom_killed", "requests_dropped", "few_periods_for_p999", "moving_load", "trial_failed"} {
-		if flagTexts[word] == "" {
-			t.Errorf("the flag %q has no explanation", word)
+// declaredFlags are the values of the constants of type Flag in analysis/flags.go.
+func declaredFlags(t *testing.T) []analysis.Flag {
+	t.Helper()
+	source, err := os.ReadFile("../analysis/flags.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []analysis.Flag
+	for _, m := range regexp.MustCompile(`Flag\w+ +Flag = "(\w+)"`).FindAllSubmatch(source, -1) {
+		all = append(all, analysis.Flag(m[1]))
+	}
+	if len(all) < 29 {
+		t.Fatalf("%d flags were found in analysis/flags.go, want 29 or more", len(all))
+	}
+	return all
+}
+
+func TestEveryFlagHasALabelAndAnExplanation(t *testing.T) {
+	labels := map[string]analysis.Flag{}
+	for _, word := range declaredFlags(t) {
+		label := flagLabels[word]
+		if label == "" || len(label) > 24 || strings.Contains(label, "_") {
+			t.Errorf("%s has the label %q; want a few words", word, label)
 		}
+		if other, ok := labels[label]; ok {
+			t.Errorf("%s and %s have the same label", word, other)
+		}
+		if labels[label] = word; flagTexts[word] == "" {
+			t.Errorf("%s has no explanation", word)
+		}
+	}
+	if got := FlagLabel("seen_by_a_later_version"); got != "seen by a later version" {
+		t.Errorf("an unknown flag has the label %q", got)
 	}
 }
 
-func TestEveryFlagOfASearchHasItsLine(t *testing.T) {
-	for _, word := range []analysis.Flag{"search_disturbed", "search_incomplete", "lower_bound"} {
-		if flagTexts[word] == "" {
-			t.Errorf("%q has no text", word)
-		}
+func TestFlagsThatAddNothingAreNotShown(t *testing.T) {
+	few := cellOf("a", func(c *analysis.CellSummary) { c.Flags = analysis.Flags{analysis.FlagFewPeriods} })
+	if got := ShownFlags(&few); len(got) != 0 {
+		t.Errorf("few periods without an objective about p99.9: %v", got)
+	}
+	few.Objective = sample.Objective("p999", 100, 0)
+	if got := ShownFlags(&few); len(got) != 1 {
+		t.Errorf("few periods with an objective about p99.9: %v", got)
+	}
+	bound := cellOf("a", func(c *analysis.CellSummary) {
+		c.Flags = analysis.Flags{analysis.FlagLowerBound, analysis.FlagGeneratorLimited}
+	})
+	if d := cmp.Diff([]analysis.Flag{analysis.FlagGeneratorLimited}, ShownFlags(&bound)); d != "" {
+		t.Errorf("a lower bound beside its generator (-want +got):\n%s", d)
 	}
 }

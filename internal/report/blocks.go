@@ -125,7 +125,7 @@ func (r *Report) notes() List {
 		all = append(all, Item{Name: f.Title, Text: f.First(), Tone: tone})
 	}
 	for _, f := range r.Flags {
-		all = append(all, Item{Name: f.Word + " (" + f.Who + ")", Text: f.Text, Tone: display.Warning})
+		all = append(all, Item{Name: f.Label + " (" + f.Who + ")", Text: f.Text, Tone: display.Warning})
 	}
 	return all
 }

@@ -237,7 +237,7 @@ func useColumns(rows []*cellSummary) []Column {
 		{Head: "CPU", Unit: "% of limit", Rank: 4, NotesRank: PageOnly, Cells: each(rows, func(c *cellSummary) Cell {
 			return Cell{Text: share(c.CPU.OfLimit), Note: coresOf(c)}
 		})},
-		{Head: "throttled", Unit: "% of periods", Notes: "periods", NotesRank: 8, Cells: each(rows, func(c *cellSummary) Cell {
+		{Head: "throttled", Unit: "% of periods", Notes: "periods", NotesRank: 8, Early: true, Cells: each(rows, func(c *cellSummary) Cell {
 			part := results.ThrottledShare(c)
 			one := Cell{Text: share(part), Tone: throttledTone(part)}
 			if part != nil {
@@ -262,15 +262,15 @@ func mebibytes(n int64) string { return display.Figure(display.Mebibytes(n)) }
 func closingColumns(rows []*cellSummary) []Column {
 	var cols []Column
 	if slices.ContainsFunc(rows, func(c *cellSummary) bool { return c.Causes != nil && len(narrative.Parts(c.Causes)) > 0 }) {
-		cols = append(cols, Column{Head: "slow tail", Unit: "is mostly", Kind: Tail, Rank: 6, Cells: each(rows, tailCell)})
+		cols = append(cols, Column{Head: "slow tail", Unit: "is mostly", Kind: Tail, Rank: 6, Early: true, Cells: each(rows, tailCell)})
 	}
-	if slices.ContainsFunc(rows, func(c *cellSummary) bool { return len(c.Flags) > 0 }) {
+	if slices.ContainsFunc(rows, func(c *cellSummary) bool { return len(narrative.ShownFlags(c)) > 0 }) {
 		cols = append(cols, Column{Head: "flags", Kind: Flags, Rank: 9, Cells: each(rows, func(c *cellSummary) Cell {
 			one := Cell{Tone: display.Warning}
-			for _, word := range c.Flags {
-				one.Flags = append(one.Flags, display.Plain(string(word)))
+			for _, word := range narrative.ShownFlags(c) {
+				one.Flags = append(one.Flags, narrative.FlagLabel(word))
 			}
-			one.Text = strings.Join(one.Flags, " ")
+			one.Text = strings.Join(one.Flags, ", ")
 			return one
 		})})
 	}

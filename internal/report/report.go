@@ -43,7 +43,7 @@ type Report struct {
 }
 
 // Flag is a warning of some cells with its explanation.
-type Flag struct{ Word, Who, Text string }
+type Flag struct{ Label, Who, Text string }
 
 // New returns the report of a summary.
 func New(s *analysis.Summary) *Report {
@@ -56,7 +56,7 @@ func New(s *analysis.Summary) *Report {
 		Differences: newDifferences(s, names), Untested: narrative.Untested(s), Profiles: newProfiles(s, names),
 	}
 	for _, f := range narrative.Flags(s) {
-		r.Flags = append(r.Flags, Flag{Word: display.Plain(f.Word), Who: f.Who(names), Text: f.Text})
+		r.Flags = append(r.Flags, Flag{Label: narrative.FlagLabel(analysis.Flag(f.Word)), Who: f.Who(names), Text: f.Text})
 	}
 	for i := range s.Cells {
 		r.Details = append(r.Details, newDetail(&s.Cells[i], names[i]))

@@ -29,6 +29,7 @@ type Column struct {
 	// NotesRank is the rank of the notes.
 	NotesRank Rank
 	Scale     Scale // of pictures
+	Early     bool  // it follows the name where the fields of a row stand below one another
 }
 
 // Kind is how a column looks.

@@ -28,9 +28,9 @@ var assets embed.FS
 // The files that go into the page, in their order. uPlot is leeoniya/uPlot 1.6.32,
 // MIT; its licence is beside it and goes into the page.
 var (
-	styleFiles  = []string{"assets/uplot/uPlot.min.css", "assets/base.css", "assets/report.css", "assets/why.css", "assets/claims.css", "assets/sizing.css"}
+	styleFiles  = []string{"assets/uplot/uPlot.min.css", "assets/base.css", "assets/tables.css", "assets/report.css", "assets/why.css", "assets/claims.css", "assets/sizing.css"}
 	earlyFiles  = []string{"assets/theme.js"}
-	scriptFiles = []string{"assets/format.js", "assets/marks.js", "assets/timepanels.js", "assets/curves.js", "assets/breaking.js", "assets/tips.js", "assets/main.js"}
+	scriptFiles = []string{"assets/format.js", "assets/marks.js", "assets/timepanels.js", "assets/curves.js", "assets/breaking.js", "assets/tips.js", "assets/tables.js", "assets/main.js"}
 )
 
 const (

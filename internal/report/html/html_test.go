@@ -138,9 +138,21 @@ func TestSwitchesChangeWhatIsDrawn(t *testing.T) {
 		t.Error("the scale of requests became logarithmic too")
 	}
 	top := eval[float64](b, "millicore.panels.memory.scales.y.max")
-	eval[any](b, "void([...document.querySelectorAll('.panel .switch button')].filter(b => b.textContent === 'close').forEach(b => b.click()))")
-	if near := eval[float64](b, "millicore.panels.memory.scales.y.max"); near >= top {
-		t.Errorf("memory is drawn up to %v MiB with its limit, and %v close", top, near)
+	const zoom = "document.querySelector('[data-panel=memory] .zoom')"
+	for _, c := range []struct {
+		before, after string
+		near          bool
+	}{{"Zoom in", "Show the limit", true}, {"Show the limit", "Zoom in", false}} {
+		if got := eval[string](b, zoom+".textContent"); got != c.before {
+			t.Errorf("the zoom button reads %q, want %q", got, c.before)
+		}
+		eval[any](b, "void("+zoom+".click())")
+		if got := eval[string](b, zoom+".textContent"); got != c.after {
+			t.Errorf("once pressed the zoom button reads %q, want %q", got, c.after)
+		}
+		if now := eval[float64](b, "millicore.panels.memory.scales.y.max"); (now < top) != c.near {
+			t.Errorf("after %q memory is drawn up to %v MiB; with its limit it was %v", c.before, now, top)
+		}
 	}
 	if bad := b.complaints(); len(bad) > 0 {
 		t.Errorf("the page complains: %q", bad)

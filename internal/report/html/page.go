@@ -1,12 +1,14 @@
 package html
 
 import (
+	"fmt"
 	"html/template"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/results"
@@ -18,6 +20,7 @@ type page struct {
 	*report.Report
 	Names      []string
 	Sizing     *sizing // nil: breaking points under one limit only
+	Notes      []notes
 	Tails      []tailRow
 	TailKeys   []tailKey
 	Slowest    []slowest
@@ -43,6 +46,7 @@ func newPage(d results.Results) page {
 		Curved: slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return len(c.Steps) > 0 })}
 	p.Run = p.Run[1:] // the name is the title of the page
 	p.Sizing = newSizing(s, p.Names)
+	p.Notes = newNotes(p.Findings)
 	p.Tails, p.TailKeys = newTails(s, p.Names)
 	p.Slowest = newSlowest(s, p.Names)
 	for _, one := range p.Slowest {
@@ -54,12 +58,51 @@ func newPage(d results.Results) page {
 	return p
 }
 
+// notes are the findings of one kind, folded into one line below the answer: warnings,
+// or results of cells.
+type notes struct {
+	Warning bool
+	Count   string // "2 warnings"
+	Titles  string // of the first ones
+	All     []narrative.Finding
+}
+
+// fewTitles is how many findings their line names.
+const fewTitles = 2
+
+// newNotes folds the findings, warnings first.
+func newNotes(all []narrative.Finding) []notes {
+	var lines []notes
+	for _, kind := range []struct {
+		warning bool
+		word    string
+	}{{true, "warning"}, {false, "result"}} {
+		n := notes{Warning: kind.warning}
+		var titles []string
+		for _, f := range all {
+			if f.Warning == kind.warning {
+				n.All, titles = append(n.All, f), append(titles, f.Title)
+			}
+		}
+		if len(titles) == 0 {
+			continue
+		}
+		n.Count = display.Counted(int64(len(titles)), kind.word)
+		n.Titles = strings.Join(titles[:min(len(titles), fewTitles)], " · ")
+		if more := len(titles) - fewTitles; more > 0 {
+			n.Titles += fmt.Sprintf(" · and %d more", more)
+		}
+		lines = append(lines, n)
+	}
+	return lines
+}
+
 // mark is a cell's colour and shape, the same in tables, legend and charts. There
-// are eight colours; the ninth cell has the first one again, with another shape and
+// are six colours; the seventh cell has the first one again, with another shape and
 // a broken line.
 type mark struct{ Hue, Shape int }
 
-const hues, shapes = 8, 4
+const hues, shapes = 6, 4
 
 func markOf(cell int) mark {
 	return mark{Hue: cell % hues, Shape: (cell + cell/hues) % shapes}

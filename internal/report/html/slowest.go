@@ -24,7 +24,6 @@ type slowRow struct {
 	At       string // when it was due, for the margin
 	Wait     string // width until it was sent
 	Run      string // width from then on
-	End      string // place of its end
 	Text     string // its latency
 	TimedOut bool
 	Windows  []slowWindow
@@ -61,8 +60,7 @@ func newSlowest(s *analysis.Summary, names []string) []slowest {
 		if top <= alike*least {
 			scale = top
 		}
-		// A round number whose quarters are round too, with room for the figure at
-		// a line's end.
+		// A round number whose quarters are round too, with room behind the longest.
 		scale = report.Round(scale*1.08, 1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8)
 		one := slowest{Mark: markOf(i), Index: i, Name: names[i]}
 		for _, part := range []float64{0, 0.25, 0.5, 0.75, 1} {
@@ -94,7 +92,7 @@ func slowRequests(c *analysis.CellSummary) []analysis.SlowRequest {
 func newSlowRow(r *analysis.SlowRequest, scale float64, replicas bool) slowRow {
 	place := func(ms float64) string { return decimal(100 * math.Max(0, math.Min(1, ms/scale))) }
 	sent := math.Max(0, math.Min(r.SentMS, r.DoneMS))
-	out := slowRow{At: display.Figure(r.AtS) + " s", Wait: place(sent), Run: place(r.DoneMS - sent), End: place(r.DoneMS), Text: display.Figure(r.DoneMS), TimedOut: r.TimedOut}
+	out := slowRow{At: display.Figure(r.AtS) + " s", Wait: place(sent), Run: place(r.DoneMS - sent), Text: display.Figure(r.DoneMS), TimedOut: r.TimedOut}
 	held := map[string]float64{}
 	for _, w := range r.Windows {
 		from, to := math.Max(0, w.FromMS), math.Min(w.ToMS, r.DoneMS)

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/display"
@@ -25,25 +26,26 @@ type head struct {
 type tableRow struct {
 	First  bool // of its group
 	Fields []field
+	Flags  []string // the warnings that not all rows have, on a line of their own
 }
 
 // field is one field of a row.
 type field struct {
 	Class   string
-	Named   bool // it is the head of the row
-	Span    int  // rows of the group that it names
+	Head    string // of its column, where the fields of a row stand below one another
+	Named   bool   // it is the head of the row
+	Span    int    // rows of the group that it names
 	Mark    *mark
 	Figure  string
 	Under   string
 	Tone    string
-	Flags   []string
 	Picture *picture
 	Tail    []tailPart
 }
 
 // kindClasses are the classes of the fields of a kind of column.
 var kindClasses = map[report.Kind]string{
-	report.Main: "main", report.Word: "word", report.Name: "word", report.Setting: "word setting", report.Flags: "word flags", report.Tail: "word tailcell", report.Picture: "word strip",
+	report.Main: "main", report.Word: "word", report.Name: "word", report.Setting: "word setting", report.Tail: "word tailcell", report.Picture: "word strip",
 }
 
 // newTable lays out a table. The class is that of the HTML table.
@@ -51,6 +53,10 @@ func newTable(t report.Table, label, class string) table {
 	out := table{Label: label, Class: class, Rows: make([]tableRow, t.Rows())}
 	for i := range t.Columns {
 		c := &t.Columns[i]
+		if c.Kind == report.Flags {
+			out.flag(c)
+			continue
+		}
 		h := head{Class: kindClasses[c.Kind], Head: c.Head}
 		if c.Kind == report.Setting {
 			h.Class = "word"
@@ -64,8 +70,10 @@ func newTable(t report.Table, label, class string) table {
 			h.Scale = []string{"0", c.Scale.Mid, c.Scale.High}
 		}
 		out.Heads = append(out.Heads, h)
+		pads := padding(c)
 		for row := range c.Cells {
 			if f, ok := newField(&t, c, row); ok {
+				f.Figure += pads[row]
 				out.Rows[row].First = out.Rows[row].First || c.Kind == report.Group
 				out.Rows[row].Fields = append(out.Rows[row].Fields, f)
 			}
@@ -74,10 +82,52 @@ func newTable(t report.Table, label, class string) table {
 	return out
 }
 
+// flag gives the rows their warnings. Those that all of several rows have are only below
+// the table.
+func (t *table) flag(c *report.Column) {
+	for row := range c.Cells {
+		for _, text := range c.Cells[row].Flags {
+			everywhere := len(c.Cells) > 1 && !slices.ContainsFunc(c.Cells, func(one report.Cell) bool { return !slices.Contains(one.Flags, text) })
+			if !everywhere {
+				t.Rows[row].Flags = append(t.Rows[row].Flags, text)
+			}
+		}
+	}
+}
+
+// padding are the spaces behind the figures of a column, as wide as digits and points,
+// so that the decimal points stand below one another.
+func padding(c *report.Column) []string {
+	pads := make([]string, len(c.Cells))
+	if c.Kind != report.Figure && c.Kind != report.Main {
+		return pads
+	}
+	decimals, most := make([]int, len(c.Cells)), 0
+	for row, one := range c.Cells {
+		if at := strings.IndexByte(one.Text, '.'); at >= 0 {
+			decimals[row] = len(one.Text) - at
+		}
+		most = max(most, decimals[row])
+	}
+	for row, n := range decimals {
+		switch {
+		case most == 0:
+		case n == 0:
+			pads[row] = "\u2008" + strings.Repeat("\u2007", most-1)
+		default:
+			pads[row] = strings.Repeat("\u2007", most-n)
+		}
+	}
+	return pads
+}
+
 // newField is the field of a column in a row; false: that of an earlier row spans it.
 func newField(t *report.Table, c *report.Column, row int) (field, bool) {
 	one := &c.Cells[row]
-	f := field{Class: kindClasses[c.Kind], Figure: one.Text, Under: one.Note, Tone: toneClass(one.Tone)}
+	f := field{Class: kindClasses[c.Kind], Head: strings.Join(strings.Fields(c.Head+" "+c.Unit), " "), Figure: one.Text, Under: one.Note, Tone: toneClass(one.Tone)}
+	if c.Early {
+		f.Class = strings.TrimSpace(f.Class + " early")
+	}
 	switch c.Kind {
 	case report.Group:
 		if row > 0 && c.Cells[row-1].Text == one.Text {
@@ -93,8 +143,6 @@ func newField(t *report.Table, c *report.Column, row int) (field, bool) {
 			m := markOf(t.About[row])
 			f.Mark = &m
 		}
-	case report.Flags:
-		f.Flags, f.Figure, f.Tone = one.Flags, "", ""
 	case report.Tail:
 		f.Tone = ""
 		if one.Tail != nil {

@@ -1,7 +1,7 @@
 // The curve of latency against the target load, with what analysis found on
 // it: the objective, each cell's breaking point with its interval, its knee.
 const breakingPanel = {
-  id: "breaking", unit: "", height: 400,
+  id: "breaking", unit: "", height: 400, rebuilt: true, // its labels take more rows where it is narrower
   title: () => quantileNames[state.quantile] + " against the load",
   y: () => state.quantile, log: () => state.scale === "log",
 };
@@ -87,30 +87,41 @@ function drawBands(u) {
 function labelRows(place, wide) {
   const ends = [];
   return breakings().sort((a, b) => a.at - b.at).map((b) => {
-    const half = b.label.length * 4 + 3, x = Math.min(Math.max(place(b.at), half), wide - half);
+    const half = b.label.length * 4 + 9, x = Math.min(Math.max(place(b.at), half), wide - half);
     let row = ends.findIndex((end) => end < x - half);
-    if (row < 0) row = Math.min(ends.length, 3);
+    if (row < 0) row = Math.min(ends.length, 11);
     ends[row] = x + half;
     return { ...b, x, row };
   });
 }
 
+// drawBreakings draws the lines, and above them the figures: in ink, because not every
+// hue can be read as text, behind the mark of the cell.
 function drawBreakings(u) {
   const { left, top, width, height } = u.bbox, px = uPlot.pxRatio;
+  const labels = labelRows((at) => u.valToPos(at, "x", true) / px, u.width).map((b) => ({ ...b, line: u.valToPos(b.at, "x", true), y: top - (4 + 15 * b.row) * px }))
+    .filter((b) => b.line >= left - 1 && b.line <= left + width + 1);
   u.ctx.save();
-  u.ctx.textAlign = "center";
+  u.ctx.textAlign = "left";
   u.ctx.textBaseline = "bottom";
   u.ctx.font = `600 ${12 * px}px system-ui, sans-serif`;
-  for (const b of labelRows((at) => u.valToPos(at, "x", true) / px, u.width)) {
-    const x = u.valToPos(b.at, "x", true), label = top - (4 + 15 * b.row) * px;
-    if (x < left - 1 || x > left + width + 1) continue;
-    u.ctx.strokeStyle = u.ctx.fillStyle = cellColour(b.cell);
-    u.ctx.lineWidth = 1.6 * px;
+  u.ctx.lineWidth = 1.6 * px;
+  for (const b of labels) {
+    u.ctx.strokeStyle = cellColour(b.cell);
     u.ctx.beginPath();
-    u.ctx.moveTo(x, label + px);
-    u.ctx.lineTo(x, top + height);
+    u.ctx.moveTo(b.line, b.y + px);
+    u.ctx.lineTo(b.line, top + height);
     u.ctx.stroke();
-    u.ctx.fillText(b.label, b.x * px, label);
+  }
+  for (const b of labels) {
+    const wide = u.ctx.measureText(b.label).width + 12 * px, from = b.x * px - wide / 2, glyph = new Path2D();
+    u.ctx.fillStyle = colour("card");
+    u.ctx.fillRect(from - 2 * px, b.y - 14 * px, wide + 4 * px, 14 * px);
+    glyphPath(glyph, cellShape(b.cell), from + 4 * px, b.y - 7 * px, 3.6 * px);
+    u.ctx.fillStyle = cellColour(b.cell);
+    u.ctx.fill(glyph);
+    u.ctx.fillStyle = colour("ink");
+    u.ctx.fillText(b.label, from + 12 * px, b.y);
   }
   u.ctx.restore();
 }
@@ -198,7 +209,7 @@ function drawBreaking(panel) {
   });
   const rows = Math.max(0, ...labelRows(roughly(panel.plot.clientWidth), panel.plot.clientWidth).map((b) => b.row + 1));
   panel.u = new uPlot({
-    mode: 2, width: panel.plot.clientWidth, height: panel.height, padding: [8 + 15 * rows, 16, 0, 0], legend: { show: false }, cursor: { show: false }, series,
+    mode: 2, width: panel.plot.clientWidth, height: panel.height + 15 * Math.max(0, rows - 2), padding: [8 + 15 * rows, 16, 0, 0], legend: { show: false }, cursor: { show: false }, series,
     scales: { x: farApart ? { time: false, distr: 3, log: 10, range: loadRange } : { time: false, range: loadRange }, y: log ? { distr: 3, log: 10, range: objectiveRange } : { range: objectiveRange } },
     axes: [
       axis({ values: (u, ticks) => ticks.map((v) => (v === null ? "" : tick(v))), size: 26, space: 64, label: "target, " + charts.load_unit, labelSize: 20, labelFont: axisFont, labelGap: 0 }),

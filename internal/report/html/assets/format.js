@@ -1,6 +1,6 @@
 // What the charts share: the data, colours, numbers, and a way to make elements.
 const charts = JSON.parse(document.getElementById("charts").textContent);
-const hues = 8, shapes = 4;
+const hues = 6, shapes = 4;
 // Latencies of loads from idle to broken span powers of ten.
 const spans = charts.steps.flat().map((s) => s.p99).filter((v) => v > 0);
 const wide = spans.length > 0 && Math.max(...spans) > 20 * Math.min(...spans);

@@ -4,18 +4,32 @@ const built = [];
 
 function panelBox(panel, home) {
   const box = element("section", "panel");
+  box.dataset.panel = panel.id;
   const header = element("header");
   panel.heading = element("h3");
   header.append(panel.heading, element("span", "unit", panel.unit));
-  if (panel.limit && charts.cells.some((c) => panel.limit(c) !== null)) header.append(panelSwitch(panel, state.zoomed, [["to limit", false], ["close", true]], false));
+  if (panel.limit && charts.cells.some((c) => panel.limit(c) !== null)) header.append(zoomButton(panel));
   if (panel.picks) header.append(panelSwitch(panel, state.picked, panel.picks, panel.picked));
   panel.plot = element("div", "plot");
   box.append(header, panel.plot);
   home.append(box);
 }
 
-// panelSwitch is one panel's own choice: to show a use that lies far below its
-// limit by itself, or which of several figures to show.
+// zoomButton shows a use that lies far below its limit by itself, and the limit again.
+function zoomButton(panel) {
+  const b = element("button", "zoom");
+  b.type = "button";
+  const press = (zoomed) => {
+    state.zoomed[panel.id] = zoomed;
+    b.textContent = zoomed ? "Show the limit" : "Zoom in";
+    b.title = zoomed ? "Show the values and the limit on one axis" : "Show the values only, without the limit above them";
+  };
+  b.addEventListener("click", () => { press(!state.zoomed[panel.id]); panel.draw(); });
+  press(false);
+  return b;
+}
+
+// panelSwitch is one panel's own choice: which of several figures to show.
 function panelSwitch(panel, choice, values, first) {
   const group = element("div", "switch");
   for (const [text, value] of values) {
@@ -62,8 +76,10 @@ function redrawAll() {
 }
 
 function fitAll() {
+  fitTables();
   for (const p of built) {
-    if (p.u && p.plot.clientWidth > 0 && p.u.width !== p.plot.clientWidth) p.u.setSize({ width: p.plot.clientWidth, height: p.u.height });
+    if (!p.u || p.plot.clientWidth === 0 || p.u.width === p.plot.clientWidth) continue;
+    if (p.rebuilt) p.draw(); else p.u.setSize({ width: p.plot.clientWidth, height: p.u.height });
   }
 }
 
@@ -151,6 +167,9 @@ function start() {
   millicore.state = state;
   wireTheme();
   wireTips();
+  fitTables();
+  document.addEventListener("toggle", fitTables, true); // of details, which do not pass it on
+  new ResizeObserver(fitAll).observe(document.body);
   const someCurve = (p) => charts.cells.some((c, cell) => { const { cloud, marks } = curvePoints(p, cell); return cloud[0].length + marks[0].length > 0; });
   if (!someLoad(breakingPanel)) document.getElementById("breaking-section")?.remove();
   if (!curvePanels.some(someCurve) && !timePanels.some((p) => measured(p.metric()))) {
@@ -170,7 +189,6 @@ function start() {
   }
   wireLegend();
   wireSwitches();
-  new ResizeObserver(fitAll).observe(document.body);
   ready();
 }
 

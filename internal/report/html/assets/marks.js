@@ -2,11 +2,12 @@
 
 // markedLine draws a dashed line all across the plot at a value of its vertical
 // axis, with its text above one end of it. A line out of sight is none.
-function markedLine(u, value, text, { ink = colour("ink"), end = "left" } = {}) {
+function markedLine(u, value, text, { stroke = colour("ink"), end = "left" } = {}) {
   const { left, top, width, height } = u.bbox, px = uPlot.pxRatio, y = u.valToPos(value, "y", true);
   if (y < top - 1 || y > top + height + 1) return;
   u.ctx.save();
-  u.ctx.strokeStyle = u.ctx.fillStyle = ink;
+  u.ctx.strokeStyle = stroke;
+  u.ctx.fillStyle = colour("ink");
   u.ctx.lineWidth = 1.2 * px;
   u.ctx.setLineDash([6 * px, 4 * px]);
   u.ctx.beginPath();

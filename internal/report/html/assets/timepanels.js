@@ -127,7 +127,7 @@ function shade(u) {
 
 function drawLimits(u, panel) {
   for (const { value, cell } of limits(panel)) {
-    markedLine(u, value, panel.limitText(value), { ink: cell === null ? colour("ink") : cellColour(cell), end: "right" });
+    markedLine(u, value, panel.limitText(value), { stroke: cell === null ? colour("ink") : cellColour(cell), end: "right" });
   }
 }
 
