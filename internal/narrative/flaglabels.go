@@ -28,6 +28,7 @@ var flagLabels = map[analysis.Flag]string{
 	analysis.FlagDropped:             "requests dropped",
 	analysis.FlagRestarted:           "restarted",
 	analysis.FlagUnaccepted:          "connections not served",
+	analysis.FlagNoPorts:             "no free port",
 	analysis.FlagOOMKilled:           "killed for memory",
 	analysis.FlagUnsteady:            "not settled",
 	analysis.FlagDependencyThrottled: "dependency throttled",

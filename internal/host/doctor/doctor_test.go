@@ -739,6 +739,40 @@ func TestHeap(t *testing.T) {
 	}
 }
 
+// A maximum above the limit is an observation without a change while the group is far from
+// its limit and nothing was killed.
+func TestAHeapThatDoesNoHarm(t *testing.T) {
+	kills := int64(1)
+	for _, test := range []struct {
+		name  string
+		used  int64 // MiB of 100
+		kills *int64
+		want  Level
+	}{
+		{"far from the limit", 69, nil, Info},
+		{"on its way", 71, nil, Warning},
+		{"far again after a kill", 20, &kills, Warning},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := goService(1, 2)
+			used := test.used << 20
+			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: "/a", SetBy: "/a", WorkingSet: &used, OOMKills: test.kills}
+			p.Info.Threads = 0
+			p.Info.Runtime, p.Info.Env, p.Command = runtimes.JVM, nil, []string{"java", "-Xmx2g", "-jar", "app.jar"}
+			for _, f := range examine(p) {
+				if !strings.Contains(f.Title, "allows a heap") {
+					continue
+				}
+				if f.Level != test.want || (len(f.Changes) == 0) != (test.want == Info) {
+					t.Errorf("got %v with %d changes, want %v", f.Level, len(f.Changes), test.want)
+				}
+				return
+			}
+			t.Error("no finding about the heap")
+		})
+	}
+}
+
 // A heap size is advised only if the configured maximum is known and above the
 // limit, and no other process shares the limit: a larger heap than the present one
 // gets a service killed whose memory is outside the heap.
