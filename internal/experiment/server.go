@@ -10,8 +10,10 @@ type Server struct {
 
 // Setup is one setting of a server.
 type Setup struct {
-	Service  string `json:"service,omitempty" yaml:"service" kind:"unitName" doc:"The service that runs the server in this setting; null: it was not worth a service, see no_effect."`
-	Label    string `json:"label" yaml:"label,required" names:"letters" doc:"The setting in sentences and tables, as in GOMAXPROCS=1."`
-	NoEffect string `json:"no_effect,omitempty" yaml:"no_effect" names:"letters" doc:"Why the setting changes nothing, so that it has no service."`
-	Advice   string `json:"advice,omitempty" yaml:"advice" names:"letters" doc:"Sentences that the paragraph ends with."`
+	Service string `json:"service,omitempty" yaml:"service" kind:"unitName" doc:"The service that runs the server in this setting; null: it was not worth a service, see no_effect."`
+	Label   string `json:"label" yaml:"label,required" names:"letters" doc:"The setting in sentences and tables, as in GOMAXPROCS=1."`
+	// UnknownLimits: the server ran already, where its limits cannot be read.
+	UnknownLimits bool   `json:"unknown_limits,omitempty" yaml:"unknown_limits" default:"false" doc:"true: the service ran already, and its limits could not be read."`
+	NoEffect      string `json:"no_effect,omitempty" yaml:"no_effect" names:"letters" doc:"Why the setting changes nothing, so that it has no service."`
+	Advice        string `json:"advice,omitempty" yaml:"advice" names:"letters" doc:"Sentences that the paragraph ends with."`
 }

@@ -91,7 +91,7 @@ func (t *tried) breaksByLimit(groups []tried) string {
 	if len(where) == 0 {
 		return strings.Join(none, " ")
 	}
-	text := fmt.Sprintf("%s %s (%s)%s.", t.name, display.List(where), oneEach, objective)
+	text := fmt.Sprintf("%s %s (%s)%s.", t.name, display.List(where), t.each(), objective)
 	return strings.Join(append([]string{text}, none...), " ")
 }
 

@@ -33,6 +33,9 @@ func Variants(s *analysis.Summary) []Variant {
 		v := Variant{Service: one.Service, Label: display.Plain(one.Label), NoEffect: display.Plain(one.NoEffect), Advice: display.Plain(one.Advice)}
 		if c := cellOfVariant(s, v); c != nil {
 			v.Limits, v.Replicas = limitWords(&c.Limits), c.Limits.Replicas
+			if one.UnknownLimits {
+				v.Limits = "limits that are not known"
+			}
 			limited = limited || c.Limits.CPUMillis != nil
 			v.Unlimited = limited && c.Limits.CPUMillis == nil
 		}
@@ -233,8 +236,24 @@ func (t *tried) tail() string {
 	return fmt.Sprintf("%s of its slow tail there (from %s on) is throttling.", display.Share(c.Causes.Throttling), QuantileName(c.Causes.Quantile))
 }
 
-// oneEach is why no two breaking points are ranked.
-const oneEach = "one search each; results differ from start to start"
+// searches is the lowest number of searches of a variant that has a breaking point.
+func (t *tried) searches() int {
+	fewest := 0
+	for _, v := range t.variants {
+		if c := cellOfVariant(t.found, v); c != nil && t.holds(v) && (fewest == 0 || c.Trials < fewest) {
+			fewest = c.Trials
+		}
+	}
+	return max(1, fewest)
+}
+
+// each is on how many searches breaking points rest: with one each they are not ranked.
+func (t *tried) each() string {
+	if n := t.searches(); n > 1 {
+		return fmt.Sprintf("%d searches each", n)
+	}
+	return "one search each; results differ from start to start"
+}
 
 func (t *tried) unlimited() string {
 	i := slices.IndexFunc(t.variants, func(v Variant) bool { return v.Unlimited })
@@ -248,26 +267,58 @@ func (t *tried) unlimited() string {
 	case !t.holds(asIs):
 		return fmt.Sprintf("Without the limit it %s.", t.breaks(free))
 	}
-	return fmt.Sprintf("Without the limit it %s, against %s under it (%s).", t.breaks(free), t.load(asIs), oneEach)
+	return fmt.Sprintf("Without the limit it %s, against %s under it (%s).", t.breaks(free), t.load(asIs), t.each())
 }
 
-// throughput is what each setting holds. They are not ranked: one search does not
-// show how starts differ.
+// throughput is what each setting holds. They are ranked by enough searches only: one does
+// not show how starts differ.
 func (t *tried) throughput() string {
 	var parts []string
+	var others []Variant
 	for _, v := range t.variants {
-		if v.comparable() && t.holds(v) {
-			parts = append(parts, v.Label+" "+t.load(v))
+		if !v.comparable() || !t.holds(v) {
+			continue
+		}
+		if parts = append(parts, v.Label+" "+t.load(v)); v.Service != t.variants[0].Service {
+			others = append(others, v)
 		}
 	}
 	if len(parts) < 2 {
 		return ""
 	}
+	where, all := "For throughput", strings.Join(parts, ", ")
 	if t.under != "" {
-		return fmt.Sprintf("Under %s the settings are not ranked for throughput (%s): %s.", t.under, oneEach, strings.Join(parts, ", "))
+		where = "For throughput under " + t.under
 	}
-	return fmt.Sprintf("For throughput the settings are not ranked (%s): %s. Ranking takes at least %d searches of each: "+
-		"save the experiment with --save and run it with --set measure.repeats=6.", oneEach, strings.Join(parts, ", "), analysis.Needs(len(parts)))
+	switch needs := analysis.Needs(len(parts)); {
+	case t.searches() >= needs && len(others) < len(parts):
+		return fmt.Sprintf("%s (%s): %s; %s.", where, t.each(), all, t.ranked(others))
+	case t.under != "":
+		return fmt.Sprintf("%s the settings are not ranked (%s): %s.", where, t.each(), all)
+	default:
+		return fmt.Sprintf("%s the settings are not ranked (%s): %s. Ranking takes at least %d searches of each, as with --repeats 6.", where, t.each(), all, needs)
+	}
+}
+
+// ranked compares what settings hold with what the server holds as it is.
+func (t *tried) ranked(others []Variant) string {
+	ranking, base := t.found.Rank(analysis.BreakingPointMetric), cellOfVariant(t.found, t.variants[0])
+	var words []string
+	for _, v := range others {
+		e := ranking.Between(cellOfVariant(t.found, v), base)
+		chance := "p " + display.Chance(e.PFamily)
+		switch {
+		case e.Basis == analysis.Untested:
+			words = append(words, v.Label+" was not tested against it as it is")
+		case e.Sign > 0:
+			words = append(words, fmt.Sprintf("%s holds more than it does as it is (%s)", v.Label, chance))
+		case e.Sign < 0:
+			words = append(words, fmt.Sprintf("%s holds less than it does as it is (%s)", v.Label, chance))
+		default:
+			words = append(words, fmt.Sprintf("%s does not differ significantly from it as it is (%s)", v.Label, chance))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // undetermined names the variants that were searched and have no breaking point. The
@@ -456,7 +507,7 @@ func (t *tried) replicated() string {
 	}
 	text := fmt.Sprintf("%s it %s", with, t.breaks(v))
 	if t.holds(t.variants[0]) {
-		text += fmt.Sprintf("; with one replica it %s (%s)", t.breaks(t.variants[0]), oneEach)
+		text += fmt.Sprintf("; with one replica it %s (%s)", t.breaks(t.variants[0]), t.each())
 	}
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {

@@ -109,6 +109,7 @@ func (at *Attached) limits() experiment.Limits {
 func (at *Attached) Variants() []Variant {
 	v := Variant{Service: asIs, Label: runtimes.AsItIs, Limits: at.limitWords()}
 	if !at.Known() {
+		v.unknownLimits = true
 		v.Advice = at.Unseen + " So its limits, its CPU and its throttling are not known."
 	}
 	return []Variant{v}
@@ -148,8 +149,8 @@ func (at *Attached) Announce(a *Ask) string {
 	if !at.Known() {
 		fmt.Fprintf(&b, "! %s Throttling is unknown.\n", at.Unseen)
 	}
-	b.WriteString("The search raises the load until the service misses the objective, and goes up to 3.4 times\n" +
-		"as high for some seconds. It starts, stops and changes nothing.\n")
+	b.WriteString("The search raises the load until the service misses the objective, and goes up to 3.4 times as high for some seconds. " +
+		"It starts, stops and changes nothing.\n")
 	return b.String()
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/inspect"
@@ -32,7 +33,7 @@ func processesOf(ctx context.Context, r Running) ([]int, error) {
 		if why := errors.Unwrap(err); why != nil {
 			err = why // without the flag of `doctor`
 		}
-		return nil, fmt.Errorf("--attach %s: %w. A URL is written as http://HOST:PORT/", r.Container, err)
+		return nil, fmt.Errorf("--attach %s: %s. A URL is written as http://HOST:PORT/", r.Container, strings.TrimSuffix(err.Error(), "."))
 	}
 	var pids []int
 	for _, p := range host.Processes {

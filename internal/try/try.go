@@ -120,6 +120,9 @@ func setups(variants []Variant) []any {
 		} else {
 			one["no_effect"] = file.Raw(v.NoEffect)
 		}
+		if v.unknownLimits {
+			one["unknown_limits"] = true
+		}
 		if v.Advice != "" {
 			one["advice"] = file.Raw(v.Advice)
 		}

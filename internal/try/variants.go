@@ -23,6 +23,8 @@ type Variant struct {
 	Limits    string            `json:"limits"`           // in words
 	Advice    string            `json:"advice,omitempty"` // sentences, where the runtime has no setting
 
+	unknownLimits bool // it ran already, where its limits cannot be read
+
 	// Value is the parallelism that the setting should give; 0: not known.
 	Value int `json:"parallelism,omitempty"`
 	// NoEffect is why the setting changes nothing, so that there is nothing to measure;

@@ -20,8 +20,10 @@ import (
 // warmed up once, in a closed loop, until its CPU time per request does not fall any more.
 // If it had fallen by much, every later start of the server is warmed up likewise.
 const (
-	// warmUsers send requests one after the other: enough to use up a limit of a few CPUs.
-	warmUsers = 4
+	// warmUsers send requests one after the other: enough to use up a limit of a few CPUs, also
+	// of a server whose answers wait for a delayed acknowledgement (40 ms, as HotSpot's
+	// com.sun.net.httpserver).
+	warmUsers = 16
 	// A window has warmRequests good answers at least, and lasts from warmWindow to
 	// warmLongest.
 	warmWindow   = 500 * time.Millisecond

@@ -71,7 +71,7 @@ func decideRuntime(e Evidence, info *Info) {
 			info.Version, info.VersionFrom = version, Read
 		}
 	}
-	jvm, isJVM := e.library("libjvm.so")
+	_, isJVM := e.library("libjvm.so")
 	dotnet, isDotNet := e.library("libcoreclr.so")
 	_, hasNode := e.library("libnode.so")
 	python, hasPython := e.library("libpython")
@@ -81,7 +81,7 @@ func decideRuntime(e Evidence, info *Info) {
 
 	switch b := e.Binary; {
 	case isJVM:
-		is(JVM, "libjvm.so, loaded from "+path.Dir(jvm.Path), first(javaVersion, e.JavaRelease))
+		is(JVM, "libjvm.so, which it loads", first(javaVersion, e.JavaRelease))
 	case isDotNet:
 		is(DotNet, "libcoreclr.so, which it loads", first(dotnetPath, dotnet.Path))
 	case b.Go != nil:
