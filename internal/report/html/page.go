@@ -67,8 +67,9 @@ type notes struct {
 	All     []narrative.Finding
 }
 
-// fewTitles is how many findings their line names.
-const fewTitles = 2
+// titlesRoom is how many characters the titles in a line may have, so that it does not
+// wrap on a desktop; the first title is always in it.
+const titlesRoom = 100
 
 // newNotes folds the findings, warnings first.
 func newNotes(all []narrative.Finding) []notes {
@@ -88,8 +89,13 @@ func newNotes(all []narrative.Finding) []notes {
 			continue
 		}
 		n.Count = display.Counted(int64(len(titles)), kind.word)
-		n.Titles = strings.Join(titles[:min(len(titles), fewTitles)], " · ")
-		if more := len(titles) - fewTitles; more > 0 {
+		n.Titles = titles[0]
+		shown := 1
+		for shown < len(titles) && len(n.Titles)+len(titles[shown]) < titlesRoom {
+			n.Titles += " · " + titles[shown]
+			shown++
+		}
+		if more := len(titles) - shown; more > 0 {
 			n.Titles += fmt.Sprintf(" · and %d more", more)
 		}
 		lines = append(lines, n)

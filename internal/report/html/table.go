@@ -37,6 +37,8 @@ type field struct {
 	Span    int    // rows of the group that it names
 	Mark    *mark
 	Figure  string
+	Unit    string // where there is no head above it
+	Pad     string // spaces behind the figure, see padding
 	Under   string
 	Tone    string
 	Picture *picture
@@ -73,7 +75,7 @@ func newTable(t report.Table, label, class string) table {
 		pads := padding(c)
 		for row := range c.Cells {
 			if f, ok := newField(&t, c, row); ok {
-				f.Figure += pads[row]
+				f.Pad = pads[row]
 				out.Rows[row].First = out.Rows[row].First || c.Kind == report.Group
 				out.Rows[row].Fields = append(out.Rows[row].Fields, f)
 			}
@@ -95,11 +97,14 @@ func (t *table) flag(c *report.Column) {
 	}
 }
 
+// numbers reports whether a column has figures in one unit.
+func numbers(c *report.Column) bool { return c.Kind == report.Figure || c.Kind == report.Main }
+
 // padding are the spaces behind the figures of a column, as wide as digits and points,
 // so that the decimal points stand below one another.
 func padding(c *report.Column) []string {
 	pads := make([]string, len(c.Cells))
-	if c.Kind != report.Figure && c.Kind != report.Main {
+	if !numbers(c) {
 		return pads
 	}
 	decimals, most := make([]int, len(c.Cells)), 0
@@ -125,6 +130,12 @@ func padding(c *report.Column) []string {
 func newField(t *report.Table, c *report.Column, row int) (field, bool) {
 	one := &c.Cells[row]
 	f := field{Class: kindClasses[c.Kind], Head: strings.Join(strings.Fields(c.Head+" "+c.Unit), " "), Figure: one.Text, Under: one.Note, Tone: toneClass(one.Tone)}
+	if numbers(c) {
+		f.Head = strings.Join(strings.Fields(c.Head), " ")
+		if one.Text != display.Absent {
+			f.Unit = c.Unit
+		}
+	}
 	if c.Early {
 		f.Class = strings.TrimSpace(f.Class + " early")
 	}

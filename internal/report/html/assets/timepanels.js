@@ -149,7 +149,7 @@ function drawTimePanel(panel) {
   const { data, series, bands } = timeSeries(panel);
   const log = panel.log && panel.log();
   panel.u = new uPlot({
-    width: panel.plot.clientWidth, height: 196, padding: [8, 14, 0, 0], legend: { show: false }, series, bands,
+    width: panel.plot.clientWidth, height: 196, padding: [8, 22, 0, 0], legend: { show: false }, series, bands,
     scales: {
       x: { time: false, range: (u, min, max) => (min === charts.x[0] ? [0, max] : [min, max]) },
       y: log ? { distr: 3, log: 10, range: yRange(panel) } : { range: yRange(panel) },
