@@ -104,6 +104,8 @@ func moreCases() []Case {
 		{Name: "ramp-of-a-slow-cell", File: ramp("ramp-of-a-slow-cell", service+vary(2), "1", 50, 400, 50, "3s", "p99: 100ms", 4), Behaves: each(serving(1, 2500*time.Microsecond), serving(1, 6*ms))},
 		{Name: "try-searches", File: find("try-searches", several(3), "1", "p99: 50ms", 30, 1),
 			Behaves: each(serving(1, 4*ms), serving(8, 5*ms), serving(4, 5*ms))},
+		{Name: "try-repeated", File: find("try-repeated", several(3), "1", "p99: 50ms", 30, 6),
+			Behaves: each(serving(1, 4*ms), serving(8, 5*ms), serving(4, 5*ms))},
 		{Name: "try-level", File: rate("try-level", several(3), "1", 110, "p99: 50ms", 10, 6), Behaves: each(serving(1, 4*ms), serving(8, 5*ms), serving(4, 5*ms))},
 		{Name: "try-limits", File: find("try-limits", limited("500m", "500m", "1"), "", "p99: 100ms", 30, 1),
 			Behaves: each(serving(4, 5*ms), serving(1, 5*ms), serving(4, 5*ms))},

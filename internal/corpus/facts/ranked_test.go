@@ -303,6 +303,17 @@ var rankings = []pattern{
 }
 
 // notRanked checks why cells were not tested against one another.
+// leastTrials are the trials of each that a ranking of so many cells takes.
+func leastTrials(cells int) int {
+	switch {
+	case cells > 12:
+		return 7
+	case cells > 3:
+		return 5
+	}
+	return 4
+}
+
 func notRanked(k *check) error {
 	why := k.m["why"]
 	cells := k.withTrials()
@@ -312,13 +323,7 @@ func notRanked(k *check) error {
 	if m := gapOf.FindStringSubmatch(why); m != nil {
 		fewest := slices.Min(counts(cells))
 		of := len(k.withTrials())
-		least := 4
-		if of > 3 {
-			least = 5
-		}
-		if of > 12 {
-			least = 7
-		}
+		least := leastTrials(of)
 		if fewest >= least {
 			return fmt.Errorf("%d trials are enough for %d cells", fewest, of)
 		}

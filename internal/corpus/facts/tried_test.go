@@ -87,6 +87,68 @@ const loadOf = `(?P<load>[\d,.]*\d) <unit>(?: \((?P<low>[\d,.]+)–(?P<high>[\d,
 // atCommon begins a sentence about the common load, under one limit or one of several.
 const atCommon = `(?:Under (?P<limit>\S+ CPU), at|At) (?P<at>[\d,.]+ (?:requests/s|users))`
 
+var (
+	settingHolds = regexp.MustCompile(`(as it is|\S+=\S+) (at least )?(?:an estimated )?([\d,.]*\d) requests/s(?: \(([\d,.]+)–([\d,.]+)\))?`)
+	settingRank  = regexp.MustCompile(`(\S+=\S+) (holds more|holds less|does not differ)[^(]*\(p ([\d.<>e−-]+)\)`)
+)
+
+// settingsHold checks what each setting holds, and on how many searches this rests.
+func settingsHold(k *check) error {
+	all := settingHolds.FindAllStringSubmatch(k.m["points"], -1)
+	if len(all) < 2 {
+		return fmt.Errorf("fewer than two settings in %q", k.m["points"])
+	}
+	fewest := math.MaxInt
+	for _, m := range all {
+		c := k.under(m[1], k.m["limit"])
+		if c == nil {
+			return fmt.Errorf("no setting %q under %q", m[1], k.m["limit"])
+		}
+		fewest = min(fewest, len(c.trials))
+		err := k.breaksAt(c, m[3], m[4], m[5])
+		if m[2] != "" {
+			err = k.holdsAtLeast(c, m[3])
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", m[1], err)
+		}
+	}
+	if each := k.m["each"]; fewest > 1 != strings.HasPrefix(each, fmt.Sprintf("%d searches each", fewest)) {
+		return fmt.Errorf("%q: the fewest searches of a setting are %d", each, fewest)
+	}
+	return nil
+}
+
+// settingsRank checks the comparison of each setting with the server as it is: the
+// direction, and that p is no lower than that of one exact test, because it is corrected
+// for the number of settings.
+func settingsRank(k *check) error {
+	base := k.breakingOf(k.under("as it is", ""))
+	all := settingRank.FindAllStringSubmatch(k.m["ranks"], -1)
+	if len(all) != strings.Count(k.m["ranks"], "(p ") {
+		return fmt.Errorf("%d settings are understood of %q", len(all), k.m["ranks"])
+	}
+	for _, m := range all {
+		c := k.under(m[1], "")
+		if c == nil {
+			return fmt.Errorf("no setting %q", m[1])
+		}
+		one, lower := mannWhitney(k.breakingOf(c), base)
+		stated, half, err := figure(m[3])
+		switch claimed := m[2] != "does not differ"; {
+		case err != nil:
+			return err
+		case stated+half < one:
+			return fmt.Errorf("%s: p %s, one exact test has %.3g", m[1], m[3], one)
+		case claimed != (stated <= 0.05):
+			return fmt.Errorf("%s %s, with p %s", m[1], m[2], m[3])
+		case claimed && lower != (m[2] == "holds less"):
+			return fmt.Errorf("%s %s: the other way round", m[1], m[2])
+		}
+	}
+	return nil
+}
+
 var triedPatterns = []pattern{
 	{"try", `Under <any:limit> the server breaks at (?:an estimated )?` + loadOf, func(k *check) error { return k.tryBreaks(k.variants[0].Service) }},
 	{"try", `Under <any:limit> the server (?:holds|is estimated to hold) at least (?P<load>[\d,.]+) <unit>: <any:reason>`, func(k *check) error {
@@ -105,8 +167,12 @@ var triedPatterns = []pattern{
 	}},
 	{"try", `Without the limit it (?:breaks at|holds|is estimated to hold) (?:at least |an estimated )?` + loadOf + `(?:, limited by the host's CPUs)?(?:, against .+ under it \(one search each)?`, nil},
 	{"try", `results differ from start to start\)`, nil},
-	{"try", `For throughput the settings are not ranked \([^)]*\): (?P<points>.+)`, nil},
-	{"try", `Ranking takes at least <n:n> searches of each: save the experiment with --save and run it with --set measure\.repeats=6`, nil},
+	{"try", `For throughput(?: under (?P<limit>\S+ CPU))? the settings are not ranked \((?P<each>[^)]*)\): (?P<points>[^;]+)`, settingsHold},
+	{"try", `For throughput(?: under (?P<limit>\S+ CPU))? \((?P<each>\d+ searches each)\): (?P<points>[^;]+)`, settingsHold},
+	{"try", `(?P<ranks>\S+=\S+ (?:holds (?:more|less) than it does|does not differ significantly from it) as it is \(p .+\))`, settingsRank},
+	{"try", `Ranking takes at least <n:n> searches of each, as with --repeats 6`, func(k *check) error {
+		return is("the searches that a ranking takes", k.m["n"], float64(leastTrials(len(k.withTrials()))))
+	}},
 	{"try", `No breaking point was found with (?P<label>[^:]+): <any:reason>`, nil},
 	{"try", `(?:` + atCommon + ` )?(?P<label>[A-Z]\S*=\S+) lowers p99: <ms:figure> against <ms:than> as it is(?:, median of <n:n> trials)? \(median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)\)`, func(k *check) error {
 		c, base := k.under(k.m["label"], k.m["limit"]), k.under("as it is", k.m["limit"])
@@ -170,7 +236,6 @@ var triedPatterns = []pattern{
 		return k.eachUnder(msUnder, k.m["list"], func(c *cell, m []string) error { return c.shows("p99", m[1]) })
 	}},
 	{"try", `Latency under the limits was not compared at one load`, nil},
-	{"try", `Under <any:limit> the settings are not ranked for throughput \(one search each; results differ from start to start\): (?P<points>.+)`, nil},
 	{"try-table", `(?:setting|CPU limit|limited by|slow tail|breaks at) [^:]*: <any:v>`, nil},
 	{"try-table", `throttled % of periods: ` + withEnds, medianOf("throttled periods", func(p *part) float64 { return 100 * p.throttledShare() })},
 	{"try-table", `CPU ms/request: ` + withEnds, medianOf("CPU per request", func(p *part) float64 { return 1000 * p.cores() / p.rate() })},

@@ -25,6 +25,7 @@ func TestTheParagraphOfTryAgreesWithItsRecords(t *testing.T) {
 		labels       []string // of a, b, c
 	}{
 		{"try-searches", "try-level", []string{"as it is", "GOMAXPROCS=8", "GOMAXPROCS=4"}},
+		{"try-repeated", "try-level", []string{"as it is", "GOMAXPROCS=8", "GOMAXPROCS=4"}},
 		{"try-limits", "try-limits-level", []string{"as it is", "GOMAXPROCS=1", "as it is"}},
 	} {
 		for seed := range uint64(testkit.Samples(1, 2, 20)) {
