@@ -108,8 +108,15 @@ func (s service) idleLimit(host inspect.Host) []Finding {
 		return nil // the host's CPUs are the bound, not its parallelism
 	}
 	length := s.Throttling.Watch.Length
-	wanted := s.threads != nil && s.threads.Full >= p
-	if length <= 0 || s.spent.Seconds() < busy*float64(p)*length.Seconds() && !wanted {
+	if length <= 0 {
+		return nil
+	}
+	// Threads that wanted a CPU all the time, and got most of it, are saturated too: others
+	// took the rest. If they got less, others are what slows the service.
+	const most = 0.6
+	share := s.spent.Seconds() / length.Seconds() / float64(p)
+	wanted := s.threads != nil && s.threads.Full >= p && share >= most
+	if share < busy && !wanted {
 		return nil
 	}
 	f := s.finding(Warning)
@@ -123,7 +130,7 @@ func (s service) idleLimit(host inspect.Host) []Finding {
 		Ordinary:  "shorter queues; requests that found no queue take as long as before",
 	}
 	f.Confidence = High
-	if s.Info.Parallelism.Source == runtimes.Predicted {
+	if s.Info.Parallelism.Source == runtimes.Predicted || share < busy {
 		f.Confidence = Medium
 	}
 	text, c := s.change(s.fit())
