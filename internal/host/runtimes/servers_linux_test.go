@@ -8,20 +8,27 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/testkit"
 )
 
 // until starts a server, waits until the detection of its first process returns what
-// good accepts, and ends the server by signal.
+// good accepts, and ends the server by signal. A server that does not end is killed with
+// all of its processes: granian, stopped while its workers start, waits for them forever.
 func until(t *testing.T, cmd *exec.Cmd, end syscall.Signal, good func(Info) bool) {
 	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		all := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 		_ = cmd.Process.Signal(end)
+		stuck := time.AfterFunc(10*time.Second, all)
 		_ = cmd.Wait()
+		stuck.Stop()
+		all()
 	})
 	var info Info
 	var err error
