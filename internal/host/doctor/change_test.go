@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
@@ -218,6 +219,33 @@ func TestACommandWithOtherWorkers(t *testing.T) {
 		got := service{Process: inspect.Process{Info: runtimes.Info{Server: c.server}}}.reworked(strings.Fields(c.command), 2)
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.command, c.server, got, c.want)
+		}
+	}
+}
+
+// The values of a patch are ones that systemd and docker accept: no fraction of a
+// percent, and no more CPUs than the host has.
+func TestThePatchOfALimit(t *testing.T) {
+	patch := func(p inspect.Process) string {
+		var b bytes.Buffer
+		if err := Patch(&b, examine(p)); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for _, test := range []struct {
+		limit   float64
+		stopped time.Duration
+		want    string
+	}{
+		{0.75, 30 * time.Millisecond, "CPUQuota=110%\n"},
+		{1.8, 45 * time.Millisecond, "CPUQuota=230%\n"},
+		{7.9, 45 * time.Millisecond, "--cpus 8 "},
+	} {
+		p := watched(goService(int(test.limit)+1, test.limit), 40, 412, 0.12)
+		p.Throttling.Watch.Stopped = 40 * test.stopped
+		if got := patch(p); !strings.Contains(got, test.want) {
+			t.Errorf("%v: no %q in\n%s", test.limit, test.want, got)
 		}
 	}
 }

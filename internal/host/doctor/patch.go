@@ -78,7 +78,7 @@ func (s service) systemd(c Change) string {
 		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(c.Command))
 	}
 	if c.CPUs > 0 {
-		lines = append(lines, fmt.Sprintf("CPUQuota=%s%%", strconv.FormatFloat(c.CPUs*100, 'f', -1, 64)))
+		lines = append(lines, fmt.Sprintf("CPUQuota=%.0f%%", c.CPUs*100)) // many releases accept no fraction
 	}
 	if c.Memory > 0 {
 		lines = append(lines, fmt.Sprintf("MemoryMax=%d", c.Memory))
