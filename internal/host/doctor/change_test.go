@@ -249,3 +249,48 @@ func TestThePatchOfALimit(t *testing.T) {
 		}
 	}
 }
+
+// A command replaces the arguments of the deployment too, which would follow it.
+func TestThePatchOfACommand(t *testing.T) {
+	p := gunicorn(func(p *inspect.Process) { p.Info.Flags, p.Command = []string{"-w", "1"}, append(p.Command, "-w", "1") })
+	var b bytes.Buffer
+	if err := Patch(&b, examine(p)); err != nil || !strings.Contains(b.String(), "            - \"2\"\n          args: []\n") {
+		t.Errorf("got %v\n%s", err, b.String())
+	}
+}
+
+// A limit of a group above, such as the pod's, is not one of the container.
+func TestThePatchOfALimitFromAbove(t *testing.T) {
+	for _, test := range []struct {
+		name, id, setBy string
+		raised          bool
+	}{
+		{"its own", "c1", "/pods/c1/init", true},
+		{"the container's, above its own group", "c1", "/pods/c1", true},
+		{"the pod's", "c1", "/pods", false},
+		{"of no container", "", "/pods", false},
+	} {
+		p := short()
+		p = with(p, func(p *inspect.Process) {
+			p.ContainerID, p.Info.Go.Automemlimit = test.id, "v0.7.0"
+			p.Memory.Group, p.Memory.SetBy = "/pods/c1/init", test.setBy
+		})
+		q := watched(goService(2, 2), 380, 412, 0.98)
+		q.PID, q.ContainerID = 43, test.id
+		q.CPU.Group, q.CPU.SetBy = "/pods/c1/init", test.setBy
+		var b bytes.Buffer
+		if err := Patch(&b, examine(p, q)); err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []string{"memory: \"", "MemoryMax=", "--memory ", "cpu: \"", "CPUQuota=", "--cpus "} {
+			if got := strings.Contains(b.String(), form); got != test.raised {
+				t.Errorf("%s: %q: %v in\n%s", test.name, form, got, b.String())
+			}
+		}
+		for _, comment := range []string{"# Raise the memory limit of the group /pods to 500Mi:", "# Raise the CPU limit of the group /pods to "} {
+			if got := strings.Contains(b.String(), comment); got == test.raised {
+				t.Errorf("%s: %q: %v in\n%s", test.name, comment, got, b.String())
+			}
+		}
+	}
+}

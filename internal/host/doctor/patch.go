@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -48,6 +49,14 @@ func Patch(w io.Writer, findings []Finding) error {
 // patch writes one change in all forms that apply; "" if none does.
 func (s service) patch(c Change) string {
 	var b strings.Builder
+	if c.CPUs > 0 && s.above(s.CPU.SetBy, s.CPU.Group) {
+		b.WriteString(raisedAbove("CPU", quantity(c.CPUs), s.CPU.SetBy))
+		c.CPUs = 0
+	}
+	if c.Memory > 0 && s.above(s.Memory.SetBy, s.Memory.Group) {
+		b.WriteString(raisedAbove("memory", mebibytes(c.Memory), s.Memory.SetBy))
+		c.Memory = 0
+	}
 	if c.Setting != "" && c.Command == nil {
 		fmt.Fprintf(&b, "# Set %s to %d in %s.\n", c.Setting, c.Value, display.Plain(c.File))
 	}
@@ -58,6 +67,20 @@ func (s service) patch(c Change) string {
 	}
 	b.WriteString(s.kubernetes(c))
 	return b.String()
+}
+
+// above reports whether a limit is set by a group above the container or unit, where a
+// limit of the container or unit does not change it. A process may run in a group below
+// that of its container.
+func (s service) above(setBy, own string) bool {
+	unit := cmp.Or(s.ContainerID, s.Container)
+	return setBy != "" && setBy != own && (unit == "" || !strings.Contains(setBy, unit))
+}
+
+// raisedAbove is the comment in place of the limit of a container or unit.
+func raisedAbove(of, limit, group string) string {
+	return fmt.Sprintf("# Raise the %s limit of the group %s to %s: it is above the service's own group, whose limit does not change it.\n"+
+		"# Of a pod it is resources.limits of the pod's spec, or the sum of its containers' limits.\n", of, display.Plain(group), limit)
 }
 
 // burstFile is the file of the CPU burst, in microseconds.
@@ -137,12 +160,16 @@ func (s service) kubernetes(c Change) string {
 	var b strings.Builder
 	b.WriteString("# Kubernetes: kubectl patch deployment NAME --patch-file FILE\n")
 	b.WriteString(s.requested())
+	if c.Command != nil {
+		b.WriteString("# The command replaces the container's own: if another program starts this one, change it there instead.\n")
+	}
 	b.WriteString("spec:\n  template:\n    spec:\n      containers:\n        - name: " + doubleQuoted(display.Plain(name)) + "\n")
 	if c.Command != nil {
 		b.WriteString("          command:\n")
 		for _, word := range c.Command {
 			b.WriteString("            - " + doubleQuoted(word) + "\n")
 		}
+		b.WriteString("          args: []\n") // those of the deployment would follow the command
 	}
 	if len(c.Env) > 0 {
 		b.WriteString("          env:\n")
