@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,28 @@ func (s service) killed(host inspect.Host) []Finding {
 	}
 	f.Evidence = append(append(s.inUse(), s.heapSeen()...), s.history(host)...)
 	s.lessMemory(host, &f)
+	if other := s.killedOther(host); other != "" {
+		f.Fix = []string{fmt.Sprintf("raise the memory limit, or use less memory in %s: it was killed, and a smaller heap of %s does not bound it", other, s.Name)}
+		f.Changes = f.Changes[len(f.Changes)-1:] // the higher limit
+		f.Expect = Effect{Saturated: other + " survives", Ordinary: other + " survives"}
+	}
 	return []Finding{f}
+}
+
+// killedOther is the name of the program that was killed last, if no process that is still
+// in the group has a name of those that were killed: it was started for a while, and the
+// heap of the process that the finding is about is not the cause.
+func (s service) killedOther(host inspect.Host) string {
+	kills := s.kills(host)
+	if len(kills) == 0 {
+		return ""
+	}
+	for _, p := range host.Processes {
+		if p.Memory.Group == s.Memory.Group && slices.ContainsFunc(kills, func(k inspect.Kill) bool { return k.Name == p.Name }) {
+			return ""
+		}
+	}
+	return kills[0].Name
 }
 
 // kills are the kills in the kernel's log that concern the group: in itself, and of

@@ -204,3 +204,22 @@ func TestTheInitialHeapIsLoweredToo(t *testing.T) {
 		}
 	}
 }
+
+// A heap is not the cause where another program was killed, which the service had started.
+func TestTheKillOfAnotherProgram(t *testing.T) {
+	for name, want := range map[string]string{
+		"ffmpeg": "raise the memory limit, or use less memory in ffmpeg: it was killed, and a smaller heap of api does not bound it",
+		"api":    "try GOMEMLIMIT=360MiB",
+	} {
+		p, once := short(), int64(1)
+		*p.Memory.WorkingSet = 100 << 20
+		p.Memory.OOMKills, p.Kills = &once, []inspect.Kill{{Group: "/a", Name: name, PID: 7, Ago: time.Minute}}
+		all := examine(p)
+		if len(all) != 1 || !strings.HasPrefix(all[0].Fix[0], want) {
+			t.Fatalf("%s: got %+v", name, all)
+		}
+		if c := all[0].Changes[0]; (c.Env == nil) != (name == "ffmpeg") {
+			t.Errorf("%s: got %+v", name, all[0].Changes)
+		}
+	}
+}
