@@ -139,3 +139,42 @@ func TestTheParallelismOfAnUnknownProgram(t *testing.T) {
 		t.Errorf("one of several: got %q", titles(all))
 	}
 }
+
+// The number of processors of a JVM does not bound the threads of a server such as Tomcat:
+// it is no cause where they used more, or where many did the work.
+func TestThreadsThatTheProcessorsDoNotBound(t *testing.T) {
+	tomcat := func(used float64, busy, full int) []string {
+		java := nginx(2, used/2, full)[1:]
+		java[0].Parent, java[0].Command = 1, []string{"java", "-jar", "a.jar"}
+		java[0].Info = runtimes.Info{Runtime: runtimes.JVM, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Declared}}
+		java[0].Threads.Busy = busy
+		return titles(examine(java...))
+	}
+	const title = "warning: parallelism 1 under a limit of 2 CPUs: it uses "
+	for _, test := range []struct {
+		used       float64
+		busy, full int
+		want       bool
+	}{
+		{1, 2, 1, true}, {1.18, 5, 1, true}, {0.9, 4, 0, true},
+		{1.5, 40, 0, false}, {1.9, 40, 3, false}, {0.9, 10, 0, false},
+	} {
+		got := tomcat(test.used, test.busy, test.full)
+		if found := len(got) > 0 && strings.HasPrefix(got[0], title); found != test.want {
+			t.Errorf("%+v: got %q", test, got)
+		}
+	}
+}
+
+// They use a higher limit alone.
+func TestThreadsThatTheProcessorsDoNotBoundUseAHigherLimit(t *testing.T) {
+	java := nginx(2, 0.98, 2)[1:]
+	java[0].Parent, java[0].Command = 1, []string{"java", "-jar", "a.jar"}
+	java[0].Info = runtimes.Info{Runtime: runtimes.JVM, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Declared},
+		Env: map[string]string{"JAVA_TOOL_OPTIONS": "-XX:ActiveProcessorCount=1"}}
+	all := examine(java...)
+	if len(all) != 1 || all[0].Title != "limit of 2 CPUs used up (98% on average) by the busy threads: requests wait in the service's own queue" ||
+		all[0].Changes[0].CPUs != 3 || all[0].Changes[0].Env != nil || strings.Contains(all[0].Fix[0], "alone") {
+		t.Errorf("got %+v", all)
+	}
+}
