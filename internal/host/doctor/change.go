@@ -237,14 +237,16 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // started is the command that started a process; nil if it is not known. nginx
 // overwrites its arguments with a title: the master's title contains the command,
-// without quotes, a worker's does not. gunicorn's title contains the application only.
+// without quotes, a worker's does not. The titles of gunicorn, puma, unicorn, Sidekiq and
+// PHP-FPM, one argument of several words, do not contain it.
 func started(command []string) []string {
 	switch {
 	case len(command) == 0:
 		return command
-	case strings.HasPrefix(command[0], "gunicorn: "):
+	case strings.HasPrefix(command[0], "nginx: "):
+	case len(command) == 1 && strings.Contains(command[0], " "):
 		return nil
-	case !strings.HasPrefix(command[0], "nginx: "):
+	default:
 		return command
 	}
 	words, _ := strings.CutPrefix(strings.Join(command, " "), "nginx: master process ")

@@ -86,6 +86,9 @@ func TestTheCommandThatVerifies(t *testing.T) {
 			p.Command = []string{"nginx: master process nginx -g daemon off; user root; -c /etc/n.conf"}
 		}, "millicore try --cpu 2 -- /usr/sbin/nginx -g 'daemon off; user root;' -c /etc/n.conf"},
 		{"a title", func(p *inspect.Process) { p.Command = []string{"gunicorn: master [app:app]"} }, "millicore try --cpu 2 -- COMMAND…"},
+		{"puma's title", func(p *inspect.Process) { p.Command = []string{"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]"} }, "millicore try --cpu 2 -- COMMAND…"},
+		{"PHP-FPM's title", func(p *inspect.Process) { p.Command = []string{"php-fpm: master process (/etc/php/8.2/fpm/php-fpm.conf)"} },
+			"millicore try --cpu 2 -- COMMAND…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := gunicorn(test.change)

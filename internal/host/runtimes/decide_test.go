@@ -196,3 +196,19 @@ func TestParse(t *testing.T) {
 		t.Errorf("maps:\n%s", diff)
 	}
 }
+
+// A process title names the server in its first word, and may contain a URL or a file.
+func TestServerOfATitle(t *testing.T) {
+	for title, want := range map[string]string{
+		"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]":              "puma",
+		"puma: cluster worker 0: 42 [shop]":                   "puma",
+		"unicorn master -c /srv/config/unicorn.rb -E staging": "unicorn",
+		"gunicorn: master [/srv/app]":                         "gunicorn",
+		"/opt/my app/bin/gunicorn":                            "gunicorn",
+		"sidekiq 7.2.0 shop [10 of 10 busy]":                  "",
+	} {
+		if got := serverOf([]string{title}); got != want {
+			t.Errorf("%s: %q, want %q", title, got, want)
+		}
+	}
+}

@@ -84,9 +84,12 @@ func serverNamed(name string) (s server, ok bool) {
 // module after -m, or in a process title as gunicorn and puma set it.
 func serverOf(args []string) string {
 	for _, arg := range args[:min(len(args), 4)] {
+		first, _, _ := strings.Cut(arg, " ") // of a title, which may contain a URL or a file
 		word, _, _ := strings.Cut(path.Base(arg), " ")
-		if s, ok := serverNamed(strings.TrimSuffix(word, ":")); ok {
-			return s.name
+		for _, name := range []string{path.Base(first), word} {
+			if s, ok := serverNamed(strings.TrimSuffix(name, ":")); ok {
+				return s.name
+			}
 		}
 	}
 	return ""
