@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -70,7 +71,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 			if s.ownChoice() {
 				text += s.where(n)
 			}
-			return text + collector, c
+			return text + s.overridden() + collector, c
 		}
 		return "try " + setting.Label, c
 	}
@@ -102,7 +103,7 @@ func (s service) collector(n int) string {
 // elsewhere is the change of a number of workers that neither the command nor
 // WEB_CONCURRENCY decides: gunicorn's GUNICORN_CMD_ARGS and its configuration file
 // override the variable, and the command overrides both. HAProxy has the number in its
-// file only.
+// file only. A file of uWSGI overrides its variables.
 //
 // More workers of uvicorn are not advised. With WEB_CONCURRENCY=2 instead of 1 it answered
 // 361 instead of 1,060 requests/s, each in 44 ms (uvicorn 0.54, h11): probably Nagle's
@@ -116,6 +117,10 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 	if s.Info.Runtime == runtimes.HAProxy && s.Config != "" {
 		return fmt.Sprintf("set nbthread %d in the global section of %s", n, s.Config),
 			Change{Setting: "nbthread", File: s.Config, Value: n}, true
+	}
+	if file := s.uwsgiFile(); file != "" && len(s.Info.Flags) == 0 {
+		return fmt.Sprintf("set processes = %d in %s, which overrides UWSGI_PROCESSES", n, file),
+			Change{Setting: "processes", File: file, Value: n}, true
 	}
 	if s.Info.Server != "gunicorn" || len(s.Info.Flags) > 0 {
 		return "", Change{}, false
@@ -131,6 +136,37 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 			Change{Setting: "workers", File: s.Config, Value: n}, true
 	}
 	return "", Change{}, false
+}
+
+// uwsgiFile is the last configuration file of a uWSGI, by its command or its variables; "":
+// none. uWSGI reads its variables first and then the command with the files, and of several
+// values the last counts (uwsgi_setup and parse_sys_envs in its core/uwsgi.c).
+func (s service) uwsgiFile() (file string) {
+	if s.Info.Server != "uwsgi" {
+		return ""
+	}
+	kinds := []string{"ini", "xml", "yaml", "yml", "json"}
+	for _, kind := range kinds {
+		file = cmp.Or(s.Info.Env["UWSGI_"+strings.ToUpper(kind)], file)
+	}
+	for i, arg := range s.Command {
+		name, value, joined := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		switch kind := strings.TrimPrefix(filepath.Ext(arg), "."); {
+		case !strings.HasPrefix(arg, "-") && slices.Contains(kinds, kind) && i > 0:
+			file = arg
+		case strings.HasPrefix(arg, "--") && joined && slices.Contains(kinds, name):
+			file = value
+		}
+	}
+	return file
+}
+
+// overridden names the places that override a variable of puma, which its title hides.
+func (s service) overridden() string {
+	if s.Info.Server != "puma" || s.Info.Env["WEB_CONCURRENCY"] == strconv.Itoa(s.Info.Parallelism.Value) {
+		return ""
+	}
+	return "; -w in puma's command and workers in config/puma.rb override it: if one of them is there, change it instead"
 }
 
 // reworked is a command with another number of workers of the process's server; nil if

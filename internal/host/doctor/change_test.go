@@ -40,6 +40,18 @@ func TestThePlaceOfAChange(t *testing.T) {
 			p.Info.Env, p.Config = map[string]string{"GUNICORN_CMD_ARGS": "--workers=1 --threads 4"}, "/srv/gunicorn.conf.py"
 		}, Change{Env: map[string]string{"GUNICORN_CMD_ARGS": "--workers=2 --threads 4"}, Value: 2}},
 		{"uvicorn, whose workers can be slower", func(p *inspect.Process) { p.Info.Server = "uvicorn" }, Change{Replicas: true}},
+		{"uWSGI", func(p *inspect.Process) {
+			p.Info.Server, p.Command = "uwsgi", []string{"uwsgi", "--http", ":80", "--mount", "/app=app.py"}
+		}, Change{Env: map[string]string{"UWSGI_PROCESSES": "2"}, Value: 2}},
+		{"uWSGI's file over its variable", func(p *inspect.Process) {
+			p.Info.Server, p.Command = "uwsgi", []string{"uwsgi", "--ini", "/etc/uwsgi.ini"}
+			p.Info.Env = map[string]string{"UWSGI_PROCESSES": "1"}
+		}, Change{Setting: "processes", File: "/etc/uwsgi.ini", Value: 2}},
+		{"uWSGI's file without an option", func(p *inspect.Process) { p.Info.Server, p.Command = "uwsgi", []string{"uwsgi", "uwsgi.yaml"} },
+			Change{Setting: "processes", File: "uwsgi.yaml", Value: 2}},
+		{"uWSGI's file by a variable", func(p *inspect.Process) {
+			p.Info.Server, p.Command, p.Info.Env = "uwsgi", []string{"uwsgi"}, map[string]string{"UWSGI_INI": "/app/uwsgi.ini"}
+		}, Change{Setting: "processes", File: "/app/uwsgi.ini", Value: 2}},
 		{"the command over all", func(p *inspect.Process) {
 			p.Info.Env, p.Config = map[string]string{"GUNICORN_CMD_ARGS": "--workers=1"}, "/srv/gunicorn.conf.py"
 			p.Info.Flags, p.Command = []string{"-w", "1"}, append(p.Command, "-w", "1")
@@ -87,7 +99,9 @@ func TestTheCommandThatVerifies(t *testing.T) {
 		}, "millicore try --cpu 2 -- /usr/sbin/nginx -g 'daemon off; user root;' -c /etc/n.conf"},
 		{"a title", func(p *inspect.Process) { p.Command = []string{"gunicorn: master [app:app]"} }, "millicore try --cpu 2 -- COMMAND…"},
 		{"puma's title", func(p *inspect.Process) { p.Command = []string{"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]"} }, "millicore try --cpu 2 -- COMMAND…"},
-		{"PHP-FPM's title", func(p *inspect.Process) { p.Command = []string{"php-fpm: master process (/etc/php/8.2/fpm/php-fpm.conf)"} },
+		{"PHP-FPM's title", func(p *inspect.Process) {
+			p.Command = []string{"php-fpm: master process (/etc/php/8.2/fpm/php-fpm.conf)"}
+		},
 			"millicore try --cpu 2 -- COMMAND…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -294,6 +308,21 @@ func TestThePatchOfALimitFromAbove(t *testing.T) {
 			if got := strings.Contains(b.String(), comment); got == test.raised {
 				t.Errorf("%s: %q: %v in\n%s", test.name, comment, got, b.String())
 			}
+		}
+	}
+}
+
+// puma's title hides its command, which overrides the variable, and so does its file.
+func TestWhatOverridesPumasVariable(t *testing.T) {
+	const override = "; -w in puma's command and workers in config/puma.rb override it"
+	for value, want := range map[string]bool{"": true, "1": false} {
+		p := gunicorn(func(p *inspect.Process) {
+			p.Info.Runtime, p.Info.Server, p.Command = runtimes.Ruby, "puma", []string{"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]"}
+			p.Info.Env = map[string]string{"WEB_CONCURRENCY": value}
+		})
+		fix := examine(p)[0].Fix[0]
+		if !strings.HasPrefix(fix, "try WEB_CONCURRENCY=2") || strings.Contains(fix, override) != want {
+			t.Errorf("WEB_CONCURRENCY=%s: got %q", value, fix)
 		}
 	}
 }
