@@ -43,6 +43,10 @@ func KnobOf(info Info) Knob {
 		if name := rustEnv(info); name != "" {
 			return Knob{Env: name, Words: name + "=n"}
 		}
+		if info.Actix {
+			return Knob{Setting: "HttpServer::workers", File: "the program's code",
+				Words: "actix-web does not read TOKIO_WORKER_THREADS: HttpServer::workers in the program's code sets the number of its workers: change it there"}
+		}
 		return Knob{Words: "Rust programs without Tokio and Rayon have no common setting: see the program's own options, or add replicas"}
 	case Deno:
 		if isDenoParallel(info.Flags) {

@@ -138,6 +138,7 @@ func TestKnobOfAFile(t *testing.T) {
 		"nbthread":                 {Runtime: HAProxy},
 		"worker_processes":         {Runtime: Nginx},
 		"-XX:ActiveProcessorCount": {Runtime: JVM, Flags: []string{"-XX:ActiveProcessorCount=4"}},
+		"HttpServer::workers":      {Runtime: Rust, Tokio: true, Actix: true},
 		"workers":                  {Runtime: Python, Server: "hypercorn"},
 		"worker_concurrency":       {Runtime: Python, Server: "celery"},
 	} {
