@@ -172,7 +172,7 @@ func TestMaximumHeap(t *testing.T) {
 // Each document of a patch is YAML, and has the change.
 func TestPatch(t *testing.T) {
 	p := gunicorn(func(p *inspect.Process) {
-		p.Container, p.Pod, p.ContainerID, p.Requests = "cart/api: \"x\"\n", "uid", "c1", []float64{0.25}
+		p.Container, p.PodContainer, p.Pod, p.ContainerID, p.Requests = "cart-7d9f", "api: \"x\"\n", "uid", "c1", []float64{0.25}
 		p.Info.Env = map[string]string{"WEB_CONCURRENCY": "1"}
 	})
 	bursts := watched(goService(2, 2), 52, 412, 0.12)
@@ -324,5 +324,24 @@ func TestWhatOverridesPumasVariable(t *testing.T) {
 		if !strings.HasPrefix(fix, "try WEB_CONCURRENCY=2") || strings.Contains(fix, override) != want {
 			t.Errorf("WEB_CONCURRENCY=%s: got %q", value, fix)
 		}
+	}
+}
+
+// The names in a patch: not that of a pod, which would add a container to it, and a unit
+// with its suffix, without which systemd does not read the folder.
+func TestTheNamesOfAPatch(t *testing.T) {
+	patch := func(change func(*inspect.Process)) string {
+		var b bytes.Buffer
+		if err := Patch(&b, examine(gunicorn(change))); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	pod := patch(func(p *inspect.Process) { p.Container, p.Pod, p.ContainerID = "shop-7d9f", "uid", "c1" })
+	if !strings.Contains(pod, "- name: \"CONTAINER\"\n") || !strings.Contains(pod, "/UNIT.service.d/") {
+		t.Errorf("a pod without the container's name:\n%s", pod)
+	}
+	if unit := patch(func(p *inspect.Process) { p.Container, p.CPU.Group = "web", "/system.slice/web.service" }); !strings.Contains(unit, "/etc/systemd/system/web.service.d/") {
+		t.Errorf("a unit:\n%s", unit)
 	}
 }

@@ -109,9 +109,9 @@ func (s service) systemd(c Change) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	unit := "UNIT"
-	if s.ContainerID == "" && strings.HasSuffix(s.Container, ".service") {
-		unit = s.Container
+	unit := "UNIT.service"
+	if name := s.Container + ".service"; s.ContainerID == "" && s.Container != "" && (strings.Contains(s.CPU.Group, "/"+name) || strings.Contains(s.Memory.Group, "/"+name)) {
+		unit = name
 	}
 	text := fmt.Sprintf("# systemd: /etc/systemd/system/%s.d/millicore.conf, then systemctl daemon-reload and restart\n#   [Service]\n", display.Plain(unit))
 	for _, line := range lines {
@@ -150,13 +150,8 @@ func (s service) kubernetes(c Change) string {
 	if c.Env == nil && c.Command == nil && c.CPUs == 0 && c.Memory == 0 {
 		return ""
 	}
-	name := "CONTAINER"
-	if s.Pod != "" && s.Container != "" {
-		name = s.Container
-		if _, container, ok := strings.Cut(name, "/"); ok {
-			name = container
-		}
-	}
+	// A patch with another name, such as that of the pod, adds a container.
+	name := cmp.Or(s.PodContainer, "CONTAINER")
 	var b strings.Builder
 	b.WriteString("# Kubernetes: kubectl patch deployment NAME --patch-file FILE\n")
 	b.WriteString(s.requested())
