@@ -231,10 +231,25 @@ func (s service) tried() string {
 // found in PATH is named by its executable, unless that is an interpreter: a virtual
 // environment finds its packages by the name of the link.
 func (s service) again() []string {
-	words := slices.Clone(started(s.Command))
+	words := s.absolute(started(s.Command))
 	if len(words) == 0 {
 		return nil
 	}
+	if s.Port > 0 {
+		for i, word := range words[1:] {
+			words[i+1] = withPort(word, strconv.Itoa(s.Port))
+		}
+	}
+	return words
+}
+
+// absolute is a command of the process with the absolute path of its program, if that is
+// known.
+func (s service) absolute(command []string) []string {
+	if len(command) == 0 {
+		return nil
+	}
+	words := slices.Clone(command)
 	name := words[0]
 	switch {
 	case filepath.IsAbs(name):
@@ -242,11 +257,6 @@ func (s service) again() []string {
 		words[0] = filepath.Join(s.Folder, name)
 	case filepath.Base(s.Exe) == name && s.Info.Runtime != runtimes.Python && s.Info.Runtime != runtimes.Ruby:
 		words[0] = s.Exe
-	}
-	if s.Port > 0 {
-		for i, word := range words[1:] {
-			words[i+1] = withPort(word, strconv.Itoa(s.Port))
-		}
 	}
 	return words
 }

@@ -274,6 +274,11 @@ func TestThePatchOfACommand(t *testing.T) {
 	if err := Patch(&b, examine(p)); err != nil || !strings.Contains(b.String(), "            - \"2\"\n          args: []\n") {
 		t.Errorf("got %v\n%s", err, b.String())
 	}
+	p.Folder, p.Command[0] = "/srv", "bin/python"
+	b.Reset()
+	if err := Patch(&b, examine(p)); err != nil || !strings.Contains(b.String(), `#   ExecStart="/srv/bin/python" "/venv/bin/gunicorn"`) {
+		t.Errorf("systemd does not take a relative path: got %v\n%s", err, b.String())
+	}
 }
 
 // A limit of a group above, such as the pod's, is not one of the container.

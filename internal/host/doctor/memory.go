@@ -273,8 +273,12 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 			set(text, c)
 			return
 		case float64(h.bytes) > roomy*float64(limit) && h.by != "":
+			by := h.by
+			if s.Info.Runtime == runtimes.DotNet && h.where != "" {
+				by += ", whose value is hexadecimal,"
+			}
 			set(fmt.Sprintf("raise the memory limit: the maximum heap size leaves %s of it for memory outside the heap (%s); or lower %s if the heap does not need as much",
-				size(max(0, limit-h.bytes)), outside, h.by))
+				size(max(0, limit-h.bytes)), outside, by))
 			return
 		case h.bytes > 0 && h.by != "" && !strings.HasSuffix(h.by, "Percentage"):
 			set(fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", h.by, outside, raise))

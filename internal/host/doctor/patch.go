@@ -98,7 +98,7 @@ func (s service) systemd(c Change) string {
 		lines = append(lines, "Environment="+doubleQuoted(strings.ReplaceAll(name+"="+c.Env[name], "%", "%%")))
 	}
 	if c.Command != nil {
-		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(c.Command))
+		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(s.absolute(c.Command)))
 	}
 	if c.CPUs > 0 {
 		lines = append(lines, fmt.Sprintf("CPUQuota=%.0f%%", c.CPUs*100)) // many releases accept no fraction
