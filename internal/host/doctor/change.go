@@ -232,7 +232,7 @@ func (s service) tried() string {
 // environment finds its packages by the name of the link.
 func (s service) again() []string {
 	words := s.absolute(started(s.Command))
-	if len(words) == 0 {
+	if len(words) == 0 || s.Info.Runtime == runtimes.Erlang { // erl starts the emulator, with variables that it sets
 		return nil
 	}
 	if s.Port > 0 {

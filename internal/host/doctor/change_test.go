@@ -98,6 +98,9 @@ func TestTheCommandThatVerifies(t *testing.T) {
 			p.Command = []string{"nginx: master process nginx -g daemon off; user root; -c /etc/n.conf"}
 		}, "millicore try --cpu 2 -- /usr/sbin/nginx -g 'daemon off; user root;' -c /etc/n.conf"},
 		{"a title", func(p *inspect.Process) { p.Command = []string{"gunicorn: master [app:app]"} }, "millicore try --cpu 2 -- COMMAND…"},
+		{"Erlang, whose emulator does not start without erl", func(p *inspect.Process) {
+			p.Info.Runtime, p.Info.Server, p.Command = runtimes.Erlang, "", []string{"/usr/lib/erlang/erts-13.1.5/bin/beam.smp", "--", "-root", "/usr/lib/erlang"}
+		}, "millicore try --cpu 2 -- COMMAND…"},
 		{"puma's title", func(p *inspect.Process) { p.Command = []string{"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]"} }, "millicore try --cpu 2 -- COMMAND…"},
 		{"PHP-FPM's title", func(p *inspect.Process) {
 			p.Command = []string{"php-fpm: master process (/etc/php/8.2/fpm/php-fpm.conf)"}
