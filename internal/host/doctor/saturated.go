@@ -23,12 +23,15 @@ func (s service) saturated(throttled []Finding) []Finding {
 	if s.Throttling.Watch.Share() >= worth && !s.bound() || s.Throttling.Watch.Length < fewest*s.CPU.Period {
 		return nil
 	}
-	f := s.finding(Warning)
-	f.weight = used
 	units, free := s.units(), used*s.CPU.CPUs > beyond*float64(s.Info.Parallelism.Value)
 	if free {
 		units = "the busy threads"
 	}
+	if free && s.Info.Parallelism.Value > 0 && used < full {
+		return nil // one thread that always wants a CPU is no sign that all do
+	}
+	f := s.finding(Warning)
+	f.weight = used
 	f.Title = fmt.Sprintf("limit of %s used up (%s on average) by %s: requests wait in the service's own queue",
 		cpus(s.CPU.CPUs), display.Share(used), units)
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)

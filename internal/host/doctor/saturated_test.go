@@ -172,6 +172,11 @@ func TestThreadsThatTheProcessorsDoNotBoundUseAHigherLimit(t *testing.T) {
 	java[0].Parent, java[0].Command = 1, []string{"java", "-jar", "a.jar"}
 	java[0].Info = runtimes.Info{Runtime: runtimes.JVM, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Declared},
 		Env: map[string]string{"JAVA_TOOL_OPTIONS": "-XX:ActiveProcessorCount=1"}}
+	idle := nginx(2, 0.9, 1)[1:]
+	idle[0].Parent, idle[0].Command, idle[0].Info = 1, java[0].Command, java[0].Info
+	if all := examine(idle...); len(all) != 0 {
+		t.Errorf("90%% of the limit: got %q", titles(all))
+	}
 	all := examine(java...)
 	if len(all) != 1 || all[0].Title != "limit of 2 CPUs used up (98% on average) by the busy threads: requests wait in the service's own queue" ||
 		all[0].Changes[0].CPUs != 3 || all[0].Changes[0].Env != nil || strings.Contains(all[0].Fix[0], "alone") {

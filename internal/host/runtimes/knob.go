@@ -52,6 +52,9 @@ func KnobOf(info Info) Knob {
 		if isDenoParallel(info.Flags) {
 			return Knob{Env: "DENO_JOBS", Words: "DENO_JOBS=n"}
 		}
+		if slices.Contains(info.Flags, "serve") {
+			return Knob{Words: "deno serve runs one event loop: start it with --parallel, which starts several, or add replicas"}
+		}
 	case Nginx:
 		if slices.ContainsFunc(info.Flags, workerProcesses.MatchString) {
 			return Knob{Command: true, Words: `nginx -g "worker_processes n;"`}

@@ -169,3 +169,19 @@ func TestASettingSaysWhereTheMachineIsSmallerThanTheLimit(t *testing.T) {
 		t.Errorf("%d, %q, want 4, %q", last.Value, last.Reason, want)
 	}
 }
+
+// deno serve has an option for more event loops; other programs of Deno do not.
+func TestKnobOfDeno(t *testing.T) {
+	for args, want := range map[string]string{
+		"deno serve m.ts":                   "start it with --parallel",
+		"deno --quiet serve --port 80 m.ts": "start it with --parallel",
+		"deno serve --parallel m.ts":        "DENO_JOBS=n",
+		"deno run m.ts serve":               "no setting gives it a second CPU; add replicas",
+		"deno task serve":                   "no setting gives it a second CPU; add replicas",
+	} {
+		info := Decide(Evidence{Exe: "/usr/bin/deno", Binary: Binary{Deno: "2.9.6"}, Args: strings.Fields(args)})
+		if got := KnobOf(info).Words; !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
