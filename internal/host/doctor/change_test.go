@@ -232,6 +232,8 @@ func TestACommandWithOtherWorkers(t *testing.T) {
 		{"gunicorn", "gunicorn -w4 app", "gunicorn -w2 app"},
 		{"uvicorn", "uvicorn --workers=4 -w app", "uvicorn --workers=2 -w app"},
 		{"celery", "celery worker -c 4", "celery worker -c 2"},
+		{"celery", "celery worker --autoscale=4,1", "celery worker --autoscale=2,1"},
+		{"celery", "celery worker --autoscale 4,1", "celery worker --autoscale 2,1"},
 		{"uwsgi", "uwsgi --processes 4 -w app", "uwsgi --processes 2 -w app"},
 		{"unicorn", "unicorn -w 4", ""},
 		{"", "server -w 4", ""},

@@ -183,3 +183,20 @@ func TestThreadsThatTheProcessorsDoNotBoundUseAHigherLimit(t *testing.T) {
 		t.Errorf("got %+v", all)
 	}
 }
+
+// Smaller pools are not advised in one finding and ruled out in another.
+func TestPoolsOfLibraries(t *testing.T) {
+	p := watched(goService(1, 1), 400, 412, 0.99)
+	length := p.Throttling.Watch.Length
+	p.Throttling.Watch.Stopped = 400 * 300 * time.Millisecond
+	p.Info = runtimes.Info{PID: 42, Runtime: runtimes.Python, Affinity: 8, Threads: 9, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+	p.Threads = &inspect.Threads{Length: length, Read: 9, Busy: 4, Full: 4, BusyRan: length, BusyWaited: 3 * length, Ran: length}
+	pools, ruledOut := false, false
+	for _, f := range examine(p) {
+		pools = pools || strings.Contains(strings.Join(f.Fix, " "), "size thread pools by the limit")
+		ruledOut = ruledOut || strings.Contains(strings.Join(f.Evidence, " "), "no lower parallelism is recommended")
+	}
+	if !pools || ruledOut {
+		t.Errorf("smaller pools are advised: %v, ruled out: %v", pools, ruledOut)
+	}
+}

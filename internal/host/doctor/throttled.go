@@ -71,7 +71,7 @@ func (s service) throttled() []Finding {
 	case s.fewer():
 		f.Evidence = append(f.Evidence, fmt.Sprintf("about %.1f threads ran at once in throttled periods, and shared a limit of %s",
 			s.running(), cpus(s.CPU.CPUs)))
-	case over && s.waits():
+	case over && s.waits() && !AtLeast(s.reported(), Warning): // which recommends smaller pools
 		f.Evidence = append(f.Evidence, "no lower parallelism is recommended, because some of the threads may only wait for I/O, which doctor cannot see")
 	}
 	return []Finding{f}
