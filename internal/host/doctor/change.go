@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -70,7 +71,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 			if s.ownChoice() {
 				text += s.where(n)
 			}
-			return text + collector, c
+			return text + s.overridden() + collector, c
 		}
 		return "try " + setting.Label, c
 	}
@@ -102,7 +103,7 @@ func (s service) collector(n int) string {
 // elsewhere is the change of a number of workers that neither the command nor
 // WEB_CONCURRENCY decides: gunicorn's GUNICORN_CMD_ARGS and its configuration file
 // override the variable, and the command overrides both. HAProxy has the number in its
-// file only.
+// file only. A file of uWSGI overrides its variables.
 //
 // More workers of uvicorn are not advised. With WEB_CONCURRENCY=2 instead of 1 it answered
 // 361 instead of 1,060 requests/s, each in 44 ms (uvicorn 0.54, h11): probably Nagle's
@@ -116,6 +117,10 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 	if s.Info.Runtime == runtimes.HAProxy && s.Config != "" {
 		return fmt.Sprintf("set nbthread %d in the global section of %s", n, s.Config),
 			Change{Setting: "nbthread", File: s.Config, Value: n}, true
+	}
+	if file := s.uwsgiFile(); file != "" && len(s.Info.Flags) == 0 {
+		return fmt.Sprintf("set processes = %d in %s, which overrides UWSGI_PROCESSES", n, file),
+			Change{Setting: "processes", File: file, Value: n}, true
 	}
 	if s.Info.Server != "gunicorn" || len(s.Info.Flags) > 0 {
 		return "", Change{}, false
@@ -131,6 +136,37 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 			Change{Setting: "workers", File: s.Config, Value: n}, true
 	}
 	return "", Change{}, false
+}
+
+// uwsgiFile is the last configuration file of a uWSGI, by its command or its variables; "":
+// none. uWSGI reads its variables first and then the command with the files, and of several
+// values the last counts (uwsgi_setup and parse_sys_envs in its core/uwsgi.c).
+func (s service) uwsgiFile() (file string) {
+	if s.Info.Server != "uwsgi" {
+		return ""
+	}
+	kinds := []string{"ini", "xml", "yaml", "yml", "json"}
+	for _, kind := range kinds {
+		file = cmp.Or(s.Info.Env["UWSGI_"+strings.ToUpper(kind)], file)
+	}
+	for i, arg := range s.Command {
+		name, value, joined := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		switch kind := strings.TrimPrefix(filepath.Ext(arg), "."); {
+		case !strings.HasPrefix(arg, "-") && slices.Contains(kinds, kind) && i > 0:
+			file = arg
+		case strings.HasPrefix(arg, "--") && joined && slices.Contains(kinds, name):
+			file = value
+		}
+	}
+	return file
+}
+
+// overridden names the places that override a variable of puma, which its title hides.
+func (s service) overridden() string {
+	if s.Info.Server != "puma" || s.Info.Env["WEB_CONCURRENCY"] == strconv.Itoa(s.Info.Parallelism.Value) {
+		return ""
+	}
+	return "; -w in puma's command and workers in config/puma.rb override it: if one of them is there, change it instead"
 }
 
 // reworked is a command with another number of workers of the process's server; nil if
@@ -195,10 +231,25 @@ func (s service) tried() string {
 // found in PATH is named by its executable, unless that is an interpreter: a virtual
 // environment finds its packages by the name of the link.
 func (s service) again() []string {
-	words := slices.Clone(started(s.Command))
-	if len(words) == 0 {
+	words := s.absolute(started(s.Command))
+	if len(words) == 0 || s.Info.Runtime == runtimes.Erlang { // erl starts the emulator, with variables that it sets
 		return nil
 	}
+	if s.Port > 0 {
+		for i, word := range words[1:] {
+			words[i+1] = withPort(word, strconv.Itoa(s.Port))
+		}
+	}
+	return words
+}
+
+// absolute is a command of the process with the absolute path of its program, if that is
+// known.
+func (s service) absolute(command []string) []string {
+	if len(command) == 0 {
+		return nil
+	}
+	words := slices.Clone(command)
 	name := words[0]
 	switch {
 	case filepath.IsAbs(name):
@@ -206,11 +257,6 @@ func (s service) again() []string {
 		words[0] = filepath.Join(s.Folder, name)
 	case filepath.Base(s.Exe) == name && s.Info.Runtime != runtimes.Python && s.Info.Runtime != runtimes.Ruby:
 		words[0] = s.Exe
-	}
-	if s.Port > 0 {
-		for i, word := range words[1:] {
-			words[i+1] = withPort(word, strconv.Itoa(s.Port))
-		}
 	}
 	return words
 }
@@ -237,14 +283,16 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // started is the command that started a process; nil if it is not known. nginx
 // overwrites its arguments with a title: the master's title contains the command,
-// without quotes, a worker's does not. gunicorn's title contains the application only.
+// without quotes, a worker's does not. The titles of gunicorn, puma, unicorn, Sidekiq and
+// PHP-FPM, one argument of several words, do not contain it.
 func started(command []string) []string {
 	switch {
 	case len(command) == 0:
 		return command
-	case strings.HasPrefix(command[0], "gunicorn: "):
+	case strings.HasPrefix(command[0], "nginx: "):
+	case len(command) == 1 && strings.Contains(command[0], " "):
 		return nil
-	case !strings.HasPrefix(command[0], "nginx: "):
+	default:
 		return command
 	}
 	words, _ := strings.CutPrefix(strings.Join(command, " "), "nginx: master process ")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +40,18 @@ func TestThePlaceOfAChange(t *testing.T) {
 			p.Info.Env, p.Config = map[string]string{"GUNICORN_CMD_ARGS": "--workers=1 --threads 4"}, "/srv/gunicorn.conf.py"
 		}, Change{Env: map[string]string{"GUNICORN_CMD_ARGS": "--workers=2 --threads 4"}, Value: 2}},
 		{"uvicorn, whose workers can be slower", func(p *inspect.Process) { p.Info.Server = "uvicorn" }, Change{Replicas: true}},
+		{"uWSGI", func(p *inspect.Process) {
+			p.Info.Server, p.Command = "uwsgi", []string{"uwsgi", "--http", ":80", "--mount", "/app=app.py"}
+		}, Change{Env: map[string]string{"UWSGI_PROCESSES": "2"}, Value: 2}},
+		{"uWSGI's file over its variable", func(p *inspect.Process) {
+			p.Info.Server, p.Command = "uwsgi", []string{"uwsgi", "--ini", "/etc/uwsgi.ini"}
+			p.Info.Env = map[string]string{"UWSGI_PROCESSES": "1"}
+		}, Change{Setting: "processes", File: "/etc/uwsgi.ini", Value: 2}},
+		{"uWSGI's file without an option", func(p *inspect.Process) { p.Info.Server, p.Command = "uwsgi", []string{"uwsgi", "uwsgi.yaml"} },
+			Change{Setting: "processes", File: "uwsgi.yaml", Value: 2}},
+		{"uWSGI's file by a variable", func(p *inspect.Process) {
+			p.Info.Server, p.Command, p.Info.Env = "uwsgi", []string{"uwsgi"}, map[string]string{"UWSGI_INI": "/app/uwsgi.ini"}
+		}, Change{Setting: "processes", File: "/app/uwsgi.ini", Value: 2}},
 		{"the command over all", func(p *inspect.Process) {
 			p.Info.Env, p.Config = map[string]string{"GUNICORN_CMD_ARGS": "--workers=1"}, "/srv/gunicorn.conf.py"
 			p.Info.Flags, p.Command = []string{"-w", "1"}, append(p.Command, "-w", "1")
@@ -85,6 +98,14 @@ func TestTheCommandThatVerifies(t *testing.T) {
 			p.Command = []string{"nginx: master process nginx -g daemon off; user root; -c /etc/n.conf"}
 		}, "millicore try --cpu 2 -- /usr/sbin/nginx -g 'daemon off; user root;' -c /etc/n.conf"},
 		{"a title", func(p *inspect.Process) { p.Command = []string{"gunicorn: master [app:app]"} }, "millicore try --cpu 2 -- COMMAND…"},
+		{"Erlang, whose emulator does not start without erl", func(p *inspect.Process) {
+			p.Info.Runtime, p.Info.Server, p.Command = runtimes.Erlang, "", []string{"/usr/lib/erlang/erts-13.1.5/bin/beam.smp", "--", "-root", "/usr/lib/erlang"}
+		}, "millicore try --cpu 2 -- COMMAND…"},
+		{"puma's title", func(p *inspect.Process) { p.Command = []string{"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]"} }, "millicore try --cpu 2 -- COMMAND…"},
+		{"PHP-FPM's title", func(p *inspect.Process) {
+			p.Command = []string{"php-fpm: master process (/etc/php/8.2/fpm/php-fpm.conf)"}
+		},
+			"millicore try --cpu 2 -- COMMAND…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := gunicorn(test.change)
@@ -154,7 +175,7 @@ func TestMaximumHeap(t *testing.T) {
 // Each document of a patch is YAML, and has the change.
 func TestPatch(t *testing.T) {
 	p := gunicorn(func(p *inspect.Process) {
-		p.Container, p.Pod, p.ContainerID, p.Requests = "cart/api: \"x\"\n", "uid", "c1", []float64{0.25}
+		p.Container, p.PodContainer, p.Pod, p.ContainerID, p.Requests = "cart-7d9f", "api: \"x\"\n", "uid", "c1", []float64{0.25}
 		p.Info.Env = map[string]string{"WEB_CONCURRENCY": "1"}
 	})
 	bursts := watched(goService(2, 2), 52, 412, 0.12)
@@ -211,6 +232,8 @@ func TestACommandWithOtherWorkers(t *testing.T) {
 		{"gunicorn", "gunicorn -w4 app", "gunicorn -w2 app"},
 		{"uvicorn", "uvicorn --workers=4 -w app", "uvicorn --workers=2 -w app"},
 		{"celery", "celery worker -c 4", "celery worker -c 2"},
+		{"celery", "celery worker --autoscale=4,1", "celery worker --autoscale=2,1"},
+		{"celery", "celery worker --autoscale 4,1", "celery worker --autoscale 2,1"},
 		{"uwsgi", "uwsgi --processes 4 -w app", "uwsgi --processes 2 -w app"},
 		{"unicorn", "unicorn -w 4", ""},
 		{"", "server -w 4", ""},
@@ -219,5 +242,116 @@ func TestACommandWithOtherWorkers(t *testing.T) {
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.command, c.server, got, c.want)
 		}
+	}
+}
+
+// The values of a patch are ones that systemd and docker accept: no fraction of a
+// percent, and no more CPUs than the host has.
+func TestThePatchOfALimit(t *testing.T) {
+	patch := func(p inspect.Process) string {
+		var b bytes.Buffer
+		if err := Patch(&b, examine(p)); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for _, test := range []struct {
+		limit   float64
+		stopped time.Duration
+		want    string
+	}{
+		{0.75, 30 * time.Millisecond, "CPUQuota=110%\n"},
+		{1.8, 45 * time.Millisecond, "CPUQuota=230%\n"},
+		{7.9, 45 * time.Millisecond, "--cpus 8 "},
+	} {
+		p := watched(goService(int(test.limit)+1, test.limit), 40, 412, 0.12)
+		p.Throttling.Watch.Stopped = 40 * test.stopped
+		if got := patch(p); !strings.Contains(got, test.want) {
+			t.Errorf("%v: no %q in\n%s", test.limit, test.want, got)
+		}
+	}
+}
+
+// A command replaces the arguments of the deployment too, which would follow it.
+func TestThePatchOfACommand(t *testing.T) {
+	p := gunicorn(func(p *inspect.Process) { p.Info.Flags, p.Command = []string{"-w", "1"}, append(p.Command, "-w", "1") })
+	var b bytes.Buffer
+	if err := Patch(&b, examine(p)); err != nil || !strings.Contains(b.String(), "            - \"2\"\n          args: []\n") {
+		t.Errorf("got %v\n%s", err, b.String())
+	}
+	p.Folder, p.Command[0] = "/srv", "bin/python"
+	b.Reset()
+	if err := Patch(&b, examine(p)); err != nil || !strings.Contains(b.String(), `#   ExecStart="/srv/bin/python" "/venv/bin/gunicorn"`) {
+		t.Errorf("systemd does not take a relative path: got %v\n%s", err, b.String())
+	}
+}
+
+// A limit of a group above, such as the pod's, is not one of the container.
+func TestThePatchOfALimitFromAbove(t *testing.T) {
+	for _, test := range []struct {
+		name, id, setBy string
+		raised          bool
+	}{
+		{"its own", "c1", "/pods/c1/init", true},
+		{"the container's, above its own group", "c1", "/pods/c1", true},
+		{"the pod's", "c1", "/pods", false},
+		{"of no container", "", "/pods", false},
+	} {
+		p := short()
+		p = with(p, func(p *inspect.Process) {
+			p.ContainerID, p.Info.Go.Automemlimit = test.id, "v0.7.0"
+			p.Memory.Group, p.Memory.SetBy = "/pods/c1/init", test.setBy
+		})
+		q := watched(goService(2, 2), 380, 412, 0.98)
+		q.PID, q.ContainerID = 43, test.id
+		q.CPU.Group, q.CPU.SetBy = "/pods/c1/init", test.setBy
+		var b bytes.Buffer
+		if err := Patch(&b, examine(p, q)); err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []string{"memory: \"", "MemoryMax=", "--memory ", "cpu: \"", "CPUQuota=", "--cpus "} {
+			if got := strings.Contains(b.String(), form); got != test.raised {
+				t.Errorf("%s: %q: %v in\n%s", test.name, form, got, b.String())
+			}
+		}
+		for _, comment := range []string{"# Raise the memory limit of the group /pods to 500Mi:", "# Raise the CPU limit of the group /pods to "} {
+			if got := strings.Contains(b.String(), comment); got == test.raised {
+				t.Errorf("%s: %q: %v in\n%s", test.name, comment, got, b.String())
+			}
+		}
+	}
+}
+
+// puma's title hides its command, which overrides the variable, and so does its file.
+func TestWhatOverridesPumasVariable(t *testing.T) {
+	const override = "; -w in puma's command and workers in config/puma.rb override it"
+	for value, want := range map[string]bool{"": true, "1": false} {
+		p := gunicorn(func(p *inspect.Process) {
+			p.Info.Runtime, p.Info.Server, p.Command = runtimes.Ruby, "puma", []string{"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]"}
+			p.Info.Env = map[string]string{"WEB_CONCURRENCY": value}
+		})
+		fix := examine(p)[0].Fix[0]
+		if !strings.HasPrefix(fix, "try WEB_CONCURRENCY=2") || strings.Contains(fix, override) != want {
+			t.Errorf("WEB_CONCURRENCY=%s: got %q", value, fix)
+		}
+	}
+}
+
+// The names in a patch: not that of a pod, which would add a container to it, and a unit
+// with its suffix, without which systemd does not read the folder.
+func TestTheNamesOfAPatch(t *testing.T) {
+	patch := func(change func(*inspect.Process)) string {
+		var b bytes.Buffer
+		if err := Patch(&b, examine(gunicorn(change))); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	pod := patch(func(p *inspect.Process) { p.Container, p.Pod, p.ContainerID = "shop-7d9f", "uid", "c1" })
+	if !strings.Contains(pod, "- name: \"CONTAINER\"\n") || !strings.Contains(pod, "/UNIT.service.d/") {
+		t.Errorf("a pod without the container's name:\n%s", pod)
+	}
+	if unit := patch(func(p *inspect.Process) { p.Container, p.CPU.Group = "web", "/system.slice/web.service" }); !strings.Contains(unit, "/etc/systemd/system/web.service.d/") {
+		t.Errorf("a unit:\n%s", unit)
 	}
 }

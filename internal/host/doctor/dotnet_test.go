@@ -107,3 +107,14 @@ func TestCollectorOfDotNet(t *testing.T) {
 		}
 	}
 }
+
+// A percentage in a variable of .NET is hexadecimal: "75" would be 117%, which is ignored.
+func TestAHexadecimalPercentage(t *testing.T) {
+	p := short()
+	p.Info.Runtime, p.Info.Go, p.Info.Version = runtimes.DotNet, nil, "8.0.1"
+	p.Info.Env = map[string]string{"DOTNET_GCHeapHardLimitPercent": "5F"}
+	all := examine(p)
+	if len(all) != 1 || !strings.Contains(all[0].Fix[0], "lower DOTNET_GCHeapHardLimitPercent, whose value is hexadecimal, if") {
+		t.Errorf("got %+v", all)
+	}
+}

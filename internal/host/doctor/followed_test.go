@@ -117,6 +117,8 @@ func programs() []program {
 		{name: "granian", exe: python, args: []string{"python3", "/bin/granian", "app"}, env: by("GRANIAN_WORKERS"), workers: true},
 		{name: "hypercorn", exe: python, args: []string{"python3", "/bin/hypercorn", "app", "--workers=$n"}, workers: true},
 		{name: "uWSGI", exe: python, args: []string{"python3", "/bin/uwsgi", "app"}, env: by("UWSGI_PROCESSES"), workers: true},
+		{name: "uWSGI by its file", exe: python, args: []string{"python3", "/bin/uwsgi", "--ini", "/srv/uwsgi.ini"}, env: map[string]string{"UWSGI_PROCESSES": "1"},
+			setting: "processes", workers: true, count: inFile},
 		{name: "Celery", exe: python, args: []string{"python3", "/bin/celery", "worker", "-c", "$n"}, workers: true},
 		{name: "puma", exe: ruby, args: []string{"ruby", "/bin/puma", "-w", "$n"}, workers: true},
 		{name: "unicorn", exe: ruby, args: []string{"ruby", "/bin/unicorn"}, setting: "worker_processes", workers: true, count: inFile},

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -213,16 +214,58 @@ func (s service) lowered(h heapLimit, n int64) (string, Change) {
 		value = fmt.Sprintf("0x%X", n)
 		words = value
 	}
+	var c Change
 	if h.where == "" {
-		command := slices.Clone(s.Command)
-		for i, arg := range command {
+		c.Command = slices.Clone(s.Command)
+		for i, arg := range c.Command {
 			if arg == h.option {
-				command[i] = value
+				c.Command[i] = value
 			}
 		}
-		return words, Change{Command: command}
+	} else {
+		c.Env = map[string]string{h.where: strings.ReplaceAll(s.Info.Env[h.where], h.option, value)}
 	}
-	return words, Change{Env: map[string]string{h.where: strings.Replace(s.Info.Env[h.where], h.option, value, 1)}}
+	if s.Info.Runtime == runtimes.JVM && s.startLowered(n, &c) {
+		words += " (and the initial size with it: a JVM whose initial size is above the maximum does not start)"
+	}
+	return words, c
+}
+
+// startLowered adds to a change of the JVM's maximum heap size that of the initial one, in
+// each place that sets one above n bytes.
+func (s service) startLowered(n int64, c *Change) (lowered bool) {
+	within := func(option string) string {
+		for _, name := range []string{"-Xms", "-XX:InitialHeapSize=", "-XX:MinHeapSize="} {
+			value, ok := strings.CutPrefix(option, name)
+			if size, isSize := javaSize(value); ok && isSize && size > n {
+				return name + strconv.FormatInt(n>>20, 10) + "m"
+			}
+		}
+		return option
+	}
+	for i, option := range runtimes.JavaOptions(s.Command) {
+		value := within(option)
+		if value == option {
+			continue
+		}
+		if c.Command == nil {
+			c.Command = slices.Clone(s.Command)
+		}
+		c.Command[i+1], lowered = value, true
+	}
+	for _, name := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
+		for _, option := range strings.Fields(s.Info.Env[name]) {
+			value := within(option)
+			if value == option {
+				continue
+			}
+			if c.Env == nil {
+				c.Env = map[string]string{}
+			}
+			c.Env[name], lowered = strings.ReplaceAll(cmp.Or(c.Env[name], s.Info.Env[name]), option, value), true
+		}
+	}
+	return lowered
 }
 
 // goSize parses GOMEMLIMIT: a number, with or without one of the units B, KiB, MiB,

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,28 @@ func (s service) killed(host inspect.Host) []Finding {
 	}
 	f.Evidence = append(append(s.inUse(), s.heapSeen()...), s.history(host)...)
 	s.lessMemory(host, &f)
+	if other := s.killedOther(host); other != "" {
+		f.Fix = []string{fmt.Sprintf("raise the memory limit, or use less memory in %s: it was killed, and a smaller heap of %s does not bound it", other, s.Name)}
+		f.Changes = f.Changes[len(f.Changes)-1:] // the higher limit
+		f.Expect = Effect{Saturated: other + " survives", Ordinary: other + " survives"}
+	}
 	return []Finding{f}
+}
+
+// killedOther is the name of the program that was killed last, if no process that is still
+// in the group has a name of those that were killed: it was started for a while, and the
+// heap of the process that the finding is about is not the cause.
+func (s service) killedOther(host inspect.Host) string {
+	kills := s.kills(host)
+	if len(kills) == 0 {
+		return ""
+	}
+	for _, p := range host.Processes {
+		if p.Memory.Group == s.Memory.Group && slices.ContainsFunc(kills, func(k inspect.Kill) bool { return k.Name == p.Name }) {
+			return ""
+		}
+	}
+	return kills[0].Name
 }
 
 // kills are the kills in the kernel's log that concern the group: in itself, and of
@@ -251,8 +273,12 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 			set(text, c)
 			return
 		case float64(h.bytes) > roomy*float64(limit) && h.by != "":
+			by := h.by
+			if s.Info.Runtime == runtimes.DotNet && h.where != "" {
+				by += ", whose value is hexadecimal,"
+			}
 			set(fmt.Sprintf("raise the memory limit: the maximum heap size leaves %s of it for memory outside the heap (%s); or lower %s if the heap does not need as much",
-				size(max(0, limit-h.bytes)), outside, h.by))
+				size(max(0, limit-h.bytes)), outside, by))
 			return
 		case h.bytes > 0 && h.by != "" && !strings.HasSuffix(h.by, "Percentage"):
 			set(fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", h.by, outside, raise))

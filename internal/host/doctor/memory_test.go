@@ -175,3 +175,51 @@ func TestMemoryAdviceThatIsFollowed(t *testing.T) {
 		}
 	}
 }
+
+// A JVM whose initial heap is larger than its maximum does not start, so both are lowered,
+// each where it is set.
+func TestTheInitialHeapIsLoweredToo(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		command string
+		env     map[string]string
+		want    Change
+	}{
+		{"in the command", "java -Xms512m -Xmx512m -jar a.jar -Xms512m", nil,
+			Change{Command: strings.Fields("java -Xms300m -Xmx300m -jar a.jar -Xms512m")}},
+		{"in a variable", "java -jar a.jar", map[string]string{"JAVA_TOOL_OPTIONS": "-Xms1g -Xss1m -Xmx1g"},
+			Change{Env: map[string]string{"JAVA_TOOL_OPTIONS": "-Xms300m -Xss1m -Xmx300m"}}},
+		{"in two places", "java -XX:InitialHeapSize=536870912 -jar a.jar", map[string]string{"_JAVA_OPTIONS": "-Xmx1g", "JAVA_TOOL_OPTIONS": "-Xms64m"},
+			Change{Command: strings.Fields("java -XX:InitialHeapSize=300m -jar a.jar"), Env: map[string]string{"_JAVA_OPTIONS": "-Xmx300m"}}},
+		{"below the new maximum", "java -Xms64m -Xmx512m -jar a.jar", nil, Change{Command: strings.Fields("java -Xms64m -Xmx300m -jar a.jar")}},
+	} {
+		p := short()
+		p.Info.Runtime, p.Info.Go, p.Info.Env, p.Command = runtimes.JVM, nil, test.env, strings.Fields(test.command)
+		all := Examine(inspect.Host{Online: 8, Processes: []inspect.Process{p}})
+		if len(all) == 0 || len(all[0].Changes) == 0 {
+			t.Fatalf("%s: got %+v", test.name, all)
+		}
+		if diff := cmp.Diff(test.want, all[0].Changes[0]); diff != "" {
+			t.Errorf("%s: -want +got\n%s", test.name, diff)
+		}
+	}
+}
+
+// A heap is not the cause where another program was killed, which the service had started.
+func TestTheKillOfAnotherProgram(t *testing.T) {
+	for name, want := range map[string]string{
+		"ffmpeg": "raise the memory limit, or use less memory in ffmpeg: it was killed, and a smaller heap of api does not bound it",
+		"api":    "try GOMEMLIMIT=360MiB",
+	} {
+		p, once := short(), int64(1)
+		*p.Memory.WorkingSet = 100 << 20
+		p.Memory.OOMKills, p.Kills = &once, []inspect.Kill{{Group: "/a", Name: name, PID: 7, Ago: time.Minute}}
+		all := examine(p)
+		if len(all) != 1 || !strings.HasPrefix(all[0].Fix[0], want) {
+			t.Fatalf("%s: got %+v", name, all)
+		}
+		if c := all[0].Changes[0]; (c.Env == nil) != (name == "ffmpeg") {
+			t.Errorf("%s: got %+v", name, all[0].Changes)
+		}
+	}
+}

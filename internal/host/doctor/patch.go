@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -48,6 +49,14 @@ func Patch(w io.Writer, findings []Finding) error {
 // patch writes one change in all forms that apply; "" if none does.
 func (s service) patch(c Change) string {
 	var b strings.Builder
+	if c.CPUs > 0 && s.above(s.CPU.SetBy, s.CPU.Group) {
+		b.WriteString(raisedAbove("CPU", quantity(c.CPUs), s.CPU.SetBy))
+		c.CPUs = 0
+	}
+	if c.Memory > 0 && s.above(s.Memory.SetBy, s.Memory.Group) {
+		b.WriteString(raisedAbove("memory", mebibytes(c.Memory), s.Memory.SetBy))
+		c.Memory = 0
+	}
 	if c.Setting != "" && c.Command == nil {
 		fmt.Fprintf(&b, "# Set %s to %d in %s.\n", c.Setting, c.Value, display.Plain(c.File))
 	}
@@ -58,6 +67,20 @@ func (s service) patch(c Change) string {
 	}
 	b.WriteString(s.kubernetes(c))
 	return b.String()
+}
+
+// above reports whether a limit is set by a group above the container or unit, where a
+// limit of the container or unit does not change it. A process may run in a group below
+// that of its container.
+func (s service) above(setBy, own string) bool {
+	unit := cmp.Or(s.ContainerID, s.Container)
+	return setBy != "" && setBy != own && (unit == "" || !strings.Contains(setBy, unit))
+}
+
+// raisedAbove is the comment in place of the limit of a container or unit.
+func raisedAbove(of, limit, group string) string {
+	return fmt.Sprintf("# Raise the %s limit of the group %s to %s: it is above the service's own group, whose limit does not change it.\n"+
+		"# Of a pod it is resources.limits of the pod's spec, or the sum of its containers' limits.\n", of, display.Plain(group), limit)
 }
 
 // burstFile is the file of the CPU burst, in microseconds.
@@ -75,10 +98,10 @@ func (s service) systemd(c Change) string {
 		lines = append(lines, "Environment="+doubleQuoted(strings.ReplaceAll(name+"="+c.Env[name], "%", "%%")))
 	}
 	if c.Command != nil {
-		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(c.Command))
+		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(s.absolute(c.Command)))
 	}
 	if c.CPUs > 0 {
-		lines = append(lines, fmt.Sprintf("CPUQuota=%s%%", strconv.FormatFloat(c.CPUs*100, 'f', -1, 64)))
+		lines = append(lines, fmt.Sprintf("CPUQuota=%.0f%%", c.CPUs*100)) // many releases accept no fraction
 	}
 	if c.Memory > 0 {
 		lines = append(lines, fmt.Sprintf("MemoryMax=%d", c.Memory))
@@ -86,9 +109,9 @@ func (s service) systemd(c Change) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	unit := "UNIT"
-	if s.ContainerID == "" && strings.HasSuffix(s.Container, ".service") {
-		unit = s.Container
+	unit := "UNIT.service"
+	if name := s.Container + ".service"; s.ContainerID == "" && s.Container != "" && (strings.Contains(s.CPU.Group, "/"+name) || strings.Contains(s.Memory.Group, "/"+name)) {
+		unit = name
 	}
 	text := fmt.Sprintf("# systemd: /etc/systemd/system/%s.d/millicore.conf, then systemctl daemon-reload and restart\n#   [Service]\n", display.Plain(unit))
 	for _, line := range lines {
@@ -127,22 +150,21 @@ func (s service) kubernetes(c Change) string {
 	if c.Env == nil && c.Command == nil && c.CPUs == 0 && c.Memory == 0 {
 		return ""
 	}
-	name := "CONTAINER"
-	if s.Pod != "" && s.Container != "" {
-		name = s.Container
-		if _, container, ok := strings.Cut(name, "/"); ok {
-			name = container
-		}
-	}
+	// A patch with another name, such as that of the pod, adds a container.
+	name := cmp.Or(s.PodContainer, "CONTAINER")
 	var b strings.Builder
 	b.WriteString("# Kubernetes: kubectl patch deployment NAME --patch-file FILE\n")
 	b.WriteString(s.requested())
+	if c.Command != nil {
+		b.WriteString("# The command replaces the container's own: if another program starts this one, change it there instead.\n")
+	}
 	b.WriteString("spec:\n  template:\n    spec:\n      containers:\n        - name: " + doubleQuoted(display.Plain(name)) + "\n")
 	if c.Command != nil {
 		b.WriteString("          command:\n")
 		for _, word := range c.Command {
 			b.WriteString("            - " + doubleQuoted(word) + "\n")
 		}
+		b.WriteString("          args: []\n") // those of the deployment would follow the command
 	}
 	if len(c.Env) > 0 {
 		b.WriteString("          env:\n")

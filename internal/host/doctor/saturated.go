@@ -23,12 +23,19 @@ func (s service) saturated(throttled []Finding) []Finding {
 	if s.Throttling.Watch.Share() >= worth && !s.bound() || s.Throttling.Watch.Length < fewest*s.CPU.Period {
 		return nil
 	}
+	units, free := s.units(), used*s.CPU.CPUs > beyond*float64(s.Info.Parallelism.Value)
+	if free {
+		units = "the busy threads"
+	}
+	if free && s.Info.Parallelism.Value > 0 && used < full {
+		return nil // one thread that always wants a CPU is no sign that all do
+	}
 	f := s.finding(Warning)
 	f.weight = used
 	f.Title = fmt.Sprintf("limit of %s used up (%s on average) by %s: requests wait in the service's own queue",
-		cpus(s.CPU.CPUs), display.Share(used), s.units())
+		cpus(s.CPU.CPUs), display.Share(used), units)
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
-	f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops hardly any; the latency is the queue in front of them", s.units())
+	f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops hardly any; the latency is the queue in front of them", units)
 	text, changes := "add replicas, or reduce the load on each", []Change{{Replicas: true}}
 	most := s.machine()
 	p := s.Info.Parallelism.Value
@@ -42,7 +49,7 @@ func (s service) saturated(throttled []Finding) []Finding {
 	switch {
 	case s.CPU.CPUs >= float64(higher):
 		text += fmt.Sprintf(": the process may use only %s", count(int64(most), "CPU", "CPUs"))
-	case p >= higher:
+	case p >= higher || p > 0 && free:
 		text = fmt.Sprintf("raise the limit to %s; or %s", cpus(float64(higher)), text)
 		changes = append([]Change{{CPUs: float64(higher)}}, changes...)
 	default:
@@ -116,7 +123,7 @@ func (s service) idleLimit(host inspect.Host) []Finding {
 	const most = 0.6
 	share := s.spent.Seconds() / length.Seconds() / float64(p)
 	wanted := s.threads != nil && s.threads.Full >= p && share >= most
-	if share < busy && !wanted {
+	if share < busy && !wanted || share > beyond || s.spread() {
 		return nil
 	}
 	f := s.finding(Warning)
@@ -136,6 +143,20 @@ func (s service) idleLimit(host inspect.Host) []Finding {
 	text, c := s.change(s.fit())
 	s.fix(&f, text, c)
 	return []Finding{f}
+}
+
+// beyond is the CPU time over that of the parallelism from which threads that it does not
+// count do the work, so that it is no bound. With one processor and one worker thread a JVM
+// used 1.18 CPUs.
+const beyond = 1.25
+
+// spread reports whether the work of a JVM or .NET is spread over many threads, none of
+// which always wanted a CPU. The number of processors sizes pools of the runtime, and a
+// server such as Tomcat has its own, which it does not bound.
+func (s service) spread() bool {
+	const own = 4 // busy threads for each processor: its worker, the collector, the compilers
+	t, p := s.threads, s.Info.Parallelism.Value
+	return (s.Info.Runtime == runtimes.JVM || s.Info.Runtime == runtimes.DotNet) && t != nil && t.Full == 0 && t.Busy > own*p
 }
 
 // seenParallelism is the parallelism of a program of which no rule is known, from its

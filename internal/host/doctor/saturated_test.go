@@ -139,3 +139,64 @@ func TestTheParallelismOfAnUnknownProgram(t *testing.T) {
 		t.Errorf("one of several: got %q", titles(all))
 	}
 }
+
+// The number of processors of a JVM does not bound the threads of a server such as Tomcat:
+// it is no cause where they used more, or where many did the work.
+func TestThreadsThatTheProcessorsDoNotBound(t *testing.T) {
+	tomcat := func(used float64, busy, full int) []string {
+		java := nginx(2, used/2, full)[1:]
+		java[0].Parent, java[0].Command = 1, []string{"java", "-jar", "a.jar"}
+		java[0].Info = runtimes.Info{Runtime: runtimes.JVM, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Declared}}
+		java[0].Threads.Busy = busy
+		return titles(examine(java...))
+	}
+	const title = "warning: parallelism 1 under a limit of 2 CPUs: it uses "
+	for _, test := range []struct {
+		used       float64
+		busy, full int
+		want       bool
+	}{
+		{1, 2, 1, true}, {1.18, 5, 1, true}, {0.9, 4, 0, true},
+		{1.5, 40, 0, false}, {1.9, 40, 3, false}, {0.9, 10, 0, false},
+	} {
+		got := tomcat(test.used, test.busy, test.full)
+		if found := len(got) > 0 && strings.HasPrefix(got[0], title); found != test.want {
+			t.Errorf("%+v: got %q", test, got)
+		}
+	}
+}
+
+// They use a higher limit alone.
+func TestThreadsThatTheProcessorsDoNotBoundUseAHigherLimit(t *testing.T) {
+	java := nginx(2, 0.98, 2)[1:]
+	java[0].Parent, java[0].Command = 1, []string{"java", "-jar", "a.jar"}
+	java[0].Info = runtimes.Info{Runtime: runtimes.JVM, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Declared},
+		Env: map[string]string{"JAVA_TOOL_OPTIONS": "-XX:ActiveProcessorCount=1"}}
+	idle := nginx(2, 0.9, 1)[1:]
+	idle[0].Parent, idle[0].Command, idle[0].Info = 1, java[0].Command, java[0].Info
+	if all := examine(idle...); len(all) != 0 {
+		t.Errorf("90%% of the limit: got %q", titles(all))
+	}
+	all := examine(java...)
+	if len(all) != 1 || all[0].Title != "limit of 2 CPUs used up (98% on average) by the busy threads: requests wait in the service's own queue" ||
+		all[0].Changes[0].CPUs != 3 || all[0].Changes[0].Env != nil || strings.Contains(all[0].Fix[0], "alone") {
+		t.Errorf("got %+v", all)
+	}
+}
+
+// Smaller pools are not advised in one finding and ruled out in another.
+func TestPoolsOfLibraries(t *testing.T) {
+	p := watched(goService(1, 1), 400, 412, 0.99)
+	length := p.Throttling.Watch.Length
+	p.Throttling.Watch.Stopped = 400 * 300 * time.Millisecond
+	p.Info = runtimes.Info{PID: 42, Runtime: runtimes.Python, Affinity: 8, Threads: 9, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+	p.Threads = &inspect.Threads{Length: length, Read: 9, Busy: 4, Full: 4, BusyRan: length, BusyWaited: 3 * length, Ran: length}
+	pools, ruledOut := false, false
+	for _, f := range examine(p) {
+		pools = pools || strings.Contains(strings.Join(f.Fix, " "), "size thread pools by the limit")
+		ruledOut = ruledOut || strings.Contains(strings.Join(f.Evidence, " "), "no lower parallelism is recommended")
+	}
+	if !pools || ruledOut {
+		t.Errorf("smaller pools are advised: %v, ruled out: %v", pools, ruledOut)
+	}
+}

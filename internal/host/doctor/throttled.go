@@ -71,7 +71,7 @@ func (s service) throttled() []Finding {
 	case s.fewer():
 		f.Evidence = append(f.Evidence, fmt.Sprintf("about %.1f threads ran at once in throttled periods, and shared a limit of %s",
 			s.running(), cpus(s.CPU.CPUs)))
-	case over && s.waits():
+	case over && s.waits() && !AtLeast(s.reported(), Warning): // which recommends smaller pools
 		f.Evidence = append(f.Evidence, "no lower parallelism is recommended, because some of the threads may only wait for I/O, which doctor cannot see")
 	}
 	return []Finding{f}
@@ -98,12 +98,17 @@ func (s service) raise() string {
 	return "raise the limit to " + cpus(s.higher())
 }
 
-// higher is a limit that covers the missing CPU time, rounded up to tenths; 0: not known.
+// higher is a limit that covers the missing CPU time, rounded up to tenths, and at most
+// the host's CPUs: docker rejects more. 0: not known.
 func (s service) higher() float64 {
 	if s.CPU.Period <= 0 {
 		return 0
 	}
-	return math.Ceil(10*(s.CPU.CPUs+s.wanted().Seconds()/s.CPU.Period.Seconds())) / 10
+	n := math.Ceil(10*(s.CPU.CPUs+s.wanted().Seconds()/s.CPU.Period.Seconds())-1e-9) / 10
+	if host := float64(s.online); host > s.CPU.CPUs {
+		n = min(n, host)
+	}
+	return n
 }
 
 // absorb is the change that absorbs bursts: a CPU burst, which carries unused quota

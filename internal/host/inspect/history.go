@@ -99,9 +99,7 @@ func parseKills(text []byte, uptime time.Duration) []Kill {
 // restarts reads how often a container was restarted: from the kubelet's log files, which
 // are numbered by the restarts, or from the engine; nil if neither knows it.
 func (s *Scanner) restarts(id string) *Restarts {
-	// /var/log/containers/POD_NAMESPACE_NAME-ID.log -> /var/log/pods/…/NAME/RESTARTS.log
-	if links, _ := filepath.Glob(filepath.Join(s.root, "/var/log/containers/*-"+id+".log")); len(links) == 1 {
-		target, _ := os.Readlink(links[0])
+	if target := s.kubeletLog(id); target != "" {
 		if n, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(target), ".log")); err == nil && n >= 0 {
 			return &Restarts{Count: n, From: "the kubelet's log files"}
 		}
@@ -122,6 +120,29 @@ func (s *Scanner) restarts(id string) *Restarts {
 		}
 	}
 	return nil
+}
+
+// kubeletLog is where the kubelet's link to a container's log leads:
+// /var/log/containers/POD_NAMESPACE_NAME-ID.log -> /var/log/pods/…/NAME/RESTARTS.log. It is
+// "" if there is none.
+func (s *Scanner) kubeletLog(id string) (target string) {
+	if links, _ := filepath.Glob(filepath.Join(s.root, "/var/log/containers/*-"+id+".log")); len(links) == 1 && id != "" {
+		target, _ = os.Readlink(links[0])
+	}
+	return target
+}
+
+// podContainer is a container's name in its pod, from the kubelet's log files or from
+// Docker's name for it, k8s_NAME_POD_…; "": not known.
+func (s *Scanner) podContainer(id string) string {
+	if dir, file := filepath.Split(s.kubeletLog(id)); file != "" && dir != "" {
+		return filepath.Base(dir)
+	}
+	if rest, ok := strings.CutPrefix(s.names[id], "k8s_"); ok {
+		name, _, _ := strings.Cut(rest, "_")
+		return name
+	}
+	return ""
 }
 
 // parseRestarts parses the engine's answer about a container. The counter is of restarts by

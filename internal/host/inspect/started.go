@@ -27,6 +27,9 @@ func (s *Scanner) started(p *Process) {
 	if p.Info.Server == "gunicorn" {
 		p.Config = s.gunicornConfig(p)
 	}
+	if p.Pod != "" {
+		p.PodContainer = s.podContainer(p.ContainerID)
+	}
 	if p.Pod != "" && p.CPU.State == Limited && !p.CPU.Inherited() {
 		p.Requests = s.requests(p.CPU)
 	}

@@ -128,7 +128,7 @@ func decideRuntime(e Evidence, info *Info) {
 	case b.Rustc != "":
 		is(Rust, "the Rust compiler's mark in the executable", b.Rustc)
 		info.Tokio = b.Tokio || slices.ContainsFunc(e.ThreadNames, isTokio)
-		info.Rayon = b.Rayon
+		info.Rayon, info.Actix = b.Rayon, slices.ContainsFunc(e.ThreadNames, isActix)
 		info.RoundsUp = info.Tokio && b.TokioVersion != "" && !atLeast(b.TokioVersion, 1, 39) ||
 			!info.Tokio && info.Rayon && b.RayonVersion != "" && !atLeast(b.RayonVersion, 1, 12)
 	default:
@@ -138,6 +138,12 @@ func decideRuntime(e Evidence, info *Info) {
 
 func isTokio(thread string) bool {
 	return strings.HasPrefix(thread, "tokio-rt-worker") || strings.HasPrefix(thread, "tokio-runtime-w")
+}
+
+// isActix: actix-web's workers are "actix-rt|system:0|arbiter:1" in its own system, and
+// "actix-server worker 1" in a runtime of Tokio; the kernel keeps 15 bytes.
+func isActix(thread string) bool {
+	return strings.HasPrefix(thread, "actix-rt|") || strings.HasPrefix(thread, "actix-server")
 }
 
 func goFacts(b Binary) *GoFacts {

@@ -91,6 +91,9 @@ func TestDecide(t *testing.T) {
 			Evidence{Exe: "/srv/api", Binary: Binary{Rustc: "1.95.0"}, ThreadNames: []string{"api", "tokio-runtime-w"}, Env: map[string]string{"TOKIO_WORKER_THREADS": "2"}},
 			Info{Runtime: Rust, Version: "1.95.0", VersionFrom: Read, Tokio: true, Env: map[string]string{"TOKIO_WORKER_THREADS": "2"},
 				Parallelism: Parallelism{2, Declared, "TOKIO_WORKER_THREADS in the environment"}}},
+		{"Rust with actix-web, which does not follow Tokio's variable",
+			Evidence{Exe: "/srv/api", Binary: Binary{Rustc: "1.95.0", Tokio: true}, ThreadNames: []string{"api", "actix-rt|system"}, Env: map[string]string{"TOKIO_WORKER_THREADS": "2"}},
+			Info{Runtime: Rust, Version: "1.95.0", VersionFrom: Read, Tokio: true, Actix: true, Env: map[string]string{"TOKIO_WORKER_THREADS": "2"}}},
 		{"nginx",
 			Evidence{Exe: "/usr/sbin/nginx", Workers: 2, Args: []string{"nginx: master process nginx -g worker_processes 2;"}},
 			Info{Runtime: Nginx, Workers: 2, Flags: []string{"nginx: master process nginx -g worker_processes 2;"},
@@ -194,5 +197,21 @@ func TestParse(t *testing.T) {
 	want := []Mapping{{0x55d0c0000000, 0, "/srv/my app"}, {0x7f20, 0x1000, "/lib/x.so"}}
 	if diff := cmp.Diff(want, parseMaps([]byte(maps))); diff != "" {
 		t.Errorf("maps:\n%s", diff)
+	}
+}
+
+// A process title names the server in its first word, and may contain a URL or a file.
+func TestServerOfATitle(t *testing.T) {
+	for title, want := range map[string]string{
+		"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]":              "puma",
+		"puma: cluster worker 0: 42 [shop]":                   "puma",
+		"unicorn master -c /srv/config/unicorn.rb -E staging": "unicorn",
+		"gunicorn: master [/srv/app]":                         "gunicorn",
+		"/opt/my app/bin/gunicorn":                            "gunicorn",
+		"sidekiq 7.2.0 shop [10 of 10 busy]":                  "",
+	} {
+		if got := serverOf([]string{title}); got != want {
+			t.Errorf("%s: %q, want %q", title, got, want)
+		}
 	}
 }

@@ -187,9 +187,10 @@ func jvmAware(version string) bool {
 }
 
 // rustEnv is the variable of the library that runs a Rust program's code: Tokio, else
-// Rayon; "" if it has neither.
+// Rayon; "" if it has neither, or if actix-web runs its requests.
 func rustEnv(info Info) string {
 	switch {
+	case info.Actix:
 	case info.Tokio:
 		return "TOKIO_WORKER_THREADS"
 	case info.Rayon:

@@ -26,8 +26,11 @@ func flags(runtime Name, server string, args []string) []string {
 			}
 		}
 	case Deno:
-		if isDenoParallel(args) {
+		switch {
+		case isDenoParallel(args):
 			found = []string{"serve", "--parallel"}
+		case isDenoServe(args):
+			found = []string{"serve"}
 		}
 	case Python, Ruby:
 		if s, ok := serverNamed(server); ok {
@@ -46,6 +49,16 @@ func flags(runtime Name, server string, args []string) []string {
 		found = erlangFlags(args)
 	}
 	return found
+}
+
+// isDenoServe reports whether the subcommand of deno is serve.
+func isDenoServe(args []string) bool {
+	for _, arg := range args[min(1, len(args)):] {
+		if !strings.HasPrefix(arg, "-") {
+			return arg == "serve"
+		}
+	}
+	return false
 }
 
 // isDenoParallel reports whether the command is `deno serve --parallel`, which runs

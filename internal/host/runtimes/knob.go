@@ -43,10 +43,17 @@ func KnobOf(info Info) Knob {
 		if name := rustEnv(info); name != "" {
 			return Knob{Env: name, Words: name + "=n"}
 		}
+		if info.Actix {
+			return Knob{Setting: "HttpServer::workers", File: "the program's code",
+				Words: "actix-web does not read TOKIO_WORKER_THREADS: HttpServer::workers in the program's code sets the number of its workers: change it there"}
+		}
 		return Knob{Words: "Rust programs without Tokio and Rayon have no common setting: see the program's own options, or add replicas"}
 	case Deno:
 		if isDenoParallel(info.Flags) {
 			return Knob{Env: "DENO_JOBS", Words: "DENO_JOBS=n"}
+		}
+		if slices.Contains(info.Flags, "serve") {
+			return Knob{Words: "deno serve runs one event loop: start it with --parallel, which starts several, or add replicas"}
 		}
 	case Nginx:
 		if slices.ContainsFunc(info.Flags, workerProcesses.MatchString) {

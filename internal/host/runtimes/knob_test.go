@@ -138,6 +138,7 @@ func TestKnobOfAFile(t *testing.T) {
 		"nbthread":                 {Runtime: HAProxy},
 		"worker_processes":         {Runtime: Nginx},
 		"-XX:ActiveProcessorCount": {Runtime: JVM, Flags: []string{"-XX:ActiveProcessorCount=4"}},
+		"HttpServer::workers":      {Runtime: Rust, Tokio: true, Actix: true},
 		"workers":                  {Runtime: Python, Server: "hypercorn"},
 		"worker_concurrency":       {Runtime: Python, Server: "celery"},
 	} {
@@ -166,5 +167,21 @@ func TestASettingSaysWhereTheMachineIsSmallerThanTheLimit(t *testing.T) {
 	last := all[len(all)-1]
 	if want := "the limit of 6 CPUs, rounded down: it cannot use up the quota early, but this machine has 4 CPUs"; last.Value != 4 || last.Reason != want {
 		t.Errorf("%d, %q, want 4, %q", last.Value, last.Reason, want)
+	}
+}
+
+// deno serve has an option for more event loops; other programs of Deno do not.
+func TestKnobOfDeno(t *testing.T) {
+	for args, want := range map[string]string{
+		"deno serve m.ts":                   "start it with --parallel",
+		"deno --quiet serve --port 80 m.ts": "start it with --parallel",
+		"deno serve --parallel m.ts":        "DENO_JOBS=n",
+		"deno run m.ts serve":               "no setting gives it a second CPU; add replicas",
+		"deno task serve":                   "no setting gives it a second CPU; add replicas",
+	} {
+		info := Decide(Evidence{Exe: "/usr/bin/deno", Binary: Binary{Deno: "2.9.6"}, Args: strings.Fields(args)})
+		if got := KnobOf(info).Words; !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
 	}
 }

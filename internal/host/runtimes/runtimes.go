@@ -83,6 +83,9 @@ type Info struct {
 	Libuv string `json:"libuv,omitempty"`
 	// Tokio: the executable contains the asynchronous runtime Tokio.
 	Tokio bool `json:"tokio,omitempty"`
+	// Actix: the threads of actix-web run its requests. They have runtimes of Tokio of
+	// their own, and do not follow its variable.
+	Actix bool `json:"actix,omitempty"`
 	// Rayon: it contains the thread pool Rayon.
 	Rayon bool `json:"rayon,omitempty"`
 	// RoundsUp: its version of Tokio or Rayon counts CPUs with the crate num_cpus.

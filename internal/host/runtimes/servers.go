@@ -33,7 +33,7 @@ var servers = []server{
 	{name: "hypercorn", options: []string{"-w", "--workers"}, setting: "workers", file: "hypercorn's configuration file"},
 	{name: granian, options: []string{"--workers"}, env: "GRANIAN_WORKERS", forks: true},
 	{name: "uwsgi", options: []string{"-p", "--processes", "--workers"}, env: "UWSGI_PROCESSES", setting: "processes", file: "uWSGI's configuration file"},
-	{name: "celery", options: []string{"-c", "--concurrency"}, setting: "worker_concurrency", file: "Celery's configuration", host: true, forks: true},
+	{name: "celery", options: []string{"-c", "--autoscale", "--concurrency"}, setting: "worker_concurrency", file: "Celery's configuration", host: true, forks: true},
 	{name: "puma", options: []string{"-w", "--workers"}, env: "WEB_CONCURRENCY", setting: "workers", file: "config/puma.rb"},
 	{name: "unicorn", setting: "worker_processes", file: "unicorn's configuration file"},
 }
@@ -51,15 +51,21 @@ func workerOptions(info Info) []string {
 // Reworked is a command with another number of workers; nil if it sets none.
 func Reworked(info Info, command []string, n int) []string {
 	changed, found := slices.Clone(command), false
+	number := func(present string) string { // of celery --autoscale=max,min the maximum
+		if _, least, ok := strings.Cut(present, ","); ok {
+			return strconv.Itoa(n) + "," + least
+		}
+		return strconv.Itoa(n)
+	}
 	for i, arg := range command {
 		for _, option := range workerOptions(info) {
 			rest, ok := strings.CutPrefix(arg, option)
 			switch {
 			case !ok:
 			case rest == "" && i+1 < len(command):
-				changed[i+1], found = strconv.Itoa(n), true
+				changed[i+1], found = number(command[i+1]), true
 			case strings.HasPrefix(rest, "="):
-				changed[i], found = option+"="+strconv.Itoa(n), true
+				changed[i], found = option+"="+number(rest), true
 			case len(option) == 2 && rest != "" && '0' <= rest[0] && rest[0] <= '9':
 				changed[i], found = option+strconv.Itoa(n), true
 			}
@@ -84,9 +90,12 @@ func serverNamed(name string) (s server, ok bool) {
 // module after -m, or in a process title as gunicorn and puma set it.
 func serverOf(args []string) string {
 	for _, arg := range args[:min(len(args), 4)] {
+		first, _, _ := strings.Cut(arg, " ") // of a title, which may contain a URL or a file
 		word, _, _ := strings.Cut(path.Base(arg), " ")
-		if s, ok := serverNamed(strings.TrimSuffix(word, ":")); ok {
-			return s.name
+		for _, name := range []string{path.Base(first), word} {
+			if s, ok := serverNamed(strings.TrimSuffix(name, ":")); ok {
+				return s.name
+			}
 		}
 	}
 	return ""
