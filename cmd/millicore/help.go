@@ -128,6 +128,9 @@ func shownDefault(f *pflag.Flag) string {
 	case "", "0", "0s", "false", "[]":
 		return ""
 	}
+	if f.Value.Type() == "duration" && strings.HasSuffix(f.DefValue, "m0s") { // 1m0s
+		return strings.TrimSuffix(f.DefValue, "0s")
+	}
 	return f.DefValue
 }
 

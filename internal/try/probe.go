@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -182,7 +183,11 @@ func once(ctx context.Context, client *http.Client, address string, l *experimen
 		req.Header.Set(name, value)
 	}
 	answer, err := client.Do(req)
-	if err != nil {
+	var network *net.OpError
+	switch {
+	case errors.As(err, &network) && network.Op == "dial":
+		return "", fmt.Errorf("connect to the server: %w", err)
+	case err != nil:
 		return "", fmt.Errorf("the server accepts connections but does not answer: %w", err)
 	}
 	defer answer.Body.Close()
