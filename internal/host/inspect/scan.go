@@ -206,7 +206,7 @@ func (s *Scanner) none(only Only, host Host, others map[string]bool) error {
 		return fmt.Errorf("%w: it has ended, and its parent has not waited for it", ErrNone)
 	case only.Container != "" && len(others) == 0:
 		return fmt.Errorf("%w. No process here runs in a container, pod or systemd service (container names: %s). "+
-			"Run this on the container's host, or name a process by its id.", ErrNone, strings.Join(s.asked, ", "))
+			"Run this on the container's host, or use --pid.", ErrNone, strings.Join(s.asked, ", "))
 	case only.Container != "":
 		return fmt.Errorf("%w: no container, pod or systemd service here has that name or id; there are: %s; container names: %s",
 			ErrNone, some(slices.Sorted(maps.Keys(others))), strings.Join(s.asked, ", "))
