@@ -23,8 +23,7 @@ import (
 
 // dryRun prints what would run, and the checks of what it needs. It is an error if
 // something is missing.
-func dryRun(cmd *cobra.Command, e *experiment.Experiment, needs launch.Requirements, asJSON bool) error {
-	plan := dryrun.Plan{Experiment: e, Requirements: needs}
+func dryRun(cmd *cobra.Command, plan dryrun.Plan, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	write := func() error { return plan.Text(out, display.TerminalOf(out)) }
 	if asJSON {
@@ -33,7 +32,7 @@ func dryRun(cmd *cobra.Command, e *experiment.Experiment, needs launch.Requireme
 	if err := write(); err != nil {
 		return err
 	}
-	if needs.Err() != nil {
+	if plan.Requirements.Err() != nil {
 		return usageError{errors.New("the run lacks something that it needs; nothing was started")}
 	}
 	return nil
@@ -58,7 +57,7 @@ func dryRunHere(cmd *cobra.Command, on string, e *experiment.Experiment, show *p
 	if on == "local" {
 		needs = append(needs, programsOf(e, programs)...)
 	}
-	return dryRun(cmd, e, needs, asJSON)
+	return dryRun(cmd, dryrun.Plan{Experiment: e, Requirements: needs, Lasts: lab.Estimate(e)}, asJSON)
 }
 
 // doubtful are the doubts about an experiment as requirements.

@@ -32,7 +32,7 @@ func experimentsCommand() *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				text, err := experiments.Text(args[0])
+				text, err := shipped(args[0])
 				if err != nil {
 					return usageError{err}
 				}

@@ -38,6 +38,35 @@ func showHelp(c *cobra.Command, _ []string) {
 	fmt.Fprint(c.OutOrStdout(), helpOf(c, helpWidth()))
 }
 
+// helpCommand is cobra's command help, with an error for a command that does not exist.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "help [COMMAND]",
+		Short:  "Show the help of a command",
+		Hidden: true,
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, one := range c.Root().Commands() {
+				if len(args) == 0 && one.IsAvailableCommand() {
+					names = append(names, one.Name())
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			found, rest, err := c.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return unknownCommand(c.Root(), rest)
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
 // helpOf is the help of a command, in lines of at most this width.
 func helpOf(c *cobra.Command, width int) string {
 	c.InitDefaultHelpFlag()
@@ -127,6 +156,9 @@ func shownDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "0", "0s", "false", "[]":
 		return ""
+	}
+	if f.Value.Type() == "duration" && strings.HasSuffix(f.DefValue, "m0s") { // 1m0s
+		return strings.TrimSuffix(f.DefValue, "0s")
 	}
 	return f.DefValue
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/dryrun"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
@@ -101,7 +102,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 		return err
 	}
 	if o.dryRun {
-		return dryRun(cmd, e, needs, o.asJSON)
+		return dryRun(cmd, dryrun.Plan{Experiment: e, Requirements: needs, Lasts: launch.Lasts(e)}, o.asJSON)
 	}
 	if err := s.Start(cmd.Context(), a, needs); err != nil {
 		return wrongUsage(err)

@@ -41,8 +41,7 @@ func loadCommand() *cobra.Command {
 			"be reached, it ends at once with exit code 1. The exit code is 99 if a\n" +
 			"--threshold is missed.",
 		Example: "  millicore load -c 50 -d 30 http://127.0.0.1:8080/\n" +
-			"  millicore load -R 2000 --container api --threshold 'p99<300ms' \\\n" +
-			"    http://127.0.0.1:8080/items\n" +
+			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
 			"  millicore load -b @order.json http://127.0.0.1:8080/orders\n" +
 			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/",
 		Args: exactly(1, "a URL"),

@@ -57,7 +57,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 	flags.BoolVar(&f.Open, "open", false, "with --stages: targets are requests per second, not users")
 	flags.BoolVar(&f.Even, "even", false, "space arrivals evenly, or use constant think times (default: random, Poisson)")
 	spanVar(flags, &f.Think, "think", "", 0, "closed loop: mean pause of a user between an answer and the next request")
-	flags.Int64Var(&f.Waiting, "waiting", -1, "open loop: maximum number of requests that wait for a connection; further ones are dropped (-1: no limit)")
+	flags.Int64Var(&f.Waiting, "waiting", -1, "open loop: maximum number of requests that wait for a connection; further ones are dropped (default: no limit)")
 	flags.IntVar(&f.Connections, "connections", 0, "maximum number of connections (default: one per user, or enough for the rate)")
 	flags.IntVarP(&f.Threads, "threads", "t", 1, "event loops, each on its own thread")
 	spanVar(flags, &f.Warmup, "warmup", "", 0, "warm-up before the measurement")

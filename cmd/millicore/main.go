@@ -124,6 +124,7 @@ func command() *cobra.Command {
 	completeFlags(root)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(showHelp)
+	root.SetHelpCommand(helpCommand())
 	root.SetUsageFunc(func(c *cobra.Command) error { showHelp(c, nil); return nil })
 	return root
 }

@@ -204,6 +204,15 @@ func runOn(ctx context.Context, where platform.Platform, show *progress.Printer,
 	return err
 }
 
+// shipped is the text of an experiment that ships. Its error suggests the nearest name.
+func shipped(name string) ([]byte, error) {
+	text, err := experiments.Text(name)
+	if near := spelling.Nearest(name, experiments.Names()); err != nil && near != "" {
+		return nil, fmt.Errorf("experiment %q: no such file, and no experiment with this name ships; did you mean %s?", name, near)
+	}
+	return text, err
+}
+
 // readExperiment reads a file or an experiment that ships, and returns the name of the
 // file. A name with a slash or a dot is always a file.
 func readExperiment(name string, sets []string) (e *experiment.Experiment, path string, err error) {
@@ -215,10 +224,7 @@ func readExperiment(name string, sets []string) (e *experiment.Experiment, path 
 		return nil, path, fmt.Errorf("read the experiment: %w", err)
 	default:
 		path = name + ".yaml"
-		if data, err = experiments.Text(name); err != nil {
-			if near := spelling.Nearest(name, experiments.Names()); near != "" {
-				err = fmt.Errorf("experiment %q: no such file, and no experiment with this name ships; did you mean %s?", name, near)
-			}
+		if data, err = shipped(name); err != nil {
 			return nil, path, err
 		}
 	}

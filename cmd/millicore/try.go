@@ -51,7 +51,7 @@ func tryCommand() *cobra.Command {
 			"searches its breaking point: as it is, with its parallelism set to each sensible value\n" +
 			"(two replicas where its runtime has no such setting, and it listens on ${port} or\n" +
 			"$PORT), and once without the CPU limit. Then it compares latencies at a load that all of\n" +
-			"them hold. The answer is one paragraph and one table: where it breaks, why, what each\n" +
+			"them hold. The answer is a paragraph and one table: where it breaks, why, what each\n" +
 			"setting holds, and which of them lower p99. Several limits, as in --cpu 250m,500m,1, answer\n" +
 			"which limit the server needs.\n\n" +
 			"The server must stay in the foreground. If the command contains ${port}, try replaces it with\n" +
@@ -105,7 +105,7 @@ func tryCommand() *cobra.Command {
 	flags.StringVar(&f.save, "save", "", "write the experiment as a file, to repeat or change it")
 	flags.StringVar(&f.out, "out", "", "folder for the record (default runs/try-NAME-TIME)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
-	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […]}`)
+	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […], …} as one JSON object`)
 	f.define(c)
 	c.MarkFlagsMutuallyExclusive("get", "post")
 	return c

@@ -25,7 +25,7 @@ type tryMore struct {
 func (m *tryMore) define(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringArrayVar(&m.env, "env", nil, "environment variable of the server, as in PORT=8080 (repeatable)")
-	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six or more are ranked")
+	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings")
 	flags.Float64Var(&m.start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
 	flags.StringVar(&m.socket, "unix-socket", "", "Unix socket on which the server listens instead of a port: an absolute path, or @NAME")
 	flags.StringVar(&m.attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")

@@ -56,6 +56,11 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError, help string) error 
 	typed, shown := err.GetSpecifiedName(), "--"+err.GetSpecifiedName()
 	if letters := err.GetSpecifiedShortnames(); letters != "" {
 		typed, shown = letters, "-"+letters // a long flag with one dash, perhaps
+		for _, arg := range os.Args[1:] {   // whose first letters are flags that exist
+			if strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, letters) {
+				typed, shown = arg[1:], arg
+			}
+		}
 	}
 	if near := spelling.Nearest(typed, names); near != "" && len(typed) > 1 {
 		return fmt.Errorf("unknown flag %s; did you mean --%s?", shown, near)

@@ -8,7 +8,6 @@ package compare
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -142,9 +141,13 @@ func newPair(m *Match) Pair {
 // trials explains.
 func flagged(m *Match) []string {
 	flags := func(c *Cell) string {
-		return slices.DeleteFunc(slices.Clone(c.Figures.Flags), func(f analysis.Flag) bool {
-			return f == analysis.FlagBusyNeighbour || f == analysis.FlagBusyHypervisor || f == analysis.FlagSearchDisturbed
-		}).Join(", ")
+		var labels []string
+		for _, f := range c.Figures.Flags {
+			if f != analysis.FlagBusyNeighbour && f != analysis.FlagBusyHypervisor && f != analysis.FlagSearchDisturbed {
+				labels = append(labels, narrative.FlagLabel(f))
+			}
+		}
+		return strings.Join(labels, ", ")
 	}
 	a, b := flags(&m.A), flags(&m.B)
 	switch {

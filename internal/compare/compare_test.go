@@ -170,7 +170,7 @@ func TestNotesTellOfFlagsAndReasons(t *testing.T) {
 	searched(b, &analysis.BreakingPoint{Reason: "the service died"})
 	a.Cells[0].Figures.Flags = analysis.Flags{"low_idle"}
 	got := strings.Join(compared(t, a, b).Pairs[0].Notes, "; ")
-	want := "A is flagged low_idle; B's breaking point: the service died; latencies and rates are those at each side's own highest load that was tested"
+	want := "A is flagged little idle CPU; B's breaking point: the service died; latencies and rates are those at each side's own highest load that was tested"
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -49,7 +49,8 @@ throttled periods, %  16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  6+6  wors
 BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
 
 A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its
-95% interval; % is the shift in percent of A. ~: no significant difference. p is that of the Mann-Whitney test.
+95% interval in the unit of the metric; % is the shift in percent of A. ~: no significant difference. p is that of the
+Mann-Whitney test.
 `
 	if diff := cmp.Diff(want, table(t, r, 120)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -22,6 +22,7 @@ import (
 type Plan struct {
 	Experiment   *experiment.Experiment
 	Requirements launch.Requirements
+	Lasts        time.Duration // the estimated duration, which differs by platform
 }
 
 // trials is the number of trials, with those at a common load.
@@ -38,7 +39,7 @@ func (p Plan) Text(out io.Writer, t display.Terminal) error {
 	e := p.Experiment
 	blocks := []report.Block{
 		report.Headline{Answer: fmt.Sprintf("%s: %s, %s, about %s; nothing was started (dry run).", display.Plain(e.Name),
-			display.Counted(int64(len(e.Cells)), "cell"), display.Counted(int64(p.trials()), "trial"), about(launch.Lasts(e)))},
+			display.Counted(int64(len(e.Cells)), "cell"), display.Counted(int64(p.trials()), "trial"), about(p.Lasts))},
 		cellTable(e),
 	}
 	for _, f := range serviceFacts(e) {
@@ -102,7 +103,7 @@ func (p Plan) JSON(out io.Writer) error {
 		Needs      []need             `json:"needs"`
 		Measure    experiment.Measure `json:"measure"`
 		Plan       []experiment.Cell  `json:"plan"`
-	}{p.Experiment.Name, len(p.Experiment.Cells), p.trials(), launch.Lasts(p.Experiment).Seconds(), needs, p.Experiment.Measure, p.Experiment.Cells})
+	}{p.Experiment.Name, len(p.Experiment.Cells), p.trials(), p.Lasts.Seconds(), needs, p.Experiment.Measure, p.Experiment.Cells})
 }
 
 // cellTable has a row for each cell.

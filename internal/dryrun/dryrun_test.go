@@ -29,7 +29,7 @@ load: {request: {path: /items}, users: 50}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Plan{Experiment: e, Requirements: launch.Requirements{
+	return Plan{Experiment: e, Lasts: launch.Lasts(e), Requirements: launch.Requirements{
 		{What: "go", State: launch.There, Words: "./server (/srv/server)"},
 		{What: "services.node.env.GOMAXPROCS", State: launch.Noted, Words: "it is a setting of Go and has no effect on Node.js; Node.js runs JavaScript in one thread: use limits.replicas, or its cluster module"},
 		{What: "go.db", State: launch.Missing, Words: `command "postgres" not found`},

@@ -33,7 +33,8 @@ func processesOf(ctx context.Context, r Running) ([]int, error) {
 		if why := errors.Unwrap(err); why != nil {
 			err = why // without the flag of `doctor`
 		}
-		return nil, fmt.Errorf("--attach %s: %s. A URL is written as http://HOST:PORT/", r.Container, strings.TrimSuffix(err.Error(), "."))
+		why := strings.Replace(strings.TrimSuffix(err.Error(), "."), "or use --pid", "or name a process by its id", 1)
+		return nil, fmt.Errorf("--attach %s: %s. A URL is written as http://HOST:PORT/", r.Container, why)
 	}
 	var pids []int
 	for _, p := range host.Processes {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -130,6 +131,16 @@ func noEffect(want int, found runtimes.Parallelism) string {
 	return fmt.Sprintf("it still ran with %d (%s)", found.Value, found.From)
 }
 
+// notStarted is the error of a server that did not start, without the name that try gave
+// it.
+type notStarted struct {
+	err  error
+	text string
+}
+
+func (e *notStarted) Error() string { return e.text }
+func (e *notStarted) Unwrap() error { return e.err }
+
 // whileRunning starts a cell's service, has its first replica looked at, and
 // stops it.
 func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell, logs string, look func(platform.Replica) error) (err error) {
@@ -137,7 +148,7 @@ func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell,
 	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Command: s.Command, Dir: s.Dir, Env: s.Env, Unset: s.Unset,
 		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs, LogsRemoved: true})
 	if err != nil {
-		return err
+		return &notStarted{err, strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Name))}
 	}
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
@@ -182,7 +193,11 @@ func once(ctx context.Context, client *http.Client, address string, l *experimen
 		req.Header.Set(name, value)
 	}
 	answer, err := client.Do(req)
-	if err != nil {
+	var network *net.OpError
+	switch {
+	case errors.As(err, &network) && network.Op == "dial":
+		return "", fmt.Errorf("connect to the server: %w", err)
+	case err != nil:
 		return "", fmt.Errorf("the server accepts connections but does not answer: %w", err)
 	}
 	defer answer.Body.Close()

@@ -3,6 +3,7 @@ package try
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -105,4 +106,31 @@ func interpreter(t *testing.T) int {
 		t.Skipf("python3 does not run: %v", err)
 	}
 	return c.Process.Pid
+}
+
+// none is a platform on which nothing starts.
+type none struct{ platform.Platform }
+
+var errNoProgram = errors.New("command ./nope: file does not exist")
+
+func (none) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
+	return nil, fmt.Errorf("start %q: replica 0: %w", u.Name, errNoProgram)
+}
+
+func TestAServerThatDoesNotStartIsNotNamedByTry(t *testing.T) {
+	c := &experiment.Cell{Service: experiment.Service{Name: asIs}}
+	_, err := Probe(t.Context(), none{}, c, nil, t.TempDir())
+	if !errors.Is(err, errNoProgram) || err.Error() != errNoProgram.Error() {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAClosedPortDoesNotAcceptConnections(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	address := strings.TrimPrefix(server.URL, "http://")
+	server.Close()
+	l := &experiment.Load{Request: experiment.Request{Method: "GET", Path: "/"}}
+	if _, _, err := ask(t.Context(), address, l); err == nil || !strings.HasPrefix(err.Error(), "connect to the server: ") {
+		t.Errorf("got %v", err)
+	}
 }
