@@ -1,0 +1,147 @@
+package narrative
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// atLevel is the cell of the server as it is at the common load, and that load; nil
+// if nothing is known of it.
+func (t *tried) atLevel() (base *analysis.CellSummary, load string) {
+	base = cellOfVariant(t.level, t.variants[0])
+	if base == nil || base.LatencyMS == nil || base.Load.Rate == nil && base.Load.Users == nil {
+		return nil, ""
+	}
+	if base.Load.Rate != nil {
+		return base, display.Figure(*base.Load.Rate) + " requests/s"
+	}
+	return base, display.Users(*base.Load.Users)
+}
+
+// quantile names the latency quantile by which settings are compared at one load.
+func (t *tried) quantile() string { return QuantileName(t.level.Quantile()) }
+
+// latency compares the latency of each setting under the one limit, at a common load,
+// with that of the server as it is.
+func (t *tried) latency() string {
+	base, load := t.atLevel()
+	if base == nil {
+		return t.notCompared()
+	}
+	labels := map[*analysis.CellSummary]string{}
+	var cells []*analysis.CellSummary
+	var absent []string
+	for _, v := range t.variants[1:] {
+		if !v.comparable() || v.NoEffect != "" {
+			continue
+		}
+		c := cellOfVariant(t.level, v)
+		if c == nil || c.LatencyMS == nil {
+			absent = append(absent, v.Label)
+			continue
+		}
+		labels[c], cells = v.Label, append(cells, c)
+	}
+	a := t.level.Against(base, cells)
+	var sentences []string
+	if len(cells) > 0 {
+		sentences = append(sentences, fmt.Sprintf("%s %s.", t.at(load), rankedLatency(a, labels, t.quantile())))
+	}
+	if n := len(a.Untested); n > 0 && n < len(a.All) {
+		var names []string
+		for _, one := range a.Untested {
+			names = append(names, labels[one.Cell])
+		}
+		sentences = append(sentences, fmt.Sprintf("%s was not tested: %s.", display.List(names), TestWords(&a.Untested[0])))
+	}
+	if len(absent) > 0 {
+		sentences = append(sentences, fmt.Sprintf("No %s of %s was measured at %s.", t.quantile(), display.List(absent), load))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// at begins a sentence about the common load.
+func (t *tried) at(load string) string {
+	if t.under != "" {
+		return "Under " + t.under + ", at " + load
+	}
+	return "At " + load
+}
+
+// rankedLatency words the comparison of settings with the server as it is.
+func rankedLatency(a analysis.AgainstBase, labels map[*analysis.CellSummary]string, quantile string) string {
+	base := latency(a.Base.Figure.Value, a.Base.Figure.AtLeast)
+	figures := func(one analysis.Placed) string {
+		return fmt.Sprintf("%s against %s as it is%s", latency(one.Figure.Value, one.Figure.AtLeast), base, medians(a.Base))
+	}
+	lowest := a.All[0]
+	switch {
+	case len(a.Lower) > 0:
+		var words []string
+		for _, one := range a.Lower {
+			words = append(words, fmt.Sprintf("%s lowers %s: %s (%s)", labels[one.Cell], quantile, figures(one), TestWords(&one)))
+		}
+		return strings.Join(words, "; ")
+	case len(a.Untested) == len(a.All):
+		var words []string
+		for _, one := range a.All {
+			words = append(words, fmt.Sprintf("%s (%s)", latency(one.Figure.Value, one.Figure.AtLeast), labels[one.Cell]))
+		}
+		return fmt.Sprintf("%s of the settings is not ranked: %s against %s as it is%s (%s)", quantile, display.List(words), base, medians(a.Base), TestWords(&lowest))
+	case lowest.Figure.Value >= a.Base.Figure.Value:
+		return fmt.Sprintf("no setting has a lower %s than the server as it is (%s%s)", quantile, base, medians(a.Base))
+	}
+	return fmt.Sprintf("no setting lowers %s significantly; the lowest is %s: %s (%s)", quantile, labels[lowest.Cell], figures(lowest), TestWords(&lowest))
+}
+
+// medians names what a figure is the median of; "" of one trial.
+func medians(p analysis.Placed) string {
+	if p.Figure.Trials < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", median of %d trials", p.Figure.Trials)
+}
+
+// TestWords are the figures of a test of latencies, or why there was none. The median of
+// the pairwise differences is that which the interval is of; it is seldom exactly the
+// difference of the medians.
+func TestWords(p *analysis.Placed) string {
+	if p.From.Basis == analysis.Untested {
+		return gapText(p.From.Gap, min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells, p.From.Quantile())
+	}
+	chance := "p " + display.Chance(p.From.PFamily)
+	if p.Shift == nil {
+		return chance
+	}
+	signed := func(v float64) string { return display.Signed(v, display.Decimals(v)) }
+	return fmt.Sprintf("median of the pairwise differences %s ms, 95%% interval %s to %s, %s", signed(p.Shift.Shift), signed(p.Shift.Low), signed(p.Shift.High), chance)
+}
+
+// notCompared is why latency was not compared; "" if there was nothing to compare.
+func (t *tried) notCompared() string {
+	limited := 0
+	var without []string
+	for _, v := range t.variants {
+		if v.NoEffect != "" {
+			continue
+		}
+		if !v.Unlimited {
+			limited++
+		}
+		if !t.holds(v) {
+			without = append(without, v.Label)
+		}
+	}
+	switch {
+	case limited < 2:
+		return ""
+	case t.level == nil && len(without) > 0:
+		return fmt.Sprintf("Latency of the settings was not compared at one load, because no breaking point was found for: %s.", strings.Join(without, ", "))
+	case t.level == nil:
+		return "Latency of the settings was not compared at one load."
+	}
+	return "Latency of the settings was not compared: none was measured for the server as it is at the common load."
+}

@@ -1,0 +1,76 @@
+package narrative
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
+)
+
+// Variant is one way to run a server that was tried, the first as it is.
+type Variant struct {
+	Service   string // its name in the summary
+	Label     string // "GOMAXPROCS=1", "without the CPU limit"
+	Limits    string // "a limit of 500m CPU"; "": none
+	Unlimited bool   // it ran once without the CPU limit
+	Replicas  int    // above 1: so many, each under the limit
+	NoEffect  string // why the setting changes nothing, and was not measured; "": it was
+	Advice    string // sentences of the table of runtimes
+}
+
+// comparable reports whether it is a way to run the server at the one limit.
+func (v *Variant) comparable() bool { return !v.Unlimited && v.Replicas < 2 }
+
+// Variants are the settings of the one server that a record is about, with the limits
+// that the record has.
+func Variants(s *analysis.Summary) []Variant {
+	var all []Variant
+	limited := false
+	for _, one := range s.Experiment.Server.Settings {
+		v := Variant{Service: one.Service, Label: display.Plain(one.Label), NoEffect: display.Plain(one.NoEffect), Advice: display.Plain(one.Advice)}
+		if c := cellOfVariant(s, v); c != nil {
+			v.Limits, v.Replicas = limitWords(&c.Limits), c.Limits.Replicas
+			if one.UnknownLimits {
+				v.Limits = "limits that are not known"
+			}
+			limited = limited || c.Limits.CPUMillis != nil
+			v.Unlimited = limited && c.Limits.CPUMillis == nil
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// limitWords are limits as a user writes them: "a limit of 500m CPU and 256Mi of memory";
+// "": none.
+func limitWords(l *analysis.LimitsSummary) string {
+	var parts []string
+	if l.CPUMillis != nil {
+		parts = append(parts, "a limit of "+CPUQuantity(*l.CPUMillis)+" CPU")
+	}
+	if l.MemoryBytes != nil {
+		parts = append(parts, memoryQuantity(*l.MemoryBytes)+" of memory")
+	}
+	return strings.Join(parts, " and ")
+}
+
+// CPUQuantity writes a CPU limit as a quantity: "500m", "2".
+func CPUQuantity(millis int64) string {
+	if millis%1000 == 0 {
+		return strconv.FormatInt(millis/1000, 10)
+	}
+	return strconv.FormatInt(millis, 10) + "m"
+}
+
+func memoryQuantity(bytes int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "Gi"}, {1 << 20, "Mi"}, {1 << 10, "Ki"}} {
+		if bytes%unit.size == 0 {
+			return strconv.FormatInt(bytes/unit.size, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(bytes, 10) + " bytes"
+}
