@@ -3,14 +3,15 @@ package stats
 import (
 	"math"
 	"slices"
-
-	"github.com/aclements/go-moremath/stats"
 )
 
-// mostTied is the largest sample with ties whose distribution is computed exactly.
-// Larger samples use the normal approximation with corrections for ties and
-// continuity.
-const mostTied = 25
+// mostExact and mostTied are the largest samples without and with ties whose
+// distribution is computed exactly. Larger samples use the normal approximation, with
+// corrections for ties and continuity.
+const (
+	mostExact = 50
+	mostTied  = 25
+)
 
 // MannWhitney tests whether values of one sample tend to lie above those of the other
 // (the Wilcoxon rank sum test). U counts the pairs in which x lies above y; a tie
@@ -21,22 +22,50 @@ func MannWhitney(x, y []float64) (u, p float64) {
 	if len(x) == 0 || len(y) == 0 {
 		return 0, 1
 	}
-	test, err := stats.MannWhitneyUTest(x, y, stats.LocationDiffers)
-	if err != nil { // all values are equal: half of all pairs
-		return float64(len(x)*len(y)) / 2, 1
+	ranks, tied := doubledRanks(x, y)
+	sum := 0
+	for _, r := range ranks[:len(x)] {
+		sum += r
 	}
-	if max(len(x), len(y)) <= mostTied {
-		if ranks, tied := doubledRanks(x, y); tied {
-			return test.U, tiedP(ranks, len(x))
+	u = float64(sum-len(x)*(len(x)+1)) / 2
+	switch most := max(len(x), len(y)); {
+	case most <= mostTied && tied:
+		return u, tiedP(ranks, len(x))
+	case most <= mostExact && !tied:
+		below, all := 0.0, 0.0 // ways to have a U that lies as far from the middle
+		for at, n := range waysOfU(len(x), len(y)) {
+			if all += n; float64(at) <= min(u, float64(len(x)*len(y))-u) {
+				below += n
+			}
 		}
+		return u, min(1, 2*below/all)
 	}
-	return test.U, min(1, test.P)
+	return u, normalP(u, ranks, len(x))
+}
+
+// normalP is the two-sided P of U by the normal approximation, of n values whose doubled
+// ranks come first among all of them. It is 1 if all values are equal.
+func normalP(u float64, ranks []int, n int) float64 {
+	all, others := float64(len(ranks)), float64(len(ranks)-n)
+	same, ties := map[int]float64{}, 0.0
+	for _, r := range ranks {
+		same[r]++
+	}
+	for _, t := range same {
+		ties += t*t*t - t
+	}
+	pairs := float64(n) * others
+	variance := pairs / 12 * (all + 1 - ties/(all*(all-1)))
+	off := math.Abs(u-pairs/2) - 0.5
+	if variance <= 0 || off <= 0 {
+		return 1
+	}
+	return math.Erfc(off / math.Sqrt(2*variance))
 }
 
 // tiedP is the two-sided P of the rank sum of the first n values, by counting all ways
 // to choose n of them. With ties the distribution may be asymmetric, so each tail is
-// summed separately. The library is not used here because its distribution of tied
-// values is wrong in the lowest tail (it divides negative numbers towards zero).
+// summed separately.
 func tiedP(ranks []int, n int) float64 {
 	seen, most := 0, 0
 	for i, r := range ranks {

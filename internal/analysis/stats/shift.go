@@ -3,14 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
-	"sort"
-
-	"github.com/aclements/go-moremath/stats"
 )
-
-// mostExact is the largest sample whose interval comes from the exact
-// distribution of U.
-const mostExact = 50
 
 // HodgesLehmann estimates by how much value lies above base: the median of all
 // differences value - base. The interval contains the true shift with at least 95% for
@@ -73,16 +66,8 @@ func Stratified(pairs []Pair) (shift float64, interval *Interval) {
 		ways = convolved(ways, waysOfU(len(p.Base), len(p.Value)))
 	}
 	slices.Sort(all)
-	total := 0.0
-	for _, n := range ways {
-		total += n
-	}
-	cut, below := 0, 0.0 // ways to have less than cut
-	for below+ways[cut] < (1-Level)/2*total {
-		below += ways[cut]
-		cut++
-	}
-	return shifted(all, cut, 1-2*below/total)
+	cut, level := cutOf(ways)
+	return shifted(all, cut, level)
 }
 
 // shifted returns the median of sorted differences, and its interval by the rank of the
@@ -139,14 +124,27 @@ func convolved(a, b []float64) []float64 {
 // confidence of that interval. The rank is the largest cut with 2 P(U <= cut-1) <
 // 0.05; 0 means there is none.
 func excluded(m, n int) (cut int, level float64) {
-	tail := (1 - Level) / 2
 	pairs := m * n
 	if m > mostExact || n > mostExact {
 		spread := math.Sqrt(float64(pairs) * float64(m+n+1) / 12)
-		z := stats.InvCDF(stats.StdNormal)(1 - tail)
+		z := math.Sqrt2 * math.Erfinv(Level)
 		return max(0, int(float64(pairs)/2-z*spread)), math.NaN()
 	}
-	d := stats.UDist{N1: m, N2: n}
-	cut = sort.Search(pairs, func(u int) bool { return d.CDF(float64(u)) >= tail })
-	return cut, 1 - 2*d.CDF(float64(cut-1))
+	return cutOf(waysOfU(m, n))
+}
+
+// cutOf returns the largest number of values at the lower end of a symmetric distribution
+// that together have less than half of the probability outside a 95% interval, and the
+// confidence of the interval without them and as many at the upper end. ways has the
+// distribution, which need not add up to 1.
+func cutOf(ways []float64) (cut int, level float64) {
+	total, below := 0.0, 0.0
+	for _, n := range ways {
+		total += n
+	}
+	for below+ways[cut] < (1-Level)/2*total {
+		below += ways[cut]
+		cut++
+	}
+	return cut, 1 - 2*below/total
 }
