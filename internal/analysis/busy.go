@@ -44,21 +44,31 @@ func (s stretch) busy() (by, evidence string) {
 		return "", ""
 	}
 	at := fmt.Sprintf("at %s %s it used %.2f cores", threeDigits(most.load), s.unit(), *cores)
+	if host != nil && host.CPUs == 0 {
+		host = nil
+	}
 	threads, certain := wholeCores(*cores)
 	used := deref(s.sums.Server.Cores()) / float64(max(threads, 1))
-	switch {
-	case threads == 0 || !unstopped(&most.sums.Server) || host != nil && threads >= host.CPUs:
-	case (certain || s.fellBehind(most)) && erlangC(threads, used) >= mostWait:
-		return ByParallelism, followed(at+", as "+busyThreads(threads), throttledText(&most.sums.Server))
+	parallel := threads > 0 && unstopped(&most.sums.Server) && (host == nil || threads < host.CPUs) &&
+		(certain || s.fellBehind(most)) && erlangC(threads, used) >= mostWait
+	if parallel {
+		at += ", as " + busyThreads(threads)
+		if host == nil || host.IdleShare() >= idleHost {
+			return ByParallelism, followed(at, throttledText(&most.sums.Server))
+		}
 	}
-	if host == nil || host.CPUs == 0 {
+	if host == nil {
 		return "", ""
 	}
 	full := 1 - host.IdleShare()
-	if erlangC(host.CPUs, full) >= mostWait && (host.IdleShare() < idleHost || s.queuesFor(host.CPUs, full, most)) {
-		return ByHost, fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", at, full*float64(host.CPUs), host.CPUs, host.On())
+	if erlangC(host.CPUs, full) < mostWait || host.IdleShare() >= idleHost && !s.queuesFor(host.CPUs, full, most) {
+		return "", ""
 	}
-	return "", ""
+	text := fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", at, full*float64(host.CPUs), host.CPUs, host.On())
+	if parallel { // a busy thread and a host without idle CPU use as much
+		text += ": its parallelism may be the limit as well"
+	}
+	return ByHost, text
 }
 
 // queuesFor reports whether requests wait long enough for one of n CPUs to miss the

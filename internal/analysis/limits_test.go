@@ -70,6 +70,22 @@ func TestAHostWithIdleCPUIsNotTheLimit(t *testing.T) {
 	}
 }
 
+// One busy thread uses a core, and so does what a generator leaves of a host with two CPUs:
+// only idle CPU distinguishes them.
+func TestABusyThreadIsTheLimitOnlyBesideIdleCPU(t *testing.T) {
+	for idle, want := range map[float64]string{0.8: ByParallelism, 0.3: ByParallelism, 0.12: ByHost, 0: ByHost} {
+		all := sums.New()
+		cpu := 9.9
+		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "nginx", End: 10e9, Server: &signals.Server{CPU: &cpu, Up: true}}, "nginx")
+		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "nginx")
+		s := stretch{sums: all, over: []overload{{load: 45000, sums: all}}}
+		by, evidence := s.busy()
+		if by != want || strings.Contains(evidence, "may be the limit as well") != (want == ByHost) {
+			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
+		}
+	}
+}
+
 // The values are those of the table of Erlang C in textbooks.
 func TestErlangC(t *testing.T) {
 	for _, c := range []struct {

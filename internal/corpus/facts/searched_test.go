@@ -443,7 +443,7 @@ var searching = []pattern{
 	{"fact", `limited by: service: ` + noneOf + `: of <n:load> <unit> it answered <n:answered> with <n:cores> cores, which is no whole number of busy threads: locks, queues, or workers that wait` + atLoads, func(k *check) error {
 		return first(tried(k), k.evidence("its CPU", k.m["cores"], (*part).cores), k.evidence("its rate", k.m["answered"], (*part).rate), k.limitIs("service"))
 	}},
-	{"fact", `limited by: host: at <n:load> <unit> it used <n:cores> cores, and <n:busy> of the <n:cpus> CPUs were busy` + atLoads, func(k *check) error {
+	{"fact", `limited by: host: at <n:load> <unit> it used <n:cores> cores(?:, as (?:one busy thread does|\d+ busy threads do))?, and <n:busy> of the <n:cpus> CPUs were busy(?:: its parallelism may be the limit as well)?` + atLoads, func(k *check) error {
 		return first(tried(k), k.limitIs("host"), k.evidence("its CPU", k.m["cores"], (*part).cores), k.evidence("the busy CPUs", k.m["busy"], func(p *part) float64 {
 			return float64(p.cpus) - p.idle/p.hostSeconds
 		}))
