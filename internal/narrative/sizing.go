@@ -154,5 +154,14 @@ func (t *tried) latencyByLimit(groups []tried) string {
 			parts = append(parts, latency(f.Value, f.AtLeast)+" under "+g.under)
 		}
 	}
+	for _, v := range t.variants {
+		c := cellOfVariant(t.level, v)
+		if !v.Unlimited || c == nil || c.LatencyMS == nil {
+			continue
+		}
+		if f, ok := c.Figure(t.level.Quantile()); ok {
+			parts = append(parts, latency(f.Value, f.AtLeast)+" without a limit")
+		}
+	}
 	return fmt.Sprintf("At %s its %s is %s.", load, t.quantile(), display.List(parts))
 }

@@ -16,7 +16,7 @@ import (
 func Tried(s *analysis.Summary) []string {
 	t := tried{name: display.Plain(s.Experiment.Server.Name), variants: Variants(s), found: s, level: s.Common}
 	sentences := []string{t.where(), t.recovery(), t.tested(), t.why(), t.tail(), t.unlimited(), t.throughput(), t.undetermined(),
-		t.latency(), t.ineffective(), t.variants[0].Advice, t.replicated(), t.doubts()}
+		t.latency(), t.freeLatency(), t.ineffective(), t.variants[0].Advice, t.replicated(), t.doubts()}
 	if groups := t.byLimit(); len(groups) > 1 {
 		sentences = t.sizing(groups)
 	}

@@ -2,6 +2,7 @@ package narrative
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -63,6 +64,25 @@ func (t *tried) latency() string {
 	return strings.Join(sentences, " ")
 }
 
+// freeLatency is what the limit costs in latency at the common load.
+func (t *tried) freeLatency() string {
+	base, load := t.atLevel()
+	i := slices.IndexFunc(t.variants, func(v Variant) bool { return v.Unlimited })
+	if base == nil || i < 0 {
+		return ""
+	}
+	c := cellOfVariant(t.level, t.variants[i])
+	if c == nil || c.LatencyMS == nil {
+		return ""
+	}
+	if base.GeneratorsTail() || c.GeneratorsTail() {
+		return fmt.Sprintf("At %s %s without the limit is not compared: it is mostly the generator's own delay.", load, t.quantile())
+	}
+	one := t.level.Against(base, []*analysis.CellSummary{c})
+	return fmt.Sprintf("At %s %s without the limit is %s against %s under it (%s).", load, t.quantile(),
+		latency(one.All[0].Figure.Value, one.All[0].Figure.AtLeast), latency(one.Base.Figure.Value, one.Base.Figure.AtLeast), TestWords(&one.All[0]))
+}
+
 // at begins a sentence about the common load.
 func (t *tried) at(load string) string {
 	if t.under != "" {
@@ -122,21 +142,19 @@ func TestWords(p *analysis.Placed) string {
 
 // notCompared is why latency was not compared; "" if there was nothing to compare.
 func (t *tried) notCompared() string {
-	limited := 0
+	searched := 0
 	var without []string
 	for _, v := range t.variants {
 		if v.NoEffect != "" {
 			continue
 		}
-		if !v.Unlimited {
-			limited++
-		}
+		searched++
 		if !t.holds(v) {
 			without = append(without, v.Label)
 		}
 	}
 	switch {
-	case limited < 2:
+	case searched < 2:
 		return ""
 	case t.level == nil && len(without) > 0:
 		return fmt.Sprintf("Latency of the settings was not compared at one load, because no breaking point was found for: %s.", strings.Join(without, ", "))

@@ -98,16 +98,15 @@ func (a *Ask) search(s *file.Settings) {
 	s.SetGiven("--repeats", "measure.repeats", a.Repeats)
 }
 
-// compared reports whether the latencies of some variants are worth comparing: two of
-// them run under a limit.
+// compared reports whether there are latencies to compare: two variants are searched.
 func compared(variants []Variant) bool {
-	limited := 0
+	searched := 0
 	for _, v := range variants {
-		if v.NoEffect == "" && !v.Unlimited {
-			limited++
+		if v.NoEffect == "" {
+			searched++
 		}
 	}
-	return limited > 1
+	return searched > 1
 }
 
 // setups declare the variants as the settings of one server.

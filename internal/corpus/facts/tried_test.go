@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -181,6 +182,23 @@ var triedPatterns = []pattern{
 		}
 		return first(c.shows("p99", k.m["figure"]), base.shows("p99", k.m["than"]),
 			is("the shift", k.m["shift"], hodgesLehmann(base.values(quantileOf("p99")), c.values(quantileOf("p99")))), k.ahead(c, base, "p99", false))
+	}},
+	{"try", `At <n:at> <unit> p99 without the limit is <ms:figure> against <ms:than> under it \((?:median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)|<any:gap>)\)`, func(k *check) error {
+		var c *cell
+		base := k.named(k.variants[0].Service)
+		for _, v := range k.variants {
+			if one := k.named(v.Service); one != nil && one.Limits.CPUMillis == 0 && base.Limits.CPUMillis != 0 {
+				c = one
+			}
+		}
+		if c == nil {
+			return errors.New("no server without the limit")
+		}
+		err := first(c.shows("p99", k.m["figure"]), base.shows("p99", k.m["than"]))
+		if k.has("shift") {
+			err = first(err, is("the shift", k.m["shift"], hodgesLehmann(base.values(quantileOf("p99")), c.values(quantileOf("p99")))))
+		}
+		return err
 	}},
 	{"try", `they were not tested against one another`, nil},
 	{"try", atCommon + ` no setting (?:has a lower p99 than the server as it is \(<ms:than>(?:, median of <n:n> trials)?\)|lowers p99 significantly)`, func(k *check) error {
