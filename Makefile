@@ -4,6 +4,9 @@ GO      ?= go
 PKGS     = ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/prometheus/...
 VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null || echo development)
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones need a newer Go
+SYFT       = github.com/anchore/syft/cmd/syft@v1.57.0
+COSIGN     = github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
+VULNCHECK  = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 GOLANGCI   = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Without the folder's name in them, packages and test results are the same in every
@@ -20,7 +23,7 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: help check format vet lint prose tidy old-go build manuals mongodb image image-load image-push release-check test test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
+.PHONY: help check format vet lint prose tidy old-go build manuals mongodb image image-load image-push release-check release-tools vulnerabilities test test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -81,7 +84,14 @@ manuals: build ## put the manual pages and the shells' completions into bin/manu
 	bin/millicore completion zsh > bin/manuals/completion/_millicore
 
 release-check: ## make all that a release has, into dist/, and publish nothing; docs/releasing.md
-	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish
+	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish,sbom,sign
+
+release-tools: ## install what the workflow `release` runs beside goreleaser: syft and cosign
+	$(GO) install $(SYFT)
+	$(GO) install $(COSIGN)
+
+vulnerabilities: ## report known vulnerabilities in code that the programs and libraries call; needs the network
+	$(GO) run $(VULNCHECK) $(PKGS)
 
 test-kubernetes: ## start a one-node Kubernetes, run on it what needs a real one, end it; as root
 	test/cluster/with.sh $(GO) test -count=1 -timeout 60m -v ./test/kubernetes
