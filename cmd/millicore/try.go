@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -190,9 +191,10 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		}
 		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
 	}
+	screen := display.TerminalOf(os.Stderr)
 	for i := range seen {
 		if words := seen[i].WarmUp(); words != "" {
-			show.Note(words)
+			show.Note(screen.Wrap(words, ""))
 			where = try.WarmedUp(where, &first.Cells[i].Load)
 			break
 		}
@@ -201,7 +203,8 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	show.Plan(try.Announce(&f.ask, seen[0].Info, variants, e, lab.Estimate(e)))
+	lasts := try.Lasts(e, lab.Estimate(e), seen)
+	show.Plan(try.Announce(&f.ask, seen[0].Info, variants, e, lasts, screen))
 	if f.save != "" {
 		if err := record.WriteFile(f.save, []byte(e.Source)); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/lab"
@@ -48,7 +49,7 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 		return usageError{err}
 	}
 	show := progress.New(os.Stderr)
-	show.Note(at.Announce(&f.ask))
+	show.Note(display.TerminalOf(os.Stderr).Wrap(at.Announce(&f.ask), ""))
 	runErr := f.searchRunning(cmd.Context(), at, e, show)
 	return f.answer(cmd, at.Info, at.Variants(), runErr)
 }

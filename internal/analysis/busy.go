@@ -43,7 +43,7 @@ func (s stretch) busy() (by, evidence string) {
 	if cores == nil {
 		return "", ""
 	}
-	at := fmt.Sprintf("at %s %s it used %.2f cores", threeDigits(most.load), s.unit(), *cores)
+	at := fmt.Sprintf("at %s %s it used %.2f CPUs", threeDigits(most.load), s.unit(), *cores)
 	if host != nil && host.CPUs == 0 {
 		host = nil
 	}
@@ -135,7 +135,7 @@ func (s stretch) unknownText() string {
 	}
 	if most := s.highest(); most != nil && s.fellBehind(most) {
 		if cores := *most.sums.Server.Cores(); !whole(cores) {
-			return fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f cores, which is no whole number of busy threads: locks, queues, or workers that wait",
+			return fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f CPUs, which is no whole number of busy threads: locks, queues, or workers that wait",
 				none, threeDigits(most.load), threeDigits(*most.sums.Client.Rate()), cores)
 		}
 	}

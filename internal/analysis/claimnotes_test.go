@@ -23,7 +23,7 @@ func rampCell(label string, ramps int, low, high float64) CellSummary {
 }
 
 func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
-	const one = "; from one ramp, with steps of 1000 requests/s; the spread between runs is unknown"
+	const one = "; from one ramp, with steps of 1,000 requests/s; the spread between runs is unknown"
 	const few = ": too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)"
 	above := func(bound float64) experiment.Claim {
 		return experiment.Claim{Metric: BreakingPointMetric, Of: selector(0), Above: &bound}
@@ -43,8 +43,8 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 		verdict Verdict
 		reason  string
 	}{
-		{"above a bound", above(3000), []CellSummary{rampCell("go", 1, 4000, 5000)}, Reproduced, "the range between the levels lies above 3000 requests/s" + one},
-		{"a bound between the levels", above(4500), []CellSummary{rampCell("go", 1, 4000, 5000)}, Inconclusive, "the range between the levels contains 4500 requests/s" + one},
+		{"above a bound", above(3000), []CellSummary{rampCell("go", 1, 4000, 5000)}, Reproduced, "the range between the levels lies above 3,000 requests/s" + one},
+		{"a bound between the levels", above(4500), []CellSummary{rampCell("go", 1, 4000, 5000)}, Inconclusive, "the range between the levels contains 4,500 requests/s" + one},
 		{"users", above(20), []CellSummary{users}, NotReproduced,
 			"the range between the levels lies below 20 users; from one ramp, with steps of 10 users; the spread between runs is unknown"},
 		{"a ratio of one ramp each", over(1.2), []CellSummary{rampCell("go", 1, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Inconclusive, "1 ramp of go" + few},
@@ -60,19 +60,19 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 		{"four ramps each, the other way round", inOrder, []CellSummary{rampCell("bun", 4, 6000, 7000), rampCell("go", 4, 3000, 4000)}, NotReproduced,
 			"bun lies above go (p 0.029, corrected over all pairs)"},
 		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []CellSummary{flagged(upset, "search_disturbed")}, Inconclusive,
-			"the figure is a lower bound only, and that bound lies below 3500 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
+			"the figure is a lower bound only, and that bound lies below 3,500 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
 		{"two lower bounds have no ratio", over(1), []CellSummary{bySearches(upset, 6), rampCell("bun", 6, 3000, 0)}, Inconclusive,
 			"both are lower bounds; only a lower bound is known for go: " + besides(4000) + "; only a lower bound is known for bun: every level met the objective; raise the load further"},
 		{"nothing but the reason where one is missing", inOrder, []CellSummary{upset, {Label: "bun"}}, Inconclusive, "nothing was measured for bun"},
 		{"which is enough for what lies below it", above(2000), []CellSummary{upset}, Reproduced,
-			"the range between the levels lies above 2000 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
+			"the range between the levels lies above 2,000 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
 		{"a lower bound below another is no order", inOrder, []CellSummary{bySearches(upset, 6), rampCell("bun", 6, 6000, 7000)}, Inconclusive,
 			"go and bun cannot be distinguished: the figure of go is a lower bound; only a lower bound is known for go: " + besides(4000)},
 		{"a neighbour elsewhere", above(3000), []CellSummary{flagged(rampCell("go", 1, 4000, 5000), "busy_neighbour")}, Reproduced,
-			"the range between the levels lies above 3000 requests/s" + one + "; other processes took CPU during the trials of go"},
+			"the range between the levels lies above 3,000 requests/s" + one + "; other processes took CPU during the trials of go"},
 		{"three ramps have a range", above(3000), []CellSummary{rampCell("go", 3, 4000, 6000)}, Reproduced,
-			"the range of 3 trials, too few for a 95% interval, lies above 3000 requests/s"},
-		{"six an interval", above(3000), []CellSummary{rampCell("go", 6, 4000, 6000)}, Reproduced, "the 95% interval lies above 3000 requests/s"},
+			"the range of 3 trials, too few for a 95% interval, lies above 3,000 requests/s"},
+		{"six an interval", above(3000), []CellSummary{rampCell("go", 6, 4000, 6000)}, Reproduced, "the 95% interval lies above 3,000 requests/s"},
 		{"six ramps over one", over(1.2), []CellSummary{rampCell("go", 6, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Inconclusive, "1 ramp of bun" + few},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -208,6 +208,9 @@ func boundText(v float64, unit string) string {
 	case "bytes":
 		return fmt.Sprintf("%.4g MiB", v/(1<<20))
 	}
+	if v >= 1000 {
+		return number(v) + " " + unit
+	}
 	return fmt.Sprintf("%.6g %s", v, unit)
 }
 

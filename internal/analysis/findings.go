@@ -38,7 +38,7 @@ func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 	if c.Breaking != nil && (c.Trials > 0 || c.Breaking.Load() != nil) {
 		return b.breakingFinding(c), true
 	}
-	f := Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective",
+	f := Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective", Searched: c.Breaking != nil && c.Load.Find,
 		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.Availability))}
 	if c.Objective.Missed != "" {
 		f.Text += "; " + c.Objective.Missed
@@ -56,7 +56,7 @@ func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 // at that load. Figures over all loads would mean nothing, because the highest loads
 // are meant to miss the objective.
 func (b *Builder) breakingFinding(c *CellSummary) Finding {
-	f := Finding{Level: "result", Cell: &c.Cell, Title: "no load was seen to meet the objective", Text: "objective: " + c.Objective.Text}
+	f := Finding{Level: "result", Cell: &c.Cell, Title: "no load was seen to meet the objective", Text: "objective: " + c.Objective.Text, Searched: c.Load.Find}
 	load := c.Breaking.Load()
 	if load == nil {
 		if metSomewhere(c.Steps) {

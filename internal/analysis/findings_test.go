@@ -53,7 +53,7 @@ func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
 		{"of users", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Users: ptr(12.0)}},
 			Finding{Title: "meets the objective up to 12 users", Text: "objective: p99 <= 100ms, availability >= 99.9%"}},
 		{"a lower bound", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{RateRPS: ptr(40000.0), AtLeast: true}},
-			Finding{Title: "meets the objective up to at least 40000 requests/s", Text: "objective: p99 <= 100ms, availability >= 99.9%"}},
+			Finding{Title: "meets the objective up to at least 40,000 requests/s", Text: "objective: p99 <= 100ms, availability >= 99.9%"}},
 		{"none found", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, LatencyMS: tested, Breaking: &BreakingPoint{Reason: "the service died 3 times in a row"}},
 			Finding{Title: "no load was seen to meet the objective", Text: "objective: p99 <= 100ms, availability >= 99.9%; the service died 3 times in a row"}},
 		{"none found, though a load met it", CellSummary{Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{Reason: "other processes took CPU"},
@@ -76,7 +76,7 @@ func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
 			if !ok {
 				t.Fatal("nothing is found")
 			}
-			c.want.Level, c.want.Cell = "result", &c.cell.Cell
+			c.want.Level, c.want.Cell, c.want.Searched = "result", &c.cell.Cell, c.cell.Load.Find
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)
 			}

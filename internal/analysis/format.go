@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display/digits"
 )
 
 // joinNotes joins the notes that are not empty.
@@ -21,8 +23,10 @@ func listed(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// number formats a load as an experiment file does.
-func number(load float64) string { return strconv.FormatFloat(load, 'f', -1, 64) }
+// number formats a load of an experiment file with all of its digits.
+func number(load float64) string {
+	return digits.Grouped(strconv.FormatFloat(load, 'f', -1, 64))
+}
 
 // plural counts things: "1 trial", "2 trials", "2 searches".
 func plural(n int, what string) string {
@@ -38,7 +42,7 @@ func plural(n int, what string) string {
 // threeDigits formats a load; from 100 on it is a whole number.
 func threeDigits(v float64) string {
 	if v >= 100 {
-		return fmt.Sprintf("%.0f", v)
+		return digits.Grouped(fmt.Sprintf("%.0f", v))
 	}
 	return fmt.Sprintf("%.3g", v)
 }

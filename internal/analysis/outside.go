@@ -61,7 +61,7 @@ func (s stretch) outside() string {
 func (s stretch) outsideText(by string) string {
 	if by == ByHost {
 		m := s.sums.Noise.Machines().Fullest()
-		return fmt.Sprintf("%.2f cores of %d were idle%s", m.IdleCores(), m.CPUs, m.On())
+		return fmt.Sprintf("%.2f of %d CPUs were idle%s", m.IdleCores(), m.CPUs, m.On())
 	}
 	if n := s.sums.Client.NoPorts; n > 0 {
 		return fmt.Sprintf("connections that could not be made for lack of a free local port: %d", n)

@@ -51,7 +51,7 @@ var (
 
 // besides is the reason for a level that shows beside.
 func besides(level float64) string {
-	return number(level) + " misses the objective while other processes used 0.80 cores; this miss does not count"
+	return number(level) + " misses the objective while other processes used 0.80 CPUs; this miss does not count"
 }
 
 // frames are the frames of one interval.
@@ -178,7 +178,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"the generator was the limit", []shown{fine, fine, late, late},
 			atLeast(200, ByGenerator, lagged, "at 300 the generator was the limit; the service may handle more")},
 		{"the host was the limit", []shown{fine, {latency: time.Second, idle: 0.01}, {latency: time.Second, idle: 0.01}, late},
-			atLeast(100, ByHost, "0.01 cores of 2 were idle", "at 200 the host was the limit; the service may handle more")},
+			atLeast(100, ByHost, "0.01 of 2 CPUs were idle", "at 200 the host was the limit; the service may handle more")},
 		{"the generator was the limit throughout", []shown{late, late, late, late},
 			&BreakingPoint{LimitedBy: ByGenerator, Evidence: lagged, Reason: "at 100 the generator was the limit, so nothing is known about the service", TrafficS: 4}},
 		{"the generator stumbles where a higher level shows that the service does not", []shown{late, fine, late, fine},
@@ -200,13 +200,13 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"a neighbour at the first level, which misses", []shown{beside, slow, slow, slow},
 			&BreakingPoint{Reason: besides(100), TrafficS: 4}},
 		{"the hypervisor where it misses", []shown{fine, {latency: time.Second, steal: 0.8}, slow, slow},
-			atLeast(100, "", "", "200 misses the objective while the hypervisor took 0.80 cores; this miss does not count")},
+			atLeast(100, "", "", "200 misses the objective while the hypervisor took 0.80 CPUs; this miss does not count")},
 		{"both where it misses", []shown{fine, {latency: time.Second, steal: 0.5, foreign: 0.5}, slow, slow},
-			atLeast(100, "", "", "200 misses the objective while other processes used 0.50 cores and the hypervisor took 0.50 cores; this miss does not count")},
+			atLeast(100, "", "", "200 misses the objective while other processes used 0.50 CPUs and the hypervisor took 0.50 CPUs; this miss does not count")},
 		{"no request ends beside a neighbour", []shown{fine, {good: -1, foreign: 0.8}, slow, slow},
 			atLeast(100, "", "", besides(200))},
 		{"a neighbour, but errors show that it is the service", []shown{fine, {status500: 50, foreign: 0.8}, fine, slow},
-			at(100, 200, ByErrors, "33.3% of the requests got no good answer (50 got an error status)", "200 misses the objective and 300 meets it again: the first miss counts; at 200 other processes used 0.80 cores")},
+			at(100, 200, ByErrors, "33.3% of the requests got no good answer (50 got an error status)", "200 misses the objective and 300 meets it again: the first miss counts; at 200 other processes used 0.80 CPUs")},
 		{"a neighbour where the objective is met counts for the service", []shown{fine, {foreign: 0.8}, slow, slow},
 			at(200, 300, ByService, itself, "")},
 		{"the generator stumbles, and then a neighbour", []shown{fine, late, beside, slow},
@@ -237,7 +237,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 
 func TestManyLevelsMeetTheObjectiveAgain(t *testing.T) {
 	got := ramped(rampTo(100, 200, 300, 400, 500, 1_000_000, 2_500_000.5), []shown{fine, slow, fine, fine, slow, fine, fine})
-	if want := "200 misses the objective and 4 levels above it, up to 2500000.5, meet it again: the first miss counts"; got.Reason != want {
+	if want := "200 misses the objective and 4 levels above it, up to 2,500,000.5, meet it again: the first miss counts"; got.Reason != want {
 		t.Errorf("reason %q, want %q", got.Reason, want)
 	}
 }
@@ -390,8 +390,8 @@ func TestASummaryOfARamp(t *testing.T) {
 	}
 }
 
-func TestLoadsAreWrittenAsInAFile(t *testing.T) {
-	for load, want := range map[float64]string{50: "50", 2.5: "2.5", 10_000_000: "10000000", 0.000000001: "0.000000001"} {
+func TestLoadsHaveAllTheirDigits(t *testing.T) {
+	for load, want := range map[float64]string{50: "50", 2.5: "2.5", 10_000_000: "10,000,000", 2500.5: "2,500.5", 0.000000001: "0.000000001"} {
 		if got := number(load); got != want {
 			t.Errorf("%v is written %q, want %q", load, got, want)
 		}

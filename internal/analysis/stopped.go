@@ -46,13 +46,13 @@ func atOwnLimit(s *sums.Server) bool {
 	return used != nil && *used >= atLimit && !unstopped(s)
 }
 
-// usedText is how much of its limit a service used, or how many cores without one.
+// usedText is how much of its limit a service used, or how many CPUs without one.
 func usedText(s *sums.Server) string {
 	if used := s.OfLimit(); used != nil {
 		return fmt.Sprintf("it used %.0f%% of its CPU limit", 100**used)
 	}
 	if cores := s.Cores(); cores != nil {
-		return fmt.Sprintf("it used %.2f cores", *cores)
+		return fmt.Sprintf("it used %.2f CPUs", *cores)
 	}
 	return "its CPU was not measured"
 }

@@ -307,4 +307,6 @@ type Finding struct {
 	Cell  *int   `json:"cell"`  // index; null: the whole record
 	Title string `json:"title"`
 	Text  string `json:"text"`
+	// Searched: the answer of a search, which the cell's breaking point has too.
+	Searched bool `json:"-"`
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -17,17 +18,9 @@ const Absent = "–"
 func Grouped(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	if n < 0 {
-		return "−" + grouped(text[1:])
+		return "−" + digits.Grouped(text[1:])
 	}
-	return grouped(text)
-}
-
-// grouped sets commas between the thousands of bare digits.
-func grouped(digits string) string {
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
+	return digits.Grouped(text)
 }
 
 // Figure writes a number with three significant digits, which is what the
@@ -108,7 +101,7 @@ func Fixed(v float64, decimals int) string {
 	if math.IsInf(v, 0) {
 		whole = "∞"
 	}
-	text := grouped(whole)
+	text := digits.Grouped(whole)
 	if point {
 		text += "." + rest
 	}

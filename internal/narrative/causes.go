@@ -80,6 +80,18 @@ func TailBasis(c *analysis.Causes) string {
 	return text
 }
 
+// TailLoad is the load of the slow tail of a cell whose breaking point was searched: that
+// of the windows that tested the breaking point; "" of another cell, which has one load.
+func TailLoad(c *analysis.CellSummary) string {
+	switch b := c.Breaking; {
+	case b == nil || c.Load.Stages:
+		return ""
+	case b.Held != nil && b.Searches < 2:
+		return "at " + LoadFigure(b, b.Held.Target) + " " + LoadUnit(c)
+	}
+	return "at the breaking point"
+}
+
 // generatorsTail names the cells whose slow tail is the generator's: it shows nothing
 // about their services. "" if there is none.
 func (a *answer) generatorsTail() string {

@@ -2,6 +2,7 @@ package narrative
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
@@ -27,6 +28,10 @@ func CommonNote(s *analysis.Summary) string {
 	for i := range s.Common.Cells {
 		trials = max(trials, s.Common.Cells[i].Trials)
 	}
-	return fmt.Sprintf("Latency, throttling and CPU per request are medians of %s at %s, a load below every breaking point.",
+	text := fmt.Sprintf("Latency, throttling and CPU per request are medians of %s at %s, a load below every breaking point",
 		display.Counted(int64(trials), "trial"), CommonLoad(s))
+	if slices.ContainsFunc(s.Common.Cells, func(c analysis.CellSummary) bool { return c.Causes != nil }) {
+		text += "; the slow tail is that of the same trials"
+	}
+	return text + "."
 }

@@ -39,7 +39,7 @@ func Explained(c *analysis.CellSummary) []Fact {
 		facts = append(facts, Fact{"knee", KneeText(c)})
 	}
 	if c.Breaking != nil {
-		facts = append(facts, Fact{"search", SearchText(c.Breaking)})
+		facts = append(facts, Fact{searchFact, SearchText(c.Breaking)})
 	}
 	return facts
 }
@@ -51,8 +51,8 @@ func statesLoad(evidence string) bool {
 }
 
 // evidenceText is what a limit rests on, with the loads of its windows. The figures of
-// the cell are of other windows: "it used 100% of its CPU limit (at 421 to 500
-// requests/s)".
+// the cell are of other windows: "it used 100% of its CPU limit; at 421 to 500
+// requests/s".
 func evidenceText(b *analysis.BreakingPoint) string {
 	text := display.Plain(b.Evidence)
 	if text == "" || len(b.EvidenceAt) != 2 || statesLoad(text) {
@@ -69,17 +69,31 @@ func evidenceText(b *analysis.BreakingPoint) string {
 	case b.RateRPS != nil:
 		at += " requests/s"
 	}
-	return text + " (" + at + ")"
+	return text + "; " + at
 }
 
-// note is the name of a reason that qualifies a breaking point.
-const note = "note"
+// Names of facts: note is that of a reason that qualifies a breaking point, notFoundFact
+// that of the reason why there is none, searchFact that of what a search took.
+const (
+	note         = "note"
+	notFoundFact = "not found"
+	searchFact   = "search"
+)
+
+// OnlyUnfound returns the reason why a cell has no breaking point, if that is all that
+// facts state beside what the search took; "" otherwise.
+func OnlyUnfound(facts []Fact) string {
+	if len(facts) == 2 && facts[0].Name == notFoundFact && facts[1].Name == searchFact {
+		return facts[0].Text
+	}
+	return ""
+}
 
 // reasonName is what the search gave a reason for.
 func reasonName(b *analysis.BreakingPoint) string {
 	switch {
 	case b.Load() == nil:
-		return "not found"
+		return notFoundFact
 	case b.AtLeast:
 		return "lower bound"
 	}

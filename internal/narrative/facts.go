@@ -73,14 +73,7 @@ func LimitsText(c *analysis.CellSummary) string {
 	l := &c.Limits
 	var parts []string
 	if l.CPUMillis != nil {
-		cpus := display.Figure(float64(*l.CPUMillis) / 1000)
-		if *l.CPUMillis%1000 == 0 {
-			cpus = display.Grouped(*l.CPUMillis / 1000)
-		}
-		cpus += " CPU"
-		if *l.CPUMillis > 1000 {
-			cpus += "s"
-		}
+		cpus := cpuText(*l.CPUMillis)
 		if l.BurstMillis != nil && *l.BurstMillis > 0 {
 			cpus += fmt.Sprintf(" (burst %dm)", *l.BurstMillis)
 		}

@@ -34,10 +34,10 @@ func TestTheSetupNamesTheLimits(t *testing.T) {
 	}
 	const load = " · closed loop, 50 users"
 	for want, s := range map[string]*analysis.Summary{
-		"limit 1 CPU":                            limited(1000, 1000),
-		"compared: limit 0.500 CPU; limit 1 CPU": limited(500, 1000, 500),
-		"compared: limit 1 CPU; no limits":       limited(1000, 0),
-		"compared: 7 limits":                     limited(100, 200, 300, 400, 500, 600, 700),
+		"limit 1 CPU":                           limited(1000, 1000),
+		"compared: limit 500m CPU; limit 1 CPU": limited(500, 1000, 500),
+		"compared: limit 1 CPU; no limits":      limited(1000, 0),
+		"compared: 7 limits":                    limited(100, 200, 300, 400, 500, 600, 700),
 	} {
 		if got := strings.Join(SetupFacts(s), " · "); got != want+load {
 			t.Errorf("%q, want %q", got, want+load)

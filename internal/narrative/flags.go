@@ -21,7 +21,7 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagAgentWaited:         "The agent waited for a CPU and sent late. Part of the latency is the agent's own.",
 	analysis.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses. Give agents no CPU limit.",
 	analysis.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
-	analysis.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 cores, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU.",
+	analysis.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 CPUs, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU.",
 	analysis.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
 	analysis.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
 	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
@@ -30,7 +30,7 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
 	analysis.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
 	analysis.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison.",
-	analysis.FlagCPUStolen:           "The hypervisor took at least 0.1 cores from this machine: latencies include its pauses.",
+	analysis.FlagCPUStolen:           "The hypervisor took at least 0.1 CPUs from this machine: latencies include its pauses.",
 	analysis.FlagDependencyThrottled: "A dependency was throttled by its own limit: part of the latency may be due to it.",
 	analysis.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
 	analysis.FlagDropped:             "Some requests were never sent, because the trial ended or was stopped first.",
@@ -115,9 +115,10 @@ func disturbedSearch(c *analysis.CellSummary) string {
 // Finding is what was found under one title, for one cell or the whole record. A busy
 // host has the same finding for every trial, which is shown once.
 type Finding struct {
-	Warning bool
-	Title   string
-	Texts   []string
+	Warning  bool
+	Title    string
+	Texts    []string
+	Searched bool // the answer of a search, which tables and explanations have too
 }
 
 // Findings gathers the record's findings by their titles, in their order.
@@ -131,7 +132,7 @@ func Findings(s *analysis.Summary, names []string) []Finding {
 				title = names[at] + ": " + title
 			}
 		}
-		one := Finding{Warning: f.Level == "warning", Title: title}
+		one := Finding{Warning: f.Level == "warning", Title: title, Searched: f.Searched}
 		at := slices.IndexFunc(all, func(o Finding) bool { return o.Title == one.Title && o.Warning == one.Warning })
 		if at < 0 {
 			all = append(all, one)

@@ -224,17 +224,46 @@ func reached(all []analysis.Contender) (who, they string) {
 	case bounds > 0 && len(all) > fewNames:
 		they = "reach "
 	case bounds > 0:
-		var each []string
-		for _, c := range all {
-			each = append(each, c.Name+" "+breaksAt(c.Cell.Breaking)+" "+BreakFigure(c.Cell.Breaking))
-		}
-		return "", display.List(each) + " " + unit
+		return "", byVerb(all) + " " + unit
 	}
 	if strings.HasPrefix(loads, "each ") {
 		they, loads = "each "+they, strings.TrimPrefix(loads, "each ")
 	}
 	return who, they + loads + " " + unit
 }
+
+// byVerb states what cells hold, and where the others break: those with the same verb
+// together, as in "a and b break at 400 (380–410) and 300 (290–310), and c holds at least
+// 600".
+func byVerb(all []analysis.Contender) string {
+	var verbs, parts []string
+	same := map[string][]analysis.Contender{}
+	for _, c := range all {
+		verb := breaksAt(c.Cell.Breaking)
+		if same[verb] == nil {
+			verbs = append(verbs, verb)
+		}
+		same[verb] = append(same[verb], c)
+	}
+	for _, verb := range verbs {
+		some := same[verb]
+		who, loads := placed(some)
+		each, shared := strings.CutPrefix(loads, "each ")
+		switch {
+		case len(some) == 1:
+			loads = each
+		case shared:
+			verb, loads = "each "+several[verb], each
+		default:
+			verb = several[verb]
+		}
+		parts = append(parts, who+" "+verb+" "+loads)
+	}
+	return strings.Join(parts, ", and ")
+}
+
+// several are the verbs of breaksAt for more than one cell.
+var several = map[string]string{"breaks at": "break at", "holds": "hold", "breaks at an estimated": "break at an estimated", "is estimated to hold": "are estimated to hold"}
 
 // placed names cells and, in the same order, their breaking points; "each" stands
 // before one that all of them share.

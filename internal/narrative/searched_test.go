@@ -217,6 +217,9 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 		"a lower bound of one search is far above, and not ranked": {
 			cells: numbered(cellOf("go", breaksBetween(30000, 31200, 32000, limit), searches(1)), cellOf("nginx", holds(40000, analysis.ByHost, ""), searches(1))),
 		},
+		"two break and one holds": {
+			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit), searches(1)), procs("6", breaksBetween(259, 271, 284, limit), searches(1)), cellOf("nginx", holds(40000, analysis.ByHost, ""), searches(1))),
+		},
 		"four searches each are tested, whatever their ends": {
 			cells: numbered(procs("1", breaksBetween(270, 352, 366, limit), searches(4), eachAt(351, 352, 353, 354)), procs("6", breaksBetween(259, 271, 284, limit), searches(4), eachAt(270, 271, 272, 273))),
 		},

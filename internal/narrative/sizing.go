@@ -37,7 +37,7 @@ func (t *tried) byLimit() []tried {
 		if c == nil || !v.comparable() || c.Limits.CPUMillis == nil {
 			continue
 		}
-		under := CPUQuantity(*c.Limits.CPUMillis) + " CPU"
+		under := cpuText(*c.Limits.CPUMillis)
 		i := slices.IndexFunc(groups, func(g tried) bool { return g.under == under })
 		if i < 0 {
 			i = len(groups)
@@ -52,10 +52,13 @@ func (t *tried) byLimit() []tried {
 // them, what limits it there, its latency at a load that all of them hold, and what the
 // settings change under a limit. Breaking points are not ranked: each is of one search.
 func (t *tried) sizing(groups []tried) []string {
-	sentences := []string{t.breaksByLimit(groups), t.limitedByLimit(groups), t.freely(), t.latencyByLimit(groups)}
+	where, who := t.breaksByLimit(groups), ""
+	if where == "" {
+		who = " of " + t.name
+	}
+	sentences := []string{where, t.undeterminedByLimit(groups, who), t.limitedByLimit(groups), t.freely(), t.latencyByLimit(groups)}
 	for i := range groups {
 		g := &groups[i]
-		sentences = append(sentences, g.undetermined())
 		if len(g.variants) > 1 {
 			sentences = append(sentences, g.throughput())
 			if base, _ := g.atLevel(); base != nil {
@@ -74,25 +77,30 @@ func (t *tried) sizing(groups []tried) []string {
 
 // breaksByLimit is where the server as it is breaks under each limit.
 func (t *tried) breaksByLimit(groups []tried) string {
-	var where, none []string
-	objective := ""
+	var where []string
+	verb, objective := "", ""
 	for _, g := range groups {
 		asIs := g.variants[0]
 		c := cellOfVariant(t.found, asIs)
 		if !t.holds(asIs) {
-			none = append(none, fmt.Sprintf("No breaking point was found under %s: %s.", g.under, t.because(asIs)))
 			continue
 		}
-		where = append(where, breaksAt(c.Breaking)+" "+t.load(asIs)+" under "+g.under)
+		part := t.load(asIs) + " under " + g.under
+		switch own := breaksAt(c.Breaking); {
+		case own != verb:
+			part, verb = own+" "+part, own
+		case strings.HasPrefix(own, "breaks "):
+			part = strings.TrimPrefix(own, "breaks ") + " " + part
+		}
+		where = append(where, part)
 		if c.Objective != nil {
 			objective = "; the objective is " + display.Plain(c.Objective.Text)
 		}
 	}
 	if len(where) == 0 {
-		return strings.Join(none, " ")
+		return ""
 	}
-	text := fmt.Sprintf("%s %s (%s)%s.", t.name, display.List(where), t.each(), objective)
-	return strings.Join(append([]string{text}, none...), " ")
+	return fmt.Sprintf("%s %s (%s)%s.", t.name, display.List(where), t.each(), objective)
 }
 
 // limitedByLimit is what limits the server as it is under each limit.
@@ -125,9 +133,7 @@ func (t *tried) freely() string {
 	var parts []string
 	for _, v := range t.variants {
 		switch {
-		case !v.Unlimited:
-		case !t.holds(v):
-			parts = append(parts, fmt.Sprintf("No breaking point was found %s: %s.", v.Label, t.because(v)))
+		case !v.Unlimited || !t.holds(v):
 		case t.breaking(v).AtLeast:
 			parts = append(parts, fmt.Sprintf("Without the limit it %s: %s.", t.breaks(v), BoundReason(t.breaking(v))))
 		default:

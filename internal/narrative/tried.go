@@ -88,7 +88,7 @@ func (t *tried) where() string {
 	case b == nil:
 		return fmt.Sprintf("The breaking point of %s is not known: no search was made.", t.name)
 	case b.Load() == nil:
-		return fmt.Sprintf("No breaking point of %s was found under %s: %s.", t.name, limits, t.because(asIs))
+		return t.nowhere(limits)
 	case b.AtLeast:
 		return fmt.Sprintf("Under %s %s %s: %s.", limits, t.name, t.breaks(asIs), BoundReason(b))
 	}
@@ -253,26 +253,6 @@ func (t *tried) ranked(others []Variant) string {
 	return strings.Join(words, ", ")
 }
 
-// undetermined names the variants that were searched and have no breaking point. The
-// server as it is and its replicas have sentences of their own.
-func (t *tried) undetermined() string {
-	var parts []string
-	for _, v := range t.variants[1:] {
-		if v.NoEffect != "" || v.Replicas > 1 || t.holds(v) {
-			continue
-		}
-		with := "with " + v.Label
-		if v.Unlimited {
-			with = v.Label
-		}
-		if t.under != "" {
-			with += " under " + t.under
-		}
-		parts = append(parts, fmt.Sprintf("No breaking point was found %s: %s.", with, t.because(v)))
-	}
-	return strings.Join(parts, " ")
-}
-
 // ineffective names the settings that change nothing.
 func (t *tried) ineffective() string {
 	var parts []string
@@ -292,6 +272,9 @@ func (t *tried) replicated() string {
 		return ""
 	}
 	v := t.variants[i]
+	if slices.ContainsFunc(t.unfound(), func(u unfound) bool { return u.has(v) && len(u.variants) > 1 }) {
+		return "" // named with the others
+	}
 	with := "With " + v.Label
 	if v.Limits != "" {
 		with += fmt.Sprintf(", each with %s (%d limits in total),", v.Limits, v.Replicas)

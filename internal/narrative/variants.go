@@ -47,7 +47,7 @@ func Variants(s *analysis.Summary) []Variant {
 func limitWords(l *analysis.LimitsSummary) string {
 	var parts []string
 	if l.CPUMillis != nil {
-		parts = append(parts, "a limit of "+CPUQuantity(*l.CPUMillis)+" CPU")
+		parts = append(parts, "a limit of "+cpuText(*l.CPUMillis))
 	}
 	if l.MemoryBytes != nil {
 		parts = append(parts, memoryQuantity(*l.MemoryBytes)+" of memory")
@@ -55,12 +55,20 @@ func limitWords(l *analysis.LimitsSummary) string {
 	return strings.Join(parts, " and ")
 }
 
-// CPUQuantity writes a CPU limit as a quantity: "500m", "2".
+// CPUQuantity writes a CPU limit as a quantity: "500m", "1.5", "2".
 func CPUQuantity(millis int64) string {
-	if millis%1000 == 0 {
-		return strconv.FormatInt(millis/1000, 10)
+	if millis < 1000 {
+		return strconv.FormatInt(millis, 10) + "m"
 	}
-	return strconv.FormatInt(millis, 10) + "m"
+	return strconv.FormatFloat(float64(millis)/1000, 'f', -1, 64)
+}
+
+// cpuText writes a CPU limit for a sentence: "500m CPU", "1.5 CPUs".
+func cpuText(millis int64) string {
+	if millis > 1000 {
+		return CPUQuantity(millis) + " CPUs"
+	}
+	return CPUQuantity(millis) + " CPU"
 }
 
 func memoryQuantity(bytes int64) string {

@@ -93,18 +93,28 @@ func (r *Report) Blocks() []Block {
 	return blocks
 }
 
-// explained are the statements about each cell.
+// explained are the statements about each cell. Cells that have no breaking point for one
+// reason, and nothing else, are named together.
 func (r *Report) explained() []Block {
 	var blocks []Block
+	unfound := map[string]int{} // the block with a reason
 	for i := range r.Details {
 		d := &r.Details[i]
-		facts := append(slices.Clone(d.Explained), tailFact(d.Causes)...)
+		if at, ok := unfound[d.Unfound]; ok && d.Unfound != "" && d.Causes == nil {
+			same := blocks[at].(Facts)
+			blocks[at] = Facts{Title: same.Title + ", " + d.Name, Facts: d.Explained[:1]}
+			continue
+		}
+		facts := append(slices.Clone(d.Explained), tailFact(d.Causes, d.TailLoad)...)
 		for k := range r.Profiles {
 			if p := &r.Profiles[k]; p.Cell == i {
 				facts = append(facts, p.facts(len(r.Profiles) >= manyProfiled)...)
 			}
 		}
 		if len(facts) > 0 {
+			if d.Unfound != "" && len(facts) == len(d.Explained) {
+				unfound[d.Unfound] = len(blocks)
+			}
 			blocks = append(blocks, Facts{Title: d.Name, Facts: facts})
 		}
 	}
@@ -114,10 +124,14 @@ func (r *Report) explained() []Block {
 	return blocks
 }
 
-// notes are the findings and the warnings.
+// notes are the findings, without those that the table and the explanations of searches
+// have, and the warnings.
 func (r *Report) notes() List {
 	var all List
 	for _, f := range r.Findings {
+		if f.Searched {
+			continue
+		}
 		tone := display.Normal
 		if f.Warning {
 			tone = display.Warning
@@ -130,8 +144,8 @@ func (r *Report) notes() List {
 	return all
 }
 
-// tailFact draws what a slow tail is made of; it is empty if that is not known.
-func tailFact(c *analysis.Causes) []Fact {
+// tailFact draws what a slow tail at a load is made of; it is empty if that is not known.
+func tailFact(c *analysis.Causes, load string) []Fact {
 	if c == nil {
 		return nil
 	}
@@ -143,7 +157,7 @@ func tailFact(c *analysis.Causes) []Fact {
 	for _, p := range parts {
 		legend = append(legend, p.Fill+" "+p.Text()+" "+p.Long)
 	}
-	return []Fact{{Name: "slow tail", Text: textBar(parts)}, {Text: strings.Join(legend, ", ")}, {Text: narrative.TailBasis(c)}}
+	return []Fact{{Name: "slow tail", Text: strings.TrimSpace(textBar(parts) + " " + load)}, {Text: strings.Join(legend, ", ")}, {Text: narrative.TailBasis(c)}}
 }
 
 // textBar draws shares as a bar of characters, each cause with its own. Every cause

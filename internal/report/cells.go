@@ -260,21 +260,30 @@ func mebibytes(n int64) string { return display.Figure(display.Mebibytes(n)) }
 // closingColumns are the main cause of the slow tail and the warnings, if any cell
 // has them.
 func closingColumns(rows []*cellSummary) []Column {
-	var cols []Column
-	if slices.ContainsFunc(rows, func(c *cellSummary) bool { return c.Causes != nil && len(narrative.Parts(c.Causes)) > 0 }) {
-		cols = append(cols, Column{Head: "slow tail", Unit: "is mostly", Kind: Tail, Rank: 6, Early: true, Cells: each(rows, tailCell)})
+	return append(tailColumn(rows), flagsColumn(rows)...)
+}
+
+// tailColumn is the main cause of the slow tail; none if no cell's tail is divided.
+func tailColumn(rows []*cellSummary) []Column {
+	if !slices.ContainsFunc(rows, func(c *cellSummary) bool { return c.Causes != nil && len(narrative.Parts(c.Causes)) > 0 }) {
+		return nil
 	}
-	if slices.ContainsFunc(rows, func(c *cellSummary) bool { return len(narrative.ShownFlags(c)) > 0 }) {
-		cols = append(cols, Column{Head: "flags", Kind: Flags, Rank: 9, Cells: each(rows, func(c *cellSummary) Cell {
-			one := Cell{Tone: display.Warning}
-			for _, word := range narrative.ShownFlags(c) {
-				one.Flags = append(one.Flags, narrative.FlagLabel(word))
-			}
-			one.Text = strings.Join(one.Flags, ", ")
-			return one
-		})})
+	return []Column{{Head: "slow tail", Unit: "is mostly", Kind: Tail, Rank: 6, Early: true, Cells: each(rows, tailCell)}}
+}
+
+// flagsColumn are the warnings; none if no cell has one.
+func flagsColumn(rows []*cellSummary) []Column {
+	if !slices.ContainsFunc(rows, func(c *cellSummary) bool { return len(narrative.ShownFlags(c)) > 0 }) {
+		return nil
 	}
-	return cols
+	return []Column{{Head: "flags", Kind: Flags, Rank: 9, Cells: each(rows, func(c *cellSummary) Cell {
+		one := Cell{Tone: display.Warning}
+		for _, word := range narrative.ShownFlags(c) {
+			one.Flags = append(one.Flags, narrative.FlagLabel(word))
+		}
+		one.Text = strings.Join(one.Flags, ", ")
+		return one
+	})}}
 }
 
 // tailCell is the main part of a slow tail: "92% throttling". A cause that can be

@@ -17,10 +17,12 @@ type Detail struct {
 	Name      string
 	Explained []Fact // what limits it, where latency leaves its floor
 	Head      string // of the explanations
+	Unfound   string // why it has no breaking point, if they have nothing else
 	Groups    []FactGroup
 	Trials    Table
 	Loads     Table // that a search held
 	Causes    *analysis.Causes
+	TailLoad  string // the load of Causes: "at 955 requests/s"; "": the cell has one load
 }
 
 // Fact is a statement under its name.
@@ -37,9 +39,11 @@ func newDetail(c *cellSummary, name string) Detail {
 		return benchmarkDetail(c, name)
 	}
 	d := Detail{Name: name, Head: "Knee", Causes: c.Causes}
-	for _, f := range narrative.Explained(c) {
+	explained := narrative.Explained(c)
+	for _, f := range explained {
 		d.Explained = append(d.Explained, Fact(f))
 	}
+	d.Unfound = narrative.OnlyUnfound(explained)
 	if results.Searched(c) {
 		d.Head = narrative.BreakLine(c)
 	}
@@ -54,7 +58,8 @@ func newDetail(c *cellSummary, name string) Detail {
 		d.Groups = append(d.Groups, FactGroup{"Dependencies", facts})
 	}
 	if c.Causes != nil {
-		d.Groups = append(d.Groups, FactGroup{"Slow tail", tailFacts(c.Causes)})
+		d.TailLoad = narrative.TailLoad(c)
+		d.Groups = append(d.Groups, FactGroup{strings.TrimSpace("Slow tail " + d.TailLoad), tailFacts(c.Causes)})
 	}
 	if results.Searched(c) && !c.Load.Stages && len(c.Steps) > 0 {
 		var rows []level
@@ -271,5 +276,5 @@ func hostFacts(c *cellSummary) []Fact {
 }
 
 func cores(v *float64) string {
-	return display.Maybe(v, func(v float64) string { return display.Figure(v) + " cores" })
+	return display.Maybe(v, func(v float64) string { return display.Figure(v) + " CPUs" })
 }

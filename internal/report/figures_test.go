@@ -44,7 +44,7 @@ func TestTextBarGivesEveryCauseRoom(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if got := tailFact(&analysis.Causes{}); got != nil {
+	if got := tailFact(&analysis.Causes{}, ""); got != nil {
 		t.Errorf("a tail of which nothing is known is drawn as %v", got)
 	}
 }

@@ -83,7 +83,7 @@ func runs(s *analysis.Summary, names []string) Table {
 		figure("p95", "ms", func(r run) *float64 { return r.P95 }, display.Figure),
 		figure("lowest", "ms", func(r run) *float64 { return r.Min }, display.Figure),
 		figure("highest", "ms", func(r run) *float64 { return r.Max }, display.Figure),
-		figure("CPU, most", "cores", func(r run) *float64 { return r.CPUMax }, display.Figure),
+		figure("CPU, most", "CPUs", func(r run) *float64 { return r.CPUMax }, display.Figure),
 		figure("memory", "peak MiB", func(r run) *float64 { return r.MemoryPeak }, func(v float64) string { return mebibytes(int64(v)) }),
 	}
 	return t
@@ -118,7 +118,7 @@ func dependencies(s *analysis.Summary, names []string) Table {
 	t.Columns = []Column{
 		{Head: "cell", Kind: Name, Cells: words(rows, func(d dependency) string { return d.name })},
 		{Head: "dependency", Kind: Word, Cells: words(rows, func(d dependency) string { return display.Plain(d.Name) })},
-		{Head: "CPU", Unit: "cores", Cells: words(rows, func(d dependency) string { return display.Maybe(d.Cores, display.Figure) })},
+		{Head: "CPU", Unit: "CPUs", Cells: words(rows, func(d dependency) string { return display.Maybe(d.Cores, display.Figure) })},
 		{Head: "memory", Unit: "peak MiB", Rank: 1, Cells: words(rows, func(d dependency) string { return display.Maybe(d.PeakBytes, mebibytes) })},
 		{Head: "throttled", Unit: "% of periods", Rank: 2, Cells: words(rows, func(d dependency) string { return share(over(d.ThrottledPeriods, d.Periods)) })},
 		wait("wait p50", func(w *analysis.WaitsSummary) *float64 { return w.P50 }),

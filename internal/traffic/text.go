@@ -220,7 +220,7 @@ func generator(r *Result, out display.Terminal) string {
 		rows = append(rows, [2]string{"send lag, p99", display.WithUnit(*g.SendLagP99US / 1000)})
 	}
 	if g.Cores != nil {
-		rows = append(rows, [2]string{"CPU used", display.Figure(*g.Cores) + " cores" + each(r)})
+		rows = append(rows, [2]string{"CPU used", display.Figure(*g.Cores) + " CPUs" + each(r)})
 	}
 	verdict := "not the limit: the figures are those of the service"
 	tone := display.Good
@@ -248,7 +248,7 @@ func server(r *Result) string {
 	c := r.Cell
 	var rows [][2]string
 	if c.CPU.Cores != nil {
-		text := display.Figure(*c.CPU.Cores) + " cores"
+		text := display.Figure(*c.CPU.Cores) + " CPUs"
 		if c.CPU.OfLimit != nil {
 			text += ", " + display.Share(*c.CPU.OfLimit) + " of its limit"
 		}

@@ -222,18 +222,18 @@ Errors
 
 Generator
   send lag, p99  0.035 ms
-  CPU used       0.100 cores, 101 µs per good answer
+  CPU used       0.100 CPUs, 101 µs per good answer
   verdict        not the limit: the figures are those of the service
 
 Target
-  CPU used      0.400 cores, 80% of its limit
+  CPU used      0.400 CPUs, 80% of its limit
   throttled     40 of 100 periods
   memory, peak  20 MiB
 
 Thresholds
   p99<30ms  missed, 40.0 ms
 
-! The hypervisor took at least 0.1 cores from this machine: latencies include its pauses.
+! The hypervisor took at least 0.1 CPUs from this machine: latencies include its pauses.
 `
 	if b.String() != want {
 		t.Errorf("got:\n%s", b.String())

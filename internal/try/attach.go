@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/traffic"
 )
 
@@ -122,11 +123,8 @@ func (at *Attached) limitWords() string {
 	}
 	l, shared := at.limits(), at.Shared()
 	ask := Ask{}
-	switch {
-	case l.CPUMillis > 0 && l.CPUMillis%1000 == 0:
-		ask.CPU = strconv.FormatInt(l.CPUMillis/1000, 10)
-	case l.CPUMillis > 0:
-		ask.CPU = fmt.Sprintf("%dm", l.CPUMillis)
+	if l.CPUMillis > 0 {
+		ask.CPU = narrative.CPUQuantity(l.CPUMillis)
 	}
 	if l.Memory > 0 {
 		ask.Memory = display.Bytes(float64(l.Memory))

@@ -11,14 +11,17 @@ import (
 )
 
 // Detected is what was detected of a server: "Detected nginx 1.22.1 (by executable name);
-// parallelism 2 (read)".
+// parallelism 2 (read)". An application server is known by the command.
 func Detected(a *Ask, info runtimes.Info) string {
 	if info.Runtime == runtimes.Unknown || info.Runtime == "" {
 		return fmt.Sprintf("Detected no known runtime of %s", filepath.Base(a.Command[0]))
 	}
-	text := "Detected " + info.String()
-	if info.By != "" {
-		text += " (by " + info.By + ")"
+	text, by := "Detected "+onServer(info), info.By
+	if info.Server != "" && by != "" {
+		by = "its command and " + by
+	}
+	if by != "" {
+		text += " (by " + by + ")"
 	}
 	if p := info.Parallelism; p.Value > 0 {
 		text += fmt.Sprintf("; parallelism %d (%s)", p.Value, p.Source)

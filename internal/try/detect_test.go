@@ -20,6 +20,7 @@ func TestDetectionInPlainWords(t *testing.T) {
 			"Detected Node.js (by the symbol node::Start of the executable)"},
 		{"a version that is known", runtimes.Info{Runtime: runtimes.Nginx, Version: "1.24.0", By: "executable name"}, "nginx/1.22.1", "Detected nginx 1.24.0 (by executable name)"},
 		{"a header without a version", runtimes.Info{Runtime: runtimes.Nginx, By: "executable name"}, "nginx", "Detected nginx (by executable name)"},
+		{"an application server", runtimes.Info{Runtime: runtimes.Python, Version: "3.11", By: "executable name", Server: "gunicorn"}, "gunicorn", "Detected gunicorn on Python 3.11 (by its command and executable name)"},
 		{"nothing known", runtimes.Info{Runtime: runtimes.Unknown, Program: "server"}, "", "Detected no known runtime of server"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -49,5 +50,25 @@ func TestAnAnswerThatIsNotGoodSaysWhatToSet(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestAServerIsNamedWithWhatItRunsOn(t *testing.T) {
+	python := runtimes.Info{Runtime: runtimes.Python, Version: "3.11", Server: "gunicorn"}
+	for _, c := range []struct {
+		command string
+		info    runtimes.Info
+		want    string
+	}{
+		{"venv/bin/gunicorn", python, "gunicorn (Python 3.11)"},
+		{"python", python, "gunicorn on Python 3.11"},
+		{"./start.sh", python, "start.sh (gunicorn on Python 3.11)"},
+		{"./server", goInfo, "server (Go 1.26.8)"},
+		{"nginx", runtimes.Info{Runtime: runtimes.Nginx, Version: "1.22.1"}, "nginx 1.22.1"},
+		{"./server", runtimes.Info{Runtime: runtimes.Unknown}, "server"},
+	} {
+		if got := Describe(testAsk(c.command), c.info); got != c.want {
+			t.Errorf("%s: %q, want %q", c.command, got, c.want)
+		}
 	}
 }

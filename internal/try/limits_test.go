@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -94,6 +95,45 @@ func TestTheLengthOfARunIsAnnounced(t *testing.T) {
 	}
 	if got, want := Length(e, 80*time.Second), "1 search; about 80 s."; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The warm-up of every start counts: 3 searches, and 18 trials at one load.
+func TestTheWarmUpsCountInTheLengthOfARun(t *testing.T) {
+	a := testAsk("./server")
+	cold := warmth{requests: []int64{9, 9, 9, 9, 9, 9}, seconds: []float64{2, 2, 2, 2, 2, 2}, costs: []float64{9, 1, 1, 1, 1, 1}}
+	e, err := file.Build("x", a.Settings(Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Lasts(e, time.Minute, []Seen{{}, {warmth: cold}}), time.Minute+21*12*time.Second; got != want {
+		t.Errorf("%v with a warm-up of 12 s, want %v", got, want)
+	}
+	if got := Lasts(e, time.Minute, []Seen{{}}); got != time.Minute {
+		t.Errorf("%v without a warm-up, want a minute", got)
+	}
+}
+
+// No line of the announcement is wider than the terminal, and reasons stand below one
+// another.
+func TestTheAnnouncementFitsTheTerminal(t *testing.T) {
+	a := testAsk("gunicorn", "-w", "2", "-b", "127.0.0.1:${port}", "app:app")
+	info := runtimes.Info{Runtime: runtimes.Python, Version: "3.11", By: "executable name", Server: "gunicorn", Workers: 2, Flags: []string{"-w", "2"}}
+	variants := Variants(a, experiment.Limits{CPUMillis: 500}, Seen{Info: info}, runtimes.Machine{Online: 4})
+	e, err := file.Build("x", a.Settings(variants), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		"Detected gunicorn on Python 3.11 (by its command and executable name)",
+		"  as it is                  2 worker processes; each runs one thread of Python",
+		"                            code at a time (the global interpreter lock)",
+		"  gunicorn -w 1             one worker process: no other one competes for the",
+		"                            quota",
+		"  without the CPU limit     what the limit costs",
+		"3 searches, then 18 trials at one load; about 4 min.", ""}, "\n")
+	if d := cmp.Diff(want, Announce(a, info, variants, e, 4*time.Minute, display.Terminal{Width: 80})); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -69,8 +69,7 @@ func (v *Variant) command(a *Ask) []string {
 // sets reports whether the variant sets the parallelism.
 func (v *Variant) sets() bool { return v.Value > 0 && (v.Env != nil || v.Command != nil) }
 
-// replicas are how many are tried where a runtime has no setting that gives it a
-// second CPU.
+// replicas are how many are tried where no setting gives a server a second CPU.
 const replicas = 2
 
 // Variants are those worth trying for a server: as it is first, without the limit
@@ -85,18 +84,21 @@ func Variants(a *Ask, limits experiment.Limits, seen Seen, m runtimes.Machine) [
 		}
 		all = append(all, v)
 	}
-	knob := runtimes.KnobOf(seen.Info)
+	knob := runtimes.KnobFor(seen.Info, a.Command)
 	if knob.None() {
 		all[0].Advice = sentence(knob.Words)
 	}
 	if a.AsIsOnly {
 		return all[:1]
 	}
-	if knob.None() {
-		if why := a.alone(&seen); why != "" {
-			all[0].Advice += " " + why
+	if why := noSecondCPU(knob, seen.Info, all[0].Value, cpus); why != "" {
+		if !knob.None() {
+			all[0].Advice = sentence(why)
+		}
+		if alone := a.alone(&seen); alone != "" {
+			all[0].Advice += " " + alone
 		} else {
-			all = append(all, replicated(a))
+			all = append(all, replicated(a, why))
 		}
 	}
 	if cpus > 0 {
@@ -106,10 +108,24 @@ func Variants(a *Ask, limits experiment.Limits, seen Seen, m runtimes.Machine) [
 	return all
 }
 
+// noSecondCPU is why no setting can give a server more CPUs than it uses, so that replicas
+// are tried; "": a setting can. present is its parallelism under a limit in CPUs.
+func noSecondCPU(knob runtimes.Knob, info runtimes.Info, present int, cpus float64) string {
+	switch few := runtimes.FewWorkers(info); {
+	case knob.None() && knob.File != "":
+		return "its parallelism is set in " + knob.File + ", which try does not change"
+	case knob.None():
+		return "no known setting gives it a second CPU"
+	case cpus > float64(present):
+		return few
+	}
+	return ""
+}
+
 // replicated runs the server more than once.
-func replicated(a *Ask) Variant {
+func replicated(a *Ask, why string) Variant {
 	v := Variant{Service: fmt.Sprintf("replicas-%d", replicas), Label: fmt.Sprintf("%d replicas", replicas), Replicas: replicas,
-		Reason: "no setting gives it a second CPU", Limits: limitWords(a)}
+		Reason: why, Limits: limitWords(a)}
 	if a.CPU != "" || a.Memory != "" {
 		v.Limits += " each"
 		v.Reason += fmt.Sprintf("; the limit is each replica's own, so these are %d limits", replicas)

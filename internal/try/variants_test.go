@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -36,6 +37,10 @@ func TestReplicasAreTriedWhereThereIsNoSettingAndAPortCanBeGiven(t *testing.T) {
 			"2 replicas were not tested, because all would listen on port 41000; leave out --port, and let the server listen on ${port} or $PORT."},
 		{"a runtime with a setting", []string{"./server", "${port}"}, nil, Seen{Info: goInfo}, false, ""},
 		{"only as it is", []string{"npm", "start"}, func(a *Ask) { a.AsIsOnly = true }, Seen{Info: set, Port: 3000}, false, ""},
+		{"an option of the command", []string{"gunicorn", "-w", "2", "-b", "127.0.0.1:${port}", "app:app"}, nil,
+			Seen{Info: runtimes.Info{Runtime: runtimes.Python, Server: "gunicorn", Workers: 2, Flags: []string{"-w", "2"}}}, false, ""},
+		{"more workers that are not advised", []string{"uvicorn", "--port", "${port}", "app:app"}, nil,
+			Seen{Info: runtimes.Info{Runtime: runtimes.Python, Server: "uvicorn"}}, true, "Several workers of one uvicorn can be slower than one"},
 		{"nginx with a configuration", []string{"nginx", "-g", "daemon off;"}, nil, Seen{Info: runtimes.Info{Runtime: runtimes.Nginx}, Port: 80}, false,
 			"change it there. 2 replicas were not tested, because all would listen on port 80"},
 	} {
@@ -98,6 +103,15 @@ func TestSettingsStandWhereTheRuntimeReadsThem(t *testing.T) {
 				"worker-processes-4: nginx -g daemon off; worker_processes 4;",
 				"no-limit: nginx -g daemon off; worker_processes 8;",
 			}},
+		{"gunicorn whose command says its workers", testAsk("gunicorn", "-w", "2", "app:app"),
+			runtimes.Info{Runtime: runtimes.Python, Server: "gunicorn", Workers: 2, Flags: []string{"-w", "2"},
+				Parallelism: runtimes.Parallelism{Value: 2, Source: runtimes.Read, From: "2 worker processes"}}, []string{
+				"as-is: gunicorn -w 2 app:app",
+				"gunicorn-w-1: gunicorn -w 1 app:app",
+				"gunicorn-w-3: gunicorn -w 3 app:app",
+				"gunicorn-w-4: gunicorn -w 4 app:app",
+				"no-limit: gunicorn -w 2 app:app",
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.ask.CPU = "3500m"
@@ -116,6 +130,30 @@ func TestSettingsStandWhereTheRuntimeReadsThem(t *testing.T) {
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)
+			}
+		})
+	}
+}
+
+// The reason for replicas claims no more than is known of the settings.
+func TestWhyReplicasAreTried(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		info    runtimes.Info
+		command []string
+		present int
+		want    string
+	}{
+		{"one event loop", runtimes.Info{Runtime: runtimes.Node}, nil, 1, "no known setting gives it a second CPU"},
+		{"a file", runtimes.Info{Runtime: runtimes.HAProxy}, nil, 2, "its parallelism is set in the global section of HAProxy's configuration, which try does not change"},
+		{"a command in a shell", runtimes.Info{Runtime: runtimes.Python, Server: "gunicorn", Flags: []string{"-w", "2"}}, []string{"sh", "-c", "gunicorn -w 2"}, 2,
+			"its parallelism is set in the command, which try does not change"},
+		{"an option of the command", runtimes.Info{Runtime: runtimes.Python, Server: "gunicorn", Flags: []string{"-w", "2"}}, []string{"gunicorn", "-w", "2"}, 2, ""},
+		{"as many workers as CPUs", runtimes.Info{Runtime: runtimes.Python, Server: "uvicorn"}, []string{"uvicorn"}, 2, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := noSecondCPU(runtimes.KnobFor(c.info, c.command), c.info, c.present, 1.5); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}
@@ -161,7 +199,7 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 	if !strings.Contains(got, want) || strings.Contains(got, "For throughput") {
 		t.Errorf("%s", got)
 	}
-	if set := Announce(a, goInfo, variants, e, 3*time.Minute); !strings.Contains(set, "has no effect and is skipped: it still ran with 4") {
+	if set := Announce(a, goInfo, variants, e, 3*time.Minute, display.Terminal{}); !strings.Contains(set, "has no effect and is skipped: it still ran with 4") {
 		t.Errorf("%s", set)
 	}
 }
@@ -192,7 +230,7 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		want     string
 	}{
 		{"they hold more", cellOf("replicas-2", 800, 780, 820), nil,
-			"With 2 replicas, each with a limit of 1500m CPU and 256Mi of memory (2 limits in total), it breaks at 800 requests/s (780–820); with one replica it breaks at 400 requests/s (380–420) (one search each; results differ from start to start)."},
+			"With 2 replicas, each with a limit of 1.5 CPUs and 256Mi of memory (2 limits in total), it breaks at 800 requests/s (780–820); with one replica it breaks at 400 requests/s (380–420) (one search each; results differ from start to start)."},
 		{"and p99 was compared", cellOf("replicas-2", 800, 780, 820), level,
 			"results differ from start to start); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (median of the pairwise differences −33.0 ms"},
 		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s; with one replica it breaks at 400 requests/s (380–420)"},

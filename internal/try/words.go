@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -17,33 +18,54 @@ func Describe(a *Ask, info runtimes.Info) string {
 	if info.Runtime == runtimes.Unknown || info.Runtime == "" {
 		return name
 	}
-	if text := info.String(); !strings.EqualFold(strings.Fields(text)[0], name) {
+	text := info.String()
+	switch runtime, _, _ := strings.Cut(text, " "); {
+	case strings.EqualFold(runtime, name):
+		return onServer(info)
+	case name == info.Server:
 		return fmt.Sprintf("%s (%s)", name, text)
 	}
-	return info.String()
+	return fmt.Sprintf("%s (%s)", name, onServer(info))
 }
 
+// onServer is a runtime with the application server that runs on it: "gunicorn on Python
+// 3.11".
+func onServer(info runtimes.Info) string {
+	if info.Server == "" {
+		return info.String()
+	}
+	return info.Server + " on " + info.String()
+}
+
+// labelRoom is the room for the label of a variant, with two spaces on both sides.
+const labelRoom = 28
+
 // Announce lists, before the searches begin, what was found, what will be tried, and how
-// long it takes: e is the experiment of the variants, lasts its estimated duration.
-func Announce(a *Ask, info runtimes.Info, variants []Variant, e *experiment.Experiment, lasts time.Duration) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", Detected(a, info))
+// long it takes, in the width of a terminal: e is the experiment of the variants, lasts its
+// estimated duration.
+func Announce(a *Ask, info runtimes.Info, variants []Variant, e *experiment.Experiment, lasts time.Duration, t display.Terminal) string {
+	lines := []string{t.Wrap(Detected(a, info), "")}
+	indent := strings.Repeat(" ", labelRoom)
 	for _, v := range variants {
 		reason := v.Reason
 		if v.NoEffect != "" {
 			reason = "has no effect and is skipped: " + v.NoEffect
 		}
-		label := v.Label
+		label := "  " + v.Label
 		if v.CPU != "" {
 			label += ", " + v.CPU
 		}
-		fmt.Fprintf(&b, "  %-24s %s\n", label, reason)
+		text := t.Wrap(reason, indent)
+		if room := labelRoom - display.Width(label); room >= 2 {
+			lines = append(lines, label+text[len(label):])
+		} else { // it has a line of its own
+			lines = append(lines, label, text)
+		}
 	}
 	if why := a.nothingElse(variants); why != "" {
-		fmt.Fprintf(&b, "No other setting is tried: %s\n", why)
+		lines = append(lines, t.Wrap("No other setting is tried: "+why, ""))
 	}
-	fmt.Fprintf(&b, "%s\n", Length(e, lasts))
-	return b.String()
+	return strings.Join(append(lines, Length(e, lasts)), "\n") + "\n"
 }
 
 // nothingElse is why only the server as it is, and the run without a limit, are searched,
@@ -61,6 +83,22 @@ func (a *Ask) nothingElse(variants []Variant) string {
 		return "those above have no effect."
 	}
 	return "its parallelism is the only sensible one here."
+}
+
+// Lasts is the estimated duration of a run: that of its trials, and of the warm-up that
+// each begins with if the server needs one.
+func Lasts(e *experiment.Experiment, trials time.Duration, seen []Seen) time.Duration {
+	starts := e.Measure.Repeats
+	if common := e.CommonLoad(); common != nil {
+		starts += common.Repeats
+	}
+	each := 0.0
+	for i := range seen {
+		if w := &seen[i].warmth; w.needed() {
+			each = max(each, w.recorded().Seconds)
+		}
+	}
+	return trials + time.Duration(each*float64(starts*len(e.Cells))*float64(time.Second))
 }
 
 // Length is the size of a run: "3 searches, then 18 trials at one load; about 4 min.".

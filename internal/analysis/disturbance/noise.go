@@ -124,10 +124,10 @@ func (n *Noise) Others() string {
 	var who []string
 	for _, m := range n.machines.each() {
 		if m.busyNeighbours() {
-			who = append(who, fmt.Sprintf("other processes used %.2f cores%s", m.ForeignCores(), m.On()))
+			who = append(who, fmt.Sprintf("other processes used %.2f CPUs%s", m.ForeignCores(), m.On()))
 		}
 		if m.busyHypervisor() {
-			who = append(who, fmt.Sprintf("the hypervisor took %.2f cores%s", m.StealCores(), m.On()))
+			who = append(who, fmt.Sprintf("the hypervisor took %.2f CPUs%s", m.StealCores(), m.On()))
 		}
 	}
 	return strings.Join(who, " and ")

@@ -26,17 +26,17 @@ func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
 	}{
 		{"a node that others use, where there is room", []*signals.Frame{node("n1", 0.8, 0.5, 0)}, ""},
 		{"a node that others fill, beside one that is idle", []*signals.Frame{node("n1", 0.8, 0.1, 0), node("n2", 0, 2, 0)},
-			"other processes used 0.80 cores on node n1"},
+			"other processes used 0.80 CPUs on node n1"},
 		{"each node has its own", []*signals.Frame{node("n2", 0.5, 0, 0), node("n1", 0, 1, 0.4)},
-			"the hypervisor took 0.40 cores on node n1 and other processes used 0.50 cores on node n2"},
+			"the hypervisor took 0.40 CPUs on node n1 and other processes used 0.50 CPUs on node n2"},
 		{"quiet", []*signals.Frame{frame(signals.Measure, 0.05, 2)}, ""},
-		{"a busy neighbour", []*signals.Frame{frame(signals.Measure, 0.3, 2), frame(signals.Measure, 0.3, 2)}, "other processes used 0.30 cores"},
+		{"a busy neighbour", []*signals.Frame{frame(signals.Measure, 0.3, 2), frame(signals.Measure, 0.3, 2)}, "other processes used 0.30 CPUs"},
 		{"busy for a moment only", []*signals.Frame{frame(signals.Measure, 0.5, 2), frame(signals.Measure, 0, 2), frame(signals.Measure, 0, 2)}, ""},
 		{"during the warm-up it does not matter", []*signals.Frame{frame(signals.Warmup, 2, 2), frame(signals.Measure, 0, 2)}, ""},
 		{"a large host has more room", []*signals.Frame{frame(signals.Measure, 0.9, 64)}, ""},
-		{"the hypervisor", []*signals.Frame{stolen(0.25, 0)}, "the hypervisor took 0.25 cores"},
+		{"the hypervisor", []*signals.Frame{stolen(0.25, 0)}, "the hypervisor took 0.25 CPUs"},
 		{"the hypervisor, a little", []*signals.Frame{stolen(0.15, 0.15)}, ""},
-		{"both", []*signals.Frame{stolen(0.25, 0.5)}, "other processes used 0.50 cores and the hypervisor took 0.25 cores"},
+		{"both", []*signals.Frame{stolen(0.25, 0.5)}, "other processes used 0.50 CPUs and the hypervisor took 0.25 CPUs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var n Noise

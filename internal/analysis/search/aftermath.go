@@ -145,7 +145,7 @@ func (s *Search) afterwards() (Step, bool) {
 	case a.limited:
 		s.stop("the generator or the host was the limit")
 	default:
-		s.stop("the time for it was used up; raise measure.duration")
+		s.stop("the time for it was used up; give the search more time")
 	}
 	return Step{}, false
 }

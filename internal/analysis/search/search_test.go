@@ -438,7 +438,7 @@ func TestAServiceThatStopsAnswering(t *testing.T) {
 		if last.Stage != Recover || last.Load != 50 || !last.Drain {
 			t.Errorf("%s: the last step is %+v", name, last)
 		}
-		if !strings.Contains(r.Reason, "at a load of 3200: the service stopped answering: none of ") || !strings.Contains(r.Reason, "none of 50 at 50, a load that it had handled before") {
+		if !strings.Contains(r.Reason, "at a load of 3,200: the service stopped answering: none of ") || !strings.Contains(r.Reason, "none of 50 at 50, a load that it had handled before") {
 			t.Errorf("%s: reason %q", name, r.Reason)
 		}
 		if r.Load <= 0 || r.Load > 3200 || r.Low > 2000 || r.High < 2000 || r.AtLeast {
@@ -457,7 +457,7 @@ func TestAServiceThatStopsAnswering(t *testing.T) {
 		}
 		return o
 	})
-	if r.Load != 1600 || r.Low != 1600 || r.High != 3200 || !strings.Contains(r.Reason, "at a load of 3200: it died") {
+	if r.Load != 1600 || r.Low != 1600 || r.High != 3200 || !strings.Contains(r.Reason, "at a load of 3,200: it died") {
 		t.Errorf("%+v", r)
 	}
 }

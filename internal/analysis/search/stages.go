@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/millicore/millicore/internal/display/digits"
 )
 
 // How long windows are. Settling and windows become longer towards the answer. A window
@@ -103,7 +105,7 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	r.early |= o.Disturbed
 	s.traffic -= took
 	if s.wasted += took; s.wasted >= s.config.Patience {
-		s.fail(Disturbed, "%v took CPU for %v while the search doubled the load; %s", r.early, s.wasted, r.early.Advice())
+		s.fail(Disturbed, "%v took CPU for %v or more while the search doubled the load; %s", r.early, s.config.Patience, r.early.Advice())
 	}
 	return true
 }
@@ -363,7 +365,7 @@ func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }
 // show formats a load with four digits, and never with an exponent.
 func show(load float64) string {
 	if load >= 1000 {
-		return fmt.Sprintf("%.0f", load)
+		return digits.Grouped(fmt.Sprintf("%.0f", load))
 	}
 	return fmt.Sprintf("%.4g", load)
 }

@@ -325,6 +325,11 @@ func together(k *check) error {
 	cells := k.cells(k.m["cells"])
 	text, each := strings.CutPrefix(k.m["loads"], "each break at ")
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "break at "), "hold ")
+	return k.reach(cells, each, text)
+}
+
+// reach checks loads in the order of their cells; each: one that all of them share.
+func (k *check) reach(cells []*cell, each bool, text string) error {
 	for i, one := range splitFigures(text) {
 		at, bound := strings.CutPrefix(one, "at least ")
 		m := pointOf.FindStringSubmatch(at)
@@ -348,25 +353,22 @@ func together(k *check) error {
 	return nil
 }
 
-// reached is a cell with its own verb: "go breaks at 400 (380–410)".
-var reached = regexp.MustCompile(`(?:^|, | and )(.+?) (breaks at(?: an estimated)?|(?:holds|is estimated to hold) at least) ([\d,.]*\d)(?: \(([\d,.]+)–([\d,.]+)\))?`)
+// reached are cells with one verb: "go breaks at 400 (380–410)", "a and b break at 400
+// (380–410) and 300 (290–310)".
+var reached = regexp.MustCompile(`^(.+?) (each )?(?:breaks? at(?: an estimated)?|holds?|(?:is|are) estimated to hold) (.+)$`)
 
 // eachReached checks cells of which some hold at least a load and others break at one.
 func eachReached(k *check) error {
-	all := reached.FindAllStringSubmatch(k.m["each"], -1)
-	if len(all) < 2 {
+	parts := strings.Split(k.m["each"], ", and ")
+	if len(parts) < 2 {
 		return fmt.Errorf("no cells: %q", k.m["each"])
 	}
-	for _, m := range all {
-		cells := k.cells(m[1])
-		if len(cells) != 1 {
-			return fmt.Errorf("no cell %q", m[1])
+	for _, part := range parts {
+		m := reached.FindStringSubmatch(part)
+		if m == nil || slices.Contains(k.cells(m[1]), nil) {
+			return fmt.Errorf("no cell in %q", part)
 		}
-		err := k.breaksAt(cells[0], m[3], m[4], m[5])
-		if strings.HasSuffix(m[2], "at least") {
-			err = k.holdsAtLeast(cells[0], m[3])
-		}
-		if err != nil {
+		if err := k.reach(k.cells(m[1]), m[2] != "", m[3]); err != nil {
 			return err
 		}
 	}
@@ -378,7 +380,7 @@ const point = `(?P<load>[\d,.]*\d) <unit>(?: \((?:(?P<low>[\d,.]+)–(?P<high>[\
 // atLoads are the loads that a figure is from, and perPeriod for how long the kernel
 // stopped the service.
 const (
-	atLoads   = `(?:, and at the lowest loads that missed the objective (?P<failed>\S+%) of the requests got no good answer \((?P<kinds>[^)]+)\))?(?: \(at (?P<at>[\d,.]+(?: to [\d,.]+)?)(?: (?:requests/s|users?))?\))?`
+	atLoads   = `(?:, and at the lowest loads that missed the objective (?P<failed>\S+%) of the requests got no good answer \((?P<kinds>[^)]+)\))?(?:; at (?P<at>[\d,.]+(?: to [\d,.]+)?)(?: (?:requests/s|users?))?)?`
 	perPeriod = `(?: \((?P<stopped>[\d.]+) ms per throttled period, summed over CPUs\))?`
 )
 
@@ -404,7 +406,7 @@ var searching = []pattern{
 	{"headline", `(?P<times>(?:at least )?[\d.,]+ times .+)`, times},
 	{"headline", `(?:No significant difference (?:between|among)|No significantly highest breaking point among) <cells>: they (?P<loads>.+) <unit> \((?P<why>[^()]+)\)`, together},
 	{"headline", `No ranking: <cells> (?P<loads>(?:each )?(?:break at|hold) .+) <unit>, (?:measured by (?:as few as )?<n:n> (?:search|searches|ramp|ramps) per cell|and <any:bounds>)`, together},
-	{"headline", `No ranking: (?P<each>.+ (?:breaks at|(?:holds|is estimated to hold) at least) .+) <unit>, (?:measured by (?:as few as )?<n:n> (?:search|searches|ramp|ramps) per cell|and <any:bounds>)`, eachReached},
+	{"headline", `No ranking: (?P<each>.+ (?:breaks? at|holds?|estimated to hold) .+, and .+) <unit>, (?:measured by (?:as few as )?<n:n> (?:search|searches|ramp|ramps) per cell|and <any:bounds>)`, eachReached},
 	{"headline", `(?P<rest>.+) breaks? at a lower load`, func(k *check) error { return nil }},
 	{"headline", `the other <n:n> break at <n:load> and below`, nil},
 	{"headline", `Results differ from start to start`, nil},
@@ -426,24 +428,24 @@ var searching = []pattern{
 	{"fact", `limited by: throttling: it was throttled in <pct:throttled> of the periods` + perPeriod + `, though it used <pct:used> of its CPU limit on average` + atLoads, limited("throttling")},
 	{"fact", `limited by: service: ` + noneOf + `: its own parallelism, locks or queues`, func(k *check) error { return k.limitIs("service") }},
 	{"fact", `it used <pct:used> of its CPU limit` + atLoads, func(k *check) error { return k.evidence("its CPU of the limit", k.m["used"], usedOfLimit) }},
-	{"fact", `it used <n:cores> cores` + atLoads, func(k *check) error { return k.evidence("its CPU", k.m["cores"], (*part).cores) }},
+	{"fact", `it used <n:cores> CPUs` + atLoads, func(k *check) error { return k.evidence("its CPU", k.m["cores"], (*part).cores) }},
 	{"fact", `limited by: memory: <n:kills> OOM kills?(?: in the windows above it)?` + atLoads, func(k *check) error {
 		return first(k.limitIs("memory"), within("the OOM kills", k.m["kills"], 1, float64(sum(k.about.trials, nil).kills)))
 	}},
 	{"fact", `limited by: errors: <pct:share> of the requests got no good answer \((?P<failures>[^)]+)\)` + atLoads, func(k *check) error {
 		return first(k.limitIs("errors"), k.failures(k.m["failures"]), k.evidence("the failed requests", k.m["share"], failedOf))
 	}},
-	{"fact", `limited by: parallelism: at <n:load> <unit> it used <n:cores> cores, as (?:one busy thread does|<n:threads> busy threads do)(?:, throttled in <pct:throttled> of the periods)?` + atLoads, func(k *check) error {
+	{"fact", `limited by: parallelism: at <n:load> <unit> it used <n:cores> CPUs, as (?:one busy thread does|<n:threads> busy threads do)(?:, throttled in <pct:throttled> of the periods)?` + atLoads, func(k *check) error {
 		err := first(tried(k), k.evidence("its CPU", k.m["cores"], (*part).cores), k.limitIs("parallelism"))
 		if k.has("throttled") {
 			err = first(err, k.evidence("its throttled periods", k.m["throttled"], throttledOf))
 		}
 		return err
 	}},
-	{"fact", `limited by: service: ` + noneOf + `: of <n:load> <unit> it answered <n:answered> with <n:cores> cores, which is no whole number of busy threads: locks, queues, or workers that wait` + atLoads, func(k *check) error {
+	{"fact", `limited by: service: ` + noneOf + `: of <n:load> <unit> it answered <n:answered> with <n:cores> CPUs, which is no whole number of busy threads: locks, queues, or workers that wait` + atLoads, func(k *check) error {
 		return first(tried(k), k.evidence("its CPU", k.m["cores"], (*part).cores), k.evidence("its rate", k.m["answered"], (*part).rate), k.limitIs("service"))
 	}},
-	{"fact", `limited by: host: at <n:load> <unit> it used <n:cores> cores(?:, as (?:one busy thread does|\d+ busy threads do))?, and <n:busy> of the <n:cpus> CPUs were busy(?:: its parallelism may be the limit as well)?` + atLoads, func(k *check) error {
+	{"fact", `limited by: host: at <n:load> <unit> it used <n:cores> CPUs(?:, as (?:one busy thread does|\d+ busy threads do))?, and <n:busy> of the <n:cpus> CPUs were busy(?:: its parallelism may be the limit as well)?` + atLoads, func(k *check) error {
 		return first(tried(k), k.limitIs("host"), k.evidence("its CPU", k.m["cores"], (*part).cores), k.evidence("the busy CPUs", k.m["busy"], func(p *part) float64 {
 			return float64(p.cpus) - p.idle/p.hostSeconds
 		}))
@@ -453,7 +455,7 @@ var searching = []pattern{
 		return first(k.limitIs("generator"), k.evidence("the send lag", k.m["lag"], func(p *part) float64 { return float64(p.lag.Quantile(0.99)) / 1e6 }))
 	}},
 	{"fact", `limited by: generator: <any:evidence>`, func(k *check) error { return k.limitIs("generator") }},
-	{"fact", `limited by: host: <n:idle> cores of <n:cpus> were idle` + atLoads, func(k *check) error {
+	{"fact", `limited by: host: <n:idle> of <n:cpus> CPUs were idle` + atLoads, func(k *check) error {
 		return first(k.limitIs("host"), k.evidence("the idle CPU", k.m["idle"], func(p *part) float64 { return p.idle / p.hostSeconds }))
 	}},
 	{"fact", `(?:note|lower bound|not found): (?:because )?<any:reason>`, func(k *check) error { return k.reason(k.m["reason"]) }},
@@ -688,7 +690,7 @@ func unmet(k *check) error {
 // reasons are recognised in lower case.
 var reasons = []pattern{
 	{"reason", `the interval is wide: (?P<traffic>[\dhms.]+) of traffic near <n:load> had too few failures or passes`, nil},
-	{"reason", `raise measure\.duration`, nil},
+	{"reason", `give the search more time`, nil},
 	{"reason", `above <n:load> the generator or the host was the limit`, tried},
 	{"reason", `(?:the service may handle more|the upper end of the interval is not known)`, nil},
 	{"reason", `the generator or the host was the limit even at the lowest load tried, <n:load>: nothing is known about the service`, tried},
@@ -698,8 +700,8 @@ var reasons = []pattern{
 	{"reason", `it misses the objective at every load tried, down to <n:load>, and the search time is used up: start lower`, tried},
 	{"reason", `the search time was used up before any load missed the objective`, func(k *check) error { k.m["load"] = ""; return nil }},
 	{"reason", `the time was used up before any load missed the objective`, unmet},
-	{"reason", `start at a higher load, or raise measure\.duration`, nil},
-	{"reason", `the highest load tried was <n:load>: start higher(?:, or raise measure\.duration)?`, unmet},
+	{"reason", `start at a higher load, or give the search more time`, nil},
+	{"reason", `the highest load tried was <n:load>: start higher(?:, or give the search more time)?`, unmet},
 	{"reason", `the objective is still met at <n:load>, the highest load allowed`, unmet},
 	{"reason", `(?:the search ended early because )?the service became unavailable at a load of <n:load>: <any:why>`, tried},
 	{"reason", `it met the objective at every load`, nil},

@@ -29,19 +29,23 @@ func (k *check) under(label, limit string) *cell {
 	return nil
 }
 
-// limitText writes a CPU limit as the paragraph does: "500m CPU", "1 CPU".
+// limitText writes a CPU limit as the paragraph does: "500m CPU", "1 CPU", "1.5 CPUs".
 func limitText(c *cell) string {
-	if c.Limits.CPUMillis%1000 == 0 {
-		return fmt.Sprintf("%d CPU", c.Limits.CPUMillis/1000)
+	switch m := c.Limits.CPUMillis; {
+	case m < 1000:
+		return fmt.Sprintf("%dm CPU", m)
+	case m == 1000:
+		return "1 CPU"
+	default:
+		return fmt.Sprintf("%v CPUs", float64(m)/1000)
 	}
-	return fmt.Sprintf("%dm CPU", c.Limits.CPUMillis)
 }
 
 // underLimits finds the parts of a list: what is stated under which limit.
 var (
-	breaksUnder = regexp.MustCompile(`(?:breaks at|holds|is estimated to hold) (?:an estimated |at least )?(?P<load>[\d,.]*\d) \S+?(?: \((?P<low>[\d,.]+)–(?P<high>[\d,.]+)\))? under (?P<limit>\S+ CPU)`)
-	msUnder     = regexp.MustCompile(`(?P<ms>≥?[\d,.]*\d (?:ms|s)) under (?P<limit>\S+ CPU)`)
-	limitsUnder = regexp.MustCompile(`\S+ CPU`)
+	breaksUnder = regexp.MustCompile(`(?:(?:breaks )?at|holds|is estimated to hold) (?:an estimated |at least )?(?P<load>[\d,.]*\d) \S+?(?: \((?P<low>[\d,.]+)–(?P<high>[\d,.]+)\))? under (?P<limit>\S+ CPUs?)`)
+	msUnder     = regexp.MustCompile(`(?P<ms>≥?[\d,.]*\d (?:ms|s)) under (?P<limit>\S+ CPUs?)`)
+	limitsUnder = regexp.MustCompile(`\S+ CPUs?`)
 )
 
 // eachUnder checks the parts of a list about the server as it is under each limit.
@@ -86,7 +90,7 @@ const withEnds = `(?P<v>[<>\d,.–]+)(?: \[95% interval (?P<low>[<\d.,]+)–(?P<
 const loadOf = `(?P<load>[\d,.]*\d) <unit>(?: \((?P<low>[\d,.]+)–(?P<high>[\d,.]+)\))?`
 
 // atCommon begins a sentence about the common load, under one limit or one of several.
-const atCommon = `(?:Under (?P<limit>\S+ CPU), at|At) (?P<at>[\d,.]+ (?:requests/s|users))`
+const atCommon = `(?:Under (?P<limit>\S+ CPUs?), at|At) (?P<at>[\d,.]+ (?:requests/s|users))`
 
 var (
 	settingHolds = regexp.MustCompile(`(as it is|\S+=\S+) (at least )?(?:an estimated )?([\d,.]*\d) requests/s(?: \(([\d,.]+)–([\d,.]+)\))?`)
@@ -156,25 +160,24 @@ var triedPatterns = []pattern{
 		return k.holdsAtLeast(k.named(k.variants[0].Service), k.m["load"])
 	}},
 	{"try", `the objective is <any:objective>`, nil},
-	{"try", `No breaking point of the server was found under <any:limit>: <any:reason>`, nil},
 	{"try", `It is limited by (?P<by>its CPU limit|throttling|its own parallelism|the host's CPUs|its memory limit|its errors|its dependency|the service itself)(?:, before its CPU limit is used up)?(?:: <any:evidence>)?`, func(k *check) error {
 		k.about = k.named(k.variants[0].Service)
 		return k.limitIs(phrases[k.m["by"]])
 	}},
 	{"try", `(?:The generator|The host) was the limit, not the service(?:: <any:evidence>)?`, nil},
-	{"try", `it used (?:<pct:used> of its CPU limit|<n:cores> cores)`, nil},
+	{"try", `it used (?:<pct:used> of its CPU limit|<n:cores> CPUs)`, nil},
 	{"try", `(?P<share>\S+%) of its slow tail there \(from (?P<q>\S+) on\) is throttling`, func(k *check) error {
 		return k.shareIs(k.named(k.variants[0].Service), "throttling", k.m["share"])
 	}},
 	{"try", `Without the limit it (?:breaks at|holds|is estimated to hold) (?:at least |an estimated )?` + loadOf + `(?:, limited by the host's CPUs)?(?:, against .+ under it \(one search each)?`, nil},
 	{"try", `results differ from start to start\)`, nil},
-	{"try", `For throughput(?: under (?P<limit>\S+ CPU))? the settings are not ranked \((?P<each>[^)]*)\): (?P<points>[^;]+)`, settingsHold},
-	{"try", `For throughput(?: under (?P<limit>\S+ CPU))? \((?P<each>\d+ searches each)\): (?P<points>[^;]+)`, settingsHold},
+	{"try", `For throughput(?: under (?P<limit>\S+ CPUs?))? the settings are not ranked \((?P<each>[^)]*)\): (?P<points>[^;]+)`, settingsHold},
+	{"try", `For throughput(?: under (?P<limit>\S+ CPUs?))? \((?P<each>\d+ searches each)\): (?P<points>[^;]+)`, settingsHold},
 	{"try", `(?P<ranks>\S+=\S+ (?:holds (?:more|less) than it does|does not differ significantly from it) as it is \(p .+\))`, settingsRank},
 	{"try", `Ranking takes at least <n:n> searches of each, as with --repeats 6`, func(k *check) error {
 		return is("the searches that a ranking takes", k.m["n"], float64(leastTrials(len(k.withTrials()))))
 	}},
-	{"try", `No breaking point was found with (?P<label>[^:]+): <any:reason>`, nil},
+	{"try", `No breaking point(?: of the server)? was found (?:with|without|under) (?P<label>[^:]+): <any:reason>`, nil},
 	{"try", `(?:` + atCommon + ` )?(?P<label>[A-Z]\S*=\S+) lowers p99: <ms:figure> against <ms:than> as it is(?:, median of <n:n> trials)? \(median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)\)`, func(k *check) error {
 		c, base := k.under(k.m["label"], k.m["limit"]), k.under("as it is", k.m["limit"])
 		if c == nil {
@@ -235,7 +238,7 @@ var triedPatterns = []pattern{
 	{"try", `<any:labels> had too few trials to test`, nil},
 	{"try", `Latency of the settings was not compared<any:why>`, nil},
 	{"try", `[Ww]hile (?:breaking points were searched|latency was compared), <any:who>(?:: repeat it on a quiet host)?`, nil},
-	{"try", `the server (?P<list>(?:breaks|holds|is estimated) .+ CPU) \(one search each; results differ from start to start\)`, func(k *check) error {
+	{"try", `the server (?P<list>(?:breaks|holds|is estimated) .+ CPUs?) \(one search each; results differ from start to start\)`, func(k *check) error {
 		return k.eachUnder(breaksUnder, k.m["list"], func(c *cell, m []string) error {
 			if strings.Contains(m[0], "at least") {
 				return k.holdsAtLeast(c, m[1])
@@ -243,13 +246,12 @@ var triedPatterns = []pattern{
 			return k.breaksAt(c, m[1], m[2], m[3])
 		})
 	}},
-	{"try", `(?:It is limited )?by (?P<by>its CPU limit|throttling|its own parallelism|the host's CPUs|its memory limit|its errors|its dependency|the service itself) under (?P<list>\S+ CPU(?:, \S+ CPU)*(?: and \S+ CPU)?)`, func(k *check) error {
+	{"try", `(?:It is limited )?by (?P<by>its CPU limit|throttling|its own parallelism|the host's CPUs|its memory limit|its errors|its dependency|the service itself) under (?P<list>\S+ CPUs?(?:, \S+ CPUs?)*(?: and \S+ CPUs?)?)`, func(k *check) error {
 		return k.eachUnder(limitsUnder, k.m["list"], func(c *cell, _ []string) error {
 			k.about = c
 			return k.limitIs(phrases[k.m["by"]])
 		})
 	}},
-	{"try", `No breaking point was found under <any:limit>: <any:reason>`, nil},
 	{"try", `At (?P<at>[\d,.]+ (?:requests/s|users)) its p99 is (?P<list>.+)`, func(k *check) error {
 		return k.eachUnder(msUnder, k.m["list"], func(c *cell, m []string) error { return c.shows("p99", m[1]) })
 	}},

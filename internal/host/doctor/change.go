@@ -104,15 +104,9 @@ func (s service) collector(n int) string {
 // WEB_CONCURRENCY decides: gunicorn's GUNICORN_CMD_ARGS and its configuration file
 // override the variable, and the command overrides both. HAProxy has the number in its
 // file only. A file of uWSGI overrides its variables.
-//
-// More workers of uvicorn are not advised. With WEB_CONCURRENCY=2 instead of 1 it answered
-// 361 instead of 1,060 requests/s, each in 44 ms (uvicorn 0.54, h11): probably Nagle's
-// algorithm, which asyncio leaves on for sockets that workers inherit, with delayed
-// acknowledgements.
 func (s service) elsewhere(n int) (string, Change, bool) {
-	if s.Info.Server == "uvicorn" && n > s.Info.Parallelism.Value {
-		return "add replicas: several workers of one uvicorn can be slower than one, because each answer may wait 40 ms for a delayed acknowledgement",
-			Change{Replicas: true}, true
+	if why := runtimes.FewWorkers(s.Info); why != "" && n > s.Info.Parallelism.Value {
+		return "add replicas: " + why, Change{Replicas: true}, true
 	}
 	if s.Info.Runtime == runtimes.HAProxy && s.Config != "" {
 		return fmt.Sprintf("set nbthread %d in the global section of %s", n, s.Config),

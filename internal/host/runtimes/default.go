@@ -276,13 +276,27 @@ func loopDefault(info Info, m Machine) (int, string) {
 		Python: "one thread at a time runs Python code (the global interpreter lock), regardless of the limit",
 		Ruby:   "one thread at a time runs Ruby code (the global VM lock), regardless of the limit",
 	}[info.Runtime]
-	if info.Workers > 0 {
-		return info.Workers, fmt.Sprintf("%s; %s", reason, count(info.Workers, "worker process"))
+	if info.Workers > 1 {
+		return info.Workers, fmt.Sprintf("%s; each runs %s", count(info.Workers, "worker process"), eachWorker(info.Runtime))
+	}
+	if info.Workers == 1 {
+		return 1, reason + "; 1 worker process"
 	}
 	if n, why, ok := serverDefault(info, m); ok {
 		return n, why
 	}
 	return 1, reason
+}
+
+// eachWorker is what a worker process of such a runtime runs.
+func eachWorker(runtime Name) string {
+	switch runtime {
+	case Python:
+		return "one thread of Python code at a time (the global interpreter lock)"
+	case Ruby:
+		return "one thread of Ruby code at a time (the global VM lock)"
+	}
+	return "one event loop"
 }
 
 // positive parses a decimal number above 0.

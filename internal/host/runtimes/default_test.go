@@ -52,7 +52,8 @@ func TestDefault(t *testing.T) {
 		{"automaxprocs without a limit does nothing", automax, Limit{}, eight, 8, ""},
 		// Event loops and global locks.
 		{"Node is one loop", Info{Runtime: Node}, LimitOf(4), eight, 1, "event loop"},
-		{"Node with a cluster", Info{Runtime: Node, Workers: 3}, LimitOf(4), eight, 3, "3 worker processes"},
+		{"Node with a cluster", Info{Runtime: Node, Workers: 3}, LimitOf(4), eight, 3, "3 worker processes; each runs one event loop"},
+		{"gunicorn with workers", Info{Runtime: Python, Server: "gunicorn", Workers: 2}, LimitOf(4), eight, 2, "2 worker processes; each runs one thread of Python code at a time (the global interpreter lock)"},
 		{"Bun is one loop", Info{Runtime: Bun}, LimitOf(4), eight, 1, "event loop"},
 		{"Deno is one loop", Info{Runtime: Deno}, LimitOf(4), eight, 1, "event loop"},
 		{"deno serve --parallel is the limit", Info{Runtime: Deno, Flags: []string{"serve", "--parallel"}}, LimitOf(2.5), eight, 2, "--parallel"},

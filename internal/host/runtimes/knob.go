@@ -29,6 +29,17 @@ type Knob struct {
 // None reports whether there is no setting, so that only replicas help.
 func (k Knob) None() bool { return k.Env == "" && !k.Command }
 
+// KnobFor is KnobOf where the command can be changed too: the option of an application
+// server that sets its workers is then a setting.
+func KnobFor(info Info, command []string) Knob {
+	if s, ok := serverNamed(info.Server); ok {
+		if _, option := s.changed(command, 1); option != "" {
+			return Knob{Command: true, Words: s.name + " " + option + " n"}
+		}
+	}
+	return KnobOf(info)
+}
+
 // KnobOf returns the setting for the parallelism of a process.
 func KnobOf(info Info) Knob {
 	switch info.Runtime {
@@ -53,7 +64,7 @@ func KnobOf(info Info) Knob {
 			return Knob{Env: "DENO_JOBS", Words: "DENO_JOBS=n"}
 		}
 		if slices.Contains(info.Flags, "serve") {
-			return Knob{Words: "deno serve runs one event loop: start it with --parallel, which starts several, or add replicas"}
+			return Knob{File: "the command", Words: "deno serve runs one event loop: start it with --parallel, which starts several, or add replicas"}
 		}
 	case Nginx:
 		if slices.ContainsFunc(info.Flags, workerProcesses.MatchString) {
@@ -137,17 +148,17 @@ const AsItIs = "as it is"
 // Settings returns the values worth trying under a limit: the present one first; then
 // 1, the limit rounded down and up, and the runtime's default if something else is
 // set. No value is above the number of CPUs, and none is repeated. command is the
-// service's command, for a setting that is part of it. If the runtime has no setting,
-// the result is the present one, and its reason says what to do instead.
+// service's command, for a setting that is part of it. More workers than present are left
+// out where FewWorkers advises against them. If the runtime has no setting, the result is
+// the present one.
 func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 	present, why := Default(info, limit, m)
 	if p := info.Parallelism; p.Source == Read && p.Value > 0 && p.Value != present {
 		present, why = p.Value, p.From
 	}
 	asIs := Setting{Label: AsItIs, Value: present, Reason: why}
-	knob := KnobOf(info)
+	knob := KnobFor(info, command)
 	if knob.None() {
-		asIs.Reason = why + "; " + knob.Words
 		return []Setting{asIs}
 	}
 
@@ -158,7 +169,7 @@ func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 			n, reason = most, fmt.Sprintf("%s, but this machine has %s", reason, cpus(float64(most)))
 		}
 		n = max(n, 1)
-		if tried[n] {
+		if tried[n] || n > present && FewWorkers(info) != "" {
 			return
 		}
 		tried[n] = true
@@ -167,7 +178,11 @@ func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 			all = append(all, s)
 		}
 	}
-	add(1, "one thread at a time: its threads do not compete for the quota")
+	one := "one thread at a time: its threads do not compete for the quota"
+	if info.Server != "" || info.Runtime == Nginx {
+		one = "one worker process: no other one competes for the quota"
+	}
+	add(1, one)
 	if limit.CPUs > 0 {
 		add(int(limit.CPUs), fmt.Sprintf("the limit of %s, rounded down: it cannot use up the quota early", cpus(limit.CPUs)))
 		add(ceil(limit.CPUs), fmt.Sprintf("the limit of %s, rounded up", cpus(limit.CPUs)))
@@ -201,6 +216,11 @@ func (k Knob) setting(info Info, n int, command []string) (Setting, bool) {
 			s.Command = append(slices.Clone(command), "--concurrency", strconv.Itoa(n))
 		}
 		return s, s.Command != nil
+	}
+	if server, ok := serverNamed(info.Server); ok {
+		changed, option := server.changed(command, n)
+		s.Label, s.Command = fmt.Sprintf("%s %s %d", server.name, option, n), changed
+		return s, changed != nil
 	}
 	s.Command = slices.Clone(command)
 	for i, arg := range s.Command {

@@ -275,19 +275,25 @@ func (f FS) workers(e Evidence) int {
 		if shared == nil {
 			shared = f.listening(e.PID)
 		}
-		for inode := range f.listening(pid) {
-			if _, ok := shared[inode]; ok {
-				n++
-				break
-			}
+		if shares(shared, f.listening(pid)) || len(shared) == 0 && shares(f.listeningUnix(e.PID), f.listeningUnix(pid)) {
+			n++
 		}
 	}
 	return n
 }
 
+// shares reports whether two sets of sockets have one in common.
+func shares(a, b map[string]int) bool {
+	for inode := range a {
+		if _, ok := b[inode]; ok {
+			return true
+		}
+	}
+	return false
+}
+
 // listening returns the ports of a process's listening TCP sockets, by inode.
 func (f FS) listening(pid int) map[string]int {
-	held := map[string]int{}
 	all := map[string]int{}
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
 		text, _ := f.read(pid, name)
@@ -298,6 +304,25 @@ func (f FS) listening(pid int) map[string]int {
 			return true
 		})
 	}
+	return f.held(pid, all)
+}
+
+// listeningUnix returns a process's listening Unix sockets, by inode.
+func (f FS) listeningUnix(pid int) map[string]int {
+	all := map[string]int{}
+	text, _ := f.read(pid, "net/unix")
+	_ = proc.ParseUnix(bytes.NewReader(text), func(s proc.Socket) bool {
+		if s.Listens {
+			all[strconv.FormatUint(s.Inode, 10)] = 0
+		}
+		return true
+	})
+	return f.held(pid, all)
+}
+
+// held returns those of some sockets, by inode, that a process has open.
+func (f FS) held(pid int, all map[string]int) map[string]int {
+	held := map[string]int{}
 	entries, _ := os.ReadDir(f.path(pid, "fd"))
 	for _, entry := range entries {
 		link, _ := os.Readlink(f.path(pid, filepath.Join("fd", entry.Name())))

@@ -385,6 +385,43 @@ func TestWithChildren(t *testing.T) {
 	}
 }
 
+// A worker behind a Unix socket used the most CPU time; its master is the service.
+func TestTheMasterBehindAUnixSocket(t *testing.T) {
+	root := t.TempDir()
+	const table = "Num RefCount Protocol Flags Type St Inode Path\n0: 00000002 00000000 00010000 0001 01 645 /run/x.sock\n"
+	process := func(pid, parent, ticks int, sockets ...string) {
+		t.Helper()
+		dir := filepath.Join(root, strconv.Itoa(pid))
+		for _, sub := range []string{"fd", "net"} {
+			if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, filepath.Join(dir, "status"), fmt.Sprintf("PPid:\t%d\nThreads:\t1\n", parent))
+		write(t, filepath.Join(dir, "stat"), fmt.Sprintf("%d (python) S %d 0 0 0 0 0 0 0 0 0 %d 0 0 0 20 0 1 0 100 0 1", pid, parent, ticks))
+		write(t, filepath.Join(dir, "cmdline"), "python\x00gunicorn\x00-w\x002\x00")
+		write(t, filepath.Join(dir, "net", "unix"), table)
+		if err := os.Symlink("/usr/bin/python3.11", filepath.Join(dir, "exe")); err != nil {
+			t.Fatal(err)
+		}
+		for i, socket := range sockets {
+			if err := os.Symlink(socket, filepath.Join(dir, "fd", strconv.Itoa(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	process(9, 1, 3, "socket:[7]") // what started it has another socket
+	process(10, 9, 5, "socket:[645]")
+	process(11, 10, 40, "socket:[645]")
+	process(12, 10, 60, "socket:[645]")
+	for _, port := range []int{0, 8080} {
+		info, err := NewFS(root).DetectTree([]int{9, 10, 11, 12}, port)
+		if err != nil || info.PID != 10 || info.Workers != 2 || info.Server != "gunicorn" {
+			t.Errorf("port %d: got process %d with %d workers, %v; want 10 with 2", port, info.PID, info.Workers, err)
+		}
+	}
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {

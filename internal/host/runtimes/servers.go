@@ -21,21 +21,34 @@ type server struct {
 	file    string   // that file, in words
 	host    bool     // the default is the host's CPUs; else 1
 	forks   bool     // its workers have its command, and share no socket with it
+	few     string   // why more workers are not advised, in words; "": they are
 }
 
 const granian = "granian"
+
+// slowUvicorn is measured: with WEB_CONCURRENCY=2 instead of 1 it answered 361 instead of
+// 1,060 requests/s, each in 44 ms (uvicorn 0.54, h11). Probably it is Nagle's algorithm,
+// which asyncio leaves on for sockets that workers inherit, with delayed acknowledgements.
+const slowUvicorn = "several workers of one uvicorn can be slower than one, because each answer may wait 40 ms for a delayed acknowledgement"
 
 // servers is that table; docs/runtimes.md has the sources. Sidekiq is not in it: its
 // concurrency is threads that share the VM lock.
 var servers = []server{
 	{name: "gunicorn", options: []string{"-w", "--workers"}, args: "GUNICORN_CMD_ARGS", env: "WEB_CONCURRENCY", setting: "workers", file: "gunicorn.conf.py"},
-	{name: "uvicorn", options: []string{"--workers"}, env: "WEB_CONCURRENCY"},
+	{name: "uvicorn", options: []string{"--workers"}, env: "WEB_CONCURRENCY", few: slowUvicorn},
 	{name: "hypercorn", options: []string{"-w", "--workers"}, setting: "workers", file: "hypercorn's configuration file"},
 	{name: granian, options: []string{"--workers"}, env: "GRANIAN_WORKERS", forks: true},
 	{name: "uwsgi", options: []string{"-p", "--processes", "--workers"}, env: "UWSGI_PROCESSES", setting: "processes", file: "uWSGI's configuration file"},
 	{name: "celery", options: []string{"-c", "--autoscale", "--concurrency"}, setting: "worker_concurrency", file: "Celery's configuration", host: true, forks: true},
 	{name: "puma", options: []string{"-w", "--workers"}, env: "WEB_CONCURRENCY", setting: "workers", file: "config/puma.rb"},
 	{name: "unicorn", setting: "worker_processes", file: "unicorn's configuration file"},
+}
+
+// FewWorkers is why more worker processes than a server has are not advised, in words;
+// "": they are.
+func FewWorkers(info Info) string {
+	s, _ := serverNamed(info.Server)
+	return s.few
 }
 
 // workerOptions are the options of a command that set its number of workers. Those of one
@@ -50,7 +63,14 @@ func workerOptions(info Info) []string {
 
 // Reworked is a command with another number of workers; nil if it sets none.
 func Reworked(info Info, command []string, n int) []string {
-	changed, found := slices.Clone(command), false
+	changed, _ := reworked(workerOptions(info), command, n)
+	return changed
+}
+
+// reworked replaces the number after options of a command. option is the one that the
+// command has; "": none, and changed is nil.
+func reworked(options, command []string, n int) (changed []string, option string) {
+	changed = slices.Clone(command)
 	number := func(present string) string { // of celery --autoscale=max,min the maximum
 		if _, least, ok := strings.Cut(present, ","); ok {
 			return strconv.Itoa(n) + "," + least
@@ -58,23 +78,44 @@ func Reworked(info Info, command []string, n int) []string {
 		return strconv.Itoa(n)
 	}
 	for i, arg := range command {
-		for _, option := range workerOptions(info) {
-			rest, ok := strings.CutPrefix(arg, option)
+		for _, o := range options {
+			rest, ok := strings.CutPrefix(arg, o)
 			switch {
 			case !ok:
 			case rest == "" && i+1 < len(command):
-				changed[i+1], found = number(command[i+1]), true
+				changed[i+1], option = number(command[i+1]), o
 			case strings.HasPrefix(rest, "="):
-				changed[i], found = option+"="+number(rest), true
-			case len(option) == 2 && rest != "" && '0' <= rest[0] && rest[0] <= '9':
-				changed[i], found = option+strconv.Itoa(n), true
+				changed[i], option = o+"="+number(rest), o
+			case len(o) == 2 && rest != "" && '0' <= rest[0] && rest[0] <= '9':
+				changed[i], option = o+strconv.Itoa(n), o
 			}
 		}
 	}
-	if !found {
-		return nil
+	if option == "" {
+		return nil, ""
 	}
-	return changed
+	return changed, option
+}
+
+// changed is a command of the server with another number of workers, and the option that
+// sets it. A server without a variable gets the option if the command starts it directly;
+// nil: the number cannot be set in this command.
+func (s server) changed(command []string, n int) (changed []string, option string) {
+	if changed, option = reworked(s.options, command, n); changed != nil {
+		return changed, option
+	}
+	if s.env != "" || len(s.options) == 0 || !s.startedBy(command) {
+		return nil, ""
+	}
+	option = s.options[len(s.options)-1]
+	return append(slices.Clone(command), option, strconv.Itoa(n)), option
+}
+
+// startedBy reports whether a word of a command is the server's program or module, so that
+// an option at the command's end is the server's.
+func (s server) startedBy(command []string) bool {
+	return slices.ContainsFunc(command[:min(len(command), 4)], func(word string) bool { return path.Base(word) == s.name }) &&
+		!slices.Contains(command, "--")
 }
 
 // serverNamed finds a row; ok is false for another name, and for "".
@@ -185,6 +226,8 @@ func serverKnob(info Info) Knob {
 		}
 		return Knob{Setting: "workers", File: "the command",
 			Words: fmt.Sprintf("%s gets its workers from the command (%s)%s: change it there", s.name, strings.Join(info.Flags, " "), over)}
+	case s.args != "" && s.number(s.flags(strings.Fields(info.Env[s.args]))) > 0:
+		return Knob{Env: s.args, prefix: "-w ", keep: true, Words: s.args + "=-w n"}
 	case s.env != "":
 		return Knob{Env: s.env, Words: s.env + "=n (worker processes of " + s.name + ")"}
 	case len(s.options) > 0:

@@ -12,7 +12,8 @@ import (
 // DetectTree detects the runtime of a service with several processes (npm start,
 // sh -c, gunicorn): the runtime of its main process. That is the one that listens on
 // port (0: on any port); if several share the socket, the one that started the
-// others; if none listens, the one that used the most CPU time.
+// others; if none listens, the one that used the most CPU time, or the one that started it
+// and shares a listening Unix socket with it.
 func DetectTree(pids []int, port int) (Info, error) { return Host().DetectTree(pids, port) }
 
 // DetectTree is like the function DetectTree, for this procfs. It skips processes
@@ -36,7 +37,7 @@ func (f FS) DetectTree(pids []int, port int) (Info, error) {
 		}
 		all = append(all, c)
 	}
-	for _, pid := range choose(all) {
+	for _, pid := range f.upUnix(all, choose(all)) {
 		info, err := f.Detect(pid)
 		if err == nil {
 			return info, nil
@@ -44,6 +45,26 @@ func (f FS) DetectTree(pids []int, port int) (Info, error) {
 		errs = append(errs, err)
 	}
 	return Info{}, fmt.Errorf("detect the runtime of a service: %w", errors.Join(errs...))
+}
+
+// upUnix moves the process to the front that started the first of ordered processes and
+// shares a listening Unix socket with it, if none listens on a port.
+func (f FS) upUnix(all []candidate, ordered []int) []int {
+	parent := map[int]int{}
+	for _, c := range all {
+		if parent[c.pid] = c.ppid; c.listens {
+			return ordered
+		}
+	}
+	for range all { // whatever the parents are, it ends
+		first := ordered[0]
+		at := slices.Index(ordered, parent[first])
+		if at <= 0 || !shares(f.listeningUnix(first), f.listeningUnix(ordered[at])) {
+			break
+		}
+		ordered = slices.Insert(slices.Delete(ordered, at, at+1), 0, parent[first])
+	}
+	return ordered
 }
 
 // candidate is one process of a service.

@@ -42,7 +42,7 @@ func newTails(s *analysis.Summary, names []string) (rows []tailRow, keys []tailK
 		if c == nil || len(narrative.Parts(c)) == 0 {
 			continue
 		}
-		row := tailRow{Mark: markOf(i), Index: i, Name: names[i], Basis: typeset(narrative.TailBasis(c))}
+		row := tailRow{Mark: markOf(i), Index: i, Name: names[i], Basis: typeset(tailBasis(&s.Cells[i]))}
 		var words []string
 		row.Parts = newTailParts(c)
 		for _, p := range narrative.Parts(c) {
@@ -59,6 +59,14 @@ func newTails(s *analysis.Summary, names []string) (rows []tailRow, keys []tailK
 		}
 	}
 	return rows, keys
+}
+
+// tailBasis is what the division of a cell's slow tail rests on, and at which load.
+func tailBasis(c *analysis.CellSummary) string {
+	if load := narrative.TailLoad(c); load != "" {
+		return load + ": " + narrative.TailBasis(c.Causes)
+	}
+	return narrative.TailBasis(c.Causes)
 }
 
 // newTailParts are the segments of a slow tail.

@@ -50,7 +50,10 @@ func Settings() results.Results {
 		c.Breaking.Held = ptr(c.Steps[5])
 		s.Cells = append(s.Cells, c)
 
-		c.Load, c.Breaking, c.Steps, c.Knee, c.Causes, c.PerTrial = analysis.LoadSummary{Kind: "open", Rate: &load}, nil, nil, nil, nil, nil
+		tail := *c.Causes // below the breaking point queues are short
+		tail.FromMS, tail.MeanMS = f.p99At, 1.2*f.p99At
+		tail.Throttling, tail.ThrottledDirectly, tail.Rest = tail.Throttling/2, tail.Throttling/2, tail.Rest+tail.Throttling/2
+		c.Load, c.Breaking, c.Steps, c.Knee, c.Causes, c.PerTrial = analysis.LoadSummary{Kind: "open", Rate: &load}, nil, nil, nil, &tail, nil
 		c.Trials, c.LatencyMS = 6, quantilesOf(f.p50/2, f.p99At)
 		EachTrial(&c, f.p99At*0.92, f.p99At, f.p99At*1.07, func(t *analysis.TrialFigures, v float64) {
 			t.P99 = &v

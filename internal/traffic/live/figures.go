@@ -103,7 +103,7 @@ func (p *drawing) target() []line {
 // cores is the number of CPUs used, without a limit.
 func cores(u *usage) string {
 	if v := u.cpu(); !math.IsNaN(v) {
-		return display.Figure(v) + " cores"
+		return display.Figure(v) + " CPUs"
 	}
 	return display.Absent
 }
