@@ -111,5 +111,7 @@ func moreCases() []Case {
 			Behaves: each(serving(4, 5*ms), serving(1, 5*ms), serving(4, 5*ms))},
 		{Name: "try-limits-level", File: rate("try-limits-level", limited("500m", "500m", "1"), "", 50, "p99: 100ms", 10, 6),
 			Behaves: each(serving(4, 5*ms), serving(1, 5*ms), serving(4, 5*ms))},
+		{Name: "try-free", File: find("try-free", limited("500m", "null"), "", "p99: 100ms", 30, 1), Behaves: same(serving(2, 5*ms))},
+		{Name: "try-free-level", File: rate("try-free-level", limited("500m", "null"), "", 60, "p99: 100ms", 10, 6), Behaves: same(serving(2, 5*ms))},
 	}
 }

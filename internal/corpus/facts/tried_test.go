@@ -29,6 +29,16 @@ func (k *check) under(label, limit string) *cell {
 	return nil
 }
 
+// free is the cell of the server without the limit; nil: none.
+func (k *check) free() *cell {
+	for _, v := range k.variants {
+		if c := k.named(v.Service); c != nil && v.Unlimited {
+			return c
+		}
+	}
+	return nil
+}
+
 // limitText writes a CPU limit as the paragraph does: "500m CPU", "1 CPU", "1.5 CPUs".
 func limitText(c *cell) string {
 	switch m := c.Limits.CPUMillis; {
@@ -169,7 +179,19 @@ var triedPatterns = []pattern{
 	{"try", `(?P<share>\S+%) of its slow tail there \(from (?P<q>\S+) on\) is throttling`, func(k *check) error {
 		return k.shareIs(k.named(k.variants[0].Service), "throttling", k.m["share"])
 	}},
-	{"try", `Without the limit it (?:breaks at|holds|is estimated to hold) (?:at least |an estimated )?` + loadOf + `(?:, limited by the host's CPUs)?(?:, against .+ under it \(one search each)?`, nil},
+	{"try", `Without the limit it (?:breaks at|holds|is estimated to hold) (?P<bound>at least )?(?:an estimated )?` + loadOf +
+		`(?:, limited by the host's CPUs)?(?:, against (?:an estimated )?(?P<than>[\d,.]*\d) <unit>(?: \((?P<above>[\d,.]+)–(?P<below>[\d,.]+)\))? under it \([^)]+\)|: <any:reason>)?`, func(k *check) error {
+		c, base := k.free(), k.named(k.variants[0].Service)
+		switch {
+		case c == nil:
+			return errors.New("no server without the limit")
+		case k.m["bound"] != "":
+			return k.holdsAtLeast(c, k.m["load"])
+		case !k.has("than"):
+			return k.breaksAt(c, k.m["load"], k.m["low"], k.m["high"])
+		}
+		return first(k.breaksAt(c, k.m["load"], k.m["low"], k.m["high"]), k.breaksAt(base, k.m["than"], k.m["above"], k.m["below"]))
+	}},
 	{"try", `results differ from start to start\)`, nil},
 	{"try", `For throughput(?: under (?P<limit>\S+ CPUs?))? the settings are not ranked \((?P<each>[^)]*)\): (?P<points>[^;]+)`, settingsHold},
 	{"try", `For throughput(?: under (?P<limit>\S+ CPUs?))? \((?P<each>\d+ searches each)\): (?P<points>[^;]+)`, settingsHold},
@@ -187,13 +209,7 @@ var triedPatterns = []pattern{
 			is("the shift", k.m["shift"], hodgesLehmann(base.values(quantileOf("p99")), c.values(quantileOf("p99")))), k.ahead(c, base, "p99", false))
 	}},
 	{"try", `At <n:at> <unit> p99 without the limit is <ms:figure> against <ms:than> under it \((?:median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)|<any:gap>)\)`, func(k *check) error {
-		var c *cell
-		base := k.named(k.variants[0].Service)
-		for _, v := range k.variants {
-			if one := k.named(v.Service); one != nil && one.Limits.CPUMillis == 0 && base.Limits.CPUMillis != 0 {
-				c = one
-			}
-		}
+		c, base := k.free(), k.named(k.variants[0].Service)
 		if c == nil {
 			return errors.New("no server without the limit")
 		}

@@ -22,11 +22,12 @@ func TestTheParagraphOfTryAgreesWithItsRecords(t *testing.T) {
 	}
 	for _, tried := range []struct {
 		found, level string
-		labels       []string // of a, b, c
+		labels       []string // of a, b, and so on
 	}{
 		{"try-searches", "try-level", []string{"as it is", "GOMAXPROCS=8", "GOMAXPROCS=4"}},
 		{"try-repeated", "try-level", []string{"as it is", "GOMAXPROCS=8", "GOMAXPROCS=4"}},
 		{"try-limits", "try-limits-level", []string{"as it is", "GOMAXPROCS=1", "as it is"}},
+		{"try-free", "try-free-level", []string{"as it is", "without the CPU limit"}},
 	} {
 		for seed := range uint64(testkit.Samples(1, 2, 20)) {
 			found, level := of(tried.found, seed+1), of(tried.level, seed+1)
