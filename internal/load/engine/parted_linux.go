@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// parted is a connection that the other side is expected to close. The side that
+// closes first keeps the port in TIME_WAIT for a minute, and a client has only about
+// 28,000 ports for each service.
+type parted struct {
+	fd    int32
+	until time.Duration
+}
+
+// A service that announced the end of a connection usually closes it within
+// microseconds of its answer. The poller waits for at most this time, and for at most
+// mostParted connections.
+const partWithin = 100 * time.Millisecond
+
+func (p *epollPoller) part(slot int32) {
+	fd := p.fds[slot]
+	event := unix.EpollEvent{Events: unix.EPOLLRDHUP, Fd: partSlot, Pad: fd}
+	if unix.EpollCtl(p.epoll, unix.EPOLL_CTL_MOD, int(fd), &event) != nil {
+		p.close(slot, false)
+		return
+	}
+	p.fds[slot] = -1
+	for int(fd) >= len(p.untils) {
+		p.untils = append(p.untils, 0)
+	}
+	until := p.now() + partWithin
+	p.untils[fd] = until
+	p.parted.push(parted{fd, until})
+	for p.parting++; p.parting > mostParted; {
+		p.giveUp(p.parted.first().until)
+	}
+}
+
+// giveUp closes the parted connections whose deadline has passed.
+func (p *epollPoller) giveUp(until time.Duration) {
+	for p.parted.len() > 0 && p.parted.first().until <= until {
+		if one := p.parted.pop(); p.untils[one.fd] == one.until {
+			p.end(one.fd)
+		}
+	}
+}
+
+// end closes a parted connection, whether or not the other side has closed it.
+func (p *epollPoller) end(fd int32) {
+	if p.untils[fd] != 0 { // 0: giveUp closed it after the event
+		p.untils[fd] = 0
+		p.parting--
+		_ = unix.Close(int(fd))
+	}
+}
