@@ -6,6 +6,7 @@ package experiments
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -33,5 +34,6 @@ func Names() []string {
 	for _, f := range files {
 		names = append(names, strings.TrimSuffix(f.Name(), ".yaml"))
 	}
+	slices.Sort(names) // the names of files sort otherwise: - stands before .
 	return names
 }

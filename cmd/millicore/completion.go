@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +17,31 @@ func completeWords(c *cobra.Command, flag string, words []string) {
 	if err != nil {
 		panic(err) // the command has no such flag
 	}
+}
+
+// completionCommand gives cobra's command completion an error for an unknown shell.
+func completionCommand(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	c, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		panic(err) // cobra has no such command
+	}
+	var shells []string
+	for _, one := range c.Commands() {
+		shells = append(shells, one.Name())
+	}
+	c.Use, c.Short = "completion SHELL", "Print the script with which a shell completes commands and flags"
+	c.Long = "Completion prints a script. With it a shell completes commands, flags, their words, the names of experiments and records."
+	c.Example = "  source <(millicore completion bash)\n" +
+		"  millicore completion fish > ~/.config/fish/completions/millicore.fish"
+	c.Args = func(_ *cobra.Command, args []string) error {
+		got := "none"
+		if len(args) > 0 {
+			got = args[0]
+		}
+		return fmt.Errorf("completion: expected a shell (one of %s), got %s", strings.Join(shells, ", "), got)
+	}
+	c.RunE = func(*cobra.Command, []string) error { return nil } // Args refuses whatever is no shell
 }
 
 // completeExperiments completes the names of the experiments that ship, and with files

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/progress"
@@ -50,7 +51,7 @@ func doctorCommand() *cobra.Command {
 			case cmd.Flags().Changed("container") && f.only.Container == "":
 				return usageError{errors.New("--container: want a name or an id")}
 			case f.watch < 0:
-				return usageError{fmt.Errorf("--for %s: want 0 or more", f.watch)}
+				return usageError{fmt.Errorf("--for %s: want 0 or more", span.Text(f.watch))}
 			case cmd.Flags().Changed("pid") && f.only.PID <= 0:
 				return usageError{fmt.Errorf("--pid %d: want a process ID", f.only.PID)}
 			}
@@ -60,7 +61,7 @@ func doctorCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.IntVar(&f.only.PID, "pid", 0, "inspect this process only")
 	flags.StringVar(&f.only.Container, "container", "", "inspect the processes of this container (its name, its pod, or the beginning of its id) or systemd service")
-	flags.DurationVar(&f.watch, "for", 10*time.Second, "how long to watch the counters; 0: no watch, and no findings about throttling")
+	spanVar(flags, &f.watch, "for", "", 10*time.Second, "how long to watch the counters; 0: no watch, and no findings about throttling")
 	flags.StringVar(&f.level, "level", "warning", "exit with 99 if there is a finding of this level or above: info, warning, critical")
 	flags.BoolVar(&f.asJSON, "json", false, `print {"processes": […], "findings": […]}`)
 	flags.BoolVar(&f.patch, "patch", false, "print the changes as patches: Kubernetes YAML, and systemd and docker as comments")
@@ -77,7 +78,7 @@ func examine(cmd *cobra.Command, f *doctorFlags, level doctor.Level) error {
 		return errNotLinux
 	}
 	if f.watch > 0 && !progress.IsQuiet() && term.IsTerminal(int(os.Stderr.Fd())) {
-		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: no watch, and no findings about throttling)…\n", f.watch)
+		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: no watch, and no findings about throttling)…\n", span.Text(f.watch))
 	}
 	host, err := inspect.New("").Scan(cmd.Context(), f.only, f.watch)
 	if errors.Is(err, inspect.ErrNone) {

@@ -41,7 +41,7 @@ func dryRun(cmd *cobra.Command, plan dryrun.Plan, asJSON bool) error {
 // dryRunHere is the dry run of a platform of this machine: its own checks, those of the
 // programs and files, and what is implausible.
 func dryRunHere(cmd *cobra.Command, on string, e *experiment.Experiment, show *progress.Printer, asJSON bool) error {
-	where, err := open(on, e, show)
+	where, err := open(on, e, show, true)
 	if err != nil {
 		return err
 	}

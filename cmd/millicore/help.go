@@ -5,12 +5,14 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 const (
@@ -157,8 +159,8 @@ func shownDefault(f *pflag.Flag) string {
 	case "", "0", "0s", "false", "[]":
 		return ""
 	}
-	if f.Value.Type() == "duration" && strings.HasSuffix(f.DefValue, "m0s") { // 1m0s
-		return strings.TrimSuffix(f.DefValue, "0s")
+	if d, err := time.ParseDuration(f.DefValue); err == nil && f.Value.Type() == "duration" {
+		return span.Text(d) // 1m, not 1m0s
 	}
 	return f.DefValue
 }

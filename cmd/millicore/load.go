@@ -66,10 +66,12 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return usageError{err}
 	}
 	if f.CACert != "" {
-		if err := traffic.CheckCertificates(f.CACert); err != nil {
-			return usageError{err}
+		if _, err := experiment.Certificates(f.CACert); err != nil {
+			return usageError{fmt.Errorf("--cacert: %w", err)}
 		}
-		trustOnly(f.CACert)
+	}
+	if f.junit != "" && len(thresholds) == 0 {
+		return usageError{errors.New("--junit writes a test case for each threshold; give one with --threshold, as in 'p99<300ms'")}
 	}
 	target, err := f.Target(url, net.LookupHost)
 	if err != nil {
@@ -87,7 +89,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err := f.confirm(cmd.Context(), target, e); err != nil {
 		return err
 	}
-	for _, file := range []string{f.hlog, f.hgrm} { // before the load, so that no result is lost
+	for _, file := range []string{f.hlog, f.hgrm, f.junit} { // before the load, so that no result is lost
 		if err := traffic.Writable(file); err != nil {
 			return usageError{err}
 		}
@@ -130,13 +132,6 @@ func unlessUnreachable(err error) error {
 		return err
 	}
 	return usageError{err}
-}
-
-// trustOnly makes this process and its agents trust the certificates of a file only. Go
-// reads these variables when it first verifies a certificate.
-func trustOnly(file string) {
-	os.Setenv("SSL_CERT_FILE", file)
-	os.Setenv("SSL_CERT_DIR", os.DevNull)
 }
 
 // follow returns the target to which the redirects of a target lead, with its experiment.
@@ -252,6 +247,9 @@ func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.R
 	}
 	if f.hgrm != "" {
 		err = errors.Join(err, traffic.WriteHgrm(f.hgrm, r))
+	}
+	if f.junit != "" {
+		err = errors.Join(err, writeWhole(f.junit, func(w io.Writer) error { return traffic.JUnit(w, t.URL, r, kept) }))
 	}
 	if f.out != "" {
 		err = errors.Join(err, derived.Write(dir, r.All))

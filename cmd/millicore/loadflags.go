@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/traffic"
 )
 
@@ -20,31 +21,32 @@ type loadFlags struct {
 	hlog       string
 	hgrm       string
 	thresholds []string
+	junit      string
 	yes        bool
 }
 
-// span is the value of a time flag.
-type span time.Duration
+// spanValue is the value of a time flag.
+type spanValue time.Duration
 
 func spanVar(flags *pflag.FlagSet, d *time.Duration, name, short string, usual time.Duration, usage string) {
 	*d = usual
-	flags.VarP((*span)(d), name, short, usage)
+	flags.VarP((*spanValue)(d), name, short, usage)
 }
 
-func (s *span) Set(text string) error {
-	d, err := traffic.ParseSpan(text)
-	*s = span(d)
+func (s *spanValue) Set(text string) error {
+	d, err := span.Parse(text)
+	*s = spanValue(d)
 	return err
 }
 
-func (s *span) Type() string { return "duration" }
+func (s *spanValue) Type() string { return "duration" }
 
 // String is the time; "" for 0, which is not shown as a default.
-func (s *span) String() string {
+func (s *spanValue) String() string {
 	if *s == 0 {
 		return ""
 	}
-	return time.Duration(*s).String()
+	return span.Text(time.Duration(*s))
 }
 
 func (f *loadFlags) define(c *cobra.Command) {
@@ -88,6 +90,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 	flags.StringVar(&f.hlog, "hlog", "", "write an HdrHistogram interval log")
 	flags.StringVar(&f.hgrm, "hgrm", "", "write the percentiles for HdrHistogram's plotter")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "exit with 99 if this is missed: p99<300ms, errors<1%, rate>1000 (repeatable)")
+	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to `FILE`: each --threshold is a test case")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation prompt for other hosts and unusually high loads")
 	c.MarkFlagsMutuallyExclusive("json", "csv")
 	c.MarkFlagsMutuallyExclusive("pid", "container")

@@ -56,6 +56,7 @@ func run(args []string) int {
 
 	root := command()
 	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err, args) })
 	begun := false // an error before the command begins is one of usage
 	for _, c := range root.Commands() {
 		work := c.RunE
@@ -64,7 +65,10 @@ func run(args []string) int {
 			return work(c, args)
 		}
 	}
-	err := root.ExecuteContext(ctx)
+	err := longFlag(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	switch {
 	case err == nil:
 		return exit.OK
@@ -122,7 +126,7 @@ func command() *cobra.Command {
 	}
 	new(globals).define(root)
 	completeFlags(root)
-	root.SetFlagErrorFunc(flagError)
+	completionCommand(root)
 	root.SetHelpFunc(showHelp)
 	root.SetHelpCommand(helpCommand())
 	root.SetUsageFunc(func(c *cobra.Command) error { showHelp(c, nil); return nil })

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/experiments"
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/experiment/spelling"
@@ -132,7 +133,7 @@ func conduct(cmd *cobra.Command, o *runOptions, e *experiment.Experiment) error 
 	if err := noteDoubts(o.on, e, show); err != nil {
 		return usageError{err}
 	}
-	where, err := open(o.on, e, show)
+	where, err := open(o.on, e, show, false)
 	if err != nil {
 		return err
 	}
@@ -159,16 +160,12 @@ var platforms = []string{"local", "docker", onKubernetes}
 
 func checkOn(on string) error { return oneOf("on", on, platforms) }
 
-// open opens the platform that --on names.
-func open(on string, e *experiment.Experiment, show *progress.Printer) (platform.Platform, error) {
+// open opens the platform that --on names. For a dry run it makes and removes nothing.
+func open(on string, e *experiment.Experiment, show *progress.Printer, dry bool) (platform.Platform, error) {
 	if on == "docker" {
-		return docker.New(docker.Options{HostNetwork: e.Docker.HostNetwork, Note: show.Note})
+		return docker.New(docker.Options{HostNetwork: e.Docker.HostNetwork, Note: show.Note, DryRun: dry})
 	}
-	return openLocal(show)
-}
-
-func openLocal(show *progress.Printer) (platform.Platform, error) {
-	return local.New(local.Options{Note: show.Note})
+	return local.New(local.Options{Note: show.Note, DryRun: dry})
 }
 
 func closePlatform(where platform.Platform, show *progress.Printer) {
@@ -177,7 +174,7 @@ func closePlatform(where platform.Platform, show *progress.Printer) {
 		if checkOn(where.Name()) == nil {
 			hint = fmt.Sprintf("; `millicore clean --on %s` removes what is left", where.Name())
 		}
-		show.Note(fmt.Sprintf("millicore: %v%s", err, hint))
+		show.Note(fmt.Sprintf("millicore: %s%s", display.Problem(err), hint))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/display/tui"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/top"
 )
@@ -46,7 +47,7 @@ func topCommand() *cobra.Command {
 			case !ok:
 				return usageError{oneOf("sort", f.order, enumerated["top"]["sort"])}
 			case f.options.Every < 100*time.Millisecond:
-				return usageError{fmt.Errorf("--every %s: want 100ms or more", f.options.Every)}
+				return usageError{fmt.Errorf("--every %s: want 100ms or more", span.Text(f.options.Every))}
 			case f.options.For < 0 || f.options.Rows < 0:
 				return usageError{errors.New("--for and --rows: want 0 or more")}
 			}
@@ -57,8 +58,8 @@ func topCommand() *cobra.Command {
 	flags.StringVar(&f.only.Container, "container", "", "show this container (its name, its pod, or the beginning of its id) or systemd service only")
 	flags.StringVar(&f.order, "sort", "throttling", "order: throttling (share of periods), throttled-time (per throttled period; also: stop), cpu (share of the limit) or name")
 	flags.StringVar(&f.options.Filter, "filter", "", "show only services with this text in their name, runtime, command or group")
-	flags.DurationVar(&f.options.Every, "every", time.Second, "time between readings")
-	flags.DurationVar(&f.options.For, "for", 0, "end after this time (default: run until interrupted)")
+	spanVar(flags, &f.options.Every, "every", "", time.Second, "time between readings")
+	spanVar(flags, &f.options.For, "for", "", 0, "end after this time (default: run until interrupted)")
 	flags.IntVar(&f.options.Rows, "rows", 0, "lines only: maximum number of services per reading (default: all)")
 	flags.BoolVar(&f.plain, "plain", false, "write lines even on a terminal")
 	return c

@@ -21,6 +21,7 @@ import (
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report/derived"
@@ -95,12 +96,12 @@ func tryCommand() *cobra.Command {
 	flags.StringArrayVar(&f.headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
 	flags.IntVar(&f.ask.Port, "port", 0, "port that the server listens on (default: detected)")
 	flags.StringVar(&f.ask.Ready.Path, "ready", "", "path that answers 200 once the server is ready (default: ready when the port accepts connections)")
-	flags.DurationVar(&f.ask.Ready.Timeout, "ready-timeout", 30*time.Second, "how long the server may take to be ready")
-	flags.DurationVar(&f.p99, "p99", 100*time.Millisecond, "objective: maximum p99 latency")
+	spanVar(flags, &f.ask.Ready.Timeout, "ready-timeout", "", 30*time.Second, "how long the server may take to be ready")
+	spanVar(flags, &f.p99, "p99", "", 100*time.Millisecond, "objective: maximum p99 latency")
 	flags.Float64Var(&f.availability, "availability", 99.9, "objective: minimum percentage of requests with a good answer")
-	flags.DurationVar(&f.ask.Timeout, "timeout", 2*time.Second, "how long an answer may take")
+	spanVar(flags, &f.ask.Timeout, "timeout", "", 2*time.Second, "how long an answer may take")
 	flags.BoolVar(&f.ask.Users, "users", false, "search for a number of concurrent users (closed loop) instead of a rate")
-	flags.DurationVar(&f.ask.Traffic, "traffic", time.Minute, "maximum traffic time of each search")
+	spanVar(flags, &f.ask.Traffic, "traffic", "", time.Minute, "maximum traffic time of each search")
 	flags.BoolVar(&f.ask.AsIsOnly, "as-is", false, "search the server as it is only: no other settings, no replicas, no run without the limit")
 	flags.BoolVar(&f.ask.Profile, "profile", false, "take profiles at the breaking point, in an extra trial")
 	flags.StringVar(&f.save, "save", "", "write the experiment as a file, to repeat or change it")
@@ -173,7 +174,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err := noteDoubts("local", first, show); err != nil {
 		return usageError{err}
 	}
-	where, err := openLocal(show)
+	where, err := local.New(local.Options{Note: show.Note})
 	if err != nil {
 		return err
 	}

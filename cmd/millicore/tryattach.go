@@ -44,7 +44,12 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 		}
 		return fmt.Errorf("try %s: %w", at.Target.URL, err)
 	}
-	e, err := file.Build(f.ask.Name(), at.Settings(&f.ask), nil)
+	settings := at.Settings(&f.ask)
+	settings.SetGiven("--cacert", "load.ca_file", f.cacert)
+	e, err := file.Build(f.ask.Name(), settings, nil)
+	if err == nil {
+		err = e.ReadInputs("", os.Getenv)
+	}
 	if err != nil {
 		return usageError{err}
 	}

@@ -19,6 +19,7 @@ type tryMore struct {
 	start   float64
 	socket  string
 	attach  string
+	cacert  string
 	yes     bool
 }
 
@@ -29,6 +30,7 @@ func (m *tryMore) define(c *cobra.Command) {
 	flags.Float64Var(&m.start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
 	flags.StringVar(&m.socket, "unix-socket", "", "Unix socket on which the server listens instead of a port: an absolute path, or @NAME")
 	flags.StringVar(&m.attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
+	flags.StringVar(&m.cacert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")
 	flags.BoolVar(&m.yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")
 }
 
@@ -53,6 +55,8 @@ func (m *tryMore) check(changed func(string) bool) error {
 		return errors.New("--unix-socket cannot be combined with --save or --profile, which need a port")
 	case m.socket != "" && m.socket[0] != '@' && !filepath.IsAbs(m.socket):
 		return fmt.Errorf("--unix-socket %s: want an absolute path, or @NAME of the abstract namespace", m.socket)
+	case m.attach == "" && changed("cacert"):
+		return errors.New("--cacert needs --attach: a server that try starts is loaded without TLS")
 	case m.attach == "" && changed("yes"):
 		return errors.New("--yes needs --attach: a server that try starts is not asked about")
 	}

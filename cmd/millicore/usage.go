@@ -17,19 +17,22 @@ import (
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
-// flagError is the error about a flag that could not be read.
-func flagError(c *cobra.Command, err error) error {
+// flagError is the error about a flag of a command line that could not be read.
+func flagError(c *cobra.Command, err error, args []string) error {
 	help := fmt.Sprintf("see %s --help", c.CommandPath())
 	var unknown *pflag.NotExistError
 	var lacks *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown):
-		return unknownFlag(c, unknown, help)
+		return unknownFlag(c, unknown, args, help)
 	case errors.As(err, &lacks):
 		kind, usage := pflag.UnquoteUsage(lacks.GetFlag())
 		return fmt.Errorf("--%s needs a value (%s): %s", lacks.GetFlag().Name, kind, usage)
 	case errors.As(err, &invalid):
+		if typed, near := oneDash(c, invalid, args); near != "" {
+			return fmt.Errorf("unknown flag %s; did you mean --%s?", typed, near)
+		}
 		return fmt.Errorf("--%s %q: expected %s", invalid.GetFlag().Name, invalid.GetValue(), formOf(invalid))
 	}
 	return fmt.Errorf("%w; %s", err, help)
@@ -38,31 +41,76 @@ func flagError(c *cobra.Command, err error) error {
 // formOf is what a flag takes.
 func formOf(err *pflag.InvalidValueError) string {
 	forms := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 up", "float64": "a number",
-		"duration": "a time with its unit, as in 10s", "bool": "true or false", "intSlice": "whole numbers, as in 200,201"}
+		"duration": "a time, as in 10s, 500ms or 2m", "bool": "true or false", "intSlice": "whole numbers, as in 200,201"}
 	if form := forms[err.GetFlag().Value.Type()]; form != "" {
 		return form
 	}
 	return display.Problem(err.Unwrap())
 }
 
-// unknownFlag suggests the nearest flag of the command.
-func unknownFlag(c *cobra.Command, err *pflag.NotExistError, help string) error {
+// longFlag is the error of a long flag with one dash, which would be read as a short flag
+// with its value: -duration as -d uration.
+func longFlag(root *cobra.Command, args []string) error {
+	c, args, err := root.Find(args)
+	if err != nil {
+		return nil
+	}
+	for i, arg := range args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		switch {
+		case arg == "--":
+			return nil
+		case !strings.HasPrefix(arg, "-") || len(name) < 2 || strings.HasPrefix(name, "-") || i > 0 && takesNext(c, args[i-1]):
+		case c.Flag(name) != nil:
+			return fmt.Errorf("unknown flag -%s; did you mean --%s?", name, name)
+		}
+	}
+	return nil
+}
+
+// takesNext reports whether an argument is a flag whose value is the next argument.
+func takesNext(c *cobra.Command, arg string) bool {
+	var f *pflag.Flag
+	if name, long := strings.CutPrefix(arg, "--"); long {
+		f = c.Flag(name)
+	} else if len(arg) == 2 && arg[0] == '-' {
+		f = c.Flags().ShorthandLookup(arg[1:])
+	}
+	return f != nil && f.NoOptDefVal == ""
+}
+
+// oneDash finds the long flag that was probably meant by a wrong value of a short one:
+// -duraton is read as -d uraton.
+func oneDash(c *cobra.Command, err *pflag.InvalidValueError, args []string) (typed, near string) {
+	whole := "-" + err.GetFlag().Shorthand + err.GetValue()
+	if err.GetFlag().Shorthand == "" || !slices.Contains(args, whole) {
+		return "", ""
+	}
+	return whole, spelling.Nearest(whole[1:], flagNames(c))
+}
+
+func flagNames(c *cobra.Command) []string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			names = append(names, f.Name)
 		}
 	})
+	return names
+}
+
+// unknownFlag suggests the nearest flag of the command.
+func unknownFlag(c *cobra.Command, err *pflag.NotExistError, args []string, help string) error {
 	typed, shown := err.GetSpecifiedName(), "--"+err.GetSpecifiedName()
 	if letters := err.GetSpecifiedShortnames(); letters != "" {
 		typed, shown = letters, "-"+letters // a long flag with one dash, perhaps
-		for _, arg := range os.Args[1:] {   // whose first letters are flags that exist
+		for _, arg := range args {          // whose first letters are flags that exist
 			if strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, letters) {
 				typed, shown = arg[1:], arg
 			}
 		}
 	}
-	if near := spelling.Nearest(typed, names); near != "" && len(typed) > 1 {
+	if near := spelling.Nearest(typed, flagNames(c)); near != "" && len(typed) > 1 {
 		return fmt.Errorf("unknown flag %s; did you mean --%s?", shown, near)
 	}
 	return fmt.Errorf("unknown flag %s; %s", shown, help)

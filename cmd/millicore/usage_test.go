@@ -34,7 +34,7 @@ func stderrOf(t *testing.T, args ...string) (int, string) {
 }
 
 // internals are texts of Go's packages that only programmers of Go understand.
-var internals = regexp.MustCompile(`dial tcp|connect: |strconv\.|context (deadline|canceled)|i/o timeout|x509:|lookup \S+ |invalid (syntax|argument)|(Get|Post) "|shorthand|goroutine`)
+var internals = regexp.MustCompile(`dial tcp|connect: |strconv\.|context (deadline|canceled)|i/o timeout|x509:|lookup \S+ |invalid (syntax|argument)|open \S+: |no such file or|is a directory|(Get|Post) "|shorthand|goroutine`)
 
 func TestWrongUsageSuggestsWhatWasMeant(t *testing.T) {
 	dir := t.TempDir()
@@ -53,6 +53,22 @@ func TestWrongUsageSuggestsWhatWasMeant(t *testing.T) {
 		{[]string{script}, `did you mean: millicore try -- ` + script},
 		{[]string{"bogus-thing"}, `unknown command "bogus-thing"; commands: try, run, load`},
 		{[]string{"load", "--duraton", "5s", "http://127.0.0.1/"}, "unknown flag --duraton; did you mean --duration?"},
+		{[]string{"load", "-duration", "5", "http://127.0.0.1/"}, "unknown flag -duration; did you mean --duration?"},
+		{[]string{"load", "-duraton", "5", "http://127.0.0.1/"}, "unknown flag -duraton; did you mean --duration?"},
+		{[]string{"load", "-body=x", "http://127.0.0.1/"}, "unknown flag -body; did you mean --body?"},
+		{[]string{"load", "-d", "5x", "http://127.0.0.1/"}, `--duration "5x": expected a time, as in 10s, 500ms or 2m`},
+		{[]string{"load", "-b", "@nofile", "http://127.0.0.1/"}, "-b @nofile: nofile does not exist"},
+		{[]string{"load", "-b", "@/etc", "http://127.0.0.1/"}, "-b @/etc: /etc is a folder; name a file"},
+		{[]string{"load", "--body-file", "nofile", "http://127.0.0.1/"}, "--body-file nofile: nofile does not exist"},
+		{[]string{"load", "--bearer-env", "NOT_THERE", "http://127.0.0.1/"}, "--bearer-env: the variable NOT_THERE is not set"},
+		{[]string{"load", "--cacert", "nofile", "https://127.0.0.1/"}, "--cacert: nofile does not exist"},
+		{[]string{"load", "--cacert", "/etc/hostname", "https://127.0.0.1/"}, "--cacert: /etc/hostname has no certificate in PEM format"},
+		{[]string{"load", "--junit", "x.xml", "http://127.0.0.1/"}, "--junit writes a test case for each threshold"},
+		{[]string{"load", "-d", "2h", "http://127.0.0.1/"}, "a load of 2h is longer than 1h; use --yes to send it"},
+		{[]string{"completion", "foo"}, "completion: expected a shell (one of bash, zsh, fish, powershell), got foo"},
+		{[]string{"completion"}, "got none"},
+		{[]string{"run", "missing.yaml"}, "read the experiment: missing.yaml does not exist"},
+		{[]string{"run", "/etc"}, "read the experiment: /etc is a folder; name a file"},
 		{[]string{"try", "-cpu", "1", "--", "x"}, "unknown flag -cpu; did you mean --cpu?"},
 		{[]string{"run", "quik"}, `no experiment with this name ships; did you mean quick?`},
 		{[]string{"run", "--zzzz"}, "unknown flag --zzzz; see millicore run --help"},

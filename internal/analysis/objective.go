@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 // goal judges sums of frames by the objective. It is the only place that does, for a
@@ -142,7 +143,7 @@ func Failing(failed, requests int64) string {
 // Lateness states that a latency objective is missed although the quantile, which is
 // rounded to one request, meets it.
 func Lateness(late, requests int64, limit time.Duration) string {
-	return fmt.Sprintf("%.3g%% of the requests were later than %v", 100*float64(late)/float64(requests), limit)
+	return fmt.Sprintf("%.3g%% of the requests were later than %v", 100*float64(late)/float64(requests), span.Text(limit))
 }
 
 // objective judges a cell by the sums of its figures. A load with several levels meets

@@ -65,7 +65,8 @@ func (r *Result) pairBlocks(p *Pair) []report.Block {
 	return blocks
 }
 
-// newTable has a row per metric, in the tone of its verdict.
+// newTable has a row per metric, in the tone of its verdict. What belongs together is left
+// out together: the medians of both sides, but never a shift without its interval.
 func newTable(rows []narrative.Difference) report.Table {
 	column := func(head string, kind report.Kind, rank report.Rank, of func(narrative.Difference) string) report.Column {
 		c := report.Column{Head: head, Kind: kind, Rank: rank}
@@ -77,14 +78,13 @@ func newTable(rows []narrative.Difference) report.Table {
 	}
 	return report.Table{Columns: []report.Column{
 		column("metric", report.Name, report.Kept, func(d narrative.Difference) string {
-			m, _ := analysis.MetricOf(d.Metric)
-			return m.Words + ", " + d.UnitName()
+			return headOf(&d)
 		}),
-		column("A", report.Mixed, report.Kept, narrative.Difference.Left),
-		column("B", report.Mixed, report.Kept, narrative.Difference.Right),
-		column("shift", report.Mixed, 3, narrative.Difference.ShiftText),
-		column("%", report.Mixed, 1, narrative.Difference.PercentText),
-		column("95% interval", report.Mixed, 2, narrative.Difference.Ends),
+		column("A", report.Mixed, 1, narrative.Difference.Left),
+		column("B", report.Mixed, 1, narrative.Difference.Right),
+		column("shift", report.Mixed, report.Kept, narrative.Difference.ShiftText),
+		column("%", report.Mixed, 2, narrative.Difference.PercentText),
+		column("95% interval", report.Mixed, report.Kept, narrative.Difference.Ends),
 		column("p", report.Mixed, report.Kept, narrative.Difference.Chance),
 		column("n", report.Mixed, report.Kept, narrative.Difference.Counts),
 		column("verdict", report.Word, report.Kept, func(d narrative.Difference) string {
@@ -92,6 +92,16 @@ func newTable(rows []narrative.Difference) report.Table {
 			return word
 		}),
 	}}
+}
+
+// headOf names a row: its metric in short, and its unit.
+func headOf(d *narrative.Difference) string {
+	m := metricOf(d.Metric)
+	unit := d.UnitName()
+	if m.per != "" && unit == m.Unit {
+		unit = m.per
+	}
+	return cmp.Or(m.short, m.Words) + ", " + unit
 }
 
 // shown are a pair's differences, without those that are seldom asked for.

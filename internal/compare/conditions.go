@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -93,7 +94,7 @@ func asked(m *Match) []Contrast {
 	c.add("protocol", cmp.Or(a.Protocol, experiment.Protocols[0]), cmp.Or(b.Protocol, experiment.Protocols[0]))
 	c.add("think time", a.Think.String(), b.Think.String())
 	c.add("may wait", bound(a.Waiting), bound(b.Waiting))
-	c.add("timeout", a.Timeout.String(), b.Timeout.String())
+	c.add("timeout", span.Text(a.Timeout), span.Text(b.Timeout))
 	c.add("objective", objective(m.A.Run.Experiment), objective(m.B.Run.Experiment))
 	return c
 }
@@ -221,7 +222,7 @@ func settings(m *Match) []Contrast {
 
 func measured(c *Cell) string {
 	if d := c.Run.Experiment.Measure.Measured(c.Plan); d > 0 {
-		return d.Round(time.Millisecond).String()
+		return span.Text(d.Round(time.Millisecond))
 	}
 	return "until it is done"
 }
@@ -263,7 +264,7 @@ func env(s *experiment.Service, name string) string {
 func limits(c *contrasts, a, b *experiment.Limits) {
 	c.add("CPU limit", millis(a.CPUMillis), millis(b.CPUMillis))
 	c.add("burst", millis(a.BurstMillis), millis(b.BurstMillis))
-	c.add("period", a.Period.String(), b.Period.String())
+	c.add("period", span.Text(a.Period), span.Text(b.Period))
 	c.bytes("memory limit", a.Memory, b.Memory)
 	c.add("CPU set", a.CPUSet, b.CPUSet)
 	c.add("replicas", strconv.Itoa(a.Replicas), strconv.Itoa(b.Replicas))

@@ -37,14 +37,14 @@ B  after · procs · 2026-01-31T12:00:00Z · go procs=1
 
 Set differently: nothing, as far as the records show
 
-metric                   A     B  shift      %    95% interval      p    n  verdict
-rate, requests/s       376   376      0   0.0%        −3 to +3   1.00  6+6  ~
-p50, ms               55.3   235   +180  +324%    +176 to +182  0.002  6+6  worse
-p99, ms                166   704   +539  +324%    +528 to +547  0.002  6+6  worse
-p99.9, ms              199   845   +646  +324%    +634 to +656  0.002  6+6  worse
-availability, %        100   100      0   0.0%          0 to 0   1.00  6+6  ~
-CPU per request, ms   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  6+6  ~
-throttled periods, %  16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  6+6  worse
+metric               A     B  shift      %    95% interval      p    n  verdict
+rate, requests/s   376   376      0   0.0%        −3 to +3   1.00  6+6  ~
+p50, ms           55.3   235   +180  +324%    +176 to +182  0.002  6+6  worse
+p99, ms            166   704   +539  +324%    +528 to +547  0.002  6+6  worse
+p99.9, ms          199   845   +646  +324%    +634 to +656  0.002  6+6  worse
+availability, %    100   100      0   0.0%          0 to 0   1.00  6+6  ~
+CPU, ms/request   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  6+6  ~
+throttled, %      16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  6+6  worse
 
 BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
 
@@ -66,14 +66,53 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range []string{"p99, ms", "+528 to +547", "+324%", "0.004  6+6  worse", "Left out at this width: shift."} {
-		if narrow := table(t, r, 80); !strings.Contains(narrow, word) {
-			t.Errorf("a table of 80 columns has no %q:\n%s", word, narrow)
+	for width, out := range map[int]string{120: "", 76: "%", 62: "A, B, %"} {
+		got := table(t, r, width)
+		for _, word := range []string{"p99, ms", "+539", "+528 to +547", "0.004  6+6  worse"} {
+			if !strings.Contains(got, word) {
+				t.Errorf("a table of %d columns has no %q:\n%s", width, word, got)
+			}
+		}
+		if _, left, _ := strings.Cut(got, "Left out at this width: "); out != "" && !strings.HasPrefix(left, out+".\n") || out == "" && left != "" {
+			t.Errorf("at %d columns: left out %q, want %q", width, left, out)
 		}
 	}
-	for _, word := range []string{"p99, ms", "0.004  6+6  worse", "Left out at this width: shift, 95% interval."} {
-		if narrow := table(t, r, 72); !strings.Contains(narrow, word) {
-			t.Errorf("a table of 72 columns has no %q:\n%s", word, narrow)
+}
+
+// TestAShiftStandsWithItsInterval: a column of one without the other would be misread, at
+// any width and with figures of any size.
+func TestAShiftStandsWithItsInterval(t *testing.T) {
+	figures := map[string]*Result{"latencies": one(t, quick, slow)}
+	for name, by := range map[string]float64{"thousands": 10, "ten thousands": 100} {
+		trial := map[string][]float64{"1": quick}
+		a, b := searched(fixture("before", trial), times(6, breaking(310*by, 300*by, 320*by))), searched(fixture("after", trial), times(6, breaking(428*by, 410*by, 440*by)))
+		for _, s := range []*Selection{a, b} {
+			for i := range s.Cells[0].Figures.PerTrial {
+				s.Cells[0].Figures.PerTrial[i].RateRPS = ptr(*s.Cells[0].Figures.Breaking.RateRPS * (1 + float64(i)/100))
+				s.Cells[0].Figures.PerTrial[i].Throttled = ptr(0.5 + float64(i)/100)
+			}
+		}
+		figures[name] = compared(t, a, b)
+	}
+	for name, r := range figures {
+		for width := 30; width <= 120; width++ {
+			got := table(t, r, width)
+			for line := range strings.Lines(got) {
+				if strings.HasPrefix(line, "metric ") && strings.Contains(line, "shift") != strings.Contains(line, "95% interval") {
+					t.Errorf("%s at %d columns: %q", name, width, line)
+				}
+			}
+			if width == 80 {
+				heads := []string{"shift", "95% interval", "p", "n", "verdict"}
+				if name != "ten thousands" {
+					heads = append(heads, "A", "B")
+				}
+				for _, head := range heads {
+					if !strings.Contains(got, " "+head+" ") && !strings.Contains(got, " "+head+"\n") {
+						t.Errorf("%s: no column %s at 80 columns:\n%s", name, head, got)
+					}
+				}
+			}
 		}
 	}
 }

@@ -11,6 +11,8 @@ type metric struct {
 	analysis.Metric
 	bound   string  // the unit of a bound in --fail-on that is not a percentage
 	seldom  bool    // shown only if it is asked for
+	short   string  // its head in the table, as in a report; "": its words
+	per     string  // its unit in the table instead of its own; "": its own
 	bench   string  // its name in the Go benchmark format
 	benchBy float64 // times the value is that in the unit of bench
 }
@@ -26,9 +28,9 @@ var metrics = []metric{
 	known("p99", "ms", "p99-ns/op", 1e6),
 	known("p999", "ms", "p99.9-ns/op", 1e6),
 	known("availability", "pp", "available-%", 1),
-	known("cpu_per_request", "ms", "cpu-ns/op", 1e6),
-	known("throttled", "pp", "throttled-%", 100),
-	known(breakingPoint, "", "breaking-point", 1),
+	short(known("cpu_per_request", "ms", "cpu-ns/op", 1e6), "CPU", "ms/request"),
+	short(known("throttled", "pp", "throttled-%", 100), "throttled", ""),
+	short(known(breakingPoint, "", "breaking-point", 1), "breaks at", "/s"),
 }
 
 // known is a metric that analysis has.
@@ -42,6 +44,12 @@ func known(name, bound, bench string, benchBy float64) metric {
 
 func seldom(m metric) metric {
 	m.seldom = true
+	return m
+}
+
+// short sets the head of a metric's row, so that a comparison has room at 80 columns.
+func short(m metric, head, unit string) metric {
+	m.short, m.per = head, unit
 	return m
 }
 

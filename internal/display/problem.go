@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -51,6 +53,12 @@ func wordsOf(err error) string {
 		return networkWords(err)
 	case *net.DNSError:
 		return nameWords(err)
+	case *fs.PathError:
+		return pathWords(err)
+	case *exec.Error:
+		if errors.Is(err.Err, exec.ErrNotFound) {
+			return "there is no program " + err.Name + " in PATH"
+		}
 	case *strconv.NumError:
 		return strconv.Quote(err.Num) + " is not a number"
 	case x509.UnknownAuthorityError:
@@ -69,6 +77,27 @@ func wordsOf(err error) string {
 		return "interrupted"
 	}
 	return ""
+}
+
+// pathWords are the words for an error about a file. What cannot be read needs no name of
+// the call that failed; "" for other calls, whose names say more.
+func pathWords(err *fs.PathError) string {
+	switch err.Op {
+	case "open", "stat", "lstat", "read":
+	case "mkdir":
+		return fmt.Sprintf("the folder %s cannot be made: %v", err.Path, err.Err)
+	default:
+		return ""
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return err.Path + " does not exist"
+	case errors.Is(err, syscall.EISDIR):
+		return err.Path + " is a folder; name a file"
+	case errors.Is(err, syscall.ENOTDIR):
+		return err.Path + " does not exist: a part of its path is not a folder"
+	}
+	return fmt.Sprintf("%s: %v", err.Path, err.Err)
 }
 
 // networkWords are those for a failed connection, read or write.
@@ -126,5 +155,7 @@ var leftovers = []struct {
 	{regexp.MustCompile(`(?:context deadline exceeded|i/o timeout)(?: \(Client\.Timeout [^)]*\))?`), "no answer within the time limit"},
 	{regexp.MustCompile(`tls: failed to verify certificate: (?:x509: )?`), ""},
 	{regexp.MustCompile(`x509: `), ""},
+	{regexp.MustCompile(`unexpected end of JSON input`), "the file is empty or cut off"},
+	{regexp.MustCompile(`invalid character '.*' (looking for|after|in) .*`), "the file is not JSON"},
 	{regexp.MustCompile(`context canceled`), "interrupted"},
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"syscall"
@@ -13,7 +14,7 @@ import (
 )
 
 // internals are what only those who know Go's packages understand.
-var internals = regexp.MustCompile(`dial tcp|connect: |strconv\.|context (deadline|canceled)|i/o timeout|x509:|lookup .* no such host|invalid syntax|(Get|Post) "`)
+var internals = regexp.MustCompile(`dial tcp|connect: |strconv\.|context (deadline|canceled)|i/o timeout|x509:|lookup .* no such host|invalid syntax|open \S+: |no such file|is a directory|exec: |(Get|Post) "`)
 
 func TestProblemsHaveNoTextsOfGo(t *testing.T) {
 	_, number := strconv.Atoi("many")
@@ -34,7 +35,14 @@ func TestProblemsHaveNoTextsOfGo(t *testing.T) {
 		"as text, a time limit":   {errors.New(`Get "http://h/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`), "no answer within the time limit"},
 		"as text, a certificate":  {errors.New("tls: failed to verify certificate: x509: certificate signed by unknown authority"), "certificate signed by unknown authority"},
 		"nothing of Go's own":     {errors.New("limits.cpu: want a quantity"), "limits.cpu: want a quantity"},
-		"a file that has no type": {&os.PathError{Op: "open", Path: "x.yaml", Err: syscall.EACCES}, "open x.yaml: permission denied"},
+		"a file that has no type": {&os.PathError{Op: "open", Path: "x.yaml", Err: syscall.EACCES}, "x.yaml: permission denied"},
+		"a file that is missing":  {fmt.Errorf("--cacert: %w", &os.PathError{Op: "open", Path: "ca.pem", Err: syscall.ENOENT}), "--cacert: ca.pem does not exist"},
+		"a folder":                {&os.PathError{Op: "read", Path: "/etc", Err: syscall.EISDIR}, "/etc is a folder; name a file"},
+		"a folder that is a file": {&os.PathError{Op: "mkdir", Path: "x/y", Err: syscall.ENOTDIR}, "the folder x/y cannot be made: not a directory"},
+		"a program":               {&exec.Error{Name: "gunicorn", Err: exec.ErrNotFound}, "there is no program gunicorn in PATH"},
+		"a file that is cut off":  {errors.New("read run.json: unexpected end of JSON input"), "read run.json: the file is empty or cut off"},
+		"a file that is no JSON":  {errors.New("read run.json: invalid character 'h' looking for beginning of value"), "read run.json: the file is not JSON"},
+		"another call":            {&os.PathError{Op: "write", Path: "cpu.max", Err: syscall.EACCES}, "write cpu.max: permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Problem(c.err)

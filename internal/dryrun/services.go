@@ -9,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/report"
 )
 
@@ -153,5 +154,5 @@ func readyWords(s *experiment.Service) string {
 	if s.Ready.Path == "" {
 		return ""
 	}
-	return fmt.Sprintf("once %s answers, within %s", s.Ready.Path, s.Ready.Timeout)
+	return fmt.Sprintf("once %s answers, within %s", s.Ready.Path, span.Text(s.Ready.Timeout))
 }

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 // Experiment is a file that has been read, checked and resolved: every
@@ -141,7 +143,7 @@ type Objective struct {
 func (o *Objective) String() string {
 	var parts []string
 	if o.Quantile != "" {
-		parts = append(parts, fmt.Sprintf("%s <= %v", o.Quantile, o.Latency))
+		parts = append(parts, fmt.Sprintf("%s <= %s", o.Quantile, span.Text(o.Latency)))
 	}
 	if o.Availability > 0 {
 		parts = append(parts, fmt.Sprintf("availability >= %v%%", o.Availability))

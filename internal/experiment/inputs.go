@@ -1,7 +1,9 @@
 package experiment
 
 import (
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -21,7 +23,18 @@ type Inputs struct {
 type InputSet struct {
 	Bodies         map[string][]byte `json:"bodies,omitempty"`         // by body_file
 	Authorizations map[string]string `json:"authorizations,omitempty"` // by Auth.String
+	Authorities    map[string]string `json:"authorities,omitempty"`    // certificates in PEM, by ca_file
 }
+
+// InputError is the error of an input that is missing, or cannot be used.
+type InputError struct {
+	Of  string // "request POST /orders", or "load"
+	Key string // of the file: body_file, auth or ca_file
+	Err error
+}
+
+func (e *InputError) Error() string { return fmt.Sprintf("%s: %s: %v", e.Of, e.Key, e.Err) }
+func (e *InputError) Unwrap() error { return e.Err }
 
 // largestBody is the maximum size of a body in bytes.
 const largestBody = 32 << 20
@@ -44,19 +57,28 @@ func (e *Experiment) requests() []*Request {
 // ReadInputs reads what the requests of all cells need from outside: files,
 // relative to dir, and environment variables. An error names what is missing.
 func (e *Experiment) ReadInputs(dir string, getenv func(string) string) error {
-	in := InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}}
+	in := InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}, Authorities: map[string]string{}}
+	for i := range e.Cells {
+		if name := e.Cells[i].Load.CAFile; name != "" && in.Authorities[name] == "" {
+			pem, err := Certificates(within(dir, name))
+			if err != nil {
+				return &InputError{"load", "ca_file", err}
+			}
+			in.Authorities[name] = pem
+		}
+	}
 	for _, r := range e.requests() {
 		if name := r.BodyFile; name != "" && in.Bodies[name] == nil {
-			body, err := readBody(dir, name)
+			body, err := readBody(within(dir, name))
 			if err != nil {
-				return fmt.Errorf("request %s %s: read body_file: %w", r.Method, r.Path, err)
+				return &InputError{fmt.Sprintf("request %s %s", r.Method, r.Path), "body_file", err}
 			}
 			in.Bodies[name] = body
 		}
 		if r.Auth != nil {
 			header, err := r.Auth.header(getenv)
 			if err != nil {
-				return fmt.Errorf("request %s %s: auth: %w", r.Method, r.Path, err)
+				return &InputError{fmt.Sprintf("request %s %s", r.Method, r.Path), "auth", err}
 			}
 			in.Authorizations[r.Auth.String()] = header
 		}
@@ -66,7 +88,12 @@ func (e *Experiment) ReadInputs(dir string, getenv func(string) string) error {
 
 // InputSet gives what ReadInputs read.
 func (e *Experiment) InputSet() InputSet {
-	in := InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}}
+	in := InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}, Authorities: map[string]string{}}
+	for i := range e.Cells {
+		if l := &e.Cells[i].Load; l.CAFile != "" {
+			in.Authorities[l.CAFile] = l.CA
+		}
+	}
 	for _, r := range e.requests() {
 		if r.BodyFile != "" {
 			in.Bodies[r.BodyFile] = r.Inputs.Body
@@ -81,6 +108,12 @@ func (e *Experiment) InputSet() InputSet {
 // SetInputs gives the requests their inputs, instead of ReadInputs. An error means
 // that they are those of another experiment; it contains no input.
 func (e *Experiment) SetInputs(in InputSet) error {
+	for i := range e.Cells {
+		l := &e.Cells[i].Load
+		if l.CA = in.Authorities[l.CAFile]; l.CAFile != "" && l.CA == "" {
+			return fmt.Errorf("load: there are no certificates of %s among the inputs", l.CAFile)
+		}
+	}
 	for _, r := range e.requests() {
 		r.Inputs = Inputs{}
 		if r.BodyFile != "" {
@@ -94,7 +127,7 @@ func (e *Experiment) SetInputs(in InputSet) error {
 			}
 		}
 	}
-	if own := e.InputSet(); len(own.Bodies) != len(in.Bodies) || len(own.Authorizations) != len(in.Authorizations) {
+	if own := e.InputSet(); len(own.Bodies) != len(in.Bodies) || len(own.Authorizations) != len(in.Authorizations) || len(own.Authorities) != len(in.Authorities) {
 		return errors.New("the inputs are those of another experiment")
 	}
 	return nil
@@ -125,17 +158,45 @@ func (a *Auth) header(getenv func(string) string) (string, error) {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(secret)), nil
 }
 
-// readBody reads a file, relative to dir. It is not nil if there is no error.
-func readBody(dir, name string) ([]byte, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
+// within is a file relative to dir.
+func within(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
 	}
-	info, err := os.Stat(name)
+	return filepath.Join(dir, name)
+}
+
+// Certificates reads the certificates of a PEM file, without what else is in it, such as
+// private keys. It is an error if there is none.
+func Certificates(name string) (string, error) {
+	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if !info.Mode().IsRegular() || info.Size() > largestBody {
-		return nil, fmt.Errorf("%s: expected a file of at most %d MiB", name, largestBody>>20)
+	var out strings.Builder
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if _, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
+			out.Write(pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes}))
+		}
+	}
+	if out.Len() == 0 {
+		return "", fmt.Errorf("%s has no certificate in PEM format (a text that begins with -----BEGIN CERTIFICATE-----)", name)
+	}
+	return out.String(), nil
+}
+
+// readBody reads a file. It is not nil if there is no error.
+func readBody(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder; name a file", name)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	case info.Size() > largestBody:
+		return nil, fmt.Errorf("%s has %d MiB; the maximum is %d MiB", name, info.Size()>>20, largestBody>>20)
 	}
 	body, err := os.ReadFile(name)
 	if body == nil {

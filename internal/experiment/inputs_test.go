@@ -1,7 +1,11 @@
 package experiment_test
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,6 +113,64 @@ func TestMissingInputsAreNamedWithoutTheOthers(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "t0ken") {
 			t.Errorf("%v; want in it: %s", err, want)
 		}
+	}
+}
+
+// certificate is a PEM file with a certificate that signs itself, and its private key.
+func certificate(t *testing.T) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true}
+	der, err := x509.CreateCertificate(nil, one, one, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})) + string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+// The certificates of a file are read, and no private key beside them.
+func TestAuthoritiesAreInputs(t *testing.T) {
+	const text = least + "# TLS\n"
+	secure := strings.Replace(text, "users: 1", "users: 1, protocol: https, ca_file: ca.pem", 1)
+	dir := t.TempDir()
+	read := func() (*experiment.Experiment, error) {
+		e := parse(t, secure)
+		return e, e.ReadInputs(dir, os.Getenv)
+	}
+	for want, content := range map[string]string{"ca_file: open": "", "ca.pem has no certificate in PEM format": "-----BEGIN CERTIFICATE-----\n"} {
+		if content != "" {
+			if err := os.WriteFile(filepath.Join(dir, "ca.pem"), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := read(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want in it: %s", err, want)
+		}
+		os.Remove(filepath.Join(dir, "ca.pem"))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), []byte(certificate(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ca := e.Cells[0].Load.CA; !strings.HasPrefix(ca, "-----BEGIN CERTIFICATE") || strings.Contains(ca, "PRIVATE") {
+		t.Errorf("the certificates are %q", ca)
+	}
+	elsewhere := parse(t, secure)
+	if err := elsewhere.SetInputs(e.InputSet()); err != nil || elsewhere.Cells[0].Load.CA != e.Cells[0].Load.CA {
+		t.Errorf("%v, %q", err, elsewhere.Cells[0].Load.CA)
+	}
+	if err := parse(t, secure).SetInputs(experiment.InputSet{}); err == nil || !strings.Contains(err.Error(), "no certificates of ca.pem") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/platform"
@@ -46,7 +47,7 @@ func (t *trial) startAgents(ctx context.Context) error {
 	all := t.agents
 	all.targets = addresses(replicas(t.deployment.service))
 	number := t.cell.Load.Agents
-	ctx, cancel := context.WithTimeoutCause(ctx, agentsWithin, fmt.Errorf("not all of the %d agents ran within %v", number, agentsWithin))
+	ctx, cancel := context.WithTimeoutCause(ctx, agentsWithin, fmt.Errorf("not all of the %d agents ran within %v", number, span.Text(agentsWithin)))
 	defer cancel()
 	started, turns := make([]*runningAgent, number), make(chan struct{}, preparing)
 	var failures failures
@@ -121,7 +122,7 @@ func (a *runningAgent) follow(begin time.Time, interval time.Duration, out func(
 	ctx, giveUp := context.WithCancelCause(context.Background())
 	defer giveUp(nil)
 	silent := time.AfterFunc(time.Until(begin)+patience, func() {
-		giveUp(fmt.Errorf("it sent nothing for %v and was stopped: it got almost no CPU; check what else runs on this machine, and whether the agent has a CPU limit", patience))
+		giveUp(fmt.Errorf("it sent nothing for %v and was stopped: it got almost no CPU; check what else runs on this machine, and whether the agent has a CPU limit", span.Text(patience)))
 		a.process.Close()
 	})
 	defer silent.Stop()

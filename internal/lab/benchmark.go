@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -55,7 +56,7 @@ func (t *trial) benchmark(ctx context.Context) (failure, err error) {
 	select {
 	case <-program.Ended():
 	default:
-		return withOutput(fmt.Errorf("still running after %v, the time limit (measure.duration); raise it", t.exp.Measure.Duration), program.Output()), nil
+		return withOutput(fmt.Errorf("still running after %v, the time limit (measure.duration); raise it", span.Text(t.exp.Measure.Duration)), program.Output()), nil
 	}
 	if how := program.Failure(); how != "" {
 		return withOutput(errors.New(how), program.Output()), nil

@@ -64,6 +64,7 @@ func transport(l *experiment.Load) protocol.Transport {
 		TLS:      l.Protocol == "https" || l.Protocol == "h2",
 		HTTP2:    l.Protocol == "h2" || l.Protocol == "h2c",
 		Insecure: l.Insecure,
+		CA:       l.CA,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -148,7 +149,7 @@ func (s *searcher) next(seq int) (ended bool, err error) {
 	s.step = step
 	s.report(step)
 	if !step.Stage.After() && s.now().Sub(s.began) > maxTimes*s.exp.Measure.Duration {
-		return s.gone(seq, fmt.Sprintf("the search took more than %v, because the service had to recover too often", maxTimes*s.exp.Measure.Duration))
+		return s.gone(seq, fmt.Sprintf("the search took more than %v, because the service had to recover too often", span.Text(maxTimes*s.exp.Measure.Duration)))
 	}
 	if !step.Drain && s.up() {
 		s.hold(seq)
@@ -178,9 +179,9 @@ func (s *searcher) drained(seq int) (ended bool, err error) {
 		return false, nil
 	}
 	if !up {
-		return s.gone(seq, fmt.Sprintf("the service died and did not serve again within %v", waited.Round(time.Second)))
+		return s.gone(seq, fmt.Sprintf("the service died and did not serve again within %v", span.Text(waited.Round(time.Second))))
 	}
-	return s.gone(seq, fmt.Sprintf("the service stopped answering: %d requests were still in flight %v after the load was removed", unanswered, waited.Round(time.Second)))
+	return s.gone(seq, fmt.Sprintf("the service stopped answering: %d requests were still in flight %v after the load was removed", unanswered, span.Text(waited.Round(time.Second))))
 }
 
 // hold sets the step's load. The interval that has just begun contains a moment of the

@@ -19,7 +19,7 @@ func csvColumns() []csvColumn {
 		csvQuantiles("service", func(r csvRow) *analysis.Quantiles { return r.ServiceMS }),
 		part(func(r csvRow) *analysis.Quantiles { return r.LatencyMS },
 			partColumn[analysis.Quantiles]{"latency_beyond_range", func(q *analysis.Quantiles) any { return q.Beyond }}),
-		csvUse, csvBreaking, csvKnee, csvCauses(), csvComparison, csvWaits)
+		csvUse, csvBreaking, csvKnee, csvCauses(), csvComparison, csvWaits, csvConnections)
 }
 
 // csvTraffic are the cell, what was set, and what it answered.
@@ -136,6 +136,12 @@ var csvWaits = part(func(r csvRow) *analysis.WaitsSummary { return r.WaitsMS }, 
 	{"wait_p99_ms", func(w *analysis.WaitsSummary) any { return w.P99 }},
 	{"wait_mean_ms", func(w *analysis.WaitsSummary) any { return w.Mean }},
 }...)
+
+// csvConnections are what became of connections that the service closed or misused.
+var csvConnections = []csvColumn{
+	{"resent", func(r csvRow) any { return r.Generator.Resent }},
+	{"stray", func(r csvRow) any { return r.Generator.Stray }},
+}
 
 // csvBenchmark are the figure that a line of a benchmark is about.
 var csvBenchmark = func() []csvColumn {

@@ -2,8 +2,11 @@ package traffic
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // WriteHgrm writes the percentiles of the latencies in milliseconds, in the text format of
@@ -27,8 +30,11 @@ func Writable(file string) error {
 		return nil
 	}
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write %s: its folder does not exist; make it first (mkdir -p %s)", file, filepath.Dir(file))
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("write %s: %w", file, err)
 	}
 	return f.Close()
 }

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -81,6 +82,14 @@ func (o *Options) redirect(ctx context.Context, at *url.URL, r *experiment.Reque
 	client := serviceclient.Client(protocolOf(at.Scheme == "https", o.HTTP2), o.Timeout)
 	transport := client.Transport.(*http.Transport)
 	transport.TLSClientConfig.InsecureSkipVerify = o.Insecure
+	if o.CACert != "" {
+		pem, err := experiment.Certificates(o.CACert)
+		if err != nil {
+			return nil, fmt.Errorf("--cacert: %w", err)
+		}
+		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
+		transport.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(pem))
+	}
 	if o.Socket != "" {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer

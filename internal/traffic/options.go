@@ -3,7 +3,6 @@ package traffic
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/attached"
 )
@@ -70,7 +70,7 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 	case changed("threads") && o.Threads < 1:
 		return fmt.Errorf("-t %d: want 1 or more", o.Threads)
 	case changed("timeout") && o.Timeout <= 0:
-		return fmt.Errorf("--timeout %s: want a time above 0", o.Timeout)
+		return fmt.Errorf("--timeout %s: want a time above 0", span.Text(o.Timeout))
 	case o.Stages != "" && (changed("rate") || changed("users") || changed("duration") || changed("requests")):
 		return errors.New("--stages sets the load and the duration: leave out -c, -R, -n and -d")
 	case o.Open && o.Stages == "":
@@ -88,7 +88,7 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 	case o.Requests < 0:
 		return fmt.Errorf("-n %d: want 1 or more", o.Requests)
 	case o.Duration <= 0:
-		return fmt.Errorf("-d %s: want a time above 0", o.Duration)
+		return fmt.Errorf("-d %s: want a time above 0", span.Text(o.Duration))
 	case o.Body != "" && o.BodyFile != "":
 		return errors.New("--body and --body-file exclude each other; keep one")
 	case o.Auth.Basic != "" && o.Auth.Bearer != "":
@@ -118,7 +118,7 @@ func Excessive(e *experiment.Experiment) string {
 	case most > usual:
 		return fmt.Sprintf("%v %s are more than %v", most, what, usual)
 	case length > usualDuration:
-		return fmt.Sprintf("%s is longer than %s", length, usualDuration)
+		return fmt.Sprintf("a load of %s is longer than %s", span.Text(length), span.Text(usualDuration))
 	}
 	return ""
 }
@@ -135,9 +135,25 @@ func (o *Options) Experiment(t Target, observed *attached.Observed) (*experiment
 	}
 	e.Measure.Whole = true
 	if err := e.ReadInputs("", os.Getenv); err != nil {
-		return nil, err
+		return nil, o.named(err)
 	}
 	return e, lab.Check(e)
+}
+
+// named names the flag of an input, instead of the key.
+func (o *Options) named(err error) error {
+	var input *experiment.InputError
+	if !errors.As(err, &input) {
+		return err
+	}
+	flag := map[string]string{"body_file": "--body-file " + o.BodyFile, "auth": "--basic-env", "ca_file": "--cacert"}[input.Key]
+	switch {
+	case input.Key == "body_file" && o.BodyFile == "":
+		flag = "-b " + o.Body
+	case input.Key == "auth" && o.Auth.Bearer != "":
+		flag = "--bearer-env"
+	}
+	return fmt.Errorf("%s: %w", flag, input.Err)
 }
 
 // settings are the fields of the experiment that the options describe.
@@ -172,6 +188,9 @@ func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings
 	s.SetGiven("--contains", "load.request.check.contains", o.Check.Contains)
 	s.SetGiven("--http2", "load.protocol", protocolOf(t.TLS, o.HTTP2))
 	s.SetGiven("-k", "load.insecure", o.Insecure)
+	if t.TLS { // a redirect of --follow may lead to TLS
+		s.SetGiven("--cacert", "load.ca_file", o.CACert)
+	}
 	length, err := o.aim(&s)
 	if err != nil {
 		return nil, err
@@ -285,20 +304,12 @@ func protocolOf(secure, http2 bool) string {
 	return ""
 }
 
-// ParseSpan parses a time. A number without a unit is in seconds, as with wrk and hey.
-func ParseSpan(text string) (time.Duration, error) {
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(seconds) < math.MaxInt64/1e9 {
-		return time.Duration(seconds * float64(time.Second)), nil
-	}
-	return time.ParseDuration(text)
-}
-
 // parseStages parses 30s:50,1m:200 into the items of load.users.stages.
 func parseStages(text string) ([]map[string]any, error) {
 	var all []map[string]any
 	for _, one := range strings.Split(text, ",") {
-		span, level, ok := strings.Cut(strings.TrimSpace(one), ":")
-		d, err1 := ParseSpan(span)
+		length, level, ok := strings.Cut(strings.TrimSpace(one), ":")
+		d, err1 := span.Parse(length)
 		to, err2 := strconv.ParseFloat(level, 64)
 		if !ok || err1 != nil || err2 != nil || d < 0 || !(to >= 0) { // NaN is not
 			return nil, fmt.Errorf("--stages: %q: write a stage as 30s:50", one)

@@ -1,10 +1,8 @@
 package traffic
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"syscall"
 
@@ -48,16 +46,4 @@ func whyNot(err error, address string) string {
 		return fmt.Sprintf("no connection to %s: %v", strings.TrimPrefix(address, "unix:"), errno)
 	}
 	return err.Error()
-}
-
-// CheckCertificates reports a file for CACert that has no certificate.
-func CheckCertificates(file string) error {
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return fmt.Errorf("--cacert: %w", err)
-	}
-	if !x509.NewCertPool().AppendCertsFromPEM(pem) {
-		return fmt.Errorf("--cacert %s: no certificate in PEM format is in the file", file)
-	}
-	return nil
 }

@@ -2,10 +2,14 @@ package traffic
 
 import (
 	"crypto/tls"
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,6 +48,7 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { silent.Close() })
+	authority := authorityOf(t, secure)
 	for name, c := range map[string]struct {
 		url     string
 		options Options
@@ -52,7 +57,8 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 		"a service":                 {url: plain.URL},
 		"one that does not answer":  {url: "http://" + silent.Addr().String()},
 		"a closed port":             {url: closed.URL, want: ": connection refused: nothing listens on " + strings.TrimPrefix(closed.URL, "http://")},
-		"a certificate":             {url: secure.URL, want: "the service's certificate is not trusted: "},
+		"a certificate":             {url: secure.URL, want: "the service's certificate is not trusted: its authority is unknown; name a file with the authority's certificate in load.ca_file (load and try: --cacert)"},
+		"its authority":             {url: secure.URL, options: Options{CACert: authority}},
 		"any certificate":           {url: secure.URL, options: Options{Insecure: true}},
 		"no TLS":                    {url: strings.Replace(plain.URL, "http", "https", 1), want: "the service does not speak TLS"},
 		"no HTTP/2":                 {url: plain.URL, options: Options{HTTP2: true}, want: "the service does not speak HTTP/2"},
@@ -66,6 +72,33 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 				t.Errorf("%v; want in it: %q", err, c.want)
 			}
 		})
+	}
+}
+
+// authorityOf is a file with the certificate of a server, which signs itself.
+func authorityOf(t *testing.T, s *httptest.Server) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// The authority of --cacert is also that of the requests of --follow.
+func TestRedirectsToTLS(t *testing.T) {
+	secure := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	plain := httptest.NewServer(http.RedirectHandler(secure.URL+"/", http.StatusFound))
+	t.Cleanup(plain.Close)
+	for file, want := range map[string]string{"": "", authorityOf(t, secure): secure.URL + "/"} {
+		o := Options{CACert: file}
+		target, e := of(t, &o, plain.URL)
+		if got, err := o.Redirected(t.Context(), target, e); got != want || (err == nil) != (want != "") {
+			t.Errorf("CACert %q: %q, %v; want %q", file, got, err, want)
+		}
 	}
 }
 

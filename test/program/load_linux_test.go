@@ -114,7 +114,7 @@ func TestLoadWithoutAGoodAnswer(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{[]string{"-R", "20", "-d", "1"}, 0, `no good answer(?s:.*)404`, ` +0:0\d +0/s  p50 +–  p99 +–  highest +–  errors +\d+  in flight +\d+`},
+		{[]string{"-R", "20", "-d", "1"}, 0, `no good answer(?s:.*)404`, ` +0:0\d +0/s  p50 +–  p99 +–  errors +\d+  in flight +\d+`},
 		{[]string{"-R", "20", "-d", "1", "--threshold", "errors<1%"}, 99, `errors<1%  missed, 100`, ""},
 		{[]string{"-n", "5", "-c", "1", "--csv", "--out", out}, 0, `^cell,`, ""},
 		{[]string{"--out", out}, 2, `^$`, "kept"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 const (
@@ -47,7 +48,7 @@ func (d *decoder) checkLimits(l *experiment.Limits, n *node) {
 	cpu, burst, period := n.child("cpu"), n.child("burst"), n.child("period")
 	limited := d.has(cpu)
 	if l.Period < shortestPeriod || l.Period > longestPeriod {
-		d.wrong(period, "%s is outside 1ms to 1s, the range of a CFS period", short(l.Period))
+		d.wrong(period, "%s is outside 1ms to 1s, the range of a CFS period", span.Text(l.Period))
 		return
 	}
 	if l.Replicas > mostReplicas {
@@ -59,7 +60,7 @@ func (d *decoder) checkLimits(l *experiment.Limits, n *node) {
 	}
 	if limited && quota(l.CPUMillis, l.Period) < leastQuota {
 		least := (int64(leastQuota)*1000 + int64(l.Period) - 1) / int64(l.Period)
-		d.conflict(cpu.path, []*node{cpu, period}, "%dm of a period of %s is a quota below 1 ms, the kernel's minimum; use %dm or more", l.CPUMillis, short(l.Period), least)
+		d.conflict(cpu.path, []*node{cpu, period}, "%dm of a period of %s is a quota below 1 ms, the kernel's minimum; use %dm or more", l.CPUMillis, span.Text(l.Period), least)
 	}
 	if l.BurstMillis > 0 && !limited {
 		d.conflict(burst.path, []*node{burst, cpu}, "burst needs a CPU limit; set cpu, or set burst to null too")

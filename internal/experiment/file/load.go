@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 const (
@@ -163,7 +164,7 @@ func (d *decoder) checkRequest(r *experiment.Request, n *node) {
 // checkLoad finds values out of bounds, and contradictions.
 func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 	if l.Timeout < shortestTimeout || l.Timeout > longestTimeout {
-		d.wrong(n.child("timeout"), "%s is outside 1ms to 60s", short(l.Timeout))
+		d.wrong(n.child("timeout"), "%s is outside 1ms to 60s", span.Text(l.Timeout))
 	}
 	for _, one := range []struct {
 		key         string
@@ -197,11 +198,18 @@ func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 	if l.Insecure && l.Protocol != "https" && l.Protocol != "h2" {
 		contradicts("insecure", "there is no certificate without TLS; use the protocol https or h2")
 	}
+	switch {
+	case l.CAFile == "":
+	case l.Protocol != "https" && l.Protocol != "h2":
+		contradicts("ca_file", "there is no certificate without TLS; use the protocol https or h2")
+	case l.Insecure:
+		d.conflict("load.ca_file", []*node{n.child("ca_file"), n.child("insecure")}, "insecure accepts any certificate, so there is no authority to check; keep one of ca_file and insecure")
+	}
 	if l.Think > 0 && l.Users == nil {
 		contradicts("think", "think is for users; a rate does not depend on the answers")
 	}
 	if l.Think > longestThought {
-		d.wrong(n.child("think"), "%s is longer than %s", short(l.Think), short(longestThought))
+		d.wrong(n.child("think"), "%s is longer than %s", span.Text(l.Think), span.Text(longestThought))
 	}
 	if l.Waiting != nil && l.Rate == nil {
 		contradicts("waiting", "waiting is for rate; a user has one request at a time")

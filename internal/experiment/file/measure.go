@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 const (
@@ -26,7 +27,7 @@ func (d *decoder) checkBounds() {
 	}
 	if interval := n.child("interval"); !interval.bad && (m.Interval < shortestInterval || m.Interval > longestInterval) {
 		interval.bad = true
-		d.report(interval, "%s is outside 100ms to 10s", short(m.Interval))
+		d.report(interval, "%s is outside 100ms to 10s", span.Text(m.Interval))
 	}
 }
 
@@ -43,14 +44,14 @@ func (d *decoder) checkMeasure() {
 			staged++
 		}
 		if part := m.Measured(c); part > 0 && part < m.Interval {
-			d.addOnce(interval.at, interval.path, "longer", fmt.Sprintf("a frame of %s is longer than the measured part of %s; extend the measurement, or shorten the frames", short(m.Interval), short(part)))
+			d.addOnce(interval.at, interval.path, "longer", fmt.Sprintf("a frame of %s is longer than the measured part of %s; extend the measurement, or shorten the frames", span.Text(m.Interval), span.Text(part)))
 		}
 		switch {
 		case c.Limits.CPUMillis == 0 || m.Interval%c.Limits.Period == 0:
 		case c.Load.Find:
-			d.addOnce(interval.at, interval.path, "whole", fmt.Sprintf("a search measures whole CFS periods, and %s is no multiple of %s; use %s", short(m.Interval), short(c.Limits.Period), short(wholePeriods(m.Interval, c.Limits.Period))))
+			d.addOnce(interval.at, interval.path, "whole", fmt.Sprintf("a search measures whole CFS periods, and %s is no multiple of %s; use %s", span.Text(m.Interval), span.Text(c.Limits.Period), span.Text(wholePeriods(m.Interval, c.Limits.Period))))
 		case c.Limits.Period > m.Interval:
-			d.addOnce(interval.at, interval.path, "shorter", fmt.Sprintf("a frame of %s is shorter than a CFS period of %s", short(m.Interval), short(c.Limits.Period)))
+			d.addOnce(interval.at, interval.path, "shorter", fmt.Sprintf("a frame of %s is shorter than a CFS period of %s", span.Text(m.Interval), span.Text(c.Limits.Period)))
 		}
 	}
 	if resize := n.child("resize"); m.Resize && !d.out.Resizes() {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 const (
@@ -36,7 +37,7 @@ func (d *decoder) readRamp(r *ramp, n *node, what string, most float64) *experim
 		d.conflict(n.path, []*node{from, to}, "a ramp goes up: from must be below to, and %s is not below %s", number64(r.From), number64(r.To))
 	}
 	if least := leastFrames * d.cell.interval; r.Each < least {
-		d.wrong(n.child("each"), "%s is less than the %d frames (measure.interval) that measure a level; hold each for %s or longer, or shorten the frames", short(r.Each), leastFrames, short(least))
+		d.wrong(n.child("each"), "%s is less than the %d frames (measure.interval) that measure a level; hold each for %s or longer, or shorten the frames", span.Text(r.Each), leastFrames, span.Text(least))
 	}
 	switch {
 	case step == by && r.By == 0:

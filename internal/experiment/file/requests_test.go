@@ -90,12 +90,12 @@ func TestReadInputs(t *testing.T) {
 			t.Errorf("%v; want in it: %s", err, want)
 		}
 	}
-	refused("request POST /items: read body_file: stat " + dir + "/item.json: no such file")
+	refused("request POST /items: body_file: stat " + dir + "/item.json: no such file")
 	file := filepath.Join(dir, "item.json")
 	if err := os.Mkdir(file, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	refused("expected a file of at most 32 MiB")
+	refused("item.json is a folder; name a file")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

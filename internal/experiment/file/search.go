@@ -1,6 +1,10 @@
 package file
 
-import "time"
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment/span"
+)
 
 const (
 	// leastTraffic is the time for some doublings and a test at the result.
@@ -25,10 +29,10 @@ func (d *decoder) checkSearch() {
 		}
 	}
 	if m.Duration > 0 && m.Duration < leastTraffic {
-		d.add(n.child("duration").at, "measure.duration", "a search needs %s of traffic or more, not %s", short(leastTraffic), short(m.Duration))
+		d.add(n.child("duration").at, "measure.duration", "a search needs %s of traffic or more, not %s", span.Text(leastTraffic), span.Text(m.Duration))
 	}
 	if interval := n.child("interval"); !interval.bad && m.Interval > longestBlock {
-		d.report(interval, "a search needs frames of at most %s, not %s", short(longestBlock), short(m.Interval))
+		d.report(interval, "a search needs frames of at most %s, not %s", span.Text(longestBlock), span.Text(m.Interval))
 	}
 	for i := range d.doc.Services {
 		if a := d.doc.Services[i].node.child("autoscale"); a.kind == mapNode {

@@ -1,6 +1,10 @@
 package file
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/millicore/millicore/internal/experiment/span"
+)
 
 // readServer checks that the settings of one server are services of the experiment.
 func (d *decoder) readServer() {
@@ -34,6 +38,6 @@ func (d *decoder) checkCommonLoad() {
 		d.report(n.child("repeats"), "%d are more than %d", c.Repeats, mostRepeats)
 	}
 	if c.Duration < d.out.Measure.Interval && !d.root.find("measure.interval").bad {
-		d.report(n.child("duration"), "a trial of %s is shorter than a frame of %s", short(c.Duration), short(d.out.Measure.Interval))
+		d.report(n.child("duration"), "a trial of %s is shorter than a frame of %s", span.Text(c.Duration), span.Text(d.out.Measure.Interval))
 	}
 }

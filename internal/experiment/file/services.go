@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
@@ -169,7 +170,7 @@ func (d *decoder) checkActions(s *node, cell *experiment.Cell) {
 			continue
 		}
 		if value, err := duration.read(text); err == nil && value.(time.Duration) >= part {
-			d.wrong(at, "%s is after the end of the measured part, which lasts %s", short(value.(time.Duration)), short(part))
+			d.wrong(at, "%s is after the end of the measured part, which lasts %s", span.Text(value.(time.Duration)), span.Text(part))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 // Settings are the values of an experiment that a program builds from its
@@ -75,7 +76,7 @@ func nodeOf(value any, at place) *node {
 	case string:
 		return single(escape(v))
 	case time.Duration:
-		return single(short(v))
+		return single(span.Text(v))
 	case float64:
 		return single(number64(v).String())
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 
@@ -63,7 +64,11 @@ func Lines(ctx context.Context, out io.Writer, watcher looker, o Options) error 
 // writeLines writes the result of one look.
 func writeLines(out io.Writer, all Services, o Options, first bool, now time.Time) error {
 	const clock = "15:04:05"
-	plain := fitted(0, 0)
+	width := display.TerminalOf(out).Width
+	if width > 0 {
+		width = max(1, width-len(clock)-gap)
+	}
+	plain := fitted(width, usual, lineDrops)
 	if first {
 		if _, err := fmt.Fprintf(out, "%-*s  %s\n", len(clock), "TIME", plain.head(unsorted)); err != nil {
 			return err

@@ -249,7 +249,7 @@ func (s *screen) table() string {
 	for _, one := range s.sorted {
 		longest = max(longest, one.width)
 	}
-	g := fitted(width, longest)
+	g := fitted(width, longest, screenDrops)
 
 	var b strings.Builder
 	b.WriteString(s.terminal.Paint(s.fit(s.summary()), display.Strong) + "\n\n")

@@ -76,6 +76,14 @@ const (
 	usual = 26
 )
 
+// What a narrow terminal leaves out, the least important first. Plain lines have no need of
+// sparklines, whose history is the lines above, and keep the PID, by which scripts find the
+// process.
+var (
+	screenDrops = []int{pid, spark, runtimeName, stoppedTime, ofLimit}
+	lineDrops   = []int{spark, runtimeName, stoppedTime, ofLimit, pid}
+)
+
 // grid are the visible columns with their widths.
 type grid []sized
 
@@ -86,10 +94,10 @@ type sized struct {
 }
 
 // fitted chooses columns and widths for a terminal of the given width; 0: no limit.
-// longest is the width of the longest name. If the terminal is too narrow, the least
-// important columns are dropped first. Remaining space goes to names, then to other
+// longest is the width of the longest name. If the terminal is too narrow, the columns of
+// drops are left out, in their order. Remaining space goes to names, then to other
 // columns, then to sparklines.
-func fitted(width, longest int) grid {
+func fitted(width, longest int, drops []int) grid {
 	var g grid
 	for at, c := range columns {
 		g = append(g, sized{c, at, c.least})
@@ -101,7 +109,7 @@ func fitted(width, longest int) grid {
 		g[service].width = usual
 		return g
 	}
-	for _, least := range []int{pid, spark, runtimeName, stoppedTime, ofLimit} {
+	for _, least := range drops {
 		if g.total() > width {
 			g = slices.DeleteFunc(g, func(c sized) bool { return c.at == least })
 		}

@@ -114,7 +114,7 @@ func TestUseThatIsNotMeasured(t *testing.T) {
 	if used, ok := all["/cg/a"].OfLimit(); ok {
 		t.Errorf("got %v", used)
 	}
-	if row := fitted(0, 0).row(all["/cg/a"], nil); !strings.Contains(row, display.Absent) {
+	if row := fitted(0, 0, screenDrops).row(all["/cg/a"], nil); !strings.Contains(row, display.Absent) {
 		t.Errorf("what was not measured is not shown as a number: %s", row)
 	}
 }
@@ -149,35 +149,47 @@ func (l *looks) Look() ([]inspect.Seen, error) {
 	return l.list[l.at-1], nil
 }
 
+// TestLines: at 80 columns whole fields are left out; the PID stays.
 func TestLines(t *testing.T) {
-	var out bytes.Buffer
-	end := errors.New("the end")
-	watcher := &looks{err: end, list: [][]inspect.Seen{
-		{seen("often", 0, 0, 0, 0), seen("calm", 0, 0, 0, 0)},
-		{seen("often", 10, 38, 100, 8*time.Second), seen("calm", 10, 0, 100, 12*time.Second)},
-		{},
-	}}
-	err := Lines(context.Background(), &out, watcher, Options{Every: time.Millisecond})
-	if !errors.Is(err, end) {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	want := []string{
-		"TIME      SERVICE                         PID  RUNTIME          PAR/LIMIT     CPU    THROTTLED   STOPPED",
-		"often                           211  Go 1.26.8              8/2     40%    38 of 100   40.0 ms  ▄",
-		"calm                            199  Go 1.26.8              8/2     60%     0 of 100         –  ▁",
-		"no process here is under a CPU limit",
-	}
-	if len(lines) != len(want) {
-		t.Fatalf("got\n%s", out.String())
-	}
-	for i, line := range lines {
-		if i > 0 {
-			line = line[10:] // after the time
-		}
-		if line != want[i] {
-			t.Errorf("line %d: got\n%q, want\n%q", i, line, want[i])
-		}
+	for columns, want := range map[string][]string{
+		"130": {
+			"TIME      SERVICE                         PID  RUNTIME          PAR/LIMIT     CPU    THROTTLED   STOPPED",
+			"often                           211  Go 1.26.8              8/2     40%    38 of 100   40.0 ms  ▄",
+			"calm                            199  Go 1.26.8              8/2     60%     0 of 100         –  ▁",
+			"no process here is under a CPU limit",
+		},
+		"80": {
+			"TIME      SERVICE                  PID  PAR/LIMIT     CPU    THROTTLED   STOPPED",
+			"often                    211        8/2     40%    38 of 100   40.0 ms",
+			"calm                     199        8/2     60%     0 of 100         –",
+			"no process here is under a CPU limit",
+		},
+	} {
+		t.Run(columns, func(t *testing.T) {
+			t.Setenv("COLUMNS", columns)
+			var out bytes.Buffer
+			end := errors.New("the end")
+			watcher := &looks{err: end, list: [][]inspect.Seen{
+				{seen("often", 0, 0, 0, 0), seen("calm", 0, 0, 0, 0)},
+				{seen("often", 10, 38, 100, 8*time.Second), seen("calm", 10, 0, 100, 12*time.Second)},
+				{},
+			}}
+			if err := Lines(context.Background(), &out, watcher, Options{Every: time.Millisecond}); !errors.Is(err, end) {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			if len(lines) != len(want) {
+				t.Fatalf("got\n%s", out.String())
+			}
+			for i, line := range lines {
+				if i > 0 {
+					line = line[10:] // after the time
+				}
+				if line != want[i] {
+					t.Errorf("line %d: got\n%q, want\n%q", i, line, want[i])
+				}
+			}
+		})
 	}
 }
 
@@ -336,7 +348,7 @@ func TestTheTableFits(t *testing.T) {
 	}
 	for width := 1; width < 250; width++ {
 		for _, longest := range []int{0, 5, 33, 200} {
-			if g := fitted(width, longest); g.total() > width && width > 36 {
+			if g := fitted(width, longest, screenDrops); g.total() > width && width > 36 {
 				t.Errorf("width %d, names of %d: %d", width, longest, g.total())
 			}
 		}
@@ -354,7 +366,7 @@ func TestANarrowSparkline(t *testing.T) {
 	for i := range kept {
 		s.looks = append(s.looks, inspect.Counts{Periods: 10, Throttled: int64(i / (kept - 3) * 10)})
 	}
-	row := fitted(78, 5).row(s, nil)
+	row := fitted(78, 5, screenDrops).row(s, nil)
 	if !strings.HasSuffix(row, " ▁▁▁▁▁███") {
 		t.Errorf("got %s", row)
 	}

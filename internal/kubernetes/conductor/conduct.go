@@ -21,6 +21,7 @@ import (
 	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
@@ -309,7 +310,7 @@ func (c *conductor) ended() bool {
 func (c *conductor) keep(ctx context.Context, s State) error {
 	left := time.Until(s.At.Add(c.run.Keep()))
 	if left > 0 {
-		c.log("The run is %s. Its record is kept for %v.", s.State, left.Round(time.Second))
+		c.log("The run is %s. Its record is kept for %v.", s.State, span.Text(left.Round(time.Second)))
 		select {
 		case <-time.After(left):
 		case <-ctx.Done():

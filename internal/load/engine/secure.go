@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -17,6 +16,8 @@ type Transport struct {
 	TLS      bool
 	Insecure bool // accept any certificate
 	HTTP2    bool // with TLS by ALPN, without it by prior knowledge (h2c)
+	// CA has the certificates (PEM) of the only authorities that are trusted; "": the system's.
+	CA string
 }
 
 // Unfit is the error of a service that does not support the requested protocol. Every
@@ -120,7 +121,7 @@ func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, err
 			return nil, &Unfit{"the service does not speak TLS: its answer is not TLS; use http instead"}
 		}
 		if errors.As(err, &wrong) {
-			return nil, &Unfit{fmt.Sprintf("the service's certificate is not trusted: %s; to accept it, set insecure (--insecure)", whyUntrusted(wrong.Err))}
+			return nil, &Unfit{"the service's certificate is not trusted: " + whyUntrusted(wrong.Err)}
 		}
 		return nil, err
 	}
@@ -128,12 +129,13 @@ func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, err
 }
 
 // whyUntrusted is the reason of a failed verification, without the details of an unknown
-// authority.
+// authority, and what to do.
 func whyUntrusted(err error) string {
+	const unchecked = "to accept any certificate, set load.insecure (load: --insecure)"
 	if errors.As(err, new(x509.UnknownAuthorityError)) {
-		return "its authority is unknown"
+		return "its authority is unknown; name a file with the authority's certificate in load.ca_file (load and try: --cacert); " + unchecked
 	}
-	return strings.TrimPrefix(err.Error(), "x509: ")
+	return strings.TrimPrefix(err.Error(), "x509: ") + "; " + unchecked
 }
 
 func newTLSDialer(targets []Target, t Transport) *tlsDialer {
@@ -147,5 +149,10 @@ func newTLSDialer(targets []Target, t Transport) *tlsDialer {
 }
 
 func (t Transport) config(to *Target) *tls.Config {
-	return &tls.Config{ServerName: to.Name, InsecureSkipVerify: t.Insecure}
+	c := &tls.Config{ServerName: to.Name, InsecureSkipVerify: t.Insecure}
+	if t.CA != "" {
+		c.RootCAs = x509.NewCertPool()
+		c.RootCAs.AppendCertsFromPEM([]byte(t.CA))
+	}
+	return c
 }

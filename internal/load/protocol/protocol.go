@@ -54,6 +54,8 @@ type Transport struct {
 	TLS      bool `json:"tls,omitempty"`
 	Insecure bool `json:"insecure,omitempty"` // accept any certificate
 	HTTP2    bool `json:"http2,omitempty"`    // with TLS by ALPN, without it by prior knowledge (h2c)
+	// CA has the certificates (PEM) of the only authorities that are trusted; "": the system's.
+	CA string `json:"ca,omitempty"`
 }
 
 // Request is one kind of request. Its path, headers and body may have

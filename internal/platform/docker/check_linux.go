@@ -20,7 +20,7 @@ import (
 const leastMemory = 6 << 20
 
 // Check reports what of the experiment cannot run here. It creates the run's network,
-// because only an attempt shows whether the daemon can do that.
+// because only an attempt shows whether the daemon can do that; a dry run does not.
 func (d *docker) Check(e *experiment.Experiment) error {
 	var errs []error
 	for i := range e.Cells {
@@ -44,7 +44,7 @@ func (d *docker) Check(e *experiment.Experiment) error {
 	if e.Measure.Resize {
 		errs = append(errs, checkResize(e.Cells))
 	}
-	if err := supervise.JoinDistinct(errs); err != nil || d.options.HostNetwork {
+	if err := supervise.JoinDistinct(errs); err != nil || d.options.HostNetwork || d.options.DryRun {
 		return err
 	}
 	_, err := d.ownNetwork(context.Background())

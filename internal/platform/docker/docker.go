@@ -29,6 +29,8 @@ type Options struct {
 	// State is the folder where the local platform records what it makes; empty: its
 	// default.
 	State string
+	// DryRun: New makes and removes nothing, and only Check and Close may be called.
+	DryRun bool
 	// RestartAfter is the wait before a dead container's first restart; 0: 1 s. It
 	// grows as the local platform's does.
 	RestartAfter time.Duration

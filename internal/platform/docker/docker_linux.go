@@ -45,7 +45,7 @@ const callTimeout = 30 * time.Second
 // It may replace this process, as local.New may: call it before anything is started,
 // written, or read from standard input.
 func New(o Options) (platform.Platform, error) {
-	agents := local.Options{State: o.State, AgentsOnly: true}
+	agents := local.Options{State: o.State, AgentsOnly: true, DryRun: o.DryRun}
 	if o.Programs != "" {
 		agents.Agent = filepath.Join(o.Programs, "millicore-agent")
 	}
@@ -58,6 +58,9 @@ func New(o Options) (platform.Platform, error) {
 	d := &docker{options: o, here: here, owner: newOwner(), units: map[*unit]struct{}{}, made: map[string]string{}, warned: map[string]bool{}}
 	if d.api, d.engine, err = connect(); err != nil {
 		return nil, errors.Join(err, here.Close())
+	}
+	if o.DryRun {
+		return d, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
@@ -121,6 +124,10 @@ func (d *docker) Close() error {
 		return nil
 	}
 	d.closed = true
+	if d.options.DryRun {
+		d.mu.Unlock()
+		return errors.Join(d.here.Close(), d.api.Close())
+	}
 	var left []*unit
 	for u := range d.units {
 		left = append(left, u)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 	"github.com/millicore/millicore/internal/platform/supervise"
@@ -197,7 +198,7 @@ func (k *kubernetes) checkKubelets(ctx context.Context, e *experiment.Experiment
 		}
 		if !often && hurried != "" {
 			return fmt.Errorf("%s: the kubelet of node %s samples its containers only about every 10 s; measure for at least %v, or use node agents (kubernetes.node_agent: true), or start the kubelet with --housekeeping-interval=1s",
-				hurried, n.node, leastMeasured)
+				hurried, n.node, span.Text(leastMeasured))
 		}
 		return nil
 	}))
@@ -217,11 +218,11 @@ func tooShort(e *experiment.Experiment) string {
 		stages := c.Load.Target().Stages
 		for i, s := range stages { // a step is a jump and the level after it
 			if i > 0 && stages[i-1] == (experiment.Stage{Target: s.Target}) && s.Duration > 0 && s.Duration < leastMeasured {
-				return fmt.Sprintf("a step of the load lasts %v", s.Duration)
+				return fmt.Sprintf("a step of the load lasts %v", span.Text(s.Duration))
 			}
 		}
 		if d := e.Measure.Measured(c); d > 0 && d < leastMeasured {
-			return fmt.Sprintf("measure.duration is %v", d)
+			return fmt.Sprintf("measure.duration is %v", span.Text(d))
 		}
 	}
 	return ""

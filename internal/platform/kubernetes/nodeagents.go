@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/platform/meter"
@@ -74,7 +75,7 @@ func (n *nodeAgents) of(ctx context.Context, name string) (*nodeAgent, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-patience.C:
-		return nil, fmt.Errorf("the node agent of %s has not connected to the conductor within %v%s", name, connectIn, n.why(ctx, name))
+		return nil, fmt.Errorf("the node agent of %s has not connected to the conductor within %v%s", name, span.Text(connectIn), n.why(ctx, name))
 	}
 }
 

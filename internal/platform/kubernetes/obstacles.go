@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
@@ -39,7 +40,7 @@ func (h *obstacles) meet(o *obstacle, now time.Time) error {
 	case waited >= o.patience:
 		err := fmt.Errorf("%s", o.what)
 		if o.patience > 0 {
-			err = fmt.Errorf("%w (for %v)", err, waited.Round(time.Second))
+			err = fmt.Errorf("%w (for %v)", err, span.Text(waited.Round(time.Second)))
 		}
 		if o.how != "" {
 			err = fmt.Errorf("%w; %s", err, o.how)
@@ -47,7 +48,7 @@ func (h *obstacles) meet(o *obstacle, now time.Time) error {
 		return err
 	case waited >= noteAfter && !h.noted:
 		h.noted = true
-		h.note(fmt.Sprintf("%s: %s; waiting for up to %v", h.doing, o.what, o.patience))
+		h.note(fmt.Sprintf("%s: %s; waiting for up to %v", h.doing, o.what, span.Text(o.patience)))
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type Options struct {
 	State string
 	// AgentsOnly is set by another platform, which starts its units elsewhere.
 	AgentsOnly bool
+	// DryRun: New makes and removes nothing, and only Check and Close may be called.
+	DryRun bool
 	// RestartAfter is the wait before a dead replica's first restart; 0: 1 s. It doubles
 	// with every death up to ten times that, and begins again after a life longer than
 	// that. (A kubelet begins at 10 s and ends at 5 min.)

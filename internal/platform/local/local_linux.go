@@ -39,10 +39,8 @@ type part interface{ end() error }
 // standard input.
 func New(o Options) (platform.Platform, error) {
 	o = o.filled()
-	if cleaned, err := Clean(o); err != nil {
-		o.Note(err.Error())
-	} else if n := len(cleaned.Removed); n > 0 {
-		o.Note(fmt.Sprintf("removed %d control groups and folders that a killed run left", n))
+	if !o.DryRun {
+		o.clean()
 	}
 	facts, err := group.Survey()
 	if err != nil {
@@ -55,7 +53,10 @@ func New(o Options) (platform.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(way.Rerun) > 0 {
+	switch {
+	case o.DryRun:
+		return &local{options: o, run: group.Look(way)}, nil
+	case len(way.Rerun) > 0:
 		return nil, way.Exec()
 	}
 	run, err := group.Begin(way, o.State)
@@ -63,6 +64,15 @@ func New(o Options) (platform.Platform, error) {
 		return nil, err
 	}
 	return &local{options: o, run: run, parts: map[part]struct{}{}, warned: map[string]bool{}}, nil
+}
+
+// clean is Clean with notes instead of results.
+func (o Options) clean() {
+	if cleaned, err := Clean(o); err != nil {
+		o.Note(err.Error())
+	} else if n := len(cleaned.Removed); n > 0 {
+		o.Note(fmt.Sprintf("removed %d control groups and folders that a killed run left", n))
+	}
 }
 
 // Clean removes what dead runs left. It does not touch living runs, and what does not
@@ -153,7 +163,7 @@ func (l *local) Agent(ctx context.Context, trial, index int) (platform.Agent, er
 // Close stops and removes everything that is left.
 func (l *local) Close() error {
 	l.mu.Lock()
-	if l.closed {
+	if l.closed || l.options.DryRun {
 		l.mu.Unlock()
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -185,6 +186,33 @@ func TestTheNextStartCleans(t *testing.T) {
 		t.Errorf("notes %q", notes)
 	}
 	p.Close()
+}
+
+// A dry run makes and removes nothing, and still checks the limits.
+func TestADryRunLeavesEverything(t *testing.T) {
+	open(t, Options{}).Close()
+	state := t.TempDir()
+	lab, _ := startLab(t, state, t.TempDir())
+	testkit.Kill(lab)
+	before, _ := filepath.Glob(filepath.Join(state, "*"))
+	p, err := New(Options{State: state, DryRun: true, Note: func(note string) { t.Errorf("note %q", note) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &experiment.Experiment{Cells: []experiment.Cell{{Service: experiment.Service{Name: "s", Image: "x"}, Limits: experiment.Limits{CPUMillis: 100, Memory: 64 << 20, Replicas: 1}}}}
+	if err := p.Check(e); err == nil || !strings.Contains(err.Error(), "is an image") || strings.Contains(err.Error(), "limit") {
+		t.Errorf("%v; want the image refused and the limits accepted", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	after, _ := filepath.Glob(filepath.Join(state, "*"))
+	if len(before) == 0 || !slices.Equal(before, after) {
+		t.Errorf("%q before the dry run, %q after it", before, after)
+	}
+	if cleaned, err := Clean(Options{State: state}); err != nil || len(cleaned.Removed) == 0 {
+		t.Errorf("cleaned %+v, %v; want what the killed run left", cleaned, err)
+	}
 }
 
 // startLab starts another millicore and returns the address of its service.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 // Instance is a replica from one start to its end: a process, or a container.
@@ -115,7 +117,7 @@ func (k *Keeper[I]) keep(i I) {
 func (k *Keeper[I]) restart(ending string, ran time.Duration) (i I, ok bool) {
 	for {
 		wait := k.Backoff.Next(ran)
-		k.Log.Note("%s; restarting it in %v", ending, wait)
+		k.Log.Note("%s; restarting it in %v", ending, span.Text(wait))
 		if !Sleep(k.stopping, wait) {
 			return i, false
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/millicore/millicore/internal/experiment/span"
 )
 
 // Each calls do for 0 to n-1 concurrently and returns the errors in that order.
@@ -25,7 +27,7 @@ func Each(n int, do func(i int) error) []error {
 // cancel(nil) frees it.
 func WithTimeout(ctx context.Context, timeout time.Duration) (_ context.Context, cancel context.CancelCauseFunc) {
 	ctx, end := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(timeout, func() { end(fmt.Errorf("it was not ready within %v", timeout)) })
+	timer := time.AfterFunc(timeout, func() { end(fmt.Errorf("it was not ready within %v", span.Text(timeout))) })
 	return ctx, func(cause error) {
 		timer.Stop()
 		end(cause)

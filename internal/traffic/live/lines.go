@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +32,8 @@ func (p *Plan) step() time.Duration {
 }
 
 // Line returns a line about the time since the previous one, if a step has passed or it is
-// the end.
-func (s *State) Line(end bool) (text string, ok bool) {
+// the end. It leaves out fields that do not fit into the width; 0: no limit.
+func (s *State) Line(end bool, width int) (text string, ok bool) {
 	enough := s.plan.step().Seconds()
 	if end {
 		enough = 0
@@ -41,48 +42,74 @@ func (s *State) Line(end bool) (text string, ok bool) {
 	if s.since.seconds == 0 || s.since.seconds < enough*slack {
 		return "", false
 	}
-	text = s.line()
+	text = within(s.fields(), width)
 	s.since.used = usage{}
 	s.since.resetClient()
 	return text, true
 }
 
-func (s *State) line() string {
+// lineField is a field of a line. The highest rank is left out first; 0 never.
+type lineField struct {
+	rank int
+	text string
+}
+
+// within joins the fields that fit into a width.
+func within(fields []lineField, width int) string {
+	for {
+		var b strings.Builder
+		for _, f := range fields {
+			b.WriteString(f.text)
+		}
+		least := slices.MaxFunc(fields, func(a, b lineField) int { return a.rank - b.rank }).rank
+		if width <= 0 || least == 0 || display.Width(b.String()) <= width {
+			return b.String()
+		}
+		fields = slices.DeleteFunc(fields, func(f lineField) bool { return f.rank == least })
+	}
+}
+
+// fields are those of a line, in their order.
+func (s *State) fields() []lineField {
 	seen := &s.since
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s  p50%s  p99%s  highest%s  errors%s  in flight%s", right(display.Clock(time.Duration(s.until-s.began)), 7),
-		right(perSecond(seen), 11), right(seen.shown(seen.p50), 9), right(seen.shown(seen.p99), 9), right(seen.shown(seen.highest), 9),
-		right(display.Grouped(seen.bad), 6), right(display.Grouped(s.inFlight), 6))
+	fields := []lineField{
+		{0, right(display.Clock(time.Duration(s.until-s.began)), 7) + right(perSecond(seen), 11)},
+		{3, "  p50" + right(seen.shown(seen.p50), 9)},
+		{0, "  p99" + right(seen.shown(seen.p99), 9)},
+		{5, "  highest" + right(seen.shown(seen.highest), 9)},
+		{0, "  errors" + right(display.Grouped(seen.bad), 6)},
+		{2, "  in flight" + right(display.Grouped(s.inFlight), 6)},
+	}
 	if s.waiting > 0 {
-		fmt.Fprintf(&b, "  waiting%s", right(display.Grouped(s.waiting), 6))
+		fields = append(fields, lineField{0, "  waiting" + right(display.Grouped(s.waiting), 6)})
 	}
 	switch {
 	case s.plan.Stages && s.plan.Open:
-		fmt.Fprintf(&b, "  target rate%s/s", right(display.Grouped(int64(math.Round(s.rate))), 7))
+		fields = append(fields, lineField{0, "  target rate" + right(display.Grouped(int64(math.Round(s.rate))), 7) + "/s"})
 	case s.plan.Stages:
-		fmt.Fprintf(&b, "  users%s", right(display.Grouped(int64(math.Round(s.users))), 6))
+		fields = append(fields, lineField{0, "  users" + right(display.Grouped(int64(math.Round(s.users))), 6)})
 	}
 	if s.plan.Target != "" {
-		b.WriteString(s.targetLine())
+		fields = append(fields, s.targetFields()...)
 	}
 	if s.phase == signals.Warmup {
-		b.WriteString("  warm-up")
+		fields = append(fields, lineField{0, "  warm-up"})
 	}
-	return b.String()
+	return fields
 }
 
-// targetLine is the part of a line about the observed process.
-func (s *State) targetLine() string {
+// targetFields are the fields about the observed process.
+func (s *State) targetFields() []lineField {
 	u := &s.since.used
 	if s.ended > 0 {
-		return fmt.Sprintf("  %s ended at %s", s.plan.Target, display.Clock(s.ended))
+		return []lineField{{0, fmt.Sprintf("  %s ended at %s", s.plan.Target, display.Clock(s.ended))}}
 	}
-	text := "  CPU" + right(cores(u), 12)
+	fields := []lineField{{0, "  CPU" + right(cores(u), 12)}}
 	if u.limit != nil {
-		text = "  CPU" + right(ofLimit(u), 6)
+		fields[0].text = "  CPU" + right(ofLimit(u), 6)
 	}
 	if u.periods != nil {
-		text += "  throttled" + right(display.Share(u.throttledShare()), 6)
+		fields = append(fields, lineField{1, "  throttled" + right(display.Share(u.throttledShare()), 6)})
 	}
-	return text + "  memory" + right(display.Maybe(u.memory, bytes), 9)
+	return append(fields, lineField{4, "  memory" + right(display.Maybe(u.memory, bytes), 9)})
 }

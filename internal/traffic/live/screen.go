@@ -152,7 +152,7 @@ func (s *Screen) checkTarget(now time.Time) {
 func (s *Screen) line(end bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if text, ok := s.state.Line(end); ok {
+	if text, ok := s.state.Line(end, display.TerminalOf(s.out).Width); ok {
 		fmt.Fprintln(s.out, text)
 	}
 }

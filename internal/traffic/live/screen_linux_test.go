@@ -188,7 +188,7 @@ func TestLinesWithoutATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(text); !strings.HasPrefix(got, "   0:01      100/s  p50   988 ms") || !strings.Contains(got, "process 4711 ended at ") || !strings.HasSuffix(got, "\n\n") {
+	if got := string(text); !strings.HasPrefix(got, "   0:01      100/s  p99   8.77 s") || !strings.Contains(got, "process 4711 ended at ") || !strings.HasSuffix(got, "\n\n") {
 		t.Errorf("got:\n%s", got)
 	}
 }

@@ -77,11 +77,11 @@ func TestLines(t *testing.T) {
 		var all []string
 		for _, f := range frames {
 			s.Add(f)
-			if text, ok := s.Line(false); ok {
+			if text, ok := s.Line(false, 0); ok {
 				all = append(all, text)
 			}
 		}
-		if text, ok := s.Line(true); ok {
+		if text, ok := s.Line(true, 0); ok {
 			all = append(all, "end "+text)
 		}
 		return "\n" + strings.Join(all, "\n")
@@ -121,6 +121,30 @@ end    0:06     60.0/s  p50   979 ms  p99   7.10 s  highest   11.0 s  errors    
 	} {
 		if d := cmp.Diff(c.want, c.got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// TestNarrowLines: whole fields are left out, and the columns stay below one another.
+func TestNarrowLines(t *testing.T) {
+	stages, looked := plan(), plan()
+	stages.Stages, looked.Target = true, "process 4711"
+	line := func(p Plan, width int, frames ...*signals.Frame) string {
+		s := New(p)
+		for _, f := range frames {
+			s.Add(f)
+		}
+		text, _ := s.Line(true, width)
+		return text
+	}
+	for name, c := range map[string]struct{ got, want string }{
+		"a load":          {line(plan(), 80, answered(0, 100, time.Second)), "   0:01      100/s  p50   988 ms  p99   8.77 s  errors     0  in flight    20"},
+		"users over time": {line(stages, 80, answered(0, 100, time.Second)), "   0:01      100/s  p99   8.77 s  errors     0  in flight    20  users    20"},
+		"a target":        {line(looked, 80, used(0, 0.5, 3), answered(0, 100, time.Second)), "   0:01      100/s  p99   8.77 s  errors     0  CPU   50%  throttled   30%"},
+		"very narrow":     {line(plan(), 10, answered(0, 100, time.Second)), "   0:01      100/s  p99   8.77 s  errors     0"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", name, c.got, c.want)
 		}
 	}
 }
