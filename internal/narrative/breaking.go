@@ -159,7 +159,7 @@ func BoundReason(b *analysis.BreakingPoint) string {
 	}
 	switch search.Ended(b.Ended) {
 	case search.Time:
-		return "the time was used up before any load missed the objective; start at a higher load, or give the search more time"
+		return "the time was used up before any load missed the objective; start at a higher load, or " + search.Longer
 	case search.Most:
 		return "this is the highest load allowed, and the objective is still met"
 	case search.Limited:

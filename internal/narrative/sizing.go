@@ -57,15 +57,7 @@ func (t *tried) sizing(groups []tried) []string {
 		who = " of " + t.name
 	}
 	sentences := []string{where, t.undeterminedByLimit(groups, who), t.limitedByLimit(groups), t.freely(), t.latencyByLimit(groups)}
-	for i := range groups {
-		g := &groups[i]
-		if len(g.variants) > 1 {
-			sentences = append(sentences, g.throughput())
-			if base, _ := g.atLevel(); base != nil {
-				sentences = append(sentences, g.latency())
-			}
-		}
-	}
+	sentences = append(sentences, t.settingsByLimit(groups)...)
 	sentences = append(sentences, t.ineffective())
 	for _, v := range t.variants {
 		if v.Advice != "" && !slices.Contains(sentences, v.Advice) {
@@ -73,6 +65,36 @@ func (t *tried) sizing(groups []tried) []string {
 		}
 	}
 	return append(sentences, t.doubts())
+}
+
+// settingsByLimit is what the settings change under each limit. The limits under which
+// nothing was found share a sentence without figures: the table has these.
+func (t *tried) settingsByLimit(groups []tried) (sentences []string) {
+	var unranked, same []string
+	load := ""
+	for i := range groups {
+		g := &groups[i]
+		if len(g.variants) < 2 {
+			continue
+		}
+		if words := g.ranks(); words != "" {
+			sentences = append(sentences, words)
+		} else if len(g.holding()) > 1 {
+			unranked = append(unranked, g.under)
+		}
+		if base, at := g.atLevel(); base != nil && g.nothingLower(base) {
+			same, load = append(same, g.under), at
+		} else if base != nil {
+			sentences = append(sentences, g.latency())
+		}
+	}
+	if len(unranked) > 0 {
+		sentences = append(sentences, fmt.Sprintf("For throughput the settings are not ranked under %s (%s).", display.List(unranked), t.each()))
+	}
+	if len(same) > 0 {
+		sentences = append(sentences, fmt.Sprintf("At %s no setting lowers %s significantly under %s.", load, t.quantile(), display.List(same)))
+	}
+	return sentences
 }
 
 // breaksByLimit is where the server as it is breaks under each limit.

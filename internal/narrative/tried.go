@@ -205,31 +205,48 @@ func (t *tried) unlimited() string {
 // throughput is what each setting holds. They are ranked by enough searches only: one does
 // not show how starts differ.
 func (t *tried) throughput() string {
-	var parts []string
-	var others []Variant
-	for _, v := range t.variants {
-		if !v.comparable() || !t.holds(v) {
-			continue
-		}
-		if parts = append(parts, v.Label+" "+t.load(v)); v.Service != t.variants[0].Service {
-			others = append(others, v)
-		}
-	}
-	if len(parts) < 2 {
+	holding := t.holding()
+	if len(holding) < 2 {
 		return ""
 	}
-	where, all := "For throughput", strings.Join(parts, ", ")
+	if words := t.ranks(); words != "" {
+		return words
+	}
+	return fmt.Sprintf("For throughput the settings are not ranked (%s): %s. Ranking takes at least %d searches of each, as with --repeats 6.",
+		t.each(), t.loads(holding), analysis.Needs(len(holding)))
+}
+
+// holding are the settings at the one limit for which a load was found that they hold.
+func (t *tried) holding() (all []Variant) {
+	for _, v := range t.variants {
+		if v.comparable() && t.holds(v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// loads is what each of several settings holds.
+func (t *tried) loads(of []Variant) string {
+	var parts []string
+	for _, v := range of {
+		parts = append(parts, v.Label+" "+t.load(v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ranks ranks the settings by what they hold; "": too few searches, or nothing to compare
+// with the server as it is.
+func (t *tried) ranks() string {
+	holding := t.holding()
+	if len(holding) < 2 || t.searches() < analysis.Needs(len(holding)) || holding[0].Service != t.variants[0].Service {
+		return ""
+	}
+	where := "For throughput"
 	if t.under != "" {
-		where = "For throughput under " + t.under
+		where += " under " + t.under
 	}
-	switch needs := analysis.Needs(len(parts)); {
-	case t.searches() >= needs && len(others) < len(parts):
-		return fmt.Sprintf("%s (%s): %s; %s.", where, t.each(), all, t.ranked(others))
-	case t.under != "":
-		return fmt.Sprintf("%s the settings are not ranked (%s): %s.", where, t.each(), all)
-	default:
-		return fmt.Sprintf("%s the settings are not ranked (%s): %s. Ranking takes at least %d searches of each, as with --repeats 6.", where, t.each(), all, needs)
-	}
+	return fmt.Sprintf("%s (%s): %s; %s.", where, t.each(), t.loads(holding), t.ranked(holding[1:]))
 }
 
 // ranked compares what settings hold with what the server holds as it is.

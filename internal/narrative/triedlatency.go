@@ -32,20 +32,7 @@ func (t *tried) latency() string {
 	if base == nil {
 		return t.notCompared()
 	}
-	labels := map[*analysis.CellSummary]string{}
-	var cells []*analysis.CellSummary
-	var absent []string
-	for _, v := range t.variants[1:] {
-		if !v.comparable() || v.NoEffect != "" {
-			continue
-		}
-		c := cellOfVariant(t.level, v)
-		if c == nil || c.LatencyMS == nil {
-			absent = append(absent, v.Label)
-			continue
-		}
-		labels[c], cells = v.Label, append(cells, c)
-	}
+	cells, labels, absent := t.settingsAtLevel()
 	a := t.level.Against(base, cells)
 	var sentences []string
 	if len(cells) > 0 {
@@ -62,6 +49,32 @@ func (t *tried) latency() string {
 		sentences = append(sentences, fmt.Sprintf("No %s of %s was measured at %s.", t.quantile(), display.List(absent), load))
 	}
 	return strings.Join(sentences, " ")
+}
+
+// settingsAtLevel are the cells of the settings at the common load, with the labels of
+// these, and the labels of those that were not measured there.
+func (t *tried) settingsAtLevel() (cells []*analysis.CellSummary, labels map[*analysis.CellSummary]string, absent []string) {
+	labels = map[*analysis.CellSummary]string{}
+	for _, v := range t.variants[1:] {
+		if !v.comparable() || v.NoEffect != "" {
+			continue
+		}
+		c := cellOfVariant(t.level, v)
+		if c == nil || c.LatencyMS == nil {
+			absent = append(absent, v.Label)
+			continue
+		}
+		labels[c], cells = v.Label, append(cells, c)
+	}
+	return cells, labels, absent
+}
+
+// nothingLower reports whether every setting was tested against the server as it is, and
+// none has a significantly lower latency.
+func (t *tried) nothingLower(base *analysis.CellSummary) bool {
+	cells, _, absent := t.settingsAtLevel()
+	a := t.level.Against(base, cells)
+	return len(cells) > 0 && len(absent) == 0 && len(a.Untested) == 0 && len(a.Lower) == 0
 }
 
 // freeLatency is what the limit costs in latency at the common load.

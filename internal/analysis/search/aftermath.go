@@ -145,7 +145,7 @@ func (s *Search) afterwards() (Step, bool) {
 	case a.limited:
 		s.stop("the generator or the host was the limit")
 	default:
-		s.stop("the time for it was used up; give the search more time")
+		s.stop("the time for it was used up; " + Longer)
 	}
 	return Step{}, false
 }

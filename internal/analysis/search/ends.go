@@ -9,6 +9,9 @@ import (
 // reason.
 const wide = 0.3
 
+// Longer is the advice for a search whose traffic was too short.
+const Longer = "give the search more time (measure.duration, or --traffic of try)"
+
 // finish ends the search with what is known.
 func (s *Search) finish() {
 	r := s.again
@@ -37,7 +40,7 @@ func (s *Search) finish() {
 		s.result.High = math.Inf(1) // nothing was measured there
 		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the upper end of the interval is not known", show(s.limit))
 	case high-low > wide*load:
-		s.result.Reason = fmt.Sprintf("the interval is wide: %v of traffic near %s had too few failures or passes; give the search more time", s.traffic, show(load))
+		s.result.Reason = fmt.Sprintf("the interval is wide: %v of traffic near %s had too few failures or passes; %s", s.traffic, show(load), Longer)
 	}
 	s.end(Broke)
 }
@@ -51,7 +54,7 @@ func (s *Search) unbroken() {
 	case s.missed > 0:
 		s.fail(Time, "it misses the objective at every load tried, down to %s, and the search time is used up: start lower", show(s.lowest))
 	default:
-		s.fail(Time, "the search time, %v, is too short for a result; give the search more time", s.config.Budget)
+		s.fail(Time, "the search time, %v, is too short for a result; %s", s.config.Budget, Longer)
 	}
 }
 
@@ -77,7 +80,7 @@ func (s *Search) atLeast() {
 		ended = Most
 		s.result.Reason = fmt.Sprintf("the objective is still met at %s, the highest load allowed", show(load))
 	default:
-		s.result.Reason = fmt.Sprintf("the search time was used up before any load missed the objective; the highest load tried was %s: start higher, or give the search more time", show(s.highest))
+		s.result.Reason = fmt.Sprintf("the search time was used up before any load missed the objective; the highest load tried was %s: start higher, or %s", show(s.highest), Longer)
 	}
 	s.end(ended)
 }

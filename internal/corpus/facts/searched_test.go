@@ -690,7 +690,7 @@ func unmet(k *check) error {
 // reasons are recognised in lower case.
 var reasons = []pattern{
 	{"reason", `the interval is wide: (?P<traffic>[\dhms.]+) of traffic near <n:load> had too few failures or passes`, nil},
-	{"reason", `give the search more time`, nil},
+	{"reason", `give the search more time<any:how>`, nil},
 	{"reason", `above <n:load> the generator or the host was the limit`, tried},
 	{"reason", `(?:the service may handle more|the upper end of the interval is not known)`, nil},
 	{"reason", `the generator or the host was the limit even at the lowest load tried, <n:load>: nothing is known about the service`, tried},
@@ -700,8 +700,8 @@ var reasons = []pattern{
 	{"reason", `it misses the objective at every load tried, down to <n:load>, and the search time is used up: start lower`, tried},
 	{"reason", `the search time was used up before any load missed the objective`, func(k *check) error { k.m["load"] = ""; return nil }},
 	{"reason", `the time was used up before any load missed the objective`, unmet},
-	{"reason", `start at a higher load, or give the search more time`, nil},
-	{"reason", `the highest load tried was <n:load>: start higher(?:, or give the search more time)?`, unmet},
+	{"reason", `start at a higher load, or give the search more time<any:how>`, nil},
+	{"reason", `the highest load tried was <n:load>: start higher(?:, or give the search more time<any:how>)?`, unmet},
 	{"reason", `the objective is still met at <n:load>, the highest load allowed`, unmet},
 	{"reason", `(?:the search ended early because )?the service became unavailable at a load of <n:load>: <any:why>`, tried},
 	{"reason", `it met the objective at every load`, nil},

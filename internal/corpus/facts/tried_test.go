@@ -164,6 +164,28 @@ func settingsRank(k *check) error {
 	return nil
 }
 
+// nothingLower checks that no setting under the limit of the server as it is has a
+// significantly lower p99.
+func (k *check) nothingLower(base *cell) error {
+	n := len(k.withTrials())
+	tests := n * (n - 1) // every pair, at half of the level: closed testing is no stricter
+	others := 0
+	for _, v := range k.variants {
+		c := k.named(v.Service)
+		if c == nil || c == base || limitText(c) != limitText(base) {
+			continue
+		}
+		others++
+		if lower, _, p := differs(c, base, quantileOf("p99"), tests); lower {
+			return fmt.Errorf("%s is significantly lower: p %.3g", v.Label, p)
+		}
+	}
+	if others == 0 {
+		return errors.New("no other setting under the limit")
+	}
+	return nil
+}
+
 var triedPatterns = []pattern{
 	{"try", `Under <any:limit> the server breaks at (?:an estimated )?` + loadOf, func(k *check) error { return k.tryBreaks(k.variants[0].Service) }},
 	{"try", `Under <any:limit> the server (?:holds|is estimated to hold) at least (?P<load>[\d,.]+) <unit>: <any:reason>`, func(k *check) error {
@@ -193,6 +215,20 @@ var triedPatterns = []pattern{
 		return first(k.breaksAt(c, k.m["load"], k.m["low"], k.m["high"]), k.breaksAt(base, k.m["than"], k.m["above"], k.m["below"]))
 	}},
 	{"try", `results differ from start to start\)`, nil},
+	{"try", `For throughput the settings are not ranked under (?P<list>[^(]+) \((?P<each>[^)]*)\)`, func(k *check) error {
+		return k.eachUnder(limitsUnder, k.m["list"], func(c *cell, _ []string) error {
+			searches := math.MaxInt
+			for _, v := range k.variants {
+				if of := k.named(v.Service); of != nil && limitText(of) == limitText(c) {
+					searches = min(searches, len(of.trials))
+				}
+			}
+			if fewest := leastTrials(2); searches >= fewest {
+				return fmt.Errorf("%d searches each suffice", searches)
+			}
+			return nil
+		})
+	}},
 	{"try", `For throughput(?: under (?P<limit>\S+ CPUs?))? the settings are not ranked \((?P<each>[^)]*)\): (?P<points>[^;]+)`, settingsHold},
 	{"try", `For throughput(?: under (?P<limit>\S+ CPUs?))? \((?P<each>\d+ searches each)\): (?P<points>[^;]+)`, settingsHold},
 	{"try", `(?P<ranks>\S+=\S+ (?:holds (?:more|less) than it does|does not differ significantly from it) as it is \(p .+\))`, settingsRank},
@@ -220,21 +256,16 @@ var triedPatterns = []pattern{
 		return err
 	}},
 	{"try", `they were not tested against one another`, nil},
+	{"try", atCommon + ` no setting lowers p99 significantly under (?P<list>.+)`, func(k *check) error {
+		return k.eachUnder(limitsUnder, k.m["list"], func(c *cell, _ []string) error { return k.nothingLower(c) })
+	}},
 	{"try", atCommon + ` no setting (?:has a lower p99 than the server as it is \(<ms:than>(?:, median of <n:n> trials)?\)|lowers p99 significantly)`, func(k *check) error {
 		base := k.under("as it is", k.m["limit"])
-		n := len(k.withTrials())
-		tests := n * (n - 1) // every pair, at half of the level: closed testing is no stricter
-		for _, v := range k.variants {
-			if c := k.named(v.Service); c != nil && c != base && limitText(c) == limitText(base) {
-				if lower, _, p := differs(c, base, quantileOf("p99"), tests); lower {
-					return fmt.Errorf("%s is significantly lower: p %.3g", v.Label, p)
-				}
-			}
-		}
+		err := k.nothingLower(base)
 		if k.has("than") {
-			return base.shows("p99", k.m["than"])
+			err = first(err, base.shows("p99", k.m["than"]))
 		}
-		return nil
+		return err
 	}},
 	{"try", `the lowest is (?P<label>\S+): <ms:figure> against <ms:than> as it is(?:, median of <n:n> trials)? \(<any:test>\)`, func(k *check) error {
 		if len(limitsUnder.FindString(k.whole)) > 0 {

@@ -147,10 +147,10 @@ const AsItIs = "as it is"
 
 // Settings returns the values worth trying under a limit: the present one first; then
 // 1, the limit rounded down and up, and the runtime's default if something else is
-// set. No value is above the number of CPUs, and none is repeated. command is the
-// service's command, for a setting that is part of it. More workers than present are left
-// out where FewWorkers advises against them. If the runtime has no setting, the result is
-// the present one.
+// set; and 2 if all of these are 1. No value is above the number of CPUs, and none is
+// repeated. command is the service's command, for a setting that is part of it. More
+// workers than present are left out where FewWorkers advises against them. If the runtime
+// has no setting, the result is the present one.
 func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 	present, why := Default(info, limit, m)
 	if p := info.Parallelism; p.Source == Read && p.Value > 0 && p.Value != present {
@@ -179,8 +179,10 @@ func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 		}
 	}
 	one := "one thread at a time: its threads do not compete for the quota"
+	more := "two threads at a time: requests do not wait for the runtime's own work, such as garbage collection"
 	if info.Server != "" || info.Runtime == Nginx {
 		one = "one worker process: no other one competes for the quota"
+		more = "two worker processes: one serves while the other waits"
 	}
 	add(1, one)
 	if limit.CPUs > 0 {
@@ -189,6 +191,9 @@ func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 	}
 	if n, why := Default(unset(info, knob.Env), limit, m); n > 0 {
 		add(n, "the runtime's default: "+why)
+	}
+	if present == 1 && len(all) == 1 {
+		add(2, more)
 	}
 	return all
 }
