@@ -68,6 +68,17 @@ func Bytes(n float64) string {
 	return Figure(n) + " " + units[i]
 }
 
+// CPULimit writes a limit in CPUs, or a number of them: "500m CPU", "1 CPU", "1.5 CPUs".
+func CPULimit(cpus float64) string {
+	switch {
+	case cpus < 1:
+		return strconv.FormatInt(int64(math.Round(cpus*1000)), 10) + "m CPU"
+	case cpus == 1:
+		return "1 CPU"
+	}
+	return strconv.FormatFloat(cpus, 'g', 4, 64) + " CPUs"
+}
+
 // Mebibytes is a number of bytes in MiB, for a column.
 func Mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 

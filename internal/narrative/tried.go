@@ -301,7 +301,7 @@ func (t *tried) replicated() string {
 	}
 	text := fmt.Sprintf("%s it %s", with, t.breaks(v))
 	if t.holds(t.variants[0]) {
-		text += fmt.Sprintf("; with one replica it %s (%s)", t.breaks(t.variants[0]), t.each())
+		text += fmt.Sprintf(", against %s with one (%s)", t.load(t.variants[0]), t.each())
 	}
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {

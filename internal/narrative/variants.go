@@ -42,7 +42,7 @@ func Variants(s *analysis.Summary) []Variant {
 	return all
 }
 
-// limitWords are limits as a user writes them: "a limit of 500m CPU and 256Mi of memory";
+// limitWords are limits as a user writes them: "a limit of 500m CPU and 256 MiB of memory";
 // "": none.
 func limitWords(l *analysis.LimitsSummary) string {
 	var parts []string
@@ -50,7 +50,7 @@ func limitWords(l *analysis.LimitsSummary) string {
 		parts = append(parts, "a limit of "+cpuText(*l.CPUMillis))
 	}
 	if l.MemoryBytes != nil {
-		parts = append(parts, memoryQuantity(*l.MemoryBytes)+" of memory")
+		parts = append(parts, display.Bytes(float64(*l.MemoryBytes))+" of memory")
 	}
 	return strings.Join(parts, " and ")
 }
@@ -64,21 +64,4 @@ func CPUQuantity(millis int64) string {
 }
 
 // cpuText writes a CPU limit for a sentence: "500m CPU", "1.5 CPUs".
-func cpuText(millis int64) string {
-	if millis > 1000 {
-		return CPUQuantity(millis) + " CPUs"
-	}
-	return CPUQuantity(millis) + " CPU"
-}
-
-func memoryQuantity(bytes int64) string {
-	for _, unit := range []struct {
-		size int64
-		name string
-	}{{1 << 30, "Gi"}, {1 << 20, "Mi"}, {1 << 10, "Ki"}} {
-		if bytes%unit.size == 0 {
-			return strconv.FormatInt(bytes/unit.size, 10) + unit.name
-		}
-	}
-	return strconv.FormatInt(bytes, 10) + " bytes"
-}
+func cpuText(millis int64) string { return display.CPULimit(float64(millis) / 1000) }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -116,7 +115,7 @@ func (at *Attached) Variants() []Variant {
 	return []Variant{v}
 }
 
-// limitWords are its limits: "its limit of 500m CPU and 256Mi of memory".
+// limitWords are its limits: "its limit of 500m CPU and 256 MiB of memory".
 func (at *Attached) limitWords() string {
 	if !at.Known() {
 		return "limits that are not known"
@@ -127,7 +126,7 @@ func (at *Attached) limitWords() string {
 		ask.CPU = narrative.CPUQuantity(l.CPUMillis)
 	}
 	if l.Memory > 0 {
-		ask.Memory = display.Bytes(float64(l.Memory))
+		ask.Memory = strconv.FormatInt(l.Memory, 10)
 	}
 	words := limitWords(&ask)
 	if shared != "" && l.CPUMillis > 0 {

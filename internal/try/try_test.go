@@ -210,7 +210,7 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 		{"a setting that was not seen to break", summary(limited, boundOf("gomaxprocs-1", 500), bound), nil,
 			[]string{"as it is 400 requests/s (380–420), GOMAXPROCS=1 at least 500 requests/s."}, []string{"best"}},
 		{"no breaking point", summary(none, cellOf("gomaxprocs-1", 300, 290, 310), bound), nil,
-			[]string{"No breaking point of server was found under a limit of 1.5 CPUs and 256Mi of memory: it misses the objective even at the lowest load tried."}, nil},
+			[]string{"No breaking point of server was found under a limit of 1.5 CPUs and 256 MiB of memory: it misses the objective even at the lowest load tried."}, nil},
 		{"p99 surely lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), sure,
 			[]string{"At 210 requests/s GOMAXPROCS=1 lowers p99: 12.0 ms against 45.0 ms as it is, median of 6 trials (median of the pairwise differences −33.0 ms"}, nil},
 		{"p99 perhaps lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), unsure,

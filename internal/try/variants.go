@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -162,13 +165,15 @@ func AsItIs(a *Ask) []Variant {
 
 const noLimitWords = "no limit"
 
+// limitWords are the limits for a sentence. Those that are no quantities are refused when
+// the experiment is built.
 func limitWords(a *Ask) string {
 	var parts []string
-	if a.CPU != "" {
-		parts = append(parts, "a limit of "+a.CPU+" CPU")
+	if q, err := resource.ParseQuantity(a.CPU); err == nil {
+		parts = append(parts, "a limit of "+display.CPULimit(q.AsApproximateFloat64()))
 	}
-	if a.Memory != "" {
-		parts = append(parts, a.Memory+" of memory")
+	if q, err := resource.ParseQuantity(a.Memory); err == nil {
+		parts = append(parts, display.Bytes(q.AsApproximateFloat64())+" of memory")
 	}
 	if len(parts) == 0 {
 		return noLimitWords

@@ -230,11 +230,11 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		want     string
 	}{
 		{"they hold more", cellOf("replicas-2", 800, 780, 820), nil,
-			"With 2 replicas, each with a limit of 1.5 CPUs and 256Mi of memory (2 limits in total), it breaks at 800 requests/s (780–820); with one replica it breaks at 400 requests/s (380–420) (one search each; results differ from start to start)."},
+			"With 2 replicas, each with a limit of 1.5 CPUs and 256 MiB of memory (2 limits in total), it breaks at 800 requests/s (780–820), against 400 requests/s (380–420) with one (one search each; results differ from start to start)."},
 		{"and p99 was compared", cellOf("replicas-2", 800, 780, 820), level,
 			"results differ from start to start); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (median of the pairwise differences −33.0 ms"},
-		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s; with one replica it breaks at 400 requests/s (380–420)"},
-		{"hardly more than one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390–430); with one replica it breaks at 400 requests/s (380–420) (one search"},
+		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s, against 400 requests/s (380–420) with one"},
+		{"hardly more than one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390–430), against 400 requests/s (380–420) with one (one search"},
 		{"none was found", none, nil, "(2 limits in total), no breaking point was found: other processes took CPU."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -657,7 +657,7 @@ func TestALimitThatIsShared(t *testing.T) {
 func TestABurstThatAbsorbsAPart(t *testing.T) {
 	all := examine(with(watched(goService(1, 0.2), 52, 412, 0.12), func(*inspect.Process) {}))
 	const want = "a burst of 20.0 ms (the kernel's maximum) would absorb a part: " +
-		"echo 20000 > /sys/fs/cgroup/pods/api/cpu.max.burst; or raise the limit to 0.7 CPUs"
+		"echo 20000 > /sys/fs/cgroup/pods/api/cpu.max.burst; or raise the limit to 700m CPU"
 	if len(all) != 1 || all[0].Fix[0] != want {
 		t.Errorf("got %+v", all)
 	}

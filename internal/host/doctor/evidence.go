@@ -19,7 +19,7 @@ func (s service) finding(level Level) Finding {
 
 // limited describes the limit and the group that sets it.
 func (s service) limited() string {
-	text := fmt.Sprintf("limit of %s (%s in each %s)", cpus(s.CPU.CPUs), millis(time.Duration(s.CPU.CPUs*float64(s.CPU.Period))), millis(s.CPU.Period))
+	text := fmt.Sprintf("limit of %s (%s in each %s)", display.CPULimit(s.CPU.CPUs), millis(time.Duration(s.CPU.CPUs*float64(s.CPU.Period))), millis(s.CPU.Period))
 	switch {
 	case s.CPU.Inherited():
 		text += fmt.Sprintf(" set by %s, above its own group %s", s.CPU.SetBy, s.CPU.Group)

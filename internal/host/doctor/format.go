@@ -17,14 +17,6 @@ func quantity(cpus float64) string {
 	return strconv.FormatInt(millis, 10) + "m"
 }
 
-// cpus writes a limit: "1 CPU", "0.5 CPUs".
-func cpus(n float64) string {
-	if n == 1 {
-		return "1 CPU"
-	}
-	return strconv.FormatFloat(n, 'g', 4, 64) + " CPUs"
-}
-
 // millis writes a time in milliseconds.
 func millis(d time.Duration) string {
 	return display.Figure(float64(d)/float64(time.Millisecond)) + " ms"

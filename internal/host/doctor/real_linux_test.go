@@ -24,9 +24,9 @@ func TestRealGoThatDoesNotSeeItsLimit(t *testing.T) {
 	c.watched()
 	procs := runtime.NumCPU()
 	found(t, c, []string{
-		fmt.Sprintf("parallelism %d exceeds the limit of 0.2 CPUs: throttled in ", procs),
+		fmt.Sprintf("parallelism %d exceeds the limit of 200m CPU: throttled in ", procs),
 		"but its go.mod says go 1.23: not container-aware (DefaultGODEBUG containermaxprocs=0)",
-		"limit of 0.2 CPUs comes from the parent group /millicore-testkit-",
+		"limit of 200m CPU comes from the parent group /millicore-testkit-",
 	}, nil)
 }
 
@@ -62,7 +62,7 @@ func TestRealGoAtItsMinimum(t *testing.T) {
 		c := newCage(t, 0, 0.2)
 		c.start("ready", nil, built(t, "1.25"), "busy")
 		c.watched()
-		found(t, c, []string{"warning: " + fmt.Sprintf(minimum, "0.2 CPUs") + "throttled in "}, []string{"critical", "container-aware"})
+		found(t, c, []string{"warning: " + fmt.Sprintf(minimum, "200m CPU") + "throttled in "}, []string{"critical", "container-aware"})
 	})
 }
 
@@ -95,8 +95,8 @@ func TestRealGoUnderALimitFromAbove(t *testing.T) {
 		level = "info"
 	}
 	found(t, c, []string{
-		fmt.Sprintf("parallelism %d exceeds the limit of 0.2 CPUs: throttled in ", runtime.NumCPU()),
-		level + ": limit of 0.2 CPUs comes from the parent group /millicore-testkit-",
+		fmt.Sprintf("parallelism %d exceeds the limit of 200m CPU: throttled in ", runtime.NumCPU()),
+		level + ": limit of 200m CPU comes from the parent group /millicore-testkit-",
 	}, []string{"container-aware", "minimum"})
 }
 
@@ -112,7 +112,7 @@ func TestRealNodeThatUsesItsLimitUp(t *testing.T) {
 	c := newCage(t, 0, 0.1)
 	c.start("ready", nil, node, "-e", `console.log("ready"); for (;;) {}`)
 	c.watched()
-	found(t, c, []string{"limit of 0.1 CPUs used up ("}, []string{"parallelism", "container-aware"})
+	found(t, c, []string{"limit of 100m CPU used up ("}, []string{"parallelism", "container-aware"})
 }
 
 // The threads that a program starts itself are seen by what they did.
@@ -124,7 +124,7 @@ func TestRealNodeWithWorkerThreads(t *testing.T) {
 for (let i = 0; i < 2; i++) new Worker("for (;;) {}", { eval: true });
 console.log("ready")`)
 	c.watched()
-	found(t, c, []string{"parallelism 2 exceeds the limit of 0.4 CPUs: throttled in "}, []string{"container-aware"})
+	found(t, c, []string{"parallelism 2 exceeds the limit of 400m CPU: throttled in "}, []string{"container-aware"})
 }
 
 // One thread under a limit of one CPU is not throttled, and has no CPU time left.
@@ -147,7 +147,7 @@ func TestRealBun(t *testing.T) {
 		c := newCage(t, 0.1, 0)
 		c.start("ready", nil, bun, "-e", `console.log("ready"); for (;;) {}`)
 		c.watched()
-		found(t, c, []string{"limit of 0.1 CPUs used up ("}, []string{"parallelism", "container-aware", "parent group"})
+		found(t, c, []string{"limit of 100m CPU used up ("}, []string{"parallelism", "container-aware", "parent group"})
 	})
 }
 

@@ -33,7 +33,7 @@ func (s service) saturated(throttled []Finding) []Finding {
 	f := s.finding(Warning)
 	f.weight = used
 	f.Title = fmt.Sprintf("limit of %s used up (%s on average) by %s: requests wait in the service's own queue",
-		cpus(s.CPU.CPUs), display.Share(used), units)
+		display.CPULimit(s.CPU.CPUs), display.Share(used), units)
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
 	f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops hardly any; the latency is the queue in front of them", units)
 	text, changes := "add replicas, or reduce the load on each", []Change{{Replicas: true}}
@@ -50,13 +50,13 @@ func (s service) saturated(throttled []Finding) []Finding {
 	case s.CPU.CPUs >= float64(higher):
 		text += fmt.Sprintf(": the process may use only %s", count(int64(most), "CPU", "CPUs"))
 	case p >= higher || p > 0 && free:
-		text = fmt.Sprintf("raise the limit to %s; or %s", cpus(float64(higher)), text)
+		text = fmt.Sprintf("raise the limit to %s; or %s", display.CPULimit(float64(higher)), text)
 		changes = append([]Change{{CPUs: float64(higher)}}, changes...)
 	default:
 		more, c := s.changeUnder(higher, float64(higher))
 		c.CPUs = float64(higher)
 		if more == "" {
-			text = fmt.Sprintf("raise the limit to %s, which the runtime follows; or %s", cpus(c.CPUs), text)
+			text = fmt.Sprintf("raise the limit to %s, which the runtime follows; or %s", display.CPULimit(c.CPUs), text)
 			changes = append([]Change{c}, changes...)
 			break
 		}
@@ -64,7 +64,7 @@ func (s service) saturated(throttled []Finding) []Finding {
 			text += fmt.Sprintf(": a higher limit alone gives nothing, because %s cannot use more", s.units())
 			break
 		}
-		text = fmt.Sprintf("raise the limit to %s and %s; or %s. A higher limit alone gives nothing", cpus(float64(higher)), more, text)
+		text = fmt.Sprintf("raise the limit to %s and %s; or %s. A higher limit alone gives nothing", display.CPULimit(float64(higher)), more, text)
 		changes = append([]Change{c}, changes...)
 	}
 	f.Expect = Effect{
@@ -129,9 +129,9 @@ func (s service) idleLimit(host inspect.Host) []Finding {
 	f := s.finding(Warning)
 	f.weight = s.CPU.CPUs / float64(p)
 	f.Title = fmt.Sprintf("parallelism %d under a limit of %s: it uses %s CPUs and cannot use more",
-		p, cpus(s.CPU.CPUs), fmt.Sprintf("%.2f", s.spent.Seconds()/length.Seconds()))
+		p, display.CPULimit(s.CPU.CPUs), fmt.Sprintf("%.2f", s.spent.Seconds()/length.Seconds()))
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
-	f.Mechanism = fmt.Sprintf("%s cannot use more than %s; the rest of the limit is idle while requests wait", s.units(), cpus(float64(p)))
+	f.Mechanism = fmt.Sprintf("%s cannot use more than %s; the rest of the limit is idle while requests wait", s.units(), display.CPULimit(float64(p)))
 	f.Expect = Effect{
 		Saturated: fmt.Sprintf("throughput up to ×%.2g; p99 can rise where the threads then use up the quota", min(s.CPU.CPUs, float64(s.reach()))/float64(p)),
 		Ordinary:  "shorter queues; requests that found no queue take as long as before",

@@ -37,7 +37,7 @@ func (s service) shared() []Finding {
 	f := s.finding(Warning)
 	f.weight = s.counts.Share()
 	f.Title = fmt.Sprintf("limit of %s of the parent group %s, shared by %s with lower limits of their own: throttled in %s of %s periods",
-		cpus(s.CPU.CPUs), s.CPU.SetBy, count(int64(s.members), "process", "processes"), display.Share(s.counts.Share()), display.Grouped(s.counts.Periods))
+		display.CPULimit(s.CPU.CPUs), s.CPU.SetBy, count(int64(s.members), "process", "processes"), display.Share(s.counts.Share()), display.Grouped(s.counts.Periods))
 	f.Evidence = []string{s.limited(), s.counted(), "the child groups' counters do not show this: each counts only the throttling by its own limit"}
 	f.Mechanism = "the parent's quota is used up by all groups together; then the kernel stops all of them until the next period"
 	f.Expect = Effect{Saturated: "throughput grows with the parent's limit", Ordinary: "fewer stops, lower p99"}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -17,14 +18,14 @@ func (s service) oversized(throttled []Finding) []Finding {
 	}
 	if s.minimum() {
 		f := s.finding(Info)
-		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: measure with `millicore try`", cpus(s.CPU.CPUs))
+		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: measure with `millicore try`", display.CPULimit(s.CPU.CPUs))
 		f.Evidence = append([]string{s.parallel(), s.limited(), s.tooFew()}, s.threaded()...)
 		f.Fix = s.measured()
 		return []Finding{f}
 	}
 	f := s.finding(Info)
 	f.weight = float64(s.stall()) / float64(s.CPU.Period)
-	f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s", s.Info.Parallelism.Value, cpus(s.CPU.CPUs))
+	f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s", s.Info.Parallelism.Value, display.CPULimit(s.CPU.CPUs))
 	switch {
 	case s.counts != nil:
 		f.Title += ": rarely throttled during the watch"
@@ -111,10 +112,10 @@ func (s service) inherited() []Finding {
 		return nil
 	}
 	f := s.finding(Info)
-	f.Title = fmt.Sprintf("limit of %s comes from the parent group %s", cpus(s.CPU.CPUs), s.CPU.SetBy)
+	f.Title = fmt.Sprintf("limit of %s comes from the parent group %s", display.CPULimit(s.CPU.CPUs), s.CPU.SetBy)
 	own := "its own group sets none"
 	if s.CPU.Own > 0 {
-		own = fmt.Sprintf("its own group sets %s", cpus(s.CPU.Own))
+		own = fmt.Sprintf("its own group sets %s", display.CPULimit(s.CPU.Own))
 	}
 	f.Evidence = []string{s.limited(), own}
 	if runtimes.LeafOnly(s.Info) {
@@ -144,7 +145,7 @@ func (s service) reported() []Finding {
 		return nil
 	}
 	f := s.finding(Info)
-	f.Title = fmt.Sprintf("%s reports %d CPUs under a limit of %s; the process has %d threads", call, n, cpus(s.CPU.CPUs), s.Info.Threads)
+	f.Title = fmt.Sprintf("%s reports %d CPUs under a limit of %s; the process has %d threads", call, n, display.CPULimit(s.CPU.CPUs), s.Info.Threads)
 	f.Evidence = []string{why, s.limited()}
 	if s.compete() {
 		f.Level, f.Confidence = Warning, Medium

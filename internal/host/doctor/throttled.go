@@ -21,18 +21,18 @@ func (s service) throttled() []Finding {
 	used, measured := s.used()
 	switch {
 	case s.minimum():
-		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: %s", cpus(s.CPU.CPUs), seen)
+		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: %s", display.CPULimit(s.CPU.CPUs), seen)
 	case s.Oversized() && s.can():
-		f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s: %s", s.Info.Parallelism.Value, cpus(s.CPU.CPUs), seen)
+		f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s: %s", s.Info.Parallelism.Value, display.CPULimit(s.CPU.CPUs), seen)
 		if s.counts.Share() >= much {
 			f.Level = Critical
 		}
 	case measured && used <= low:
 		f.Title = fmt.Sprintf("throttled while using %s of its limit on average: bursts (%s)", display.Share(used), periods(s.counts.Throttled, s.counts.Periods))
 	case measured && used >= high:
-		f.Title = fmt.Sprintf("limit of %s used up (%s on average): %s", cpus(s.CPU.CPUs), display.Share(used), seen)
+		f.Title = fmt.Sprintf("limit of %s used up (%s on average): %s", display.CPULimit(s.CPU.CPUs), display.Share(used), seen)
 	default:
-		f.Title = fmt.Sprintf("limit of %s: %s", cpus(s.CPU.CPUs), seen)
+		f.Title = fmt.Sprintf("limit of %s: %s", display.CPULimit(s.CPU.CPUs), seen)
 	}
 	const stops = "the kernel stops all threads until the next period, and the requests in work and those that arrive wait"
 	switch {
@@ -70,7 +70,7 @@ func (s service) throttled() []Finding {
 	switch over := s.minimum() || s.Oversized() && s.can(); {
 	case s.fewer():
 		f.Evidence = append(f.Evidence, fmt.Sprintf("about %.1f threads ran at once in throttled periods, and shared a limit of %s",
-			s.running(), cpus(s.CPU.CPUs)))
+			s.running(), display.CPULimit(s.CPU.CPUs)))
 	case over && s.waits() && !AtLeast(s.reported(), Warning): // which recommends smaller pools
 		f.Evidence = append(f.Evidence, "no lower parallelism is recommended, because some of the threads may only wait for I/O, which doctor cannot see")
 	}
@@ -95,7 +95,7 @@ func (s service) raise() string {
 	if s.CPU.Period <= 0 {
 		return "raise the limit"
 	}
-	return "raise the limit to " + cpus(s.higher())
+	return "raise the limit to " + display.CPULimit(s.higher())
 }
 
 // higher is a limit that covers the missing CPU time, rounded up to tenths, and at most

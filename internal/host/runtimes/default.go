@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
 // Limit is the CPU limit of a process, in CPUs: quota over period. 0 is no limit.
@@ -86,7 +88,7 @@ func goDefault(info Info, limit Limit, m Machine) (int, string) {
 	}
 	if facts.Automaxprocs != "" && !set && limit.Leaf > 0 {
 		n := max(int(limit.Leaf), 1)
-		return n, fmt.Sprintf("automaxprocs %s rounds the limit of %s down, to at least 1", facts.Automaxprocs, cpus(limit.Leaf))
+		return n, fmt.Sprintf("automaxprocs %s rounds the limit of %s down, to at least 1", facts.Automaxprocs, display.CPULimit(limit.Leaf))
 	}
 	affinity := m.affinity()
 	aware, because := goAware(info)
@@ -97,7 +99,7 @@ func goDefault(info Info, limit Limit, m Machine) (int, string) {
 		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
 	}
 	n := min(affinity, max(2, ceil(limit.Leaf)))
-	return n, fmt.Sprintf("Go rounds the limit of %s up, to at least 2 and at most the %d CPUs", cpus(limit.Leaf), affinity)
+	return n, fmt.Sprintf("Go rounds the limit of %s up, to at least 2 and at most the %d CPUs", display.CPULimit(limit.Leaf), affinity)
 }
 
 // goAware reports whether a Go runtime reads its cgroup, and if not, why.
@@ -141,7 +143,7 @@ func jvmDefault(info Info, limit Limit, m Machine) (int, string) {
 		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
 	}
 	n := min(affinity, ceil(quota))
-	return n, fmt.Sprintf("the JVM rounds the limit of %s up, to at most the %d CPUs", cpus(quota), affinity)
+	return n, fmt.Sprintf("the JVM rounds the limit of %s up, to at most the %d CPUs", display.CPULimit(quota), affinity)
 }
 
 // LeafOnly reports whether a runtime reads the limit of its own group only, and not
@@ -212,7 +214,7 @@ func rustDefault(info Info, limit Limit, m Machine) (int, string) {
 		if limit.Leaf <= 0 {
 			return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
 		}
-		return min(affinity, ceil(limit.Leaf)), fmt.Sprintf("the crate num_cpus rounds the limit of %s up, to at most the %d CPUs", cpus(limit.Leaf), affinity)
+		return min(affinity, ceil(limit.Leaf)), fmt.Sprintf("the crate num_cpus rounds the limit of %s up, to at most the %d CPUs", display.CPULimit(limit.Leaf), affinity)
 	}
 	return available("Rust", limit, m)
 }
@@ -224,7 +226,7 @@ func available(who string, limit Limit, m Machine) (int, string) {
 		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
 	}
 	n := min(affinity, max(1, int(limit.CPUs)))
-	return n, fmt.Sprintf("%s rounds the limit of %s down, to at least 1 and at most the %d CPUs", who, cpus(limit.CPUs), affinity)
+	return n, fmt.Sprintf("%s rounds the limit of %s down, to at least 1 and at most the %d CPUs", who, display.CPULimit(limit.CPUs), affinity)
 }
 
 // phpDefault: the pool's configuration sets the number of processes.
@@ -253,7 +255,7 @@ func nginxDefault(info Info, limit Limit, m Machine) (int, string) {
 	switch {
 	case info.Env["NGINX_ENTRYPOINT_WORKER_PROCESSES_AUTOTUNE"] != "" && limit.Leaf > 0:
 		return min(m.affinity(), ceil(limit.Leaf)),
-			fmt.Sprintf("NGINX_ENTRYPOINT_WORKER_PROCESSES_AUTOTUNE of the official image rounds the limit of %s up", cpus(limit.Leaf))
+			fmt.Sprintf("NGINX_ENTRYPOINT_WORKER_PROCESSES_AUTOTUNE of the official image rounds the limit of %s up", display.CPULimit(limit.Leaf))
 	case info.Musl:
 		return m.affinity(), fmt.Sprintf("worker_processes auto with musl is the affinity mask's %d CPUs, regardless of the limit; without that directive it is 1", m.affinity())
 	}
@@ -306,14 +308,6 @@ func positive(s string) (int, bool) {
 }
 
 func ceil(cpus float64) int { return max(1, int(math.Ceil(cpus))) }
-
-// cpus writes a limit: "1.5 CPUs".
-func cpus(limit float64) string {
-	if limit == 1 {
-		return "1 CPU"
-	}
-	return strconv.FormatFloat(limit, 'g', 4, 64) + " CPUs"
-}
 
 // count is a number of worker processes; one is the words for a single one.
 func count(n int, one string) string {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
 // CollectorProperty is how the properties of .NET's garbage collector in
@@ -81,5 +83,5 @@ func dotnetDefault(info Info, limit Limit, m Machine) (int, string) {
 		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
 	}
 	n := min(affinity, ceil(limit.Leaf))
-	return n, fmt.Sprintf(".NET rounds the limit of %s up, to at most the %d CPUs", cpus(limit.Leaf), affinity)
+	return n, fmt.Sprintf(".NET rounds the limit of %s up, to at most the %d CPUs", display.CPULimit(limit.Leaf), affinity)
 }

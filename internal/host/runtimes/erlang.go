@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
 // erlangDefault follows read_cpu_quota in erts/lib_src/common/erl_misc_utils.c. The
@@ -29,9 +31,9 @@ func erlangBase(info Info, limit Limit, m Machine) (int, string) {
 	case limit.Leaf <= 0:
 		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
 	case int(limit.Leaf) > affinity:
-		return affinity, fmt.Sprintf("the limit of %s is above the %d CPUs", cpus(limit.Leaf), affinity)
+		return affinity, fmt.Sprintf("the limit of %s is above the %d CPUs", display.CPULimit(limit.Leaf), affinity)
 	}
-	return max(1, int(limit.Leaf)), fmt.Sprintf("Erlang/OTP 23 and later rounds the limit of %s down, to at least 1", cpus(limit.Leaf))
+	return max(1, int(limit.Leaf)), fmt.Sprintf("Erlang/OTP 23 and later rounds the limit of %s down, to at least 1", display.CPULimit(limit.Leaf))
 }
 
 // erlangSchedulers is the number of schedulers online that the options alone give.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
 // Knob is how a runtime's parallelism is set from outside.
@@ -166,7 +168,7 @@ func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 	tried := map[int]bool{present: true}
 	add := func(n int, reason string) {
 		if most := m.affinity(); n > most {
-			n, reason = most, fmt.Sprintf("%s, but this machine has %s", reason, cpus(float64(most)))
+			n, reason = most, fmt.Sprintf("%s, but this machine has %s", reason, display.CPULimit(float64(most)))
 		}
 		n = max(n, 1)
 		if tried[n] || n > present && FewWorkers(info) != "" {
@@ -186,8 +188,8 @@ func Settings(info Info, limit Limit, m Machine, command []string) []Setting {
 	}
 	add(1, one)
 	if limit.CPUs > 0 {
-		add(int(limit.CPUs), fmt.Sprintf("the limit of %s, rounded down: it cannot use up the quota early", cpus(limit.CPUs)))
-		add(ceil(limit.CPUs), fmt.Sprintf("the limit of %s, rounded up", cpus(limit.CPUs)))
+		add(int(limit.CPUs), fmt.Sprintf("the limit of %s, rounded down: it cannot use up the quota early", display.CPULimit(limit.CPUs)))
+		add(ceil(limit.CPUs), fmt.Sprintf("the limit of %s, rounded up", display.CPULimit(limit.CPUs)))
 	}
 	if n, why := Default(unset(info, knob.Env), limit, m); n > 0 {
 		add(n, "the runtime's default: "+why)

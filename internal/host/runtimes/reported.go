@@ -1,6 +1,10 @@
 package runtimes
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/display"
+)
 
 // Reported predicts the number of CPUs that a runtime reports to programs, by which
 // libraries size their pools, and names the call. ok is false if the runtime has no
@@ -56,7 +60,7 @@ func nodeReported(info Info, limit Limit, m Machine) (int, string) {
 		return affinity, fmt.Sprintf("libuv 1.51 ignores a limit below 1 CPU: all %d CPUs", affinity)
 	}
 	return min(affinity, max(1, int(limit.CPUs))),
-		fmt.Sprintf("libuv %s rounds the limit of %s down, to at least 1", uv, cpus(limit.CPUs))
+		fmt.Sprintf("libuv %s rounds the limit of %s down, to at least 1", uv, display.CPULimit(limit.CPUs))
 }
 
 // nodeLibuv is the version of libuv, "" if it is not known: Node before 22.12
@@ -86,7 +90,7 @@ func bunReported(info Info, limit Limit, m Machine) (int, string) {
 	case limit.CPUs <= 0:
 		return affinity, fmt.Sprintf("no limit: all %d CPUs", affinity)
 	case atLeast(info.Version, 1, 4):
-		return min(affinity, max(1, int(limit.CPUs))), fmt.Sprintf("Bun rounds the limit of %s down, to at least 1", cpus(limit.CPUs))
+		return min(affinity, max(1, int(limit.CPUs))), fmt.Sprintf("Bun rounds the limit of %s down, to at least 1", display.CPULimit(limit.CPUs))
 	}
-	return min(affinity, ceil(limit.CPUs)), fmt.Sprintf("Bun before 1.4 rounds the limit of %s up", cpus(limit.CPUs))
+	return min(affinity, ceil(limit.CPUs)), fmt.Sprintf("Bun before 1.4 rounds the limit of %s up", display.CPULimit(limit.CPUs))
 }

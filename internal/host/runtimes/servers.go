@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
 // server is a row of the table of servers that run the code of Python or Ruby in worker
@@ -258,7 +260,7 @@ func envoyDefault(info Info, limit Limit, m Machine) (int, string) {
 		return affinity, fmt.Sprintf("--cpuset-threads: all %d CPUs of the affinity mask", affinity)
 	}
 	return min(affinity, max(1, int(limit.Leaf))),
-		fmt.Sprintf("Envoy 1.37 and later with --cpuset-threads rounds the limit of %s down, to at least 1", cpus(limit.Leaf))
+		fmt.Sprintf("Envoy 1.37 and later with --cpuset-threads rounds the limit of %s down, to at least 1", display.CPULimit(limit.Leaf))
 }
 
 // haproxyDefault: nbthread is the affinity mask, without a look at the limit.
