@@ -86,6 +86,9 @@ func (c *Client) Prepare(ctx context.Context, p protocol.Prepare) (protocol.Read
 	if err == nil && e.Ready == nil {
 		err = errors.New("the agent did not answer prepare with ready")
 	}
+	if err == nil {
+		err = sameBuild(build, e.Ready.Build)
+	}
 	if err != nil {
 		return protocol.Ready{}, err
 	}

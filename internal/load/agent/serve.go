@@ -114,6 +114,7 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 		Version:     runtime.Version(),
 		Threads:     e.Threads(),
 		Connections: e.Connections(),
+		Build:       build,
 	}})
 
 	for {

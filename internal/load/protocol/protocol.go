@@ -140,7 +140,8 @@ type Ready struct {
 	PID         int    `json:"pid"`
 	Version     string `json:"version"` // of the Go runtime that it runs on
 	Threads     int    `json:"threads"`
-	Connections int    `json:"connections"` // the maximum of this agent
+	Connections int    `json:"connections"`     // the maximum of this agent
+	Build       string `json:"build,omitempty"` // version of the program; "": not known
 }
 
 // Done is the last event of a complete trial.
