@@ -139,7 +139,7 @@ func TestPatience(t *testing.T) {
 		{50 * time.Second, &obstacle{what: "another", patience: time.Minute}, ""},
 		{55 * time.Second, full("4"), ""}, // its time begins again
 		{114 * time.Second, full("4"), ""},
-		{115 * time.Second, full("5"), "no node accepts its pod: 5 nodes (for 1m0s); lower its requests"},
+		{115 * time.Second, full("5"), "no node accepts its pod: 5 nodes (for 1m); lower its requests"},
 		{116 * time.Second, &obstacle{what: "it never will"}, "it never will"},
 	} {
 		err := h.meet(step.in, begin.Add(step.at))
@@ -147,7 +147,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("at %v: %v, want %q", step.at, err, step.want)
 		}
 	}
-	want := `start "go": no node accepts its pod: 4 nodes; waiting for up to 1m0s`
+	want := `start "go": no node accepts its pod: 4 nodes; waiting for up to 1m`
 	if len(notes) != 2 || notes[0] != want {
 		t.Errorf("notes %q, want %q and its like", notes, want)
 	}
