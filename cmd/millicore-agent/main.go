@@ -81,7 +81,7 @@ func options(args []string, getenv func(string) string) (tunnel.Options, error) 
 	flags := flag.NewFlagSet("millicore-agent", flag.ContinueOnError)
 	flags.StringVar(&o.Conductor, "conductor", "", "`host:port` of the run's conductor; without it commands come in on standard input")
 	flags.StringVar(&o.CertFile, "certificate", "", "`file` with the conductor's certificate, PEM")
-	flags.StringVar(&o.TokenFile, "token-file", "", "`file` with the run's token")
+	flags.StringVar(&o.TokenFile, "token-file", "", "`file` with this agent's token")
 	index := flags.String("index", getenv("JOB_COMPLETION_INDEX"), "`number` of this agent, from 0 (default: $JOB_COMPLETION_INDEX)")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,8 +74,8 @@ func TestTheProgramDialsTheConductor(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := conductortest.Given(t)
 			h := conductortest.Hub(t, dir)
-			program := exec.Command(os.Args[0], "--conductor", h.Addr().String(), "--certificate", filepath.Join(dir, conductor.CertFile),
-				"--token-file", filepath.Join(dir, conductor.TokenFile))
+			to := conductortest.Agent(t, dir, h, 5)
+			program := exec.Command(os.Args[0], "--conductor", to.Conductor, "--certificate", to.CertFile, "--token-file", to.TokenFile)
 			program.Env = append(os.Environ(), asProgram+"=1", "JOB_COMPLETION_INDEX=5")
 			output := &strings.Builder{}
 			program.Stderr = output

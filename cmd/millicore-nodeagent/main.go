@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, env func(string) string, stderr io.
 	flags.SetOutput(stderr)
 	conductor := flags.String("conductor", "", "connect to the conductor at `HOST:PORT`")
 	certificate := flags.String("certificate", "", "the conductor's certificate, a PEM `FILE`")
-	token := flags.String("token-file", "", "the `FILE` with the run's token")
+	token := flags.String("token-file", "", "the `FILE` with this node agent's token")
 	name := flags.String("name", env("NODE_NAME"), "the node's `NAME`; default: $NODE_NAME")
 	groups := flags.String("cgroup", "/host/cgroup", "the `FOLDER` in which the node's /sys/fs/cgroup is mounted")
 	err := flags.Parse(args)

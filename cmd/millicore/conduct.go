@@ -23,7 +23,7 @@ import (
 
 // conductCommand runs in the conductor's pod. Users start it with `run --on kubernetes`.
 func conductCommand() *cobra.Command {
-	o := conductor.Options{Version: version, Platform: inCluster, Remove: removeRun, Stopped: awaitStop, Missed: missed}
+	o := conductor.Options{Version: version, Platform: inCluster, Remove: removeRun, Stopped: awaitStop, Readers: readers, Missed: missed}
 	c := &cobra.Command{
 		Use:    "conduct",
 		Short:  "Conduct a run in a pod of a Kubernetes cluster",
@@ -63,7 +63,7 @@ func inCluster(ctx context.Context, needs conductor.PlatformOptions) (platform.P
 	}
 	return kubernetes.New(kubernetes.Options{Client: client, Run: needs.Run.Run, Owner: launch.OwnedBy(owner),
 		Settings: needs.Experiment.Kubernetes, Image: needs.Run.Image, Agents: needs.Hub,
-		Conductor: net.JoinHostPort(ip, strconv.Itoa(kube.ConductorPort)), Secret: name, Note: needs.Note})
+		Conductor: net.JoinHostPort(ip, strconv.Itoa(kube.ConductorPort)), Note: needs.Note})
 }
 
 // removeRun deletes the ConfigMap that owns all objects of a run, including this pod.
@@ -83,6 +83,15 @@ func awaitStop(ctx context.Context, run conductor.Spec) {
 		return
 	}
 	launch.AwaitStop(ctx, client, run.Run)
+}
+
+// readers returns the hashes of the tokens of the run's readers.
+func readers(ctx context.Context, run conductor.Spec) ([]string, error) {
+	client, err := kube.Connect(kube.Options{Namespace: run.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	return launch.Readers(ctx, client, run.Run)
 }
 
 // missed writes the derived files of a record, and reports whether its objective was

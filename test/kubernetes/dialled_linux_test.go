@@ -3,13 +3,9 @@ package kubernetes
 import (
 	"context"
 	"net"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
@@ -31,21 +27,12 @@ func hub(t *testing.T) func(*kubernetes.Options) {
 		}
 		h, err := conductor.NewHub(listener, conductor.HubOptions{
 			CertFile: filepath.Join(dir, conductor.CertFile), KeyFile: filepath.Join(dir, conductor.KeyFile),
-			TokenFile: filepath.Join(dir, conductor.TokenFile), State: func() conductor.State { return conductor.State{} }})
+			TokenKeyFile: filepath.Join(dir, conductor.TokenKeyFile), State: func() conductor.State { return conductor.State{} }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { h.Close() })
-		certificate, err := os.ReadFile(filepath.Join(dir, conductor.CertFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "run"},
-			Data: map[string][]byte{"tls.crt": certificate, "token": []byte(conductortest.Token)}}
-		if _, err := kube.Secrets.Create(t.Context(), o.Client, secret); err != nil {
-			t.Fatal(err)
-		}
-		o.Agents, o.Conductor, o.Secret = h, listener.Addr().String(), "run"
+		o.Agents, o.Conductor = h, listener.Addr().String()
 	}
 }
 

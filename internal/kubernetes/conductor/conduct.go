@@ -41,6 +41,9 @@ type Options struct {
 	// Stopped returns when the user has ended the run, or when ctx ends; nil: the user
 	// cannot end it. The current trial is then ended, and the record is kept as usual.
 	Stopped func(context.Context, Spec)
+	// Readers are the hashes of the tokens of those who may read the state and the
+	// record.
+	Readers func(context.Context, Spec) ([]string, error)
 	// Missed writes the files that are derived from the record, and reports whether
 	// the objective was missed.
 	Missed func(dir string) (bool, error)
@@ -89,7 +92,8 @@ func Conduct(ctx context.Context, o Options) error {
 		return fmt.Errorf("listen for the agents: %w", err)
 	}
 	c.hub, err = NewHub(listener, HubOptions{CertFile: filepath.Join(o.Dir, CertFile), KeyFile: filepath.Join(o.Dir, KeyFile),
-		TokenFile: filepath.Join(o.Dir, TokenFile), Record: o.Record, State: c.board.read})
+		TokenKeyFile: filepath.Join(o.Dir, TokenKeyFile), Record: o.Record, State: c.board.read,
+		Readers: func(ctx context.Context) ([]string, error) { return o.Readers(ctx, run) }})
 	if err != nil {
 		return err
 	}

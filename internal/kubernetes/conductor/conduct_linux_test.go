@@ -98,7 +98,8 @@ func newPod(t *testing.T, text string) *pod {
 	t.Cleanup(service.Close)
 	p := &pod{t: t, cluster: &cluster{service: service}, address: make(chan string, 1), log: &strings.Builder{}}
 	p.Options = Options{Dir: dir, Record: filepath.Join(t.TempDir(), "kept", "record"), Listen: "127.0.0.1:0", Version: "test",
-		Missed: func(string) (bool, error) { return true, nil }, Log: p.log,
+		Readers: func(ctx context.Context, _ Spec) ([]string, error) { return conductortest.Readers(ctx) },
+		Missed:  func(string) (bool, error) { return true, nil }, Log: p.log,
 		Remove: func(context.Context, Spec) error { p.mu.Lock(); defer p.mu.Unlock(); p.removed++; return nil },
 		Platform: func(_ context.Context, n PlatformOptions) (platform.Platform, error) {
 			p.cluster.hub = n.Hub
@@ -113,12 +114,11 @@ func newPod(t *testing.T, text string) *pod {
 
 // agents dial the pod until its run is over.
 func (p *pod) agents(number int) (over func()) {
-	address := <-p.address
-	p.address <- address
+	p.address <- <-p.address // it has a hub
 	var all sync.WaitGroup
 	for i := range number {
 		all.Go(func() {
-			o := tunnel.Options{Conductor: address, Path: fmt.Sprintf("/agent/%d", i), CertFile: filepath.Join(p.Dir, CertFile), TokenFile: filepath.Join(p.Dir, TokenFile)}
+			o := conductortest.Agent(p.t, p.Dir, p.cluster.hub, i)
 			if err := tunnel.Serve(p.t.Context(), o, func(error) {}, func(c net.Conn) error { return agent.Serve(c, c) }); err != nil {
 				p.t.Errorf("agent %d: %v", i, err)
 			}
@@ -221,9 +221,9 @@ func TestARunIsInterruptedAndResumed(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- Conduct(ctx, p.Options) }()
 	agents, leave := context.WithCancel(t.Context())
-	address := <-p.address
+	<-p.address
 	for i := range 2 {
-		o := tunnel.Options{Conductor: address, Path: fmt.Sprintf("/agent/%d", i), CertFile: filepath.Join(p.Dir, CertFile), TokenFile: filepath.Join(p.Dir, TokenFile)}
+		o := conductortest.Agent(t, p.Dir, p.cluster.hub, i)
 		go tunnel.Serve(agents, o, func(error) {}, func(c net.Conn) error { return agent.Serve(c, c) })
 	}
 	if err := <-ended; !errors.Is(err, ErrInterrupted) || p.removed != 0 {

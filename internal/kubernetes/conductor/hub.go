@@ -2,7 +2,6 @@ package conductor
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -32,19 +32,24 @@ const (
 // HubOptions configure a Hub.
 type HubOptions struct {
 	CertFile, KeyFile string // PEM
-	TokenFile         string // has the token that clients must send
+	TokenKeyFile      string // has the key of the tokens that agents must send
 	Record            string // folder that GET /record sends; it may not exist yet
 	State             func() State
+	// Readers are the hashes (HashToken) of the tokens of those who may read the state
+	// and the record; nil: nobody may.
+	Readers func(context.Context) ([]string, error)
 }
 
 // Hub is the server to which the agents of a run connect, and from which the command
 // line reads the state and the record. It serves from NewHub to Close.
 type Hub struct {
-	token    [sha256.Size]byte
-	options  HubOptions
-	listener net.Listener
-	server   *http.Server
-	served   chan struct{} // closed when the server has ended
+	key         []byte // of the agents' tokens
+	certificate []byte // PEM
+	readers     readers
+	options     HubOptions
+	listener    net.Listener
+	server      *http.Server
+	served      chan struct{} // closed when the server has ended
 
 	mu    sync.Mutex
 	seats map[string]*seat // by path
@@ -83,14 +88,19 @@ func NewHub(listener net.Listener, o HubOptions) (*Hub, error) {
 
 // newHub returns a hub without a listener.
 func newHub(o HubOptions) (*Hub, error) {
-	token, err := readToken(o.TokenFile)
+	key, err := readKey(o.TokenKeyFile)
 	if err != nil {
 		return nil, err
+	}
+	certificate, err := os.ReadFile(o.CertFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the run's certificate: %w", err)
 	}
 	if o.Record != "" {
 		o.Record = filepath.Clean(o.Record)
 	}
-	return &Hub{token: sha256.Sum256([]byte(token)), options: o, seats: map[string]*seat{}, left: make(chan struct{}), served: make(chan struct{})}, nil
+	return &Hub{key: key, certificate: certificate, readers: readers{look: o.Readers}, options: o,
+		seats: map[string]*seat{}, left: make(chan struct{}), served: make(chan struct{})}, nil
 }
 
 // Addr is the address of the hub.
@@ -99,7 +109,7 @@ func (h *Hub) Addr() net.Addr { return h.listener.Addr() }
 // Agent waits until agent number index connects, and returns its stream for one
 // trial. Its Offset is its clock minus this machine's.
 func (h *Hub) Agent(ctx context.Context, index int) (platform.Agent, error) {
-	s, err := h.take(ctx, fmt.Sprintf("/agent/%d", index))
+	s, err := h.take(ctx, agentPath(index))
 	if err != nil {
 		return nil, fmt.Errorf("wait for agent %d to dial in: %w", index, err)
 	}
@@ -109,7 +119,7 @@ func (h *Hub) Agent(ctx context.Context, index int) (platform.Agent, error) {
 // Node waits for the node agent of a name, and returns its stream and its clock
 // minus this machine's.
 func (h *Hub) Node(ctx context.Context, name string) (io.ReadWriteCloser, time.Duration, error) {
-	s, err := h.take(ctx, "/node/"+name)
+	s, err := h.take(ctx, nodePath(name))
 	if err != nil {
 		return nil, 0, fmt.Errorf("wait for the node agent of %s to dial in: %w", name, err)
 	}

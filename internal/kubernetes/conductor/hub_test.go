@@ -10,8 +10,10 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/millicore/millicore/internal/kubernetes/conductor"
@@ -21,8 +23,17 @@ import (
 	"github.com/millicore/millicore/internal/testkit"
 )
 
-func dialling(dir string, h *Hub, path string) tunnel.Options {
-	return tunnel.Options{Conductor: h.Addr().String(), Path: path, CertFile: filepath.Join(dir, CertFile), TokenFile: filepath.Join(dir, TokenFile)}
+// dialling is what the agent of a path dials a hub with.
+func dialling(t *testing.T, dir string, h *Hub, path string) tunnel.Options {
+	t.Helper()
+	if name, ok := strings.CutPrefix(path, "/node/"); ok {
+		return conductortest.Node(t, dir, h, name)
+	}
+	index, err := strconv.Atoi(strings.TrimPrefix(path, "/agent/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conductortest.Agent(t, dir, h, index)
 }
 
 func TestAStreamGoesToItsWaiter(t *testing.T) {
@@ -30,7 +41,7 @@ func TestAStreamGoesToItsWaiter(t *testing.T) {
 	h := conductortest.Hub(t, dir)
 	dialled := make(chan net.Conn, 1)
 	go func() {
-		c, err := tunnel.Dial(t.Context(), dialling(dir, h, "/agent/3"))
+		c, err := tunnel.Dial(t.Context(), dialling(t, dir, h, "/agent/3"))
 		if err != nil {
 			t.Error(err)
 		}
@@ -73,12 +84,12 @@ func TestASecondDialTakesThePlaceOfOneThatWaits(t *testing.T) {
 	h := conductortest.Hub(t, dir)
 	first := make(chan error, 1)
 	go func() {
-		_, err := tunnel.Dial(t.Context(), dialling(dir, h, "/node/worker-1"))
+		_, err := tunnel.Dial(t.Context(), dialling(t, dir, h, "/node/worker-1"))
 		first <- err
 	}()
 	waitFor(t, h, "/node/worker-1")
 	go func() {
-		if c, err := tunnel.Dial(t.Context(), dialling(dir, h, "/node/worker-1")); err == nil {
+		if c, err := tunnel.Dial(t.Context(), dialling(t, dir, h, "/node/worker-1")); err == nil {
 			io.WriteString(c, "second")
 		}
 	}()
@@ -107,14 +118,14 @@ func TestADeadStreamIsNotUsed(t *testing.T) {
 	h := conductortest.Hub(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan struct{})
-	go func() { tunnel.Dial(ctx, dialling(dir, h, "/agent/0")); close(gone) }()
+	go func() { tunnel.Dial(ctx, dialling(t, dir, h, "/agent/0")); close(gone) }()
 	waitFor(t, h, "/agent/0")
 	cancel()
 	<-gone
 	alive := make(chan struct{})
 	go func() {
 		defer close(alive)
-		if c, err := tunnel.Dial(t.Context(), dialling(dir, h, "/agent/0")); err == nil {
+		if c, err := tunnel.Dial(t.Context(), dialling(t, dir, h, "/agent/0")); err == nil {
 			io.WriteString(c, "alive")
 		}
 	}()
@@ -145,14 +156,14 @@ func TestTheRunIsOver(t *testing.T) {
 	h := conductortest.Hub(t, dir)
 	waits := make(chan error, 1)
 	go func() {
-		waits <- tunnel.Serve(t.Context(), dialling(dir, h, "/agent/0"), func(error) {}, func(net.Conn) error { return errors.New("nobody took it") })
+		waits <- tunnel.Serve(t.Context(), dialling(t, dir, h, "/agent/0"), func(error) {}, func(net.Conn) error { return errors.New("nobody took it") })
 	}()
 	waitFor(t, h, "/agent/0")
 	h.Over()
 	if err := <-waits; err != nil {
 		t.Errorf("who waited ends with %v, want nothing", err)
 	}
-	if _, err := tunnel.Dial(t.Context(), dialling(dir, h, "/agent/1")); !errors.Is(err, tunnel.ErrOver) {
+	if _, err := tunnel.Dial(t.Context(), dialling(t, dir, h, "/agent/1")); !errors.Is(err, tunnel.ErrOver) {
 		t.Errorf("a client gets %v, want that the run is over", err)
 	}
 	if _, err := h.Agent(t.Context(), 0); !errors.Is(err, ErrOver) {
@@ -165,7 +176,7 @@ func TestServeDialsAgain(t *testing.T) {
 	h := conductortest.Hub(t, dir)
 	served := make(chan error, 1)
 	go func() {
-		served <- tunnel.Serve(t.Context(), dialling(dir, h, "/agent/0"), func(error) {}, func(c net.Conn) error {
+		served <- tunnel.Serve(t.Context(), dialling(t, dir, h, "/agent/0"), func(error) {}, func(c net.Conn) error {
 			_, err := io.Copy(c, c)
 			return err
 		})
@@ -192,19 +203,24 @@ func TestWhoDialsIsRefused(t *testing.T) {
 	h := conductortest.Hub(t, dir)
 	other := conductortest.Given(t) // another run's certificate, with the same token
 	conductortest.Write(t, dir, "guess", "0123456789abcdefghijklmnopqrstuX")
+	conductortest.Write(t, dir, "reader", conductortest.Token)
+	conductortest.Write(t, dir, "key", "thekeyofthetokensofatest")
 	for _, c := range []struct {
 		name   string
 		change func(*tunnel.Options)
 		want   string
 	}{
-		{"another token", func(o *tunnel.Options) { o.TokenFile = filepath.Join(dir, "guess") }, "the conductor refuses: 401 Unauthorized: the header Millicore-Token does not have this run's token"},
+		{"another token", func(o *tunnel.Options) { o.TokenFile = filepath.Join(dir, "guess") }, "the conductor refuses: 401 Unauthorized: the header Millicore-Token does not have the token of /agent/0"},
+		{"a reader's token", func(o *tunnel.Options) { o.TokenFile = filepath.Join(dir, "reader") }, "401 Unauthorized: the header Millicore-Token does not have the token of /agent/0"},
+		{"another agent's token", func(o *tunnel.Options) { o.Path = "/agent/1" }, "401 Unauthorized: the header Millicore-Token does not have the token of /agent/1"},
+		{"an agent's token for a node", func(o *tunnel.Options) { o.Path = "/node/worker-1" }, "401 Unauthorized: the header Millicore-Token does not have the token of /node/worker-1"},
+		{"the key", func(o *tunnel.Options) { o.TokenFile = filepath.Join(dir, "key") }, "401 Unauthorized"},
 		{"another certificate", func(o *tunnel.Options) { o.CertFile = filepath.Join(other, CertFile) }, "its certificate is not that of this run"},
-		{"no place", func(o *tunnel.Options) { o.Path = "/agent/07" }, "want /agent/NUMBER or /node/NAME"},
 		{"a file that is no certificate", func(o *tunnel.Options) { o.CertFile = o.TokenFile }, "has no certificate in PEM"},
 		{"no file", func(o *tunnel.Options) { o.TokenFile = filepath.Join(dir, "none") }, "no such file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := dialling(dir, h, "/agent/0")
+			o := dialling(t, dir, h, "/agent/0")
 			c.change(&o)
 			if _, err := tunnel.Dial(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
@@ -235,10 +251,18 @@ func get(t *testing.T, address, path, token string) (*http.Response, string) {
 	return answer, string(body)
 }
 
-func TestTheStateIsForThoseWithTheToken(t *testing.T) {
+// Each token opens its own path and no other.
+func TestWhoseTokenOpensWhat(t *testing.T) {
 	h := conductortest.Hub(t, conductortest.Given(t))
-	for _, path := range []string{"/state", "/record", "/agent/0", "/"} {
-		for _, token := range []string{"", "wrong", conductortest.Token + "x", conductortest.Token[1:]} {
+	for path, tokens := range map[string][]string{
+		"/state":    {h.AgentToken(0), h.NodeToken("worker-1")},
+		"/record":   {h.AgentToken(0), h.NodeToken("worker-1")},
+		"/agent/0":  {conductortest.Token, h.AgentToken(1), h.NodeToken("0"), h.NodeToken("worker-1")},
+		"/agent/00": {h.AgentToken(0)},
+		"/node/a":   {conductortest.Token, h.AgentToken(0), h.NodeToken("b"), h.NodeToken("A")},
+		"/":         {conductortest.Token, h.AgentToken(0)},
+	} {
+		for _, token := range append(tokens, "", "wrong", conductortest.Token+"x", conductortest.Token[1:], conductortest.Token+","+h.AgentToken(0)) {
 			if answer, _ := get(t, h.Addr().String(), path, token); answer.StatusCode != http.StatusUnauthorized {
 				t.Errorf("GET %s with the token %q: %s", path, token, answer.Status)
 			}
@@ -249,11 +273,51 @@ func TestTheStateIsForThoseWithTheToken(t *testing.T) {
 	if answer.StatusCode != http.StatusOK || body != want {
 		t.Errorf("%s: %s", answer.Status, body)
 	}
-	if answer, _ := get(t, h.Addr().String(), "/agent/0", conductortest.Token); answer.StatusCode != http.StatusUpgradeRequired {
+	if answer, _ := get(t, h.Addr().String(), "/agent/0", h.AgentToken(0)); answer.StatusCode != http.StatusUpgradeRequired {
 		t.Errorf("a stream without an upgrade: %s", answer.Status)
 	}
 	if answer, _ := get(t, h.Addr().String(), "/record", conductortest.Token); answer.StatusCode != http.StatusNotFound {
 		t.Errorf("a record that is not there: %s", answer.Status)
+	}
+}
+
+// A reader that comes later is found at the run. Requests with wrong tokens, and those
+// of known readers, are not requests to the API server.
+func TestReadersThatComeLater(t *testing.T) {
+	const other = "another reader's token, of its own"
+	known, looks, fails := []string{HashToken(conductortest.Token)}, 0, error(nil)
+	r := NewReaders(func(context.Context) ([]string, error) { looks++; return known, fails })
+	ask := func(token string, want bool) {
+		t.Helper()
+		if got, err := r.Know(context.Background(), token); got != want || err != nil {
+			t.Errorf("the token %q is known: %v, %v", token, got, err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ask(conductortest.Token, true)
+		for range 100 {
+			ask(conductortest.Token, true)
+			ask(other, false)
+		}
+		if looks != 1 {
+			t.Errorf("%d looks in one second, want 1", looks)
+		}
+		known = append(known, HashToken(other))
+		time.Sleep(LookAgain)
+		ask(HashToken(other), false) // what everybody can read at the run opens nothing
+		time.Sleep(LookAgain)
+		ask(other, true)
+		fails = errors.New("the API server is away")
+		time.Sleep(LookAgain)
+		ask(other, true)
+		if _, err := r.Know(t.Context(), strings.Repeat("x", 43)); !errors.Is(err, fails) {
+			t.Errorf("%v, want %v", err, fails)
+		}
+		ask("", false)
+		ask("short", false)
+	})
+	if ok, err := NewReaders(nil).Know(t.Context(), conductortest.Token); ok || err != nil {
+		t.Errorf("without readers: %v, %v", ok, err)
 	}
 }
 
@@ -272,7 +336,7 @@ func TestForeignBytes(t *testing.T) {
 	}
 	for _, text := range []string{"\r\n", "GET /agent/0 HTTP/9.9\r\n\r\n", "GET /agent/0 HTTP/1.1\r\nUpgrade: millicore\r\nHost: x\r\n\r\n",
 		"GET /" + strings.Repeat("x", 100_000) + " HTTP/1.1\r\nHost: x\r\n\r\n",
-		"GET /agent/0 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: millicore\r\nMillicore-Token: " + conductortest.Token + "\r\n\r\nan answer that nobody asked for"} {
+		"GET /agent/0 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: millicore\r\nMillicore-Token: " + h.AgentToken(0) + "\r\n\r\nan answer that nobody asked for"} {
 		c, err := tls.Dial("tcp", h.Addr().String(), &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
 			t.Fatal(err)

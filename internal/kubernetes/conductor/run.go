@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -17,7 +16,7 @@ const (
 	ExperimentFile = "run/experiment.yaml"
 	CertFile       = "secret/tls.crt"
 	KeyFile        = "secret/tls.key"
-	TokenFile      = "secret/token"
+	TokenKeyFile   = "secret/token.key"
 	SuppliesFile   = "secret/supplies.json"
 )
 
@@ -84,19 +83,3 @@ func folder(name string) bool {
 
 // mostKeep is how long a record may be kept in the cluster.
 const mostKeep = 30 * 24 * time.Hour
-
-// readToken reads the token that clients must send.
-func readToken(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("read the run's token: %w", err)
-	}
-	token := strings.TrimSpace(string(text))
-	if len(token) < leastToken {
-		return "", fmt.Errorf("read the run's token: %s has only %d characters and can be guessed: want at least %d", filepath.Base(path), len(token), leastToken)
-	}
-	return token, nil
-}
-
-// leastToken is the length of 128 bits in base64.
-const leastToken = 22

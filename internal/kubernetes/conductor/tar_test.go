@@ -44,7 +44,7 @@ func TestTheRecordIsServedAsItIs(t *testing.T) {
 	conductortest.Write(t, dir, "record/logs/trial-001/go-0.log", "hello\n")
 	conductortest.Write(t, dir, "record/.summary.json-123", "half")
 	conductortest.Write(t, dir, "record/logs/.hidden/x", "no")
-	if err := os.Symlink(filepath.Join(dir, TokenFile), filepath.Join(dir, "record", "link")); err != nil {
+	if err := os.Symlink(filepath.Join(dir, TokenKeyFile), filepath.Join(dir, "record", "link")); err != nil {
 		t.Fatal(err)
 	}
 	answer, body := get(t, h.Addr().String(), "/record", conductortest.Token)

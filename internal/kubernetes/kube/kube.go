@@ -32,6 +32,7 @@ const (
 	LabelPart    = "millicore/part"  // one of the parts
 	LabelUnit    = "millicore/unit"  // a service's or dependency's name
 	LabelTrial   = "millicore/trial" // its number
+	LabelNode    = "millicore/node"  // of a node agent's pod: stands for the name of its node
 
 	Manager = "millicore"
 )
@@ -44,6 +45,11 @@ const (
 	PartDependency = "dependency"
 	PartNode       = "node"
 )
+
+// ConductorAccount is the account of a conductor that reads kubelets. An administrator
+// makes it once in a namespace and binds nodes/metrics to it (docs/kubernetes.yaml), so
+// that no other pod of the namespace has that right.
+const ConductorAccount = "millicore-conductor"
 
 // ConductorPort is where the conductor's pod listens.
 const ConductorPort = 7443

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"math/big"
@@ -14,10 +13,10 @@ import (
 )
 
 // proof authenticates the parts of a run: the conductor by its certificate, which is
-// pinned, and its clients by the token.
+// pinned, and its agents by tokens, which the conductor computes from a key.
 type proof struct {
 	certificate, key []byte // PEM
-	token            string
+	tokenKey         string
 }
 
 // clocks is the largest difference between the clocks of a user's machine and a node.
@@ -46,11 +45,9 @@ func newProof(run string, now time.Time, valid time.Duration) (proof, error) {
 	if err != nil {
 		return proof{}, fmt.Errorf("make the run's certificate: %w", err)
 	}
-	var token [32]byte
-	rand.Read(token[:]) // it never fails
 	return proof{
 		certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}),
 		key:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
-		token:       base64.RawURLEncoding.EncodeToString(token[:]),
+		tokenKey:    newToken(),
 	}, nil
 }

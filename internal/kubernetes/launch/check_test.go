@@ -78,6 +78,14 @@ func TestNothingIsMissing(t *testing.T) {
 	a := asked(t, "")
 	c.put(t, "/api/v1/nodes/one", corev1.Node{Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: []string{"docker.io/millicore/millicore:1.2"}}}}})
 	c.put(t, "/api/v1/nodes/off", corev1.Node{Spec: corev1.NodeSpec{Unschedulable: true}})
+	c.put(t, core+"serviceaccounts/"+kube.ConductorAccount, corev1.ServiceAccount{})
+	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+		if !strings.HasSuffix(r.URL.Path, "/subjectaccessreviews") {
+			return false
+		}
+		fmt.Fprintf(w, `{"status":{"allowed":%v}}`, body["spec"].(map[string]any)["user"] == "system:serviceaccount:here:millicore-conductor")
+		return true
+	}
 	needs, err := Check(t.Context(), client, a)
 	if err != nil || needs.Err() != nil {
 		t.Fatal(err, needs.Err())
@@ -87,8 +95,8 @@ func TestNothingIsMissing(t *testing.T) {
 			t.Errorf("%+v, want that it is there", n)
 		}
 	}
-	if left := c.paths(); len(left) != 2 {
-		t.Errorf("there is %v, want nothing but the nodes", left)
+	if left := c.paths(); len(left) != 3 {
+		t.Errorf("there is %v, want nothing but the nodes and the account", left)
 	}
 }
 
@@ -126,27 +134,42 @@ func TestNamespace(t *testing.T) {
 func TestKubelets(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		answer string
+		answer string // for the conductor's account
+		others string // for other accounts of the namespace
 		code   int
 		want   State
 	}{
-		{"bound", `{"status":{"allowed":true}}`, 200, There},
-		{"not bound", `{"status":{}}`, 200, Missing},
-		{"may not ask", `{"kind":"Status","reason":"Forbidden","message":"no"}`, 403, Unknown},
+		{"bound", `{"status":{"allowed":true}}`, `{"status":{}}`, 200, There},
+		{"bound to the whole namespace", `{"status":{"allowed":true}}`, `{"status":{"allowed":true}}`, 200, Noted},
+		{"bound to others", `{"status":{}}`, `{"status":{"allowed":true}}`, 200, Missing},
+		{"not bound", `{"status":{}}`, `{"status":{}}`, 200, Missing},
+		{"may not ask", `{"kind":"Status","reason":"Forbidden","message":"no"}`, "", 403, Unknown},
 	} {
 		c, client := newCluster(t)
+		c.put(t, core+"serviceaccounts/"+kube.ConductorAccount, corev1.ServiceAccount{})
 		c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+			if !strings.HasSuffix(r.URL.Path, "/subjectaccessreviews") {
+				return false
+			}
+			answer := test.answer
+			if body["spec"].(map[string]any)["user"] != "system:serviceaccount:here:millicore-conductor" {
+				answer = test.others
+			}
 			groups := fmt.Sprint(body["spec"].(map[string]any)["groups"])
 			if groups != "[system:serviceaccounts system:serviceaccounts:here system:authenticated]" {
 				t.Errorf("asked for the groups %s", groups)
 			}
 			w.WriteHeader(test.code)
-			io.WriteString(w, test.answer)
+			io.WriteString(w, answer)
 			return true
 		}
 		k := &checker{client: client, asked: asked(t, "")}
-		if got := k.kubelets(t.Context()); len(got) != 1 || got[0].State != test.want {
+		if got := k.kubelets(t.Context()); len(got) != 2 || got[0].State != There || got[1].State != test.want {
 			t.Errorf("%s: %v, want %s", test.name, got, test.want)
+		}
+		c.take(core + "serviceaccounts/" + kube.ConductorAccount)
+		if got := k.kubelets(t.Context())[0]; got.State != Missing || !strings.Contains(got.Words, "docs/kubernetes.yaml") {
+			t.Errorf("%s, without the account: %v", test.name, got)
 		}
 	}
 	if got := (&checker{asked: asked(t, "kubernetes: {node_agent: true}")}).kubelets(t.Context()); got != nil {

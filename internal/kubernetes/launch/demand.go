@@ -11,7 +11,7 @@ import (
 
 // maker makes the same pods as the conductor's.
 func (a *Request) maker() *kubernetes.Maker {
-	return kubernetes.NewMaker(kubernetes.Options{Run: a.Run, Settings: a.Experiment.Kubernetes, Image: a.Image(), Secret: Name(a.Run)})
+	return kubernetes.NewMaker(kubernetes.Options{Run: a.Run, Settings: a.Experiment.Kubernetes, Image: a.Image()})
 }
 
 // demand returns the pods that run concurrently in each cell: the conductor, and the

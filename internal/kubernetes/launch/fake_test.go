@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -110,6 +111,10 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPatch:
 		meta := c.objects[r.URL.Path]["metadata"].(map[string]any)
 		for key, value := range body["metadata"].(map[string]any) {
+			if before, ok := meta[key].(map[string]any); ok {
+				maps.Copy(before, value.(map[string]any))
+				continue
+			}
 			meta[key] = value
 		}
 		fallthrough

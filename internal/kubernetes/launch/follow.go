@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -118,13 +117,15 @@ func (f *Follower) Started() bool { return f.begun.Load() }
 // and continues.
 func over(s conductor.State) bool { return s.State.Ended() && s.State != conductor.Interrupted }
 
-// know reads the run's token, and retries until the cluster answers.
+// know makes the follower a reader of the run, and retries until the cluster answers.
 func (f *Follower) know(ctx context.Context) error {
+	if f.token == "" {
+		f.token = newToken()
+	}
 	for {
-		secret, err := kube.Secrets.Get(ctx, f.Client, Name(f.Run))
+		err := register(ctx, f.Client, f.Run, f.token)
 		switch {
 		case err == nil:
-			f.token = string(secret.Data[path.Base(conductor.TokenFile)])
 			f.here()
 			return nil
 		case ctx.Err() != nil:
@@ -132,7 +133,7 @@ func (f *Follower) know(ctx context.Context) error {
 		case apierrors.IsNotFound(err):
 			return fmt.Errorf("run %s in namespace %s: %w", f.Run, f.Client.Namespace, ErrGone)
 		case refused(err):
-			return fmt.Errorf("read the token of run %s: %w", f.Run, err)
+			return fmt.Errorf("become a reader of run %s: %w", f.Run, err)
 		}
 		f.unanswered(err)
 		sleep(ctx, f.every)

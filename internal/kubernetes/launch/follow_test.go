@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,14 +19,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
-	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
 // followed is a run in a cluster with a follower that is in a hurry.
 type followed struct {
 	*cluster
 	follower *Follower
-	token    string
 	notes    []string
 	lines    []string
 	looks    atomic.Int64 // how often the pods were listed
@@ -44,11 +43,6 @@ func newFollowed(t *testing.T) *followed {
 	}
 	f.follower = &Follower{Client: client, Run: "quick-1123-021818-x7", every: time.Millisecond, patient: time.Hour, closed: time.Hour,
 		Note: func(s string) { f.notes = append(f.notes, s) }, Line: func(s string) { f.lines = append(f.lines, s) }}
-	secret, err := kube.Secrets.Get(t.Context(), client, Name(f.follower.Run))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.token = string(secret.Data["token"])
 	f.onState = func() (conductor.State, int) { return state(conductor.Done), 200 }
 	f.log = func() string { return "" }
 	c.answer = f.answer
@@ -69,7 +63,7 @@ func (f *followed) answer(w http.ResponseWriter, r *http.Request, _ map[string]a
 		io.WriteString(w, f.log())
 		return true
 	case strings.HasSuffix(r.URL.Path, ":7443/proxy/state"):
-		if r.Header.Get("Millicore-Token") != f.token {
+		if !f.reads(r.Header.Get("Millicore-Token")) {
 			return refuse(w, 401, "", "no token")
 		}
 		s, code := f.onState()
@@ -80,6 +74,12 @@ func (f *followed) answer(w http.ResponseWriter, r *http.Request, _ map[string]a
 		return true
 	}
 	return false
+}
+
+// reads reports whether a token is that of a reader of the run.
+func (f *followed) reads(token string) bool {
+	all, err := Readers(context.Background(), f.follower.Client, f.follower.Run)
+	return err == nil && slices.Contains(all, conductor.HashToken(token))
 }
 
 func (f *followed) pod(t *testing.T, name string, second int64, change func(*corev1.Pod)) {
@@ -187,7 +187,7 @@ func TestFollowingEnds(t *testing.T) {
 		{"the Job gave up", func(f *followed) { f.put(t, job, over(batchv1.JobFailed, "BackoffLimitExceeded")) }, ErrLost, "BackoffLimitExceeded: words"},
 		{"the Job is complete", func(f *followed) { f.put(t, job, over(batchv1.JobComplete, "")) }, ErrLost, "it is complete"},
 		{"the run is gone", func(f *followed) { f.take(job) }, ErrGone, "the namespace has no such run"},
-		{"no run at all", func(f *followed) { f.take(core + "secrets/millicore-quick-1123-021818-x7") }, ErrGone, "the namespace has no such run"},
+		{"no run at all", func(f *followed) { f.take(core + "configmaps/millicore-quick-1123-021818-x7") }, ErrGone, "the namespace has no such run"},
 		{"no pod for too long", func(f *followed) { f.follower.patient = 0 }, ErrWaits, "the conductor's pod does not exist yet"},
 		{"no right to look", func(f *followed) {
 			f.cluster.answer = func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool {

@@ -43,7 +43,7 @@ const (
 type objects struct {
 	owner   *corev1.ConfigMap
 	secret  *corev1.Secret
-	account *corev1.ServiceAccount
+	account *corev1.ServiceAccount // nil: an administrator made it
 	role    *rbacv1.Role
 	binding *rbacv1.RoleBinding
 	policy  *networkingv1.NetworkPolicy
@@ -63,7 +63,7 @@ func (a *Request) objects(namespace string, p proof) (*objects, error) {
 	if size := len(spec) + len(a.Experiment.Source); size > mostData-slack {
 		return nil, fmt.Errorf("the experiment file has %d KiB, more than a ConfigMap holds (1 MiB); shorten it", size>>10)
 	}
-	if size := len(supplies) + len(p.certificate) + len(p.key) + len(p.token); size > mostData-slack {
+	if size := len(supplies) + len(p.certificate) + len(p.key) + len(p.tokenKey); size > mostData-slack {
 		return nil, fmt.Errorf("the bodies of the requests have %d KiB in base64, more than a Secret holds (1 MiB); send smaller ones (body_file), or use --on docker", size>>10)
 	}
 	meta := func() metav1.ObjectMeta { return a.meta(Name(a.Run), kube.PartConductor) }
@@ -73,16 +73,28 @@ func (a *Request) objects(namespace string, p proof) (*objects, error) {
 			path.Base(conductor.SpecFile): string(spec), path.Base(conductor.ExperimentFile): a.Experiment.Source}},
 		secret: &corev1.Secret{ObjectMeta: meta(), Type: corev1.SecretTypeOpaque, Immutable: &yes, Data: map[string][]byte{
 			path.Base(conductor.CertFile): p.certificate, path.Base(conductor.KeyFile): p.key,
-			path.Base(conductor.TokenFile): []byte(p.token), path.Base(conductor.SuppliesFile): supplies}},
-		account: &corev1.ServiceAccount{ObjectMeta: meta()},
-		role:    &rbacv1.Role{ObjectMeta: meta(), Rules: rules(a.Run, a.Experiment)},
+			path.Base(conductor.TokenKeyFile): []byte(p.tokenKey), path.Base(conductor.SuppliesFile): supplies}},
+		role: &rbacv1.Role{ObjectMeta: meta(), Rules: rules(a.Run, a.Experiment)},
 		binding: &rbacv1.RoleBinding{ObjectMeta: meta(),
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Name(a.Run)},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Name(a.Run), Namespace: namespace}}},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: a.account(), Namespace: namespace}}},
 		policy: a.policy(false),
 		job:    a.job(),
 	}
+	if a.account() == Name(a.Run) {
+		o.account = &corev1.ServiceAccount{ObjectMeta: meta()}
+	}
 	return o, nil
+}
+
+// account is the account of the conductor's pod. The right to read kubelets reaches all
+// namespaces, so that an administrator must bind it to an account that exists before the
+// run. A run without that right gets its own account.
+func (a *Request) account() string {
+	if a.Experiment.Kubernetes.NodeAgent {
+		return Name(a.Run)
+	}
+	return kube.ConductorAccount
 }
 
 // slack is reserved for names and labels.
@@ -92,7 +104,10 @@ const slack = 4 << 10
 // It does not set blockOwnerDeletion, which needs another permission on some clusters.
 func (o *objects) own(owner *corev1.ConfigMap) {
 	ref := []metav1.OwnerReference{OwnedBy(owner)}
-	for _, meta := range []*metav1.ObjectMeta{&o.secret.ObjectMeta, &o.account.ObjectMeta, &o.role.ObjectMeta, &o.binding.ObjectMeta, &o.policy.ObjectMeta, &o.job.ObjectMeta} {
+	if o.account != nil {
+		o.account.OwnerReferences = ref
+	}
+	for _, meta := range []*metav1.ObjectMeta{&o.secret.ObjectMeta, &o.role.ObjectMeta, &o.binding.ObjectMeta, &o.policy.ObjectMeta, &o.job.ObjectMeta} {
 		meta.OwnerReferences = ref
 	}
 }
@@ -109,7 +124,7 @@ func (a *Request) meta(name, part string) metav1.ObjectMeta { return a.maker().M
 // the pods through which some clusters' API servers reach others (kube-system:
 // konnectivity). Most networks let the API server reach pods from a node or from
 // outside regardless of policies. Otherwise Follow replaces this policy by the open
-// one. In both cases the token and the certificate protect the port.
+// one. In both cases tokens and the certificate protect the port.
 func (a *Request) policy(open bool) *networkingv1.NetworkPolicy {
 	tcp, port := corev1.ProtocolTCP, intstr.FromInt32(kube.ConductorPort)
 	rule := networkingv1.NetworkPolicyIngressRule{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &port}}}
@@ -151,7 +166,7 @@ func (a *Request) pod() corev1.PodTemplateSpec {
 	}
 	s := &pod.Spec
 	s.RestartPolicy, s.TerminationGracePeriodSeconds = corev1.RestartPolicyOnFailure, new(graceS)
-	s.ServiceAccountName, s.AutomountServiceAccountToken = Name(a.Run), new(true)
+	s.ServiceAccountName, s.AutomountServiceAccountToken = a.account(), new(true)
 	s.SecurityContext.FSGroup = s.SecurityContext.RunAsGroup // the group reads the Secret and writes to the claim
 	record := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
 	if k.RecordClaim != "" {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -61,9 +62,68 @@ func TestProof(t *testing.T) {
 		}
 	}
 	other, err := newProof("r", now, 48*time.Hour)
-	if err != nil || other.token == p.token || len(p.token) != 43 {
-		t.Errorf("tokens %q and %q, %v: want two of 32 bytes", p.token, other.token, err)
+	if err != nil || other.tokenKey == p.tokenKey || len(p.tokenKey) != 43 {
+		t.Errorf("keys %q and %q, %v: want two of 32 bytes", p.tokenKey, other.tokenKey, err)
 	}
+}
+
+// The right to read kubelets reaches all namespaces. Only the administrator's account has
+// it, and only a conductor that needs it runs under that account.
+func TestTheAccountOfTheConductor(t *testing.T) {
+	for more, want := range map[string]string{"": "millicore-conductor", "kubernetes: {node_agent: true}": "millicore-quick-1123-021818-x7"} {
+		o, err := asked(t, more).objects("here", proof{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own := o.account != nil; own != (want == "millicore-quick-1123-021818-x7") {
+			t.Errorf("%q: an account of the run is made: %v", more, own)
+		}
+		if pod := o.job.Spec.Template.Spec.ServiceAccountName; pod != want || o.binding.Subjects[0].Name != want {
+			t.Errorf("%q: the pod runs under %s, the Role is bound to %s; want %s", more, pod, o.binding.Subjects[0].Name, want)
+		}
+	}
+	var subjects []rbacv1.Subject
+	for _, part := range docs(t) {
+		var binding rbacv1.ClusterRoleBinding
+		if err := json.Unmarshal(part, &binding); err != nil {
+			t.Fatal(err)
+		}
+		if binding.Kind == "ClusterRoleBinding" {
+			subjects = append(subjects, binding.Subjects...)
+		}
+	}
+	if d := cmp.Diff([]rbacv1.Subject{{Kind: "ServiceAccount", Name: kube.ConductorAccount, Namespace: "NAMESPACE"}}, subjects); d != "" {
+		t.Errorf("docs/kubernetes.yaml binds rights of the cluster to others: %s", d)
+	}
+}
+
+// Neither the person who starts runs nor a conductor can read a Secret.
+func TestNobodyReadsSecrets(t *testing.T) {
+	e := &experiment.Experiment{Measure: experiment.Measure{Resize: true}, Kubernetes: experiment.Kubernetes{NodeAgent: true}}
+	for whose, of := range map[string][]rbacv1.PolicyRule{"the user": userRules(), "the conductor": rules("r", e)} {
+		for _, r := range permissionsOf(of) {
+			if (r.resource == "secrets" || r.resource == "*") && r.verb != "create" && r.verb != "delete" {
+				t.Errorf("%s may %s %s", whose, r.verb, r.kind())
+			}
+		}
+	}
+}
+
+// docs are the objects of docs/kubernetes.yaml, as JSON.
+func docs(t *testing.T) (all [][]byte) {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/kubernetes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range strings.Split(string(text), "\n---\n") {
+		asJSON, err := yaml.YAMLToJSON([]byte(part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, asJSON)
+	}
+	return all
 }
 
 // What is made of a run, whole.
@@ -91,6 +151,9 @@ kubernetes:
 			o.own(&owner)
 			var all bytes.Buffer
 			for _, one := range []any{o.owner, o.secret, o.account, o.role, o.binding, o.policy, o.job} {
+				if one == any((*corev1.ServiceAccount)(nil)) {
+					continue
+				}
 				text, err := json.Marshal(one)
 				if err != nil {
 					t.Fatal(err)
@@ -140,14 +203,14 @@ func TestTheConductorReadsIt(t *testing.T) {
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
-	if names := slices.Sorted(maps.Keys(o.secret.Data)); !slices.Equal(names, []string{"supplies.json", "tls.crt", "tls.key", "token"}) {
+	if names := slices.Sorted(maps.Keys(o.secret.Data)); !slices.Equal(names, []string{"supplies.json", "tls.crt", "tls.key", "token.key"}) {
 		t.Errorf("the Secret has %v", names)
 	}
 }
 
 func TestStart(t *testing.T) {
 	c, client := newCluster(t)
-	if err := Start(t.Context(), client, asked(t, "")); err != nil {
+	if err := Start(t.Context(), client, asked(t, "kubernetes: {node_agent: true}")); err != nil {
 		t.Fatal(err)
 	}
 	const rbac, name = "/apis/rbac.authorization.k8s.io/v1/namespaces/here/", "millicore-quick-1123-021818-x7"
@@ -223,18 +286,10 @@ func TestANameThatIsTaken(t *testing.T) {
 // The Role that an administrator binds has what is needed, and no more than a
 // check asks beside it.
 func TestTheRoleOfTheDocs(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/kubernetes.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []string
-	for _, part := range strings.Split(string(text), "\n---\n") {
+	for _, part := range docs(t) {
 		var role rbacv1.Role
-		asJSON, err := yaml.YAMLToJSON([]byte(part))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(asJSON, &role); err != nil {
+		if err := json.Unmarshal(part, &role); err != nil {
 			t.Fatal(err)
 		}
 		if role.Kind == "Role" {

@@ -132,13 +132,56 @@ func (k *checker) handed(ctx context.Context, lacks []permission) Requirement {
 	return missing(what, "you cannot grant it the right to %s in namespace %s, because you do not have it; ask an administrator for it (docs/kubernetes.yaml has the Role)", strings.Join(parts, "; to "), k.client.Namespace)
 }
 
-// kubelets checks whether the run's account may read the metrics of nodes, if there are
-// no node agents.
+// kubelets checks whether the conductor's account exists and may read the metrics of
+// nodes, if there are no node agents.
 func (k *checker) kubelets(ctx context.Context) Requirements {
 	if k.asked.Experiment.Kubernetes.NodeAgent {
 		return nil
 	}
+	return Requirements{k.account(ctx), k.metricsRight(ctx)}
+}
+
+func (k *checker) account(ctx context.Context) Requirement {
+	what := "account " + kube.ConductorAccount
+	_, err := kube.ServiceAccounts.Get(ctx, k.client, kube.ConductorAccount)
+	switch {
+	case apierrors.IsNotFound(err):
+		return missing(what, "it is not in namespace %s, and the conductor runs under it; let an administrator apply docs/kubernetes.yaml once, or run with --node-agent", k.client.Namespace)
+	case err != nil:
+		return unknown(what, "%v", err)
+	}
+	return there(what, "it is in the namespace")
+}
+
+func (k *checker) metricsRight(ctx context.Context) Requirement {
 	what := "right of the conductor to nodes/metrics"
+	if err := k.mayReadNodes(ctx, kube.ConductorAccount); err != nil {
+		return err.requirement(what)
+	}
+	// An administrator may have applied an older docs/kubernetes.yaml, which had bound it
+	// to all accounts of the namespace.
+	if k.mayReadNodes(ctx, "default") == nil {
+		return Requirement{what, Noted, fmt.Sprintf("other accounts of namespace %s have it too, and so have pods that run under them; let an administrator apply docs/kubernetes.yaml again, which binds it to the account %s only", k.client.Namespace, kube.ConductorAccount)}
+	}
+	return there(what, "it can read CPU use and throttling from the kubelets")
+}
+
+// notAllowed is why an account may not read the metrics of nodes, or why that is not
+// known.
+type notAllowed struct {
+	known bool
+	words string
+}
+
+func (n *notAllowed) requirement(what string) Requirement {
+	if n.known {
+		return missing(what, "%s", n.words)
+	}
+	return unknown(what, "%s", n.words)
+}
+
+// mayReadNodes returns nil if an account of the namespace may read the metrics of nodes.
+func (k *checker) mayReadNodes(ctx context.Context, account string) *notAllowed {
 	accounts := "system:serviceaccounts"
 	for _, right := range []struct {
 		words string
@@ -148,20 +191,20 @@ func (k *checker) kubelets(ctx context.Context) Requirements {
 		{"list nodes", authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes"}},
 	} {
 		answer, err := kube.AccessReviews.Create(ctx, k.client, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:               "system:serviceaccount:" + k.client.Namespace + ":" + Name(k.asked.Run),
+			User:               "system:serviceaccount:" + k.client.Namespace + ":" + account,
 			Groups:             []string{accounts, accounts + ":" + k.client.Namespace, "system:authenticated"},
 			ResourceAttributes: &right.of,
 		}})
 		switch {
 		case apierrors.IsForbidden(err):
-			return Requirements{unknown(what, "it cannot be checked: no permission to check the rights of others (create subjectaccessreviews)")}
+			return &notAllowed{words: "it cannot be checked: no permission to check the rights of others (create subjectaccessreviews)"}
 		case err != nil:
-			return Requirements{unknown(what, "%v", err)}
+			return &notAllowed{words: err.Error()}
 		case !answer.Status.Allowed:
-			return Requirements{missing(what, "the group %s:%s may not %s, which reading CPU use and throttling needs; let an administrator apply docs/kubernetes.yaml once, or run with --node-agent", accounts, k.client.Namespace, right.words)}
+			return &notAllowed{true, fmt.Sprintf("the account %s may not %s, which reading CPU use and throttling needs; let an administrator apply docs/kubernetes.yaml once, or run with --node-agent", account, right.words)}
 		}
 	}
-	return Requirements{there(what, "it can read CPU use and throttling from the kubelets")}
+	return nil
 }
 
 // grouped are the verbs on one resource.

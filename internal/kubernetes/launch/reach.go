@@ -69,7 +69,7 @@ func (f *Follower) unreached(ctx context.Context, p *corev1.Pod, err error) erro
 		f.silent = time.Now()
 	case time.Since(f.silent) > f.closed && !f.opened:
 		f.opened = true
-		f.Note(fmt.Sprintf("the API server cannot reach the conductor's pod (%v); its network policy now admits every client with the run's token", err))
+		f.Note(fmt.Sprintf("the API server cannot reach the conductor's pod (%v); its network policy now admits every address, and the conductor every client with a token of the run", err))
 		if err := f.open(ctx); err != nil {
 			f.Note(fmt.Sprintf("change the network policy: %v", err))
 		}

@@ -183,7 +183,7 @@ func TestCtrlCWhileItMeasures(t *testing.T) {
 	}
 	usual, refused := s.cluster.answer, false
 	s.cluster.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
-		if r.Method == http.MethodPatch && !refused {
+		if r.Method == http.MethodPatch && strings.Contains(fmt.Sprint(body), StopAnnotation) && !refused {
 			refused = true
 			return refuse(w, 409, metav1.StatusReasonConflict, "not now")
 		}

@@ -52,16 +52,20 @@ func (o *objects) create(ctx context.Context, c *kube.Client) error {
 		return fmt.Errorf("create its ConfigMap: %w", err)
 	}
 	o.own(owner)
-	for _, one := range []struct {
+	type making struct {
 		kind string
 		make func() error
-	}{
-		{"Secret", made(ctx, c, kube.Secrets, o.secret)},
-		{"ServiceAccount", made(ctx, c, kube.ServiceAccounts, o.account)},
+	}
+	all := []making{{"Secret", made(ctx, c, kube.Secrets, o.secret)}}
+	if o.account != nil {
+		all = append(all, making{"ServiceAccount", made(ctx, c, kube.ServiceAccounts, o.account)})
+	}
+	all = append(all, []making{
 		{"Role", made(ctx, c, kube.Roles, o.role)},
 		{"RoleBinding", made(ctx, c, kube.RoleBindings, o.binding)},
 		{"NetworkPolicy", made(ctx, c, kube.NetworkPolicies, o.policy)},
-	} {
+	}...)
+	for _, one := range all {
 		if err := one.make(); err != nil {
 			return fmt.Errorf("create its %s: %w", one.kind, err)
 		}

@@ -1,6 +1,6 @@
 // Package tunnel connects agents and node agents to the conductor of their run: a
 // TLS connection, pinned to the run's certificate, with a request that carries the
-// run's token and is upgraded to a byte stream. It has few dependencies, because
+// client's token and is upgraded to a byte stream. It has few dependencies, because
 // agents link it.
 //
 // Before a stream is handed to its user, the conductor sends commands of one byte:
@@ -34,7 +34,7 @@ import (
 // Headers of a request for a stream.
 const (
 	Upgrade     = "millicore"       // the protocol in the headers Upgrade
-	TokenHeader = "Millicore-Token" // the run's token
+	TokenHeader = "Millicore-Token" // the client's token
 )
 
 // Bounds of waits, and of what is read before the conductor is authenticated.
@@ -66,7 +66,7 @@ type Options struct {
 	Conductor string // host:port
 	Path      string // "/agent/3" or "/node/worker-1"
 	CertFile  string // the conductor's certificate, PEM: exactly this one is accepted, regardless of its names
-	TokenFile string // the run's token
+	TokenFile string // the token of this client, which opens Path and no other
 }
 
 // Dial connects to the conductor and returns when the conductor needs the stream,

@@ -69,10 +69,22 @@ func (k *kubernetes) makeAgents(ctx context.Context, index int) error {
 	size := max(j.most, index+1)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 	defer cancel()
+	if err := k.makeSecret(ctx, k.maker.agentSecret(size, k.options.Agents)); err != nil {
+		return err
+	}
 	if _, err := kube.Jobs.Create(ctx, k.api, k.maker.job(size)); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("make the Job %s: %w", k.maker.agentsName(), err)
 	}
 	j.made, j.size = true, size
+	return nil
+}
+
+// makeSecret creates a Secret of agents. An earlier conductor of the run may have made
+// it, from the same key.
+func (k *kubernetes) makeSecret(ctx context.Context, s *corev1.Secret) error {
+	if _, err := kube.Secrets.Create(ctx, k.api, s); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("make the Secret %s: %w", s.Name, err)
+	}
 	return nil
 }
 

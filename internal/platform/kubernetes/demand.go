@@ -63,7 +63,7 @@ func (m *Maker) units(c *experiment.Cell) []PodSet {
 
 // NodeAgent is the pod of a node agent, one on each node that services may run on.
 func (m *Maker) NodeAgent() PodSet {
-	return PodSet{What: "the pods of node agents", Count: 1, Template: m.daemons().Spec.Template}
+	return PodSet{What: "the pods of node agents", Count: 1, Template: m.daemon("node").Spec.Template}
 }
 
 // OfImage is the pod of a unit of an image, without a command, variables, limits

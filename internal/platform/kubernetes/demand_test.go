@@ -28,7 +28,7 @@ kubernetes: {requests: {cpu: 100m}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewMaker(Options{Run: "r", Image: own, Settings: e.Kubernetes, Secret: "millicore-r"}), e
+	return NewMaker(Options{Run: "r", Image: own, Settings: e.Kubernetes}), e
 }
 
 // What is asked for beforehand is what there will be: how many of each, and whose
@@ -78,7 +78,7 @@ func TestDemandIsWhatIsMade(t *testing.T) {
 	if d := cmp.Diff(m.job(9).Spec.Template, cell[0].Template); d != "" {
 		t.Errorf("the agents: %s", d)
 	}
-	if d := cmp.Diff(m.daemons().Spec.Template, m.NodeAgent().Template); d != "" {
+	if d := cmp.Diff(m.daemon("node").Spec.Template, m.NodeAgent().Template); d != "" {
 		t.Errorf("the node agents: %s", d)
 	}
 }

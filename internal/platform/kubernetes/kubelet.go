@@ -263,7 +263,7 @@ func (k *kubelets) noRight(token string) error {
 
 // errNoMetrics names the permission that an administrator grants once.
 func errNoMetrics(namespace string) error {
-	return fmt.Errorf("the namespace %s has no permission to read container metrics from kubelets (get nodes/metrics; get, list nodes); an administrator grants it once with the ClusterRole millicore-metrics of docs/kubernetes.yaml, bound to the group system:serviceaccounts:%s (docs/kubernetes.md)", namespace, namespace)
+	return fmt.Errorf("the conductor has no permission to read container metrics from kubelets (get nodes/metrics; get, list nodes); an administrator grants it once with the ClusterRole millicore-metrics of docs/kubernetes.yaml, bound to the account %s of namespace %s (docs/kubernetes.md)", kube.ConductorAccount, namespace)
 }
 
 // rhythm estimates how often a kubelet has new samples.

@@ -157,7 +157,7 @@ func TestAKubeletThatRefuses(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{403, []string{"node n1", "403 Forbidden", "nodes/metrics", "millicore-metrics", "docs/kubernetes.md", "system:serviceaccounts:mine"}},
+		{403, []string{"node n1", "403 Forbidden", "nodes/metrics", "millicore-metrics", "docs/kubernetes.md", "account millicore-conductor of namespace mine"}},
 		{401, []string{"401 Unauthorized", "nodes/metrics"}},
 		{500, []string{"kubelet of node n1", "it answers 500 Internal Server Error"}},
 	} {

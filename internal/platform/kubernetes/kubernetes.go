@@ -42,8 +42,6 @@ type Options struct {
 	// Agents gives the streams of agents: the conductor's hub.
 	Agents    Dialled
 	Conductor string // host:port that agents dial
-	// Secret names the run's Secret, of which agents get the keys tls.crt and token.
-	Secret string
 	// Note receives warnings and progress, one line each. Several goroutines may
 	// call it concurrently.
 	Note func(string)
@@ -58,6 +56,11 @@ type Dialled interface {
 	// Node does the same for the node agent of a node. The duration is the node's
 	// clock minus this machine's.
 	Node(ctx context.Context, name string) (io.ReadWriteCloser, time.Duration, error)
+	// Certificate is the conductor's, PEM, which they must know.
+	Certificate() []byte
+	// AgentToken and NodeToken are the tokens by which they prove who they are.
+	AgentToken(index int) string
+	NodeToken(name string) string
 }
 
 // kubernetes is the platform.

@@ -17,13 +17,12 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// nodeAgents are the pods that read control groups, one on each node.
+// nodeAgents are the pods that read control groups, one on each node that runs a unit.
 type nodeAgents struct {
 	k *kubernetes
 
 	mu    sync.Mutex
-	made  bool // the DaemonSet
-	nodes map[string]*nodeAgent
+	nodes map[string]*nodeAgent // those whose DaemonSet was made
 }
 
 // nodeAgent is the agent of one node. It connects again when its stream has ended.
@@ -43,30 +42,33 @@ const (
 	connectIn = 2 * time.Minute // for a node agent to be pulled, started and connected
 )
 
-// make creates the DaemonSet, once.
-func (n *nodeAgents) make(ctx context.Context) error {
+// begin creates the agent of a node, once. It does not wait for it.
+func (n *nodeAgents) begin(ctx context.Context, name string) (*nodeAgent, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.made {
-		return nil
+	if a := n.nodes[name]; a != nil {
+		return a, nil
 	}
-	if _, err := kube.DaemonSets.Create(ctx, n.k.api, n.k.maker.daemons()); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create the DaemonSet of the node agents: %w", err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
+	defer cancel()
+	if err := n.k.makeSecret(ctx, n.k.maker.nodeSecret(name, n.k.options.Agents)); err != nil {
+		return nil, err
 	}
-	n.made = true
-	return nil
+	if _, err := kube.DaemonSets.Create(ctx, n.k.api, n.k.maker.daemon(name)); err != nil && !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("create the DaemonSet of the node agent of %s: %w", name, err)
+	}
+	a := &nodeAgent{came: make(chan struct{}), watched: map[*watching]bool{}}
+	n.nodes[name] = a
+	go a.run(n.k, name)
+	return a, nil
 }
 
 // of returns the agent of a node once it has connected.
 func (n *nodeAgents) of(ctx context.Context, name string) (*nodeAgent, error) {
-	n.mu.Lock()
-	a := n.nodes[name]
-	if a == nil {
-		a = &nodeAgent{came: make(chan struct{}), watched: map[*watching]bool{}}
-		n.nodes[name] = a
-		go a.run(n.k, name)
+	a, err := n.begin(ctx, name)
+	if err != nil {
+		return nil, err
 	}
-	n.mu.Unlock()
 	patience := time.NewTimer(connectIn)
 	defer patience.Stop()
 	select {
@@ -94,7 +96,7 @@ func (n *nodeAgents) why(ctx context.Context, name string) string {
 		}
 		return ": its pod " + p.Name + " runs; see its log, and check whether a NetworkPolicy blocks its connection to the conductor"
 	}
-	return ": it has no pod there; the Pod Security levels baseline and restricted do not allow its hostPath volume" + n.k.lastWarning(ctx, "DaemonSet", objectName(n.k.options.Run, "node"))
+	return ": it has no pod there; the Pod Security levels baseline and restricted do not allow its hostPath volume" + n.k.lastWarning(ctx, "DaemonSet", n.k.maker.nodeAgentName(name))
 }
 
 func (n *nodeAgents) close() {

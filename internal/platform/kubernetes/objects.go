@@ -26,16 +26,16 @@ import (
 // Maker makes the objects of a run. It sends no requests: the objects can be
 // checked before any of them is created.
 type Maker struct {
-	run, image        string
-	owner             metav1.OwnerReference
-	settings          experiment.Kubernetes
-	conductor, secret string
+	run, image string
+	owner      metav1.OwnerReference
+	settings   experiment.Kubernetes
+	conductor  string
 }
 
-// NewMaker uses Run, Owner, Settings, Image, Conductor and Secret of the options.
+// NewMaker uses Run, Owner, Settings, Image and Conductor of the options.
 // Without an Owner the objects have no owner.
 func NewMaker(o Options) *Maker {
-	return &Maker{run: o.Run, image: o.Image, owner: o.Owner, settings: o.Settings, conductor: o.Conductor, secret: o.Secret}
+	return &Maker{run: o.Run, image: o.Image, owner: o.Owner, settings: o.Settings, conductor: o.Conductor}
 }
 
 // isOwn reports whether an image is one of Millicore's. Those run as any user.

@@ -30,7 +30,7 @@ func checkObject(t *testing.T, name string, object any) {
 const own = "millicore/millicore:1"
 
 func testMaker(change func(*experiment.Kubernetes)) *Maker {
-	m := &Maker{run: "quick-1123-x7", image: own, conductor: "10.0.0.9:7443", secret: "millicore-quick-1123-x7",
+	m := &Maker{run: "quick-1123-x7", image: own, conductor: "10.0.0.9:7443",
 		owner: metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "millicore-quick-1123-x7", UID: "1-2"},
 		settings: experiment.Kubernetes{
 			Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"}, NodeSelector: map[string]string{"disk": "ssd"},
@@ -63,7 +63,9 @@ func TestObjects(t *testing.T) {
 	u.Autoscale = &experiment.Autoscale{Min: 2, Max: 6, CPUPercent: 60}
 	checkObject(t, "autoscaler", m.autoscaler(u, kube.PartService))
 	checkObject(t, "agents", m.job(20))
-	checkObject(t, "nodes", m.daemons())
+	checkObject(t, "nodes", m.daemon("worker-1.example.com"))
+	checkObject(t, "agents-secret", m.agentSecret(2, &dialler{}))
+	checkObject(t, "nodes-secret", m.nodeSecret("worker-1.example.com", &dialler{}))
 }
 
 // The security of pods follows from whose image it is.

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -228,6 +229,10 @@ func (d *dialler) Node(ctx context.Context, _ string) (io.ReadWriteCloser, time.
 	return nil, 0, context.Cause(ctx)
 }
 
+func (d *dialler) Certificate() []byte          { return []byte("CERT") }
+func (d *dialler) AgentToken(index int) string  { return fmt.Sprintf("token of agent %d", index) }
+func (d *dialler) NodeToken(name string) string { return "token of node " + name }
+
 type anAgent struct{ net.Conn }
 
 func (anAgent) Counters() (signals.Counters, error) { return signals.Counters{}, nil }
@@ -235,7 +240,7 @@ func (anAgent) Counters() (signals.Counters, error) { return signals.Counters{},
 func TestAnAgentThatCannotCome(t *testing.T) {
 	api, client := serve(t)
 	d := &dialler{agent: make(chan platform.Agent, 1)}
-	p, err := New(Options{Client: client, Run: "run", Image: own, Agents: d, Conductor: "c:7443", Secret: "s"})
+	p, err := New(Options{Client: client, Run: "run", Image: own, Agents: d, Conductor: "c:7443"})
 	if err != nil {
 		t.Fatal(err)
 	}

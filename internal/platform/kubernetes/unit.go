@@ -101,11 +101,6 @@ func (k *kubernetes) startUnit(ctx context.Context, u platform.UnitSpec) (*unit,
 
 // start creates the unit's objects and waits until its replicas serve.
 func (u *unit) start(ctx context.Context) error {
-	if u.k.nodeAgents != nil {
-		if err := u.k.nodeAgents.make(ctx); err != nil {
-			return err
-		}
-	}
 	if err := u.make(ctx); err != nil {
 		return err
 	}
@@ -113,6 +108,14 @@ func (u *unit) start(ctx context.Context) error {
 		return err
 	}
 	all := u.own()
+	for _, r := range all { // all nodes at once: each takes some seconds
+		if u.k.nodeAgents == nil {
+			break
+		}
+		if _, err := u.k.nodeAgents.begin(ctx, r.node); err != nil {
+			return err
+		}
+	}
 	if err := u.locate(ctx, all); err != nil {
 		return err
 	}

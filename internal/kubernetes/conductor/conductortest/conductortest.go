@@ -3,26 +3,34 @@
 package conductortest
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
+	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 )
 
-// Token is the token of the hubs of this package.
+// Token is the token of the reader of the hubs of this package.
 const Token = "0123456789abcdefghijklmnopqrstuv"
 
-// Given makes a folder with the secret of a run's pods: a certificate and Token.
+// Readers knows Token.
+func Readers(context.Context) ([]string, error) { return []string{conductor.HashToken(Token)}, nil }
+
+// Given makes a folder with the secret of a conductor's pod: a certificate and the key
+// of the agents' tokens.
 func Given(t testing.TB) string {
 	t.Helper()
 	certificate, key, err := newCertificate()
@@ -32,7 +40,7 @@ func Given(t testing.TB) string {
 	dir := t.TempDir()
 	Write(t, dir, conductor.CertFile, string(certificate))
 	Write(t, dir, conductor.KeyFile, string(key))
-	Write(t, dir, conductor.TokenFile, Token+"\n")
+	Write(t, dir, conductor.TokenKeyFile, "the key of the tokens of a test\n")
 	return dir
 }
 
@@ -57,7 +65,7 @@ func Hub(t testing.TB, dir string) *conductor.Hub {
 	}
 	h, err := conductor.NewHub(listener, conductor.HubOptions{
 		CertFile: filepath.Join(dir, conductor.CertFile), KeyFile: filepath.Join(dir, conductor.KeyFile),
-		TokenFile: filepath.Join(dir, conductor.TokenFile), Record: filepath.Join(dir, "record"),
+		TokenKeyFile: filepath.Join(dir, conductor.TokenKeyFile), Record: filepath.Join(dir, "record"), Readers: Readers,
 		State: func() conductor.State { return conductor.State{Run: "test", State: conductor.Running} }})
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +76,25 @@ func Hub(t testing.TB, dir string) *conductor.Hub {
 		}
 	})
 	return h
+}
+
+// Agent is what an agent dials a hub with, as its pod has it.
+func Agent(t testing.TB, dir string, h *conductor.Hub, index int) tunnel.Options {
+	t.Helper()
+	return dialling(t, dir, h, fmt.Sprintf("/agent/%d", index), h.AgentToken(index))
+}
+
+// Node is the same for a node agent.
+func Node(t testing.TB, dir string, h *conductor.Hub, name string) tunnel.Options {
+	t.Helper()
+	return dialling(t, dir, h, "/node/"+name, h.NodeToken(name))
+}
+
+func dialling(t testing.TB, dir string, h *conductor.Hub, path, token string) tunnel.Options {
+	t.Helper()
+	name := "token-of" + strings.ReplaceAll(path, "/", "-")
+	Write(t, dir, name, token+"\n")
+	return tunnel.Options{Conductor: h.Addr().String(), Path: path, CertFile: filepath.Join(dir, conductor.CertFile), TokenFile: filepath.Join(dir, name)}
 }
 
 // newCertificate makes a certificate that has no name and nobody has signed, PEM.
