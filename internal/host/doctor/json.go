@@ -179,6 +179,9 @@ func processOf(p inspect.Process) processJSON {
 		},
 		Unseen: append([]string{}, p.Unseen...),
 	}
+	if p.Refused != "" {
+		j.Unseen = append(j.Unseen, "could not inspect it: "+p.Refused)
+	}
 	if p.User >= 0 {
 		j.User = &p.User
 	}

@@ -69,7 +69,7 @@ func Headline(host inspect.Host, findings []Finding) string {
 // could be read to apply the rules.
 func blind(host inspect.Host) bool {
 	return slices.ContainsFunc(host.Processes, func(p inspect.Process) bool {
-		return p.CPU.State == inspect.Limited && len(p.Unseen) > 0 && p.Info.Parallelism.Value == 0
+		return p.CPU.State == inspect.Limited && (len(p.Unseen) > 0 || p.Refused != "") && p.Info.Parallelism.Value == 0
 	})
 }
 
@@ -154,12 +154,22 @@ func wrap(t display.Terminal, text, indent string) string {
 	return strings.ReplaceAll(text, hyphen, "-")
 }
 
-// unseen returns the reasons why parts of processes could not be read, each with the
-// number of processes.
+// mostRefused bounds the lines about hostile processes: a user can start any number.
+const mostRefused = 10
+
+// unseen returns a line for each hostile process, then the reasons why parts of other
+// processes could not be read, each with the number of processes.
 func unseen(host inspect.Host) []string {
-	var order []string
+	var lines, order []string
+	refused := 0
 	about := map[string][]int{}
 	for _, p := range host.Processes {
+		if p.Refused != "" {
+			if refused++; refused <= mostRefused {
+				lines = append(lines, fmt.Sprintf("Could not inspect %d %s: %s.", p.PID, display.Plain(p.Name), display.Plain(p.Refused)))
+			}
+			continue
+		}
 		for _, reason := range reasons(p.Unseen) {
 			if about[reason] == nil {
 				order = append(order, reason)
@@ -167,7 +177,9 @@ func unseen(host inspect.Host) []string {
 			about[reason] = append(about[reason], p.PID)
 		}
 	}
-	var lines []string
+	if more := refused - mostRefused; more > 0 {
+		lines = append(lines, fmt.Sprintf("Could not inspect %s more; --json has the reasons.", count(int64(more), "process", "processes")))
+	}
 	for _, reason := range order {
 		who := fmt.Sprintf("Process %d", about[reason][0])
 		if n := len(about[reason]); n > 1 {

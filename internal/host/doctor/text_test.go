@@ -99,6 +99,23 @@ func TestTextOfNothing(t *testing.T) {
 }
 
 // The name includes the container, which distinguishes processes of the same name.
+// A hostile process has one line, and many of them have a bounded number of lines.
+func TestTextOfHostileProcesses(t *testing.T) {
+	var host inspect.Host
+	for pid := range mostRefused + 3 {
+		host.Processes = append(host.Processes, inspect.Process{PID: pid + 1, Name: "a\x1b[31m", Refused: "x is a named\npipe", Unseen: []string{"its limit could not be read: x"}})
+	}
+	var b strings.Builder
+	if err := Text(&b, host, nil, display.Terminal{}); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	if n := strings.Count(text, "\nCould not inspect "); n != mostRefused+1 || strings.Contains(text, "its limit") ||
+		!strings.Contains(text, "\nCould not inspect 1 a: x is a named pipe.\n") || !strings.Contains(text, "\nCould not inspect 3 processes more;") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
 func TestTextNamesTheContainer(t *testing.T) {
 	host := seen()
 	host.Processes[0].Container = "cart"

@@ -1,12 +1,15 @@
 package inspect
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -21,8 +24,10 @@ type program struct {
 }
 
 // identity identifies a file across containers. It has no device number, because the
-// same file of an image has a different one in each container.
+// same file of an image has a different one in each container. The owner keeps a user from
+// making a file with the identity of another user's program.
 type identity struct {
+	owner uint32
 	inode uint64
 	size  int64
 	mtime int64 // nanoseconds
@@ -40,10 +45,17 @@ func (s *Scanner) detect(f found, command []string, hasWorkers bool) (runtimes.I
 		if info, err = s.runtimes.Detect(f.pid); err != nil {
 			return runtimes.Info{}, err
 		}
+		if size(info) > mostKept {
+			info.Env, info.Flags = nil, nil
+			info.Refused = cmp.Or(info.Refused, fmt.Sprintf("its settings have more than %s", display.Bytes(mostKept)))
+		}
 		if ok && info.Runtime == runtimes.Go { // read below, for replicas too
 			info.Notes = slices.DeleteFunc(info.Notes, func(note string) bool { return strings.Contains(note, "GOMAXPROCS") })
 		}
 		if ok && !hasWorkers && !(info.Runtime == runtimes.Unknown && s.young(f.stat)) {
+			if len(s.known) >= mostPrograms {
+				clear(s.known)
+			}
 			s.known[key] = s.replica(f, info)
 		}
 	}
@@ -52,6 +64,20 @@ func (s *Scanner) detect(f found, command []string, hasWorkers bool) (runtimes.I
 	}
 	return info, nil
 }
+
+// size is the length of the settings of a process.
+func size(info runtimes.Info) (n int) {
+	for name, value := range info.Env {
+		n += len(name) + len(value)
+	}
+	for _, flag := range info.Flags {
+		n += len(flag)
+	}
+	return n
+}
+
+// mostPrograms bounds the cache of programs: a user can start any number.
+const mostPrograms = 4096
 
 // settling is how long a program may take from its start until it has loaded the
 // libraries by which its runtime is detected, such as a JVM's or .NET's.
@@ -77,12 +103,11 @@ func (s *Scanner) replica(f found, info runtimes.Info) runtimes.Info {
 
 // program returns what a process runs; ok is false if it cannot be read.
 func (s *Scanner) program(pid int, command []string) (program, bool) {
-	link := s.path(pid, "exe")
-	exe, err := os.Readlink(link)
+	exe, err := os.Readlink(s.path(pid, "exe"))
 	if err != nil {
 		return program{}, false
 	}
-	file, err := os.Stat(link)
+	file, err := s.foreign.Stat(pid, "exe")
 	if err != nil {
 		return program{}, false
 	}
@@ -91,7 +116,11 @@ func (s *Scanner) program(pid int, command []string) (program, bool) {
 		return program{}, false
 	}
 	id, ok := identityOf(file)
-	return program{file: id, exe: exe, command: strings.Join(command, "\x00"), env: relevant(environ)}, ok
+	p := program{file: id, exe: exe, command: strings.Join(command, "\x00"), env: relevant(environ)}
+	if len(p.env) > mostKept || len(command) > 0 && command[len(command)-1] == cut {
+		return program{}, false
+	}
+	return p, ok
 }
 
 // relevant returns the variables of an environment that package runtimes uses: the

@@ -29,13 +29,13 @@ func (s *Scanner) dotnetConfig(p *Process) *RuntimeConfig {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.Folder, name)
 	}
-	text, _, err := s.within(p.PID, name, 1<<20)
+	file, err := s.foreign.Within(p.PID, name, mostConfig)
 	var properties map[string]string
 	if err == nil {
-		properties, err = parseRuntimeConfig(text)
+		properties, err = parseRuntimeConfig(file.Text)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) || p.refuse(err):
 		return nil
 	case err != nil:
 		p.Unseen = append(p.Unseen, fmt.Sprintf("its settings in %s could not be read: %v", name, err))

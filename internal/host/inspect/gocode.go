@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/millicore/millicore/internal/host/foreign"
 )
 
 // A stripped Go executable has no symbols, but it has the table from which the
@@ -25,12 +27,12 @@ var (
 )
 
 // addressInCode finds the address of gomaxprocs.
-func addressInCode(f *elf.File) (uint64, error) {
+func addressInCode(f *foreign.ELF) (uint64, error) {
 	section := f.Section(".gopclntab")
-	if section == nil || section.Flags&elf.SHF_COMPRESSED != 0 || section.FileSize > largestTable {
+	if section == nil {
 		return 0, errNoTable
 	}
-	table, err := section.Data()
+	table, err := f.Table(section, "Go's functions")
 	if err != nil {
 		return 0, err
 	}
@@ -63,9 +65,8 @@ func addressInCode(f *elf.File) (uint64, error) {
 	return reads[0], nil
 }
 
-// largest bounds the code of a function, largestTable Go's function table (Terraform's
-// has 26 MB), in bytes.
-const largest, largestTable = 1 << 16, 256 << 20
+// largest bounds the code of a function, in bytes.
+const largest = 1 << 16
 
 // function finds a function in Go's table by name and returns its begin and end
 // relative to the start of Go's code. The format is that of Go 1.18 and later
@@ -111,7 +112,7 @@ func function(table []byte, order binary.ByteOrder, name string) (begin, end uin
 // textStart is the start of Go's code, to which the table's addresses are relative.
 // Up to Go 1.25 the table contains it; later only the runtime's moduledata does
 // (runtime/symtab.go), or, in a position-independent executable, its relocation.
-func textStart(f *elf.File, table []byte) (uint64, error) {
+func textStart(f *foreign.ELF, table []byte) (uint64, error) {
 	if module := f.Section(".go.module"); module != nil {
 		const textWord = 22 * 8 // pcHeader, six slices, findfunctab, minpc, maxpc
 		var word [8]byte
@@ -135,7 +136,7 @@ func textStart(f *elf.File, table []byte) (uint64, error) {
 
 // relocated is the value that relocation gives to a word when the executable is
 // loaded: the addend (elf(5), Elf64_Rela).
-func relocated(f *elf.File, address uint64) (uint64, error) {
+func relocated(f *foreign.ELF, address uint64) (uint64, error) {
 	list := f.Section(".rela.dyn")
 	if list == nil {
 		list = f.Section(".rela")
@@ -143,10 +144,7 @@ func relocated(f *elf.File, address uint64) (uint64, error) {
 	if list == nil {
 		return 0, errNoTable
 	}
-	if list.Flags&elf.SHF_COMPRESSED != 0 || list.FileSize > largestTable {
-		return 0, errNoTable
-	}
-	data, err := list.Data()
+	data, err := f.Table(list, "relocations")
 	if err != nil {
 		return 0, err
 	}
@@ -159,7 +157,7 @@ func relocated(f *elf.File, address uint64) (uint64, error) {
 }
 
 // memory reads the bytes that the file loads at an address.
-func memory(f *elf.File, address, size uint64) ([]byte, error) {
+func memory(f *foreign.ELF, address, size uint64) ([]byte, error) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address-p.Vaddr < p.Filesz && size <= p.Filesz-(address-p.Vaddr) {
 			code := make([]byte, size)
@@ -171,7 +169,7 @@ func memory(f *elf.File, address, size uint64) ([]byte, error) {
 }
 
 // writable reports whether an address is in a writable segment.
-func writable(f *elf.File, address uint64) bool {
+func writable(f *foreign.ELF, address uint64) bool {
 	return slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool {
 		return p.Type == elf.PT_LOAD && p.Flags&elf.PF_W != 0 && address >= p.Vaddr && address-p.Vaddr < p.Memsz
 	})

@@ -1,16 +1,17 @@
 package inspect
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -27,18 +28,7 @@ const page = 4096
 
 // locate finds the variable: by its symbol or, in a stripped executable, in the
 // code of the function that sets it.
-func locate(file io.ReaderAt) (v variable, err error) {
-	defer func() {
-		// debug/elf is not hardened against malicious files, and any process may have
-		// one.
-		if r := recover(); r != nil {
-			v, err = variable{}, fmt.Errorf("its executable is malformed (%v)", r)
-		}
-	}()
-	f, err := elf.NewFile(file)
-	if err != nil {
-		return variable{}, err
-	}
+func locate(f *foreign.ELF) (v variable, err error) {
 	v.moved = f.Type == elf.ET_DYN
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
@@ -46,32 +36,29 @@ func locate(file io.ReaderAt) (v variable, err error) {
 			break
 		}
 	}
-	symbols, err := f.Symbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return variable{}, err
-	}
-	for _, s := range symbols {
-		if s.Name == "runtime.gomaxprocs" && s.Size == 4 {
-			v.address = s.Value
-			return v, nil
-		}
+	if v.address, err = f.Symbol("runtime.gomaxprocs", 4); err != nil || v.address != 0 {
+		return v, err
 	}
 	v.inCode = true
 	v.address, err = addressInCode(f)
 	return v, err
 }
 
+// mostVariables bounds the cache of executables.
+const mostVariables = 4096
+
 // variable finds gomaxprocs in the executable of a process, once for each file.
 func (s *Scanner) variable(pid int, id identity) (variable, error) {
 	if v, ok := s.variables[id]; ok {
 		return v.variable, v.err
 	}
-	file, err := os.Open(s.path(pid, "exe"))
-	if err != nil {
-		return variable{}, err
+	v, err := foreign.Executable(s.foreign, pid, locate)
+	if !foreign.Lasts(err) && !errors.Is(err, errNoTable) && !errors.Is(err, errNoCode) {
+		return v, err
 	}
-	defer file.Close()
-	v, err := locate(file)
+	if len(s.variables) >= mostVariables {
+		clear(s.variables)
+	}
 	s.variables[id] = located{v, err}
 	return v, err
 }
@@ -97,16 +84,11 @@ func (s *Scanner) gomaxprocs(pid int, exe string, v variable) (int, error) {
 		}
 		address += start - v.base
 	}
-	file, err := os.Open(s.path(pid, "mem"))
+	word, err := s.foreign.Memory(pid, address, 4)
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
-	var word [4]byte
-	if _, err := file.ReadAt(word[:], int64(address)); err != nil {
-		return 0, err
-	}
-	n := int32(binary.NativeEndian.Uint32(word[:]))
+	n := int32(binary.NativeEndian.Uint32(word))
 	if n < 1 || n > 1<<20 {
 		return 0, fmt.Errorf("the value %d is out of range", n)
 	}
@@ -144,6 +126,10 @@ func (s *Scanner) goParallelism(pid int, p program, info *runtimes.Info) {
 	n := 0
 	if err == nil {
 		n, err = s.gomaxprocs(pid, p.exe, v)
+	}
+	if refused, ok := errors.AsType[*foreign.Refused](err); ok {
+		info.Refused = cmp.Or(info.Refused, refused.Why)
+		return
 	}
 	if err != nil {
 		info.Notes = append(info.Notes, unread("its GOMAXPROCS", err))

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"context"
 	"debug/elf"
 	"encoding/binary"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/testkit"
 )
@@ -80,11 +82,15 @@ func TestTheCodeAgreesWithTheSymbol(t *testing.T) {
 		{"not optimized", goProgram, nil, []string{"-gcflags=all=-N -l"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f, err := elf.Open(build(t, test.program, "1.25", append([]string{"GOOS=linux"}, test.env...), test.flags...))
+			file, err := os.Open(build(t, test.program, "1.25", append([]string{"GOOS=linux"}, test.env...), test.flags...))
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
+			defer file.Close()
+			f, err := elf.NewFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
 			symbols, err := f.Symbols()
 			if err != nil {
 				t.Fatal(err)
@@ -95,9 +101,16 @@ func TestTheCodeAgreesWithTheSymbol(t *testing.T) {
 					want = s.Value
 				}
 			}
-			got, err := addressInCode(f)
-			if err != nil || got != want {
-				t.Errorf("got %#x, %v; want %#x", got, err, want)
+			var got, bySymbol uint64
+			err = foreign.Parse(file, func(f *foreign.ELF) (err error) {
+				if bySymbol, err = f.Symbol("runtime.gomaxprocs", 4); err != nil {
+					return err
+				}
+				got, err = addressInCode(f)
+				return err
+			})
+			if err != nil || got != want || bySymbol != want {
+				t.Errorf("got %#x, and %#x by the symbol, %v; want %#x", got, bySymbol, err, want)
 			}
 		})
 	}
@@ -172,7 +185,12 @@ func FuzzLocate(f *testing.F) {
 	copy(table, []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8, 2})
 	f.Add(table)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if v, err := locate(strings.NewReader(string(text))); err == nil && v.address == 0 {
+		var v variable
+		err := foreign.Parse(bytes.NewReader(text), func(f *foreign.ELF) (err error) {
+			v, err = locate(f)
+			return err
+		})
+		if err == nil && v.address == 0 {
 			t.Error("no address, and no error")
 		}
 		if begin, end, ok := function(text, binary.LittleEndian, setter); ok && (begin >= end || end-begin > largest) {

@@ -3,7 +3,6 @@ package inspect
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,9 @@ type Heap struct {
 	From string // the file, in the process's own root
 }
 
+// mostPerfData bounds HotSpot's performance data, which have 32 KiB by default.
+const mostPerfData = 1 << 20
+
 // javaHeap reads the maximum heap size of a JVM from its performance data, which every
 // process of its user may read: /tmp/hsperfdata_USER/PID, with the pid in the JVM's own
 // pid namespace. nil if there is none (-XX:-UsePerfData, -XX:+PerfDisableSharedMem).
@@ -24,27 +26,17 @@ func (s *Scanner) javaHeap(pid, user int) *Heap {
 		return nil
 	}
 	inner := innermost(string(status), pid)
-	root, err := os.OpenRoot(s.path(pid, "root"))
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	tmp, err := root.Open("tmp")
-	if err != nil {
-		return nil
-	}
-	defer tmp.Close()
-	names, _ := tmp.Readdirnames(4096)
+	names, _ := s.foreign.List(pid, "/tmp", 4096)
 	for _, name := range names {
 		if !strings.HasPrefix(name, "hsperfdata_") {
 			continue
 		}
 		file := filepath.Join("/tmp", name, strconv.Itoa(inner))
-		text, owner, err := s.within(pid, file, 1<<20)
-		if err != nil || owner != user {
+		data, err := s.foreign.Within(pid, file, mostPerfData)
+		if err != nil || data.Owner != user { // every user can make such a file in /tmp
 			continue
 		}
-		if most, ok := parsePerfData(text); ok {
+		if most, ok := parsePerfData(data.Text); ok {
 			return &Heap{Max: most &^ 4095, From: file} // collectors add some bytes
 		}
 	}

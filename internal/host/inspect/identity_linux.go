@@ -11,13 +11,5 @@ func identityOf(file fs.FileInfo) (identity, bool) {
 	if !ok {
 		return identity{}, false
 	}
-	return identity{inode: st.Ino, size: file.Size(), mtime: file.ModTime().UnixNano()}, true
-}
-
-// ownerOf is the user to whom a file belongs; -1: not known.
-func ownerOf(file fs.FileInfo) int {
-	if st, ok := file.Sys().(*syscall.Stat_t); ok {
-		return int(st.Uid)
-	}
-	return -1
+	return identity{owner: st.Uid, inode: st.Ino, size: file.Size(), mtime: file.ModTime().UnixNano()}, true
 }

@@ -6,6 +6,3 @@ import "io/fs"
 
 // identityOf is not supported: there is no /proc.
 func identityOf(fs.FileInfo) (identity, bool) { return identity{}, false }
-
-// ownerOf is not supported.
-func ownerOf(fs.FileInfo) int { return -1 }

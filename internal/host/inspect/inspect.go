@@ -8,8 +8,11 @@
 package inspect
 
 import (
+	"cmp"
+	"errors"
 	"time"
 
+	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -93,6 +96,19 @@ type Process struct {
 	Restarts *Restarts
 	// Unseen are the reasons why parts are missing, a sentence each.
 	Unseen []string
+	// Refused is why the process was not inspected further: it is hostile or broken. It is a
+	// clause that follows "could not inspect PID NAME: "; "": it was inspected.
+	Refused string
+}
+
+// refuse notes the first error that makes a process one not to look at any further, and
+// reports whether it is such an error.
+func (p *Process) refuse(err error) bool {
+	refused, ok := errors.AsType[*foreign.Refused](err)
+	if ok {
+		p.Refused = cmp.Or(p.Refused, refused.Why)
+	}
+	return ok
 }
 
 // Shared is a limit of a parent of the group that sets the lowest limit.

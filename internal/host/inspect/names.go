@@ -117,11 +117,14 @@ func parseNames(r io.Reader) (containers, error) {
 	return names, nil
 }
 
+// mostName is the length of the longest name of a pod (DNS subdomain names, RFC 1123).
+const mostName = 253
+
 // pod is the name of a container's pod, which Kubernetes sets as the container's
 // HOSTNAME; "" if there is none. Docker sets the beginning of the id instead.
 func pod(environ []byte, id string) string {
 	for line := range strings.SplitSeq(string(environ), "\x00") {
-		if name, ok := strings.CutPrefix(line, "HOSTNAME="); ok && !strings.HasPrefix(id, name) {
+		if name, ok := strings.CutPrefix(line, "HOSTNAME="); ok && !strings.HasPrefix(id, name) && len(name) <= mostName {
 			return name
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -26,6 +27,7 @@ type Scanner struct {
 	root     string
 	online   int
 	cgroups  cgroup.FS
+	foreign  *foreign.Host
 	runtimes runtimes.FS
 	now      func() time.Time
 	sleep    func(context.Context, time.Duration)
@@ -53,11 +55,11 @@ type Scanner struct {
 // root is then the prefix of /proc, /sys and the cgroup mounts.
 func New(root string) *Scanner {
 	s := &Scanner{root: root, now: time.Now, sleep: sleep, known: map[program]runtimes.Info{}, variables: map[identity]located{}}
-	s.cgroups, s.runtimes = cgroup.Host(), runtimes.Host()
+	s.cgroups, s.foreign = cgroup.Host(), foreign.New(s.procDir())
 	if root != "" {
-		s.cgroups, s.runtimes = cgroup.NewFS(root), runtimes.NewFS(filepath.Join(root, "proc"))
+		s.cgroups = cgroup.NewFS(root)
 	}
-	s.runtimes = s.runtimes.WithCache(func(info fs.FileInfo) (any, bool) { return identityOf(info) })
+	s.runtimes = runtimes.On(s.foreign).WithCache(func(info fs.FileInfo) (any, bool) { return identityOf(info) })
 	if text, err := os.ReadFile(filepath.Join(root, "/sys/devices/system/cpu/online")); err == nil {
 		s.online = proc.CountCPUs(string(text))
 	}
@@ -115,6 +117,7 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // begin clears the caches of the previous scan.
 func (s *Scanner) begin() {
+	s.foreign.Begin()
 	s.groups, s.limiters = map[string]*group{}, map[string]*limiter{}
 	s.used, s.above = map[string]cgroup.MemoryStat{}, map[string]cgroup.CPULimit{}
 	s.sockets, s.kills, s.restarted = map[string]listeners{}, nil, map[string]*Restarts{}
@@ -239,7 +242,8 @@ func (s *Scanner) glance(f found, names containers, only Only) (Process, *group,
 	text, _ := s.read(f.pid, "cgroup") // an error is reported by s.group
 	in := names.of(string(text))
 	if in.id != "" && names[in.id] == "" {
-		environ, _ := s.read(f.pid, "environ")
+		environ, err := s.read(f.pid, "environ")
+		p.refuse(err)
 		if name := pod(environ, in.id); name != "" {
 			in.name = name
 		}
@@ -248,8 +252,9 @@ func (s *Scanner) glance(f found, names containers, only Only) (Process, *group,
 	if only.Container != "" && !in.is(only.Container) {
 		return p, nil, errOther
 	}
-	if command, err := s.read(f.pid, "cmdline"); err == nil {
-		p.Command = proc.ParseArgs(command)
+	command, err := s.read(f.pid, "cmdline")
+	if p.Command = kept(command); err != nil {
+		p.refuse(err)
 	}
 	if status, err := s.read(f.pid, "status"); err == nil {
 		p.User = proc.ParseStatus(status).User
@@ -257,6 +262,21 @@ func (s *Scanner) glance(f found, names containers, only Only) (Process, *group,
 	g := s.group(f.pid, string(text))
 	p.CPU, p.Memory = g.cpu, g.memory
 	return p, g, nil
+}
+
+// mostKept bounds what is kept of a process's command, and of its settings, in bytes: each
+// can have 6 MiB, and a host has thousands of processes.
+const mostKept = 16 << 10
+
+// cut is the last argument of a command of which only the beginning is kept.
+const cut = "…"
+
+// kept is the beginning of a command.
+func kept(cmdline []byte) []string {
+	if len(cmdline) <= mostKept {
+		return proc.ParseArgs(cmdline)
+	}
+	return append(proc.ParseArgs(cmdline[:mostKept]), cut)
 }
 
 // study adds the runtime to the result of glance.
@@ -269,6 +289,7 @@ func (s *Scanner) study(f found, p *Process, g *group, hasWorkers bool) error {
 		return errEnded // what was read may be of another process, or incomplete
 	}
 	s.predict(p)
+	p.Refused = cmp.Or(p.Refused, p.Info.Refused)
 	p.Unseen = append(p.Unseen, s.advised(p.Info.Notes)...)
 	if p.CPU.State == Unknown {
 		p.Unseen = append(p.Unseen, "its CPU limit could not be read: "+p.CPU.Why)

@@ -1,15 +1,13 @@
 package inspect
 
 import (
-	"fmt"
-	"io"
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -60,34 +58,24 @@ func portsIn(command []string) (ports []int) {
 	return ports
 }
 
-// mostSockets bounds how many descriptors of a process are looked at.
-const mostSockets = 4096
-
 // listens returns the first of the ports on which a process listens; 0: none.
 func (s *Scanner) listens(pid int, ports []int) int {
 	all := s.listening(pid)
 	if !slices.ContainsFunc(ports, func(port int) bool { return all.ports[port] }) {
 		return 0
 	}
-	dir, err := os.Open(s.path(pid, "fd"))
-	if err != nil {
-		return 0
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(mostSockets)
 	found := 0
-	for _, name := range names {
-		link, _ := os.Readlink(s.path(pid, filepath.Join("fd", name)))
-		if port := all.sockets[link]; slices.Contains(ports, port) && (found == 0 || port < found) {
+	_ = s.foreign.Sockets(pid, func(inode string) { // of a process that may not be read: none
+		if port := all.sockets[inode]; slices.Contains(ports, port) && (found == 0 || port < found) {
 			found = port
 		}
-	}
+	})
 	return found
 }
 
 // listeners are the listening TCP sockets of a network namespace.
 type listeners struct {
-	sockets map[string]int // ports by the target of a descriptor's link
+	sockets map[string]int // ports by inode
 	ports   map[int]bool
 }
 
@@ -100,24 +88,23 @@ func (s *Scanner) listening(pid int) listeners {
 	}
 	all := listeners{map[string]int{}, map[int]bool{}}
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
-		file, err := os.Open(s.path(pid, name))
-		if err != nil {
-			continue
-		}
-		_ = proc.ParseInet(file, func(c proc.Socket) bool { // of a malformed table, the lines before the first such
+		text, _ := s.read(pid, name)
+		_ = proc.ParseInet(bytes.NewReader(text), func(c proc.Socket) bool { // of a malformed table, the lines before the first such
 			if c.Listens {
 				port := int(c.Local.Port())
-				all.sockets[fmt.Sprintf("socket:[%d]", c.Inode)], all.ports[port] = port, true
+				all.sockets[strconv.FormatUint(c.Inode, 10)], all.ports[port] = port, true
 			}
 			return true
 		})
-		file.Close()
 	}
 	if err == nil {
 		s.sockets[namespace] = all
 	}
 	return all
 }
+
+// mostConfig bounds the configuration file of a program, in bytes.
+const mostConfig = 1 << 20
 
 var workersLine = regexp.MustCompile(`(?m)^workers\s*=`)
 
@@ -139,8 +126,8 @@ func (s *Scanner) gunicornConfig(p *Process) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.Folder, name)
 	}
-	text, _, err := s.within(p.PID, name, 1<<20)
-	if err != nil || !workersLine.Match(text) {
+	file, err := s.foreign.Within(p.PID, name, mostConfig)
+	if p.refuse(err) || err != nil || !workersLine.Match(file.Text) {
 		return ""
 	}
 	return name
@@ -159,41 +146,16 @@ func (s *Scanner) haproxyConfig(p *Process) (config string) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(p.Folder, name)
 		}
-		text, _, err := s.within(p.PID, name, 1<<20)
+		file, err := s.foreign.Within(p.PID, name, mostConfig)
 		switch {
-		case err != nil:
-		case nbthreadLine.Match(text):
+		case p.refuse(err) || err != nil:
+		case nbthreadLine.Match(file.Text):
 			return name
 		case config == "":
 			config = name
 		}
 	}
 	return config
-}
-
-// within reads a regular file of a process's own root, at most limit bytes, and returns
-// its owner. Symbolic links cannot lead out of that root, and nothing else than a
-// regular file is read: another user may control the files.
-func (s *Scanner) within(pid int, name string, limit int64) (text []byte, owner int, err error) {
-	root, err := os.OpenRoot(s.path(pid, "root"))
-	if err != nil {
-		return nil, -1, err
-	}
-	defer root.Close()
-	file, err := root.OpenFile(strings.TrimPrefix(name, "/"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, -1, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, -1, err
-	case !info.Mode().IsRegular() || info.Size() > limit:
-		return nil, -1, fmt.Errorf("read %s: want a regular file of at most %d bytes", name, limit)
-	}
-	text, err = io.ReadAll(io.LimitReader(file, limit))
-	return text, ownerOf(info), err
 }
 
 // requests reads the weight of a container's group.

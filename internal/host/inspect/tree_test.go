@@ -66,7 +66,7 @@ func (h tree) process(pid, parent int, name, group, exe string, command ...strin
 	h.t.Helper()
 	dir := fmt.Sprintf("proc/%d", pid)
 	h.write(dir+"/stat", statLine(pid, name, 'S', parent, 0))
-	h.write(dir+"/status", fmt.Sprintf("Name:\t%s\nPPid:\t%d\nUid:\t0\t1000\t0\t0\nThreads:\t3\nCpus_allowed_list:\t0-7\n", name, parent))
+	h.write(dir+"/status", fmt.Sprintf("Name:\t%s\nPPid:\t%d\nUid:\t0\t1000\t0\t0\nGid:\t0\t1000\t0\t0\nThreads:\t3\nCpus_allowed_list:\t0-7\n", name, parent))
 	h.write(dir+"/cgroup", "0::"+group+"\n")
 	h.write(dir+"/cmdline", strings.Join(command, "\x00")+"\x00")
 	h.write(dir+"/environ", "")

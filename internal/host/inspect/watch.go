@@ -80,7 +80,7 @@ func (w *Watcher) Closely(dir string) { w.closely.Store(&dir) }
 // whole reports whether a process belongs to the group that Closely selected.
 func (w *Watcher) whole(f *followed) bool {
 	dir := w.closely.Load()
-	return dir != nil && *dir != "" && f.process.CPU.Dir == *dir
+	return f.process.Refused == "" && dir != nil && *dir != "" && f.process.CPU.Dir == *dir
 }
 
 // Close closes the files of the counters.
@@ -155,7 +155,7 @@ func (w *Watcher) again(f *followed) bool {
 	if err != nil || st.Started != p.Started || st.Gone() || st.Name != p.Name {
 		return false
 	}
-	if f.skipped {
+	if f.skipped || p.Refused != "" { // a hostile process costs its time once
 		return true
 	}
 	p.Used, p.Info.Threads = st.Used(), st.Threads
@@ -194,7 +194,7 @@ func (w *Watcher) meet(fresh []found) {
 	s := w.scanner
 	for _, f := range slices.Clone(fresh) { // a new worker: read its parent again
 		parent, ok := w.processes[f.stat.Parent]
-		if !ok || parent.skipped || parent.process.CPU.State != Limited || parent.workers || parent.process.Name != f.stat.Name {
+		if !ok || parent.skipped || parent.process.Refused != "" || parent.process.CPU.State != Limited || parent.workers || parent.process.Name != f.stat.Name {
 			continue
 		}
 		if st, err := s.stat(f.stat.Parent); err == nil {

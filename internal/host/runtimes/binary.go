@@ -2,24 +2,23 @@ package runtimes
 
 import (
 	"bytes"
-	"debug/buildinfo"
 	"debug/elf"
-	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"runtime/debug"
 	"strings"
+
+	"github.com/millicore/millicore/internal/host/foreign"
 )
 
 // Binary is what an executable file shows of the runtime that it contains.
 type Binary struct {
-	Go         *debug.BuildInfo
-	Gomaxprocs uint64 // address of runtime.gomaxprocs in the file; 0: no symbol
-	Pprof      bool   // net/http/pprof is linked in
-	Memlimit   bool   // maxprocs/memlimit is linked in
-	Moved      bool   // position-independent: it is loaded at an offset, the bias
-	Base       uint64 // address of the first segment in the file
+	Go         *debug.BuildInfo // only the modules and settings that goFacts uses
+	Gomaxprocs uint64           // address of runtime.gomaxprocs in the file; 0: no symbol
+	Pprof      bool             // net/http/pprof is linked in
+	Memlimit   bool             // maxprocs/memlimit is linked in
+	Moved      bool             // position-independent: it is loaded at an offset, the bias
+	Base       uint64           // address of the first segment in the file
 
 	Node, Bun, Deno, Rustc string // versions found in it
 	NodeSymbol             bool   // exports node::Start
@@ -30,10 +29,6 @@ type Binary struct {
 	TokioVersion, RayonVersion string
 	Python                     bool // linked with libpython
 }
-
-// maxScan bounds how much of a section is searched, in bytes. The largest known
-// section, Node's read-only data, has 47 MB.
-const maxScan = 256 << 20
 
 // Marks in the read-only data of executables. Deno's has no separator from its
 // neighbours; "-Deno/" belongs to a library.
@@ -47,19 +42,17 @@ var (
 	rustcMark = regexp.MustCompile(`rustc version (\d{1,4}\.\d{1,4}\.\d{1,4})`)
 )
 
-// inspect reads an executable. An error means that it is not a readable ELF file.
+// inspect reads an executable. An error means that it is not a readable ELF file, or that it
+// has something which no honest one has; the result is then what was read before.
 func inspect(file io.ReaderAt) (b Binary, err error) {
-	defer func() {
-		// debug/elf and debug/buildinfo are not hardened against malicious files,
-		// and any process may have one.
-		if r := recover(); r != nil {
-			b, err = Binary{}, fmt.Errorf("read the executable: it is malformed (%v)", r)
-		}
-	}()
-	f, err := elf.NewFile(file)
-	if err != nil {
-		return Binary{}, fmt.Errorf("read the executable: %w", err)
-	}
+	err = foreign.Parse(file, func(f *foreign.ELF) error {
+		b, err = inspectELF(f)
+		return err
+	})
+	return b, err
+}
+
+func inspectELF(f *foreign.ELF) (b Binary, err error) {
 	b.Moved = f.Type == elf.ET_DYN
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
@@ -67,8 +60,7 @@ func inspect(file io.ReaderAt) (b Binary, err error) {
 			break
 		}
 	}
-	if info, err := buildinfo.Read(file); err == nil {
-		b.Go = info
+	if b.Go = f.BuildInfo(isNotable, func(key string) bool { return key == defaultGODEBUG }); b.Go != nil {
 		err := b.inspectGo(f)
 		return b, err
 	}
@@ -79,21 +71,14 @@ func inspect(file io.ReaderAt) (b Binary, err error) {
 // pageSize is the smallest of Linux's page sizes; segments are aligned to more.
 const pageSize = 4096
 
-func (b *Binary) inspectGo(f *elf.File) error {
-	symbols, err := f.Symbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return fmt.Errorf("read the executable's symbols: %w", err)
-	}
-	for _, s := range symbols {
-		if s.Name == "runtime.gomaxprocs" && s.Size == 4 {
-			b.Gomaxprocs = s.Value
-			break
-		}
+func (b *Binary) inspectGo(f *foreign.ELF) (err error) {
+	if b.Gomaxprocs, err = f.Symbol("runtime.gomaxprocs", 4); err != nil {
+		return err
 	}
 	for _, s := range f.Sections {
 		// A stripped executable still has the names of its functions here.
 		if strings.HasSuffix(s.Name, ".gopclntab") {
-			scan(s, func(chunk []byte) bool {
+			f.Search(s, func(chunk []byte) bool {
 				b.Pprof = b.Pprof || bytes.Contains(chunk, []byte("net/http/pprof.Index\x00"))
 				b.Memlimit = b.Memlimit || bytes.Contains(chunk, []byte("github.com/millicore/millicore/maxprocs/memlimit."))
 				return !b.Pprof || !b.Memlimit
@@ -103,16 +88,16 @@ func (b *Binary) inspectGo(f *elf.File) error {
 	return nil
 }
 
-func (b *Binary) inspectMarks(f *elf.File) {
+func (b *Binary) inspectMarks(f *foreign.ELF) {
 	if names := f.Section(".dynstr"); names != nil {
-		scan(names, func(chunk []byte) bool {
+		f.Search(names, func(chunk []byte) bool {
 			b.NodeSymbol = b.NodeSymbol || bytes.Contains(chunk, []byte("_ZN4node5Start"))
 			b.Python = b.Python || bytes.Contains(chunk, []byte("libpython"))
 			return true
 		})
 	}
 	if comment := f.Section(".comment"); comment != nil {
-		scan(comment, func(chunk []byte) bool {
+		f.Search(comment, func(chunk []byte) bool {
 			find(&b.Rustc, rustcMark, chunk)
 			return true
 		})
@@ -122,7 +107,7 @@ func (b *Binary) inspectMarks(f *elf.File) {
 		return
 	}
 	hash := ""
-	scan(data, func(chunk []byte) bool {
+	f.Search(data, func(chunk []byte) bool {
 		find(&b.Node, nodeMark, chunk)
 		find(&b.Bun, bunMark, chunk)
 		find(&b.Deno, denoMark, chunk)
@@ -155,22 +140,5 @@ func find(into *string, mark *regexp.Regexp, chunk []byte) {
 	}
 	if found := mark.FindSubmatch(chunk); found != nil {
 		*into = string(found[1])
-	}
-}
-
-// scan passes a section to more in chunks that overlap by more than a mark's length,
-// until more returns false.
-func scan(s *elf.Section, more func(chunk []byte) bool) {
-	const step, overlap = 1 << 20, 256
-	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 {
-		return
-	}
-	size := int64(min(s.FileSize, maxScan))
-	buffer := make([]byte, min(size, step+overlap))
-	for at := int64(0); at < size; at += step {
-		n, err := s.ReadAt(buffer, at)
-		if n > 0 && !more(buffer[:n]) || err != nil && n == 0 {
-			return
-		}
 	}
 }

@@ -27,7 +27,7 @@ var (
 func Decide(e Evidence) Info {
 	info := Info{
 		PID: e.PID, Program: path.Base(e.Exe), Threads: e.Threads, Workers: e.Workers,
-		Affinity: e.Affinity, Notes: slices.Clone(e.Unread),
+		Affinity: e.Affinity, Notes: slices.Clone(e.Unread), Refused: e.Refused,
 	}
 	if e.Exe == "" {
 		info.Program = ""
@@ -146,18 +146,27 @@ func isActix(thread string) bool {
 	return strings.HasPrefix(thread, "actix-rt|") || strings.HasPrefix(thread, "actix-server")
 }
 
+// What goFacts uses of Go's build information.
+const (
+	automaxprocs   = "go.uber.org/automaxprocs"
+	automemlimit   = "github.com/KimMachineGun/automemlimit"
+	defaultGODEBUG = "DefaultGODEBUG"
+)
+
+func isNotable(module string) bool { return module == automaxprocs || module == automemlimit }
+
 func goFacts(b Binary) *GoFacts {
 	facts := &GoFacts{Pprof: b.Pprof, Memlimit: b.Memlimit}
 	for _, dep := range b.Go.Deps {
 		switch dep.Path {
-		case "go.uber.org/automaxprocs":
+		case automaxprocs:
 			facts.Automaxprocs = moduleVersion(dep)
-		case "github.com/KimMachineGun/automemlimit":
+		case automemlimit:
 			facts.Automemlimit = moduleVersion(dep)
 		}
 	}
 	for _, s := range b.Go.Settings {
-		if s.Key == "DefaultGODEBUG" {
+		if s.Key == defaultGODEBUG {
 			facts.DefaultGODEBUG = s.Value
 		}
 	}

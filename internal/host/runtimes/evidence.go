@@ -26,6 +26,8 @@ type Evidence struct {
 	Gomaxprocs  int    // read from the memory of a Go process
 	// Unread are the reasons why parts are missing, a sentence each.
 	Unread []string
+	// Refused is the first reason not to look at the process any further; "": none.
+	Refused string
 }
 
 // Mapping is a line of maps with a file.

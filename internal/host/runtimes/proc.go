@@ -2,10 +2,10 @@ package runtimes
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -13,24 +13,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
+	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // FS reads processes from a mounted procfs.
 type FS struct {
-	root     string
+	host     *foreign.Host
 	children map[int][]int // child pids by parent pid; nil: all processes are searched
 
 	identify func(fs.FileInfo) (key any, ok bool) // key of an executable; nil: no cache
-	binaries map[any]Binary                       // cache of executables by that key
+	binaries map[any]known                        // cache of executables by that key
 }
 
 // Host is this machine's /proc.
-func Host() FS { return FS{root: "/proc"} }
+func Host() FS { return On(foreign.New("/proc")) }
 
-// NewFS is a procfs, or a copy of one, at another path.
-func NewFS(root string) FS { return FS{root: root} }
+// On reads the processes of a procfs by host, whose bounds of time are those of a scan.
+func On(host *foreign.Host) FS { return FS{host: host} }
 
 // WithChildren returns the procfs with a known process tree: child pids by parent
 // pid. Without it, each call that needs the children of a process searches all
@@ -44,7 +46,7 @@ func (f FS) WithChildren(children map[int][]int) FS {
 // once. identify returns a comparable key of a file; ok is false if there is none.
 // The result is not safe for concurrent use.
 func (f FS) WithCache(identify func(fs.FileInfo) (key any, ok bool)) FS {
-	f.identify, f.binaries = identify, map[any]Binary{}
+	f.identify, f.binaries = identify, map[any]known{}
 	return f
 }
 
@@ -70,6 +72,10 @@ func (f FS) Evidence(pid int) (Evidence, error) {
 	s := proc.ParseStatus(text)
 	e := Evidence{PID: pid, PPID: s.Parent, Threads: s.Threads, Affinity: s.CPUs}
 	unread := func(what string, err error) {
+		if refused, ok := errors.AsType[*foreign.Refused](err); ok {
+			e.Refused = cmp.Or(e.Refused, refused.Why)
+			return
+		}
 		if errors.Is(err, fs.ErrPermission) {
 			err = errors.New("permission denied; run as the process's user or as root")
 		}
@@ -80,7 +86,9 @@ func (f FS) Evidence(pid int) (Evidence, error) {
 			e.Used = stat.Used()
 		}
 	}
-	if text, err = f.read(pid, "cmdline"); err == nil {
+	if text, err = f.read(pid, "cmdline"); err != nil {
+		unread("its command", err)
+	} else {
 		e.Args = proc.ParseArgs(text)
 	}
 	if text, err = f.read(pid, "environ"); err != nil {
@@ -102,7 +110,9 @@ func (f FS) Evidence(pid int) (Evidence, error) {
 		}
 	}
 	e.ThreadNames = f.threadNames(pid)
-	e.JavaRelease = f.javaRelease(e)
+	if e.JavaRelease, err = f.javaRelease(e); err != nil {
+		unread("its Java version", err)
+	}
 	e.Workers = f.workers(e)
 	if e.Binary.Gomaxprocs != 0 {
 		if e.Gomaxprocs, err = f.gomaxprocs(e); err != nil {
@@ -112,46 +122,39 @@ func (f FS) Evidence(pid int) (Evidence, error) {
 	return e, nil
 }
 
-func (f FS) path(pid int, name string) string {
-	return filepath.Join(f.root, strconv.Itoa(pid), name)
+func (f FS) path(pid int, name string) string { return f.host.Path(pid, name) }
+
+func (f FS) read(pid int, name string) ([]byte, error) { return f.host.Read(pid, name) }
+
+// mostBinaries bounds the cache of executables.
+const mostBinaries = 4096
+
+// known is the result of reading an executable.
+type known struct {
+	binary Binary
+	err    error
 }
 
-// maxFile is the limit for reading one file of a process, in bytes.
-const maxFile = 16 << 20
-
-func (f FS) read(pid int, name string) ([]byte, error) { return readFile(f.path(pid, name), maxFile) }
-
-func readFile(name string, limit int64) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, limit))
-}
-
-// inspect opens the executable through the link exe, which works even if the file is
-// in another mount namespace or was deleted.
+// inspect reads the executable of a process.
 func (f FS) inspect(pid int) (Binary, error) {
-	file, err := os.Open(f.path(pid, "exe"))
-	if err != nil {
-		return Binary{}, err
-	}
-	defer file.Close()
+	read := func() (Binary, error) { return foreign.Executable(f.host, pid, inspectELF) }
 	if f.identify == nil {
-		return inspect(file)
+		return read()
 	}
-	info, err := file.Stat()
+	info, err := f.host.Stat(pid, "exe")
 	if err != nil {
 		return Binary{}, err
 	}
 	key, ok := f.identify(info)
-	if known, seen := f.binaries[key]; ok && seen {
-		return known, nil
+	if k, seen := f.binaries[key]; ok && seen {
+		return k.binary, k.err
 	}
-	b, err := inspect(file)
-	if ok && err == nil {
-		f.binaries[key] = b
+	b, err := read()
+	if ok && foreign.Lasts(err) {
+		if len(f.binaries) >= mostBinaries {
+			clear(f.binaries)
+		}
+		f.binaries[key] = known{b, err}
 	}
 	return b, err
 }
@@ -164,27 +167,25 @@ func (f FS) gomaxprocs(e Evidence) (int, error) {
 	if !ok {
 		return 0, errors.New("the address of its executable is not known")
 	}
-	file, err := os.Open(f.path(e.PID, "mem"))
+	word, err := f.host.Memory(e.PID, e.Binary.Gomaxprocs+bias, 4)
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
-	var word [4]byte
-	if _, err := file.ReadAt(word[:], int64(e.Binary.Gomaxprocs+bias)); err != nil {
-		return 0, err
-	}
-	n := int32(binary.NativeEndian.Uint32(word[:]))
+	n := int32(binary.NativeEndian.Uint32(word))
 	if n < 1 || n > 1<<20 {
 		return 0, fmt.Errorf("the value %d is out of range", n)
 	}
 	return int(n), nil
 }
 
+// mostThreads bounds how many threads of a process are looked at.
+const mostThreads = 4096
+
 func (f FS) threadNames(pid int) []string {
-	entries, _ := os.ReadDir(f.path(pid, "task"))
+	tasks, _ := f.host.Names(pid, "task", mostThreads)
 	var names []string
-	for _, entry := range entries[:min(len(entries), 4096)] {
-		text, _ := f.read(pid, filepath.Join("task", entry.Name(), "comm"))
+	for _, task := range tasks {
+		text, _ := f.read(pid, filepath.Join("task", task, "comm"))
 		if name := strings.TrimSpace(string(text)); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -194,25 +195,31 @@ func (f FS) threadNames(pid int) []string {
 
 // javaRelease reads the file "release" in the JVM's folder, which is two to five
 // levels above that of libjvm.so (lib/server/, jre/lib/amd64/server/).
-func (f FS) javaRelease(e Evidence) string {
+func (f FS) javaRelease(e Evidence) (string, error) {
 	jvm, ok := e.library("libjvm.so")
 	if !ok {
-		return ""
+		return "", nil
 	}
 	home := path.Dir(jvm.Path)
 	for range 5 {
 		home = path.Dir(home)
-		text, err := readFile(filepath.Join(f.path(e.PID, "root"), home, "release"), 1<<16)
-		if err == nil && javaVersion.Match(text) {
-			return string(text)
+		name := path.Join(home, "release")
+		file, err := f.host.Within(e.PID, name, 1<<16)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return "", &foreign.Refused{Why: "its user may not read " + foreign.Short(name)}
+		case err == nil && javaVersion.Match(file.Text):
+			return string(file.Text), nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			return "", err
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // pids returns the pids of all processes.
 func (f FS) pids() []int {
-	entries, _ := os.ReadDir(f.root)
+	entries, _ := os.ReadDir(f.host.Root())
 	var all []int
 	for _, entry := range entries {
 		if pid, err := strconv.Atoi(entry.Name()); err == nil {
@@ -323,13 +330,10 @@ func (f FS) listeningUnix(pid int) map[string]int {
 // held returns those of some sockets, by inode, that a process has open.
 func (f FS) held(pid int, all map[string]int) map[string]int {
 	held := map[string]int{}
-	entries, _ := os.ReadDir(f.path(pid, "fd"))
-	for _, entry := range entries {
-		link, _ := os.Readlink(f.path(pid, filepath.Join("fd", entry.Name())))
-		inode := strings.TrimSuffix(strings.TrimPrefix(link, "socket:["), "]")
-		if port, ok := all[inode]; ok && strings.HasPrefix(link, "socket:[") {
+	_ = f.host.Sockets(pid, func(inode string) { // of a process that may not be read: none
+		if port, ok := all[inode]; ok {
 			held[inode] = port
 		}
-	}
+	})
 	return held
 }

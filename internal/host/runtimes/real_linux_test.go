@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/testkit"
 )
@@ -275,7 +276,7 @@ func TestRealBunAndDeno(t *testing.T) {
 }
 
 func TestDetectOfNone(t *testing.T) {
-	if _, err := NewFS(t.TempDir()).Detect(1); err == nil || !strings.Contains(err.Error(), "process 1") {
+	if _, err := On(foreign.New(t.TempDir())).Detect(1); err == nil || !strings.Contains(err.Error(), "process 1") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := DetectTree(nil, 0); err == nil {
@@ -290,7 +291,7 @@ func TestDetectTreeOfACopy(t *testing.T) {
 	copied := map[string]string{
 		"10/status":                  "Name:\tsh\nPPid:\t1\nThreads:\t1\n",
 		"10/stat":                    "10 (sh) S 1 0 0 0 0 0 0 0 0 0 5 5 0 0 20 0 1 0 100 0 1",
-		"11/status":                  "Name:\tjava\nPPid:\t10\nThreads:\t40\nCpus_allowed_list:\t0-7\n",
+		"11/status":                  "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nName:\tjava\nPPid:\t10\nThreads:\t40\nCpus_allowed_list:\t0-7\n",
 		"11/stat":                    "11 (java) S 10 0 0 0 0 0 0 0 0 0 1 1 0 0 20 0 1 0 100 0 1",
 		"11/cmdline":                 "java\x00-jar\x00app.jar\x00",
 		"11/maps":                    "7f00-7f10 r-xp 00000000 fd:01 9 " + jdk + "/lib/server/libjvm.so\n",
@@ -312,7 +313,7 @@ func TestDetectTreeOfACopy(t *testing.T) {
 	if err := os.Symlink("socket:[99]", filepath.Join(root, "11/fd/3")); err != nil {
 		t.Fatal(err)
 	}
-	info, err := NewFS(root).DetectTree([]int{9, 10, 11}, 8080)
+	info, err := On(foreign.New(root)).DetectTree([]int{9, 10, 11}, 8080)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,8 +340,8 @@ func TestRemembering(t *testing.T) {
 		}
 	}
 	key := "first"
-	f := NewFS(root).WithCache(func(fs.FileInfo) (any, bool) { return key, true })
-	f.binaries[key] = Binary{Go: &debug.BuildInfo{GoVersion: "go1.26.8"}}
+	f := On(foreign.New(root)).WithCache(func(fs.FileInfo) (any, bool) { return key, true })
+	f.binaries[key] = known{binary: Binary{Go: &debug.BuildInfo{GoVersion: "go1.26.8"}}}
 	for pid := 10; pid < 12; pid++ {
 		if info, err := f.Detect(pid); err != nil || info.Runtime != Go {
 			t.Errorf("process %d: got %+v, %v", pid, info, err)
@@ -375,9 +376,9 @@ func TestWithChildren(t *testing.T) {
 		fs   FS
 		want int
 	}{
-		"looked for among all": {NewFS(root), 2},
-		"known":                {NewFS(root).WithChildren(map[int][]int{1: {10}, 10: {11, 12}}), 2},
-		"known to have none":   {NewFS(root).WithChildren(map[int][]int{1: {10}}), 0},
+		"looked for among all": {On(foreign.New(root)), 2},
+		"known":                {On(foreign.New(root)).WithChildren(map[int][]int{1: {10}, 10: {11, 12}}), 2},
+		"known to have none":   {On(foreign.New(root)).WithChildren(map[int][]int{1: {10}}), 0},
 	} {
 		if info, err := test.fs.Detect(10); err != nil || info.Workers != test.want {
 			t.Errorf("%s: got %d workers, %v; want %d", name, info.Workers, err, test.want)
@@ -415,7 +416,7 @@ func TestTheMasterBehindAUnixSocket(t *testing.T) {
 	process(11, 10, 40, "socket:[645]")
 	process(12, 10, 60, "socket:[645]")
 	for _, port := range []int{0, 8080} {
-		info, err := NewFS(root).DetectTree([]int{9, 10, 11, 12}, port)
+		info, err := On(foreign.New(root)).DetectTree([]int{9, 10, 11, 12}, port)
 		if err != nil || info.PID != 10 || info.Workers != 2 || info.Server != "gunicorn" {
 			t.Errorf("port %d: got process %d with %d workers, %v; want 10 with 2", port, info.PID, info.Workers, err)
 		}

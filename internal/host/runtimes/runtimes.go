@@ -102,6 +102,9 @@ type Info struct {
 	Flags []string `json:"flags,omitempty"`
 	// Notes are remarks, such as what could not be read, a sentence each.
 	Notes []string `json:"notes,omitempty"`
+	// Refused is why the process was not inspected further, as it is hostile or broken: a
+	// clause that follows "could not inspect PID NAME: "; "": it was.
+	Refused string `json:"refused,omitempty"`
 }
 
 // GoFacts are facts that were read from a Go executable.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -29,23 +29,25 @@ func ObserveService(pid int) (*Observed, error) {
 // are left out.
 func Family(pid int) []int { return descendants("/proc", pid) }
 
+// mostMembers bounds the processes of a family, and the threads of each that are asked for
+// children: a service can start any number of both.
+const mostMembers = 4096
+
 // descendants reads proc_pid_task_children(5): the pids of the children of each thread,
 // with blanks between them.
 func descendants(procDir string, pid int) []int {
-	all := []int{pid}
-	for i := 0; i < len(all); i++ {
-		names, err := filepath.Glob(filepath.Join(procDir, strconv.Itoa(all[i]), "task", "*", "children"))
-		if err != nil {
-			continue
-		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
+	host := foreign.New(procDir)
+	all, known := []int{pid}, map[int]bool{pid: true}
+	for i := 0; i < len(all) && len(all) < mostMembers; i++ {
+		tasks, _ := host.Names(all[i], "task", mostMembers) // none of a process that has ended
+		for _, task := range tasks {
+			text, err := host.Read(all[i], filepath.Join("task", task, "children"))
 			if err != nil {
 				continue // the thread has ended
 			}
 			for field := range strings.FieldsSeq(string(text)) {
-				if child, err := strconv.Atoi(field); err == nil && !slices.Contains(all, child) {
-					all = append(all, child)
+				if child, err := strconv.Atoi(field); err == nil && !known[child] {
+					all, known[child] = append(all, child), true
 				}
 			}
 		}

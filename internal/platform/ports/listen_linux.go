@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
 )
 
@@ -53,33 +53,26 @@ func listeners() ([]proc.Socket, error) {
 // none. It is an error if a process may not be read.
 func socketsOf(pids []int) (map[uint64]bool, error) {
 	held := map[uint64]bool{}
+	host := foreign.New(procDir)
 	for _, pid := range pids {
-		folder := filepath.Join("/proc", strconv.Itoa(pid), "fd")
-		entries, err := os.ReadDir(folder)
+		err := eachSocket(host, pid, func(inode uint64) { held[inode] = true })
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, fmt.Errorf("read the sockets of process %d (%s): %w; run as root, or set --port", pid, NameOf(pid), fs.ErrPermission)
-		}
-		for _, e := range entries { // those that were read before another error
-			if inode, ok := socketInode(filepath.Join(folder, e.Name())); ok {
-				held[inode] = true
-			}
 		}
 	}
 	return held, nil
 }
 
-// socketInode reads the link of a descriptor: "socket:[649]".
-func socketInode(link string) (uint64, bool) {
-	to, err := os.Readlink(link)
-	if err != nil {
-		return 0, false
-	}
-	number, ok := strings.CutPrefix(to, "socket:[")
-	if !ok {
-		return 0, false
-	}
-	inode, err := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 64)
-	return inode, err == nil
+// procDir is where the kernel shows the processes.
+const procDir = "/proc"
+
+// eachSocket calls each for the inodes of a process's sockets.
+func eachSocket(host *foreign.Host, pid int, each func(inode uint64)) error {
+	return host.Sockets(pid, func(text string) {
+		if inode, err := strconv.ParseUint(text, 10, 64); err == nil {
+			each(inode)
+		}
+	})
 }
 
 // Listening returns the loopback addresses at which processes may be reached, the lowest
@@ -177,15 +170,20 @@ func Holders(port int) (pids []int, listens bool, err error) {
 	if len(held) == 0 {
 		return nil, false, nil
 	}
-	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	entries, err := os.ReadDir(procDir)
 	if err != nil {
 		return nil, true, err
 	}
-	for _, link := range links {
-		if inode, ok := socketInode(link); ok && held[inode] {
-			if pid, err := strconv.Atoi(strings.Split(link, "/")[2]); err == nil && !slices.Contains(pids, pid) {
-				pids = append(pids, pid)
-			}
+	host := foreign.New(procDir)
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		holds := false
+		_ = eachSocket(host, pid, func(inode uint64) { holds = holds || held[inode] }) // it cannot be seen, or has ended
+		if holds {
+			pids = append(pids, pid)
 		}
 	}
 	return pids, true, nil

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package doctor
+
+import "errors"
+
+// mapFile is not supported: there is no /proc.
+func mapFile(string) error { return errors.New("needs Linux") }

@@ -1,0 +1,395 @@
+// Package foreign reads files of processes that belong to other users. Such a process may
+// want to stop its reader, to exhaust its memory, or to have a file read that its own user
+// may not read. So everything here is bounded:
+//
+//   - a file of a process's own root is opened beneath that root, with the rights of the
+//     process's user, and only if it is a regular file;
+//   - a file has a maximum size, and a list a maximum length;
+//   - a process has a maximum time, and so have all processes of a user together;
+//   - of an executable, the headers and tables are checked before they are read.
+//
+// What breaks a bound is a Refused: a reason not to look at the process any further. The
+// package decides nothing about what it reads.
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/proc"
+)
+
+// Refused is the error of a file that is not read because no honest process needs it to
+// be. Its text follows "could not inspect PID NAME: ".
+type Refused struct {
+	Why string
+	// Late: the time of the process, or of its user, is over. Another process can have the
+	// same file and be read.
+	Late bool
+}
+
+func (r *Refused) Error() string { return r.Why }
+
+func refuse(format string, args ...any) error { return &Refused{Why: fmt.Sprintf(format, args...)} }
+
+func late(format string, args ...any) error {
+	return &Refused{Why: fmt.Sprintf(format, args...), Late: true}
+}
+
+// Lasts reports whether the next reading of the same file would have the same result.
+func Lasts(err error) bool {
+	refused, ok := errors.AsType[*Refused](err)
+	return err == nil || ok && !refused.Late
+}
+
+// Host reads the processes of a procfs. It is not safe for concurrent use.
+type Host struct {
+	root     string
+	accounts map[int]*account      // by pid
+	users    map[int]time.Duration // what their slow processes took
+	over     map[int]bool          // users whose time is over
+
+	process, user time.Duration // bounds of time
+	walk          bool          // do not use openat2
+}
+
+// account is what reading one process has taken.
+type account struct {
+	spent time.Duration
+	user  int   // if it is slow
+	err   error // why nothing more is read
+}
+
+const (
+	// mostOfProcess and mostOfUser bound the time in which the processes of a scan are read.
+	// The first reading of a large executable from a slow disk takes about a second. Root's
+	// processes have no common bound: root needs no trick to stop a scan.
+	mostOfProcess, mostOfUser = 3 * time.Second, 10 * time.Second
+	// slow is the time from which a process counts for its user. An ordinary process takes
+	// less than a tenth of it.
+	slow = 5 * time.Millisecond
+	// root is the user whose processes have no common bound.
+	root = 0
+)
+
+// New returns a reader of the procfs that is mounted at a path.
+func New(procfs string) *Host {
+	h := &Host{root: procfs, process: mostOfProcess, user: mostOfUser}
+	h.Begin()
+	return h
+}
+
+// Begin starts a scan: every process and every user has the whole time again.
+func (h *Host) Begin() {
+	h.accounts, h.users, h.over = map[int]*account{}, map[int]time.Duration{}, map[int]bool{}
+}
+
+// Path is a file of a process.
+func (h *Host) Path(pid int, name string) string {
+	return filepath.Join(h.root, strconv.Itoa(pid), name)
+}
+
+// Root is where the procfs is mounted.
+func (h *Host) Root() string { return h.root }
+
+// account returns the account of a process, or why it is not read any more.
+func (h *Host) account(pid int) (*account, error) {
+	a, ok := h.accounts[pid]
+	if !ok {
+		a = &account{user: -1}
+		h.accounts[pid] = a
+	}
+	if a.err == nil && len(h.over) > 0 && h.over[h.userOf(pid, a)] {
+		a.err = late("the processes of user %d took more than %s to read", a.user, h.user)
+	}
+	return a, a.err
+}
+
+// userOf reads the user of a process once.
+func (h *Host) userOf(pid int, a *account) int {
+	if a.user < 0 {
+		text, _ := readFile(h.Path(pid, "status"), mostText)
+		a.user = proc.ParseCredentials(text).RealUser
+	}
+	return a.user
+}
+
+// charge adds the time of an operation.
+func (h *Host) charge(pid int, a *account, took time.Duration) {
+	before := a.spent
+	a.spent += took
+	if a.spent < slow {
+		return
+	}
+	if before < slow {
+		took = a.spent
+	}
+	user := h.userOf(pid, a)
+	h.users[user] += took
+	if user > root && h.users[user] > h.user {
+		h.over[user] = true
+	}
+}
+
+// Do runs an operation on a process that can block: a page of its memory, or a file, may be
+// on a file system that does not answer. After the process's time f goes on in the
+// background, so f must not use what the caller uses.
+func Do[T any](h *Host, pid int, f func() (T, error)) (T, error) {
+	var none T
+	a, err := h.account(pid)
+	if err != nil {
+		return none, err
+	}
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	began := time.Now()
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	timer := time.NewTimer(h.process - a.spent)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		h.charge(pid, a, time.Since(began))
+		return r.value, r.err
+	case <-timer.C:
+		h.charge(pid, a, time.Since(began))
+		a.err = late("it could not be read within %s", h.process)
+		return none, a.err
+	}
+}
+
+const (
+	// mostMemory bounds cmdline and environ: the kernel accepts 6 MiB (execve(2)). A process
+	// can change what they show.
+	mostMemory = 8 << 20
+	// mostMaps bounds maps: 65,530 lines (vm.max_map_count) of 256 bytes.
+	mostMaps = 16 << 20
+	// mostText bounds the other files of a process. The tables of sockets are the only long
+	// ones, and begin with those that listen.
+	mostText = 16 << 20
+)
+
+// Read reads a file of /proc/PID, such as status. Of a table of sockets only the first
+// 16 MiB are read.
+func (h *Host) Read(pid int, name string) ([]byte, error) {
+	most := int64(mostMemory)
+	switch name {
+	case "maps":
+		most = mostMaps
+	case "cmdline", "environ":
+	default: // the kernel has the text itself
+		return readFile(h.Path(pid, name), mostText)
+	}
+	return Do(h, pid, func() ([]byte, error) {
+		text, err := readFile(h.Path(pid, name), most+1)
+		if int64(len(text)) > most {
+			return nil, refuse("its %s has more than %d MiB", name, most>>20)
+		}
+		return text, err
+	})
+}
+
+func readFile(name string, most int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// Names lists a folder of /proc/PID, such as task, in no order: at most so many names.
+func (h *Host) Names(pid int, folder string, most int) ([]string, error) {
+	dir, err := os.Open(h.Path(pid, folder))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(most)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, err
+}
+
+// mostDescriptors bounds how many descriptors of a process are looked at.
+const mostDescriptors = 4096
+
+// Sockets calls each for the inodes of the sockets that a process has open.
+func (h *Host) Sockets(pid int, each func(inode string)) error {
+	a, err := h.account(pid)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	defer func() { h.charge(pid, a, time.Since(began)) }()
+	names, err := h.Names(pid, "fd", mostDescriptors)
+	for _, name := range names {
+		link, _ := os.Readlink(h.Path(pid, filepath.Join("fd", name)))
+		if inode, ok := strings.CutPrefix(link, "socket:["); ok {
+			each(strings.TrimSuffix(inode, "]"))
+		}
+	}
+	return err
+}
+
+// Memory reads a process's memory at an address. That needs the permissions of ptrace, but
+// does not stop the process.
+func (h *Host) Memory(pid int, address uint64, size int) ([]byte, error) {
+	return Do(h, pid, func() ([]byte, error) {
+		file, err := os.Open(h.Path(pid, "mem"))
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		data := make([]byte, size)
+		_, err = file.ReadAt(data, int64(address))
+		return data, err
+	})
+}
+
+// Stat describes the file of a link of /proc/PID, such as exe.
+func (h *Host) Stat(pid int, link string) (fs.FileInfo, error) {
+	return Do(h, pid, func() (fs.FileInfo, error) { return os.Stat(h.Path(pid, link)) })
+}
+
+// Executable parses the executable of a process, which is reached even if it is in another
+// mount namespace or was deleted. use must keep no part of the ELF.
+func Executable[T any](h *Host, pid int, use func(*ELF) (T, error)) (T, error) {
+	return Do(h, pid, func() (value T, err error) {
+		file, err := os.Open(h.Path(pid, "exe"))
+		if err != nil {
+			return value, err
+		}
+		defer file.Close()
+		err = Parse(file, func(f *ELF) error {
+			value, err = use(f)
+			return err
+		})
+		return value, err
+	})
+}
+
+// File is a file of a process's own root.
+type File struct {
+	Text  []byte
+	Owner int // user id; -1: not known
+}
+
+// Within reads a regular file of a process's own root, of at most so many bytes, with the
+// rights of the process's user. Symbolic links cannot lead out of that root.
+func (h *Host) Within(pid int, name string, most int64) (File, error) {
+	return Do(h, pid, func() (File, error) {
+		file, err := h.open(pid, name, false)
+		if err != nil {
+			return File{}, err
+		}
+		defer file.Close()
+		info, err := file.Stat()
+		if err != nil {
+			return File{}, err
+		}
+		text, err := io.ReadAll(io.LimitReader(file, most+1))
+		if int64(len(text)) > most {
+			return File{}, refuse("%s has more than %d bytes", Short(name), most)
+		}
+		return File{text, ownerOf(info)}, err
+	})
+}
+
+// List lists a folder of a process's own root as Within reads a file: at most so many names.
+func (h *Host) List(pid int, name string, most int) ([]string, error) {
+	return Do(h, pid, func() ([]string, error) {
+		dir, err := h.open(pid, name, true)
+		if err != nil {
+			return nil, err
+		}
+		defer dir.Close()
+		names, err := dir.Readdirnames(most)
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return names, err
+	})
+}
+
+// open opens a regular file, or a folder, of a process's own root.
+func (h *Host) open(pid int, name string, folder bool) (*os.File, error) {
+	text, err := readFile(h.Path(pid, "status"), mostText)
+	if err != nil {
+		return nil, err
+	}
+	with, err := rightsOf(proc.ParseCredentials(text))
+	if err != nil {
+		return nil, err
+	}
+	return openBeneath(h.Path(pid, "root"), name, with, folder, h.walk)
+}
+
+// wanted checks the kind of a file before it is opened for reading: to open a device can
+// have an effect, and to open a named pipe can wait.
+func wanted(name string, mode fs.FileMode, folder bool) error {
+	switch {
+	case folder && mode.IsDir(), !folder && mode.IsRegular():
+		return nil
+	case folder:
+		return refuse("%s is %s, not a folder", Short(name), kindOf(mode))
+	}
+	return refuse("%s is %s, not a regular file", Short(name), kindOf(mode))
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "a regular file"
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a link"
+}
+
+// Short is the name of a file for a message: a process can choose one of 4,096 bytes.
+func Short(name string) string {
+	const most = 80
+	if len(name) <= most {
+		return name
+	}
+	return "…" + strings.ToValidUTF8(name[len(name)-most:], "")
+}
+
+// rights are what a process may read.
+type rights struct {
+	user, group int
+	groups      []int
+}
+
+// rightsOf returns the rights of the user who controls a process. That is the real user: a
+// program with the set-user-ID bit has the effective one of its file, and its caller chooses
+// its arguments. A process of root that has taken another user's rights counts as that user.
+func rightsOf(c proc.Credentials) (rights, error) {
+	switch {
+	case c.User < 0 || c.RealUser < 0 || c.Group < 0 || c.RealGroup < 0:
+		return rights{}, errors.New("its user is not known")
+	case c.RealUser == root:
+		return rights{c.User, c.Group, c.Groups}, nil
+	}
+	return rights{c.RealUser, c.RealGroup, c.Groups}, nil
+}

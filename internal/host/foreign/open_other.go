@@ -1,0 +1,30 @@
+//go:build !linux
+
+package foreign
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// openBeneath opens a file beneath a root. There is no procfs here, only copies of one.
+func openBeneath(root, name string, _ rights, folder, _ bool) (*os.File, error) {
+	top, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	name = strings.TrimLeft(name, "/")
+	info, err := top.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := wanted(name, info.Mode(), folder); err != nil {
+		return nil, err
+	}
+	return top.Open(name)
+}
+
+// ownerOf is not supported.
+func ownerOf(fs.FileInfo) int { return -1 }
