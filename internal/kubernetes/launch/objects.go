@@ -11,7 +11,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
@@ -46,7 +45,7 @@ type objects struct {
 	account *corev1.ServiceAccount // nil: an administrator made it
 	role    *rbacv1.Role
 	binding *rbacv1.RoleBinding
-	policy  *networkingv1.NetworkPolicy
+	network []*networkingv1.NetworkPolicy
 	job     *batchv1.Job
 }
 
@@ -78,8 +77,8 @@ func (a *Request) objects(namespace string, p proof) (*objects, error) {
 		binding: &rbacv1.RoleBinding{ObjectMeta: meta(),
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Name(a.Run)},
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: a.account(), Namespace: namespace}}},
-		policy: a.policy(false),
-		job:    a.job(),
+		network: a.policies(),
+		job:     a.job(),
 	}
 	if a.account() == Name(a.Run) {
 		o.account = &corev1.ServiceAccount{ObjectMeta: meta()}
@@ -107,7 +106,10 @@ func (o *objects) own(owner *corev1.ConfigMap) {
 	if o.account != nil {
 		o.account.OwnerReferences = ref
 	}
-	for _, meta := range []*metav1.ObjectMeta{&o.secret.ObjectMeta, &o.role.ObjectMeta, &o.binding.ObjectMeta, &o.policy.ObjectMeta, &o.job.ObjectMeta} {
+	for _, p := range o.network {
+		p.OwnerReferences = ref
+	}
+	for _, meta := range []*metav1.ObjectMeta{&o.secret.ObjectMeta, &o.role.ObjectMeta, &o.binding.ObjectMeta, &o.job.ObjectMeta} {
 		meta.OwnerReferences = ref
 	}
 }
@@ -119,31 +121,6 @@ func OwnedBy(owner *corev1.ConfigMap) metav1.OwnerReference {
 
 // meta is the metadata of an object of the run.
 func (a *Request) meta(name, part string) metav1.ObjectMeta { return a.maker().Meta(name, part, nil) }
-
-// policy lets agents and node agents of the run reach the conductor's port, and
-// the pods through which some clusters' API servers reach others (kube-system:
-// konnectivity). Most networks let the API server reach pods from a node or from
-// outside regardless of policies. Otherwise Follow replaces this policy by the open
-// one. In both cases tokens and the certificate protect the port.
-func (a *Request) policy(open bool) *networkingv1.NetworkPolicy {
-	tcp, port := corev1.ProtocolTCP, intstr.FromInt32(kube.ConductorPort)
-	rule := networkingv1.NetworkPolicyIngressRule{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &port}}}
-	if !open {
-		rule.From = []networkingv1.NetworkPolicyPeer{
-			{PodSelector: &metav1.LabelSelector{
-				MatchLabels: map[string]string{kube.LabelRun: a.Run},
-				MatchExpressions: []metav1.LabelSelectorRequirement{
-					{Key: kube.LabelPart, Operator: metav1.LabelSelectorOpIn, Values: []string{kube.PartAgent, kube.PartNode}}},
-			}},
-			{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: metav1.NamespaceSystem}}},
-		}
-	}
-	return &networkingv1.NetworkPolicy{ObjectMeta: a.meta(Name(a.Run), kube.PartConductor), Spec: networkingv1.NetworkPolicySpec{
-		PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{kube.LabelRun: a.Run, kube.LabelPart: kube.PartConductor}},
-		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
-		Ingress:     []networkingv1.NetworkPolicyIngressRule{rule},
-	}}
-}
 
 // job is the Job of the conductor's pod.
 func (a *Request) job() *batchv1.Job {

@@ -149,8 +149,12 @@ kubernetes:
 			owner := *o.owner
 			owner.UID = "1234"
 			o.own(&owner)
-			var all bytes.Buffer
-			for _, one := range []any{o.owner, o.secret, o.account, o.role, o.binding, o.policy, o.job} {
+			var written bytes.Buffer
+			all := []any{o.owner, o.secret, o.account, o.role, o.binding}
+			for _, p := range o.network {
+				all = append(all, p)
+			}
+			for _, one := range append(all, o.job) {
 				if one == any((*corev1.ServiceAccount)(nil)) {
 					continue
 				}
@@ -162,10 +166,10 @@ kubernetes:
 				if err != nil {
 					t.Fatal(err)
 				}
-				all.WriteString("---\n")
-				all.Write(lines)
+				written.WriteString("---\n")
+				written.Write(lines)
 			}
-			golden.Check(t, name+".yaml", all.String())
+			golden.Check(t, name+".yaml", written.String())
 		})
 	}
 }
@@ -213,10 +217,11 @@ func TestStart(t *testing.T) {
 	if err := Start(t.Context(), client, asked(t, "kubernetes: {node_agent: true}")); err != nil {
 		t.Fatal(err)
 	}
+	const policies = "POST /apis/networking.k8s.io/v1/namespaces/here/networkpolicies"
 	const rbac, name = "/apis/rbac.authorization.k8s.io/v1/namespaces/here/", "millicore-quick-1123-021818-x7"
 	want := []string{
 		"POST " + core + "configmaps", "POST " + core + "secrets", "POST " + core + "serviceaccounts", "POST " + rbac + "roles", "POST " + rbac + "rolebindings",
-		"POST /apis/networking.k8s.io/v1/namespaces/here/networkpolicies", "POST " + batch + "jobs", "PATCH " + core + "configmaps/" + name,
+		policies, policies, policies, policies, policies, "POST " + batch + "jobs", "PATCH " + core + "configmaps/" + name,
 	}
 	if d := cmp.Diff(want, c.asked); d != "" {
 		t.Error(d)

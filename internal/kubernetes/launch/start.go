@@ -63,8 +63,10 @@ func (o *objects) create(ctx context.Context, c *kube.Client) error {
 	all = append(all, []making{
 		{"Role", made(ctx, c, kube.Roles, o.role)},
 		{"RoleBinding", made(ctx, c, kube.RoleBindings, o.binding)},
-		{"NetworkPolicy", made(ctx, c, kube.NetworkPolicies, o.policy)},
 	}...)
+	for _, p := range o.network {
+		all = append(all, making{"NetworkPolicy", made(ctx, c, kube.NetworkPolicies, p)})
+	}
 	for _, one := range all {
 		if err := one.make(); err != nil {
 			return fmt.Errorf("create its %s: %w", one.kind, err)
