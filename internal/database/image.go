@@ -21,13 +21,14 @@ func Image(builtin string) string { return images[builtin] }
 
 // startImage starts the image of a database, with an empty database.
 func (s *Set) startImage(ctx context.Context, builtin string, u platform.UnitSpec, into *Server) error {
-	url := mongoURL
+	var url func(address string) string
 	switch builtin {
 	case experiment.Postgres:
 		t := &template{password: rand.Text()}
 		u, url = t.image(u), t.url
 	case experiment.MongoDB:
-		u = mongoImage(u)
+		m := mongoUser{password: rand.Text()}
+		u, url = m.image(u), m.url
 	default:
 		return errors.New("no built-in database has this name")
 	}
@@ -54,10 +55,13 @@ func (t *template) image(u platform.UnitSpec) platform.UnitSpec {
 	return u
 }
 
-// mongoImage completes u to mongod in MongoDB's image.
-func mongoImage(u platform.UnitSpec) platform.UnitSpec {
+// image completes u to mongod in MongoDB's image. With the variables the image creates
+// the user on loopback, before it listens on the network, and adds --auth.
+// https://github.com/docker-library/docs/tree/master/mongo
+func (m mongoUser) image(u platform.UnitSpec) platform.UnitSpec {
 	u.Image = images[experiment.MongoDB]
 	u.Command = []string{"mongod", "--bind_ip", "${host}", "--port", "${port}"}
-	u.Serves = ping
+	u.Env = map[string]string{"MONGO_INITDB_ROOT_USERNAME": name, "MONGO_INITDB_ROOT_PASSWORD": m.password}
+	u.Serves = m.answers
 	return u
 }

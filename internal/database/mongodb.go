@@ -31,12 +31,13 @@ func (s *Set) startMongoDB(ctx context.Context, u platform.UnitSpec, into *Serve
 	if err != nil {
 		return err
 	}
-	u.Serves = ping
+	open := mongoUser{}
+	u.Serves = open.answers
 	address, err := s.start(ctx, u, into)
 	if err != nil {
 		return err
 	}
-	into.url = mongoURL(address)
+	into.url = open.url(address)
 	return nil
 }
 
@@ -69,21 +70,28 @@ func (s *Set) ferret(ctx context.Context, program string, u platform.UnitSpec, i
 	return u, nil
 }
 
-// mongoURL is the URL of the database at an address.
-func mongoURL(address string) string {
+// mongoUser is who uses a server of MongoDB's protocol. Without a password the server
+// asks for none: on this machine, where it listens on loopback only.
+type mongoUser struct{ password string }
+
+// url is the URL of the database at an address. Its user is in the database admin.
+func (m mongoUser) url(address string) string {
 	u := url.URL{Scheme: "mongodb", Host: address, Path: "/" + name}
+	if m.password != "" {
+		u.User, u.RawQuery = url.UserPassword(name, m.password), "authSource=admin"
+	}
 	return u.String()
 }
 
-// ping reports whether a server answers at an address.
-func ping(ctx context.Context, address string) error {
+// answers reports whether a server answers at an address, and to its user.
+func (m mongoUser) answers(ctx context.Context, address string) error {
 	// The driver would wait half a second for a port that is not open yet.
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}
 	conn.Close()
-	client, err := mongo.Connect(options.Client().ApplyURI(mongoURL(address)).SetDirect(true))
+	client, err := mongo.Connect(options.Client().ApplyURI(m.url(address)).SetDirect(true))
 	if err != nil {
 		return err
 	}

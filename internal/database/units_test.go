@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,8 +95,9 @@ func TestTheUnitsOfImages(t *testing.T) {
 		t.Errorf("PostgreSQL (-want +got):\n%s", diff)
 	}
 	want = platform.UnitSpec{Trial: 3, Name: "db", Limits: limits, Logs: "logs", Image: "mongo:8",
-		Command: []string{"mongod", "--bind_ip", "${host}", "--port", "${port}"}}
-	if diff := cmp.Diff(want, mongoImage(u), likeFunctions); diff != "" {
+		Command: []string{"mongod", "--bind_ip", "${host}", "--port", "${port}"},
+		Env:     map[string]string{"MONGO_INITDB_ROOT_USERNAME": "millicore", "MONGO_INITDB_ROOT_PASSWORD": "secret"}}
+	if diff := cmp.Diff(want, mongoUser{"secret"}.image(u), likeFunctions); diff != "" {
 		t.Errorf("MongoDB (-want +got):\n%s", diff)
 	}
 }
@@ -125,13 +127,23 @@ func (c *containers) Start(_ context.Context, u platform.UnitSpec) (platform.Uni
 func TestOnAPlatformOfImagesDatabasesAreImages(t *testing.T) {
 	on := &containers{}
 	s := New(on, t.TempDir())
-	server, err := s.Start(t.Context(), &experiment.Dependency{Name: "postgres", Builtin: experiment.Postgres}, 1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	password := on.started[0].Env["POSTGRES_PASSWORD"]
-	if want := "postgres://millicore:" + password + "@172.18.0.2:5432/millicore?sslmode=disable"; server.URL() != want || len(password) < 20 {
-		t.Errorf("%s, want %s", server.URL(), want)
+	// Other pods and containers may reach them: each asks for a password of its own.
+	for i, c := range []struct{ builtin, password, want string }{
+		{experiment.Postgres, "POSTGRES_PASSWORD", "postgres://millicore:%s@172.18.0.2:5432/millicore?sslmode=disable"},
+		{experiment.MongoDB, "MONGO_INITDB_ROOT_PASSWORD", "mongodb://millicore:%s@172.18.0.2:5432/millicore?authSource=admin"},
+		{experiment.MongoDB, "MONGO_INITDB_ROOT_PASSWORD", "mongodb://millicore:%s@172.18.0.2:5432/millicore?authSource=admin"},
+	} {
+		server, err := s.Start(t.Context(), &experiment.Dependency{Name: "db", Builtin: c.builtin}, 1, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		password := on.started[i].Env[c.password]
+		if want := fmt.Sprintf(c.want, password); server.URL() != want || len(password) < 20 {
+			t.Errorf("%s, want %s", server.URL(), want)
+		}
+		if i > 0 && password == on.started[i-1].Env[c.password] {
+			t.Error("two databases have the same password")
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
