@@ -3,9 +3,7 @@ package launch
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,16 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/platform/kubernetes"
 )
 
 // checker checks a cluster and leaves nothing there.
 type checker struct {
 	client  *kube.Client
 	asked   *Request
-	version *version.Info
+	version kube.Version
 	every   time.Duration // between two looks at a pod that checks an image
 	patient time.Duration // how long an image may take
 }
@@ -68,26 +66,15 @@ const oldest = 28
 
 // server checks whether the API server answers, and its version.
 func (k *checker) server(ctx context.Context) (Requirement, error) {
-	answer, err := k.client.Raw(ctx, "/version", nil)
-	if err != nil {
+	var err error
+	if k.version, err = k.client.Version(ctx); err != nil {
 		return Requirement{}, fmt.Errorf("the cluster does not answer: %w; check with `kubectl version`, or choose another with --context and --kubeconfig", err)
 	}
-	defer answer.Body.Close()
-	k.version = new(version.Info)
-	if err := json.NewDecoder(answer.Body).Decode(k.version); err != nil {
-		return Requirement{}, fmt.Errorf("the answer of the cluster is not that of Kubernetes: %w", err)
-	}
 	what := "API server"
-	if minor, known := k.minor(); known && minor < oldest {
-		return missing(what, "%s at %s is older than 1.%d; use a newer cluster", k.version.GitVersion, k.client.Server, oldest), nil
+	if k.version.Minor > 0 && k.version.Minor < oldest {
+		return missing(what, "%s at %s is older than 1.%d; use a newer cluster", k.version.Name, k.client.Server, oldest), nil
 	}
-	return there(what, "%s at %s", k.version.GitVersion, k.client.Server), nil
-}
-
-// minor is the minor version of the cluster; some clouds write "33+".
-func (k *checker) minor() (int, bool) {
-	minor, err := strconv.Atoi(strings.TrimSuffix(k.version.Minor, "+"))
-	return minor, err == nil && k.version.Major == "1"
+	return there(what, "%s at %s", k.version.Name, k.client.Server), nil
 }
 
 // namespace does a dry run of creating a ConfigMap: reading a namespace needs a
@@ -129,21 +116,18 @@ func (k *checker) metrics(ctx context.Context) Requirements {
 	return nil
 }
 
-// resizes is the minor version from which pods can be resized in place.
-const resizes = 33
-
 func (k *checker) resize(context.Context) Requirements {
 	if !k.asked.Experiment.Measure.Resize {
 		return nil
 	}
 	what := "in-place resize"
-	switch minor, known := k.minor(); {
-	case !known:
-		return Requirements{unknown(what, "the version %s does not show whether pods can be resized", k.version.GitVersion)}
-	case minor < resizes:
-		return Requirements{missing(what, "Kubernetes 1.%d and newer have it, this is %s; leave measure.resize out", resizes, k.version.GitVersion)}
+	if k.version.Minor == 0 {
+		return Requirements{unknown(what, "the version %s does not show whether pods can be resized", k.version.Name)}
 	}
-	return Requirements{there(what, "supported by %s", k.version.GitVersion)}
+	if err := kubernetes.SuitsVersion(k.asked.Experiment, k.version); err != nil {
+		return Requirements{missing(what, "%v", err)}
+	}
+	return Requirements{there(what, "supported by %s", k.version.Name)}
 }
 
 // secrets checks the pull secrets of images.

@@ -33,6 +33,15 @@ func (k *kubernetes) Check(e *experiment.Experiment) error {
 	}
 	ctx, cancel := context.WithTimeout(k.running, checkWithin)
 	defer cancel()
+	if e.Measure.Resize {
+		v, err := k.api.Version(ctx)
+		if err == nil {
+			err = SuitsVersion(e, v)
+		}
+		if err != nil {
+			return fmt.Errorf("measure.resize: %w", err)
+		}
+	}
 	if autoscales(e) {
 		if err := k.checkMetrics(ctx); err != nil {
 			return err
@@ -130,6 +139,41 @@ func suitsLimits(l experiment.Limits) error {
 		return fmt.Errorf("the kubelet sets the CFS period of pods, usually to %v and not to %v; leave period out, or use --on local or docker", signals.DefaultPeriod, l.Period)
 	}
 	return nil
+}
+
+// Minor versions of Kubernetes 1 from which limits of running pods can be changed, and
+// from which their memory limit can become smaller. Before, the API server refuses that:
+// "memory limits cannot be decreased unless resizePolicy is RestartContainer". A restart
+// would measure another service than before, one without its caches.
+const (
+	resizesFrom = 33
+	shrinksFrom = 34
+)
+
+// SuitsVersion reports what of measure.resize a version of Kubernetes does not support.
+// It reports nothing if the version is not known.
+func SuitsVersion(e *experiment.Experiment, v kube.Version) error {
+	switch {
+	case !e.Measure.Resize || v.Minor == 0:
+	case v.Minor < resizesFrom:
+		return fmt.Errorf("Kubernetes 1.%d and newer have it, this is %s; leave measure.resize out", resizesFrom, v.Name)
+	case v.Minor < shrinksFrom && shrinks(e.Cells):
+		return fmt.Errorf("Kubernetes 1.%d and newer can reduce the memory limit of a running pod, this is %s; give all cells the same limits.memory, or leave measure.resize out", shrinksFrom, v.Name)
+	}
+	return nil
+}
+
+// shrinks reports whether a trial may follow one of the same service with more memory.
+// The order of trials is random, so that different limits suffice.
+func shrinks(cells []experiment.Cell) bool {
+	for i := range cells {
+		for j := range cells[:i] {
+			if a, b := &cells[i], &cells[j]; a.Limits.Memory != b.Limits.Memory && a.Resizable(b) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // suitsResize reports limits that cannot be changed in place.

@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -24,6 +27,55 @@ func asked(change func(*experiment.Experiment, *experiment.Cell)) *experiment.Ex
 		change(e, &e.Cells[0])
 	}
 	return e
+}
+
+// A memory limit that becomes smaller is refused before anything starts, where the API
+// server would refuse it in the middle of the run.
+func TestWhatAVersionCanResize(t *testing.T) {
+	cells := func(resize bool, memory ...int64) *experiment.Experiment {
+		return asked(func(e *experiment.Experiment, c *experiment.Cell) {
+			e.Measure.Resize = resize
+			for i, m := range memory {
+				if i > 0 {
+					e.Cells = append(e.Cells, e.Cells[0])
+				}
+				e.Cells[i].Limits.Memory, e.Cells[i].Limits.CPUMillis = m<<20, 500*int64(i+1)
+			}
+		})
+	}
+	another := cells(true, 64, 128)
+	another.Cells[1].Service.Name = "another" // which is not resized but started
+	for _, c := range []struct {
+		name  string
+		e     *experiment.Experiment
+		minor int
+		want  string
+	}{
+		{"no resize", cells(false, 64, 128), 32, ""},
+		{"CPU", cells(true, 64, 64), 33, ""},
+		{"CPU, too old", cells(true, 64, 64), 32, "1.33 and newer have it, this is v1.32.1"},
+		{"memory", cells(true, 64, 128), 33, "1.34 and newer can reduce the memory limit of a running pod, this is v1.33.1; give all cells the same limits.memory"},
+		{"memory of different services", another, 33, ""},
+		{"memory, new enough", cells(true, 64, 128), 34, ""},
+		{"a version that is not known", cells(true, 64, 128), 0, ""},
+	} {
+		err := SuitsVersion(c.e, kube.Version{Name: fmt.Sprintf("v1.%d.1", c.minor), Minor: c.minor})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	api, client := serve(t)
+	api.hand["GET /version"] = func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"major":"1","minor":"33+","gitVersion":"v1.33.4-gke.1"}`)
+	}
+	p, err := New(Options{Client: client, Run: "run", Image: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Check(cells(true, 64, 128)); err == nil || !strings.Contains(err.Error(), "measure.resize: Kubernetes 1.34") || !strings.Contains(err.Error(), "v1.33.4-gke.1") {
+		t.Errorf("the conductor's check: %v", err)
+	}
 }
 
 func TestWhatDoesNotSuit(t *testing.T) {

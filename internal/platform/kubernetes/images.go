@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -81,14 +80,8 @@ func (k *kubernetes) Versions() map[string]string {
 	ctx, cancel := context.WithTimeout(k.running, brief)
 	defer cancel()
 	versions := map[string]string{}
-	if answer, err := k.api.Raw(ctx, "/version", nil); err == nil {
-		var said struct {
-			GitVersion string `json:"gitVersion"`
-		}
-		if json.NewDecoder(answer.Body).Decode(&said) == nil && said.GitVersion != "" {
-			versions["kubernetes"] = said.GitVersion
-		}
-		answer.Body.Close()
+	if v, err := k.api.Version(ctx); err == nil && v.Name != "" {
+		versions["kubernetes"] = v.Name
 	}
 	if nodes, err := kube.Nodes.List(ctx, k.api, ""); err == nil {
 		maps.Copy(versions, nodeVersions(nodes))
