@@ -32,6 +32,8 @@ func (e usageError) Unwrap() error { return e.err }
 var (
 	// errMissed is the result of a complete run that missed its objective.
 	errMissed = errors.New("objective missed")
+	// errInvalid is the result of a run in which a limit did not hold.
+	errInvalid = errors.New("a limit did not hold in a trial, which is invalid; the warnings have the reason")
 	// errInterrupted is the result of a run that the user stopped.
 	errInterrupted = conductor.ErrInterrupted
 )

@@ -50,7 +50,8 @@ func reportCommand() *cobra.Command {
 }
 
 // showReport computes the derived files of a record and prints its report. The error
-// is errMissed if an objective was missed.
+// is errInvalid if a limit did not hold, and otherwise errMissed if an objective was
+// missed.
 func showReport(cmd *cobra.Command, dir string, o output) error {
 	data, err := results.Derive(dir)
 	if err != nil {
@@ -69,7 +70,11 @@ func showReport(cmd *cobra.Command, dir string, o output) error {
 	if err == nil {
 		err = o.writeJUnit(data.Summary)
 	}
-	if err == nil && data.Summary.Missed() {
+	switch {
+	case err != nil:
+	case data.Summary.Invalid():
+		err = errInvalid
+	case data.Summary.Missed():
 		err = errMissed
 	}
 	return err

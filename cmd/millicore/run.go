@@ -146,10 +146,10 @@ func conduct(cmd *cobra.Command, o *runOptions, e *experiment.Experiment) error 
 }
 
 // showAfter shows the record of a run. After an error it shows what was measured; the
-// error comes first, and hides that an objective was missed.
+// error comes first, and hides that an objective was missed, or a trial invalid.
 func showAfter(runErr error, cmd *cobra.Command, out string, o output) error {
 	err := showReport(cmd, out, o)
-	if runErr != nil && errors.Is(err, errMissed) {
+	if runErr != nil && (errors.Is(err, errMissed) || errors.Is(err, errInvalid)) {
 		err = nil
 	}
 	return errors.Join(runErr, err)

@@ -17,6 +17,7 @@ const (
 	Partial                // was cut off: interrupted, or the run was killed
 	Profiled               // took profiles; it never counts
 	Failed                 // the service or an agent did not start, or stopped early
+	Invalid                // a limit did not hold
 )
 
 // Counted returns the numbers of the trials that count: of each planned trial the

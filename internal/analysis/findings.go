@@ -95,12 +95,16 @@ func (b *Builder) breakingFinding(c *CellSummary) Finding {
 	return f
 }
 
+// invalidWords end the title of the finding about invalid trials.
+const invalidWords = "invalid, and left out"
+
 // kinds names how attempts ended, worst first.
 var kinds = []struct {
 	state   State
 	counted bool
 	words   string
 }{
+	{Invalid, false, invalidWords},
 	{Failed, false, "failed"},
 	{Partial, true, "cut off before the end"},
 	{Partial, false, "cut off before the end, and left out"},

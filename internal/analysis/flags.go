@@ -19,7 +19,8 @@ const (
 	FlagNoTrials   Flag = "no_trials"  // no trial was completed
 	FlagFewTrials  Flag = "few_trials" // too few for a 95% interval of a median
 	FlagIncomplete Flag = "incomplete_trial"
-	FlagFailed     Flag = "trial_failed" // a trial failed, and does not count
+	FlagFailed     Flag = "trial_failed"  // a trial failed, and does not count
+	FlagInvalid    Flag = "invalid_trial" // a limit did not hold in a trial, which does not count
 
 	// Others took CPU.
 	FlagBusyNeighbour   Flag = "busy_neighbour"   // processes that the experiment did not start
@@ -125,6 +126,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 	flag(FlagMovingLoad, c.levels != nil && len(c.levels.held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {
 		flag(FlagFailed, a.Cell == c.plan.Index && a.State == Failed)
+		flag(FlagInvalid, a.Cell == c.plan.Index && a.State == Invalid)
 	}
 	return flags
 }

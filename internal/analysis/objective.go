@@ -224,6 +224,21 @@ func (s *Summary) Missed() bool {
 	return skipped > 0 && met == 0
 }
 
+// Invalid reports whether a limit did not hold in a trial of any cell.
+func (s *Summary) Invalid() bool {
+	return slices.ContainsFunc(s.Cells, func(c CellSummary) bool { return c.Has(FlagInvalid) }) || s.Common != nil && s.Common.Invalid()
+}
+
+// WhyInvalid is why a limit of a cell did not hold; "" if all did.
+func (s *Summary) WhyInvalid(cell int) string {
+	for _, f := range s.Findings {
+		if f.Cell != nil && *f.Cell == cell && strings.HasSuffix(f.Title, invalidWords) {
+			return f.Text
+		}
+	}
+	return ""
+}
+
 // Infinite reports whether so many of a trial's requests failed that a latency metric
 // over all of them is infinite. Its value in t is that of the answered requests, and
 // so a lower bound. It returns false for any other metric.

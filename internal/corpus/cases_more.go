@@ -81,6 +81,8 @@ func moreCases() []Case {
 		{Name: "unequal-trials", File: rate("unequal-trials", alone, "1", 200, "p99: 100ms", 10, 6), Behaves: unequal(serving(4, 2*ms), serving(4, 4*ms))},
 		{Name: "one-dead-trial", File: rate("one-dead-trial", service+vary(2), "1", 200, "p99: 100ms", 10, 6), Behaves: each(serving(4, 2*ms), serving(4, 4*ms)),
 			NoStart: func(c *experiment.Cell, repeat int) bool { return c.Index == 0 && repeat == 2 }},
+		{Name: "one-invalid-trial", File: rate("one-invalid-trial", service+vary(2), "1", 350, "p99: 100ms", 10, 6), Behaves: each(serving(4, 2*ms), serving(4, 2500*time.Microsecond)),
+			Lifts: func(c *experiment.Cell, repeat int) bool { return c.Index == 1 && repeat == 2 }},
 		{Name: "nothing-starts", File: rate("nothing-starts", alone, "1", 200, "p99: 100ms", 10, 2), Behaves: same(serving(4, 2*ms)), NoStart: func(*experiment.Cell, int) bool { return true }},
 		{Name: "interrupted", File: rate("interrupted", service+vary(2), "1", 200, "p99: 100ms", 5, 6), Behaves: each(serving(4, 2*ms), serving(4, 4*ms))},
 		{Name: "skipped", File: rate("skipped", several(2), "1", 200, "p99: 100ms", 5, 6), Behaves: same(serving(4, 2*ms))},

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -37,6 +38,9 @@ type Case struct {
 	Behaves func(c *experiment.Cell, repeat int) Behaviour
 	// NoStart has a trial whose service does not start. nil: all start.
 	NoStart func(c *experiment.Cell, repeat int) bool
+	// Lifts has a trial whose service lifts its CPU limit, so that it is invalid. nil: none
+	// does.
+	Lifts func(c *experiment.Cell, repeat int) bool
 }
 
 // begun is when each simulated experiment begins.
@@ -97,12 +101,18 @@ func (r *run) run() (time.Time, error) {
 		line.Outcome, line.Why = record.Failed, "the service ended with status 1"
 	} else {
 		b := r.Behaves(r.cell, r.planned.Repeat)
+		lifts := r.Lifts != nil && r.Lifts(r.cell, r.planned.Repeat)
+		b.Unlimited = b.Unlimited || lifts
 		r.trial = newTrial(b, r.cell, r.number, r.at.UnixNano(), r.exp.Measure.Warmup, rand.New(rand.NewPCG(r.seed, uint64(r.number))))
 		if err := r.load(); err != nil {
 			return r.at, err
 		}
 		if why := analysis.WhyDisturbed(r.exp, &r.noise); why != "" && !r.cell.Load.Find {
 			line.Outcome, line.Why = record.Disturbed, why
+		}
+		if lifts {
+			line.Outcome = record.Invalid
+			line.Why = fmt.Sprintf("a limit of %s did not hold: its CPU limit was changed from %v to no limit", r.cell.Service.Name, meter.BandwidthOf(r.cell.Limits))
 		}
 		r.at = r.at.Add(time.Duration(r.trial.now))
 	}

@@ -77,6 +77,7 @@ func (t *trial) benchmark(ctx context.Context) (failure, err error) {
 // observe records frames and windows until ended is closed or ctx ends. The error is
 // that of the record, and ends ctx.
 func (t *trial) observe(ctx context.Context, cancel context.CancelFunc, ended <-chan struct{}) (err error) {
+	t.violation.ends(cancel)
 	begin, over := time.Now(), make(chan struct{})
 	events := make(chan event, 64)
 	var all sync.WaitGroup

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/database"
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
@@ -66,7 +67,7 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 		return err
 	}
 	if former != nil && former.Finished {
-		return l.conclusion(completed(former.Trials))
+		return l.conclusion(ended(former.Trials))
 	}
 	skipped, err := l.prepare(ctx)
 	if err != nil || ctx.Err() != nil {
@@ -109,7 +110,7 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 	if err := writer.Finish(time.Now()); err != nil {
 		return err
 	}
-	return l.conclusion(queue.done)
+	return l.conclusion(queue.done, queue.invalid)
 }
 
 // conduct runs the trials of the queue until it is empty or ctx ends. number is that
@@ -155,9 +156,12 @@ func (l *Lab) open(ctx context.Context, former *record.Record, plan []experiment
 	})
 }
 
-// conclusion is the error of a run in which this number of trials were completed.
-func (l *Lab) conclusion(completed int) error {
+// conclusion is the error of a run in which this number of trials were completed, and this
+// number were invalid.
+func (l *Lab) conclusion(completed, invalid int) error {
 	switch {
+	case invalid > 0:
+		return fmt.Errorf("run %s: %s: a limit did not hold, for the reasons above; a service must neither leave its control group nor change its limits", l.Experiment.Name, display.Counted(int64(invalid), "invalid trial"))
 	case completed > 0:
 		return nil
 	case l.NoRepeat:

@@ -13,6 +13,7 @@ import (
 // load runs the traffic until it ends, or ctx does, and records what is measured. The
 // first error is a failure of the trial, the second one of Millicore.
 func (t *trial) load(ctx context.Context) (failure, err error) {
+	t.violation.ends(t.agents.stop)
 	begin := time.Now().Add(t.agents.lead())
 	if err := t.agents.start(begin); err != nil {
 		return err, nil
@@ -70,8 +71,8 @@ func (t *trial) sampler(begin time.Time, events chan<- event) *sampler {
 	return &sampler{trial: t.number, cell: t.cell.Index, began: begin,
 		sources: append(t.deployment.sources, t.agents.sources()...), scale: newScale(t.cell.Service.Name, t.deployment.service),
 		out:     func(f *signals.Frame) { events <- event{frame: f} },
-		sampled: func(seq int) { events <- event{sampled: &seq} },
-		cut:     cut(t.exp, t.cell), noHost: t.lab.NoHost, machines: machines}
+		sampled: func(seq int) { events <- event{sampled: &seq} }, violated: t.violation.saw,
+		cut: cut(t.exp, t.cell), noHost: t.lab.NoHost, machines: machines}
 }
 
 // scrapers returns a scraper of each replica whose service has metrics.

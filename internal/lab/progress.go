@@ -37,7 +37,7 @@ const Starting State = "starting"
 // Ended reports whether the trial has ended.
 func (s State) Ended() bool {
 	switch record.Outcome(s) {
-	case record.Done, record.Disturbed, record.Failed, record.Interrupted:
+	case record.Done, record.Disturbed, record.Failed, record.Invalid, record.Interrupted:
 		return true
 	}
 	return false

@@ -32,6 +32,7 @@ type queue struct {
 	evicted  map[int]int // by cell: trials that an eviction ended
 	failures map[int]int // by cell, in a row
 	done     int         // completed trials
+	invalid  int         // trials whose limits did not hold
 }
 
 func newQueue(plan []experiment.Trial, cells int) *queue {
@@ -67,8 +68,11 @@ const (
 
 // settle records the outcome of an attempt and decides what follows.
 func (q *queue) settle(a attempt, outcome record.Outcome) decision {
+	if outcome == record.Invalid {
+		q.invalid++
+	}
 	switch outcome {
-	case record.Failed:
+	case record.Failed, record.Invalid:
 		q.failures[a.Cell]++
 		if q.failures[a.Cell] == maxFailures {
 			return giveUpCell

@@ -69,12 +69,15 @@ func (l *Lab) continueRecord(former *record.Record, plan []experiment.Trial) (*r
 	return w, nil
 }
 
-// completed counts the completed trials.
-func completed(trials []record.Trial) (n int) {
+// ended counts the trials that were completed, and those that were invalid.
+func ended(trials []record.Trial) (completed, invalid int) {
 	for _, t := range trials {
-		if t.Outcome == record.Done || t.Outcome == record.Disturbed {
-			n++
+		switch t.Outcome {
+		case record.Done, record.Disturbed:
+			completed++
+		case record.Invalid:
+			invalid++
 		}
 	}
-	return n
+	return completed, invalid
 }

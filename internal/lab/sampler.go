@@ -22,6 +22,7 @@ type sampler struct {
 	noHost      bool                    // do not record this machine
 	machines    platform.MachineSampler // nil: no other machines are measured
 	sampled     func(seq int)           // called when everything of an interval was read
+	violated    func(*source, string)   // called when a limit of a source does not hold
 }
 
 // source is a replica or an agent, with its counters.
@@ -31,6 +32,7 @@ type source struct {
 	machine string // on which it runs; "": not known
 	role    role
 	read    func() (signals.Counters, error)
+	broken  func() string // as in platform.LimitVerifier; nil: its limits cannot be verified
 	last    signals.Counters
 	known   bool
 }
@@ -54,6 +56,9 @@ func newSource(of string, index int, r role, replica platform.Replica) *source {
 	if placed, ok := platform.As[platform.MachineNamer](replica); ok {
 		s.machine = placed.Machine()
 	}
+	if v, ok := platform.As[platform.LimitVerifier](replica); ok {
+		s.broken = v.LimitBroken
+	}
 	return s
 }
 
@@ -69,11 +74,13 @@ func (s *sampler) run(stop <-chan struct{}) {
 		select {
 		case <-timer.C:
 			s.sample(seq, phase)
+			s.verify()
 		case <-stop:
 			// The very beginning of an interval is too short to show anything.
 			if time.Since(s.began.Add(start)) > s.cut.Every/20 {
 				s.sample(seq, phase)
 			}
+			s.verify()
 			return
 		}
 	}
@@ -100,6 +107,18 @@ func (s *sampler) first() {
 		s.host = &h
 	}
 	s.own = ownCPU()
+}
+
+// verify verifies the limits of the replicas.
+func (s *sampler) verify() {
+	for _, src := range s.sources {
+		if src.broken == nil {
+			continue
+		}
+		if why := src.broken(); why != "" {
+			s.violated(src, why)
+		}
+	}
 }
 
 // sample reads everything at the end of an interval.

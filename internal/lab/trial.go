@@ -31,6 +31,7 @@ type trial struct {
 	deployment *deployment
 	agents     *agents
 	recorder   *recorder
+	violation  violation
 	warmUps    []signals.WarmUp // before the load; nil: none
 }
 
@@ -94,6 +95,8 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	switch {
 	case err != nil:
 		return "", "", err
+	case t.violation.reason() != "":
+		return record.Invalid, t.violation.reason(), nil
 	case ctx.Err() != nil:
 		return record.Interrupted, stopped(ctx), nil
 	}

@@ -15,6 +15,7 @@ var flagLabels = map[analysis.Flag]string{
 	analysis.FlagFewTrials:           "few trials",
 	analysis.FlagIncomplete:          "a trial was cut off",
 	analysis.FlagFailed:              "a trial failed",
+	analysis.FlagInvalid:             "a limit did not hold",
 	analysis.FlagBusyNeighbour:       "busy neighbour",
 	analysis.FlagBusyHypervisor:      "busy hypervisor",
 	analysis.FlagCPUStolen:           "steal time",

@@ -39,6 +39,7 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagBeyondRange:         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
 	analysis.FlagMovingLoad:          "The load changes over the trial, so no percentile over the whole trial is shown. See \"Levels held\".",
 	analysis.FlagFailed:              "A trial failed before its end and is excluded from the figures.",
+	analysis.FlagInvalid:             "A limit did not hold in a trial: it is invalid, and excluded from the figures. The warning has the reason.",
 	analysis.FlagSearchDisturbed:     "Other processes or the hypervisor took CPU while the breaking point was searched.",
 	analysis.FlagSearchIncomplete:    "The search ended before it could test its answer for longer. The answer is less certain than that of a complete search.",
 	analysis.FlagLowerBound:          "The generator or the host was the limit, not the service: the breaking point is at least this load.",

@@ -22,6 +22,7 @@ import (
 //	EvictionReporter    Unit      kubernetes, database       lab: repeats a trial after an eviction
 //	WarmUpReporter      Unit      try                        lab: the warm-up before the load
 //	Job                 Replica   local                      lab: benchmarks
+//	LimitVerifier       Replica   local                      lab: trials whose limits did not hold
 //	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
 //	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured
 //	RemoteClock         Agent     kubernetes                 lab: time stamps of agents on other machines
@@ -74,6 +75,15 @@ type Job interface {
 	Failure() string
 	// Output is the path of the file with the process's standard output.
 	Output() string
+}
+
+// LimitVerifier is a Replica that can verify its limits while it runs.
+type LimitVerifier interface {
+	// LimitBroken describes how a process of the replica escaped its limits, or which
+	// limit is not the one that was set last, as in "process 7 (app) left its control
+	// group"; "" if all hold, or that cannot be seen. It is called at the end of each
+	// interval, and makes a few system calls.
+	LimitBroken() string
 }
 
 // ThrottleVisibility is a Platform that may know only that replicas were

@@ -84,6 +84,7 @@ const (
 	Done        Outcome = "done"        // counts
 	Disturbed   Outcome = "disturbed"   // counts only if no undisturbed attempt does
 	Failed      Outcome = "failed"      // the service or an agent could not be started, or failed
+	Invalid     Outcome = "invalid"     // a limit did not hold: it does not count
 	Interrupted Outcome = "interrupted" // ended early: by the user, or by an eviction
 	Profiled    Outcome = "profiled"    // an extra trial that took profiles and does not count
 	Finished    Outcome = "finished"    // of the whole run, in its last line: the plan is done

@@ -168,6 +168,7 @@ func attempts(r *record.Record) []analysis.Attempt {
 	states := map[record.Outcome]analysis.State{
 		record.Done: analysis.Complete, record.Disturbed: analysis.Disturbed, record.Failed: analysis.Failed,
 		record.Interrupted: analysis.Partial, record.Started: analysis.Partial, record.Profiled: analysis.Profiled,
+		record.Invalid: analysis.Invalid,
 	}
 	var all []analysis.Attempt
 	for _, t := range r.Trials {

@@ -396,6 +396,7 @@ var constants = []pattern{
 	}},
 	{"finding", `unknown whether the objective was met: objective: [^;]+; measured: <any:measured>`, nil},
 	{"finding", `<n:n> trials? failed: trials? (?P<trials>[\d, ]+): <any:why>`, func(k *check) error { return k.trialsAre("failed") }},
+	{"finding", `<n:n> trials? invalid, and left out: trials? (?P<trials>[\d, ]+): a limit of \S+ did not hold: <any:why>`, func(k *check) error { return k.trialsAre("invalid") }},
 	{"finding", `<n:n> trials? disturbed and (?:kept \(retry limit reached\)|repeated): trials? (?P<trials>[\d, ]+): <any:why>`, func(k *check) error { return k.trialsAre("disturbed") }},
 	{"finding", `<n:n> trials? cut off before the end(?:, and left out)?: trials? (?P<trials>[\d, ]+): <any:why>`, func(k *check) error { return k.trialsAre("started interrupted") }},
 	{"finding", `service (?P<service>\S+) was skipped: <any:why>`, func(k *check) error {

@@ -66,6 +66,13 @@ func flagged(k *check) error {
 			}
 		}
 		return fmt.Errorf("no trial failed")
+	case "invalid_trial":
+		for _, a := range k.attempts {
+			if a.cell == c.Index && a.outcome == "invalid" {
+				return nil
+			}
+		}
+		return fmt.Errorf("no trial is invalid")
 	case "requests_dropped":
 		return need(p.dropped > 0, "no request was dropped")
 	case "incomplete_trial":

@@ -21,6 +21,7 @@ type Stat struct {
 	Name     string // at most 15 bytes, except for kernel threads
 	State    byte   // R, S, D, Z, …
 	Parent   int
+	Session  int
 	Kernel   bool   // a kernel thread
 	Exiting  bool   // it no longer runs code of its program
 	Ticks    uint64 // CPU time used by all threads: utime + stime
@@ -49,6 +50,7 @@ const (
 
 	state     = 3 - first
 	parent    = 4 - first
+	session   = 6 - first
 	flags     = 9 - first
 	userTime  = 14 - first
 	sysTime   = 15 - first
@@ -74,7 +76,7 @@ func ParseStat(text []byte) (Stat, error) {
 		return Stat{}, fmt.Errorf("parse /proc/PID/stat: %d fields after the name, want at least %d", len(fields), needed)
 	}
 	var numbers [needed]uint64
-	for _, at := range []int{parent, flags, userTime, sysTime, threads, startTime, resident} {
+	for _, at := range []int{parent, session, flags, userTime, sysTime, threads, startTime, resident} {
 		n, err := strconv.ParseUint(fields[at], 10, 63)
 		if err != nil {
 			return Stat{}, fmt.Errorf("parse /proc/PID/stat: field %d: %w", at+3, err)
@@ -82,7 +84,7 @@ func ParseStat(text []byte) (Stat, error) {
 		numbers[at] = n
 	}
 	return Stat{
-		Name: line[open+1 : end], State: fields[state][0], Parent: int(numbers[parent]),
+		Name: line[open+1 : end], State: fields[state][0], Parent: int(numbers[parent]), Session: int(numbers[session]),
 		Kernel: numbers[flags]&flagKernel != 0, Exiting: numbers[flags]&flagExiting != 0,
 		Ticks: numbers[userTime] + numbers[sysTime], Threads: int(numbers[threads]),
 		Started: numbers[startTime], Resident: int64(numbers[resident]),

@@ -26,7 +26,7 @@ func TestParseStat(t *testing.T) {
 	} {
 		t.Run(c.situation, func(t *testing.T) {
 			got, err := ParseStat([]byte(line(c.name, 'R', 0x40)))
-			want := Stat{Name: c.name, State: 'R', Parent: 7, Ticks: 200, Threads: 9, Started: 4242, Resident: 789}
+			want := Stat{Name: c.name, State: 'R', Parent: 7, Session: 2, Ticks: 200, Threads: 9, Started: 4242, Resident: 789}
 			if err != nil || got != want {
 				t.Errorf("got %+v, %v; want %+v", got, err, want)
 			}

@@ -3,8 +3,29 @@ package proc
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 )
+
+// PIDs returns the pids of the processes of this machine, in no order.
+func PIDs() ([]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var all []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all, nil
+}
 
 // ReadStat reads /proc/PID/stat of a process of this machine.
 func ReadStat(pid int) (Stat, error) {

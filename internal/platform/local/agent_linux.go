@@ -80,7 +80,7 @@ func (a *agent) start(c shim.Command, prefix string) error {
 	}
 	var cmd *exec.Cmd
 	if err == nil {
-		cmd, err = shim.Start(c, theirs[0], theirs[1], theirs[2])
+		cmd, err = launch(c, theirs[0], theirs[1], theirs[2], nil)
 	}
 	closeAll(theirs)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // messages are variables between the caller and its parent, which would mislead a
 // service. Those with MILLICORE_ are this program's own.
-var messages = []string{"NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "MILLICORE_SCOPE", "PORT"}
+var messages = []string{"NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "MILLICORE_SCOPE", "MILLICORE_UNIT", "PORT"}
 
 // inherited is the caller's environment without the variables that services must not
 // inherit. dropped are those that configure a runtime: a variable in the caller's

@@ -37,7 +37,7 @@ type Options struct {
 
 // Cleaned is what Clean did.
 type Cleaned struct {
-	Removed []string // control groups of runs that are dead, and their units' folders
+	Removed []string // control groups of runs that are dead, their units' folders, and processes that left their groups
 	Living  []int    // pids of runs that were left alone
 }
 

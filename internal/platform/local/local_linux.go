@@ -21,6 +21,8 @@ type local struct {
 	run     *group.Run
 	ports   ports.Set
 
+	kin func() (*kin, error) // made when the first unit is started
+
 	mu     sync.Mutex
 	parts  map[part]struct{} // started and not yet stopped
 	names  int               // groups so far: names are never reused
@@ -63,7 +65,9 @@ func New(o Options) (platform.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &local{options: o, run: run, parts: map[part]struct{}{}, warned: map[string]bool{}}, nil
+	l := &local{options: o, run: run, parts: map[part]struct{}{}, warned: map[string]bool{}}
+	l.kin = sync.OnceValues(func() (*kin, error) { return newKin(run) })
+	return l, nil
 }
 
 // clean is Clean with notes instead of results.
@@ -71,7 +75,7 @@ func (o Options) clean() {
 	if cleaned, err := Clean(o); err != nil {
 		o.Note(err.Error())
 	} else if n := len(cleaned.Removed); n > 0 {
-		o.Note(fmt.Sprintf("removed %d control groups and folders that a killed run left", n))
+		o.Note(fmt.Sprintf("removed %d control groups, folders and processes that a killed run left", n))
 	}
 }
 

@@ -36,6 +36,7 @@ type replica struct {
 	serves  func(context.Context, string) error // as in platform.UnitSpec
 	signal  syscall.Signal                      // that stops it
 	group   *group.Group
+	kin     *kin
 	meter   *meter.Meter
 	samples *meter.ThrottleReader
 	keeper  supervise.Keeper[*process]
@@ -73,6 +74,15 @@ func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
 	return r.keeper.Status.ThrottleSample(r.samples.ThrottleSample())
 }
 
+// LimitBroken describes how a process of the replica left its group, or which of its limits
+// is not the one that was set; "" if all hold. See platform.LimitVerifier.
+func (r *replica) LimitBroken() string {
+	if why := r.group.Broken(); why != "" {
+		return why
+	}
+	return r.kin.outside(r)
+}
+
 // PIDs are the processes in the replica's group: first the one that was started, if it
 // still runs, then the others.
 func (r *replica) PIDs() []int {
@@ -89,7 +99,7 @@ func (r *replica) PIDs() []int {
 // launch starts the process.
 func (r *replica) launch(context.Context) (*process, error) {
 	p := &process{kills: r.meter.OOMKills(), exited: make(chan struct{})}
-	cmd, err := shim.Start(r.command, nil, r.keeper.Log.File, r.keeper.Log.File)
+	cmd, err := launch(r.command, nil, r.keeper.Log.File, r.keeper.Log.File, func(p group.Process) { r.kin.lead(p, r) })
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +218,7 @@ func (r *replica) end(ctx context.Context) error {
 			break
 		}
 	}
-	return errors.Join(r.meter.Close(), r.samples.Close(), r.group.Remove(), r.released(), r.keeper.Log.File.Close())
+	return errors.Join(r.meter.Close(), r.samples.Close(), r.group.Remove(), r.kin.end(r), r.released(), r.keeper.Log.File.Close())
 }
 
 // released checks that no process listens any more on a fixed port, which the next

@@ -118,11 +118,15 @@ func (r *replica) elsewhere() string {
 
 // prepare makes everything that a replica needs, except its process.
 func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
+	kin, err := l.kin()
+	if err != nil {
+		return nil, err
+	}
 	port, err := l.takePort(u)
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{port: port, memory: u.Limits.Memory, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, signal: cmp.Or(u.StopSignal, syscall.SIGTERM)}
+	r := &replica{port: port, kin: kin, memory: u.Limits.Memory, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, signal: cmp.Or(u.StopSignal, syscall.SIGTERM)}
 	if !r.insists && !r.find {
 		r.address = loopbackAt(port)
 	}
@@ -166,6 +170,8 @@ func (r *replica) enclose(l *local, name string, limits experiment.Limits) (err 
 		return errors.Join(err, r.meter.Close(), r.group.Remove())
 	}
 	r.command.Joins = r.group.Joins()
+	r.command.Env = append(r.command.Env, l.run.Mark(r.group))
+	r.kin.add(r)
 	return nil
 }
 

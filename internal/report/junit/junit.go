@@ -25,6 +25,7 @@ const (
 	Passed Outcome = iota
 	Failed
 	Skipped
+	Errored // the condition could not be tested: the measurement was not valid
 )
 
 // Suite is the test cases of one record.
@@ -79,6 +80,7 @@ type (
 		Class   string   `xml:"classname,attr"`
 		Time    string   `xml:"time,attr"`
 		Skipped *skipped `xml:"skipped"`
+		Error   *failure `xml:"error"`
 		Failure *failure `xml:"failure"`
 	}
 	skipped struct {
@@ -119,6 +121,9 @@ func (s *Suite) element(id int) suite {
 		case Failed:
 			out.Failures++
 			one.Failure = &failure{Message: why, Type: c.Class, Text: why}
+		case Errored:
+			out.Errors++
+			one.Error = &failure{Message: why, Type: c.Class, Text: why}
 		case Skipped:
 			out.Skipped++
 			one.Skipped = &skipped{Message: why}

@@ -12,8 +12,9 @@ import (
 // Group is a control group: a directory in every useful hierarchy. Several goroutines
 // may use it concurrently.
 type Group struct {
-	name string
-	dirs []string
+	name  string
+	dirs  []string
+	guard guard
 }
 
 // Joins returns the files that a process writes 0 into to join the group.
@@ -64,6 +65,7 @@ func (g *Group) Unlimit() {
 
 // Remove kills the processes in the group and removes it. It may be called again.
 func (g *Group) Remove() error {
+	g.guard.close()
 	g.Unlimit()
 	if err := g.Kill(); err != nil {
 		return fmt.Errorf("remove group %s: %w", g.name, err)

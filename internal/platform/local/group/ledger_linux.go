@@ -36,6 +36,8 @@ type entry struct {
 	// Folder is a folder for data: first without its inode, before it is made, and then
 	// with it.
 	Folder *made `json:"folder,omitempty"`
+	// Escaped is a process of a unit that was seen outside of its group.
+	Escaped *Process `json:"escaped,omitempty"`
 }
 
 type beginning struct {
@@ -169,6 +171,8 @@ type book struct {
 	made   []made
 	leaves []moved
 
+	escaped []Process
+
 	folders map[string]made // by name; without an inode: may have been made
 }
 
@@ -195,6 +199,8 @@ func parseLedger(text []byte) (book, error) {
 			b.made = append(b.made, *e.Made)
 		case e.Leaf != nil:
 			b.leaves = append(b.leaves, *e.Leaf)
+		case e.Escaped != nil:
+			b.escaped = append(b.escaped, *e.Escaped)
 		case e.Folder != nil:
 			if b.folders == nil {
 				b.folders = map[string]made{}

@@ -169,9 +169,15 @@ func (r *Run) Make(name string, l experiment.Limits, weight int) (*Group, error)
 			g.dirs = append(g.dirs, dir)
 			err = h.limit(dir, l, weight)
 		}
+		if err == nil {
+			err = g.guard.open(h.Home, dir)
+		}
 		if err != nil {
 			return nil, errors.Join(err, g.Remove())
 		}
+	}
+	if err := g.guard.accept(l); err != nil {
+		return nil, errors.Join(err, g.Remove())
 	}
 	return g, nil
 }
@@ -183,6 +189,8 @@ func (r *Run) Resize(g *Group, l experiment.Limits) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	g.guard.mu.Lock()
+	defer g.guard.mu.Unlock()
 	for _, h := range r.homes {
 		for _, c := range h.Controllers {
 			for _, s := range resettings(h.Version, c, l) {
@@ -192,7 +200,7 @@ func (r *Run) Resize(g *Group, l experiment.Limits) error {
 			}
 		}
 	}
-	return nil
+	return g.guard.accept(l)
 }
 
 // enterCPUSet makes the run's directory in the cpuset hierarchy of v1. A cpuset accepts

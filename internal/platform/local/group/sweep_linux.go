@@ -20,7 +20,7 @@ import (
 
 // Swept is the result of Sweep.
 type Swept struct {
-	Removed []string // groups and folders of dead runs
+	Removed []string // groups, folders and processes of dead runs
 	Living  []int    // pids of living runs
 }
 
@@ -84,6 +84,9 @@ func (s *Swept) sweep(name string) error {
 		return nil
 	}
 	if b.begin.Boot == proc.BootID() {
+		if err := s.endEscaped(b, strings.TrimSuffix(filepath.Base(name), ledgerSuffix)); err != nil {
+			return err
+		}
 		if err := s.erase(b); errors.Is(err, errInUse) {
 			return nil
 		} else if err != nil {

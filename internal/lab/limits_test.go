@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// brokenReplica is a replica whose limit does not hold from a time on.
+type brokenReplica struct {
+	fakeReplica
+	from time.Time
+}
+
+func (r brokenReplica) Replicas() []platform.Replica { return []platform.Replica{r} }
+func (r brokenReplica) LimitBroken() string {
+	if time.Now().Before(r.from) {
+		return ""
+	}
+	return "process 7 (web) left its control group"
+}
+
+// breaking is a platform whose services break their limit a time after their start.
+type breaking struct {
+	*fake
+	after func(trial int) time.Duration
+}
+
+func (b breaking) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
+	return brokenReplica{from: time.Now().Add(b.after(u.Trial))}, nil
+}
+
+// A trial in which a limit did not hold ends, is invalid, and counts nowhere; the run ends
+// with an error. The last interval counts, too.
+func TestATrialWhoseLimitDidNotHoldIsInvalid(t *testing.T) {
+	inBubble(func(t *testing.T) {
+		l, f, _ := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+		l.Platform = breaking{f, func(trial int) time.Duration {
+			return map[int]time.Duration{1: 300 * time.Millisecond, 2: time.Hour}[trial]
+		}}
+		err := l.Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "1 invalid trial: a limit did not hold") {
+			t.Errorf("error %v", err)
+		}
+		r := openRecord(t, l.Dir)
+		want := []string{
+			"1: cell 0, repeat 1, attempt 0: invalid a limit of web did not hold: process 7 (web) left its control group",
+			"2: cell 0, repeat 2, attempt 0: done",
+		}
+		if d := cmp.Diff(want, outcomes(r)); d != "" || !r.Finished {
+			t.Errorf("finished: %v; %s", r.Finished, d)
+		}
+		if n := count(clientFrames(t, r, 1)); n == 0 || n >= 3*10 {
+			t.Errorf("%d frames of the invalid trial, want fewer than of a complete one", n)
+		}
+	})(t)
+}
+
+func TestACellWhoseLimitsNeverHoldIsGivenUp(t *testing.T) {
+	inBubble(func(t *testing.T) {
+		l, f, log := testLab(t, strings.Replace(shortExperiment, "repeats: 2", "repeats: 6", 1), func(int, int) fakeLife { return fakeLife{} })
+		l.Platform = breaking{f, func(int) time.Duration { return 0 }}
+		if err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "2 invalid trials") {
+			t.Errorf("error %v", err)
+		}
+		if n := len(openRecord(t, l.Dir).Trials); n != maxFailures || !strings.Contains(log.String(), string(giveUpCell)) {
+			t.Errorf("%d trials; the log says\n%s", n, log)
+		}
+	})(t)
+}

@@ -1,0 +1,314 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/testkit"
+)
+
+// hostile are the ways in which a service that runs as root breaks its limits.
+var hostile = map[string]func() error{
+	"leave-all": func() error { return leave(cgroup.CPU, cgroup.CPUAcct, cgroup.Memory) },
+	"leave-cpu": func() error { return leave(cgroup.CPU) },
+	"raise-quota": func() error {
+		return rewrite(cgroup.CPU, map[string]string{"cpu.cfs_quota_us": "200000"}, map[string]string{"cpu.max": "200000 100000"})
+	},
+	"lift-quota": func() error {
+		return rewrite(cgroup.CPU, map[string]string{"cpu.cfs_quota_us": "-1"}, map[string]string{"cpu.max": "max"})
+	},
+	"shorten-period": func() error {
+		return rewrite(cgroup.CPU, map[string]string{"cpu.cfs_period_us": "50000"}, map[string]string{"cpu.max": "50000 50000"})
+	},
+	"raise-memory": func() error {
+		return rewrite(cgroup.Memory, map[string]string{"memory.memsw.limit_in_bytes": "-1", "memory.limit_in_bytes": "-1"}, map[string]string{"memory.max": "max"})
+	},
+	// The same CPU limit in another period, rounded to a microsecond.
+	"same-limit": func() error {
+		return rewrite(cgroup.CPU, map[string]string{"cpu.cfs_quota_us": "16666", "cpu.cfs_period_us": "33333"}, map[string]string{"cpu.max": "16666 33333"})
+	},
+	"go-below": goBelow,
+	// A daemon outside: its own session and environment, and its parent ends.
+	"daemon": func() error { return daemon([]string{"A=1"}) },
+	// One that keeps the environment.
+	"marked-daemon": func() error { return daemon(os.Environ()) },
+}
+
+func daemon(env []string) error {
+	child := exec.Command("/proc/self/exe", helper, "escape")
+	child.Env, child.SysProcAttr = env, &syscall.SysProcAttr{Setsid: true}
+	child.Stdout = os.Stdout
+	return child.Run()
+}
+
+func init() {
+	helpers["escape"] = func([]string) {
+		if err := hostile["leave-all"](); err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+		child := exec.Command("/proc/self/exe", helper, "stubborn")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		child.Stdout = os.Stdout
+		if err := child.Start(); err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+		syscall.Exit(0)
+	}
+	helpers["watching-lab"] = func(args []string) { watchingLabHelper(args[0], args[1]) }
+	for name, do := range hostile {
+		http.HandleFunc("/"+name, func(w http.ResponseWriter, _ *http.Request) {
+			if err := do(); err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+			}
+		})
+	}
+}
+
+// watchingLabHelper is a millicore that starts a service, and says which limit is broken.
+func watchingLabHelper(state, logs string) {
+	p, err := New(Options{State: state})
+	if err == nil {
+		var u platform.Unit
+		if u, err = p.Start(context.Background(), server(logs)); err == nil {
+			fmt.Println("up", u.Replicas()[0].Address())
+			v, _ := platform.As[platform.LimitVerifier](u.Replicas()[0])
+			for why := ""; ; time.Sleep(10 * time.Millisecond) {
+				if now := v.LimitBroken(); now != why {
+					why = now
+					fmt.Println(why)
+				}
+			}
+		}
+	}
+	fmt.Println(err)
+	os.Exit(1)
+}
+
+// leave moves this process into the highest group of some controllers.
+func leave(controllers ...cgroup.Controller) error {
+	self, err := cgroup.Host().Self()
+	if err != nil {
+		return err
+	}
+	for _, c := range controllers {
+		if p, ok := self.Place(c).Get(); ok {
+			if err := os.WriteFile(filepath.Join(p.Top, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rewrite writes files of this process's group: those of its version.
+func rewrite(c cgroup.Controller, v1, v2 map[string]string) error {
+	self, err := cgroup.Host().Self()
+	if err != nil {
+		return err
+	}
+	p, ok := self.Place(c).Get()
+	if !ok {
+		return fmt.Errorf("no %v", c)
+	}
+	files := v1
+	if p.Version == cgroup.V2 {
+		files = v2
+	}
+	for name, value := range files {
+		if err := os.WriteFile(filepath.Join(p.Dir, name), []byte(value), 0); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// goBelow moves this process into groups below its own, whose limits still apply.
+func goBelow() error {
+	self, err := cgroup.Host().Self()
+	if err != nil {
+		return err
+	}
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct} {
+		p, ok := self.Place(c).Get()
+		if !ok || filepath.Base(p.Dir) == "below" {
+			continue
+		}
+		dir := filepath.Join(p.Dir, "below")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verified is a replica whose limits can be verified.
+func verified(t *testing.T, r platform.Replica) platform.LimitVerifier {
+	t.Helper()
+	v, ok := platform.As[platform.LimitVerifier](r)
+	if !ok {
+		t.Fatal("its limits cannot be verified")
+	}
+	return v
+}
+
+func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
+	needRoot(t)
+	p := open(t, Options{})
+	for name, want := range map[string]string{
+		"leave-all": "left its control group: it is in /", "leave-cpu": "left its control group: it is in /",
+		"raise-quota": "its CPU limit was changed from 500m CPU in periods of 100ms to 2000m CPU in periods of 100ms",
+		"lift-quota":  "its CPU limit was changed from 500m CPU in periods of 100ms to no limit", "shorten-period": "its CPU limit was changed",
+		"raise-memory": "its memory limit was changed", "daemon": "left its control group: it is in /",
+		"same-limit": "", "go-below": "", "healthz": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := server(t.TempDir())
+			u.Limits = experiment.Limits{Replicas: 1, CPUMillis: 500, Memory: 256 << 20}
+			running := start(t, p, u)
+			r := running.Replicas()[0]
+			v := verified(t, r)
+			if why := v.LimitBroken(); why != "" {
+				t.Fatalf("at the start: %s", why)
+			}
+			if answer := mustGet(t, r, "/"+name); answer != "" {
+				t.Fatalf("it cannot do that: %s", answer)
+			}
+			pid := 0
+			if name == "daemon" {
+				pid = daemonIn(t, u.Logs)
+			}
+			if why := v.LimitBroken(); want == "" && why != "" || !strings.Contains(why, want) {
+				t.Errorf("%q, want %q", why, want)
+			}
+			if err := running.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if pid != 0 && !gone(pid) {
+				t.Errorf("process %d still runs", pid)
+			}
+		})
+	}
+}
+
+// A period that the experiment states is a part of the limit.
+func TestAStatedPeriodIsVerified(t *testing.T) {
+	needRoot(t)
+	p := open(t, Options{})
+	u := server(t.TempDir())
+	u.Limits = experiment.Limits{Replicas: 1, CPUMillis: 500, Period: 100 * time.Millisecond}
+	r := start(t, p, u).Replicas()[0]
+	mustGet(t, r, "/same-limit")
+	if why := verified(t, r).LimitBroken(); !strings.Contains(why, "its CPU limit was changed") {
+		t.Errorf("%q", why)
+	}
+}
+
+func TestAResizeBreaksNoLimit(t *testing.T) {
+	p := open(t, Options{})
+	u := server(t.TempDir())
+	u.Limits = experiment.Limits{Replicas: 1, CPUMillis: 500, Memory: 256 << 20}
+	running := start(t, p, u)
+	v := verified(t, running.Replicas()[0])
+	for _, l := range []experiment.Limits{{CPUMillis: 900, Memory: 512 << 20}, {}, {CPUMillis: 333, Memory: 300 << 20}} {
+		if err := running.(platform.Resizer).Resize(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		if why := v.LimitBroken(); why != "" {
+			t.Errorf("after a resize to %+v: %s", l, why)
+		}
+	}
+}
+
+func TestARestartBreaksNoLimit(t *testing.T) {
+	p := open(t, Options{RestartAfter: 1})
+	u := server(t.TempDir())
+	r := start(t, p, u).Replicas()[0]
+	v := verified(t, r)
+	get(t, r, "/exit")
+	testkit.Until(t, "up again", func() bool {
+		if why := v.LimitBroken(); why != "" {
+			t.Fatal(why)
+		}
+		c, err := r.Counters()
+		return err == nil && c.Up && c.Restarts == 1
+	})
+}
+
+// A killed lab cannot end what left the control groups of its service: Clean finds it by
+// its mark, or because the lab had seen it.
+func TestADaemonOfAKilledRunIsSwept(t *testing.T) {
+	needRoot(t)
+	for path, lab := range map[string]string{"/marked-daemon": "lab", "/daemon": "watching-lab"} {
+		t.Run(lab, func(t *testing.T) {
+			state, logs := t.TempDir(), t.TempDir()
+			c := exec.Command("/proc/self/exe", helper, lab, state, logs)
+			out, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			testkit.Start(t, c)
+			lines := bufio.NewScanner(out)
+			lines.Scan()
+			address, up := strings.CutPrefix(lines.Text(), "up ")
+			if !up {
+				testkit.Missing(t, errors.New(lines.Text()))
+			}
+			answer, err := http.Get("http://" + address + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			pid := daemonIn(t, logs)
+			if lab == "watching-lab" && (!lines.Scan() || !strings.Contains(lines.Text(), "left its control group")) {
+				t.Fatalf("the lab said %q", lines.Text())
+			}
+			if err := c.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			c.Wait()
+			if gone(pid) {
+				t.Fatal("the daemon ended with its lab: this test shows nothing")
+			}
+			cleaned, err := Clean(Options{State: state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !gone(pid) {
+				t.Errorf("process %d still runs; removed %q", pid, cleaned.Removed)
+			}
+			nothingLeft(t, state)
+		})
+	}
+}
+
+// daemonIn is the process that wrote its pid into the only log of a folder.
+func daemonIn(t *testing.T, logs string) int {
+	t.Helper()
+	return testkit.Value(t, "the pid of the daemon", func() (pid int, err error) {
+		_, after, found := strings.Cut(logOf(t, logs), "stubborn ")
+		if !found {
+			return 0, errors.New("it has not written it")
+		}
+		_, err = fmt.Sscan(after, &pid)
+		return pid, err
+	})
+}
