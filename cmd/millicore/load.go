@@ -22,6 +22,7 @@ import (
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/report/derived"
+	"github.com/millicore/millicore/internal/secret"
 	"github.com/millicore/millicore/internal/traffic"
 	"github.com/millicore/millicore/internal/traffic/live"
 )
@@ -86,6 +87,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	guard(e)
 	if err := f.confirm(cmd.Context(), target, e); err != nil {
 		return err
 	}
@@ -156,7 +158,7 @@ func (f *loadFlags) follow(ctx context.Context, t traffic.Target, e *experiment.
 	if e, err = f.Experiment(next, o); err != nil {
 		return t, e, usageError{err}
 	}
-	fmt.Fprintf(os.Stderr, "%s redirects to %s, which gets the load.\n", display.Plain(t.URL), display.Plain(url))
+	fmt.Fprintf(os.Stderr, "%s redirects to %s, which gets the load.\n", display.Plain(t.URL), display.Plain(secret.Text(url)))
 	return next, e, nil
 }
 

@@ -40,5 +40,5 @@ func writeWhole(file string, write func(io.Writer) error) error {
 	if err := write(&text); err != nil {
 		return err
 	}
-	return record.WriteFile(file, text.Bytes())
+	return record.WriteFile(file, text.Bytes(), 0o644)
 }

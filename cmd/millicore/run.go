@@ -228,5 +228,5 @@ func readExperiment(name string, sets []string) (e *experiment.Experiment, path 
 	if e, err = file.Parse(path, data, sets); err != nil {
 		return nil, path, err
 	}
-	return e, path, e.ReadInputs(filepath.Dir(path), os.Getenv)
+	return e, path, readInputs(e, filepath.Dir(path))
 }

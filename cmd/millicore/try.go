@@ -156,7 +156,11 @@ func (f *tryFlags) fill() error {
 
 // build makes the experiment of the variants.
 func (f *tryFlags) build(variants []try.Variant) (*experiment.Experiment, error) {
-	return file.Build(f.ask.Name(), f.ask.Settings(variants), nil)
+	e, err := file.Build(f.ask.Name(), f.ask.Settings(variants), nil)
+	if err == nil {
+		guard(e)
+	}
+	return e, err
 }
 
 func tryServer(cmd *cobra.Command, f *tryFlags) error {
@@ -207,8 +211,12 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	lasts := try.Lasts(e, lab.Estimate(e), seen)
 	show.Plan(try.Announce(&f.ask, seen[0].Info, variants, e, lasts, screen))
 	if f.save != "" {
-		if err := record.WriteFile(f.save, []byte(e.Source)); err != nil {
+		text, fromEnv := file.Saved(e)
+		if err := record.WriteFile(f.save, []byte(text), 0o644); err != nil {
 			return err
+		}
+		if len(fromEnv) > 0 {
+			show.Note(fmt.Sprintf("! %s does not have the value of %s: export it before `millicore run %s`", f.save, strings.Join(fromEnv, ", "), f.save))
 		}
 	}
 	runErr := runOn(cmd.Context(), where, show, e, f.seed, f.out)

@@ -48,7 +48,7 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 	settings.SetGiven("--cacert", "load.ca_file", f.cacert)
 	e, err := file.Build(f.ask.Name(), settings, nil)
 	if err == nil {
-		err = e.ReadInputs("", os.Getenv)
+		err = readInputs(e, "")
 	}
 	if err != nil {
 		return usageError{err}

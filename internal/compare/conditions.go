@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/secret"
 )
 
 // incomparable lists what makes sides not comparable, each contrast once: the
@@ -249,8 +250,11 @@ func services(c *contrasts, a, b *experiment.Service) {
 	c.add("workload", a.Workload, b.Workload)
 	c.add("image", a.Image, b.Image)
 	c.add("command", strings.Join(a.Command, " "), strings.Join(b.Command, " "))
-	for _, name := range names(a.Env, b.Env) {
+	for _, name := range names(a.Env, b.Env, referred(a), referred(b)) {
 		c.add(name, env(a, name), env(b, name))
+		if same, known := secret.Compare(a.EnvHashes[name], b.EnvHashes[name]); known && !same && env(a, name) == env(b, name) {
+			c.add(name, "a hidden value", "another one")
+		}
 	}
 }
 
@@ -258,7 +262,19 @@ func env(s *experiment.Service, name string) string {
 	if v, ok := s.Env[name]; ok {
 		return v
 	}
+	if r, ok := s.EnvFrom[name]; ok {
+		return r.String()
+	}
 	return "unset"
+}
+
+// referred are the variables of a service whose values are not in the file.
+func referred(s *experiment.Service) map[string]string {
+	all := make(map[string]string, len(s.EnvFrom))
+	for name := range s.EnvFrom {
+		all[name] = ""
+	}
+	return all
 }
 
 func limits(c *contrasts, a, b *experiment.Limits) {
@@ -287,9 +303,12 @@ func loads(c *contrasts, a, b *experiment.Load) {
 	c.add("connections", strconv.Itoa(a.Connections), strconv.Itoa(b.Connections))
 }
 
-// names are the keys of both, sorted.
-func names(a, b map[string]string) []string {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+// names are the keys of all, sorted.
+func names(of ...map[string]string) []string {
+	var all []string
+	for _, one := range of {
+		all = slices.AppendSeq(all, maps.Keys(one))
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }

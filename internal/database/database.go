@@ -26,8 +26,9 @@ type Set struct {
 	postgres *template // nil until it is needed
 }
 
-// New returns a set with its data below dir, if the databases' users can reach dir. On a
-// platform of images the data is in the containers. New starts and makes nothing.
+// New returns a set with its data below dir, if the databases' users can reach dir: not in
+// a record, which only its owner can enter. On a platform of images the data is in the
+// containers. New starts and makes nothing.
 func New(on platform.Platform, dir string) *Set {
 	_, images := platform.As[platform.ImageRunner](on)
 	return &Set{on: on, images: images, dir: dir}

@@ -36,7 +36,7 @@ func (p Plan) trials() int {
 
 // Text writes the plan for a terminal.
 func (p Plan) Text(out io.Writer, t display.Terminal) error {
-	e := p.Experiment
+	e := p.Experiment.Shown()
 	blocks := []report.Block{
 		report.Headline{Answer: fmt.Sprintf("%s: %s, %s, about %s; nothing was started (dry run).", display.Plain(e.Name),
 			display.Counted(int64(len(e.Cells)), "cell"), display.Counted(int64(p.trials()), "trial"), about(p.Lasts))},
@@ -103,7 +103,7 @@ func (p Plan) JSON(out io.Writer) error {
 		Needs      []need             `json:"needs"`
 		Measure    experiment.Measure `json:"measure"`
 		Plan       []experiment.Cell  `json:"plan"`
-	}{p.Experiment.Name, len(p.Experiment.Cells), p.trials(), p.Lasts.Seconds(), needs, p.Experiment.Measure, p.Experiment.Cells})
+	}{p.Experiment.Name, len(p.Experiment.Cells), p.trials(), p.Lasts.Seconds(), needs, p.Experiment.Measure, p.Experiment.Shown().Cells})
 }
 
 // cellTable has a row for each cell.

@@ -117,6 +117,9 @@ func variables(cells []*experiment.Cell) []string {
 		for name := range c.Service.Env {
 			names[name] = true
 		}
+		for name := range c.Service.EnvFrom {
+			names[name] = true
+		}
 		for _, name := range c.Service.Unset {
 			names[name] = true
 		}
@@ -130,6 +133,9 @@ func value(s *experiment.Service, name string) string {
 			return `""`
 		}
 		return v
+	}
+	if r, ok := s.EnvFrom[name]; ok {
+		return "(" + r.String() + ")"
 	}
 	return "unset"
 }

@@ -29,8 +29,24 @@ type Experiment struct {
 	Docker    Docker     `json:"docker,omitzero"`
 	// Kubernetes is absent in JSON if the file sets nothing in it.
 	Kubernetes Kubernetes `json:"kubernetes,omitzero"`
-	Source     string     `json:"source"`         // the file's text as it was read
-	Sets       []string   `json:"sets,omitempty"` // what --set changed
+	Source     string     `json:"source"`         // the file's text, without secrets
+	Sets       []string   `json:"sets,omitempty"` // what --set changed, without secrets
+	// Given are the text and the settings as they were read; nil: they have no secrets.
+	Given *Given `json:"-"`
+}
+
+// Given is the text of a file and the texts of --set, with their secrets.
+type Given struct {
+	Source string   `json:"source"`
+	Sets   []string `json:"sets,omitempty"`
+}
+
+// AsGiven returns the file's text and the texts of --set as they were read.
+func (e *Experiment) AsGiven() Given {
+	if e.Given != nil {
+		return *e.Given
+	}
+	return Given{e.Source, e.Sets}
 }
 
 // Docker has the settings for --on docker.

@@ -18,18 +18,21 @@ type Inputs struct {
 	Authorization string // the header's value; empty without Auth
 }
 
-// InputSet is the inputs of all requests, by what the requests name. It is sent
-// to where the experiment runs. It is in no record, since it has credentials.
+// InputSet is the inputs of all requests and services, by what these name. It is sent to
+// where the experiment runs. It is in no record, since it has credentials.
 type InputSet struct {
 	Bodies         map[string][]byte `json:"bodies,omitempty"`         // by body_file
 	Authorizations map[string]string `json:"authorizations,omitempty"` // by Auth.String
 	Authorities    map[string]string `json:"authorities,omitempty"`    // certificates in PEM, by ca_file
+	Variables      map[string]string `json:"variables,omitempty"`      // values, by Reference.String
+	Hashes         map[string]string `json:"hashes,omitempty"`         // for the record, by NAME=value
+	Given          *Given            `json:"given,omitempty"`          // the text and the settings, if they have secrets
 }
 
 // InputError is the error of an input that is missing, or cannot be used.
 type InputError struct {
-	Of  string // "request POST /orders", or "load"
-	Key string // of the file: body_file, auth or ca_file
+	Of  string // "request POST /orders", "load", or "services.go.env"
+	Key string // of the file: body_file, auth, ca_file, or the name of a variable
 	Err error
 }
 
@@ -54,10 +57,18 @@ func (e *Experiment) requests() []*Request {
 	return all
 }
 
-// ReadInputs reads what the requests of all cells need from outside: files,
-// relative to dir, and environment variables. An error names what is missing.
+func newInputSet() InputSet {
+	return InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}, Authorities: map[string]string{},
+		Variables: map[string]string{}, Hashes: map[string]string{}}
+}
+
+// ReadInputs reads what all cells need from outside: files, relative to dir, and
+// environment variables. An error names what is missing.
 func (e *Experiment) ReadInputs(dir string, getenv func(string) string) error {
-	in := InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}, Authorities: map[string]string{}}
+	in := newInputSet()
+	if err := e.readReferences(in.Variables, dir, getenv); err != nil {
+		return err
+	}
 	for i := range e.Cells {
 		if name := e.Cells[i].Load.CAFile; name != "" && in.Authorities[name] == "" {
 			pem, err := Certificates(within(dir, name))
@@ -86,9 +97,13 @@ func (e *Experiment) ReadInputs(dir string, getenv func(string) string) error {
 	return e.SetInputs(in)
 }
 
-// InputSet gives what ReadInputs read.
+// InputSet gives what ReadInputs read, and the hashes of Seal.
 func (e *Experiment) InputSet() InputSet {
-	in := InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}, Authorities: map[string]string{}}
+	in := newInputSet()
+	in.Given = e.Given
+	for _, v := range e.variables() {
+		v.inputs(&in)
+	}
 	for i := range e.Cells {
 		if l := &e.Cells[i].Load; l.CAFile != "" {
 			in.Authorities[l.CAFile] = l.CA
@@ -105,9 +120,12 @@ func (e *Experiment) InputSet() InputSet {
 	return in
 }
 
-// SetInputs gives the requests their inputs, instead of ReadInputs. An error means
-// that they are those of another experiment; it contains no input.
+// SetInputs gives the requests and services their inputs, instead of ReadInputs. An error
+// means that they are those of another experiment; it contains no input.
 func (e *Experiment) SetInputs(in InputSet) error {
+	if err := e.setReferences(in); err != nil {
+		return err
+	}
 	for i := range e.Cells {
 		l := &e.Cells[i].Load
 		if l.CA = in.Authorities[l.CAFile]; l.CAFile != "" && l.CA == "" {
@@ -127,7 +145,7 @@ func (e *Experiment) SetInputs(in InputSet) error {
 			}
 		}
 	}
-	if own := e.InputSet(); len(own.Bodies) != len(in.Bodies) || len(own.Authorizations) != len(in.Authorizations) || len(own.Authorities) != len(in.Authorities) {
+	if own := e.InputSet(); len(own.Bodies) != len(in.Bodies) || len(own.Authorizations) != len(in.Authorizations) || len(own.Authorities) != len(in.Authorities) || len(own.Variables) != len(in.Variables) {
 		return errors.New("the inputs are those of another experiment")
 	}
 	return nil

@@ -14,8 +14,12 @@ type Service struct {
 	Image    string   `json:"image,omitempty" yaml:"image,one" doc:"A container image; needs a platform that runs containers."`
 	// Dir of a command is relative to the lab's own folder, not to the file's.
 	Dir   string            `json:"dir,omitempty" yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
-	Env   map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset. ${port} and ${NAME.address} as in command; ${limits.cpu} is the CPU limit in whole CPUs, rounded up, and ${limits.memory} the memory limit in bytes."`
+	Env   map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset; {from_env: NAME}, {from_file: PATH} and {secret: NAME/KEY} read the value from elsewhere. ${port} and ${NAME.address} as in command; ${limits.cpu} is the CPU limit in whole CPUs, rounded up, and ${limits.memory} the memory limit in bytes."`
 	Unset []string          `json:"unset,omitempty"` // env names that must be absent
+	// EnvFrom are the variables whose values are not in the file. EnvHashes has a keyed
+	// hash of each value that is not shown.
+	EnvFrom   map[string]Reference `json:"env_from,omitempty"`
+	EnvHashes map[string]string    `json:"env_hashes,omitempty"`
 	// Port is a fixed port that the service listens on. With FindPort the platform
 	// looks at what its processes listen on. With neither, the platform assigns a
 	// port. Both need one replica. Several replicas of an image may have one Port if
@@ -39,10 +43,14 @@ type Dependency struct {
 	Image   string            `json:"image,omitempty" yaml:"image,one" doc:"A container image; needs a platform that runs containers."`
 	URL     string            `json:"url,omitempty" yaml:"url,one" kind:"link" doc:"URL of a dependency that already runs: nothing is started or observed."`
 	Dir     string            `json:"dir,omitempty" yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
-	Env     map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset."`
+	Env     map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab, as of a service."`
 	Unset   []string          `json:"unset,omitempty"`
-	Ready   Ready             `json:"ready" yaml:",inline"`
-	Limits  Limits            `json:"limits" yaml:"limits" names:"cell" doc:"Limits of the dependency; default: none."`
+
+	EnvFrom   map[string]Reference `json:"env_from,omitempty"`
+	EnvHashes map[string]string    `json:"env_hashes,omitempty"`
+
+	Ready  Ready  `json:"ready" yaml:",inline"`
+	Limits Limits `json:"limits" yaml:"limits" names:"cell" doc:"Limits of the dependency; default: none."`
 }
 
 // The databases that Millicore starts itself: values of Dependency.Builtin.

@@ -40,7 +40,7 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 	l.note("common load: %s %s, %v%% of the lowest breaking point", display.Figure(load), unit, common.Percent)
 	part := &Lab{Experiment: l.Experiment.At(load), Platform: l.Platform, Programs: l.Programs, Seed: l.Seed,
 		Dir: filepath.Join(l.Dir, record.CommonDir), Version: l.Version, Progress: l.Progress, OnFrame: l.OnFrame, Log: l.Log,
-		NoRepeat: l.NoRepeat, NoHost: l.NoHost, Resume: l.Resume, first: number}
+		NoRepeat: l.NoRepeat, NoHost: l.NoHost, Resume: l.Resume, first: number, data: l.data}
 	return part.Run(ctx)
 }
 

@@ -9,10 +9,12 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/millicore/millicore/internal/database"
@@ -21,6 +23,7 @@ import (
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/secret"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/internal/workload"
 )
@@ -51,6 +54,9 @@ type Lab struct {
 	runtimes map[int]runtimes.Info // by cell: the runtime of its service, for profiles
 
 	databases *database.Set // that the trials have started
+	data      string        // folder for their data; "": beside the record, which only its owner can enter
+
+	scrub func(string) string // removes the experiment's secrets from a text
 }
 
 // Run conducts the whole plan and writes the record. When ctx ends, Run ends the
@@ -59,6 +65,7 @@ type Lab struct {
 // fails is a result in the record, not an error.
 func (l *Lab) Run(ctx context.Context) (err error) {
 	l.found, l.runtimes = map[int][]float64{}, map[int]runtimes.Info{}
+	l.scrub = secret.Scrub(l.Experiment.Secrets())
 	if err := l.checkBenchmarks(); err != nil {
 		return err
 	}
@@ -79,7 +86,8 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, writer.Close()) }()
-	l.databases = database.New(l.Platform, l.Dir)
+	l.data = cmp.Or(l.data, filepath.Dir(filepath.Clean(l.Dir)))
+	l.databases = database.New(l.Platform, l.data)
 	defer func() { err = errors.Join(err, l.databases.Close()) }()
 	defer l.release(-1)
 
@@ -170,8 +178,17 @@ func (l *Lab) conclusion(completed, invalid int) error {
 	return fmt.Errorf("run %s: no trial could be completed; the reasons are above, and the output of the services is in %s/%s", l.Experiment.Name, l.Dir, record.LogsDir)
 }
 
+// hide removes the experiment's secrets from a text of others, such as the end of a
+// service's output.
+func (l *Lab) hide(text string) string {
+	if l.scrub == nil {
+		return text
+	}
+	return l.scrub(text)
+}
+
 func (l *Lab) note(format string, args ...any) {
 	if l.Log != nil {
-		fmt.Fprintf(l.Log, format+"\n", args...)
+		fmt.Fprintln(l.Log, l.hide(fmt.Sprintf(format, args...)))
 	}
 }

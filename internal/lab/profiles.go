@@ -109,7 +109,7 @@ func (l *Lab) profiled(i int) (*experiment.Experiment, *experiment.Cell, string)
 func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 	dir, err := filepath.Abs(filepath.Join(l.Dir, record.ProfileDir(cell.Index)))
 	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
+		err = os.MkdirAll(dir, record.DirMode)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keep profiles: %w", err)
@@ -119,6 +119,10 @@ func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 	env := maps.Clone(s.Env)
 	if env == nil {
 		env = map[string]string{}
+	}
+	if r, ok := s.EnvFrom["NODE_OPTIONS"]; ok && p.info.Runtime == runtimes.Node {
+		env["NODE_OPTIONS"], s.EnvFrom = r.Value, maps.Clone(s.EnvFrom)
+		delete(s.EnvFrom, "NODE_OPTIONS")
 	}
 	switch {
 	case p.info.Runtime == runtimes.Node:

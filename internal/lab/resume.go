@@ -36,6 +36,9 @@ func (l *Lab) former() (*record.Record, error) {
 	if differs != "" {
 		return nil, l.otherRun(differs)
 	}
+	if name := l.Experiment.ChangedSecret(r.Run.Experiment); name != "" {
+		return nil, fmt.Errorf("resume a run: the value of %s is not the one that the run in %s began with; set that value again, or use another folder", name, l.Dir)
+	}
 	return r, nil
 }
 

@@ -51,6 +51,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	}
 	t.progress.state(Starting, "")
 	outcome, why, err := t.conduct(ctx)
+	why = t.lab.hide(why)
 	if t.exp.Measure.StaysUp() && err == nil && (outcome == record.Done || outcome == record.Disturbed) {
 		t.lab.kept, t.deployment = t.deployment, &deployment{}
 	}
@@ -149,7 +150,7 @@ func (t *trial) start(ctx context.Context) error {
 // deploy starts the dependencies and the service.
 func (t *trial) deploy(ctx context.Context) error {
 	logs := filepath.Join(t.lab.Dir, record.LogsDir, fmt.Sprintf("trial-%03d", t.number))
-	if err := os.MkdirAll(logs, 0o755); err != nil {
+	if err := os.MkdirAll(logs, record.DirMode); err != nil {
 		return err
 	}
 	t.deployment.lab, t.deployment.trial, t.deployment.cell, t.deployment.logs = t.lab, t.number, t.cell, logs

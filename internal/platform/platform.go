@@ -51,8 +51,13 @@ type UnitSpec struct {
 	Dir     string            // working folder of the command; for an image, in the container
 	Env     map[string]string // values may hold the same names as Command
 	Unset   []string          // names of variables that must be absent
-	Vars    map[string]string // values for ${name} that are known before the start
-	Limits  experiment.Limits
+	// Hidden are the variables in Env whose values must not be shown, and Secrets others by
+	// NAME/KEY of a Secret, on Kubernetes only.
+	Hidden  []string
+	Secrets map[string]string
+
+	Vars   map[string]string // values for ${name} that are known before the start
+	Limits experiment.Limits
 	// Port is a fixed port on which the unit listens regardless of ${port} and PORT.
 	// FindPort makes the platform look for the port on which the unit's processes
 	// listen. Without either, the platform assigns a port to each replica. Both need

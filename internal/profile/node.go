@@ -25,7 +25,7 @@ func PrepareNode(dir, nodeOptions string) (string, error) {
 		return "", fmt.Errorf("profile Node.js: find the folder %s: %w", dir, err)
 	}
 	script := filepath.Join(dir, preloadFile)
-	if err := os.WriteFile(script, preload, 0o644); err != nil {
+	if err := os.WriteFile(script, preload, 0o600); err != nil {
 		return "", fmt.Errorf("profile Node.js: write the script: %w", err)
 	}
 	return strings.TrimSpace(nodeOptions + " --require " + quoteOption(script)), nil

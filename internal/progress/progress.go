@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/secret"
 )
 
 // Printer prints the progress of a run. It is an io.Writer for the lab's log.
@@ -32,6 +33,13 @@ var quiet bool
 // Quiet leaves the progress out: printers then show messages only, such as those about
 // trials that failed. The program calls it once, before it makes a printer.
 func Quiet(on bool) { quiet = on }
+
+// hide removes secrets from a text, for the whole program.
+var hide = func(text string) string { return text }
+
+// Hide removes these values, the secrets of an experiment, from everything that printers
+// print from now on.
+func Hide(values []string) { hide = secret.Scrub(values) }
 
 // IsQuiet reports whether progress is left out.
 func IsQuiet() bool { return quiet }
@@ -133,7 +141,7 @@ func (p *Printer) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.endLine()
-	text = strings.TrimRight(text, "\n")
+	text = hide(strings.TrimRight(text, "\n"))
 	if p.live {
 		text = display.TerminalOf(p.out).Wrap(text, "")
 	}

@@ -20,10 +20,13 @@ func Append(dir string) (*Writer, error) {
 	if r.Run.Version != Version {
 		return nil, fmt.Errorf("append to record %s: it has format %d, this program writes %d", dir, r.Run.Version, Version)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, LogsDir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
 		return nil, fmt.Errorf("append to record: %w", err)
 	}
 	w := &Writer{dir: dir}
+	if w.root, err = os.OpenRoot(dir); err != nil {
+		return nil, fmt.Errorf("append to record: %w", err)
+	}
 	if err := w.open(appendLines); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -44,7 +47,7 @@ func appendLines(path string) (*lines, error) {
 // cutTorn opens or creates a file of lines, and removes everything after its last line
 // end. It returns the remaining size.
 func cutTorn(path string) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, 0, fmt.Errorf("append to record: %w", err)
 	}

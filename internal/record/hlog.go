@@ -30,7 +30,7 @@ type Hlog struct {
 
 // CreateHlog starts the log in a new file.
 func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
@@ -132,7 +132,7 @@ func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write fu
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(h), h.Close()); err != nil {
+	if err := errors.Join(write(h), likeItsFolder(h.file, filepath.Dir(path)), h.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {

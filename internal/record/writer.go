@@ -16,6 +16,7 @@ import (
 // Writer appends to a record. It is not safe for concurrent use.
 type Writer struct {
 	dir        string
+	root       *os.Root // of dir
 	frames     *lines
 	windows    *lines
 	slow       *lines
@@ -52,29 +53,37 @@ func NewDir(base, name string, now time.Time) string {
 	}
 }
 
-// Create creates the folder, which must be Free, with run.json and the empty files.
-func Create(dir string, run Run) (*Writer, error) {
+// Create creates the folder, which must be Free, with run.json and the empty files. Only
+// the user can read them, and the experiment in run.json has no secrets.
+func Create(dir string, run Run) (_ *Writer, err error) {
 	if err := Free(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, LogsDir), 0o755); err != nil {
+	w := &Writer{dir: dir}
+	if w.root, err = openNew(dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	if err := w.root.Mkdir(LogsDir, DirMode); err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}
+	run.Experiment = run.Experiment.Shown()
 	text, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}
-	if err := WriteFile(filepath.Join(dir, RunFile), append(text, '\n')); err != nil {
+	if err := WriteFile(filepath.Join(dir, RunFile), append(text, '\n'), FileMode); err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: dir}
 	if err := w.open(openLines); err != nil {
-		return nil, errors.Join(err, w.Close())
+		return nil, err
 	}
-	if w.hlog, err = CreateHlog(filepath.Join(dir, LatencyFile), run.Experiment, run.Started); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
-	return w, nil
+	w.hlog, err = CreateHlog(filepath.Join(dir, LatencyFile), run.Experiment, run.Started)
+	return w, err
 }
 
 // open opens the files of lines.
@@ -161,7 +170,7 @@ func (w *Writer) files() []*lines {
 	return []*lines{w.frames, w.windows, w.slow, w.steps, w.benchmarks, w.trials}
 }
 
-// Close syncs and closes the files.
+// Close syncs and closes the files, and gives the record to the user who called sudo.
 func (w *Writer) Close() error {
 	var errs []error
 	for _, l := range w.files() {
@@ -172,19 +181,22 @@ func (w *Writer) Close() error {
 	if w.hlog != nil {
 		errs = append(errs, w.hlog.Close())
 	}
+	if w.root != nil {
+		errs = append(errs, HandOver(w.root), w.root.Close())
+	}
 	return errors.Join(errs...)
 }
 
 // WriteFile replaces a file atomically: readers see the old or the new content, also after
-// a crash.
-func WriteFile(path string, data []byte) error {
+// a crash. The file belongs to the owner of its folder.
+func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer os.Remove(temp.Name()) // fails after the rename
 	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
+	err = errors.Join(err, temp.Chmod(mode), likeItsFolder(temp, filepath.Dir(path)), temp.Sync(), temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), path)
 	}
@@ -202,7 +214,7 @@ type lines struct {
 }
 
 func openLines(path string) (*lines, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/secret"
 	"github.com/millicore/millicore/internal/serviceclient"
 )
 
@@ -49,7 +50,7 @@ func (o *Options) Redirected(ctx context.Context, t Target, e *experiment.Experi
 			at.Fragment = ""
 			return strings.ReplaceAll(at.String(), "{{", "%7B%7B"), nil
 		case next.Host != first.Host && credentials(r):
-			return "", fmt.Errorf("--follow: %s redirects to %s, another host, which must not get the credentials; load it without them", t.URL, next)
+			return "", fmt.Errorf("--follow: %s redirects to %s, another host, which must not get the credentials; load it without them", t.URL, secret.Text(next.String()))
 		}
 		at = next
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/secret"
 )
 
 // Unreachable is the error of a target to which no request can be sent.
@@ -16,7 +17,7 @@ type Unreachable struct {
 	err      error
 }
 
-func (u *Unreachable) Error() string { return u.URL + ": " + u.Why }
+func (u *Unreachable) Error() string { return secret.Text(u.URL + ": " + u.Why) }
 func (u *Unreachable) Unwrap() error { return u.err }
 
 // Reach makes and closes a connection to the target, with its TLS handshake, so that a

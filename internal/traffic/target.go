@@ -13,11 +13,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/secret"
 )
 
 // Target is the destination of the load.
 type Target struct {
-	URL      string
+	URL      string // without secrets, to be shown
 	Address  string // host:port
 	Host     string // for the Host header
 	TLS      bool
@@ -44,27 +46,28 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 	if !schemed.MatchString(text) {
 		text = "http://" + text
 	}
+	shown := secret.Text(text)
 	u, err := url.Parse(text)
 	if err != nil {
 		var parse *url.Error
 		if errors.As(err, &parse) { // its text has the URL, which may contain a password
 			err = parse.Err
 		}
-		return Target{}, fmt.Errorf("%q is not a URL: %w", withoutUser(text), err)
+		return Target{}, fmt.Errorf("%q is not a URL: %w", secret.Text(withoutUser(text)), err)
 	}
 	switch {
 	case u.User != nil:
-		return Target{}, fmt.Errorf("%s: credentials in a URL would be stored in the record; put them into an environment variable, and use --basic-env", withoutUser(text))
+		return Target{}, fmt.Errorf("%s: credentials in a URL would be stored in the record; put them into an environment variable, and use --basic-env", secret.Text(withoutUser(text)))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return Target{}, fmt.Errorf("%s: the scheme must be http or https, not %s", text, u.Scheme)
+		return Target{}, fmt.Errorf("%s: the scheme must be http or https, not %s", shown, u.Scheme)
 	case u.Hostname() == "":
-		return Target{}, fmt.Errorf("%s: the URL has no host; write it as http://127.0.0.1:8080/", text)
+		return Target{}, fmt.Errorf("%s: the URL has no host; write it as http://127.0.0.1:8080/", shown)
 	case u.Fragment != "":
-		return Target{}, fmt.Errorf("%s: a fragment (#) is never sent; remove it", text)
+		return Target{}, fmt.Errorf("%s: a fragment (#) is never sent; remove it", shown)
 	}
 	port := u.Port()
 	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 1 || n > 65535) {
-		return Target{}, fmt.Errorf("%s: the port %s is not a number from 1 to 65535", text, port)
+		return Target{}, fmt.Errorf("%s: the port %s is not a number from 1 to 65535", shown, port)
 	}
 	if port == "" {
 		port = "80"
@@ -72,7 +75,7 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 			port = "443"
 		}
 	}
-	t := Target{URL: text, Address: net.JoinHostPort(u.Hostname(), port), Host: u.Host, TLS: u.Scheme == "https", Path: u.EscapedPath()}
+	t := Target{URL: secret.Text(text), Address: net.JoinHostPort(u.Hostname(), port), Host: u.Host, TLS: u.Scheme == "https", Path: u.EscapedPath()}
 	if t.Path == "" {
 		t.Path = "/"
 	}
@@ -88,7 +91,7 @@ func ParseTarget(text string, lookup func(host string) ([]string, error)) (Targe
 	addresses := []string{u.Hostname()}
 	if _, err := netip.ParseAddr(u.Hostname()); err != nil {
 		if addresses, err = lookup(u.Hostname()); err != nil {
-			return Target{}, &Unreachable{text, fmt.Sprintf("the name %s does not resolve", u.Hostname()), err}
+			return Target{}, &Unreachable{shown, fmt.Sprintf("the name %s does not resolve", u.Hostname()), err}
 		}
 	}
 	t.Loopback = len(addresses) > 0

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/secret"
 )
 
 // Ask are the flags of `millicore try`.
@@ -57,7 +58,7 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 	const command = "the command"
 	var s file.Settings
 	s.Set("", "name", a.Name())
-	s.Set(command, "about", file.Raw("Where "+strings.Join(a.Command, " ")+" breaks"))
+	s.Set(command, "about", file.Raw("Where "+strings.Join(secret.Words(a.Command), " ")+" breaks"))
 	for _, v := range variants {
 		if v.NoEffect == "" {
 			s.Set(command, "services."+v.Service, map[string]any{"command": a.texts(v.command(a))})

@@ -25,13 +25,13 @@ func (d *decoder) readWritten() {
 	if len(d.out.Sets) == 0 {
 		return
 	}
-	e, err := Parse(d.file, []byte(d.out.Source), nil)
+	was, err := parse(d.file, []byte(d.out.Source), nil)
 	if err != nil {
 		return
 	}
-	d.wrote = &written{exp: e}
-	for i := range e.Cells {
-		d.wrote.leaves = append(d.wrote.leaves, leavesOf(&e.Cells[i]))
+	d.wrote = &written{exp: was.out}
+	for i := range was.out.Cells {
+		d.wrote.leaves = append(d.wrote.leaves, leavesOf(&was.out.Cells[i]))
 	}
 }
 

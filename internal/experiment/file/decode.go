@@ -112,6 +112,10 @@ func listExample(n *node) string {
 func (d *decoder) table(n *node, f *field, v reflect.Value) bool {
 	element := f.element(v.Type().Elem())
 	d.eachName(n, f, func(e *entry) {
+		if f.refers() && e.value.kind == mapNode {
+			d.reference(e.value)
+			return
+		}
 		one := reflect.New(element.typ).Elem()
 		if d.value(e.value, &element, one) {
 			if v.IsNil() {
@@ -121,6 +125,26 @@ func (d *decoder) table(n *node, f *field, v reflect.Value) bool {
 		}
 	})
 	return true
+}
+
+// envFrom are the variables of an env whose values are not in the file.
+func (d *decoder) envFrom(env *node) map[string]experiment.Reference {
+	var all map[string]experiment.Reference
+	for _, e := range env.entries {
+		if e.value.kind != mapNode {
+			continue
+		}
+		if all == nil {
+			all = make(map[string]experiment.Reference)
+		}
+		all[e.key] = d.reference(e.value)
+	}
+	return all
+}
+
+func (d *decoder) reference(n *node) (r experiment.Reference) {
+	d.value(n, &field{names: noNames}, reflect.ValueOf(&r).Elem())
+	return r
 }
 
 // eachName visits the entries of a map whose keys are names.

@@ -174,6 +174,9 @@ func (f *field) element(t reflect.Type) field {
 	return field{key: f.key, typ: t, kind: f.kind, keys: f.keys, names: f.names}
 }
 
+// refers reports whether the values of a map may be references: the variables of an env.
+func (f *field) refers() bool { return f.keys != nil && f.keys == kindNamed("envName") }
+
 // shape is what may lie below the field: known keys, or the items of a list or
 // the values of a map. Below a single value there is nothing.
 func (f *field) shape() (fields []field, element *field) {

@@ -159,6 +159,9 @@ var kinds = map[string]*kind{
 			}
 			return nil
 		}),
+	// A key of a Secret of Kubernetes.
+	"secretKey": matching(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[A-Za-z0-9._-]{1,253}$`,
+		"is not NAME/KEY of a Secret, as in database/password", "string"),
 	// A metric of Prometheus (prometheus.io/docs/concepts/data_model).
 	"metricName": matching(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`,
 		"is not a valid name of a metric: use letters, digits, _ and :, and no digit first", "string", "boolean"),

@@ -27,8 +27,19 @@ const (
 // Parse reads an experiment file and resolves it into cells. Sets are the texts
 // of --set, as in "limits.cpu=250m"; they change the file before it is checked.
 // file names it in errors and gives the folder that dir is relative to. The
-// error is of the type Errors and has all mistakes.
+// error is of the type Errors and has all mistakes. Neither an error nor the
+// experiment's Source, Sets and labels have secrets.
 func Parse(file string, data []byte, sets []string) (*experiment.Experiment, error) {
+	d, err := parse(file, data, sets)
+	if err != nil {
+		return nil, err
+	}
+	d.hide()
+	return d.out, nil
+}
+
+// parse is Parse without hiding the secrets of a valid experiment.
+func parse(file string, data []byte, sets []string) (*decoder, error) {
 	p := &problems{file: file}
 	root := readTree(p, 0, data)
 	if root == nil {
@@ -48,11 +59,13 @@ func Parse(file string, data []byte, sets []string) (*experiment.Experiment, err
 
 // resolve makes an experiment of a tree and of what --set changes in it. source
 // is the tree as text.
-func resolve(p *problems, root *node, source string, sets []string) (*experiment.Experiment, error) {
+func resolve(p *problems, root *node, source string, sets []string) (*decoder, error) {
 	spellDatabases(root)
 	applySets(p, root, sets)
 	spellDatabases(root)
 	root.locate("")
+	p.hider = newHider(root)
+	p.hider.hide(root.copy(), nil)
 	d := &decoder{
 		problems:  p,
 		folder:    filepath.Dir(p.file),
@@ -62,11 +75,12 @@ func resolve(p *problems, root *node, source string, sets []string) (*experiment
 		// A word that is neither true nor false is reported later.
 		benchmark: root.find("load.benchmark").given() && root.find("load.benchmark").text != "false",
 	}
+	d.refuseHidden()
 	d.read()
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	return d.out, nil
+	return d, nil
 }
 
 // read reads the file as a whole, and then its cells.

@@ -59,6 +59,9 @@ func schemaOf(f *field) *jsonschema.Schema {
 		return s
 	}
 	notEmpty(below) // vary's lists
+	if f.refers() {
+		below = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{below, structSchema(fieldsOf(reflect.TypeFor[experiment.Reference]()))}}
+	}
 	s := typed("object")
 	s.PropertyNames = &jsonschema.Schema{Pattern: f.keys.pattern}
 	s.AdditionalProperties = below

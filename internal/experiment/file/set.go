@@ -10,12 +10,15 @@ import (
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
+// setPrefix begins the words of a setting of --set in errors.
+const setPrefix = "--set "
+
 // applySets changes the tree as --set asks: "path=value", where the path is
 // the keys on the way, joined by dots (an item of a list by its index, as in
 // load.users.stages.0.target), and the value is YAML.
 func applySets(p *problems, root *node, sets []string) {
 	for _, set := range sets {
-		at := p.setting(origin{words: "--set " + set})
+		at := p.setting(origin{words: setPrefix + set})
 		path, value, ok := strings.Cut(set, "=")
 		if !ok {
 			p.add(at, "", "expected a path and a value, as in limits.cpu=250m")

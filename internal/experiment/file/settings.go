@@ -62,7 +62,12 @@ func Build(name string, settings Settings, sets []string) (*experiment.Experimen
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	return resolve(p, root, string(root.yaml()), sets)
+	d, err := resolve(p, root, string(root.yaml()), sets)
+	if err != nil {
+		return nil, err
+	}
+	d.hide()
+	return d.out, nil
 }
 
 // nodeOf is a Go value as a node. The keys of a map are sorted.

@@ -25,6 +25,7 @@ import (
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/secret"
 )
 
 // Options are what Conduct needs.
@@ -85,7 +86,7 @@ func Conduct(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	c := &conductor{options: o, run: run}
+	c := &conductor{options: o, run: run, scrub: secret.Scrub(nil)}
 	c.board.change(func(s *State) { s.Run, s.State = run.Run, Starting })
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
@@ -116,6 +117,7 @@ type conductor struct {
 	run     Spec
 	hub     *Hub
 	board   board
+	scrub   func(string) string // removes the experiment's secrets from a text
 }
 
 var errStopped = errors.New("stopped by its user")
@@ -145,6 +147,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
+	c.scrub = secret.Scrub(e.Secrets())
 	where, err := c.options.Platform(ctx, PlatformOptions{Run: c.run, Experiment: e, Hub: c.hub, Note: c.note})
 	if err != nil {
 		return err
@@ -169,11 +172,15 @@ func (c *conductor) experiment() (*experiment.Experiment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the experiment: %w", err)
 	}
-	e, err := file.Parse(c.run.File, text, c.run.Sets)
+	inputs, err := readInputs(filepath.Join(c.options.Dir, SuppliesFile))
 	if err != nil {
 		return nil, err
 	}
-	inputs, err := readInputs(filepath.Join(c.options.Dir, SuppliesFile))
+	given := experiment.Given{Source: string(text), Sets: c.run.Sets}
+	if inputs.Given != nil { // the ConfigMap has no secrets
+		given = *inputs.Given
+	}
+	e, err := file.Parse(c.run.File, []byte(given.Source), given.Sets)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +224,10 @@ func (c *conductor) Write(text []byte) (int, error) {
 	if c.options.Log == nil {
 		return len(text), nil
 	}
-	return c.options.Log.Write(text)
+	if _, err := io.WriteString(c.options.Log, c.scrub(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // end sets the final state of the run and saves it beside the record. stopped
@@ -239,7 +249,7 @@ func (c *conductor) end(ctx context.Context, err error, stopped bool) {
 		return
 	case err != nil:
 		c.settle(func(s *State) {
-			s.State, s.Exit, s.Error = Failed, exit.Failed, err.Error()
+			s.State, s.Exit, s.Error = Failed, exit.Failed, c.scrub(err.Error())
 			if errors.As(err, new(usageError)) {
 				s.Exit = exit.Usage
 			}
@@ -278,7 +288,7 @@ func (c *conductor) judge() int {
 
 func (c *conductor) log(format string, args ...any) {
 	if c.options.Log != nil {
-		fmt.Fprintf(c.options.Log, format+"\n", args...)
+		fmt.Fprintln(c.options.Log, c.scrub(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -293,7 +303,7 @@ func (c *conductor) save(s State) error {
 	if err != nil {
 		return err
 	}
-	return record.WriteFile(c.stateFile(), append(text, '\n'))
+	return record.WriteFile(c.stateFile(), append(text, '\n'), record.FileMode)
 }
 
 // ended restores the state of a run that ended before this container started. A

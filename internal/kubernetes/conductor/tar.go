@@ -85,7 +85,7 @@ func writeTar(w io.Writer, dir string) error {
 		return addFile(out, root, name)
 	})
 	if err == nil {
-		err = out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: EndMark, Mode: 0o644})
+		err = out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: EndMark, Mode: int64(record.FileMode)})
 	}
 	return errors.Join(err, out.Close())
 }
@@ -106,7 +106,7 @@ func addFile(out *tar.Writer, root *os.Root, name string) error {
 	if !info.Mode().IsRegular() {
 		return nil
 	}
-	head := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o644, ModTime: info.ModTime()}
+	head := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: int64(record.FileMode), ModTime: info.ModTime()}
 	if err := out.WriteHeader(head); err != nil {
 		return err
 	}

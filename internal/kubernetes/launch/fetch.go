@@ -79,9 +79,6 @@ func (f *Follower) fetch(ctx context.Context, pod, parent, dir string) error {
 	if _, err := os.Stat(filepath.Join(temp, record.RunFile)); err != nil {
 		return &badRecord{fmt.Errorf("there is no %s in it", record.RunFile)}
 	}
-	if err := os.Chmod(temp, 0o755); err != nil {
-		return err
-	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
 		return err
 	}
@@ -106,7 +103,7 @@ func unpack(from io.Reader, dir string) error {
 		head, err := in.Next()
 		switch {
 		case err == io.EOF && whole:
-			return nil
+			return record.HandOver(root)
 		case err == io.EOF:
 			return errors.New("read the record: it breaks off")
 		case err != nil:
@@ -133,10 +130,10 @@ func unpack(from io.Reader, dir string) error {
 }
 
 func unpackFile(from io.Reader, root *os.Root, name string) (err error) {
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := root.MkdirAll(filepath.Dir(name), record.DirMode); err != nil {
 		return &badRecord{err}
 	}
-	to, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	to, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, record.FileMode)
 	if err != nil {
 		return &badRecord{err}
 	}

@@ -22,7 +22,7 @@ const leastMemory = 6 << 20
 // Check reports what of the experiment cannot run here. It creates the run's network,
 // because only an attempt shows whether the daemon can do that; a dry run does not.
 func (d *docker) Check(e *experiment.Experiment) error {
-	var errs []error
+	errs := []error{e.NeedsNoCluster()}
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		about := func(err error) {

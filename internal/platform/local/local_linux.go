@@ -104,7 +104,7 @@ func (*local) Name() string { return "local" }
 
 // Check reports what of the experiment cannot run here.
 func (l *local) Check(e *experiment.Experiment) error {
-	var errs []error
+	errs := []error{e.NeedsNoCluster()}
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		if c.Service.Image != "" {

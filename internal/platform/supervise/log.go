@@ -22,7 +22,7 @@ type Log struct {
 
 // OpenLog opens the log of a replica. It appends to an existing file.
 func OpenLog(folder, name string) (*Log, error) {
-	file, err := os.OpenFile(filepath.Join(folder, name), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	file, err := os.OpenFile(filepath.Join(folder, name), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}

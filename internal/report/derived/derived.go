@@ -22,8 +22,8 @@ func Write(dir string, r results.Results) error {
 		return err
 	}
 	return errors.Join(
-		record.WriteFile(filepath.Join(dir, record.SummaryFile), summary.Bytes()),
-		record.WriteFile(filepath.Join(dir, record.ReportFile), page.Bytes()),
+		record.WriteFile(filepath.Join(dir, record.SummaryFile), summary.Bytes(), record.FileMode),
+		record.WriteFile(filepath.Join(dir, record.ReportFile), page.Bytes(), record.FileMode),
 		r.Unwritten,
 	)
 }

@@ -1,0 +1,109 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// Modes of a record: only its owner can read it. The output of services, and the texts of
+// an experiment, may have secrets that the program does not know.
+const (
+	DirMode  fs.FileMode = 0o700
+	FileMode fs.FileMode = 0o600
+)
+
+// openNew makes the folder of a record, which is empty if it exists, and opens it. Its
+// parents get the usual mode.
+func openNew(dir string) (*os.Root, error) {
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o755); err != nil {
+		return nil, fmt.Errorf("create record: %w", err)
+	}
+	err := os.Mkdir(dir, DirMode)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("create record: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("create record: %w", err)
+	}
+	if err = ownEmpty(root); err == nil {
+		err = root.Chmod(".", DirMode)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("create record %s: %w; use a new folder with --out", dir, err), root.Close())
+	}
+	return root, nil
+}
+
+// ownEmpty refuses a folder that is not the caller's, or has something in it: who can
+// write to its parent can put another folder, or a link to one, in its place.
+func ownEmpty(root *os.Root) error {
+	f, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if own, ok := info.Sys().(*syscall.Stat_t); ok && int(own.Uid) != os.Geteuid() {
+		return fmt.Errorf("it belongs to user %d, not to user %d", own.Uid, os.Geteuid())
+	}
+	if names, err := f.Readdirnames(1); len(names) > 0 || !errors.Is(err, io.EOF) {
+		return errors.Join(errors.New("the folder is not empty"), err)
+	}
+	return nil
+}
+
+// HandOver gives everything in a folder, and the folder at last, to the user who ran
+// millicore with sudo; otherwise it does nothing. Until then only root can enter the
+// folder, so that nobody replaces what is in it by a link.
+func HandOver(root *os.Root) error {
+	uid, gid, ok := invoker(os.Geteuid(), os.Getenv)
+	if !ok {
+		return nil
+	}
+	err := fs.WalkDir(root.FS(), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
+		}
+		return root.Lchown(name, uid, gid)
+	})
+	if err == nil {
+		err = root.Lchown(".", uid, gid)
+	}
+	if err != nil {
+		return fmt.Errorf("give the record to user %d, who called sudo: %w", uid, err)
+	}
+	return nil
+}
+
+// invoker is the user who ran the program as root with sudo.
+func invoker(euid int, getenv func(string) string) (uid, gid int, ok bool) {
+	uid, err := strconv.Atoi(getenv("SUDO_UID"))
+	gid, err2 := strconv.Atoi(getenv("SUDO_GID"))
+	return uid, gid, euid == 0 && err == nil && err2 == nil && uid > 0
+}
+
+// likeItsFolder gives a file that root made to the owner of the folder that it is for,
+// who could not read it otherwise.
+func likeItsFolder(f *os.File, folder string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	if own, ok := info.Sys().(*syscall.Stat_t); ok && own.Uid != 0 {
+		return f.Chown(int(own.Uid), int(own.Gid))
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package secret
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	// assigned is name=value in a query, a form, a connection string or a command.
+	assigned = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)=("[^"]*"|'[^']*'|[^\s&;,"'` + "`" + `]+)`)
+	// member is "name": "value" in JSON.
+	member = regexp.MustCompile(`"([A-Za-z][A-Za-z0-9_.-]*)"(\s*:\s*)"((?:[^"\\]|\\.)*)"`)
+	// link begins a URL, up to a character that cannot be in one.
+	link   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>` + "`" + `]+`)
+	port   = regexp.MustCompile(`^([0-9]*|\$\{[^}]*\}|\{\{[^}]*\}\})$`)
+	option = regexp.MustCompile(`^--?([A-Za-z][A-Za-z0-9_.-]*)$`)
+	setter = regexp.MustCompile(`^(-{0,2})([A-Za-z_][A-Za-z0-9_.-]*)=(.+)$`)
+)
+
+// Text is a text without the passwords of its URLs, and without the values of its fields
+// that are secrets.
+func Text(text string) string {
+	return replace(text, func(value string) string {
+		if Hides(value) {
+			return Mask
+		}
+		return value
+	})
+}
+
+// Values are the values that Text looks at.
+func Values(text string) []string {
+	var all []string
+	replace(text, func(value string) string {
+		all = append(all, value)
+		return value
+	})
+	return all
+}
+
+// Hides reports whether a value hides something: it is not empty, not hidden already, and
+// not just the ${name} of a value that is filled in later.
+func Hides(value string) bool {
+	name := strings.HasPrefix(value, "${") && strings.IndexByte(value, '}') == len(value)-1
+	return value != "" && !name && !Hidden(value)
+}
+
+// Hidden reports whether a value was replaced by Mask or by Numbered.
+func Hidden(value string) bool { return strings.Contains(value, "(redacted") }
+
+// Numbered is a Mask for one of several values that must remain distinguishable.
+func Numbered(n int) string { return fmt.Sprintf("(redacted %d)", n) }
+
+// replace replaces each secret in a text.
+func replace(text string, by func(value string) string) string {
+	text = link.ReplaceAllStringFunc(text, func(url string) string {
+		from, to := passwordIn(url)
+		if from == to {
+			return url
+		}
+		return url[:from] + by(url[from:to]) + url[to:]
+	})
+	text = assigned.ReplaceAllStringFunc(text, func(s string) string {
+		name, value, _ := strings.Cut(s, "=")
+		if !Field(name) {
+			return s
+		}
+		if bare := strings.Trim(value, `"'`); by(bare) != bare {
+			return name + "=" + by(bare)
+		}
+		return s
+	})
+	return member.ReplaceAllStringFunc(text, func(s string) string {
+		m := member.FindStringSubmatch(s)
+		if !Field(m[1]) {
+			return s
+		}
+		return `"` + m[1] + `"` + m[2] + `"` + by(m[3]) + `"`
+	})
+}
+
+// passwordIn finds the password of a URL; from equals to if it has none. A password with
+// an unescaped / ends the host for a parser of URLs: it extends to the last @ of the text.
+func passwordIn(url string) (from, to int) {
+	start := strings.Index(url, "://") + len("://")
+	rest := url[start:]
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	at := strings.LastIndexByte(rest[:end], '@')
+	colon := strings.IndexByte(rest[:end], ':')
+	if at < 0 && colon >= 0 && !port.MatchString(rest[colon+1:end]) {
+		at = strings.LastIndexByte(rest, '@')
+	}
+	if colon < 0 || colon > at {
+		return 0, 0
+	}
+	return start + colon + 1, start + at
+}
+
+// Words are the words of a command without secrets: those of Text, the values of
+// assignments to variables that are secrets, as in env TOKEN=x, and the words after
+// flags that are, as in --password x.
+func Words(command []string) []string {
+	return replaceWords(command, func(value string) string {
+		if Hides(value) {
+			return Mask
+		}
+		return value
+	})
+}
+
+// ValuesOf are the values that Words looks at.
+func ValuesOf(command []string) []string {
+	var all []string
+	replaceWords(command, func(value string) string {
+		all = append(all, value)
+		return value
+	})
+	return all
+}
+
+func replaceWords(command []string, by func(value string) string) []string {
+	all := slices.Clone(command)
+	for i, word := range all {
+		if m := setter.FindStringSubmatch(word); m != nil && (Field(m[2]) || m[1] == "" && Variable(m[2])) {
+			all[i] = m[1] + m[2] + "=" + by(m[3])
+			continue
+		}
+		if i > 0 && !strings.HasPrefix(word, "-") {
+			if m := option.FindStringSubmatch(command[i-1]); m != nil && Field(m[1]) {
+				all[i] = by(word)
+				continue
+			}
+		}
+		all[i] = replace(word, by)
+	}
+	return all
+}
+
+// Scrub returns a function that removes values from texts of others, such as the output
+// of a service in an error. A short or common word is no value that it could remove
+// without destroying the text: those are hidden only where they are written.
+func Scrub(values []string) func(string) string {
+	var pairs []string
+	values = slices.Clone(values)
+	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // a value may begin with another one
+	for _, v := range slices.Compact(values) {
+		if Hides(v) && distinctive(v) {
+			pairs = append(pairs, v, Mask)
+		}
+	}
+	if pairs == nil {
+		return func(text string) string { return text }
+	}
+	return strings.NewReplacer(pairs...).Replace
+}
+
+// distinctive reports whether a value can hardly be in a text by chance.
+func distinctive(value string) bool {
+	const short, long = 8, 16 // in bytes
+	word := !strings.ContainsFunc(value, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') })
+	return len(value) >= long || len(value) >= short && !word
+}
