@@ -50,6 +50,7 @@ func (t *template) image(u platform.UnitSpec) platform.UnitSpec {
 		"POSTGRES_USER": name, "POSTGRES_PASSWORD": t.password, "POSTGRES_DB": name,
 		"POSTGRES_INITDB_ARGS": "--encoding=UTF8 --no-locale",
 	}
+	u.Hidden = []string{"POSTGRES_PASSWORD"}
 	u.StopSignal = syscall.SIGQUIT // without a last checkpoint: its data is deleted
 	u.Serves = func(ctx context.Context, address string) error { return t.answers(ctx, address) }
 	return u
@@ -62,6 +63,7 @@ func (m mongoUser) image(u platform.UnitSpec) platform.UnitSpec {
 	u.Image = images[experiment.MongoDB]
 	u.Command = []string{"mongod", "--bind_ip", "${host}", "--port", "${port}"}
 	u.Env = map[string]string{"MONGO_INITDB_ROOT_USERNAME": name, "MONGO_INITDB_ROOT_PASSWORD": m.password}
+	u.Hidden = []string{"MONGO_INITDB_ROOT_PASSWORD"}
 	u.Serves = m.answers
 	return u
 }

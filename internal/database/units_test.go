@@ -89,14 +89,14 @@ func TestTheUnitsOfImages(t *testing.T) {
 		Trial: 3, Name: "db", Limits: limits, Logs: "logs", Image: "postgres:17-alpine", StopSignal: syscall.SIGQUIT,
 		Command: []string{"postgres", "-c", "listen_addresses=${host}", "-c", "port=${port}"},
 		Env: map[string]string{"POSTGRES_USER": "millicore", "POSTGRES_PASSWORD": "secret", "POSTGRES_DB": "millicore",
-			"POSTGRES_INITDB_ARGS": "--encoding=UTF8 --no-locale"},
+			"POSTGRES_INITDB_ARGS": "--encoding=UTF8 --no-locale"}, Hidden: []string{"POSTGRES_PASSWORD"},
 	}
 	if diff := cmp.Diff(want, made.image(u), likeFunctions); diff != "" {
 		t.Errorf("PostgreSQL (-want +got):\n%s", diff)
 	}
 	want = platform.UnitSpec{Trial: 3, Name: "db", Limits: limits, Logs: "logs", Image: "mongo:8",
 		Command: []string{"mongod", "--bind_ip", "${host}", "--port", "${port}"},
-		Env:     map[string]string{"MONGO_INITDB_ROOT_USERNAME": "millicore", "MONGO_INITDB_ROOT_PASSWORD": "secret"}}
+		Env:     map[string]string{"MONGO_INITDB_ROOT_USERNAME": "millicore", "MONGO_INITDB_ROOT_PASSWORD": "secret"}, Hidden: []string{"MONGO_INITDB_ROOT_PASSWORD"}}
 	if diff := cmp.Diff(want, mongoUser{"secret"}.image(u), likeFunctions); diff != "" {
 		t.Errorf("MongoDB (-want +got):\n%s", diff)
 	}

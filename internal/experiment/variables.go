@@ -239,29 +239,6 @@ func (e *Experiment) HidesValues() bool {
 	return slices.ContainsFunc(e.variables(), func(v variables) bool { return len(v.hidden()) > 0 })
 }
 
-// HasSecrets reports whether a service or a dependency gets a value that must not be
-// shown, be it the password of a database that Millicore starts.
-func (e *Experiment) HasSecrets() bool {
-	if e.HidesValues() {
-		return true
-	}
-	for i := range e.Cells {
-		s := &e.Cells[i].Service
-		commands := [][]string{s.Command}
-		for _, d := range s.Dependencies {
-			if commands = append(commands, d.Command); d.Builtin != "" || secret.Text(d.URL) != d.URL {
-				return true
-			}
-		}
-		for _, c := range commands {
-			if !slices.Equal(secret.Words(c), c) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // NeedsNoCluster is an error if a variable is a key of a Secret, which only a cluster has.
 func (e *Experiment) NeedsNoCluster() error {
 	var errs []error

@@ -23,8 +23,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/secret"
 	"github.com/millicore/millicore/internal/testkit/golden"
 )
 
@@ -209,6 +211,44 @@ func TestTheConductorReadsIt(t *testing.T) {
 	}
 	if names := slices.Sorted(maps.Keys(o.secret.Data)); !slices.Equal(names, []string{"supplies.json", "tls.crt", "tls.key", "token.key"}) {
 		t.Errorf("the Secret has %v", names)
+	}
+}
+
+// Only the Secret has the secrets of an experiment.
+func TestSecretsAreInTheSecretOnly(t *testing.T) {
+	const text = "name: quick\nservices: {go: {workload: go, env: {TOKEN: Mark3r-literal, PASSWORD: {from_env: PW}}}}\nload: {request: {path: /}, users: 1}\n"
+	e, err := file.Parse("quick.yaml", []byte(text), []string{"services.go.env.A_KEY=Mark3r-set"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.ReadInputs("", func(string) string { return "Mark3r-from-env" }); err != nil {
+		t.Fatal(err)
+	}
+	e.Seal(secret.NewKey())
+	a := asked(t, "")
+	a.Experiment = e
+	o, err := a.objects("here", proof{[]byte("CERT"), []byte("KEY"), "TOKEN"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []any{o.owner, o.account, o.role, o.binding, o.network, o.job} {
+		if text, err := json.Marshal(one); err != nil || strings.Contains(string(text), "Mark3r") {
+			t.Errorf("%v: %s", err, text)
+		}
+	}
+	var in experiment.InputSet
+	if err := json.Unmarshal(o.secret.Data["supplies.json"], &in); err != nil {
+		t.Fatal(err)
+	}
+	again, err := file.Parse("quick.yaml", []byte(in.Given.Source), in.Given.Sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.SetInputs(in); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(e, again); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestDemandIsWhatIsMade(t *testing.T) {
 	m, e := demanded(t)
 	u := goUnit()
 	u.Trial, u.Limits = 0, e.Cells[0].Limits // the trial is in a label
-	made, err := m.deployment(u, kube.PartService)
+	made, _, err := m.deployment(u, kube.PartService)
 	if err != nil {
 		t.Fatal(err)
 	}

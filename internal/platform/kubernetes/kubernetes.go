@@ -80,6 +80,7 @@ type kubernetes struct {
 	agents   agentJob
 	services map[string]bool // services of the experiment; other units are dependencies
 	warned   map[string]bool
+	secrets  map[string]string // names of Secrets, by their values as JSON
 	closed   bool
 }
 

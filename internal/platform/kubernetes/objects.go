@@ -130,11 +130,13 @@ func selectorOf(labels map[string]string) string {
 
 // deployment is the Deployment of a unit. It has no readiness probe: the conductor
 // probes the replicas itself, as on every platform, and stops once they serve. A
-// kubelet's probe would use their CPU limit during every trial.
-func (m *Maker) deployment(u *platform.UnitSpec, part string) (*appsv1.Deployment, error) {
-	words, env, err := commandAndEnv(u)
+// kubelet's probe would use their CPU limit during every trial. It lacks the name of the
+// Secret with the values (see refer), unless there are none.
+func (m *Maker) deployment(u *platform.UnitSpec, part string) (*appsv1.Deployment, values, error) {
+	secrets := values{}
+	words, env, err := commandAndEnv(u, secrets)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	pod := m.unitPod(u, part)
 	c := &pod.Spec.Containers[0]
@@ -152,7 +154,7 @@ func (m *Maker) deployment(u *platform.UnitSpec, part string) (*appsv1.Deploymen
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: pod,
 			RevisionHistoryLimit: of(int32(0)), Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 		},
-	}, nil
+	}, secrets, nil
 }
 
 // pod is the template that all pods have in common.
@@ -239,25 +241,25 @@ func (m *Maker) unitPod(u *platform.UnitSpec, part string) corev1.PodTemplateSpe
 	return pod
 }
 
-// commandAndEnv returns the words of a unit's command and its variables.
-func commandAndEnv(u *platform.UnitSpec) (words []string, env []corev1.EnvVar, err error) {
+// commandAndEnv returns the words of a unit's command and its variables, and adds what
+// must not be shown of them to secrets.
+func commandAndEnv(u *platform.UnitSpec, secrets values) (words []string, env []corev1.EnvVar, err error) {
 	vars := experiment.LimitVars(u.Limits)
 	maps.Copy(vars, u.Vars)
 	vars["host"], vars["port"] = "0.0.0.0", strconv.Itoa(cmp.Or(u.Port, usualPort))
 	if words, err = supervise.ExpandCommand(u.Command, vars); err != nil {
 		return nil, nil, err
 	}
-	for i := range words {
-		words[i] = literal(words[i])
-	}
-	env, err = environment(u, vars)
-	return words, env, err
+	words, arguments := hideWords(words, secrets)
+	env, err = environment(u, vars, secrets)
+	return words, append(env, arguments...), err
 }
 
 // environment returns the variables of a unit's containers beside those of their
 // image. Kubernetes cannot remove a variable of an image: a name in Unset is only
-// not set here. A value that is exactly a limit comes from the downward API.
-func environment(u *platform.UnitSpec, vars map[string]string) ([]corev1.EnvVar, error) {
+// not set here. A value that is exactly a limit comes from the downward API, and one that
+// must not be shown from a Secret.
+func environment(u *platform.UnitSpec, vars map[string]string, secrets values) ([]corev1.EnvVar, error) {
 	stated, err := supervise.ExpandEnv(u.Env, vars)
 	if err != nil {
 		return nil, err
@@ -270,11 +272,18 @@ func environment(u *platform.UnitSpec, vars map[string]string) ([]corev1.EnvVar,
 	var env []corev1.EnvVar
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		v := corev1.EnvVar{Name: name, Value: literal(all[name])}
+		if hides(u, name, all[name]) {
+			v.Value, v.ValueFrom = "", secrets.keep(all[name])
+		}
 		if limit := limitNamed(u.Env[name]); limit != "" {
 			v.Value, v.ValueFrom = "", &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{
 				ContainerName: unitContainer, Resource: limit, Divisor: *resource.NewQuantity(1, resource.DecimalSI)}}
 		}
 		env = append(env, v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.Secrets)) {
+		secret, key, _ := strings.Cut(u.Secrets[name], "/")
+		env = append(env, corev1.EnvVar{Name: name, ValueFrom: keyOf(secret, key)})
 	}
 	return env, nil
 }

@@ -54,7 +54,7 @@ func goUnit() *platform.UnitSpec {
 func TestObjects(t *testing.T) {
 	m := testMaker(nil)
 	u := goUnit()
-	deployment, err := m.deployment(u, kube.PartService)
+	deployment, _, err := m.deployment(u, kube.PartService)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestNames(t *testing.T) {
 func TestWhatIsUnsetIsNotSet(t *testing.T) {
 	u := goUnit()
 	u.Unset = []string{"GOGC", "PORT"}
-	env, err := environment(u, map[string]string{"port": "8080", "db.address": "d", "limits.cpu": "2"})
+	env, err := environment(u, map[string]string{"port": "8080", "db.address": "d", "limits.cpu": "2"}, values{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestWhatIsUnsetIsNotSet(t *testing.T) {
 func TestANameThatNobodyGave(t *testing.T) {
 	u := goUnit()
 	u.Command = []string{"${nobody.address}"}
-	if _, err := testMaker(nil).deployment(u, kube.PartService); err == nil || !strings.Contains(err.Error(), "nobody.address") {
+	if _, _, err := testMaker(nil).deployment(u, kube.PartService); err == nil || !strings.Contains(err.Error(), "nobody.address") {
 		t.Errorf("%v", err)
 	}
 }

@@ -133,7 +133,7 @@ func (u *unit) start(ctx context.Context) error {
 // make creates the Deployment and the Service.
 func (u *unit) make(ctx context.Context) error {
 	part := u.k.part(u.of.Name)
-	deployment, err := u.k.maker.deployment(&u.of, part)
+	deployment, secrets, err := u.k.maker.deployment(&u.of, part)
 	if err != nil {
 		return err
 	}
@@ -141,6 +141,13 @@ func (u *unit) make(ctx context.Context) error {
 	// be known, so that it is removed.
 	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 	defer cancel()
+	if len(secrets) > 0 {
+		name, err := u.k.secretOf(making, secrets)
+		if err != nil {
+			return err
+		}
+		refer(deployment, name)
+	}
 	u.mu.Lock()
 	u.made = true
 	u.mu.Unlock()
