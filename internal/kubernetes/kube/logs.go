@@ -54,11 +54,9 @@ type Tail struct {
 	Client    *Client
 	Container string
 	Line      func(text string) // takes a line, without its end
-	Most      int64             // bound of all lines with their ends, in bytes; 0: none
 
 	pod      string
 	restarts int32
-	taken    int64 // bytes that were returned
 
 	// A server selects lines by whole seconds, and sends the lines of the last second
 	// again. They are identified by their times, and by the number of lines with each
@@ -75,9 +73,6 @@ type logLine struct {
 	at   time.Time
 	text string
 }
-
-// ErrFull is the error for a log that is longer than Tail.Most.
-var ErrFull = errors.New("the log is longer than its limit")
 
 // mostLine bounds one line, in bytes.
 const mostLine = 1 << 20
@@ -99,7 +94,7 @@ func (t *Tail) Turn(ctx context.Context, pod string, restarts int32) {
 
 // Read returns the lines that were not returned yet. With follow it continues until
 // the container has ended, or earlier: a server may end the answer at any time. The
-// error is that of the connection, of the server, or ErrFull.
+// error is that of the connection, or of the server.
 func (t *Tail) Read(ctx context.Context, follow bool) error {
 	return t.read(ctx, LogOptions{Follow: follow})
 }
@@ -107,7 +102,7 @@ func (t *Tail) Read(ctx context.Context, follow bool) error {
 // Flush returns a last line without an end of line, after the container has ended.
 func (t *Tail) Flush() {
 	if t.held != nil {
-		_ = t.give(*t.held)
+		t.give(*t.held)
 	}
 }
 
@@ -136,9 +131,7 @@ func (t *Tail) read(ctx context.Context, o LogOptions) error {
 		case err != nil:
 			t.held = &line
 		default:
-			if err := t.give(line); err != nil {
-				return err
-			}
+			t.give(line)
 		}
 		if err != nil {
 			return nil
@@ -168,11 +161,8 @@ func parseLine(text string) (line logLine, ok bool) {
 }
 
 // give returns a line that was not returned yet.
-func (t *Tail) give(line logLine) error {
+func (t *Tail) give(line logLine) {
 	t.held = nil // it is this line, or an earlier one
-	if t.taken += int64(len(line.text)) + 1; t.Most > 0 && t.taken > t.Most {
-		return ErrFull
-	}
 	second := line.at.Truncate(time.Second)
 	if second.After(t.second) {
 		t.second, t.given = second, map[int64]int{}
@@ -181,5 +171,4 @@ func (t *Tail) give(line logLine) error {
 		t.given[line.at.UnixNano()]++
 	}
 	t.Line(line.text)
-	return nil
 }

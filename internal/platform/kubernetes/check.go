@@ -60,6 +60,7 @@ func (k *kubernetes) know(e *experiment.Experiment) {
 		k.services[e.Cells[i].Service.Name] = true
 	}
 	k.mu.Unlock()
+	k.logs.plan(e)
 	k.agents.mu.Lock()
 	k.agents.most = mostAgents(e)
 	k.agents.mu.Unlock()

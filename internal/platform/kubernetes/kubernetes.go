@@ -71,6 +71,7 @@ type kubernetes struct {
 	pods       *pods
 	nodes      *kubelets
 	nodeAgents *nodeAgents // nil: kubelets are read instead
+	logs       *logBudget
 
 	running context.Context // ends with Close
 	end     context.CancelFunc
@@ -104,7 +105,7 @@ func New(o Options) (platform.Platform, error) {
 		o.Note = func(string) {}
 	}
 	k := &kubernetes{options: o, api: o.Client, units: map[*unit]struct{}{}, warned: map[string]bool{}, services: map[string]bool{},
-		maker: NewMaker(o)}
+		maker: NewMaker(o), logs: newLogBudget()}
 	k.running, k.end = context.WithCancel(context.Background())
 	ctx, cancel := context.WithTimeout(k.running, brief+goneIn)
 	defer cancel()
@@ -164,6 +165,9 @@ func (k *kubernetes) Close() error {
 	errs = append(errs, k.sweep(ctx))
 	k.end()
 	k.nodes.close()
+	if words := k.logs.total(); words != "" {
+		k.options.Note(words)
+	}
 	return errors.Join(errs...)
 }
 

@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -16,7 +15,7 @@ type follower struct {
 	pods *pods
 	pod  string
 	tail kube.Tail
-	log  *supervise.Log
+	into *boundedLog
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -25,22 +24,15 @@ type follower struct {
 	once  sync.Once     // that closes it
 }
 
-// mostLog bounds a replica's log, in bytes: a service that writes a line for each
-// request would fill the conductor's disk.
-const mostLog = 64 << 20
-
 // newFollower returns a follower that is not started.
-func newFollower(api *kube.Client, pods *pods, pod, container string, log *supervise.Log) *follower {
-	f := &follower{pods: pods, pod: pod, log: log, done: make(chan struct{}), heard: make(chan struct{})}
-	f.tail = kube.Tail{Client: api, Container: container, Most: mostLog, Line: func(text string) {
-		_, _ = log.File.WriteString(text + "\n") // a full disk is no reason to stop
-	}}
-	return f
+func newFollower(api *kube.Client, pods *pods, pod, container string, into *boundedLog) *follower {
+	return &follower{pods: pods, pod: pod, into: into, done: make(chan struct{}), heard: make(chan struct{}),
+		tail: kube.Tail{Client: api, Container: container, Line: into.line}}
 }
 
 // follow starts a follower. It runs until end is called.
-func follow(api *kube.Client, pods *pods, pod, container string, log *supervise.Log) *follower {
-	f := newFollower(api, pods, pod, container, log)
+func follow(api *kube.Client, pods *pods, pod, container string, into *boundedLog) *follower {
+	f := newFollower(api, pods, pod, container, into)
 	f.start()
 	return f
 }
@@ -78,14 +70,9 @@ func (f *follower) run(ctx context.Context) {
 			continue
 		}
 		f.tail.Turn(ctx, f.pod, now.RestartCount)
-		err := f.tail.Read(ctx, true)
-		switch {
-		case errors.Is(err, kube.ErrFull):
-			f.log.Note("the rest of this log is left out: it has more than %d MiB", f.tail.Most>>20)
-			f.hear()
-			return
-		case err == nil && now.State.Running == nil:
+		if err := f.tail.Read(ctx, true); err == nil && now.State.Running == nil {
 			f.tail.Flush()
+			f.into.flush()
 			f.hear()
 			ended = now.ContainerID
 		}
@@ -108,4 +95,5 @@ func (f *follower) end() {
 	}
 	f.stop()
 	<-f.done
+	f.into.close()
 }

@@ -148,7 +148,7 @@ func TestOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := follow(client, store, "p", unitContainer, log)
+	f := follow(client, store, "p", unitContainer, newLogBudget().open(log))
 	is := func(want string) func() bool {
 		return func() bool {
 			text, _ := os.ReadFile(log.File.Name())
@@ -187,11 +187,12 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// A log that grows without end is left out from some size on, and says so.
+// A log that grows without end is left out from some size on, and says so. Its last lines
+// are there when its container has ended.
 func TestALogThatIsTooLarge(t *testing.T) {
 	api, client := serve(t)
 	api.hand["GET "+podsPath+"/p/log"] = func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, "2026-01-01T00:00:01Z one\n2026-01-01T00:00:02Z two\n")
+		io.WriteString(w, "2026-01-01T00:00:01Z one\n2026-01-01T00:00:02Z two\n2026-01-01T00:00:03Z three\n2026-01-01T00:00:04Z 4\n")
 	}
 	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
 	store := watchPods(t.Context(), client, "")
@@ -200,14 +201,13 @@ func TestALogThatIsTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFollower(client, store, "p", unitContainer, log)
-	f.tail.Most = 4
-	f.start()
+	f := follow(client, store, "p", unitContainer, (&logBudget{left: 8, share: 8}).open(log))
+	api.put(state("p", "one", 0, died("one", "Error"), corev1.ContainerState{}))
 	<-f.heard
-	f.end()
+	defer f.end()
 	text, _ := os.ReadFile(log.File.Name())
 	lines := strings.Split(string(text), "\n")
-	if len(lines) != 3 || lines[0] != "one" || !strings.HasSuffix(lines[1], " the rest of this log is left out: it has more than 0 MiB") {
+	if len(lines) != 4 || lines[0] != "one" || !strings.Contains(lines[1], " 2 lines, 0.0 MiB, left out here") || lines[2] != "4" {
 		t.Errorf("%q", text)
 	}
 }

@@ -246,7 +246,7 @@ func (u *unit) begin(p *corev1.Pod, name string) (*replica, error) {
 		return nil, err
 	}
 	r.log.Removed = u.of.LogsRemoved
-	r.output = follow(u.k.api, u.k.pods, p.Name, unitContainer, r.log)
+	r.output = follow(u.k.api, u.k.pods, p.Name, unitContainer, u.k.logs.open(r.log))
 	return r, nil
 }
 
