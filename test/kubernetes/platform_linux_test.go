@@ -228,6 +228,10 @@ func TestResize(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
+	// A smaller memory limit needs Kubernetes 1.34.
+	if err := running.(platform.Resizer).Resize(t.Context(), experiment.Limits{CPUMillis: 150, Memory: 96 << 20, Replicas: 2}); err != nil {
+		t.Errorf("less memory: %v", err)
+	}
 	err := running.(platform.Resizer).Resize(t.Context(), experiment.Limits{CPUMillis: 100_000, Memory: 160 << 20, Replicas: 2})
 	t.Log(err)
 	if err == nil || !strings.Contains(err.Error(), "node didn't have enough") {

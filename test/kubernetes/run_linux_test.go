@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -62,6 +63,8 @@ type laptop struct {
 	api     *kube.Client
 	program string
 	dir     string
+	// kubeconfig is that of the user; newLaptop sets the administrator's.
+	kubeconfig string
 }
 
 func newLaptop(t *testing.T) *laptop {
@@ -73,6 +76,7 @@ func newLaptop(t *testing.T) *laptop {
 func newLaptopAt(t *testing.T, level string) *laptop {
 	t.Helper()
 	l := &laptop{api: within(t, level), dir: t.TempDir()}
+	l.kubeconfig = bench.kubeconfig
 	var err error
 	if l.program, err = program(); err != nil {
 		t.Fatal(err)
@@ -91,26 +95,53 @@ var (
 // allowed does what an administrator does with docs/kubernetes.yaml.
 func (l *laptop) allowed(t *testing.T) *laptop {
 	t.Helper()
-	meta := metav1.ObjectMeta{Name: l.api.Namespace}
-	_, err := clusterRoles.Create(t.Context(), l.api, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"nodes/metrics"}, Verbs: []string{"get"}},
-		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list"}}}})
-	if err == nil {
-		_, err = clusterRoleBindings.Create(t.Context(), l.api, &rbacv1.ClusterRoleBinding{ObjectMeta: meta,
-			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
-			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + l.api.Namespace}}})
-	}
+	text, err := os.ReadFile("../../docs/kubernetes.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		err := errors.Join(clusterRoleBindings.Delete(context.Background(), l.api, meta.Name, kube.Delete{}),
-			clusterRoles.Delete(context.Background(), l.api, meta.Name, kube.Delete{}))
+	for _, part := range strings.Split(strings.ReplaceAll(string(text), "NAMESPACE", l.api.Namespace), "\n---\n") {
+		asJSON, err := yaml.YAMLToJSON([]byte(part))
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-	})
+		var kind metav1.TypeMeta
+		if err := json.Unmarshal(asJSON, &kind); err != nil {
+			t.Fatal(err)
+		}
+		switch kind.Kind {
+		case "ServiceAccount":
+			apply(t, l.api, kube.ServiceAccounts, asJSON)
+		case "Role":
+			apply(t, l.api, kube.Roles, asJSON)
+		case "ClusterRole":
+			apply(t, l.api, clusterRoles, asJSON)
+		case "ClusterRoleBinding":
+			apply(t, l.api, clusterRoleBindings, asJSON)
+		default:
+			t.Fatalf("docs/kubernetes.yaml has a %q, which this does not apply", kind.Kind)
+		}
+	}
 	return l
+}
+
+// apply creates an object, and deletes it at the end of the test if its namespace does
+// not. One that exists is left as it is.
+func apply[T any](t *testing.T, c *kube.Client, kind kube.Kind[T], asJSON []byte) {
+	t.Helper()
+	o := new(T)
+	if err := json.Unmarshal(asJSON, o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kind.Create(t.Context(), c, o); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	if name := any(o).(metav1.Object).GetName(); kind.Global {
+		t.Cleanup(func() {
+			if err := kind.Delete(context.Background(), c, name, kube.Delete{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // called is one call of millicore.
@@ -121,7 +152,7 @@ type called struct {
 
 func (l *laptop) start(t *testing.T, args ...string) *called {
 	t.Helper()
-	c := &called{Cmd: exec.Command(l.program, append(args, "--on", "kubernetes", "--kubeconfig", bench.kubeconfig, "--namespace", l.api.Namespace)...)}
+	c := &called{Cmd: exec.Command(l.program, append(args, "--on", "kubernetes", "--kubeconfig", l.kubeconfig, "--namespace", l.api.Namespace)...)}
 	c.Dir, c.Stdout, c.Stderr = l.dir, &c.out, &c.err
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -300,7 +331,7 @@ func TestADryRun(t *testing.T) {
 	words := l.start(t, "run", "small.yaml", "--dry-run", "--image", "No/Such:name", "--node-agent=false", "--set", "kubernetes.pull_secrets=[nowhere]").ends(t, 2).out.String()
 	for _, want := range []string{
 		"ok         API server: v", "ok         rights of the conductor: ", "ok         the pods of service go: ",
-		"missing    right of the conductor to nodes/metrics: ", "missing    pull secret nowhere: ", "missing    image No/Such:name: ",
+		"missing    account millicore-conductor: ", "missing    right of the conductor to nodes/metrics: ", "missing    pull secret nowhere: ", "missing    image No/Such:name: ",
 	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("no %q in\n%s", want, words)
