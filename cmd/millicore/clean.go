@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/platform/docker"
 	"github.com/millicore/millicore/internal/platform/local"
@@ -40,9 +42,10 @@ func cleanCommand() *cobra.Command {
 			removed, living, err := clean(cmd.Context(), on)
 			out := cmd.OutOrStdout()
 			for _, what := range removed {
-				fmt.Fprintf(out, "removed %s\n", what)
+				fmt.Fprintf(out, "removed %s\n", display.Clean(what))
 			}
-			for _, pid := range living {
+			slices.Sort(living)
+			for _, pid := range slices.Compact(living) { // of one process there may be several things
 				fmt.Fprintf(out, "kept the run of process %d, which is still running\n", pid)
 			}
 			if err == nil && len(removed) == 0 {
@@ -63,6 +66,6 @@ func clean(ctx context.Context, on string) (removed []string, living []int, err 
 		return c.Removed, c.Living, err
 	}
 	c, err := local.Clean(local.Options{})
-	swept, sweepErr := attached.Sweep()
-	return append(c.Removed, swept...), c.Living, errors.Join(err, sweepErr)
+	swept, users, sweepErr := attached.Sweep()
+	return append(c.Removed, swept...), append(c.Living, users...), errors.Join(err, sweepErr)
 }

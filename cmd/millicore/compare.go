@@ -11,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/compare"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report/text"
 )
 
@@ -68,6 +69,7 @@ func compareCommand() *cobra.Command {
 		strict         bool
 		failOn         []string
 		junitFile      string
+		from           foreign
 	)
 	c := &cobra.Command{
 		Use:   "compare A B",
@@ -102,12 +104,21 @@ func compareCommand() *cobra.Command {
 				return usageError{err}
 			}
 			if len(args) == 1 {
-				return printBenchmarks(cmd.OutOrStdout(), args[0])
+				return printBenchmarks(cmd.OutOrStdout(), from.reader(cmd), args[0])
 			}
 			if asJSON {
 				form = "json"
 			}
-			return comparePrinted(cmd, args, form, anyway, bounds, strict, junitFile)
+			matches, onlyA, onlyB, err := compareMatches(from.reader(cmd), args)
+			if err != nil {
+				return compareUsage(err)
+			}
+			result, err := compare.Compare(matches, anyway)
+			if err != nil {
+				return compareUsage(err)
+			}
+			result.OnlyInA, result.OnlyInB = append(result.OnlyInA, onlyA...), append(result.OnlyInB, onlyB...)
+			return comparePrinted(cmd, result, matches, form, bounds, strict, junitFile)
 		},
 	}
 	f := c.Flags()
@@ -117,6 +128,7 @@ func compareCommand() *cobra.Command {
 	f.StringArrayVar(&failOn, "fail-on", nil, "exit with 99 if B differs from A by more than this, as in 'p99>+10%' (repeatable)")
 	f.StringVar(&junitFile, "junit", "", "write JUnit XML to `FILE`: each bound of --fail-on is a test case")
 	f.BoolVar(&strict, "strict", false, "with --fail-on: fail also if a bound is undecided")
+	from.define(c)
 	return c
 }
 
@@ -132,18 +144,9 @@ func parseBounds(texts []string) ([]compare.Bound, error) {
 	return bounds, nil
 }
 
-// comparePrinted compares, prints, and ends with errMissed where a bound is
-// broken.
-func comparePrinted(cmd *cobra.Command, args []string, form string, anyway bool, bounds []compare.Bound, strict bool, junitFile string) error {
-	matches, onlyA, onlyB, err := compareMatches(args)
-	if err != nil {
-		return compareUsage(err)
-	}
-	result, err := compare.Compare(matches, anyway)
-	if err != nil {
-		return compareUsage(err)
-	}
-	result.OnlyInA, result.OnlyInB = append(result.OnlyInA, onlyA...), append(result.OnlyInB, onlyB...)
+// comparePrinted prints a comparison, and ends with errMissed where a bound is broken.
+func comparePrinted(cmd *cobra.Command, result *compare.Result, matches []compare.Match, form string, bounds []compare.Bound, strict bool, junitFile string) error {
+	var err error
 	failed := result.Judge(bounds, strict)
 	out := cmd.OutOrStdout()
 	switch form {
@@ -173,20 +176,20 @@ func comparePrinted(cmd *cobra.Command, args []string, form string, anyway bool,
 	return err
 }
 
-func compareMatches(args []string) (matches []compare.Match, onlyA, onlyB []string, err error) {
-	a, err := compare.Open(args[0])
+func compareMatches(with record.Reader, args []string) (matches []compare.Match, onlyA, onlyB []string, err error) {
+	a, err := compare.Open(with, args[0])
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	b, err := compare.Open(args[1])
+	b, err := compare.Open(with, args[1])
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	return compare.Pairs(a, b)
 }
 
-func printBenchmarks(out io.Writer, argument string) error {
-	selection, err := compare.Open(argument)
+func printBenchmarks(out io.Writer, with record.Reader, argument string) error {
+	selection, err := compare.Open(with, argument)
 	if err != nil {
 		return compareUsage(err)
 	}

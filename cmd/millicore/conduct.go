@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/progress"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report/derived"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -97,7 +98,7 @@ func readers(ctx context.Context, run conductor.Spec) ([]string, error) {
 // missed writes the derived files of a record, and reports whether its objective was
 // missed.
 func missed(dir string) (bool, error) {
-	data, err := results.Derive(dir)
+	data, err := results.DeriveWith(record.Own, dir)
 	if err != nil {
 		return false, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/dryrun"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
@@ -167,9 +168,10 @@ func cleanCluster(cmd *cobra.Command, flags clusterFlags, run string) error {
 	c, err := launch.Clean(cmd.Context(), client, run)
 	out := cmd.OutOrStdout()
 	for _, what := range c.Removed {
-		fmt.Fprintf(out, "removed %s\n", what)
+		fmt.Fprintf(out, "removed %s\n", display.Clean(what))
 	}
 	for _, one := range c.Living {
+		one = display.Clean(one)
 		fmt.Fprintf(out, "kept run %s, which still runs or has a record: `millicore run --attach %s %s` fetches it, --run %s removes it\n", one, one, flags.again(), one)
 	}
 	if err == nil && len(c.Removed) == 0 && len(c.Living) == 0 {

@@ -97,7 +97,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		}
 	}
 	if f.Insecure {
-		fmt.Fprintf(os.Stderr, "! --insecure: TLS certificates are not verified; any server could answer as %s\n", target.Host)
+		fmt.Fprintf(os.Stderr, "! --insecure: TLS certificates are not verified; any server could answer as %s\n", display.Plain(target.Host))
 	}
 	dir, remove, err := f.folder()
 	if err != nil {
@@ -191,11 +191,11 @@ func (f *loadFlags) folder() (dir string, remove func(), err error) {
 		}
 		return f.out, func() {}, nil
 	}
-	top, err := attached.Folder()
+	top, err := attached.NewFolder()
 	if err != nil {
 		return "", nil, err
 	}
-	return filepath.Join(top, "record"), func() { os.RemoveAll(top) }, nil
+	return filepath.Join(top.Path, "record"), func() { _ = top.Remove() }, nil
 }
 
 // run runs the load and writes the record. It returns when the observed process ended,
@@ -238,7 +238,7 @@ func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.R
 		err = report.CSV(w, r.All.Summary)
 		for _, k := range kept {
 			if !k.Kept {
-				fmt.Fprintf(os.Stderr, "missed: %s, %s\n", k.Threshold, k.Text())
+				fmt.Fprintf(os.Stderr, "missed: %s, %s\n", display.Plain(k.Threshold), k.Text())
 			}
 		}
 	default:

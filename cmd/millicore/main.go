@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -53,38 +54,61 @@ func run(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
-	// The first signal ends the run cleanly, the second one ends the program at once.
+	// The first signal ends the command cleanly, the second one ends the program at once.
 	context.AfterFunc(ctx, stop)
 
+	restore := terminal()
+	var e execution
+	ended := make(chan error, 1)
+	go func() { ended <- e.execute(ctx, args) }()
+	select {
+	case err := <-ended:
+		return e.code(ctx, err)
+	case <-e.overdue(ctx):
+		restore()
+		progress.New(os.Stderr).Note("millicore: " + e.unfinished())
+		return exit.Interrupted
+	}
+}
+
+// execution is one execution of a command line.
+type execution struct {
+	begun atomic.Pointer[cobra.Command] // nil: an error is one of usage
+}
+
+func (e *execution) execute(ctx context.Context, args []string) error {
 	root := command()
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err, args) })
-	begun := false // an error before the command begins is one of usage
 	for _, c := range root.Commands() {
 		work := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) error {
-			begun = true
+			e.begun.Store(c)
 			return work(c, args)
 		}
 	}
-	err := longFlag(root, args)
-	if err == nil {
-		err = root.ExecuteContext(ctx)
+	if err := longFlag(root, args); err != nil {
+		return err
 	}
+	return root.ExecuteContext(ctx)
+}
+
+// code prints the error of the command line, and returns its exit code.
+func (e *execution) code(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return exit.OK
-	case errors.Is(err, errMissed):
+	case errors.Is(err, errMissed) && !errors.As(err, new(*unwritten)):
 		return exit.Missed
-	case !begun:
+	case e.begun.Load() == nil:
 		err = usageError{flagGroupError(err)}
 	}
 	progress.New(os.Stderr).Note("millicore: " + display.Problem(err))
 	switch {
+	case errors.Is(err, errInterrupted), ctx.Err() != nil:
+		return exit.Interrupted
 	case errors.As(err, &usageError{}):
 		return exit.Usage
-	case errors.Is(err, errInterrupted):
-		return exit.Interrupted
 	}
 	return exit.Failed
 }

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/report/derived"
@@ -19,6 +24,7 @@ import (
 func reportCommand() *cobra.Command {
 	var (
 		o                 output
+		from              foreign
 		asCSV, asMarkdown bool
 	)
 	c := &cobra.Command{
@@ -33,14 +39,15 @@ func reportCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case asCSV:
-				return printAs(cmd, args[0], report.CSV)
+				return printAs(cmd, from.reader(cmd), args[0], report.CSV)
 			case asMarkdown:
-				return printAs(cmd, args[0], markdown)
+				return printAs(cmd, from.reader(cmd), args[0], markdown)
 			}
-			return showReport(cmd, args[0], o)
+			return unlessReadOnly(args[0], showReport(cmd, from.reader(cmd), args[0], o))
 		},
 	}
 	o.define(c, "print summary.json")
+	from.define(c)
 	c.Flags().BoolVar(&asCSV, "csv", false, "print the cells as CSV")
 	c.Flags().BoolVar(&asMarkdown, "markdown", false, "print the report as Markdown")
 	c.MarkFlagsMutuallyExclusive("json", "csv", "markdown")
@@ -49,18 +56,44 @@ func reportCommand() *cobra.Command {
 	return c
 }
 
+// unwritten is the error of a report that was printed and could not be written.
+type unwritten struct {
+	dir string
+	err error
+}
+
+func (u *unwritten) Error() string {
+	return fmt.Sprintf("summary.json and report.html in %s were not written: %v; `millicore report %s` writes them", u.dir, u.err, u.dir)
+}
+
+func (u *unwritten) Unwrap() error { return u.err }
+
+// unlessReadOnly makes a note of the error that a record may only be read: it can be shown
+// nevertheless.
+func unlessReadOnly(dir string, err error) error {
+	var u *unwritten
+	if !errors.As(err, &u) || !errors.Is(u.err, fs.ErrPermission) && !errors.Is(u.err, syscall.EROFS) {
+		return err
+	}
+	progress.New(os.Stderr).Note(fmt.Sprintf("millicore: summary.json and report.html in %s were not updated: %v", dir, u.err))
+	for _, found := range []error{errInvalid, errMissed} {
+		if errors.Is(err, found) {
+			return found
+		}
+	}
+	return nil
+}
+
 // showReport computes the derived files of a record and prints its report. The error
 // is errInvalid if a limit did not hold, and otherwise errMissed if an objective was
-// missed.
-func showReport(cmd *cobra.Command, dir string, o output) error {
-	data, err := results.Derive(dir)
+// missed, and an unwritten if the files could not be written; all are of a report that was
+// printed.
+func showReport(cmd *cobra.Command, with record.Reader, dir string, o output) error {
+	data, err := results.DeriveWith(with, dir)
 	if err != nil {
 		return err
 	}
 	written := derived.Write(dir, data)
-	if written != nil { // a record that may only be read can still be shown
-		fmt.Fprintf(cmd.ErrOrStderr(), "millicore: summary.json and report.html in %s were not updated: %v\n", dir, written)
-	}
 	out := cmd.OutOrStdout()
 	if o.asJSON {
 		err = report.JSON(out, data.Summary)
@@ -77,6 +110,9 @@ func showReport(cmd *cobra.Command, dir string, o output) error {
 	case data.Summary.Missed():
 		err = errMissed
 	}
+	if written != nil {
+		err = errors.Join(err, &unwritten{dir, written})
+	}
 	return err
 }
 
@@ -84,7 +120,7 @@ func table(out io.Writer, s *analysis.Summary, dir string) error {
 	if err := text.Terminal(out, report.New(s).Blocks(), display.TerminalOf(out)); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\nReport: %s\n", filepath.Join(dir, record.ReportFile))
+	_, err := fmt.Fprintf(out, "\nReport: %s\n", display.Clean(filepath.Join(dir, record.ReportFile)))
 	return err
 }
 
@@ -93,8 +129,8 @@ func markdown(w io.Writer, s *analysis.Summary) error {
 }
 
 // printAs prints a record's cells in another form, and writes nothing.
-func printAs(cmd *cobra.Command, dir string, form func(io.Writer, *analysis.Summary) error) error {
-	data, err := results.Open(dir)
+func printAs(cmd *cobra.Command, with record.Reader, dir string, form func(io.Writer, *analysis.Summary) error) error {
+	data, err := results.OpenWith(with, dir)
 	if err != nil {
 		return err
 	}

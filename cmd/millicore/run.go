@@ -148,8 +148,12 @@ func conduct(cmd *cobra.Command, o *runOptions, e *experiment.Experiment) error 
 // showAfter shows the record of a run. After an error it shows what was measured; the
 // error comes first, and hides that an objective was missed, or a trial invalid.
 func showAfter(runErr error, cmd *cobra.Command, out string, o output) error {
-	err := showReport(cmd, out, o)
-	if runErr != nil && (errors.Is(err, errMissed) || errors.Is(err, errInvalid)) {
+	err := showReport(cmd, record.Own, out, o)
+	var u *unwritten
+	switch {
+	case errors.As(err, &u): // scripts read the files: that they are missing hides a miss
+		err = u
+	case runErr != nil && (errors.Is(err, errMissed) || errors.Is(err, errInvalid)):
 		err = nil
 	}
 	return errors.Join(runErr, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -21,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
@@ -226,7 +226,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 // answer derives what a record shows, prints it, and returns the run's error or the
 // answer's.
 func (f *tryFlags) answer(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, runErr error) error {
-	data, err := results.Derive(f.out)
+	data, err := results.DeriveWith(record.Own, f.out)
 	if err == nil {
 		err = derived.Write(f.out, data)
 	}
@@ -251,11 +251,12 @@ func nilIfMissed(err error) error {
 // effect can be read, and gives what was seen and what is worth measuring. What the
 // server says goes to a folder of its own, which an error shows the end of.
 func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *experiment.Experiment) ([]try.Seen, []try.Variant, error) {
-	logs, err := os.MkdirTemp("", "millicore-try-")
+	folder, err := attached.NewFolder()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.RemoveAll(logs)
+	defer folder.Remove()
+	logs := folder.Path
 	var seen []try.Seen
 	var limits []experiment.Limits
 	for i := range asIs.Cells {
@@ -290,10 +291,7 @@ func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.V
 		if found.Common != nil {
 			said["level"] = found.Common.Cells
 		}
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(said); err != nil {
+		if err := display.WriteJSON(out, said); err != nil {
 			return err
 		}
 	} else {
@@ -301,7 +299,7 @@ func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.V
 			return err
 		}
 		if f.save != "" {
-			fmt.Fprintf(out, "Experiment: %s\n", f.save)
+			fmt.Fprintf(out, "Experiment: %s\n", display.Clean(f.save))
 		}
 	}
 	for i := range found.Cells { // the settings are for comparison

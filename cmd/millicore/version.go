@@ -1,13 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
 // build is what is known of how this program was built.
@@ -57,9 +58,7 @@ func versionCommand() *cobra.Command {
 		Args:  exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				text := json.NewEncoder(cmd.OutOrStdout())
-				text.SetIndent("", "  ")
-				return text.Encode(thisBuild())
+				return display.WriteJSON(cmd.OutOrStdout(), thisBuild())
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), thisBuild())
 			return err

@@ -16,7 +16,8 @@ type cell struct {
 	goal      goal
 	levels    *levels // nil: constant load
 	trials    []*trial
-	repeated  []*trial    // to compare with: they count nowhere else
+	repeated  []*trial // to compare with: they count nowhere else
+	numbered  map[int]*trial
 	blocks    frameBlocks // of a constant load, for intervals where trials are few
 	tail      slowTail
 	noWindows bool   // whether throttle windows are unknown
@@ -24,26 +25,28 @@ type cell struct {
 }
 
 func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
-	return &cell{exp: e, plan: plan, goal: goalOf(e, plan), levels: levelsOf(e, plan), tail: slowTail{causes: newCauses(plan)}}
+	return &cell{exp: e, plan: plan, goal: goalOf(e, plan), numbered: map[int]*trial{}, levels: levelsOf(e, plan), tail: slowTail{causes: newCauses(plan)}}
 }
 
 func (c *cell) begin(a Attempt, steps []signals.SearchStep) {
-	c.trials = append(c.trials, newTrial(c.exp, c.plan, c.levels, a, steps))
+	t := newTrial(c.exp, c.plan, c.levels, a, steps)
+	c.trials, c.numbered[a.Trial] = append(c.trials, t), t
 }
 
 // repeat takes an attempt that was disturbed and repeated.
 func (c *cell) repeat(a Attempt) {
 	t := newTrial(c.exp, c.plan, c.levels, a, nil)
 	t.repeated = true
-	c.repeated = append(c.repeated, t)
+	c.repeated, c.numbered[a.Trial] = append(c.repeated, t), t
 }
 
 func (c *cell) add(f *signals.Frame) {
-	t := c.trial(f.Trial)
-	if t == nil {
-		if i := slices.IndexFunc(c.repeated, func(t *trial) bool { return t.attempt.Trial == f.Trial }); i >= 0 {
-			c.repeated[i].add(f)
-		}
+	t := c.numbered[f.Trial]
+	switch {
+	case t == nil:
+		return
+	case t.repeated:
+		t.add(f)
 		return
 	}
 	t.add(f)
@@ -55,11 +58,10 @@ func (c *cell) add(f *signals.Frame) {
 
 // trial returns a trial by its number; nil if it does not count.
 func (c *cell) trial(number int) *trial {
-	i := slices.IndexFunc(c.trials, func(t *trial) bool { return t.attempt.Trial == number })
-	if i < 0 {
-		return nil
+	if t := c.numbered[number]; t != nil && !t.repeated {
+		return t
 	}
-	return c.trials[i]
+	return nil
 }
 
 // stretch returns a part of the cell's trials, to ask what limits it.

@@ -62,8 +62,12 @@ type seriesBuilder struct {
 	open   []*interval // not complete yet, ordered by start
 }
 
-// lateBy is how long an interval waits for late frames.
-const lateBy = 10 * time.Second
+// lateBy is how long an interval waits for late frames, and mostOpen how many do: more
+// than there are in that time, in a record that is not of a run.
+const (
+	lateBy   = 10 * time.Second
+	mostOpen = 2000
+)
 
 // interval is one interval with all frames that belong to it.
 type interval struct {
@@ -101,7 +105,7 @@ func (b *seriesBuilder) add(f *signals.Frame) {
 	case f.Host != nil:
 		m.hosts[f.Machine] = f.Host
 	}
-	for len(b.open) > 0 && f.Start-b.open[0].end > int64(lateBy) {
+	for len(b.open) > mostOpen || len(b.open) > 0 && f.Start-b.open[0].end > int64(lateBy) {
 		b.close()
 	}
 }

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,10 +12,7 @@ import (
 
 // JSON writes the result, indented, with a newline at its end.
 func JSON(w io.Writer, r *Result) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
+	if err := display.WriteJSON(w, r); err != nil {
 		return fmt.Errorf("write the comparison as JSON: %w", err)
 	}
 	return nil
@@ -32,7 +28,7 @@ func CSV(w io.Writer, r *Result) error {
 		p := &r.Pairs[i]
 		for k := range p.Rows {
 			row := &p.Rows[k]
-			lines = append(lines, []string{p.A, p.B, row.Metric, row.Unit, display.Exact(row.A), display.Exact(row.B),
+			lines = append(lines, []string{display.SheetCell(p.A), display.SheetCell(p.B), display.SheetCell(row.Metric), display.SheetCell(row.Unit), display.Exact(row.A), display.Exact(row.B),
 				strconv.Itoa(row.Trials[0]), strconv.Itoa(row.Trials[1]), display.Exact(row.Shift), display.Exact(row.Percent),
 				display.Exact(row.Low), display.Exact(row.High), display.Exact(row.P), display.Exact(row.PHolm), string(row.Verdict)})
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -29,9 +30,9 @@ func mistake(format string, args ...any) error { return &WordsError{fmt.Sprintf(
 // CELL is the cell's label, its name in the report, or its index. Figures are computed from the frames,
 // never taken from summary.json. The error is a WordsError where the record has
 // no such cell.
-func Open(argument string) (*Selection, error) {
+func Open(with record.Reader, argument string) (*Selection, error) {
 	dir, cell, one := split(argument)
-	data, err := results.Open(dir)
+	data, err := results.OpenWith(with, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func TestRecordsAreReadFromTheirFrames(t *testing.T) {
 	keep(t, after, map[string][]float64{"1": slow, "2": quite})
 	open := func(argument string) *Selection {
 		t.Helper()
-		s, err := Open(argument)
+		s, err := Open(record.Own, argument)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,10 +118,10 @@ func TestMistakesAreToldFromFailures(t *testing.T) {
 	keep(t, one, map[string][]float64{"1": quick, "2": quick})
 	keep(t, two, map[string][]float64{"6": slow})
 	var words *WordsError
-	if _, err := Open(filepath.Join(dir, "none")); err == nil || errors.As(err, &words) {
+	if _, err := Open(record.Own, filepath.Join(dir, "none")); err == nil || errors.As(err, &words) {
 		t.Errorf("no record: %v", err)
 	}
-	if _, err := Open(one + "#go procs=3"); !errors.As(err, &words) || !strings.Contains(err.Error(), `its cells are 0 "go procs=1", 1 "go procs=2"`) {
+	if _, err := Open(record.Own, one+"#go procs=3"); !errors.As(err, &words) || !strings.Contains(err.Error(), `its cells are 0 "go procs=1", 1 "go procs=2"`) {
 		t.Errorf("no such cell: %v", err)
 	}
 	for _, c := range []struct{ a, b, want string }{
@@ -131,8 +131,8 @@ func TestMistakesAreToldFromFailures(t *testing.T) {
 		{two, two, "compared with itself"},
 		{one, two, `no cell of ` + one + ` has its label in`},
 	} {
-		a, errA := Open(c.a)
-		b, errB := Open(c.b)
+		a, errA := Open(record.Own, c.a)
+		b, errB := Open(record.Own, c.b)
 		if err := errors.Join(errA, errB); err != nil {
 			t.Fatal(err)
 		}

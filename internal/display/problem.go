@@ -17,14 +17,14 @@ import (
 
 // Problem writes an error for people: the texts of Go's own packages, such as "dial tcp
 // 127.0.0.1:80: connect: connection refused", are replaced by plain words. What the
-// program itself wrote around them stays.
+// program itself wrote around them stays, and the result is Clean.
 func Problem(err error) string {
 	text := err.Error()
 	replaceCauses(err, &text)
 	for _, one := range leftovers {
 		text = one.found.ReplaceAllString(text, one.words)
 	}
-	return text
+	return Clean(text)
 }
 
 // replaceCauses replaces the texts of the errors that an error consists of, the outer

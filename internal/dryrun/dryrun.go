@@ -4,7 +4,6 @@
 package dryrun
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -92,10 +91,7 @@ func (p Plan) JSON(out io.Writer) error {
 	for _, r := range p.Requirements {
 		needs = append(needs, need{r.What, r.State.String(), r.Words})
 	}
-	text := json.NewEncoder(out)
-	text.SetIndent("", "  ")
-	text.SetEscapeHTML(false)
-	return text.Encode(struct {
+	return display.WriteJSON(out, struct {
 		Experiment string             `json:"experiment"`
 		Cells      int                `json:"cells"`
 		Trials     int                `json:"trials"`

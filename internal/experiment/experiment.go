@@ -14,6 +14,12 @@ import (
 	"github.com/millicore/millicore/internal/experiment/span"
 )
 
+// Bounds of an experiment.
+const (
+	MostCells  = 1000
+	MostTrials = 10_000 // of all cells together
+)
+
 // Experiment is a file that has been read, checked and resolved: every
 // combination of what is varied is a Cell with plain values.
 type Experiment struct {

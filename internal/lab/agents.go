@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment/span"
@@ -21,6 +22,8 @@ type agents struct {
 	targets  []string // addresses by the replicas' indexes, as last sent to the agents
 	stopping sync.Once
 	lost     []loss // agents that failed under load, in that order
+
+	abandoned atomic.Bool // ended before all answers had arrived: the run is interrupted
 }
 
 type runningAgent struct {

@@ -124,7 +124,7 @@ func (d *deployment) evicted() string { return platform.Evicted(d.units) }
 
 // stop stops the units in the reverse order of their start.
 func (d *deployment) stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
+	ctx, cancel := d.lab.stopping()
 	defer cancel()
 	var errs []error
 	for i := len(d.units) - 1; i >= 0; i-- {

@@ -57,15 +57,20 @@ type Lab struct {
 	data      string        // folder for their data; "": beside the record, which only its owner can enter
 
 	scrub func(string) string // removes the experiment's secrets from a text
+
+	leaving context.Context // ends when an interrupted run waits no longer; nil: not in Run
 }
 
 // Run conducts the whole plan and writes the record. When ctx ends, Run ends the
-// current trial cleanly and returns nil; the record shows that the run was
-// interrupted. An error means that Millicore could not do its work. A service that
+// current trial cleanly, within platform.LeaveWithin, and returns nil; the record shows that the
+// run was interrupted. An error means that Millicore could not do its work. A service that
 // fails is a result in the record, not an error.
 func (l *Lab) Run(ctx context.Context) (err error) {
 	l.found, l.runtimes = map[int][]float64{}, map[int]runtimes.Info{}
 	l.scrub = secret.Scrub(l.Experiment.Secrets())
+	var left context.CancelFunc
+	l.leaving, left = platform.Leaving(ctx)
+	defer left()
 	if err := l.checkBenchmarks(); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 	var agents, others sync.WaitGroup
 	for i, a := range t.agents.running {
 		agents.Go(func() {
-			if err := a.follow(begin, t.exp.Measure.Interval, frame); err != nil {
+			if err := a.follow(begin, t.exp.Measure.Interval, frame); err != nil && !t.agents.abandoned.Load() {
 				events <- event{lost: &loss{agent: i, err: err}}
 			}
 		})
@@ -55,6 +55,7 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 	others.Go(func() { t.watcher(func(w *signals.Window) { events <- event{window: w} }).run(loaded.Done()) })
 	go func() { others.Wait(); close(events) }()
 	defer context.AfterFunc(ctx, t.agents.stop)()
+	defer context.AfterFunc(t.lab.leaving, t.agents.abandon)()
 
 	if err = t.recorder.record(events); err != nil {
 		t.agents.stop()

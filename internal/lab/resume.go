@@ -18,7 +18,7 @@ func (l *Lab) former() (*record.Record, error) {
 	if !l.Resume || record.Free(l.Dir) == nil {
 		return nil, nil
 	}
-	r, err := record.Open(l.Dir)
+	r, err := record.Own.Open(l.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("resume a run: %w", err)
 	}

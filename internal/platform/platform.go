@@ -11,7 +11,6 @@ import (
 	"context"
 	"io"
 	"syscall"
-	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
@@ -128,6 +127,3 @@ type Agent interface {
 	io.ReadWriteCloser
 	Counters() (signals.Counters, error)
 }
-
-// StopGrace is the time between a unit's StopSignal and KILL.
-const StopGrace = 5 * time.Second

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
-	"os"
 	"path"
 	"strings"
 )
@@ -34,13 +34,8 @@ type part struct {
 	seconds float64
 }
 
-func readCPUProfile(path string) (part, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return part{}, err
-	}
-	defer file.Close()
-	data, err := readAll(file)
+func readCPUProfile(from io.Reader) (part, error) {
+	data, err := readAll(from)
 	if err != nil {
 		return part{}, err
 	}

@@ -4,21 +4,16 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"os"
 	"path"
 
 	"github.com/google/pprof/profile"
 )
 
 // readPprof reads a CPU profile in pprof's format.
-func readPprof(p *Profile, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
+func readPprof(p *Profile, from io.Reader) error {
+	unpacked, err := gzip.NewReader(from)
 	if err != nil {
 		return fmt.Errorf("it is not a pprof profile: %w", err)
 	}

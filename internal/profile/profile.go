@@ -14,8 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"io/fs"
+	"path"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -45,14 +45,17 @@ const maxFile = 256 << 20
 // ErrNone means that the folder has no profile.
 var ErrNone = errors.New("no profile was written")
 
-// Read reads the profiles in a folder. A truncated or malformed file is a note if another
-// file is readable; ErrNone means that there is no file.
-func Read(dir string) (*Profile, error) {
+// mostNodes bounds the number of Node's processes whose profiles are read.
+const mostNodes = 256
+
+// Read reads the profiles in a folder of a record's files. A truncated or malformed file is
+// a note if another file is readable; ErrNone means that there is no file.
+func Read(files fs.FS, dir string) (*Profile, error) {
 	p := &Profile{Top: []Function{}, Files: []string{}, Notes: []string{}}
 	var errs []error
-	add := func(runtime, name string, read func(path string) error) {
-		err := guarded(filepath.Join(dir, name), read)
-		if errors.Is(err, os.ErrNotExist) {
+	add := func(runtime, name string, read func(io.Reader) error) {
+		err := guarded(files, path.Join(dir, name), read)
+		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 		if err != nil {
@@ -62,15 +65,19 @@ func Read(dir string) (*Profile, error) {
 		p.Runtime = cmp.Or(p.Runtime, runtime)
 		p.Files = append(p.Files, name)
 	}
-	add("go", CPUFile, func(path string) error { return readPprof(p, path) })
-	add("go", TraceFile, func(path string) error { return readTrace(p, path) })
+	add("go", CPUFile, func(from io.Reader) error { return readPprof(p, from) })
+	add("go", TraceFile, func(from io.Reader) error { return readTrace(p, from) })
 
-	names, _ := filepath.Glob(filepath.Join(dir, NodeFiles))
+	names, _ := fs.Glob(files, path.Join(dir, NodeFiles))
 	slices.Sort(names)
+	if more := len(names) - mostNodes; more > 0 {
+		names = names[:mostNodes]
+		p.Notes = append(p.Notes, fmt.Sprintf("%d more profiles of Node.js processes were not read", more))
+	}
 	var parts []part
 	for _, name := range names {
-		add("node", filepath.Base(name), func(path string) error {
-			part, err := readCPUProfile(path)
+		add("node", path.Base(name), func(from io.Reader) error {
+			part, err := readCPUProfile(from)
 			parts = append(parts, part)
 			return err
 		})
@@ -93,13 +100,18 @@ func Read(dir string) (*Profile, error) {
 
 // guarded reads one file and recovers from panics of its decoder: the content comes from
 // the service and may be malicious, but must not crash the report.
-func guarded(path string, read func(path string) error) (err error) {
+func guarded(files fs.FS, name string, read func(io.Reader) error) (err error) {
+	file, err := files.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("it is malformed: %v", r)
 		}
 	}()
-	return read(path)
+	return read(file)
 }
 
 // readAll reads a file up to the bound; over bounds it is an error.

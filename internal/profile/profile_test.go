@@ -102,7 +102,7 @@ func TestReadOfSeveralProcesses(t *testing.T) {
 	put(t, dir, "CPU.1.cpuprofile", v8)
 	put(t, dir, "CPU.2.cpuprofile", v8)
 	put(t, dir, "CPU.3.cpuprofile", v8[:200]) // cut short
-	p, err := Read(dir)
+	p, err := Read(os.DirFS(dir), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,13 +116,13 @@ func TestReadOfSeveralProcesses(t *testing.T) {
 }
 
 func TestReadOfNothing(t *testing.T) {
-	if _, err := Read(t.TempDir()); !errors.Is(err, ErrNone) {
+	if _, err := Read(os.DirFS(t.TempDir()), "."); !errors.Is(err, ErrNone) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	dir := t.TempDir()
 	put(t, dir, CPUFile, "<html>")
 	put(t, dir, TraceFile, "<html>")
-	if _, err := Read(dir); err == nil || errors.Is(err, ErrNone) || !strings.Contains(err.Error(), CPUFile) || !strings.Contains(err.Error(), TraceFile) {
+	if _, err := Read(os.DirFS(dir), "."); err == nil || errors.Is(err, ErrNone) || !strings.Contains(err.Error(), CPUFile) || !strings.Contains(err.Error(), TraceFile) {
 		t.Errorf("files that are none: %v", err)
 	}
 }
@@ -175,7 +175,7 @@ func TestTraceCutShort(t *testing.T) {
 	for _, length := range []int{header, header + 1, len(whole) / 2, len(whole) - 1} {
 		dir := t.TempDir()
 		put(t, dir, TraceFile, string(whole[:length]))
-		p, err := Read(dir)
+		p, err := Read(os.DirFS(dir), ".")
 		// A trace that ends within its first generation has no event: it is an error. One
 		// that ends with a generation is whole for its reader, and may have no wait.
 		if err == nil && (len(p.Notes) == 0 || p.Runtime != "go") {
@@ -225,7 +225,7 @@ func FuzzRead(f *testing.F) {
 		put(t, dir, CPUFile, string(pprof))
 		put(t, dir, TraceFile, string(trace))
 		put(t, dir, "CPU.1.cpuprofile", string(v8))
-		p, err := Read(dir)
+		p, err := Read(os.DirFS(dir), ".")
 		if err != nil {
 			return
 		}

@@ -79,7 +79,7 @@ func TestRealGoService(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	p, err := Read(dir)
+	p, err := Read(os.DirFS(dir), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestCollectFromServicesWithoutProfiles(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want …%s…", err, test.want)
 			}
-			if _, err := Read(dir); !errors.Is(err, ErrNone) {
+			if _, err := Read(os.DirFS(dir), "."); !errors.Is(err, ErrNone) {
 				t.Errorf("nothing is left behind: %v", err)
 			}
 		})
@@ -172,7 +172,7 @@ func TestRealNodeService(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd, address := serve(t, []string{"NODE_OPTIONS=" + options}, node, script)
-			if _, err := Read(dir); !errors.Is(err, ErrNone) {
+			if _, err := Read(os.DirFS(dir), "."); !errors.Is(err, ErrNone) {
 				t.Errorf("before the end there is none: %v", err)
 			}
 			stop := press(t, 2, "http://"+address+"/")
@@ -191,7 +191,7 @@ func TestRealNodeService(t *testing.T) {
 			if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() != test.signalled {
 				t.Errorf("it ended otherwise than without a profile: %v", cmd.ProcessState)
 			}
-			p, err := Read(dir)
+			p, err := Read(os.DirFS(dir), ".")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -40,13 +39,8 @@ var reasons = map[string]string{
 }
 
 // readTrace reads a trace of Go's runtime. A truncated trace is used up to its end.
-func readTrace(p *Profile, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	waits, seconds, err := traceWaits(io.LimitReader(file, maxFile))
+func readTrace(p *Profile, from io.Reader) error {
+	waits, seconds, err := traceWaits(io.LimitReader(from, maxFile))
 	if err != nil && len(waits) == 0 {
 		return err
 	}

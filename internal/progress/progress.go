@@ -105,6 +105,7 @@ func line(p lab.Progress, width int) string {
 	if p.State != "measure" && p.State != "done" {
 		parts[7] = fmt.Sprintf("  %s", p.State)
 	}
+	parts[0] = display.Clean(parts[0]) // its label may be foreign
 	for _, least := range []int{5, 1, 4, 3, 6, 2} {
 		if width > 0 && display.Width(strings.TrimRight(strings.Join(parts, ""), " ")) > width {
 			parts[least] = ""
@@ -124,7 +125,7 @@ func (p *Printer) Status(line string) {
 	if quiet || !p.live {
 		return
 	}
-	fmt.Fprintf(p.out, "\r\033[K%s", line)
+	fmt.Fprintf(p.out, "\r\033[K%s", display.Plain(line))
 	p.open, p.transient = true, true
 }
 
@@ -135,13 +136,14 @@ func (p *Printer) Plan(text string) {
 	}
 }
 
-// Note prints a message on lines of its own. A terminal's lines are broken between words;
-// in a file, each line of the message stays one line.
+// Note prints a message on lines of its own, with the text of others in it made fit for a
+// terminal. A terminal's lines are broken between words; in a file, each line of the
+// message stays one line.
 func (p *Printer) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.endLine()
-	text = hide(strings.TrimRight(text, "\n"))
+	text = display.Clean(hide(strings.TrimRight(text, "\n")))
 	if p.live {
 		text = display.TerminalOf(p.out).Wrap(text, "")
 	}

@@ -13,7 +13,7 @@ import (
 // Append opens an existing record of this format for appending, for example after a crash
 // of its writer. It removes an incomplete last line. Only one writer may use the record.
 func Append(dir string) (*Writer, error) {
-	r, err := Open(dir)
+	r, err := Own.Open(dir)
 	if err != nil {
 		return nil, err
 	}

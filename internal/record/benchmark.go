@@ -31,5 +31,5 @@ func (w *Writer) Benchmark(b *Benchmark) error { return w.benchmarks.append(b) }
 // Benchmarks yields the results that services printed, in their order. Older records have
 // none.
 func (r *Record) Benchmarks() iter.Seq2[*Benchmark, error] {
-	return ifThere(r, BenchmarksFile, func(b *Benchmark) int { return b.Cell })
+	return ifThere(r, BenchmarksFile, r.validBenchmark)
 }

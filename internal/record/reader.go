@@ -23,36 +23,89 @@ type Record struct {
 	Trials []Trial // one for each trial, in the order of their numbers, with its last state
 
 	Finished bool // the plan is done
+
+	reader Reader
+	lines  int64 // that were read so far
+	levels int   // of all trials together
 }
 
-// Open reads run.json and trials.ndjson. It also opens the record of a run that was killed
-// or is still running.
-func Open(dir string) (*Record, error) {
-	r := &Record{Dir: dir}
-	text, err := os.ReadFile(filepath.Join(dir, RunFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("open record %s: no such folder", dir)
-		}
-		return nil, fmt.Errorf("open record %s: no %s in it; name the folder of a run, as in runs/quick-20260131-120000", dir, RunFile)
+// Open reads run.json and trials.ndjson, and validates both. It also opens the record of
+// a run that was killed or is still running. The size of the record is bounded by
+// DefaultSize.
+func Open(dir string) (*Record, error) { return Reader{Size: DefaultSize}.Open(dir) }
+
+// Open is the function Open within the bounds of the reader.
+func (b Reader) Open(dir string) (*Record, error) {
+	if err := b.check(dir); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open record: %w", err)
-	}
-	if err := json.Unmarshal(text, &r.Run); err != nil {
-		return nil, fmt.Errorf("open record: read %s: %w", filepath.Join(dir, RunFile), err)
-	}
-	if r.Run.Version > Version {
-		return nil, fmt.Errorf("open record %s: written in format %d, this program knows formats up to %d; use a newer millicore", dir, r.Run.Version, Version)
-	}
-	if r.Run.Experiment == nil {
-		return nil, fmt.Errorf("open record %s: %s holds no experiment", dir, RunFile)
+	r := &Record{Dir: dir, reader: b}
+	if err := r.readRun(); err != nil {
+		return nil, err
 	}
 	return r, r.readTrials()
 }
 
+// Common opens the second part of a run of searches; nil: there is none.
+func (r *Record) Common() (*Record, error) {
+	dir := filepath.Join(r.Dir, CommonDir)
+	// A link could lead to the record itself, or out of it.
+	if info, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("open record: %s is not a folder", dir)
+	}
+	if _, err := fs.Stat(files{dir}, RunFile); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	part, err := r.reader.Open(dir)
+	if err == nil && part.Run.Experiment.CommonLoad() != nil {
+		err = fmt.Errorf("open record %s: it is a second part and has a second part itself", dir)
+	}
+	return part, err
+}
+
+// Files are the regular files and the folders of the record.
+func (r *Record) Files() fs.FS { return files{r.Dir} }
+
+// Stopped reports whether the reading of the record was stopped.
+func (r *Record) Stopped() bool { return r.reader.stopped() }
+
+func (r *Record) readRun() error {
+	name, most := filepath.Join(r.Dir, RunFile), r.reader.part(runShare)
+	text, err := files{r.Dir}.read(RunFile, most)
+	switch {
+	case errors.Is(err, errTooLong):
+		return r.reader.tooLarge(fmt.Sprintf("open record: %s has more than %d MiB", name, most>>20))
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("open record %s: no such folder", r.Dir)
+		}
+		return fmt.Errorf("open record %s: no %s in it; name the folder of a run, as in runs/quick-20260131-120000", r.Dir, RunFile)
+	case err != nil:
+		return fmt.Errorf("open record %s: %w", r.Dir, err)
+	}
+	if err = r.reader.values(text); err == nil {
+		err = json.Unmarshal(text, &r.Run)
+	}
+	if err != nil {
+		return fmt.Errorf("open record: read %s: %w", name, err)
+	}
+	if r.Run.Version > Version {
+		return fmt.Errorf("open record %s: written in format %d, this program knows formats up to %d; use a newer millicore", r.Dir, r.Run.Version, Version)
+	}
+	if r.Run.Experiment == nil {
+		return fmt.Errorf("open record %s: %s holds no experiment", r.Dir, RunFile)
+	}
+	if err := Validate(&r.Run); err != nil {
+		return fmt.Errorf("open record: %s is not valid: %w", name, err)
+	}
+	return nil
+}
+
 func (r *Record) readTrials() error {
-	for t, err := range readLines[Trial](filepath.Join(r.Dir, TrialsFile)) {
+	at := map[int]int{} // places in Trials by their numbers
+	for t, err := range readLines[Trial](r, TrialsFile) {
 		if errors.Is(err, fs.ErrNotExist) { // the run was killed at its begin
 			return nil
 		}
@@ -63,13 +116,19 @@ func (r *Record) readTrials() error {
 			r.Finished = true
 			continue
 		}
-		if cells := len(r.Run.Experiment.Cells); t.Cell < 0 || t.Cell >= cells {
-			return fmt.Errorf("read %s: a trial of cell %d, of %d in the plan", filepath.Join(r.Dir, TrialsFile), t.Cell, cells)
+		err := r.validTrial(t)
+		i, known := at[t.Trial]
+		if err == nil && !known {
+			err = r.oneMore(t)
 		}
-		if n := len(r.Trials); n > 0 && r.Trials[n-1].Trial == t.Trial {
-			r.Trials[n-1] = *t
+		if err != nil {
+			return fmt.Errorf("read %s: %w", filepath.Join(r.Dir, TrialsFile), err)
+		}
+		if known {
+			r.Trials[i] = *t
 			continue
 		}
+		at[t.Trial] = len(r.Trials)
 		r.Trials = append(r.Trials, *t)
 	}
 	return nil
@@ -79,30 +138,36 @@ func (r *Record) readTrials() error {
 // line, as a killed run leaves it, is ignored. Any other invalid line is an error with its
 // number.
 func (r *Record) Frames() iter.Seq2[*signals.Frame, error] {
-	return inPlan(r, FramesFile, func(f *signals.Frame) int { return f.Cell })
+	return valid(r, FramesFile, r.validFrame)
 }
 
 // Windows likewise yields the windows in which replicas could not run. The windows of each
 // replica are in order; those of several replicas are interleaved. In older records
 // Windows, Slow and Steps yield nothing.
 func (r *Record) Windows() iter.Seq2[*signals.Window, error] {
-	return ifThere(r, WindowsFile, func(w *signals.Window) int { return w.Cell })
+	return ifThere(r, WindowsFile, r.validWindow)
 }
 
 // Slow yields the sample of slow requests. An agent sends a limited number with each frame.
 func (r *Record) Slow() iter.Seq2[*signals.SlowLine, error] {
-	return ifThere(r, SlowFile, func(l *signals.SlowLine) int { return l.Cell })
+	return ifThere(r, SlowFile, r.validSlow)
 }
 
 // Steps yields the steps of searches.
 func (r *Record) Steps() iter.Seq2[*signals.SearchStep, error] {
-	return ifThere(r, StepsFile, func(s *signals.SearchStep) int { return s.Cell })
+	count := map[int]int{}
+	return ifThere(r, StepsFile, func(s *signals.SearchStep) error {
+		if count[s.Trial]++; count[s.Trial] > mostSteps {
+			return fmt.Errorf("trial %d has more than %d steps", s.Trial, mostSteps)
+		}
+		return r.validStep(s)
+	})
 }
 
 // ifThere yields the lines of a file; none if an older record does not have it.
-func ifThere[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, error] {
+func ifThere[T any](r *Record, file string, check func(*T) error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		for v, err := range inPlan(r, file, cell) {
+		for v, err := range valid(r, file, check) {
 			if errors.Is(err, fs.ErrNotExist) || !yield(v, err) {
 				return
 			}
@@ -110,13 +175,16 @@ func ifThere[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, err
 	}
 }
 
-// inPlan yields the lines of a file, and checks that their cells are in the plan.
-func inPlan[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, error] {
+// valid yields the lines of a file, each after its check.
+func valid[T any](r *Record, file string, check func(*T) error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		path, cells := filepath.Join(r.Dir, file), len(r.Run.Experiment.Cells)
-		for v, err := range readLines[T](path) {
-			if err == nil && (cell(v) < 0 || cell(v) >= cells) {
-				err = fmt.Errorf("read %s: a line of cell %d, of %d in the plan", path, cell(v), cells)
+		n := 0
+		for v, err := range readLines[T](r, file) {
+			n++
+			if err == nil {
+				if err = check(v); err != nil {
+					err = fmt.Errorf("read %s: line %d: %w", filepath.Join(r.Dir, file), n, err)
+				}
 			}
 			if !yield(v, err) || err != nil {
 				return
@@ -126,26 +194,32 @@ func inPlan[T any](r *Record, file string, cell func(*T) int) iter.Seq2[*T, erro
 }
 
 // readLines yields the JSON value of each line of a file.
-func readLines[T any](path string) iter.Seq2[*T, error] {
+func readLines[T any](r *Record, file string) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		f, err := os.Open(path)
+		path := filepath.Join(r.Dir, file)
+		f, _, err := files{r.Dir}.open(file)
 		if err != nil {
-			yield(nil, fmt.Errorf("open record: %w", err))
+			yield(nil, fmt.Errorf("open record %s: %w", r.Dir, err))
 			return
 		}
 		defer f.Close()
-		in := bufio.NewReaderSize(f, 1<<16)
+		in := r.reader.newLines(f)
 		for n := 1; ; n++ {
-			line, err := in.ReadBytes('\n')
+			line, err := in.next()
 			if err == io.EOF {
 				return // an incomplete last line
 			}
-			if err != nil {
-				yield(nil, fmt.Errorf("read %s: %w", path, err))
-				return
+			if err == nil {
+				err = r.count()
 			}
 			v := new(T)
-			if err := json.Unmarshal(bytes.TrimSpace(line), v); err != nil {
+			if err == nil {
+				err = r.reader.values(line)
+			}
+			if err == nil {
+				err = json.Unmarshal(bytes.TrimSpace(line), v)
+			}
+			if err != nil {
 				yield(nil, fmt.Errorf("read %s: line %d: %w", path, n, err))
 				return
 			}
@@ -154,4 +228,44 @@ func readLines[T any](path string) iter.Seq2[*T, error] {
 			}
 		}
 	}
+}
+
+// count counts a line of the record.
+func (r *Record) count() error {
+	r.lines++
+	if most := r.reader.part(leastLine); most > 0 && r.lines > most {
+		return r.reader.tooLarge(fmt.Sprintf("the record has more than %d lines", most))
+	}
+	if r.reader.stopped() {
+		return ErrStopped
+	}
+	return nil
+}
+
+// lineReader reads lines of a bounded length.
+type lineReader struct {
+	reader Reader
+	in     *bufio.Reader
+	long   []byte // the buffer of a line longer than that of in
+}
+
+func (b Reader) newLines(from io.Reader) *lineReader {
+	return &lineReader{reader: b, in: bufio.NewReaderSize(from, 1<<16)}
+}
+
+// next returns the next line, which is valid until the next call; io.EOF: there is no
+// whole line any more.
+func (l *lineReader) next() ([]byte, error) {
+	line, err := l.in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return line, err
+	}
+	most := l.reader.part(lineShare)
+	for l.long = append(l.long[:0], line...); err == bufio.ErrBufferFull; l.long = append(l.long, line...) {
+		if most > 0 && int64(len(l.long)) > most {
+			return nil, l.reader.tooLarge(fmt.Sprintf("it is longer than %d MiB", most>>20))
+		}
+		line, err = l.in.ReadSlice('\n')
+	}
+	return l.long, err
 }

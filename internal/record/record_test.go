@@ -175,7 +175,7 @@ func TestALineOfACellThatIsNotInThePlanIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(w.Window(&signals.Window{Cell: 1}), w.Close()); err != nil {
+	if err := errors.Join(w.Window(&signals.Window{Trial: 1, Cell: 1}), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(dir)
@@ -184,7 +184,7 @@ func TestALineOfACellThatIsNotInThePlanIsAnError(t *testing.T) {
 	}
 	for _, err = range r.Windows() {
 	}
-	if err == nil || !strings.Contains(err.Error(), "windows.ndjson: a line of cell 1, of 1 in the plan") {
+	if err == nil || !strings.Contains(err.Error(), "windows.ndjson: line 1: it is of cell 1, of 1 in the plan") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -277,7 +277,7 @@ func TestAnInvalidLineIsAnErrorWithItsNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	if err := os.WriteFile(filepath.Join(dir, FramesFile), []byte("{}\n{broken\n{}\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, FramesFile), []byte(`{"trial":1}`+"\n{broken\n{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(dir)

@@ -84,13 +84,13 @@ func csvRows(s *analysis.Summary) []csvRow {
 	return rows
 }
 
-// csvField writes a value for programs, with all its digits.
+// csvField writes a value for programs, with all its digits. Text may be foreign.
 func csvField(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
-		return v
+		return display.SheetCell(v)
 	case bool:
 		return strconv.FormatBool(v)
 	case int:

@@ -11,7 +11,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -66,10 +65,7 @@ func New(s *analysis.Summary) *Report {
 
 // JSON writes summary.json: the summary, indented, with a newline at its end.
 func JSON(w io.Writer, s *analysis.Summary) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
+	if err := display.WriteJSON(w, s); err != nil {
 		return fmt.Errorf("write the summary of %q as JSON: %w", s.Experiment.Name, err)
 	}
 	return nil

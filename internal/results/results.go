@@ -6,9 +6,7 @@ package results
 
 import (
 	"errors"
-	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -33,7 +31,12 @@ type Results struct {
 // writes nothing. It works on the record of a run that was killed or still goes
 // on. Each reader gets every frame, also of trials that do not count.
 func Open(dir string, readers ...func(*signals.Frame)) (Results, error) {
-	r, err := record.Open(dir)
+	return OpenWith(record.Reader{Size: record.DefaultSize}, dir, readers...)
+}
+
+// OpenWith is Open within the bounds of a reader.
+func OpenWith(with record.Reader, dir string, readers ...func(*signals.Frame)) (Results, error) {
+	r, err := with.Open(dir)
 	if err != nil {
 		return Results{}, err
 	}
@@ -41,56 +44,72 @@ func Open(dir string, readers ...func(*signals.Frame)) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	return all, all.common(func(dir string) (Results, error) { return Open(dir) })
+	return all, all.common(func(part *record.Record) (Results, error) { return compute(part, nil) })
 }
 
 // Derive is Open that replaces the record's latency.hlog by one of the counted trials,
 // in the same pass over the frames. A record that may only be read has results, too.
 func Derive(dir string, readers ...func(*signals.Frame)) (Results, error) {
-	r, err := record.Open(dir)
+	return DeriveWith(record.Reader{Size: record.DefaultSize}, dir, readers...)
+}
+
+// DeriveWith is Derive within the bounds of a reader.
+func DeriveWith(with record.Reader, dir string, readers ...func(*signals.Frame)) (Results, error) {
+	r, err := with.Open(dir)
 	if err != nil {
 		return Results{}, err
 	}
+	all, err := derive(r, readers)
+	if err != nil {
+		return all, err
+	}
+	return all, all.common(func(part *record.Record) (Results, error) { return derive(part, nil) })
+}
+
+func derive(r *record.Record, readers []func(*signals.Frame)) (Results, error) {
 	run, counted := &r.Run, analysis.Counted(attempts(r))
-	var all Results
-	read := false
-	unwritten := record.ReplaceHlog(filepath.Join(dir, record.LatencyFile), run.Experiment, run.Started, func(h *record.Hlog) error {
-		read = true
+	var builder *analysis.Builder
+	var err error
+	unwritten := record.ReplaceHlog(filepath.Join(r.Dir, record.LatencyFile), run.Experiment, run.Started, func(h *record.Hlog) error {
 		var appended error
 		appendTo := func(f *signals.Frame) {
 			if counted[f.Trial] && appended == nil {
 				appended = h.Frame(f)
 			}
 		}
-		all, err = compute(r, append(slices.Clone(readers), appendTo))
+		builder, err = read(r, append(slices.Clone(readers), appendTo))
 		return errors.Join(err, appended)
 	})
-	if !read { // the log could not be created
-		all, err = compute(r, readers)
+	if builder == nil && err == nil { // the log could not be created
+		builder, err = read(r, readers)
 	}
-	all.Unwritten = unwritten
 	if err != nil {
-		return all, err
+		return Results{}, err
 	}
-	return all, all.common(func(dir string) (Results, error) { return Derive(dir) })
+	all, err := finish(r, builder)
+	all.Unwritten = unwritten
+	return all, err
 }
 
 // common adds the second part of a run of searches, which open computes. A run that ended
 // before its second part has none.
-func (r *Results) common(open func(dir string) (Results, error)) error {
+func (r *Results) common(open func(*record.Record) (Results, error)) error {
 	planned := r.Record.Run.Experiment.CommonLoad()
 	if planned == nil {
 		return nil
 	}
 	e := &r.Summary.Experiment
-	dir := filepath.Join(r.Record.Dir, record.CommonDir)
-	if _, err := os.Stat(filepath.Join(dir, record.RunFile)); errors.Is(err, fs.ErrNotExist) {
+	second, err := r.Record.Common()
+	if err != nil {
+		return err
+	}
+	if second == nil {
 		if e.Interrupted = !r.Record.Finished; e.Interrupted {
 			e.TrialsPlanned += planned.Repeats * len(r.Summary.Cells)
 		}
 		return nil
 	}
-	part, err := open(dir)
+	part, err := open(second)
 	if err != nil {
 		return err
 	}
@@ -102,23 +121,36 @@ func (r *Results) common(open func(dir string) (Results, error)) error {
 	return nil
 }
 
-// compute makes the one pass over the frames of a record.
 func compute(r *record.Record, readers []func(*signals.Frame)) (Results, error) {
-	builder, err := newBuilder(r)
+	builder, err := read(r, readers)
 	if err != nil {
 		return Results{}, err
 	}
+	return finish(r, builder)
+}
+
+// read makes the one pass over the frames of a record.
+func read(r *record.Record, readers []func(*signals.Frame)) (*analysis.Builder, error) {
+	builder, err := newBuilder(r)
+	if err != nil {
+		return nil, err
+	}
 	for f, err := range r.Frames() {
 		if err != nil {
-			return Results{}, err
+			return nil, err
 		}
 		builder.Add(f)
 		for _, read := range readers {
 			read(f)
 		}
 	}
+	return builder, nil
+}
+
+// finish computes the results of what was read.
+func finish(r *record.Record, builder *analysis.Builder) (Results, error) {
 	all := Results{Record: r, Summary: builder.Summarize(about(r), r.Run.Host), Series: builder.Series()}
-	return all, profiles(r.Dir, all.Summary)
+	return all, profiles(r, all.Summary)
 }
 
 // newBuilder returns a builder that has all of a record but its frames.
@@ -206,9 +238,12 @@ func about(r *record.Record) analysis.SummaryExperiment {
 }
 
 // profiles adds what the record holds of them to the cells.
-func profiles(dir string, s *analysis.Summary) error {
+func profiles(r *record.Record, s *analysis.Summary) error {
 	for i := range s.Cells {
-		p, err := profile.Read(filepath.Join(dir, record.ProfileDir(s.Cells[i].Cell)))
+		if r.Stopped() {
+			return record.ErrStopped
+		}
+		p, err := profile.Read(r.Files(), record.ProfileDir(s.Cells[i].Cell))
 		switch {
 		case errors.Is(err, profile.ErrNone):
 		case err != nil:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display"
 )
 
 // Confirm asks a yes-or-no question once. Without a terminal it refuses: --yes is needed.
@@ -14,7 +16,7 @@ func Confirm(ctx context.Context, in io.Reader, out io.Writer, isTerminal bool, 
 	if !isTerminal {
 		return fmt.Errorf("%s Use --yes to confirm", question)
 	}
-	fmt.Fprintf(out, "%s [y/N] ", question)
+	fmt.Fprintf(out, "%s [y/N] ", display.Clean(question))
 	answered := make(chan string, 1)
 	go func() { // a read cannot be cancelled; the program ends soon after ctx
 		var answer string

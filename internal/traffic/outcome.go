@@ -1,10 +1,10 @@
 package traffic
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 // outcome is what --json prints.
@@ -22,10 +22,7 @@ func JSON(w io.Writer, url string, insecure bool, r *Result, kept []Kept) error 
 	if seconds := r.Ended.Seconds(); seconds > 0 {
 		all.Ended = &seconds
 	}
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	out.SetEscapeHTML(false)
-	return out.Encode(all)
+	return display.WriteJSON(w, all)
 }
 
 // Judge compares a result with thresholds, and reports whether one was missed.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -28,7 +29,7 @@ func Read(dir string) (*Result, error) {
 		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
 	}}
 	var first, last int64
-	all, err := results.Derive(dir, func(f *signals.Frame) {
+	all, err := results.DeriveWith(record.Own, dir, func(f *signals.Frame) {
 		if f.Client == nil || f.Phase == signals.Warmup {
 			return
 		}

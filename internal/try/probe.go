@@ -152,7 +152,7 @@ func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell,
 		return &notStarted{err, strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Name))}
 	}
 	defer func() {
-		stopping, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
+		stopping, cancel := platform.Stopping(ctx)
 		defer cancel()
 		err = errors.Join(err, running.Stop(stopping))
 	}()

@@ -218,7 +218,7 @@ func (p *warmPlatform) Start(ctx context.Context, u platform.UnitSpec) (platform
 	}
 	each.Wait()
 	if err := ctx.Err(); err != nil {
-		stopping, cancel := context.WithTimeout(context.Background(), 2*platform.StopGrace)
+		stopping, cancel := platform.Stopping(ctx)
 		defer cancel()
 		return nil, errors.Join(err, started.Stop(stopping))
 	}

@@ -39,6 +39,9 @@ func View(title, text string) tea.View {
 	return v
 }
 
+// Off removes a full-screen picture whose program does not, and shows the cursor.
+const Off = "\x1b[?1049l\x1b[?25h"
+
 // SparkBar is the bar of one value of a sparkline between 0 and top. levels are the
 // bars from the lowest to the highest. A value above 0 is drawn higher than 0. A value
 // that was not measured (NaN) is a dot.

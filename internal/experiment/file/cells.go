@@ -9,17 +9,17 @@ func (d *decoder) countCells() bool {
 		product := 1
 		for _, axis := range d.axesOf(&d.doc.Services[i]) {
 			product *= len(axis.node.items)
-			if product > mostCells {
+			if product > experiment.MostCells {
 				break
 			}
 		}
-		if cells += product; cells > mostCells {
-			d.add(d.root.child("vary").at, "", "more than %d cells; vary fewer values", mostCells)
+		if cells += product; cells > experiment.MostCells {
+			d.add(d.root.child("vary").at, "", "more than %d cells; vary fewer values", experiment.MostCells)
 			return false
 		}
 	}
-	if repeats := d.out.Measure.Repeats; cells*repeats > mostTrials {
-		d.add(d.root.find("measure.repeats").at, "", "%d cells with %d repeats are more than %d trials; use fewer values or repeats", cells, repeats, mostTrials)
+	if repeats := d.out.Measure.Repeats; cells*repeats > experiment.MostTrials {
+		d.add(d.root.find("measure.repeats").at, "", "%d cells with %d repeats are more than %d trials; use fewer values or repeats", cells, repeats, experiment.MostTrials)
 	}
 	return true
 }

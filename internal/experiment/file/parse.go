@@ -18,11 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-const (
-	mostCells   = 1000
-	mostTrials  = 10_000
-	mostRepeats = 1000
-)
+const mostRepeats = 1000
 
 // Parse reads an experiment file and resolves it into cells. Sets are the texts
 // of --set, as in "limits.cpu=250m"; they change the file before it is checked.

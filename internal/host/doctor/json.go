@@ -1,11 +1,11 @@
 package doctor
 
 import (
-	"encoding/json"
 	"io"
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -24,10 +24,7 @@ func JSON(w io.Writer, host inspect.Host, findings []Finding) error {
 	for _, f := range findings {
 		out.Findings = append(out.Findings, findingOf(f))
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(out)
+	return display.WriteJSON(w, out)
 }
 
 type findingJSON struct {

@@ -234,7 +234,7 @@ func (c *conductor) Write(text []byte) (int, error) {
 // means that the user ended the run.
 func (c *conductor) end(ctx context.Context, err error, stopped bool) {
 	finished := false
-	if r, openErr := record.Open(c.options.Record); openErr == nil {
+	if r, openErr := record.Own.Open(c.options.Record); openErr == nil {
 		finished = r.Finished
 	}
 	if err != nil {

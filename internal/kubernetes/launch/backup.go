@@ -46,7 +46,7 @@ func newBackup(ctx context.Context, f *Follower, out string) *backup {
 	b := &backup{follower: f, out: filepath.Clean(out), every: backupEvery}
 	b.ctx, b.cancel = context.WithCancel(ctx)
 	b.dir = filepath.Join(filepath.Dir(b.out), "."+f.Run+"-so-far")
-	if r, err := record.Open(b.dir); err == nil { // of an earlier client
+	if r, err := record.Own.Open(b.dir); err == nil { // of an earlier client
 		for _, t := range r.Trials {
 			if t.Outcome != record.Started {
 				b.there++

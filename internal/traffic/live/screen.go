@@ -70,7 +70,7 @@ func (s *Screen) Seen(f *signals.Frame) {
 func (s *Screen) Note(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	line = strings.TrimRight(line, "\n")
+	line = display.Clean(strings.TrimRight(line, "\n"))
 	if s.hold {
 		s.held = append(s.held, line)
 		s.state.Note(line)

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/millicore/millicore/internal/record"
+)
+
+// sizeValue is a number of bytes of a flag, as a Kubernetes quantity: 4Gi.
+type sizeValue int64
+
+func (s *sizeValue) Set(text string) error {
+	q, err := resource.ParseQuantity(text)
+	if err != nil || q.Value() <= 0 {
+		return errors.New("want a size above 0, as in 4Gi or 500Mi")
+	}
+	*s = sizeValue(q.Value())
+	return nil
+}
+
+func (s *sizeValue) Type() string { return "size" }
+
+func (s *sizeValue) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return resource.NewQuantity(int64(*s), resource.BinarySI).String()
+}
+
+// foreign are the flags of commands that read records, which may come from anybody.
+type foreign struct{ most sizeValue }
+
+func (f *foreign) define(c *cobra.Command) {
+	f.most = record.DefaultSize
+	c.Flags().Var(&f.most, "max-size", "size up to which a record is read; its lines and its memory are bounded with it")
+}
+
+// reader reads records within the bounds, and until the command is to end.
+func (f *foreign) reader(c *cobra.Command) record.Reader {
+	return record.Reader{Size: int64(f.most), Stop: c.Context().Done()}
+}

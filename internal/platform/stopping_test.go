@@ -1,0 +1,31 @@
+package platform
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestAnInterruptedRunMayWaitForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		out, end := Leaving(ctx)
+		defer end()
+		time.Sleep(time.Hour)
+		if out.Err() != nil {
+			t.Fatal("it ended before it was interrupted")
+		}
+		interrupt()
+		time.Sleep(LeaveWithin - 1)
+		synctest.Wait()
+		if out.Err() != nil {
+			t.Error("it ended at once")
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if out.Err() == nil {
+			t.Errorf("it goes on after %v", LeaveWithin)
+		}
+	})
+}
