@@ -73,9 +73,18 @@ install() {
 packages() {
   [ workloads/node_modules/.package-lock.json -nt workloads/package-lock.json ] && return
   echo "installing the packages of workloads/package-lock.json"
-  npm --prefix workloads ci --omit=dev --loglevel=error && return
-  echo "missing: the packages of workloads/; run npm ci --omit=dev there, with npm's registry in reach" >&2
+  npm --prefix workloads ci --omit=dev --ignore-scripts --loglevel=error && own_bun && return
+  echo "missing: the packages of workloads/; run npm ci --omit=dev --ignore-scripts there, with npm's registry in reach" >&2
   failed=yes
+}
+
+# Scripts of packages do not run. That of bun would put its program in place.
+own_bun() {
+  local program
+  for program in workloads/node_modules/@oven/bun-*/bin/bun; do
+    "$program" --version >/dev/null 2>&1 && cp "$program" workloads/node_modules/bun/bin/bun.exe && return
+  done
+  return 1
 }
 
 # Servers of Python that Debian has in other versions, or not at all.

@@ -10,6 +10,11 @@ import "embed"
 //go:embed package.json package-lock.json
 var Packages embed.FS
 
+// Runtime is the same for Node.js, for machines whose own is too old.
+//
+//go:embed runtime/package.json runtime/package-lock.json
+var Runtime embed.FS
+
 // Scripts are the services, node/main.js and bun/main.js, and their shared code in
 // javascript/. They find the packages in node_modules of a parent folder.
 //

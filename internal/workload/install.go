@@ -21,11 +21,14 @@ import (
 // modules is the folder of the packages, relative to the scripts.
 var modules = filepath.Join("..", "node_modules")
 
+// runtimeDir is the folder of npm's Node.js, in that of the packages.
+const runtimeDir = "runtime"
+
 // installation is a folder of the cache, named by a hash of its content: one for each
 // version of the package lists, and in it one for each version of the scripts,
 // so that a change of a script does not reinstall all packages.
 //
-//	<hash of the lists>/package.json, package-lock.json, node_modules/
+//	<hash of the lists>/package.json, package-lock.json, node_modules/, runtime/
 //	<hash of the lists>/<hash of the scripts>/javascript, node, bun
 //
 // Each is made under another name and then renamed, so an existing folder is complete,
@@ -33,7 +36,7 @@ var modules = filepath.Join("..", "node_modules")
 // modification time is the time of its last use; see prune.
 type installation struct {
 	cache    string
-	withNode bool // npm's Node.js too
+	withNode bool // npm's Node.js too, in the folder runtime
 	progress func(line string)
 }
 
@@ -44,7 +47,11 @@ func (in installation) make(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if in.withNode {
-		name += "-node"
+		more, err := hash(workloads.Runtime)
+		if err != nil {
+			return "", err
+		}
+		name += "-node-" + more
 	}
 	packages := filepath.Join(in.cache, name)
 	use(packages)
@@ -70,17 +77,24 @@ func (in installation) npm(ctx context.Context, dir, final string) error {
 	if err != nil {
 		return errors.New("npm is not installed; install it (Debian: apt-get install npm; else it comes with Node.js)")
 	}
+	in.progress("installing the packages of the sample services into " + final + " (npm ci, once)")
 	if err := os.CopyFS(dir, workloads.Packages); err != nil {
 		return err
 	}
-	in.progress("installing the packages of the sample services into " + final + " (npm ci, once)")
-	// The package node is a development dependency: it is installed only if the
-	// machine's Node.js is too old.
-	node := "--omit=dev"
-	if in.withNode {
-		node = "--include=dev"
+	if err := ci(ctx, npm, dir); err != nil || !in.withNode {
+		return err
 	}
-	c := exec.CommandContext(ctx, npm, "ci", node, "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+	if err := os.CopyFS(dir, workloads.Runtime); err != nil {
+		return err
+	}
+	return ci(ctx, npm, filepath.Join(dir, runtimeDir))
+}
+
+// ci runs npm ci in a folder. The scripts of packages do not run: they are programs of
+// others that would run as the caller, often root. The lists are chosen so that no
+// package needs its script.
+func ci(ctx context.Context, npm, dir string) error {
+	c := exec.CommandContext(ctx, npm, "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 	c.Dir = dir
 	// npm has child processes; all of them end with ctx.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -39,8 +39,8 @@ func (j *javaScript) node(ctx context.Context, versions map[string]string) ([]st
 	}
 	run := j.own
 	if j.old() {
-		if run, err = ask(ctx, nodeWords, filepath.Join(dir, modules, "node", "bin", "node")); err != nil {
-			return nil, fmt.Errorf("the machine's Node.js is %s, and %s or newer is needed; npm's package node does not run either: %w", j.own.version, oldestNode, err)
+		if run, err = askPackage(ctx, nodeWords, filepath.Join(dir, "..", runtimeDir, "node_modules", "node-*", "bin", "node")); err != nil {
+			return nil, fmt.Errorf("the machine's Node.js is %s, and %s or newer is needed; npm's does not run either: %w", j.own.version, oldestNode, err)
 		}
 		versions["npm-node"] = strings.TrimPrefix(run.version, "v")
 	}
@@ -54,9 +54,9 @@ func (j *javaScript) bun(ctx context.Context, versions map[string]string) ([]str
 	if err != nil {
 		return nil, err
 	}
-	run, err := ask(ctx, bunWords, filepath.Join(dir, modules, "bun", "bin", "bun.exe"))
+	run, err := askPackage(ctx, bunWords, filepath.Join(dir, modules, "@oven", "bun-*", "bin", "bun"))
 	if err != nil {
-		return nil, fmt.Errorf("npm's package bun does not run: %w; it needs its install script: remove ignore-scripts from npm's settings, then the folder %s", err, filepath.Dir(dir))
+		return nil, fmt.Errorf("npm's package bun does not run: %w", err)
 	}
 	versions["npm-bun"] = strings.TrimPrefix(run.version, "v")
 	// No file of millicore's working directory may affect the service.
@@ -97,6 +97,28 @@ var (
 	nodeWords = []string{"-p", "process.version + ' ' + process.execPath"}
 	bunWords  = []string{"--no-install", "--no-env-file", "-p", "'v' + Bun.version + ' ' + process.execPath"}
 )
+
+// askPackage asks the runtime of one of several packages, each for another kind of
+// machine. npm installs those for this one: of an old npm they are for several C
+// libraries, and the first that runs is taken.
+func askPackage(ctx context.Context, words []string, pattern string) (runtime, error) {
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return runtime{}, err
+	}
+	var errs []error
+	for _, path := range found {
+		run, err := ask(ctx, words, path)
+		if err == nil {
+			return run, nil
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 {
+		return runtime{}, fmt.Errorf("npm has no package for this kind of machine (%s)", pattern)
+	}
+	return runtime{}, errors.Join(errs...)
+}
 
 // ask runs a runtime to get its version and path.
 func ask(ctx context.Context, words []string, path string) (runtime, error) {

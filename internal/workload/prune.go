@@ -17,7 +17,7 @@ const unused = 30 * 24 * time.Hour
 
 // own matches the names of installations, complete and unfinished ones. Nothing else in
 // the cache is changed.
-var own = regexp.MustCompile(`^([0-9a-f]{16}(-node)?|` + regexp.QuoteMeta(unfinished) + `.+)$`)
+var own = regexp.MustCompile(`^([0-9a-f]{16}(-node(-[0-9a-f]{16})?)?|` + regexp.QuoteMeta(unfinished) + `.+)$`)
 
 // use marks a folder as used now, if it exists. It must precede the check whether the
 // folder exists, because a marked folder is not removed. Without permission to mark it

