@@ -18,6 +18,7 @@ type tryMore struct {
 	repeats int
 	start   float64
 	socket  string
+	user    string
 	attach  string
 	cacert  string
 	yes     bool
@@ -29,13 +30,14 @@ func (m *tryMore) define(c *cobra.Command) {
 	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings")
 	flags.Float64Var(&m.start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
 	flags.StringVar(&m.socket, "unix-socket", "", "Unix socket on which the server listens instead of a port: an absolute path, or @NAME")
+	flags.StringVar(&m.user, "user", "", "user that the server runs as: a name, UID[:GID], dynamic (an unused user) or caller (default: the caller)")
 	flags.StringVar(&m.attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
 	flags.StringVar(&m.cacert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")
 	flags.BoolVar(&m.yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")
 }
 
 // startOnly are the flags that have no effect on a service that runs already.
-var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "unix-socket", "profile", "save"}
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "unix-socket", "user", "profile", "save"}
 
 // check reports flags that are wrong, or exclude each other. changed reports whether a flag
 // was set.
@@ -77,7 +79,7 @@ func (m *tryMore) fill(a *try.Ask) error {
 		}
 		a.Env[name] = value
 	}
-	a.First, a.Socket = m.start, m.socket
+	a.First, a.Socket, a.User = m.start, m.socket, m.user
 	if m.repeats > 1 {
 		a.Repeats = m.repeats
 	}

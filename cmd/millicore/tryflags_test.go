@@ -27,6 +27,8 @@ func TestFlagsOfTryThatContradict(t *testing.T) {
 		{"--unix-socket /run/s --save x.yaml", "need a port"},
 		{"--attach 4242 --cpu 1", "--cpu is about a server that try starts"},
 		{"--attach 4242 --env A=b", "--env is about a server that try starts"},
+		{"--user dynamic", ""},
+		{"--attach 4242 --user dynamic", "--user is about a server that try starts"},
 		{"--yes", "--yes needs --attach"},
 	} {
 		t.Run(c.args, func(t *testing.T) {

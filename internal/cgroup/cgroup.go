@@ -43,12 +43,13 @@ const (
 	CPUAcct                   // CPU time used; a controller of v1 only, part of every v2 group
 	CPUSet                    // the CPUs that the group may use
 	Memory                    // memory limit, use and OOM kills
+	PIDs                      // number of processes and threads; its files are not read here
 	Unified                   // the v2 hierarchy itself, which alone has pressure (PSI)
 
 	controllers = iota
 )
 
-var controllerNames = [controllers]string{"cpu", "cpuacct", "cpuset", "memory", "unified"}
+var controllerNames = [controllers]string{"cpu", "cpuacct", "cpuset", "memory", "pids", "unified"}
 
 // String is the controller's name in /proc/PID/cgroup.
 func (c Controller) String() string {

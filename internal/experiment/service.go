@@ -24,9 +24,11 @@ type Service struct {
 	// looks at what its processes listen on. With neither, the platform assigns a
 	// port. Both need one replica. Several replicas of an image may have one Port if
 	// each has an address of its own.
-	Port         int          `json:"port,omitempty" yaml:"port" kind:"port" doc:"A fixed port that the service listens on, or find: look at what its processes listen on. Default: the service listens on ${port}. Needs one replica, unless the service is an image."`
-	FindPort     bool         `json:"find_port,omitempty"`
-	Ready        Ready        `json:"ready" yaml:",inline"`
+	Port     int   `json:"port,omitempty" yaml:"port" kind:"port" doc:"A fixed port that the service listens on, or find: look at what its processes listen on. Default: the service listens on ${port}. Needs one replica, unless the service is an image."`
+	FindPort bool  `json:"find_port,omitempty"`
+	Ready    Ready `json:"ready" yaml:",inline"`
+	// User is a name or UID[:GID], Dynamic, Caller, or "": the platform chooses.
+	User         string       `json:"user,omitempty" yaml:"user" kind:"account" doc:"The user that the service runs as: a name or UID[:GID] of this machine, dynamic (an unused user of the run's own), or caller (the user of millicore). Of an image: a user of the image on Docker, UID[:GID] on Kubernetes."`
 	Metrics      *Metrics     `json:"metrics,omitempty" yaml:"metrics" doc:"Where the service reports how long it waited for its dependencies."`
 	Dependencies []Dependency `json:"dependencies,omitempty" yaml:"dependencies" doc:"What the service needs beside it, in the order of their start: postgres, mongodb, or a map. Dependencies run and are observed, but receive no load."`
 	Actions      []Action     `json:"actions,omitempty" yaml:"actions" names:"cell" doc:"Requests that the lab sends to each replica during the measurement."`
@@ -49,6 +51,7 @@ type Dependency struct {
 	EnvFrom   map[string]Reference `json:"env_from,omitempty"`
 	EnvHashes map[string]string    `json:"env_hashes,omitempty"`
 
+	User   string `json:"user,omitempty" yaml:"user" kind:"account" doc:"The user that the dependency runs as; as of a service."`
 	Ready  Ready  `json:"ready" yaml:",inline"`
 	Limits Limits `json:"limits" yaml:"limits" names:"cell" doc:"Limits of the dependency; default: none."`
 }
@@ -91,8 +94,22 @@ type Limits struct {
 	Period      time.Duration `json:"period,omitempty" yaml:"period" default:"100ms" doc:"Length of a CFS period, 1ms to 1s."`
 	Memory      int64         `json:"memory_bytes,omitempty" yaml:"memory" kind:"memory" doc:"Memory limit as a Kubernetes quantity: 256Mi."`
 	CPUSet      string        `json:"cpuset,omitempty" yaml:"cpuset" kind:"cpuList" doc:"CPUs that may be used, as in 0-1,4."` // as in cpuset.cpus
-	Replicas    int           `json:"replicas" yaml:"replicas" default:"1" doc:"Number of replicas."`
+	// PIDs is DefaultPIDs on local and Docker if it is 0.
+	PIDs     int `json:"pids,omitempty" yaml:"pids" doc:"Maximum number of processes and threads together; default: 4096 on local and Docker."`
+	Replicas int `json:"replicas" yaml:"replicas" default:"1" doc:"Number of replicas."`
 }
+
+// DefaultPIDs is the limit of processes and threads where an experiment has none. It is
+// ten times what servers with a thread for each connection usually run, and a tenth of
+// the 32768 that small machines have in all (kernel.pid_max): a fork bomb does not take
+// the processes of others. OpenShift has the same default for a pod.
+const DefaultPIDs = 4096
+
+// Values of Service.User beside the names of users.
+const (
+	Dynamic = "dynamic"
+	Caller  = "caller"
+)
 
 // Autoscale is a HorizontalPodAutoscaler (autoscaling/v2): the number of replicas
 // follows their CPU.

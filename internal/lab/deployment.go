@@ -47,7 +47,7 @@ func (d *deployment) start(ctx context.Context) error {
 	ready := s.Ready
 	ready.Protocol = d.cell.Load.Protocol
 	env := s.Environment()
-	d.service, err = start(ctx, platform.UnitSpec{Trial: d.trial, Name: s.Name, Command: command, Image: d.lab.image(s),
+	d.service, err = start(ctx, platform.UnitSpec{Trial: d.trial, Name: s.Name, RunAs: s.User, Command: command, Image: d.lab.image(s),
 		Dir: s.Dir, Env: env.Values, Hidden: env.Hidden, Secrets: env.Secrets, Unset: s.Unset, Vars: withLimits(vars, d.cell.Limits), Limits: d.cell.Limits, Ready: ready, Logs: d.logs,
 		Port: s.Port, FindPort: s.FindPort, Autoscale: s.Autoscale})
 	if err != nil {
@@ -77,7 +77,7 @@ func (d *deployment) startDependency(ctx context.Context, dep *experiment.Depend
 		var err error
 		env := dep.Environment()
 		unit, err = d.lab.Platform.Start(ctx, platform.UnitSpec{Trial: d.trial, Name: dep.Name, Command: dep.Command, Image: dep.Image,
-			Dir: dep.Dir, Env: env.Values, Hidden: env.Hidden, Secrets: env.Secrets, Unset: dep.Unset, Vars: withLimits(vars, dep.Limits), Limits: dep.Limits, Ready: dep.Ready, Logs: d.logs})
+			Dir: dep.Dir, RunAs: dep.User, Env: env.Values, Hidden: env.Hidden, Secrets: env.Secrets, Unset: dep.Unset, Vars: withLimits(vars, dep.Limits), Limits: dep.Limits, Ready: dep.Ready, Logs: d.logs})
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,9 @@ type UnitSpec struct {
 	// fixed. Platforms without autoscaling refuse it in Check.
 	Autoscale *experiment.Autoscale
 
-	User *User // account of the processes; nil: the caller's
+	User *User // account of the processes; nil: RunAs
+	// RunAs is who they run as, as in experiment.Service.User; "": the platform's default.
+	RunAs string
 	// PrivateIPC gives each replica its own shared memory (System V and POSIX), which
 	// the kernel removes when its processes have ended, also after a crash. It has no
 	// effect where the system does not allow it.

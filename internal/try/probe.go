@@ -146,7 +146,7 @@ func (e *notStarted) Unwrap() error { return e.err }
 func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell, logs string, look func(platform.Replica) error) (err error) {
 	s := &c.Service
 	env := s.Environment()
-	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Command: s.Command, Dir: s.Dir, Env: env.Values, Hidden: env.Hidden, Unset: s.Unset,
+	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Command: s.Command, Dir: s.Dir, RunAs: s.User, Env: env.Values, Hidden: env.Hidden, Unset: s.Unset,
 		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs, LogsRemoved: true})
 	if err != nil {
 		return &notStarted{err, strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Name))}

@@ -40,6 +40,7 @@ type Ask struct {
 	Socket    string        // path or @name of the Unix socket on which it listens; "": a port
 	Profile   bool
 	AsIsOnly  bool   // no other settings, no replicas, no run without the limit
+	User      string // of the server; "": the default
 	Server    string // what Describe says of it; "": it has not run yet
 }
 
@@ -152,6 +153,7 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 	case !a.takesPort() && v.Replicas < 2: // replicas are given a port each, by ${port} or PORT
 		s.Set("", at+"port", "find")
 	}
+	s.SetGiven("--user", at+"user", a.User)
 	s.SetGiven("--ready", at+"ready", a.Ready.Path)
 	s.SetGiven("--ready-timeout", at+"ready_timeout", a.Ready.Timeout)
 	switch {

@@ -165,6 +165,9 @@ var kinds = map[string]*kind{
 	// A metric of Prometheus (prometheus.io/docs/concepts/data_model).
 	"metricName": matching(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`,
 		"is not a valid name of a metric: use letters, digits, _ and :, and no digit first", "string", "boolean"),
+	// A user of this machine or of an image: useradd(8) and systemd accept such names.
+	"account": matching(`^([A-Za-z_][A-Za-z0-9_.-]{0,31}|[0-9]{1,9}(:[0-9]{1,9})?)$`,
+		"is not a user; write a name, UID or UID:GID, dynamic or caller", "string", "integer"),
 	"claimMetric": oneOf("metric", experiment.ClaimMetrics),
 
 	// Of HTTP. A field name is a token (RFC 9110, section 5.6.2), and its value one

@@ -206,9 +206,9 @@ func (d *decoder) checkDependency(n *node, names map[string]bool) {
 	}
 	switch url := n.child("url"); {
 	case url.given():
-		d.noneOf(n, []string{"dir", "env", "ready", "ready_timeout", "limits"}, "%s: a dependency with a url already runs", url.path)
+		d.noneOf(n, []string{"dir", "env", "user", "ready", "ready_timeout", "limits"}, "%s: a dependency with a url already runs", url.path)
 	case builtin(n) != "":
-		d.noneOf(n, []string{"dir", "env", "ready"}, "%s: Millicore sets up the database %s itself", name.path, name.text)
+		d.noneOf(n, []string{"dir", "env", "user", "ready"}, "%s: Millicore sets up the database %s itself", name.path, name.text)
 	}
 }
 

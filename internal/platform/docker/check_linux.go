@@ -72,6 +72,8 @@ func (d *docker) checkService(c *experiment.Cell) error {
 		return errors.New("autoscale needs --on kubernetes; or set limits.replicas")
 	case s.Command != nil:
 		return errors.New("a command cannot run in a container: set image: to one that contains it, or use --on local")
+	case !imageUser(s.User):
+		return errUser(s.User)
 	case s.FindPort:
 		return errors.New("the port of a container cannot be detected: state it (port: 8080), or use --on local")
 	case !d.options.HostNetwork:
@@ -87,6 +89,9 @@ func (d *docker) checkDependency(dep *experiment.Dependency) error {
 	if dep.Command != nil {
 		return errors.New("a command cannot run in a container: set image: to one that contains it, or url: to a server that already runs, or use --on local")
 	}
+	if !imageUser(dep.User) {
+		return errUser(dep.User)
+	}
 	if dep.URL == "" || d.options.HostNetwork {
 		return nil
 	}
@@ -94,6 +99,13 @@ func (d *docker) checkDependency(dep *experiment.Dependency) error {
 		return fmt.Errorf("%s means the container itself: let the containers use the machine's network (docker: {network: host} in the experiment file), or use an address that other machines can reach", host)
 	}
 	return nil
+}
+
+// imageUser reports whether a value of user can be one of an image.
+func imageUser(user string) bool { return user != experiment.Dynamic && user != experiment.Caller }
+
+func errUser(user string) error {
+	return fmt.Errorf("user: %s is about processes of this machine; a container runs as the user of its image: leave user out, or state a user of the image (docker run --user)", user)
 }
 
 func (d *docker) checkLimits(l experiment.Limits) error {

@@ -18,6 +18,7 @@ type engine struct {
 	version     string
 	cpuLimits   bool
 	memoryLimit bool
+	pidsLimit   bool
 }
 
 // connect connects to the daemon. It returns an error if its containers cannot be
@@ -35,7 +36,7 @@ func connect() (*client.Client, engine, error) {
 		api.Close()
 		return nil, engine{}, err
 	}
-	return api, engine{version: info.ServerVersion, cpuLimits: info.CPUCfsQuota && info.CPUCfsPeriod, memoryLimit: info.MemoryLimit}, nil
+	return api, engine{version: info.ServerVersion, cpuLimits: info.CPUCfsQuota && info.CPUCfsPeriod, memoryLimit: info.MemoryLimit, pidsLimit: info.PidsLimit}, nil
 }
 
 // ask requests the daemon's properties.

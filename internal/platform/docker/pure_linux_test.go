@@ -30,18 +30,50 @@ func TestResources(t *testing.T) {
 			container.Resources{CPUQuota: 75_000, CPUPeriod: 50_000, Memory: 64 << 20, MemorySwap: 64 << 20, CpusetCpus: "0-1"}},
 		{"the usual period", experiment.Limits{CPUMillis: 250}, container.Resources{CPUQuota: 25_000, CPUPeriod: 100_000}},
 	} {
-		if diff := cmp.Diff(c.want, resources(c.limits), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(c.want, engine{}.resources(c.limits), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// A daemon that cannot limit processes warns of each container with a limit, so that it
+// gets none but that of the experiment.
+func TestTheLimitOfProcesses(t *testing.T) {
+	for _, c := range []struct {
+		can  bool
+		pids int
+		want *int64
+	}{
+		{true, 0, new(int64(experiment.DefaultPIDs))},
+		{true, 100, new(int64(100))},
+		{false, 0, nil},
+		{false, 100, new(int64(100))},
+	} {
+		if diff := cmp.Diff(c.want, engine{pidsLimit: c.can}.resources(experiment.Limits{PIDs: c.pids}).PidsLimit); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c, diff)
+		}
+	}
+}
+
+func TestUsersOfContainers(t *testing.T) {
+	for user, suits := range map[string]bool{"": true, "1000:1000": true, "nginx": true, experiment.Dynamic: false, experiment.Caller: false} {
+		c := experiment.Cell{Service: experiment.Service{Image: "i", User: user}}
+		d := &docker{options: Options{HostNetwork: true}}
+		if err := d.checkService(&c); (err == nil) != suits {
+			t.Errorf("user %q of a service: %v", user, err)
+		}
+		if err := d.checkDependency(&experiment.Dependency{Image: "i", User: user}); (err == nil) != suits {
+			t.Errorf("user %q of a dependency: %v", user, err)
 		}
 	}
 }
 
 func TestWhatRunsInAContainer(t *testing.T) {
 	d := &docker{owner: owner{run: "1-x", pid: 1, started: "2", boot: "b", pids: "p"}}
-	u := platform.UnitSpec{Image: "i", Dir: "/srv", Command: []string{"--port", "${port}", "--db", "${db.address}"}, Env: map[string]string{"URL": "${db.url}"}, StopSignal: syscall.SIGQUIT}
+	u := platform.UnitSpec{Image: "i", Dir: "/srv", RunAs: "1000:5", Command: []string{"--port", "${port}", "--db", "${db.address}"}, Env: map[string]string{"URL": "${db.url}"}, StopSignal: syscall.SIGQUIT}
 	got, err := d.config(u, map[string]string{"port": "80", "db.address": "a:1", "db.url": "u"})
 	want := &container.Config{
-		Image: "i", WorkingDir: "/srv", Cmd: []string{"--port", "80", "--db", "a:1"}, Env: []string{"PORT=80", "URL=u"}, StopSignal: "SIGQUIT",
+		Image: "i", WorkingDir: "/srv", User: "1000:5", Cmd: []string{"--port", "80", "--db", "a:1"}, Env: []string{"PORT=80", "URL=u"}, StopSignal: "SIGQUIT",
 		AttachStdout: true, AttachStderr: true, Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 		Labels: map[string]string{"millicore.run": "1-x", "millicore.pid": "1", "millicore.started": "2", "millicore.boot": "b", "millicore.pid-namespace": "p"},
 	}

@@ -38,7 +38,7 @@ func (r *replica) resize(ctx context.Context, l experiment.Limits) error {
 			return fmt.Errorf("end the CPU burst: %w", err)
 		}
 	}
-	changed := resources(l)
+	changed := r.docker.engine.resources(l)
 	if l.CPUMillis == 0 && was.CPUMillis != 0 {
 		changed.CPUQuota = -1 // 0 would keep the quota
 	}

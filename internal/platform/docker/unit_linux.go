@@ -123,7 +123,7 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 		HostConfig: &container.HostConfig{
 			NetworkMode: d.networkMode(),
 			LogConfig:   container.LogConfig{Type: "none"}, // the output is read from the container, into the record
-			Resources:   resources(u.Limits),
+			Resources:   d.engine.resources(u.Limits),
 		}})
 	if err != nil {
 		return r, fmt.Errorf("create a container of %s: %w", u.Image, err)
@@ -193,7 +193,7 @@ func (d *docker) config(u platform.UnitSpec, vars map[string]string) (*container
 	if err != nil {
 		return nil, err
 	}
-	c := &container.Config{Image: u.Image, Cmd: arguments, WorkingDir: u.Dir, Labels: d.owner.labels(), AttachStdout: true, AttachStderr: true,
+	c := &container.Config{Image: u.Image, Cmd: arguments, WorkingDir: u.Dir, User: u.RunAs, Labels: d.owner.labels(), AttachStdout: true, AttachStderr: true,
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}} // the image's health check would run under the limits
 	if u.StopSignal != 0 {
 		c.StopSignal = unix.SignalName(u.StopSignal)
@@ -221,11 +221,15 @@ func environment(port string, stated map[string]string, unset []string) []string
 
 // resources are the limits for which Docker has fields. Swap is forbidden, as in
 // Kubernetes: a service that swaps would be slow instead of being killed.
-func resources(l experiment.Limits) container.Resources {
+func (e engine) resources(l experiment.Limits) container.Resources {
 	r := container.Resources{Memory: l.Memory, MemorySwap: l.Memory, CpusetCpus: l.CPUSet}
 	if l.CPUMillis > 0 {
 		b := meter.BandwidthOf(l)
 		r.CPUPeriod, r.CPUQuota = b.Period.Microseconds(), b.Quota.Microseconds()
+	}
+	if e.pidsLimit || l.PIDs != 0 { // a daemon without it warns of each container
+		pids := int64(cmp.Or(l.PIDs, experiment.DefaultPIDs))
+		r.PidsLimit = &pids
 	}
 	return r
 }

@@ -112,6 +112,8 @@ func suitsService(c *experiment.Cell) error {
 		return errors.New("a benchmark that ends by itself runs with --on local only")
 	case s.Command != nil:
 		return errors.New("a command cannot run in a pod: set image: to one that contains it, or use --on local")
+	case !podUser(s.User):
+		return errUser(s.User)
 	case s.FindPort:
 		return errFindPort
 	case s.Workload != "" && s.Workload != "go" && built[s.Workload] == "":
@@ -124,6 +126,9 @@ func suitsDependency(d *experiment.Dependency) error {
 	if d.Command != nil {
 		return errors.New("a command cannot run in a pod: set image: to one that contains it, or url: to a server that already runs, or use --on local")
 	}
+	if !podUser(d.User) {
+		return errUser(d.User)
+	}
 	if host, itself := supervise.Loopback(d.URL); itself {
 		return fmt.Errorf("%s means the pod itself: use an address that the cluster can reach", host)
 	}
@@ -134,6 +139,8 @@ func suitsLimits(l experiment.Limits) error {
 	switch {
 	case l.BurstMillis != 0:
 		return errors.New("Kubernetes has no field for a CPU burst; leave burst out, or use --on local or docker")
+	case l.PIDs != 0:
+		return errors.New("Kubernetes has no field for the processes of a pod (the kubelet has one for all of its pods: podPidsLimit); leave pids out, or use --on local or docker")
 	case l.CPUSet != "":
 		return errors.New("Kubernetes has no field for the CPUs of a pod; leave cpuset out, or use --on local or docker")
 	case l.CPUMillis != 0 && l.Period != 0 && l.Period != signals.DefaultPeriod:

@@ -45,7 +45,7 @@ func (m *Maker) units(c *experiment.Cell) []PodSet {
 		}
 	}
 	s, count := &c.Service, c.Limits.Replicas
-	service := platform.UnitSpec{Name: s.Name, Image: s.Image, Dir: s.Dir, Limits: c.Limits, Port: s.Port}
+	service := platform.UnitSpec{Name: s.Name, Image: s.Image, Dir: s.Dir, RunAs: s.User, Limits: c.Limits, Port: s.Port}
 	if s.Workload != "" {
 		service.Image = m.workload(s.Workload)
 	}
@@ -56,7 +56,7 @@ func (m *Maker) units(c *experiment.Cell) []PodSet {
 	for i := range s.Dependencies {
 		d := &s.Dependencies[i]
 		add("the pod of dependency", kube.PartDependency, 1,
-			platform.UnitSpec{Name: d.Name, Image: cmp.Or(d.Image, database.Image(d.Builtin)), Dir: d.Dir, Limits: d.Limits})
+			platform.UnitSpec{Name: d.Name, Image: cmp.Or(d.Image, database.Image(d.Builtin)), Dir: d.Dir, RunAs: d.User, Limits: d.Limits})
 	}
 	return all
 }

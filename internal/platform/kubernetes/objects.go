@@ -226,6 +226,7 @@ func (m *Maker) unitPod(u *platform.UnitSpec, part string) corev1.PodTemplateSpe
 	pod.Spec.NodeSelector = m.settings.NodeSelector
 	pod.Spec.TerminationGracePeriodSeconds = of(int64(platform.StopGrace.Seconds()))
 	pod.Spec.SecurityContext = m.podSecurity(u.Image)
+	runAs(pod.Spec.SecurityContext, u.RunAs)
 	pod.Spec.Containers = []corev1.Container{{
 		Name: unitContainer, Image: u.Image, ImagePullPolicy: corev1.PullIfNotPresent, WorkingDir: u.Dir,
 		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: int32(cmp.Or(u.Port, usualPort))}},

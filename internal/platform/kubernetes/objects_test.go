@@ -101,6 +101,15 @@ func TestSecurity(t *testing.T) {
 	}
 }
 
+func TestUserOfAPod(t *testing.T) {
+	m := testMaker(nil)
+	u := goUnit()
+	u.RunAs = "1000:5"
+	if s := m.unitPod(u, kube.PartService).Spec.SecurityContext; *s.RunAsUser != 1000 || *s.RunAsGroup != 5 || !*s.RunAsNonRoot {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestResources(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -60,6 +60,8 @@ var helpers = map[string]func([]string){
 	},
 	"listen":     listenHelper,
 	"background": func(args []string) { backgroundHelper(args) },
+	"reopen":     func([]string) { reopenHelper() },
+	"fork":       func([]string) { forkHelper() },
 	"hungry":     func([]string) { eat() },
 	"deaf":       func([]string) { fmt.Println("I do not listen"); stay() },
 	"once":       func(args []string) { onceHelper(args[0]) },
@@ -80,6 +82,7 @@ func serveHelper() {
 	http.HandleFunc("/broken", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) })
 	http.HandleFunc("/env", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, strings.Join(os.Environ(), "\n")) })
 	http.HandleFunc("/args", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, strings.Join(os.Args, " ")) })
+	http.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, statusLine(r.URL.RawQuery+":")) })
 	http.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) { os.Exit(9) })
 	http.HandleFunc("/eat", func(w http.ResponseWriter, r *http.Request) { eat() })
 	http.HandleFunc("/cpus", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, statusLine("Cpus_allowed_list:")) })
@@ -128,6 +131,30 @@ func stubbornHelper() {
 	signal.Ignore(syscall.SIGTERM)
 	fmt.Println("stubborn", os.Getpid())
 	stay()
+}
+
+// reopenHelper writes to its output by the name of the file, as nginx does with
+// access_log /dev/stdout.
+func reopenHelper() {
+	out, err := os.OpenFile("/dev/stdout", os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		_, err = fmt.Fprintln(out, "opened again")
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	os.Exit(7)
+}
+
+// forkHelper starts processes until the kernel refuses one.
+func forkHelper() {
+	for {
+		if err := exec.Command("/proc/self/exe", helper, "stubborn").Start(); err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+	}
 }
 
 // eaten is the memory that eat holds.
@@ -301,7 +328,9 @@ func open(t *testing.T, o Options) *local {
 // left anywhere.
 func nothingLeft(t *testing.T, state string) {
 	t.Helper()
-	if files, _ := filepath.Glob(filepath.Join(state, "*")); len(files) > 0 {
+	files, _ := filepath.Glob(filepath.Join(state, "*"))
+	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == usersFile })
+	if len(files) > 0 {
 		t.Errorf("%v is left", files)
 	}
 	mine := fmt.Sprintf("millicore-%d-", os.Getpid())

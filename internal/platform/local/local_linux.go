@@ -7,8 +7,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/local/account"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/ports"
@@ -28,6 +30,10 @@ type local struct {
 	names  int               // groups so far: names are never reused
 	warned map[string]bool
 	closed bool
+
+	users   sync.Mutex
+	pool    *account.Pool         // nil until a dynamic user is needed
+	runners map[[2]string]*runner // by the name of the unit and its RunAs
 }
 
 // part is a running unit, an agent or a folder.
@@ -65,7 +71,7 @@ func New(o Options) (platform.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &local{options: o, run: run, parts: map[part]struct{}{}, warned: map[string]bool{}}
+	l := &local{options: o, run: run, parts: map[part]struct{}{}}
 	l.kin = sync.OnceValues(func() (*kin, error) { return newKin(run) })
 	return l, nil
 }
@@ -116,6 +122,9 @@ func (l *local) Check(e *experiment.Experiment) error {
 		if err := l.checkLimits(c.Limits); err != nil {
 			errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
 		}
+		if err := checkUser(c.Service.User); err != nil {
+			errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
+		}
 		if err := ports.Check(c.Service.Port, c.Service.FindPort, c.Limits.Replicas); err != nil {
 			errs = append(errs, fmt.Errorf("service %q: %w", c.Service.Name, err))
 		} else if c.Service.Port != 0 {
@@ -126,6 +135,9 @@ func (l *local) Check(e *experiment.Experiment) error {
 		for _, d := range c.Service.Dependencies {
 			if d.Image != "" {
 				errs = append(errs, fmt.Errorf("dependency %q is an image: use --on docker or --on kubernetes, or set command or url", d.Name))
+			}
+			if err := checkUser(d.User); err != nil {
+				errs = append(errs, fmt.Errorf("dependency %q: %w", d.Name, err))
 			}
 			if err := l.checkLimits(d.Limits); err != nil {
 				errs = append(errs, fmt.Errorf("dependency %q: %w", d.Name, err))
@@ -138,6 +150,9 @@ func (l *local) Check(e *experiment.Experiment) error {
 func (l *local) checkLimits(limits experiment.Limits) error {
 	if err := group.CheckLimits(limits); err != nil {
 		return err
+	}
+	if limits.PIDs != 0 && !l.run.Has(cgroup.PIDs) {
+		l.warn("limits.pids has no effect: the pids controller of cgroups is not available here")
 	}
 	return l.run.Check(limits)
 }
@@ -185,7 +200,7 @@ func (l *local) Close() error {
 			errs = append(errs, p.end())
 		}
 	}
-	errs = append(errs, l.run.End())
+	errs = append(errs, l.run.End(), l.giveUsers())
 	// An earlier run may have left something for this one.
 	if _, err := Clean(l.options); err != nil {
 		l.options.Note(err.Error())
@@ -231,6 +246,9 @@ func (l *local) makeGroup(what string, limits experiment.Limits, weight int) (*g
 func (l *local) warn(text string) {
 	l.mu.Lock()
 	before := l.warned[text]
+	if l.warned == nil {
+		l.warned = map[string]bool{}
+	}
 	l.warned[text] = true
 	l.mu.Unlock()
 	if !before {

@@ -27,6 +27,7 @@ import (
 // replica is a process of a unit with its group. It stays the same over restarts of
 // the process.
 type replica struct {
+	name    string // the unit's
 	port    int    // assigned, or fixed
 	insists bool   // the port is fixed
 	find    bool   // the port must be found
@@ -43,6 +44,7 @@ type replica struct {
 
 	mu     sync.Mutex
 	memory int64 // limit in bytes; 0: none
+	pids   int   // limit of processes and threads
 	leader int   // pid of the process that was started last
 }
 
@@ -171,6 +173,9 @@ func (r *replica) ending(p *process) string {
 		return fmt.Sprintf("it was ended by signal %d (%v)", status.Signal(), status.Signal())
 	}
 	ended := fmt.Sprintf("it ended with exit status %d", status.ExitStatus())
+	if refused := r.refused(); status.ExitStatus() != 0 && refused != "" {
+		return ended + "; " + refused
+	}
 	if status.ExitStatus() != 0 {
 		return ended
 	}
@@ -178,6 +183,18 @@ func (r *replica) ending(p *process) string {
 		return ended + " and left " + left + " running in the background; a service must stay in the foreground (nginx does with -g 'daemon off;')"
 	}
 	return ended
+}
+
+// refused describes that the replica reached its limit of processes and threads; "" if it
+// did not.
+func (r *replica) refused() string {
+	n := r.group.RefusedPIDs()
+	if n == 0 {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("the kernel refused it a process or a thread %d times, at its limit of %d (limits.pids)", n, r.pids)
 }
 
 // left names the processes that remain in the group after SettleTime; "" if there are

@@ -39,6 +39,10 @@ func (u *unit) Stop(ctx context.Context) error {
 		u.err = errors.Join(supervise.Each(len(u.replicas), func(i int) error {
 			r := u.replicas[i]
 			defer u.local.ports.Give(r.port)
+			if refused := r.refused(); refused != "" {
+				r.keeper.Log.Note("%s", refused)
+				u.local.warn(r.name + ": " + refused)
+			}
 			return r.end(ctx)
 		})...)
 		u.local.drop(u)
@@ -49,13 +53,14 @@ func (u *unit) Stop(ctx context.Context) error {
 // Resize changes the limits of every replica. A replica that is restarting gets them
 // too.
 func (u *unit) Resize(_ context.Context, l experiment.Limits) error {
+	l = withPIDs(l)
 	for i, r := range u.replicas {
 		if err := u.local.run.Resize(r.group, l); err != nil {
 			return fmt.Errorf("resize replica %d: %w", i, err)
 		}
 		r.meter.Resized(l)
 		r.mu.Lock()
-		r.memory = l.Memory
+		r.memory, r.pids = l.Memory, l.PIDs
 		r.mu.Unlock()
 	}
 	return nil
@@ -122,11 +127,12 @@ func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
+	u.Limits = withPIDs(u.Limits)
 	port, err := l.takePort(u)
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{port: port, kin: kin, memory: u.Limits.Memory, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, signal: cmp.Or(u.StopSignal, syscall.SIGTERM)}
+	r := &replica{name: u.Name, port: port, kin: kin, memory: u.Limits.Memory, pids: u.Limits.PIDs, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, signal: cmp.Or(u.StopSignal, syscall.SIGTERM)}
 	if !r.insists && !r.find {
 		r.address = loopbackAt(port)
 	}
@@ -148,6 +154,12 @@ func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
 	r.keeper.Stop()
 	l.ports.Give(port)
 	return nil, err
+}
+
+// withPIDs are limits with the default of processes and threads.
+func withPIDs(l experiment.Limits) experiment.Limits {
+	l.PIDs = cmp.Or(l.PIDs, experiment.DefaultPIDs)
+	return l
 }
 
 // takePort reserves the fixed port of a unit, or a free one.
@@ -196,14 +208,14 @@ func (l *local) command(u platform.UnitSpec, port int) (shim.Command, error) {
 	for _, name := range dropped {
 		l.warn(name + " of this shell is not passed on to services; set it under env in the experiment if they need it")
 	}
-	env := environment(base, vars["port"], stated, u.Unset)
+	as, err := l.runner(u)
+	if err != nil {
+		return shim.Command{}, err
+	}
+	env := environment(as.adapt(base), vars["port"], stated, u.Unset)
 	program, err := findProgram(args[0], u.Dir, lookup(env, "PATH"))
 	if err != nil {
 		return shim.Command{}, err
 	}
-	c := shim.Command{Dir: u.Dir, Path: program, Args: args, Env: env, PrivateIPC: u.PrivateIPC}
-	if u.User != nil {
-		c.User = &shim.User{UID: u.User.UID, GID: u.User.GID}
-	}
-	return c, nil
+	return shim.Command{Dir: u.Dir, Path: program, Args: args, Env: env, User: as.user, NoNewPrivileges: true, PrivateIPC: u.PrivateIPC}, nil
 }

@@ -29,7 +29,7 @@ func Survey() (Facts, error) {
 		Systemd: exists("/run/systemd/system"), // as sd_booted(3) does
 	}
 	f.SystemdRun, _ = exec.LookPath("systemd-run")
-	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet} {
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet, cgroup.PIDs} {
 		if p, ok := self.Place(c).Get(); ok && p.Version == cgroup.V1 {
 			f.addV1(c, p.Dir)
 		}

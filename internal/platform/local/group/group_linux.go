@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"syscall"
 
 	"github.com/millicore/millicore/internal/cgroup"
@@ -44,6 +45,19 @@ func (g *Group) Empty() (bool, error) {
 // PIDs returns the processes of the group, lowest first. A group that was
 // removed has none.
 func (g *Group) PIDs() ([]int, error) { return members(g.dirs, "") }
+
+// RefusedPIDs is how often the kernel refused the group a process or a thread because of
+// its limit; 0 also where that is not known. Linux
+// Documentation/admin-guide/cgroup-v2.rst, "pids.events": max N.
+func (g *Group) RefusedPIDs() int64 {
+	for _, dir := range g.dirs {
+		if fields := words(path.Join(dir, "pids.events")); len(fields) >= 2 && fields[0] == "max" {
+			n, _ := strconv.ParseInt(fields[1], 10, 64)
+			return n
+		}
+	}
+	return 0
+}
 
 // Signal sends a signal to every process of the group.
 func (g *Group) Signal(sig syscall.Signal) error {

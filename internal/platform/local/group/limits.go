@@ -59,6 +59,8 @@ func settings(version cgroup.Version, controller cgroup.Controller, l experiment
 			return nil
 		}
 		return []setting{{file: "cpuset.cpus", value: l.CPUSet, what: "confine to the CPUs " + l.CPUSet}}
+	case cgroup.PIDs:
+		return pidsSettings(l)
 	}
 	return nil
 }
@@ -94,8 +96,20 @@ func resettings(version cgroup.Version, controller cgroup.Controller, l experime
 			return append([]setting{swap}, memorySettings(v1, l.Memory)...)
 		}
 		return memorySettings(v1, l.Memory)
+	case cgroup.PIDs:
+		return pidsSettings(l)
 	}
 	return nil
+}
+
+// pidsSettings limit processes and threads together. The root of a hierarchy has no such
+// file, but the groups of a run are never the root.
+func pidsSettings(l experiment.Limits) []setting {
+	if l.PIDs == 0 {
+		return nil
+	}
+	value := strconv.Itoa(l.PIDs)
+	return []setting{{file: "pids.max", value: value, what: "limit processes and threads to " + value}}
 }
 
 func cpuSettings(v1 bool, l experiment.Limits) []setting {

@@ -43,6 +43,12 @@ func TestSettings(t *testing.T) {
 			v1:     []string{"cpuset.cpus=0-1,3"},
 			v2:     []string{"cpuset.cpus=0-1,3"},
 		},
+		{
+			name:   "processes and threads",
+			limits: experiment.Limits{PIDs: 64},
+			v1:     []string{"pids.max=64"},
+			v2:     []string{"pids.max=64"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for version, want := range map[cgroup.Version][]string{cgroup.V1: test.v1, cgroup.V2: test.v2} {
@@ -67,10 +73,10 @@ func TestResettings(t *testing.T) {
 		},
 		{
 			name:   "all limits",
-			limits: experiment.Limits{CPUMillis: 500, BurstMillis: 100, Memory: 1 << 20, CPUSet: "0"},
+			limits: experiment.Limits{CPUMillis: 500, BurstMillis: 100, Memory: 1 << 20, CPUSet: "0", PIDs: 64},
 			v1: []string{"cpu.cfs_burst_us=0?", "cpu.cfs_period_us=100000", "cpu.cfs_quota_us=50000", "cpu.cfs_burst_us=10000",
-				"memory.memsw.limit_in_bytes=-1?", "memory.limit_in_bytes=1048576", "memory.memsw.limit_in_bytes=1048576?"},
-			v2: []string{"cpu.max.burst=0?", "cpu.max=50000 100000", "cpu.max.burst=10000", "memory.max=1048576", "memory.swap.max=0?", "memory.oom.group=1?"},
+				"memory.memsw.limit_in_bytes=-1?", "memory.limit_in_bytes=1048576", "memory.memsw.limit_in_bytes=1048576?", "pids.max=64"},
+			v2: []string{"cpu.max.burst=0?", "cpu.max=50000 100000", "cpu.max.burst=10000", "memory.max=1048576", "memory.swap.max=0?", "memory.oom.group=1?", "pids.max=64"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,7 +91,7 @@ func TestResettings(t *testing.T) {
 
 // lines are the writes of all controllers; a ? ends those that are optional.
 func lines(version cgroup.Version, l experiment.Limits, of func(cgroup.Version, cgroup.Controller, experiment.Limits) []setting) (all []string) {
-	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet} {
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet, cgroup.PIDs} {
 		for _, s := range of(version, c, l) {
 			line := s.file + "=" + s.value
 			if s.optional {

@@ -62,7 +62,8 @@ type Home struct {
 	// Leaf means that processes in Dir must first move into a leaf below it: a v2 group
 	// with processes cannot enable controllers for its children, unless it is the root.
 	Leaf bool
-	// Optional homes only add pressure and cgroup.kill: a failure there is ignored.
+	// Optional homes only add pressure, cgroup.kill or the limit of processes: a failure
+	// there is ignored.
 	Optional bool
 }
 
@@ -91,13 +92,14 @@ func (f Facts) wayV1() (Way, error) {
 	var w Way
 	memory := false
 	for _, h := range f.V1 {
-		if !h.Writable && slices.Equal(h.Controllers, []cgroup.Controller{cgroup.CPUSet}) {
+		pids := slices.Equal(h.Controllers, []cgroup.Controller{cgroup.PIDs})
+		if !h.Writable && (pids || slices.Equal(h.Controllers, []cgroup.Controller{cgroup.CPUSet})) {
 			continue // reported only if an experiment needs it
 		}
 		if !h.Writable {
 			return Way{}, f.refuse(fmt.Sprintf("%s cannot be written by user %d", h.Dir, f.UID))
 		}
-		w.Homes = append(w.Homes, Home{Version: cgroup.V1, Dir: h.Dir, Controllers: h.Controllers})
+		w.Homes = append(w.Homes, Home{Version: cgroup.V1, Dir: h.Dir, Controllers: h.Controllers, Optional: pids})
 		memory = memory || slices.Contains(h.Controllers, cgroup.Memory)
 	}
 	if f.V2 == nil || !f.V2.OwnWritable {
@@ -116,7 +118,7 @@ func (f Facts) wayV1() (Way, error) {
 func (f Facts) wayV2() (Way, error) {
 	v := f.V2
 	in := func(dir string, controllers []string, leaf bool) (Way, error) {
-		found := offered(controllers, cgroup.CPU, cgroup.Memory, cgroup.CPUSet)
+		found := offered(controllers, cgroup.CPU, cgroup.Memory, cgroup.CPUSet, cgroup.PIDs)
 		if !slices.Contains(found, cgroup.CPU) {
 			return Way{}, f.refuse(fmt.Sprintf("the cpu controller is not delegated to %s", dir))
 		}

@@ -13,12 +13,15 @@ import (
 
 func TestWay(t *testing.T) {
 	all := []string{"cpuset", "cpu", "io", "memory", "pids"}
-	three := []cgroup.Controller{cgroup.CPU, cgroup.Memory, cgroup.CPUSet}
+	four := []cgroup.Controller{cgroup.CPU, cgroup.Memory, cgroup.CPUSet, cgroup.PIDs}
 	split := []V1{
 		{Controllers: []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct}, Dir: "/sys/fs/cgroup/cpu,cpuacct", Writable: true},
 		{Controllers: []cgroup.Controller{cgroup.Memory}, Dir: "/sys/fs/cgroup/memory/box", Writable: true},
 		{Controllers: []cgroup.Controller{cgroup.CPUSet}, Dir: "/sys/fs/cgroup/cpuset", Writable: true},
 	}
+	pids := V1{Controllers: []cgroup.Controller{cgroup.PIDs}, Dir: "/sys/fs/cgroup/pids", Writable: true}
+	lockedPIDs := pids
+	lockedPIDs.Writable = false
 	locked := slices.Clone(split)
 	for i := range locked {
 		locked[i].Writable = false
@@ -67,6 +70,15 @@ func TestWay(t *testing.T) {
 			facts: Facts{V1: split}, homes: splitHomes,
 		},
 		{
+			name:  "v1 with the limit of processes",
+			facts: Facts{V1: append(slices.Clone(split), pids)},
+			homes: append(slices.Clone(splitHomes), Home{Version: cgroup.V1, Dir: pids.Dir, Controllers: pids.Controllers, Optional: true}),
+		},
+		{
+			name:  "v1 without access to the limit of processes, which is optional",
+			facts: Facts{V1: append(slices.Clone(split), lockedPIDs)}, homes: splitHomes,
+		},
+		{
 			name:  "v1 and an empty v2, root: pressure from v2",
 			facts: Facts{V1: split, V2: &V2{Top: "/u", Own: "/u", TopIsRoot: true, TopWritable: true, OwnWritable: true}},
 			homes: append(slices.Clone(splitHomes), Home{Version: cgroup.V2, Dir: "/u", Optional: true}),
@@ -88,11 +100,11 @@ func TestWay(t *testing.T) {
 		},
 		{
 			name:  "v2, root at the root",
-			facts: Facts{V2: &bare}, homes: v2Home("/sys/fs/cgroup", false, three...),
+			facts: Facts{V2: &bare}, homes: v2Home("/sys/fs/cgroup", false, four...),
 		},
 		{
 			name:  "v2, root below the root, no systemd",
-			facts: Facts{V2: &below}, homes: v2Home("/sys/fs/cgroup", false, three...),
+			facts: Facts{V2: &below}, homes: v2Home("/sys/fs/cgroup", false, four...),
 		},
 		{
 			name:  "v2, root in a session",
@@ -117,7 +129,7 @@ func TestWay(t *testing.T) {
 		{
 			name:  "v2, started again in the scope it asked for",
 			facts: Facts{UID: 1000, V2: &scope, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all, Scope: "millicore-77.scope"},
-			homes: v2Home(scope.Own, true, cgroup.CPU, cgroup.Memory),
+			homes: v2Home(scope.Own, true, cgroup.CPU, cgroup.Memory, cgroup.PIDs),
 		},
 		{
 			name:   "v2, started again but left where it was: no second try",
@@ -133,7 +145,7 @@ func TestWay(t *testing.T) {
 		{
 			name:  "v2, user in a delegated scope",
 			facts: Facts{UID: 1000, V2: &delegatedScope, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all},
-			homes: v2Home(scope.Own, true, cgroup.CPU, cgroup.Memory),
+			homes: v2Home(scope.Own, true, cgroup.CPU, cgroup.Memory, cgroup.PIDs),
 		},
 		{
 			name:  "v2, a user's own group that systemd did not delegate is not rearranged",
@@ -142,7 +154,7 @@ func TestWay(t *testing.T) {
 		},
 		{
 			name:  "v2, container with writable cgroups",
-			facts: Facts{V2: &writableContainer}, homes: v2Home("/sys/fs/cgroup", true, three...),
+			facts: Facts{V2: &writableContainer}, homes: v2Home("/sys/fs/cgroup", true, four...),
 		},
 		{
 			name:   "v2, container with read-only cgroups",

@@ -25,6 +25,9 @@ type Command struct {
 	Args  []string // Args[0] is the name that the program sees
 	Env   []string
 	User  *User // its user; nil: the caller
+	// NoNewPrivileges forbids it and its children to gain rights by a set-user-ID program
+	// or by capabilities of a file (prctl(2), PR_SET_NO_NEW_PRIVS).
+	NoNewPrivileges bool
 	// PrivateIPC gives it its own System V and POSIX shared memory if the kernel allows
 	// it.
 	PrivateIPC bool
@@ -88,7 +91,7 @@ func Start(c Command, stdin, stdout, stderr *os.File) (*exec.Cmd, error) {
 	case len(said) > 0:
 		var f failure
 		if err = json.Unmarshal(said, &f); err == nil {
-			err = f.explain()
+			err = f.explain(c.User)
 		}
 	case err == nil && sent != nil:
 		err = fmt.Errorf("start %s: the shim died: %w", c.Path, sent)
@@ -111,8 +114,12 @@ func startUnlocked(cmd *exec.Cmd) error {
 }
 
 // explain describes what failed and what to do.
-func (f failure) explain() error {
+func (f failure) explain(user *User) error {
 	switch {
+	case user != nil && f.Errno == syscall.EACCES && (f.Step == stepDir || f.Step == stepExec):
+		return fmt.Errorf("%s %s: %w as user %d; let that user read and enter it and the folders above it (chmod o+rx), or set another user (user: caller is the one of millicore)", f.Step, f.Name, f.Errno, user.UID)
+	case f.Step == stepUser && f.Errno == syscall.EPERM:
+		return fmt.Errorf("%s %s: %w; millicore has not the capabilities CAP_SETUID and CAP_SETGID: set user: caller", f.Step, f.Name, f.Errno)
 	case f.Step == stepExec && f.Errno == syscall.ENOEXEC:
 		return fmt.Errorf("run %s: %w; it is not a program for this machine, or it is a script without a #! line", f.Name, f.Errno)
 	case f.Step == stepExec && f.Errno == syscall.ENOENT && exists(f.Name):
@@ -134,6 +141,7 @@ const (
 	stepDir    = "enter the folder"
 	stepUser   = "become user"
 	stepBind   = "end with"
+	stepRights = "forbid new privileges to"
 	stepExec   = "run"
 )
 
@@ -166,17 +174,22 @@ func become() failure {
 			return failure{stepJoin, strings.TrimSuffix(file, "/cgroup.procs"), errno(err)}
 		}
 	}
-	if c.Dir != "" {
-		if err := os.Chdir(c.Dir); err != nil {
-			return failure{stepDir, c.Dir, errno(err)}
-		}
-	}
 	raiseFiles()
 	if c.PrivateIPC {
 		privateIPC()
 	}
 	if err := drop(c.User); err != nil {
 		return failure{stepUser, strconv.Itoa(c.User.UID), errno(err)}
+	}
+	if c.Dir != "" { // as the user, who may not be able to enter it
+		if err := os.Chdir(c.Dir); err != nil {
+			return failure{stepDir, c.Dir, errno(err)}
+		}
+	}
+	if c.NoNewPrivileges {
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return failure{stepRights, c.Path, errno(err)}
+		}
 	}
 	if err := endWith(parent); err != nil {
 		return failure{stepBind, "process " + strconv.Itoa(parent), errno(err)}
@@ -221,6 +234,11 @@ func drop(u *User) error {
 	if u == nil {
 		return nil
 	}
+	for _, output := range []int{syscall.Stdout, syscall.Stderr} {
+		if err := own(output, u); err != nil {
+			return err
+		}
+	}
 	if err := unix.Setgroups([]int{u.GID}); err != nil {
 		return err
 	}
@@ -228,6 +246,19 @@ func drop(u *User) error {
 		return err
 	}
 	return unix.Setresuid(u.UID, u.UID, u.UID)
+}
+
+// own gives an output to a user: a program that opens /dev/stdout opens the file behind it
+// again, as its own user. Devices and sockets stay as they are.
+func own(output int, u *User) error {
+	var stat unix.Stat_t
+	if err := unix.Fstat(output, &stat); err != nil {
+		return err
+	}
+	if kind := stat.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFIFO || int(stat.Uid) == u.UID {
+		return nil
+	}
+	return unix.Fchown(output, u.UID, int(stat.Gid))
 }
 
 // endWith makes the kernel kill this process when its parent ends, and reports a parent

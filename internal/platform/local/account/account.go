@@ -1,0 +1,71 @@
+// Package account finds the users of this machine that services run as: those with an
+// entry in the user database, numbers, and unused users that belong to one run. It
+// starts no process and changes no file but the one with the locks of a Pool.
+package account
+
+import (
+	"errors"
+	"fmt"
+	"os/user"
+	"strconv"
+	"strings"
+)
+
+// Account is a user of this machine. Its only group is GID.
+type Account struct {
+	Name     string // "" of a number without an entry in the user database
+	Home     string // likewise
+	UID, GID int
+}
+
+// String is the name or, without one, the number.
+func (a Account) String() string {
+	if a.Name != "" {
+		return a.Name
+	}
+	return strconv.Itoa(a.UID)
+}
+
+// Lookup finds a user by its name, or by UID[:GID]. A name has the GID of the user
+// database. A number needs no entry there; without a GID and without an entry, the GID is
+// the UID.
+func Lookup(text string) (Account, error) {
+	first, group, hasGroup := strings.Cut(text, ":")
+	uid, err := strconv.Atoi(first)
+	if err != nil {
+		return named(text)
+	}
+	a := Account{UID: uid, GID: uid}
+	if entry, err := user.LookupId(first); err == nil {
+		if a, err = of(entry); err != nil {
+			return Account{}, err
+		}
+	}
+	if hasGroup {
+		if a.GID, err = strconv.Atoi(group); err != nil {
+			return Account{}, fmt.Errorf("user %q: %q is no number of a group", text, group)
+		}
+	}
+	return a, nil
+}
+
+func named(name string) (Account, error) {
+	entry, err := user.Lookup(name)
+	if unknown := user.UnknownUserError(""); errors.As(err, &unknown) {
+		return Account{}, fmt.Errorf("this machine has no user %q; add it (useradd), or state another: a name, UID[:GID], dynamic or caller", name)
+	}
+	if err != nil {
+		return Account{}, fmt.Errorf("look for user %q: %w", name, err)
+	}
+	return of(entry)
+}
+
+// of converts an entry of the user database.
+func of(entry *user.User) (Account, error) {
+	uid, uidErr := strconv.Atoi(entry.Uid)
+	gid, gidErr := strconv.Atoi(entry.Gid)
+	if err := errors.Join(uidErr, gidErr); err != nil {
+		return Account{}, fmt.Errorf("user %q: %w", entry.Username, err)
+	}
+	return Account{Name: entry.Username, Home: entry.HomeDir, UID: uid, GID: gid}, nil
+}

@@ -1,0 +1,148 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/local/account"
+	"github.com/millicore/millicore/internal/platform/local/shim"
+)
+
+// runner is the user of a unit of this run. It is the same in all trials.
+type runner struct {
+	user *shim.User // nil: the caller
+	env  []string   // variables that replace those of the caller's session
+}
+
+// session are the variables that describe the caller's login. Those that name folders
+// would lead another user into folders that it may not use.
+var session = []string{"HOME", "USER", "LOGNAME", "MAIL", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK",
+	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"}
+
+// adapt returns the caller's environment for the runner.
+func (r *runner) adapt(environ []string) []string {
+	if len(r.env) == 0 {
+		return environ
+	}
+	kept := slices.DeleteFunc(slices.Clone(environ), func(line string) bool {
+		name, _, _ := strings.Cut(line, "=")
+		return slices.Contains(session, name)
+	})
+	return append(kept, r.env...)
+}
+
+// checkUser reports a user that services cannot run as here.
+func checkUser(text string) error { return checkUserFor(os.Geteuid(), os.Getegid(), text) }
+
+func checkUserFor(uid, gid int, text string) error {
+	if text == "" || text == experiment.Caller {
+		return nil
+	}
+	if uid != 0 {
+		if text != experiment.Dynamic {
+			if a, err := account.Lookup(text); err == nil && a.UID == uid && a.GID == gid {
+				return nil
+			}
+		}
+		return fmt.Errorf("user: %s: only root can start a service as another user; run millicore as root (sudo), or leave user out", text)
+	}
+	if text == experiment.Dynamic {
+		return nil
+	}
+	_, err := account.Lookup(text)
+	return err
+}
+
+// runner returns the user of a unit. The first unit of a name and a user finds it.
+func (l *local) runner(u platform.UnitSpec) (*runner, error) {
+	switch {
+	case u.User != nil:
+		return &runner{user: &shim.User{UID: u.User.UID, GID: u.User.GID}}, nil
+	case u.RunAs == "" || u.RunAs == experiment.Caller:
+		return &runner{}, nil
+	}
+	if err := checkUser(u.RunAs); err != nil {
+		return nil, err
+	}
+	l.users.Lock()
+	defer l.users.Unlock()
+	key := [2]string{u.Name, u.RunAs}
+	if r := l.runners[key]; r != nil {
+		return r, nil
+	}
+	a, err := l.account(u.RunAs)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{}
+	if a.UID != os.Geteuid() || a.GID != os.Getegid() {
+		if r, err = l.runnerOf(a); err != nil {
+			return nil, err
+		}
+	}
+	if l.runners == nil {
+		l.runners = map[[2]string]*runner{}
+	}
+	l.runners[key] = r
+	return r, nil
+}
+
+// usersFile is the file in the folder of the ledgers with the locks of dynamic users. It
+// is empty, and stays.
+const usersFile = "users"
+
+// account finds a user, or takes an unused one. The caller holds l.users.
+func (l *local) account(text string) (account.Account, error) {
+	if text != experiment.Dynamic {
+		return account.Lookup(text)
+	}
+	if l.pool == nil {
+		pool, err := account.OpenPool(filepath.Join(l.options.State, usersFile))
+		if err != nil {
+			return account.Account{}, err
+		}
+		l.pool = pool
+	}
+	return l.pool.Take()
+}
+
+// runnerOf is the runner of an account. An account without a home gets a folder of the
+// run as its home and for temporary files.
+func (l *local) runnerOf(a account.Account) (*runner, error) {
+	r := &runner{user: &shim.User{UID: a.UID, GID: a.GID}}
+	if a.Name != "" {
+		r.env = []string{"USER=" + a.Name, "LOGNAME=" + a.Name}
+	}
+	if info, err := os.Stat(a.Home); err == nil && info.IsDir() {
+		r.env = append(r.env, "HOME="+a.Home)
+		return r, nil
+	}
+	const home = "home"
+	owner := &platform.User{Name: a.String(), UID: a.UID, GID: a.GID}
+	around, err := l.Folder(os.TempDir(), owner)
+	if err != nil {
+		return nil, err
+	}
+	if err := platform.MakeDir(around.Path(), home, owner); err != nil {
+		return nil, errors.Join(err, around.Remove())
+	}
+	dir := filepath.Join(around.Path(), home)
+	r.env = append(r.env, "HOME="+dir, "TMPDIR="+dir)
+	return r, nil
+}
+
+// giveUsers gives back the dynamic users of the run. Their processes have ended.
+func (l *local) giveUsers() error {
+	l.users.Lock()
+	defer l.users.Unlock()
+	if l.pool == nil {
+		return nil
+	}
+	return l.pool.Close()
+}
