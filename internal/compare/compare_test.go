@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/secret"
 )
 
 func TestTheFirstLineSaysTheAnswer(t *testing.T) {
@@ -161,6 +163,30 @@ func TestSettingsThatDifferAreNamed(t *testing.T) {
 	same := one(t, quick, slow).Pairs[0]
 	if got := same.differs(); got != "nothing, as far as the records show" {
 		t.Error(got)
+	}
+}
+
+// The hashes of a record show that a value differs which no record has.
+func TestSecretsThatDifferAreNamed(t *testing.T) {
+	a, b := fixture("before", map[string][]float64{"1": quick}), fixture("after", map[string][]float64{"1": slow})
+	key := secret.NewKey()
+	service := func(reference, token string, key secret.Key) *experiment.Service {
+		return &experiment.Service{Name: "go", EnvFrom: map[string]experiment.Reference{"TOKEN": {FromEnv: reference}, "SAME": {FromFile: "x"}},
+			EnvHashes: map[string]string{"TOKEN": key.Hash("TOKEN", token), "SAME": key.Hash("SAME", "s")}}
+	}
+	for name, c := range map[string]struct {
+		other *experiment.Service
+		want  string
+	}{
+		"another value":     {service("A", "2", key), "TOKEN a hidden value → another one"},
+		"another reference": {service("B", "1", key), "TOKEN from_env A → from_env B"},
+		"the same":          {service("A", "1", key), "nothing, as far as the records show"},
+		"of another key":    {service("A", "2", secret.NewKey()), "nothing, as far as the records show"},
+	} {
+		a.Cells[0].Plan.Service, b.Cells[0].Plan.Service = *service("A", "1", key), *c.other
+		if got := compared(t, a, b).Pairs[0].differs(); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
+		}
 	}
 }
 

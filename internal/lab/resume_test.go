@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/secret"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -138,6 +139,42 @@ func testARunIsNotResumedInAnotherRecord(t *testing.T) {
 		if err := other.Run(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
+	}
+}
+
+// A run whose secret has changed meanwhile would measure another service.
+func TestARunIsNotResumedWithAnotherSecret(t *testing.T) {
+	synctest.Test(t, testARunIsNotResumedWithAnotherSecret)
+}
+
+func testARunIsNotResumedWithAnotherSecret(t *testing.T) {
+	key := secret.NewKey()
+	with := func(token string) *experiment.Experiment {
+		e, err := file.Parse("test.yaml", []byte(shortExperiment), []string{"services.web.env.TOKEN={from_env: TOKEN}"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.ReadInputs("", func(string) string { return token }); err != nil {
+			t.Fatal(err)
+		}
+		e.Seal(key)
+		return e
+	}
+	l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+	l.Experiment = with("Mark3r-1")
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	resume := func(token string) error {
+		again := &Lab{Experiment: with(token), Platform: f, Seed: 1, Dir: l.Dir, Version: "test", Log: log, NoHost: true, Resume: true}
+		return again.Run(t.Context())
+	}
+	if err := resume("Mark3r-1"); err != nil {
+		t.Errorf("with the same value: %v", err)
+	}
+	want := fmt.Sprintf("resume a run: the value of services.web.env.TOKEN is not the one that the run in %s began with; set that value again, or use another folder", l.Dir)
+	if err := resume("Mark3r-2"); err == nil || err.Error() != want {
+		t.Errorf("with another value: %v, want %s", err, want)
 	}
 }
 

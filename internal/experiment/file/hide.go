@@ -293,13 +293,14 @@ func Saved(e *experiment.Experiment) (text string, fromEnv []string) {
 }
 
 // refuseHidden reports values that were hidden when the file was stored in a record.
-func (d *decoder) refuseHidden() {
-	d.root.walk(nil, func(keys []string, n *node) {
+func (p *problems) refuseHidden(root *node) {
+	root.locate("")
+	root.walk(nil, func(keys []string, n *node) {
 		if n.kind != scalarNode || !secret.Hidden(n.text) || !slices.Contains([]string{"services", "load", "vary"}, keys[0]) {
 			return
 		}
 		n.bad = true
-		d.report(n, "this value was hidden when the file was stored in a record; write the value again%s", instead(keys))
+		p.report(n, "this value was hidden when the file was stored in a record; write the value again%s", instead(keys))
 	})
 }
 

@@ -221,4 +221,8 @@ func TestSettingsOfAProgramAreHidden(t *testing.T) {
 	if e.Cells[0].Service.Env["TOKEN"] != "Mark3r-2" {
 		t.Error("what runs lost its secrets")
 	}
+	s.Set("", "services.x.command", []string{"http://127.0.0.1/?token=(redacted)"}) // as load shows its target
+	if _, err := file.Build("load", s, nil); err != nil {
+		t.Error(err)
+	}
 }

@@ -50,6 +50,7 @@ func parse(file string, data []byte, sets []string) (*decoder, error) {
 		p.add(root.at, "", "the file is %s; an experiment is a map that begins with name, services and load", root.what())
 		return nil, p.err()
 	}
+	p.refuseHidden(root)
 	return resolve(p, root, string(data), sets)
 }
 
@@ -71,7 +72,6 @@ func resolve(p *problems, root *node, source string, sets []string) (*decoder, e
 		// A word that is neither true nor false is reported later.
 		benchmark: root.find("load.benchmark").given() && root.find("load.benchmark").text != "false",
 	}
-	d.refuseHidden()
 	d.read()
 	if err := p.err(); err != nil {
 		return nil, err
