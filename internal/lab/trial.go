@@ -44,7 +44,7 @@ func newTrial(l *Lab, w *record.Writer, planned attempt, number int) *trial {
 // record could not be written.
 func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	t.began = time.Now()
-	t.deployment, t.agents = &deployment{}, &agents{}
+	t.deployment, t.agents = &deployment{lab: t.lab}, &agents{}
 	t.recorder = &recorder{writer: t.writer, service: t.cell.Service.Name, progress: t.progress, agents: t.agents, note: t.note}
 	if err := t.mark(record.Started, ""); err != nil {
 		return "", "", err
@@ -53,7 +53,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	outcome, why, err := t.conduct(ctx)
 	why = t.lab.hide(why)
 	if t.exp.Measure.StaysUp() && err == nil && (outcome == record.Done || outcome == record.Disturbed) {
-		t.lab.kept, t.deployment = t.deployment, &deployment{}
+		t.lab.kept, t.deployment = t.deployment, &deployment{lab: t.lab}
 	}
 	if stopErr := t.stop(); stopErr != nil {
 		// The measurement is valid nevertheless.
