@@ -6,6 +6,7 @@ type Attempt struct {
 	State                        State
 	Why                          string
 	Lost                         []int // agents that stopped before the load ended
+	Held                         []int // agents that a signal stopped
 }
 
 // State is how an attempt ended.

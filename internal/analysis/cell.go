@@ -89,6 +89,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		RateRPS: all.Client.Rate(), Availability: all.Client.Availability(),
 		Errors: all.Client.Errors, CPU: cpuOf(&all.Server), Replicas: replicasOf(&all.Server.Scaled), Memory: memoryOf(&whole.Server),
 		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
+		Frozen:       c.frozen(),
 		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []TrialFigures{},
 	}
 	if held {
@@ -128,6 +129,26 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	s.Flags = c.flags(&s, whole, attempts)
 	return s
 }
+
+// frozen is how the service was frozen at the end of a trial; "": it was not.
+func (c *cell) frozen() string {
+	how := ""
+	for _, t := range c.trials {
+		switch {
+		case t.ending.held():
+			return FrozenBySignal
+		case !c.plan.Load.Find && t.ending.hung():
+			how = FrozenHung
+		}
+	}
+	return how
+}
+
+// How a service was frozen at the end of a trial.
+const (
+	FrozenBySignal = "signal" // such as SIGSTOP
+	FrozenHung     = "hung"   // it neither answered nor used CPU
+)
 
 // unseen reports whether the service was throttled without throttle windows. It is
 // then unknown which requests were slow because of that, and a share of 0 would be

@@ -36,10 +36,13 @@ const (
 	FlagSentLate         Flag = "sent_late"         // latencies include the generator's own delay
 	FlagGeneratorLimited Flag = "generator_limited" // it could not send the load
 	FlagDropped          Flag = "requests_dropped"
-	FlagNoPorts          Flag = "no_ports" // the generator's machine had no free local port
+	FlagAgentStopped     Flag = "agent_stopped" // by a signal, for a time or for good
+	FlagNoPorts          Flag = "no_ports"      // the generator's machine had no free local port
 
 	// The service and its dependencies.
 	FlagRestarted           Flag = "restarted"
+	FlagDownAtEnd           Flag = "down_at_end"            // a replica died, and was not back when the trial ended
+	FlagFrozen              Flag = "service_frozen"         // it neither answered nor used CPU until the trial ended
 	FlagUnaccepted          Flag = "unaccepted_connections" // timeouts behind connections that stay open
 	FlagOOMKilled           Flag = "oom_killed"
 	FlagUnsteady            Flag = "unsteady" // it had not settled
@@ -118,6 +121,10 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 	flag(FlagNoPorts, s.Generator.NoPorts > 0)
 	flag(FlagUnaccepted, unaccepted(&whole.Client.Errors))
 	flag(FlagRestarted, !find && deref(s.Restarts) > 0)
+	for _, t := range c.trials {
+		flag(FlagDownAtEnd, !find && !c.plan.Load.Benchmark && t.ending.down())
+	}
+	flag(FlagFrozen, s.Frozen != "")
 	flag(FlagOOMKilled, !find && deref(s.Memory.OOMKills) > 0)
 	flag(FlagDropped, !find && s.Errors.Dropped > 0)
 	flag(FlagFewPeriods, s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
@@ -126,6 +133,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 	flag(FlagMovingLoad, c.levels != nil && len(c.levels.held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {
 		flag(FlagFailed, a.Cell == c.plan.Index && a.State == Failed)
+		flag(FlagAgentStopped, a.Cell == c.plan.Index && len(a.Held) > 0)
 		flag(FlagInvalid, a.Cell == c.plan.Index && a.State == Invalid)
 	}
 	return flags

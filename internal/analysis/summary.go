@@ -65,6 +65,7 @@ type CellSummary struct {
 	Memory       MemorySummary         `json:"memory"`
 	WaitsMS      *WaitsSummary         `json:"waits_ms"` // null: the service does not report waits, or did not wait
 	Restarts     *int64                `json:"restarts"`
+	Frozen       string                `json:"frozen,omitempty"` // until the end of a trial: by a "signal", or "hung"; "": it was not
 	Dependencies []DependencySummary   `json:"dependencies,omitempty"`
 	Benchmarks   []BenchmarkSummary    `json:"benchmarks,omitempty"` // what a service that measures itself printed
 	Generator    GeneratorSummary      `json:"generator"`

@@ -24,6 +24,7 @@ type trial struct {
 	drift  drift
 	began  int64 // unix nanoseconds of the earliest frame
 	busy   busyFrames
+	ending ending
 
 	benchmarks []BenchmarkLine // of a service that measures itself
 }
@@ -46,6 +47,7 @@ func (t *trial) add(f *signals.Frame) {
 	t.began = min(t.began, f.Start)
 	t.all.Add(f, t.service)
 	t.drift.add(f)
+	t.ending.add(f, t.service)
 	if f.Of == t.service {
 		t.busy.add(f, t.measure.Interval)
 	}

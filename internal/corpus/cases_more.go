@@ -71,6 +71,13 @@ func moreCases() []Case {
 		{Name: "oom-in-one-cell", File: rate("oom-in-one-cell", service+vary(2), "1", 200, "p99: 100ms", 10, 6),
 			Behaves: each(Behaviour{Service: Service{Workers: 4, Work: Exponential(2 * ms), OOM: true, Down: crash}}, Behaviour{Service: quick})},
 		{Name: "restarts", File: rate("restarts", alone, "1", 200, "p99: 100ms", 10, 6), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(2 * ms), Down: crash}})},
+		{Name: "dies-in-the-last-second", File: rate("dies-in-the-last-second", alone, "1", 200, "p99: 100ms", 10, 6), Behaves: func(_ *experiment.Cell, repeat int) Behaviour {
+			b := serving(4, 2*ms)
+			if repeat == 2 {
+				b.Service.Down = []Stretch{{10700 * ms, time.Minute}}
+			}
+			return b
+		}},
 		{Name: "always-down", File: rate("always-down", alone, "1", 100, "p99: 100ms", 5, 6), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Down: []Stretch{{0, time.Minute}}}})},
 		{Name: "all-fail-in-one-cell", File: rate("all-fail-in-one-cell", service+vary(2), "1", 100, "p99: 100ms", 5, 6), Behaves: each(failing(1), failing(0))},
 

@@ -22,6 +22,7 @@ type agents struct {
 	targets  []string // addresses by the replicas' indexes, as last sent to the agents
 	stopping sync.Once
 	lost     []loss // agents that failed under load, in that order
+	held     []int  // agents that a signal held under load, in that order
 
 	abandoned atomic.Bool // ended before all answers had arrived: the run is interrupted
 }
@@ -125,7 +126,7 @@ func (a *runningAgent) follow(begin time.Time, interval time.Duration, out func(
 	ctx, giveUp := context.WithCancelCause(context.Background())
 	defer giveUp(nil)
 	silent := time.AfterFunc(time.Until(begin)+patience, func() {
-		giveUp(fmt.Errorf("it sent nothing for %v and was stopped: it got almost no CPU; check what else runs on this machine, and whether the agent has a CPU limit", span.Text(patience)))
+		giveUp(a.silence(patience))
 		a.process.Close()
 	})
 	defer silent.Stop()
@@ -136,6 +137,14 @@ func (a *runningAgent) follow(begin time.Time, interval time.Duration, out func(
 		return nil
 	})
 	return err
+}
+
+// silence is why an agent that sent nothing for so long is ended.
+func (a *runningAgent) silence(patience time.Duration) error {
+	if p, ok := platform.As[platform.StopReporter](a.process); ok && p.Stopped() {
+		return fmt.Errorf("it sent nothing for %v and was killed: a signal had stopped its process (SIGSTOP), and none continued it", span.Text(patience))
+	}
+	return fmt.Errorf("it sent nothing for %v and was stopped: it got almost no CPU; check what else runs on this machine, and whether the agent has a CPU limit", span.Text(patience))
 }
 
 // toLabClock converts the time stamps of an agent to the lab's clock.
@@ -207,7 +216,11 @@ func (all *agents) close() error {
 func (all *agents) sources() []*source {
 	var sources []*source
 	for i, a := range all.running {
-		sources = append(sources, &source{index: i, role: roleAgent, read: a.process.Counters})
+		s := &source{index: i, role: roleAgent, read: a.process.Counters}
+		if p, ok := platform.As[platform.StopReporter](a.process); ok {
+			s.stopped = p.Stopped
+		}
+		sources = append(sources, s)
 	}
 	return sources
 }

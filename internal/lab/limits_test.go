@@ -2,6 +2,8 @@ package lab
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // brokenReplica is a replica whose limit does not hold from a time on.
@@ -70,6 +74,44 @@ func TestACellWhoseLimitsNeverHoldIsGivenUp(t *testing.T) {
 		}
 		if n := len(openRecord(t, l.Dir).Trials); n != maxFailures || !strings.Contains(log.String(), string(giveUpCell)) {
 			t.Errorf("%d trials; the log says\n%s", n, log)
+		}
+	})(t)
+}
+
+// heldAgent is an agent that a signal holds.
+type heldAgent struct{ platform.Agent }
+
+func (heldAgent) Stopped() bool { return true }
+func (heldAgent) Counters() (signals.Counters, error) {
+	return signals.Counters{}, errors.New("not counted")
+}
+
+// The record has the agents that a signal stopped, and the reason of the one that sent
+// nothing any more.
+func TestAnAgentThatASignalStopped(t *testing.T) {
+	inBubble(func(t *testing.T) {
+		silent := make(chan struct{})
+		l, f, log := testLab(t, strings.Replace(shortExperiment, "agents: 3", "agents: 1", 1), nil)
+		f.agent = func(context.Context, int, int) (platform.Agent, error) {
+			life := fakeLife{each: func(f *signals.Frame) {
+				if f.Seq == 5 {
+					<-silent
+				}
+			}}
+			return heldAgent{life.agent()}, nil
+		}
+		defer close(silent)
+		if err := l.Run(t.Context()); err == nil {
+			t.Error("a run without an agent has no error")
+		}
+		r := openRecord(t, l.Dir)
+		for _, one := range r.Trials {
+			if one.Outcome != record.Failed || !strings.Contains(one.Why, "a signal had stopped its process (SIGSTOP)") || !slices.Equal(one.StoppedAgents, []int{0}) {
+				t.Errorf("trial %+v", one)
+			}
+		}
+		if !strings.Contains(log.String(), "a signal stopped agent 0") {
+			t.Errorf("the log says\n%s", log)
 		}
 	})(t)
 }

@@ -73,7 +73,8 @@ func (t *trial) sampler(begin time.Time, events chan<- event) *sampler {
 		sources: append(t.deployment.sources, t.agents.sources()...), scale: newScale(t.cell.Service.Name, t.deployment.service),
 		out:     func(f *signals.Frame) { events <- event{frame: f} },
 		sampled: func(seq int) { events <- event{sampled: &seq} }, violated: t.violation.saw,
-		cut: cut(t.exp, t.cell), noHost: t.lab.NoHost, machines: machines}
+		held: func(s *source) { events <- event{held: &s.index} },
+		cut:  cut(t.exp, t.cell), noHost: t.lab.NoHost, machines: machines}
 }
 
 // scrapers returns a scraper of each replica whose service has metrics.

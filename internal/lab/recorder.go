@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"slices"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
@@ -13,6 +14,7 @@ type event struct {
 	frame   *signals.Frame
 	window  *signals.Window
 	lost    *loss
+	held    *int // the index of an agent that a signal holds
 	sampled *int // the number of an interval of which the sampler has read everything
 }
 
@@ -66,6 +68,12 @@ func (r *recorder) take(e event) error {
 		return r.writer.Window(e.window)
 	case e.lost != nil:
 		return r.lose(*e.lost)
+	case e.held != nil:
+		if !slices.Contains(r.agents.held, *e.held) {
+			r.agents.held = append(r.agents.held, *e.held)
+			r.note("a signal stopped agent %d: it sends nothing until it is continued", *e.held)
+		}
+		return nil
 	case e.sampled != nil:
 		r.progress.report()
 	default:

@@ -23,6 +23,7 @@ type sampler struct {
 	machines    platform.MachineSampler // nil: no other machines are measured
 	sampled     func(seq int)           // called when everything of an interval was read
 	violated    func(*source, string)   // called when a limit of a source does not hold
+	held        func(*source)           // called when a signal holds an agent
 }
 
 // source is a replica or an agent, with its counters.
@@ -32,6 +33,7 @@ type source struct {
 	machine string // on which it runs; "": not known
 	role    role
 	read    func() (signals.Counters, error)
+	stopped func() bool   // whether a signal holds an agent; nil: not known
 	broken  func() string // as in platform.LimitVerifier; nil: its limits cannot be verified
 	last    signals.Counters
 	known   bool
@@ -136,6 +138,9 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 		s.out(f)
 	}
 	for _, src := range s.sources {
+		if src.stopped != nil && src.stopped() {
+			s.held(src)
+		}
 		c, err := src.read()
 		if err != nil {
 			continue // not measured: the record has no frame

@@ -69,7 +69,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 // mark writes the trial's line of trials.ndjson.
 func (t *trial) mark(o record.Outcome, why string) error {
 	return t.writer.Trial(record.Trial{Trial: t.number, Cell: t.planned.Cell, Repeat: t.planned.Repeat,
-		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes(), WarmUps: t.warmUps})
+		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, WarmUps: t.warmUps})
 }
 
 // note writes a message about the trial to the log.

@@ -25,6 +25,9 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
 	analysis.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
 	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
+	analysis.FlagAgentStopped:        "A signal stopped the process of an agent (SIGSTOP): it sent nothing until it was continued, or killed. Latencies and rates of that trial are the agent's, not the service's.",
+	analysis.FlagDownAtEnd:           "A replica had died and was not back when a trial ended. Its restart is not in the figures. Its log has its last output.",
+	analysis.FlagFrozen:              "Until the end of a trial the service answered no request and used no CPU: it hung. That is no overload, which uses CPU.",
 	analysis.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, or let the service keep connections open.",
 	analysis.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
 	analysis.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
@@ -47,6 +50,9 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagUnsteady:            "The first and the last third of the measured part differ: the service had not settled.",
 }
 
+// frozenText explains service_frozen where a signal is the reason.
+const frozenText = "A signal (SIGSTOP) stopped a process of the service, which did not run until the end of a trial. That is no overload: find out what sent the signal."
+
 // generatorAdvice is what to do about a generator that is too slow.
 const generatorAdvice = "Use a lower rate, fewer connections, or another machine."
 
@@ -62,6 +68,8 @@ const besideText = "The agents were the limit, not the service, as another warni
 func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 	has := c.Has
 	switch lag := results.Finite(c.Generator.SendLagP99US); {
+	case word == analysis.FlagFrozen && c.Frozen == analysis.FrozenBySignal:
+		return frozenText
 	case word == analysis.FlagSearchDisturbed:
 		return disturbedSearch(c)
 	case word == analysis.FlagUnaccepted && c.Errors.Unaccepted > 0:

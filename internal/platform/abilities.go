@@ -25,6 +25,7 @@ import (
 //	LimitVerifier       Replica   local                      lab: trials whose limits did not hold
 //	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
 //	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured
+//	StopReporter        Agent     local, docker              lab: agents that a signal stopped
 //	RemoteClock         Agent     kubernetes                 lab: time stamps of agents on other machines
 
 // As returns v, or the first value that v wraps, that has the ability T. W is
@@ -170,6 +171,12 @@ func Evicted(units []Unit) string {
 // ErrEvicted is in the error of a start that failed because a replica was evicted.
 // The unit did not cause the failure.
 var ErrEvicted = errors.New("evicted by the cluster")
+
+// StopReporter is an Agent whose process can be seen.
+type StopReporter interface {
+	// Stopped reports whether a signal, such as SIGSTOP, holds the process.
+	Stopped() bool
+}
 
 // RemoteClock is an Agent on another machine, whose clock is not the lab's.
 type RemoteClock interface {

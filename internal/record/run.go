@@ -104,6 +104,9 @@ type Trial struct {
 	// LostAgents are the indexes of agents that failed under load. The others continued,
 	// so the load was less than specified.
 	LostAgents []int `json:"lost_agents,omitempty"`
+	// StoppedAgents are the indexes of agents that a signal, such as SIGSTOP, held under
+	// load, for a time or for good.
+	StoppedAgents []int `json:"stopped_agents,omitempty"`
 	// WarmUps is what the replicas of the service were sent before the load, in their order;
 	// null: nothing, or the service ran already.
 	WarmUps []signals.WarmUp `json:"warm_ups,omitempty"`

@@ -21,6 +21,7 @@ type Counters struct {
 	MemoryPeak  *int64   // bytes
 	MemoryLimit *int64   // bytes; nil: no limit
 	Up          bool
+	Stopped     bool // by a signal: no process of the replica runs until another signal comes
 }
 
 // Measurable is the shortest stretch over which CPU time is a figure in cores. Some
@@ -46,6 +47,7 @@ func Between(before, after Counters) Server {
 		OOMKills:         risen(before.OOMKills, after.OOMKills),
 		Restarts:         after.Restarts - before.Restarts,
 		Up:               after.Up,
+		Stopped:          after.Stopped,
 		CPUPressure:      risen(before.CPUPressure, after.CPUPressure),
 	}
 }

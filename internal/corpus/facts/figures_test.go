@@ -24,6 +24,7 @@ type part struct {
 
 	hostSeconds, idle, foreign, steal float64
 	cpus                              int
+	down                              bool // at the end
 }
 
 func newPart() *part {
@@ -60,6 +61,7 @@ func (p *part) add(f *signals.Frame) {
 		}
 	}
 	if s := f.Server; s != nil {
+		p.down = !s.Up
 		if s.OOMKills != nil {
 			p.kills += *s.OOMKills
 		}

@@ -93,6 +93,10 @@ func flagged(k *check) error {
 		return nil // its answer is another one than it tested: see tested
 	case "lower_bound", "unsteady":
 		return nil
+	case "down_at_end":
+		return need(c.anyTrial(func(p *part) bool { return p.down }), "the service was up at the end of each trial")
+	case "agent_stopped", "service_frozen":
+		return fmt.Errorf("no case of the corpus has it")
 	case "agent_waited", "agent_throttled", "agent_lost", "dependency_throttled", "dependency_restarted", "no_windows", "beyond_range", "no_ports":
 		return fmt.Errorf("no case of the corpus has it")
 	default:

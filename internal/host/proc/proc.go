@@ -41,6 +41,9 @@ const (
 // state changes.
 func (s Stat) Gone() bool { return s.Exiting || s.State == 'Z' || s.State == 'X' }
 
+// Held reports whether a signal (SIGSTOP, SIGTSTP) or a debugger holds a process.
+func (s Stat) Held() bool { return s.State == 'T' || s.State == 't' }
+
 // Used is the CPU time used by all threads.
 func (s Stat) Used() time.Duration { return time.Duration(min(s.Ticks, 1<<40)) * Tick }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/local/shim"
@@ -34,6 +35,7 @@ type agent struct {
 	meter  *meter.Meter
 	in     *os.File
 	out    *os.File
+	pid    int
 	exited chan struct{}
 
 	once sync.Once
@@ -87,7 +89,7 @@ func (a *agent) start(c shim.Command, prefix string) error {
 		closeAll(ours)
 		return err
 	}
-	a.in, a.out = ours[0], ours[1]
+	a.in, a.out, a.pid = ours[0], ours[1], cmd.Process.Pid
 	go a.listen(ours[2], prefix)
 	go a.wait(cmd)
 	return nil
@@ -146,6 +148,17 @@ func (a *agent) Counters() (signals.Counters, error) {
 		c.Up = err == nil
 	}
 	return c, err
+}
+
+// Stopped reports whether a signal holds the agent. See platform.StopReporter.
+func (a *agent) Stopped() bool {
+	select {
+	case <-a.exited:
+		return false
+	default:
+	}
+	stat, err := proc.ReadStat(a.pid)
+	return err == nil && stat.Held()
 }
 
 // Close closes the agent's input, so that it exits, and removes its group. An agent

@@ -312,3 +312,50 @@ func daemonIn(t *testing.T, logs string) int {
 		return pid, err
 	})
 }
+
+// A service that a signal stopped differs from one that is idle or busy.
+func TestAStoppedServiceAndAgentAreSeen(t *testing.T) {
+	p := open(t, Options{Agent: "/proc/self/exe"})
+	u := server(t.TempDir())
+	r := start(t, p, u).Replicas()[0]
+	stopped := func() bool {
+		c, err := r.Counters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Stopped
+	}
+	if stopped() || stopped() {
+		t.Error("a service that runs is stopped")
+	}
+	pid := r.PIDs()[0]
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "it is stopped", stopped)
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "it runs", func() bool { return !stopped() })
+
+	a, err := p.Agent(t.Context(), 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, ok := platform.As[platform.StopReporter](a)
+	if !ok || agent.Stopped() {
+		t.Fatalf("an agent that runs is stopped, or it is not known: %v", ok)
+	}
+	if err := syscall.Kill(p.agentPID(a), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "the agent is stopped", agent.Stopped)
+	if err := syscall.Kill(p.agentPID(a), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func (*local) agentPID(a platform.Agent) int { return a.(*agent).pid }
