@@ -13,7 +13,7 @@ import (
 // endWithin is how long a command may take to end after the first signal, whatever it
 // waits for: a file that nobody writes, a daemon or a server that does not answer. With
 // the end of the program it is less than the 2 s of docs/commands.md.
-const endWithin = 1800 * time.Millisecond
+const endWithin = 1500 * time.Millisecond
 
 // overdue returns a channel that is closed when the command should have ended.
 func (e *execution) overdue(ctx context.Context) <-chan struct{} {

@@ -124,6 +124,9 @@ func (d *deployment) evicted() string { return platform.Evicted(d.units) }
 
 // stop stops the units in the reverse order of their start.
 func (d *deployment) stop() error {
+	if len(d.units) == 0 { // nothing was started, or another trial has it now
+		return nil
+	}
 	ctx, cancel := d.lab.stopping()
 	defer cancel()
 	var errs []error

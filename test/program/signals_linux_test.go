@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,8 +26,9 @@ import (
 const endIn = 10 * time.Second
 
 // silent is a server that accepts connections and never answers.
-func silent(t *testing.T, network, address string) net.Listener {
+func silent(t *testing.T, network, address string) (l net.Listener, connections *atomic.Int64) {
 	t.Helper()
+	connections = new(atomic.Int64)
 	l, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
@@ -37,9 +39,10 @@ func silent(t *testing.T, network, address string) net.Listener {
 			if _, err := l.Accept(); err != nil { // connections end with the process
 				return
 			}
+			connections.Add(1)
 		}
 	}()
-	return l
+	return l, connections
 }
 
 // stuck is a command that waits for something that does not happen.
@@ -47,9 +50,10 @@ type stuck struct {
 	name   string
 	args   []string
 	env    []string
-	root   bool // sets limits
-	unread bool // nobody reads its output
-	code   int  // that it ends with
+	root   bool          // sets limits
+	unread bool          // nobody reads its output
+	server *atomic.Int64 // the connections of a server that it waits for; nil: it sleeps while it waits
+	code   int           // that it ends with
 }
 
 // waits reports whether a process waits: all its threads slept, and used no CPU time, in
@@ -57,6 +61,9 @@ type stuck struct {
 func waits(c *exec.Cmd) func() bool {
 	before, looks := "", 0
 	return func() bool {
+		if c.Process == nil {
+			return false
+		}
 		now := ""
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", c.Process.Pid))
 		for _, task := range tasks {
@@ -92,9 +99,11 @@ func stuckCommands(t *testing.T) []stuck {
 		"load: {request: {path: /}, users: 1}\nmeasure: {warmup: 1s, duration: 1s, repeats: 1}\n")
 	image := write("image.yaml", "name: image\nservices:\n  a: {image: nothing}\nlimits: {cpu: 500m}\n"+
 		"load: {request: {path: /}, users: 1}\nmeasure: {warmup: 1s, duration: 1s, repeats: 1}\n")
-	server := silent(t, "tcp", "127.0.0.1:0").Addr().String()
-	daemon := silent(t, "unix", filepath.Join(dir, "docker.sock")).Addr().String()
-	cluster := write("kubeconfig", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://"+server+"\"}}]\n"+
+	loaded, connections := silent(t, "tcp", "127.0.0.1:0")
+	api, _ := silent(t, "tcp", "127.0.0.1:0")
+	server, daemon := loaded.Addr().String(), filepath.Join(dir, "docker.sock")
+	silent(t, "unix", daemon)
+	cluster := write("kubeconfig", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://"+api.Addr().String()+"\"}}]\n"+
 		"contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\nusers: [{name: u, user: {}}]\n")
 	docker := []string{"DOCKER_HOST=unix://" + daemon}
 	dirOfCase := filepath.Join(dir, "record")
@@ -107,8 +116,8 @@ func stuckCommands(t *testing.T) []stuck {
 		{name: "compare", args: []string{"compare", dirOfCase + "#0", dirOfCase + "#1", "--json"}, unread: true, code: 130},
 		{name: "doctor", args: []string{"doctor", "--for", "1h", "--level", "critical", "--pid", strconv.Itoa(os.Getpid())}, code: 0},
 		{name: "top", args: []string{"top", "--plain", "--every", "1h"}, code: 0},
-		{name: "load of a silent server", args: []string{"load", "-c", "5", "--timeout", "60s", "http://" + server + "/"}, code: 130},
-		{name: "load that follows redirects", args: []string{"load", "--follow", "--timeout", "60s", "http://" + server + "/"}, code: 130},
+		{name: "load of a silent server", args: []string{"load", "-c", "5", "--timeout", "60s", "http://" + server + "/"}, server: connections, code: 130},
+		{name: "load that follows redirects", args: []string{"load", "--follow", "--timeout", "60s", "http://" + server + "/"}, server: connections, code: 130},
 		{name: "run of a pipe", args: []string{"run", pipe}, code: 130},
 		{name: "run while a service starts", args: []string{"run", starts, "--out", filepath.Join(dir, "run")}, root: true, code: 130},
 		{name: "try while the server starts", args: []string{"try", "--cpu", "500m", "--ready-timeout", "10m", "--out", filepath.Join(dir, "try"), "--", "sleep", "1000"}, root: true, code: 130},
@@ -138,8 +147,13 @@ func (s *stuck) begun(t *testing.T) *exec.Cmd {
 		}
 		c.Stdout = write
 	}
+	waiting := waits(c)
+	if s.server != nil {
+		before := s.server.Load()
+		waiting = func() bool { return s.server.Load() > before }
+	}
 	testkit.Start(t, c)
-	testkit.Until(t, "the command waits", waits(c))
+	testkit.Until(t, "the command waits", waiting)
 	return c
 }
 
