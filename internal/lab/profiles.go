@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // profiling is the profile of an extra trial, so that no measured trial pays for it.
@@ -112,7 +112,7 @@ func (l *Lab) profiled(i int) (*experiment.Experiment, *experiment.Cell, string)
 func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 	dir, err := filepath.Abs(filepath.Join(l.Dir, record.ProfileDir(cell.Index)))
 	if err == nil {
-		err = os.MkdirAll(dir, record.DirMode)
+		err = rights.MkdirAll(dir, record.DirMode)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keep profiles: %w", err)

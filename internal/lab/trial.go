@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/rights"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -150,7 +150,7 @@ func (t *trial) start(ctx context.Context) error {
 // deploy starts the dependencies and the service.
 func (t *trial) deploy(ctx context.Context) error {
 	logs := filepath.Join(t.lab.Dir, record.LogsDir, fmt.Sprintf("trial-%03d", t.number))
-	if err := os.MkdirAll(logs, record.DirMode); err != nil {
+	if err := rights.MkdirAll(logs, record.DirMode); err != nil {
 		return err
 	}
 	t.deployment.lab, t.deployment.trial, t.deployment.cell, t.deployment.logs = t.lab, t.number, t.cell, logs

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/rights"
 	"github.com/millicore/millicore/internal/serviceclient"
 )
 
@@ -101,7 +102,7 @@ func (p profiled) fetch(ctx context.Context, kind string, seconds int, name stri
 	if _, err := io.ReadFull(response.Body, head); err != nil || !bytes.Equal(head, magic) {
 		return fmt.Errorf("%s: the answer is not a profile of net/http/pprof", what)
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	file, err := rights.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // Append opens an existing record of this format for appending, for example after a crash
@@ -20,7 +22,7 @@ func Append(dir string) (*Writer, error) {
 	if r.Run.Version != Version {
 		return nil, fmt.Errorf("append to record %s: it has format %d, this program writes %d", dir, r.Run.Version, Version)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
+	if err := rights.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
 		return nil, fmt.Errorf("append to record: %w", err)
 	}
 	w := &Writer{dir: dir}
@@ -47,7 +49,7 @@ func appendLines(path string) (*lines, error) {
 // cutTorn opens or creates a file of lines, and removes everything after its last line
 // end. It returns the remaining size.
 func cutTorn(path string) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, FileMode)
+	f, err := rights.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, 0, fmt.Errorf("append to record: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/rights"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -30,7 +31,7 @@ type Hlog struct {
 
 // CreateHlog starts the log in a new file.
 func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
+	f, err := rights.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
@@ -58,7 +59,7 @@ func appendHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, e
 	if size > 0 {
 		return newHlog(f, e, base), nil
 	}
-	if err := errors.Join(f.Close(), os.Remove(path)); err != nil {
+	if err := errors.Join(f.Close(), rights.For(path, func() error { return os.Remove(path) })); err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
 	return CreateHlog(path, e, base)
@@ -122,6 +123,10 @@ func (h *Hlog) Close() error {
 
 // ReplaceHlog replaces the log at path atomically; write fills the new one.
 func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
+	return rights.For(path, func() error { return replaceHlog(path, e, base, write) })
+}
+
+func replaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
 	own, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

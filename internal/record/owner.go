@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // Modes of a record: only its owner can read it. The output of services, and the texts of
@@ -19,11 +21,29 @@ const (
 )
 
 // openNew makes the folder of a record, which is empty if it exists, and opens it. Its
-// parents get the usual mode.
-func openNew(dir string) (*os.Root, error) {
-	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o755); err != nil {
+// parents get the usual mode. In a folder of another user, root makes a record of that user.
+func openNew(dir string) (root *os.Root, err error) {
+	parent := filepath.Dir(filepath.Clean(dir))
+	if err := rights.MkdirAll(parent, 0o755); err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}
+	owner := os.Geteuid()
+	if owner == 0 {
+		of, err := rights.Of(filepath.Join(parent, ".new"))
+		if err != nil {
+			return nil, fmt.Errorf("create record: %w", err)
+		}
+		owner = of.User
+	}
+	err = rights.For(dir, func() error {
+		root, err = makeNew(dir, owner)
+		return err
+	})
+	return root, err
+}
+
+// makeNew makes the folder for its owner, with the rights of that user.
+func makeNew(dir string, owner int) (*os.Root, error) {
 	err := os.Mkdir(dir, DirMode)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("create record: %w", err)
@@ -32,7 +52,7 @@ func openNew(dir string) (*os.Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}
-	if err = ownEmpty(root); err == nil {
+	if err = ownEmpty(root, dir, owner); err == nil {
 		err = root.Chmod(".", DirMode)
 	}
 	if err != nil {
@@ -41,9 +61,9 @@ func openNew(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// ownEmpty refuses a folder that is not the caller's, or has something in it: who can
+// ownEmpty refuses a folder that is not its owner's, or has something in it: who can
 // write to its parent can put another folder, or a link to one, in its place.
-func ownEmpty(root *os.Root) error {
+func ownEmpty(root *os.Root, dir string, owner int) error {
 	f, err := root.Open(".")
 	if err != nil {
 		return err
@@ -53,8 +73,11 @@ func ownEmpty(root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	if own, ok := info.Sys().(*syscall.Stat_t); ok && int(own.Uid) != os.Geteuid() {
-		return fmt.Errorf("it belongs to user %d, not to user %d", own.Uid, os.Geteuid())
+	if there, err := os.Lstat(dir); err != nil || !os.SameFile(there, info) {
+		return errors.Join(errors.New("it is a link, or was replaced"), err)
+	}
+	if own, ok := info.Sys().(*syscall.Stat_t); ok && int(own.Uid) != owner {
+		return fmt.Errorf("it belongs to user %d, not to user %d", own.Uid, owner)
 	}
 	if names, err := f.Readdirnames(1); len(names) > 0 || !errors.Is(err, io.EOF) {
 		return errors.Join(errors.New("the folder is not empty"), err)
@@ -64,13 +87,21 @@ func ownEmpty(root *os.Root) error {
 
 // HandOver gives everything in a folder, and the folder at last, to the user who ran
 // millicore with sudo; otherwise it does nothing. Until then only root can enter the
-// folder, so that nobody replaces what is in it by a link.
+// folder, so that nobody replaces what is in it by a link. A record that belongs to another
+// user already stays that user's.
 func HandOver(root *os.Root) error {
 	uid, gid, ok := invoker(os.Geteuid(), os.Getenv)
 	if !ok {
 		return nil
 	}
-	err := fs.WalkDir(root.FS(), ".", func(name string, _ fs.DirEntry, err error) error {
+	info, err := root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if own, ok := info.Sys().(*syscall.Stat_t); ok && own.Uid != 0 {
+		return nil
+	}
+	err = fs.WalkDir(root.FS(), ".", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || name == "." {
 			return err
 		}
@@ -92,17 +123,21 @@ func invoker(euid int, getenv func(string) string) (uid, gid int, ok bool) {
 	return uid, gid, euid == 0 && err == nil && err2 == nil && uid > 0
 }
 
-// likeItsFolder gives a file that root made to the owner of the folder that it is for,
-// who could not read it otherwise.
+// likeItsFolder gives a file of root's to the owner of the folder that it is for, who could
+// not read it otherwise: a record that was handed over below a folder that only root may
+// enter.
 func likeItsFolder(f *os.File, folder string) error {
-	if os.Geteuid() != 0 {
-		return nil
+	made, err := f.Stat()
+	if err != nil {
+		return err
 	}
 	info, err := os.Stat(folder)
 	if err != nil {
 		return err
 	}
-	if own, ok := info.Sys().(*syscall.Stat_t); ok && own.Uid != 0 {
+	file, ok := made.Sys().(*syscall.Stat_t)
+	own, ok2 := info.Sys().(*syscall.Stat_t)
+	if ok && ok2 && file.Uid == 0 && own.Uid != 0 {
 		return f.Chown(int(own.Uid), int(own.Gid))
 	}
 	return nil

@@ -83,10 +83,10 @@ func TestRecordGoesToTheUserOfSudo(t *testing.T) {
 		t.Skip("needs root")
 	}
 	const uid, gid = 65534, 65533
-	t.Setenv("SUDO_UID", "65534")
-	t.Setenv("SUDO_GID", "65533")
 	dir := filepath.Join(t.TempDir(), "record")
 	written(t, dir)
+	t.Setenv("SUDO_UID", "65534")
+	t.Setenv("SUDO_GID", "65533")
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := errors.Join(WriteFile(outside, nil, FileMode), os.Symlink(outside, filepath.Join(dir, LogsDir, "link")),
 		WriteFile(filepath.Join(dir, SummaryFile), nil, FileMode)); err != nil {
@@ -105,6 +105,12 @@ func TestRecordGoesToTheUserOfSudo(t *testing.T) {
 			t.Errorf("%s belongs to %d:%d", path, own.Uid, own.Gid)
 		}
 	})
+	if err := WriteFile(filepath.Join(dir, ReportFile), nil, FileMode); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, ReportFile)); err != nil || info.Sys().(*syscall.Stat_t).Uid != uid {
+		t.Errorf("what is written later belongs to %v, %v", info.Sys(), err)
+	}
 	if info, err := os.Stat(outside); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 {
 		t.Errorf("a link led outside: %v, %v", info.Sys(), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/millicore/millicore/internal/rights"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -68,7 +69,7 @@ func Create(dir string, run Run) (_ *Writer, err error) {
 			err = errors.Join(err, w.Close())
 		}
 	}()
-	if err := w.root.Mkdir(LogsDir, DirMode); err != nil {
+	if err := rights.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}
 	run.Experiment = run.Experiment.Shown()
@@ -188,8 +189,12 @@ func (w *Writer) Close() error {
 }
 
 // WriteFile replaces a file atomically: readers see the old or the new content, also after
-// a crash. The file belongs to the owner of its folder.
+// a crash. In a folder of another user, the file is made by root for that user.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
+	return rights.For(path, func() error { return writeFile(path, data, mode) })
+}
+
+func writeFile(path string, data []byte, mode fs.FileMode) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -214,7 +219,7 @@ type lines struct {
 }
 
 func openLines(path string) (*lines, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
+	f, err := rights.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // WriteHgrm writes the percentiles of the latencies in milliseconds, in the text format of
@@ -17,7 +19,7 @@ func WriteHgrm(file string, r *Result) error {
 	if _, err := r.Client.Latency.HDR().PercentilesPrint(&text, perHalf, scale); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
-	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+	if err := rights.WriteFile(file, text.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write --hgrm: %w", err)
 	}
 	return nil
@@ -29,7 +31,7 @@ func Writable(file string) error {
 	if file == "" {
 		return nil
 	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := rights.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write %s: its folder does not exist; make it first (mkdir -p %s)", file, filepath.Dir(file))
 	}
@@ -45,5 +47,5 @@ func CopyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o644)
+	return rights.WriteFile(to, data, 0o644)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // socketPrefix begins an address that is a Unix socket, as agents know it; its path
@@ -119,12 +120,24 @@ func (u *socketUnit) Replicas() []platform.Replica {
 // listen on it.
 func (u *socketUnit) Stop(ctx context.Context) error {
 	err := u.Unit.Stop(ctx)
-	if u.made && isSocket(u.path) {
-		if removed := os.Remove(u.path); !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, removed)
-		}
+	if u.made {
+		err = errors.Join(err, removeSocket(u.path))
 	}
 	return err
+}
+
+// removeSocket removes a socket, if it still is one, with the rights of the user who
+// controls its folder: that user could replace the folder by a link meanwhile.
+func removeSocket(path string) error {
+	return rights.For(path, func() error {
+		if !isSocket(path) {
+			return nil
+		}
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
 }
 
 type socketReplica struct {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/workloads"
+
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // modules is the folder of the packages, relative to the scripts.
@@ -66,8 +68,9 @@ func (in installation) make(ctx context.Context) (string, error) {
 	if err := once(scripts, func(dir string) error { return os.CopyFS(dir, workloads.Scripts) }); err != nil {
 		return "", fmt.Errorf("unpack the sample services into %s: %w", packages, err)
 	}
-	in.prune(in.cache, packages)
-	in.prune(packages, scripts)
+	for dir, keep := range map[string]string{in.cache: packages, packages: scripts} {
+		_ = rights.For(keep, func() error { in.prune(dir, keep); return nil }) // it reports its errors
+	}
 	return scripts, nil
 }
 
@@ -97,7 +100,11 @@ func ci(ctx context.Context, npm, dir string) error {
 	c := exec.CommandContext(ctx, npm, "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 	c.Dir = dir
 	// npm has child processes; all of them end with ctx.
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	of, err := rights.Of(dir)
+	if err != nil {
+		return err
+	}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: of.Credential()}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
 	c.WaitDelay = 5 * time.Second
 	if out, err := c.CombinedOutput(); err != nil {
@@ -115,9 +122,13 @@ func once(final string, fill func(dir string) error) error {
 	if _, err := os.Stat(final); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
+	if err := rights.MkdirAll(filepath.Dir(final), 0o755); err != nil {
 		return err
 	}
+	return rights.For(final, func() error { return fillOnce(final, fill) })
+}
+
+func fillOnce(final string, fill func(dir string) error) error {
 	dir, err := os.MkdirTemp(filepath.Dir(final), unfinished)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // unused is how long an unused installation is kept, because another version of
@@ -24,7 +26,7 @@ var own = regexp.MustCompile(`^([0-9a-f]{16}(-node(-[0-9a-f]{16})?)?|` + regexp.
 // there is no permission to remove it either.
 func use(dir string) {
 	now := time.Now()
-	_ = os.Chtimes(dir, now, now)
+	_ = rights.For(dir, func() error { return os.Chtimes(dir, now, now) })
 }
 
 // prune removes the entries of dir that no run has used for a long time, except keep.

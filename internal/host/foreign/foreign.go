@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // Refused is the error of a file that is not read because no honest process needs it to
@@ -375,21 +376,15 @@ func Short(name string) string {
 	return "…" + strings.ToValidUTF8(name[len(name)-most:], "")
 }
 
-// rights are what a process may read.
-type rights struct {
-	user, group int
-	groups      []int
-}
-
 // rightsOf returns the rights of the user who controls a process. That is the real user: a
 // program with the set-user-ID bit has the effective one of its file, and its caller chooses
 // its arguments. A process of root that has taken another user's rights counts as that user.
-func rightsOf(c proc.Credentials) (rights, error) {
+func rightsOf(c proc.Credentials) (rights.Rights, error) {
 	switch {
 	case c.User < 0 || c.RealUser < 0 || c.Group < 0 || c.RealGroup < 0:
-		return rights{}, errors.New("its user is not known")
+		return rights.Rights{}, errors.New("its user is not known")
 	case c.RealUser == root:
-		return rights{c.User, c.Group, c.Groups}, nil
+		return rights.Rights{User: c.User, Group: c.Group, Groups: c.Groups}, nil
 	}
-	return rights{c.RealUser, c.RealGroup, c.Groups}, nil
+	return rights.Rights{User: c.RealUser, Group: c.RealGroup, Groups: c.Groups}, nil
 }

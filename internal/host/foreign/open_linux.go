@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // openBeneath opens a file beneath a root with a user's rights. walk resolves the path
 // without openat2.
-func openBeneath(root, name string, with rights, folder, walk bool) (*os.File, error) {
+func openBeneath(root, name string, with rights.Rights, folder, walk bool) (*os.File, error) {
 	at, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: root, Err: err}
@@ -22,7 +23,7 @@ func openBeneath(root, name string, with rights, folder, walk bool) (*os.File, e
 	defer unix.Close(at)
 	var file *os.File
 	if !walk {
-		err = with.do(func() (err error) {
+		err = with.Do(func() (err error) {
 			file, err = resolve(at, name, folder)
 			return err
 		})
@@ -35,7 +36,7 @@ func openBeneath(root, name string, with rights, folder, walk bool) (*os.File, e
 			return nil, err
 		}
 		defer top.Close()
-		err = with.do(func() (err error) {
+		err = with.Do(func() (err error) {
 			file, err = walkTo(top, name, folder)
 			return err
 		})
@@ -97,48 +98,6 @@ func walkTo(top *os.Root, name string, folder bool) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
-}
-
-// do runs f with the rights on files: those of this program if it is not root. It must run
-// in a goroutine of its own.
-func (r rights) do(f func() error) error {
-	if os.Geteuid() != root || r.user == root {
-		return f()
-	}
-	runtime.LockOSThread() // these calls are about one thread (setfsuid(2), credentials(7))
-	own, err := unix.Getgroups()
-	if err != nil {
-		runtime.UnlockOSThread()
-		return err
-	}
-	if err = r.take(); err != nil {
-		err = fmt.Errorf("take the rights of user %d: %w", r.user, err)
-	} else {
-		err = f()
-	}
-	if (rights{root, os.Getegid(), own}).take() == nil {
-		runtime.UnlockOSThread()
-	} // else the thread ends with its goroutine
-	return err
-}
-
-// take sets the thread's rights on files. Without the capabilities for that, setfsuid does
-// nothing and reports nothing.
-func (r rights) take() error {
-	if r.user == root { // the capabilities on files return with the user
-		_ = unix.Setfsuid(root)
-	}
-	if err := unix.Setgroups(r.groups); err != nil {
-		return err
-	}
-	_ = unix.Setfsgid(r.group)
-	_ = unix.Setfsuid(r.user)
-	user, _ := unix.SetfsuidRetUid(-1)
-	group, _ := unix.SetfsgidRetGid(-1)
-	if user != r.user || group != r.group {
-		return unix.EPERM
-	}
-	return nil
 }
 
 // ownerOf is the user to whom a file belongs; -1: not known.

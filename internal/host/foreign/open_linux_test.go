@@ -190,46 +190,6 @@ func TestRightsOfAProcess(t *testing.T) {
 	}
 }
 
-// A thread that took another user's rights has root's again.
-func TestRightsAreReturned(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root, to take another user's rights")
-	}
-	with := rights{user, user, []int{777}}
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	reads := func() error {
-		f, err := os.Open(secret)
-		if err == nil {
-			f.Close()
-		}
-		return err
-	}
-	done := make(chan error)
-	go func() {
-		if err := with.do(reads); !errors.Is(err, os.ErrPermission) {
-			done <- fmt.Errorf("with the user's rights: %v", err)
-			return
-		}
-		done <- reads() // perhaps on another thread: all must have the rights
-	}()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, task := range tasks {
-		status, err := os.ReadFile("/proc/self/task/" + task.Name() + "/status")
-		if err == nil && !strings.Contains(string(status), "\nUid:\t0\t0\t0\t0\n") {
-			t.Errorf("thread %s has other rights:\n%s", task.Name(), status)
-		}
-	}
-}
-
 // A link of procfs leads to a file without a path, out of every root.
 func TestLinksOfProcfs(t *testing.T) {
 	for _, walk := range []bool{false, true} {

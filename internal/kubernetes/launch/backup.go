@@ -13,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // backup is a copy of the record after a trial, fetched while the run continues. It is
@@ -82,13 +83,13 @@ func (b *backup) fetch(pod string) error {
 	ctx, cancel := context.WithTimeout(b.ctx, backupWithin)
 	defer cancel()
 	newer := b.dir + "-"
-	if err := errors.Join(os.MkdirAll(filepath.Dir(b.dir), 0o755), os.RemoveAll(newer)); err != nil {
+	if err := errors.Join(rights.MkdirAll(filepath.Dir(b.dir), 0o755), rights.For(newer, func() error { return os.RemoveAll(newer) })); err != nil {
 		return err
 	}
 	if err := b.follower.fetch(ctx, pod, filepath.Dir(b.dir), newer); err != nil {
 		return err
 	}
-	return errors.Join(os.RemoveAll(b.dir), os.Rename(newer, b.dir))
+	return rights.For(b.dir, func() error { return errors.Join(os.RemoveAll(b.dir), os.Rename(newer, b.dir)) })
 }
 
 // end stops fetching and keeps the backup. It may be called again.
@@ -104,10 +105,13 @@ func (b *backup) use(lost error) (used bool, err error) {
 	if b.there == 0 {
 		return false, lost
 	}
-	if err := os.Remove(b.out); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
-		return false, errors.Join(lost, err)
-	}
-	if err := os.Rename(b.dir, b.out); err != nil {
+	err = rights.For(b.out, func() error {
+		if err := os.Remove(b.out); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+			return err
+		}
+		return os.Rename(b.dir, b.out)
+	})
+	if err != nil {
 		return false, errors.Join(lost, err)
 	}
 	return true, fmt.Errorf("%w; %s has the record as last fetched, with %s", lost, b.out, display.Counted(int64(b.there), "trial"))
@@ -116,5 +120,5 @@ func (b *backup) use(lost error) (used bool, err error) {
 // drop removes the backup.
 func (b *backup) drop() {
 	b.end()
-	_ = os.RemoveAll(b.dir)
+	_ = rights.For(b.dir, func() error { return os.RemoveAll(b.dir) })
 }

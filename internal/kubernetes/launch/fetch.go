@@ -15,6 +15,7 @@ import (
 
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // Bounds of a record from a cluster.
@@ -39,7 +40,7 @@ func (f *Follower) Fetch(ctx context.Context, pod, dir string) error {
 		return err
 	}
 	parent := filepath.Dir(filepath.Clean(dir))
-	if err := os.MkdirAll(parent, 0o755); err != nil {
+	if err := rights.MkdirAll(parent, 0o755); err != nil {
 		return fmt.Errorf("fetch the record: %w", err)
 	}
 	var err error
@@ -68,12 +69,17 @@ func (f *Follower) fetch(ctx context.Context, pod, parent, dir string) error {
 		return err
 	}
 	defer answer.Body.Close()
+	return rights.For(dir, func() error { return unpackAt(answer.Body, parent, dir) })
+}
+
+// unpackAt writes the files of a tar into a folder, which appears when all are there.
+func unpackAt(from io.Reader, parent, dir string) error {
 	temp, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+"-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp) // it is not there when all went well
-	if err := unpack(answer.Body, temp); err != nil {
+	if err := unpack(from, temp); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(temp, record.RunFile)); err != nil {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/rights"
 )
 
 // folder is a folder for the files of units.
@@ -42,6 +43,10 @@ func (l *local) Folder(dir string, user *platform.User) (platform.Folder, error)
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	// Another user who controls dir could replace the folder by a link.
+	if of, err := rights.Of(filepath.Join(dir, "data")); err != nil || of.Credential() != nil {
+		dir = os.TempDir()
 	}
 	if user != nil {
 		mode = 0o711
