@@ -35,6 +35,7 @@ type Follower struct {
 	said    string // the last note about the pod
 	since   time.Time
 	silent  time.Time // since when the pod runs and cannot be reached
+	refused time.Time // since when the conductor refuses the token; zero: it does not
 	opened  bool      // the network policy was opened
 	away    bool      // it was noted that the cluster is unreachable
 	evicted string    // the pod that was noted as lost
@@ -85,7 +86,7 @@ func (f *Follower) Follow(ctx context.Context) (pod string, s conductor.State, e
 				following, stop = now, f.tail(ctx, log, p.Name, restarts(p))
 			}
 			if s, err = f.state(ctx, p.Name); err == nil {
-				f.silent = time.Time{}
+				f.silent, f.refused = time.Time{}, time.Time{}
 				if f.State != nil {
 					f.State(s)
 				}

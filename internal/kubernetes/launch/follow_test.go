@@ -225,6 +225,28 @@ func TestLeavingARun(t *testing.T) {
 	}
 }
 
+// A conductor that does not know the reader was reached: no policy keeps the reader out.
+func TestAReaderWhoIsRefused(t *testing.T) {
+	f := newFollowed(t)
+	f.pod(t, "one", 1, nil)
+	f.follower.closed = 5 * time.Millisecond
+	usual := f.cluster.answer
+	f.cluster.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+		if strings.HasSuffix(r.URL.Path, ":7443/proxy/state") {
+			http.Error(w, "the header does not have a reader's token of this run", http.StatusUnauthorized)
+			return true
+		}
+		return usual(w, r, body)
+	}
+	_, _, err := f.follower.Follow(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "does not have a reader's token") || !strings.Contains(err.Error(), "the millicore that started the run") {
+		t.Errorf("%v", err)
+	}
+	if f.follower.opened {
+		t.Error("the network policy was opened")
+	}
+}
+
 // Where the API server cannot reach the pod, the network policy lets it in.
 func TestAPolicyThatShutsTheServerOut(t *testing.T) {
 	f := newFollowed(t)

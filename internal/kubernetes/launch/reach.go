@@ -55,6 +55,15 @@ func (f *Follower) unreached(ctx context.Context, p *corev1.Pod, err error) erro
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case apierrors.IsUnauthorized(err): // by the conductor, which was reached
+		f.silent = time.Time{}
+		if f.refused.IsZero() {
+			f.refused = time.Now()
+		}
+		if time.Since(f.refused) > f.closed {
+			return fmt.Errorf("query the conductor of run %s, which continues: %w; use the millicore that started the run", f.Run, err)
+		}
+		return nil
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("query the conductor of run %s, which continues: %w", f.Run, err)
 	}
