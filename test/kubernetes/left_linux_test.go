@@ -3,6 +3,8 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,8 +13,8 @@ import (
 )
 
 // left returns the objects that match a selector, of every kind that a run creates
-// directly or indirectly.
-func left(c *kube.Client, selector string) (all []string, err error) {
+// directly or indirectly, without some kinds.
+func left(c *kube.Client, selector string, without ...string) (all []string, err error) {
 	for _, look := range []func(*kube.Client, string) ([]string, error){
 		names(kube.ConfigMaps), names(kube.Secrets), names(kube.ServiceAccounts), names(kube.Roles), names(kube.RoleBindings),
 		names(kube.NetworkPolicies), names(kube.Jobs), names(kube.Deployments), names(kube.DaemonSets), names(kube.Autoscalers),
@@ -22,7 +24,10 @@ func left(c *kube.Client, selector string) (all []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, some...)
+		all = append(all, slices.DeleteFunc(some, func(one string) bool {
+			kind, _, _ := strings.Cut(one, " ")
+			return slices.Contains(without, kind)
+		})...)
 	}
 	return all, nil
 }
@@ -42,10 +47,10 @@ func names[T any, O interface {
 
 // empty waits until no object matches a selector. Owned objects disappear after their
 // owners: the cluster's garbage collector removes them.
-func empty(t *testing.T, c *kube.Client, selector string, within time.Duration) {
+func empty(t *testing.T, c *kube.Client, selector string, within time.Duration, without ...string) {
 	t.Helper()
 	testkit.ValueWithin(t, within, "nothing is left", func() (last []string, err error) {
-		if last, err = left(c, selector); err == nil && len(last) > 0 {
+		if last, err = left(c, selector, without...); err == nil && len(last) > 0 {
 			err = fmt.Errorf("there are %v", last)
 		}
 		return last, err

@@ -73,13 +73,19 @@ func openAt(t *testing.T, level string, change func(*kubernetes.Options)) *opene
 			t.Log("noted:", o.noted())
 		}
 		nothingLeft(t, c)
+		if err := kube.ConfigMaps.Delete(context.Background(), c, options.Owner.Name, kube.Delete{}); err != nil {
+			t.Error(err)
+		}
+		empty(t, c, kube.LabelRun+"=run", 15*time.Second)
 	})
 	return o
 }
 
+// nothingLeft waits until the platform has removed what it made, except Secrets, which go
+// with the run: a platform that could delete them could delete those of others.
 func nothingLeft(t *testing.T, c *kube.Client) {
 	t.Helper()
-	empty(t, c, kube.LabelRun+"=run", 15*time.Second)
+	empty(t, c, kube.LabelRun+"=run", 15*time.Second, kube.Secrets.Name)
 }
 
 func of[T any](v T) *T { return &v }
