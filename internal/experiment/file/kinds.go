@@ -24,10 +24,10 @@ type kind struct {
 	read    func(text string) (any, error)
 	types   []string // of JSON Schema
 	pattern string   // of a text; empty: any
-	least   json.Number
-	most    json.Number
-	above   json.Number // least, itself excluded
-	words   []string    // of an enumeration
+	least   *float64
+	most    *float64
+	above   *float64 // least, itself excluded
+	words   []string // of an enumeration
 }
 
 // matching is a text that matches an expression. The error of any other text ends
@@ -91,7 +91,7 @@ func (k *kind) then(convert func(s string) (any, error)) *kind {
 
 // within gives the bounds of a number to the schema. read checks them by itself.
 func (k *kind) within(least, most float64) *kind {
-	k.least, k.most = number64(least), number64(most)
+	k.least, k.most = &least, &most
 	return k
 }
 
@@ -253,7 +253,8 @@ func truth(means bool) *kind {
 
 func percent() *kind {
 	k := readBy(readPercent, percentSyntax, "number", "string")
-	k.above, k.most = "0", "100"
+	none, all := 0.0, 100.0
+	k.above, k.most = &none, &all
 	return k
 }
 

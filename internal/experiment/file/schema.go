@@ -5,13 +5,16 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/invopop/jsonschema"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// schemaID is where editors find the schema.
-const schemaID = "https://raw.githubusercontent.com/millicore/millicore/main/docs/experiment.schema.json"
+const (
+	// schemaID is where editors find the schema.
+	schemaID = "https://raw.githubusercontent.com/millicore/millicore/main/docs/experiment.schema.json"
+	draft    = "https://json-schema.org/draft/2020-12/schema"
+)
 
 // Schema is the JSON Schema (draft 2020-12) of experiment files, for editors.
 // It is made of the declarations that the decoder reads, and so has the same keys.
@@ -19,7 +22,7 @@ const schemaID = "https://raw.githubusercontent.com/millicore/millicore/main/doc
 // It accepts every file that Parse accepts.
 func Schema() []byte {
 	root := schemaOf(&field{typ: reflect.TypeFor[document](), names: noNames})
-	root.Version, root.ID = jsonschema.Version, schemaID
+	root.Schema, root.ID = draft, schemaID
 	root.Title = "Millicore experiment"
 	data, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
@@ -31,7 +34,7 @@ func Schema() []byte {
 // typed is a schema of one or more types. Its keywords each look at values of
 // one type: pattern at strings, minimum at numbers.
 func typed(types ...string) *jsonschema.Schema {
-	return &jsonschema.Schema{Extras: map[string]any{"type": slices.Clone(types)}}
+	return &jsonschema.Schema{Types: slices.Clone(types)}
 }
 
 func schemaOf(f *field) *jsonschema.Schema {
@@ -82,8 +85,7 @@ func singleSchema(f *field) *jsonschema.Schema {
 // structSchema is that of a map with known keys.
 func structSchema(fields []field) *jsonschema.Schema {
 	s := typed("object")
-	s.Properties = jsonschema.NewProperties()
-	s.AdditionalProperties = jsonschema.FalseSchema
+	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // written as false
 	for i := range fields {
 		f := &fields[i]
 		property := schemaOf(f)
@@ -110,7 +112,7 @@ func structSchema(fields []field) *jsonschema.Schema {
 		if f.one {
 			s.OneOf = append(s.OneOf, given(f.key))
 		}
-		s.Properties.Set(f.key, property)
+		set(s, f.key, property)
 	}
 	return s
 }
@@ -122,7 +124,7 @@ func dependencySchema(fields []field) *jsonschema.Schema {
 	short := typed("string")
 	short.Enum = names
 	full, named := structSchema(fields), alone("name", fields)
-	named.Properties.Set("name", &jsonschema.Schema{Enum: names})
+	set(named, "name", &jsonschema.Schema{Enum: names})
 	full.OneOf = append(full.OneOf, named)
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, full}}
 }
@@ -133,13 +135,13 @@ func loadSchema(fields []field) *jsonschema.Schema {
 	s := structSchema(fields)
 	measures := &jsonschema.Schema{Enum: []any{true, "true"}}
 	targets := append(s.OneOf, alone("find", fields))
-	traffic := &jsonschema.Schema{AllOf: s.AllOf, OneOf: targets, Properties: jsonschema.NewProperties()}
-	traffic.Properties.Set("benchmark", &jsonschema.Schema{Not: measures})
-	none := &jsonschema.Schema{Required: []string{"benchmark"}, Properties: jsonschema.NewProperties()}
+	traffic := &jsonschema.Schema{AllOf: s.AllOf, OneOf: targets}
+	set(traffic, "benchmark", &jsonschema.Schema{Not: measures})
+	none := &jsonschema.Schema{Required: []string{"benchmark"}}
 	for _, key := range keysOf(fields) {
-		none.Properties.Set(key, &jsonschema.Schema{Type: "null"})
+		set(none, key, &jsonschema.Schema{Type: "null"})
 	}
-	none.Properties.Set("benchmark", measures)
+	set(none, "benchmark", measures)
 	s.OneOf, s.AllOf, s.AnyOf = nil, nil, []*jsonschema.Schema{traffic, none}
 	return s
 }
@@ -149,7 +151,7 @@ func alone(key string, fields []field) *jsonschema.Schema {
 	s := given(key)
 	for _, f := range fields {
 		if f.one {
-			s.Properties.Set(f.key, &jsonschema.Schema{Type: "null"})
+			set(s, f.key, &jsonschema.Schema{Type: "null"})
 		}
 	}
 	return s
@@ -157,33 +159,49 @@ func alone(key string, fields []field) *jsonschema.Schema {
 
 // given is true if a key is present and not null.
 func given(key string) *jsonschema.Schema {
-	s := &jsonschema.Schema{Required: []string{key}, Properties: jsonschema.NewProperties()}
-	s.Properties.Set(key, &jsonschema.Schema{Not: &jsonschema.Schema{Type: "null"}})
+	s := &jsonschema.Schema{Required: []string{key}}
+	set(s, key, &jsonschema.Schema{Not: &jsonschema.Schema{Type: "null"}})
 	return s
 }
 
+// set sets the schema of a key. The keys are written in the order in which they are set
+// for the first time.
+func set(s *jsonschema.Schema, key string, property *jsonschema.Schema) {
+	if s.Properties == nil {
+		s.Properties = map[string]*jsonschema.Schema{}
+	}
+	if s.Properties[key] == nil {
+		s.PropertyOrder = append(s.PropertyOrder, key)
+	}
+	s.Properties[key] = property
+}
+
 // defaultOf is a fallback as JSON: a number or a boolean where it reads as one.
-func defaultOf(fallback string) any {
+func defaultOf(fallback string) json.RawMessage {
+	var value any = fallback
 	if bareNumber.MatchString(fallback) {
-		return json.Number(fallback)
+		value = json.Number(fallback)
+	} else if known, err := kindNamed("truth").read(fallback); err == nil {
+		value = known
 	}
-	if known, err := kindNamed("truth").read(fallback); err == nil {
-		return known
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic("experiment file: schema of its own defaults: " + err.Error())
 	}
-	return fallback
+	return text
 }
 
 // orNull also allows null, which stands for an absent key.
 func orNull(s *jsonschema.Schema) *jsonschema.Schema {
-	if types, ok := s.Extras["type"].([]string); ok && !slices.Contains(types, "null") {
-		s.Extras["type"] = append(types, "null")
+	if s.Types != nil && !slices.Contains(s.Types, "null") {
+		s.Types = append(s.Types, "null")
 	}
 	return s
 }
 
 // notEmpty refuses an empty list or map.
 func notEmpty(s *jsonschema.Schema) {
-	one := uint64(1)
+	one := 1
 	switch {
 	case s.Items != nil:
 		s.MinItems = &one
