@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -200,18 +201,18 @@ func side(on, off bool) Verdict {
 func boundText(v float64, unit string) string {
 	switch unit {
 	case "share":
-		return fmt.Sprintf("%.6g%%", 100*v)
+		return digits.Significant(100*v, 6) + "%"
 	case "%":
-		return fmt.Sprintf("%.6g%%", v)
+		return digits.Significant(v, 6) + "%"
 	case "times":
-		return fmt.Sprintf("%.6g", v)
+		return digits.Significant(v, 6)
 	case "bytes":
-		return fmt.Sprintf("%.4g MiB", v/(1<<20))
+		return digits.Significant(v/(1<<20), 4) + " MiB"
 	}
 	if v >= 1000 {
 		return number(v) + " " + unit
 	}
-	return fmt.Sprintf("%.6g %s", v, unit)
+	return digits.Significant(v, 6) + " " + unit
 }
 
 // inOrder judges figures that are claimed to rise from one to the next, by the tests of

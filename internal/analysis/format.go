@@ -39,10 +39,4 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// threeDigits formats a load; from 100 on it is a whole number.
-func threeDigits(v float64) string {
-	if v >= 100 {
-		return digits.Grouped(fmt.Sprintf("%.0f", v))
-	}
-	return fmt.Sprintf("%.3g", v)
-}
+func threeDigits(v float64) string { return digits.Significant(v, 3) }

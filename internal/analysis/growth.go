@@ -3,6 +3,8 @@ package analysis
 import (
 	"fmt"
 	"strings"
+
+	"github.com/millicore/millicore/internal/display/digits"
 )
 
 // A step from one trial's memory peak to the next counts as growth from here on.
@@ -28,7 +30,7 @@ func (b *Builder) growth(c *CellSummary) (Finding, bool) {
 	}
 	of := " MiB"
 	if limit := c.Limits.MemoryBytes; limit != nil {
-		of = fmt.Sprintf("%% of its limit of %.4g MiB", float64(*limit)/(1<<20))
+		of = fmt.Sprintf("%% of its limit of %s MiB", digits.Significant(float64(*limit)/(1<<20), 4))
 	}
 	first, last := peaks[0], peaks[len(peaks)-1]
 	return Finding{Level: "result", Cell: &c.Cell, Title: "memory grows from run to run",
@@ -40,5 +42,5 @@ func peakText(bytes float64, limit *int64) string {
 	if limit != nil {
 		return fmt.Sprintf("%.3g", 100*bytes/float64(*limit))
 	}
-	return fmt.Sprintf("%.4g", bytes/(1<<20))
+	return digits.Significant(bytes/(1<<20), 4)
 }

@@ -120,7 +120,7 @@ func (s stretch) waitedText() string {
 	if waited < waitShare*took {
 		return ""
 	}
-	return fmt.Sprintf("a request took %.3g ms, of which it waited %.3g ms for a dependency", took, min(waited, took))
+	return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency", threeDigits(took), threeDigits(min(waited, took)))
 }
 
 // failedText states that errors, not latency, miss the objective; "" otherwise. A

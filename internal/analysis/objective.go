@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/span"
 )
@@ -276,7 +277,7 @@ func measuredText(o *experiment.Objective, q *Quantiles, availability *float64) 
 	if o.Quantile != "" {
 		text := "no " + o.Quantile + " of a single load level"
 		if q != nil {
-			text = fmt.Sprintf("%s %.4g ms", o.Quantile, q.Named(o.Quantile))
+			text = fmt.Sprintf("%s %s ms", o.Quantile, digits.Significant(q.Named(o.Quantile), 4))
 		}
 		parts = append(parts, text)
 	}

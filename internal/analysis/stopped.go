@@ -74,7 +74,7 @@ func throttledText(s *sums.Server) string {
 	}
 	text := fmt.Sprintf("throttled in %.0f%% of the periods", 100**share)
 	if each := s.PerThrottledPeriod(); each != nil {
-		text += fmt.Sprintf(" (%.3g ms per throttled period, summed over CPUs)", 1e3**each)
+		text += fmt.Sprintf(" (%s ms per throttled period, summed over CPUs)", threeDigits(1e3**each))
 	}
 	return text
 }

@@ -123,6 +123,7 @@ func moreCases() []Case {
 		{Name: "search-bound-beside", File: find("search-bound-beside", several(3), "2", "p99: 50ms", 16, 1),
 			Behaves: each(serving(1, 4*ms), serving(2, 6*ms), Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 10)}})},
 		{Name: "try-free", File: find("try-free", limited("500m", "null"), "", "p99: 100ms", 30, 1), Behaves: same(serving(2, 5*ms))},
+		{Name: "try-cold-level", File: rate("try-cold-level", limited("500m", "null"), "", 60, "p99: 100ms", 10, 6), Behaves: same(serving(2, 8*ms))},
 		{Name: "try-free-level", File: rate("try-free-level", limited("500m", "null"), "", 60, "p99: 100ms", 10, 6), Behaves: same(serving(2, 5*ms))},
 	}
 }

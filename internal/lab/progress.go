@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -79,7 +80,7 @@ func (r *reporter) state(s State, why string) {
 
 // searching starts a new step of a search. The figures are of this step only.
 func (r *reporter) searching(s search.Step) {
-	r.progress.Search = fmt.Sprintf("%s at %.4g", s.Stage, s.Load)
+	r.progress.Search = fmt.Sprintf("%s at %s", s.Stage, digits.Significant(s.Load, 4))
 	r.answers, r.seconds, r.periods, r.throttled = 0, 0, nil, nil
 	r.latency.Reset()
 }

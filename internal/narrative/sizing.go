@@ -58,7 +58,7 @@ func (t *tried) sizing(groups []tried) []string {
 	}
 	sentences := []string{where, t.undeterminedByLimit(groups, who), t.limitedByLimit(groups), t.freely(), t.latencyByLimit(groups)}
 	sentences = append(sentences, t.settingsByLimit(groups)...)
-	sentences = append(sentences, t.ineffective())
+	sentences = append(sentences, t.slowStarts(), t.ineffective())
 	for _, v := range t.variants {
 		if v.Advice != "" && !slices.Contains(sentences, v.Advice) {
 			sentences = append(sentences, v.Advice)

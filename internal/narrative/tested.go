@@ -115,7 +115,7 @@ func RecoveryText(c *analysis.CellSummary) string {
 	}
 	switch {
 	case r.Reason != "":
-		text += "recovery from an overload not measured: " + display.Plain(r.Reason)
+		text += "not measured after an overload: " + display.Plain(r.Reason)
 	case r.Lost != "":
 		text += after + "it was lost: " + display.Plain(r.Lost)
 	case b.RecoversAt != nil && r.NotAt != nil:

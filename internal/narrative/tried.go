@@ -16,7 +16,7 @@ import (
 func Tried(s *analysis.Summary) []string {
 	t := tried{name: display.Plain(s.Experiment.Server.Name), variants: Variants(s), found: s, level: s.Common}
 	sentences := []string{t.where(), t.recovery(), t.tested(), t.why(), t.tail(), t.unlimited(), t.throughput(), t.undetermined(),
-		t.latency(), t.freeLatency(), t.ineffective(), t.variants[0].Advice, t.replicated(), t.doubts()}
+		t.latency(), t.freeLatency(), t.slowStarts(), t.ineffective(), t.variants[0].Advice, t.replicated(), t.doubts()}
 	if groups := t.byLimit(); len(groups) > 1 {
 		sentences = t.sizing(groups)
 	}
@@ -156,7 +156,7 @@ func (t *tried) explained() *analysis.BreakingPoint {
 	return b
 }
 
-// tail is how much of the slow tail is throttling.
+// tail is how much of the slow tail is throttling, at the load of that tail.
 func (t *tried) tail() string {
 	c := cellOfVariant(t.found, t.variants[0])
 	if c == nil || c.Causes == nil || c.GeneratorsTail() {
@@ -165,7 +165,7 @@ func (t *tried) tail() string {
 	if b := t.explained(); b != nil && b.Contradiction != "" {
 		return "" // it names the share
 	}
-	return fmt.Sprintf("%s of its slow tail there (from %s on) is throttling.", display.Share(c.Causes.Throttling), QuantileName(c.Causes.Quantile))
+	return fmt.Sprintf("%s of its slow tail %s (from %s on) is throttling.", display.Share(c.Causes.Throttling), TailLoad(c), QuantileName(c.Causes.Quantile))
 }
 
 // searches is the lowest number of searches of a variant that has a breaking point.

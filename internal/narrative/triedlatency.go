@@ -91,9 +91,44 @@ func (t *tried) freeLatency() string {
 	if base.GeneratorsTail() || c.GeneratorsTail() {
 		return fmt.Sprintf("At %s %s without the limit is not compared: it is mostly the generator's own delay.", load, t.quantile())
 	}
-	one := t.level.Against(base, []*analysis.CellSummary{c})
-	return fmt.Sprintf("At %s %s without the limit is %s against %s under it (%s).", load, t.quantile(),
-		latency(one.All[0].Figure.Value, one.All[0].Figure.AtLeast), latency(one.Base.Figure.Value, one.Base.Figure.AtLeast), TestWords(&one.All[0]))
+	of := t.level.Against(base, []*analysis.CellSummary{c})
+	one := of.All[0]
+	is := "is"
+	if one.From.Basis != analysis.Untested && one.From.Sign == 0 {
+		is = "does not differ significantly:"
+	}
+	return fmt.Sprintf("At %s %s without the limit %s %s against %s under it (%s).", load, t.quantile(), is,
+		latency(one.Figure.Value, one.Figure.AtLeast), latency(of.Base.Figure.Value, of.Base.Figure.AtLeast), TestWords(&one))
+}
+
+// slowStarts names the settings that missed the objective at the common load, although
+// their searches held more: a start that is as long under load as a search is faster.
+func (t *tried) slowStarts() string {
+	base, load := t.atLevel()
+	if base == nil {
+		return ""
+	}
+	rate := base.Load.Rate
+	if rate == nil {
+		rate = base.Load.Users
+	}
+	several := len(t.byLimit()) > 1
+	var names []string
+	for _, v := range t.variants {
+		c := cellOfVariant(t.level, v)
+		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || c.GeneratorsTail() || !t.holds(v) || *t.breaking(v).Load() < *rate {
+			continue
+		}
+		name := v.Label
+		if several && c.Limits.CPUMillis != nil {
+			name += " under " + cpuText(*c.Limits.CPUMillis)
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("At %s new starts miss the objective below the breaking point: %s. A breaking point is that of a server that has been under load for as long as a search.", load, display.List(names))
 }
 
 // at begins a sentence about the common load.

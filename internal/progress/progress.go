@@ -77,15 +77,20 @@ const (
 )
 
 // line has, in columns, the trial, its cell, its repeat, the remaining time, and the
-// figures so far. Fields that do not fit into the width are left out, the least important
+// figures so far. If the line does not fit into the width, the throttled periods are left
+// out, then the label is shortened, then other fields are left out, the least important
 // ones first. A width of 0 is no limit.
 func line(p lab.Progress, width int) string {
 	room := labelRoom
 	if width > 0 && width < wideLine {
 		room = narrowLabelRoom
 	}
+	label := display.Clean(p.Label) // it may be foreign
+	trial := func(label string) string {
+		return fmt.Sprintf("[%*d/%d] %-*s", len(fmt.Sprint(p.Of)), p.Trial, p.Of, room, label)
+	}
 	parts := []string{
-		fmt.Sprintf("[%*d/%d] %-*s", len(fmt.Sprint(p.Of)), p.Trial, p.Of, room, p.Label),
+		trial(label),
 		fmt.Sprintf(" %d/%d", p.Repeat, p.Repeats),
 		fmt.Sprintf("  %6s left", display.Clock(p.Left)),
 		"", "", "", "", "",
@@ -105,17 +110,31 @@ func line(p lab.Progress, width int) string {
 	if p.State != "measure" && p.State != "done" {
 		parts[7] = fmt.Sprintf("  %s", p.State)
 	}
-	parts[0] = display.Clean(parts[0]) // its label may be foreign
-	for _, least := range []int{5, 1, 4, 3, 6, 2} {
-		if width > 0 && display.Width(strings.TrimRight(strings.Join(parts, ""), " ")) > width {
+	for _, least := range []int{5, 0, 1, 4, 3, 6, 2} {
+		switch {
+		case width == 0 || display.Width(strings.TrimRight(strings.Join(parts, ""), " ")) <= width:
+		case least == 0:
+			parts[0] = trial(shortened(label, room))
+		default:
 			parts[least] = ""
 		}
 	}
-	text := []rune(strings.Join(parts, ""))
+	text := []rune(strings.TrimRight(strings.Join(parts, ""), " "))
 	if width > 0 && len(text) > width { // the label alone is wider
 		text = append(text[:width-1], '…')
 	}
 	return string(text)
+}
+
+// shortened returns the begin and the end of a label that is longer than room: labels of
+// one experiment often differ in their ends only.
+func shortened(label string, room int) string {
+	text := []rune(label)
+	if len(text) <= room {
+		return label
+	}
+	begin := room/2 - 2
+	return string(text[:begin]) + "…" + string(text[len(text)-(room-begin-1):])
 }
 
 // Status shows a line that the next one replaces, on a terminal only.

@@ -24,9 +24,11 @@ func TestLine(t *testing.T) {
 			Rate: &rate, P99: &p99, Periods: &periods, ThrottledPeriods: &throttled}, 80,
 			"[12/18] go procs=2           4/6  1:15:00 left       381/s  p99   560 ms"},
 		{"a long label", lab.Progress{Label: "the-service-of-the-catalogue workers=16 threads=2", Trial: 12, Of: 18, Repeat: 4, Repeats: 6, State: "warm-up", Left: 75 * time.Minute, Rate: &rate}, 80,
-			"[12/18] the-service-of-the-catalogue workers=16 threads=2  1:15:00 left  warm-up"},
+			"[12/18] the-serv…6 threads=2 4/6  1:15:00 left       381/s  warm-up"},
+		{"settings of one runtime", lab.Progress{Label: "tool-options-xx-activeprocessorcount-2", Trial: 2, Of: 3, Repeat: 1, Repeats: 1, State: "measure", Left: time.Minute, Rate: &rate, P99: &p99, Search: "narrow 300"}, 80,
+			"[2/3] tool-opt…ssorcount-2    1:00 left       381/s  p99   560 ms  narrow 300"},
 		{"at 20 columns", lab.Progress{Label: "the-service-of-the-catalogue", Trial: 1, Of: 2, Repeat: 1, Repeats: 1, State: "measure"}, 20,
-			"[1/2] the-service-o…"},
+			"[1/2] the-serv…e-ca…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := line(c.in, c.width); got != c.want {

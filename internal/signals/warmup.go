@@ -8,6 +8,7 @@ type WarmUp struct {
 	// CPUPerRequest is the CPU time in seconds that the service used per good answer, in
 	// each window of the warm-up, in order.
 	CPUPerRequest []float64 `json:"cpu_per_request_s"`
+	Users         int       `json:"users,omitempty"` // of the closed loop, at the end
 	// Steady means that the CPU time per request did not fall any more. Otherwise the time
 	// of the warm-up was over first.
 	Steady bool `json:"steady"`

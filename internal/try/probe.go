@@ -38,7 +38,7 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 			}
 			return err
 		}
-		seen.warmth = warm(ctx, r, &c.Load)
+		seen.warmth = warm(ctx, r, &c.Load, cpusOf(c.Limits))
 		least, server, err := ask(ctx, r.Address(), &c.Load)
 		if err != nil {
 			return err

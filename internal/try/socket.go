@@ -21,7 +21,7 @@ const socketPrefix = "unix:"
 
 // clientOf returns a client for the requests to an address, which keeps its connections.
 func clientOf(address string, timeout time.Duration) *http.Client {
-	t := &http.Transport{MaxIdleConnsPerHost: warmUsers}
+	t := &http.Transport{MaxIdleConnsPerHost: warmMost}
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer

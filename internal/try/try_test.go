@@ -202,7 +202,7 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 	}{
 		{"where and why", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)), nil,
 			[]string{"breaks at 400 requests/s (380–420); the objective is p99 <= 100ms.", "It is limited by throttling, before its CPU limit is used up: it was throttled in 40% of the periods.",
-				"61% of its slow tail there (from p99 on) is throttling.", "Without the limit it breaks at 900 requests/s (850–950), against 400 requests/s (380–420) under it (one search each; results differ from start to start).",
+				"61% of its slow tail at the breaking point (from p99 on) is throttling.", "Without the limit it breaks at 900 requests/s (850–950), against 400 requests/s (380–420) under it (one search each; results differ from start to start).",
 				"as it is 400 requests/s (380–420), GOMAXPROCS=1 300 requests/s (290–310)."}, []string{"best", "times as much"}},
 		{"one search each ranks no settings", summary(limited, cellOf("gomaxprocs-1", 500, 480, 520), bound), nil,
 			[]string{"For throughput the settings are not ranked (one search each; results differ from start to start): as it is 400 requests/s (380–420), GOMAXPROCS=1 500 requests/s (480–520). " +

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -20,10 +21,15 @@ import (
 // warmed up once, in a closed loop, until its CPU time per request does not fall any more.
 // If it had fallen by much, every later start of the server is warmed up likewise.
 const (
-	// warmUsers send requests one after the other: enough to use up a limit of a few CPUs, also
-	// of a server whose answers wait for a delayed acknowledgement (40 ms, as HotSpot's
-	// com.sun.net.httpserver).
+	// warmUsers send requests one after the other at first. Of a server that needs to be
+	// warmed up, their number doubles, to at most warmMost, after each window in which it
+	// used less than warmBusy of its CPUs, as long as the doubling before raised the rate by
+	// warmRise: 16 users get 400 requests/s from HotSpot's com.sun.net.httpserver, whose
+	// answers wait for a delayed acknowledgement (40 ms), and leave its compiler behind.
 	warmUsers = 16
+	warmMost  = 256
+	warmBusy  = 0.5
+	warmRise  = 1.25
 	// A window has warmRequests good answers at least, and lasts from warmWindow to
 	// warmLongest.
 	warmWindow   = 500 * time.Millisecond
@@ -49,6 +55,8 @@ type warmth struct {
 	requests []int64   // good answers, by window
 	seconds  []float64 // length, by window
 	costs    []float64 // CPU seconds per good answer, by window
+	users    int       // of the closed loop
+	before   float64   // rate before their number was raised; 0: it was not
 }
 
 // add takes a window. One without a good answer shows nothing.
@@ -69,6 +77,22 @@ func (w *warmth) steady() bool {
 		return false
 	}
 	return !w.needed() || w.answers() >= warmAnswers
+}
+
+// more returns how many users to add after the last window, if cpus are the CPUs that the
+// server may use.
+func (w *warmth) more(cpus float64) int {
+	n := len(w.costs)
+	if !w.needed() || w.users >= warmMost {
+		return 0
+	}
+	rate := float64(w.requests[n-1]) / w.seconds[n-1]
+	if rate*w.costs[n-1] >= warmBusy*cpus || rate < warmRise*w.before {
+		return 0
+	}
+	add := min(w.users, warmMost-w.users)
+	w.users, w.before = w.users+add, rate
+	return add
 }
 
 // last is the median CPU time per request of the last windows.
@@ -93,7 +117,7 @@ func (w *warmth) rate() float64 {
 
 // recorded is the warm-up as a record has it.
 func (w *warmth) recorded() signals.WarmUp {
-	r := signals.WarmUp{CPUPerRequest: w.costs, Steady: w.steady(), Requests: w.answers()}
+	r := signals.WarmUp{CPUPerRequest: w.costs, Users: w.users, Steady: w.steady(), Requests: w.answers()}
 	for _, s := range w.seconds {
 		r.Seconds += s
 	}
@@ -132,9 +156,10 @@ func median(values []float64) float64 {
 }
 
 // warm sends requests in a closed loop until the CPU time per request is steady, warmFor
-// is over, or ctx ends. Without counters of the CPU time it sends nothing.
-func warm(ctx context.Context, r platform.Replica, l *experiment.Load) warmth {
-	var w warmth
+// is over, or ctx ends. Without counters of the CPU time it sends nothing. The replica may
+// use so many CPUs.
+func warm(ctx context.Context, r platform.Replica, l *experiment.Load, cpus float64) warmth {
+	w := warmth{users: warmUsers}
 	used, ok := cpuOf(r)
 	if !ok {
 		return w
@@ -146,19 +171,20 @@ func warm(ctx context.Context, r platform.Replica, l *experiment.Load) warmth {
 	client := clientOf(r.Address(), l.Timeout)
 	defer client.CloseIdleConnections()
 	var good atomic.Int64
-	for range warmUsers {
-		users.Go(func() {
-			for ctx.Err() == nil {
-				if _, err := once(ctx, client, r.Address(), l); err == nil {
-					good.Add(1)
-					continue
-				}
-				select {
-				case <-time.After(20 * time.Millisecond):
-				case <-ctx.Done():
-				}
+	user := func() {
+		for ctx.Err() == nil {
+			if _, err := once(ctx, client, r.Address(), l); err == nil {
+				good.Add(1)
+				continue
 			}
-		})
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	}
+	for range w.users {
+		users.Go(user)
 	}
 	tick := time.NewTicker(warmWindow / 10)
 	defer tick.Stop()
@@ -178,8 +204,20 @@ func warm(ctx context.Context, r platform.Replica, l *experiment.Load) warmth {
 		}
 		w.add(n, length.Seconds(), now-used)
 		began, counted, used = began.Add(length), counted+n, now
+		for range w.more(cpus) {
+			users.Go(user)
+		}
 	}
 	return w
+}
+
+// cpusOf are the CPUs that a replica may use under its limits.
+func cpusOf(l experiment.Limits) float64 {
+	host := float64(runtime.NumCPU())
+	if l.CPUMillis == 0 {
+		return host
+	}
+	return min(host, float64(l.CPUMillis)/1000)
 }
 
 // cpuOf is the CPU time of a replica in seconds.
@@ -214,7 +252,7 @@ func (p *warmPlatform) Start(ctx context.Context, u platform.UnitSpec) (platform
 	all := make([]signals.WarmUp, len(replicas))
 	var each sync.WaitGroup
 	for i, r := range replicas {
-		each.Go(func() { w := warm(ctx, r, p.load); all[i] = w.recorded() })
+		each.Go(func() { w := warm(ctx, r, p.load, cpusOf(u.Limits)); all[i] = w.recorded() })
 	}
 	each.Wait()
 	if err := ctx.Err(); err != nil {

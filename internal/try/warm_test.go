@@ -180,3 +180,30 @@ func TestAPlatformWarmsUpWhatItStarts(t *testing.T) {
 		t.Error("the platform reports an ability that the inner one does not have")
 	}
 }
+
+func TestUsersAreAddedWhileACompilerIsNotKeptBusy(t *testing.T) {
+	const ms = 0.001
+	for _, c := range []struct {
+		name string
+		rate func(users int) float64
+		cost func(window int) float64
+		want int // users at the end
+	}{
+		{"each answer takes 40 ms", func(users int) float64 { return 25 * float64(users) }, func(i int) float64 { return 0.05 * ms * float64(max(1, 6-i)) }, 256},
+		{"it uses its CPUs", func(int) float64 { return 700 }, func(i int) float64 { return 1 * ms * float64(max(1, 6-i)) }, 16},
+		{"it serves four connections", func(int) float64 { return 100 }, func(i int) float64 { return 1 * ms * float64(max(1, 6-i)) }, 32},
+		{"no compiler", func(users int) float64 { return 25 * float64(users) }, func(int) float64 { return 0.05 * ms }, 16},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := &warmth{users: warmUsers}
+			for i := range 40 {
+				answers := c.rate(w.users) / 2
+				w.add(int64(answers), 0.5, answers*c.cost(i))
+				w.more(1)
+			}
+			if w.users != c.want {
+				t.Errorf("%d users, want %d", w.users, c.want)
+			}
+		})
+	}
+}

@@ -14,6 +14,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/millicore/millicore/internal/display/digits"
 )
 
 // Knee is where latency leaves its floor. Loads are in the points' unit.
@@ -57,9 +59,9 @@ func Find(points []Point, seed uint64) (*Knee, string) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	switch {
 	case math.Exp(best.rise)-1 < leastRise:
-		return nil, fmt.Sprintf("latency stays within %.0f%% of its floor up to the highest load, %.4g", leastRise*100, c.highest())
+		return nil, fmt.Sprintf("latency stays within %.0f%% of its floor up to the highest load, %s", leastRise*100, digits.Significant(c.highest(), 4))
 	case best.to <= c.levels[0].load:
-		return nil, fmt.Sprintf("latency already rises at the lowest load, %.4g: its floor was not measured", c.levels[0].load)
+		return nil, fmt.Sprintf("latency already rises at the lowest load, %s: its floor was not measured", digits.Significant(c.levels[0].load, 4))
 	case whole.chance((*curve).flat, random) > mayErr:
 		return nil, "latency varies as much between windows of one load as over the loads: a rise cannot be detected"
 	case c.chance((*curve).straight, random) > mayErr:

@@ -106,7 +106,7 @@ func TestWithoutAKneeTheReasonIsInWords(t *testing.T) {
 	}{
 		{"nothing measured", nil, "measured at 0 loads"},
 		{"few loads", at(steps(100, 400, 100), 6, func(l float64) float64 { return l }), "measured at 4 loads; a knee needs at least 5"},
-		{"a floor only", at(steps(100, 1000, 100), 2, func(float64) float64 { return 10 }), "within 25% of its floor up to the highest load, 1000"},
+		{"a floor only", at(steps(100, 1000, 100), 2, func(float64) float64 { return 10 }), "within 25% of its floor up to the highest load, 1,000"},
 		{"a rise of a tenth", at(steps(100, 1000, 100), 2, func(l float64) float64 { return stick(l, 10, 500, 0.0002) }), "within 25% of its floor"},
 		{"falling", at(steps(100, 1000, 100), 2, func(l float64) float64 { return 2000 / l }), "within 25% of its floor"},
 		{"rising all the way", at(steps(100, 1000, 100), 2, func(l float64) float64 { return stick(l, 10, 0, 0.002) }), "at the lowest load, 100"},

@@ -40,7 +40,7 @@ func (s *Search) finish() {
 		s.result.High = math.Inf(1) // nothing was measured there
 		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the upper end of the interval is not known", show(s.limit))
 	case high-low > wide*load:
-		s.result.Reason = fmt.Sprintf("the interval is wide: %v of traffic near %s had too few failures or passes; %s", s.traffic, show(load), Longer)
+		s.result.Reason = fmt.Sprintf("the interval is wide: %s s of traffic gave too few windows near %s; %s", show(s.traffic.Seconds()), show(load), Longer)
 	}
 	s.end(Broke)
 }

@@ -362,10 +362,4 @@ func (w window) words(s *Search) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }
 
-// show formats a load with four digits, and never with an exponent.
-func show(load float64) string {
-	if load >= 1000 {
-		return digits.Grouped(fmt.Sprintf("%.0f", load))
-	}
-	return fmt.Sprintf("%.4g", load)
-}
+func show(load float64) string { return digits.Significant(load, 4) }

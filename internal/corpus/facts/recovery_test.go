@@ -130,7 +130,7 @@ var recovering = []pattern{
 		return recovers(k)
 	}},
 	{"headline", `(?:<cell>: )?after an overload it did not recover down to <n:missed> <unit>, the lowest load tried`, recovers},
-	{"fact", `(?:recovery: )?recovery from an overload not measured: (?P<why>no load was seen to break the service|the service became unavailable during the search|<any:other>)` + searchesOf, func(k *check) error {
+	{"fact", `(?:recovery: )?not measured after an overload: (?P<why>no load was seen to break the service|the service became unavailable during the search|<any:other>)` + searchesOf, func(k *check) error {
 		switch k.m["why"] {
 		case "no load was seen to break the service":
 			if b := k.summary.Cells[k.about.Index].Breaking; b != nil && b.AtLeast {

@@ -689,7 +689,7 @@ func unmet(k *check) error {
 
 // reasons are recognised in lower case.
 var reasons = []pattern{
-	{"reason", `the interval is wide: (?P<traffic>[\dhms.]+) of traffic near <n:load> had too few failures or passes`, nil},
+	{"reason", `the interval is wide: <n:traffic> s of traffic gave too few windows near <n:load>`, nil},
 	{"reason", `give the search more time<any:how>`, nil},
 	{"reason", `above <n:load> the generator or the host was the limit`, tried},
 	{"reason", `(?:the service may handle more|the upper end of the interval is not known)`, nil},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -186,6 +187,24 @@ func (k *check) nothingLower(base *cell) error {
 	return nil
 }
 
+// significant checks that p99 of two cells differs significantly, in either direction, or
+// that it does not, as is stated. n cells are n(n-1)/2 pairs, each tested on both sides.
+func (k *check) significant(x, y *cell, stated bool) error {
+	n := len(k.withTrials())
+	atMost := func(tests int) bool {
+		less, _, _ := differs(x, y, quantileOf("p99"), tests)
+		more, _, _ := differs(y, x, quantileOf("p99"), tests)
+		return less || more
+	}
+	switch {
+	case stated && !atMost(1):
+		return fmt.Errorf("%s and %s do not differ significantly", x.label(), y.label())
+	case !stated && atMost(n*(n-1)):
+		return fmt.Errorf("%s and %s differ significantly", x.label(), y.label())
+	}
+	return nil
+}
+
 var triedPatterns = []pattern{
 	{"try", `Under <any:limit> the server breaks at (?:an estimated )?` + loadOf, func(k *check) error { return k.tryBreaks(k.variants[0].Service) }},
 	{"try", `Under <any:limit> the server (?:holds|is estimated to hold) at least (?P<load>[\d,.]+) <unit>: <any:reason>`, func(k *check) error {
@@ -198,8 +217,13 @@ var triedPatterns = []pattern{
 	}},
 	{"try", `(?:The generator|The host) was the limit, not the service(?:: <any:evidence>)?`, nil},
 	{"try", `it used (?:<pct:used> of its CPU limit|<n:cores> CPUs)`, nil},
-	{"try", `(?P<share>\S+%) of its slow tail there \(from (?P<q>\S+) on\) is throttling`, func(k *check) error {
-		return k.shareIs(k.named(k.variants[0].Service), "throttling", k.m["share"])
+	{"try", `(?P<share>\S+%) of its slow tail at (?:the breaking point|<n:load> <unit>) \(from (?P<q>\S+) on\) is throttling`, func(k *check) error {
+		k.about = k.named(k.variants[0].Service)
+		err := k.shareIs(k.about, "throttling", k.m["share"])
+		if k.has("load") {
+			err = first(err, k.windowAt(k.m["load"], "", "", true))
+		}
+		return err
 	}},
 	{"try", `Without the limit it (?:breaks at|holds|is estimated to hold) (?P<bound>at least )?(?:an estimated )?` + loadOf +
 		`(?:, limited by the host's CPUs)?(?:, against (?:an estimated )?(?P<than>[\d,.]*\d) <unit>(?: \((?P<above>[\d,.]+)–(?P<below>[\d,.]+)\))? under it \([^)]+\)|: <any:reason>)?`, func(k *check) error {
@@ -244,17 +268,28 @@ var triedPatterns = []pattern{
 		return first(c.shows("p99", k.m["figure"]), base.shows("p99", k.m["than"]),
 			is("the shift", k.m["shift"], hodgesLehmann(base.values(quantileOf("p99")), c.values(quantileOf("p99")))), k.ahead(c, base, "p99", false))
 	}},
-	{"try", `At <n:at> <unit> p99 without the limit is <ms:figure> against <ms:than> under it \((?:median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)|<any:gap>)\)`, func(k *check) error {
+	{"try", `At <n:at> <unit> p99 without the limit (?:is|(?P<alike>does not differ significantly:)) <ms:figure> against <ms:than> under it \((?:median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)|<any:gap>)\)`, func(k *check) error {
 		c, base := k.free(), k.named(k.variants[0].Service)
 		if c == nil {
 			return errors.New("no server without the limit")
 		}
 		err := first(c.shows("p99", k.m["figure"]), base.shows("p99", k.m["than"]))
 		if k.has("shift") {
-			err = first(err, is("the shift", k.m["shift"], hodgesLehmann(base.values(quantileOf("p99")), c.values(quantileOf("p99")))))
+			err = first(err, is("the shift", k.m["shift"], hodgesLehmann(base.values(quantileOf("p99")), c.values(quantileOf("p99")))), k.significant(c, base, !k.has("alike")))
 		}
 		return err
 	}},
+	{"try", `At <n:at> <unit> new starts miss the objective below the breaking point: (?P<list>.+)`, func(k *check) error {
+		for _, v := range k.variants {
+			c := k.named(v.Service)
+			named := slices.Contains(strings.Split(strings.ReplaceAll(k.m["list"], " and ", ", "), ", "), v.Label)
+			if met, _ := c.all().meets(c.objective); met == named {
+				return fmt.Errorf("%s meets the objective: %v", v.Label, met)
+			}
+		}
+		return nil
+	}},
+	{"try", `A breaking point is that of a server that has been under load for as long as a search`, nil},
 	{"try", `they were not tested against one another`, nil},
 	{"try", atCommon + ` no setting lowers p99 significantly under (?P<list>.+)`, func(k *check) error {
 		return k.eachUnder(limitsUnder, k.m["list"], func(c *cell, _ []string) error { return k.nothingLower(c) })

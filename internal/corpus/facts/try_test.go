@@ -28,6 +28,7 @@ func TestTheParagraphOfTryAgreesWithItsRecords(t *testing.T) {
 		{"try-repeated", "try-level", []string{"as it is", "GOMAXPROCS=8", "GOMAXPROCS=4"}},
 		{"try-limits", "try-limits-level", []string{"as it is", "GOMAXPROCS=1", "as it is", "GOMAXPROCS=1"}},
 		{"try-free", "try-free-level", []string{"as it is", "without the CPU limit"}},
+		{"try-free", "try-cold-level", []string{"as it is", "without the CPU limit"}},
 	} {
 		for seed := range uint64(testkit.Samples(1, 2, 20)) {
 			found, level := of(tried.found, seed+1), of(tried.level, seed+1)

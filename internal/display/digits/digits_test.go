@@ -9,3 +9,18 @@ func TestGrouped(t *testing.T) {
 		}
 	}
 }
+
+func TestSignificant(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		most int
+		want string
+	}{
+		{0, 3, "0"}, {5, 3, "5"}, {12.3456, 3, "12.3"}, {99.96, 3, "100"}, {0.05, 3, "0.05"}, {0.00012345, 3, "0.000123"},
+		{999.5, 3, "1,000"}, {1234.5, 3, "1,234"}, {49740, 4, "49,740"}, {1.5e7, 3, "15,000,000"}, {-12.34, 3, "-12.3"}, {-0.0001, 1, "-0.0001"}, {1000, 4, "1,000"},
+	} {
+		if got := Significant(c.v, c.most); got != c.want {
+			t.Errorf("%v, %d digits: %q, want %q", c.v, c.most, got, c.want)
+		}
+	}
+}
