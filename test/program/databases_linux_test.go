@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -151,10 +152,25 @@ func waitForTrial(t *testing.T, dir string, trial int, ended <-chan struct{}) bo
 	return found
 }
 
+// dataOf are the folders of the databases of a run. They are beside its record, which
+// only its owner can enter.
+func dataOf(t *testing.T, dir string) []string {
+	t.Helper()
+	inside, err := filepath.Glob(filepath.Join(dir, "millicore-data-*"))
+	beside, err2 := filepath.Glob(filepath.Join(filepath.Dir(dir), "millicore-data-*"))
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	if len(inside) > 0 {
+		t.Errorf("data in the record: %v", inside)
+	}
+	return beside
+}
+
 // noData checks that no folders and processes of databases remain.
 func noData(t *testing.T, dir string) {
 	t.Helper()
-	if left, _ := filepath.Glob(filepath.Join(dir, "millicore-data-*")); len(left) > 0 {
+	if left := dataOf(t, dir); len(left) > 0 {
 		t.Errorf("data left behind: %v", left)
 	}
 	links, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -162,7 +178,7 @@ func noData(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for _, link := range links {
-		if line, err := os.ReadFile(link); err == nil && bytes.Contains(line, []byte(dir)) {
+		if line, err := os.ReadFile(link); err == nil && bytes.Contains(line, []byte(filepath.Dir(dir))) {
 			t.Errorf("process left behind: %q", line)
 		}
 	}
@@ -331,9 +347,8 @@ func TestAKilledRunWithADatabaseIsCleanedUp(t *testing.T) {
 			start(t, c)
 			waitForFrames(t, dir, 3)
 			testkit.Kill(c)
-			left, err := filepath.Glob(filepath.Join(dir, "millicore-data-*"))
-			if err != nil || len(left) == 0 {
-				t.Fatalf("no data is left: there is nothing to clean (%v)", err)
+			if len(dataOf(t, dir)) == 0 {
+				t.Error("no data is left: there is nothing to clean")
 			}
 			out, err := exec.Command(filepath.Join(bin, "millicore"), "clean").CombinedOutput()
 			if err != nil {
