@@ -53,6 +53,7 @@ type stuck struct {
 	root   bool          // sets limits
 	unread bool          // nobody reads its output
 	server *atomic.Int64 // the connections of a server that it waits for; nil: it sleeps while it waits
+	starts string        // a file that its service makes; "": there is none
 	code   int           // that it ends with
 }
 
@@ -95,7 +96,8 @@ func stuckCommands(t *testing.T) []stuck {
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	starts := write("starts.yaml", "name: starts\nservices:\n  a: {command: [sleep, \"1000\"], ready_timeout: 10m}\nlimits: {cpu: 500m}\n"+
+	ran, tried := filepath.Join(dir, "ran"), filepath.Join(dir, "tried")
+	starts := write("starts.yaml", "name: starts\nservices:\n  a: {command: [sh, -c, \"echo > "+ran+"; exec sleep 1000\"], ready_timeout: 10m}\nlimits: {cpu: 500m}\n"+
 		"load: {request: {path: /}, users: 1}\nmeasure: {warmup: 1s, duration: 1s, repeats: 1}\n")
 	image := write("image.yaml", "name: image\nservices:\n  a: {image: nothing}\nlimits: {cpu: 500m}\n"+
 		"load: {request: {path: /}, users: 1}\nmeasure: {warmup: 1s, duration: 1s, repeats: 1}\n")
@@ -119,8 +121,8 @@ func stuckCommands(t *testing.T) []stuck {
 		{name: "load of a silent server", args: []string{"load", "-c", "5", "--timeout", "60s", "http://" + server + "/"}, server: connections, code: 130},
 		{name: "load that follows redirects", args: []string{"load", "--follow", "--timeout", "60s", "http://" + server + "/"}, server: connections, code: 130},
 		{name: "run of a pipe", args: []string{"run", pipe}, code: 130},
-		{name: "run while a service starts", args: []string{"run", starts, "--out", filepath.Join(dir, "run")}, root: true, code: 130},
-		{name: "try while the server starts", args: []string{"try", "--cpu", "500m", "--ready-timeout", "10m", "--out", filepath.Join(dir, "try"), "--", "sleep", "1000"}, root: true, code: 130},
+		{name: "run while a service starts", args: []string{"run", starts, "--out", filepath.Join(dir, "run")}, starts: ran, root: true, code: 130},
+		{name: "try while the server starts", args: []string{"try", "--cpu", "500m", "--ready-timeout", "10m", "--out", filepath.Join(dir, "try"), "--", "sh", "-c", "echo > " + tried + "; exec sleep 1000"}, starts: tried, root: true, code: 130},
 		{name: "run while Docker hangs", args: []string{"run", "--on", "docker", image, "--out", filepath.Join(dir, "docker")}, env: docker, root: true, code: 130},
 		{name: "clean while Docker hangs", args: []string{"clean", "--on", "docker"}, env: docker, code: 130},
 		{name: "run while the API server hangs", args: []string{"run", "--on", "kubernetes", "--kubeconfig", cluster, image, "--out", filepath.Join(dir, "cluster")}, code: 130},
@@ -148,6 +150,9 @@ func (s *stuck) begun(t *testing.T) *exec.Cmd {
 		c.Stdout = write
 	}
 	waiting := waits(c)
+	if s.starts != "" {
+		waiting = func() bool { _, err := os.Stat(s.starts); return err == nil }
+	}
 	if s.server != nil {
 		before := s.server.Load()
 		waiting = func() bool { return s.server.Load() > before }
@@ -171,8 +176,8 @@ func ended(t *testing.T, c *exec.Cmd) {
 
 // Whatever a command waits for, it ends within 2 s after the first signal.
 func TestASignalEndsEveryCommand(t *testing.T) {
-	for _, s := range stuckCommands(t) {
-		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		for _, s := range stuckCommands(t) {
 			t.Run(s.name+", "+unix.SignalName(signal), func(t *testing.T) {
 				c := s.begun(t)
 				if err := c.Process.Signal(signal); err != nil {
