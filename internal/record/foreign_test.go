@@ -122,7 +122,7 @@ func TestBoundsOfARecord(t *testing.T) {
 
 func TestBoundsAreLifted(t *testing.T) {
 	dir := foreign(t)
-	if err := os.WriteFile(filepath.Join(dir, StepsFile), []byte(`{"trial":1,"gone":"`+strings.Repeat("x", 17<<20)+"\"}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, StepsFile), []byte(`{"trial":1,"load":5,"gone":"`+strings.Repeat("x", 17<<20)+"\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, with := range []Reader{{Size: 4 * DefaultSize}, Own} {
@@ -211,8 +211,9 @@ func TestLinesThatAreNotOfARunAreRefused(t *testing.T) {
 		{FramesFile, `{"trial":1,"start":2,"end":1}`, "it is from 2 to 1"},
 		{FramesFile, `{"trial":1,"server":{"cpu_s":1e300}}`, "it.Server.CPU is 1e+300"},
 		{FramesFile, `{"trial":1,"waits":{"bounds":[1],"counts":[1]}}`, "its waits have 1 bounds and 1 counts"},
-		{StepsFile, `{"trial":1,"first":5,"last":-1}`, "its window is from interval 5 to -1"},
-		{StepsFile, strings.Repeat(`{"trial":1}`+"\n", mostSteps+1), "trial 1 has more than 1000 steps"},
+		{StepsFile, `{"trial":1}`, "it is a step at a load of 0"},
+		{StepsFile, `{"trial":1,"load":5,"first":5,"last":-1}`, "its window is from interval 5 to -1"},
+		{StepsFile, strings.Repeat(`{"trial":1,"load":5}`+"\n", mostSteps+1), "trial 1 has more than 1000 steps"},
 	} {
 		dir := foreign(t)
 		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.line+"\n"), 0o600); err != nil {
@@ -224,7 +225,7 @@ func TestLinesThatAreNotOfARunAreRefused(t *testing.T) {
 	}
 	// A step that never reached its window is one of a run.
 	dir := foreign(t)
-	if err := os.WriteFile(filepath.Join(dir, StepsFile), []byte(`{"trial":1,"first":0,"last":-1}`+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, StepsFile), []byte(`{"trial":1,"load":5,"first":0,"last":-1}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := readAll(Own, dir); err != nil {

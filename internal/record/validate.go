@@ -18,6 +18,7 @@ const (
 	mostDuration = 366 * 24 * time.Hour      // of any length of time
 	mostInterval = time.Minute               // of a frame
 	mostSeq      = 100_000_000               // intervals of a trial
+	leastLoad    = 1e-6                      // of a search: requests per second, or users
 	mostReplicas = 100_000                   // indexes of replicas, with those that were replaced
 	mostSteps    = 1000                      // of a trial's search
 	mostStages   = 1000                      // of a cell's load
@@ -95,7 +96,7 @@ func (f *fault) cell(e *experiment.Experiment, i int) {
 		}
 	}
 	if l.Find {
-		f.unless(l.Target() != nil && l.Target().Value > 0, "its breaking point is searched, and it has no load to start with")
+		f.unless(l.Target() != nil && l.Target().Value >= leastLoad, "its breaking point is searched, and it has no load to start with")
 		f.unless(e.Measure.Interval >= time.Millisecond, "its breaking point is searched in intervals of %v", e.Measure.Interval)
 	}
 	limits := &c.Limits
@@ -219,7 +220,9 @@ func (r *Record) validSlow(v *signals.SlowLine) error {
 func (r *Record) validStep(v *signals.SearchStep) error {
 	var f fault
 	f.line(r, v, v.Trial, v.Cell)
-	f.unless(v.Step >= 0 && v.Step <= mostSeq && v.Load >= 0, "it is step %d at a load of %v", v.Step, v.Load)
+	f.unless(v.Step >= 0 && v.Step <= mostSeq, "it is step %d", v.Step)
+	// Only a search that lost its agent before its first step has none.
+	f.unless(v.Load >= leastLoad || v.Load == 0 && v.Lost != "", "it is a step at a load of %v", v.Load)
 	// A step that never reached its window ends before it begins.
 	f.unless(v.First >= 0 && v.Last >= v.First-1 && v.Last <= mostSeq, "its window is from interval %d to %d", v.First, v.Last)
 	return f.err

@@ -357,6 +357,14 @@ func TestForeignRecordsThatEndedInAPanic(t *testing.T) {
 			first = replaced(replaced(first, place{"first"}, json.Number("5")), place{"last"}, json.Number("-1"))
 			return slices.Concat(first, []byte("\n"), rest)
 		}},
+		{"a step without its load", "dependency-reported", record.StepsFile, func(data []byte) []byte {
+			first, rest, _ := bytes.Cut(data, []byte("\n"))
+			return slices.Concat(replaced(first, place{"load"}, nil), []byte("\n"), rest)
+		}},
+		{"a slow request of a replica that does not exist", "dependency-reported", record.SlowFile, func(data []byte) []byte {
+			first, rest, _ := bytes.Cut(data, []byte("\n"))
+			return slices.Concat(replaced(first, place{"replica"}, json.Number("999999999")), []byte("\n"), rest)
+		}},
 		{"a server without settings", "try-searches", record.RunFile, func(data []byte) []byte {
 			return replaced(data, place{"experiment", "server", "settings"}, []any{})
 		}},
