@@ -255,7 +255,7 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 	if err != nil {
 		return nil, nil, err
 	}
-	defer folder.Remove()
+	defer func() { _ = folder.Remove() }()
 	logs := folder.Path
 	var seen []try.Seen
 	var limits []experiment.Limits

@@ -17,17 +17,17 @@ type files struct{ dir string }
 
 // Open opens a file, or a folder for reading its names.
 func (d files) Open(name string) (fs.File, error) {
-	file, _, err := d.open(name)
+	file, err := d.open(name)
 	if err != nil {
 		return nil, err
 	}
 	return file, nil
 }
 
-func (d files) open(name string) (*os.File, fs.FileInfo, error) {
+func (d files) open(name string) (*os.File, error) {
 	root, err := os.OpenRoot(d.dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer root.Close()
 	// Stat before, because opening a device can do something. The file may be another one
@@ -37,19 +37,19 @@ func (d files) open(name string) (*os.File, fs.FileInfo, error) {
 		err = ordinary(name, info)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if info, err = file.Stat(); err == nil {
 		err = ordinary(name, info)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return file, info, nil
+	return file, nil
 }
 
 // errIrregular reports that a part of a record is not a file.
@@ -64,7 +64,7 @@ func ordinary(name string, info fs.FileInfo) error {
 
 // read reads a whole file of at most most bytes; 0: no bound.
 func (d files) read(name string, most int64) ([]byte, error) {
-	file, _, err := d.open(name)
+	file, err := d.open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -197,7 +197,7 @@ func valid[T any](r *Record, file string, check func(*T) error) iter.Seq2[*T, er
 func readLines[T any](r *Record, file string) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		path := filepath.Join(r.Dir, file)
-		f, _, err := files{r.Dir}.open(file)
+		f, err := files{r.Dir}.open(file)
 		if err != nil {
 			yield(nil, fmt.Errorf("open record %s: %w", r.Dir, err))
 			return

@@ -79,7 +79,7 @@ func identify(path string) (mark, error) {
 	if err := unix.Lstat(path, &stat); err != nil {
 		return mark{}, &fs.PathError{Op: "lstat", Path: path, Err: err}
 	}
-	return mark{PID: os.Getpid(), Device: uint64(stat.Dev), Inode: stat.Ino}, nil
+	return mark{PID: os.Getpid(), Device: uint64(stat.Dev), Inode: stat.Ino}, nil //nolint:unconvert // it is an int32 on macOS
 }
 
 // Remove removes the folder with its content.
