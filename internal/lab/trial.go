@@ -32,6 +32,7 @@ type trial struct {
 	agents     *agents
 	recorder   *recorder
 	violation  violation
+	dropped    int64            // bytes of output that the bounded logs do not have
 	warmUps    []signals.WarmUp // before the load; nil: none
 }
 
@@ -52,6 +53,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	t.progress.state(Starting, "")
 	outcome, why, err := t.conduct(ctx)
 	why = t.lab.hide(why)
+	units := t.deployment.units
 	if t.exp.Measure.StaysUp() && err == nil && (outcome == record.Done || outcome == record.Disturbed) {
 		t.lab.kept, t.deployment = t.deployment, &deployment{lab: t.lab}
 	}
@@ -62,14 +64,27 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	if err != nil {
 		return "", "", err
 	}
+	t.dropped = logDropped(units)
 	t.progress.state(State(outcome), why)
 	return outcome, why, t.mark(outcome, why)
+}
+
+// logDropped is how many bytes of the output of units are not in their logs.
+func logDropped(units []platform.Unit) (n int64) {
+	for _, u := range units {
+		for _, r := range u.Replicas() {
+			if b, ok := platform.As[platform.LogBounder](r); ok {
+				n += b.LogDropped()
+			}
+		}
+	}
+	return n
 }
 
 // mark writes the trial's line of trials.ndjson.
 func (t *trial) mark(o record.Outcome, why string) error {
 	return t.writer.Trial(record.Trial{Trial: t.number, Cell: t.planned.Cell, Repeat: t.planned.Repeat,
-		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, WarmUps: t.warmUps})
+		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, LogDropped: t.dropped, WarmUps: t.warmUps})
 }
 
 // note writes a message about the trial to the log.

@@ -23,6 +23,7 @@ import (
 //	WarmUpReporter      Unit      try                        lab: the warm-up before the load
 //	Job                 Replica   local                      lab: benchmarks
 //	LimitVerifier       Replica   local                      lab: trials whose limits did not hold
+//	LogBounder          Replica   local, docker              lab: how much of the output was dropped
 //	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
 //	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured
 //	StopReporter        Agent     local, docker              lab: agents that a signal stopped
@@ -85,6 +86,12 @@ type LimitVerifier interface {
 	// group"; "" if all hold, or that cannot be seen. It is called at the end of each
 	// interval, and makes a few system calls.
 	LimitBroken() string
+}
+
+// LogBounder is a Replica whose log is bounded.
+type LogBounder interface {
+	// LogDropped is how many bytes of its output are not in its log.
+	LogDropped() int64
 }
 
 // ThrottleVisibility is a Platform that may know only that replicas were

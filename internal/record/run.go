@@ -104,6 +104,9 @@ type Trial struct {
 	// LostAgents are the indexes of agents that failed under load. The others continued,
 	// so the load was less than specified.
 	LostAgents []int `json:"lost_agents,omitempty"`
+	// LogDropped is how many bytes of the output of services and dependencies are not in
+	// their logs, which are bounded.
+	LogDropped int64 `json:"log_dropped_bytes,omitempty"`
 	// StoppedAgents are the indexes of agents that a signal, such as SIGSTOP, held under
 	// load, for a time or for good.
 	StoppedAgents []int `json:"stopped_agents,omitempty"`

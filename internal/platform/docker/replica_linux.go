@@ -73,6 +73,14 @@ func (r *replica) PIDs() []int {
 	return supervise.LeaderFirst(all, l.pid)
 }
 
+// LogDropped is how many bytes of its output are not in its log.
+func (r *replica) LogDropped() int64 {
+	if r.keeper.Log == nil {
+		return 0
+	}
+	return r.keeper.Log.Dropped()
+}
+
 // limited returns the container's limits.
 func (r *replica) limited() experiment.Limits {
 	r.mu.Lock()
@@ -137,7 +145,7 @@ func (r *replica) end(ctx context.Context) error {
 	r.over()
 	err = errors.Join(err, r.counters.close(), r.samples.close())
 	if r.keeper.Log != nil {
-		err = errors.Join(err, r.keeper.Log.File.Close())
+		err = errors.Join(err, r.keeper.Log.Close())
 	}
 	if r.own.IsValid() {
 		r.docker.give(r.own)

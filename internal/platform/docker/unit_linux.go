@@ -114,6 +114,7 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 		return r, err
 	}
 	r.keeper.Log.Removed = u.LogsRemoved
+	r.keeper.Log.Bound()
 	r.name = d.name(name)
 	// The request is not cancelled with ctx: a container that Docker created must be
 	// known, so that it is removed.

@@ -108,6 +108,9 @@ func (r *replica) LimitBroken() string {
 	return r.kin.outside(r)
 }
 
+// LogDropped is how many bytes of its output are not in its log.
+func (r *replica) LogDropped() int64 { return r.keeper.Log.Dropped() }
+
 // PIDs are the processes in the replica's group: first the one that was started, if it
 // still runs, then the others.
 func (r *replica) PIDs() []int {
@@ -258,7 +261,7 @@ func (r *replica) end(ctx context.Context) error {
 			break
 		}
 	}
-	return errors.Join(r.meter.Close(), r.samples.Close(), r.group.Remove(), r.kin.end(r), r.released(), r.keeper.Log.File.Close())
+	return errors.Join(r.meter.Close(), r.samples.Close(), r.group.Remove(), r.kin.end(r), r.released(), r.keeper.Log.Close())
 }
 
 // released checks that no process listens any more on a fixed port, which the next

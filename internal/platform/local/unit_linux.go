@@ -146,10 +146,11 @@ func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
 	}
 	if err == nil {
 		r.keeper.Log.Removed = u.LogsRemoved
+		r.keeper.Log.Bound()
 		if err = r.enclose(l, name, u.Limits); err == nil {
 			return r, nil
 		}
-		err = errors.Join(err, r.keeper.Log.File.Close())
+		err = errors.Join(err, r.keeper.Log.Close())
 	}
 	r.keeper.Stop()
 	l.ports.Give(port)

@@ -20,6 +20,8 @@ type Log struct {
 	// Removed means that the file is removed before anybody reads an error: Explain does
 	// not name it.
 	Removed bool
+
+	limit *limiter // nil: it is not bounded
 }
 
 // OpenLog opens the log of a replica. It appends to an existing file.
@@ -29,6 +31,27 @@ func OpenLog(folder, name string) (*Log, error) {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	return &Log{File: file}, nil
+}
+
+// Bound keeps the first and the last LogPart bytes of the log from now on.
+func (o *Log) Bound() { o.limit = newLimiter(o.File) }
+
+// Dropped is how many bytes of the output are not in the log.
+func (o *Log) Dropped() int64 {
+	if o.limit == nil {
+		return 0
+	}
+	return o.limit.now()
+}
+
+// Close closes the log of a replica whose processes have ended. Nothing else may write
+// into it any more.
+func (o *Log) Close() error {
+	var err error
+	if o.limit != nil {
+		err = o.limit.close()
+	}
+	return errors.Join(err, o.File.Close())
 }
 
 // Note adds a line of Millicore's. It ignores errors: a full disk must not end a
