@@ -36,7 +36,7 @@ const (
 	FlagSentLate         Flag = "sent_late"         // latencies include the generator's own delay
 	FlagGeneratorLimited Flag = "generator_limited" // it could not send the load
 	FlagDropped          Flag = "requests_dropped"
-	FlagAgentStopped     Flag = "agent_stopped" // by a signal, for a time or for good
+	FlagAgentStopped     Flag = "agent_stopped" // by a signal, for a time or permanently
 	FlagNoPorts          Flag = "no_ports"      // the generator's machine had no free local port
 
 	// The service and its dependencies.

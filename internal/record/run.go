@@ -108,7 +108,7 @@ type Trial struct {
 	// their logs, which are bounded.
 	LogDropped int64 `json:"log_dropped_bytes,omitempty"`
 	// StoppedAgents are the indexes of agents that a signal, such as SIGSTOP, held under
-	// load, for a time or for good.
+	// load, for a time or permanently.
 	StoppedAgents []int `json:"stopped_agents,omitempty"`
 	// WarmUps is what the replicas of the service were sent before the load, in their order;
 	// null: nothing, or the service ran already.

@@ -204,7 +204,7 @@ func (k *kin) outside(r *replica) string {
 			return ""
 		}
 		if time.Now().After(deadline) {
-			return k.tell(m, r)
+			return k.report(m, r)
 		}
 	}
 }
@@ -254,8 +254,8 @@ func (k *kin) lives(m *member) bool {
 	return false
 }
 
-// tell describes a process outside of its group, and records it for Sweep.
-func (k *kin) tell(m *member, r *replica) string {
+// report describes a process outside of its group, and records it for Sweep.
+func (k *kin) report(m *member, r *replica) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !m.escaped {
