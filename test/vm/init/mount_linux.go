@@ -21,7 +21,7 @@ func mount(kind, point, options string) error {
 }
 
 func mountBasics() error {
-	return errors.Join(
+	err := errors.Join(
 		mount("proc", "/proc", ""),
 		mount("sysfs", "/sys", ""),
 		mount("devtmpfs", "/dev", ""),
@@ -29,6 +29,11 @@ func mountBasics() error {
 		mount("tmpfs", "/run", "mode=755"),
 		loopbackUp(),
 	)
+	// As udev, or a container runtime, makes them.
+	for i, name := range []string{"stdin", "stdout", "stderr"} {
+		err = errors.Join(err, os.Symlink(fmt.Sprintf("/proc/self/fd/%d", i), filepath.Join("/dev", name)))
+	}
+	return err
 }
 
 // loopbackUp lets 127.0.0.1 answer.
@@ -53,7 +58,7 @@ func mountV2() error { return mount("cgroup2", cgroups, "") }
 // and an empty v2 hierarchy.
 func mountHybrid() error {
 	err := mount("tmpfs", cgroups, "")
-	for _, controllers := range []string{"cpu,cpuacct", "memory", "cpuset"} {
+	for _, controllers := range []string{"cpu,cpuacct", "memory", "cpuset", "pids"} {
 		point := filepath.Join(cgroups, controllers)
 		if err == nil {
 			if err = os.MkdirAll(point, 0o755); err == nil {
