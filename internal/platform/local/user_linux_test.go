@@ -18,7 +18,7 @@ import (
 func asRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can change the user")
+		t.Skip("only root can be another user")
 	}
 }
 
