@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -35,24 +34,7 @@ func parseUptime(text []byte) time.Duration {
 }
 
 // pids returns the pids of all processes.
-func (s *Scanner) pids() ([]int, error) {
-	dir, err := os.Open(s.procDir())
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	var all []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
-			all = append(all, pid)
-		}
-	}
-	return all, nil
-}
+func (s *Scanner) pids() ([]int, error) { return proc.PIDsIn(s.procDir()) }
 
 func (s *Scanner) procDir() string { return filepath.Join(s.root, "/proc") }
 

@@ -8,8 +8,11 @@ import (
 )
 
 // PIDs returns the pids of the processes of this machine, in no order.
-func PIDs() ([]int, error) {
-	dir, err := os.Open("/proc")
+func PIDs() ([]int, error) { return PIDsIn("/proc") }
+
+// PIDsIn returns the pids of a mounted /proc, in no order.
+func PIDsIn(mount string) ([]int, error) {
+	dir, err := os.Open(mount)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +23,7 @@ func PIDs() ([]int, error) {
 	}
 	var all []int
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
+		if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
 			all = append(all, pid)
 		}
 	}
