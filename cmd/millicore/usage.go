@@ -113,7 +113,27 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError, args []string, help
 	if near := spelling.Nearest(typed, flagNames(c)); near != "" && len(typed) > 1 {
 		return fmt.Errorf("unknown flag %s; did you mean --%s?", shown, near)
 	}
+	if same := startingWith(typed, c); len(typed) == 1 && len(same) > 0 {
+		return fmt.Errorf("unknown flag %s; did you mean %s?", shown, strings.Join(same, " or "))
+	}
 	return fmt.Errorf("unknown flag %s; %s", shown, help)
+}
+
+// startingWith returns the flags that a letter may have meant: the one whose short form is
+// the same letter in the other case, otherwise the long ones that begin with it.
+func startingWith(letter string, c *cobra.Command) []string {
+	if other := strings.ToUpper(letter); len(letter) == 1 && other != letter {
+		if f := c.Flags().ShorthandLookup(other); f != nil {
+			return []string{"-" + other + " (--" + f.Name + ")"}
+		}
+	}
+	var same []string
+	for _, name := range flagNames(c) {
+		if strings.HasPrefix(name, letter) {
+			same = append(same, "--"+name)
+		}
+	}
+	return same
 }
 
 var (

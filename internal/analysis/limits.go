@@ -32,6 +32,9 @@ const (
 	// throttledLittle is the share of throttled periods from which throttling is worth
 	// a look.
 	throttledLittle = 0.1
+	// throttledFew is the number of throttled periods below which their share is chance:
+	// a short window of a search has ten periods.
+	throttledFew = 3
 	// waitShare is the share of a request's time from which a wait for a dependency is
 	// what limits.
 	waitShare = 0.5
@@ -86,7 +89,7 @@ func (s stretch) used(blocks []search.Block) (by, evidence string) {
 	if text := s.waitedText(); text != "" {
 		return ByDependency, text
 	}
-	if share := server.ThrottledShare(); share != nil && *share >= throttledLittle && stopped(server) {
+	if share := server.ThrottledShare(); share != nil && *share >= throttledLittle && *server.ThrottledPeriods >= throttledFew && stopped(server) {
 		return ByThrottling, fmt.Sprintf("it was %s, though it used %.0f%% of its CPU limit on average", throttledText(server), 100*deref(server.OfLimit()))
 	}
 	if by, evidence := s.busy(); by != "" {

@@ -164,6 +164,8 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 
 		{"limited by its CPU, as that level shows and no other", []shown{{cpu: 0.4}, {latency: time.Second, cpu: 0.95, throttled: 8}, {latency: time.Second, cpu: 0.2, oom: 1}, slow},
 			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 80% of the periods (6.25 ms per throttled period, summed over CPUs)", "")},
+		{"throttled in too few periods for a verdict", []shown{fine, fine, {latency: time.Second, throttled: 2}, slow},
+			at(200, 300, ByService, itself, "")},
 		{"limited by throttling", []shown{fine, fine, {latency: time.Second, throttled: 3}, slow},
 			at(200, 300, ByThrottling, "it was throttled in 30% of the periods (16.7 ms per throttled period, summed over CPUs), though it used 50% of its CPU limit on average", "")},
 		{"requests mostly wait for the dependency", []shown{fine, {latency: 200 * time.Millisecond, waited: 18}, slow, slow},

@@ -158,6 +158,9 @@ func TestWrapKeepsItsIndent(t *testing.T) {
 	if got, want := (Terminal{Width: 24}).Wrap("one two three four five six", "  "), "  one two three four\n  five six"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := (Terminal{Width: 40}).Wrap("a start with the setting OPTIONS=-XX:ActiveProcessorCount=2", ""), "a start with the setting\nOPTIONS=-XX:ActiveProcessorCount=2"; got != want {
+		t.Errorf("%q, want %q: a setting is whole", got, want)
+	}
 	if got := (Terminal{}).Wrap("one two three four five six", ""); strings.Contains(got, "\n") {
 		t.Errorf("without a limit it is broken: %q", got)
 	}

@@ -56,8 +56,9 @@ const (
 )
 
 var (
-	// whole keeps a condition, such as p99 <= 250ms, and a flag, such as --cpu, whole.
-	whole = strings.NewReplacer(" <= ", fixedSpace+"<="+fixedSpace, " >= ", fixedSpace+">="+fixedSpace, "--", fixedDash+fixedDash)
+	// whole keeps a condition, such as p99 <= 250ms, and what has a hyphen, such as --cpu
+	// and -XX:ActiveProcessorCount=2, whole.
+	whole = strings.NewReplacer(" <= ", fixedSpace+"<="+fixedSpace, " >= ", fixedSpace+">="+fixedSpace, "-", fixedDash)
 	// asWritten is its inverse.
 	asWritten = strings.NewReplacer(fixedSpace, " ", fixedDash, "-")
 )

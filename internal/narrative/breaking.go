@@ -64,13 +64,13 @@ func loadFigures(b *analysis.BreakingPoint, loads ...float64) []string {
 }
 
 // BreaksAt is a breaking point as one figure: "352", "≥40,000" for a lower bound,
-// "none" if the search found none, "–" if there was no search.
+// "not found" if the search found none, "–" if there was no search.
 func BreaksAt(c *analysis.CellSummary) string {
 	switch b := c.Breaking; {
 	case b == nil:
 		return display.Absent
 	case b.Load() == nil:
-		return "none"
+		return "not found"
 	case b.AtLeast:
 		return "≥" + LoadFigure(b, *b.Load())
 	default:

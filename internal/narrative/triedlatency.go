@@ -128,7 +128,7 @@ func (t *tried) slowStarts() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("At %s new starts miss the objective below the breaking point: %s. A breaking point is that of a server that has been under load for as long as a search.", load, display.List(names))
+	return fmt.Sprintf("At %s the requests of all new starts together miss the objective below the breaking point: %s. A breaking point is that of a server that has been under load for as long as a search.", load, display.List(names))
 }
 
 // at begins a sentence about the common load.

@@ -83,6 +83,9 @@ func (r *Record) readRun() error {
 		}
 		return fmt.Errorf("open record %s: no %s in it; name the folder of a run, as in runs/quick-20260131-120000", r.Dir, RunFile)
 	case err != nil:
+		if info, failed := os.Stat(r.Dir); failed == nil && !info.IsDir() {
+			return fmt.Errorf("open record %s: it is a file; name the folder of a run, as in %s", r.Dir, filepath.Dir(r.Dir))
+		}
 		return fmt.Errorf("open record %s: %w", r.Dir, err)
 	}
 	if err = r.reader.values(text); err == nil {

@@ -310,6 +310,13 @@ func TestOpenRefusesUnreadableRecords(t *testing.T) {
 			}
 		})
 	}
+	page := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(page, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(page); err == nil || !strings.HasSuffix(err.Error(), "it is a file; name the folder of a run, as in "+filepath.Dir(page)) {
+		t.Errorf("a file of a record: %v", err)
+	}
 }
 
 func hlogCount(t *testing.T, path string) int64 {

@@ -19,6 +19,7 @@ type Result struct {
 	Ended  time.Duration  // when the observed process ended, from the begin of the load; 0: it did not
 
 	measured int64 // bytes received in the measured part
+	after    int64 // good answers after it
 	timeout  time.Duration
 }
 
@@ -40,6 +41,8 @@ func Read(dir string) (*Result, error) {
 			}
 			last = max(last, f.End)
 			r.measured += f.Client.Bytes
+		} else {
+			r.after += f.Client.Good
 		}
 	})
 	if err != nil {

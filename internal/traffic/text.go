@@ -55,7 +55,7 @@ func summary(r *Result) string {
 	c := r.Cell
 	rows := [][2]string{
 		{"requests", fmt.Sprintf("%s in %s s", display.Grouped(c.Requests), display.Figure(r.Length.Seconds()))},
-		{"good answers", display.Grouped(r.Client.Good)},
+		{"good answers", display.Grouped(r.Client.Good) + afterwards(r)},
 		{"load", loadOf(r)},
 		{"protocol", r.Spoken},
 		{"received", size(r.Client.Bytes, r.measured, r.Length)},
@@ -65,6 +65,15 @@ func summary(r *Result) string {
 	}
 	rows = slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 	return section("Summary", rows)
+}
+
+// afterwards mentions the answers that came after the load, if they are so many that the
+// rate, which has none of them, seems wrong.
+func afterwards(r *Result) string {
+	if r.after*20 < r.Client.Good || r.after == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s of them after the %s s: the rate is without these", display.Grouped(r.after), display.Figure(r.Length.Seconds()))
 }
 
 // unlessNone writes a number of what into a text; "" for 0.

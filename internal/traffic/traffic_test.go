@@ -161,6 +161,15 @@ func TestThresholdErrors(t *testing.T) {
 	}
 }
 
+// An answer that comes after the load is in the number, and not in the rate.
+func TestAnswersAfterTheLoadAreNamed(t *testing.T) {
+	for after, want := range map[int64]string{0: "", 2: "", 45: ", 45 of them after the 6.00 s: the rate is without these"} {
+		if got := afterwards(&Result{Client: signals.Client{Good: 129}, after: after, Length: 6 * time.Second}); got != want {
+			t.Errorf("%d after: %q, want %q", after, got, want)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	rate, good, lag, cores, cpu, ofLimit := 990.0, 99.0, 35.0, 0.1, 0.4, 0.8
 	periods, throttled, memory, open := int64(100), int64(40), int64(20<<20), int64(3)

@@ -23,9 +23,9 @@ type Knee struct {
 	Load      float64
 	Low, High float64 // of the 95% interval of Load
 	FloorMS   float64 // the latency below it
-	// OfLimit is the CPU of the limit at Load, and OfLimitLow and OfLimitHigh those at
-	// Low and High, 0..1, interpolated between points that measured it; nil if fewer
-	// than two loads did.
+	// OfLimit is the CPU of the limit at Load, 0..1, and OfLimitLow and OfLimitHigh the
+	// lowest and the highest of those at Load, Low and High, interpolated between points
+	// that measured it; nil if fewer than two loads did.
 	OfLimit, OfLimitLow, OfLimitHigh *float64
 }
 
@@ -70,6 +70,10 @@ func Find(points []Point, seed uint64) (*Knee, string) {
 	k := &Knee{Load: (best.from + best.to) / 2, FloorMS: math.Exp(best.floor)}
 	k.Low, k.High = c.interval(best, random)
 	k.OfLimit, k.OfLimitLow, k.OfLimitHigh = all.ofLimit(k.Load), all.ofLimit(k.Low), all.ofLimit(k.High)
+	if k.OfLimit != nil { // beyond its breaking point a service may use less than at it
+		at := []float64{*k.OfLimit, *k.OfLimitLow, *k.OfLimitHigh}
+		*k.OfLimitLow, *k.OfLimitHigh = slices.Min(at), slices.Max(at)
+	}
 	return k, ""
 }
 

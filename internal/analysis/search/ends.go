@@ -15,7 +15,7 @@ const Longer = "give the search more time (measure.duration, or --traffic of try
 // finish ends the search with what is known.
 func (s *Search) finish() {
 	r := s.again
-	if r.disturbed > r.clean {
+	if r.disturbed > r.clean+r.weak {
 		s.fail(Disturbed, "%v took CPU in most windows; %s", r.by, r.by.Advice())
 		return
 	}

@@ -174,6 +174,7 @@ type repeats struct {
 	limited   int                // missed while the generator was the limit, in a row
 	disturbed int                // after the bracket was found
 	clean     int                // not disturbed, after the bracket was found
+	weak      int                // missed while the generator was the limit, after the bracket was found
 	by        disturbance.Source // after the bracket was found
 	early     disturbance.Source // before
 }

@@ -321,6 +321,26 @@ func TestANeighbourThatStays(t *testing.T) {
 	}
 }
 
+// One disturbed window among many in which the generator was the limit is not most
+// windows: stopping the others would change nothing.
+func TestANeighbourBesideAWeakGenerator(t *testing.T) {
+	n := 0
+	_, r := play(t, usual, func(s Step) Observation {
+		if s.Stage == Bracket && s.Load < 2000 {
+			return Observation{Blocks: blocks(s, 0, 0)}
+		}
+		n++
+		o := Observation{Blocks: blocks(s, 0.3, 0), Limited: s.Stage != Bracket}
+		if s.Stage != Bracket && o.Disturbed == 0 && n == 6 {
+			o.Limited, o.Disturbed = false, disturbance.Neighbour
+		}
+		return o
+	})
+	if r.Ended == Disturbed {
+		t.Errorf("%+v, want a lower bound that names the generator", r)
+	}
+}
+
 // The reason names who it was, and only a neighbour can be stopped.
 func TestTheReasonNamesWhoTookTheCPU(t *testing.T) {
 	for _, c := range []struct {

@@ -83,6 +83,9 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	}
 	r.empty = 0
 	if o.Limited && w.missed {
+		if s.stage != Bracket {
+			r.weak++
+		}
 		if r.limited++; r.limited > 1 {
 			r.limited = 0
 			s.lower()

@@ -279,7 +279,7 @@ var triedPatterns = []pattern{
 		}
 		return err
 	}},
-	{"try", `At <n:at> <unit> new starts miss the objective below the breaking point: (?P<list>.+)`, func(k *check) error {
+	{"try", `At <n:at> <unit> the requests of all new starts together miss the objective below the breaking point: (?P<list>.+)`, func(k *check) error {
 		for _, v := range k.variants {
 			c := k.named(v.Service)
 			named := slices.Contains(strings.Split(strings.ReplaceAll(k.m["list"], " and ", ", "), ", "), v.Label)

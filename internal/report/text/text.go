@@ -69,7 +69,7 @@ func figure(c *report.Column) bool {
 func joined(c *report.Column, row int) string {
 	one := &c.Cells[row]
 	text := one.Text
-	if figure(c) && c.Unit != "" {
+	if figure(c) && c.Unit != "" && strings.ContainsAny(text, "0123456789") {
 		if !strings.HasPrefix(c.Unit, "%") {
 			text += " "
 		}
