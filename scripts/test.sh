@@ -19,7 +19,7 @@ pure='internal/(analysis|compare|corpus|display|exit|experiment|load/schedule|lo
 # the race detector, which makes them several times slower and finds nothing in them.
 plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)|test/vm'
 # Their services, limits and neighbours are real, so they run alone.
-whole='test/(advice|program|docker)'
+whole='test/(advice|program|docker|chaos)'
 
 rm -rf $events && mkdir -p $events
 times=()

@@ -15,7 +15,13 @@ import (
 
 // former opens the record that the run continues; nil: there is none.
 func (l *Lab) former() (*record.Record, error) {
-	if !l.Resume || record.Free(l.Dir) == nil {
+	if !l.Resume {
+		return nil, nil
+	}
+	if err := record.DropUnbegun(l.Dir); err != nil {
+		return nil, fmt.Errorf("resume a run: %w", err)
+	}
+	if record.Free(l.Dir) == nil {
 		return nil, nil
 	}
 	r, err := record.Own.Open(l.Dir)

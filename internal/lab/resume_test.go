@@ -75,6 +75,40 @@ func testARunIsResumed(t *testing.T) {
 	}
 }
 
+// A lab that is killed while it creates the record leaves a folder without run.json, in
+// which nothing is to be resumed. A folder with other files is not one of a lab.
+func TestALabThatDiedBeforeItsRecordIsResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			name  string
+			files []string
+			works bool
+		}{
+			{"only the folder", nil, true},
+			{"while it wrote run.json", []string{".run.json-123"}, true},
+			{"something else", []string{"notes.txt"}, false},
+		} {
+			l, _, _ := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+			l.Resume = true
+			if err := os.MkdirAll(filepath.Join(l.Dir, record.LogsDir), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range c.files {
+				if err := os.WriteFile(filepath.Join(l.Dir, name), []byte("{"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := l.Run(t.Context())
+			if (err == nil) != c.works {
+				t.Errorf("%s: %v, want that it works: %v", c.name, err, c.works)
+			}
+			if c.works && !openRecord(t, l.Dir).Finished {
+				t.Errorf("%s: it is not finished", c.name)
+			}
+		}
+	})
+}
+
 func count(byAgent map[int][]*signals.Frame) (n int) {
 	for _, frames := range byAgent {
 		n += len(frames)

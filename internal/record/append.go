@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/millicore/millicore/internal/rights"
 )
@@ -36,6 +39,26 @@ func Append(dir string) (*Writer, error) {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
+}
+
+// DropUnbegun removes what Create left in a folder if it was killed before run.json was
+// there: there is nothing to append to, and Create needs an empty folder. It removes
+// nothing else.
+func DropUnbegun(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RunFile }) {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Name() == LogsDir || strings.HasPrefix(e.Name(), temporary(RunFile)) {
+			name := filepath.Join(dir, e.Name())
+			err = errors.Join(err, rights.For(name, func() error { return os.Remove(name) }))
+		}
+	}
+	return err
 }
 
 func appendLines(path string) (*lines, error) {

@@ -139,8 +139,11 @@ func (r *Record) readTrials() error {
 
 // Frames yields all frames in the order in which they were written. An incomplete last
 // line, as a killed run leaves it, is ignored. Any other invalid line is an error with its
-// number.
+// number. A record without trials need not have the file: its run was killed at its begin.
 func (r *Record) Frames() iter.Seq2[*signals.Frame, error] {
+	if len(r.Trials) == 0 {
+		return ifThere(r, FramesFile, r.validFrame)
+	}
 	return valid(r, FramesFile, r.validFrame)
 }
 

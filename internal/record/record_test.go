@@ -169,6 +169,24 @@ func TestAnOlderRecordHasNoWindowsSlowRequestsOrSteps(t *testing.T) {
 	}
 }
 
+// A run that is killed before its first trial may have no files but run.json.
+func TestARecordOfARunThatWasKilledAtItsBegin(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "record")
+	w, err := Create(dir, testRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	for _, file := range []string{TrialsFile, FramesFile} {
+		if err := os.Remove(filepath.Join(dir, file)); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(frames(t, dir)); n != 0 {
+			t.Errorf("without %s: %d frames", file, n)
+		}
+	}
+}
+
 func TestALineOfACellThatIsNotInThePlanIsAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "record")
 	w, err := Create(dir, testRun())

@@ -194,8 +194,11 @@ func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	return rights.For(path, func() error { return writeFile(path, data, mode) })
 }
 
+// temporary begins the name of a file that is being written.
+func temporary(name string) string { return "." + name + "-" }
+
 func writeFile(path string, data []byte, mode fs.FileMode) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	temp, err := os.CreateTemp(filepath.Dir(path), temporary(filepath.Base(path))+"*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

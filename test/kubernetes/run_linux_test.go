@@ -24,6 +24,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/chaos"
 )
 
 // The command line: `millicore run --on kubernetes`.
@@ -44,6 +45,7 @@ kubernetes:
 `
 
 func TestMain(m *testing.M) {
+	chaos.Helper()
 	code := m.Run()
 	os.RemoveAll(programs)
 	os.Exit(code)

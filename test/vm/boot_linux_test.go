@@ -61,7 +61,13 @@ func (c *console) Write(p []byte) (int, error) {
 // boot boots the machine in a layout with an initramfs and returns the console's output,
 // which is complete if the error is nil. The error is errSilent if the machine hung.
 func (m machine) boot(ctx context.Context, layout, initramfs string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, bootLimit)
+	return m.bootFor(ctx, bootLimit, layout, initramfs)
+}
+
+// bootFor is boot with another limit. Parameters of the kernel's command line may follow
+// the layout.
+func (m machine) bootFor(ctx context.Context, limit time.Duration, layout, initramfs string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	out := listen(silenceLimit, func() { end(errSilent) })

@@ -94,18 +94,9 @@ func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	var a archive
-	add := func(name, dir string, args ...string) {
-		t.Helper()
-		content, err := made(dir, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.file(name, content)
-	}
-	const small = "-ldflags=-s -w"
-	add("init", ".", "build", small, module+"test/vm/init")
+	a.made(t, "init", ".", "build", small, module+"test/vm/init")
 	for name, pkg := range programs {
-		add("tests/"+name, ".", "test", "-c", small, pkg)
+		a.made(t, "tests/"+name, ".", "test", "-c", small, pkg)
 	}
 	for _, line := range prebuilt.Lines {
 		source := filepath.Join(dir, line)
@@ -113,13 +104,32 @@ func build(t *testing.T) string {
 			t.Fatal(err)
 		}
 		for _, flags := range prebuilt.Flags {
-			add(prebuilt.Dir+"/"+prebuilt.Name(line, flags), source, append(append([]string{"build"}, flags...), ".")...)
+			a.made(t, prebuilt.Dir+"/"+prebuilt.Name(line, flags), source, append(append([]string{"build"}, flags...), ".")...)
 		}
 	}
 	for name, err := range a.tools("sh", "true", "sleep", "strace", "node", "nginx") {
 		t.Logf("tests in the machine have no %s: %v", name, err)
 	}
-	file := filepath.Join(dir, "initramfs")
+	return a.written(t)
+}
+
+// small are flags for programs without symbols.
+const small = "-ldflags=-s -w"
+
+// made adds the file that a go command in dir writes.
+func (a *archive) made(t *testing.T, name, dir string, args ...string) {
+	t.Helper()
+	content, err := made(dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.file(name, content)
+}
+
+// written is a file with the archive.
+func (a *archive) written(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "initramfs")
 	if err := os.WriteFile(file, a.close(), 0o644); err != nil {
 		t.Fatal(err)
 	}

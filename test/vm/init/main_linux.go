@@ -27,6 +27,7 @@ type situation struct {
 	user     uint32                           // who runs the tests
 	private  bool                             // in a cgroup namespace, as in a container
 	path     string                           // where they find programs
+	flags    func() []string                  // further flags of the tests; nil: none
 }
 
 // layouts are the ways to mount cgroups; layout= of the kernel's command line
@@ -49,6 +50,14 @@ var layouts = map[string]struct {
 		{name: "root", programs: "cgroup", tests: "TestReal"},
 		{name: "root", programs: sizing, tests: sizingTests, path: tools},
 	}},
+	"campaign": {mountV2, []situation{
+		{name: "root", programs: "chaos", tests: "TestCampaign", flags: campaign},
+	}},
+}
+
+// campaign are the flags of package chaos, from the kernel's command line.
+func campaign() []string {
+	return []string{"-platform=vm", "-programs=" + chaos, "-seed=" + parameter("seed"), "-runs=" + parameter("runs"), "-test.timeout=3h"}
 }
 
 // sizing are the test programs of the packages that find and fix badly sized services, and
@@ -61,6 +70,7 @@ const (
 const (
 	cgroups = "/sys/fs/cgroup"
 	tools   = "/tools" // programs of the host and replacements
+	chaos   = "/chaos" // the programs of a campaign
 )
 
 func main() {
@@ -133,6 +143,9 @@ func makeTools() error {
 func (s situation) command(program, group string) *exec.Cmd {
 	// A timeout shows where a test hangs, and leaves time for the next programs.
 	args := []string{"-test.v=test2json", "-test.timeout=6m", "-test.run=" + s.tests}
+	if s.flags != nil {
+		args = append(args, s.flags()...)
+	}
 	if s.private {
 		program, args = "/proc/self/exe", append([]string{program}, args...)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -124,8 +125,21 @@ func (l *ledger) write(e entry) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.file.Write(append(line, '\n'))
+	n, err := l.file.Write(append(line, '\n'))
+	if err != nil && n > 0 {
+		err = errors.Join(err, l.takeBack(int64(n)))
+	}
 	return err
+}
+
+// takeBack removes the part of a line that still fitted on a full disk: together with the
+// next line it could not be read.
+func (l *ledger) takeBack(n int64) error {
+	at, err := l.file.Seek(-n, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	return l.file.Truncate(at)
 }
 
 // mkdir records a new directory in the ledger and makes it.

@@ -1,0 +1,60 @@
+package chaos
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/millicore/millicore/internal/database"
+	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/dockerd"
+)
+
+var (
+	platform = flag.String("platform", "local", "where the runs of the campaign take place: local, docker, or vm in the machine of package vm")
+	programs = flag.String("programs", "", "with -platform vm: the folder with the programs")
+)
+
+var bench = dockerd.Bench{Root: filepath.Join("..", ".."), Build: []string{"./cmd/..."}, Changes: []string{`CMD ["--contained"]`}}
+
+func TestMain(m *testing.M) {
+	Helper()
+	os.Exit(bench.Run(m))
+}
+
+func TestCampaign(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to limit processes and to mount file systems")
+	}
+	n, first := Size(t, 6, 66)
+	switch dir := *programs; *platform {
+	case "docker":
+		bench.Need(t)
+		Run(t, Docker{bench.Daemon()}, bench.Programs(), n, first)
+	case "local":
+		dir = built(t)
+		if err := database.Check("postgres"); err != nil {
+			testkit.Missing(t, err)
+		}
+		Run(t, Local{Server: filepath.Join(dir, "server"), Postgres: true}, dir, n, first)
+	case "vm":
+		Run(t, Local{Server: filepath.Join(dir, "server"), Emulated: true}, dir, n, first)
+	default:
+		t.Fatalf("-platform %s: want local, docker or vm", *platform)
+	}
+}
+
+// built is a folder with the programs.
+func built(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", dir+"/", "./cmd/millicore", "./cmd/millicore-agent", "./test/server")
+	build.Dir = filepath.Join("..", "..")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the programs: %v\n%s", err, out)
+	}
+	return dir
+}

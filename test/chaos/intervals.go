@@ -1,0 +1,52 @@
+package chaos
+
+import (
+	"iter"
+	"time"
+
+	"github.com/millicore/millicore/internal/signals"
+)
+
+// Intervals are those of the agents in a record.
+type Intervals struct {
+	Kept int // in the record
+	Lost int // missing between others, or complete when the run broke off
+}
+
+// Count counts the intervals in the frames of a record. Each agent has one frame for each
+// interval of a trial, numbered from 0. planned is how many intervals the load of a trial
+// has. If the run broke off, at is the time, and the last trial should have each interval
+// that was complete then. The zero time: the run went to its end.
+func Count(frames iter.Seq2[*signals.Frame, error], interval time.Duration, planned int, at time.Time) (Intervals, error) {
+	type source struct{ trial, agent int }
+	type seen struct {
+		n, next int   // frames, and the number after the highest
+		end     int64 // of the last interval
+	}
+	all, last := map[source]*seen{}, 0
+	for f, err := range frames {
+		if err != nil {
+			return Intervals{}, err
+		}
+		if f.Client == nil || f.Agent == nil {
+			continue
+		}
+		from := source{f.Trial, *f.Agent}
+		if all[from] == nil {
+			all[from] = &seen{}
+		}
+		s := all[from]
+		s.n, s.next, s.end = s.n+1, max(s.next, f.Seq+1), max(s.end, f.End)
+		last = max(last, f.Trial)
+	}
+	var found Intervals
+	for from, s := range all {
+		found.Kept += s.n
+		found.Lost += s.next - s.n
+		if from.trial == last && !at.IsZero() {
+			complete := int(at.Sub(time.Unix(0, s.end)) / interval)
+			found.Lost += max(0, min(complete, planned-s.next))
+		}
+	}
+	return found, nil
+}

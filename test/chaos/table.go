@@ -1,0 +1,68 @@
+package chaos
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Result is what one attempt showed.
+type Result struct {
+	Plan
+	// Late: the run had ended, or the target had not begun, when the fault was due.
+	Late      bool
+	Intervals Intervals
+	Left      int // things that the run left for `millicore clean`
+	Remained  int // things that were left after it
+	Failed    bool
+}
+
+// row is a line of the table.
+type row struct {
+	plan                            Plan
+	runs, late, lost, left, remains int
+	failed                          int
+}
+
+// Table is a table of results in Markdown, with a line for each case of a platform in the
+// order of its cases.
+func Table(results []Result) string {
+	rows := map[string]*row{}
+	for _, r := range results {
+		name := r.Platform + r.Name()
+		if rows[name] == nil {
+			rows[name] = &row{plan: r.Plan}
+		}
+		of := rows[name]
+		of.runs++
+		of.lost += r.Intervals.Lost
+		of.left += r.Left
+		of.remains += r.Remained
+		if r.Late {
+			of.late++
+		}
+		if r.Failed {
+			of.failed++
+		}
+	}
+	var sorted []*row
+	for _, of := range rows {
+		sorted = append(sorted, of)
+	}
+	slices.SortFunc(sorted, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(a.plan.Platform, b.plan.Platform),
+			cmp.Compare(slices.Index(cases(a.plan.Platform), a.plan.Case), slices.Index(cases(b.plan.Platform), b.plan.Case)))
+	})
+	var out strings.Builder
+	fmt.Fprintln(&out, "| platform | fault | runs | too late | lost intervals | left for `clean` | left after `clean` | failed |")
+	fmt.Fprintln(&out, "|---|---|---:|---:|---:|---:|---:|---:|")
+	sum := row{}
+	for _, of := range sorted {
+		fmt.Fprintf(&out, "| %s | %s | %d | %d | %d | %d | %d | %d |\n", of.plan.Platform, of.plan.Name(), of.runs, of.late, of.lost, of.left, of.remains, of.failed)
+		sum.runs, sum.late, sum.lost, sum.left = sum.runs+of.runs, sum.late+of.late, sum.lost+of.lost, sum.left+of.left
+		sum.remains, sum.failed = sum.remains+of.remains, sum.failed+of.failed
+	}
+	fmt.Fprintf(&out, "| **all** | | %d | %d | %d | %d | %d | %d |\n", sum.runs, sum.late, sum.lost, sum.left, sum.remains, sum.failed)
+	return out.String()
+}
