@@ -22,7 +22,7 @@ import (
 //	EvictionReporter    Unit      kubernetes, database       lab: repeats a trial after an eviction
 //	WarmUpReporter      Unit      try                        lab: the warm-up before the load
 //	Job                 Replica   local                      lab: benchmarks
-//	LimitVerifier       Replica   local                      lab: trials whose limits did not hold
+//	LimitVerifier       Replica   local, docker              lab: trials whose limits did not hold
 //	LogBounder          Replica   local, docker              lab: how much of the output was dropped
 //	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
 //	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured
@@ -84,7 +84,7 @@ type LimitVerifier interface {
 	// LimitBroken describes how a process of the replica escaped its limits, or which
 	// limit is not the one that was set last, as in "process 7 (app) left its control
 	// group"; "" if all hold, or that cannot be seen. It is called at the end of each
-	// interval, and makes a few system calls.
+	// interval, and lists the processes of the machine at most.
 	LimitBroken() string
 }
 

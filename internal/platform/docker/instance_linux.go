@@ -27,6 +27,7 @@ type instance struct {
 	began  time.Time
 	pid    int
 	group  string        // directory of the group, whose processes are the container's
+	dirs   []string      // those of the group in all hierarchies with limits
 	logged chan struct{} // closed when all of its output is in the log
 
 	ended chan struct{}
@@ -162,6 +163,9 @@ func (r *replica) open(l *instance) error {
 	p, err := meter.NewThrottleReader(group)
 	if err != nil {
 		return errors.Join(err, m.Close())
+	}
+	if err := r.watch(l, group); err != nil {
+		return errors.Join(err, m.Close(), p.Close())
 	}
 	l.group = place.Dir
 	r.counters.begin(m)

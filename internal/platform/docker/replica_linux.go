@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/guard"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
@@ -34,6 +35,8 @@ type replica struct {
 
 	counters counterTotals
 	samples  sampleTotals
+	guard    guard.Limits
+	guarded  bool // its limits were stated; only launch uses it
 
 	keeper  supervise.Keeper[*instance] // its log is nil until it is opened
 	stopped context.Context             // ends when the replica has stopped
@@ -144,6 +147,8 @@ func (r *replica) end(ctx context.Context) error {
 	}
 	r.over()
 	err = errors.Join(err, r.counters.close(), r.samples.close())
+	r.guard.Close()
+	r.docker.kin.forget(r)
 	if r.keeper.Log != nil {
 		err = errors.Join(err, r.keeper.Log.Close())
 	}

@@ -28,6 +28,11 @@ func (r *replica) resize(ctx context.Context, l experiment.Limits) error {
 	if was.Memory != 0 && l.Memory == 0 {
 		return errors.New("Docker cannot remove a memory limit while a container runs")
 	}
+	return r.guard.Set(l, func() error { return r.update(ctx, was, l) })
+}
+
+// update changes the limits of the container.
+func (r *replica) update(ctx context.Context, was, l experiment.Limits) error {
 	r.mu.Lock()
 	alive := r.now
 	r.limits = l // for an instance that begins meanwhile

@@ -13,56 +13,53 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/platform/guard"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/local/shim"
 )
 
-// kin are the processes of replicas, including those that left their control groups. A
-// process is one of a replica if it is in the replica's group, or if its parent is. A
-// process whose parent has ended becomes a child of this program, because this program is
-// its nearest subreaper (PR_SET_CHILD_SUBREAPER in prctl(2)): it cannot hide by a double
-// fork, or by setsid.
-//
-// A scan lists the processes of the machine, and reads only those that it has not listed
-// before. It costs a few microseconds for each new process.
+// kin are the processes of replicas. A process whose parent has ended becomes a child of this
+// program, because this program is its nearest subreaper (PR_SET_CHILD_SUBREAPER in
+// prctl(2)): it cannot hide by a double fork, or by setsid.
 type kin struct {
 	self, session int
 	run           *group.Run
 
-	mu       sync.Mutex
-	replicas []*replica
-	listed   map[int]bool // pids of the last scan
-	members  map[int]*member
+	mu        sync.Mutex
+	replicas  []*replica
+	processes *guard.Processes[*replica]
+	children  map[group.Process]bool // started by this program, which waits for them elsewhere
+	escaped   map[group.Process]bool // recorded for Sweep
 }
 
-// member is a process of a replica.
-type member struct {
-	group.Process
-	name    string
-	of      *replica // nil: it is not known which
-	child   bool     // started by this program, which waits for it elsewhere
-	escaped bool     // it was recorded as one
-}
+type member = guard.Member[*replica]
 
 // newKin makes this program the subreaper of what it starts from now on. The processes
 // that exist are nobody's.
 func newKin(run *group.Run) (*kin, error) {
-	k := &kin{self: os.Getpid(), run: run, listed: map[int]bool{}, members: map[int]*member{}}
+	k := &kin{self: os.Getpid(), run: run, children: map[group.Process]bool{}, escaped: map[group.Process]bool{}}
 	var err error
-	if k.session, err = unix.Getsid(0); err != nil {
-		return nil, fmt.Errorf("watch for processes that leave their control groups: %w", err)
+	if k.session, err = unix.Getsid(0); err == nil {
+		k.processes, err = guard.NewProcesses[*replica]()
 	}
-	pids, err := proc.PIDs()
 	if err != nil {
 		return nil, fmt.Errorf("watch for processes that leave their control groups: %w", err)
 	}
-	for _, pid := range pids {
-		k.listed[pid] = true
-	}
+	k.processes.Ended = k.reap
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("adopt processes whose parents end: %w", err)
 	}
 	return k, nil
+}
+
+// identity of a member.
+func identity(m *member) group.Process { return group.Process{PID: m.PID, Started: m.Started} }
+
+// reap waits for an orphan that has ended.
+func (k *kin) reap(m *member, stat proc.Stat) {
+	if stat.Parent == k.self && !k.children[identity(m)] {
+		_, _ = unix.Wait4(m.PID, nil, unix.WNOHANG, nil)
+	}
 }
 
 // add begins to watch a replica.
@@ -108,46 +105,22 @@ func launch(c shim.Command, stdin, stdout, stderr *os.File, also func(group.Proc
 func (k *kin) lead(p group.Process, of *replica) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.listed[p.PID] = true
-	k.members[p.PID] = &member{Process: p, of: of, child: true}
+	k.processes.Take(p.PID, proc.Stat{Started: p.Started}, of)
+	k.children[p] = true
 }
 
 // scan finds the new processes of the replicas. k.mu is locked.
 func (k *kin) scan() error {
-	pids, err := proc.PIDs()
+	others, err := k.processes.Scan()
 	if err != nil {
 		return err
 	}
-	listed := make(map[int]bool, len(pids))
-	unread := map[int]proc.Stat{}
-	for _, pid := range pids {
-		listed[pid] = true
-		if k.listed[pid] {
-			continue
-		}
-		if stat, err := proc.ReadStat(pid); err == nil && !stat.Kernel {
-			unread[pid] = stat
+	for _, m := range k.processes.Members {
+		if m.Of != nil && !slices.Contains(k.replicas, m.Of) {
+			k.processes.Lives(m) // its replica was removed
 		}
 	}
-	k.listed = listed
-	for pid, m := range k.members {
-		if !listed[pid] {
-			delete(k.members, pid)
-		} else if m.of != nil && !slices.Contains(k.replicas, m.of) {
-			k.lives(m) // its replica was removed
-		}
-	}
-	for again := true; again; { // a parent may be new itself
-		again = false
-		for pid, stat := range unread {
-			if parent := k.members[stat.Parent]; parent != nil {
-				k.take(pid, stat, parent.of)
-				delete(unread, pid)
-				again = true
-			}
-		}
-	}
-	for pid, stat := range unread {
+	for pid, stat := range others {
 		if stat.Parent == k.self && stat.Session != k.session {
 			k.adopt(pid, stat)
 		}
@@ -155,16 +128,12 @@ func (k *kin) scan() error {
 	return nil
 }
 
-func (k *kin) take(pid int, stat proc.Stat, of *replica) {
-	k.members[pid] = &member{Process: group.Process{PID: pid, Started: stat.Started}, name: stat.Name, of: of}
-}
-
 // adopt finds the replica of an orphan, which is now a child of this program: by its
 // session, its mark or its group. This program starts what else it starts in its own
 // session.
 func (k *kin) adopt(pid int, stat proc.Stat) {
-	if leader := k.members[stat.Session]; leader != nil {
-		k.take(pid, stat, leader.of)
+	if leader := k.processes.Members[stat.Session]; leader != nil {
+		k.processes.Take(pid, stat, leader.Of)
 		return
 	}
 	launched.mu.Lock()
@@ -178,35 +147,26 @@ func (k *kin) adopt(pid int, stat proc.Stat) {
 			return // of another platform of this program
 		}
 		if at := slices.IndexFunc(k.replicas, func(r *replica) bool { return r.group.Name() == name }); at >= 0 {
-			k.take(pid, stat, k.replicas[at])
+			k.processes.Take(pid, stat, k.replicas[at])
 			return
 		}
 	}
 	for _, r := range k.replicas {
 		if _, any, err := r.group.Inside(); err == nil && any[pid] {
-			k.take(pid, stat, r)
+			k.processes.Take(pid, stat, r)
 			return
 		}
 	}
-	k.take(pid, stat, nil)
+	k.processes.Take(pid, stat, nil)
 }
-
-// settling is how long a process may appear to be outside of its group. The kernel lists
-// a new process before it is in a group, and may throttle its parent in between.
-const settling = 300 * time.Millisecond
 
 // outside describes the first process of a replica that is not in the replica's group; ""
 // if there is none. What cannot be read shows nothing.
 func (k *kin) outside(r *replica) string {
-	for deadline := time.Now().Add(settling); ; time.Sleep(settling / 15) {
-		m := k.firstOutside(r)
-		if m == nil {
-			return ""
-		}
-		if time.Now().After(deadline) {
-			return k.report(m, r)
-		}
+	if m := guard.Settled(func() *member { return k.firstOutside(r) }); m != nil {
+		return k.report(m, r)
 	}
+	return ""
 }
 
 func (k *kin) firstOutside(r *replica) *member {
@@ -221,54 +181,20 @@ func (k *kin) firstOutside(r *replica) *member {
 	if err != nil {
 		return nil
 	}
-	for pid := range any {
-		if m := k.members[pid]; m != nil {
-			m.of = r
-		} else if stat, err := proc.ReadStat(pid); err == nil {
-			k.take(pid, stat, r)
-		}
-	}
-	var first *member
-	for pid, m := range k.members {
-		if (m.of == r || m.of == nil) && !each[pid] && k.lives(m) && (first == nil || pid < first.PID) {
-			first = m
-		}
-	}
-	return first
-}
-
-// lives reports whether a member runs. It forgets one that has ended, and waits for it if
-// it is an orphan.
-func (k *kin) lives(m *member) bool {
-	stat, err := proc.ReadStat(m.PID)
-	if err == nil && stat.Started == m.Started && !stat.Gone() {
-		m.name = stat.Name
-		return true
-	}
-	if err == nil && stat.State == 'Z' && stat.Parent == k.self && !m.child {
-		_, _ = unix.Wait4(m.PID, nil, unix.WNOHANG, nil)
-	}
-	if err != nil || stat.Started != m.Started {
-		delete(k.members, m.PID)
-	}
-	return false
+	return k.processes.Outside(r, each, any)
 }
 
 // report describes a process outside of its group, and records it for Sweep.
 func (k *kin) report(m *member, r *replica) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !m.escaped {
-		m.escaped = true
-		if err := k.run.Escaped(m.Process); err != nil {
+	if p := identity(m); !k.escaped[p] {
+		k.escaped[p] = true
+		if err := k.run.Escaped(p); err != nil {
 			r.keeper.Log.Note("%v", err)
 		}
 	}
-	text := fmt.Sprintf("process %d (%s) left its control group", m.PID, m.name)
-	if where := r.group.Where(m.PID); where != "" {
-		text += ": it is in " + where
-	}
-	return text
+	return guard.Left(m.PID, m.Name, r.group.Where(m.PID))
 }
 
 // end kills the processes of a replica that are outside of its group, which was removed,
@@ -308,12 +234,12 @@ func (k *kin) kill(r *replica) (names []string, err error) {
 		return nil, err
 	}
 	var errs []error
-	for _, m := range k.members {
-		if m.of != r && m.of != nil || !k.lives(m) {
+	for _, m := range k.processes.Members {
+		if m.Of != r && m.Of != nil || !k.processes.Lives(m) {
 			continue
 		}
-		if killed, err := m.Kill(); killed {
-			names, errs = append(names, fmt.Sprintf("process %d (%s)", m.PID, m.name)), append(errs, err)
+		if killed, err := identity(m).Kill(); killed {
+			names, errs = append(names, fmt.Sprintf("process %d (%s)", m.PID, m.Name)), append(errs, err)
 		}
 	}
 	return names, errors.Join(errs...)

@@ -8,14 +8,15 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/platform/guard"
 )
 
 // Group is a control group: a directory in every useful hierarchy. Several goroutines
 // may use it concurrently.
 type Group struct {
-	name  string
-	dirs  []string
-	guard guard
+	name   string
+	dirs   []string
+	limits guard.Limits
 }
 
 // Joins returns the files that a process writes 0 into to join the group.
@@ -79,7 +80,7 @@ func (g *Group) Unlimit() {
 
 // Remove kills the processes in the group and removes it. It may be called again.
 func (g *Group) Remove() error {
-	g.guard.close()
+	g.limits.Close()
 	g.Unlimit()
 	if err := g.Kill(); err != nil {
 		return fmt.Errorf("remove group %s: %w", g.name, err)

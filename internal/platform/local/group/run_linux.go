@@ -170,13 +170,13 @@ func (r *Run) Make(name string, l experiment.Limits, weight int) (*Group, error)
 			err = h.limit(dir, l, weight)
 		}
 		if err == nil {
-			err = g.guard.open(h.Home, dir)
+			err = g.watch(h.Home, dir)
 		}
 		if err != nil {
 			return nil, errors.Join(err, g.Remove())
 		}
 	}
-	if err := g.guard.accept(l); err != nil {
+	if err := g.limits.Set(l, nil); err != nil {
 		return nil, errors.Join(err, g.Remove())
 	}
 	return g, nil
@@ -189,18 +189,18 @@ func (r *Run) Resize(g *Group, l experiment.Limits) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	g.guard.mu.Lock()
-	defer g.guard.mu.Unlock()
-	for _, h := range r.homes {
-		for _, c := range h.Controllers {
-			for _, s := range resettings(h.Version, c, l) {
-				if err := h.apply(path.Join(h.dir, g.name), s); err != nil {
-					return err
+	return g.limits.Set(l, func() error {
+		for _, h := range r.homes {
+			for _, c := range h.Controllers {
+				for _, s := range resettings(h.Version, c, l) {
+					if err := h.apply(path.Join(h.dir, g.name), s); err != nil {
+						return err
+					}
 				}
 			}
 		}
-	}
-	return g.guard.accept(l)
+		return nil
+	})
 }
 
 // enterCPUSet makes the run's directory in the cpuset hierarchy of v1. A cpuset accepts

@@ -1,0 +1,198 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/experiment"
+)
+
+// Limits verifies the limits of one control group. It keeps the files open, and reads each
+// with one system call. Several goroutines may use it concurrently.
+type Limits struct {
+	mu    sync.Mutex // also held while the limits are changed
+	want  Wanted
+	files []file
+	buf   [256]byte
+}
+
+// file is a file on which a limit depends.
+type file struct {
+	controller cgroup.Controller
+	name       string
+	fd         int
+	right      string // a content that is right; "": none is known
+}
+
+// filesOf are the names of the files with the limits of a controller. Some kernels do not
+// have all of them.
+func filesOf(v cgroup.Version, c cgroup.Controller) []string {
+	v1 := v == cgroup.V1
+	switch {
+	case c == cgroup.CPU && v1:
+		return []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.cfs_burst_us"}
+	case c == cgroup.CPU:
+		return []string{"cpu.max", "cpu.max.burst"}
+	case c == cgroup.Memory && v1:
+		return []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
+	case c == cgroup.Memory:
+		return []string{"memory.max", "memory.swap.max"}
+	case c == cgroup.CPUSet:
+		return []string{"cpuset.cpus"}
+	}
+	return nil
+}
+
+// Open opens the files of a controller in a group's directory. They replace those of an
+// earlier group, whose limits the new one must have.
+func (g *Limits) Open(v cgroup.Version, c cgroup.Controller, dir string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, name := range filesOf(v, c) {
+		fd, err := unix.Open(path.Join(dir, name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return &fs.PathError{Op: "open", Path: path.Join(dir, name), Err: err}
+		default:
+			g.put(file{controller: c, name: name, fd: fd})
+		}
+	}
+	return nil
+}
+
+// OpenGroup opens the files of a group whose directories are known.
+func (g *Limits) OpenGroup(at cgroup.Group) error {
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.Memory, cgroup.CPUSet} {
+		if p, ok := at.Place(c).Get(); ok {
+			if err := g.Open(p.Version, c, p.Dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put adds a file, or replaces that of an earlier group.
+func (g *Limits) put(f file) {
+	for i := range g.files {
+		if g.files[i].name == f.name {
+			_ = unix.Close(g.files[i].fd) // it was only read
+			g.files[i].fd = f.fd
+			return
+		}
+	}
+	g.files = append(g.files, f)
+}
+
+// Set states the limits that the group must have, after apply has set them; nil: they are
+// set. Of swap, burst and CPU set the present values are right from then on. Nothing is
+// verified while apply runs.
+func (g *Limits) Set(l experiment.Limits, apply func() error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if apply != nil {
+		if err := apply(); err != nil {
+			return err
+		}
+	}
+	g.want = WantedOf(l)
+	for i := range g.files {
+		g.files[i].right = ""
+	}
+	for i := range g.files {
+		_, err := g.broken(i)
+		if errors.Is(err, unix.ENODEV) {
+			return nil // the group was removed; another one may follow
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", g.files[i].name, err)
+		}
+	}
+	return nil
+}
+
+// Broken describes the first limit that is not the wanted one; "" if all are. A file that
+// cannot be read shows nothing: the group was removed.
+func (g *Limits) Broken() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.files {
+		if why, err := g.broken(i); err == nil && why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// broken describes what is wrong with the content of a file, and remembers what is right.
+func (g *Limits) broken(i int) (why string, err error) {
+	f := &g.files[i]
+	text, err := g.read(i)
+	if err != nil || string(text) == f.right {
+		return "", err
+	}
+	is := string(text)
+	if why = g.judge(f, strings.TrimSpace(is)); why == "" {
+		f.right = is
+	}
+	return why, nil
+}
+
+// read reads a file with one system call: the kernel generates its content again for
+// every reading at offset 0.
+func (g *Limits) read(i int) ([]byte, error) {
+	for {
+		n, err := unix.Pread(g.files[i].fd, g.buf[:], 0)
+		if err != unix.EINTR {
+			return g.buf[:max(n, 0)], err
+		}
+	}
+}
+
+func (g *Limits) judge(f *file, is string) string {
+	switch f.name {
+	case "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us":
+		return g.want.BrokenCPU(bandwidthOf(g.bandwidth()))
+	case "memory.max", "memory.limit_in_bytes":
+		return g.want.BrokenMemory(memoryOf(is))
+	}
+	was := strings.TrimSpace(f.right)
+	switch {
+	case f.right == "": // the first one
+		return ""
+	case f.controller == cgroup.CPU:
+		return fmt.Sprintf("its CPU burst was changed from %s us to %s us", was, is)
+	case f.controller == cgroup.CPUSet:
+		return fmt.Sprintf("its CPUs were changed from %q to %q", was, is)
+	}
+	return fmt.Sprintf("its swap limit was changed: %s was %s and is %s", f.name, was, is)
+}
+
+// bandwidth are the words of the CPU limit. v1 has the quota and the period in two files.
+func (g *Limits) bandwidth() (words []string) {
+	for i, f := range g.files {
+		if f.controller == cgroup.CPU && !strings.Contains(f.name, "burst") {
+			text, _ := g.read(i)
+			words = append(words, strings.Fields(string(text))...)
+		}
+	}
+	return words
+}
+
+// Close closes the files. The limits hold from then on.
+func (g *Limits) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, f := range g.files {
+		_ = unix.Close(f.fd) // it was only read
+	}
+	g.files = nil
+}
