@@ -43,7 +43,7 @@ const (
 	CPUAcct                   // CPU time used; a controller of v1 only, part of every v2 group
 	CPUSet                    // the CPUs that the group may use
 	Memory                    // memory limit, use and OOM kills
-	PIDs                      // number of processes and threads; its files are not read here
+	PIDs                      // number of processes and threads
 	Unified                   // the v2 hierarchy itself, which alone has pressure (PSI)
 
 	controllers = iota

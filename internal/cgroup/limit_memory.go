@@ -40,6 +40,26 @@ func (g Group) MemoryLimit() MemoryLimit {
 	return limit
 }
 
+// OwnMemoryLimit returns the limit that the group itself sets, regardless of its
+// ancestors.
+func (g Group) OwnMemoryLimit() MemoryLimit {
+	p, ok := g.Place(Memory).Get()
+	if !ok {
+		if err := g.Place(Memory).Err(); err != nil {
+			return MemoryLimit{State: Unknown, Err: err}
+		}
+		return MemoryLimit{State: Unlimited}
+	}
+	n, limited, err := g.fs.memoryLimitOf(p.Version, p.Dir)
+	switch {
+	case err != nil:
+		return MemoryLimit{State: Unknown, Err: err}
+	case !limited:
+		return MemoryLimit{State: Unlimited}
+	}
+	return MemoryLimit{State: Limited, Bytes: n, Dir: p.Dir}
+}
+
 // visibleMemoryLimit returns the lowest limit of the group and its visible
 // ancestors.
 func (g Group) visibleMemoryLimit(p Place) MemoryLimit {

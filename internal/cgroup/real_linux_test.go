@@ -271,3 +271,45 @@ func TestRealNamespace(t *testing.T) {
 		t.Errorf("got %q, %v; want an unknown limit, outside", line, err)
 	}
 }
+
+func TestRealPopulated(t *testing.T) {
+	r := newRealGroup(t)
+	g, dir := r.at(t), r.dir(t, PIDs)
+	is := func(want bool) {
+		t.Helper()
+		if got, ok := g.Populated().Get(); !ok || got != want {
+			t.Errorf("got %v, want %v", g.Populated(), want)
+		}
+	}
+	is(false)
+	child := run(t, "burn", dir)
+	is(true)
+	write(t, filepath.Dir(dir), "cgroup.procs", fmt.Sprint(child.Process.Pid))
+	is(false)
+}
+
+// The limits that a group itself sets, below those of its parent.
+func TestRealOwnLimits(t *testing.T) {
+	r := newRealGroup(t)
+	r.limitMemory(t, 64<<20)
+	parent := r.dir(t, Memory)
+	if r.dirs[Memory] == "" {
+		write(t, parent, "cgroup.subtree_control", "+memory")
+	}
+	dir := filepath.Join(parent, "leaf")
+	testkit.MakeGroup(t, dir)
+	g, err := Host().At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own := g.OwnMemoryLimit(); own.State != Unlimited || own.Err != nil {
+		t.Errorf("got %+v, want no limit", own)
+	}
+	if all := g.MemoryLimit(); all.State != Limited || all.Bytes != 64<<20 {
+		t.Errorf("got %+v, want the parent's", all)
+	}
+	own := r.at(t).OwnMemoryLimit()
+	if own.State != Limited || own.Bytes != 64<<20 || own.Dir != parent {
+		t.Errorf("got %+v, want 64 MiB by %s", own, parent)
+	}
+}

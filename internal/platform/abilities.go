@@ -22,7 +22,7 @@ import (
 //	EvictionReporter    Unit      kubernetes, database       lab: repeats a trial after an eviction
 //	WarmUpReporter      Unit      try                        lab: the warm-up before the load
 //	Job                 Replica   local                      lab: benchmarks
-//	LimitVerifier       Replica   local, docker              lab: trials whose limits did not hold
+//	LimitVerifier       Replica   local, docker, kubernetes  lab: trials whose limits did not hold
 //	LogBounder          Replica   local, docker              lab: how much of the output was dropped
 //	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
 //	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured

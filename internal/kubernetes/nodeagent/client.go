@@ -79,6 +79,7 @@ func (c *Client) take(e *Event) error {
 		if w := c.watched[e.Counters.ID]; w != nil { // else it was closed meanwhile
 			w.counters.put(e.Counters.signals(c.offset))
 			w.missing = ""
+			w.own.put(e.Counters.Own, w.counters.value.At)
 		}
 	case e.Windows != nil:
 		if w := c.watched[e.Windows.ID]; w != nil {
@@ -183,6 +184,7 @@ type Watched struct {
 
 	// Guarded by the client's mutex.
 	counters newest[signals.Counters]
+	own      seen
 	windows  []signals.Window
 	missing  string // why there is nothing to read now
 	closed   bool
@@ -248,6 +250,34 @@ func (w *Watched) Counters() (signals.Counters, error) {
 		return signals.Counters{}, fmt.Errorf("the node agent cannot read container %s: %s", short(w.watch.Container), w.missing)
 	}
 	return signals.Counters{}, ErrNoNewer
+}
+
+// seen is what was read last of what a group sets itself.
+type seen struct {
+	own   *Own
+	at    time.Time
+	empty time.Time // since when no process is in the group; zero: there are some
+}
+
+func (s *seen) put(own *Own, at time.Time) {
+	s.own, s.at = own, at
+	switch {
+	case own == nil || !own.Empty:
+		s.empty = time.Time{}
+	case s.empty.IsZero():
+		s.empty = at
+	}
+}
+
+// Own returns what the container's group sets itself, when that was read, and since when no
+// process was in the group until then; nil if it is not known.
+func (w *Watched) Own() (own *Own, at time.Time, empty time.Duration) {
+	w.client.mu.Lock()
+	defer w.client.mu.Unlock()
+	if s := w.own; s.own != nil && !s.empty.IsZero() {
+		empty = s.at.Sub(s.empty)
+	}
+	return w.own.own, w.own.at, empty
 }
 
 // Windows returns the windows that have ended since the last call, in the order of

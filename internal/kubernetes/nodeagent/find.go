@@ -130,14 +130,14 @@ func (f *Finder) hierarchies() ([]string, error) {
 	return all, nil
 }
 
-// useful reports whether a folder belongs to a hierarchy with counters. Most v1
-// hierarchies have none.
+// useful reports whether a folder belongs to a hierarchy with limits or counters. Many
+// v1 hierarchies have none.
 func (f *Finder) useful(dir string) bool {
 	g, err := f.system.At(dir)
 	if err != nil {
 		return false
 	}
-	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.Unified} {
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.CPUSet, cgroup.Memory, cgroup.PIDs, cgroup.Unified} {
 		if _, ok := g.Place(c).Get(); ok {
 			return true
 		}

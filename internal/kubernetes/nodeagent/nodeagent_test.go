@@ -378,3 +378,49 @@ func FuzzEvents(f *testing.F) {
 		}
 	})
 }
+
+// What the group sets itself comes with each reading, and since when it is empty.
+func TestWhatAGroupSetsItselfComes(t *testing.T) {
+	f, c := newContainer(t)
+	c.put("cgroup.events", "populated 1\nfrozen 0\n")
+	c.put("../cpu.max", "10000 100000\n") // of the pod
+	c.put("../memory.max", "4096\n")
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, f)
+		w, missing := s.Watch("containerd://"+id, uid, 0, 0), s.Watch(other, uid, 0, 0)
+		is := func(want Own, forHowLong time.Duration) {
+			t.Helper()
+			synctest.Wait()
+			own, at, empty := w.Own()
+			if own == nil || !at.Equal(time.Now().Add(-ahead)) || empty != forHowLong {
+				t.Fatalf("%+v at %v, empty for %v, want %v", own, at, empty, forHowLong)
+			}
+			if d := cmp.Diff(want, *own); d != "" {
+				t.Error(d)
+			}
+		}
+		is(Own{Quota: int64(50 * ms), Period: int64(100 * ms), Memory: 100000}, 0)
+		c.put("cpu.max", "max 50000\n")
+		c.put("memory.max", "max\n")
+		c.put("cpuset.cpus.effective", "0-2\n")
+		time.Sleep(Interval)
+		is(Own{Period: int64(50 * ms), CPUs: 3}, 0)
+		c.put("cgroup.events", "populated 0\nfrozen 0\n")
+		for i := range 3 {
+			time.Sleep(Interval)
+			is(Own{Period: int64(50 * ms), CPUs: 3, Empty: true}, time.Duration(i)*Interval)
+		}
+		c.put("cgroup.events", "populated 1\nfrozen 0\n")
+		time.Sleep(Interval)
+		is(Own{Period: int64(50 * ms), CPUs: 3}, 0)
+		c.put("cpu.max", "garbled\n")
+		time.Sleep(Interval)
+		synctest.Wait()
+		if own, _, _ := w.Own(); own != nil {
+			t.Errorf("what cannot be read: %+v", own)
+		}
+		if own, _, _ := missing.Own(); own != nil {
+			t.Errorf("of one that is not there: %+v", own)
+		}
+	})
+}

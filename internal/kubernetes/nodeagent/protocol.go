@@ -110,6 +110,17 @@ type Counters struct {
 	Memory           *int64   `json:"memory_bytes,omitempty"`
 	MemoryPeak       *int64   `json:"memory_peak_bytes,omitempty"`
 	MemoryLimit      *int64   `json:"memory_limit,omitempty"` // bytes; none: no limit
+	Own              *Own     `json:"own,omitempty"`          // absent if they could not be read
+}
+
+// Own is what a container's group sets itself, regardless of its ancestors. The conductor
+// verifies it.
+type Own struct {
+	Quota  int64 `json:"quota_ns,omitempty"` // 0: no limit
+	Period int64 `json:"period_ns,omitempty"`
+	Memory int64 `json:"memory_bytes,omitempty"` // 0: no limit
+	CPUs   int   `json:"cpus,omitempty"`         // on which it may run; 0: not known
+	Empty  bool  `json:"empty,omitempty"`        // no process is in the group
 }
 
 func countersOf(id int64, c signals.Counters) *Counters {

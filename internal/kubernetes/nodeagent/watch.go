@@ -136,7 +136,22 @@ func (w *watcher) read(one *watched) {
 	if limit := one.group.MemoryLimit(); limit.State == cgroup.Limited {
 		c.MemoryLimit = &limit.Bytes
 	}
-	w.say(Event{Counters: countersOf(one.ID, c)})
+	event := countersOf(one.ID, c)
+	event.Own = ownOf(one.group)
+	w.say(Event{Counters: event})
+}
+
+// ownOf reads what a group sets itself; nil if it cannot be read.
+func ownOf(g cgroup.Group) *Own {
+	cpu, memory := g.OwnCPULimit(), g.OwnMemoryLimit()
+	if cpu.State == cgroup.Unknown || memory.State == cgroup.Unknown {
+		return nil
+	}
+	own := &Own{Quota: int64(cpu.Quota), Period: int64(cpu.Period), Memory: memory.Bytes}
+	own.CPUs, _ = g.CPUs().Get()
+	populated, known := g.Populated().Get()
+	own.Empty = known && !populated
+	return own
 }
 
 // lose ends the reading of a container, sends the reason once, and schedules the next

@@ -219,6 +219,18 @@ func (w *watching) read(into *sampledTotals) {
 	into.put(container, c)
 }
 
+// own is what the container's group sets itself, as in nodeagent.Watched; nil if it is not
+// known.
+func (w *watching) own() (own *nodeagent.Own, at time.Time, empty time.Duration) {
+	w.mu.Lock()
+	watched := w.watched
+	w.mu.Unlock()
+	if watched == nil {
+		return nil, time.Time{}, 0
+	}
+	return watched.Own()
+}
+
 // take returns the windows that have ended since the last call.
 func (w *watching) take() []signals.Window {
 	w.mu.Lock()

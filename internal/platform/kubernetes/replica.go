@@ -36,6 +36,7 @@ type replica struct {
 
 	counters sampledTotals
 	watching *watching // what the agent of its node reads; nil: there is none
+	held     held
 	status   supervise.Status
 
 	stopping context.Context

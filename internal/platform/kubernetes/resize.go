@@ -27,9 +27,11 @@ func (u *unit) resize(ctx context.Context, l experiment.Limits) error {
 	ctx, cancel := context.WithTimeout(ctx, resizeIn)
 	defer cancel()
 	for _, r := range u.own() {
+		r.held.resizing(l)
 		if err := r.resize(ctx, want); err != nil {
 			return fmt.Errorf("resize replica %d: %w", r.index, err)
 		}
+		r.held.resized(time.Now())
 		r.mu.Lock()
 		r.memory = l.Memory
 		r.mu.Unlock()

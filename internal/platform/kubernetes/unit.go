@@ -239,7 +239,7 @@ func (u *unit) adopt(some []*corev1.Pod, want int) (*obstacle, error) {
 // the name of its log.
 func (u *unit) begin(p *corev1.Pod, name string) (*replica, error) {
 	r := &replica{k: u.k, pod: p.Name, node: p.Spec.NodeName, host: p.Status.HostIP, ready: u.of.Ready, serves: u.of.Serves,
-		memory: u.of.Limits.Memory, scaled: u.of.Autoscale != nil}
+		memory: u.of.Limits.Memory, scaled: u.of.Autoscale != nil, held: held{want: statedIn(p, u.of.Limits)}}
 	r.stopping, r.stop = context.WithCancel(context.Background())
 	var err error
 	if r.log, err = supervise.OpenLog(u.of.Logs, fmt.Sprintf("trial%03d-%s-%s.log", u.of.Trial, u.of.Name, name)); err != nil {

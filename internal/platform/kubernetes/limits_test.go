@@ -1,0 +1,112 @@
+package kubernetes
+
+import (
+	"cmp"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
+)
+
+const quota, period = int64(50 * time.Millisecond), int64(100 * time.Millisecond)
+
+func TestLimitsOfAGroup(t *testing.T) {
+	half := experiment.Limits{CPUMillis: 500, Memory: 64 << 20}
+	for name, c := range map[string]struct {
+		want experiment.Limits
+		own  nodeagent.Own
+		why  string
+	}{
+		"as wanted":             {half, nodeagent.Own{Quota: quota, Period: period, Memory: 64 << 20, CPUs: 2}, ""},
+		"another period":        {half, nodeagent.Own{Quota: quota / 10, Period: period / 10, Memory: 64 << 20, CPUs: 2}, ""},
+		"no limits":             {experiment.Limits{}, nodeagent.Own{Period: period, CPUs: 2}, ""},
+		"more CPU":              {half, nodeagent.Own{Quota: 2 * quota, Period: period, Memory: 64 << 20, CPUs: 2}, "its CPU limit was changed from 500m CPU in periods of 100ms to 1000m"},
+		"more memory":           {half, nodeagent.Own{Quota: quota, Period: period, Memory: 65 << 20, CPUs: 2}, "its memory limit was changed from 67108864 bytes to 68157440 bytes"},
+		"no quota":              {half, nodeagent.Own{Period: period, Memory: 64 << 20, CPUs: 2}, "to no limit; a kubelet with cpuCFSQuota: false enforces none"},
+		"a quota of a kubelet":  {experiment.Limits{CPUMillis: 5}, nodeagent.Own{Quota: int64(time.Millisecond), Period: period}, ""},
+		"CPUs of its own":       {experiment.Limits{CPUMillis: 2000}, nodeagent.Own{Period: period, CPUs: 2}, ""},
+		"more CPUs of its own":  {experiment.Limits{CPUMillis: 2000}, nodeagent.Own{Period: period, CPUs: 3}, "to no limit"},
+		"a quota that is lower": {half, nodeagent.Own{Quota: quota - int64(time.Millisecond), Period: period, Memory: 64 << 20}, "to 490m CPU"},
+	} {
+		why := cmp.Or(groupCPU(&c.own)(c.want), groupMemory(&c.own)(c.want))
+		if c.why == "" && why != "" || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %q, want %q", name, why, c.why)
+		}
+	}
+}
+
+// status is a container's status with limits; "" is none.
+func status(cpu, memory string) corev1.ContainerStatus {
+	limits := corev1.ResourceList{}
+	for name, text := range map[corev1.ResourceName]string{corev1.ResourceCPU: cpu, corev1.ResourceMemory: memory} {
+		if text != "" {
+			limits[name] = resource.MustParse(text)
+		}
+	}
+	return corev1.ContainerStatus{Name: unitContainer, Resources: &corev1.ResourceRequirements{Limits: limits}}
+}
+
+func TestLimitsOfAPodsStatus(t *testing.T) {
+	half := experiment.Limits{CPUMillis: 500, Memory: 64 << 20}
+	for name, c := range map[string]struct {
+		want experiment.Limits
+		is   corev1.ContainerStatus
+		why  string
+	}{
+		"as wanted":         {half, status("0.5", "64Mi"), ""},
+		"not reported":      {half, status("", ""), ""},
+		"more CPU":          {half, status("2", "64Mi"), "its CPU limit was changed from 500m to 2000m: its pod was resized"},
+		"less memory":       {half, status("500m", "32Mi"), "its memory limit was changed from 67108864 bytes to 33554432 bytes: its pod was resized"},
+		"a limit, not none": {experiment.Limits{}, status("1", ""), "its CPU limit was changed from no limit to 1000m"},
+		"a tiny limit":      {experiment.Limits{CPUMillis: 5}, status("10m", ""), ""},
+	} {
+		why := cmp.Or(podCPU(c.is)(c.want), podMemory(c.is)(c.want))
+		if c.why == "" && why != "" || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %q, want %q", name, why, c.why)
+		}
+	}
+}
+
+// While a resize of Millicore's own continues, each limit is the old or the new one, and
+// so in readings that come late.
+func TestAResizeBreaksNoLimit(t *testing.T) {
+	old, mixed, changed := status("500m", "64Mi"), status("900m", "64Mi"), status("900m", "128Mi")
+	h := held{want: experiment.Limits{CPUMillis: 500, Memory: 64 << 20}}
+	now := time.Unix(1000, 0)
+	check := func(when string, at time.Time, s corev1.ContainerStatus, holds bool) {
+		t.Helper()
+		if why := h.broken(at, podCPU(s), podMemory(s)); (why == "") != holds {
+			t.Errorf("%s: %q", when, why)
+		}
+	}
+	check("before", now, old, true)
+	check("before", now, mixed, false)
+	h.resizing(experiment.Limits{CPUMillis: 900, Memory: 128 << 20})
+	for _, s := range []corev1.ContainerStatus{old, mixed, changed} {
+		check("during the resize", now, s, true)
+	}
+	check("during the resize", now, status("800m", "64Mi"), false)
+	h.resized(now)
+	check("just after it, a late reading", now.Add(staleFor/2), old, true)
+	check("after it", now.Add(2*staleFor), old, false)
+	check("after it", now.Add(2*staleFor), changed, true)
+	h.resizing(experiment.Limits{CPUMillis: 400})
+	check("one limit stays", now.Add(2*staleFor), status("400m", "128Mi"), true)
+	check("one limit stays", now.Add(2*staleFor), status("400m", "64Mi"), false)
+}
+
+// What an experiment does not state may be set by the cluster.
+func TestLimitsThatTheClusterSets(t *testing.T) {
+	p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "proxy"}, {Name: unitContainer, Resources: *status("1", "1Gi").Resources}}}}
+	if l := statedIn(p, experiment.Limits{CPUMillis: 500}); l.CPUMillis != 500 || l.Memory != 1<<30 {
+		t.Errorf("%+v", l)
+	}
+	if l := statedIn(&corev1.Pod{}, experiment.Limits{}); l != (experiment.Limits{}) {
+		t.Errorf("%+v", l)
+	}
+}
