@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/try"
 )
 
@@ -19,6 +20,7 @@ type tryMore struct {
 	start   float64
 	socket  string
 	user    string
+	pids    int
 	attach  string
 	cacert  string
 	yes     bool
@@ -30,14 +32,15 @@ func (m *tryMore) define(c *cobra.Command) {
 	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings")
 	flags.Float64Var(&m.start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
 	flags.StringVar(&m.socket, "unix-socket", "", "Unix socket on which the server listens instead of a port: an absolute path, or @NAME")
-	flags.StringVar(&m.user, "user", "", "user that the server runs as: a name, UID[:GID], dynamic (an unused user) or caller (default: the caller)")
+	flags.StringVar(&m.user, "user", "", "user that the server runs as: a name, UID[:GID], dynamic (an unused user) or caller (default: who called sudo, else the caller)")
+	flags.IntVar(&m.pids, "pids", experiment.DefaultPIDs, "limit of processes and threads of the server together")
 	flags.StringVar(&m.attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
 	flags.StringVar(&m.cacert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")
 	flags.BoolVar(&m.yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")
 }
 
 // startOnly are the flags that have no effect on a service that runs already.
-var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "unix-socket", "user", "profile", "save"}
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "unix-socket", "user", "pids", "profile", "save"}
 
 // check reports flags that are wrong, or exclude each other. changed reports whether a flag
 // was set.
@@ -45,6 +48,8 @@ func (m *tryMore) check(changed func(string) bool) error {
 	switch {
 	case m.repeats < 1:
 		return fmt.Errorf("--repeats %d: want 1 or more", m.repeats)
+	case m.pids < 1:
+		return fmt.Errorf("--pids %d: want 1 or more", m.pids)
 	case changed("start-rate") && !(m.start > 0): // NaN is not
 		return fmt.Errorf("--start-rate %v: want requests per second above 0", m.start)
 	case changed("start-rate") && changed("users"):
@@ -80,6 +85,9 @@ func (m *tryMore) fill(a *try.Ask) error {
 		a.Env[name] = value
 	}
 	a.First, a.Socket, a.User = m.start, m.socket, m.user
+	if m.pids != experiment.DefaultPIDs {
+		a.PIDs = m.pids
+	}
 	if m.repeats > 1 {
 		a.Repeats = m.repeats
 	}

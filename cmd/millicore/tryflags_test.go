@@ -28,6 +28,9 @@ func TestFlagsOfTryThatContradict(t *testing.T) {
 		{"--attach 4242 --cpu 1", "--cpu is about a server that try starts"},
 		{"--attach 4242 --env A=b", "--env is about a server that try starts"},
 		{"--user dynamic", ""},
+		{"--pids 100", ""},
+		{"--pids 0", "--pids 0: want 1 or more"},
+		{"--attach 4242 --pids 100", "--pids is about a server that try starts"},
 		{"--attach 4242 --user dynamic", "--user is about a server that try starts"},
 		{"--yes", "--yes needs --attach"},
 	} {

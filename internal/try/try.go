@@ -28,6 +28,7 @@ type Ask struct {
 	CPU       string            // quantity; "" for none
 	CPUs      []string          // several limits, each in place of CPU; fewer than two: CPU is the only one
 	Memory    string            // likewise
+	PIDs      int               // limit of processes and threads; 0: the default
 	Port      int               // 0: ${port} where the command has it, else it is found
 	Ready     experiment.Ready
 	Request   experiment.Request
@@ -70,6 +71,7 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 		s.SetGiven("--cpu", "limits.cpu", a.CPU)
 	}
 	s.SetGiven("--memory", "limits.memory", a.Memory)
+	s.SetGiven("--pids", "limits.pids", a.PIDs)
 	a.search(&s)
 	if compared(variants) {
 		s.Set("", "measure.common_load", map[string]any{})

@@ -121,6 +121,7 @@ func TestErrorsNameTheFlag(t *testing.T) {
 		{"post", func(a *Ask) { a.Request.Method, a.Request.Path = "POST", "items" }, `--post: "items": a path begins with /`},
 		{"header", func(a *Ask) { a.Request.Headers = map[string]string{"TE": "x"} }, `--header: header "TE" is set by the agent; leave it out`},
 		{"port", func(a *Ask) { a.Port = 70000 }, `--port: "70000" is not a port; write a number from 1 to 65535, or find`},
+		{"pids", func(a *Ask) { a.PIDs = -1 }, `--pids: "-1" is not a whole number above 0`},
 		{"traffic", func(a *Ask) { a.Traffic = time.Second }, "--traffic: a search needs 10s of traffic or more, not 1s"},
 		{"the command", func(a *Ask) { a.Command = []string{"a\x00b"} }, `the command: "a\x00b" contains a zero byte, which cannot be passed to a program`},
 	} {
