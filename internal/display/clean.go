@@ -13,11 +13,7 @@ import (
 // its cursor, or change the order of its letters becomes visible instead. A control
 // character is shown as its picture (␛), another one that has no shape of its own as its
 // number (<U+202E>), and a byte that is not UTF-8 as \xff. Line ends and tabs stay. The
-// result is its own Clean.
-//
-// Plain is for one field of a report, which has one line. It leaves out whole escape
-// sequences, so that columns stay narrow. Clean is for whole messages: a sequence without
-// an end would take the words after it away.
+// result is its own Clean. Nothing is left out, so two names that differ do so on the screen.
 func Clean(text string) string {
 	if !strings.ContainsFunc(text, unfit) {
 		return text

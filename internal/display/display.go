@@ -13,18 +13,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Plain makes foreign text fit for one line of a terminal: without escape
-// sequences and control characters, which could recolour or rewrite it.
+// Plain is Clean on one line: a field of a report, a cell of a table. White space of every
+// kind becomes a space.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '
 		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
 		return r
-	}, ansi.Strip(text))
+	}, Clean(text))
 }
 
 // markdownSpecial are the characters that mean something in Markdown or in the

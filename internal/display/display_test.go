@@ -70,18 +70,30 @@ func TestExactHasAllDigitsOrNothing(t *testing.T) {
 	}
 }
 
-func TestPlainRemovesWhatSteersATerminal(t *testing.T) {
+func TestPlainIsOneLineThatATerminalOnlyShows(t *testing.T) {
 	for in, want := range map[string]string{
 		"go":                          "go",
-		"\x1b[31mred\x1b[0m":          "red",
-		"a\nb\tc\r":                   "a b c ",
-		"\u202eevil":                  "evil",
-		"\x1b]0;title\x07text":        "text",
-		"bell\x07, null\x00, del\x7f": "bell, null, del",
+		"\x1b[31mred\x1b[0m":          "␛[31mred␛[0m",
+		"a\nb\tc\u00a0d":              "a b c d",
+		"a\r\nb":                      "a b",
+		"over\rwritten":               "over␍written",
+		"\u202eevil":                  "<U+202E>evil",
+		"\x1b]0;title\x07text":        "␛]0;title␇text",
+		"bell\x07, null\x00, del\x7f": "bell␇, null␀, del␡",
 		"Grüße, 世界":                   "Grüße, 世界",
 	} {
 		if got := Plain(in); got != want {
 			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Two names that differ look different: an author of a record cannot make one cell look
+// like another by a character that has no shape.
+func TestPlainKeepsNamesApart(t *testing.T) {
+	for _, other := range []string{"g\u200bo", "go\x1b[0m", "\ufeffgo", "go\x00"} {
+		if Plain(other) == Plain("go") {
+			t.Errorf("%q looks like go", other)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // formula begins a cell that a spreadsheet would compute: OWASP's list ("CSV Injection"),
-// of which Plain has removed tabs and line ends, and the full-width forms that some
+// of which Plain has replaced tabs and line ends, and the full-width forms that some
 // spreadsheets take for the same.
 const formula = "=+-@＝＋－＠"
 

@@ -72,7 +72,7 @@ func TestBenchUnit(t *testing.T) {
 		{"sec/op", 1.5, 1, "s/op"}, {"sec/op", 0.999, 1e3, "ms/op"}, {"sec/op", 2e-6, 1e6, "µs/op"}, {"sec/op", 4e-10, 1e9, "ns/op"}, {"sec/op", 0, 1e9, "ns/op"},
 		{"p99-sec/op", 0.01, 1e3, "p99-ms/op"}, {"sec", 3, 1, "s"},
 		{"B/op", 512, 1, "B/op"}, {"B/s", 3 << 20, 1.0 / (1 << 20), "MiB/s"}, {"B/op", 5 << 30, 1.0 / (1 << 30), "GiB/op"}, {"B/op", 2048, 1.0 / 1024, "KiB/op"},
-		{"allocs/op", 3e6, 1, "allocs/op"}, {"wid\x1b[31mgets", 2, 1, "widgets"},
+		{"allocs/op", 3e6, 1, "allocs/op"}, {"wid\x1b[31mgets", 2, 1, "wid␛[31mgets"},
 	} {
 		if times, name := narrative.BenchUnit(c.unit, c.typical); times != c.times || name != c.want {
 			t.Errorf("%v %s: times %v as %q, want %v as %q", c.typical, c.unit, times, name, c.times, c.want)

@@ -134,7 +134,7 @@ func TestTextOfForeignWords(t *testing.T) {
 	if err := Text(&b, host, Examine(host), display.Terminal{}); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); strings.Contains(text, "\x1b") || !strings.Contains(text, `-- '/a'\''b' '$(reboot)' ''`) {
+	if text := b.String(); strings.Contains(text, "\x1b") || !strings.Contains(text, `-- '/a'\''b' '$(reboot)' '␛]0;title␇'`) {
 		t.Errorf("got %s", text)
 	}
 }
