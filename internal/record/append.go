@@ -28,6 +28,7 @@ func Append(dir string) (*Writer, error) {
 	if err := rights.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
 		return nil, fmt.Errorf("append to record: %w", err)
 	}
+	Sweep(dir)
 	w := &Writer{dir: dir}
 	if w.root, err = os.OpenRoot(dir); err != nil {
 		return nil, fmt.Errorf("append to record: %w", err)
@@ -53,7 +54,7 @@ func DropUnbegun(dir string) error {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Name() == LogsDir || strings.HasPrefix(e.Name(), temporary(RunFile)) {
+		if e.Name() == LogsDir || strings.HasPrefix(e.Name(), unfinished(RunFile)) {
 			name := filepath.Join(dir, e.Name())
 			err = errors.Join(err, rights.For(name, func() error { return os.Remove(name) }))
 		}

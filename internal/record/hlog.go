@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/rights"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/temporary"
 )
 
 // Hlog writes latency.hlog: an HdrHistogram interval log (format version 1.2), for tools
@@ -127,11 +128,11 @@ func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write fu
 }
 
 func replaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
-	own, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	own, remove, err := temporary.Dir(filepath.Dir(path), unfinished(filepath.Base(path)))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.RemoveAll(own) // two may replace the log at the same time
+	defer remove() // two may replace the log at the same time
 	temp := filepath.Join(own, filepath.Base(path))
 	h, err := CreateHlog(temp, e, base)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/rights"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/temporary"
 )
 
 // Writer appends to a record. It is not safe for concurrent use.
@@ -194,11 +195,8 @@ func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	return rights.For(path, func() error { return writeFile(path, data, mode) })
 }
 
-// temporary begins the name of a file that is being written.
-func temporary(name string) string { return "." + name + "-" }
-
 func writeFile(path string, data []byte, mode fs.FileMode) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), temporary(filepath.Base(path))+"*")
+	temp, err := temporary.File(filepath.Dir(path), unfinished(filepath.Base(path)))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -212,6 +210,22 @@ func writeFile(path string, data []byte, mode fs.FileMode) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// unfinished begins the name of a file of the record that is not complete yet.
+func unfinished(name string) string { return "." + name + "-" }
+
+// LogUnfinished is the same for the logs of replicas.
+const LogUnfinished = ".log-"
+
+// Sweep removes from a record what programs left that were killed while they wrote to it,
+// if the caller may.
+func Sweep(dir string) {
+	_ = rights.For(filepath.Join(dir, RunFile), func() error {
+		temporary.Sweep(dir, unfinished(RunFile), unfinished(LatencyFile), unfinished(SummaryFile), unfinished(ReportFile))
+		temporary.Sweep(filepath.Join(dir, LogsDir), LogUnfinished)
+		return nil
+	})
 }
 
 // lines is a file with one JSON value per line.

@@ -90,3 +90,38 @@ func TestDeriveReadsARecordWhoseLogCannotBeReplaced(t *testing.T) {
 		t.Errorf("it left %v", left)
 	}
 }
+
+// What a command that was killed left in the record is removed by the next one; other
+// files stay.
+func TestDeriveRemovesWhatAKilledCommandLeft(t *testing.T) {
+	dir := repeated(t)
+	left := []string{".latency.hlog-12/latency.hlog", ".summary.json-34", ".report.html-56", "logs/.log-78"}
+	kept := []string{".notes-12", ".report.html-mine", "logs/go.log"}
+	for _, name := range append(left, kept...) {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Derive(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range left {
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", name, err)
+		}
+	}
+	if folder := filepath.Join(dir, filepath.Dir(left[0])); exists(folder) {
+		t.Errorf("%s is left", folder)
+	}
+	for _, name := range kept {
+		if !exists(filepath.Join(dir, name)) {
+			t.Errorf("%s was removed", name)
+		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}

@@ -67,6 +67,7 @@ func DeriveWith(with record.Reader, dir string, readers ...func(*signals.Frame))
 }
 
 func derive(r *record.Record, readers []func(*signals.Frame)) (Results, error) {
+	record.Sweep(r.Dir)
 	run, counted := &r.Run, analysis.Counted(attempts(r))
 	var builder *analysis.Builder
 	var err error

@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/temporary"
 )
 
 // The log of a replica keeps its first and its last LogPart bytes. The replica writes into
@@ -98,11 +102,20 @@ func (m *limiter) close() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	line := fmt.Sprintf("\nmillicore: %d bytes of the output were dropped here: a log keeps its first and its last %d MiB\n", dropped, LogPart>>20)
 	name := m.file.Name()
-	whole, err := os.CreateTemp(filepath.Dir(name), ".log-*")
-	if err != nil {
+	// The folder may be another user's.
+	if err := rights.For(name, func() error { return m.shorten(name, dropped) }); err != nil {
 		return fmt.Errorf("shorten the log %s: %w", name, err)
+	}
+	m.dropped, m.hole, m.cut = dropped, 0, 0
+	return nil
+}
+
+// shorten replaces the file of the log by its two parts, with a line between them.
+func (m *limiter) shorten(name string, dropped int64) error {
+	whole, err := temporary.File(filepath.Dir(name), record.LogUnfinished)
+	if err != nil {
+		return err
 	}
 	defer os.Remove(whole.Name()) // fails after the rename
 	end := int64(LogPart)
@@ -111,17 +124,13 @@ func (m *limiter) close() error {
 	}
 	_, err = io.Copy(whole, io.NewSectionReader(m.file, 0, LogPart))
 	if err == nil {
-		_, err = whole.WriteString(line)
+		_, err = fmt.Fprintf(whole, "\nmillicore: %d bytes of the output were dropped here: a log keeps its first and its last %d MiB\n", dropped, LogPart>>20)
 	}
 	if err == nil {
 		_, err = io.Copy(whole, io.NewSectionReader(m.file, end, 1<<62))
 	}
-	if err = errors.Join(err, whole.Close()); err == nil {
-		err = os.Rename(whole.Name(), name)
+	if err = errors.Join(err, whole.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("shorten the log %s: %w", name, err)
-	}
-	m.dropped, m.hole, m.cut = dropped, 0, 0
-	return nil
+	return os.Rename(whole.Name(), name)
 }
