@@ -36,6 +36,7 @@ type Builder struct {
 	counted  map[int]bool
 	cells    []*cell
 	series   map[int]*seriesBuilder // by trial
+	latest   [2]*seriesBuilder      // of the trials that began last, the later one first
 }
 
 // New returns a builder for a record of the experiment with these attempts and with
@@ -102,8 +103,11 @@ func (b *Builder) Add(f *signals.Frame) {
 	}
 	s := b.series[f.Trial]
 	if s == nil {
+		if earlier := b.latest[1]; earlier != nil { // all its frames have come, or it would stay in memory
+			earlier.finish()
+		}
 		s = newSeriesBuilder(f.Trial, &b.exp.Cells[f.Cell], f.Start)
-		b.series[f.Trial] = s
+		b.series[f.Trial], b.latest = s, [2]*seriesBuilder{s, b.latest[0]}
 	}
 	s.add(f)
 }

@@ -14,7 +14,8 @@ const DefaultSize = 1 << 30
 type Reader struct {
 	// Size bounds the size of a record's files together, in bytes, and with it the length
 	// of a line and the number of lines and of values; 0: no bound.
-	Size int64
+	Size   int64
+	memory int64 // bound of the memory in tests; 0: as of Size
 	// Stop ends the reading when it is closed; nil: it is read to its end.
 	Stop <-chan struct{}
 }

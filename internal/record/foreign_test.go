@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // foreign is the folder of a record, of which a test replaces files.
@@ -256,5 +259,50 @@ func TestTheLargestExperimentIsWithinTheBounds(t *testing.T) {
 	}
 	if err := readAll(Reader{Size: DefaultSize}, dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// A record is not read if what its lines become takes much more memory than they do.
+func TestMemoryOfARecordIsBounded(t *testing.T) {
+	dir := foreign(t)
+	frame := clientFrame(0, 2)
+	for us := int64(1); us < int64(2*time.Hour/time.Microsecond); us += 1 + us>>10 { // each bucket once
+		frame.Client.Latency.Record(time.Duration(us) * time.Microsecond)
+	}
+	text, err := json.Marshal(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const frames = 200
+	if err := os.WriteFile(filepath.Join(dir, FramesFile), bytes.Repeat(append(text, '\n'), frames), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keep := func(with Reader) (kept []*signals.Frame, err error) {
+		r, err := with.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		for f, err := range r.Frames() {
+			if err != nil {
+				return kept, err
+			}
+			kept = append(kept, f)
+		}
+		return kept, nil
+	}
+	kept, err := keep(Reader{Size: DefaultSize, memory: 32 << 20})
+	if err == nil || !strings.Contains(err.Error(), "reading it takes more than 32 MiB of memory; if you trust the record, read it with --max-size 4Gi") {
+		t.Errorf("%d of %d frames were read: %v", len(kept), frames, err)
+	}
+	for name, with := range map[string]Reader{"foreign": {Size: DefaultSize}, "own": Own} {
+		if kept, err := keep(with); err != nil || len(kept) != frames {
+			t.Errorf("%s: %d frames, %v", name, len(kept), err)
+		}
+	}
+	if got := (Reader{Size: DefaultSize}).mostMemory(1 << 20); got != 1<<30+128<<20 {
+		t.Errorf("bound %d for a megabyte", got)
+	}
+	if got := (Reader{Size: 4 * DefaultSize}).mostMemory(DefaultSize); got != 32<<30 {
+		t.Errorf("bound %d for a gigabyte with --max-size 4Gi", got)
 	}
 }

@@ -26,7 +26,8 @@ type Record struct {
 
 	reader Reader
 	lines  int64 // that were read so far
-	levels int   // of all trials together
+	memory memory
+	levels int // of all trials together
 }
 
 // Open reads run.json and trials.ndjson, and validates both. It also opens the record of
@@ -39,7 +40,7 @@ func (b Reader) Open(dir string) (*Record, error) {
 	if err := b.check(dir); err != nil {
 		return nil, err
 	}
-	r := &Record{Dir: dir, reader: b}
+	r := &Record{Dir: dir, reader: b, memory: memory{before: objects(), next: memoryEvery}}
 	if err := r.readRun(); err != nil {
 		return nil, err
 	}
@@ -216,7 +217,7 @@ func readLines[T any](r *Record, file string) iter.Seq2[*T, error] {
 				return // an incomplete last line
 			}
 			if err == nil {
-				err = r.count()
+				err = r.count(len(line))
 			}
 			v := new(T)
 			if err == nil {
@@ -237,7 +238,7 @@ func readLines[T any](r *Record, file string) iter.Seq2[*T, error] {
 }
 
 // count counts a line of the record.
-func (r *Record) count() error {
+func (r *Record) count(size int) error {
 	r.lines++
 	if most := r.reader.part(leastLine); most > 0 && r.lines > most {
 		return r.reader.tooLarge(fmt.Sprintf("the record has more than %d lines", most))
@@ -245,7 +246,7 @@ func (r *Record) count() error {
 	if r.reader.stopped() {
 		return ErrStopped
 	}
-	return nil
+	return r.memory.grow(r.reader, size)
 }
 
 // lineReader reads lines of a bounded length.
