@@ -14,8 +14,10 @@ type Service struct {
 	Image    string   `json:"image,omitempty" yaml:"image,one" doc:"A container image; needs a platform that runs containers."`
 	// Dir of a command is relative to the lab's own folder, not to the file's.
 	Dir   string            `json:"dir,omitempty" yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
-	Env   map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset; {from_env: NAME}, {from_file: PATH} and {secret: NAME/KEY} read the value from elsewhere. ${port} and ${NAME.address} as in command; ${limits.cpu} is the CPU limit in whole CPUs, rounded up, and ${limits.memory} the memory limit in bytes."`
+	Env   map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset; {from_env: NAME}, {from_file: PATH} and {secret: NAME/KEY} read the value from elsewhere; {public: VALUE} is shown although the name looks like that of a secret. ${port} and ${NAME.address} as in command; ${limits.cpu} is the CPU limit in whole CPUs, rounded up, and ${limits.memory} the memory limit in bytes."`
 	Unset []string          `json:"unset,omitempty"` // env names that must be absent
+	// Public are the env names whose values are shown whatever the name looks like.
+	Public []string `json:"public,omitempty"`
 	// EnvFrom are the variables whose values are not in the file. EnvHashes has a keyed
 	// hash of each value that is not shown.
 	EnvFrom   map[string]Reference `json:"env_from,omitempty"`
@@ -28,7 +30,7 @@ type Service struct {
 	FindPort bool  `json:"find_port,omitempty"`
 	Ready    Ready `json:"ready" yaml:",inline"`
 	// User is a name or UID[:GID], Dynamic, Caller, or "": the platform chooses.
-	User         string       `json:"user,omitempty" yaml:"user" kind:"account" doc:"The user that the service runs as: a name or UID[:GID] of this machine, dynamic (an unused user of the run's own), or caller (the user of millicore). Of an image: a user of the image on Docker, UID[:GID] on Kubernetes."`
+	User         string       `json:"user,omitempty" yaml:"user" kind:"account" doc:"The user that the service runs as: a name or UID[:GID] of this machine, dynamic (an unused user of the run's own), or caller (the user of millicore). Default: with sudo the user who called it, otherwise the caller. Of an image: a user of the image on Docker, UID[:GID] on Kubernetes."`
 	Metrics      *Metrics     `json:"metrics,omitempty" yaml:"metrics" doc:"Where the service reports how long it waited for its dependencies."`
 	Dependencies []Dependency `json:"dependencies,omitempty" yaml:"dependencies" doc:"What the service needs beside it, in the order of their start: postgres, mongodb, or a map. Dependencies run and are observed, but receive no load."`
 	Actions      []Action     `json:"actions,omitempty" yaml:"actions" names:"cell" doc:"Requests that the lab sends to each replica during the measurement."`
@@ -47,6 +49,7 @@ type Dependency struct {
 	Dir     string            `json:"dir,omitempty" yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
 	Env     map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab, as of a service."`
 	Unset   []string          `json:"unset,omitempty"`
+	Public  []string          `json:"public,omitempty"`
 
 	EnvFrom   map[string]Reference `json:"env_from,omitempty"`
 	EnvHashes map[string]string    `json:"env_hashes,omitempty"`

@@ -28,11 +28,11 @@ func (e *Experiment) Shown() *Experiment {
 
 // hide hides the secrets of a service. It changes nothing that another copy refers to.
 func (s *Service) hide() {
-	s.Command, s.Env, s.EnvFrom = secret.Words(s.Command), hidden(s.Env, secret.Variable), withoutValues(s.EnvFrom)
+	s.Command, s.Env, s.EnvFrom = secret.Words(s.Command), hidden(s.Env, secretBut(s.Public)), withoutValues(s.EnvFrom)
 	s.Dependencies = slices.Clone(s.Dependencies)
 	for i := range s.Dependencies {
 		d := &s.Dependencies[i]
-		d.Command, d.Env, d.URL = secret.Words(d.Command), hidden(d.Env, secret.Variable), secret.Text(d.URL)
+		d.Command, d.Env, d.URL = secret.Words(d.Command), hidden(d.Env, secretBut(d.Public)), secret.Text(d.URL)
 		d.EnvFrom = withoutValues(d.EnvFrom)
 	}
 	s.Actions = slices.Clone(s.Actions)
@@ -57,6 +57,11 @@ func hidden(all map[string]string, isSecret func(name string) bool) map[string]s
 		}
 	}
 	return all
+}
+
+// secretBut is secret.Variable, but for the names that the experiment states to be public.
+func secretBut(public []string) func(name string) bool {
+	return func(name string) bool { return secret.Variable(name) && !slices.Contains(public, name) }
 }
 
 func withoutValues(all map[string]Reference) map[string]Reference {
@@ -97,10 +102,10 @@ func (e *Experiment) Secrets() []string {
 	}
 	for i := range e.Cells {
 		s := &e.Cells[i].Service
-		env(s.Env, secret.Variable)
+		env(s.Env, secretBut(s.Public))
 		add(secret.ValuesOf(s.Command)...)
 		for _, d := range s.Dependencies {
-			env(d.Env, secret.Variable)
+			env(d.Env, secretBut(d.Public))
 			add(secret.ValuesOf(d.Command)...)
 			add(secret.Values(d.URL)...)
 		}

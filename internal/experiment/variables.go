@@ -12,12 +12,14 @@ import (
 	"github.com/millicore/millicore/internal/secret"
 )
 
-// Reference says where the value of a variable is read from when a run begins. One of
-// the three is set.
+// Reference says where the value of a variable is read from when a run begins, or that it
+// may be shown. One of the four is set.
 type Reference struct {
 	FromEnv  string `json:"from_env,omitempty" yaml:"from_env,one" kind:"envName" doc:"Variable of Millicore's own environment that has the value."`
 	FromFile string `json:"from_file,omitempty" yaml:"from_file,one" doc:"File with the value, relative to the experiment file. One line end at its end is left out."`
 	Secret   string `json:"secret,omitempty" yaml:"secret,one" kind:"secretKey" doc:"NAME/KEY: a key of a Secret in the namespace of the run; needs --on kubernetes. Millicore does not read the value."`
+	// Public is in no record: the value is in Env, and the name in Public of the service.
+	Public string `json:"-" yaml:"public,one" names:"late" optional:"yes" doc:"The value itself, which is shown although the name looks like that of a secret. Names are replaced in it."`
 	// Value comes from outside of the file, and stays out of the record. Secret has none.
 	Value string `json:"-"`
 }
@@ -86,6 +88,7 @@ func readValue(name string) (string, error) {
 type variables struct {
 	of     string // "services.go.env", "services.go.dependencies.db.env"
 	env    map[string]string
+	public []string // names in env whose values are shown
 	from   map[string]Reference
 	hashes *map[string]string
 }
@@ -96,10 +99,10 @@ func (e *Experiment) variables() []variables {
 	for i := range e.Cells {
 		s := &e.Cells[i].Service
 		at := "services." + s.Name
-		all = append(all, variables{at + ".env", s.Env, s.EnvFrom, &s.EnvHashes})
+		all = append(all, variables{at + ".env", s.Env, s.Public, s.EnvFrom, &s.EnvHashes})
 		for j := range s.Dependencies {
 			d := &s.Dependencies[j]
-			all = append(all, variables{at + ".dependencies." + d.Name + ".env", d.Env, d.EnvFrom, &d.EnvHashes})
+			all = append(all, variables{at + ".dependencies." + d.Name + ".env", d.Env, d.Public, d.EnvFrom, &d.EnvHashes})
 		}
 	}
 	return all
@@ -169,7 +172,7 @@ func (e *Experiment) hash(of func(variable, value string) string) {
 // hidden are the variables whose values are not shown, and whose values are known.
 func (v variables) hidden() map[string]string {
 	all := map[string]string{}
-	shown := hidden(v.env, secret.Variable)
+	shown := hidden(v.env, secretBut(v.public))
 	for name, value := range v.env {
 		if shown[name] != value {
 			all[name] = value
@@ -206,12 +209,12 @@ type Environment struct {
 
 // Environment is the environment of a service, with the values of its references.
 func (s *Service) Environment() Environment {
-	return variables{env: s.Env, from: s.EnvFrom}.environment()
+	return variables{env: s.Env, public: s.Public, from: s.EnvFrom}.environment()
 }
 
 // Environment is the environment of a dependency.
 func (d *Dependency) Environment() Environment {
-	return variables{env: d.Env, from: d.EnvFrom}.environment()
+	return variables{env: d.Env, public: d.Public, from: d.EnvFrom}.environment()
 }
 
 func (v variables) environment() Environment {

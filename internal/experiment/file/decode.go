@@ -112,12 +112,16 @@ func listExample(n *node) string {
 func (d *decoder) table(n *node, f *field, v reflect.Value) bool {
 	element := f.element(v.Type().Elem())
 	d.eachName(n, f, func(e *entry) {
-		if f.refers() && e.value.kind == mapNode {
-			d.reference(e.value)
-			return
-		}
 		one := reflect.New(element.typ).Elem()
-		if d.value(e.value, &element, one) {
+		given := false
+		if f.refers() && e.value.kind == mapNode {
+			r := d.reference(e.value)
+			given = public(e.value) && d.has(e.value.child(publicKey))
+			one.SetString(r.Public)
+		} else {
+			given = d.value(e.value, &element, one)
+		}
+		if given {
 			if v.IsNil() {
 				v.Set(reflect.MakeMap(v.Type()))
 			}
@@ -127,11 +131,27 @@ func (d *decoder) table(n *node, f *field, v reflect.Value) bool {
 	return true
 }
 
+// publicKey is the key of a value that is shown.
+const publicKey = "public"
+
+// public reports whether a variable is stated as a value that is shown.
+func public(n *node) bool { return n.child(publicKey).given() }
+
+// publicNames are the variables of an env whose values are shown.
+func publicNames(env *node) (all []string) {
+	for _, e := range env.entries {
+		if public(e.value) {
+			all = append(all, e.key)
+		}
+	}
+	return all
+}
+
 // envFrom are the variables of an env whose values are not in the file.
 func (d *decoder) envFrom(env *node) map[string]experiment.Reference {
 	var all map[string]experiment.Reference
 	for _, e := range env.entries {
-		if e.value.kind != mapNode {
+		if e.value.kind != mapNode || public(e.value) {
 			continue
 		}
 		if all == nil {

@@ -205,3 +205,52 @@ func TestSavedFileReadsItsSecretsFromTheEnvironment(t *testing.T) {
 		t.Errorf("%s\n%s", got, text)
 	}
 }
+
+// A value whose name only looks like that of a secret is shown if the file states so.
+func TestPublicValuesAreShown(t *testing.T) {
+	const text = `name: shop
+vary: {by: [price, null]}
+services:
+  go:
+    command: [./server]
+    env: {SORT_KEY: {public: "${by}-${port}"}, CACHE_KEY: {public: "${by}"}, TOKEN: {public: ""}, API_KEY: Mark3r-1}
+    dependencies:
+      - {name: db, command: [db], env: {PARTITION_KEY: {public: id}}}
+load: {request: {path: /}, users: 1}
+`
+	e, err := file.Parse("shop.yaml", []byte(strings.Replace(text, "${by}-", "x-", 1)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Seal(secret.NewKey())
+	shown := e.Shown()
+	one, other := &shown.Cells[0].Service, &shown.Cells[1].Service
+	want := map[string]string{"SORT_KEY": "x-${port}", "CACHE_KEY": "price", "TOKEN": "", "API_KEY": secret.Mask}
+	if d := cmp.Diff(want, one.Env); d != "" {
+		t.Error(d)
+	}
+	if !slices.Equal(other.Unset, []string{"CACHE_KEY"}) || one.Dependencies[0].Env["PARTITION_KEY"] != "id" {
+		t.Errorf("%+v", other)
+	}
+	if got := one.Environment(); !slices.Equal(e.Cells[0].Service.Environment().Hidden, []string{"API_KEY"}) || len(got.Secrets) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if len(one.EnvHashes) != 1 || !slices.Equal(e.Secrets(), []string{"Mark3r-1"}) {
+		t.Errorf("hashes %v, secrets %q", one.EnvHashes, e.Secrets())
+	}
+	if label := shown.Cells[0].Label(); !strings.Contains(label, "by=price") {
+		t.Errorf("the label is %q", label)
+	}
+	if strings.Contains(e.Source, marker) || !strings.Contains(e.Source, `{public: "${by}"}`) {
+		t.Error(e.Source)
+	}
+	again, err := file.Parse("shop.yaml", []byte(text), []string{"services.go.env.SORT_KEY={public: set}", "services.go.env.API_KEY.public=x"})
+	if err == nil || !strings.Contains(err.Error(), "API_KEY") {
+		t.Errorf("a value and a map: %v, %+v", err, again)
+	}
+	for from, want := range map[string]string{"public: a, from_env: B": "exclude one another", "public: [a]": "expected a single value", `public: "${nowhere}"`: "unknown name ${nowhere}"} {
+		if _, err := file.Parse("shop.yaml", []byte(strings.Replace(minimal, "@", "{TOKEN: {"+from+"}}", 1)), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", from, err, want)
+		}
+	}
+}

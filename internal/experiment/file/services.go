@@ -27,7 +27,7 @@ func (d *decoder) readService(s *named[service], limits *experiment.Limits, limi
 	for i := range out.Dependencies {
 		dep, n := &out.Dependencies[i], s.node.child("dependencies").items[i]
 		dep.Builtin = builtin(n)
-		dep.Unset, dep.EnvFrom = d.unset(n.child("env")), d.envFrom(n.child("env"))
+		dep.Unset, dep.Public, dep.EnvFrom = d.unset(n.child("env")), publicNames(n.child("env")), d.envFrom(n.child("env"))
 		dep.Dir = workingFolder(n, d.folder, dep.Dir)
 		dep.Limits = d.readLimits(n.child("limits"))
 		d.checkLate(usesBelow(uses, n.path), known, &dep.Limits, !d.failed)
@@ -40,7 +40,7 @@ func (d *decoder) readService(s *named[service], limits *experiment.Limits, limi
 		d.checkLate(usesBelow(uses, s.node.child(key).path), known, limits, limited)
 	}
 	d.checkProgram(s.node)
-	out.Unset, out.EnvFrom = d.unset(s.node.child("env")), d.envFrom(s.node.child("env"))
+	out.Unset, out.Public, out.EnvFrom = d.unset(s.node.child("env")), publicNames(s.node.child("env")), d.envFrom(s.node.child("env"))
 	out.Dir = workingFolder(s.node, d.folder, out.Dir)
 	slices.SortStableFunc(out.Actions, func(a, b experiment.Action) int { return cmp.Compare(a.At, b.At) })
 	return out
@@ -109,7 +109,11 @@ func (d *decoder) checkProgram(n *node) {
 func (d *decoder) unset(env *node) []string {
 	var names []string
 	for _, e := range env.entries {
-		if !d.has(e.value) {
+		value := e.value
+		if public(value) {
+			value = value.child(publicKey)
+		}
+		if !d.has(value) {
 			names = append(names, e.key)
 		}
 	}
