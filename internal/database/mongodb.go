@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -65,6 +66,7 @@ func (s *Set) ferret(ctx context.Context, program string, u platform.UnitSpec, i
 	if err := s.startPostgres(ctx, below, into); err != nil {
 		return u, fmt.Errorf("its PostgreSQL: %w", err)
 	}
+	u.RunAs = experiment.Caller
 	u.Command = []string{program, "--addr", "${host}:${port}"}
 	u.Env = map[string]string{postgresURL: verbatim(into.url)}
 	return u, nil

@@ -85,7 +85,11 @@ func (l *Lab) profiled(i int) (*experiment.Experiment, *experiment.Cell, string)
 	default:
 		return nil, nil, fmt.Sprintf("profiles are supported for Go and Node.js, not for %s", info)
 	}
-	if s := &cell.Service; l.runtimes[i].Runtime == runtimes.Node && s.User != "" && s.User != experiment.Caller {
+	switch s := &cell.Service; {
+	case l.runtimes[i].Runtime != runtimes.Node:
+	case s.User == "": // with sudo it is otherwise the user who called it, while the record is root's
+		s.User = experiment.Caller
+	case s.User != experiment.Caller:
 		return nil, nil, fmt.Sprintf("Node.js writes its profile into the record, which only the user of millicore can enter, and it runs as %s; set services.%s.user to caller for a profile", s.User, s.Name)
 	}
 	if cell.Load.Find {

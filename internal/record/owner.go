@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"github.com/millicore/millicore/internal/rights"
@@ -90,7 +89,7 @@ func ownEmpty(root *os.Root, dir string, owner int) error {
 // folder, so that nobody replaces what is in it by a link. A record that belongs to another
 // user already stays that user's.
 func HandOver(root *os.Root) error {
-	uid, gid, ok := invoker(os.Geteuid(), os.Getenv)
+	uid, gid, ok := rights.Invoker()
 	if !ok {
 		return nil
 	}
@@ -114,13 +113,6 @@ func HandOver(root *os.Root) error {
 		return fmt.Errorf("give the record to user %d, who called sudo: %w", uid, err)
 	}
 	return nil
-}
-
-// invoker is the user who ran the program as root with sudo.
-func invoker(euid int, getenv func(string) string) (uid, gid int, ok bool) {
-	uid, err := strconv.Atoi(getenv("SUDO_UID"))
-	gid, err2 := strconv.Atoi(getenv("SUDO_GID"))
-	return uid, gid, euid == 0 && err == nil && err2 == nil && uid > 0
 }
 
 // likeItsFolder gives a file of root's to the owner of the folder that it is for, who could

@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // Rights are a user's rights on files.
@@ -104,6 +105,15 @@ func claim(path string, mode fs.FileMode) error {
 		}
 	}
 	return nil
+}
+
+// Invoker is the user who ran the program as root with sudo.
+func Invoker() (uid, gid int, ok bool) { return invoker(os.Geteuid(), os.Getenv) }
+
+func invoker(euid int, getenv func(string) string) (uid, gid int, ok bool) {
+	uid, err := strconv.Atoi(getenv("SUDO_UID"))
+	gid, err2 := strconv.Atoi(getenv("SUDO_GID"))
+	return uid, gid, euid == root && err == nil && err2 == nil && uid > root && gid >= 0
 }
 
 // explain adds whose rights were not enough.

@@ -152,3 +152,25 @@ func TestFilesInAFolderOfAllUsers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestInvoker(t *testing.T) {
+	for name, c := range map[string]struct {
+		euid     int
+		uid, gid string
+		want     bool
+	}{
+		"sudo":                 {0, "1000", "1000", true},
+		"no sudo":              {0, "", "", false},
+		"root with sudo":       {0, "0", "0", false},
+		"not root":             {1000, "1000", "1000", false},
+		"a uid that is a word": {0, "me", "1000", false},
+		"a negative uid":       {0, "-1", "1000", false},
+		"no gid":               {0, "1000", "", false},
+		"a negative gid":       {0, "1000", "-1", false},
+	} {
+		_, _, ok := invoker(c.euid, func(key string) string { return map[string]string{"SUDO_UID": c.uid, "SUDO_GID": c.gid}[key] })
+		if ok != c.want {
+			t.Errorf("%s: %v", name, ok)
+		}
+	}
+}

@@ -243,20 +243,38 @@ func TestSecretsOfLoadAndTry(t *testing.T) {
 	g.clean("load", "try")
 }
 
-// With sudo the record belongs to the user who called it.
-func TestRecordOfSudoBelongsToItsUser(t *testing.T) {
+// With sudo the record belongs to the user who called it, and the service runs as that
+// user if its files allow it.
+func TestSudo(t *testing.T) {
 	g := guard(t)
 	t.Setenv("SUDO_UID", "65534")
 	t.Setenv("SUDO_GID", "65534")
-	if err := os.Chmod(g.dir, 0o755); err != nil {
+	for _, dir := range []string{g.dir, filepath.Dir(g.dir), bin} { // nobody can enter them
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.WriteFile(g.got, nil, 0o644), os.Chown(g.got, 65534, 65534), os.Chmod(filepath.Dir(g.got), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	path := g.file("shop.yaml", strings.NewReplacer("SERVER", filepath.Join(bin, "server")).Replace(`name: shop
-services: {app: {command: [SERVER, --port, "${port}"]}}
+	path := g.file("shop.yaml", strings.NewReplacer("SERVER", filepath.Join(bin, "server"), "GOT", g.got).Replace(`name: shop
+services: {app: {command: [sh, -c, 'id -u > GOT; exec "$0" "$@"', SERVER, --port, "${port}"]}}
 load: {request: {path: /ok}, users: 1}
 measure: {warmup: 500ms, duration: 1s, repeats: 1, interval: 500ms}
 `))
-	g.ends(0, "run", path, "--out", "record")
+	as := func(want, out, line string) {
+		t.Helper()
+		if got, err := os.ReadFile(g.got); err != nil || strings.TrimSpace(string(got)) != want || !strings.Contains(out, line) {
+			t.Errorf("it ran as %s, %v, want %s and the line %q\n%s", got, err, want, line, out)
+		}
+	}
+	out := g.ends(0, "run", path, "--out", "record")
+	as("65534", out, `sh runs as nobody, who called sudo, and not as root; user: caller (try --user caller) runs it as root`)
+	as("0", g.ends(0, "run", path, "--out", "caller", "--set", "services.app.user=caller"), "")
+	if err := os.Chmod(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	as("0", g.ends(0, "run", path, "--out", "shut"), "nobody may not read "+filepath.Join(bin, "server"))
 	g.ends(0, "report", "record")
 	theirs, err := exec.Command("find", filepath.Join(g.dir, "record"), "!", "-uid", "65534").CombinedOutput()
 	if err != nil || len(theirs) > 0 {

@@ -58,6 +58,7 @@ func (l *local) startOnce(ctx context.Context, u platform.UnitSpec) (*onceUnit, 
 	if err == nil {
 		return started, nil
 	}
+	err = started.explained(err)
 	gone, cancel := context.WithCancel(context.Background())
 	cancel() // no grace time for a failed start
 	return nil, errors.Join(err, started.Stop(gone))

@@ -35,6 +35,7 @@ type replica struct {
 	find    bool   // the port must be found
 	address string // "" until it is ready if the port must be found
 	command shim.Command
+	invoker string // as of its runner
 	ready   experiment.Ready
 	serves  func(context.Context, string) error // as in platform.UnitSpec
 	signal  syscall.Signal                      // that stops it

@@ -84,6 +84,9 @@ func (l *local) startUnit(ctx context.Context, u platform.UnitSpec) (*unit, erro
 	if err == nil {
 		return started, nil
 	}
+	if ctx.Err() == nil {
+		err = started.explained(err)
+	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel() // no grace time for a unit that never served
 	return nil, errors.Join(err, started.Stop(gone))
@@ -140,7 +143,7 @@ func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
 		Launch: r.launch, Ready: r.awaitReady, Clean: r.clean, Ending: r.ending, Where: r.elsewhere}
 	r.keeper.Begin(context.Background())
 	name := supervise.ReplicaName(u.Trial, u.Name, index)
-	r.command, err = l.command(u, port)
+	r.command, r.invoker, err = l.command(u, port)
 	if err == nil {
 		r.keeper.Log, err = supervise.OpenLog(u.Logs, name+".log")
 	}
@@ -192,31 +195,31 @@ func (r *replica) enclose(l *local, name string, limits experiment.Limits) (err 
 // machines.
 const loopback = "127.0.0.1"
 
-// command resolves a unit's command and environment for a port.
-func (l *local) command(u platform.UnitSpec, port int) (shim.Command, error) {
+// command resolves a unit's command and environment for a port. invoker is as of a runner.
+func (l *local) command(u platform.UnitSpec, port int) (c shim.Command, invoker string, err error) {
 	vars := map[string]string{}
 	maps.Copy(vars, u.Vars)
 	vars["host"], vars["port"] = loopback, strconv.Itoa(port)
 	args, err := supervise.ExpandCommand(u.Command, vars)
 	if err != nil {
-		return shim.Command{}, err
+		return c, "", err
 	}
 	stated, err := supervise.ExpandEnv(u.Env, vars)
 	if err != nil {
-		return shim.Command{}, err
+		return c, "", err
 	}
 	base, dropped := inherited(os.Environ())
 	for _, name := range dropped {
 		l.warn(name + " of this shell is not passed on to services; set it under env in the experiment if they need it")
 	}
-	as, err := l.runner(u)
+	program, err := findProgram(args[0], u.Dir, lookup(environment(base, vars["port"], stated, u.Unset), "PATH"))
 	if err != nil {
-		return shim.Command{}, err
+		return c, "", err
+	}
+	as, err := l.runner(u, program, args)
+	if err != nil {
+		return c, "", err
 	}
 	env := environment(as.adapt(base), vars["port"], stated, u.Unset)
-	program, err := findProgram(args[0], u.Dir, lookup(env, "PATH"))
-	if err != nil {
-		return shim.Command{}, err
-	}
-	return shim.Command{Dir: u.Dir, Path: program, Args: args, Env: env, User: as.user, NoNewPrivileges: true, PrivateIPC: u.PrivateIPC}, nil
+	return shim.Command{Dir: u.Dir, Path: program, Args: args, Env: env, User: as.user, NoNewPrivileges: true, PrivateIPC: u.PrivateIPC}, as.invoker, nil
 }

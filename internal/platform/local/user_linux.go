@@ -18,6 +18,8 @@ import (
 type runner struct {
 	user *shim.User // nil: the caller
 	env  []string   // variables that replace those of the caller's session
+	// invoker is the name of the user who called sudo, if that is why the unit runs as it.
+	invoker string
 }
 
 // session are the variables that describe the caller's login. Those that name folders
@@ -59,32 +61,43 @@ func checkUserFor(uid, gid int, text string) error {
 	return err
 }
 
-// runner returns the user of a unit. The first unit of a name and a user finds it.
-func (l *local) runner(u platform.UnitSpec) (*runner, error) {
+// runner returns the user of a unit with a program and its arguments. The first unit of a
+// name and a user finds it.
+func (l *local) runner(u platform.UnitSpec, program string, args []string) (*runner, error) {
 	switch {
 	case u.User != nil:
 		return &runner{user: &shim.User{UID: u.User.UID, GID: u.User.GID}}, nil
-	case u.RunAs == "" || u.RunAs == experiment.Caller:
+	case u.RunAs == experiment.Caller:
 		return &runner{}, nil
+	case u.RunAs == "":
+		return l.unstated(u, program, args)
 	}
 	if err := checkUser(u.RunAs); err != nil {
 		return nil, err
 	}
+	return l.known(u, func() (*runner, error) {
+		a, err := l.account(u.RunAs)
+		if err != nil {
+			return nil, err
+		}
+		if a.UID == os.Geteuid() && a.GID == os.Getegid() {
+			return &runner{}, nil
+		}
+		return l.runnerOf(a)
+	})
+}
+
+// known returns the runner of a unit's name and user. find finds it once.
+func (l *local) known(u platform.UnitSpec, find func() (*runner, error)) (*runner, error) {
 	l.users.Lock()
 	defer l.users.Unlock()
 	key := [2]string{u.Name, u.RunAs}
 	if r := l.runners[key]; r != nil {
 		return r, nil
 	}
-	a, err := l.account(u.RunAs)
+	r, err := find()
 	if err != nil {
 		return nil, err
-	}
-	r := &runner{}
-	if a.UID != os.Geteuid() || a.GID != os.Getegid() {
-		if r, err = l.runnerOf(a); err != nil {
-			return nil, err
-		}
 	}
 	if l.runners == nil {
 		l.runners = map[[2]string]*runner{}
@@ -97,7 +110,7 @@ func (l *local) runner(u platform.UnitSpec) (*runner, error) {
 // is empty, and stays.
 const usersFile = "users"
 
-// account finds a user, or takes an unused one. The caller holds l.users.
+// account finds a user, or takes an unused one. l.users is locked.
 func (l *local) account(text string) (account.Account, error) {
 	if text != experiment.Dynamic {
 		return account.Lookup(text)
@@ -115,7 +128,7 @@ func (l *local) account(text string) (account.Account, error) {
 // runnerOf is the runner of an account. An account without a home gets a folder of the
 // run as its home and for temporary files.
 func (l *local) runnerOf(a account.Account) (*runner, error) {
-	r := &runner{user: &shim.User{UID: a.UID, GID: a.GID}}
+	r := &runner{user: &shim.User{UID: a.UID, GID: a.GID, Groups: a.Groups}}
 	if a.Name != "" {
 		r.env = []string{"USER=" + a.Name, "LOGNAME=" + a.Name}
 	}

@@ -9,13 +9,16 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/rights"
 )
 
-// Account is a user of this machine. Its only group is GID.
+// Account is a user of this machine.
 type Account struct {
 	Name     string // "" of a number without an entry in the user database
 	Home     string // likewise
 	UID, GID int
+	Groups   []int // supplementary ones, of an Invoker only
 }
 
 // String is the name or, without one, the number.
@@ -47,6 +50,36 @@ func Lookup(text string) (Account, error) {
 		}
 	}
 	return a, nil
+}
+
+// Invoker is the user who ran the program as root with sudo, with the groups that it has
+// without sudo; false: there is none, or it is not in the user database.
+func Invoker() (Account, bool) {
+	uid, gid, ok := rights.Invoker()
+	if !ok {
+		return Account{}, false
+	}
+	entry, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return Account{}, false
+	}
+	a, err := of(entry)
+	if err != nil {
+		return Account{}, false
+	}
+	a.GID, a.Groups = gid, groupsOf(entry)
+	return a, true
+}
+
+// groupsOf are the groups of a user, as far as they are known: without them it can do less.
+func groupsOf(entry *user.User) (all []int) {
+	ids, _ := entry.GroupIds()
+	for _, id := range ids {
+		if n, err := strconv.Atoi(id); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 func named(name string) (Account, error) {

@@ -33,8 +33,11 @@ type Command struct {
 	PrivateIPC bool
 }
 
-// User is the user of a command; its only group is GID.
-type User struct{ UID, GID int }
+// User is the user of a command. Its groups are GID and Groups.
+type User struct {
+	UID, GID int
+	Groups   []int
+}
 
 // failure is the shim's message if it cannot become the command.
 type failure struct {
@@ -239,7 +242,7 @@ func drop(u *User) error {
 			return err
 		}
 	}
-	if err := unix.Setgroups([]int{u.GID}); err != nil {
+	if err := unix.Setgroups(append([]int{u.GID}, u.Groups...)); err != nil {
 		return err
 	}
 	if err := unix.Setresgid(u.GID, u.GID, u.GID); err != nil {
