@@ -19,7 +19,6 @@ import (
 // run's own or one of the namespace, and is in no Deployment and in no pod.
 func TestValuesReachContainersThroughSecrets(t *testing.T) {
 	need(t)
-	const marker = "Mark3r"
 	for name, change := range map[string]func(*platform.UnitSpec){
 		"a value that is hidden": func(u *platform.UnitSpec) {
 			u.Env, u.Hidden = map[string]string{"DEPENDENCY": "Mark3r-$(PORT)-value"}, []string{"DEPENDENCY"}
