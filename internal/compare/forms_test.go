@@ -126,7 +126,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	if err := text.Markdown(&b, r.Blocks()); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.String(); strings.Contains(got, "<b>") || !strings.Contains(got, `before\|`) {
+	if got := b.String(); strings.Contains(got, "<b>") || !strings.Contains(got, `be␛\[31mfore\|`) {
 		t.Errorf("Markdown:\n%s", got)
 	}
 }

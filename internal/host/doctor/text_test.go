@@ -111,7 +111,7 @@ func TestTextOfHostileProcesses(t *testing.T) {
 	}
 	text := b.String()
 	if n := strings.Count(text, "\nCould not inspect "); n != mostRefused+1 || strings.Contains(text, "its limit") ||
-		!strings.Contains(text, "\nCould not inspect 1 a: x is a named pipe.\n") || !strings.Contains(text, "\nCould not inspect 3 processes more;") {
+		!strings.Contains(text, "\nCould not inspect 1 a␛[31m: x is a named pipe.\n") || !strings.Contains(text, "\nCould not inspect 3 processes more;") {
 		t.Errorf("got\n%s", text)
 	}
 }
