@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/signals"
@@ -60,6 +61,9 @@ func (t *trial) benchmark(ctx context.Context) (failure, err error) {
 	}
 	if how := program.Failure(); how != "" {
 		return withOutput(errors.New(how), program.Output()), nil
+	}
+	if n := logDropped([]platform.Unit{t.deployment.service}); n > 0 {
+		return fmt.Errorf("%s from the middle of its output are not in %s, and results may be among them; let the benchmark print less", display.Bytes(float64(n)), program.Output()), nil
 	}
 	results, err := readOutput(program.Output())
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 type bare struct {
 	platform.Platform
 	started func()
+	dropped int64 // of each output
 }
 
 func (*bare) Name() string { return "bare" }
@@ -36,7 +37,7 @@ func (b *bare) StartOnce(_ context.Context, u platform.UnitSpec) (platform.Unit,
 		return nil, err
 	}
 	defer out.Close()
-	p := &program{cmd: exec.Command(u.Command[0], u.Command[1:]...), output: name, ended: make(chan struct{})}
+	p := &program{cmd: exec.Command(u.Command[0], u.Command[1:]...), output: name, dropped: b.dropped, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
@@ -50,10 +51,11 @@ func (b *bare) StartOnce(_ context.Context, u platform.UnitSpec) (platform.Unit,
 
 // program is a unit and its only replica.
 type program struct {
-	cmd    *exec.Cmd
-	output string
-	ended  chan struct{}
-	once   sync.Once
+	cmd     *exec.Cmd
+	output  string
+	dropped int64
+	ended   chan struct{}
+	once    sync.Once
 }
 
 func (p *program) Replicas() []platform.Replica        { return []platform.Replica{p} }
@@ -65,6 +67,7 @@ func (p *program) ThrottleSample() (signals.ThrottleSample, error) {
 func (p *program) PIDs() []int            { return nil }
 func (p *program) Ended() <-chan struct{} { return p.ended }
 func (p *program) Output() string         { return p.output }
+func (p *program) LogDropped() int64      { return p.dropped }
 func (p *program) Failure() string {
 	if p.cmd.ProcessState.Success() {
 		return ""
@@ -169,6 +172,19 @@ func TestABenchmarkThatMeasuredNothingFailsItsTrial(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Results that were in the dropped middle of the output would be missed without a word.
+func TestABenchmarkWhoseOutputWasCutFailsItsTrial(t *testing.T) {
+	r, err := conducted(t, t.Context(), &bare{dropped: 5 << 20}, benchmarking(t, `printf 'BenchmarkA 1 5 ns/op\n'`))
+	if err == nil || len(printed(t, r)) > 0 {
+		t.Errorf("error %v, results %v; want a failed run without results", err, printed(t, r))
+	}
+	for _, trial := range r.Trials {
+		if trial.Outcome != record.Failed || !strings.Contains(trial.Why, "5 MiB from the middle of its output") {
+			t.Errorf("trial %d: %s, %q", trial.Trial, trial.Outcome, trial.Why)
+		}
 	}
 }
 
