@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -181,6 +182,9 @@ func TestWords(p *analysis.Placed) string {
 		return gapText(p.From.Gap, min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells, p.From.Quantile())
 	}
 	chance := "p " + display.Chance(p.From.PFamily)
+	if p.From.P < 1-stats.Level && p.From.PFamily >= 1-stats.Level { // the interval, which is not corrected, is without 0
+		chance = "p " + display.Chance(p.From.P) + ", corrected over all pairs " + display.Chance(p.From.PFamily)
+	}
 	if p.Shift == nil {
 		return chance
 	}

@@ -260,7 +260,7 @@ var triedPatterns = []pattern{
 		return is("the searches that a ranking takes", k.m["n"], float64(leastTrials(len(k.withTrials()))))
 	}},
 	{"try", `No breaking point(?: of the server)? was found (?:with|without|under) (?P<label>[^:]+): <any:reason>`, nil},
-	{"try", `(?:` + atCommon + ` )?(?P<label>[A-Z]\S*=\S+) lowers p99: <ms:figure> against <ms:than> as it is(?:, median of <n:n> trials)? \(median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)\)`, func(k *check) error {
+	{"try", `(?:` + atCommon + ` )?(?P<label>[A-Z]\S*=\S+) lowers p99: <ms:figure> against <ms:than> as it is(?:, median of <n:n> trials)? \(median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?:\S+, corrected over all pairs )?(?P<p>\S+)\)`, func(k *check) error {
 		c, base := k.under(k.m["label"], k.m["limit"]), k.under("as it is", k.m["limit"])
 		if c == nil {
 			return fmt.Errorf("no setting %q", k.m["label"])
@@ -268,7 +268,7 @@ var triedPatterns = []pattern{
 		return first(c.shows("p99", k.m["figure"]), base.shows("p99", k.m["than"]),
 			is("the shift", k.m["shift"], hodgesLehmann(base.values(quantileOf("p99")), c.values(quantileOf("p99")))), k.ahead(c, base, "p99", false))
 	}},
-	{"try", `At <n:at> <unit> p99 without the limit (?:is|(?P<alike>does not differ significantly:)) <ms:figure> against <ms:than> under it \((?:median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?P<p>\S+)|<any:gap>)\)`, func(k *check) error {
+	{"try", `At <n:at> <unit> p99 without the limit (?:is|(?P<alike>does not differ significantly:)) <ms:figure> against <ms:than> under it \((?:median of the pairwise differences <n:shift> ms, 95% interval \S+ to \S+, p (?:\S+, corrected over all pairs )?(?P<p>\S+)|<any:gap>)\)`, func(k *check) error {
 		c, base := k.free(), k.named(k.variants[0].Service)
 		if c == nil {
 			return errors.New("no server without the limit")
