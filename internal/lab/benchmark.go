@@ -93,7 +93,7 @@ func (t *trial) observe(ctx context.Context, cancel context.CancelFunc, ended <-
 		}
 	})
 	all.Go(func() { t.sampler(begin, events).run(over) })
-	watcher := t.watcher(func(w *signals.Window) {
+	watcher := t.watcher(begin, func(w *signals.Window) {
 		if w.Kind != signals.Down { // the end of a benchmark is no failure
 			events <- event{window: w}
 		}

@@ -21,6 +21,7 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 	var failures failures
 	if t.cell.Load.Find {
 		t.recorder.search = t.newSearcher(&failures)
+		t.recorder.search.now = func() time.Time { return steady(begin, time.Now()) }
 	}
 	events := make(chan event, 64)
 	frame := func(f *signals.Frame) { events <- event{frame: f} }
@@ -52,7 +53,7 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 			t.profile.take(loaded, begin.Add(t.exp.Measure.Warmup), t.deployment.service.Replicas()[0].Address())
 		})
 	}
-	others.Go(func() { t.watcher(func(w *signals.Window) { events <- event{window: w} }).run(loaded.Done()) })
+	others.Go(func() { t.watcher(begin, func(w *signals.Window) { events <- event{window: w} }).run(loaded.Done()) })
 	go func() { others.Wait(); close(events) }()
 	defer context.AfterFunc(ctx, t.agents.stop)()
 	defer context.AfterFunc(t.lab.leaving, t.agents.abandon)()

@@ -81,7 +81,7 @@ func TestTheSamplerFollowsTheReplicas(t *testing.T) {
 		d := &deployment{}
 		d.watch("go", roleService, replicas(unit))
 		var got []string
-		s := &sampler{trial: 3, sources: d.sources, scale: newScale("go", unit), noHost: true, sampled: func(int) {}, out: func(f *signals.Frame) {
+		s := &sampler{trial: 3, began: time.Now(), sources: d.sources, scale: newScale("go", unit), noHost: true, sampled: func(int) {}, out: func(f *signals.Frame) {
 			switch {
 			case f.Scale != nil:
 				got = append(got, fmt.Sprintf("%d: %d replicas for %v", f.Seq, f.Scale.Replicas, time.Duration(f.End-f.Start)))
@@ -120,7 +120,7 @@ func TestTheWatcherCollectsRemoteWindows(t *testing.T) {
 		unit := &growing{now: []platform.Replica{first}}
 		tr := &trial{number: 3, cell: &experiment.Cell{Index: 2, Service: experiment.Service{Name: "go"}}, deployment: &deployment{service: unit}}
 		var got []signals.Window
-		w := tr.watcher(func(v *signals.Window) { got = append(got, *v) })
+		w := tr.watcher(time.Now(), func(v *signals.Window) { got = append(got, *v) })
 		first.see(signals.Window{Kind: signals.Throttled, Start: 1, End: 2})
 		stop := make(chan struct{})
 		time.AfterFunc(500*time.Millisecond, func() { unit.add(second) })

@@ -128,7 +128,8 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 	defer s.sampled(seq)
 	var used meter.Used
 	frame := func(from, to time.Time) *signals.Frame {
-		return &signals.Frame{Trial: s.trial, Cell: s.cell, Seq: seq, Start: from.UnixNano(), End: to.UnixNano(), Phase: phase}
+		return &signals.Frame{Trial: s.trial, Cell: s.cell, Seq: seq, Phase: phase,
+			Start: steady(s.began, from).UnixNano(), End: steady(s.began, to).UnixNano()}
 	}
 	if s.scale != nil {
 		from := s.scale.at

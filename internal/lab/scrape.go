@@ -63,8 +63,9 @@ func (s *scraper) run(ctx context.Context) (first error) {
 			if waits := h.since(s.last); waits != nil {
 				var phase signals.Phase
 				seq, phase = s.interval(seq, h)
-				s.out(&signals.Frame{Trial: s.trial, Cell: s.cell, Seq: seq, Start: s.last.at.UnixNano(), End: h.at.UnixNano(),
-					Phase: phase, Of: s.of, Index: s.index, Waits: waits})
+				s.out(&signals.Frame{Trial: s.trial, Cell: s.cell, Seq: seq, Phase: phase,
+					Start: steady(s.began, s.last.at).UnixNano(), End: steady(s.began, h.at).UnixNano(),
+					Of: s.of, Index: s.index, Waits: waits})
 			}
 			s.last = h
 		}

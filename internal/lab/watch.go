@@ -16,6 +16,7 @@ import (
 // call of 2 us.
 type watcher struct {
 	trial, cell int
+	began       time.Time // when the load begins
 	watched     []*watched
 	rescale     func()                // adds new replicas; nil: the number is fixed
 	out         func(*signals.Window) // called from the watcher's goroutine
@@ -31,8 +32,8 @@ type watched struct {
 }
 
 // watcher returns the watcher of the trial's service and dependencies, which run.
-func (t *trial) watcher(out func(*signals.Window)) *watcher {
-	w := &watcher{trial: t.number, cell: t.cell.Index, out: out}
+func (t *trial) watcher(begin time.Time, out func(*signals.Window)) *watcher {
+	w := &watcher{trial: t.number, cell: t.cell.Index, began: begin, out: out}
 	w.add(t.cell.Service.Name, replicas(t.deployment.service), t.cell.Limits)
 	if scaled, ok := platform.As[platform.Autoscaled](t.deployment.service); ok {
 		w.rescale = func() { w.add(t.cell.Service.Name, scaled.CurrentReplicas(), t.cell.Limits) }
@@ -80,6 +81,7 @@ func (w *watcher) read() {
 			continue
 		}
 		if p, err := r.sample(); err == nil {
+			p.At = steady(w.began, p.At)
 			r.windows.Add(p, func(v signals.Window) { w.pass(r, v) })
 		}
 	}
@@ -111,7 +113,7 @@ const remoteDelay = 1500 * time.Millisecond
 // end reads a last time, and ends the windows in which a replica is still down.
 func (w *watcher) end() {
 	w.read()
-	now := time.Now()
+	now := steady(w.began, time.Now())
 	for _, r := range w.watched {
 		r.windows.Flush(now, func(v signals.Window) { w.pass(r, v) })
 	}

@@ -94,7 +94,7 @@ func TestTheWatcherProducesWindowsOfEachReplica(t *testing.T) {
 			return signals.ThrottleSample{At: time.Now(), Up: time.Since(began) < 300*time.Millisecond}, nil
 		}}
 		var got []signals.Window
-		w := &watcher{trial: 7, cell: 2, out: func(v *signals.Window) { got = append(got, *v) }}
+		w := &watcher{trial: 7, cell: 2, began: began, out: func(v *signals.Window) { got = append(got, *v) }}
 		w.add("go", []platform.Replica{first, second}, experiment.Limits{CPUMillis: 500})
 		stop := make(chan struct{})
 		time.AfterFunc(time.Second+20*time.Millisecond, func() { close(stop) })
@@ -227,7 +227,7 @@ func TestWatchingAThrottledProcess(t *testing.T) {
 func watchFor(t *testing.T, r platform.Replica, limits experiment.Limits, during func()) (windows []signals.Window, grew time.Duration) {
 	t.Helper()
 	var first, last *time.Duration
-	w := &watcher{trial: 1, out: func(v *signals.Window) { windows = append(windows, *v) }}
+	w := &watcher{trial: 1, began: time.Now(), out: func(v *signals.Window) { windows = append(windows, *v) }}
 	w.add("busy", []platform.Replica{r}, limits)
 	w.watched[0].sample = func() (signals.ThrottleSample, error) {
 		p, err := r.ThrottleSample()

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"fmt"
 	"iter"
 	"time"
 
@@ -49,4 +50,30 @@ func Count(frames iter.Seq2[*signals.Frame, error], interval time.Duration, plan
 		}
 	}
 	return found, nil
+}
+
+// Follow checks that the intervals of each source follow each other: none ends before it
+// begins, begins before the last one has ended, or is longer than most. A step of the clock
+// would show.
+func Follow(frames iter.Seq2[*signals.Frame, error], most time.Duration) error {
+	type source struct {
+		trial, agent, replica int
+		of                    string
+	}
+	ends := map[source]int64{}
+	for f, err := range frames {
+		if err != nil {
+			return err
+		}
+		from := source{trial: f.Trial, agent: -1, replica: f.Index, of: f.Of}
+		if f.Agent != nil {
+			from.agent = *f.Agent
+		}
+		last, known := ends[from]
+		if f.End < f.Start || f.End-f.Start > int64(most) || known && f.Start < last {
+			return fmt.Errorf("interval %d of %+v: from %v to %v after the end of the last one", f.Seq, from, time.Duration(f.Start-last), time.Duration(f.End-last))
+		}
+		ends[from] = f.End
+	}
+	return nil
 }

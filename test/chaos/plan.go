@@ -96,6 +96,9 @@ func Draw(platform string, seed uint64) Plan {
 	}
 	p.Hold = between(r, 100*time.Millisecond, 2*time.Second)
 	p.Files = 16 + r.IntN(49)
+	if p.Fault == FewFiles {
+		p.After = 0 // the limit is that of the whole run
+	}
 	p.Step = step(r)
 	p.Database = p.Target == Database || r.IntN(4) == 0
 	p.Two = r.IntN(4) == 0

@@ -148,6 +148,33 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestFollow(t *testing.T) {
+	server := func(replica int, start, end float64) *signals.Frame {
+		return &signals.Frame{Trial: 1, Of: "go", Index: replica, Server: &signals.Server{}, Start: int64(start * 1e9), End: int64(end * 1e9)}
+	}
+	for _, c := range []struct {
+		name   string
+		frames []*signals.Frame
+		follow bool
+	}{
+		{"all follow", append(agentFrames(1, 0, 0, 1, 2), server(0, 0, 0.2), server(0, 0.2, 0.4)), true},
+		{"a gap", []*signals.Frame{server(0, 0, 0.2), server(0, 0.8, 1)}, true},
+		{"two replicas", []*signals.Frame{server(0, 0, 0.2), server(1, 0, 0.2)}, true},
+		{"two trials", append(agentFrames(1, 0, 5), agentFrames(2, 0, 0)...), true},
+		{"back before the last", []*signals.Frame{server(0, 10, 10.2), server(0, 9.4, 9.6)}, false},
+		{"it ends before it begins", []*signals.Frame{server(0, 10, 9)}, false},
+		{"it is too long", []*signals.Frame{server(0, 0, 10.1)}, false},
+	} {
+		if err := Follow(seq(c.frames, nil), 10*time.Second); (err == nil) != c.follow {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	broken := errors.New("line 3")
+	if err := Follow(seq(nil, broken), time.Second); err != broken {
+		t.Errorf("error %v, want that of the frames", err)
+	}
+}
+
 func TestTable(t *testing.T) {
 	got := Table([]Result{
 		{Plan: Plan{Platform: "local", Case: Case{Full, State}}, Failed: true, Remained: 2},

@@ -98,7 +98,7 @@ func (r *replica) Windows() []signals.Window {
 	r.mu.Lock()
 	now := time.Now()
 	if !r.downSince.IsZero() && now.After(r.downSince) {
-		r.downs = append(r.downs, signals.Window{Kind: signals.Down, Start: r.downSince.UnixNano(), End: now.UnixNano()})
+		r.downs = append(r.downs, downWindow(r.downSince, now))
 		r.downSince = now
 	}
 	all := r.downs
@@ -112,11 +112,17 @@ func (r *replica) Windows() []signals.Window {
 	return all
 }
 
+// downWindow is the window between two times. If the clock was set in between, its length
+// is that of the monotonic clock.
+func downWindow(since, now time.Time) signals.Window {
+	return signals.Window{Kind: signals.Down, Start: since.UnixNano(), End: since.Add(now.Sub(since)).UnixNano()}
+}
+
 // rise records that the replica serves.
 func (r *replica) rise() {
 	r.mu.Lock()
 	if now := time.Now(); !r.downSince.IsZero() && now.After(r.downSince) {
-		r.downs = append(r.downs, signals.Window{Kind: signals.Down, Start: r.downSince.UnixNano(), End: now.UnixNano()})
+		r.downs = append(r.downs, downWindow(r.downSince, now))
 	}
 	r.up, r.downSince = true, time.Time{}
 	r.mu.Unlock()
