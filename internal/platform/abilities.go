@@ -84,8 +84,9 @@ type LimitVerifier interface {
 	// LimitBroken describes how a process of the replica escaped its limits, or which
 	// limit is not the one that was set last, as in "process 7 (app) left its control
 	// group"; "" if all hold, or that cannot be seen. It is called at the end of each
-	// interval, and lists the processes of the machine at most.
-	LimitBroken() string
+	// interval. since is when the verification of all replicas began: what was read for
+	// another one since then need not be read again.
+	LimitBroken(since time.Time) string
 }
 
 // LogBounder is a Replica whose log is bounded.

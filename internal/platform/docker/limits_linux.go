@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/host/proc"
@@ -44,18 +45,18 @@ func (k *kin) lead(pid int, of *replica) {
 
 // outside describes the first process of a replica that is not in the group of its
 // container; "" if there is none. What cannot be read shows nothing.
-func (k *kin) outside(r *replica) string {
-	m := guard.Settled(func() *member { return k.firstOutside(r) })
+func (k *kin) outside(r *replica, since time.Time) string {
+	m := guard.Settled(since, func(since time.Time) *member { return k.firstOutside(r, since) })
 	if m == nil {
 		return ""
 	}
 	return guard.Left(m.PID, m.Name, group.Where(r.dirs(), m.PID))
 }
 
-func (k *kin) firstOutside(r *replica) *member {
+func (k *kin) firstOutside(r *replica, since time.Time) *member {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, err := k.processes.Scan(); err != nil {
+	if _, err := k.processes.Scan(since); err != nil {
 		return nil
 	}
 	each, any, err := group.Inside(r.dirs())
@@ -78,14 +79,14 @@ func (k *kin) forget(r *replica) {
 
 // LimitBroken describes which limit of the container is not the one that was set, or which
 // process left its group; "" if all hold. See platform.LimitVerifier.
-func (r *replica) LimitBroken() string {
+func (r *replica) LimitBroken(since time.Time) string {
 	if len(r.dirs()) == 0 {
 		return "" // it ended before its group was found
 	}
 	if why := r.guard.Broken(); why != "" {
 		return why
 	}
-	return r.docker.kin.outside(r)
+	return r.docker.kin.outside(r, since)
 }
 
 // dirs are the directories of the container's group.

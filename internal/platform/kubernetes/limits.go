@@ -143,7 +143,7 @@ const emptyFor = 5 * time.Second
 // LimitBroken describes which limit of the replica's container is not the one that was set,
 // or that its processes left its control group; "" if all hold, or that cannot be seen. See
 // platform.LimitVerifier.
-func (r *replica) LimitBroken() string {
+func (r *replica) LimitBroken(time.Time) string {
 	if pod, _ := r.k.pods.get(r.pod); pod != nil {
 		if s := statusOf(pod, unitContainer); s.Resources != nil {
 			if why := r.held.broken(time.Now(), podCPU(s), podMemory(s)); why != "" {

@@ -12,27 +12,33 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// BenchmarkLimitBroken measures the verification of a replica at the end of an interval, by
-// the number of processes of the machine. Ten need a pid namespace of their own:
+// BenchmarkLimitBroken measures the verification of all replicas at the end of an interval,
+// by the number of processes of the machine and of replicas. Few processes need a pid
+// namespace of their own:
 //
-//	unshare --pid --fork --mount-proc go test -bench LimitBroken ./internal/platform/local
+//	unshare --pid --fork --mount-proc go test -run xxx -bench LimitBroken ./internal/platform/local
 func BenchmarkLimitBroken(b *testing.B) {
-	for _, n := range []int{10, 100, 1000, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+	for _, c := range []struct{ processes, replicas int }{{10, 1}, {100, 1}, {1000, 1}, {1000, 10}, {10_000, 1}} {
+		b.Run(fmt.Sprintf("processes=%d/replicas=%d", c.processes, c.replicas), func(b *testing.B) {
 			p, err := New(Options{State: b.TempDir()})
 			if err != nil {
 				b.Skip(err)
 			}
 			defer p.Close()
-			u, err := p.Start(b.Context(), server(b.TempDir()))
+			unit := server(b.TempDir())
+			unit.Limits.Replicas = c.replicas
+			u, err := p.Start(b.Context(), unit)
 			if err != nil {
 				b.Fatal(err)
 			}
-			populate(b, n)
-			v, _ := platform.As[platform.LimitVerifier](u.Replicas()[0])
+			populate(b, c.processes)
 			verify := func() {
-				if why := v.LimitBroken(); why != "" {
-					b.Fatal(why)
+				since := time.Now()
+				for _, r := range u.Replicas() {
+					v, _ := platform.As[platform.LimitVerifier](r)
+					if why := v.LimitBroken(since); why != "" {
+						b.Fatal(why)
+					}
 				}
 			}
 			verify() // reads the processes that are new

@@ -90,7 +90,7 @@ func watchingLabHelper(state, logs string) {
 			fmt.Println("up", u.Replicas()[0].Address())
 			v, _ := platform.As[platform.LimitVerifier](u.Replicas()[0])
 			for why := ""; ; time.Sleep(10 * time.Millisecond) {
-				if now := v.LimitBroken(); now != why {
+				if now := v.LimitBroken(time.Now()); now != why {
 					why = now
 					fmt.Println(why)
 				}
@@ -187,7 +187,7 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 			running := start(t, p, u)
 			r := running.Replicas()[0]
 			v := verified(t, r)
-			if why := v.LimitBroken(); why != "" {
+			if why := v.LimitBroken(time.Now()); why != "" {
 				t.Fatalf("at the start: %s", why)
 			}
 			if answer := mustGet(t, r, "/"+name); answer != "" {
@@ -197,7 +197,7 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 			if name == "daemon" {
 				pid = daemonIn(t, u.Logs)
 			}
-			if why := v.LimitBroken(); want == "" && why != "" || !strings.Contains(why, want) {
+			if why := v.LimitBroken(time.Now()); want == "" && why != "" || !strings.Contains(why, want) {
 				t.Errorf("%q, want %q", why, want)
 			}
 			if err := running.Stop(t.Context()); err != nil {
@@ -218,7 +218,7 @@ func TestAStatedPeriodIsVerified(t *testing.T) {
 	u.Limits = experiment.Limits{Replicas: 1, CPUMillis: 500, Period: 100 * time.Millisecond}
 	r := start(t, p, u).Replicas()[0]
 	mustGet(t, r, "/same-limit")
-	if why := verified(t, r).LimitBroken(); !strings.Contains(why, "its CPU limit was changed") {
+	if why := verified(t, r).LimitBroken(time.Now()); !strings.Contains(why, "its CPU limit was changed") {
 		t.Errorf("%q", why)
 	}
 }
@@ -233,7 +233,7 @@ func TestAResizeBreaksNoLimit(t *testing.T) {
 		if err := running.(platform.Resizer).Resize(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
-		if why := v.LimitBroken(); why != "" {
+		if why := v.LimitBroken(time.Now()); why != "" {
 			t.Errorf("after a resize to %+v: %s", l, why)
 		}
 	}
@@ -246,7 +246,7 @@ func TestARestartBreaksNoLimit(t *testing.T) {
 	v := verified(t, r)
 	get(t, r, "/exit")
 	testkit.Until(t, "up again", func() bool {
-		if why := v.LimitBroken(); why != "" {
+		if why := v.LimitBroken(time.Now()); why != "" {
 			t.Fatal(why)
 		}
 		c, err := r.Counters()

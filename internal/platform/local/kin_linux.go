@@ -109,9 +109,9 @@ func (k *kin) lead(p group.Process, of *replica) {
 	k.children[p] = true
 }
 
-// scan finds the new processes of the replicas. k.mu is locked.
-func (k *kin) scan() error {
-	others, err := k.processes.Scan()
+// scan finds the new processes of the replicas, as guard.Processes does. k.mu is locked.
+func (k *kin) scan(since time.Time) error {
+	others, err := k.processes.Scan(since)
 	if err != nil {
 		return err
 	}
@@ -162,19 +162,20 @@ func (k *kin) adopt(pid int, stat proc.Stat) {
 
 // outside describes the first process of a replica that is not in the replica's group; ""
 // if there is none. What cannot be read shows nothing.
-func (k *kin) outside(r *replica) string {
-	if m := guard.Settled(func() *member { return k.firstOutside(r) }); m != nil {
+func (k *kin) outside(r *replica, since time.Time) string {
+	m := guard.Settled(since, func(since time.Time) *member { return k.firstOutside(r, since) })
+	if m != nil {
 		return k.report(m, r)
 	}
 	return ""
 }
 
-func (k *kin) firstOutside(r *replica) *member {
+func (k *kin) firstOutside(r *replica, since time.Time) *member {
 	launched.starting.Lock()
 	defer launched.starting.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.scan() != nil {
+	if k.scan(since) != nil {
 		return nil
 	}
 	each, any, err := r.group.Inside()
@@ -230,7 +231,7 @@ func (k *kin) kill(r *replica) (names []string, err error) {
 	defer launched.starting.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.scan(); err != nil {
+	if err := k.scan(time.Now()); err != nil {
 		return nil, err
 	}
 	var errs []error

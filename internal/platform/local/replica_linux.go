@@ -102,11 +102,11 @@ func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
 
 // LimitBroken describes how a process of the replica left its group, or which of its limits
 // is not the one that was set; "" if all hold. See platform.LimitVerifier.
-func (r *replica) LimitBroken() string {
+func (r *replica) LimitBroken(since time.Time) string {
 	if why := r.group.Broken(); why != "" {
 		return why
 	}
-	return r.kin.outside(r)
+	return r.kin.outside(r, since)
 }
 
 // LogDropped is how many bytes of its output are not in its log.
