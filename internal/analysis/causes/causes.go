@@ -41,6 +41,7 @@ type Builder struct {
 	requests []signals.SlowLine
 	windows  map[replicaKey][]signals.Window
 	waits    map[replicaKey][]*signals.Frame
+	pressed  map[replicaKey][]pressed // frames with the CPU pressure of a replica
 	failing  map[replicaKey][]stretch // frames in which a replica was killed or down
 	trials   map[int]*trial
 	on       map[replicaKey]string // the machine that a replica runs on, if known
@@ -74,6 +75,7 @@ func New(service string, period time.Duration) *Builder {
 		period:  int64(period),
 		windows: map[replicaKey][]signals.Window{},
 		waits:   map[replicaKey][]*signals.Frame{},
+		pressed: map[replicaKey][]pressed{},
 		failing: map[replicaKey][]stretch{},
 		trials:  map[int]*trial{},
 		on:      map[replicaKey]string{},
@@ -119,6 +121,7 @@ func (b *Builder) Frame(f *signals.Frame) {
 		if f.Machine != "" {
 			b.on[at] = f.Machine
 		}
+		b.pressure(at, f)
 		if failed(f) {
 			b.failing[at] = append(b.failing[at], stretch{f.Start, f.End})
 		}
@@ -149,7 +152,7 @@ func (b *Builder) client(t *trial, f *signals.Frame) {
 		t.measured, t.measures = min(t.measured, f.Start), true
 	}
 	if share := waited(f); share > 0 {
-		t.busy = append(t.busy, busy{stretch{f.Start, f.End}, share})
+		t.busy = append(t.busy, busy{stretch: stretch{f.Start, f.End}, share: share})
 	}
 }
 
@@ -164,6 +167,9 @@ func (b *Builder) Merge(o *Builder) {
 		b.waits[at] = append(b.waits[at], waits...)
 	}
 	maps.Copy(b.on, o.on)
+	for at, more := range o.pressed {
+		b.pressed[at] = append(b.pressed[at], more...)
+	}
 	for at, failing := range o.failing {
 		b.failing[at] = append(b.failing[at], failing...)
 	}

@@ -77,6 +77,11 @@ func TestDivision(t *testing.T) {
 	full := signals.Host{CPUs: 2, Idle: 0.05, Services: 0.5, Foreign: 1.5}
 	half := signals.Host{CPUs: 2, Idle: 0.75, Services: 0.5, Foreign: 0.75}
 	calm := signals.Host{CPUs: 2, Idle: 1.5, Services: 0.5}
+	compilers := signals.Host{CPUs: 2, Idle: 0.05, Services: 0.02, Foreign: 1.92}
+	waitedFor := func(start, end, ms float64) *signals.Frame {
+		seconds := ms / 1000
+		return server(start, end, signals.Server{Up: true, CPUPressure: &seconds})
+	}
 	killed, waited := int64(1), 0.5
 	elsewhere := func(change func(*signals.Window)) signals.Window {
 		w := window(throttled, 0, 100)
@@ -175,9 +180,30 @@ func TestDivision(t *testing.T) {
 		{"they came in the middle of the frame before", []signals.SlowLine{slow(1400, 2000)}, nil,
 			[]*signals.Frame{host(0, 1000, calm), host(1000, 2000, half), host(2000, 3000, full)}, shares{neighbours: 375, rest: 225}},
 		{"they left in the middle of the frame after", []signals.SlowLine{slow(1000, 1600)}, nil,
-			[]*signals.Frame{host(0, 1000, full), host(1000, 2000, half), host(2000, 3000, calm)}, shares{neighbours: 375 + 215, rest: 10}},
+			[]*signals.Frame{host(0, 1000, full), host(1000, 2000, half), host(2000, 3000, calm)}, shares{neighbours: 375 + 15, rest: 210}},
 		{"they left, and came back", []signals.SlowLine{slow(1200, 1600)}, nil,
-			[]*signals.Frame{host(0, 1000, full), host(1000, 2000, half), host(2000, 3000, full)}, shares{neighbours: 390, rest: 10}},
+			[]*signals.Frame{host(0, 1000, full), host(1000, 2000, half), host(2000, 3000, full)}, shares{neighbours: 37.5 + 15, rest: 347.5}},
+		{"behind slow ones, since others came", []signals.SlowLine{slow(100, 500), slow(490, 900)}, nil, []*signals.Frame{host(0, 1000, full)},
+			// They held up the second since 80: 0.75 of 820 ms is more than it waited.
+			shares{neighbours: 0.75*420 + 400, rest: 85 + 10}},
+		{"its tasks waited for a CPU for an eighth of the time", []signals.SlowLine{slow(500, 1500)}, nil,
+			[]*signals.Frame{host(0, 2000, compilers), waitedFor(0, 2000, 250)}, shares{neighbours: 1020 / 8.0, rest: 1000 - 1020/8.0}},
+		{"its limit stopped its tasks for most of the time for which they waited", []signals.SlowLine{slow(500, 600)}, []signals.Window{window(throttled, 0, 200)},
+			[]*signals.Frame{host(0, 1000, compilers), waitedFor(0, 1000, 250)}, shares{neighbours: 0.05 * 120, rest: 94}},
+		{"throttled for longer than its tasks waited, by the estimate of the window", []signals.SlowLine{slow(500, 600)}, []signals.Window{window(throttled, 0, 200)},
+			[]*signals.Frame{host(0, 1000, compilers), waitedFor(0, 1000, 150)}, shares{rest: 100}},
+		{"its waits are not measured: at most eight times what it ran", []signals.SlowLine{slow(500, 1500)}, nil,
+			[]*signals.Frame{host(0, 2000, compilers)}, shares{neighbours: 0.16 * 1020, rest: 1000 - 0.16*1020}},
+		{"its tasks waited while others were there", []signals.SlowLine{slow(1400, 2000)}, nil,
+			[]*signals.Frame{host(0, 1000, calm), host(1000, 2000, half), host(2000, 3000, full), waitedFor(1000, 2000, 100)}, shares{neighbours: 100, rest: 500}},
+		{"another replica's tasks waited", []signals.SlowLine{slow(500, 1500)}, nil,
+			[]*signals.Frame{host(0, 2000, full), waitedFor(0, 2000, 250), func() *signals.Frame {
+				f := waitedFor(0, 2000, 2000)
+				f.Index = 1
+				return f
+			}()}, shares{neighbours: 1020 / 8.0, rest: 1000 - 1020/8.0}},
+		{"the agent waited for a CPU, and the service did not", []signals.SlowLine{slow(0, 100)}, nil,
+			[]*signals.Frame{lateAgent, waitedFor(0, 1000, 0)}, shares{rest: 100}},
 		{"they were there all the time, and the service filled the host", []signals.SlowLine{slow(1200, 1300)}, nil,
 			[]*signals.Frame{host(0, 1000, signals.Host{CPUs: 2, Idle: 0.05, Services: 1.7, Foreign: 0.25}),
 				host(1000, 2000, signals.Host{CPUs: 2, Idle: 0.95, Services: 0.8, Foreign: 0.25})}, shares{rest: 100}},
@@ -185,6 +211,8 @@ func TestDivision(t *testing.T) {
 			[]*signals.Frame{host(0, 1000, full), host(5000, 6000, half)}, shares{rest: 600}},
 		{"the hypervisor had them", []signals.SlowLine{slow(0, 100)}, nil,
 			[]*signals.Frame{host(0, 1000, signals.Host{CPUs: 2, Idle: 0.5, Services: 0.5, Steal: 0.5})}, shares{neighbours: 50, rest: 50}},
+		{"the hypervisor had them, in which no task waits", []signals.SlowLine{slow(0, 100)}, nil,
+			[]*signals.Frame{host(0, 1000, signals.Host{CPUs: 2, Idle: 0.5, Services: 0.5, Steal: 0.5}), waitedFor(0, 1000, 0)}, shares{neighbours: 50, rest: 50}},
 		{"others filled the node that the replica runs on", []signals.SlowLine{slow(0, 100)}, nil,
 			[]*signals.Frame{server(0, 1000, signals.Server{Up: true}, "n1"), host(0, 1000, full, "n1"), host(0, 1000, calm, "n2")}, shares{neighbours: 75, rest: 25}},
 		{"others filled another node", []signals.SlowLine{slow(0, 100)}, nil,

@@ -9,10 +9,11 @@ import (
 )
 
 // busy is a frame, or a part of one, in which others used the CPUs. share is the part
-// of it by which they may have delayed the service.
+// of it by which they may have delayed the service, and stolen the part by which the
+// hypervisor may have.
 type busy struct {
 	stretch
-	share float64 // 0..1
+	share, stolen float64 // 0..1
 }
 
 // hosted is what a frame shows of the host.
@@ -37,7 +38,7 @@ func (h hosted) beside(next hosted) bool {
 // used alone.
 func (h hosted) share() float64 {
 	others := h.Foreign + h.Steal
-	return min(1, others/(others+max(0, h.Services)))
+	return unit(others / (others + max(0, h.Services)))
 }
 
 // stayed is a share of the others' CPU in a full frame. If they used at least that
@@ -52,7 +53,7 @@ func occupied(hosts []hosted) (all []busy) {
 	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b hosted) int { return cmp.Compare(a.from, b.from) })
 	for i, h := range hosts {
 		if h.full() || disturbance.Stolen(h.Steal) {
-			all = append(all, busy{h.stretch, h.share()})
+			all = append(all, busy{h.stretch, h.share(), unit(h.Steal)})
 			continue
 		}
 		if !disturbance.Busy(h.Foreign, h.CPUs) {
@@ -72,26 +73,23 @@ func occupied(hosts []hosted) (all []busy) {
 		}
 		if before {
 			full := hosts[i-1]
-			all = append(all, busy{stretch{h.from, h.from + int64(long*there(full))}, full.share()})
+			all = append(all, busy{stretch{h.from, h.from + int64(long*there(full))}, full.share(), unit(h.Steal)})
 		}
 		if after {
 			full := hosts[i+1]
-			all = append(all, busy{stretch{h.to - int64(long*there(full)), h.to}, full.share()})
+			all = append(all, busy{stretch{h.to - int64(long*there(full)), h.to}, full.share(), unit(h.Steal)})
 		}
 	}
 	return all
 }
 
-// others returns when others used the CPUs of a machine, ordered by time. Agents that
-// waited for a CPU are evidence for the machine that they run on.
+// others returns when others used the CPUs of a machine. Agents that waited for a CPU are
+// evidence for the machine that they run on.
 func (t *trial) others(machine string) []busy {
 	all := occupied(t.hosts[machine])
 	if machine == "" {
 		all = append(all, t.busy...)
 	}
-	slices.SortFunc(all, func(x, y busy) int {
-		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.share, y.share))
-	})
 	return all
 }
 
@@ -124,16 +122,17 @@ type evidence struct {
 	common          [causes]times // episodes of throttling and restart that were also in stopped
 	episodes        [causes]times // what may have built a queue, by cause
 	lags            lags
-	busy            []busy
+	busy            []busy // when others used the CPUs, by time, without overlaps
 }
 
-func (b *Builder) evidence(at replicaKey, frozen lags, busy []busy) *evidence {
+func (b *Builder) evidence(at replicaKey, frozen lags, t *trial) *evidence {
 	throttled, down := b.windowsOf(at)
+	g := &evidence{throttled: union(throttled...), down: union(down...)}
+	g.busy = bounded(t.others(b.on[at]), b.waitable(at, g.throttled, t.hosts[b.on[at]]))
 	var occupied []stretch
-	for _, f := range busy {
+	for _, f := range g.busy {
 		occupied = append(occupied, f.stretch)
 	}
-	g := &evidence{throttled: union(throttled...), down: union(down...), busy: busy}
 	g.shared, g.stopped = b.replicas > 1, b.othersStopped(at)
 	g.episodes[generatorQueue] = frozen.episodes
 	g.lags = frozen
@@ -197,10 +196,22 @@ func (g *evidence) maxDelay(c cause, from, to int64) int64 {
 		return g.episodes[c].within(from, to)
 	}
 	all := 0.0
-	for _, f := range g.busy {
-		all += f.share * float64(max(0, min(f.to, to)-max(f.from, from)))
+	for _, f := range g.busy[after(g.busy, from):] {
+		if f.from >= to {
+			break
+		}
+		all += f.share * float64(min(f.to, to)-max(f.from, from))
 	}
-	return min(int64(all), g.episodes[c].within(from, to))
+	return int64(all)
+}
+
+// came is when those others came who used the CPUs at a time.
+func (g *evidence) came(moment int64) int64 {
+	there := g.episodes[neighbours]
+	if i := there.after(moment); i < len(there) {
+		return min(moment, there[i].from)
+	}
+	return moment
 }
 
 // median is the median service time in a client frame.

@@ -194,6 +194,33 @@ func TestAHogThroughout(t *testing.T) {
 	}
 }
 
+// A service that sleeps or stalls needs no CPU for it. Compilers that fill the machine all
+// the time delay it at most for as long as its tasks waited for a CPU.
+func TestWaitsThatNeedNoCPU(t *testing.T) {
+	sleeper := func(s *simulated) { s.work, s.rate, s.length, s.sleeps = 20*msec, 150, 20*time.Second, 0.018 }
+	staller := func(s *simulated) {
+		s.work, s.rate, s.sleeps = msec, 150, 0.018
+		s.stalled = every(5*time.Second, 2*time.Second, s.length)
+	}
+	for _, c := range []struct {
+		name    string
+		service func(*simulated)
+	}{{"one worker that sleeps, at three times its capacity", sleeper}, {"stalls for 2 s in every 5 s", staller}} {
+		for _, pressure := range []float64{0.13, 0} {
+			t.Run(fmt.Sprintf("%s/pressure %v", c.name, pressure), func(t *testing.T) {
+				with := undisturbed
+				with.seed, with.timeout, with.pressure = 1, 0, pressure
+				c.service(&with)
+				with.hogged = times{{0, int64(with.length)}}
+				// An overloaded worker falls behind by what it waited since the beginning.
+				if c := with.observe(with.run(), all).result(); c.Neighbours > 0.3 || c.Rest < 0.7 {
+					t.Errorf("shares %v, want 30%% or less by neighbours, and the rest", c.Shares())
+				}
+			})
+		}
+	}
+}
+
 // Two causes at the same time: each has about the share that it has alone, and the
 // time that both explain counts for the first.
 func TestTwoCauses(t *testing.T) {

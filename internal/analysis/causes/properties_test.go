@@ -78,6 +78,10 @@ func drawRecord(t *rapid.T) *record {
 			f.Host = &signals.Host{CPUs: 2, Foreign: odd.Draw(t, "foreign"), Services: odd.Draw(t, "services"), Steal: odd.Draw(t, "steal"), Idle: odd.Draw(t, "idle")}
 		case 2:
 			f.Server = &signals.Server{Restarts: rapid.Int64Range(0, 1).Draw(t, "restarts"), Up: rapid.Bool().Draw(t, "up")}
+			if rapid.Bool().Draw(t, "pressed") {
+				pressure := odd.Draw(t, "pressure")
+				f.Server.CPUPressure = &pressure
+			}
 		case 3:
 			f.Waits = &signals.Waits{Bounds: []float64{0.01, 0.1, 1}, Sum: odd.Draw(t, "sum"),
 				Counts: rapid.SliceOfN(rapid.Int64Range(-1, 20), 4, 4).Draw(t, "counts")}

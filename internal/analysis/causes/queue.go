@@ -114,6 +114,31 @@ func (q *queue) atReplica(requests []signals.SlowLine, weights []float64) []int6
 	return since
 }
 
+// slowed is waited for episodes that do not stop the replica but slow it down, so that
+// its queue may drain within one. A chain begins with a slow request that follows no
+// other. The one before it was not slow, so the queue that it found is no longer than
+// the bar, and nothing that it waits for came earlier than that.
+func (q *queue) slowed(requests []signals.SlowLine, weights []float64) []int64 {
+	since := make([]int64, len(requests))
+	c := chain{requests: requests, weights: weights, due: q.due, came: q.came, since: since}
+	for i := range requests {
+		since[i] = never
+		at := q.came(&requests[i])
+		if !c.follows(i) {
+			k := q.episodes.after(at)
+			if k == len(q.episodes) || q.episodes[k].from >= requests[i].Done {
+				continue
+			}
+			c.start, c.end = max(q.episodes[k].from, at-q.bar), at
+		}
+		c.join(i)
+		if latency(&requests[i]) >= q.bar {
+			c.standing, c.last, c.weight = true, at, weights[i]
+		}
+	}
+	return since
+}
+
 // chain is a queue that stands, and the episodes that built it.
 type chain struct {
 	requests []signals.SlowLine

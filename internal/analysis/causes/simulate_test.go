@@ -31,6 +31,12 @@ type simulated struct {
 	bounds  []float64     // of the histogram of calls, seconds
 	timeout time.Duration // after which a lost request is given up; 0: its connection is cut, and it is no latency
 
+	// sleeps is the CPU that it uses, in cores, if its work is to sleep: then others who
+	// have the CPUs do not slow it down, beyond the time for which it waits for one.
+	sleeps   float64
+	pressure float64 // CPU pressure, as a share of the time; 0: not measured
+	stalled  times   // it stops by itself
+
 	uneven   bool // work is exponential, with the same mean
 	blocking bool // a call holds its thread
 }
@@ -160,7 +166,7 @@ func (e *engine) until(moment int64) {
 			return
 		}
 		speed := e.speed()
-		next := min(moment, (e.period+1)*simPeriod, edge(e.down, e.now), edge(e.hogged, e.now))
+		next := min(moment, (e.period+1)*simPeriod, edge(e.down, e.now), edge(e.hogged, e.now), edge(e.stalled, e.now))
 		for _, j := range e.running {
 			if speed > 0 {
 				next = min(next, e.now+(j.left+speed-1)/speed)
@@ -195,7 +201,10 @@ func (e *engine) speed() int64 {
 	if _, dead := within(e.down, e.now); dead || e.stopped > 0 {
 		return 0
 	}
-	if _, slow := within(e.hogged, e.now); slow {
+	if _, stops := within(e.stalled, e.now); stops {
+		return 0
+	}
+	if _, slow := within(e.hogged, e.now); slow && e.sleeps == 0 {
 		return 1
 	}
 	return 2
@@ -336,8 +345,16 @@ func (s *simulated) frames(o *outcome) []*signals.Frame {
 		host.Host = &signals.Host{CPUs: 2, Idle: 1.2, Services: 0.5}
 		hogged := float64(s.hogged.within(int64(i)*simFrame, int64(i+1)*simFrame)) / float64(simFrame)
 		host.Host.Foreign, host.Host.Idle = hogged, 1.2-1.18*hogged
+		if s.sleeps > 0 {
+			host.Host.Foreign, host.Host.Services, host.Host.Idle = 1.92*hogged, s.sleeps, 1.9-1.84*hogged
+		}
 		wait.Of, wait.Waits = "sim", waits[i]
 		out = append(out, &client, &host)
+		if s.pressure > 0 {
+			server := f
+			server.Of, server.Server = "sim", &signals.Server{CPUPressure: &s.pressure, Up: true}
+			out = append(out, &server)
+		}
 		if s.calls != nil {
 			out = append(out, &wait)
 		}

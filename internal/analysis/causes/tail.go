@@ -57,14 +57,14 @@ func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]
 			n++
 		}
 		at := replicaKey{requests[0].Trial, requests[0].Replica}
-		here := b.tail(requests[:n], b.evidence(at, frozen, t.others(b.on[at])), due, t, threshold)
+		here := b.tail(requests[:n], b.evidence(at, frozen, t), due, t, threshold)
 		calls := newCalls(b.waits[at], callMeans, due)
 		for _, d := range here {
 			d.before(int64(own))
 		}
 		slices.SortStableFunc(here, func(x, y *division) int { return cmp.Compare(y.left, x.left) })
 		for _, d := range here {
-			usual, known := t.usual(d.since[neighbours], int64(typical))
+			usual, known := t.usual(d.evidence.came(d.since[neighbours]), int64(typical))
 			d.after(int64(own), usual, known, calls)
 		}
 		tail = append(tail, here...)
@@ -89,6 +89,10 @@ func (b *Builder) tail(requests []signals.SlowLine, g *evidence, due func(from, 
 		q := queue{episodes: episodes, bar: int64(bar), due: due, came: intended}
 		if cause(c) == throttling {
 			q.period = b.period
+		}
+		if cause(c) == neighbours {
+			since[c] = q.slowed(requests, weights)
+			continue
 		}
 		if !g.shared || !ofReplica(cause(c)) {
 			since[c] = q.waited(requests, weights)
