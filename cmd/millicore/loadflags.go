@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,6 +50,27 @@ func (s *spanValue) String() string {
 	}
 	return span.Text(time.Duration(*s))
 }
+
+// latencyValue is the value of a flag for a latency. A number alone could be meant in
+// seconds or in milliseconds: it needs its unit.
+type latencyValue time.Duration
+
+var errNoUnit = errors.New("write it with its unit, as in 100ms or 1s")
+
+func latencyVar(flags *pflag.FlagSet, d *time.Duration, name string, usual time.Duration, usage string) {
+	*d = usual
+	flags.Var((*latencyValue)(d), name, usage)
+}
+
+func (l *latencyValue) Set(text string) error {
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return errNoUnit
+	}
+	return (*spanValue)(l).Set(text)
+}
+
+func (l *latencyValue) Type() string   { return "duration" }
+func (l *latencyValue) String() string { return (*spanValue)(l).String() }
 
 func (f *loadFlags) define(c *cobra.Command) {
 	flags := c.Flags()

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -26,6 +29,7 @@ import (
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report/derived"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/traffic"
 	"github.com/millicore/millicore/internal/try"
 )
 
@@ -35,6 +39,7 @@ type tryFlags struct {
 	ask          try.Ask
 	cpu          string
 	get, post    string
+	body         string
 	headers      []string
 	p99          time.Duration
 	availability float64
@@ -43,8 +48,10 @@ type tryFlags struct {
 	asJSON       bool
 }
 
-func tryCommand() *cobra.Command {
-	var f tryFlags
+func tryCommand() *cobra.Command { return tryCommandOf(new(tryFlags)) }
+
+// tryCommandOf is the command that fills some flags.
+func tryCommandOf(f *tryFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:                   "try [flags] -- COMMAND... | --attach PID|CONTAINER|URL",
 		DisableFlagsInUseLine: true,
@@ -71,7 +78,7 @@ func tryCommand() *cobra.Command {
 			if len(args) == 0 && f.attach == "" {
 				return errors.New("try: expected the server's command after --, as in: millicore try --cpu 500m -- ./my-server")
 			}
-			return nil
+			return misplaced(cmd, args, f.attach != "")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd.Flags().Changed); err != nil {
@@ -81,10 +88,10 @@ func tryCommand() *cobra.Command {
 				f.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
 			}
 			if f.attach != "" {
-				return tryRunning(cmd, &f, args)
+				return tryRunning(cmd, f, args)
 			}
 			f.ask.Command = args
-			return tryServer(cmd, &f)
+			return tryServer(cmd, f)
 		},
 	}
 	flags := c.Flags()
@@ -92,12 +99,12 @@ func tryCommand() *cobra.Command {
 	flags.StringVar(&f.ask.Memory, "memory", "", "memory limit: 256Mi (default none)")
 	flags.StringVar(&f.get, "get", "/", "path to GET")
 	flags.StringVar(&f.post, "post", "", "path to POST instead")
-	flags.StringVar(&f.ask.Request.Body, "body", "", "body to POST")
+	flags.StringVar(&f.body, "body", "", "request body, or @FILE; implies POST unless --get is set")
 	flags.StringArrayVar(&f.headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
 	flags.IntVar(&f.ask.Port, "port", 0, "port that the server listens on (default: detected)")
 	flags.StringVar(&f.ask.Ready.Path, "ready", "", "path that answers 200 once the server is ready (default: ready when the port accepts connections)")
 	spanVar(flags, &f.ask.Ready.Timeout, "ready-timeout", "", 30*time.Second, "how long the server may take to be ready")
-	spanVar(flags, &f.p99, "p99", "", 100*time.Millisecond, "objective: maximum p99 latency")
+	latencyVar(flags, &f.p99, "p99", 100*time.Millisecond, "objective: maximum p99 latency, with its unit")
 	flags.Float64Var(&f.availability, "availability", 99.9, "objective: minimum percentage of requests with a good answer")
 	spanVar(flags, &f.ask.Timeout, "timeout", "", 2*time.Second, "how long an answer may take")
 	flags.BoolVar(&f.ask.Users, "users", false, "search for a number of concurrent users (closed loop) instead of a rate")
@@ -113,8 +120,8 @@ func tryCommand() *cobra.Command {
 	return c
 }
 
-// fill turns flags into what is asked.
-func (f *tryFlags) fill() error {
+// fill turns flags into what is asked. changed reports whether a flag was set.
+func (f *tryFlags) fill(changed func(string) bool) error {
 	a := &f.ask
 	var err error
 	if a.Dir, err = os.Getwd(); err != nil {
@@ -129,9 +136,8 @@ func (f *tryFlags) fill() error {
 		return err
 	}
 	a.Objective = experiment.Objective{Quantile: "p99", Latency: f.p99, Availability: f.availability}
-	a.Request.Method, a.Request.Path = "GET", f.get
-	if f.post != "" {
-		a.Request.Method, a.Request.Path = "POST", f.post
+	if err := f.request(changed); err != nil {
+		return err
 	}
 	for _, h := range f.headers {
 		name, value, ok := strings.Cut(h, ":")
@@ -143,10 +149,8 @@ func (f *tryFlags) fill() error {
 		}
 		a.Request.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	if f.save != "" {
-		if _, err := os.Lstat(f.save); err == nil {
-			return fmt.Errorf("--save %s: the file is there already; name another", f.save)
-		}
+	if err := f.saves(); err != nil {
+		return err
 	}
 	if f.out == "" {
 		f.out = record.NewDir("runs", a.Name(), time.Now())
@@ -154,23 +158,69 @@ func (f *tryFlags) fill() error {
 	return record.Free(f.out)
 }
 
+// request sets the method, the path and the body of the requests.
+func (f *tryFlags) request(changed func(string) bool) (err error) {
+	r, method := &f.ask.Request, ""
+	switch r.Path = f.get; {
+	case f.post != "":
+		method, r.Path = "POST", f.post
+	case changed("get"):
+		method = "GET"
+	}
+	r.Method = cmp.Or(traffic.MethodOf(method, f.body != ""), "GET")
+	if r.Body, r.BodyFile, err = traffic.SplitBody("--body", f.body); err != nil || r.BodyFile == "" {
+		return err
+	}
+	r.BodyFile, err = filepath.Abs(r.BodyFile) // --save may write the experiment anywhere
+	return err
+}
+
+// saves checks that --save can write its file.
+func (f *tryFlags) saves() error {
+	if f.save == "" {
+		return nil
+	}
+	if _, err := os.Lstat(f.save); err == nil {
+		return fmt.Errorf("--save %s: the file is there already; name another", f.save)
+	}
+	folder := filepath.Dir(f.save)
+	switch info, err := os.Stat(folder); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--save %s: the folder %s does not exist; make it first", f.save, folder)
+	case err != nil:
+		return fmt.Errorf("--save %s: %w", f.save, err)
+	case !info.IsDir():
+		return fmt.Errorf("--save %s: %s is not a folder", f.save, folder)
+	}
+	return nil
+}
+
 // build makes the experiment of the variants.
 func (f *tryFlags) build(variants []try.Variant) (*experiment.Experiment, error) {
-	e, err := file.Build(f.ask.Name(), f.ask.Settings(variants), nil)
-	if err == nil {
-		guard(e)
+	return f.read(f.ask.Settings(variants))
+}
+
+// read makes the experiment of settings, with the files that the flags name.
+func (f *tryFlags) read(s file.Settings) (*experiment.Experiment, error) {
+	e, err := file.Build(f.ask.Name(), s, nil)
+	if err != nil {
+		return nil, err
+	}
+	var input *experiment.InputError
+	switch err = readInputs(e, ""); {
+	case errors.As(err, &input) && input.Key == "body_file":
+		return nil, fmt.Errorf("--body %s: %w", f.body, input.Err)
+	case errors.As(err, &input) && input.Key == "ca_file":
+		return nil, fmt.Errorf("--cacert: %w", input.Err)
 	}
 	return e, err
 }
 
 func tryServer(cmd *cobra.Command, f *tryFlags) error {
-	if err := f.fill(); err != nil {
+	if err := f.fill(cmd.Flags().Changed); err != nil {
 		return usageError{err}
 	}
 	first, err := f.build(try.AsItIs(&f.ask))
-	if err == nil {
-		err = try.CheckLimits(first, f.ask.CPUs)
-	}
 	if err != nil {
 		return usageError{err}
 	}

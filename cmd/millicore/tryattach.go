@@ -10,7 +10,6 @@ import (
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/progress"
@@ -26,10 +25,10 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 		return usageError{err}
 	}
 	f.ask.Command = []string{f.attach}
-	if err := f.fill(); err != nil {
+	changed := cmd.Flags().Changed
+	if err := f.fill(changed); err != nil {
 		return usageError{err}
 	}
-	changed := cmd.Flags().Changed
 	at, err := try.Attach(cmd.Context(), running, &f.ask, changed("get") || changed("post"))
 	if err != nil {
 		return usageError{fmt.Errorf("try: %w", err)}
@@ -38,25 +37,33 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 	if err := f.confirm(cmd.Context(), at.Target); err != nil {
 		return err
 	}
-	if err := at.Begin(cmd.Context(), &f.ask); err != nil {
+	e, err := f.attached(at)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := traffic.Reach(e, at.Target); err != nil {
+		return fmt.Errorf("try: %w", err)
+	}
+	if err := at.Begin(cmd.Context(), &e.Cells[0].Load, &f.ask); err != nil {
 		if cmd.Context().Err() != nil {
 			return errInterrupted
 		}
 		return fmt.Errorf("try %s: %w", at.Target.URL, err)
 	}
-	settings := at.Settings(&f.ask)
-	settings.SetGiven("--cacert", "load.ca_file", f.cacert)
-	e, err := file.Build(f.ask.Name(), settings, nil)
-	if err == nil {
-		err = readInputs(e, "")
-	}
-	if err != nil {
+	if e, err = f.attached(at); err != nil { // with the rate that the search begins with
 		return usageError{err}
 	}
 	show := progress.New(os.Stderr)
 	show.Note(display.TerminalOf(os.Stderr).Wrap(at.Announce(&f.ask), ""))
 	runErr := f.searchRunning(cmd.Context(), at, e, show)
 	return f.answer(cmd, at.Info, at.Variants(), runErr)
+}
+
+// attached is the experiment that searches a service which runs already.
+func (f *tryFlags) attached(at *try.Attached) (*experiment.Experiment, error) {
+	settings := at.Settings(&f.ask)
+	settings.SetGiven("--cacert", "load.ca_file", f.cacert)
+	return f.read(settings)
 }
 
 // confirm asks the user to confirm a search on another host.

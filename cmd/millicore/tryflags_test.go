@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,6 +73,40 @@ func TestVariablesOfTheServer(t *testing.T) {
 	for _, wrong := range []string{"A", "=b"} {
 		if err := (&tryMore{env: []string{wrong}}).fill(&a); err == nil || !strings.Contains(err.Error(), "NAME=VALUE") {
 			t.Errorf("--env %q: %v", wrong, err)
+		}
+	}
+}
+
+// A body implies POST, and @FILE is a file with it, as with `millicore load`.
+func TestBodiesOfTry(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "body.json")
+	if err := os.WriteFile(file, []byte("{{raw}}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"":                               "GET / %",
+		"--body text":                    "POST / text%",
+		"--body @" + file:                "POST / %{{raw}}",
+		"--body @" + file + " --post /p": "POST /p %{{raw}}",
+		"--get /g --body text":           "GET /g text%",
+		"--post /p":                      "POST /p %",
+	} {
+		f := tryFlags{out: filepath.Join(t.TempDir(), "out")}
+		c := tryCommandOf(&f)
+		if err := c.ParseFlags(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+		f.ask.Command = []string{"./server"}
+		if err := f.fill(c.Flags().Changed); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		e, err := f.build(try.AsItIs(&f.ask))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		r := &e.Cells[0].Load.Request
+		if got := r.Method + " " + r.Path + " " + r.Body + "%" + string(r.Inputs.Body); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
 }

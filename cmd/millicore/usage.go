@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,11 @@ func flagError(c *cobra.Command, err error, args []string) error {
 	var unknown *pflag.NotExistError
 	var lacks *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
+	if _, own, findErr := c.Root().Find(args); findErr == nil {
+		if missing := missingDashes(c, own); missing != nil {
+			return missing
+		}
+	}
 	switch {
 	case errors.As(err, &unknown):
 		return unknownFlag(c, unknown, args, help)
@@ -38,8 +44,54 @@ func flagError(c *cobra.Command, err error, args []string) error {
 	return fmt.Errorf("%w; %s", err, help)
 }
 
+// missingDashes is the error of a flag of the server's command that try read as one of its
+// own, because -- is missing before the command; nil if the flags before the command are
+// wrong themselves. It is called only if a flag is wrong; args are those of the command.
+func missingDashes(c *cobra.Command, args []string) error {
+	if c.Name() != "try" || slices.Contains(args, "--") {
+		return nil
+	}
+	at := firstArgument(c, args)
+	if at < 0 || longFlags(c, args[:at]) != nil || c.Flags().Parse(args[:at]) != nil {
+		return nil
+	}
+	before := strings.Join(append([]string{c.CommandPath()}, args[:at]...), " ")
+	return fmt.Errorf("write -- before the server's command, so that its flags are not read as those of try: %s -- %s", before, strings.Join(args[at:], " "))
+}
+
+// firstArgument is the index of the first argument that is neither a flag nor the value of
+// one; -1: there is none.
+func firstArgument(c *cobra.Command, args []string) int {
+	for i, arg := range args {
+		if !strings.HasPrefix(arg, "-") && (i == 0 || !takesNext(c, args[i-1])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// misplaced is the error of an argument of try that is not a part of the server's command:
+// a number after --users, which is a switch here, or words before --.
+func misplaced(c *cobra.Command, args []string, attach bool) error {
+	if len(args) == 0 {
+		return nil
+	}
+	_, err := strconv.ParseFloat(args[0], 64)
+	dash := c.ArgsLenAtDash()
+	switch {
+	case err == nil && c.Flags().Changed("users"):
+		return fmt.Errorf("--users takes no number: it is a switch, and the search finds how many users the server holds; leave out %s", args[0])
+	case dash > 0 && !attach:
+		return fmt.Errorf("try: %s stands before --, after which the server's command begins; leave it out, or write it after --", strings.Join(args[:dash], " "))
+	}
+	return nil
+}
+
 // formOf is what a flag takes.
 func formOf(err *pflag.InvalidValueError) string {
+	if errors.Is(err, errNoUnit) {
+		return "a time with its unit, as in 100ms or 1s"
+	}
 	forms := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 up", "float64": "a number",
 		"duration": "a time, as in 10s, 500ms or 2m", "bool": "true or false", "intSlice": "whole numbers, as in 200,201"}
 	if form := forms[err.GetFlag().Value.Type()]; form != "" {
@@ -55,6 +107,17 @@ func longFlag(root *cobra.Command, args []string) error {
 	if err != nil {
 		return nil
 	}
+	wrong := longFlags(c, args)
+	if wrong != nil {
+		if missing := missingDashes(c, args); missing != nil {
+			return missing
+		}
+	}
+	return wrong
+}
+
+// longFlags is longFlag of a command and its arguments.
+func longFlags(c *cobra.Command, args []string) error {
 	for i, arg := range args {
 		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
 		switch {

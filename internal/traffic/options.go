@@ -62,6 +62,7 @@ const (
 // whether a flag was set.
 func (o *Options) Contradiction(changed func(string) bool) error {
 	both := func(a, b string) bool { return changed(a) && changed(b) }
+	_, _, body := SplitBody("-b", o.Body)
 	switch {
 	case both("rate", "users"):
 		return errors.New("-R (a rate) and -c (users that wait for their answers) exclude each other; keep one; for a number of connections use --connections")
@@ -93,8 +94,8 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return errors.New("--body and --body-file exclude each other; keep one")
 	case o.Auth.Basic != "" && o.Auth.Bearer != "":
 		return errors.New("--basic-env and --bearer-env exclude each other; keep one")
-	case o.Body == "@":
-		return errors.New("-b @: want the name of a file, as in @body.json; for the text @ write {{\"@\"}}")
+	case body != nil:
+		return body
 	case o.Closes && o.HTTP2:
 		return errors.New("--no-keepalive is for HTTP/1.1: HTTP/2 sends all requests on shared connections")
 	case o.CACert != "" && o.Insecure:
@@ -166,6 +167,10 @@ func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings
 	if err != nil {
 		return nil, err
 	}
+	body, bodyFile, err := SplitBody("-b", o.Body)
+	if err != nil {
+		return nil, err
+	}
 	var s file.Settings
 	s.Set("", "name", "load")
 	s.Set("", "services.target", map[string]any{"command": []string{t.URL}})
@@ -173,14 +178,11 @@ func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings
 	if observed != nil {
 		o.observedLimits(&s, observed.Limits())
 	}
-	s.SetGiven("-m", "load.request.method", o.method())
+	s.SetGiven("-m", "load.request.method", MethodOf(o.Method, o.Body != "" || o.BodyFile != ""))
 	s.Set("the URL's path", "load.request.path", t.Path)
 	s.Set("-H", "load.request.headers", headers)
-	if name, ok := strings.CutPrefix(o.Body, "@"); ok {
-		s.Set("-b", "load.request.body_file", name)
-	} else {
-		s.SetGiven("-b", "load.request.body", o.Body)
-	}
+	s.SetGiven("-b", "load.request.body", body)
+	s.SetGiven("-b", "load.request.body_file", bodyFile)
 	s.SetGiven("--body-file", "load.request.body_file", o.BodyFile)
 	s.SetGiven("--basic-env", "load.request.auth.basic_env", o.Auth.Basic)
 	s.SetGiven("--bearer-env", "load.request.auth.bearer_env", o.Auth.Bearer)
@@ -211,15 +213,6 @@ func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings
 	s.Set("--warmup", "measure.warmup", o.Warmup)
 	s.Set("", "measure.repeats", 1)
 	return s, nil
-}
-
-// method is the request method: as with curl, POST if there is a body and -m does not set
-// another. "" is the default of experiments.
-func (o *Options) method() string {
-	if o.Method == "" && (o.Body != "" || o.BodyFile != "") {
-		return "POST"
-	}
-	return strings.ToUpper(o.Method)
 }
 
 // aim sets the users or the rate, and returns their duration. It is 0 if the stages or a

@@ -230,14 +230,11 @@ func (at *Attached) observe(pids []int, r Running) (err error) {
 	return err
 }
 
-// Begin asks a service a few times, one request after the other, and sets where the search
-// begins unless that is set. The error says what the user can change.
-func (at *Attached) Begin(ctx context.Context, a *Ask) error {
-	load := experiment.Load{Request: a.Request, Timeout: a.Timeout}
-	if at.Target.TLS {
-		load.Protocol = "https"
-	}
-	least, server, err := ask(ctx, at.Target.Address, &load)
+// Begin asks a service a few times with the requests of the search's load, one after the
+// other, and sets where the search begins unless that is set. The error says what the user
+// can change.
+func (at *Attached) Begin(ctx context.Context, l *experiment.Load, a *Ask) error {
+	least, server, err := ask(ctx, at.Target.Address, l)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,10 @@
 package try
 
 import (
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -52,7 +55,7 @@ func TestAServiceThatRunsIsFound(t *testing.T) {
 			if at.Target.Address != address || !at.Known() || at.Info.PID != os.Getpid() || at.Unseen != "" {
 				t.Errorf("%+v, want this process at %s", at, address)
 			}
-			if err := at.Begin(t.Context(), a); err != nil || a.First < 5 {
+			if err := at.Begin(t.Context(), &experiment.Load{Request: a.Request}, a); err != nil || a.First < 5 {
 				t.Errorf("begins at %v, %v", a.First, err)
 			}
 		})
@@ -82,5 +85,27 @@ func TestAServiceThatCannotBeFound(t *testing.T) {
 	server.Close()
 	if pids, why := holdersOf(target); len(pids) > 0 || why == "" {
 		t.Errorf("%v, %q: nothing listens", pids, why)
+	}
+}
+
+// The probe trusts the authority of --cacert, as the search does.
+func TestAProbeTrustsTheAuthorityOfItsLoad(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	a := testAsk("x")
+	at, err := Attach(t.Context(), Running{URL: server.URL}, a, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer at.Close()
+	load := experiment.Load{Protocol: "https", Request: a.Request}
+	if err := at.Begin(t.Context(), &load, a); err == nil {
+		t.Error("an unknown authority is trusted")
+	}
+	load.CA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	if err := at.Begin(t.Context(), &load, a); err != nil {
+		t.Error(err)
 	}
 }

@@ -61,5 +61,8 @@ func (r *refused) Error() string {
 	case r.code == http.StatusMethodNotAllowed && r.request.Method == http.MethodGet:
 		return text + "; send another method with --post PATH"
 	}
+	if r.request.Method == http.MethodPost {
+		return text + "; check the path of --post and the body of --body: try needs answers of 200 to 299"
+	}
 	return text + "; set a path that answers 200 to 299 with --get PATH"
 }

@@ -43,6 +43,7 @@ func TestAnAnswerThatIsNotGoodSaysWhatToSet(t *testing.T) {
 		{"warming up", refused{get, 503, "warming up", false}, `GET /api answered 503 Service Unavailable ("warming up"); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready /api`},
 		{"warming up, with a body to send", refused{post, 503, "", false}, `POST /api answered 503 Service Unavailable (""); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready PATH`},
 		{"503 though it was ready", refused{get, 503, "", true}, `GET /api answered 503 Service Unavailable (""); set a path that answers 200 to 299 with --get PATH`},
+		{"a wrong body", refused{post, 400, "", false}, `POST /api answered 400 Bad Request (""); check the path of --post and the body of --body: try needs answers of 200 to 299`},
 		{"another method", refused{get, 405, "", false}, `GET /api answered 405 Method Not Allowed (""); send another method with --post PATH`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
-// Limits reads the limits of --cpu: "none" is no limit, and several are separated by
-// commas. Their syntax is checked with the experiment.
+// Limits reads the limits of --cpu: "none" is no limit, and several, no two of which are
+// the same, are separated by commas. Their syntax is checked with the experiment.
 func Limits(flag string) ([]string, error) {
 	all := strings.Split(flag, ",")
 	for i := range all {
@@ -24,7 +26,27 @@ func Limits(flag string) ([]string, error) {
 	case slices.Contains(all, ""):
 		return nil, fmt.Errorf("--cpu %s: write limits as in 250m,500m,1", flag)
 	}
+	for i, cpu := range all {
+		if q, err := resource.ParseQuantity(cpu); err == nil && q.IsZero() {
+			return nil, fmt.Errorf("--cpu %s: a process cannot run under a limit of 0; write none for no limit", flag)
+		}
+		for _, other := range all[:i] {
+			switch {
+			case sameLimit(other, cpu):
+				return nil, fmt.Errorf("--cpu: %s and %s are the same limit", other, cpu)
+			case serviceName(other) == serviceName(cpu): // each has a service of its own: one of them is no limit
+				return nil, fmt.Errorf("--cpu %s: write limits as in 250m,500m,1", flag)
+			}
+		}
+	}
 	return all, nil
+}
+
+// sameLimit reports whether two limits are equal: 1 and 1000m are.
+func sameLimit(a, b string) bool {
+	one, err1 := resource.ParseQuantity(a)
+	other, err2 := resource.ParseQuantity(b)
+	return a == b || err1 == nil && err2 == nil && one.Cmp(other) == 0
 }
 
 // severalLimits reports whether the server is tried under more than one CPU limit.
@@ -35,18 +57,6 @@ func (a *Ask) under(cpu string) *Ask {
 	one := *a
 	one.CPU = cpu
 	return &one
-}
-
-// CheckLimits reports two limits that are the same one.
-func CheckLimits(e *experiment.Experiment, cpus []string) error {
-	for i := range cpus {
-		for k := range i {
-			if e.Cells[i].Limits.CPUMillis == e.Cells[k].Limits.CPUMillis {
-				return fmt.Errorf("--cpu: %s and %s are the same limit", cpus[k], cpus[i])
-			}
-		}
-	}
-	return nil
 }
 
 // UnderLimits are the variants under several CPU limits: the server as it is under each

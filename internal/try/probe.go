@@ -1,6 +1,7 @@
 package try
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -162,7 +163,7 @@ func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell,
 // ask sends requests one by one and returns the least time that one took, and the header
 // Server of the answers. The first ones warm the server up.
 func ask(ctx context.Context, address string, l *experiment.Load) (least time.Duration, server string, err error) {
-	client := clientOf(address, l.Timeout)
+	client := clientOf(address, l)
 	defer client.CloseIdleConnections()
 	began := time.Now()
 	for i := range probes {
@@ -180,10 +181,18 @@ func ask(ctx context.Context, address string, l *experiment.Load) (least time.Du
 	return least, server, nil
 }
 
+// bodyOf is the body of a request: the text, or what its file has.
+func bodyOf(r *experiment.Request) io.Reader {
+	if r.BodyFile != "" {
+		return bytes.NewReader(r.Inputs.Body)
+	}
+	return strings.NewReader(r.Body)
+}
+
 // once sends a request and returns the header Server of its answer.
 func once(ctx context.Context, client *http.Client, address string, l *experiment.Load) (server string, err error) {
 	r := &l.Request
-	req, err := http.NewRequestWithContext(ctx, r.Method, serviceclient.URL(l.Protocol, hostOf(address), r.Path), strings.NewReader(r.Body))
+	req, err := http.NewRequestWithContext(ctx, r.Method, serviceclient.URL(l.Protocol, hostOf(address), r.Path), bodyOf(r))
 	if err != nil {
 		return "", err
 	}

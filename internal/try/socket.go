@@ -2,6 +2,8 @@ package try
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/rights"
 )
@@ -19,16 +22,21 @@ import (
 // follows, or @ and a name of the abstract namespace.
 const socketPrefix = "unix:"
 
-// clientOf returns a client for the requests to an address, which keeps its connections.
-func clientOf(address string, timeout time.Duration) *http.Client {
+// clientOf returns a client for the requests of a load to an address, which keeps its
+// connections, and trusts the authorities of the load.
+func clientOf(address string, l *experiment.Load) *http.Client {
 	t := &http.Transport{MaxIdleConnsPerHost: warmMost}
+	if l.CA != "" {
+		t.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		t.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(l.CA))
+	}
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", path)
 		}
 	}
-	return &http.Client{Transport: t, Timeout: max(timeout, 5*time.Second),
+	return &http.Client{Transport: t, Timeout: max(l.Timeout, 5*time.Second),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -77,7 +85,7 @@ func serves(ctx context.Context, socket, path string) error {
 	if err := conn.Close(); path == "" || err != nil {
 		return err
 	}
-	client := clientOf(socketPrefix+socket, 0)
+	client := clientOf(socketPrefix+socket, &experiment.Load{})
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
 	if err != nil {

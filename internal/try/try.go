@@ -179,6 +179,7 @@ func (a *Ask) request(s *file.Settings) {
 	s.SetGiven(flag, "load.request.path", r.Path)
 	s.SetGiven("--header", "load.request.headers", r.Headers)
 	s.SetGiven("--body", "load.request.body", r.Body)
+	s.SetGiven("--body", "load.request.body_file", r.BodyFile)
 }
 
 // text is a word of the command, or a variable: letters, but for ${port} where

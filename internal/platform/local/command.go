@@ -55,7 +55,11 @@ func findProgram(name, dir, path string) (string, error) {
 	if refused != nil {
 		return "", refused
 	}
-	return "", fmt.Errorf("command %q not found in PATH=%s; install it, or give its path (./%s is relative to the experiment's folder)", name, path, name)
+	here, err := filepath.Abs(filepath.Join(dir, name))
+	if err != nil {
+		return "", err
+	}
+	return "", fmt.Errorf("command %q not found in PATH=%s; install it, or give its path (./%s is %s)", name, path, name, here)
 }
 
 // executable reports why a file cannot be run.

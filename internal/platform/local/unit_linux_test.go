@@ -121,8 +121,8 @@ func TestFailingToStart(t *testing.T) {
 		want    []string
 		wrapped error
 	}{
-		{"not in PATH", func(u *platform.UnitSpec) { u.Command = []string{"nonesuch"} },
-			[]string{`start "server": replica 0: command "nonesuch" not found in PATH=` + bin}, nil},
+		{"not in PATH", func(u *platform.UnitSpec) { u.Command, u.Dir = []string{"nonesuch"}, bin },
+			[]string{`start "server": replica 0: command "nonesuch" not found in PATH=` + bin, "(./nonesuch is " + filepath.Join(bin, "nonesuch") + ")"}, nil},
 		{"in PATH, not executable", func(u *platform.UnitSpec) { u.Command = []string{"plain"} },
 			[]string{plain, "chmod +x"}, fs.ErrPermission},
 		{"no such file", func(u *platform.UnitSpec) { u.Command, u.Dir = []string{"./nonesuch"}, bin },
