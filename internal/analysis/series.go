@@ -133,6 +133,7 @@ func (b *seriesBuilder) interval(f *signals.Frame) *interval {
 
 func (b *seriesBuilder) close() {
 	b.series.Points = append(b.series.Points, b.point(b.open[0]))
+	b.open[0] = nil // its histograms take more memory than the rest of the trial
 	b.open = b.open[1:]
 }
 
@@ -158,9 +159,9 @@ func (b *seriesBuilder) point(m *interval) Point {
 			p.P50, p.P99, p.P999 = &q.P50, &q.P99, &q.P999
 		}
 		if b.plan.Load.Users != nil {
-			p.Target = &m.users
+			p.Target = ptr(m.users)
 		} else {
-			p.Target = &m.rate
+			p.Target = ptr(m.rate)
 		}
 		if m.phase == signals.Measure {
 			p.AgentCPU = t.Client.Cores()
