@@ -100,7 +100,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 	for _, t := range c.trials {
 		if find {
 			flag(FlagSearchDisturbed, t.search.sources() != 0)
-			flag(FlagSearchIncomplete, t.search.tested() == nil)
+			flag(FlagSearchIncomplete, t.search.tested() == nil && t.search.result().Load > 0)
 		}
 		for _, f := range noiseFlags(&t.noise().Noise, c.goal.late()) {
 			flag(f, true)
@@ -120,12 +120,12 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 	flag(FlagGeneratorLimited, s.Generator.Limited)
 	flag(FlagNoPorts, s.Generator.NoPorts > 0)
 	flag(FlagUnaccepted, unaccepted(&whole.Client.Errors))
-	flag(FlagRestarted, !find && deref(s.Restarts) > 0)
+	flag(FlagRestarted, deref(s.Restarts) > 0)
 	for _, t := range c.trials {
 		flag(FlagDownAtEnd, !find && !c.plan.Load.Benchmark && t.ending.down())
 	}
 	flag(FlagFrozen, s.Frozen != "")
-	flag(FlagOOMKilled, !find && deref(s.Memory.OOMKills) > 0)
+	flag(FlagOOMKilled, deref(s.Memory.OOMKills) > 0)
 	flag(FlagDropped, !find && s.Errors.Dropped > 0)
 	flag(FlagFewPeriods, s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
 	flag(FlagFewRequests, s.LatencyMS != nil && !s.Supports("p99"))

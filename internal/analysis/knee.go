@@ -38,9 +38,9 @@ func (c *cell) knee() *Knee {
 		points = append(points, p)
 	}
 	for _, t := range c.trials {
-		if t.search != nil {
+		if t.search != nil { // a window in which the generator was the limit has its delay
 			for i := range t.search.steps {
-				if step := &t.search.steps[i]; step.used && !step.Cut {
+				if step := &t.search.steps[i]; step.used && !step.Cut && step.window.outside() != ByGenerator {
 					add(step.Load, step.window.sums)
 				}
 			}

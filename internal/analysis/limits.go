@@ -76,6 +76,9 @@ func (s stretch) used(blocks []search.Block) (by, evidence string) {
 		return ByMemory, plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"
 	}
 	if text := s.failedText(blocks); text != "" {
+		if n := deref(server.Restarts); n > 0 {
+			text += fmt.Sprintf("; the service ended %s there", plural(int(n), "time"))
+		}
 		return ByErrors, text
 	}
 	if by, evidence := s.atLimit(); by != "" {

@@ -199,10 +199,23 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	for range 5 {
 		late.Client.SendLag.Record(10 * time.Millisecond)
 	}
+	hardly := client(1, signals.Measure, 100, 150*time.Millisecond)
+	for range 5 {
+		hardly.Client.SendLag.Record(10 * time.Millisecond)
+	}
+	delayed := client(1, signals.Measure, 100, time.Millisecond)
+	for range 100 {
+		delayed.Client.SendLag.Record(10 * time.Millisecond)
+	}
 	slowly := client(1, signals.Measure, 100, time.Millisecond)
 	slowly.Client.Intended = 103
 	for range 5 {
 		slowly.Client.SendLag.Record(10 * time.Millisecond)
+	}
+	held := client(1, signals.Measure, 100, time.Millisecond)
+	held.Client.Intended, held.Client.Waiting, held.Client.InFlight, held.Client.OpenConnections = 200, 100, 64, 64
+	for range 5 {
+		held.Client.SendLag.Record(10 * time.Millisecond)
 	}
 	stuck := client(1, signals.Measure, 100, time.Millisecond)
 	stuck.Client.Intended = 200
@@ -227,12 +240,15 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 		{"in an open loop it was late, and sent all", rate, []*signals.Frame{late, full, idle}, false},
 		{"in an open loop it was late, and sent fewer than were due", rate, []*signals.Frame{slowly, full, idle}, true},
 		{"in an open loop fewer were sent, as no connection was free", rate, []*signals.Frame{stuck, full, idle}, false},
+		{"in an open loop it was late, and fewer were sent, as no connection was free", rate, []*signals.Frame{held, full, idle}, false},
 		{"in an open loop fewer were sent, as no port was free", rate, []*signals.Frame{portless, full, idle}, true},
+		{"a few users were late, and hardly fewer requests were sent", users, []*signals.Frame{hardly, half, idle}, false},
+		{"all users were late", users, []*signals.Frame{delayed, half, idle}, true},
 		{"users had no port", users, []*signals.Frame{portless, full, idle}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := cellOf(c.load, c.frames...)
-			if sent := len(c.frames) > 0 && c.frames[0] == late; got.Generator.Limited != c.want || got.Has(FlagGeneratorLimited) != c.want || got.Has(FlagSentLate) != sent {
+			if sent := c.frames[0] == late || c.frames[0] == held || c.frames[0] == hardly; got.Generator.Limited != c.want || got.Has(FlagGeneratorLimited) != c.want || got.Has(FlagSentLate) != sent {
 				t.Errorf("limited: %v, flags %q; want %v", got.Generator.Limited, got.Flags, c.want)
 			}
 		})

@@ -32,7 +32,7 @@ func (s stretch) outside() string {
 	if noise.AgentThrottled() || s.sums.Client.NoPorts > 0 { // part of its latencies is its own, whatever limits the service
 		return ByGenerator
 	}
-	lagged := noise.SentLate() && noise.SendLag().Above(disturbance.LateLag) >= fewLate
+	lagged := s.lagged() && noise.SendLag().Above(disturbance.LateLag) >= fewLate
 	if (lagged || s.lagMisses()) && s.inTime() { // only the lag misses the objective
 		return ByGenerator
 	}
@@ -75,10 +75,11 @@ const sentLess = 0.98
 
 // generatorLimited reports whether the generator could not send the load, so that rates
 // are lower bounds. In an open loop it sent late or had no port, and sent fewer requests
-// than were due. A generator that is late and sends them all reaches the rate: its
-// latencies include its own delay, and nothing is a bound. Users who are late send less, so in a closed loop
-// lateness is enough, and also if a search would say so: see outside. Without answers
-// there is no rate that could be a bound.
+// than were due, not counting those that waited for the service on busy connections. A
+// generator that is late and sends them all reaches the rate: its latencies include its
+// own delay, and nothing is a bound. In a closed loop lateness is enough, see lagged, and
+// also if a search would say so: see outside. Without answers there is no rate that could
+// be a bound.
 func (s stretch) generatorLimited() bool {
 	c := &s.sums.Client
 	if c.Latency.Count() == 0 {
@@ -87,9 +88,18 @@ func (s stretch) generatorLimited() bool {
 	if s.open {
 		due, sent := c.Due(), c.Sent()
 		late := s.sums.Noise.SentLate() || c.NoPorts > 0
-		return late && due != nil && sent != nil && *sent < sentLess**due
+		return late && due != nil && sent != nil && *sent+*c.Held() < sentLess**due
 	}
-	return s.sums.Noise.SentLate() || s.outside() == ByGenerator
+	return s.lagged() || s.outside() == ByGenerator
+}
+
+// lagged reports whether the generator sent so late that its figures are not those of
+// the service. Users who are late send less, by the share of the mean lag in the mean
+// latency; a few late ones of many change nothing.
+func (s stretch) lagged() bool {
+	noise := &s.sums.Noise
+	return noise.SentLate() &&
+		(s.open || float64(noise.SendLag().Mean()) > (1-sentLess)*float64(s.sums.Client.Latency.Mean()))
 }
 
 // lagMisses reports whether so many requests were sent so late that the lag takes half

@@ -177,9 +177,9 @@ func (s *replayed) sources() (by disturbance.Source) {
 	return by
 }
 
-// disturbed returns how many windows were measured, how many of them were left out
-// because others took CPU, and who. A window that met the objective beside others counts:
-// they did not make it meet the objective.
+// disturbed returns how many windows were measured, in how many of them others took CPU,
+// and who. Those that missed the objective were left out. One that met it counts: others
+// did not make it meet the objective.
 func (s *replayed) disturbed() (windows, disturbed int, by disturbance.Source) {
 	s.result()
 	for i := range s.steps {
@@ -187,7 +187,7 @@ func (s *replayed) disturbed() (windows, disturbed int, by disturbance.Source) {
 			continue
 		}
 		windows++
-		if who := s.steps[i].window.sums.Noise.Sources(); who != 0 && !s.steps[i].used {
+		if who := s.steps[i].window.sums.Noise.Sources(); who != 0 {
 			disturbed++
 			by |= who
 		}

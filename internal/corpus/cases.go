@@ -167,6 +167,7 @@ func Cases() []Case {
 		{Name: "search-no-time", File: find("search-no-time", alone, "", "p99: 50ms", 11, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 10)}})},
 		{Name: "search-misses-always", Limit: analysis.ByService, File: find("search-misses-always", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: rare(60*ms, 61*ms, 0.5)})},
 		{Name: "search-always-fails", Limit: analysis.ByErrors, File: find("search-always-fails", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Fails: func(int) float64 { return 1 }}})},
+		{Name: "search-fails-at-any-load", Limit: analysis.ByErrors, File: find("search-fails-at-any-load", alone, "1", "p99: 50ms, availability: 99.9", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms), Fails: func(int) float64 { return 0.008 }}})},
 		{Name: "search-metastable", Limit: byLimit, Metastable: true, File: find("search-metastable", alone, "500m", "p99: 500ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 200, Work: Exponential(1500 * time.Microsecond), Slowed: func(n int) float64 { return 1 + float64(n)/60 }}})},
 		{Name: "search-stalled-generator", Limit: analysis.ByGenerator, File: find("search-stalled-generator", alone, "1", "p99: 50ms", 60, 1),

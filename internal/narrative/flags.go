@@ -72,6 +72,8 @@ func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 		return frozenText
 	case word == analysis.FlagSearchDisturbed:
 		return disturbedSearch(c)
+	case word == analysis.FlagRestarted && c.Load.Find && c.Restarts != nil:
+		return fmt.Sprintf("The service ended %s while its breaking point was searched, and was restarted. Its log has its last output.", display.Counted(*c.Restarts, "time"))
 	case word == analysis.FlagUnaccepted && c.Errors.Unaccepted > 0:
 		return fmt.Sprintf("%s of %s were on new connections on which nothing arrived, while the service answered on others. %s",
 			display.Grouped(c.Errors.Unaccepted), display.Counted(c.Errors.Timeouts, "timeout"), flagTexts[word])

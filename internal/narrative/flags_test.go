@@ -128,3 +128,11 @@ func TestFlagsThatAddNothingAreNotShown(t *testing.T) {
 		t.Errorf("a lower bound beside its generator (-want +got):\n%s", d)
 	}
 }
+
+func TestAServiceThatEndedInASearchIsReported(t *testing.T) {
+	ended := int64(2)
+	c := &analysis.CellSummary{Restarts: &ended, Load: analysis.LoadSummary{Find: true}}
+	if got, want := FlagText(analysis.FlagRestarted, c), "The service ended 2 times while its breaking point was searched, and was restarted. Its log has its last output."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

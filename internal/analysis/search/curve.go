@@ -43,6 +43,7 @@ type look struct {
 	window float64 // s
 	held   float64 // s for which this load, or one near it, had been held at the window's end
 	single bool    // counts as one look, however long, because it was cut short
+	slow   bool    // the window missed the latency
 
 	likelihood [][]float64 // ln, by floor, and then by distance (rows) and memory
 }
@@ -229,3 +230,52 @@ const (
 	margin      = 1.5  // standard deviation of ln
 	usualMemory = 0.03 // s, without a latency objective
 )
+
+// mayDepend is twice the gain in ln(likelihood), by two shares instead of one, from which
+// failures depend on the load: the 99% quantile of chi-square with two degrees of freedom,
+// the second share and the load that divides the windows.
+const mayDepend = 9.2
+
+// constant returns the share that fails at any load, and whether one share explains the
+// windows below a load and those from it on, and is more than the allowed one. Then no
+// load is a breaking point. Windows that missed the latency are left out: they fail
+// because of the load.
+func (c *curve) constant(at float64) (share float64, constant bool) {
+	k, n := c.divided(at)
+	if n[0] == 0 || n[1] == 0 || !Exceeds(k[0]+k[1], n[0]+n[1], c.allowed) {
+		return 0, false
+	}
+	share = (k[0] + k[1]) / (n[0] + n[1])
+	gain := 0.0
+	for side := range k {
+		gain += bernoulli(n[side], k[side], k[side]/n[side]) - bernoulli(n[side], k[side], share)
+	}
+	return share, 2*gain < mayDepend
+}
+
+// divided counts the requests, and those that failed, of the windows that met the latency:
+// below a load, and from it on.
+func (c *curve) divided(at float64) (k, n [2]float64) {
+	for _, l := range c.looks {
+		side := 0
+		if l.load >= at {
+			side = 1
+		}
+		if !l.slow {
+			k[side], n[side] = k[side]+l.k, n[side]+l.n
+		}
+	}
+	return k, n
+}
+
+// bernoulli is the log probability that k given ones of n fail, each with probability p.
+func bernoulli(n, k, p float64) float64 {
+	all := 0.0
+	if k > 0 {
+		all += k * math.Log(p)
+	}
+	if k < n {
+		all += (n - k) * math.Log1p(-p)
+	}
+	return all
+}

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // wide is a width of the interval, as a share of the answer, that is mentioned in the
@@ -29,10 +30,14 @@ func (s *Search) finish() {
 		return
 	}
 	low, load, high := s.interval()
+	if s.anyLoadFails(load) {
+		return
+	}
 	if load >= s.ceiling && len(s.met) > 0 {
 		s.atLeast()
 		return
 	}
+	low, load = s.within(low, load)
 	load = max(load, s.tested()) // a load that was held is not above the breaking point
 	s.result.Load, s.result.Low, s.result.High = load, low, max(high, load)
 	switch {
@@ -45,12 +50,43 @@ func (s *Search) finish() {
 	s.end(Broke)
 }
 
+// anyLoadFails ends the search if as many requests get no good answer below a load as
+// from it on, and more than the objective allows.
+func (s *Search) anyLoadFails(at float64) bool {
+	if s.bad == nil {
+		return false
+	}
+	if _, n := s.bad.divided(at); n[0] == 0 { // nothing was tried below the answer
+		at = math.Sqrt(s.lowest * s.highest)
+	}
+	share, constant := s.bad.constant(at)
+	if constant {
+		s.fail(Lowest, "about %s of the requests have no good answer, whatever the load; the objective allows %s", percent(share), percent(s.bad.allowed))
+	}
+	return constant
+}
+
+// within corrects the low end and the middle of the interval if every load up to one met
+// the objective, and none from a higher one on that clearly missed it. The breaking point
+// is between the two, which a curve whose shape does not fit cannot overrule.
+func (s *Search) within(low, load float64) (_, _ float64) {
+	if len(s.misses) == 0 || len(s.met) == 0 {
+		return low, load
+	}
+	met, missed := slices.Max(s.met), slices.Min(s.misses)
+	if met >= missed {
+		return low, load
+	}
+	return min(low, met), min(load, missed)
+}
+
 // unbroken ends a search whose budget was used up before it found two loads: one that
 // meets the objective and one that misses it.
 func (s *Search) unbroken() {
 	switch {
 	case len(s.met) > 0:
 		s.atLeast()
+	case s.missed > 0 && s.anyLoadFails(math.Sqrt(s.lowest*s.highest)):
 	case s.missed > 0:
 		s.fail(Time, "it misses the objective at every load tried, down to %s, and the search time is used up: start lower", show(s.lowest))
 	default:

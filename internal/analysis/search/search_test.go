@@ -65,6 +65,56 @@ func TestAWallIsFound(t *testing.T) {
 	}
 }
 
+// Half of the requests may be late: the shape of the curve must not overrule windows in
+// which all of them were.
+func TestAWallIsNotPassedByAMedian(t *testing.T) {
+	c := usual
+	c.AllowedLate, c.AllowedBad = 0.5, -1
+	for _, at := range []float64{73, 200, 1000, 4321} {
+		lowest := math.Inf(1)
+		_, r := play(t, c, func(s Step) Observation {
+			if s.Load > at {
+				lowest = min(lowest, s.Load)
+			}
+			return wall(at)(s)
+		})
+		if r.Load > lowest || r.Load < 0.95*at || r.Low > at || r.High < at {
+			t.Errorf("a wall at %g, missed from %g on: %+v", at, lowest, r)
+		}
+	}
+}
+
+// A share that fails at every load has no breaking point, and a lower load does not help.
+func TestErrorsThatDoNotDependOnTheLoad(t *testing.T) {
+	for _, share := range []float64{0.002, 0.01, 0.2} {
+		found := 0
+		for seed := range uint64(20) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			_, r := play(t, usual, func(s Step) Observation {
+				o := wall(3000)(s)
+				for i := range o.Blocks {
+					for range o.Blocks[i].Requests {
+						if random.Float64() < share {
+							o.Blocks[i].Bad++
+						}
+					}
+					o.Blocks[i].Late = max(o.Blocks[i].Late, o.Blocks[i].Bad)
+				}
+				return o
+			})
+			if r.Load > 0 {
+				found++
+				t.Logf("share %v, seed %d: %+v", share, seed, r)
+			} else if !strings.Contains(r.Reason, "no good answer") {
+				t.Errorf("share %v, seed %d: %+v", share, seed, r)
+			}
+		}
+		if found > 0 {
+			t.Errorf("share %v: %d of 20 searches found a breaking point", share, found)
+		}
+	}
+}
+
 func TestAWallOfUsersIsFoundExactly(t *testing.T) {
 	c := usual
 	c.Whole, c.First = true, 8

@@ -117,7 +117,7 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 func (s *Search) learn(w window) {
 	seconds := (time.Duration(w.blocks) * s.config.Block).Seconds()
 	l := look{load: s.step.Load, n: w.n, window: seconds, held: s.step.Settle.Seconds() + seconds,
-		single: w.cut && w.missed}
+		single: w.cut && w.missed, slow: s.late != nil && Exceeds(w.late-w.bad, w.n, s.late.allowed)}
 	if !s.step.Drain && s.before.load > 0 && math.Abs(l.load/s.before.load-1) < near {
 		l.held += s.before.held
 	}

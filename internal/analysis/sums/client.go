@@ -18,6 +18,7 @@ type Client struct {
 	earlier  float64         // seconds of trials that were merged in
 	due      int64           // within the measured intervals
 	sent     int64           // likewise
+	held     int64           // due and not sent in intervals at whose end every connection had a request in flight
 	answers  float64         // good answers within the measured intervals, including carried ones
 	cpu      float64
 	open     map[int]int64 // open connections of all agents, by interval of this trial
@@ -29,6 +30,10 @@ func newClient() Client {
 		agents: map[int]float64{}, open: map[int]int64{}}
 }
 
+// allBusy is the share of the open connections with a request in flight from which a
+// request that waits for a connection waits for the service.
+const allBusy = 0.95
+
 // Add takes a client frame of any phase.
 func (c *Client) Add(f *signals.Frame) {
 	k := f.Client
@@ -39,6 +44,9 @@ func (c *Client) Add(f *signals.Frame) {
 		c.cpu += k.CPU
 		c.due += k.Intended
 		c.sent += k.Sent
+		if k.Waiting > 0 && k.OpenConnections > 0 && float64(k.InFlight) >= allBusy*float64(k.OpenConnections) {
+			c.held += max(0, k.Intended-k.Sent)
+		}
 		// It is unknown whether a carried answer was good. The same share of them is
 		// assumed to be good as of the interval's own answers.
 		share := 1.0
@@ -63,6 +71,7 @@ func (c *Client) merge(o *Client) {
 	c.answers += o.answers
 	c.due += o.due
 	c.sent += o.sent
+	c.held += o.held
 	c.Good += o.Good
 	c.Errors.Add(&o.Errors)
 	c.Resent += o.Resent
@@ -103,6 +112,10 @@ func (c *Client) Rate() *float64 { return Over(&c.answers, ptr(c.Seconds())) }
 // Due is the requests per second that were due, and Sent those that were sent.
 func (c *Client) Due() *float64  { return Over(ptr(float64(c.due)), ptr(c.Seconds())) }
 func (c *Client) Sent() *float64 { return Over(ptr(float64(c.sent)), ptr(c.Seconds())) }
+
+// Held is the requests per second that were due and not sent because the service had
+// not answered those before them on any connection.
+func (c *Client) Held() *float64 { return Over(ptr(float64(c.held)), ptr(c.Seconds())) }
 
 // Availability is a percentage of the intended requests.
 func (c *Client) Availability() *float64 {

@@ -696,6 +696,12 @@ var reasons = []pattern{
 	{"reason", `the generator or the host was the limit even at the lowest load tried, <n:load>: nothing is known about the service`, tried},
 	{"reason", `(?:the generator|the host) was the limit`, func(k *check) error { return nil }},
 	{"reason", `it misses the objective even at the lowest load tried, <n:load>: <any:figures>`, tried},
+	{"reason", `about <pct:share> of the requests have no good answer, whatever the load`, func(k *check) error {
+		// The search left windows out, so that its share is only near that of all requests.
+		all := k.about.all()
+		share := 100 * float64(all.bad()) / float64(all.requests())
+		return within("the share that failed", k.m["share"], 0.7*share, 1.3*share)
+	}},
 	{"reason", `the objective allows <pct:allowed>(?: and <any:more>)?`, nil},
 	{"reason", `it misses the objective at every load tried, down to <n:load>, and the search time is used up: start lower`, tried},
 	{"reason", `the search time was used up before any load missed the objective`, func(k *check) error { k.m["load"] = ""; return nil }},
