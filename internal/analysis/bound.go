@@ -28,7 +28,7 @@ type Ground int
 
 const (
 	NotMeasured    Ground = iota // on either side
-	NotTested                    // measured on one side only, or too few trials
+	NotTested                    // measured on one side only, too few trials, or not the service's: see Withheld
 	Interval                     // the interval lies on one side of the bound
 	Includes                     // the interval includes the bound
 	NotSignificant               // beyond the bound, but not significant among the pairs
@@ -51,6 +51,8 @@ func (b Bound) Judge(d *Difference) Judgement {
 	switch {
 	case d == nil:
 		return Judgement{Outcome: Undecided, Ground: NotMeasured}
+	case d.Verdict == Withheld:
+		return Judgement{Outcome: Undecided, Ground: NotTested}
 	case d.Infinite[0].N+d.Infinite[1].N > 0:
 		return b.infinite(d)
 	case d.Verdict == OneSided || d.Verdict == TooFew:

@@ -246,6 +246,8 @@ func (f *figure) disturbed(m Metric) {
 		f.why = "the generator was the limit of " + f.label + ", not the service"
 	case latency && f.cell.Generator.SentLate:
 		f.why = "the requests of " + f.label + " were sent late, so part of the latency is the generator's"
+	case latency && f.cell.generatorsLatency(m.Name):
+		f.why = "the slow tail of " + f.label + " is mostly the generator's own delay"
 	case latency && f.cell.Has(FlagAgentWaited):
 		f.why = "the agent waited for a CPU while " + f.label + " was measured, so part of the latency is the agent's"
 	}

@@ -35,6 +35,17 @@ func (c *CellSummary) GeneratorsTail() bool {
 	return c.Causes != nil && c.Causes.OfGenerator() >= mainShare
 }
 
+// generatorsLatency reports whether a latency quantile of the cell is one of the
+// generator: its slow tail is, and the quantile lies in the tail.
+func (c *CellSummary) generatorsLatency(quantile string) bool {
+	if !c.GeneratorsTail() {
+		return false
+	}
+	share, known := ShareOf(quantile)
+	from, ok := ShareOf(c.Causes.Quantile)
+	return known && (!ok || share >= from)
+}
+
 // withholdRefuted withholds what limits a service, by the windows above its breaking
 // point, if the slow tail at the breaking point shows the opposite.
 func (c *CellSummary) withholdRefuted() {

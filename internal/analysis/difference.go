@@ -10,11 +10,12 @@ import (
 type Direction string
 
 const (
-	Higher   Direction = "higher"   // B lies above A, significantly
-	Lower    Direction = "lower"    // B lies below A, significantly
-	Alike    Direction = "alike"    // no difference was seen, which does not show that there is none
-	TooFew   Direction = "too few"  // trials to show a difference
-	OneSided Direction = "one side" // measured on one side only
+	Higher   Direction = "higher"     // B lies above A, significantly
+	Lower    Direction = "lower"      // B lies below A, significantly
+	Alike    Direction = "alike"      // no difference was seen, which does not show that there is none
+	TooFew   Direction = "too few"    // trials to show a difference
+	Withheld Direction = "not tested" // others, or the generator, made the figure of a side: see Gap
+	OneSided Direction = "one side"   // measured on one side only
 )
 
 // Difference is one metric of two cells, A and B, which need not be of one record:
@@ -44,6 +45,8 @@ type Difference struct {
 	// goes over those that were tested.
 	Family int `json:"-"`
 	sign   int // of the shift
+	// Spoiled are the cells, A or B or both, that Gap is about if the verdict is Withheld.
+	Spoiled [2]*CellSummary `json:"-"`
 	// Infinite are the trials of each side in which so many requests failed that the
 	// metric, a latency of all of them, is infinite.
 	Infinite [2]Part `json:"-"`
@@ -106,10 +109,13 @@ func difference(m Metric, a, b *CellSummary) Difference {
 		return d
 	}
 	d.Verdict, d.Censored = TooFew, one.censored() || other.censored()
-	if d.Gap = cmp.Or(one.gap, other.gap); d.Gap == NoFigure || len(one.values) < MinRanked || len(other.values) < MinRanked {
+	enough := len(one.values) >= MinRanked && len(other.values) >= MinRanked
+	switch d.Gap = cmp.Or(one.gap, other.gap); {
+	case d.Gap == NoFigure || !enough:
 		d.Gap = FewTrials // an older record has only the ends of a breaking point
-	}
-	if d.Gap == FewRequests { // the flag of the cell states it; the test of its trials holds
+	case d.Gap != OneStart && d.spoiled(m, a, b):
+		return d
+	case d.Gap == FewRequests: // the flag of the cell states it; the test of its trials holds
 		d.Gap = ""
 	}
 	d.set(*d.B - *d.A)
@@ -135,6 +141,21 @@ func difference(m Metric, a, b *CellSummary) Difference {
 	sign, p := stats.CensoredTest(other.values, one.values)
 	d.P, d.sign = &p, sign
 	return d
+}
+
+// spoiled withholds a verdict if a figure of either side is not the service's alone.
+func (d *Difference) spoiled(m Metric, a, b *CellSummary) bool {
+	gap := cmp.Or(a.Spoiled(m.path()), b.Spoiled(m.path()))
+	if gap == "" {
+		return false
+	}
+	d.Verdict, d.Gap = Withheld, gap
+	for i, c := range []*CellSummary{a, b} {
+		if c.Spoiled(m.path()) == gap {
+			d.Spoiled[i] = c
+		}
+	}
+	return true
 }
 
 // judge sets the verdict by the corrected P among a number of tests. Two sides that do

@@ -67,6 +67,12 @@ type Disturbance struct {
 	Noisy     []float64 `json:"noisy_ms,omitempty"` // one per disturbed one
 }
 
+// MostlyDisturbed reports whether more than half of the cell's trials that count are
+// disturbed. Its median is then one of disturbed trials.
+func (c *CellSummary) MostlyDisturbed() bool {
+	return c.Disturbance != nil && 2*c.Disturbance.Kept > len(c.PerTrial)
+}
+
 // disturbance is nil if no trial ran to its end.
 func (c *cell) disturbance() *Disturbance {
 	d := &Disturbance{By: []string{}, Quantile: c.goal.quantile()}

@@ -25,6 +25,12 @@ const (
 	FewTrials   Gap = "too few trials"
 	OneStart    Gap = "one start"        // the trials are of one process, so they are no sample of starts
 	FewRequests Gap = "too few requests" // for the percentile
+	// DisturbedTrials: most trials of a cell that count are disturbed, so its figures show
+	// what others did as well.
+	DisturbedTrials Gap = "disturbed trials"
+	// GeneratorsDelay: most of the time of a cell's slow tail is the generator's, so the
+	// latency is no figure of the service.
+	GeneratorsDelay Gap = "generator's delay"
 )
 
 // Evidence is what the record shows of one figure of two cells. Every front end takes
@@ -161,6 +167,10 @@ func (e *Evidence) gapText(measured string) string {
 		return "the service was not restarted between trials (restart: false), so they show one start only"
 	case FewTrials:
 		return fmt.Sprintf("%s per cell, at least %d needed (measure.repeats)", measured, Needs(e.Cells))
+	case DisturbedTrials:
+		return "most trials of one of them were disturbed"
+	case GeneratorsDelay:
+		return "the slow tail of one of them is mostly the generator's own"
 	}
 	return string(e.Gap)
 }
@@ -216,8 +226,24 @@ func sampleOf(c *CellSummary, path string) (s sample) {
 		s.gap = FewRequests
 	case len(s.values) < MinRanked:
 		s.gap = FewTrials
+	default:
+		s.gap = c.Spoiled(path)
 	}
 	return s
+}
+
+// Spoiled is why a figure of the cell, by its field path, is not one of the service alone:
+// DisturbedTrials or GeneratorsDelay; "": it is. A breaking point leaves out what is
+// disturbed, and memory hardly depends on others.
+func (c *CellSummary) Spoiled(path string) Gap {
+	m, latency := metricAt(path)
+	switch {
+	case c.MostlyDisturbed() && !ofMemory(path) && path != BreakingPointMetric:
+		return DisturbedTrials
+	case latency && c.generatorsLatency(m.Name):
+		return GeneratorsDelay
+	}
+	return ""
 }
 
 // metricAt finds the metric under a field path, and whether it is a latency.
@@ -240,14 +266,20 @@ const (
 	benchmarksPath = "benchmarks."
 )
 
-// Sample returns the metric in each trial that measured it, or what is known of it.
+// Sample returns the metric in each trial that measured it, or what is known of it. A
+// trial in which no request was answered is infinitely late. A cell of such trials only has
+// no figure.
 func (m Metric) Sample(c *CellSummary) []stats.Observed {
 	var all []stats.Observed
+	unanswered := 0
 	for i := range c.PerTrial {
 		t := &c.PerTrial[i]
 		switch v := m.Of(t); {
 		case v != nil && t.Infinite(m.Name):
 			all = append(all, stats.Known(math.Inf(1)))
+		case m.unanswered(t):
+			all = append(all, stats.Known(math.Inf(1)))
+			unanswered++
 		case v != nil && m.counts() && c.Generator.Limited: // more could not be sent
 			all = append(all, stats.Observed{Low: *v, High: math.Inf(1)})
 		case v != nil:
@@ -255,6 +287,9 @@ func (m Metric) Sample(c *CellSummary) []stats.Observed {
 		case m.Name == BreakingPointMetric && (t.BreakingFrom != nil || t.BreakingTo != nil):
 			all = append(all, t.bracket())
 		}
+	}
+	if unanswered == len(all) {
+		return nil
 	}
 	return all
 }

@@ -101,6 +101,12 @@ func (m Metric) Trials(c *CellSummary) []float64 {
 	return all
 }
 
+// unanswered reports whether the metric is a latency of all requests of a trial that held
+// one load and answered none of them, so that it is infinite and no answer has it.
+func (m Metric) unanswered(t *TrialFigures) bool {
+	return m.Of(t) == nil && t.OfAll != nil && t.Infinite(m.Name)
+}
+
 // UnitOf is the metric's unit in a cell. The breaking point of a closed loop is a
 // number of users.
 func (m Metric) UnitOf(c *CellSummary) string {

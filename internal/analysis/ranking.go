@@ -70,11 +70,10 @@ func (c *CellSummary) ofAll(m Metric) []float64 {
 	var all []float64
 	for i := range c.PerTrial {
 		t := &c.PerTrial[i]
-		if v := m.Of(t); v == nil {
-			continue
-		} else if t.Infinite(m.Name) {
+		switch v := m.Of(t); {
+		case v != nil && t.Infinite(m.Name), m.unanswered(t):
 			all = append(all, math.Inf(1))
-		} else {
+		case v != nil:
 			all = append(all, *v)
 		}
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"testing"
 )
 
@@ -12,6 +13,9 @@ func p99s(label string, values ...float64) CellSummary {
 	}
 	return c
 }
+
+// unanswered is a trial in which every request failed.
+var unanswered = TrialFigures{Availability: ptr(0.0), OfAll: &AllRequests{}}
 
 // around are six values near one.
 func around(v float64) []float64 { return []float64{v, v + 0.1, v + 0.2, v + 0.3, v + 0.4, v + 0.5} }
@@ -42,6 +46,22 @@ func TestEvidence(t *testing.T) {
 	for i := range infinite.PerTrial {
 		infinite.PerTrial[i].Availability = ptr(98.0)
 	}
+	disturbed, half, ramp := p99s("disturbed", around(100)...), p99s("half", around(100)...), broken("ramp", times(4, bracketed(200, 300))...)
+	disturbed.Disturbance, half.Disturbance, ramp.Disturbance = &Disturbance{Kept: 4}, &Disturbance{Kept: 3}, &Disturbance{Kept: 4}
+	late := p99s("late", around(100)...)
+	late.Causes = &Causes{Quantile: "p99", Generator: 0.3, GeneratorQueue: 0.3, Rest: 0.4}
+	for i := range late.PerTrial {
+		late.PerTrial[i].P50 = late.PerTrial[i].P99
+	}
+	fast := p99s("fast", around(50)...)
+	for i := range fast.PerTrial {
+		fast.PerTrial[i].P50 = fast.PerTrial[i].P99
+	}
+	dead, deadOnly := p99s("one of six was dead", around(100)...), p99s("dead", around(100)...)
+	dead.PerTrial[2] = unanswered
+	for i := range deadOnly.PerTrial {
+		deadOnly.PerTrial[i] = unanswered
+	}
 	limited := CellSummary{Label: "limited", Generator: GeneratorSummary{Limited: true}}
 	slow := CellSummary{Label: "slow"}
 	for _, v := range around(100) {
@@ -66,6 +86,13 @@ func TestEvidence(t *testing.T) {
 		{"a p99 of 999 requests", "latency_ms.p99", few, p99s("y", around(200)...), 0, Untested, FewRequests},
 		{"not measured", "rate_rps", p99s("x", around(100)...), p99s("y", around(200)...), 0, Untested, NoFigure},
 		{"refused requests are infinitely late", "latency_ms.p99", infinite, p99s("y", around(200)...), 1, CensoredRanks, ""},
+		{"four of six trials that others disturbed", "latency_ms.p99", disturbed, p99s("y", around(200)...), 0, Untested, DisturbedTrials},
+		{"three of six", "latency_ms.p99", half, p99s("y", around(200)...), -1, OverTrials, ""},
+		{"the breaking point of disturbed ramps", BreakingPointMetric, ramp, broken("y", times(4, bracketed(300, 400))...), -1, CensoredRanks, ""},
+		{"a p99 that is the generator's", "latency_ms.p99", late, p99s("y", around(200)...), 0, Untested, GeneratorsDelay},
+		{"the p50 of the same cell", "latency_ms.p50", late, fast, 1, OverTrials, ""},
+		{"one trial without an answer of six is infinitely late", "latency_ms.p99", dead, p99s("y", around(200)...), 0, CensoredRanks, ""},
+		{"no trial with an answer", "latency_ms.p99", deadOnly, p99s("y", around(200)...), 0, Untested, NoFigure},
 		{"rates that the generator limited are lower bounds", "rate_rps", limited, slow, 0, CensoredRanks, ""},
 		{"four starts at 400 and two that died, against six at 300", BreakingPointMetric,
 			broken("x", append(times(4, broke(400)), times(2, missedAt(50))...)...), broken("y", times(6, broke(300))...), 0, CensoredRanks, ""},
@@ -98,6 +125,24 @@ func TestCellsThatCannotBeTestedAreNamed(t *testing.T) {
 	tests, _ := s.Tests("latency_ms.p99")
 	if len(tests) != 1 || tests[0].Metric != "latency_ms.p99" || tests[0].Shift != 100 || !tests[0].Significant {
 		t.Errorf("a skipped first cell removes the tests: %+v", tests)
+	}
+}
+
+// A trial without any answer is the highest of its cell in the test, the median and the
+// interval.
+func TestATrialWithoutAnswersIsTheHighest(t *testing.T) {
+	s := &Summary{Cells: []CellSummary{p99s("a", around(200)...), p99s("b", around(100)...)}}
+	b := &s.Cells[1]
+	b.PerTrial[0] = unanswered
+	e := s.Rank("latency_ms.p99").Between(b, &s.Cells[0])
+	if e.Trials != [2]int{6, 6} || math.Abs(e.P-0.0649) > 0.0001 || e.Sign != 0 {
+		t.Errorf("%+v, want six trials each and p 0.065", e)
+	}
+	if f, _ := b.Figure("p99"); math.Abs(f.Value-100.35) > 1e-9 || f.AtLeast {
+		t.Errorf("%+v, want the median of six, 100.35", f)
+	}
+	if _, _, sure := SpreadOf(b, "p99"); sure != NoEnds {
+		t.Errorf("ends %v, want none: the upper one is infinite", sure)
 	}
 }
 

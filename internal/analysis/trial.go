@@ -166,8 +166,11 @@ func figuresOf(t *sums.Total, held bool) map[string]float64 {
 func ofAll(t *sums.Total, held bool) *AllRequests {
 	k := &t.Client
 	requests, n := float64(k.Requests()), float64(k.Latency.Count())
-	if !held || n == 0 || requests <= n {
+	switch {
+	case !held || requests <= n:
 		return nil
+	case n == 0: // none was answered
+		return &AllRequests{}
 	}
 	of := func(name string) *float64 {
 		q := shareOf(name)

@@ -8,6 +8,7 @@ import (
 // Placed is the latency of a cell, against that of a base.
 type Placed struct {
 	Cell   *CellSummary
+	Base   *CellSummary
 	Figure Figure
 	From   Evidence    // where it lies from the base
 	Shift  *Comparison // from the base; nil: it is not known
@@ -27,7 +28,7 @@ func (s *Summary) Against(base *CellSummary, cells []*CellSummary) AgainstBase {
 	quantile := s.Quantile()
 	r := s.Rank(LatencyPath(quantile))
 	of := func(c *CellSummary) Placed {
-		one := Placed{Cell: c, From: r.Between(c, base)}
+		one := Placed{Cell: c, Base: base, From: r.Between(c, base)}
 		one.Figure, _ = c.Figure(quantile)
 		if test, ok := r.comparison(r.index(c), r.index(base)); ok {
 			one.Shift = &test

@@ -124,6 +124,9 @@ func newPair(m *Match) Pair {
 		if text := narrative.Disturbed([]*analysis.CellSummary{side.cell.Figures}); text != "" {
 			p.Notes = append(p.Notes, "of "+side.name+", "+text)
 		}
+		if text := narrative.FailedTrials(side.cell.Figures, p.Main); text != "" {
+			p.Notes = append(p.Notes, "of "+side.name+", "+text)
+		}
 		if b := side.cell.Figures.Breaking; b != nil && b.Reason != "" {
 			p.Notes = append(p.Notes, side.name+"'s breaking point: "+b.Reason)
 		}

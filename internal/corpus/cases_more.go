@@ -100,6 +100,23 @@ func moreCases() []Case {
 			Behaves: each(serving(4, 5*ms), serving(4, 2*ms), serving(4, 5*ms), serving(4, 2*ms), serving(4, 5*ms), serving(4, 5*ms))},
 		{Name: "identical-beside-a-hog", File: rate("identical-beside-a-hog", service+vary(2), "1", 150, "p99: 100ms", 10, 6),
 			Behaves: each(Behaviour{Service: quick, Foreign: []Taken{{Stretch{0, time.Minute}, 3.9}}}, Behaviour{Service: quick})},
+		{Name: "hog-in-most-trials", File: rate("hog-in-most-trials", service+vary(3), "1", 150, "p99: 100ms", 10, 6),
+			Behaves: func(c *experiment.Cell, repeat int) Behaviour { // B, the quickest, looks like the slowest
+				b := serving(4, []time.Duration{3 * ms, 2 * ms, 5 * ms}[c.Index])
+				if c.Index == 1 && repeat > 2 {
+					b.Foreign = []Taken{{Stretch{0, time.Minute}, 3.7}}
+				}
+				return b
+			}},
+		{Name: "generator-stalls-in-one-cell", File: rate("generator-stalls-in-one-cell", service+vary(2), "1", 200, "p99: 100ms", 10, 6),
+			Behaves: each(Behaviour{Service: quick}, Behaviour{Service: quick, Stalls: regular(time.Second, 60*ms, time.Minute)})},
+		{Name: "one-refusing-trial", File: rate("one-refusing-trial", service+vary(2), "1", 200, "p99: 100ms", 10, 6),
+			Behaves: func(c *experiment.Cell, repeat int) Behaviour {
+				if c.Index == 1 && repeat == 2 {
+					return failing(1)
+				}
+				return serving(4, time.Duration(3-c.Index)*ms)
+			}},
 		{Name: "long-requests-throttle", File: rate("long-requests-throttle", alone, "500m", 20, "p99: 1s", 20, 6), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Mixed(2*ms, 200*ms, 0.04)}})},
 
 		// Searches and ramps.

@@ -36,7 +36,7 @@ func comparedPairs(words string, pairs []ComparedPair) string {
 	var where string
 	for _, p := range pairs {
 		d := p.Main
-		if d == nil || d.Verdict == analysis.OneSided || d.Verdict == analysis.TooFew {
+		if d == nil || d.Verdict == analysis.OneSided || d.Verdict == analysis.TooFew || d.Verdict == analysis.Withheld {
 			continue
 		}
 		decided++
@@ -70,7 +70,7 @@ func comparedPairs(words string, pairs []ComparedPair) string {
 // undecided is what the first undecided pair lacks.
 func undecided(pairs []ComparedPair) string {
 	for _, p := range pairs {
-		if p.Main != nil && p.Main.Verdict == analysis.TooFew {
+		if p.Main != nil && (p.Main.Verdict == analysis.TooFew || p.Main.Verdict == analysis.Withheld) {
 			return Difference{p.Main}.tooFew()
 		}
 	}
@@ -111,7 +111,7 @@ func (d Difference) Sentence() string {
 			side, value = "B", d.Right()
 		}
 		return display.Capital(fmt.Sprintf("%s was measured in %s only: %s", words, side, value+d.unit()))
-	case analysis.TooFew:
+	case analysis.TooFew, analysis.Withheld:
 		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B (not tested): %s", words, d.Left(), d.Right()+d.unit(), d.tooFew()))
 	case analysis.Alike:
 		return fmt.Sprintf("No significant difference in %s: %s (%s)", words, d.medians(), d.why())
@@ -189,10 +189,21 @@ func (d Difference) why() string {
 	return fmt.Sprintf("95%% interval of the shift %s %s, p %s, %d and %d trials", d.Ends(), d.points(), d.Chance(), d.Trials[0], d.Trials[1])
 }
 
-// tooFew is how many trials there are, and how many are needed.
+// tooFew is why there was no test: how many trials there are and are needed, or whose
+// figures are not those of a service alone.
 func (d Difference) tooFew() string {
 	if d.Gap == analysis.OneStart || d.Gap == analysis.FewRequests {
 		return gapText(d.Gap, 0, 2, d.Metric)
+	}
+	if d.Verdict == analysis.Withheld {
+		var sides []string
+		var cells []*analysis.CellSummary
+		for i, name := range []string{"A", "B"} {
+			if d.Spoiled[i] != nil {
+				sides, cells = append(sides, name), append(cells, d.Spoiled[i])
+			}
+		}
+		return spoiledText(d.Gap, display.List(sides), cells...)
 	}
 	least, among := max(analysis.MinRanked, stats.TrialsNeeded(d.Family)), ""
 	if d.Family > 1 {
@@ -208,6 +219,8 @@ func (d Difference) Word() (string, display.Tone) {
 		return "~", display.Normal
 	case analysis.TooFew:
 		return "too few", display.Warning
+	case analysis.Withheld:
+		return "not tested", display.Warning
 	case analysis.OneSided:
 		if d.A == nil {
 			return "B only", display.Normal

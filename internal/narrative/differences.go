@@ -56,5 +56,26 @@ func Untested(s *analysis.Summary) string {
 		}
 	}
 	name, _ := Tested(fewest.Metric, s)
+	if text := spoiledIn(s, fewest.Metric); text != "" {
+		return fmt.Sprintf("The differences in %s were not tested: %s.", name, text)
+	}
 	return fmt.Sprintf("The differences in %s were not tested: %s.", name, gapText(fewest.Gap, min(fewest.Trials[0], fewest.Trials[1]), fewest.Cells, fewest.Quantile()))
+}
+
+// spoiledIn is why cells have no figure, by its field path, that could be tested; "": all
+// have one.
+func spoiledIn(s *analysis.Summary, path string) string {
+	all, names := CellNames(s), []string(nil)
+	var gap analysis.Gap
+	var cells []*analysis.CellSummary
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		if own := c.Spoiled(path); own != "" && (gap == "" || own == gap) {
+			gap, names, cells = own, append(names, all[i]), append(cells, c)
+		}
+	}
+	if gap == "" {
+		return ""
+	}
+	return spoiledText(gap, display.List(names), cells...)
 }

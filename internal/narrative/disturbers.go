@@ -39,16 +39,20 @@ func Disturbed(cells []*analysis.CellSummary) string {
 }
 
 func disturbers(by []string) string {
-	var words []string
+	words := disturberNames(by)
+	if len(words) == 0 { // by a rule of an older version
+		return "disturbed"
+	}
+	return "disturbed by " + display.List(words)
+}
+
+func disturberNames(by []string) (words []string) {
 	for _, who := range []string{analysis.Neighbours, analysis.Hypervisor, analysis.Waiting} {
 		if slices.Contains(by, who) {
 			words = append(words, disturberWords[who])
 		}
 	}
-	if len(words) == 0 { // by a rule of an older version
-		return "disturbed"
-	}
-	return "disturbed by " + display.List(words)
+	return words
 }
 
 // tally is "3 of 12 trials were", "1 of 12 trials was", "the trial was".

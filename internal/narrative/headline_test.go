@@ -393,6 +393,7 @@ func TestTheHeadlineIsAboutWhatIsTested(t *testing.T) {
 	a := cellOf("A", p99At(3000), trials(98, 99, 100, 100, 101, 3000))
 	b := cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 4000))
 	kept := func(c *analysis.CellSummary) { c.Kept = true }
+	noisy, quiet := []float64{1, 2, 3, 4}, []float64{1, 2}
 	requests := func(n int64) change { return func(c *analysis.CellSummary) { c.Requests = n } }
 	for name, c := range map[string]struct {
 		cells []analysis.CellSummary
@@ -410,6 +411,14 @@ func TestTheHeadlineIsAboutWhatIsTested(t *testing.T) {
 			"No significant difference in p99 between A and B: 103 ms and 104 ms (p 1.00)."},
 		"one has too few trials": {numbered(a, b, cellOf("C", p99At(1), trials(1))),
 			"A has the lowest p99: 100 ms against 200 ms (B); 1.00 ms (C) not ranked: 1 trial per cell, and a ranking needs at least 4."},
+		"others disturbed most trials of one": {numbered(a, b, cellOf("C", p99At(90), trials(90, 91, 92, 93, 94, 95), beside(noisy, quiet, 4))),
+			"A has the lowest p99: 100 ms against 200 ms (B); 92.5 ms (C) not ranked: other processes disturbed most of its trials. 4 of 6 trials were disturbed by other processes; effect on p99 unknown."},
+		"of one of two": {numbered(a, cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), beside(noisy, quiet, 4))),
+			"p99 is 100 ms (A) and 200 ms (B); not ranked: other processes disturbed most trials of B. 4 of 6 trials were disturbed by other processes; effect on p99 unknown."},
+		"of all": {numbered(cellOf("A", p99At(99), trials(98, 99, 100, 100, 101, 102), beside(noisy, quiet, 4)), cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), beside(noisy, quiet, 4))),
+			"p99 is 100 ms (A) and 200 ms (B); not ranked: other processes disturbed most of their trials. 8 of 12 trials were disturbed by other processes; effect on p99: +1.00 ms (95% interval −1.00 to +3.00)."},
+		"two cells that are not ranked, for different reasons": {numbered(a, b, cellOf("C", p99At(90), trials(90, 91, 92, 93, 94, 95), beside(noisy, quiet, 4)), cellOf("D", p99At(1), trials(1))),
+			"A has the lowest p99: 100 ms against 200 ms (B); 1.00 ms (D) not ranked: 1 trial per cell, and a ranking needs at least 4; 92.5 ms (C) not ranked: other processes disturbed most of its trials. 4 of 6 trials were disturbed by other processes; effect on p99 unknown."},
 		"trials of one process": {numbered(cellOf("A", p99At(101), trials(101, 101, 101, 101, 101, 102), kept), cellOf("B", p99At(104), trials(104, 104, 104, 104, 104, 105), kept)),
 			"p99 is 101 ms (A) and 104 ms (B); not ranked: the services were not restarted between trials, so each shows one start only."},
 		"a p99 of few requests": {numbered(cellOf("A", p99At(100), trials(98, 99, 100, 100, 101, 102), requests(360)), cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), requests(360))),

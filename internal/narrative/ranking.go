@@ -37,10 +37,13 @@ func (r ranking) text(lead string) (text string, alone bool) {
 	}
 	r.ranked, r.inPlan = analysis.Besides(r.ranked, untested), analysis.Besides(r.inPlan, untested)
 	text, alone = r.tested(lead)
-	if len(untested) == 0 {
-		return text, alone
+	for len(untested) > 0 {
+		gap := r.tests.Gap(untested[0].Cell)
+		some := slices.DeleteFunc(slices.Clone(untested), func(c analysis.Contender) bool { return r.tests.Gap(c.Cell) != gap })
+		untested = analysis.Besides(untested, some)
+		text, alone = fmt.Sprintf("%s; %s not ranked: %s", text, r.list(some), r.gapText(some)), false
 	}
-	return fmt.Sprintf("%s; %s not ranked: %s", text, r.list(untested), r.gapText(untested)), false
+	return text, alone
 }
 
 // tested ranks cells that were tested against one another.
@@ -100,7 +103,24 @@ func (r ranking) gapText(some []analysis.Contender) string {
 		}
 	}
 	first := r.tests.Between(some[0].Cell, some[0].Cell)
+	if gap == analysis.DisturbedTrials || gap == analysis.GeneratorsDelay {
+		of := slices.DeleteFunc(slices.Clone(some), func(c analysis.Contender) bool { return r.tests.Gap(c.Cell) != gap })
+		whose := ""
+		if len(of) < len(some) {
+			if whose, _ = r.namesAndFigures(of); len(of) > fewNames {
+				whose = fmt.Sprintf("%d cells", len(of))
+			}
+		}
+		return spoiledText(gap, whose, cellsOf(of)...)
+	}
 	return gapText(gap, fewest, len(r.ranked), first.Quantile())
+}
+
+func cellsOf(all []analysis.Contender) (cells []*analysis.CellSummary) {
+	for _, c := range all {
+		cells = append(cells, c.Cell)
+	}
+	return cells
 }
 
 // gapText is why cells were not tested against one another. fewest is the number of

@@ -147,6 +147,9 @@ func rankedLatency(a analysis.AgainstBase, labels map[*analysis.CellSummary]stri
 		return fmt.Sprintf("%s against %s as it is%s", latency(one.Figure.Value, one.Figure.AtLeast), base, medians(a.Base))
 	}
 	lowest := a.All[0]
+	if i := slices.IndexFunc(a.All, func(p analysis.Placed) bool { return p.From.Basis != analysis.Untested }); i >= 0 {
+		lowest = a.All[i]
+	}
 	switch {
 	case len(a.Lower) > 0:
 		var words []string
@@ -178,7 +181,13 @@ func medians(p analysis.Placed) string {
 // the pairwise differences is that which the interval is of; it is seldom exactly the
 // difference of the medians.
 func TestWords(p *analysis.Placed) string {
-	if p.From.Basis == analysis.Untested {
+	path := p.From.Metric
+	switch gap := p.From.Gap; {
+	case gap != "" && gap == p.Cell.Spoiled(path):
+		return spoiledText(gap, "", p.Cell)
+	case gap != "" && gap == p.Base.Spoiled(path):
+		return spoiledText(gap, "the server as it is", p.Base)
+	case p.From.Basis == analysis.Untested:
 		return gapText(p.From.Gap, min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells, p.From.Quantile())
 	}
 	chance := "p " + display.Chance(p.From.PFamily)

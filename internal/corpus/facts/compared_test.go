@@ -92,6 +92,11 @@ var compared = []pattern{
 	{"compare", `(?P<metric>[^:]+?) is (?:at least )?(?P<size>[\d.,]+(?: times|%| points) )?(?P<way>higher|lower) in B: shift <n:shift> (?P<us>\S+) \(95% interval (?P<lo>\S+) to (?P<hi>\S+)\); ` + medians, difference},
 	{"compare", `(?P<metric>[^:]+?) is (?:at least )?(?P<size>[\d.,]+(?: times|%| points) )?(?P<way>higher|lower) in B: (?:95% interval of the shift (?P<lo>\S+) to (?P<hi>\S+) (?P<us>\S+); )?` + medians, difference},
 	{"compare", `(?P<metric>[^:]+?) is (?P<a>[≥\d,.]+)%? ?(?P<ua>\S*) in A and (?P<b>[≥\d,.]+)%? ?\S* in B \((?:too few trials to test|not tested)\): <any:need>`, func(k *check) error {
+		if need := k.m["need"]; spoiledOf.MatchString(need) {
+			if err := k.spoiled(need, nil); err != nil {
+				return err
+			}
+		}
 		a, b := k.sides()
 		return k.mediansAre(a, b)
 	}},

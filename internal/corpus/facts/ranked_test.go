@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -264,13 +265,13 @@ func leads(k *check) error {
 }
 
 var rankings = []pattern{
-	{"headline", `<cell> has the (?P<best>lowest|highest) (?P<what>p[\d.]+|rate)(?: of (?P<of>\d+) cells)?(?: \(not tested\))?: (?P<figure>≥?[\d,.]+ (?:ms|s|requests/s)) against <any:others>`, ranks},
+	{"headline", `<cell> has the (?P<best>lowest|highest) (?P<what>p[\d.]+|rate)(?: of (?P<of>\d+) cells)?(?: \(not tested\))?: (?P<figure>≥?[\d,.]+ (?:ms|s|requests/s)) against (?P<others>[^;]+)`, ranks},
 	{"headline", `No significant difference in (?P<what>p[\d.]+) (?:between|among) <cells>: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
 	{"headline", `Too few trials to test the difference in (?P<what>p[\d.]+) (?:between|among) <cells>: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
 	{"headline", `None of <n:of> cells has a significantly lower (?P<what>p[\d.]+) than all others: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
 	{"headline", `No cell has a significantly lower (?P<what>p[\d.]+) than all others: (?P<figures>[^()]+) for <cells> \((?P<why>[^)]+)\)`, alike},
 	{"headline", `Too few trials to test which cell has the (?:lowest|highest) (?P<what>p[\d.]+): (?P<figures>[^()]+?)(?: for <cells>)? \((?P<why>[^)]+)\)`, alike},
-	{"headline", `<cells> have the lowest (?P<what>p[\d.]+) \((?P<figures>[^;]+); (?:no significant difference|too few trials to test): (?P<why>[^)]+)\) against <any:others>`, leads},
+	{"headline", `<cells> have the lowest (?P<what>p[\d.]+) \((?P<figures>[^;]+); (?:no significant difference|too few trials to test): (?P<why>[^)]+)\) against (?P<others>[^;]+)`, leads},
 	{"headline", `<cell> serves more: <n:rate> requests/s against <n:than>`, func(k *check) error {
 		return k.about.shows("rate", k.m["rate"])
 	}},
@@ -299,6 +300,9 @@ var rankings = []pattern{
 	}},
 	{"headline", `(?P<others>≥?[\d,.]+ (?:ms|s|requests/s) \(.+\)) not ranked: (?P<why>[^;]+)`, notRanked},
 	{"headline", `not ranked: (?P<why>[^;]+)`, notRanked},
+	{"headline", `The (?P<why>slow tail of <cells> is mostly the generator's own): not ranked`, func(k *check) error {
+		return k.spoiled("the "+k.m["why"], nil)
+	}},
 	{"untested", `The differences in (?P<what>p[\d.]+|requests/s) were not tested: (?P<why>[^;]+)`, notRanked},
 }
 
@@ -341,7 +345,57 @@ func notRanked(k *check) error {
 	if strings.HasPrefix(why, "the services were not restarted between trials") {
 		return nil
 	}
+	if spoiledOf.MatchString(why) {
+		return k.spoiled(why, cells)
+	}
 	return fmt.Errorf("%q: %w", why, errUnknown)
+}
+
+var spoiledOf = regexp.MustCompile(`^(?:(?P<who>.+) disturbed most (?:of (?:its|their) trials|trials of (?P<of>.+))|(?:its|their|the) slow tail(?: of (?P<tail>.+))? is mostly the generator's own)$`)
+
+// spoiled checks that figures of cells are not those of the services alone: most of their
+// trials are marked as disturbed, by those that are named, or most of their slow tail is the
+// generator's. cells are those that "its" and "their" mean.
+func (k *check) spoiled(why string, cells []*cell) error {
+	m := spoiledOf.FindStringSubmatch(why)
+	if name := m[2] + m[3]; name != "" {
+		cells = nil
+		for _, one := range list(name) {
+			switch {
+			case k.pair != [2]int{} && one == "A":
+				cells = append(cells, k.Experiment.Cells[k.pair[0]])
+			case k.pair != [2]int{} && one == "B":
+				cells = append(cells, k.Experiment.Cells[k.pair[1]])
+			default:
+				cells = append(cells, k.named(one))
+			}
+		}
+	}
+	for _, c := range cells {
+		if m[1] == "" {
+			s := c.tailOf(k.threshold(c))
+			if share := max(s.before, s.stalled, s.lag+s.afterStalls) / s.latency; share < 0.5-slack {
+				return fmt.Errorf("at most %.0f%% of the slow tail of %s is the generator's", 100*share, c.label())
+			}
+			continue
+		}
+		n := 0
+		for _, t := range c.trials {
+			if t.outcome == "disturbed" {
+				n++
+			}
+		}
+		if 2*n <= len(c.trials) {
+			return fmt.Errorf("%d of %d trials of %s were disturbed", n, len(c.trials), c.label())
+		}
+		for _, who := range list(m[1]) {
+			subject := map[string]string{"other processes": "Other processes", "steal time": "The hypervisor"}[who]
+			if err := k.disturbedBy(subject, []*cell{c}); subject == "" || err != nil {
+				return fmt.Errorf("%s disturbed %s: %w", who, c.label(), cmp.Or(err, errUnknown))
+			}
+		}
+	}
+	return nil
 }
 
 var requestsOf = regexp.MustCompile(`^a (p[\d.]+) needs ([\d,]+) requests of each cell$`)
