@@ -3,6 +3,7 @@ package narrative
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
@@ -149,10 +150,15 @@ func plural(what string, n int) string {
 // indistinct words that no cell is ahead.
 func (r ranking) indistinct(lead string) string {
 	names, figures := r.namesAndFigures(r.ranked)
-	text := fmt.Sprintf("no cell has a significantly %s %s than all others: %s for %s (%s)", r.than(), r.what, figures, names, r.chance(r.ranked))
-	if len(r.ranked) > fewNames {
-		text = fmt.Sprintf("none of %d cells has a significantly %s %s than all others: %s (%s)", len(r.ranked), r.than(), r.what, r.fromTo(r.ranked), r.chance(r.ranked))
+	pairs, chance := r.pairs(), r.chance(r.ranked)
+	if pairs != "" { // the chance of another pair is smaller
+		chance = "smallest p of " + r.ranked[0].Name + " " + strings.TrimPrefix(chance, "smallest p ")
 	}
+	text := fmt.Sprintf("no cell has a significantly %s %s than all others: %s for %s (%s)", r.than(), r.what, figures, names, chance)
+	if len(r.ranked) > fewNames {
+		text = fmt.Sprintf("none of %d cells has a significantly %s %s than all others: %s (%s)", len(r.ranked), r.than(), r.what, r.fromTo(r.ranked), chance)
+	}
+	text += pairs
 	if len(r.ranked) <= fewNames && analysis.EveryPairTied(r.ranked, r.better) {
 		among := "between"
 		if len(r.ranked) > 2 {
@@ -164,6 +170,35 @@ func (r ranking) indistinct(lead string) string {
 		return display.Capital(text)
 	}
 	return lead + text
+}
+
+// pairs names the cells of which one is significantly better than the other, although none
+// is better than all others: "; B has a significantly lower p99 than C (p 0.013)". Of many
+// it has the number; "" if every pair is tied.
+func (r ranking) pairs() string {
+	var clauses []string
+	n := 0
+	for _, x := range r.ranked {
+		var worse []string
+		most := 0.0
+		for _, y := range r.ranked {
+			if r.better(x, y) {
+				worse, most = append(worse, y.Name), max(most, r.tests.Between(x.Cell, y.Cell).PFamily)
+			}
+		}
+		if n += len(worse); len(worse) == 0 {
+			continue
+		}
+		chance := "p " + display.Chance(most)
+		if len(worse) > 1 {
+			chance = "p at most " + display.Chance(most)
+		}
+		clauses = append(clauses, fmt.Sprintf("; %s has a significantly %s %s than %s (%s)", x.Name, r.than(), r.what, display.List(worse), chance))
+	}
+	if len(clauses) > 2 || len(r.ranked) > fewNames && n > 0 {
+		return fmt.Sprintf("; %d of %d pairs differ significantly", n, len(r.ranked)*(len(r.ranked)-1)/2)
+	}
+	return strings.Join(clauses, "")
 }
 
 // than compares one cell with the others: "lower", "higher".

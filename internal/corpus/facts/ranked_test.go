@@ -270,6 +270,30 @@ var rankings = []pattern{
 	{"headline", `Too few trials to test the difference in (?P<what>p[\d.]+) (?:between|among) <cells>: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
 	{"headline", `None of <n:of> cells has a significantly lower (?P<what>p[\d.]+) than all others: (?P<figures>[^()]+) \((?P<why>[^)]+)\)`, alike},
 	{"headline", `No cell has a significantly lower (?P<what>p[\d.]+) than all others: (?P<figures>[^()]+) for <cells> \((?P<why>[^)]+)\)`, alike},
+	{"headline", `<cell> has a significantly lower (?P<what>p[\d.]+) than <cells> \(p (?:at most )?(?P<p>[<\d.]+)\)`, func(k *check) error {
+		for _, c := range k.cells(k.m["cells"]) {
+			if err := k.ahead(k.named(k.m["cell"]), c, k.m["what"], false); err != nil {
+				return err
+			}
+		}
+		v, _, err := figure(strings.TrimPrefix(k.m["p"], "<"))
+		if err == nil && v > 0.05 {
+			err = fmt.Errorf("p %s is not significant", k.m["p"])
+		}
+		return err
+	}},
+	{"headline", `<n:n> of <n:of> pairs differ significantly`, func(k *check) error {
+		all, n := k.withTrials(), 0
+		what := quantileOf(k.quantile())
+		for i, x := range all {
+			for _, y := range all[:i] {
+				if p, _ := mannWhitney(x.values(what), y.values(what)); p < 0.05 {
+					n++
+				}
+			}
+		}
+		return first(is("the pairs", k.m["of"], float64(len(all)*(len(all)-1)/2)), within("those that differ", k.m["n"], 1, float64(n)))
+	}},
 	{"headline", `Too few trials to test which cell has the (?:lowest|highest) (?P<what>p[\d.]+): (?P<figures>[^()]+?)(?: for <cells>)? \((?P<why>[^)]+)\)`, alike},
 	{"headline", `<cells> have the lowest (?P<what>p[\d.]+) \((?P<figures>[^;]+); (?:no significant difference|too few trials to test): (?P<why>[^)]+)\) against (?P<others>[^;]+)`, leads},
 	{"headline", `<cell> serves more: <n:rate> requests/s against <n:than>`, func(k *check) error {
@@ -353,6 +377,18 @@ func notRanked(k *check) error {
 
 var spoiledOf = regexp.MustCompile(`^(?:(?P<who>.+) disturbed most (?:of (?:its|their) trials|trials of (?P<of>.+))|(?:its|their|the) slow tail(?: of (?P<tail>.+))? is mostly the generator's own)$`)
 
+// mostlyDisturbed reports whether more than half of the trials that count are marked as
+// disturbed.
+func (c *cell) mostlyDisturbed() bool {
+	n := 0
+	for _, t := range c.trials {
+		if t.outcome == "disturbed" {
+			n++
+		}
+	}
+	return 2*n > len(c.trials)
+}
+
 // spoiled checks that figures of cells are not those of the services alone: most of their
 // trials are marked as disturbed, by those that are named, or most of their slow tail is the
 // generator's. cells are those that "its" and "their" mean.
@@ -379,14 +415,8 @@ func (k *check) spoiled(why string, cells []*cell) error {
 			}
 			continue
 		}
-		n := 0
-		for _, t := range c.trials {
-			if t.outcome == "disturbed" {
-				n++
-			}
-		}
-		if 2*n <= len(c.trials) {
-			return fmt.Errorf("%d of %d trials of %s were disturbed", n, len(c.trials), c.label())
+		if !c.mostlyDisturbed() {
+			return fmt.Errorf("at most half of the trials of %s were disturbed", c.label())
 		}
 		for _, who := range list(m[1]) {
 			subject := map[string]string{"other processes": "Other processes", "steal time": "The hypervisor"}[who]
