@@ -248,6 +248,16 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	}
 	screen := display.TerminalOf(os.Stderr)
 	for i := range seen {
+		if seen[i].Doubt == "" {
+			continue
+		}
+		under := ""
+		if len(seen) > 1 {
+			under = "under " + f.ask.CPUs[i] + ", "
+		}
+		show.Note(screen.Wrap("! "+under+seen[i].Doubt+".", ""))
+	}
+	for i := range seen {
 		if words := seen[i].WarmUp(); words != "" {
 			show.Note(screen.Wrap(words, ""))
 			where = try.WarmedUp(where, &first.Cells[i].Load)

@@ -23,6 +23,7 @@ import (
 //	WarmUpReporter      Unit      try                        lab: the warm-up before the load
 //	Job                 Replica   local                      lab: benchmarks
 //	LimitVerifier       Replica   local, docker, kubernetes  lab: trials whose limits did not hold
+//	EndReporter         Replica   local                      try: why a server died that served
 //	LogBounder          Replica   local, docker              lab: how much of the output was dropped
 //	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
 //	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured
@@ -87,6 +88,13 @@ type LimitVerifier interface {
 	// interval. since is when the verification of all replicas began: what was read for
 	// another one since then need not be read again.
 	LimitBroken(since time.Time) string
+}
+
+// EndReporter is a Replica that knows how its process ended, although it was restarted.
+type EndReporter interface {
+	// LastEnd describes the last end of the process since it was ready, as in "it ended with
+	// exit status 9", and the end of its output, to follow it; "" if it has not ended.
+	LastEnd() (how, output string)
 }
 
 // LogBounder is a Replica whose log is bounded.

@@ -70,6 +70,7 @@ type Attached struct {
 	traffic.Observed
 	// Unseen is why no process is observed, as a sentence; "": one is.
 	Unseen string
+	doubt  string // bad answers of the probe, in words
 }
 
 // Known reports whether its process is observed.
@@ -145,6 +146,9 @@ func (at *Attached) Announce(a *Ask) string {
 	fmt.Fprintf(&b, ", at %s\n", at.Target.URL)
 	if !at.Known() {
 		fmt.Fprintf(&b, "! %s Throttling is unknown.\n", at.Unseen)
+	}
+	if at.doubt != "" {
+		fmt.Fprintf(&b, "! %s.\n", at.doubt)
 	}
 	b.WriteString("The search raises the load until the service misses the objective, and goes up to 3.4 times as high for some seconds. " +
 		"It starts, stops and changes nothing.\n")
@@ -234,13 +238,17 @@ func (at *Attached) observe(pids []int, r Running) (err error) {
 // other, and sets where the search begins unless that is set. The error says what the user
 // can change.
 func (at *Attached) Begin(ctx context.Context, l *experiment.Load, a *Ask) error {
-	least, server, err := ask(ctx, at.Target.Address, l)
+	found, err := ask(ctx, at.Target.Address, l)
+	if err == nil {
+		err = found.unusable()
+	}
 	if err != nil {
 		return err
 	}
-	serverVersion(&at.Info, server)
+	serverVersion(&at.Info, found.server)
+	at.doubt = found.words()
 	if a.First == 0 {
-		a.First = Begin(least, 0)
+		a.First = Begin(found.least, 0)
 	}
-	return objectiveBelow(least, &a.Request, &a.Objective)
+	return objectiveBelow(found.least, &a.Request, &a.Objective)
 }

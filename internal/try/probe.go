@@ -2,6 +2,7 @@ package try
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +34,11 @@ const settleFor = 3 * time.Second
 // what the user can change. The cell is the one of the server as it is.
 func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, objective *experiment.Objective, logs string) (seen Seen, err error) {
 	err = whileRunning(ctx, on, c, logs, func(r platform.Replica) (err error) {
-		if seen.Least, _, err = ask(ctx, r.Address(), &c.Load); err != nil {
+		first, err := ask(ctx, r.Address(), &c.Load)
+		if err == nil {
+			err = first.unusable()
+		}
+		if err != nil {
 			var no *refused
 			if errors.As(err, &no) {
 				no.ready = c.Service.Ready.Path != ""
@@ -40,18 +46,28 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 			return err
 		}
 		seen.warmth = warm(ctx, r, &c.Load, cpusOf(c.Limits))
-		least, server, err := ask(ctx, r.Address(), &c.Load)
+		// Bad answers to these requests are no mistake of the user's: the server has given good
+		// ones, and may still shed the load of the warm-up.
+		second, err := ask(ctx, r.Address(), &c.Load)
 		if err != nil {
 			return err
 		}
-		seen.Least = min(seen.Least, least)
+		seen.Least, seen.Doubt = first.least, first.and(&second).words()
+		if reporter, ok := platform.As[platform.EndReporter](r); ok && seen.Doubt == "" {
+			if how, _ := reporter.LastEnd(); how != "" { // it serves again
+				seen.Doubt = "the server died while it was warmed up, and was restarted: " + how
+			}
+		}
+		if second.good() > 0 {
+			seen.Least = min(first.least, second.least)
+		}
 		if err := objectiveBelow(seen.Least, &c.Load.Request, objective); err != nil {
 			return err
 		}
 		if seen.Info, err = runtimes.DetectTree(r.PIDs(), 0); err != nil { // it serves, and can be measured whatever it is
 			seen.Info = runtimes.Info{Runtime: runtimes.Unknown}
 		}
-		serverVersion(&seen.Info, server)
+		serverVersion(&seen.Info, cmp.Or(second.server, first.server))
 		if c.Service.FindPort {
 			if at, err := netip.ParseAddrPort(r.Address()); err == nil {
 				seen.Port = int(at.Port())
@@ -88,7 +104,7 @@ func Check(ctx context.Context, on platform.Platform, e *experiment.Experiment, 
 		v := &variants[at]
 		var found runtimes.Parallelism
 		err := whileRunning(ctx, on, c, logs, func(r platform.Replica) (err error) {
-			if _, _, err = ask(ctx, r.Address(), &c.Load); err == nil {
+			if _, err = ask(ctx, r.Address(), &c.Load); err == nil {
 				found = settled(ctx, r, v.Value)
 			}
 			return err
@@ -157,28 +173,127 @@ func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell,
 		defer cancel()
 		err = errors.Join(err, running.Stop(stopping))
 	}()
-	return look(running.Replicas()[0])
+	r := running.Replicas()[0]
+	return orDied(ctx, r, look(r))
 }
 
-// ask sends requests one by one and returns the least time that one took, and the header
-// Server of the answers. The first ones warm the server up.
-func ask(ctx context.Context, address string, l *experiment.Load) (least time.Duration, server string, err error) {
-	client := clientOf(address, l)
-	defer client.CloseIdleConnections()
-	began := time.Now()
-	for i := range probes {
-		start := time.Now()
-		if server, err = once(ctx, client, address, l); err != nil {
-			return 0, "", err
+// diesWithin is how long it may take until the end of a process is known whose connections
+// are closed already: the kernel frees its memory first.
+const diesWithin = 2 * time.Second
+
+// orDied is an error about a replica's answers, or how the replica died, which explains it.
+func orDied(ctx context.Context, r platform.Replica, err error) error {
+	reporter, ok := platform.As[platform.EndReporter](r)
+	if err == nil || !ok || !errors.As(err, new(*unanswered)) {
+		return err
+	}
+	for end := time.Now().Add(diesWithin); ; {
+		if how, output := reporter.LastEnd(); how != "" {
+			return fmt.Errorf("the server served, and then died: %s%s", how, output)
 		}
-		if took := time.Since(start); i == 0 || took < least {
-			least = took
+		if time.Now().After(end) {
+			return err
 		}
-		if time.Since(began) > 3*time.Second {
-			break
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return err
 		}
 	}
-	return least, server, nil
+}
+
+// asked is what the requests of a probe have shown.
+type asked struct {
+	least  time.Duration // that a good answer took
+	server string        // the header Server of the good answers
+	sent   int
+	bad    []error // of the requests without a good answer
+}
+
+func (a *asked) good() int { return a.sent - len(a.bad) }
+
+// and is both probes together.
+func (a *asked) and(b *asked) *asked {
+	return &asked{sent: a.sent + b.sent, bad: slices.Concat(a.bad, b.bad)}
+}
+
+// unusable is the error of a server that answers most of the requests badly, even one by
+// one: the first that is like most. A search shows what a server does that answers some
+// badly.
+func (a *asked) unusable() error {
+	if 2*len(a.bad) <= a.sent {
+		return nil
+	}
+	_, example := a.most()
+	return example
+}
+
+// words describe the bad answers, for a line; "": there are none.
+func (a *asked) words() string {
+	if len(a.bad) == 0 {
+		return ""
+	}
+	what, _ := a.most()
+	if n := a.like(what); n < len(a.bad) {
+		return fmt.Sprintf("%d of %d answers of the probe were bad: %d were %s", len(a.bad), a.sent, n, what)
+	}
+	if len(a.bad) == 1 {
+		return fmt.Sprintf("1 of %d answers of the probe was %s", a.sent, what)
+	}
+	return fmt.Sprintf("%d of %d answers of the probe were %s", len(a.bad), a.sent, what)
+}
+
+// most is what most of the bad answers were, and the first of them.
+func (a *asked) most() (what string, example error) {
+	for _, err := range a.bad {
+		if kind := kindOf(err); example == nil || a.like(kind) > a.like(what) {
+			what, example = kind, err
+		}
+	}
+	return what, example
+}
+
+func (a *asked) like(what string) (n int) {
+	for _, err := range a.bad {
+		if kindOf(err) == what {
+			n++
+		}
+	}
+	return n
+}
+
+// kindOf is what a bad answer was: its status, or none.
+func kindOf(err error) string {
+	var no *refused
+	if errors.As(err, &no) {
+		return strconv.Itoa(no.code)
+	}
+	return "missing"
+}
+
+// ask sends requests one by one. The first ones warm the server up. The error is that of a
+// server to which there is no connection.
+func ask(ctx context.Context, address string, l *experiment.Load) (a asked, err error) {
+	client := clientOf(address, l)
+	defer client.CloseIdleConnections()
+	for began := time.Now(); a.sent < probes && time.Since(began) < 3*time.Second; {
+		start := time.Now()
+		server, err := once(ctx, client, address, l)
+		var network *net.OpError
+		if ctx.Err() != nil || errors.As(err, &network) && network.Op == "dial" {
+			return a, err
+		}
+		a.sent++
+		if err != nil {
+			a.bad = append(a.bad, err)
+			continue
+		}
+		if took := time.Since(start); a.good() == 1 || took < a.least {
+			a.least = took
+		}
+		a.server = server
+	}
+	return a, nil
 }
 
 // bodyOf is the body of a request: the text, or what its file has.
@@ -188,6 +303,12 @@ func bodyOf(r *experiment.Request) io.Reader {
 	}
 	return strings.NewReader(r.Body)
 }
+
+// unanswered is the error of a request without a whole answer.
+type unanswered struct{ err error }
+
+func (u *unanswered) Error() string { return u.err.Error() }
+func (u *unanswered) Unwrap() error { return u.err }
 
 // once sends a request and returns the header Server of its answer.
 func once(ctx context.Context, client *http.Client, address string, l *experiment.Load) (server string, err error) {
@@ -206,9 +327,9 @@ func once(ctx context.Context, client *http.Client, address string, l *experimen
 	var network *net.OpError
 	switch {
 	case errors.As(err, &network) && network.Op == "dial":
-		return "", fmt.Errorf("connect to the server: %w", err)
+		return "", &unanswered{fmt.Errorf("connect to the server: %w", err)}
 	case err != nil:
-		return "", fmt.Errorf("the server accepts connections but does not answer: %w", err)
+		return "", &unanswered{fmt.Errorf("the server accepts connections but does not answer: %w", err)}
 	}
 	defer answer.Body.Close()
 	start, err := io.ReadAll(io.LimitReader(answer.Body, 200))
@@ -216,7 +337,7 @@ func once(ctx context.Context, client *http.Client, address string, l *experimen
 		_, err = io.Copy(io.Discard, answer.Body)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s %s: the answer broke off: %w", r.Method, r.Path, err)
+		return "", &unanswered{fmt.Errorf("%s %s: the answer broke off: %w", r.Method, r.Path, err)}
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return "", &refused{request: r, code: answer.StatusCode, text: strings.Join(strings.Fields(string(start)), " ")}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -21,6 +24,7 @@ import (
 // asked for.
 type one struct {
 	platform.Platform
+	ended   func() string // how it ended; nil: it did not
 	pid     int
 	address string
 	running int
@@ -47,6 +51,56 @@ func (r oneReplica) Counters() (signals.Counters, error) {
 }
 func (r oneReplica) ThrottleSample() (signals.ThrottleSample, error) {
 	return signals.ThrottleSample{}, errors.ErrUnsupported
+}
+
+func (r oneReplica) LastEnd() (how, output string) {
+	if r.on.ended == nil {
+		return "", ""
+	}
+	if how = r.on.ended(); how != "" {
+		output = "; its output"
+	}
+	return how, output
+}
+
+// A server that dies under the warm-up is not only one that refuses connections.
+func TestADeathDuringTheProbeIsExplained(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lives int64 // requests
+		looks int64 // how often one has to look until its end is known
+		want  string
+	}{
+		{"in the first requests", 5, 1, "the server served, and then died: it ended with exit status 9; its output"},
+		{"its end is known later", 25, 3, "the server served, and then died: it ended with exit status 9; its output"},
+		{"it never ended", 25, 1 << 60, "connect to the server: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var sent, looked atomic.Int64
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				if sent.Add(1) >= c.lives {
+					listener.Close()
+					panic(http.ErrAbortHandler)
+				}
+			})}
+			go server.Serve(listener)
+			defer server.Close()
+			on := &one{pid: os.Getpid(), address: listener.Addr().String(), ended: func() string {
+				if looked.Add(1) < c.looks {
+					return ""
+				}
+				return "it ended with exit status 9"
+			}}
+			cell := &experiment.Cell{Service: experiment.Service{Name: asIs}, Load: experiment.Load{Request: experiment.Request{Method: "POST", Path: "/"}}}
+			if _, err := Probe(t.Context(), on, cell, &experiment.Objective{}, t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
 }
 
 func TestCheckReadsWhatTookEffect(t *testing.T) {
@@ -130,7 +184,55 @@ func TestAClosedPortDoesNotAcceptConnections(t *testing.T) {
 	address := strings.TrimPrefix(server.URL, "http://")
 	server.Close()
 	l := &experiment.Load{Request: experiment.Request{Method: "GET", Path: "/"}}
-	if _, _, err := ask(t.Context(), address, l); err == nil || !strings.HasPrefix(err.Error(), "connect to the server: ") {
+	if _, err := ask(t.Context(), address, l); err == nil || !strings.HasPrefix(err.Error(), "connect to the server: ") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A server that sheds some load is searched: only one that answers most requests of the
+// first probe badly is a mistake.
+func TestAServerThatFailsALittleIsSearched(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		bad   func(n int64) int // status of the nth request
+		doubt string
+		err   string
+	}{
+		{"all good", func(int64) int { return 200 }, "", ""},
+		{"one of 40", func(n int64) int { return map[bool]int{true: 503, false: 200}[n == 3] }, "1 of 40 answers of the probe was 503", ""},
+		{"some of two kinds", func(n int64) int {
+			switch n {
+			case 2, 30:
+				return 503
+			case 7:
+				return 500
+			}
+			return 200
+		}, "3 of 40 answers of the probe were bad: 2 were 503", ""},
+		{"all after the warm-up", func(n int64) int { return map[bool]int{true: 503, false: 200}[n > 20 || n == 1] }, "21 of 40 answers of the probe were 503", ""},
+		{"most, from the begin on", func(n int64) int { return map[bool]int{true: 503, false: 200}[n > 9] }, "", "POST / answered 503 Service Unavailable"},
+		{"no answers", func(int64) int { return 0 }, "", "does not answer"},
+		{"one connection is closed", func(n int64) int { return map[bool]int{true: 0, false: 200}[n == 30] }, "1 of 40 answers of the probe was missing", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var sent atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				status := c.bad(sent.Add(1))
+				if status == 0 {
+					panic(http.ErrAbortHandler)
+				}
+				w.WriteHeader(status)
+			}))
+			defer server.Close()
+			// The transport repeats a GET whose connection was closed, but no POST.
+			cell := &experiment.Cell{Service: experiment.Service{Name: asIs}, Load: experiment.Load{Request: experiment.Request{Method: "POST", Path: "/"}}}
+			seen, err := Probe(t.Context(), &one{pid: os.Getpid(), address: strings.TrimPrefix(server.URL, "http://")}, cell, &experiment.Objective{}, t.TempDir())
+			if seen.Doubt != c.doubt || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%q, %v; want %q, %q", seen.Doubt, err, c.doubt, c.err)
+			}
+			if err == nil && seen.Least <= 0 {
+				t.Error("no request took any time")
+			}
+		})
 	}
 }

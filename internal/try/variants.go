@@ -43,6 +43,8 @@ type Seen struct {
 	warmth warmth
 	// Port is where it was found to listen; 0: it was given a port.
 	Port int
+	// Doubt are the bad answers of the probe, in words; "": there were none.
+	Doubt string
 }
 
 // Begin is the rate at which a search begins.

@@ -109,6 +109,9 @@ func (r *replica) LimitBroken(since time.Time) string {
 	return r.kin.outside(r, since)
 }
 
+// LastEnd describes the last end of its process. See platform.EndReporter.
+func (r *replica) LastEnd() (how, output string) { return r.keeper.LastEnd() }
+
 // LogDropped is how many bytes of its output are not in its log.
 func (r *replica) LogDropped() int64 { return r.keeper.Log.Dropped() }
 

@@ -61,6 +61,13 @@ func TestServiceOutOfMemoryIsCountedAndStartedAgain(t *testing.T) {
 		}
 		return c.Restarts == 1 && c.Up && *c.OOMKills >= 1
 	})
+	ender, ok := platform.As[platform.EndReporter](r)
+	if !ok {
+		t.Fatal("the replica does not report its end")
+	}
+	if how, _ := ender.LastEnd(); how != "it was killed: out of memory: it reached its limit of 33554432 bytes" {
+		t.Errorf("its end: %s", how)
+	}
 	if log := logOf(t, u.Logs); !strings.Contains(log, "killed: out of memory: it reached its limit of 33554432 bytes") {
 		t.Errorf("log:\n%s", log)
 	}

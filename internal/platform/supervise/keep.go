@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment/span"
@@ -31,6 +32,17 @@ type Keeper[I Instance] struct {
 	stopping context.Context // ends when the replica is to stop
 	stop     context.CancelFunc
 	kept     chan struct{} // closed when the replica is not kept any more; nil before it is
+
+	last atomic.Pointer[[2]string] // how the instance ended that ended last; nil: none has
+}
+
+// LastEnd describes how the instance ended that ended last, and the end of its output; ""
+// if none has ended since the replica was ready.
+func (k *Keeper[I]) LastEnd() (how, output string) {
+	if last := k.last.Load(); last != nil {
+		how, output = last[0], last[1]
+	}
+	return how, output
 }
 
 // Begin makes the keeper ready for use. The end of ctx stops it.
@@ -102,6 +114,7 @@ func (k *Keeper[I]) keep(i I) {
 		}
 		k.Status.SetUp(false)
 		ending := k.Ending(i)
+		k.last.Store(&[2]string{ending, k.Log.end()})
 		k.Clean(i)
 		next, ok := k.restart(ending, i.Ran())
 		if !ok {

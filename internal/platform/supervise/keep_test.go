@@ -85,8 +85,17 @@ func TestAReplicaIsRestartedAfterEachEnd(t *testing.T) {
 		if err := KeepAll(t.Context(), 0, []*Keeper[*run]{&k.Keeper}, []*run{k.now}); err != nil {
 			t.Fatal(err)
 		}
+		if how, output := k.LastEnd(); how != "" || output != "" {
+			t.Errorf("%q%q before an end", how, output)
+		}
+		if _, err := k.Log.File.WriteString("its last words\n"); err != nil {
+			t.Fatal(err)
+		}
 		k.end()
 		synctest.Wait()
+		if how, output := k.LastEnd(); how != "it ended with exit status 1" || !strings.HasSuffix(output, ":\n\tits last words") {
+			t.Errorf("%q%q after an end", how, output)
+		}
 		k.mu.Lock()
 		if up, _ := k.status(); up || k.cleaned != 1 {
 			t.Errorf("up %v, cleaned %d times after an end; want down and once", up, k.cleaned)

@@ -99,14 +99,19 @@ func (o *Log) Explain(ctx context.Context, err error, died, where func() string)
 	case context.Cause(ctx) != nil:
 		err = fmt.Errorf("%w (%w)%s", context.Cause(ctx), err, where())
 	}
+	return fmt.Errorf("%w%s", err, o.end())
+}
+
+// end are the last lines of the log, to follow the description of an end or an error.
+func (o *Log) end() string {
 	tail := o.Tail()
 	switch {
 	case o.Removed && tail == "":
-		return fmt.Errorf("%w; it has no output", err)
+		return "; it has no output"
 	case o.Removed:
-		return fmt.Errorf("%w; the end of its output:%s", err, tail)
+		return "; the end of its output:" + tail
 	case tail == "":
-		return fmt.Errorf("%w; %s is empty", err, o.File.Name())
+		return "; " + o.File.Name() + " is empty"
 	}
-	return fmt.Errorf("%w; the end of %s:%s", err, o.File.Name(), tail)
+	return "; the end of " + o.File.Name() + ":" + tail
 }
