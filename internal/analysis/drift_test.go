@@ -1,6 +1,12 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
+)
 
 // Five frames are unsteady only if all of them rise or fall; four are too few.
 func TestFewFramesMustAllRiseOrFall(t *testing.T) {
@@ -45,5 +51,51 @@ func TestFalseAlarmsOfFiveFrames(t *testing.T) {
 	each([]float64{10, 20, 40, 80, 160}, 0)
 	if orders != 120 || alarms != 2 {
 		t.Errorf("%d of %d orders are alarms, want 2 of 120", alarms, orders)
+	}
+}
+
+// A constant service beside neighbours is slower while they are there, and so is one whose
+// generator sends late. Neither shows that the service had not settled.
+func TestOthersDoNotUnsettleAService(t *testing.T) {
+	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 100}})
+	late := func(f *signals.Frame) *signals.Frame {
+		for range 5 {
+			f.Client.SendLag.Record(40 * time.Millisecond)
+		}
+		return f
+	}
+	beside := func(h signals.Host) func(int) []*signals.Frame {
+		return func(i int) []*signals.Frame {
+			h.CPUs = 2
+			return []*signals.Frame{{Trial: 1, Seq: i, Phase: signals.Measure, Start: int64(i) * 1e9, End: int64(i+1) * 1e9, Host: &h}}
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		state State
+		late  bool
+		more  func(int) []*signals.Frame
+		want  bool
+	}{
+		{"nothing else", Complete, false, beside(signals.Host{Idle: 1.5}), true},
+		{"the generator sent late", Complete, true, beside(signals.Host{Idle: 1.5}), false},
+		{"others took CPU", Complete, false, beside(signals.Host{Idle: 0.5, Foreign: 1}), false},
+		{"the hypervisor took CPU", Complete, false, beside(signals.Host{Idle: 0.5, Steal: 0.5}), false},
+		{"disturbed, as the lab judged", Disturbed, false, beside(signals.Host{Idle: 1.5}), false},
+	} {
+		b := New(e, []Attempt{{Trial: 1, State: c.state}})
+		for i, p99 := range []time.Duration{10, 50, 100, 150, 200, 250} {
+			f := client(i, signals.Measure, 100, p99*time.Millisecond)
+			if c.late {
+				f = late(f)
+			}
+			b.Add(f)
+			for _, f := range c.more(i) {
+				b.Add(f)
+			}
+		}
+		if got := b.Cells()[0].Has(FlagUnsteady); got != c.want {
+			t.Errorf("%s: unsteady %v, want %v", c.name, got, c.want)
+		}
 	}
 }

@@ -167,11 +167,13 @@ func noiseFlags(n *disturbance.Noise, late float64) Flags {
 	return flags
 }
 
-// drifts counts the trials that had not settled.
+// drifts counts the trials in which the service had not settled. Where the generator sent
+// late or others disturbed the trial, a change shows them, and nothing about the service.
 func (c *cell) drifts() int {
 	n := 0
 	for _, t := range c.trials {
-		if t.drift.unsteady() {
+		by := &t.noise().Noise
+		if t.drift.unsteady() && t.attempt.State != Disturbed && !by.SentLate() && by.Disturbing(c.goal.late()) == 0 {
 			n++
 		}
 	}
