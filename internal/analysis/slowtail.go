@@ -40,13 +40,16 @@ func (s *slowTail) result(trials []*trial, g goal, all *sums.Total) *Causes {
 	if all.Client.Latency.Count() == 0 {
 		return nil
 	}
+	of := 0
 	for _, t := range trials {
 		if t.search == nil {
+			of++
 			continue
 		}
 		for _, step := range t.search.tests() {
 			s.causes.Merge(step.causes)
 		}
+		of += min(1, len(t.search.tests()))
 	}
 	for i := range s.slow {
 		if countsForCauses(trials, &s.slow[i]) {
@@ -58,7 +61,11 @@ func (s *slowTail) result(trials []*trial, g goal, all *sums.Total) *Causes {
 	if name != "p999" {
 		name = "p99" // agents keep requests above their p95, so the tail of a lower quantile is incomplete
 	}
-	return s.causes.Result(name, all.Client.Latency.Quantile(shareOf(name)), all.Client.Service.Quantile(0.5))
+	c := s.causes.Result(name, all.Client.Latency.Quantile(shareOf(name)), all.Client.Service.Quantile(0.5))
+	if c != nil {
+		c.Trials = of
+	}
+	return c
 }
 
 // countsForCauses reports whether a slow request ended in a window whose causes are

@@ -40,6 +40,7 @@ var truths = map[string]Truth{
 	"p999":                        {Better: ab, Tail: "rest"},
 	"parallelism-throttles":       {Better: ab},
 	"steal-in-one-trial":          {Identical: true, Disturbers: []string{"hypervisor"}},
+	"two-slow-trials":             {Tail: "throttling"},
 	"hog-throughout":              {Disturbers: []string{"neighbours"}},
 	"generator-stalls":            {Tail: "generator", Late: true},
 	"generator-stall-makes-queue": {Late: true},

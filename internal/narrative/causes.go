@@ -50,12 +50,19 @@ type Part struct {
 // Text is the share as percent.
 func (p Part) Text() string { return display.Share(p.Value) }
 
+// mostlyGenerator is added where most of the CPU that others used was the agents'.
+const mostlyGenerator = " (mostly Millicore's own generator)"
+
 // Parts are a tail's shares in their order, without those that are nothing.
 func Parts(c *analysis.Causes) []Part {
 	var all []Part
 	for _, s := range c.Shares() {
 		if s.Value > 0 && results.Finite(&s.Value) != nil {
-			all = append(all, Part{CauseOf(s.Name), s.Value})
+			part := Part{CauseOf(s.Name), s.Value}
+			if s.Name == "neighbours" && c.MostlyGenerator() {
+				part.Long += mostlyGenerator
+			}
+			all = append(all, part)
 		}
 	}
 	return all
@@ -74,10 +81,31 @@ func MainPart(c *analysis.Causes) (Part, bool) {
 func TailBasis(c *analysis.Causes) string {
 	text := fmt.Sprintf("about %s at or above %s (%s), mean %s", display.Counted(int64(c.Requests), "request"),
 		QuantileName(c.Quantile), display.WithUnit(c.FromMS), display.WithUnit(c.MeanMS))
+	if few := tailTrials(c); few != "" {
+		text += "; " + few
+	}
 	if c.ThrottledDirectly > 0 && c.Throttling > c.ThrottledDirectly {
 		text += fmt.Sprintf("; throttling: %s while throttled, %s in queues that throttling caused", display.Share(c.ThrottledDirectly), display.Share(c.Throttling-c.ThrottledDirectly))
 	}
 	return text
+}
+
+// tailTrials are the trials of a tail that fewer than half of them have; "" otherwise.
+func tailTrials(c *analysis.Causes) string {
+	if !c.OfFewTrials() {
+		return ""
+	}
+	return fmt.Sprintf("mostly of %d of %d trials", c.MostIn, c.Trials)
+}
+
+// tailFrom is where a slow tail begins, and the trials that it shows if those are few:
+// "p99 and above, mostly of 2 of 6 trials".
+func tailFrom(c *analysis.Causes, form string) string {
+	from := fmt.Sprintf(form, QuantileName(c.Quantile))
+	if few := tailTrials(c); few != "" {
+		from += ", " + few
+	}
+	return from
 }
 
 // TailLoad is the load of the slow tail of a cell whose breaking point was searched: that
@@ -141,13 +169,13 @@ func (a *answer) tail() string {
 	case len(a.s.Cells) == 1 && top.Value < worth:
 		return "Its slow tail is not throttling: no known cause explains a fifth of it."
 	case len(a.s.Cells) == 1:
-		return fmt.Sprintf("%s of its slow tail (%s and above).", top.explains(), QuantileName(a.s.Cells[worst].Causes.Quantile))
+		return fmt.Sprintf("%s of its slow tail (%s).", top.explains(), tailFrom(a.s.Cells[worst].Causes, "%s and above"))
 	case top.Value < worth && known == len(a.s.Cells):
 		return "In no cell is the slow tail throttling: no known cause explains a fifth of it."
 	case top.Value < worth:
 		return ""
 	}
-	return fmt.Sprintf("%s of the slow tail (%s and above) of %s%s.", top.explains(), QuantileName(a.s.Cells[worst].Causes.Quantile), a.names[worst], a.sameElsewhere(worst, top))
+	return fmt.Sprintf("%s of the slow tail (%s) of %s%s.", top.explains(), tailFrom(a.s.Cells[worst].Causes, "%s and above"), a.names[worst], a.sameElsewhere(worst, top))
 }
 
 // withheld reports whether the cell's slow tail and what limits it exclude each other.

@@ -299,6 +299,18 @@ func TestHeadline(t *testing.T) {
 		"the slow tail is the generator's": {
 			cells: []analysis.CellSummary{cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Generator: 0.7, GeneratorQueue: 0.1, Rest: 0.2}))},
 		},
+		"the slow tail is that of two trials": {
+			cells: []analysis.CellSummary{cellOf("go", p99At(6.58), within(6.1, 15.2), causesOf(analysis.Causes{Throttling: 0.72, Rest: 0.28, Trials: 6, MostIn: 2}))},
+		},
+		"the slow tail of one is that of two trials": {
+			cells: []analysis.CellSummary{
+				cellOf("go", p99At(6.58), within(6.1, 15.2), causesOf(analysis.Causes{Throttling: 0.72, Rest: 0.28, Trials: 6, MostIn: 2})),
+				cellOf("bun", p99At(10), within(9, 11), causesOf(analysis.Causes{Rest: 1, Trials: 6, MostIn: 3})),
+			},
+		},
+		"others used the CPU, and most of it was the generator": {
+			cells: []analysis.CellSummary{cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Neighbours: 0.6, NeighboursGenerator: 0.4, Rest: 0.4, Trials: 6, MostIn: 4}))},
+		},
 		"the slow tail of one is the generator's": {
 			cells: []analysis.CellSummary{
 				cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Generator: 0.5, GeneratorQueue: 0.1, Rest: 0.4})),

@@ -165,7 +165,7 @@ func (t *tried) tail() string {
 	if b := t.explained(); b != nil && b.Contradiction != "" {
 		return "" // it names the share
 	}
-	return fmt.Sprintf("%s of its slow tail %s (from %s on) is throttling.", display.Share(c.Causes.Throttling), TailLoad(c), QuantileName(c.Causes.Quantile))
+	return fmt.Sprintf("%s of its slow tail %s (%s) is throttling.", display.Share(c.Causes.Throttling), TailLoad(c), tailFrom(c.Causes, "from %s on"))
 }
 
 // searches is the lowest number of searches of a variant that has a breaking point.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -184,6 +185,9 @@ func tailFacts(c *analysis.Causes) []Fact {
 		{Name: "from " + narrative.QuantileName(c.Quantile) + " on", Text: display.WithUnit(c.FromMS)},
 		{Name: "requests", Text: display.Grouped(int64(c.Requests))},
 		{Name: "on average", Text: display.WithUnit(c.MeanMS)},
+	}
+	if c.OfFewTrials() {
+		facts = append(facts, Fact{Name: "mostly of", Text: fmt.Sprintf("%d of %d trials", c.MostIn, c.Trials)})
 	}
 	for _, p := range narrative.Parts(c) {
 		facts = append(facts, Fact{Name: p.Long, Text: p.Text()})

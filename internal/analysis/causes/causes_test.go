@@ -289,6 +289,50 @@ func TestTailIsWhatReachesTheThreshold(t *testing.T) {
 	}
 }
 
+// Two of six trials have most of the slow requests, or as many as the others.
+func TestTrialsWithMostOfTheTail(t *testing.T) {
+	for _, c := range []struct {
+		weights []float64 // of the slow requests of each trial
+		want    int
+		few     bool
+	}{
+		{[]float64{40, 38, 5, 5, 5, 5}, 2, true},
+		{[]float64{1, 1, 1, 1, 1, 1}, 4, false},
+		{[]float64{5, 0, 0, 1, 0, 5}, 2, true},
+		{[]float64{3, 3, 3, 1, 1, 1}, 3, false},
+		{[]float64{9, 1}, 1, false},
+		{[]float64{9}, 1, false},
+		{[]float64{9, 1, 1}, 1, true},
+	} {
+		b := New("web", 0)
+		for i, w := range c.weights {
+			s := slow(0, 100)
+			if s.Trial, s.For = i+1, w; w > 0 {
+				b.Slow(s)
+			}
+		}
+		got := b.Result("p99", 20*msec, 10*msec)
+		got.Trials = len(c.weights)
+		if got.MostIn != c.want || got.OfFewTrials() != c.few {
+			t.Errorf("%v: most in %d trials, few %v, want %d and %v", c.weights, got.MostIn, got.OfFewTrials(), c.want, c.few)
+		}
+	}
+}
+
+// The agents' part of the CPU that the service did not have, while others were there.
+func TestCPUOfTheAgents(t *testing.T) {
+	for agents, want := range map[float64]float64{0: 0, 0.3: 0.5, 0.9: 0.75} {
+		b := New("web", 0)
+		b.Slow(slow(0, 100))
+		b.Frame(host(0, 1000, signals.Host{CPUs: 2, Idle: 0.05, Services: 0.3, Foreign: 0.3, Agents: agents}))
+		b.Frame(host(1000, 2000, signals.Host{CPUs: 2, Idle: 1, Agents: 9}))
+		c := b.Result("p99", 20*msec, 10*msec)
+		if math.Abs(c.Neighbours-0.5) > 1e-9 || math.Abs(c.NeighboursGenerator-want/2) > 1e-9 || c.MostlyGenerator() != (want > 0.5) {
+			t.Errorf("agents with %v CPUs: %v of %v, mostly %v", agents, c.NeighboursGenerator, c.Neighbours, c.MostlyGenerator())
+		}
+	}
+}
+
 func TestNothingKept(t *testing.T) {
 	if c := New("web", 0).Result("p99", 0, 0); c != nil {
 		t.Errorf("got %+v, want nil", c)

@@ -14,6 +14,7 @@ type division struct {
 	left     int64 // not attributed to a cause yet; in the end the rest
 	held     [causes]int64
 	directly int64 // throttled, within windows
+	byAgents int64 // of the neighbours' time, due to the CPU of the agents
 }
 
 // direct attributes the times with direct evidence: the lag of the generator, then the
@@ -94,7 +95,11 @@ func (d *division) besideNeighbours(own, typical int64, known bool) {
 			wait = max(wait, int64(share*float64(d.waited(neighbours, own))))
 		}
 	}
+	before := d.held[neighbours]
 	d.take(neighbours, wait)
+	if held := d.held[neighbours] - before; held > 0 {
+		d.byAgents = int64(d.evidence.agents(d.since[neighbours], d.request.Done) * float64(held))
+	}
 }
 
 func (d *division) take(c cause, amount int64) {

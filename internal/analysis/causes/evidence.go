@@ -28,6 +28,14 @@ func (h hosted) full() bool {
 	return disturbance.Full(h.Idle, h.CPUs) && disturbance.Busy(h.Foreign, h.CPUs)
 }
 
+// byTime orders frames, and those of the same time by what the causes use of them.
+func byTime(hosts []hosted) []hosted {
+	return slices.SortedFunc(slices.Values(hosts), func(a, b hosted) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.Foreign, b.Foreign), cmp.Compare(a.Steal, b.Steal),
+			cmp.Compare(a.Services, b.Services), cmp.Compare(a.Agents, b.Agents), cmp.Compare(a.Idle, b.Idle))
+	})
+}
+
 // beside reports whether one frame follows another; short gaps are allowed.
 func (h hosted) beside(next hosted) bool {
 	return next.from-h.to < h.to-h.from
@@ -50,7 +58,7 @@ const stayed = 0.9
 // What they used in a frame beside a full one shows for how long they ran in it,
 // because the full frame shows how much they use while they run.
 func occupied(hosts []hosted) (all []busy) {
-	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b hosted) int { return cmp.Compare(a.from, b.from) })
+	hosts = byTime(hosts)
 	for i, h := range hosts {
 		if h.full() || disturbance.Stolen(h.Steal) {
 			all = append(all, busy{h.stretch, h.share(), unit(h.Steal)})
@@ -122,13 +130,14 @@ type evidence struct {
 	common          [causes]times // episodes of throttling and restart that were also in stopped
 	episodes        [causes]times // what may have built a queue, by cause
 	lags            lags
-	busy            []busy // when others used the CPUs, by time, without overlaps
+	busy            []busy   // when others used the CPUs, by time, without overlaps
+	hosts           []hosted // frames of its machine, by time
 }
 
 func (b *Builder) evidence(at replicaKey, frozen lags, t *trial) *evidence {
 	throttled, down := b.windowsOf(at)
-	g := &evidence{throttled: union(throttled...), down: union(down...)}
-	g.busy = bounded(t.others(b.on[at]), b.waitable(at, g.throttled, t.hosts[b.on[at]]))
+	g := &evidence{throttled: union(throttled...), down: union(down...), hosts: byTime(t.hosts[b.on[at]])}
+	g.busy = bounded(t.others(b.on[at]), b.waitable(at, g.throttled, g.hosts))
 	var occupied []stretch
 	for _, f := range g.busy {
 		occupied = append(occupied, f.stretch)
@@ -203,6 +212,19 @@ func (g *evidence) maxDelay(c cause, from, to int64) int64 {
 		all += f.share * float64(min(f.to, to)-max(f.from, from))
 	}
 	return int64(all)
+}
+
+// agents is which share of the CPU that the service did not have was the agents' own,
+// between two times, while others used the CPUs.
+func (g *evidence) agents(from, to int64) float64 {
+	var own, all float64
+	for _, h := range g.hosts {
+		if long := g.episodes[neighbours].within(max(from, h.from), min(to, h.to)); long > 0 {
+			own += max(0, h.Agents) * float64(long)
+			all += max(0, h.Agents+h.Foreign+h.Steal) * float64(long)
+		}
+	}
+	return unit(own / all)
 }
 
 // came is when those others came who used the CPUs at a time.

@@ -21,6 +21,12 @@ type Causes struct {
 
 	// ThrottledDirectly is the part of Throttling within windows.
 	ThrottledDirectly float64 `json:"throttled_directly"`
+	// NeighboursGenerator is the part of Neighbours that is due to the CPU of the agents.
+	NeighboursGenerator float64 `json:"neighbours_generator,omitempty"`
+	// Trials is how many trials the tail is of, and MostIn the smallest number of them that
+	// has more than half of its requests.
+	Trials int `json:"trials,omitempty"`
+	MostIn int `json:"most_in_trials,omitempty"`
 	// Slowest are the slowest requests with the windows that they overlap.
 	Slowest []SlowRequest `json:"slowest"`
 }
@@ -40,6 +46,13 @@ func (c *Causes) Shares() []Share {
 // OfGenerator is the share that the generator caused: its own delay, and the queues that
 // its pauses built.
 func (c *Causes) OfGenerator() float64 { return c.Generator + c.GeneratorQueue }
+
+// OfFewTrials reports whether fewer than half of the trials have most of the tail. It then
+// shows those trials, while the other figures of a cell are medians over all of them.
+func (c *Causes) OfFewTrials() bool { return c.MostIn > 0 && 2*c.MostIn < c.Trials }
+
+// MostlyGenerator reports whether most of the CPU that others used was the agents'.
+func (c *Causes) MostlyGenerator() bool { return 2*c.NeighboursGenerator > c.Neighbours }
 
 // SlowRequest is one of the slowest requests. Times are milliseconds since it
 // was intended.

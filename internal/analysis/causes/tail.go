@@ -2,6 +2,7 @@ package causes
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -150,13 +151,16 @@ func weights(requests []signals.SlowLine) []float64 {
 
 // sum adds up divisions; nil if there is no time to divide.
 func sum(tail []*division) *Causes {
-	var requests, whole, directly float64
+	var requests, whole, directly, byAgents float64
+	trials := map[int]float64{}
 	var held [causes]float64
 	for _, d := range tail {
 		w := d.request.For
 		requests += w
 		whole += w * float64(latency(d.request))
 		directly += w * float64(d.directly)
+		byAgents += w * float64(d.byAgents)
+		trials[d.request.Trial] += w
 		for c := range held {
 			held[c] += w * float64(d.held[c])
 		}
@@ -175,7 +179,22 @@ func sum(tail []*division) *Causes {
 		Neighbours:        held[neighbours] / whole,
 		Rest:              held[rest] / whole,
 		ThrottledDirectly: directly / whole,
+
+		NeighboursGenerator: byAgents / whole,
+		MostIn:              mostIn(trials, requests),
 	}
+}
+
+// mostIn is the smallest number of trials that has more than half of the requests.
+func mostIn(trials map[int]float64, requests float64) (n int) {
+	sum := 0.0
+	for _, in := range slices.Backward(slices.Sorted(maps.Values(trials))) {
+		n, sum = n+1, sum+in
+		if 2*sum > requests {
+			break
+		}
+	}
+	return n
 }
 
 // keptSlowest is how many of the slowest requests a result shows.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -14,13 +15,15 @@ import (
 type tail struct {
 	threshold       float64 // ms
 	requests        float64
-	latency         float64 // ms, of all of them together
-	lag, before     float64 // of it: the generator's own delay, and all time before sending
-	throttled, down float64 // after sending within throttle windows; within frames with a death, and 1 s after
-	afterThrottling float64 // after sending, up to 1 s after a window
-	others          float64 // within frames in which others took CPU
-	afterStalls     float64 // after sending, up to 1 s after the generator was late
-	stalled         float64 // while the generator was late with some request
+	latency         float64   // ms, of all of them together
+	lag, before     float64   // of it: the generator's own delay, and all time before sending
+	throttled, down float64   // after sending within throttle windows; within frames with a death, and 1 s after
+	afterThrottling float64   // after sending, up to 1 s after a window
+	others          float64   // within frames in which others took CPU
+	afterStalls     float64   // after sending, up to 1 s after the generator was late
+	stalled         float64   // while the generator was late with some request
+	trials          []float64 // requests by trial
+	agents, foreign float64   // CPU seconds of the agents, and of all others, in frames in which others took CPU
 	hasAny          bool
 }
 
@@ -36,6 +39,8 @@ func (c *cell) tailOf(threshold float64) (s tail) {
 			}
 			if h := f.Host; h != nil && h.Foreign+h.Steal > 0.05 {
 				taken = append(taken, [2]int64{f.Start, f.End})
+				s.agents += h.Agents * f.Seconds()
+				s.foreign += (h.Foreign + h.Steal) * f.Seconds()
 			}
 			if v := f.Server; v != nil && (!v.Up || v.Restarts > 0 || v.OOMKills != nil && *v.OOMKills > 0) {
 				failing = append(failing, [2]int64{f.Start, f.End + 1e9})
@@ -62,6 +67,7 @@ func (c *cell) tailOf(threshold float64) (s tail) {
 		}
 		throttled, down, after, taken = union(throttled), union(append(down, failing...)), union(after), union(taken)
 		judged := c.judged(t)
+		before := s.requests
 		for _, r := range t.slow {
 			latency := float64(r.Done-r.Intended) / 1e6
 			if latency < threshold*0.9985 || r.Intended < measured || len(t.steps) > 0 && !contains(judged, r.Done) {
@@ -79,6 +85,7 @@ func (c *cell) tailOf(threshold float64) (s tail) {
 			s.afterStalls += overlap(queues, r.Sent, r.Done) * r.For
 			s.stalled += overlap(stalls, r.Intended, r.Done) * r.For
 		}
+		s.trials = append(s.trials, s.requests-before)
 	}
 	return s
 }
@@ -155,11 +162,40 @@ func (s tail) ends(cause string) (low, high float64) {
 
 const slack = 0.02 // of a tail
 
+// mostIn checks "mostly of 2 of 6 trials".
+func (k *check) mostIn(c *cell) error {
+	s := c.tailOf(k.threshold(c))
+	of, sum, few := 0, 0.0, 0
+	slices.SortFunc(s.trials, func(a, b float64) int { return cmp.Compare(b, a) })
+	for _, t := range c.trials {
+		if !c.Load.Find || len(c.judged(t)) > 0 {
+			of++
+		}
+	}
+	for _, in := range s.trials {
+		if 2*sum <= s.requests {
+			sum, few = sum+in, few+1
+		}
+	}
+	if c.Load.Find { // the tests with few requests decide, and their threshold is another
+		few, _, _ := figure(k.m["few"])
+		return need(2*few < float64(len(c.trials)), "%v of %d trials are not few", few, len(c.trials))
+	}
+	if 2*few >= of {
+		return fmt.Errorf("%d of %d trials have most of the tail, which are not few", few, of)
+	}
+	return first(is("the trials with most of the tail", k.m["few"], float64(few)), is("the trials", k.m["of"], float64(of)))
+}
+
 // shareIs checks one cause's share.
 func (k *check) shareIs(c *cell, cause, stated string) error {
 	s := c.tailOf(k.threshold(c))
 	if !s.hasAny {
 		return fmt.Errorf("%s has no slow tail", c.label())
+	}
+	cause, own := strings.CutSuffix(cause, mostlyGenerator)
+	if own && s.agents < s.foreign {
+		return fmt.Errorf("the agents used %.1f CPU seconds beside others, and these %.1f", s.agents, s.foreign)
 	}
 	low, high := s.ends(cause)
 	if c.Load.Find { // a few requests
@@ -167,6 +203,8 @@ func (k *check) shareIs(c *cell, cause, stated string) error {
 	}
 	return within("the share of "+cause+" in the tail of "+c.label(), stated, 100*(low-slack), 100*(high+slack))
 }
+
+const mostlyGenerator = " (mostly Millicore's own generator)"
 
 // threshold is the latency from which a request belongs to the tail.
 func (k *check) threshold(c *cell) float64 {
@@ -202,7 +240,7 @@ func line(k *check) error {
 			return err
 		}
 		if v > largest {
-			largest, main = v, m[2]
+			largest, main = v, strings.TrimSuffix(m[2], mostlyGenerator)
 		}
 		if !strings.HasPrefix(m[1], "<") && !strings.HasPrefix(m[1], ">") {
 			total += v
@@ -240,7 +278,7 @@ func (k *check) notThrottling(cells []*cell) error {
 // cause checks "Throttling explains 92% of the slow tail of x and 0% of that of y".
 func cause(k *check) error {
 	word := k.m["cause"]
-	if word != "CPU used by others" {
+	if !strings.HasPrefix(word, "CPU used by others") {
 		word = strings.ToLower(word[:1]) + word[1:]
 	}
 	c := k.about
@@ -248,6 +286,9 @@ func cause(k *check) error {
 		c = k.named(k.m["cell"])
 	}
 	err := k.shareIs(c, word, k.m["share"])
+	if k.has("few") {
+		err = first(err, k.mostIn(c))
+	}
 	if k.has("cell2") {
 		err = first(err, k.shareIs(k.named(k.m["cell2"]), word, k.m["share2"]))
 	}
@@ -257,7 +298,7 @@ func cause(k *check) error {
 var tails = []pattern{
 	{"headline", `Its slow tail is not throttling: no known cause explains a fifth of it`, func(k *check) error { return k.notThrottling([]*cell{k.about}) }},
 	{"headline", `In no cell is the slow tail throttling: no known cause explains a fifth of it`, func(k *check) error { return k.notThrottling(k.withTrials()) }},
-	{"headline", `(?P<cause>Waiting in the generator|Queues after pauses of the generator|Throttling|The dependency|Restarts and memory pressure|CPU used by others|Queueing and work) explains? <pct:share> of (?:its slow tail|the slow tail) \(p[\d.]+ and above\)(?: of <cell>(?: and <pct:share2> of that of <cell2>)?)?`, cause},
+	{"headline", `(?P<cause>Waiting in the generator|Queues after pauses of the generator|Throttling|The dependency|Restarts and memory pressure|CPU used by others(?: \(mostly Millicore's own generator\))?|Queueing and work) explains? <pct:share> of (?:its slow tail|the slow tail) \(p[\d.]+ and above(?:, mostly of <n:few> of <n:of> trials)?\)(?: of <cell>(?: and <pct:share2> of that of <cell2>)?)?`, cause},
 	{"tail", `(?P<parts>[<>]?[\d.]+% .+)`, line},
 	{"basis", `about <n:requests> requests? at or above (?P<q>p[\d.]+) \(<ms:from>\), mean <ms:mean>`, func(k *check) error {
 		s := k.about.tailOf(k.threshold(k.about))
@@ -274,6 +315,7 @@ var tails = []pattern{
 		}
 		return err
 	}},
+	{"basis", `mostly of <n:few> of <n:of> trials`, func(k *check) error { return k.mostIn(k.about) }},
 	{"basis", `throttling: <pct:direct> while throttled, <pct:queues> in queues that throttling caused`, func(k *check) error {
 		s := k.about.tailOf(k.threshold(k.about))
 		share := 100 * s.throttled / s.latency

@@ -217,11 +217,14 @@ var triedPatterns = []pattern{
 	}},
 	{"try", `(?:The generator|The host) was the limit, not the service(?:: <any:evidence>)?`, nil},
 	{"try", `it used (?:<pct:used> of its CPU limit|<n:cores> CPUs)`, nil},
-	{"try", `(?P<share>\S+%) of its slow tail at (?:the breaking point|<n:load> <unit>) \(from (?P<q>\S+) on\) is throttling`, func(k *check) error {
+	{"try", `(?P<share>\S+%) of its slow tail at (?:the breaking point|<n:load> <unit>) \(from (?P<q>p[\d.]+) on(?:, mostly of <n:few> of <n:of> trials)?\) is throttling`, func(k *check) error {
 		k.about = k.named(k.variants[0].Service)
 		err := k.shareIs(k.about, "throttling", k.m["share"])
 		if k.has("load") {
 			err = first(err, k.windowAt(k.m["load"], "", "", true))
+		}
+		if k.has("few") {
+			err = first(err, k.mostIn(k.about))
 		}
 		return err
 	}},
