@@ -162,29 +162,28 @@ func (s tail) ends(cause string) (low, high float64) {
 
 const slack = 0.02 // of a tail
 
-// mostIn checks "mostly of 2 of 6 trials".
-func (k *check) mostIn(c *cell) error {
-	s := c.tailOf(k.threshold(c))
-	of, sum, few := 0, 0.0, 0
+// most is the smallest number of the tail's trials that has more than half of it.
+func (s tail) most() (few int) {
+	sum := 0.0
 	slices.SortFunc(s.trials, func(a, b float64) int { return cmp.Compare(b, a) })
-	for _, t := range c.trials {
-		if !c.Load.Find || len(c.judged(t)) > 0 {
-			of++
-		}
-	}
 	for _, in := range s.trials {
 		if 2*sum <= s.requests {
 			sum, few = sum+in, few+1
 		}
 	}
-	if c.Load.Find { // the tests with few requests decide, and their threshold is another
-		few, _, _ := figure(k.m["few"])
-		return need(2*few < float64(len(c.trials)), "%v of %d trials are not few", few, len(c.trials))
+	return few
+}
+
+// mostIn checks "mostly of 2 of 6 trials". Of a search, the tests with few requests decide,
+// and the threshold of its tail is another.
+func (k *check) mostIn(c *cell) error {
+	few, of := c.tailOf(k.threshold(c)).most(), len(c.trials)
+	if c.Load.Find {
+		few, _, err := figure(k.m["few"])
+		return first(err, need(2*few < float64(of), "%v of %d trials are not few", few, of))
 	}
-	if 2*few >= of {
-		return fmt.Errorf("%d of %d trials have most of the tail, which are not few", few, of)
-	}
-	return first(is("the trials with most of the tail", k.m["few"], float64(few)), is("the trials", k.m["of"], float64(of)))
+	return first(need(2*few < of, "%d of %d trials have most of the tail, which are not few", few, of),
+		is("the trials with most of the tail", k.m["few"], float64(few)), is("the trials", k.m["of"], float64(of)))
 }
 
 // shareIs checks one cause's share.
@@ -312,6 +311,9 @@ var tails = []pattern{
 		err := within("the mean of the tail", k.m["mean"], mean/few, mean*few)
 		if !k.about.Load.Find {
 			err = first(is("its threshold", k.m["from"], k.about.all().ms(k.m["q"])), err)
+			if 2*s.most() < len(k.about.trials) && !strings.Contains(k.whole, "mostly of") {
+				err = first(err, fmt.Errorf("%d of %d trials have most of it, which it does not state", s.most(), len(k.about.trials)))
+			}
 		}
 		return err
 	}},
