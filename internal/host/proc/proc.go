@@ -39,7 +39,10 @@ const (
 // Gone reports whether a process has ended and was not waited for yet, or is about to
 // end. An exiting process loses its memory and the link to its executable before its
 // state changes.
-func (s Stat) Gone() bool { return s.Exiting || s.State == 'Z' || s.State == 'X' }
+func (s Stat) Gone() bool { return s.Exiting || s.Ended() }
+
+// Ended reports whether a process has ended and was not waited for yet.
+func (s Stat) Ended() bool { return s.State == 'Z' || s.State == 'X' }
 
 // Held reports whether a signal (SIGSTOP, SIGTSTP) or a debugger holds a process.
 func (s Stat) Held() bool { return s.State == 'T' || s.State == 't' }

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -203,16 +204,16 @@ func (k *kin) report(m *member, r *replica) string {
 func (k *kin) end(r *replica) error {
 	var ended []string
 	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
-		names, err := k.kill(r)
+		names, left, err := k.kill(r)
 		for _, name := range names {
 			if !slices.Contains(ended, name) {
 				ended = append(ended, name)
 			}
 		}
-		if err == nil && len(names) > 0 && time.Now().After(deadline) {
-			err = fmt.Errorf("%s still run %v after they were killed", strings.Join(names, ", "), patience)
+		if err == nil && left && time.Now().After(deadline) {
+			err = fmt.Errorf("%s still run %v after they were killed", cmp.Or(strings.Join(ended, ", "), "processes that are about to end"), patience)
 		}
-		if err != nil || len(names) == 0 {
+		if err != nil || !left {
 			k.forget(r)
 			if len(ended) > 0 {
 				r.keeper.Log.Note("killed %s outside of its control group", strings.Join(ended, ", "))
@@ -225,25 +226,28 @@ func (k *kin) end(r *replica) error {
 // patience bounds the wait for killed processes to end.
 const patience = 10 * time.Second
 
-// kill kills the processes of a replica once, and names those that it found.
-func (k *kin) kill(r *replica) (names []string, err error) {
+// kill kills the processes of a replica once. It names those that it found, and reports
+// whether there are any, also such that are about to end.
+func (k *kin) kill(r *replica) (names []string, left bool, err error) {
 	launched.starting.Lock()
 	defer launched.starting.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.scan(time.Now()); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var errs []error
 	for _, m := range k.processes.Members {
-		if m.Of != r && m.Of != nil || !k.processes.Lives(m) {
+		if m.Of != r && m.Of != nil {
 			continue
 		}
-		if killed, err := identity(m).Kill(); killed {
-			names, errs = append(names, fmt.Sprintf("process %d (%s)", m.PID, m.Name)), append(errs, err)
+		if k.processes.Lives(m) {
+			names = append(names, fmt.Sprintf("process %d (%s)", m.PID, m.Name))
 		}
+		killed, err := identity(m).Kill()
+		left, errs = left || killed, append(errs, err)
 	}
-	return names, errors.Join(errs...)
+	return names, left, errors.Join(errs...)
 }
 
 // forget ends the watching of a replica. Those of its processes that have not been waited

@@ -38,14 +38,15 @@ type Process struct {
 	Started uint64 `json:"started"` // as in proc.Stat
 }
 
-// Kill kills the process, unless it has ended. It reports whether there was one.
+// Kill kills the process, unless it has ended. It reports whether there was one, which may
+// be about to end.
 func (p Process) Kill() (bool, error) {
 	held, err := os.FindProcess(p.PID) // by a pidfd, so that the pid is not another's
 	if err != nil {
 		return false, err
 	}
 	defer held.Release()
-	if s, err := proc.ReadStat(p.PID); err != nil || s.Started != p.Started || s.Gone() {
+	if s, err := proc.ReadStat(p.PID); err != nil || s.Started != p.Started || s.Ended() {
 		return false, nil
 	}
 	if err := held.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
