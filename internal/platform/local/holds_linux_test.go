@@ -36,7 +36,10 @@ var hostile = map[string]func() error{
 		return rewrite(cgroup.CPU, map[string]string{"cpu.cfs_period_us": "50000"}, map[string]string{"cpu.max": "50000 50000"})
 	},
 	"raise-memory": func() error {
-		return rewrite(cgroup.Memory, map[string]string{"memory.memsw.limit_in_bytes": "-1", "memory.limit_in_bytes": "-1"}, map[string]string{"memory.max": "max"})
+		if err := rewrite(cgroup.Memory, map[string]string{"memory.memsw.limit_in_bytes": "-1"}, nil); err != nil { // which must not be lower
+			return err
+		}
+		return rewrite(cgroup.Memory, map[string]string{"memory.limit_in_bytes": "-1"}, map[string]string{"memory.max": "max"})
 	},
 	// The same CPU limit in another period, rounded to a microsecond.
 	"same-limit": func() error {
