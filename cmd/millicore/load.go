@@ -114,8 +114,15 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	}
 	ended, runErr := f.run(cmd.Context(), target, observed, e, dir)
 	r, err := traffic.Read(dir)
-	if err != nil || r.Cell.Requests == 0 && runErr != nil {
-		return runErr // nothing was measured
+	nothing := err != nil || r.Cell.Requests == 0
+	if errors.Is(runErr, errInterrupted) {
+		runErr = f.interruption(nothing)
+	}
+	if nothing && runErr != nil {
+		return runErr
+	}
+	if err != nil {
+		return err
 	}
 	r.Ended = ended
 	missed, err := f.show(cmd.OutOrStdout(), target, dir, r, thresholds)
@@ -126,6 +133,18 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return errMissed
 	}
 	return nil
+}
+
+// interruption is the error of a load that the user stopped: what is left of it depends on
+// --out, and on whether anything was measured.
+func (f *loadFlags) interruption(nothing bool) error {
+	switch {
+	case nothing:
+		return interrupted("interrupted before anything was measured")
+	case f.out == "":
+		return interrupted("interrupted; the figures are those until then, and no record is kept without --out")
+	}
+	return errInterrupted
 }
 
 // unlessUnreachable is an error of usage, unless the target cannot be reached.

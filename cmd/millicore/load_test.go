@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -171,5 +172,23 @@ func TestErrorsNameTheFlag(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+// After Ctrl-C only what is there is named.
+func TestAnInterruptedLoadClaimsNoRecordWithoutOut(t *testing.T) {
+	for _, c := range []struct {
+		out     string
+		nothing bool
+		record  bool
+	}{{"", false, false}, {"", true, false}, {"runs/x", false, true}, {"runs/x", true, false}} {
+		f := loadFlags{out: c.out}
+		err := f.interruption(c.nothing)
+		if !errors.Is(err, errInterrupted) || strings.Contains(err.Error(), "the record holds") != c.record {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if !errors.Is(errProbing, errInterrupted) || !strings.Contains(errProbing.Error(), "there is no record") {
+		t.Errorf("try: %v", errProbing)
 	}
 }

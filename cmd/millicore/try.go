@@ -33,6 +33,9 @@ import (
 	"github.com/millicore/millicore/internal/try"
 )
 
+// errProbing is the error of try that the user stopped before a search began.
+const errProbing = interrupted("interrupted before the search began; nothing was measured, and there is no record")
+
 // tryFlags are the flags of `millicore try`.
 type tryFlags struct {
 	tryMore
@@ -242,7 +245,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	seen, variants, err := f.look(cmd.Context(), where, first)
 	if err != nil {
 		if cmd.Context().Err() != nil {
-			return errInterrupted
+			return errProbing
 		}
 		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
 	}

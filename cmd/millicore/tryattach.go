@@ -46,7 +46,7 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 	}
 	if err := at.Begin(cmd.Context(), &e.Cells[0].Load, &f.ask); err != nil {
 		if cmd.Context().Err() != nil {
-			return errInterrupted
+			return errProbing
 		}
 		return fmt.Errorf("try %s: %w", at.Target.URL, err)
 	}

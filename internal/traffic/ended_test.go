@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 )
 
 func TestTextReportsThatTheTargetEnded(t *testing.T) {
 	cell := &analysis.CellSummary{}
-	text := server(&Result{Cell: cell, Ended: 5100 * time.Millisecond})
+	text := server(&Result{Cell: cell, Ended: 5100 * time.Millisecond}, display.Terminal{})
 	if want := "Target\n  ended  0:05 after the load began; it was not measured after that\n\n"; text != want {
 		t.Errorf("got %q, want %q", text, want)
 	}
-	if text := server(&Result{Cell: cell}); text != "" {
+	if text := server(&Result{Cell: cell}, display.Terminal{}); text != "" {
 		t.Errorf("without an observed process: %q", text)
 	}
 }

@@ -40,11 +40,37 @@ func withoutUser(text string) string {
 	return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + path
 }
 
+// bracketed is the URL of a text whose host is an IPv6 address without brackets; "" of any
+// other. The part behind the last colon is a port if an address remains before it: ::1:80
+// is [::1]:80.
+func bracketed(text string) string {
+	scheme, rest, _ := strings.Cut(text, "://")
+	host, path := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host, path = rest[:i], rest[i:]
+	}
+	address, port := host, ""
+	if i := strings.LastIndexByte(host, ':'); i > 0 {
+		_, addressErr := netip.ParseAddr(host[:i])
+		_, portErr := strconv.ParseUint(host[i+1:], 10, 16)
+		if addressErr == nil && portErr == nil {
+			address, port = host[:i], host[i:]
+		}
+	}
+	if a, err := netip.ParseAddr(address); err != nil || !a.Is6() {
+		return ""
+	}
+	return scheme + "://[" + address + "]" + port + path
+}
+
 // ParseTarget parses a URL; the default scheme is http. It looks up the host, unless
 // lookup is nil: then Loopback is false.
 func ParseTarget(text string, lookup func(host string) ([]string, error)) (Target, error) {
 	if !schemed.MatchString(text) {
 		text = "http://" + text
+	}
+	if at := bracketed(text); at != "" {
+		return Target{}, fmt.Errorf("%s: write an IPv6 address in brackets: %s", secret.Text(text), secret.Text(at))
 	}
 	shown := secret.Text(text)
 	u, err := url.Parse(text)

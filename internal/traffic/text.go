@@ -18,13 +18,16 @@ import (
 // the generator was the limit.
 func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", out.Paint(headline(url, r), display.Strong))
-	b.WriteString(summary(r))
+	fmt.Fprintf(&b, "%s\n", out.Line(headline(url, r), display.Strong))
+	if text := hint(r); text != "" {
+		fmt.Fprintf(&b, "%s\n", out.Line(text, display.Warning))
+	}
+	b.WriteString(summary(r, out))
 	b.WriteString(latencies(r, out))
 	b.WriteString(bars(r, out))
-	b.WriteString(answers(r))
+	b.WriteString(answers(r, out))
 	b.WriteString(generator(r, out))
-	b.WriteString(server(r))
+	b.WriteString(server(r, out))
 	b.WriteString(thresholds(kept, out))
 	for _, word := range r.Cell.Flags {
 		if beside.Has(word) {
@@ -51,7 +54,31 @@ func headline(url string, r *Result) string {
 		display.Figure(*c.RateRPS), display.WithUnit(c.LatencyMS.P99), display.Percent(*c.Availability))
 }
 
-func summary(r *Result) string {
+// hint says what to change if most answers had a status that is not good; "" if they had not.
+func hint(r *Result) string {
+	most, n := "", int64(0)
+	for _, code := range slices.Sorted(maps.Keys(r.Client.Status)) {
+		if r.Client.Status[code] > n {
+			most, n = code, r.Client.Status[code]
+		}
+	}
+	if r.Client.Good > 0 || 2*n <= r.Cell.Requests {
+		return ""
+	}
+	switch most {
+	case "301", "302", "303", "307", "308":
+		return "Most answers were redirects (" + most + "). To load the URL to which they lead, use --follow; to count them as good, --status " + most + "."
+	case "401", "403", "407":
+		return "Most answers were " + most + ": the service wants credentials. Send them with -H 'Name: value', --basic-env or --bearer-env."
+	case "404":
+		return "Most answers were 404: check the path of the URL."
+	case "405":
+		return "Most answers were 405: set another method with -m."
+	}
+	return ""
+}
+
+func summary(r *Result, out display.Terminal) string {
 	c := r.Cell
 	rows := [][2]string{
 		{"requests", fmt.Sprintf("%s in %s s", display.Grouped(c.Requests), display.Figure(r.Length.Seconds()))},
@@ -64,7 +91,7 @@ func summary(r *Result) string {
 		{"stray bytes", unlessNone(r.Client.Stray, "connection", "on %s, which were replaced")},
 	}
 	rows = slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
-	return section("Summary", rows)
+	return section("Summary", rows, out)
 }
 
 // afterwards mentions the answers that came after the load, if they are so many that the
@@ -120,16 +147,19 @@ func size(all, measured int64, over time.Duration) string {
 	return text
 }
 
-// section formats a title with rows of names and figures.
-func section(title string, rows [][2]string) string {
+// section formats a title with rows of names and figures, which are broken within their
+// column.
+func section(title string, rows [][2]string, out display.Terminal) string {
 	widest := 0
 	for _, row := range rows {
 		widest = max(widest, display.Width(row[0]))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", title)
+	indent := strings.Repeat(" ", widest+4)
 	for _, row := range rows {
-		fmt.Fprintf(&b, "  %s%s  %s\n", row[0], strings.Repeat(" ", widest-display.Width(row[0])), row[1])
+		figures := strings.TrimPrefix(out.Wrap(row[1], indent), indent)
+		fmt.Fprintf(&b, "  %s%s  %s\n", row[0], strings.Repeat(" ", widest-display.Width(row[0])), figures)
 	}
 	b.WriteString("\n")
 	return b.String()
@@ -203,7 +233,7 @@ func bars(r *Result, out display.Terminal) string {
 	return table + "\n"
 }
 
-func answers(r *Result) string {
+func answers(r *Result, out display.Terminal) string {
 	var codes, errors [][2]string
 	for _, code := range slices.Sorted(maps.Keys(r.Client.Status)) {
 		codes = append(codes, [2]string{code, display.Grouped(r.Client.Status[code])})
@@ -213,10 +243,10 @@ func answers(r *Result) string {
 	}
 	text := ""
 	if len(codes) > 0 {
-		text += section("Status codes", codes)
+		text += section("Status codes", codes, out)
 	}
 	if len(errors) > 0 {
-		text += section("Errors", errors)
+		text += section("Errors", errors, out)
 	}
 	return text
 }
@@ -242,7 +272,7 @@ func generator(r *Result, out display.Terminal) string {
 		verdict, tone = "sent late: the latencies include its own delay; it reached the rate", display.Bad
 	}
 	rows = append(rows, [2]string{"verdict", out.Paint(verdict, tone)})
-	return section("Generator", rows)
+	return section("Generator", rows, out)
 }
 
 func each(r *Result) string {
@@ -253,7 +283,7 @@ func each(r *Result) string {
 }
 
 // server has the measurements of the observed process.
-func server(r *Result) string {
+func server(r *Result, out display.Terminal) string {
 	c := r.Cell
 	var rows [][2]string
 	if c.CPU.Cores != nil {
@@ -278,7 +308,7 @@ func server(r *Result) string {
 	if line := narrative.CausesLine(c); line != "" {
 		rows = append(rows, [2]string{"slow tail", line})
 	}
-	return section("Target", rows)
+	return section("Target", rows, out)
 }
 
 func thresholds(kept []Kept, out display.Terminal) string {
@@ -293,5 +323,5 @@ func thresholds(kept []Kept, out display.Terminal) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	return section("Thresholds", rows)
+	return section("Thresholds", rows, out)
 }

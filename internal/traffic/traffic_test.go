@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/signals"
@@ -45,6 +47,9 @@ func TestTargets(t *testing.T) {
 	}
 	for url, want := range map[string]string{
 		"ws://x/":                     "not ws",
+		"::1:80":                      "write an IPv6 address in brackets: http://[::1]:80",
+		"http://::1:18080/x":          "http://[::1]:18080/x",
+		"https://fe80::1/":            "https://[fe80::1]/",
 		"http:///x":                   "no host",
 		"http://a:geheim@x/":          "--basic-env",
 		"http://127.0.0.1/#part":      "never sent",
@@ -246,6 +251,53 @@ Thresholds
 `
 	if b.String() != want {
 		t.Errorf("got:\n%s", b.String())
+	}
+}
+
+// What to change follows from the status that most answers had.
+func TestAHintFollowsFromTheStatus(t *testing.T) {
+	for _, c := range []struct {
+		status map[string]int64
+		good   int64
+		want   string
+	}{
+		{map[string]int64{"302": 90, "500": 10}, 0, "--follow"},
+		{map[string]int64{"401": 100}, 0, "-H 'Name: value', --basic-env or --bearer-env"},
+		{map[string]int64{"404": 51, "503": 49}, 0, "check the path"},
+		{map[string]int64{"405": 100}, 0, "-m"},
+		{map[string]int64{"302": 50, "500": 50}, 0, ""},
+		{map[string]int64{"302": 90, "200": 10}, 10, ""},
+		{map[string]int64{"500": 100}, 0, ""},
+		{nil, 0, ""},
+	} {
+		r := &Result{Cell: &analysis.CellSummary{Requests: 100}, Client: signals.Client{Status: c.status, Good: c.good, Latency: signals.NewHistogram()}}
+		if got := hint(r); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%v: %q, want %q", c.status, got, c.want)
+		}
+		var b strings.Builder
+		if err := Text(&b, "http://x/", r, nil, display.Terminal{Width: 80}); err != nil || c.want != "" && !strings.Contains(b.String(), "Most answers were") {
+			t.Errorf("%v: %v\n%s", c.status, err, &b)
+		}
+	}
+}
+
+// No line is wider than the terminal; the rest of a figure stands below its begin.
+func TestFiguresAreBrokenWithinTheirColumn(t *testing.T) {
+	for _, colour := range []bool{false, true} {
+		out := display.Terminal{Width: 80, Colour: colour}
+		r := &Result{Cell: &analysis.CellSummary{Generator: analysis.GeneratorSummary{Limited: true}}, Client: signals.Client{Latency: signals.NewHistogram()},
+			Spoken: "HTTP/1.1 over TLS 1.3, TLS_AES_128_GCM_SHA256, X25519MLKEM768, certificate of ECDSA P-256"}
+		r.Client.Latency.Record(time.Millisecond)
+		for _, text := range []string{generator(r, out), summary(r, out)} {
+			for _, line := range strings.Split(text, "\n") {
+				if display.Width(ansi.Strip(line)) > 80 {
+					t.Errorf("%d columns: %s", display.Width(ansi.Strip(line)), line)
+				}
+			}
+		}
+		if text := ansi.Strip(generator(r, out)); !strings.Contains(text, "  verdict  THE LIMIT: the rate is a lower bound, and the latencies include its\n           own delay\n") {
+			t.Errorf("%s", text)
+		}
 	}
 }
 

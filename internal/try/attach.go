@@ -36,7 +36,7 @@ func ParseRunning(word string, args []string) (Running, error) {
 		return r, fmt.Errorf("--attach %s: want a process ID above 0", word)
 	case err == nil:
 		r.PID = pid
-	case strings.Contains(word, "/") || hostPort.MatchString(word):
+	case strings.Contains(word, "/") || strings.Count(word, ":") > 1 || hostPort.MatchString(word):
 		r.URL = word
 	default:
 		r.Container = word
@@ -242,7 +242,10 @@ func (at *Attached) Begin(ctx context.Context, l *experiment.Load, a *Ask) error
 	if err == nil {
 		err = found.unusable()
 	}
-	if err != nil {
+	switch {
+	case err != nil && !at.Target.TLS && overTLS(ctx, at.Target.Address, err):
+		return fmt.Errorf("it speaks TLS; write https://%s", at.Target.Address)
+	case err != nil:
 		return err
 	}
 	serverVersion(&at.Info, found.server)

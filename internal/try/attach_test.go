@@ -32,6 +32,7 @@ func TestWhatRunsIsNamedByAProcessAContainerOrAURL(t *testing.T) {
 		{"http://127.0.0.1:8080/", nil, Running{URL: "http://127.0.0.1:8080/"}, ""},
 		{"localhost:8080", nil, Running{URL: "localhost:8080"}, ""},
 		{"[::1]:8080", nil, Running{URL: "[::1]:8080"}, ""},
+		{"::1:8080", nil, Running{URL: "::1:8080"}, ""}, // an error of its own names the brackets
 		{"example.com/x", nil, Running{URL: "example.com/x"}, ""},
 		{"api", []string{"http://172.17.0.2:80/"}, Running{Container: "api", URL: "http://172.17.0.2:80/"}, ""},
 		{"4242", []string{"127.0.0.1:80"}, Running{PID: 4242, URL: "127.0.0.1:80"}, ""},

@@ -166,7 +166,12 @@ func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell,
 	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Command: s.Command, Dir: s.Dir, RunAs: s.User, Env: env.Values, Hidden: env.Hidden, Unset: s.Unset,
 		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs, LogsRemoved: true})
 	if err != nil {
-		return &notStarted{err, strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Name))}
+		text := strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Name))
+		var not *serviceclient.NotHTTP
+		if errors.As(err, &not) && not.TLS {
+			text += "; " + withoutTLS("https://127.0.0.1:PORT/")
+		}
+		return &notStarted{err, text}
 	}
 	defer func() {
 		stopping, cancel := platform.Stopping(ctx)
@@ -174,7 +179,27 @@ func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell,
 		err = errors.Join(err, running.Stop(stopping))
 	}()
 	r := running.Replicas()[0]
-	return orDied(ctx, r, look(r))
+	err = orDied(ctx, r, look(r))
+	if overTLS(ctx, r.Address(), err) {
+		return fmt.Errorf("the server speaks TLS (HTTPS); %s", withoutTLS("https://"+r.Address()+"/"))
+	}
+	return err
+}
+
+// withoutTLS says what to do with a server that speaks TLS.
+func withoutTLS(url string) string {
+	return "try loads a server that it starts without TLS: start it yourself, and search it with --attach " + url + " (and --cacert FILE)"
+}
+
+// overTLS reports whether a request failed because it was sent without TLS: the connection
+// was closed, or the answer was no HTTP or 400, and the server makes a TLS handshake.
+func overTLS(ctx context.Context, address string, err error) bool {
+	var not *serviceclient.NotHTTP
+	var no *refused
+	if errors.As(err, &no) && no.code == http.StatusBadRequest || errors.As(err, &not) {
+		return not != nil && not.TLS || serviceclient.SpeaksTLS(ctx, address)
+	}
+	return false
 }
 
 // diesWithin is how long it may take until the end of a process is known whose connections
@@ -329,7 +354,7 @@ func once(ctx context.Context, client *http.Client, address string, l *experimen
 	case errors.As(err, &network) && network.Op == "dial":
 		return "", &unanswered{fmt.Errorf("connect to the server: %w", err)}
 	case err != nil:
-		return "", &unanswered{fmt.Errorf("the server accepts connections but does not answer: %w", err)}
+		return "", &unanswered{fmt.Errorf("the server accepts connections but does not answer: %w", serviceclient.Explain(err))}
 	}
 	defer answer.Body.Close()
 	start, err := io.ReadAll(io.LimitReader(answer.Body, 200))

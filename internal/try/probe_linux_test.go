@@ -2,8 +2,11 @@ package try
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -234,5 +237,47 @@ func TestAServerThatFailsALittleIsSearched(t *testing.T) {
 				t.Error("no request took any time")
 			}
 		})
+	}
+}
+
+func TestAServerOverTLSIsNamedAsSuch(t *testing.T) {
+	answering := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) // answers 400 without TLS
+	answering.Config.ErrorLog = log.New(io.Discard, "", 0)
+	answering.StartTLS()
+	defer answering.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := tls.NewListener(listener, answering.TLS) // closes the connection, as Node.js does
+	defer silent.Close()
+	go func() {
+		for {
+			conn, err := silent.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				_ = conn.(*tls.Conn).Handshake()
+			}()
+		}
+	}()
+	for _, address := range []string{answering.Listener.Addr().String(), listener.Addr().String()} {
+		cell := &experiment.Cell{Service: experiment.Service{Name: asIs}, Load: experiment.Load{Request: experiment.Request{Method: "GET", Path: "/"}}}
+		_, err := Probe(t.Context(), &one{pid: os.Getpid(), address: address}, cell, &experiment.Objective{}, t.TempDir())
+		want := "the server speaks TLS (HTTPS); try loads a server that it starts without TLS: start it yourself, and search it with --attach https://" + address + "/ (and --cacert FILE)"
+		if err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+		a := testAsk("x")
+		at, err := Attach(t.Context(), Running{URL: "http://" + address}, a, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer at.Close()
+		if err := at.Begin(t.Context(), &experiment.Load{Request: a.Request}, a); err == nil || err.Error() != "it speaks TLS; write https://"+address {
+			t.Errorf("--attach: %v", err)
+		}
 	}
 }

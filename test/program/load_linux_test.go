@@ -198,6 +198,8 @@ func TestLoadIsInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var stderr strings.Builder
+	c.Stderr = &stderr
 	testkit.Start(t, c)
 	frames := func() bool {
 		all, _ := filepath.Glob(filepath.Join(temp, "millicore-load-*", "record", "frames.ndjson"))
@@ -230,6 +232,9 @@ func TestLoadIsInterrupted(t *testing.T) {
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(string(text), "requests/s") {
 		t.Errorf("exit code %d:\n%s", code, text)
+	}
+	if text := stderr.String(); !strings.Contains(text, "no record is kept without --out") || strings.Contains(text, "the record holds") {
+		t.Errorf("there is no record: %s", text)
 	}
 	if left, _ := os.ReadDir(temp); len(left) > 0 {
 		t.Errorf("%s is left behind", left[0].Name())

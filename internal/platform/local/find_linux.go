@@ -13,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/ports"
 	"github.com/millicore/millicore/internal/platform/supervise"
+	"github.com/millicore/millicore/internal/serviceclient"
 )
 
 const (
@@ -33,8 +34,9 @@ const (
 type finder struct {
 	pids   func() []int
 	answer func(ctx context.Context, address string) error
-	any    bool      // accept any answer in the end
-	since  time.Time // when a port was first seen
+	any    bool                    // accept any answer in the end
+	since  time.Time               // when a port was first seen
+	secure map[netip.AddrPort]bool // ports that gave no HTTP: whether they speak TLS
 }
 
 // newFinder returns a finder for a port where GET path has a status of 200 to 299. If
@@ -72,7 +74,31 @@ func (f *finder) look(ctx context.Context) (string, error) {
 	if best >= 0 {
 		return found[best].String(), nil
 	}
+	for i, err := range errs {
+		errs[i] = f.whetherTLS(ctx, found[i], err)
+	}
 	return "", fmt.Errorf("it listens, but none of its ports gives a valid HTTP answer; set --port to choose one: %w", errors.Join(errs...))
+}
+
+// whetherTLS is the error of a port, which is that it speaks TLS if it gave no HTTP and makes
+// a TLS handshake. That is tried once for each port.
+func (f *finder) whetherTLS(ctx context.Context, at netip.AddrPort, err error) error {
+	var not *serviceclient.NotHTTP
+	if !errors.As(err, &not) || not.TLS {
+		return err
+	}
+	speaks, tried := f.secure[at]
+	if !tried {
+		if f.secure == nil {
+			f.secure = map[netip.AddrPort]bool{}
+		}
+		speaks = serviceclient.SpeaksTLS(ctx, at.String())
+		f.secure[at] = speaks
+	}
+	if speaks {
+		return &serviceclient.NotHTTP{TLS: true, Why: fmt.Sprintf("port %d speaks TLS (HTTPS), not HTTP", at.Port())}
+	}
+	return err
 }
 
 // looking returns the probe of the replica until it serves.

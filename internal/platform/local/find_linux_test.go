@@ -1,8 +1,11 @@
 package local
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -286,4 +289,35 @@ func TestListeningElsewhereThanOnItsPort(t *testing.T) {
 	if _, err := p.Start(t.Context(), u); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want in it: %s", err, want)
 	}
+}
+
+// A server that closes connections without TLS, as Node.js does, is not only one that gives no
+// HTTP answer. The service is this process.
+func TestAPortWithTLSIsNamedAsSuch(t *testing.T) {
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	config := secure.TLS
+	secure.Close()
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				_ = conn.(*tls.Conn).Handshake()
+			}()
+		}
+	}()
+	f := newFinder(func() []int { return []int{os.Getpid()} }, experiment.Ready{})
+	want := fmt.Sprintf("port %d speaks TLS (HTTPS), not HTTP", listener.Addr().(*net.TCPAddr).Port)
+	testkit.Until(t, "the port is known to speak TLS", func() bool {
+		_, err := f.look(t.Context())
+		return err != nil && strings.Contains(err.Error(), want)
+	})
 }

@@ -126,7 +126,7 @@ func Answers(protocol, method, path string, highest int) func(context.Context, s
 		}
 		response, err := client.Do(request)
 		if err != nil {
-			return err
+			return serviceclient.Explain(err)
 		}
 		response.Body.Close()
 		if response.StatusCode < 200 || response.StatusCode > highest {

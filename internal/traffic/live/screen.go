@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/tui"
@@ -76,7 +77,15 @@ func (s *Screen) Note(line string) {
 		s.state.Note(line)
 		return
 	}
-	fmt.Fprintln(s.out, line)
+	fmt.Fprintln(s.out, onLines(s.out, line))
+}
+
+// onLines breaks a message at the width of a terminal. In a file it stays one line.
+func onLines(out *os.File, line string) string {
+	if !term.IsTerminal(int(out.Fd())) {
+		return line
+	}
+	return display.TerminalOf(out).Wrap(line, "")
 }
 
 // Write makes a Screen a log.
@@ -175,7 +184,7 @@ func (s *Screen) hide() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, line := range s.held {
-		fmt.Fprintln(s.out, line)
+		fmt.Fprintln(s.out, onLines(s.out, line))
 	}
 	s.held, s.hold = nil, false
 }
