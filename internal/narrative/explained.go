@@ -68,6 +68,8 @@ func evidenceText(b *analysis.BreakingPoint) string {
 		at += " users"
 	case b.RateRPS != nil:
 		at += " requests/s"
+	default:
+		at = "at a load of " + strings.TrimPrefix(at, "at ")
 	}
 	return text + "; " + at
 }

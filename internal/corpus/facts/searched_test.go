@@ -380,7 +380,7 @@ const point = `(?P<load>[\d,.]*\d) <unit>(?: \((?:(?P<low>[\d,.]+)–(?P<high>[\
 // atLoads are the loads that a figure is from, and perPeriod for how long the kernel
 // stopped the service.
 const (
-	atLoads   = `(?:, and at the lowest loads that missed the objective (?P<failed>\S+%) of the requests got no good answer \((?P<kinds>[^)]+)\))?(?:; at (?P<at>[\d,.]+(?: to [\d,.]+)?)(?: (?:requests/s|users?))?)?`
+	atLoads   = `(?:, and at the lowest loads that missed the objective (?P<failed>\S+%) of the requests got no good answer \((?P<kinds>[^)]+)\))?(?:; at (?:a load of )?(?P<at>[\d,.]+(?: to [\d,.]+)?)(?: (?:requests/s|users?))?)?`
 	perPeriod = `(?: \((?P<stopped>[\d.]+) ms per throttled period, summed over CPUs\))?`
 )
 
