@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -231,7 +232,9 @@ type loss struct {
 	err   error
 }
 
-func (l loss) String() string { return fmt.Sprintf("agent %d failed: %v", l.agent, l.err) }
+func (l loss) String() string {
+	return fmt.Sprintf("agent %d failed: %s", l.agent, strings.TrimPrefix(l.err.Error(), "agent: "))
+}
 
 // lostIndexes are the sorted indexes of the agents that were lost.
 func (all *agents) lostIndexes() []int {

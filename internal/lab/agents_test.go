@@ -98,7 +98,7 @@ func testOneOfSeveralAgentsIsLost(t *testing.T) {
 	if d := cmp.Diff(map[int]int{0: 10, 1: 4, 2: 10}, got); d != "" {
 		t.Errorf("frames by agent: %s", d)
 	}
-	want := "trial 1 (web): agent 1 failed: agent: it ended without an error message; see its standard error; the other agents continue, with less load than specified\n"
+	want := "trial 1 (web): agent 1 failed: it ended without an error message; see its standard error; the other agents continue, with less load than specified\n"
 	if !strings.Contains(log.String(), want) {
 		t.Errorf("the log says\n%swant\n%s", log, want)
 	}

@@ -112,9 +112,10 @@ func (a *answer) sentences() []string {
 	return a.closing(all)
 }
 
-// closing adds what stands at the end of an answer: the slow tail, and who disturbed.
+// closing adds what stands at the end of an answer: how the services ended, the slow tail,
+// and who disturbed.
 func (a *answer) closing(all []string) []string {
-	for _, text := range []string{a.generatorsTail(), a.tail()} {
+	for _, text := range []string{a.endings(), a.generatorsTail(), a.tail()} {
 		if text != "" {
 			all = append(all, text)
 		}
@@ -125,12 +126,21 @@ func (a *answer) closing(all []string) []string {
 // allFailed is the answer if no cell gave a good answer: the most frequent error.
 func (a *answer) allFailed() string {
 	var requests int64
+	trials := 0
 	for i := range a.s.Cells {
 		requests += a.s.Cells[i].Requests
+		trials += a.s.Cells[i].Trials
 	}
 	who := fmt.Sprintf("None of the %d cells", len(a.s.Cells))
 	if len(a.s.Cells) == 1 {
 		who = a.names[0]
+	}
+	if requests == 0 && trials == 0 { // requests may have ended, as in a trial whose agent failed
+		of := fmt.Sprintf("the %d cells", len(a.s.Cells))
+		if len(a.s.Cells) == 1 {
+			of = who
+		}
+		return "No trial of " + of + " was completed: nothing was measured."
 	}
 	if requests == 0 {
 		if len(a.s.Cells) == 1 {
@@ -237,6 +247,22 @@ func (a *answer) failures() string {
 		}
 	}
 	return strings.TrimSpace(a.some(failed, "gave no good answer.") + " " + a.some(skipped, "had to be skipped."))
+}
+
+// endings states which services did not run at the end of a trial. Users who wait for
+// their answers send next to nothing meanwhile, so that no other figure shows it.
+func (a *answer) endings() string {
+	var frozen, down []int
+	for _, i := range a.good {
+		switch c := &a.s.Cells[i]; {
+		case c.Has(analysis.FlagFrozen):
+			frozen = append(frozen, i)
+		case c.Has(analysis.FlagDownAtEnd):
+			down = append(down, i)
+		}
+	}
+	return strings.TrimSpace(a.some(frozen, "froze and did not run until the end of a trial: the figures include that time.") + " " +
+		a.some(down, "lost a replica, which was not back at the end of a trial."))
 }
 
 // some is a statement about cells, by name if they are few; "": no cells.

@@ -86,6 +86,14 @@ func held(target, p99, available float64) change {
 	}
 }
 
+// flagged is a cell with flags.
+func flagged(all ...analysis.Flag) func(*analysis.CellSummary) {
+	return func(c *analysis.CellSummary) { c.Flags = all }
+}
+
+// completed is a cell with a trial.
+func completed(c *analysis.CellSummary) { c.Trials = 1 }
+
 func TestHeadline(t *testing.T) {
 	six := []float64{1, 1, 1, 1, 1, 1}
 	got := map[string]string{}
@@ -246,6 +254,9 @@ func TestHeadline(t *testing.T) {
 			},
 		},
 		"every cell failed before a request": {
+			cells: []analysis.CellSummary{procs("1", silent, completed), procs("2", silent, completed)},
+		},
+		"no trial of any cell was completed": {
 			cells: []analysis.CellSummary{procs("1", silent), procs("2", silent)},
 		},
 		"every cell refused": {
@@ -259,7 +270,16 @@ func TestHeadline(t *testing.T) {
 				c.Requests, c.Errors.Status = 90, map[string]int64{"500": 50, "503": 40}
 			})},
 		},
+		"a service that froze": {
+			cells: []analysis.CellSummary{cellOf("go", p99At(2), flagged(analysis.FlagFrozen))},
+		},
+		"services that died at the end": {
+			cells: []analysis.CellSummary{procs("1", p99At(2), flagged(analysis.FlagDownAtEnd)), procs("2", p99At(3), flagged(analysis.FlagDownAtEnd, analysis.FlagRestarted)), procs("3", p99At(4), flagged(analysis.FlagFrozen, analysis.FlagDownAtEnd))},
+		},
 		"the only cell failed before a request": {
+			cells: []analysis.CellSummary{cellOf("api", silent, completed)},
+		},
+		"no trial of the only cell was completed": {
 			cells: []analysis.CellSummary{cellOf("api", silent)},
 		},
 		"a single cell states its figures": {

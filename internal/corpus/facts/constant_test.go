@@ -285,10 +285,24 @@ var constants = []pattern{
 		}
 		return is("the requests", k.m["of"], float64(requests))
 	}},
-	{"headline", `(?:<cell> failed before a request ended|None of the \d+ cells got as far as an answer): nothing was measured`, func(k *check) error {
+	{"headline", `(?:(?P<none>No trial of (?:<cell>|the \d+ cells) was completed)|<cell> failed before a request ended|None of the \d+ cells got as far as an answer): nothing was measured`, func(k *check) error {
+		if n := len(k.withTrials()); k.has("none") && n > 0 {
+			return fmt.Errorf("%d cells have trials", n)
+		}
 		for _, c := range k.withTrials() {
 			if n := c.all().requests(); n > 0 {
 				return fmt.Errorf("%s: %d requests", c.label(), n)
+			}
+		}
+		return nil
+	}},
+	{"headline", `<cells> froze and did not run until the end of a trial: the figures include that time`, func(*check) error {
+		return fmt.Errorf("no case of the corpus has it")
+	}},
+	{"headline", `<cells> lost a replica, which was not back at the end of a trial`, func(k *check) error {
+		for _, c := range k.cells(k.m["cells"]) {
+			if !c.anyTrial(func(p *part) bool { return p.down }) {
+				return fmt.Errorf("%s was up at the end of each trial", c.label())
 			}
 		}
 		return nil
