@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -75,6 +76,8 @@ func wordsOf(err error) string {
 		return "no answer within the time limit"
 	case context.Canceled:
 		return "interrupted"
+	case syscall.EMFILE:
+		return "too many open files; raise the limit of this process (ulimit -n)"
 	}
 	return ""
 }
@@ -97,7 +100,7 @@ func pathWords(err *fs.PathError) string {
 	case errors.Is(err, syscall.ENOTDIR):
 		return err.Path + " does not exist: a part of its path is not a folder"
 	}
-	return fmt.Sprintf("%s: %v", err.Path, err.Err)
+	return err.Path + ": " + cmp.Or(wordsOf(err.Err), err.Err.Error())
 }
 
 // networkWords are those for a failed connection, read or write.

@@ -42,6 +42,8 @@ func TestProblemsHaveNoTextsOfGo(t *testing.T) {
 		"a program":               {&exec.Error{Name: "gunicorn", Err: exec.ErrNotFound}, "there is no program gunicorn in PATH"},
 		"a file that is cut off":  {errors.New("read run.json: unexpected end of JSON input"), "read run.json: the file is empty or cut off"},
 		"a file that is no JSON":  {errors.New("read run.json: invalid character 'h' looking for beginning of value"), "read run.json: the file is not JSON"},
+		"too many open files":     {fmt.Errorf("read it: %w", &os.PathError{Op: "open", Path: "/proc/1/stat", Err: syscall.EMFILE}), "read it: /proc/1/stat: too many open files; raise the limit of this process (ulimit -n)"},
+		"too many pipes":          {fmt.Errorf("start it: %w", os.NewSyscallError("pipe2", syscall.EMFILE)), "start it: pipe2: too many open files; raise the limit of this process (ulimit -n)"},
 		"another call":            {&os.PathError{Op: "write", Path: "cpu.max", Err: syscall.EACCES}, "write cpu.max: permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,11 @@
 package lab
 
 import (
+	"fmt"
+	"io/fs"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,4 +103,21 @@ func TestMissingProgramsAreNamed(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
+}
+
+// The reason of a trial that failed for want of open files says what to do.
+func TestTooManyOpenFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, f, _ := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+		f.fails = func(int) error {
+			return fmt.Errorf("start \"web\": %w", &fs.PathError{Op: "open", Path: "/proc/self/mountinfo", Err: syscall.EMFILE})
+		}
+		if err := l.Run(t.Context()); err == nil {
+			t.Error("a run without a completed trial has no error")
+		}
+		want := `start "web": /proc/self/mountinfo: too many open files; raise the limit of this process (ulimit -n)`
+		if got := openRecord(t, l.Dir).Trials[0].Why; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
@@ -101,7 +103,7 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 		case errors.Is(err, platform.ErrEvicted):
 			return record.Interrupted, err.Error(), nil
 		}
-		return record.Failed, err.Error(), nil
+		return record.Failed, reason(err), nil
 	}
 	measure := t.load
 	if t.cell.Load.Benchmark {
@@ -121,7 +123,7 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	}
 	switch {
 	case failure != nil:
-		return record.Failed, failure.Error(), nil
+		return record.Failed, reason(failure), nil
 	case t.profile != nil:
 		return record.Profiled, t.profile.missing(), nil
 	case t.cell.Load.Find: // the search repeats disturbed windows itself
@@ -131,6 +133,15 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 		return record.Disturbed, why, nil
 	}
 	return record.Done, "", nil
+}
+
+// reason is an error as the reason of a failed trial. What a limit of Millicore's own
+// process caused says what to do.
+func reason(err error) string {
+	if errors.Is(err, syscall.EMFILE) {
+		return display.Problem(err)
+	}
+	return err.Error()
 }
 
 // Stopped is the cause of a context that ends a run, as text for the record. If the
