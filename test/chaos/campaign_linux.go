@@ -202,6 +202,9 @@ func (p *process) wait(t *testing.T, within time.Duration) {
 func (a *attempt) strike(t *testing.T, first *process) (at time.Time) {
 	t.Helper()
 	target := a.find(t, first)
+	if a.AtEnd {
+		a.finished(t, first)
+	}
 	due := time.NewTimer(a.After)
 	defer due.Stop()
 	select {
@@ -224,6 +227,16 @@ func (a *attempt) strike(t *testing.T, first *process) (at time.Time) {
 		return at
 	}
 	return time.Time{}
+}
+
+// finished waits until the record has its last line, or the run has ended.
+func (a *attempt) finished(t *testing.T, first *process) {
+	t.Helper()
+	trials := a.box.Seen(filepath.Join(a.box.Work, "first", record.TrialsFile))
+	testkit.Within(t, endsIn, "the record is finished, or the run ended", func() bool {
+		text, _ := os.ReadFile(trials) // none yet
+		return bytes.Contains(text, []byte(`"outcome":"finished"`)) || first.ended()
+	})
 }
 
 // find waits for the process of the target; nil: the run ended before.

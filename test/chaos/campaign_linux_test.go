@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/testkit"
@@ -40,9 +41,25 @@ func TestCampaign(t *testing.T) {
 		}
 		Run(t, Local{Server: filepath.Join(dir, "server"), Postgres: true}, dir, n, first)
 	case "vm":
+		go alive(t)
 		Run(t, Local{Server: filepath.Join(dir, "server"), Emulated: true}, dir, n, first)
 	default:
 		t.Fatalf("-platform %s: want local, docker or vm", *platform)
+	}
+}
+
+// alive logs that the machine lives until the test ends: it is ended if its console is
+// silent.
+func alive(t *testing.T) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.Context().Done():
+			return
+		case <-tick.C:
+			t.Log("it lives")
+		}
 	}
 }
 

@@ -47,23 +47,28 @@ type Case struct {
 
 func (c Case) String() string { return fmt.Sprintf("%s: %s", c.Target, c.Fault) }
 
-// cases are all cases of a platform, in a fixed order: it is part of what a seed means.
+// cases are all cases of a platform, in a fixed order: it is part of what a seed means. The
+// emulated machine is slow: it has what depends on the version of cgroups, and the clock.
 func cases(platform string) (all []Case) {
-	parts := []Target{Lab, Agent, Service, Database}
-	if platform == "kubernetes" {
-		parts = []Target{Client, Conductor, Agent, Service, Database, NodeAgent}
-	}
-	for _, target := range parts {
-		for _, fault := range []Fault{Kill, Terminate, Interrupt, Pause, Stop} {
-			all = append(all, Case{fault, target})
+	signals := []Fault{Kill, Terminate, Interrupt, Pause, Stop}
+	each := func(faults []Fault, targets ...Target) {
+		for _, target := range targets {
+			for _, fault := range faults {
+				all = append(all, Case{fault, target})
+			}
 		}
 	}
 	switch platform {
 	case "kubernetes":
+		each(signals, Client, Conductor, Agent, Service, Database, NodeAgent)
 		return append(all, Case{Full, Record}, Case{FewFiles, Client})
 	case "vm":
-		all = append(all, Case{Clock, Machine}, Case{Clock, Machine}, Case{Clock, Machine}, Case{Clock, Machine})
+		each(signals, Lab)
+		each([]Fault{Kill, Stop}, Agent, Service, Database)
+		each([]Fault{Clock, Clock, Clock, Clock, Clock}, Machine)
+		return append(all, Case{Full, Record}, Case{Full, State}, Case{FewFiles, Lab})
 	}
+	each(signals, Lab, Agent, Service, Database)
 	return append(all, Case{Full, Record}, Case{Full, Record}, Case{Full, State}, Case{FewFiles, Lab}, Case{FewFiles, Lab})
 }
 
@@ -74,6 +79,9 @@ type Plan struct {
 	Case
 	Load  time.Duration // of the run
 	After time.Duration // the fault, counted from when the target was first seen
+	// AtEnd: After counts from when the record has its last line. What follows are the
+	// files that are derived from it.
+	AtEnd bool
 	Hold  time.Duration // of Pause; of Stop, before a lab that does not end is killed
 	Files int           // the limit of FewFiles
 	Step  time.Duration // of Clock
@@ -100,6 +108,9 @@ func Draw(platform string, seed uint64) Plan {
 		p.After = 0 // the limit is that of the whole run
 	}
 	p.Step = step(r)
+	if p.AtEnd = p.Target == Lab && p.Fault != FewFiles && r.IntN(3) == 0; p.AtEnd {
+		p.After = between(r, 0, 40*time.Millisecond)
+	}
 	p.Database = p.Target == Database || r.IntN(4) == 0
 	p.Two = r.IntN(4) == 0
 	return p
@@ -128,7 +139,11 @@ func (p *Plan) Name() string { return fmt.Sprintf("%s of %s", p.Fault, p.Target)
 
 // String has what a reader needs to understand a failure.
 func (p *Plan) String() string {
-	s := fmt.Sprintf("%s, %v after it was first seen; load for %v", p.Case, p.After, p.Load)
+	since := "it was first seen"
+	if p.AtEnd {
+		since = "the end of the record"
+	}
+	s := fmt.Sprintf("%s, %v after %s; load for %v", p.Case, p.After, since, p.Load)
 	switch {
 	case p.Fault == Pause:
 		s += fmt.Sprintf(", continued after %v", p.Hold)

@@ -20,8 +20,9 @@ func TestThePlanOfASeed(t *testing.T) {
 		{"local", 1, "service: SIGTERM, 2.18s after it was first seen; load for 3.538s"},
 		{"local", 2, "agent: SIGSTOP, 2.361s after it was first seen; load for 2.38s, with a database"},
 		{"local", 20261125, "service: SIGSTOP, 1.28s after it was first seen; load for 2.072s"},
+		{"local", 102, "lab: SIGKILL, 8ms after the end of the record; load for 2.134s"},
 		{"docker", 7, "service: SIGSTOP, 3.14s after it was first seen; load for 3.252s"},
-		{"vm", 3, "service: SIGINT, 2.652s after it was first seen; load for 3.003s, with a database"},
+		{"vm", 3, "machine: clock step, 3.984s after it was first seen; load for 3.003s, by -1.297s"},
 		{"kubernetes", 4, "node agent: SIGINT, 842ms after it was first seen; load for 2.177s"},
 	} {
 		p := Draw(c.platform, c.seed)
