@@ -3,6 +3,7 @@ package chaos
 import (
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,24 @@ func TestFollow(t *testing.T) {
 	broken := errors.New("line 3")
 	if err := Follow(seq(nil, broken), time.Second); err != broken {
 		t.Errorf("error %v, want that of the frames", err)
+	}
+}
+
+func TestResultsAreReadFromALog(t *testing.T) {
+	want := []Result{
+		{Plan: Draw("vm", 3), Intervals: Intervals{9, 1}, Left: 4},
+		{Plan: Draw("vm", 4), Late: true, Failed: true, Remained: 1},
+	}
+	log := "=== RUN   TestCampaign\r\n"
+	for _, r := range want {
+		log += "    campaign.go:1: " + r.logged() + "\r\n--- PASS: x\r\n"
+	}
+	got, err := Results(log)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if _, err := Results(resultMark + `{"Platform":`); err == nil {
+		t.Error("a line that was cut off is no error")
 	}
 }
 

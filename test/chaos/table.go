@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,34 @@ type Result struct {
 	Left      int // things that the run left for `millicore clean`
 	Remained  int // things that were left after it
 	Failed    bool
+}
+
+// resultMark begins a result in a log.
+const resultMark = "result of the attempt: "
+
+// logged is the result for a log, from which Results reads it.
+func (r *Result) logged() string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // it is only of figures and texts
+	}
+	return resultMark + string(text)
+}
+
+// Results are the results in the log of a campaign, which may have ended before its table.
+func Results(log string) (all []Result, err error) {
+	for line := range strings.Lines(log) {
+		_, text, found := strings.Cut(line, resultMark)
+		if !found {
+			continue
+		}
+		var r Result
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 // row is a line of the table.
