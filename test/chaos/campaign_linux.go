@@ -368,7 +368,7 @@ func (a *attempt) readable(t *testing.T, name string, whole bool, struck time.Ti
 		t.Errorf("the record %s is not finished", name)
 	}
 	planned := int((a.Load + interval - 1) / interval)
-	found, err := Count(r.Frames(), interval, planned, struck)
+	found, err := Count(r.Frames(), interval, planned, struck, begins(t, seen))
 	if err != nil {
 		t.Errorf("the record %s cannot be read: %v", name, err)
 	}
@@ -382,6 +382,33 @@ func (a *attempt) readable(t *testing.T, name string, whole bool, struck time.Ti
 		a.Intervals = found
 		t.Logf("%d intervals, %d lost, outcomes %v", found.Kept, found.Lost, outcomes(r))
 	}
+}
+
+// begins are the times at which the services of a record's trials had their first request,
+// from their logs.
+func begins(t *testing.T, dir string) map[int]time.Time {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "trial-*", "*-service-0.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[int]time.Time{}
+	for _, name := range logs {
+		var trial int
+		var at int64
+		if _, err := fmt.Sscanf(filepath.Base(filepath.Dir(name)), "trial-%d", &trial); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, line, _ := strings.Cut(string(text), "server: first sleep at ")
+		if _, err := fmt.Sscan(line, &at); err == nil { // none if it had no request
+			all[trial] = time.Unix(0, at)
+		}
+	}
+	return all
 }
 
 // allowed is how many intervals a record may lack: the one in which the run broke off, and

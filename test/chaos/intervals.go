@@ -17,14 +17,18 @@ type Intervals struct {
 // Count counts the intervals in the frames of a record. Each agent has one frame for each
 // interval of a trial, numbered from 0. planned is how many intervals the load of a trial
 // has. If the run broke off, at is the time, and the last trial should have each interval
-// that was complete then. The zero time: the run went to its end.
-func Count(frames iter.Seq2[*signals.Frame, error], interval time.Duration, planned int, at time.Time) (Intervals, error) {
+// that was complete then. The zero time: the run went to its end. began has when the load
+// of trials began, as their services saw it: a record without a frame does not show it.
+func Count(frames iter.Seq2[*signals.Frame, error], interval time.Duration, planned int, at time.Time, began map[int]time.Time) (Intervals, error) {
 	type source struct{ trial, agent int }
 	type seen struct {
 		n, next int   // frames, and the number after the highest
 		end     int64 // of the last interval
 	}
 	all, last := map[source]*seen{}, 0
+	for trial := range began {
+		last = max(last, trial)
+	}
 	for f, err := range frames {
 		if err != nil {
 			return Intervals{}, err
@@ -41,13 +45,18 @@ func Count(frames iter.Seq2[*signals.Frame, error], interval time.Duration, plan
 		last = max(last, f.Trial)
 	}
 	var found Intervals
+	since := func(end time.Time, next int) int { return max(0, min(int(at.Sub(end)/interval), planned-next)) }
+	shown := false // whether the last trial has frames
 	for from, s := range all {
 		found.Kept += s.n
 		found.Lost += s.next - s.n
 		if from.trial == last && !at.IsZero() {
-			complete := int(at.Sub(time.Unix(0, s.end)) / interval)
-			found.Lost += max(0, min(complete, planned-s.next))
+			shown = true
+			found.Lost += since(time.Unix(0, s.end), s.next)
 		}
+	}
+	if begin, known := began[last]; known && !shown && !at.IsZero() {
+		found.Lost += since(begin, 0)
 	}
 	return found, nil
 }

@@ -128,6 +128,8 @@ func TestCount(t *testing.T) {
 		want   Intervals
 	}{
 		{"nothing", nil, time.Time{}, Intervals{}},
+		{"nothing of a trial that began", append(agentFrames(1, 0, 0, 1), others...), at(8.5), Intervals{2, 7}},
+		{"nothing of a trial that began just now", append(agentFrames(1, 0, 0, 1), others...), at(7.1), Intervals{2, 0}},
 		{"nothing, and it broke off", others, at(1), Intervals{}},
 		{"all", agentFrames(1, 0, 0, 1, 2, 3), time.Time{}, Intervals{4, 0}},
 		{"two gaps", agentFrames(1, 0, 0, 2, 3, 5), time.Time{}, Intervals{4, 2}},
@@ -139,13 +141,17 @@ func TestCount(t *testing.T) {
 		{"two agents", append(agentFrames(1, 0, 0, 1, 2), agentFrames(1, 1, 0, 2)...), at(0.85), Intervals{5, 3}},
 		{"only the last trial broke off", append(agentFrames(1, 0, 0), agentFrames(2, 0, 0, 1)...), at(0.65), Intervals{3, 1}},
 	} {
-		got, err := Count(seq(c.frames, nil), 200*time.Millisecond, 10, c.at)
+		var began map[int]time.Time
+		if strings.Contains(c.name, "that began") {
+			began = map[int]time.Time{1: at(0), 2: at(7)}
+		}
+		got, err := Count(seq(c.frames, nil), 200*time.Millisecond, 10, c.at, began)
 		if err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
 		}
 	}
 	broken := errors.New("line 3")
-	if _, err := Count(seq(agentFrames(1, 0, 0), broken), time.Second, 1, time.Time{}); err != broken {
+	if _, err := Count(seq(agentFrames(1, 0, 0), broken), time.Second, 1, time.Time{}, nil); err != broken {
 		t.Errorf("error %v, want that of the frames", err)
 	}
 }

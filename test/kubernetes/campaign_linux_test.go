@@ -289,7 +289,7 @@ func (a *attempt) readable(t *testing.T, struck time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Intervals, err = chaos.Count(r.Frames(), interval, int((a.Load+4*time.Second)/interval), struck); err != nil {
+	if a.Intervals, err = chaos.Count(r.Frames(), interval, int((a.Load+4*time.Second)/interval), struck, nil); err != nil {
 		t.Error(err)
 	}
 	if a.Intervals.Lost > 1 {

@@ -74,6 +74,7 @@ func serve(on net.Listener, routes http.Handler, protocol string) error {
 }
 
 type server struct {
+	slept    sync.Once
 	requests atomic.Int64
 	actions  atomic.Int64
 	mu       sync.Mutex
@@ -127,7 +128,9 @@ func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	every, _ := strconv.Atoi(os.Getenv("EVERY"))
 	mux.HandleFunc("/ok", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "ok") })
+	// The first request is in the log with its time, as a witness of when the load began.
 	mux.HandleFunc("/sleep", func(w http.ResponseWriter, r *http.Request) {
+		s.slept.Do(func() { fmt.Println("server: first sleep at", time.Now().UnixNano()) })
 		time.Sleep(time.Duration(number(r, "ms")) * time.Millisecond)
 	})
 	mux.HandleFunc("/burn", func(w http.ResponseWriter, r *http.Request) {
