@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
@@ -114,7 +116,7 @@ func (p *Processes[R]) Outside(of R, each, any map[int]bool) *Member[R] {
 	var unknown R
 	var first *Member[R]
 	for pid, m := range p.Members {
-		if (m.Of == of || m.Of == unknown) && !each[pid] && p.Lives(m) && (first == nil || pid < first.PID) {
+		if (m.Of == of || m.Of == unknown) && !each[pid] && p.Lives(m) && ran(pid) && (first == nil || pid < first.PID) {
 			first = m
 		}
 	}
@@ -138,19 +140,37 @@ func (p *Processes[R]) Lives(m *Member[R]) bool {
 	return false
 }
 
-// settling is how long a process may appear to be outside of its group. The kernel lists
-// a new process before it is in a group, and may throttle its parent in between.
-const settling = 300 * time.Millisecond
+// ran reports whether a process ever ran. One that is just being forked did not: the kernel
+// lists it before it puts it into the group of its parent, and may have the parent wait for
+// a CPU in between.
+func ran(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+	if err != nil {
+		return true // it is not known
+	}
+	s, err := proc.ParseSchedstat(text)
+	return err != nil || s.Ran > 0
+}
+
+// A process may appear to be outside of its group for a while: the group is read after the
+// list of processes. It is outside if that lasts for settling and is seen leastLooks times:
+// on a busy machine two looks may be that far apart.
+const (
+	settling   = 300 * time.Millisecond
+	leastLooks = 5
+)
 
 // Settled returns the process that is outside of its group, by a function that looks for
 // one, once that lasts; nil if none is. The function gets a time: a scan that began then or
 // later may be used.
 func Settled[R comparable](since time.Time, outside func(since time.Time) *Member[R]) *Member[R] {
-	for deadline := time.Now().Add(settling); ; since = time.Now() {
+	deadline := time.Now().Add(settling)
+	for looks := 1; ; looks++ {
 		m := outside(since)
-		if m == nil || time.Now().After(deadline) {
+		if m == nil || looks >= leastLooks && time.Now().After(deadline) {
 			return m
 		}
+		since = time.Now()
 		time.Sleep(settling / 15)
 	}
 }
