@@ -223,7 +223,13 @@ const LogUnfinished = ".log-"
 func Sweep(dir string) {
 	_ = rights.For(filepath.Join(dir, RunFile), func() error {
 		temporary.Sweep(dir, unfinished(RunFile), unfinished(LatencyFile), unfinished(SummaryFile), unfinished(ReportFile))
-		temporary.Sweep(filepath.Join(dir, LogsDir), LogUnfinished)
+		logs := filepath.Join(dir, LogsDir)
+		trials, _ := os.ReadDir(logs)
+		for _, t := range trials {
+			if t.IsDir() {
+				temporary.Sweep(filepath.Join(logs, t.Name()), LogUnfinished)
+			}
+		}
 		return nil
 	})
 }

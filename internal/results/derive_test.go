@@ -95,8 +95,8 @@ func TestDeriveReadsARecordWhoseLogCannotBeReplaced(t *testing.T) {
 // files stay.
 func TestDeriveRemovesWhatAKilledCommandLeft(t *testing.T) {
 	dir := repeated(t)
-	left := []string{".latency.hlog-12/latency.hlog", ".summary.json-34", ".report.html-56", "logs/.log-78"}
-	kept := []string{".notes-12", ".report.html-mine", "logs/go.log"}
+	left := []string{".latency.hlog-12/latency.hlog", ".summary.json-34", ".report.html-56", "logs/trial-001/.log-78"}
+	kept := []string{".notes-12", ".report.html-mine", "logs/trial-001/go.log"}
 	for _, name := range append(left, kept...) {
 		name = filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, nil, 0o600)); err != nil {
