@@ -67,6 +67,7 @@ var helpers = map[string]func([]string){
 	"deaf":       func([]string) { fmt.Println("I do not listen"); stay() },
 	"once":       func(args []string) { onceHelper(args[0]) },
 	"lab":        func(args []string) { labHelper(args[0], args[1]) },
+	"working":    func(args []string) { workingHelper(args[0]) },
 	"nobody-lab": func(args []string) { nobodyLabHelper(args[0], args[1]) },
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
@@ -70,6 +71,11 @@ func New(o Options) (platform.Platform, error) {
 	run, err := group.Begin(way, o.State)
 	if err != nil {
 		return nil, err
+	}
+	// What this program starts for itself, such as `python3 --version` or initdb, is in no
+	// group. By the mark Sweep finds it if this run is killed.
+	if err := os.Setenv(group.MarkVariable, run.OwnMark()); err != nil {
+		return nil, errors.Join(err, run.End())
 	}
 	l := &local{options: o, run: run, parts: map[part]struct{}{}}
 	l.kin = sync.OnceValues(func() (*kin, error) { return newKin(run) })

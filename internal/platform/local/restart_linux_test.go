@@ -182,6 +182,40 @@ func TestAKilledRunIsCleaned(t *testing.T) {
 	nothingLeft(t, state)
 }
 
+// workingHelper is a millicore that waits for a program which it started itself, such as
+// `python3 --version`.
+func workingHelper(state string) {
+	if _, err := New(Options{State: state}); err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	child := exec.Command("/proc/self/exe", helper, "stubborn")
+	child.Stdout = os.Stdout
+	_ = child.Run()
+}
+
+func TestWhatAKilledRunStartedForItselfIsCleaned(t *testing.T) {
+	open(t, Options{}).Close() // skips where there are no groups
+	state := t.TempDir()
+	lab := exec.Command("/proc/self/exe", helper, "working", state)
+	var child int
+	if _, err := fmt.Sscanf(testkit.StartReady(t, lab, "stubborn "), "stubborn %d", &child); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Kill(lab)
+	if gone(child) {
+		t.Fatal("the program died with the run: there is nothing to clean")
+	}
+	if _, err := Clean(Options{State: state}); err != nil {
+		t.Fatal(err)
+	}
+	if !gone(child) {
+		t.Error("the program is still there")
+		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
+	nothingLeft(t, state)
+}
+
 func TestTheNextStartCleans(t *testing.T) {
 	open(t, Options{}).Close()
 	state := t.TempDir()

@@ -26,6 +26,9 @@ const MarkVariable = "MILLICORE_UNIT"
 // Mark is the mark of the processes of a group, as a line of an environment.
 func (r *Run) Mark(g *Group) string { return MarkVariable + "=" + r.name + "/" + g.name }
 
+// OwnMark is the value of MarkVariable for the processes of the run that are of no group.
+func (r *Run) OwnMark() string { return r.name + "/" }
+
 // Name is the name of the run, which no other has.
 func (r *Run) Name() string { return r.name }
 
