@@ -212,6 +212,9 @@ func (b *Box) left() (all []string, err error) {
 				return nil
 			}
 			all = append(all, "file "+filepath.Join(top, name))
+			if err == nil && d.IsDir() {
+				return fs.SkipDir // a folder of data counts once
+			}
 			return errors.Join(err, relErr)
 		}))
 	}
