@@ -79,7 +79,7 @@ func Run(t *testing.T, on Platform, programs string, n int, first uint64) {
 			a.run(t)
 		})
 		a.Failed = !passed
-		t.Log(a.logged())
+		t.Log(a.Logged())
 		results = append(results, a.Result)
 	}
 	t.Logf("seeds %d to %d:\n%s", first, first+uint64(n)-1, Table(results))

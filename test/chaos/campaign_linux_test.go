@@ -29,7 +29,7 @@ func TestCampaign(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to limit processes and to mount file systems")
 	}
-	n, first := Size(t, 6, 66)
+	n, first := Size(t, 4, 58)
 	switch dir := *programs; *platform {
 	case "docker":
 		bench.Need(t)
@@ -46,6 +46,15 @@ func TestCampaign(t *testing.T) {
 	default:
 		t.Fatalf("-platform %s: want local, docker or vm", *platform)
 	}
+}
+
+// In a campaign Docker has its turn too.
+func TestCampaignOnDocker(t *testing.T) {
+	if !testkit.Campaign() || *runs > 0 {
+		t.Skip("long: a campaign; -platform docker or MILLICORE_CAMPAIGNS=1 runs it")
+	}
+	bench.Need(t)
+	Run(t, Docker{bench.Daemon()}, bench.Programs(), 29, *seed)
 }
 
 // alive logs that the machine lives until the test ends: it is ended if its console is

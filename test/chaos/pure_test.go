@@ -190,7 +190,7 @@ func TestResultsAreReadFromALog(t *testing.T) {
 	}
 	log := "=== RUN   TestCampaign\r\n"
 	for _, r := range want {
-		log += "    campaign.go:1: " + r.logged() + "\r\n--- PASS: x\r\n"
+		log += "    campaign.go:1: " + r.Logged() + "\r\n--- PASS: x\r\n"
 	}
 	got, err := Results(log)
 	if err != nil || !slices.Equal(got, want) {

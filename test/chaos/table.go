@@ -22,8 +22,8 @@ type Result struct {
 // resultMark begins a result in a log.
 const resultMark = "result of the attempt: "
 
-// logged is the result for a log, from which Results reads it.
-func (r *Result) logged() string {
+// Logged is the result for a log, from which Results reads it.
+func (r *Result) Logged() string {
 	text, err := json.Marshal(r)
 	if err != nil {
 		panic(err) // it is only of figures and texts

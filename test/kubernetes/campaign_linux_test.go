@@ -24,7 +24,7 @@ import (
 // TestCampaign runs attempts of package chaos in the cluster: a run each, in a namespace of
 // its own, with a fault of one of its parts.
 func TestCampaign(t *testing.T) {
-	n, first := chaos.Size(t, 0, 24)
+	n, first := chaos.Size(t, 0, 32)
 	need(t)
 	var results []chaos.Result
 	for i := range uint64(n) {
@@ -39,6 +39,7 @@ func TestCampaign(t *testing.T) {
 			a.inNamespace(t)
 		})
 		a.Failed = !passed
+		t.Log(a.Logged())
 		results = append(results, a.Result)
 	}
 	t.Logf("seeds %d to %d:\n%s", first, first+uint64(n)-1, chaos.Table(results))

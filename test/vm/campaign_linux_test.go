@@ -19,7 +19,7 @@ const mostHangs = 4
 // TestCampaign runs attempts of package chaos in the machine, with cgroup v2, where the
 // clock may be stepped.
 func TestCampaign(t *testing.T) {
-	n, first := chaos.Size(t, 0, 48)
+	n, first := chaos.Size(t, 0, 19)
 	m, err := prepare(cacheFolder(t))
 	if errors.Is(err, errMissing) && os.Getenv("CI") != "true" {
 		t.Skip(err)
