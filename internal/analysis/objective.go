@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -271,13 +272,53 @@ func shareOf(quantile string) float64 {
 	return share
 }
 
-// measuredText describes the measured figures that belong to an objective.
-func measuredText(o *experiment.Objective, q *Quantiles, availability *float64) string {
+// Together labels a latency of a cell that is not the median over its trials, which tables
+// have: " of all requests together"; "" of one trial, where both are the same.
+func (c *CellSummary) Together() string {
+	if len(c.PerTrial) < 2 {
+		return ""
+	}
+	return " of all requests together"
+}
+
+// Outlying explains why all requests of a cell together meet, or miss, the latency of its
+// objective, and the median over its trials does not: "the median over 6 trials is 12.5 ms;
+// 1 of them misses the objective, with a p99 of 350 ms". It is "" if both agree.
+func (c *CellSummary) Outlying() string {
+	o := c.Objective
+	if o == nil || o.LatencyMS == nil || c.LatencyMS == nil || c.Breaking != nil {
+		return ""
+	}
+	f, ok := c.Figure(o.Quantile)
+	if meets := c.LatencyMS.Named(o.Quantile) <= *o.LatencyMS; !ok || f.Trials < 2 || f.AtLeast || meets == (f.Value <= *o.LatencyMS) {
+		return ""
+	}
+	m, _ := MetricOf(o.Quantile)
+	n, highest, all := 0, 0.0, c.ofAll(m)
+	for _, v := range all {
+		if highest = max(highest, v); v > *o.LatencyMS {
+			n++
+		}
+	}
+	verb, worst := "miss", "infinite, as too many requests failed"
+	if n == 1 {
+		verb = "misses"
+	}
+	if !math.IsInf(highest, 1) {
+		worst = digits.Significant(highest, 4) + " ms"
+	}
+	return fmt.Sprintf("the median over %d trials is %s ms: %d of them %s the objective, and their highest %s is %s",
+		len(all), digits.Significant(f.Value, 4), n, verb, o.Quantile, worst)
+}
+
+// measuredText describes the measured figures that belong to an objective. of labels the
+// latency: see Together.
+func measuredText(o *experiment.Objective, q *Quantiles, availability *float64, of string) string {
 	var parts []string
 	if o.Quantile != "" {
 		text := "no " + o.Quantile + " of a single load level"
 		if q != nil {
-			text = fmt.Sprintf("%s %s ms", o.Quantile, digits.Significant(q.Named(o.Quantile), 4))
+			text = fmt.Sprintf("%s %s ms%s", o.Quantile, digits.Significant(q.Named(o.Quantile), 4), of)
 		}
 		parts = append(parts, text)
 	}

@@ -126,6 +126,18 @@ func Besides(all, some []Contender) (rest []Contender) {
 	return rest
 }
 
+// ByFailures are the contenders that rank behind the best by their failed requests alone:
+// the latency of their answered requests is not above that of the best.
+func (r *Ranking) ByFailures(best Contender, rest []Contender) (all []Contender) {
+	m, latency := metricAt(r.metric)
+	for _, c := range rest {
+		if latency && infinite(c.Cell, m.Name).N > 0 && r.Below(best, c) && stats.Median(m.Trials(c.Cell)) <= best.Value {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 // Sorted returns contenders upwards; equal ones stay in the plan's order, and lower
 // bounds come after values.
 func Sorted(inPlan []Contender) []Contender {

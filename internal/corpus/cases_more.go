@@ -110,6 +110,8 @@ func moreCases() []Case {
 			}},
 		{Name: "generator-stalls-in-one-cell", File: rate("generator-stalls-in-one-cell", service+vary(2), "1", 200, "p99: 100ms", 10, 6),
 			Behaves: each(Behaviour{Service: quick}, Behaviour{Service: quick, Stalls: regular(time.Second, 60*ms, time.Minute)})},
+		{Name: "quick-but-failing", File: rate("quick-but-failing", service+vary(2), "1", 200, "p999: 100ms", 10, 6),
+			Behaves: each(failing(0.005), serving(4, 3*ms))},
 		{Name: "one-refusing-trial", File: rate("one-refusing-trial", service+vary(2), "1", 200, "p99: 100ms", 10, 6),
 			Behaves: func(c *experiment.Cell, repeat int) Behaviour {
 				if c.Index == 1 && repeat == 2 {

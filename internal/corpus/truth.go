@@ -85,6 +85,7 @@ var truths = map[string]Truth{
 	"two-of-six-better":        {Better: [][2]string{{"B", "A"}, {"B", "C"}, {"B", "E"}, {"B", "F"}, {"D", "A"}, {"D", "C"}, {"D", "E"}, {"D", "F"}}},
 	"identical-beside-a-hog":   {Better: ba, Disturbers: []string{"neighbours"}},
 	"hog-in-most-trials":       {Better: [][2]string{{"A", "C"}, {"B", "A"}, {"B", "C"}}, Disturbers: []string{"neighbours"}},
+	"quick-but-failing":        {Better: ba},
 	"long-requests-throttle":   {Tail: "throttling"},
 	"search-p95":               {Limits: []string{"service"}, Breaks: [2]float64{268, 278}},
 	"search-users":             {Limits: []string{"service"}},

@@ -67,9 +67,13 @@ func (a *answer) byAvailability() (healthy, short []int) {
 // where another cell serves more.
 func (a *answer) ranked(inPlan []analysis.Contender) []string {
 	all := analysis.Sorted(inPlan)
-	text, alone := ranking{inPlan, all, a.s.Rank(analysis.LatencyPath(a.s.Quantile())), "lowest", a.quantile(), func(c analysis.Contender) string {
+	tests := a.s.Rank(analysis.LatencyPath(a.s.Quantile()))
+	text, alone := ranking{inPlan, all, tests, "lowest", a.quantile(), func(c analysis.Contender) string {
 		return latency(c.Value, c.AtLeast)
 	}}.text("")
+	for _, c := range tests.ByFailures(all[0], all[1:]) {
+		text += fmt.Sprintf("; %s is behind only because %s of its requests failed, which count as infinitely late", c.Name, display.Share(1-*c.Cell.Availability/100))
+	}
 	if t := a.throttling(all, alone); t != "" {
 		text += "; " + t
 	}

@@ -192,7 +192,7 @@ func ObjectiveFigures(c *analysis.CellSummary) string {
 		text = "skipped: the cell has no trial"
 	}
 	if q := c.Quantile(); c.Objective.Quantile != "" && c.LatencyMS != nil {
-		figures = append(figures, QuantileName(q)+" "+display.WithUnit(c.LatencyMS.Named(q)))
+		figures = append(figures, QuantileName(q)+" "+display.WithUnit(c.LatencyMS.Named(q))+c.Together())
 	}
 	if c.Objective.Availability != nil && c.Availability != nil {
 		figures = append(figures, "availability "+display.Percent(*c.Availability))
@@ -200,5 +200,9 @@ func ObjectiveFigures(c *analysis.CellSummary) string {
 	if c.Breaking != nil || len(figures) == 0 {
 		return text
 	}
-	return text + ": " + strings.Join(figures, ", ")
+	text += ": " + strings.Join(figures, ", ")
+	if why := c.Outlying(); why != "" {
+		text += "; " + why
+	}
+	return text
 }

@@ -451,6 +451,10 @@ func TestTheHeadlineIsAboutWhatIsTested(t *testing.T) {
 			"p99 is 100 ms (A) and 200 ms (B); not ranked: other processes disturbed most of their trials. 8 of 12 trials were disturbed by other processes; effect on p99: +1.00 ms (95% interval −1.00 to +3.00)."},
 		"two cells that are not ranked, for different reasons": {numbered(a, b, cellOf("C", p99At(90), trials(90, 91, 92, 93, 94, 95), beside(noisy, quiet, 4)), cellOf("D", p99At(1), trials(1))),
 			"A has the lowest p99: 100 ms against 200 ms (B); 1.00 ms (D) not ranked: 1 trial per cell, and a ranking needs at least 4; 92.5 ms (C) not ranked: other processes disturbed most of its trials. 4 of 6 trials were disturbed by other processes; effect on p99 unknown."},
+		"behind by failed requests alone": {numbered(cellOf("A", p99At(12.5), trials(12.5, 12.5, 12.5, 12.5, 12.5, 12.5), available(98.8), func(c *analysis.CellSummary) {
+			c.Availability, c.PerTrial[0].Availability = ptr(99.0), ptr(100.0)
+		}), cellOf("B", p99At(13.6), trials(13.6, 13.6, 13.6, 13.6, 13.6, 13.6))),
+			"B has the lowest p99: 13.6 ms against ≥12.5 ms (A); A is behind only because 1% of its requests failed, which count as infinitely late."},
 		"trials of one process": {numbered(cellOf("A", p99At(101), trials(101, 101, 101, 101, 101, 102), kept), cellOf("B", p99At(104), trials(104, 104, 104, 104, 104, 105), kept)),
 			"p99 is 101 ms (A) and 104 ms (B); not ranked: the services were not restarted between trials, so each shows one start only."},
 		"a p99 of few requests": {numbered(cellOf("A", p99At(100), trials(98, 99, 100, 100, 101, 102), requests(360)), cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), requests(360))),

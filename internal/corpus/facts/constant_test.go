@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -440,7 +441,17 @@ func (k *check) trialsAre(outcomes string) error {
 
 // measured checks "p99 9.167 ms, availability 99.5%; 90% of the requests failed, and …".
 func (k *check) measured(p *part, text string) error {
+	if at := strings.Index(text, "; the median over "); at >= 0 {
+		if err := k.outlying(text[at+2:]); err != nil {
+			return err
+		}
+		text = text[:at]
+	}
 	text, reason, _ := strings.Cut(text, "; ")
+	if several := len(k.about.trials) > 1; several && k.about.objective.Latency > 0 && !k.about.Load.Find && len(k.about.staged()) == 0 && strings.Contains(text, " ms") != strings.Contains(text, " ms of all requests together") {
+		return fmt.Errorf("%q does not label a latency of several trials", text)
+	}
+	text = strings.Replace(text, " of all requests together", "", 1)
 	for _, one := range strings.Split(text, ", ") {
 		name, figure, _ := strings.Cut(one, " ")
 		var err error
@@ -463,6 +474,37 @@ func (k *check) measured(p *part, text string) error {
 	}
 	if reason != "" {
 		return fmt.Errorf("%q is not known", reason)
+	}
+	return nil
+}
+
+var outlyingOf = regexp.MustCompile(`^the median over (\d+) trials is (\S+ ms): (\d+) of them miss(?:es)? the objective, and their highest (p[\d.]+) is (?:(\S+ ms)|infinite, as too many requests failed)$`)
+
+// outlying checks why the verdict on all requests of a cell is not that on its median.
+func (k *check) outlying(text string) error {
+	m := outlyingOf.FindStringSubmatch(text)
+	if m == nil {
+		return fmt.Errorf("%q: %w", text, errUnknown)
+	}
+	n, highest := 0, 0.0
+	values := k.about.values(quantileOf(m[4]))
+	limit := float64(k.about.objective.Latency) / 1e6
+	for _, v := range values {
+		if highest = max(highest, v); v > limit {
+			n++
+		}
+	}
+	if all := k.about.all().ms(m[4]); (all > limit) == (median(values) > limit) {
+		return fmt.Errorf("the median and all requests agree: %.4g ms and %.4g ms", median(values), all)
+	}
+	err := first(is("the trials", m[1], float64(len(values))), is("the median", m[2], median(values)), is("those that miss", m[3], float64(n)))
+	switch {
+	case err != nil:
+		return err
+	case m[5] == "" != math.IsInf(highest, 1):
+		return fmt.Errorf("the highest %s is %.4g ms", m[4], highest)
+	case m[5] != "":
+		return is("the highest", m[5], highest)
 	}
 	return nil
 }

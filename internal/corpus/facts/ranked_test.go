@@ -282,6 +282,14 @@ var rankings = []pattern{
 		}
 		return err
 	}},
+	{"headline", `<cell> is behind only because <pct:share> of its requests failed, which count as infinitely late`, func(k *check) error {
+		c, what := k.named(k.m["cell"]), k.quantile()
+		answered := median(c.values(func(p *part) float64 { return p.ms(what) }))
+		if best := k.best(k.withTrials(), what); answered > median(best.values(quantileOf(what))) {
+			return fmt.Errorf("the answered requests of %s have a %s of %.4g ms, above that of %s", c.label(), what, answered, best.label())
+		}
+		return is("the failed share", k.m["share"], 100*float64(c.all().bad())/float64(c.all().requests()))
+	}},
 	{"headline", `<n:n> of <n:of> pairs differ significantly`, func(k *check) error {
 		all, n := k.withTrials(), 0
 		what := quantileOf(k.quantile())
