@@ -112,7 +112,7 @@ func cellTable(e *experiment.Experiment) report.Table {
 		return c
 	}
 	return report.Table{Columns: []report.Column{
-		column("cell", report.Name, report.Kept, (*experiment.Cell).Label),
+		column("cell", report.Name, report.Kept, e.LabelOf),
 		column("CPU limit", report.Mixed, 1, func(c *experiment.Cell) string { return cpuWords(c.Limits.CPUMillis) }),
 		column("memory", report.Mixed, 2, func(c *experiment.Cell) string { return memoryWords(c.Limits.Memory) }),
 		column("replicas", report.Figure, 4, func(c *experiment.Cell) string { return strconv.Itoa(c.Limits.Replicas) }),

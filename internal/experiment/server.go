@@ -1,5 +1,7 @@
 package experiment
 
+import "strconv"
+
 // Server declares that the services of an experiment are one server in several
 // settings. The report then begins with a paragraph about that server, in which the
 // first setting is what the others are compared with.
@@ -16,4 +18,45 @@ type Setup struct {
 	UnknownLimits bool   `json:"unknown_limits,omitempty" yaml:"unknown_limits" default:"false" doc:"true: the service ran already, and its limits could not be read."`
 	NoEffect      string `json:"no_effect,omitempty" yaml:"no_effect" names:"letters" doc:"Why the setting changes nothing, so that it has no service."`
 	Advice        string `json:"advice,omitempty" yaml:"advice" names:"letters" doc:"Sentences that the paragraph ends with."`
+}
+
+// LabelOf names a cell for people: by its setting of the server, with the CPU limit in
+// brackets where the cells have several ("as it is (500m)"), otherwise as Cell.Label.
+func (e *Experiment) LabelOf(c *Cell) string {
+	if e.Server == nil {
+		return c.Label()
+	}
+	for _, s := range e.Server.Settings {
+		if s.Service != c.Service.Name {
+			continue
+		}
+		if c.Limits.CPUMillis > 0 && e.severalLimits() {
+			return s.Label + " (" + CPUQuantity(c.Limits.CPUMillis) + ")"
+		}
+		return s.Label
+	}
+	return c.Label()
+}
+
+// severalLimits reports whether the cells have more than one CPU limit.
+func (e *Experiment) severalLimits() bool {
+	one := int64(0)
+	for i := range e.Cells {
+		switch cpu := e.Cells[i].Limits.CPUMillis; {
+		case cpu == 0 || cpu == one:
+		case one != 0:
+			return true
+		default:
+			one = cpu
+		}
+	}
+	return false
+}
+
+// CPUQuantity writes a CPU limit as a quantity: "500m", "1.5", "2".
+func CPUQuantity(millis int64) string {
+	if millis < 1000 {
+		return strconv.FormatInt(millis, 10) + "m"
+	}
+	return strconv.FormatFloat(float64(millis)/1000, 'f', -1, 64)
 }

@@ -28,7 +28,7 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 	if load == 0 {
 		var names []string
 		for _, i := range without {
-			names = append(names, l.Experiment.Cells[i].Label())
+			names = append(names, l.Experiment.LabelOf(&l.Experiment.Cells[i]))
 		}
 		l.note("no trials at a common load: no breaking point of %s", strings.Join(names, ", "))
 		return nil

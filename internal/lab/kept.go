@@ -60,7 +60,7 @@ func (l *Lab) release(cell int) {
 	}
 	l.kept = nil
 	if err := d.stop(); err != nil {
-		l.note("stop %s: %v; `millicore clean --on %s` removes what is left", d.cell.Label(), err, l.Platform.Name())
+		l.note("stop %s: %v; `millicore clean --on %s` removes what is left", l.Experiment.LabelOf(d.cell), err, l.Platform.Name())
 	}
 }
 

@@ -52,7 +52,7 @@ func (l *Lab) profiles(ctx context.Context, w *record.Writer, number int, q *que
 		}
 		e, cell, why := l.profiled(i)
 		if why != "" {
-			l.note("%s: no profile: %s", l.Experiment.Cells[i].Label(), why)
+			l.note("%s: no profile: %s", l.Experiment.LabelOf(&l.Experiment.Cells[i]), why)
 			continue
 		}
 		prof, err := l.profiling(cell)

@@ -61,7 +61,7 @@ type reporter struct {
 
 func newReporter(l *Lab, a attempt, number int, q *queue, p *pace) *reporter {
 	return &reporter{
-		progress: Progress{Label: l.Experiment.Cells[a.Cell].Label(), Trial: number, Of: number + len(q.waiting) + l.commonTrials(),
+		progress: Progress{Label: l.Experiment.LabelOf(&l.Experiment.Cells[a.Cell]), Trial: number, Of: number + len(q.waiting) + l.commonTrials(),
 			Repeat: a.Repeat, Repeats: l.Experiment.Measure.Repeats},
 		out:     l.Progress,
 		frames:  l.OnFrame,

@@ -72,7 +72,7 @@ func (l *Lab) continueRecord(former *record.Record, plan []experiment.Trial) (*r
 			if err := w.Trial(*t); err != nil {
 				return nil, errors.Join(err, w.Close())
 			}
-			l.note("trial %d (%s): %s: %s; %s", t.Trial, l.Experiment.Cells[t.Cell].Label(), t.Outcome, t.Why, repeat)
+			l.note("trial %d (%s): %s: %s; %s", t.Trial, l.Experiment.LabelOf(&l.Experiment.Cells[t.Cell]), t.Outcome, t.Why, repeat)
 		}
 	}
 	return w, nil

@@ -91,7 +91,7 @@ func (t *trial) mark(o record.Outcome, why string) error {
 
 // note writes a message about the trial to the log.
 func (t *trial) note(format string, args ...any) {
-	t.lab.note("trial %d (%s): %s", t.number, t.cell.Label(), fmt.Sprintf(format, args...))
+	t.lab.note("trial %d (%s): %s", t.number, t.exp.LabelOf(t.cell), fmt.Sprintf(format, args...))
 }
 
 // conduct starts everything, measures, and returns the outcome with its reason.

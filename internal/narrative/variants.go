@@ -1,11 +1,11 @@
 package narrative
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 // Variant is one way to run a server that was tried, the first as it is.
@@ -56,12 +56,7 @@ func limitWords(l *analysis.LimitsSummary) string {
 }
 
 // CPUQuantity writes a CPU limit as a quantity: "500m", "1.5", "2".
-func CPUQuantity(millis int64) string {
-	if millis < 1000 {
-		return strconv.FormatInt(millis, 10) + "m"
-	}
-	return strconv.FormatFloat(float64(millis)/1000, 'f', -1, 64)
-}
+func CPUQuantity(millis int64) string { return experiment.CPUQuantity(millis) }
 
 // cpuText writes a CPU limit for a sentence: "500m CPU", "1.5 CPUs".
 func cpuText(millis int64) string { return display.CPULimit(float64(millis) / 1000) }
