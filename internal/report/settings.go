@@ -52,7 +52,7 @@ func settingsTable(s *analysis.Summary, rows []*cellSummary, about []int) Table 
 			return display.Plain(c.Breaking.LimitedBy)
 		})},
 		quantile.noted(head, notes, 6),
-		figureColumn(at, Column{Head: "throttled", Unit: "% of periods", Rank: 3, NotesRank: 8}, "throttled", func(v float64) string { return share(&v) }),
+		figureColumn(at, Column{Head: "throttled", Unit: "% of periods", Rank: 3, NotesRank: 8, Early: true}, "throttled", func(v float64) string { return share(&v) }),
 		figureColumn(at, Column{Head: "CPU", Unit: "ms/request", Rank: 4, NotesRank: 7}, "cpu_per_request", display.Figure))
 	t.Columns = append(append(t.Columns, tailColumn(at)...), flagsColumn(rows)...)
 	return t
