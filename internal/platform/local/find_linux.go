@@ -84,8 +84,11 @@ func (f *finder) look(ctx context.Context) (string, error) {
 // a TLS handshake. That is tried once for each port.
 func (f *finder) whetherTLS(ctx context.Context, at netip.AddrPort, err error) error {
 	var not *serviceclient.NotHTTP
-	if !errors.As(err, &not) || not.TLS {
+	switch {
+	case !errors.As(err, &not):
 		return err
+	case not.TLS:
+		return fmt.Errorf("%s: %w", at, err)
 	}
 	speaks, tried := f.secure[at]
 	if !tried {
@@ -98,7 +101,7 @@ func (f *finder) whetherTLS(ctx context.Context, at netip.AddrPort, err error) e
 	if speaks {
 		return &serviceclient.NotHTTP{TLS: true, Why: fmt.Sprintf("port %d speaks TLS (HTTPS), not HTTP", at.Port())}
 	}
-	return err
+	return fmt.Errorf("%s: %w", at, err) // its text has no address
 }
 
 // looking returns the probe of the replica until it serves.
