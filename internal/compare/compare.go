@@ -115,7 +115,7 @@ func sideOf(c *Cell) Side {
 }
 
 func newPair(m *Match) Pair {
-	p := Pair{A: m.A.Figures.Label, B: m.B.Figures.Label, Main: mainMetric(m), Differs: settings(m), Notes: []string{}, Rows: []analysis.Difference{}}
+	p := Pair{A: m.A.shown(), B: m.B.shown(), Main: mainMetric(m), Differs: settings(m), Notes: []string{}, Rows: []analysis.Difference{}}
 	p.Notes = append(p.Notes, flagged(m)...)
 	for _, side := range []struct {
 		name string

@@ -81,10 +81,19 @@ func (s *Selection) find(name string) int {
 	return -1
 }
 
+// shown is what the cell is called for people: a setting of a server by its name in the
+// report, because its label is made for files.
+func (c *Cell) shown() string {
+	if c.Run.Experiment.Server != nil {
+		return c.Name
+	}
+	return c.Figures.Label
+}
+
 func (s *Selection) list() string {
 	var all []string
 	for i := range s.Cells {
-		all = append(all, fmt.Sprintf("%d %q", s.Cells[i].Figures.Cell, s.Cells[i].Figures.Label))
+		all = append(all, fmt.Sprintf("%d %q", s.Cells[i].Figures.Cell, s.Cells[i].shown()))
 	}
 	return strings.Join(all, ", ")
 }
@@ -113,12 +122,12 @@ func Pairs(a, b *Selection) (matches []Match, onlyA, onlyB []string, err error) 
 		if k := byLabel(b, label); k >= 0 {
 			matches = append(matches, Match{a.Cells[i], b.Cells[k]})
 		} else {
-			onlyA = append(onlyA, label)
+			onlyA = append(onlyA, a.Cells[i].shown())
 		}
 	}
 	for i := range b.Cells {
 		if label := b.Cells[i].Figures.Label; byLabel(a, label) < 0 {
-			onlyB = append(onlyB, label)
+			onlyB = append(onlyB, b.Cells[i].shown())
 		}
 	}
 	if len(matches) == 0 {

@@ -48,7 +48,7 @@ func newDetail(c *cellSummary, name string) Detail {
 		d.Head = narrative.BreakLine(c)
 	}
 	d.Groups = []FactGroup{
-		{"Setup", setupFacts(c)},
+		{"Setup", setupFacts(name, c)},
 		{"Requests", requestFacts(c)},
 		{"Latency of all requests, ms", latencyFacts(c)},
 		{"Service", serviceFacts(c)},
@@ -77,7 +77,7 @@ func newDetail(c *cellSummary, name string) Detail {
 // benchmarkDetail is that of a cell that measures itself: it has no requests and no
 // agent.
 func benchmarkDetail(c *cellSummary, name string) Detail {
-	d := Detail{Name: name, Groups: []FactGroup{{"Setup", setupFacts(c)}}}
+	d := Detail{Name: name, Groups: []FactGroup{{"Setup", setupFacts(name, c)}}}
 	for i := range c.Benchmarks {
 		r := narrative.BenchRow{Cell: c, Of: &c.Benchmarks[i]}
 		d.Groups = append(d.Groups, FactGroup{r.Name() + ", " + r.UnitName(), benchmarkFacts(&r)})
@@ -118,8 +118,8 @@ func trialColumns(rows []analysis.TrialFigures) []Column {
 	}
 }
 
-func setupFacts(c *cellSummary) []Fact {
-	facts := []Fact{{"cell", display.Plain(c.Label)}, {"limits", narrative.LimitsText(c)}, {"load", narrative.LoadText(c)}, {"trials", display.Grouped(int64(c.Trials))}}
+func setupFacts(name string, c *cellSummary) []Fact {
+	facts := []Fact{{"cell", name}, {"limits", narrative.LimitsText(c)}, {"load", narrative.LoadText(c)}, {"trials", display.Grouped(int64(c.Trials))}}
 	if c.Objective != nil {
 		facts = append(facts, Fact{"objective", display.Plain(c.Objective.Text) + ": " + narrative.ObjectiveWords(c)})
 	}
