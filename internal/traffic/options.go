@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/attached"
+	"github.com/millicore/millicore/internal/secret"
 )
 
 // Options are the flags of `millicore load` that define the load. Their names follow
@@ -173,6 +174,7 @@ func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings
 	}
 	var s file.Settings
 	s.Set("", "name", "load")
+	s.Set("", "about", "Load on "+secret.Text(t.URL+t.Path))
 	s.Set("", "services.target", map[string]any{"command": []string{t.URL}})
 	s.Set("", "services.target.dir", dir)
 	if observed != nil {
