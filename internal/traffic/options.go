@@ -14,7 +14,6 @@ import (
 	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/attached"
-	"github.com/millicore/millicore/internal/secret"
 )
 
 // Options are the flags of `millicore load` that define the load. Their names follow
@@ -174,7 +173,7 @@ func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings
 	}
 	var s file.Settings
 	s.Set("", "name", "load")
-	s.Set("", "about", "Load on "+secret.Text(t.URL+t.Path))
+	s.Set("", "about", "Load on "+t.URL)
 	s.Set("", "services.target", map[string]any{"command": []string{t.URL}})
 	s.Set("", "services.target.dir", dir)
 	if observed != nil {

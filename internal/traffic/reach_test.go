@@ -33,6 +33,19 @@ func of(t *testing.T, o *Options, url string) (Target, *experiment.Experiment) {
 	return target, e
 }
 
+// The report names the URL as it was given, once, and without the secrets in its query.
+func TestTheReportNamesTheURL(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://127.0.0.1:1":                         "Load on http://127.0.0.1:1",
+		"http://127.0.0.1:1/orders?n=3":              "Load on http://127.0.0.1:1/orders?n=3",
+		"http://127.0.0.1:1/orders?access_token=abc": "Load on http://127.0.0.1:1/orders?access_token=(redacted)",
+	} {
+		if _, e := of(t, &Options{}, url); e.About != want {
+			t.Errorf("%s: %q, want %q", url, e.About, want)
+		}
+	}
+}
+
 func TestTargetsThatCannotBeReached(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
