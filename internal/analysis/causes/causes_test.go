@@ -297,9 +297,10 @@ func TestTrialsWithMostOfTheTail(t *testing.T) {
 		few     bool
 	}{
 		{[]float64{40, 38, 5, 5, 5, 5}, 2, true},
-		{[]float64{1, 1, 1, 1, 1, 1}, 4, false},
+		{[]float64{30, 25, 15, 10, 10, 10}, 4, false}, // two have more than half of it
+		{[]float64{1, 1, 1, 1, 1, 1}, 5, false},
 		{[]float64{5, 0, 0, 1, 0, 5}, 2, true},
-		{[]float64{3, 3, 3, 1, 1, 1}, 3, false},
+		{[]float64{3, 3, 3, 1, 1, 1}, 4, false},
 		{[]float64{9, 1}, 1, false},
 		{[]float64{9}, 1, false},
 		{[]float64{9, 1, 1}, 1, true},

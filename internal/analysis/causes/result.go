@@ -24,7 +24,7 @@ type Causes struct {
 	// NeighboursGenerator is the part of Neighbours that is due to the CPU of the agents.
 	NeighboursGenerator float64 `json:"neighbours_generator,omitempty"`
 	// Trials is how many trials the tail is of, and MostIn the smallest number of them that
-	// has more than half of its requests.
+	// has more than three quarters of its requests.
 	Trials int `json:"trials,omitempty"`
 	MostIn int `json:"most_in_trials,omitempty"`
 	// Slowest are the slowest requests with the windows that they overlap.

@@ -174,17 +174,24 @@ func (s tail) most(share float64) (few int) {
 	return few
 }
 
-// mostIn checks "mostly of 2 of 6 trials". Requests at the threshold may belong to the tail
-// or not, so what has about half of it may have more. Of a search, the tests with few
+// mostly is the share of the tail that "mostly of 2 of 6 trials" is about, at least and at
+// most. Two requests at the threshold may belong to the tail or not.
+func (s tail) mostly() (low, high float64) {
+	margin := slack + 2/s.requests
+	return 0.75 - margin, 0.75 + margin
+}
+
+// mostIn checks "mostly of 2 of 6 trials". Of a search, the tests with few
 // requests decide, and the threshold of its tail is another.
 func (k *check) mostIn(c *cell) error {
 	s, of := c.tailOf(k.threshold(c)), len(c.trials)
+	low, high := s.mostly()
 	few, _, err := figure(k.m["few"])
 	err = first(err, need(2*few < float64(of), "%v of %d trials are not few", few, of))
 	if c.Load.Find {
 		return err
 	}
-	return first(err, within("the trials with most of the tail", k.m["few"], float64(s.most(0.5-slack)), float64(s.most(0.5+slack))),
+	return first(err, within("the trials with most of the tail", k.m["few"], float64(s.most(low)), float64(s.most(high))),
 		is("the trials", k.m["of"], float64(of)))
 }
 
@@ -313,7 +320,8 @@ var tails = []pattern{
 		err := within("the mean of the tail", k.m["mean"], mean/few, mean*few)
 		if !k.about.Load.Find {
 			err = first(is("its threshold", k.m["from"], k.about.all().ms(k.m["q"])), err)
-			if few := s.most(0.5 + slack); 2*few < len(k.about.trials) && !strings.Contains(k.whole, "mostly of") {
+			_, high := s.mostly()
+			if few := s.most(high); 2*few < len(k.about.trials) && !strings.Contains(k.whole, "mostly of") {
 				err = first(err, fmt.Errorf("%d of %d trials have most of it, which it does not state", few, len(k.about.trials)))
 			}
 		}
