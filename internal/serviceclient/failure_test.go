@@ -4,39 +4,14 @@ import (
 	"errors"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/millicore/millicore/internal/serviceclient"
+	"github.com/millicore/millicore/internal/testkit"
 )
-
-// saying is the address of a service that answers each connection with a text, and closes it.
-func saying(t *testing.T, text string) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				if _, err := c.Read(make([]byte, 1024)); err == nil {
-					io.WriteString(c, text)
-				}
-			}()
-		}
-	}()
-	return l.Addr().String()
-}
 
 func TestAServiceThatDoesNotSpeakHTTPIsRecognised(t *testing.T) {
 	for _, c := range []struct {
@@ -51,7 +26,7 @@ func TestAServiceThatDoesNotSpeakHTTPIsRecognised(t *testing.T) {
 		{"nothing", "", false, "it closed the connection without an answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			address := saying(t, c.says)
+			address := testkit.Saying(t, c.says)
 			_, err := serviceclient.Client("", 10*time.Second).Get("http://" + address + "/")
 			err = serviceclient.Explain(err)
 			var not *serviceclient.NotHTTP

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,7 +96,7 @@ func (a *attempt) run(t *testing.T) {
 		files = a.Files
 	}
 	first := a.start(t, files, "first")
-	var second *process
+	var second *testkit.Background
 	if a.Two {
 		second = a.start(t, 0, "second")
 	}
@@ -108,16 +107,16 @@ func (a *attempt) run(t *testing.T) {
 	}
 	if second != nil {
 		a.clean(t) // must not touch the other run
-		second.wait(t, endsIn)
+		second.Ends(t, endsIn)
 		if second.ProcessState.ExitCode() != 0 && a.Fault != Full {
-			t.Errorf("the run beside it ended with %v:\n%s", second.ProcessState, &second.err)
+			t.Errorf("the run beside it ended with %v:\n%s", second.ProcessState, &second.Err)
 		}
 		a.readable(t, "second", a.Fault != Full, time.Time{})
 	}
 	before := a.left(t)
 	a.Left = len(before)
 	// A lab that cannot end in time says that `millicore clean` is needed.
-	overdue := strings.Contains(first.err.String(), "what it waited for did not end")
+	overdue := strings.Contains(first.Err.String(), "what it waited for did not end")
 	if !a.killed() && !a.starved() && !overdue && len(before) > 0 {
 		t.Errorf("the run left %q, although its lab was not killed", before)
 	}
@@ -146,58 +145,17 @@ func (a *attempt) write(t *testing.T) {
 
 func (a *attempt) experiment() string { return filepath.Join(a.box.Work, "experiment.yaml") }
 
-// process is a run of millicore.
-type process struct {
-	*exec.Cmd
-	began    time.Time
-	out, err bytes.Buffer
-	over     chan struct{}
-}
-
-func (a *attempt) start(t *testing.T, files int, name string, args ...string) *process {
+func (a *attempt) start(t *testing.T, files int, name string, args ...string) *testkit.Background {
 	t.Helper()
-	p := &process{over: make(chan struct{})}
 	args = append([]string{"run", a.experiment(), "--json", "--out", filepath.Join(a.box.Work, name)}, args...)
-	p.Cmd = a.box.Command(files, append(args, a.on.On()...)...)
-	p.Stdout, p.Stderr = &p.out, &p.err
-	p.WaitDelay = time.Second // processes that are left behind may hold its output
-	p.began = time.Now()
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { p.Wait(); close(p.over) }()
-	t.Cleanup(func() { p.Process.Kill(); <-p.over })
+	p := testkit.InBackground(t, a.box.Command(files, append(args, a.on.On()...)...))
 	a.labs = append(a.labs, p.Process.Pid)
 	return p
 }
 
-func (p *process) ended() bool {
-	select {
-	case <-p.over:
-		return true
-	default:
-		return false
-	}
-}
-
-// wait waits for the end of a process. One that takes too long shows where its goroutines
-// are, and is killed.
-func (p *process) wait(t *testing.T, within time.Duration) {
-	t.Helper()
-	late := time.AfterFunc(within, func() {
-		p.Process.Signal(syscall.SIGQUIT)
-		time.Sleep(2 * time.Second)
-		p.Process.Kill()
-	})
-	<-p.over
-	if !late.Stop() {
-		t.Errorf("it had not ended after %v, and was killed:\n%s", within, &p.err)
-	}
-}
-
 // strike does to the target what is planned when it is due. It returns when; the zero time:
 // it was too late, or what was done does not break off the measurement.
-func (a *attempt) strike(t *testing.T, first *process) (at time.Time) {
+func (a *attempt) strike(t *testing.T, first *testkit.Background) (at time.Time) {
 	t.Helper()
 	target := a.find(t, first)
 	if a.AtEnd {
@@ -207,9 +165,9 @@ func (a *attempt) strike(t *testing.T, first *process) (at time.Time) {
 	defer due.Stop()
 	select {
 	case <-due.C:
-	case <-first.over:
+	case <-first.Over:
 	}
-	if target == nil || first.ended() && a.Target != Machine {
+	if target == nil || first.Ended() && a.Target != Machine {
 		a.Late = true
 		return time.Time{}
 	}
@@ -228,17 +186,17 @@ func (a *attempt) strike(t *testing.T, first *process) (at time.Time) {
 }
 
 // finished waits until the record has its last line, or the run has ended.
-func (a *attempt) finished(t *testing.T, first *process) {
+func (a *attempt) finished(t *testing.T, first *testkit.Background) {
 	t.Helper()
 	trials := a.box.Seen(filepath.Join(a.box.Work, "first", record.TrialsFile))
 	testkit.Within(t, endsIn, "the record is finished, or the run ended", func() bool {
 		text, _ := os.ReadFile(trials) // none yet
-		return bytes.Contains(text, []byte(`"outcome":"finished"`)) || first.ended()
+		return bytes.Contains(text, []byte(`"outcome":"finished"`)) || first.Ended()
 	})
 }
 
 // find waits for the process of the target; nil: the run ended before.
-func (a *attempt) find(t *testing.T, first *process) *os.Process {
+func (a *attempt) find(t *testing.T, first *testkit.Background) *os.Process {
 	t.Helper()
 	pid := 0
 	switch a.Target {
@@ -250,7 +208,7 @@ func (a *attempt) find(t *testing.T, first *process) *os.Process {
 		if pid, err = a.on.Find(first.Process.Pid, a.Target); err != nil {
 			t.Fatal(err)
 		}
-		return pid != 0 || first.ended()
+		return pid != 0 || first.Ended()
 	})
 	if pid == 0 {
 		return nil
@@ -294,14 +252,14 @@ func (p *Plan) Act(b *Box, on *os.Process) error {
 }
 
 // ends waits for the end of a run that was struck, and checks how it ended.
-func (a *attempt) ends(t *testing.T, p *process, struck time.Time) {
+func (a *attempt) ends(t *testing.T, p *testkit.Background, struck time.Time) {
 	t.Helper()
 	signalled := !a.Late && a.Target == Lab && (a.Fault == Terminate || a.Fault == Interrupt)
 	within := endsIn
 	if signalled || a.killed() {
 		within = atOnce
 	}
-	p.wait(t, within)
+	p.Ends(t, within)
 	status, _ := p.ProcessState.Sys().(syscall.WaitStatus)
 	allowed := []int{0, 1, 99}
 	switch {
@@ -316,18 +274,18 @@ func (a *attempt) ends(t *testing.T, p *process, struck time.Time) {
 		allowed = []int{0, 1, 2, 99}
 	}
 	if !slices.Contains(allowed, p.ProcessState.ExitCode()) {
-		t.Errorf("the run ended with %v, want one of %v:\n%s", p.ProcessState, allowed, &p.err)
+		t.Errorf("the run ended with %v, want one of %v:\n%s", p.ProcessState, allowed, &p.Err)
 	}
 	for _, sign := range []string{"panic:", "fatal error:", "goroutine "} {
-		if strings.Contains(p.err.String(), sign) {
-			t.Errorf("the run ended with a panic:\n%s", &p.err)
+		if strings.Contains(p.Err.String(), sign) {
+			t.Errorf("the run ended with a panic:\n%s", &p.Err)
 			break
 		}
 	}
-	if p.ProcessState.ExitCode() > 0 && p.err.Len() == 0 {
+	if p.ProcessState.ExitCode() > 0 && p.Err.Len() == 0 {
 		t.Errorf("the run ended with %v and no message", p.ProcessState)
 	}
-	t.Logf("it ended with %v after %v: %s", p.ProcessState, time.Since(p.began).Round(time.Millisecond), lastLines(p.err.String()))
+	t.Logf("it ended with %v after %v: %s", p.ProcessState, time.Since(p.Began).Round(time.Millisecond), lastLines(p.Err.String()))
 }
 
 // lastLines are the last lines of a text: what a run said at its end.

@@ -133,13 +133,13 @@ func (a *attempt) left(t *testing.T) []string {
 func (a *attempt) next(t *testing.T) {
 	t.Helper()
 	p := a.start(t, 0, "next", "--set", "measure.duration=600ms")
-	p.wait(t, endsIn)
+	p.Ends(t, endsIn)
 	if p.ProcessState.ExitCode() != 0 {
-		t.Errorf("the next run ended with %v:\n%s", p.ProcessState, &p.err)
+		t.Errorf("the next run ended with %v:\n%s", p.ProcessState, &p.Err)
 	}
 	r, err := record.Open(a.box.Seen(filepath.Join(a.box.Work, "next")))
 	if err != nil || !r.Finished {
-		t.Errorf("the next run is not finished: %v\n%s", err, &p.err)
+		t.Errorf("the next run is not finished: %v\n%s", err, &p.Err)
 	}
 	if left := a.left(t); len(left) > 0 {
 		t.Errorf("the next run left %q", left)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -100,9 +99,9 @@ func (a *attempt) inNamespace(t *testing.T) {
 	a.readable(t, struck)
 	a.clean(t)
 	next := a.start(t, 0, "run", a.file(), "--out", a.record("next"), "--set", "measure.duration=2s")
-	next.wait(t)
+	next.Ends(t, longest)
 	if r, err := record.Open(a.box.Seen(a.record("next"))); next.ProcessState.ExitCode() != 0 || err != nil || !r.Finished {
-		t.Errorf("the next run ended with %v, %v:\n%s", next.ProcessState, err, &next.err)
+		t.Errorf("the next run ended with %v, %v:\n%s", next.ProcessState, err, &next.Err)
 	}
 	a.l.empty(t, time.Minute)
 }
@@ -110,68 +109,34 @@ func (a *attempt) inNamespace(t *testing.T) {
 func (a *attempt) file() string              { return filepath.Join(a.box.Work, "experiment.yaml") }
 func (a *attempt) record(name string) string { return filepath.Join(a.box.Work, name) }
 
-// command is a call of millicore in the box.
-type command struct {
-	*exec.Cmd
-	out, err bytes.Buffer
-	over     chan struct{}
-}
-
-func (a *attempt) start(t *testing.T, files int, args ...string) *command {
+func (a *attempt) start(t *testing.T, files int, args ...string) *testkit.Background {
 	t.Helper()
-	c := &command{over: make(chan struct{})}
 	args = append(args, "--on", "kubernetes", "--kubeconfig", a.l.kubeconfig, "--namespace", a.l.api.Namespace)
 	if args[0] == "run" && a.Target == chaos.NodeAgent {
 		args = append(args, "--node-agent")
 	}
-	c.Cmd = a.box.Command(files, args...)
-	c.Stdout, c.Stderr, c.WaitDelay = &c.out, &c.err, time.Second
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { c.Wait(); close(c.over) }()
-	t.Cleanup(func() { c.Process.Kill(); <-c.over })
-	return c
-}
-
-func (c *command) ended() bool {
-	select {
-	case <-c.over:
-		return true
-	default:
-		return false
-	}
-}
-
-// wait waits for the end of a call, which is killed if it takes too long.
-func (c *command) wait(t *testing.T) {
-	t.Helper()
-	hangs := time.AfterFunc(longest, func() { c.Process.Kill() })
-	<-c.over
-	if !hangs.Stop() {
-		t.Errorf("it took more than %v and was killed:\n%s", longest, &c.err)
-	}
+	return testkit.InBackground(t, a.box.Command(files, args...))
 }
 
 // strike does what is planned when it is due. It returns when the measurement broke off;
 // the zero time: it did not.
-func (a *attempt) strike(t *testing.T, client *command) time.Time {
+func (a *attempt) strike(t *testing.T, client *testkit.Background) time.Time {
 	t.Helper()
 	on := client.Process
 	if a.Target != chaos.Client && a.Target != chaos.Record {
 		on = nil
 		testkit.Within(t, longest, fmt.Sprintf("the run has its %s, or ended", a.Target), func() bool {
 			on = a.find(t)
-			return on != nil || client.ended()
+			return on != nil || client.Ended()
 		})
 	}
 	due := time.NewTimer(a.After)
 	defer due.Stop()
 	select {
 	case <-due.C:
-	case <-client.over:
+	case <-client.Over:
 	}
-	if on == nil || client.ended() {
+	if on == nil || client.Ended() {
 		a.Late = true
 		return time.Time{}
 	}
@@ -226,9 +191,9 @@ func (a *attempt) find(t *testing.T) *os.Process {
 }
 
 // ends waits for the end of the client, and checks how it ended.
-func (a *attempt) ends(t *testing.T, c *command) {
+func (a *attempt) ends(t *testing.T, c *testkit.Background) {
 	t.Helper()
-	c.wait(t)
+	c.Ends(t, longest)
 	allowed := []int{0, 1, 99}
 	if a.Target == chaos.Client && !a.Late {
 		switch a.Fault {
@@ -245,12 +210,12 @@ func (a *attempt) ends(t *testing.T, c *command) {
 		allowed = append(allowed, 130)
 	}
 	if !slices.Contains(allowed, c.ProcessState.ExitCode()) {
-		t.Errorf("the client ended with %v, want one of %v:\n%s", c.ProcessState, allowed, &c.err)
+		t.Errorf("the client ended with %v, want one of %v:\n%s", c.ProcessState, allowed, &c.Err)
 	}
-	if strings.Contains(c.err.String(), "goroutine ") {
-		t.Errorf("the client ended with a panic:\n%s", &c.err)
+	if strings.Contains(c.Err.String(), "goroutine ") {
+		t.Errorf("the client ended with a panic:\n%s", &c.Err)
 	}
-	t.Logf("it ended with %v:\n%s", c.ProcessState, &c.err)
+	t.Logf("it ended with %v:\n%s", c.ProcessState, &c.Err)
 }
 
 // fetch fetches the record of a run that its client left in the cluster.
@@ -263,8 +228,8 @@ func (a *attempt) fetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := a.start(t, 0, "run", "--attach", a.run, "--out", a.record("first"))
-	c.wait(t)
-	t.Logf("fetched with %v:\n%s", c.ProcessState, &c.err)
+	c.Ends(t, longest)
+	t.Logf("fetched with %v:\n%s", c.ProcessState, &c.Err)
 }
 
 // readable checks that `millicore report` reads the record, and counts its intervals.
@@ -312,9 +277,9 @@ func (a *attempt) clean(t *testing.T) {
 		args = append(args, "--run", name)
 	}
 	c := a.start(t, 0, args...)
-	c.wait(t)
+	c.Ends(t, longest)
 	if c.ProcessState.ExitCode() != 0 {
-		t.Errorf("`millicore clean`: %v\n%s", c.ProcessState, &c.err)
+		t.Errorf("`millicore clean`: %v\n%s", c.ProcessState, &c.Err)
 	}
 	a.l.empty(t, time.Minute)
 }

@@ -2,8 +2,6 @@ package program
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,30 +45,6 @@ func saidBy(t *testing.T, env []string, args ...string) string {
 	return string(text)
 }
 
-// answering is a server that answers each request with the same bytes, and then closes.
-func answering(t *testing.T, answer string) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				_, _ = c.Read(make([]byte, 4096))
-				_, _ = io.WriteString(c, answer)
-			}()
-		}
-	}()
-	return l.Addr().String()
-}
-
 func TestHostileTextReachesNoTerminal(t *testing.T) {
 	testkit.Long(t, "whole programs")
 	// A program whose file, arguments and variables are hostile.
@@ -89,8 +63,8 @@ func TestHostileTextReachesNoTerminal(t *testing.T) {
 	}
 	pid := strconv.Itoa(process.Process.Pid)
 
-	odd := answering(t, "HTTP/1.1 302 Fou"+evil+"nd\r\nLocation: http://127.0.0.1:1/"+evil+"\r\nServer: "+evil+"\r\nContent-Length: 0\r\n\r\n")
-	garbage := answering(t, evil+evil)
+	odd := testkit.Saying(t, "HTTP/1.1 302 Fou"+evil+"nd\r\nLocation: http://127.0.0.1:1/"+evil+"\r\nServer: "+evil+"\r\nContent-Length: 0\r\n\r\n")
+	garbage := testkit.Saying(t, evil+evil)
 	shouts := "printf '%s' \"$EVIL\"; printf '%s\\n' \"$EVIL\" >&2; exit 3"
 	experiment := filepath.Join(t.TempDir(), "shouts.yaml")
 	text := fmt.Sprintf("name: shouts\nservices:\n  a: {command: [sh, -c, %q]}\nload: {request: {path: /}, users: 1}\nmeasure: {warmup: 1s, duration: 1s, repeats: 1}\n", shouts)
