@@ -128,6 +128,23 @@ func TestHeadline(t *testing.T) {
 				procs("6", p99At(152), within(145, 165)),
 			},
 		},
+		"two lead together, and one of them is not ahead": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(140, 160)),
+				procs("2", p99At(560), within(530, 600)),
+				procs("6", p99At(200), within(120, 620)),
+			},
+		},
+		"of two groups, some are not ahead": {
+			cells: []analysis.CellSummary{
+				procs("1", p99At(150), within(140, 160)),
+				procs("2", p99At(200), within(120, 620)),
+				procs("3", p99At(210), within(130, 620)),
+				procs("4", p99At(560), within(530, 600)),
+				procs("5", p99At(570), within(530, 600)),
+				procs("6", p99At(580), within(530, 600)),
+			},
+		},
 		"the lowest overlaps all others, which are apart": {
 			cells: []analysis.CellSummary{
 				procs("1", p99At(150), within(100, 600)),

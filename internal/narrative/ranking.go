@@ -150,7 +150,7 @@ func plural(what string, n int) string {
 // indistinct words that no cell is ahead.
 func (r ranking) indistinct(lead string) string {
 	names, figures := r.namesAndFigures(r.ranked)
-	pairs, chance := r.pairs(), r.chance(r.ranked)
+	pairs, chance := r.pairs(r.ranked), r.chance(r.ranked)
 	if pairs != "" { // the chance of another pair is smaller
 		chance = "smallest p of " + r.ranked[0].Name + " " + strings.TrimPrefix(chance, "smallest p ")
 	}
@@ -172,16 +172,16 @@ func (r ranking) indistinct(lead string) string {
 	return lead + text
 }
 
-// pairs names the cells of which one is significantly better than the other, although none
-// is better than all others: "; B has a significantly lower p99 than C (p 0.013)". Of many
-// it has the number; "" if every pair is tied.
-func (r ranking) pairs() string {
+// pairs names those of some cells of which one is significantly better than the other,
+// although none is better than all others: "; B has a significantly lower p99 than C (p
+// 0.013)". Of many it has the number; "" if every pair is tied.
+func (r ranking) pairs(some []analysis.Contender) string {
 	var clauses []string
 	n := 0
-	for _, x := range r.ranked {
+	for _, x := range some {
 		var worse []string
 		most := 0.0
-		for _, y := range r.ranked {
+		for _, y := range some {
 			if r.better(x, y) {
 				worse, most = append(worse, y.Name), max(most, r.tests.Between(x.Cell, y.Cell).PFamily)
 			}
@@ -195,8 +195,35 @@ func (r ranking) pairs() string {
 		}
 		clauses = append(clauses, fmt.Sprintf("; %s has a significantly %s %s than %s (%s)", x.Name, r.than(), r.what, display.List(worse), chance))
 	}
+	if len(clauses) > 2 || len(some) > fewNames && n > 0 {
+		return fmt.Sprintf("; %d of %d pairs differ significantly", n, len(some)*(len(some)-1)/2)
+	}
+	return strings.Join(clauses, "")
+}
+
+// notAhead names the cells that share the first place and are yet not significantly better
+// than a cell behind it, which only the first of them is: "; B does not differ
+// significantly from C (p 0.11)". Of many it has the number; "" if all are ahead.
+func (r ranking) notAhead(first, rest []analysis.Contender) string {
+	var clauses []string
+	n := 0
+	for _, x := range first[1:] {
+		var alike []string
+		least := 1.0
+		for _, y := range analysis.Tied(x, rest, r.better) {
+			alike, least = append(alike, y.Name), min(least, r.tests.Between(x.Cell, y.Cell).PFamily)
+		}
+		if n += len(alike); len(alike) == 0 {
+			continue
+		}
+		chance := "p "
+		if len(alike) > 1 {
+			chance = "smallest p "
+		}
+		clauses = append(clauses, fmt.Sprintf("; %s does not differ significantly from %s (%s%s)", x.Name, display.List(alike), chance, display.Chance(least)))
+	}
 	if len(clauses) > 2 || len(r.ranked) > fewNames && n > 0 {
-		return fmt.Sprintf("; %d of %d pairs differ significantly", n, len(r.ranked)*(len(r.ranked)-1)/2)
+		return fmt.Sprintf("; %d of %d pairs of the two groups do not differ significantly", n, len(first)*len(rest))
 	}
 	return strings.Join(clauses, "")
 }
@@ -222,7 +249,11 @@ func (r ranking) leading(first []analysis.Contender) string {
 	if len(first) > fewNames {
 		names, figures = fmt.Sprintf("%d cells", len(first)), r.fromTo(first)
 	}
-	return fmt.Sprintf("%s have the %s %s (%s; no significant difference: %s) against %s", names, r.best, r.what, figures, r.chance(first), against)
+	pairs, chance := r.pairs(first), r.chance(first)
+	if pairs != "" { // the chance of another pair is smaller
+		chance = "smallest p of " + first[0].Name + " " + strings.TrimPrefix(chance, "smallest p ")
+	}
+	return fmt.Sprintf("%s have the %s %s (%s; no significant difference: %s) against %s", names, r.best, r.what, figures, chance, against) + pairs + r.notAhead(first, rest)
 }
 
 // chance is the smallest P between the first of some cells and the others.

@@ -302,6 +302,26 @@ var rankings = []pattern{
 		}
 		return first(is("the pairs", k.m["of"], float64(len(all)*(len(all)-1)/2)), within("those that differ", k.m["n"], 1, float64(n)))
 	}},
+	{"headline", `<cell> does not differ significantly from <cells> \((?:smallest )?p (?P<p>[<\d.]+)\)`, func(k *check) error {
+		what, among := quantileOf(k.quantile()), float64(len(k.withTrials()))
+		for _, c := range k.cells(k.m["cells"]) {
+			p, _ := mannWhitney(k.named(k.m["cell"]).values(what), c.values(what))
+			if corrected := p * among * (among - 1) / 2; corrected < 0.05 {
+				return fmt.Errorf("it differs from %s: p %.3g after the correction", c.label(), corrected)
+			}
+		}
+		v, _, err := figure(strings.TrimPrefix(k.m["p"], "<"))
+		if err == nil && v <= 0.05 {
+			err = fmt.Errorf("p %s is significant", k.m["p"])
+		}
+		return err
+	}},
+	{"headline", `<n:n> of <n:of> pairs of the two groups do not differ significantly`, func(k *check) error {
+		n, _, err := figure(k.m["n"])
+		of, _, errOf := figure(k.m["of"])
+		all := len(k.withTrials())
+		return first(err, errOf, need(n <= of && int(of) <= all*all/4, "%v of %v pairs of two groups of %d cells", n, of, all))
+	}},
 	{"headline", `Too few trials to test which cell has the (?:lowest|highest) (?P<what>p[\d.]+): (?P<figures>[^()]+?)(?: for <cells>)? \((?P<why>[^)]+)\)`, alike},
 	{"headline", `<cells> have the lowest (?P<what>p[\d.]+) \((?P<figures>[^;]+); (?:no significant difference|too few trials to test): (?P<why>[^)]+)\) against (?P<others>[^;]+)`, leads},
 	{"headline", `<cell> serves more: <n:rate> requests/s against <n:than>`, func(k *check) error {
