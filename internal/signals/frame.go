@@ -194,7 +194,8 @@ type Server struct {
 }
 
 // Host is what the machine did over one interval, in CPU seconds per second (cores).
-// Foreign is the CPU of processes that the experiment did not start.
+// Foreign is the CPU of processes that the experiment did not start. Interrupts is the CPU
+// in interrupts and softirqs, where the kernel measures it apart from the processes.
 type Host struct {
 	CPUs         int     `json:"cpus"`
 	Idle         float64 `json:"idle_cores"`
@@ -204,5 +205,6 @@ type Host struct {
 	Dependencies float64 `json:"dependency_cores"`
 	Agents       float64 `json:"agent_cores"`
 	Lab          float64 `json:"lab_cores"`
+	Interrupts   float64 `json:"interrupt_cores,omitempty"`
 	Foreign      float64 `json:"foreign_cores"`
 }

@@ -97,7 +97,7 @@ func (c *Client) take(e *Event) error {
 // come just before.
 func (c *Client) reading(h *Host) Reading {
 	r := Reading{Used: make(map[string]float64, len(c.watched)),
-		HostTimes: meter.HostTimes{At: time.Unix(0, h.At).Add(-c.offset), CPUs: h.CPUs, Idle: h.Idle, Steal: h.Steal}}
+		HostTimes: meter.HostTimes{At: time.Unix(0, h.At).Add(-c.offset), CPUs: h.CPUs, Idle: h.Idle, Steal: h.Steal, IRQ: h.IRQ, SoftIRQ: h.SoftIRQ}}
 	for _, w := range c.watched {
 		if cpu := w.counters.value.CPU; cpu != nil {
 			r.Used[w.watch.Container] = *cpu

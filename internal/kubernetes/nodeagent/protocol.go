@@ -164,10 +164,13 @@ type Host struct {
 	CPUs  int     `json:"cpus"`
 	Idle  float64 `json:"idle_s"`  // idle and waiting for a disk
 	Steal float64 `json:"steal_s"` // taken by the hypervisor
+
+	IRQ     float64 `json:"irq_s"`
+	SoftIRQ float64 `json:"softirq_s"`
 }
 
 func hostOf(t meter.HostTimes) *Host {
-	return &Host{At: t.At.UnixNano(), CPUs: t.CPUs, Idle: t.Idle, Steal: t.Steal}
+	return &Host{At: t.At.UnixNano(), CPUs: t.CPUs, Idle: t.Idle, Steal: t.Steal, IRQ: t.IRQ, SoftIRQ: t.SoftIRQ}
 }
 
 // Missing is the reason why a container cannot be read now. It is not an error: the
