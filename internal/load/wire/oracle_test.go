@@ -137,6 +137,7 @@ var differences = map[string]*regexp.Regexp{
 	"lengths have 18 digits":                       regexp.MustCompile(`(?im)^content-length:[ \t]*[0-9]{18}`),
 	"a space in a name is refused (RFC 9112, 5.1)": regexp.MustCompile(`(?m)^[^:\r\n]*[ \t][^:\r\n]*:`),
 	"what says how to read on is not folded":       regexp.MustCompile(`(?im)^(connection|content-length|transfer-encoding):[^\n]*\n[ \t]`),
+	"a line of trailers ends with CRLF":            regexp.MustCompile(`(?s)\n0[^\n]*\r\n(.*[^\r])?\n`),
 	"a Trailer header says nothing":                regexp.MustCompile(`(?im)^trailer:`),
 }
 
