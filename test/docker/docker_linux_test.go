@@ -40,14 +40,7 @@ func run(t *testing.T, on, what string, args ...string) (*analysis.Summary, stri
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 99) {
-		t.Fatalf("%v\n%s", err, &errs)
-	}
-	s := new(analysis.Summary)
-	if err := json.Unmarshal(out, s); err != nil {
-		t.Fatalf("%v in:\n%s\n%s", err, out, &errs)
-	}
+	s := testkit.Answer[analysis.Summary](t, err, out, errs.String())
 	bench.NothingLeft(t)
 	return s, dir
 }

@@ -3,7 +3,6 @@ package program
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // profiledService is the sample Go service, which serves its profiles.
@@ -82,10 +82,7 @@ func profiled(t *testing.T, yaml string) (string, said) {
 	c.Stderr = &errs
 	err := c.Run()
 	nothingLeft(t, c.Process.Pid)
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 99) {
-		t.Fatalf("%v\n%s", err, &errs)
-	}
+	testkit.Answered(t, err, errs.String())
 	return dir, newSaid(errs.String())
 }
 

@@ -116,15 +116,7 @@ func finish(t *testing.T, c *exec.Cmd) *analysis.Summary {
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 99) {
-		t.Fatalf("%v\n%s", err, &errs)
-	}
-	s := new(analysis.Summary)
-	if err := json.Unmarshal(out, s); err != nil {
-		t.Fatalf("%v in:\n%s\n%s", err, out, &errs)
-	}
-	return s
+	return testkit.Answer[analysis.Summary](t, err, out, errs.String())
 }
 
 func command(t *testing.T, yaml string, args ...string) (dir string, c *exec.Cmd) {

@@ -2,8 +2,6 @@ package program
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,14 +31,7 @@ func search(t *testing.T, yaml string, meanwhile func(record string, millicore i
 		meanwhile(dir, c.Process.Pid)
 	}
 	err := c.Wait()
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 99) {
-		t.Fatalf("%v\n%s", err, &errs)
-	}
-	var s analysis.Summary
-	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
-		t.Fatalf("%v in:\n%s\n%s", err, &out, &errs)
-	}
+	s := testkit.Answer[analysis.Summary](t, err, out.Bytes(), errs.String())
 	nothingLeft(t, c.Process.Pid)
 	if s.Cells[0].Breaking == nil {
 		t.Fatalf("a search without a result or a reason:\n%s", &out)

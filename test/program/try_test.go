@@ -46,17 +46,10 @@ func try(t *testing.T, args ...string) *tried {
 	for _, dir := range groupsOf(c.Process.Pid) {
 		t.Errorf("cgroup left behind: %s", dir)
 	}
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 99) {
-		t.Fatalf("%v\n%s", err, &errs)
-	}
-	var got tried
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
-		t.Fatalf("%v in:\n%s\n%s", err, &out, &errs)
-	}
+	got := testkit.Answer[tried](t, err, out.Bytes(), errs.String())
 	t.Logf("%s", got.Verdict)
 	got.said = errs.String()
-	return &got
+	return got
 }
 
 // Servers that do not know Millicore, and choose their own port.
