@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -23,7 +25,8 @@ type deployment struct {
 	units        []platform.Unit // in the order of their start
 	service      platform.Unit
 	dependencies map[string]platform.Unit
-	sources      []*source // of the current trial's sampler
+	sources      []*source      // of the current trial's sampler
+	users        map[string]int // as in record.Trial
 }
 
 // start starts the dependencies, and then the service.
@@ -116,7 +119,26 @@ func (d *deployment) watch(of string, r role, replicas []platform.Replica) {
 			s.last, s.known = c, true
 		}
 		d.sources = append(d.sources, s)
+		if user := userOf(replica); user >= 0 {
+			if d.users == nil {
+				d.users = map[string]int{}
+			}
+			d.users[of] = user
+		}
 	}
+}
+
+// userOf is the user of a replica's first process; -1: not known, as on another machine.
+func userOf(r platform.Replica) int {
+	pids := r.PIDs()
+	if len(pids) == 0 {
+		return -1
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pids[0]))
+	if err != nil {
+		return -1
+	}
+	return proc.ParseStatus(status).User
 }
 
 // evicted describes which replica was removed, and why; "": none.

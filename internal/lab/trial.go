@@ -35,6 +35,7 @@ type trial struct {
 	recorder   *recorder
 	violation  violation
 	dropped    int64            // bytes of output that the bounded logs do not have
+	users      map[string]int   // as in record.Trial
 	warmUps    []signals.WarmUp // before the load; nil: none
 }
 
@@ -55,7 +56,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	t.progress.state(Starting, "")
 	outcome, why, err := t.conduct(ctx)
 	why = t.lab.hide(why)
-	units := t.deployment.units
+	units, users := t.deployment.units, t.deployment.users
 	if t.exp.Measure.StaysUp() && err == nil && (outcome == record.Done || outcome == record.Disturbed) {
 		t.lab.kept, t.deployment = t.deployment, &deployment{lab: t.lab}
 	}
@@ -66,7 +67,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	if err != nil {
 		return "", "", err
 	}
-	t.dropped = logDropped(units)
+	t.dropped, t.users = logDropped(units), users
 	t.progress.state(State(outcome), why)
 	return outcome, why, t.mark(outcome, why)
 }
@@ -86,7 +87,7 @@ func logDropped(units []platform.Unit) (n int64) {
 // mark writes the trial's line of trials.ndjson.
 func (t *trial) mark(o record.Outcome, why string) error {
 	return t.writer.Trial(record.Trial{Trial: t.number, Cell: t.planned.Cell, Repeat: t.planned.Repeat,
-		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, LogDropped: t.dropped, WarmUps: t.warmUps})
+		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, LogDropped: t.dropped, Users: t.users, WarmUps: t.warmUps})
 }
 
 // note writes a message about the trial to the log.

@@ -107,6 +107,9 @@ type Trial struct {
 	// LogDropped is how many bytes of the output of services and dependencies are not in
 	// their logs, which are bounded.
 	LogDropped int64 `json:"log_dropped_bytes,omitempty"`
+	// Users are the user IDs, on this machine, of the first processes of the service and of
+	// its dependencies, by name; absent where the platform does not know the processes.
+	Users map[string]int `json:"users,omitempty"`
 	// StoppedAgents are the indexes of agents that a signal, such as SIGSTOP, held under
 	// load, for a time or permanently.
 	StoppedAgents []int `json:"stopped_agents,omitempty"`

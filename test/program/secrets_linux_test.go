@@ -271,6 +271,15 @@ measure: {warmup: 500ms, duration: 1s, repeats: 1, interval: 500ms}
 	out := g.ends(0, "run", path, "--out", "record")
 	as("65534", out, `sh runs as nobody, who called sudo, and not as root; user: caller (try --user caller) runs it as root`)
 	as("0", g.ends(0, "run", path, "--out", "caller", "--set", "services.app.user=caller"), "")
+	for name, want := range map[string]int{"record": 65534, "caller": 0} {
+		r, err := record.Open(filepath.Join(g.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Trials[len(r.Trials)-1].Users; len(got) != 1 || got["app"] != want {
+			t.Errorf("%s: the users %v, want %d", name, got, want)
+		}
+	}
 	if err := os.Chmod(bin, 0o700); err != nil {
 		t.Fatal(err)
 	}
