@@ -39,6 +39,27 @@ func ReadStat(pid int) (Stat, error) {
 	return ParseStat(text)
 }
 
+// Ran reports whether a process or a thread of this machine ever ran; it did if that is not
+// known. One that is just being forked did not: the kernel lists it before it puts it into the
+// control group of its parent, and may have the parent wait for a CPU in between.
+func Ran(id int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", id))
+	if err != nil {
+		return true
+	}
+	s, err := ParseSchedstat(text)
+	return err != nil || s.Ran > 0
+}
+
+// Threads lists the threads of a process of this machine; none if it has ended.
+func Threads(pid int) []int {
+	all, err := PIDsIn(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
 // BootID identifies the boot of this machine (random(4)); "" if it cannot be read.
 func BootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")

@@ -20,6 +20,7 @@ type Limits struct {
 	mu    sync.Mutex // also held while the limits are changed
 	want  Wanted
 	files []file
+	above []ancestor
 	buf   [256]byte
 }
 
@@ -27,6 +28,8 @@ type Limits struct {
 type file struct {
 	controller cgroup.Controller
 	name       string
+	dir        string // of its group
+	inode      uint64 // of dir: a group that is made again has another one
 	fd         int
 	right      string // a content that is right; "": none is known
 }
@@ -37,15 +40,19 @@ func filesOf(v cgroup.Version, c cgroup.Controller) []string {
 	v1 := v == cgroup.V1
 	switch {
 	case c == cgroup.CPU && v1:
-		return []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.cfs_burst_us"}
+		return []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.cfs_burst_us", "cpu.idle", "cpu.shares", "cpu.uclamp.max"}
 	case c == cgroup.CPU:
-		return []string{"cpu.max", "cpu.max.burst"}
+		return []string{"cpu.max", "cpu.max.burst", "cpu.idle", "cpu.weight", "cpu.uclamp.max", "cgroup.events"}
 	case c == cgroup.Memory && v1:
 		return []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
 	case c == cgroup.Memory:
-		return []string{"memory.max", "memory.swap.max"}
-	case c == cgroup.CPUSet:
-		return []string{"cpuset.cpus"}
+		return []string{"memory.max", "memory.swap.max", "memory.high"}
+	case c == cgroup.CPUSet && v1:
+		return []string{"cpuset.cpus", "cpuset.effective_cpus"}
+	case c == cgroup.CPUSet: // those of the group, and those that the groups above it leave
+		return []string{"cpuset.cpus", "cpuset.cpus.effective"}
+	case c == cgroup.PIDs:
+		return []string{"pids.max"}
 	}
 	return nil
 }
@@ -55,6 +62,11 @@ func filesOf(v cgroup.Version, c cgroup.Controller) []string {
 func (g *Limits) Open(v cgroup.Version, c cgroup.Controller, dir string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	inode, err := inodeOf(dir)
+	if err != nil {
+		return err
+	}
+	g.ascend(v, c, dir)
 	for _, name := range filesOf(v, c) {
 		fd, err := unix.Open(path.Join(dir, name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		switch {
@@ -62,7 +74,7 @@ func (g *Limits) Open(v cgroup.Version, c cgroup.Controller, dir string) error {
 		case err != nil:
 			return &fs.PathError{Op: "open", Path: path.Join(dir, name), Err: err}
 		default:
-			g.put(file{controller: c, name: name, fd: fd})
+			g.put(file{controller: c, name: name, dir: dir, inode: inode, fd: fd})
 		}
 	}
 	return nil
@@ -70,7 +82,7 @@ func (g *Limits) Open(v cgroup.Version, c cgroup.Controller, dir string) error {
 
 // OpenGroup opens the files of a group whose directories are known.
 func (g *Limits) OpenGroup(at cgroup.Group) error {
-	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.Memory, cgroup.CPUSet} {
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.Memory, cgroup.CPUSet, cgroup.PIDs} {
 		if p, ok := at.Place(c).Get(); ok {
 			if err := g.Open(p.Version, c, p.Dir); err != nil {
 				return err
@@ -85,7 +97,7 @@ func (g *Limits) put(f file) {
 	for i := range g.files {
 		if g.files[i].name == f.name {
 			_ = unix.Close(g.files[i].fd) // it was only read
-			g.files[i].fd = f.fd
+			g.files[i].fd, g.files[i].dir, g.files[i].inode = f.fd, f.dir, f.inode
 			return
 		}
 	}
@@ -93,8 +105,8 @@ func (g *Limits) put(f file) {
 }
 
 // Set states the limits that the group must have, after apply has set them; nil: they are
-// set. Of swap, burst and CPU set the present values are right from then on. Nothing is
-// verified while apply runs.
+// set. What an experiment does not state, such as swap, burst and weight, has its right values
+// then. Nothing is verified while apply runs.
 func (g *Limits) Set(l experiment.Limits, apply func() error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -119,17 +131,45 @@ func (g *Limits) Set(l experiment.Limits, apply func() error) error {
 	return nil
 }
 
-// Broken describes the first limit that is not the wanted one; "" if all are. A file that
-// cannot be read shows nothing: the group was removed.
+// Broken describes the first limit that is not the wanted one, or that a group above it
+// does not leave; "" if all hold. A group that was removed shows nothing.
 func (g *Limits) Broken() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range g.files {
-		if why, err := g.broken(i); err == nil && why != "" {
+		why, err := g.broken(i)
+		if errors.Is(err, unix.ENODEV) {
+			why = g.files[i].lost()
+		}
+		if why != "" {
+			return why
+		}
+	}
+	for i := range g.above {
+		if why := g.above[i].lowered(); why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// lost describes that the group of a file which does not exist any more is still there; ""
+// if it is not. The files of a controller vanish, and its limits with them, when somebody
+// withdraws it in the group above (Linux Documentation/admin-guide/cgroup-v2.rst,
+// "cgroup.subtree_control").
+func (f *file) lost() string {
+	if inode, err := inodeOf(f.dir); err != nil || inode != f.inode {
+		return ""
+	}
+	return fmt.Sprintf("its control group lost the %v controller: it has no %s any more", f.controller, f.name)
+}
+
+func inodeOf(dir string) (uint64, error) {
+	var stat unix.Stat_t
+	if err := unix.Lstat(dir, &stat); err != nil {
+		return 0, &fs.PathError{Op: "lstat", Path: dir, Err: err}
+	}
+	return stat.Ino, nil
 }
 
 // broken describes what is wrong with the content of a file, and remembers what is right.
@@ -166,20 +206,33 @@ func (g *Limits) judge(f *file, is string) string {
 	}
 	was := strings.TrimSpace(f.right)
 	switch {
+	case f.name == "cgroup.events":
+		if strings.Contains(is, "frozen 1") {
+			return "its control group was frozen"
+		}
+		return ""
 	case f.right == "": // the first one
 		return ""
-	case f.controller == cgroup.CPU:
+	case called[f.name] == "CPU burst":
 		return fmt.Sprintf("its CPU burst was changed from %s us to %s us", was, is)
 	case f.controller == cgroup.CPUSet:
 		return fmt.Sprintf("its CPUs were changed from %q to %q", was, is)
 	}
-	return fmt.Sprintf("its swap limit was changed: %s was %s and is %s", f.name, was, is)
+	return fmt.Sprintf("its %s was changed: %s was %s and is %s", called[f.name], f.name, was, is)
+}
+
+// called are the names of limits that an experiment does not state, or not always.
+var called = map[string]string{
+	"cpu.max.burst": "CPU burst", "cpu.cfs_burst_us": "CPU burst",
+	"cpu.idle": "CPU priority", "cpu.weight": "CPU weight", "cpu.shares": "CPU weight", "cpu.uclamp.max": "CPU frequency",
+	"memory.high": "memory limit", "memory.swap.max": "swap limit", "memory.memsw.limit_in_bytes": "swap limit",
+	"pids.max": "limit of processes and threads",
 }
 
 // bandwidth are the words of the CPU limit. v1 has the quota and the period in two files.
 func (g *Limits) bandwidth() (words []string) {
 	for i, f := range g.files {
-		if f.controller == cgroup.CPU && !strings.Contains(f.name, "burst") {
+		if f.name == "cpu.max" || f.name == "cpu.cfs_quota_us" || f.name == "cpu.cfs_period_us" {
 			text, _ := g.read(i)
 			words = append(words, strings.Fields(string(text))...)
 		}
@@ -194,5 +247,5 @@ func (g *Limits) Close() {
 	for _, f := range g.files {
 		_ = unix.Close(f.fd) // it was only read
 	}
-	g.files = nil
+	g.files, g.above = nil, nil
 }

@@ -24,8 +24,10 @@ func files(t *testing.T, dir string, contents map[string]string) {
 // groups are the files of a group with half a CPU and 64 MiB.
 var groups = map[cgroup.Version]map[string]string{
 	cgroup.V1: {"cpu.cfs_quota_us": "50000\n", "cpu.cfs_period_us": "100000\n", "cpu.cfs_burst_us": "0\n",
-		"memory.limit_in_bytes": "67108864\n", "memory.memsw.limit_in_bytes": "67108864\n", "cpuset.cpus": "0-1\n"},
-	cgroup.V2: {"cpu.max": "50000 100000\n", "cpu.max.burst": "0\n", "memory.max": "67108864\n", "memory.swap.max": "0\n", "cpuset.cpus": "\n"},
+		"cpu.idle": "0\n", "cpu.shares": "1024\n", "cpu.uclamp.max": "max\n",
+		"memory.limit_in_bytes": "67108864\n", "memory.memsw.limit_in_bytes": "67108864\n", "cpuset.cpus": "0-1\n", "cpuset.effective_cpus": "0-1\n", "pids.max": "4096\n"},
+	cgroup.V2: {"cpu.max": "50000 100000\n", "cpu.max.burst": "0\n", "memory.max": "67108864\n", "memory.swap.max": "0\n", "cpuset.cpus": "\n",
+		"cpu.idle": "0\n", "cpu.weight": "100\n", "cpu.uclamp.max": "max\n", "cgroup.events": "populated 1\nfrozen 0\n", "memory.high": "max\n", "cpuset.cpus.effective": "0-1\n", "pids.max": "4096\n"},
 }
 
 var limits = experiment.Limits{CPUMillis: 500, Memory: 64 << 20}
@@ -45,7 +47,7 @@ func opened(t *testing.T, v cgroup.Version) (*Limits, string) {
 
 func openAll(t *testing.T, g *Limits, v cgroup.Version, dir string) {
 	t.Helper()
-	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.Memory, cgroup.CPUSet} {
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.Memory, cgroup.CPUSet, cgroup.PIDs} {
 		if err := g.Open(v, c, dir); err != nil {
 			t.Fatal(err)
 		}
@@ -55,9 +57,14 @@ func openAll(t *testing.T, g *Limits, v cgroup.Version, dir string) {
 func TestEachFileIsVerified(t *testing.T) {
 	for v, changes := range map[cgroup.Version]map[string][2]string{
 		cgroup.V1: {"cpu.cfs_quota_us": {"-1\n", "to no limit"}, "cpu.cfs_period_us": {"50000\n", "to 1000m CPU"}, "cpu.cfs_burst_us": {"9\n", "its CPU burst was changed from 0 us to 9 us"},
-			"memory.limit_in_bytes": {"9223372036854771712\n", "to no limit"}, "memory.memsw.limit_in_bytes": {"9\n", "its swap limit was changed"}, "cpuset.cpus": {"0\n", `from "0-1" to "0"`}},
+			"memory.limit_in_bytes": {"9223372036854771712\n", "to no limit"}, "memory.memsw.limit_in_bytes": {"9\n", "its swap limit was changed"}, "cpuset.cpus": {"0\n", `from "0-1" to "0"`},
+			"cpu.idle": {"1\n", "its CPU priority was changed: cpu.idle was 0 and is 1"}, "cpu.shares": {"2\n", "its CPU weight was changed"}, "cpu.uclamp.max": {"10.00\n", "its CPU frequency was changed"},
+			"cpuset.effective_cpus": {"0\n", `from "0-1" to "0"`}, "pids.max": {"max\n", "its limit of processes and threads was changed: pids.max was 4096 and is max"}},
 		cgroup.V2: {"cpu.max": {"max 100000\n", "to no limit"}, "cpu.max.burst": {"9\n", "its CPU burst was changed"}, "memory.max": {"max\n", "to no limit"},
-			"memory.swap.max": {"max\n", "its swap limit was changed: memory.swap.max was 0 and is max"}, "cpuset.cpus": {"0\n", `from "" to "0"`}},
+			"memory.swap.max": {"max\n", "its swap limit was changed: memory.swap.max was 0 and is max"}, "cpuset.cpus": {"0\n", `from "" to "0"`},
+			"cpu.idle": {"1\n", "its CPU priority was changed"}, "cpu.weight": {"1\n", "its CPU weight was changed: cpu.weight was 100 and is 1"}, "cpu.uclamp.max": {"10.00\n", "its CPU frequency was changed"},
+			"cgroup.events": {"populated 1\nfrozen 1\n", "its control group was frozen"}, "memory.high": {"33554432\n", "its memory limit was changed: memory.high was max and is 33554432"},
+			"cpuset.cpus.effective": {"0\n", `from "0-1" to "0"`}, "pids.max": {"max\n", "its limit of processes and threads was changed"}},
 	} {
 		for name, change := range changes {
 			t.Run(v.String()+" "+name, func(t *testing.T) {
@@ -125,6 +132,46 @@ func TestTheNextGroup(t *testing.T) {
 		openAll(t, g, cgroup.V2, next)
 		if why := g.Broken(); want == "" && why != "" || !strings.Contains(why, want) {
 			t.Errorf("%v: %q, want %q", change, why, want)
+		}
+	}
+}
+
+// A group above that of the replica may have any limit, which may be raised, and not lowered.
+func TestALimitAboveIsVerified(t *testing.T) {
+	for v, changes := range map[cgroup.Version]map[string][3]string{ // at the beginning, raised, lowered
+		cgroup.V1: {"cpu.cfs_quota_us": {"200000\n", "-1\n", "100000\n"}, "memory.limit_in_bytes": {"134217728\n", "268435456\n", "134213632\n"}},
+		cgroup.V2: {"cpu.max": {"200000 100000\n", "200001 100000\n", "100000 100000\n"}, "memory.max": {"134217728\n", "max\n", "4096\n"}, "memory.high": {"max\n", "max\n", "134213632\n"}},
+	} {
+		for name, change := range changes {
+			t.Run(v.String()+" "+name, func(t *testing.T) {
+				top := t.TempDir()
+				middle := filepath.Join(top, "middle")
+				dir := filepath.Join(middle, "own")
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				for _, dir := range []string{dir, middle, top} {
+					files(t, dir, groups[v])
+				}
+				for _, dir := range []string{middle, top} {
+					files(t, dir, map[string]string{name: change[0]})
+				}
+				g := new(Limits)
+				defer g.Close()
+				openAll(t, g, v, dir)
+				if err := g.Set(limits, nil); err != nil {
+					t.Fatal(err)
+				}
+				for _, above := range []string{middle, top} {
+					for i, want := range []string{"", "", above + ", above its control group, was lowered from "} {
+						files(t, above, map[string]string{name: change[i]})
+						if why := g.Broken(); want == "" && why != "" || !strings.Contains(why, want) {
+							t.Errorf("%s of %s: %q, want %q", change[i], above, why, want)
+						}
+					}
+					files(t, above, map[string]string{name: change[0]})
+				}
+			})
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
@@ -116,7 +114,7 @@ func (p *Processes[R]) Outside(of R, each, any map[int]bool) *Member[R] {
 	var unknown R
 	var first *Member[R]
 	for pid, m := range p.Members {
-		if (m.Of == of || m.Of == unknown) && !each[pid] && p.Lives(m) && ran(pid) && (first == nil || pid < first.PID) {
+		if (m.Of == of || m.Of == unknown) && !each[pid] && p.Lives(m) && proc.Ran(pid) && (first == nil || pid < first.PID) {
 			first = m
 		}
 	}
@@ -138,18 +136,6 @@ func (p *Processes[R]) Lives(m *Member[R]) bool {
 		p.Ended(m, stat)
 	}
 	return false
-}
-
-// ran reports whether a process ever ran. One that is just being forked did not: the kernel
-// lists it before it puts it into the group of its parent, and may have the parent wait for
-// a CPU in between.
-func ran(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
-	if err != nil {
-		return true // it is not known
-	}
-	s, err := proc.ParseSchedstat(text)
-	return err != nil || s.Ran > 0
 }
 
 // A process may appear to be outside of its group for a while: the group is read after the

@@ -3,11 +3,9 @@ package group
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -33,63 +31,28 @@ func set(dir, file, value string) error {
 }
 
 // pids returns the processes of a group and of those below it, except below the
-// directory except. A group that is gone has none.
+// directory except, which is directly below dir. A group that is gone has none.
 func pids(dir, except string) ([]int, error) {
-	if dir == except {
-		return nil, nil
-	}
-	text, err := os.ReadFile(path.Join(dir, "cgroup.procs"))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) {
-		return nil, nil
-	}
-	if err != nil && !errors.Is(err, syscall.EOPNOTSUPP) { // of threaded groups
-		return nil, err
-	}
 	var all []int
-	for _, word := range strings.Fields(string(text)) {
-		pid, err := strconv.Atoi(word)
-		if err != nil {
-			return nil, fmt.Errorf("%s/cgroup.procs: %w", dir, err)
-		}
-		if pid > 0 { // 0: in another pid namespace, out of reach
-			all = append(all, pid)
-		}
+	err := walker{enter: func(at int) error {
+		some, err := numbers(at, "cgroup.procs")
+		all = append(all, some...)
+		return err
+	}, except: nameOf(except)}.walk(dir)
+	return all, err
+}
+
+// nameOf is the name of a group in its directory; "" for none.
+func nameOf(dir string) string {
+	if dir == "" {
+		return ""
 	}
-	children, err := below(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, child := range children {
-		more, err := pids(child, except)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, more...)
-	}
-	return all, nil
+	return path.Base(dir)
 }
 
 // PIDs returns the processes of the group in a directory and of those below it.
 // A group that is gone has none.
 func PIDs(dir string) ([]int, error) { return pids(dir, "") }
-
-// below returns the groups directly below a group.
-func below(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, e := range entries {
-		if e.IsDir() {
-			all = append(all, path.Join(dir, e.Name()))
-		}
-	}
-	return all, nil
-}
 
 // members returns the processes of all the groups and of those below them, each
 // once: the directories of a group in several hierarchies have the same ones.
@@ -150,37 +113,6 @@ func kill(dirs []string, except string) error {
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("processes in %s still exist %v after they were killed", strings.Join(dirs, ", "), patience)
-		}
-	}
-}
-
-// remove removes a group and those below it, except the group except and its parents.
-// Their processes must have ended; the kernel may need a moment.
-func remove(dir, except string) error {
-	children, err := below(dir)
-	if err != nil {
-		return err
-	}
-	keep := false
-	for _, child := range children {
-		if child == except {
-			keep = true
-			continue
-		}
-		if err := remove(child, except); err != nil {
-			return err
-		}
-	}
-	if keep {
-		return nil
-	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
-		err := syscall.Rmdir(dir)
-		if err == nil || err == syscall.ENOENT {
-			return nil
-		}
-		if err != syscall.EBUSY || time.Now().After(deadline) {
-			return &fs.PathError{Op: "rmdir", Path: dir, Err: err}
 		}
 	}
 }

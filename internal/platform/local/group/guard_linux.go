@@ -1,9 +1,13 @@
 package group
 
 import (
+	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // watch opens the files with the limits of a group's directory in a home.
@@ -30,16 +34,24 @@ func (g *Group) Where(pid int) string { return Where(g.dirs, pid) }
 
 // Inside returns the processes that are in the directories of a group in each hierarchy,
 // and those that are in any. Processes in groups below it are inside: its limits apply to
-// them.
+// them. A process is in a group with all of its threads.
 func Inside(dirs []string) (each, any map[int]bool, err error) {
+	threads := map[int][]int{} // of the processes
 	for _, dir := range dirs {
-		all, err := PIDs(dir)
+		all, inside, err := listed(dir)
 		if err != nil {
 			return nil, nil, err
 		}
+		divided := map[int]bool{}
+		for _, pid := range all {
+			if _, known := threads[pid]; inside != nil && !known {
+				threads[pid] = proc.Threads(pid)
+			}
+			divided[pid] = inside != nil && divides(dir, threads[pid], inside)
+		}
 		here := make(map[int]bool, len(all))
 		for _, pid := range all {
-			if each == nil || each[pid] {
+			if (each == nil || each[pid]) && !divided[pid] {
 				here[pid] = true
 			}
 		}
@@ -54,10 +66,23 @@ func Inside(dirs []string) (each, any map[int]bool, err error) {
 	return each, any, nil
 }
 
-// Where is the group of a process in the first hierarchy in which it is not in the
-// directories of a group, as /proc/PID/cgroup has it; "" if that is not known.
+// Where is the group of a process, or of the first of its threads that is elsewhere, in the
+// first hierarchy in which it is not in the directories of a group; "" if that is not known.
 func Where(dirs []string, pid int) string {
-	at, err := cgroup.Host().Process(pid)
+	if where := elsewhere(dirs, pid); where != "" {
+		return where
+	}
+	for _, thread := range proc.Threads(pid) {
+		if where := elsewhere(dirs, thread); where != "" {
+			return fmt.Sprintf("%s with its thread %d", where, thread)
+		}
+	}
+	return ""
+}
+
+// elsewhere is Where of one thread, as /proc/PID/cgroup has it.
+func elsewhere(dirs []string, thread int) string {
+	at, err := cgroup.Host().Process(thread)
 	if err != nil {
 		return ""
 	}
@@ -65,7 +90,7 @@ func Where(dirs []string, pid int) string {
 	if err != nil {
 		return ""
 	}
-	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet, cgroup.Unified} {
+	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet, cgroup.PIDs, cgroup.Unified} {
 		is, known := at.Place(c).Get()
 		was, used := own.Place(c).Get()
 		if known && used && is.Dir != was.Dir && !strings.HasPrefix(is.Dir, was.Dir+"/") {
@@ -73,4 +98,35 @@ func Where(dirs []string, pid int) string {
 		}
 	}
 	return ""
+}
+
+// listed returns the processes of a group and of those below it, and in v1 also their threads
+// that are there. In v1 a thread is moved by the file tasks, and a process is listed wherever
+// it has one. In v2 threads leave the group of their process for groups below it only.
+func listed(dir string) (pids []int, threads map[int]bool, err error) {
+	if exists(path.Join(dir, "tasks")) {
+		threads = map[int]bool{}
+	}
+	err = walker{enter: func(at int) error {
+		some, err := numbers(at, "cgroup.procs")
+		pids = append(pids, some...)
+		if err != nil || threads == nil {
+			return err
+		}
+		some, err = numbers(at, "tasks")
+		for _, thread := range some {
+			threads[thread] = true
+		}
+		return err
+	}}.walk(dir)
+	return pids, threads, err
+}
+
+// divides reports whether one of a process's threads is in another group than those that are
+// inside. One that began after these were read is inside, and one that is just being made is
+// in no group yet.
+func divides(dir string, threads []int, inside map[int]bool) bool {
+	return slices.ContainsFunc(threads, func(thread int) bool {
+		return !inside[thread] && proc.Ran(thread) && elsewhere([]string{dir}, thread) != ""
+	})
 }
