@@ -52,32 +52,36 @@ func (c *Cleaned) removed(what string, err error) error {
 // sweepDead removes the objects of dead runs, and records the living runs.
 func sweepDead(ctx context.Context, api *client.Client) (Cleaned, error) {
 	var c Cleaned
-	err := c.sweep(ctx, api, func(labels map[string]string) bool {
-		o, ok := ownerOf(labels)
-		if ok && o.alive() {
+	err := c.sweep(ctx, api, func(o owner) bool {
+		alive := o.alive()
+		if alive {
 			c.alive(o.pid)
 		}
-		return ok && !o.alive()
+		return !alive
 	})
 	return c, err
 }
 
-// sweep removes the objects for whose labels over returns true: containers, then their
-// networks, then their images.
-func (c *Cleaned) sweep(ctx context.Context, api *client.Client, over func(labels map[string]string) bool) error {
+// sweep removes the objects that an owner made for whom over returns true: containers,
+// then their networks, then their images. Labels alone do not show who made an object:
+// docker commit copies those of a container into an image, and an image passes its own on
+// to containers and to images that are built from it, also on another machine. So the
+// object must also have the name that the owner gave it.
+func (c *Cleaned) sweep(ctx context.Context, api *client.Client, over func(owner) bool) error {
 	return errors.Join(c.containers(ctx, api, over), c.networks(ctx, api, over), c.images(ctx, api, over))
 }
 
 var ours = client.Filters{}.Add("label", labelRun)
 
-func (c *Cleaned) containers(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
+func (c *Cleaned) containers(ctx context.Context, api *client.Client, over func(owner) bool) error {
 	list, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: ours})
 	if err != nil {
 		return fmt.Errorf("list containers of earlier runs: %w", err)
 	}
 	var errs []error
 	for _, one := range list.Items {
-		if over(one.Labels) {
+		o, ok := ownerOf(one.Labels)
+		if ok && slices.ContainsFunc(one.Names, o.namedContainer) && over(o) {
 			_, err := api.ContainerRemove(ctx, one.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 			errs = append(errs, c.removed("container "+strings.TrimPrefix(strings.Join(one.Names, " "), "/"), err))
 		}
@@ -85,14 +89,15 @@ func (c *Cleaned) containers(ctx context.Context, api *client.Client, over func(
 	return errors.Join(errs...)
 }
 
-func (c *Cleaned) networks(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
+func (c *Cleaned) networks(ctx context.Context, api *client.Client, over func(owner) bool) error {
 	list, err := api.NetworkList(ctx, client.NetworkListOptions{Filters: ours})
 	if err != nil {
 		return fmt.Errorf("list networks of earlier runs: %w", err)
 	}
 	var errs []error
 	for _, one := range list.Items {
-		if over(one.Labels) {
+		o, ok := ownerOf(one.Labels)
+		if ok && one.Name == o.network() && over(o) {
 			_, err := api.NetworkRemove(ctx, one.ID, client.NetworkRemoveOptions{})
 			errs = append(errs, c.removed("network "+one.Name, err))
 		}
@@ -100,16 +105,18 @@ func (c *Cleaned) networks(ctx context.Context, api *client.Client, over func(ma
 	return errors.Join(errs...)
 }
 
-func (c *Cleaned) images(ctx context.Context, api *client.Client, over func(map[string]string) bool) error {
+func (c *Cleaned) images(ctx context.Context, api *client.Client, over func(owner) bool) error {
 	list, err := api.ImageList(ctx, client.ImageListOptions{Filters: ours})
 	if err != nil {
 		return fmt.Errorf("list images of earlier runs: %w", err)
 	}
 	var errs []error
 	for _, one := range list.Items {
-		if over(one.Labels) {
-			_, err := api.ImageRemove(ctx, one.ID, client.ImageRemoveOptions{Force: true, PruneChildren: true})
-			errs = append(errs, c.removed("image "+strings.Join(one.RepoTags, " "), err))
+		o, ok := ownerOf(one.Labels)
+		if ok && slices.Contains(one.RepoTags, o.image()) && over(o) {
+			// By its name: another name that somebody gave it keeps it.
+			_, err := api.ImageRemove(ctx, o.image(), client.ImageRemoveOptions{PruneChildren: true})
+			errs = append(errs, c.removed("image "+o.image(), err))
 		}
 	}
 	return errors.Join(errs...)

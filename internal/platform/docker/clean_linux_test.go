@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,7 @@ func TestDaemonsThatDoNotAnswer(t *testing.T) {
 	for host, want := range map[string]string{
 		"unix:///tmp/millicore-no-daemon.sock": "no Docker daemon answers at unix:///tmp/millicore-no-daemon.sock; start it",
 		"tcp://192.0.2.1:2375":                 "is on another machine",
+		"tcp://me:hunter2@192.0.2.1:2375":      "DOCKER_HOST=tcp://me:(redacted)@192.0.2.1:2375 is on another machine",
 		"nonsense":                             "DOCKER_HOST",
 	} {
 		t.Setenv("DOCKER_HOST", host)
@@ -107,4 +109,49 @@ func TestWhatIsMadeAsItsMakingIsBrokenOffIsRemoved(t *testing.T) {
 		}
 		cancel()
 	}
+}
+
+// Labels are inherited: docker commit gives an image those of its container, and an image
+// gives them to its containers.
+func TestCleanLeavesAloneWhatInheritedTheLabelsOfARun(t *testing.T) {
+	bench.Need(t)
+	api, err := bench.Daemon().Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	o := Options{Programs: bench.Programs(), State: t.TempDir()}
+	killed := aRun(t, o.State)
+	list, err := api.ContainerList(t.Context(), client.ContainerListOptions{Filters: client.Filters{}.Add("label", labelPID+"="+strconv.Itoa(killed.Process.Pid))})
+	if err != nil || len(list.Items) == 0 {
+		t.Fatal(list, err)
+	}
+	const snapshot, tag, container = "somebodys:snapshot", "somebodys:service", "somebodys-container"
+	_, err = api.ContainerCommit(t.Context(), list.Items[0].ID, client.ContainerCommitOptions{Reference: snapshot})
+	if err == nil {
+		_, err = api.ImageTag(t.Context(), client.ImageTagOptions{Source: goProgram + ":" + list.Items[0].Labels[labelRun], Target: tag})
+	}
+	if err == nil {
+		_, err = api.ContainerCreate(t.Context(), client.ContainerCreateOptions{Name: container, Image: snapshot})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Kill(killed)
+	cleaned, err := Clean(t.Context(), o)
+	if err != nil {
+		t.Error(err)
+	}
+	if len(cleaned.Removed) < 4 || strings.Contains(strings.Join(cleaned.Removed, " "), "somebodys") {
+		t.Errorf("removed %q", cleaned.Removed)
+	}
+	if _, err := api.ContainerRemove(t.Context(), container, client.ContainerRemoveOptions{}); err != nil {
+		t.Error(err)
+	}
+	for _, image := range []string{snapshot, tag} {
+		if _, err := api.ImageRemove(t.Context(), image, client.ImageRemoveOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	bench.NothingLeft(t)
 }

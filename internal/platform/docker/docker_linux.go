@@ -140,8 +140,8 @@ func (d *docker) Close() error {
 	errs := supervise.Each(len(left), func(i int) error { return left[i].Stop(context.Background()) })
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
-	// By labels, which includes objects whose creation was cancelled.
-	errs = append(errs, new(Cleaned).sweep(ctx, d.api, func(labels map[string]string) bool { return labels[labelRun] == d.owner.run }))
+	// By labels and names, which includes objects whose creation was cancelled.
+	errs = append(errs, new(Cleaned).sweep(ctx, d.api, func(o owner) bool { return o.run == d.owner.run }))
 	return errors.Join(append(errs, d.here.Close(), d.api.Close())...)
 }
 
@@ -167,7 +167,7 @@ func (d *docker) name(replica string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.names++
-	return fmt.Sprintf("millicore-%s-%s-%d", d.owner.run, replica, d.names)
+	return fmt.Sprintf("%s%s-%d", d.owner.containers(), replica, d.names)
 }
 
 // warn notes something once.

@@ -56,7 +56,7 @@ func (d *docker) goImage(ctx context.Context) (string, error) {
 	if err := static(program); err != nil {
 		return "", err
 	}
-	image := "millicore-go:" + d.owner.run
+	image := d.owner.image()
 	if err := d.importImage(ctx, image, program); err != nil {
 		return "", fmt.Errorf("make the image %s: %w", image, err)
 	}

@@ -32,7 +32,7 @@ func (d *docker) ownNetwork(ctx context.Context) (*network, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	made, err := makeNetwork(ctx, d.api, "millicore-"+d.owner.run, d.owner.labels())
+	made, err := makeNetwork(ctx, d.api, d.owner.network(), d.owner.labels())
 	if err != nil {
 		return nil, fmt.Errorf("create a network for the run: %w; if Docker has no bridge networks, let the containers use the machine's network: docker: {network: host} in the experiment file, or --set docker.network=host", err)
 	}

@@ -3,6 +3,7 @@ package docker
 import (
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
@@ -38,6 +39,21 @@ func newOwner() owner {
 func (o owner) labels() map[string]string {
 	return map[string]string{labelRun: o.run, labelPID: strconv.Itoa(o.pid), labelStarted: o.started, labelBoot: o.boot, labelPIDs: o.pids}
 }
+
+// containers is how the names of the run's containers begin.
+func (o owner) containers() string { return "millicore-" + o.run + "-" }
+
+// namedContainer reports whether a name, as the daemon lists it, is one of the run's
+// containers.
+func (o owner) namedContainer(listed string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(listed, "/"), o.containers())
+}
+
+// network is the name of the run's network.
+func (o owner) network() string { return "millicore-" + o.run }
+
+// image is the name of the image of the sample service go, which is made for the run.
+func (o owner) image() string { return goProgram + ":" + o.run }
 
 // ownerOf reads an owner from labels; ok is false for objects of no run.
 func ownerOf(labels map[string]string) (o owner, ok bool) {

@@ -180,7 +180,7 @@ func (d *docker) networkMode() container.NetworkMode {
 	if d.options.HostNetwork {
 		return "host"
 	}
-	return container.NetworkMode("millicore-" + d.owner.run)
+	return container.NetworkMode(d.owner.network())
 }
 
 // config is the configuration of a container. It has no variables of this machine's
