@@ -11,6 +11,8 @@ import (
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/secret"
 )
 
 // engine is what is known of the daemon.
@@ -26,7 +28,7 @@ type engine struct {
 func connect() (*client.Client, engine, error) {
 	api, err := client.New(client.FromEnv)
 	if err != nil {
-		return nil, engine{}, fmt.Errorf("find the Docker daemon: %w; see DOCKER_HOST", err)
+		return nil, engine{}, fmt.Errorf("find the Docker daemon: %s; see DOCKER_HOST", secret.Text(err.Error()))
 	}
 	info, err := ask(api)
 	if err == nil {
@@ -41,7 +43,7 @@ func connect() (*client.Client, engine, error) {
 
 // ask requests the daemon's properties.
 func ask(api *client.Client) (system.Info, error) {
-	host := api.DaemonHost()
+	host := secret.Text(api.DaemonHost())
 	if !strings.HasPrefix(host, "unix://") {
 		return system.Info{}, fmt.Errorf("the Docker daemon of DOCKER_HOST=%s is on another machine, and control groups can be read only there; run millicore there, or unset DOCKER_HOST", host)
 	}
