@@ -15,6 +15,7 @@ const (
 	Neighbours = "neighbours" // processes that the experiment did not start
 	Hypervisor = "hypervisor" // what this host runs on: steal time
 	Waiting    = "agent"      // the generator waited for a CPU, and sent late; not of a breaking point
+	Stops      = "stop"       // a signal or a frozen control group held the service or a dependency
 )
 
 // disturbedBy names who took CPU in windows of the cell's searches, or at the levels
@@ -33,7 +34,7 @@ func sourceWords(by disturbance.Source) (words []string) {
 	for _, one := range []struct {
 		source disturbance.Source
 		word   string
-	}{{disturbance.Neighbour, Neighbours}, {disturbance.Hypervisor, Hypervisor}, {disturbance.Agent, Waiting}} {
+	}{{disturbance.Neighbour, Neighbours}, {disturbance.Hypervisor, Hypervisor}, {disturbance.Agent, Waiting}, {disturbance.Stop, Stops}} {
 		if by&one.source != 0 {
 			words = append(words, one.word)
 		}

@@ -44,12 +44,13 @@ const (
 	CPUSet                    // the CPUs that the group may use
 	Memory                    // memory limit, use and OOM kills
 	PIDs                      // number of processes and threads
+	Freezer                   // stops all processes of the group
 	Unified                   // the v2 hierarchy itself, which alone has pressure (PSI)
 
 	controllers = iota
 )
 
-var controllerNames = [controllers]string{"cpu", "cpuacct", "cpuset", "memory", "pids", "unified"}
+var controllerNames = [controllers]string{"cpu", "cpuacct", "cpuset", "memory", "pids", "freezer", "unified"}
 
 // String is the controller's name in /proc/PID/cgroup.
 func (c Controller) String() string {

@@ -136,8 +136,8 @@ func TestAtTellsVersionsByMount(t *testing.T) {
 		{"v1 by a symbolic link", []string{"/c/cpu/a"}, [controllers]string{CPU: "/c/cpu,cpuacct/a", CPUAcct: "/c/cpu,cpuacct/a"}},
 		{"v1 given twice, as a joined mount suggests", []string{"/c/cpu/a", "/c/cpu,cpuacct/a"}, [controllers]string{CPU: "/c/cpu,cpuacct/a", CPUAcct: "/c/cpu,cpuacct/a"}},
 		{"v1 at a mount point", []string{"/c/memory/"}, [controllers]string{Memory: "/c/memory"}},
-		{"v2, which here has the cpuset alone", []string{"/c/unified/a"}, [controllers]string{CPUSet: "/c/unified/a", PIDs: "/c/unified/a", Unified: "/c/unified/a"}},
-		{"hybrid", []string{"/c/unified/a", "/c/memory/a"}, [controllers]string{CPUSet: "/c/unified/a", Memory: "/c/memory/a", PIDs: "/c/unified/a", Unified: "/c/unified/a"}},
+		{"v2, which here has the cpuset alone", []string{"/c/unified/a"}, [controllers]string{CPUSet: "/c/unified/a", PIDs: "/c/unified/a", Freezer: "/c/unified/a", Unified: "/c/unified/a"}},
+		{"hybrid", []string{"/c/unified/a", "/c/memory/a"}, [controllers]string{CPUSet: "/c/unified/a", Memory: "/c/memory/a", PIDs: "/c/unified/a", Freezer: "/c/unified/a", Unified: "/c/unified/a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g, err := host.At(tt.dirs...)

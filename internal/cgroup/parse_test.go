@@ -273,14 +273,27 @@ func TestWorkingSet(t *testing.T) {
 	}
 }
 
+func TestParseFreezerState(t *testing.T) {
+	for text, want := range map[string]int64{"THAWED\n": 0, "FREEZING\n": 1, "FROZEN\n": 1} {
+		if got, err := parseFreezerState([]byte(text)); err != nil || got != want {
+			t.Errorf("%q: got %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "THAWED", "thawed\n", "\n"} {
+		if got, err := parseFreezerState([]byte(text)); err == nil {
+			t.Errorf("%q: got %d, want an error", text, got)
+		}
+	}
+}
+
 func TestParsePopulated(t *testing.T) {
 	for text, want := range map[string]int64{"populated 1\nfrozen 0\n": 1, "populated 0\nfrozen 0\n": 0} {
-		if got, err := parsePopulated([]byte(text)); err != nil || got != want {
+		if got, err := parseEvent([]byte(text), "populated"); err != nil || got != want {
 			t.Errorf("%q: got %d, %v; want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "frozen 0\n", "populated\n", "populated x\n", "populated 1"} {
-		if got, err := parsePopulated([]byte(text)); err == nil {
+		if got, err := parseEvent([]byte(text), "populated"); err == nil {
 			t.Errorf("%q: got %d, want an error", text, got)
 		}
 	}

@@ -288,6 +288,30 @@ func TestRealPopulated(t *testing.T) {
 	is(false)
 }
 
+func TestRealFrozen(t *testing.T) {
+	r := newRealGroup(t)
+	g, dir := r.at(t), r.dir(t, Freezer)
+	child := run(t, "burn", dir)
+	name, frozen, thawed := "freezer.state", "FROZEN", "THAWED"
+	if r.dirs[Freezer] == "" {
+		name, frozen, thawed = "cgroup.freeze", "1", "0"
+	}
+	process, err := Host().Process(child.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []string{thawed, frozen, thawed} {
+		write(t, dir, name, state)
+		for _, g := range []Group{g, process} {
+			want := state == frozen
+			testkit.Until(t, fmt.Sprintf("frozen is %v", want), func() (bool, any) {
+				got, ok := g.Frozen().Get()
+				return ok && got == want, g.Frozen()
+			})
+		}
+	}
+}
+
 // The limits that a group itself sets, below those of its parent.
 func TestRealOwnLimits(t *testing.T) {
 	r := newRealGroup(t)

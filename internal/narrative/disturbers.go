@@ -15,6 +15,7 @@ var disturberWords = map[string]string{
 	analysis.Neighbours: "other processes",
 	analysis.Hypervisor: "steal time",
 	analysis.Waiting:    "a generator that waited for a CPU",
+	analysis.Stops:      "a signal or a frozen control group that stopped the service",
 }
 
 // Disturbed is the one statement about what others did to the figures of cells: "12 of
@@ -47,7 +48,7 @@ func disturbers(by []string) string {
 }
 
 func disturberNames(by []string) (words []string) {
-	for _, who := range []string{analysis.Neighbours, analysis.Hypervisor, analysis.Waiting} {
+	for _, who := range []string{analysis.Neighbours, analysis.Hypervisor, analysis.Waiting, analysis.Stops} {
 		if slices.Contains(by, who) {
 			words = append(words, disturberWords[who])
 		}

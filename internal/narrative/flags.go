@@ -50,8 +50,8 @@ var flagTexts = map[analysis.Flag]string{
 	analysis.FlagUnsteady:            "The first and the last third of the measured part differ: the service had not settled.",
 }
 
-// frozenText explains service_frozen where a signal is the reason.
-const frozenText = "A signal (SIGSTOP) stopped a process of the service, which did not run until the end of a trial. That is no overload: find out what sent the signal."
+// frozenText explains service_frozen where it was stopped.
+const frozenText = "A signal (SIGSTOP) or a frozen control group (docker pause) stopped the service, which did not run until the end of a trial. That is no overload: find out what stopped it."
 
 // generatorAdvice is what to do about a generator that is too slow.
 const generatorAdvice = "Use a lower rate, fewer connections, or another machine."

@@ -21,7 +21,7 @@ type Counters struct {
 	MemoryPeak  *int64   // bytes
 	MemoryLimit *int64   // bytes; nil: no limit
 	Up          bool
-	Stopped     bool // by a signal: no process of the replica runs until another signal comes
+	Stopped     bool // held by a signal (SIGSTOP), or by a frozen control group
 }
 
 // Measurable is the shortest stretch over which CPU time is a figure in cores. Some

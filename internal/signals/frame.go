@@ -189,7 +189,7 @@ type Server struct {
 	OOMKills         *int64   `json:"oom_kills"`              // in this interval
 	Restarts         int64    `json:"restarts"`               // in this interval
 	Up               bool     `json:"up"`                     // whether the process ran at the interval's end
-	Stopped          bool     `json:"stopped,omitempty"`      // whether a signal, such as SIGSTOP, held a process at the interval's end, and none used CPU in it
+	Stopped          bool     `json:"stopped,omitempty"`      // whether a signal (SIGSTOP) or a frozen control group held it at the interval's end
 	CPUPressure      *float64 `json:"cpu_pressure,omitempty"` // PSI "some", seconds in this interval
 }
 

@@ -2,6 +2,8 @@ package disturbance
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +15,10 @@ import (
 type Noise struct {
 	machines      Machines
 	hits          hits
-	clientSeconds float64  // covered by client frames, summed over agents
-	runWait       *float64 // seconds
-	throttled     *float64 // seconds, by the agents' own CPU limit
+	held          map[string]float64 // seconds of intervals at whose end a replica was stopped, by service or dependency
+	clientSeconds float64            // covered by client frames, summed over agents
+	runWait       *float64           // seconds
+	throttled     *float64           // seconds, by the agents' own CPU limit
 	lag           *signals.Histogram
 	latency       *signals.Histogram
 }
@@ -34,6 +37,8 @@ func (n *Noise) Add(f *signals.Frame) {
 		if m.measured() {
 			n.hits.host(f.Seq, &m)
 		}
+	case f.Server != nil && f.Server.Stopped:
+		n.hold(f.Of, s)
 	case f.Client != nil:
 		n.clientSeconds += s
 		n.hits.client(f.Seq, f.Client.Intended)
@@ -52,6 +57,13 @@ func (n *Noise) machine(m Machine) {
 	n.machines.add(m)
 }
 
+func (n *Noise) hold(of string, seconds float64) {
+	if n.held == nil {
+		n.held = map[string]float64{}
+	}
+	n.held[of] += seconds
+}
+
 func (n *Noise) histograms() {
 	if n.lag == nil {
 		n.lag, n.latency = signals.NewHistogram(), signals.NewHistogram()
@@ -64,6 +76,9 @@ func (n *Noise) Merge(o *Noise) {
 		n.machine(*m)
 	}
 	n.hits.merge(&o.hits)
+	for of, seconds := range o.held {
+		n.hold(of, seconds)
+	}
 	n.clientSeconds += o.clientSeconds
 	n.runWait = signals.Plus(n.runWait, o.runWait)
 	n.throttled = signals.Plus(n.throttled, o.throttled)
@@ -92,8 +107,12 @@ func (n *Noise) ThrottledShare() *float64 {
 	return &share
 }
 
-// Sources returns who took much CPU on average: other processes, or the hypervisor.
+// Sources returns who took much CPU on average: other processes, or the hypervisor. Stop is
+// among them if the service or a dependency was stopped at the end of an interval.
 func (n *Noise) Sources() (by Source) {
+	if len(n.held) > 0 {
+		by |= Stop
+	}
 	if n.machines.any((*Machine).busyNeighbours) {
 		by |= Neighbour
 	}
@@ -119,9 +138,13 @@ func (n *Noise) Disturbing(late float64) Source {
 	return by
 }
 
-// Others describes who took much CPU on average, and how much; "": nobody.
+// Others describes who took much CPU on average, and how much, and what was stopped; "":
+// nobody.
 func (n *Noise) Others() string {
 	var who []string
+	for _, of := range slices.Sorted(maps.Keys(n.held)) {
+		who = append(who, fmt.Sprintf("a signal (SIGSTOP) or a frozen control group stopped %s, in intervals of %.3g s together", of, n.held[of]))
+	}
 	for _, m := range n.machines.each() {
 		if m.busyNeighbours() {
 			who = append(who, fmt.Sprintf("other processes used %.2f CPUs%s", m.ForeignCores(), m.On()))

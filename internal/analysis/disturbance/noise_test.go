@@ -19,6 +19,9 @@ func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
 	node := func(name string, foreign, idle, steal float64) *signals.Frame {
 		return &signals.Frame{Phase: signals.Measure, Start: 0, End: 1e9, Machine: name, Host: &signals.Host{CPUs: 2, Foreign: foreign, Idle: idle, Steal: steal}}
 	}
+	held := func(of string, index int) *signals.Frame {
+		return &signals.Frame{Phase: signals.Measure, Start: 0, End: 5e8, Of: of, Index: index, Server: &signals.Server{Up: true, Stopped: true}}
+	}
 	for _, c := range []struct {
 		name   string
 		frames []*signals.Frame
@@ -36,6 +39,11 @@ func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
 		{"a large host has more room", []*signals.Frame{frame(signals.Measure, 0.9, 64)}, ""},
 		{"the hypervisor", []*signals.Frame{stolen(0.25, 0)}, "the hypervisor took 0.25 CPUs"},
 		{"the hypervisor, a little", []*signals.Frame{stolen(0.15, 0.15)}, ""},
+		{"the service was stopped", []*signals.Frame{held("api", 0), frame(signals.Measure, 0, 2), held("api", 0), held("api", 0)},
+			"a signal (SIGSTOP) or a frozen control group stopped api, in intervals of 1.5 s together"},
+		{"so was its database, beside a neighbour", []*signals.Frame{held("db", 0), held("api", 1), frame(signals.Measure, 0.5, 2)},
+			"a signal (SIGSTOP) or a frozen control group stopped api, in intervals of 0.5 s together and " +
+				"a signal (SIGSTOP) or a frozen control group stopped db, in intervals of 0.5 s together and other processes used 0.50 CPUs"},
 		{"both", []*signals.Frame{stolen(0.25, 0.5)}, "other processes used 0.50 CPUs and the hypervisor took 0.25 CPUs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,6 +55,19 @@ func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
 				t.Errorf("disturbed = %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestSourcesAreNamedByWhatTheyDid(t *testing.T) {
+	for s, want := range map[Source]string{
+		Neighbour:              "other processes took CPU",
+		Neighbour | Hypervisor: "other processes or the hypervisor took CPU",
+		Stop:                   "a signal or a frozen control group stopped the service",
+		Hypervisor | Stop:      "the hypervisor took CPU and a signal or a frozen control group stopped the service",
+	} {
+		if got := s.Did(); got != want {
+			t.Errorf("%d: %q, want %q", s, got, want)
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ func (s *Search) afterwards() (Step, bool) {
 	case a.spent+settle+window <= s.config.After && s.steps < mostSteps:
 		return Step{Stage: a.stage, Load: a.load, Settle: settle, Window: window}, true
 	case a.by != 0:
-		s.stop(fmt.Sprintf("%v took CPU", a.by))
+		s.stop(a.by.Did())
 	case a.limited:
 		s.stop("the generator or the host was the limit")
 	default:

@@ -17,7 +17,7 @@ const Longer = "give the search more time (measure.duration, or --traffic of try
 func (s *Search) finish() {
 	r := s.again
 	if r.disturbed > r.clean+r.weak {
-		s.fail(Disturbed, "%v took CPU in most windows; %s", r.by, r.by.Advice())
+		s.fail(Disturbed, "%s in most windows; %s", r.by.Did(), r.by.Advice())
 		return
 	}
 	if s.missed == 0 || len(s.met) == 0 && s.stage == Bracket {

@@ -108,7 +108,7 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	r.early |= o.Disturbed
 	s.traffic -= took
 	if s.wasted += took; s.wasted >= s.config.Patience {
-		s.fail(Disturbed, "%v took CPU for %v or more while the search doubled the load; %s", r.early, s.config.Patience, r.early.Advice())
+		s.fail(Disturbed, "%s for %v or more while the search doubled the load; %s", r.early.Did(), s.config.Patience, r.early.Advice())
 	}
 	return true
 }

@@ -172,3 +172,34 @@ func TestAResizeBreaksNoLimit(t *testing.T) {
 		}
 	}
 }
+
+// A container that somebody pauses differs from one that is idle or busy.
+func TestAPausedContainerIsStopped(t *testing.T) {
+	p := open(t, Options{})
+	r := start(t, p, server(t)).Replicas()[0].(*replica)
+	stopped := func() bool {
+		c, err := r.Counters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Stopped
+	}
+	for range 2 {
+		if stopped() {
+			t.Error("a container that runs is stopped")
+		}
+	}
+	get(t, r, "/burn?ms=100") // what it used before does not matter
+	if _, err := r.docker.api.ContainerPause(t.Context(), r.id, client.ContainerPauseOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !stopped() {
+		t.Error("a paused container is not stopped")
+	}
+	if _, err := r.docker.api.ContainerUnpause(t.Context(), r.id, client.ContainerUnpauseOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if stopped() {
+		t.Error("a container that goes on is stopped")
+	}
+}

@@ -41,6 +41,7 @@ type replica struct {
 	keeper  supervise.Keeper[*instance] // its log is nil until it is opened
 	stopped context.Context             // ends when the replica has stopped
 	over    context.CancelFunc
+	halt    supervise.Halt
 
 	mu     sync.Mutex
 	limits experiment.Limits
@@ -52,7 +53,11 @@ func (r *replica) Address() string { return r.address }
 
 // Counters reads the running totals, which continue over restarts.
 func (r *replica) Counters() (signals.Counters, error) {
-	return r.keeper.Status.Counters(r.counters.read())
+	c, err := r.keeper.Status.Counters(r.counters.read())
+	if err == nil && c.CPU != nil {
+		c.Stopped = r.halt.Halted(*c.CPU, r.PIDs())
+	}
+	return c, err
 }
 
 // ThrottleSample reads the throttling of the replica, and whether it is up.

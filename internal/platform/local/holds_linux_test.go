@@ -21,6 +21,7 @@ import (
 
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/testkit"
 )
@@ -483,6 +484,22 @@ func TestAStoppedServiceAndAgentAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Until(t, "it runs", func() bool { return !stopped() })
+
+	// One that has just used CPU is stopped at the first reading: a short stop has no other.
+	mustGet(t, r, "/burn")
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "the signal holds it", func() bool {
+		stat, err := proc.ReadStat(pid)
+		return err == nil && stat.Held()
+	})
+	if !stopped() {
+		t.Error("a busy service that a signal holds is not stopped")
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 
 	a, err := p.Agent(t.Context(), 1, 0)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -16,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/local/shim"
@@ -44,12 +42,12 @@ type replica struct {
 	meter   *meter.Meter
 	samples *meter.ThrottleReader
 	keeper  supervise.Keeper[*process]
+	halt    supervise.Halt
 
 	mu     sync.Mutex
-	memory int64   // limit in bytes; 0: none
-	pids   int     // limit of processes and threads
-	leader int     // pid of the process that was started last
-	used   float64 // CPU seconds at the last reading of the counters
+	memory int64 // limit in bytes; 0: none
+	pids   int   // limit of processes and threads
+	leader int   // pid of the process that was started last
 }
 
 // process is a replica from one start to its end.
@@ -74,26 +72,10 @@ func loopbackAt(port int) string { return net.JoinHostPort(loopback, strconv.Ito
 func (r *replica) Counters() (signals.Counters, error) {
 	c, err := r.keeper.Status.Counters(r.meter.Counters())
 	if err == nil && c.CPU != nil {
-		c.Stopped = r.held(*c.CPU)
+		c.Stopped = r.halt.Halted(*c.CPU, r.PIDs())
 	}
 	return c, err
 }
-
-// held reports whether a signal holds a process of the replica, and none has used CPU
-// since the last reading. It looks at them only in that case.
-func (r *replica) held(cpu float64) bool {
-	r.mu.Lock()
-	idle := cpu-r.used < least
-	r.used = cpu
-	r.mu.Unlock()
-	return idle && slices.ContainsFunc(r.PIDs(), func(pid int) bool {
-		stat, err := proc.ReadStat(pid)
-		return err == nil && stat.Held()
-	})
-}
-
-// least is the CPU time in seconds below which a replica used none between two readings.
-const least = 0.001
 
 // ThrottleSample reads the throttling of the replica, and whether it is up.
 func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
