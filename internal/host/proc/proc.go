@@ -48,7 +48,7 @@ func (s Stat) Ended() bool { return s.State == 'Z' || s.State == 'X' }
 func (s Stat) Held() bool { return s.State == 'T' || s.State == 't' }
 
 // Used is the CPU time used by all threads.
-func (s Stat) Used() time.Duration { return time.Duration(min(s.Ticks, 1<<40)) * Tick }
+func (s Stat) Used() time.Duration { return time.Duration(min(s.Ticks, 1<<39)) * Tick }
 
 // Indices of the fields after the name, which is field 2 of proc_pid_stat(5).
 const (
