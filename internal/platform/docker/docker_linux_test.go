@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moby/moby/client"
+
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
@@ -367,4 +369,21 @@ func TestVariablesOfTheImageMayBeTakenAway(t *testing.T) {
 			t.Errorf("%q, want in it %q", log, c.want)
 		}
 	}
+}
+
+// The state of a container that somebody has started again is not the one of its end.
+func TestTheEndOfAContainerThatSomebodyStartsAgain(t *testing.T) {
+	p := open(t, Options{HostNetwork: true, RestartAfter: 10 * time.Millisecond})
+	u := server(t)
+	u.Command = []string{"--contained", "--deaf"} // it is killed
+	r := start(t, p, u).Replicas()[0].(*replica)
+	at := 0
+	if _, err := p.api.ContainerRestart(t.Context(), r.id, client.ContainerRestartOptions{Timeout: &at}); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "its end is in the log", func() bool { return strings.Contains(logOf(t, u), "restarting it in") })
+	if text := logOf(t, u); !strings.Contains(text, "it ended with exit status 137, as by signal 9 (killed)") {
+		t.Errorf("log %q", text)
+	}
+	testkit.Until(t, "it serves", func() bool { return get(t, r, "/ok") == 200 })
 }

@@ -31,8 +31,11 @@ type instance struct {
 	logged chan struct{} // closed when all of its output is in the log
 
 	ended chan struct{}
-	state *container.State // once ended is closed; nil: it is not known
-	ran   time.Duration    // likewise
+	// Once ended is closed:
+	exit  *int             // its exit status; nil: it is not known
+	state *container.State // of the container; nil: it is not known, or that of a later instance
+	again bool             // somebody else has started the container again
+	ran   time.Duration
 }
 
 func (l *instance) Ended() <-chan struct{} { return l.ended }
@@ -83,7 +86,9 @@ func (r *replica) networkHint(err error) string {
 func (r *replica) await(l *instance, end client.ContainerWaitResult) {
 	defer close(l.ended)
 	select {
-	case <-end.Result:
+	case how := <-end.Result:
+		status := int(how.StatusCode)
+		l.exit = &status
 	case <-end.Error:
 		// An error of the daemon: poll the container's state.
 		for r.running() && supervise.Sleep(r.stopped, time.Second) {
@@ -97,7 +102,23 @@ func (r *replica) await(l *instance, end client.ContainerWaitResult) {
 	ctx, cancel := context.WithTimeout(r.stopped, callTimeout)
 	defer cancel()
 	if seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{}); err == nil {
-		l.state = seen.Container.State
+		l.ending(seen.Container.State)
+	}
+}
+
+// ending takes the state of the container after the end. If the container runs, somebody
+// else has started it again, such as docker restart or a restart policy that was set, and
+// the state describes another instance.
+func (l *instance) ending(state *container.State) {
+	switch {
+	case state == nil:
+	case state.Running && !state.Restarting:
+		l.again = true
+	default:
+		l.state = state
+		if l.exit == nil {
+			l.exit = &state.ExitCode
+		}
 	}
 }
 

@@ -121,19 +121,28 @@ func (l *instance) outOfMemory() bool { return l.state != nil && l.state.OOMKill
 
 // ending describes how an instance ended.
 func (r *replica) ending(l *instance) string {
-	const signalled = 128 // plus the signal, as in shells
-	switch {
-	case l.state == nil:
-		return "it ended; Docker does not report how"
-	case l.state.ExitCode == signalled+int(syscall.SIGKILL) && l.state.OOMKilled:
-		return meter.OutOfMemory(r.limited().Memory)
-	case l.state.ExitCode > signalled && l.state.ExitCode <= signalled+64:
-		signal := syscall.Signal(l.state.ExitCode - signalled)
-		return fmt.Sprintf("it ended with exit status %d, as by signal %d (%v)", l.state.ExitCode, signal, signal)
-	case l.state.Error != "":
-		return fmt.Sprintf("it ended with exit status %d: %s", l.state.ExitCode, l.state.Error)
+	if l.again {
+		return r.ended(l) + ", and was started again by somebody else"
 	}
-	return fmt.Sprintf("it ended with exit status %d", l.state.ExitCode)
+	return r.ended(l)
+}
+
+func (r *replica) ended(l *instance) string {
+	const signalled = 128 // plus the signal, as in shells
+	if l.exit == nil {
+		return "it ended; Docker does not report how"
+	}
+	switch status := *l.exit; {
+	case status == signalled+int(syscall.SIGKILL) && l.outOfMemory():
+		return meter.OutOfMemory(r.limited().Memory)
+	case status > signalled && status <= signalled+64:
+		signal := syscall.Signal(status - signalled)
+		return fmt.Sprintf("it ended with exit status %d, as by signal %d (%v)", status, signal, signal)
+	case l.state != nil && l.state.Error != "":
+		return fmt.Sprintf("it ended with exit status %d: %s", status, l.state.Error)
+	default:
+		return fmt.Sprintf("it ended with exit status %d", status)
+	}
 }
 
 // end stops the replica and removes its container: first with its signal, and with KILL
