@@ -107,9 +107,8 @@ func (k Kind[T]) Create(ctx context.Context, c *Client, o *T) (*T, error) {
 
 // Try is a dry run of Create: it checks admission, quotas and policies, and creates
 // nothing.
-func (k Kind[T]) Try(ctx context.Context, c *Client, o *T) error {
-	_, err := k.ask(ctx, c, http.MethodPost, k.path(c, "", ""), url.Values{"dryRun": {metav1.DryRunAll}}, nil, k.typed(o))
-	return err
+func (k Kind[T]) Try(ctx context.Context, c *Client, o *T) (*T, error) {
+	return k.ask(ctx, c, http.MethodPost, k.path(c, "", ""), url.Values{"dryRun": {metav1.DryRunAll}}, nil, k.typed(o))
 }
 
 // Patch changes the fields of the patch (a strategic merge: lists of containers are

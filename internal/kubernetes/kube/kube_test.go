@@ -57,7 +57,8 @@ func TestRequests(t *testing.T) {
 			return err
 		},
 		func() error {
-			return ConfigMaps.Try(ctx, c, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}})
+			_, err := ConfigMaps.Try(ctx, c, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}})
+			return err
 		},
 		func() error { _, err := Pods.Patch(ctx, c, "x", "resize", map[string]int{"a": 1}); return err },
 		func() error { return Jobs.Delete(ctx, c, "x", Delete{Grace: &grace, Foreground: true}) },

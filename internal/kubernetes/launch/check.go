@@ -81,7 +81,7 @@ func (k *checker) server(ctx context.Context) (Requirement, error) {
 // permission that is not needed otherwise.
 func (k *checker) namespace(ctx context.Context) (Requirement, bool) {
 	what := "namespace " + k.client.Namespace
-	err := kube.ConfigMaps.Try(ctx, k.client, &corev1.ConfigMap{ObjectMeta: k.asked.meta(Name(k.asked.Run), kube.PartConductor)})
+	_, err := kube.ConfigMaps.Try(ctx, k.client, &corev1.ConfigMap{ObjectMeta: k.asked.meta(Name(k.asked.Run), kube.PartConductor)})
 	switch {
 	case err == nil, apierrors.IsForbidden(err) && strings.Contains(err.Error(), "quota"):
 		return there(what, "objects can be created in it"), true

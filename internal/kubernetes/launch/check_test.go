@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -379,6 +380,25 @@ func TestAdmission(t *testing.T) {
 		t.Errorf("each kind is tried once: %s", d)
 	}
 	if len(needs) != 4 || needs[2].State != There || needs[3].State != Missing || !strings.Contains(needs[3].Words, "leave --node-agent out") {
+		t.Errorf("%+v", needs)
+	}
+}
+
+// A policy that changes a limit of the service, instead of refusing its pod, is reported.
+func TestAPolicyThatChangesALimit(t *testing.T) {
+	c, client := newCluster(t)
+	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+		if !strings.HasSuffix(r.URL.Path, "/pods") || r.Method != http.MethodPost || labelsOf(body)[kube.LabelPart] != kube.PartService {
+			return false
+		}
+		one := body["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+		delete(one["resources"].(map[string]any)["limits"].(map[string]any), "cpu")
+		_ = json.NewEncoder(w).Encode(body)
+		return true
+	}
+	k := &checker{client: client, asked: asked(t, "limits: {cpu: 300m, memory: 64Mi}")}
+	needs := k.admission(t.Context())
+	if len(needs) != 3 || needs[2].State != Missing || !strings.Contains(needs[2].Words, "the CPU limit is no limit instead of 300m; an admission policy") {
 		t.Errorf("%+v", needs)
 	}
 }

@@ -69,6 +69,9 @@ func named[T any](ctx context.Context, c *kube.Client, kind kube.Kind[T], run st
 		var names []string
 		for i := range all {
 			if o, ok := any(&all[i]).(interface{ GetName() string }); ok {
+				if owner, ok := o.(*corev1.ConfigMap); ok && !isOwner(owner) {
+					continue
+				}
 				names = append(names, kind.Name+" "+o.GetName())
 			}
 		}
@@ -94,6 +97,7 @@ func Clean(ctx context.Context, c *kube.Client, run string) (Cleaned, error) {
 	if err != nil {
 		return out, fmt.Errorf("list runs in namespace %s: %w", c.Namespace, err)
 	}
+	owners = slices.DeleteFunc(owners, func(o corev1.ConfigMap) bool { return !isOwner(&o) })
 	if run != "" && !slices.ContainsFunc(owners, func(o corev1.ConfigMap) bool { return o.Labels[kube.LabelRun] == run }) {
 		return out, fmt.Errorf("run %s in namespace %s: %w", run, c.Namespace, ErrGone)
 	}
@@ -124,6 +128,10 @@ func Clean(ctx context.Context, c *kube.Client, run string) (Cleaned, error) {
 	}
 	return out, errors.Join(errs...)
 }
+
+// isOwner reports whether a ConfigMap is that of the run in its labels. A copy under another
+// name, such as a user's notes, has the labels too, but no Job: it says nothing about the run.
+func isOwner(o *corev1.ConfigMap) bool { return o.Name == Name(o.Labels[kube.LabelRun]) }
 
 // life reports whether a run's conductor lives, and describes its state.
 func life(ctx context.Context, c *kube.Client, owner *corev1.ConfigMap) (words string, lives bool, err error) {

@@ -96,3 +96,27 @@ func TestWhatIsLeft(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A ConfigMap with the labels of a run and another name is not that of the run: it does
+// not end a run that lives, and is neither removed nor waited for.
+func TestACopyOfARunsConfigMap(t *testing.T) {
+	c, client := newCluster(t)
+	c.left(t, "lives", time.Hour, &batchv1.Job{})
+	for _, run := range []string{"lives", "nowhere"} {
+		c.put(t, core+"configmaps/copy-of-"+run, corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "copy-of-" + run,
+			CreationTimestamp: metav1.NewTime(time.Now().Add(-time.Hour)), Labels: map[string]string{kube.LabelManager: kube.Manager, kube.LabelRun: run}}})
+	}
+	before := c.paths()
+	got, err := Clean(t.Context(), client, "")
+	if d := cmp.Diff(Cleaned{Living: []string{"lives"}}, got); d != "" || err != nil {
+		t.Errorf("%v, %s", err, d)
+	}
+	if d := cmp.Diff(before, c.paths()); d != "" {
+		t.Error(d)
+	}
+	c.take(core + "configmaps/" + Name("lives"))
+	c.take(batch + "jobs/" + Name("lives"))
+	if err := gone(t.Context(), client, "lives", 5*time.Millisecond, time.Millisecond); err != nil {
+		t.Errorf("its copy counts as a part of the run: %v", err)
+	}
+}

@@ -89,7 +89,8 @@ func (k *checker) admission(ctx context.Context) Requirements {
 	try := func(p kubernetes.PodSet) {
 		if !tried[p.What] {
 			tried[p.What] = true
-			needs = append(needs, refusedPod(p, kube.Pods.Try(ctx, k.client, k.pod(p.Template))))
+			admitted, err := kube.Pods.Try(ctx, k.client, k.pod(p.Template))
+			needs = append(needs, admission(p, admitted, err))
 		}
 	}
 	for _, cell := range k.asked.demand() {
@@ -103,11 +104,15 @@ func (k *checker) admission(ctx context.Context) Requirements {
 	return needs
 }
 
-// refusedPod is the result of the dry run of a pod.
-func refusedPod(p kubernetes.PodSet, err error) Requirement {
+// admission is the result of the dry run of a pod: as the server would store it, or why it
+// refuses it.
+func admission(p kubernetes.PodSet, admitted *corev1.Pod, err error) Requirement {
 	what := p.What
 	switch {
 	case err == nil:
+		if why := kubernetes.Admitted(&admitted.Spec, p.Limits); why != "" {
+			return missing(what, "%s", why)
+		}
 		return there(what, "the server accepts them (dry run: Pod Security, policies, quotas)")
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), `cannot create resource "pods"`):
 		return unknown(what, "no permission to create pods")

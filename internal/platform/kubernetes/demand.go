@@ -18,6 +18,7 @@ type PodSet struct {
 	What     string // for people: "the pods of service go"
 	Count    int    // that exist concurrently
 	Template corev1.PodTemplateSpec
+	Limits   experiment.Limits // of a unit, see Admitted
 }
 
 // Demand returns the pods that exist concurrently while a cell is measured, by
@@ -41,7 +42,7 @@ func (m *Maker) units(c *experiment.Cell) []PodSet {
 	var all []PodSet
 	add := func(what, part string, count int, u platform.UnitSpec) {
 		if u.Image != "" {
-			all = append(all, PodSet{what + " " + u.Name, max(count, 1), m.unitPod(&u, part)})
+			all = append(all, PodSet{what + " " + u.Name, max(count, 1), m.unitPod(&u, part), u.Limits})
 		}
 	}
 	s, count := &c.Service, c.Limits.Replicas

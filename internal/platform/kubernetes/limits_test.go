@@ -11,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
+	"github.com/millicore/millicore/internal/platform"
 )
 
 const quota, period = int64(50 * time.Millisecond), int64(100 * time.Millisecond)
@@ -108,5 +109,42 @@ func TestLimitsThatTheClusterSets(t *testing.T) {
 	}
 	if l := statedIn(&corev1.Pod{}, experiment.Limits{}); l != (experiment.Limits{}) {
 		t.Errorf("%+v", l)
+	}
+}
+
+// A unit does not start with a pod whose limits the cluster changed.
+func TestLimitsThatTheClusterChanges(t *testing.T) {
+	stated := experiment.Limits{CPUMillis: 500, Memory: 64 << 20}
+	for name, c := range map[string]struct {
+		want        experiment.Limits
+		cpu, memory string
+		pod         string // the CPU limit of all containers together
+		why         string
+	}{
+		"as stated":             {stated, "0.5", "64Mi", "", ""},
+		"none is stated":        {experiment.Limits{}, "200m", "1Gi", "", ""},
+		"no CPU limit":          {stated, "", "64Mi", "", "the CPU limit is no limit instead of 500m"},
+		"another CPU limit":     {stated, "1", "64Mi", "", "the CPU limit is 1000m instead of 500m"},
+		"no memory limit":       {stated, "500m", "", "", "the memory limit is no limit instead of 67108864 bytes"},
+		"another memory limit":  {stated, "500m", "128Mi", "", "the memory limit is 134217728 bytes instead of 67108864 bytes"},
+		"a limit of the pod":    {stated, "500m", "64Mi", "600m", "limits for all of its containers together"},
+		"only one of the pod's": {experiment.Limits{}, "", "", "600m", "limits for all of its containers together"},
+	} {
+		limits := *status(c.cpu, c.memory).Resources
+		p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "sidecar"}, {Name: unitContainer, Resources: limits}}}}
+		p.Name = "p"
+		if c.pod != "" {
+			p.Spec.Resources = status(c.pod, "").Resources
+		}
+		u := &unit{k: &kubernetes{}, of: platform.UnitSpec{Name: "go", Limits: c.want, Logs: t.TempDir()}}
+		if c.why == "" {
+			if why := Admitted(&p.Spec, c.want); why != "" {
+				t.Errorf("%s: %q", name, why)
+			}
+			continue
+		}
+		if _, err := u.begin(p, "0"); err == nil || !strings.Contains(err.Error(), c.why) || !strings.Contains(err.Error(), "the pod p: ") {
+			t.Errorf("%s: %v, want %q", name, err, c.why)
+		}
 	}
 }

@@ -238,6 +238,9 @@ func (u *unit) adopt(some []*corev1.Pod, want int) (*obstacle, error) {
 // begin makes a replica of a pod whose container runs or has run. name is part of
 // the name of its log.
 func (u *unit) begin(p *corev1.Pod, name string) (*replica, error) {
+	if why := Admitted(&p.Spec, u.of.Limits); why != "" {
+		return nil, fmt.Errorf("the pod %s: %s", p.Name, why)
+	}
 	r := &replica{k: u.k, pod: p.Name, node: p.Spec.NodeName, host: p.Status.HostIP, ready: u.of.Ready, serves: u.of.Serves,
 		memory: u.of.Limits.Memory, scaled: u.of.Autoscale != nil, held: held{want: statedIn(p, u.of.Limits)}}
 	r.stopping, r.stop = context.WithCancel(context.Background())
