@@ -16,6 +16,11 @@ const lead = 2 * time.Millisecond
 // once, and their lateness is recorded.
 const latestStart = time.Second
 
+// earliestStart is how far in the future a trial may start: much longer than a lab needs for
+// its agents. A later start is on a clock that is ahead of this one, such as this one before
+// it was set back.
+const earliestStart = time.Minute
+
 // fitWithin is the timeout of the check that the targets can be reached, and speak TLS or
 // HTTP/2.
 const fitWithin = 3 * time.Second
@@ -95,7 +100,10 @@ func (e *Engine) Run(at time.Time, take func(*Interval) error) error {
 // Stop takes effect after the start.
 func (e *Engine) Start(at time.Time) error {
 	late := time.Since(at)
-	if late > latestStart {
+	switch {
+	case late < -earliestStart:
+		return fmt.Errorf("start: the start time is in %v; synchronize the clocks of lab and agent, and do not set them back while a load begins", (-late).Round(time.Millisecond))
+	case late > latestStart:
 		return fmt.Errorf("start: the start time was %v ago; synchronize the clocks of lab and agent, or start later", late.Round(time.Millisecond))
 	}
 	e.order(order{start: true, at: time.Since(e.zero) - late})

@@ -222,3 +222,14 @@ func TestAChangeAtTheEndOfTheWarmup(t *testing.T) {
 		t.Errorf("%d requests were intended; %d ended and %d were dropped", sum.Intended, sum.Ended(), sum.Dropped)
 	}
 }
+
+// The clock of the agent is behind that of the lab, or was set back: the trial would begin
+// much later, and its lab would wait.
+func TestAStartFarInTheFutureIsRefused(t *testing.T) {
+	e := &Engine{zero: time.Now(), orders: newOrders()}
+	for in, refused := range map[time.Duration]bool{time.Hour: true, 2 * time.Second: false, -time.Hour: true} {
+		if err := e.Start(time.Now().Add(in).Round(0)); (err != nil) != refused {
+			t.Errorf("in %v: %v", in, err)
+		}
+	}
+}

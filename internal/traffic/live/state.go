@@ -44,6 +44,10 @@ type State struct {
 	plan  Plan
 	began int64 // when the load began, unix nanoseconds; 0: not yet
 	until int64 // the end of the last interval, unix nanoseconds
+
+	looked time.Time     // the first look at how long the load has run
+	had    time.Duration // how long that was then
+
 	phase signals.Phase
 
 	last    stretch         // the last interval
@@ -179,12 +183,16 @@ func (t *trend) server(last *usage, begins bool) {
 	}
 }
 
-// Begun is how long the load has run; 0 before the first frame.
+// Begun is how long the load has run; 0 before the first frame. From the first look at it, it
+// does not change with the machine's clock.
 func (s *State) Begun(now time.Time) time.Duration {
 	if s.began == 0 {
 		return 0
 	}
-	return max(0, now.Sub(time.Unix(0, s.began)))
+	if s.looked.IsZero() {
+		s.looked, s.had = now, max(0, now.Sub(time.Unix(0, s.began)))
+	}
+	return max(0, s.had+now.Sub(s.looked))
 }
 
 // Note adds a message to the figures.

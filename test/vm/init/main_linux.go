@@ -39,7 +39,7 @@ var layouts = map[string]struct {
 	"v2": {mountV2, []situation{
 		{name: "root", programs: "group shim"},
 		{name: "root", programs: "cgroup", tests: "TestReal"}, // with the controllers that group enabled
-		{name: "root", programs: "local", tests: "NoWay|EachReplica|OutOfMemory|StopKills|Killed|NoLongerHolds|StatedPeriod|BreaksNoLimit"},
+		{name: "root", programs: "local", tests: "NoWay|EachReplica|OutOfMemory|StopKills|Killed|NoLongerHolds|Frozen|StatedPeriod|BreaksNoLimit"},
 		{name: "root", programs: sizing, tests: sizingTests, prepare: enableAll, path: tools},
 		{name: "delegated", programs: "group local", prepare: makeScope, user: 1000},
 		{name: "container", programs: "group", prepare: makeBox, private: true},

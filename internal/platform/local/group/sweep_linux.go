@@ -54,7 +54,11 @@ func justBegun(f fs.DirEntry) bool {
 		return false
 	}
 	info, err := f.Info()
-	return err != nil || time.Since(info.ModTime()) < time.Minute
+	if err != nil {
+		return true
+	}
+	age := time.Since(info.ModTime()) // negative after the machine's clock was set back
+	return age.Abs() < time.Minute
 }
 
 // sweep sweeps the run of one ledger, or removes a ledger that was never completed.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,6 +16,29 @@ import (
 
 // die ends a run as a SIGKILL would: the lock is gone, everything else stays.
 func (r *Run) die() { r.ledger.file.Close() }
+
+// A ledger that was never completed is removed, also if the machine's clock was set back
+// since.
+func TestSweepRemovesAnIncompleteLedger(t *testing.T) {
+	state := t.TempDir()
+	for name, age := range map[string]time.Duration{"begun": 0, "old": time.Hour, "of-the-future": -365 * 24 * time.Hour} {
+		file := filepath.Join(state, prefix+name+".new-1")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Sweep(state); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(state, "*"))
+	if want := []string{filepath.Join(state, prefix+"begun.new-1")}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("%q is left (%v), want %q", left, err, want)
+	}
+}
 
 func TestSweepRemovesWhatADeadRunLeft(t *testing.T) {
 	w, state := way(t), t.TempDir()
