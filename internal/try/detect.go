@@ -1,9 +1,9 @@
 package try
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 
 	"github.com/millicore/millicore/internal/experiment"
@@ -14,7 +14,10 @@ import (
 // parallelism 2 (read)". An application server is known by the command.
 func Detected(a *Ask, info runtimes.Info) string {
 	if info.Runtime == runtimes.Unknown || info.Runtime == "" {
-		return fmt.Sprintf("Detected no known runtime of %s", filepath.Base(a.Command[0]))
+		if unread := cmp.Or(info.Refused, strings.Join(info.Notes, "; ")); unread != "" {
+			return fmt.Sprintf("The runtime of %s is not known, because it could not be inspected: %s", a.program(), unread)
+		}
+		return fmt.Sprintf("Detected no known runtime of %s", a.program())
 	}
 	text, by := "Detected "+onServer(info), info.By
 	if info.Server != "" && by != "" {
@@ -27,6 +30,20 @@ func Detected(a *Ask, info runtimes.Info) string {
 		text += fmt.Sprintf("; parallelism %d (%s)", p.Value, p.Source)
 	}
 	return text
+}
+
+// detect detects the runtime of a service. It serves, and can be measured whatever it is.
+// On a busy host the time in which a process must be read can be over: a service that
+// Millicore itself started gets a second one.
+func detect(tree func() (runtimes.Info, error)) runtimes.Info {
+	info, err := tree()
+	if err == nil && info.Refused != "" {
+		info, err = tree()
+	}
+	if err != nil {
+		return runtimes.Info{Runtime: runtimes.Unknown, Notes: []string{err.Error()}}
+	}
+	return info
 }
 
 // serverVersion adds the version that a server states in its answers to what is known of

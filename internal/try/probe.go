@@ -64,9 +64,7 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 		if err := objectiveBelow(seen.Least, &c.Load.Request, objective); err != nil {
 			return err
 		}
-		if seen.Info, err = runtimes.DetectTree(r.PIDs(), 0); err != nil { // it serves, and can be measured whatever it is
-			seen.Info = runtimes.Info{Runtime: runtimes.Unknown}
-		}
+		seen.Info = detect(func() (runtimes.Info, error) { return runtimes.DetectTree(r.PIDs(), 0) })
 		serverVersion(&seen.Info, cmp.Or(second.server, first.server))
 		if c.Service.FindPort {
 			if at, err := netip.ParseAddrPort(r.Address()); err == nil {

@@ -45,9 +45,22 @@ type Ask struct {
 	Server    string // what Describe says of it; "": it has not run yet
 }
 
+// program is the name of the server's program: what env starts, if the command only sets
+// variables with it.
+func (a *Ask) program() string {
+	words := a.Command
+	if filepath.Base(words[0]) == "env" {
+		isNoVariable := func(word string) bool { return !strings.Contains(word, "=") }
+		if i := 1 + slices.IndexFunc(words[1:], isNoVariable); i > 0 && !strings.HasPrefix(words[i], "-") {
+			return filepath.Base(words[i])
+		}
+	}
+	return filepath.Base(words[0])
+}
+
 // Name is the experiment's: "try-nginx".
 func (a *Ask) Name() string {
-	if name := serviceName(filepath.Base(a.Command[0])); name != "" {
+	if name := serviceName(a.program()); name != "" {
 		return "try-" + name
 	}
 	return "try"

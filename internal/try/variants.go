@@ -119,6 +119,8 @@ func noSecondCPU(knob runtimes.Knob, info runtimes.Info, present int, cpus float
 	switch few := runtimes.FewWorkers(info); {
 	case knob.None() && knob.File != "":
 		return "its parallelism is set in " + knob.File + ", which try does not change"
+	case knob.None() && info.Workers > 1:
+		return "no known setting changes the number of its worker processes"
 	case knob.None():
 		return "no known setting gives it a second CPU"
 	case cpus > float64(present):

@@ -145,6 +145,7 @@ func TestWhyReplicasAreTried(t *testing.T) {
 		want    string
 	}{
 		{"one event loop", runtimes.Info{Runtime: runtimes.Node}, nil, 1, "no known setting gives it a second CPU"},
+		{"several event loops", runtimes.Info{Runtime: runtimes.Node, Workers: 4}, nil, 4, "no known setting changes the number of its worker processes"},
 		{"a file", runtimes.Info{Runtime: runtimes.HAProxy}, nil, 2, "its parallelism is set in the global section of HAProxy's configuration, which try does not change"},
 		{"a command in a shell", runtimes.Info{Runtime: runtimes.Python, Server: "gunicorn", Flags: []string{"-w", "2"}}, []string{"sh", "-c", "gunicorn -w 2"}, 2,
 			"its parallelism is set in the command, which try does not change"},

@@ -2,7 +2,6 @@ package try
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 
 // Describe names the server: "my-server (Go 1.26.8)".
 func Describe(a *Ask, info runtimes.Info) string {
-	name := filepath.Base(a.Command[0])
+	name := a.program()
 	if info.Runtime == runtimes.Unknown || info.Runtime == "" {
 		return name
 	}

@@ -94,7 +94,11 @@ func KnobOf(info Info) Knob {
 	case Postgres:
 		return Knob{Words: "PostgreSQL runs a process for each connection: limit them with a connection pool, and a query's processes with max_parallel_workers_per_gather"}
 	}
-	if info.loops() {
+	switch {
+	case info.loops() && info.Workers > 1:
+		return Knob{Words: fmt.Sprintf("%s runs one event loop in each process, and the program starts %s: change their number in the program or its options",
+			info.Runtime.Title(), count(info.Workers, "worker process"))}
+	case info.loops():
 		return Knob{Words: fmt.Sprintf("%s runs its code on one event loop: no setting gives it a second CPU; add replicas", info.Runtime.Title())}
 	}
 	return Knob{Words: "no setting is known for this program: see its own options, or add replicas"}

@@ -206,3 +206,15 @@ func TestKnobOfDeno(t *testing.T) {
 		}
 	}
 }
+
+// A program that already runs several event loops has the number of them in its own hands.
+func TestKnobOfACluster(t *testing.T) {
+	for workers, want := range map[int]string{
+		0: "Node.js runs its code on one event loop: no setting gives it a second CPU; add replicas",
+		4: "Node.js runs one event loop in each process, and the program starts 4 worker processes: change their number in the program or its options",
+	} {
+		if got := KnobOf(Info{Runtime: Node, Workers: workers}).Words; got != want {
+			t.Errorf("%d workers: %q, want %q", workers, got, want)
+		}
+	}
+}
