@@ -11,6 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/guard"
+	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 	"github.com/millicore/millicore/internal/platform/meter"
 )
 
@@ -163,6 +164,21 @@ func orNone(format string, limit int64) string {
 // process: a container that has ended keeps its group for a moment.
 const emptyFor = 5 * time.Second
 
+// unenforcedFor is how many samples in a row must show no quota: a kubelet may read a
+// container before its limits are set.
+const unenforcedFor = 3
+
+// enforces records whether a kubelet's sample shows the quota of a CPU limit. Of a limit of
+// whole CPUs that is not known: the CPU manager may have given the container CPUs of its own.
+func (r *replica) enforces(s cadvisor.Sample, l experiment.Limits) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unenforced++
+	if l.CPUMillis%1000 == 0 || s.Periods != nil || s.CPULimit != nil {
+		r.unenforced = 0
+	}
+}
+
 // LimitBroken describes which limit of the replica's container is not the one that was set,
 // or that its processes left its control group; "" if all hold, or that cannot be seen. See
 // platform.LimitVerifier.
@@ -175,6 +191,11 @@ func (r *replica) LimitBroken(time.Time) string {
 		}
 	}
 	if r.watching == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.unenforced >= unenforcedFor {
+			return "its CPU limit is not enforced: the kubelet of node " + r.node + " reports no quota of its container (cpuCFSQuota: false)"
+		}
 		return ""
 	}
 	own, at, empty := r.watching.own()

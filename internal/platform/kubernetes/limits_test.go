@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/kubernetes/cadvisor"
 )
 
 const quota, period = int64(50 * time.Millisecond), int64(100 * time.Millisecond)
@@ -145,6 +146,32 @@ func TestLimitsThatTheClusterChanges(t *testing.T) {
 		}
 		if _, err := u.begin(p, "0"); err == nil || !strings.Contains(err.Error(), c.why) || !strings.Contains(err.Error(), "the pod p: ") {
 			t.Errorf("%s: %v, want %q", name, err, c.why)
+		}
+	}
+}
+
+// Without node agents the kubelet's samples show whether it enforces a CPU limit.
+func TestACPULimitThatTheKubeletDoesNotEnforce(t *testing.T) {
+	some := 0.5
+	with := cadvisor.Sample{}
+	with.CPULimit = &some
+	for name, c := range map[string]struct {
+		millis  int64
+		samples []cadvisor.Sample
+		why     string
+	}{
+		"enforced":          {500, []cadvisor.Sample{with, with, with, with}, ""},
+		"read too early":    {500, []cadvisor.Sample{{}, {}, with, {}}, ""},
+		"not enforced":      {500, []cadvisor.Sample{with, {}, {}, {}}, "its CPU limit is not enforced: the kubelet of node n1"},
+		"CPUs of its own":   {1000, []cadvisor.Sample{{}, {}, {}, {}}, ""},
+		"there is no limit": {0, []cadvisor.Sample{{}, {}, {}, {}}, ""},
+	} {
+		r := &replica{k: &kubernetes{pods: &pods{}}, node: "n1"}
+		for _, s := range c.samples {
+			r.enforces(s, experiment.Limits{CPUMillis: c.millis})
+		}
+		if why := r.LimitBroken(time.Now()); c.why == "" && why != "" || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %q, want %q", name, why, c.why)
 		}
 	}
 }

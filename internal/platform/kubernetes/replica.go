@@ -48,12 +48,13 @@ type replica struct {
 	up     bool
 	// downSince is the end of the last reported down window, or its begin; zero: it
 	// is up, or never was.
-	downSince time.Time
-	downs     []signals.Window
-	restarts  int32           // of its container, counted by the kubelet
-	deaths    map[string]bool // its containers that have ended, by id
-	kills     int64           // those that ran out of memory
-	gone      string          // why its pod was removed; "": it exists
+	downSince  time.Time
+	downs      []signals.Window
+	restarts   int32           // of its container, counted by the kubelet
+	deaths     map[string]bool // its containers that have ended, by id
+	kills      int64           // those that ran out of memory
+	unenforced int             // samples in a row that show no quota, though there is a CPU limit
+	gone       string          // why its pod was removed; "": it exists
 }
 
 // Address is where the replica listens: its pod's own address.

@@ -315,6 +315,7 @@ func (r *replica) observe(ctx context.Context, l experiment.Limits) error {
 			if l.CPUMillis > 0 && s.Periods == nil && s.CPULimit == nil {
 				r.unlimited()
 			}
+			r.enforces(s, l)
 			r.counters.put(s.ID, s.Counters)
 		})
 		return nil
