@@ -108,7 +108,7 @@ func (s *Summary) benchmarkComparisons() (all []Comparison) {
 		for k := range s.Cells[i].Benchmarks {
 			if path := s.Cells[i].Benchmarks[k].Path(); !slices.Contains(seen, path) {
 				seen = append(seen, path)
-				some, _ := s.Tests(path)
+				some, _, _ := s.tests(path)
 				all = append(all, some...)
 			}
 		}

@@ -224,11 +224,15 @@ func (c *cell) steps() []Step {
 	}
 	if c.plan.Load.Find {
 		byLoad := map[float64]*sums.Total{}
+		unanswered := map[float64]bool{}
 		for _, t := range c.trials {
-			t.search.windows(byLoad)
+			t.search.windows(byLoad, unanswered)
 		}
 		for _, load := range slices.Sorted(maps.Keys(byLoad)) {
 			add(load, byLoad[load])
+			if last := len(steps) - 1; unanswered[load] && last >= 0 && steps[last].Target == load && steps[last].Met != nil && *steps[last].Met {
+				steps[last].Met = nil // the windows with answers do not decide it
+			}
 		}
 	}
 	if c.levels == nil {

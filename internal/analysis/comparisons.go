@@ -24,8 +24,21 @@ type Comparison struct {
 
 // Tests compares one figure of each cell with that of the first cell that has
 // enough trials, and returns the evidence for each pair. A pair whose shift or interval
-// is not a number, because of bounds, has evidence only.
+// is not a number has evidence only, and is in Unbounded.
 func (s *Summary) Tests(path string) (all []Comparison, ranking []Evidence) {
+	all, s.Unbounded, ranking = s.tests(path)
+	return all, ranking
+}
+
+// Unbounded is a comparison of which a figure is infinite, because so many requests of a
+// trial failed, or not known, because it is a bound. Base, Value and Shift are the lower
+// ends of what is known, these the upper ends.
+type Unbounded struct {
+	Comparison
+	BaseTo, ValueTo, ShiftTo float64
+}
+
+func (s *Summary) tests(path string) (all []Comparison, unbounded []Unbounded, ranking []Evidence) {
 	r := s.Rank(path)
 	base := -1
 	for i, x := range r.cells {
@@ -39,8 +52,11 @@ func (s *Summary) Tests(path string) (all []Comparison, ranking []Evidence) {
 		case base < 0:
 			base = i
 		default:
-			if c, ok := r.comparison(i, base); ok {
-				all = append(all, c)
+			switch c, bounded := r.comparison(i, base); {
+			case bounded:
+				all = append(all, c.Comparison)
+			case c.Metric != "":
+				unbounded = append(unbounded, c)
 			}
 		}
 	}
@@ -51,24 +67,27 @@ func (s *Summary) Tests(path string) (all []Comparison, ranking []Evidence) {
 	for i, corrected := range stats.Holm(p) {
 		all[i].PHolm = corrected
 	}
-	return all, ranking
+	return all, unbounded, ranking
 }
 
-func (r *Ranking) comparison(cell, base int) (c Comparison, ok bool) {
+// comparison compares two cells; bounded: all figures are numbers. Without a metric they
+// were not tested.
+func (r *Ranking) comparison(cell, base int) (c Unbounded, bounded bool) {
 	e := r.Between(r.cells[cell], r.cells[base])
 	if e.Basis == Untested {
 		return c, false
 	}
 	shift, interval := stats.CensoredShift(r.samples[base].values, r.samples[cell].values)
-	c = Comparison{Cell: e.Cell, Baseline: e.Other, Metric: r.metric, P: e.P, PFamily: e.PFamily, Significant: e.Sign != 0,
-		Trials: [2]int{e.Trials[1], e.Trials[0]}}
-	if interval == nil || !shift.Known() {
+	if interval == nil {
 		return c, false
 	}
+	c.Comparison = Comparison{Cell: e.Cell, Baseline: e.Other, Metric: r.metric, P: e.P, PFamily: e.PFamily, Significant: e.Sign != 0,
+		Trials: [2]int{e.Trials[1], e.Trials[0]}}
 	from, _ := stats.CensoredMedian(r.samples[base].values)
 	to, _ := stats.CensoredMedian(r.samples[cell].values)
 	c.Base, c.Value, c.Shift, c.Low, c.High = from.Low, to.Low, shift.Low, interval.Low, interval.High
-	return c, stats.Finite(c.Base, c.Value, c.Shift, c.Low, c.High)
+	c.BaseTo, c.ValueTo, c.ShiftTo = from.High, to.High, shift.High
+	return c, shift.Known() && stats.Finite(c.Base, c.Value, c.Shift, c.Low, c.High)
 }
 
 // compared is the field path of the figure that cells are compared by.

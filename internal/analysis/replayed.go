@@ -149,8 +149,9 @@ func (s *replayed) tested() *sums.Total {
 	return all
 }
 
-// windows merges the complete windows into one tally per load.
-func (s *replayed) windows(byLoad map[float64]*sums.Total) {
+// windows merges the complete windows into one tally per load, and notes the loads of which
+// a window had no request that ended.
+func (s *replayed) windows(byLoad map[float64]*sums.Total, unanswered map[float64]bool) {
 	s.result()
 	for i := range s.steps {
 		step := &s.steps[i]
@@ -161,6 +162,9 @@ func (s *replayed) windows(byLoad map[float64]*sums.Total) {
 			byLoad[step.Load] = sums.New()
 		}
 		byLoad[step.Load].Merge(step.window.sums)
+		if step.window.sums.Client.Requests() == 0 {
+			unanswered[step.Load] = true
+		}
 	}
 }
 

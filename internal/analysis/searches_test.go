@@ -215,3 +215,25 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 		t.Errorf("%+v: %s", machine.Result(), d)
 	}
 }
+
+// Of a load that was held twice, one window met the objective, and in the other no request
+// ended: what the two show together is not decided.
+func TestALoadOfWhichAWindowHadNoAnswerIsNotDecided(t *testing.T) {
+	for name, answers := range map[string]int64{"answered": 100, "unanswered": 0} {
+		t.Run(name, func(t *testing.T) {
+			e := searchExperiment()
+			one := newTrial(e, &e.Cells[0], nil, Attempt{Trial: 1},
+				[]signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 310, First: 2, Last: 2}})
+			s := one.search
+			s.found, s.ended = noneFor("the time was spent"), true
+			s.add(client(1, signals.Measure, 100, 20*time.Millisecond))
+			s.add(client(2, signals.Measure, answers, 20*time.Millisecond))
+			s.steps[0].used, s.steps[1].used = true, true
+			c := &cell{plan: &e.Cells[0], goal: goal{objective: e.Objective}, trials: []*trial{one}}
+			steps := c.steps()
+			if len(steps) != 1 || (steps[0].Met != nil) != (answers > 0) {
+				t.Errorf("%+v", steps)
+			}
+		})
+	}
+}

@@ -16,6 +16,8 @@ type Summary struct {
 	Cells      []CellSummary     `json:"cells"`
 	// Comparisons are with the first cell that has enough trials.
 	Comparisons []Comparison `json:"comparisons,omitempty"`
+	// Unbounded are those of which not every figure is a number, which JSON cannot write.
+	Unbounded []Unbounded `json:"-"`
 	// Ranking is the evidence for each pair of cells, by the figure of Comparisons.
 	Ranking  []Evidence `json:"ranking,omitempty"`
 	Claims   []Claim    `json:"claims,omitempty"` // of the experiment, in its order

@@ -31,7 +31,7 @@ func (s *Summary) Against(base *CellSummary, cells []*CellSummary) AgainstBase {
 		one := Placed{Cell: c, Base: base, From: r.Between(c, base)}
 		one.Figure, _ = c.Figure(quantile)
 		if test, ok := r.comparison(r.index(c), r.index(base)); ok {
-			one.Shift = &test
+			one.Shift = &test.Comparison
 		}
 		return one
 	}

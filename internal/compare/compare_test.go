@@ -201,3 +201,19 @@ func TestNotesTellOfFlagsAndReasons(t *testing.T) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }
+
+// Two settings of a server are named by their labels, not by the names of their services,
+// which are made for files.
+func TestSettingsOfAServerAreNamedByTheirLabels(t *testing.T) {
+	s := fixture("try", map[string][]float64{"1": quick, "2": slow})
+	s.Cells[0].Plan.Service.Name, s.Cells[1].Plan.Service.Name = "as-is", "gomaxprocs-1"
+	for i := range s.Cells {
+		s.Cells[i].Plan.Vary = nil
+	}
+	s.Cells[0].Run.Experiment.Server = &experiment.Server{Name: "api", Settings: []experiment.Setup{
+		{Service: "as-is", Label: "as it is"}, {Service: "gomaxprocs-1", Label: "GOMAXPROCS=1"}}}
+	p := Pair{Differs: settings(&Match{s.Cells[0], s.Cells[1]})}
+	if got := p.differs(); got != "setting as it is → GOMAXPROCS=1" {
+		t.Errorf("set differently: %q", got)
+	}
+}

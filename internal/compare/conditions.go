@@ -203,7 +203,11 @@ func objective(e *experiment.Experiment) string {
 // of two cells of one record what it varied, of two records everything.
 func settings(m *Match) []Contrast {
 	c := contrasts{}
-	c.add("service", m.A.Plan.Service.Name, m.B.Plan.Service.Name)
+	if one, other := settingOf(&m.A), settingOf(&m.B); one != "" && other != "" {
+		c.add("setting", one, other)
+	} else {
+		c.add("service", m.A.Plan.Service.Name, m.B.Plan.Service.Name)
+	}
 	varied(&c, m.A.Plan.Vary, m.B.Plan.Vary)
 	if m.A.Run == m.B.Run {
 		return c
@@ -219,6 +223,19 @@ func settings(m *Match) []Contrast {
 	}
 	c.add("millicore", a.Program, b.Program)
 	return c
+}
+
+// settingOf is the label of the cell's setting of a server, without its limit; "": the cell
+// is none. The name of its service is made for files.
+func settingOf(c *Cell) string {
+	if s := c.Run.Experiment.Server; s != nil {
+		for i := range s.Settings {
+			if s.Settings[i].Service == c.Plan.Service.Name {
+				return s.Settings[i].Label
+			}
+		}
+	}
+	return ""
 }
 
 func measured(c *Cell) string {

@@ -41,6 +41,9 @@ func (p Plan) Text(out io.Writer, t display.Terminal) error {
 			display.Counted(int64(len(e.Cells)), "cell"), display.Counted(int64(p.trials()), "trial"), about(p.Lasts))},
 		cellTable(e),
 	}
+	if common := e.CommonLoad(); common != nil {
+		blocks = append(blocks, report.Paragraph{Text: commonWords(common)})
+	}
 	for _, f := range serviceFacts(e) {
 		blocks = append(blocks, f)
 	}
@@ -100,6 +103,12 @@ func (p Plan) JSON(out io.Writer) error {
 		Measure    experiment.Measure `json:"measure"`
 		Plan       []experiment.Cell  `json:"plan"`
 	}{p.Experiment.Name, len(p.Experiment.Cells), p.trials(), p.Lasts.Seconds(), needs, p.Experiment.Measure, p.Experiment.Shown().Cells})
+}
+
+// commonWords are the second part of a run: its load is known only after the searches.
+func commonWords(c *experiment.Common) string {
+	return fmt.Sprintf("After the searches, each cell is held at one load, %v%% of the lowest breaking point: %d × %s.",
+		c.Percent, c.Repeats, about(c.Duration))
 }
 
 // cellTable has a row for each cell.

@@ -71,3 +71,24 @@ func TestJSONHasTheCells(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A file that `try --save` wrote has a second part, which the run adds to its searches.
+func TestThePlanNamesTheCommonLoad(t *testing.T) {
+	e, err := file.Parse("try.yaml", []byte(`name: try
+services: {as-is: {command: [./server]}, one: {command: [./server]}}
+limits: {cpu: 500m}
+load: {request: {path: /}, find: breaking-point}
+objective: {p99: 100ms}
+measure: {repeats: 1, common_load: {percent: 70}}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := (Plan{Experiment: e}).Text(&b, display.Terminal{Width: 200}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "After the searches, each cell is held at one load, 70% of the lowest breaking point: 6 × 4 s."; !strings.Contains(b.String(), want) {
+		t.Errorf("the plan does not say %q:\n%s", want, b.String())
+	}
+}

@@ -27,8 +27,8 @@ func Tested(path string, s *analysis.Summary) (name, unit string) {
 
 // Against is the title of a table of tests: "p99, median over trials, compared with
 // procs=1 (150 ms)".
-func Against(metric, baseline string, value float64, unit string) string {
-	return display.Capital(fmt.Sprintf("%s, median over trials, compared with %s (%s)", metric, baseline, strings.TrimSpace(display.Figure(value)+" "+unit)))
+func Against(metric, baseline, value, unit string) string {
+	return display.Capital(fmt.Sprintf("%s, median over trials, compared with %s (%s)", metric, baseline, strings.TrimSpace(value+" "+unit)))
 }
 
 // Significance words the result of a test.
@@ -43,7 +43,7 @@ func Significance(c *analysis.Comparison) string {
 // against one another; "" if they were, if there is nothing to compare, or if the
 // headline has the reason.
 func Untested(s *analysis.Summary) string {
-	if results.KindOf(s) == results.Search || len(s.Comparisons) > 0 || len(s.Ranking) == 0 {
+	if results.KindOf(s) == results.Search || len(s.Comparisons)+len(s.Unbounded) > 0 || len(s.Ranking) == 0 {
 		return ""
 	}
 	fewest := s.Ranking[0]

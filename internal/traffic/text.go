@@ -22,6 +22,9 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 	if text := hint(r); text != "" {
 		fmt.Fprintf(&b, "%s\n", out.Line(text, display.Warning))
 	}
+	if text := hiddenStall(r); text != "" {
+		fmt.Fprintf(&b, "%s\n", out.Line(text, display.Warning))
+	}
 	b.WriteString(summary(r, out))
 	b.WriteString(latencies(r, out))
 	b.WriteString(bars(r, out))
@@ -77,6 +80,32 @@ func hint(r *Result) string {
 	}
 	return ""
 }
+
+// hiddenStall says that the percentiles of a closed loop hide a stall; "" if they do not.
+// Users wait while the service stalls and send nothing, so that each of them counts one
+// slow request (coordinated omission). Of a constant rate, as many requests are slow as the
+// stall takes of the time: p99 shows it from 1% on.
+func hiddenStall(r *Result) string {
+	c := r.Cell
+	if c.Load.Kind != "closed" || c.Load.Users == nil || c.Load.Stages || c.LatencyMS == nil || !(c.LatencyMS.P99 > 0) || r.Length <= 0 {
+		return ""
+	}
+	stall := time.Duration(farAboveP99 * c.LatencyMS.P99 * float64(time.Millisecond))
+	waited := 0.0
+	for bar := range r.Client.Latency.Bars() {
+		if from := time.Duration(bar.From) * time.Microsecond; from > stall {
+			waited += from.Seconds() * float64(bar.Count)
+		}
+	}
+	share := waited / (*c.Load.Users * r.Length.Seconds())
+	if share < 0.01 {
+		return ""
+	}
+	return fmt.Sprintf("The service stalled for %s of the time, which p99 of a closed loop hides: measure with --rate.", display.Share(min(share, 1)))
+}
+
+// farAboveP99 is how many times p99 a request takes that met a stall, not a queue.
+const farAboveP99 = 5
 
 func summary(r *Result, out display.Terminal) string {
 	c := r.Cell

@@ -324,3 +324,39 @@ func TestTextOfLatenciesBeyondTheRange(t *testing.T) {
 		}
 	}
 }
+
+// 10 users send for 10 s, and the service stalls once. They wait, so that 10 of thousands
+// of requests are slow, and p99 does not show the stall.
+func TestAClosedLoopThatHidesAStallNamesRate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		kind   string
+		stall  time.Duration
+		p99    float64
+		stages bool
+		hidden bool
+	}{
+		{"a stall of 2 s", "closed", 2 * time.Second, 10, false, true},
+		{"a stall of 50 ms is less than 1% of the time", "closed", 50 * time.Millisecond, 10, false, false},
+		{"p99 shows the stall", "closed", 2 * time.Second, 2000, false, false},
+		{"an open loop", "open", 2 * time.Second, 10, false, false},
+		{"the users of stages are not constant", "closed", 2 * time.Second, 10, true, false},
+	} {
+		latency, users := signals.NewHistogram(), 10.0
+		for range 8000 {
+			latency.Record(10 * time.Millisecond)
+		}
+		for range 10 {
+			latency.Record(c.stall)
+		}
+		r := &Result{Length: 10 * time.Second, Client: signals.Client{Latency: latency},
+			Cell: &analysis.CellSummary{LatencyMS: &analysis.Quantiles{P99: c.p99}, Load: analysis.LoadSummary{Kind: c.kind, Users: &users, Stages: c.stages}}}
+		want := ""
+		if c.hidden {
+			want = "The service stalled for 20% of the time, which p99 of a closed loop hides: measure with --rate."
+		}
+		if got := hiddenStall(r); got != want {
+			t.Errorf("%s: %q, want %q", c.name, got, want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ var assets embed.FS
 var (
 	styleFiles  = []string{"assets/uplot/uPlot.min.css", "assets/base.css", "assets/tables.css", "assets/report.css", "assets/why.css", "assets/claims.css", "assets/sizing.css"}
 	earlyFiles  = []string{"assets/theme.js"}
-	scriptFiles = []string{"assets/format.js", "assets/marks.js", "assets/timepanels.js", "assets/curves.js", "assets/breaking.js", "assets/tips.js", "assets/tables.js", "assets/main.js"}
+	scriptFiles = []string{"assets/format.js", "assets/marks.js", "assets/timepanels.js", "assets/curves.js", "assets/breaking.js", "assets/tips.js", "assets/tables.js", "assets/copy.js", "assets/main.js"}
 )
 
 const (
@@ -39,7 +39,7 @@ const (
 )
 
 var pageTemplate = template.Must(template.New("page.html").
-	Funcs(template.FuncMap{"typeset": typeset, "table": newTable, "claim": newClaim, "functionTip": functionTip, "bar": bar, "markOf": markOf, "share": display.Share}).
+	Funcs(template.FuncMap{"typeset": typeset, "unbroken": unbroken, "table": newTable, "claim": newClaim, "functionTip": functionTip, "bar": bar, "markOf": markOf, "share": display.Share}).
 	ParseFS(assets, "assets/*.html"))
 
 // Page writes the report.

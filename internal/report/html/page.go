@@ -121,8 +121,28 @@ var (
 	afterSign       = regexp.MustCompile(`([≤≥]) `)
 )
 
-// typeset keeps figures and their units on one line, and writes signs as print does.
+// joiner forbids a line break where it stands, and is not seen (U+2060). The page takes it
+// out of what is copied, see copy.js.
+const joiner = "\u2060"
+
+// option finds the settings of programs such as --max-old-space-size=200 that are short
+// enough for a line of a phone.
+var option = regexp.MustCompile(`(?:^|[\s(=,“"])--?[A-Za-z][\w:.+=-]{0,30}`)
+
+// unbroken keeps a setting on one line, which a browser may break after each hyphen.
+func unbroken(text string) string {
+	if !strings.Contains(text, "-") {
+		return text
+	}
+	return option.ReplaceAllStringFunc(text, func(one string) string {
+		return strings.TrimSuffix(strings.ReplaceAll(one, "-", "-"+joiner), joiner)
+	})
+}
+
+// typeset keeps figures and their units, and settings, on one line, and writes signs as
+// print does.
 func typeset(text string) string {
+	text = unbroken(text)
 	text = strings.NewReplacer("<=", "≤", ">=", "≥").Replace(text)
 	return afterSign.ReplaceAllString(unitAfterNumber.ReplaceAllString(text, "$1\u00a0$2"), "$1\u00a0")
 }

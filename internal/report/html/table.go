@@ -150,6 +150,9 @@ func newField(t *report.Table, c *report.Column, row int) (field, bool) {
 		}
 	case report.Name:
 		f.Named = true
+		if unbroken(one.Text) != one.Text {
+			f.Class += " option"
+		}
 		if t.About != nil {
 			m := markOf(t.About[row])
 			f.Mark = &m

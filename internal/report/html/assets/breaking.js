@@ -6,19 +6,22 @@ const breakingPanel = {
   y: () => state.quantile, log: () => state.scale === "log",
 };
 
-// loads gives a cell's held loads as [targets, values], and which of them
-// missed the objective.
+// loads gives a cell's held loads as [targets, values], and for each of them whether it
+// met the objective: null if that is not decided.
 function loads(panel, cell) {
-  const key = panel.y(), log = panel.log(), points = [[], []], missed = [];
+  const key = panel.y(), log = panel.log(), points = [[], []], met = [];
   for (const s of charts.steps[cell]) {
     const y = s[key];
     if (y === null || (log && y <= 0)) continue;
     points[0].push(s.target);
     points[1].push(y);
-    missed.push(s.met === false);
+    met.push(s.met);
   }
-  return { points, missed };
+  return { points, met };
 }
+
+// judged reports whether a cell's loads were held against an objective.
+const judged = (cell) => charts.steps[cell].some((s) => s.met !== null);
 
 // trend joins loads that lie within 4% of one another: their medians make a
 // line that single windows do not pull about.
@@ -34,14 +37,17 @@ function trend([xs, ys]) {
   return out;
 }
 
-function drawLoads(panel, cell, missed) {
+// A load that met the objective is filled, one that missed it hollow, and one that is not
+// decided dotted. Without an objective all are filled.
+function drawLoads(panel, cell, verdicts) {
   return (u, index) => {
-    const px = uPlot.pxRatio, line = new Path2D(), met = new Path2D(), not = new Path2D();
+    const px = uPlot.pxRatio, line = new Path2D(), met = new Path2D(), missed = new Path2D(), open = new Path2D();
+    const pathOf = (verdict) => (verdict === false ? missed : verdict === null && judged(cell) ? open : met);
     trend(u.data[index]).forEach(([x, y], i) => {
       const at = [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
       if (i) line.lineTo(...at); else line.moveTo(...at);
     });
-    eachPoint(u, index, (x, y, i) => glyphPath(missed[i] ? not : met, cellShape(cell), x, y, 4.5 * px));
+    eachPoint(u, index, (x, y, i) => glyphPath(pathOf(verdicts[i]), cellShape(cell), x, y, 4.5 * px));
     u.ctx.save();
     clip(u);
     u.ctx.lineWidth = 2 * px;
@@ -53,8 +59,11 @@ function drawLoads(panel, cell, missed) {
     u.ctx.strokeStyle = u.ctx.fillStyle = cellColour(cell);
     u.ctx.fill(met);
     u.ctx.fillStyle = colour("card");
-    u.ctx.fill(not);
-    u.ctx.stroke(not);
+    u.ctx.fill(missed);
+    u.ctx.stroke(missed);
+    u.ctx.fill(open);
+    u.ctx.setLineDash([1.6 * px, 1.6 * px]);
+    u.ctx.stroke(open);
     u.ctx.restore();
     return null;
   };
@@ -203,9 +212,9 @@ function drawBreaking(panel) {
   if (panel.u) panel.u.destroy();
   const data = [null], series = [{}], log = panel.log();
   charts.cells.forEach((c, cell) => {
-    const { points, missed } = loads(panel, cell);
+    const { points, met } = loads(panel, cell);
     data.push(points);
-    series.push({ cell, mark: true, show: shown(cell), stroke: () => cellColour(cell), paths: drawLoads(panel, cell, missed) });
+    series.push({ cell, mark: true, show: shown(cell), stroke: () => cellColour(cell), paths: drawLoads(panel, cell, met) });
   });
   const rows = Math.max(0, ...labelRows(roughly(panel.plot.clientWidth), panel.plot.clientWidth).map((b) => b.row + 1));
   panel.u = new uPlot({
@@ -237,8 +246,8 @@ function breakingTip(panel, left, top) {
     });
   }
   if (best !== null) {
-    const [xs, ys] = u.data[best.index], missed = loads(panel, best.cell).missed[best.i];
-    const verdict = charts.steps[best.cell].some((s) => s.met !== null) ? (missed ? "misses the objective" : "meets the objective") : "";
+    const [xs, ys] = u.data[best.index], met = loads(panel, best.cell).met[best.i];
+    const verdict = !judged(best.cell) ? "" : met === null ? "not decided: a window had no answer" : met ? "meets the objective" : "misses the objective";
     return show(number(xs[best.i]) + " " + charts.load_unit, best.cell, number(ys[best.i]) + " ms", verdict);
   }
   const near = (v) => Math.abs(u.valToPos(v, "x") - left) < 6;
@@ -254,7 +263,8 @@ function breakingLead() {
   if (!lead) return;
   const some = (of) => charts.cells.some(of), o = charts.objective;
   lead.textContent = "Each mark is one load that was held, windows of all trials together; the line joins their medians."
-    + (charts.steps.some((s) => s.some((one) => one.met !== null)) ? " Filled ones met the objective, hollow ones missed it." : "")
+    + (some((c, cell) => judged(cell)) ? " Filled ones met the objective, hollow ones missed it." : "")
+    + (some((c, cell) => judged(cell) && charts.steps[cell].some((s) => s.met === null)) ? " Dotted ones are not decided: a window had no answer." : "")
     + (some((c) => c.breaking) ? " A vertical line is a cell’s breaking point, its band reaches from one of its ends to the other." : "")
     + (some((c) => c.breaking && c.breaking.at_least) ? " A band without an end is a lower bound." : "")
     + (some((c) => c.knee && c.knee.quantile === state.quantile) ? " An elbow is the knee, where latency leaves its floor." : "")
