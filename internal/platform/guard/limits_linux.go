@@ -42,7 +42,7 @@ func filesOf(v cgroup.Version, c cgroup.Controller) []string {
 	case c == cgroup.CPU && v1:
 		return []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.cfs_burst_us", "cpu.idle", "cpu.shares", "cpu.uclamp.max"}
 	case c == cgroup.CPU:
-		return []string{"cpu.max", "cpu.max.burst", "cpu.idle", "cpu.weight", "cpu.uclamp.max", "cgroup.events"}
+		return []string{"cpu.max", "cpu.max.burst", "cpu.idle", "cpu.weight", "cpu.uclamp.max"}
 	case c == cgroup.Memory && v1:
 		return []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
 	case c == cgroup.Memory:
@@ -206,11 +206,6 @@ func (g *Limits) judge(f *file, is string) string {
 	}
 	was := strings.TrimSpace(f.right)
 	switch {
-	case f.name == "cgroup.events":
-		if strings.Contains(is, "frozen 1") {
-			return "its control group was frozen"
-		}
-		return ""
 	case f.right == "": // the first one
 		return ""
 	case called[f.name] == "CPU burst":
