@@ -63,7 +63,7 @@ func TestEachFileIsVerified(t *testing.T) {
 		cgroup.V2: {"cpu.max": {"max 100000\n", "to no limit"}, "cpu.max.burst": {"9\n", "its CPU burst was changed"}, "memory.max": {"max\n", "to no limit"},
 			"memory.swap.max": {"max\n", "its swap limit was changed: memory.swap.max was 0 and is max"}, "cpuset.cpus": {"0\n", `from "" to "0"`},
 			"cpu.idle": {"1\n", "its CPU priority was changed"}, "cpu.weight": {"1\n", "its CPU weight was changed: cpu.weight was 100 and is 1"}, "cpu.uclamp.max": {"10.00\n", "its CPU frequency was changed"},
-			"memory.high": {"33554432\n", "its memory limit was changed: memory.high was max and is 33554432"},
+			"memory.high":           {"33554432\n", "its memory limit was changed: memory.high was max and is 33554432"},
 			"cpuset.cpus.effective": {"0\n", `from "0-1" to "0"`}, "pids.max": {"max\n", "its limit of processes and threads was changed"}},
 	} {
 		for name, change := range changes {
