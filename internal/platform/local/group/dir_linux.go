@@ -93,6 +93,9 @@ func send(dirs []string, except string, sig syscall.Signal) (found bool, err err
 			if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 				return true, fmt.Errorf("signal process %d: %w", pid, err)
 			}
+			if sig == syscall.SIGKILL {
+				thaw(pid)
+			}
 		}
 	}
 	return len(after) > 0, nil

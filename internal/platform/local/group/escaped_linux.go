@@ -55,6 +55,7 @@ func (p Process) Kill() (bool, error) {
 	if err := held.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return true, fmt.Errorf("kill process %d, which left its control group: %w", p.PID, err)
 	}
+	thaw(p.PID)
 	return true, nil
 }
 
