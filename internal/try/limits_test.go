@@ -144,7 +144,7 @@ func TestItIsSaidWhyNothingElseIsTried(t *testing.T) {
 		spoil string
 	}{
 		{"no setting is known", runtimes.Info{Runtime: runtimes.Node}, 3000, "2 replicas were not tested, because all would listen on port 3000", ""},
-		{"none has an effect", goInfo, 0, "those above have no effect.", "it still ran with 3"},
+		{"none has an effect", goInfo, 0, "Those above have no effect.", "it still ran with 3"},
 		{"there are others", goInfo, 0, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

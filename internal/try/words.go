@@ -62,7 +62,7 @@ func Announce(a *Ask, info runtimes.Info, variants []Variant, e *experiment.Expe
 		}
 	}
 	if why := a.nothingElse(variants); why != "" {
-		lines = append(lines, t.Wrap("No other setting is tried: "+why, ""))
+		lines = append(lines, t.Wrap("No other setting is tried. "+why, ""))
 	}
 	return strings.Join(append(lines, Length(e, lasts)), "\n") + "\n"
 }
@@ -79,9 +79,9 @@ func (a *Ask) nothingElse(variants []Variant) string {
 		}
 	}
 	if slices.ContainsFunc(variants, func(v Variant) bool { return v.NoEffect != "" }) {
-		return "those above have no effect."
+		return "Those above have no effect."
 	}
-	return "its parallelism is the only sensible one here."
+	return "Its parallelism is the only sensible one here."
 }
 
 // Lasts is the estimated duration of a run: that of its trials, and of the warm-up that

@@ -192,7 +192,7 @@ func (r *replica) ending(p *process) string {
 		return ended
 	}
 	if left := r.left(); left != "" {
-		return ended + " and left " + left + " running in the background; a service must stay in the foreground (nginx does with -g 'daemon off;')"
+		return ended + " and left " + left + " running in the background; " + foreground(r.command.Path)
 	}
 	return ended
 }
