@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -186,9 +187,12 @@ func (d *docker) exposed(ctx context.Context, image string) (int, error) {
 // tcpPort parses "8080/tcp". It returns 0 for another protocol.
 func tcpPort(name string) int {
 	number, protocol, _ := strings.Cut(name, "/")
-	port := 0
-	if protocol == "" || protocol == "tcp" {
-		fmt.Sscan(number, &port)
+	if protocol != "" && protocol != "tcp" {
+		return 0
 	}
-	return port
+	port, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return int(port)
 }

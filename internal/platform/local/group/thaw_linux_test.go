@@ -11,7 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/testkit"
 )
 
-// A service of root that freezes itself ends with its group all the same.
+// A service of root that freezes itself ends with its group, too.
 func TestAFrozenProcessIsKilled(t *testing.T) {
 	r := begin(t)
 	self, err := cgroup.Host().Self(cgroup.Freezer)
