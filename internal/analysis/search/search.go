@@ -171,6 +171,7 @@ type Search struct {
 // repeats counts windows without information.
 type repeats struct {
 	empty     int                // without a request, in a row
+	due       float64            // requests that were due in these on average; of users not counted
 	limited   int                // missed while the generator was the limit, in a row
 	disturbed int                // after the bracket was found
 	clean     int                // not disturbed, after the bracket was found

@@ -584,6 +584,30 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// At half a request a second a window of one second has none more often than not.
+func TestNoRequestIsDueAtALowLoad(t *testing.T) {
+	c := usual
+	c.First = 0.5
+	windows := 0
+	_, r := play(t, c, func(s Step) Observation {
+		if windows++; windows <= 4 {
+			return Observation{}
+		}
+		return wall(8)(s)
+	})
+	if r.Ended == Silent || r.Load == 0 {
+		t.Errorf("it answers, and %+v", r)
+	}
+	steps, r := play(t, c, func(Step) Observation { return Observation{} })
+	due := 0.0
+	for _, s := range steps {
+		due += s.Load * s.Window.Seconds()
+	}
+	if r.Ended != Silent || due < enoughDue || len(steps) > 11 {
+		t.Errorf("after %d steps with %v requests due: %+v", len(steps), due, r)
+	}
+}
+
 func TestTooLittleTime(t *testing.T) {
 	c := usual
 	c.Budget = time.Second

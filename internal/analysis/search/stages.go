@@ -34,6 +34,9 @@ const (
 	lowestShare = 1.0 / 64
 	// mostEmpty is how many windows in a row without a request end the search.
 	mostEmpty = 3
+	// enoughDue is how many requests must have been due in them on average: that none is by
+	// chance happens once in 150 times.
+	enoughDue = 5
 	// alike is the difference, as a share, up to which another load confirms a load.
 	alike = 0.03
 	// mostConfirmed is how many loads are tried again for that.
@@ -76,12 +79,17 @@ func (s *Search) whole(d time.Duration) time.Duration {
 func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 	r := &s.again
 	if w.n == 0 {
-		if r.empty++; r.empty == mostEmpty {
+		r.empty++
+		if !s.config.Whole {
+			r.due += s.step.Load * s.step.Window.Seconds()
+		}
+		// At less than a request a second none may have been due.
+		if r.empty >= mostEmpty && (s.config.Whole || r.due >= enoughDue) {
 			s.fail(Silent, "no request ended in %d windows at a load of %s: the service does not answer, or too slowly to be judged", r.empty, show(s.step.Load))
 		}
 		return true
 	}
-	r.empty = 0
+	r.empty, r.due = 0, 0
 	if o.Limited && w.missed {
 		if s.stage != Bracket {
 			r.weak++
