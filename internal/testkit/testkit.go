@@ -28,6 +28,7 @@ func Long(t testing.TB, reason string) {
 	if testing.Short() {
 		t.Skip("long: " + reason)
 	}
+	t.Log("long: " + reason) // test/outcome prints it beside the seconds of the test
 }
 
 // Campaign reports whether samples have their full size: MILLICORE_CAMPAIGNS=1, which

@@ -1,5 +1,5 @@
 // Command outcome judges a run of make test by the events that `go test -json`
-// wrote: it counts the tests, and it reports what a green run can hide.
+// wrote: it counts the tests, names the longest, and reports what a green run can hide.
 //
 //	outcome [-allowed FILE] [-flaky N] bin/events/*.json
 //
@@ -31,6 +31,9 @@ func main() {
 	}
 }
 
+// module is the beginning of the names of this module's packages.
+const module = "github.com/millicore/millicore/"
+
 // anyReason allows every skip.
 var anyReason = []rule{{regexp.MustCompile(""), regexp.MustCompile("")}}
 
@@ -45,18 +48,19 @@ func run(out io.Writer, allowed string, flaky int, files []string) error {
 			return fmt.Errorf("%s: %w", allowed, err)
 		}
 	}
-	all := tests{}
+	all, durations := tests{}, newTimes()
 	for _, file := range files {
 		f, err := os.Open(file)
 		if err != nil {
 			return err
 		}
-		err = all.read(f)
+		err = read(f, all.add, durations.add)
 		f.Close()
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
+	durations.print(out)
 	return all.judge(out, rules, flaky)
 }
 
@@ -89,6 +93,7 @@ func parse(list string) (rules []rule, err error) {
 // event is a line of `go test -json`.
 type event struct {
 	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds, where a test or a package ends
 }
 
 // test is the outcome of a test in all its runs.
@@ -105,7 +110,8 @@ type test struct {
 // outside of its tests: a crash, or what follows the tests.
 type tests map[string]*test
 
-func (all tests) read(r io.Reader) error {
+// read hands each event of a run to all of the functions.
+func read(r io.Reader, to ...func(event)) error {
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -114,7 +120,9 @@ func (all tests) read(r io.Reader) error {
 			if err := json.Unmarshal(line, &e); err != nil {
 				return err
 			}
-			all.add(e)
+			for _, add := range to {
+				add(e)
+			}
 		}
 		if err == io.EOF {
 			return nil

@@ -65,7 +65,7 @@ func TestJudge(t *testing.T) {
 				t.Fatal(err)
 			}
 			all := tests{}
-			if err := all.read(strings.NewReader(c.events)); err != nil {
+			if err := read(strings.NewReader(c.events), all.add); err != nil {
 				t.Fatal(err)
 			}
 			var out strings.Builder
@@ -111,7 +111,6 @@ func TestTheListOfMakeTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const module = "github.com/millicore/millicore/"
 	for _, name := range []string{
 		module + "internal/load/engine.TestARealFreezeIsSeenWhole",
 		module + "internal/lab.TestWatchingAThrottledProcess",
@@ -123,5 +122,31 @@ func TestTheListOfMakeTest(t *testing.T) {
 				t.Errorf("%s may be skipped: %s", name, r.reason)
 			}
 		}
+	}
+}
+
+func TestTheLongestTests(t *testing.T) {
+	durations := newTimes()
+	if err := read(strings.NewReader(`{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: long: a real database\n"}
+{"Action":"pass","Package":"p","Test":"TestA/part","Elapsed":30}
+{"Action":"fail","Package":"p","Test":"TestA","Elapsed":31}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":29.4}
+{"Action":"pass","Package":"p","Test":"TestB","Elapsed":2}
+{"Action":"pass","Package":"p","Test":"TestQuick","Elapsed":0.4}
+{"Action":"pass","Package":"p","Elapsed":64}
+`), durations.add); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	durations.print(&out)
+	const want = `the longest packages:
+    64 s  p
+the longest tests:
+    60 s  p.TestA: a real database
+     2 s  p.TestB
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
 	}
 }
