@@ -24,7 +24,7 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: help check format vet lint prose tidy old-go build manuals mongodb image image-load image-push release-check release-tools vulnerabilities test test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
+.PHONY: help check format vet lint prose tidy old-go build manuals mongodb image image-load image-push release-check release-tools vulnerabilities test test-system test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -106,11 +106,15 @@ cluster-down: ## end it
 demo: build ## about a minute: what GOMAXPROCS does to a service under a limit of 1 CPU
 	bin/millicore run quick
 
-test: ## everything that proves the product, as root; installs what it needs; docs/testing.md
+test: ## every package, and each command once under real limits; as root; installs what it needs; docs/testing.md
 	scripts/test.sh
 
-test-all: ## make test with samples of full size, each fuzz target for a minute, and 1,000 simulated searches; hours
-	MILLICORE_CAMPAIGNS=1 scripts/test.sh
+test-system: ## beside make test: emulated machines, Docker, Kubernetes, long searches, all experiments, faults; as root
+	scripts/test.sh system
+
+test-all: ## both with samples of full size, each fuzz target for a minute, and 1,000 simulated searches; hours
+	MILLICORE_SAMPLES=full scripts/test.sh
+	MILLICORE_SAMPLES=full scripts/test.sh system
 	$(GO) test -timeout 2h -run TestTheIntervalHoldsTheTruth ./internal/analysis/search -runs 1000
 	scripts/fuzz.sh 1m
 

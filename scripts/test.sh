@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# Everything that proves the product (make test), as root on Debian, where it installs
-# what is missing. docs/testing.md has the phases and their times.
+# What proves the product, as root on Debian, where it installs what is missing.
+# docs/testing.md has the phases and their times.
+#
+#   scripts/test.sh          make test: every package, and each command once
+#   scripts/test.sh system   make test-system: what takes minutes each, beside it
 #
 # A phase of tests that fails does not end the run: the others follow, and
 # test/outcome judges all of their events at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+system=
+[ "${1:-}" != system ] || system=yes
+
 . scripts/python-servers.sh
 PATH=$PATH:$PYTHON_SERVERS/bin
-events=bin/events
+events=bin/events${system:+-system}
 gotestsum=gotest.tools/gotestsum@v1.13.0
 
 # Packages that start no goroutines and depend on nothing but their sources: without the
@@ -17,9 +23,11 @@ gotestsum=gotest.tools/gotestsum@v1.13.0
 pure='internal/(analysis|compare|corpus|display|exit|experiment|load/schedule|load/wire|narrative|results|signals)|test/(outcome|prose)'
 # Packages without goroutines whose tests need the kernel, runtimes or a browser: without
 # the race detector, which makes them several times slower and finds nothing in them.
-plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)|test/vm'
-# Their services, limits and neighbours are real, so they run alone.
-whole='test/(advice|program|docker|chaos)'
+plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)'
+# Tests of whole systems: their services, limits and neighbours are real, so they run alone.
+whole='test/(advice|program|docker|chaos|kubernetes|vm)'
+# The tests of test/program that take minutes are in files of their own.
+long="^($(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' test/program/long_*_test.go | paste -sd '|'))\$"
 
 rm -rf $events && mkdir -p $events
 times=()
@@ -62,22 +70,46 @@ cluster_built() {
   trap - EXIT
 }
 
-no_cluster=$(test/cluster/with.sh --reason)
+# The samples of simulations: few here, and the usual ones in make test-system.
+run_tests() {
+  build_programs vet cross
+  MILLICORE_SAMPLES=${MILLICORE_SAMPLES:-few} phase "pure packages" tests pure "$(packages "/($pure)(/|\$)")"
+  phase "kernel, runtimes, browser" tests plain "$(packages "/($plain)(/|\$)" "/($pure)(/|\$)")" -count=1
+  phase "concurrent packages" tests concurrent "$(packages . "/($pure|$plain)(/|\$)|/($whole)\$")" -race -count=1
+  phase "images" env GOWORK=off go -C images test ./...
+  phase "a real freeze" tests freeze ./internal/load/engine -count=1 -run TestARealFreeze # without the race detector: both sides at full speed
+  phase "whole programs" tests programs ./test/program -count=1 -skip "$long"
+}
+
+run_system_tests() {
+  no_cluster=$(test/cluster/with.sh --reason)
+  build_cluster
+  build_programs
+  phase "simulations" tests simulations "$(sampling)"
+  phase "emulated machines" tests machines ./test/vm -count=1
+  phase "long runs of whole programs" tests long ./test/program -count=1 -run "$long"
+  phase "Docker, advice, faults" tests whole "./test/docker ./test/advice ./test/chaos" -count=1 -p 1
+  [ -n "$no_cluster" ] || phase "wait for the programs of Kubernetes" cluster_built
+  [ -n "$no_cluster" ] || with=test/cluster/with.sh phase "Kubernetes" tests kubernetes ./test/kubernetes -count=1
+}
+
+# build_programs CHECK...: the programs, and further targets of the Makefile.
+build_programs() {
+  phase "build${1:+, vet, other systems}" make --no-print-directory build mongodb "$@"
+  [ ${#failed[@]} -eq 0 ] || exit 1
+}
+
+# sampling is the pure packages whose tests draw samples.
+sampling() {
+  local drawing
+  drawing=$(grep -rl --include='*_test.go' 'testkit\.Samples' internal | xargs -n 1 dirname | sort -u)
+  packages "/($(paste -sd '|' <<< "$drawing"))\$" | tr ' ' '\n' | grep -E "/($pure)(/|\$)" | tr '\n' ' '
+}
 
 phase "install what is missing" scripts/setup-tests.sh
 [ ${#failed[@]} -eq 0 ] || exit 1
-build_cluster
-phase "build, vet, other systems" make --no-print-directory build mongodb vet cross
-[ ${#failed[@]} -eq 0 ] || exit 1
-phase "pure packages" tests pure "$(packages "/($pure)(/|\$)")"
-# The longest comes first, so that nothing waits for it alone.
-phase "kernel, runtimes, browser" tests plain "./test/vm $(packages "/($plain)(/|\$)" "/($pure)(/|\$)|/test/vm\$")" -count=1
-phase "concurrent packages" tests concurrent "$(packages . "/($pure|$plain)(/|\$)|/($whole|test/kubernetes)\$")" -race -count=1
-phase "images" env GOWORK=off go -C images test ./...
-[ -n "$no_cluster" ] || phase "wait for the programs of Kubernetes" cluster_built
-phase "a real freeze" tests freeze ./internal/load/engine -count=1 -run TestARealFreeze # without the race detector: both sides at full speed
-phase "whole programs" tests programs "$(packages "/($whole)\$")" -count=1 -p 1
-[ -n "$no_cluster" ] || with=test/cluster/with.sh phase "Kubernetes" tests kubernetes ./test/kubernetes -count=1
+no_cluster=
+if [ -n "$system" ]; then run_system_tests; else run_tests; fi
 
 printf '%s\n' "${times[@]}" "$(printf '%5d s  in total' $SECONDS)"
 go run ./test/outcome -allowed test/outcome/skips.txt -flaky 1 $events/*.json || failed+=("the judgement of skipped and flaky tests")

@@ -31,17 +31,17 @@ func Long(t testing.TB, reason string) {
 	t.Log("long: " + reason) // test/outcome prints it beside the seconds of the test
 }
 
-// Campaign reports whether samples have their full size: MILLICORE_CAMPAIGNS=1, which
+// Campaign reports whether samples have their full size: MILLICORE_SAMPLES=full, which
 // `make test-all` sets.
-func Campaign() bool { return os.Getenv("MILLICORE_CAMPAIGNS") == "1" }
+func Campaign() bool { return os.Getenv("MILLICORE_SAMPLES") == "full" }
 
-// Samples is the size of a sample: few in short mode, usual otherwise, and full in a
-// campaign.
+// Samples is the size of a sample: few in short mode and with MILLICORE_SAMPLES=few, full
+// in a campaign, and otherwise usual.
 func Samples(few, usual, full int) int {
 	switch {
 	case Campaign():
 		return full
-	case testing.Short():
+	case testing.Short(), os.Getenv("MILLICORE_SAMPLES") == "few":
 		return few
 	}
 	return usual

@@ -94,11 +94,15 @@ func TestAProgramThatEndsBeforeItIsReady(t *testing.T) {
 }
 
 func TestSamples(t *testing.T) {
-	t.Setenv("MILLICORE_CAMPAIGNS", "1")
+	t.Setenv("MILLICORE_SAMPLES", "full")
 	if n := Samples(1, 2, 3); n != 3 {
 		t.Errorf("%d in a campaign, want 3", n)
 	}
-	t.Setenv("MILLICORE_CAMPAIGNS", "")
+	t.Setenv("MILLICORE_SAMPLES", "few")
+	if n := Samples(1, 2, 3); n != 1 {
+		t.Errorf("%d of few, want 1", n)
+	}
+	t.Setenv("MILLICORE_SAMPLES", "")
 	if n := Samples(1, 2, 3); n != 2 && !testing.Short() || n != 1 && testing.Short() {
 		t.Errorf("got %d", n)
 	}

@@ -220,7 +220,7 @@ func TestTheMatrix(t *testing.T) {
 	only := os.Getenv("MILLICORE_ADVICE")
 	draw, _ := strconv.Atoi(os.Getenv("MILLICORE_ADVICE_DRAW"))
 	if only == "" && draw == 0 && !testkit.Campaign() {
-		t.Skip("hours: needs MILLICORE_CAMPAIGNS=1, or MILLICORE_ADVICE with a part of the cells' names")
+		t.Skip("hours: needs MILLICORE_SAMPLES=full, or MILLICORE_ADVICE with a part of the cells' names")
 	}
 	cells := matrix()
 	if draw > 0 {

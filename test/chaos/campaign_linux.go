@@ -21,7 +21,7 @@ import (
 
 // Flags of a campaign. Each package that runs one has them.
 var (
-	runs = flag.Int("runs", 0, "attempts of a campaign (default: few, and more with MILLICORE_CAMPAIGNS=1)")
+	runs = flag.Int("runs", 0, "attempts of a campaign (default: few, and more with MILLICORE_SAMPLES=full)")
 	seed = flag.Uint64("seed", 1, "seed of a campaign's first attempt; each further one has the next")
 )
 
@@ -33,7 +33,7 @@ func Size(t *testing.T, usual, full int) (n int, first uint64) {
 		n = testkit.Samples(0, usual, full)
 	}
 	if n == 0 {
-		t.Skip("long: a campaign; -runs or MILLICORE_CAMPAIGNS=1 runs it")
+		t.Skip("long: a campaign; -runs or MILLICORE_SAMPLES=full runs it")
 	}
 	return n, *seed
 }

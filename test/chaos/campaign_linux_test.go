@@ -51,7 +51,7 @@ func TestCampaign(t *testing.T) {
 // In a campaign Docker has its turn too.
 func TestCampaignOnDocker(t *testing.T) {
 	if !testkit.Campaign() || *runs > 0 {
-		t.Skip("long: a campaign; -platform docker or MILLICORE_CAMPAIGNS=1 runs it")
+		t.Skip("long: a campaign; -platform docker or MILLICORE_SAMPLES=full runs it")
 	}
 	bench.Need(t)
 	Run(t, Docker{bench.Daemon()}, bench.Programs(), 29, *seed)

@@ -41,65 +41,52 @@ func experimentOf(path, rate, limits, warm string) string {
 	return strings.NewReplacer("PATH", path, "RATE", rate, "LIMITS", limits, "WARM", warm).Replace(quiet)
 }
 
-// TestKnownCauses makes a service slow by exactly one known cause. At least 90% of the
-// extra time of the tail must be attributed to that cause.
+// knownCause makes a service slow by exactly one cause.
+type knownCause struct {
+	path, rate string
+	always     string                      // limits of both
+	limits     string                      // of the slow one
+	slowPath   string                      // "": the same
+	flag       analysis.Flag               // that the cause itself sets
+	warm       string                      // time between its start and its first answer
+	each       func(t *testing.T, pid int) // called in the middle of each attempt
+	share      func(*analysis.Causes) float64
+}
+
+// TestKnownCauses measures the cause that Millicore is made for. make test-system has the
+// others.
 func TestKnownCauses(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		path, rate string
-		always     string                      // limits of both
-		limits     string                      // of the slow one
-		slowPath   string                      // "": the same
-		flag       analysis.Flag               // that the cause itself sets
-		warm       string                      // time between its start and its first answer
-		each       func(t *testing.T, pid int) // called in the middle of each attempt
-		share      func(*analysis.Causes) float64
-	}{
-		{name: "a quota", path: "/spin?us=5000", rate: "60", limits: `cpu: 400m`,
-			share: func(c *analysis.Causes) float64 { return c.Throttling }},
-		{name: "a dependency that sleeps", path: "/ask?ms=0&every=20", slowPath: "/ask?ms=200&every=20", rate: "200",
-			share: func(c *analysis.Causes) float64 { return c.Dependency }},
-		{name: "a frozen generator", path: "/ok", rate: "200",
-			each:  func(t *testing.T, pid int) { freeze(t, pid, 600*time.Millisecond) },
-			share: func(c *analysis.Causes) float64 { return c.Generator }},
-		// The service competes with three hogs for one CPU. The agent needs little of
-		// the other CPU, which one hog keeps busy, and is on time.
-		{name: "a hog outside", path: "/spin?us=3000", rate: "150", always: `cpuset: "1"`, flag: "busy_neighbour",
-			each:  func(t *testing.T, pid int) { hogs(t, 2*time.Second, 0, 1, 1, 1) },
-			share: func(c *analysis.Causes) float64 { return c.Neighbours }},
-		// Refused requests have no latency. Those that wait for a service that listens
-		// again, but does not answer yet, have one.
-		{name: "an OOM restart", path: "/ok", rate: "100", limits: `memory: 64Mi`, warm: "800ms",
-			each:  func(t *testing.T, pid int) { exhaust(t) },
-			share: func(c *analysis.Causes) float64 { return c.Restart }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			path := cmp.Or(c.slowPath, c.path)
-			own, slow := calm(t, "", func() *analysis.CellSummary {
-				return watched(t, experimentOf(c.path, c.rate, c.always, "0s"), nil)
-			}), calm(t, c.flag, func() *analysis.CellSummary {
-				return watched(t, experimentOf(path, c.rate, cmp.Or(c.limits, c.always), cmp.Or(c.warm, "0s")), c.each)
-			})
-			if own.Causes == nil || slow.Causes == nil {
-				t.Fatalf("no causes of the tail: without the cause %v, with it %v", own.Causes, slow.Causes)
-			}
-			if own.Causes.Throttling != 0 {
-				t.Errorf("without a limit %v of the tail is throttling, want 0", own.Causes.Throttling)
-			}
-			// The share of the cause in the mean extra time of the slow tail.
-			extra := slow.Causes.MeanMS - own.Causes.MeanMS
-			attributed := c.share(slow.Causes) * slow.Causes.MeanMS
-			t.Logf("tail %.1f ms, without the cause %.1f ms; attributed as it %.1f ms: %+v", slow.Causes.MeanMS, own.Causes.MeanMS, attributed, shares(slow.Causes))
-			if extra < 5 || extra < slow.Causes.MeanMS/2 {
-				t.Errorf("the cause added %.1f ms only", extra)
-			}
-			if before := c.share(own.Causes) * own.Causes.MeanMS; before > 0.1*extra {
-				t.Errorf("%.1f ms are attributed to %s in the baseline", before, c.name)
-			}
-			if attributed < 0.9*extra {
-				t.Errorf("%.1f ms of %.1f ms extra are attributed to %s, want 90%%: %v", attributed, extra, c.name, shares(slow.Causes))
-			}
-		})
+	t.Run("a quota", knownCause{path: "/spin?us=5000", rate: "60", limits: `cpu: 400m`,
+		share: func(c *analysis.Causes) float64 { return c.Throttling }}.isAttributed)
+}
+
+// isAttributed checks that at least 90% of the extra time of the tail is attributed to
+// the cause.
+func (c knownCause) isAttributed(t *testing.T) {
+	path := cmp.Or(c.slowPath, c.path)
+	own, slow := calm(t, "", func() *analysis.CellSummary {
+		return watched(t, experimentOf(c.path, c.rate, c.always, "0s"), nil)
+	}), calm(t, c.flag, func() *analysis.CellSummary {
+		return watched(t, experimentOf(path, c.rate, cmp.Or(c.limits, c.always), cmp.Or(c.warm, "0s")), c.each)
+	})
+	if own.Causes == nil || slow.Causes == nil {
+		t.Fatalf("no causes of the tail: without the cause %v, with it %v", own.Causes, slow.Causes)
+	}
+	if own.Causes.Throttling != 0 {
+		t.Errorf("without a limit %v of the tail is throttling, want 0", own.Causes.Throttling)
+	}
+	// The share of the cause in the mean extra time of the slow tail.
+	extra := slow.Causes.MeanMS - own.Causes.MeanMS
+	attributed := c.share(slow.Causes) * slow.Causes.MeanMS
+	t.Logf("tail %.1f ms, without the cause %.1f ms; attributed as it %.1f ms: %+v", slow.Causes.MeanMS, own.Causes.MeanMS, attributed, shares(slow.Causes))
+	if extra < 5 || extra < slow.Causes.MeanMS/2 {
+		t.Errorf("the cause added %.1f ms only", extra)
+	}
+	if before := c.share(own.Causes) * own.Causes.MeanMS; before > 0.1*extra {
+		t.Errorf("%.1f ms are attributed to the cause in the baseline", before)
+	}
+	if attributed < 0.9*extra {
+		t.Errorf("%.1f ms of %.1f ms extra are attributed to the cause, want 90%%: %v", attributed, extra, shares(slow.Causes))
 	}
 }
 

@@ -58,6 +58,7 @@ func TestInMachine(t *testing.T) {
 	initramfs := build(t)
 	for _, layout := range layouts {
 		t.Run(layout, func(t *testing.T) {
+			t.Parallel() // a machine uses little more than one CPU
 			console, err := m.boot(t.Context(), layout, initramfs)
 			for again := 1; again < boots && errors.Is(err, errSilent); again++ {
 				t.Logf("booted again, because %v; the console ended with:\n%s", err, plain(string(console[max(0, len(console)-2000):])))

@@ -15,7 +15,7 @@ import (
 // starts differ by a standard deviation of 2%. One or more pairs of cells are falsely
 // ranked in at most 5% of the records. docs/verdicts.md has the figures of
 //
-//	MILLICORE_CAMPAIGNS=1 go test ./internal/analysis/search -run TestSearchesThatAreAlikeAreNotRanked -v
+//	MILLICORE_SAMPLES=full go test ./internal/analysis/search -run TestSearchesThatAreAlikeAreNotRanked -v
 func TestSearchesThatAreAlikeAreNotRanked(t *testing.T) {
 	const most, starts = 12, 6
 	n := testkit.Samples(1, 2, 100) * most * starts
