@@ -32,7 +32,7 @@ const (
 	Interval                     // the interval lies on one side of the bound
 	Includes                     // the interval includes the bound
 	NotSignificant               // beyond the bound, but not significant among the pairs
-	Infinities                   // failed requests make a latency infinite, on one side only
+	Infinities                   // failed requests make the whole interval infinite, or a latency on one side only
 	FewInfinities                // likewise, in too few trials
 	SomeInfinities               // likewise, on both sides or in some trials
 )
@@ -53,11 +53,18 @@ func (b Bound) Judge(d *Difference) Judgement {
 		return Judgement{Outcome: Undecided, Ground: NotMeasured}
 	case d.Verdict == Withheld:
 		return Judgement{Outcome: Undecided, Ground: NotTested}
-	case d.Infinite[0].N+d.Infinite[1].N > 0:
+	case d.Verdict != OneSided && d.Verdict != TooFew:
+		return b.byInterval(d)
+	case d.failing():
 		return b.infinite(d)
-	case d.Verdict == OneSided || d.Verdict == TooFew:
-		return Judgement{Outcome: Undecided, Ground: NotTested}
 	}
+	return Judgement{Outcome: Undecided, Ground: NotTested}
+}
+
+// byInterval judges by the 95% interval, also if failed requests make a latency infinite
+// in some trials: the interval holds, with an end that is infinite or not. Only if it does
+// not decide are the infinite trials the reason.
+func (b Bound) byInterval(d *Difference) Judgement {
 	j := Judgement{Outcome: Undecided, Ground: Includes, Low: b.end(d, d.Low, -1), High: b.end(d, d.High, 1)}
 	switch {
 	case b.Above && j.High <= b.Value || !b.Above && j.Low >= b.Value:
@@ -66,16 +73,26 @@ func (b Bound) Judge(d *Difference) Judgement {
 		if j.Outcome, j.Ground = Broken, Interval; !d.Significant() {
 			j.Outcome, j.Ground = Undecided, NotSignificant
 		}
+	case d.failing():
+		return b.infinite(d)
+	}
+	if j.Ground == Interval && d.Low == nil && d.High == nil {
+		j.Ground = Infinities
 	}
 	return j
 }
 
+// failing reports whether failed requests make the metric infinite in a trial.
+func (d *Difference) failing() bool { return d.Infinite[0].N+d.Infinite[1].N > 0 }
+
 // end is an end of the interval in the unit of the bound; one that is not known lies
 // infinitely far in a direction. From 0 any step is more than any percentage.
-func (b Bound) end(d *Difference, v *float64, direction float64) float64 {
+func (b Bound) end(d *Difference, v *float64, direction int) float64 {
 	switch {
+	case v == nil && d.interval != nil && d.interval.Low == d.interval.High:
+		return d.interval.Low // both are infinite in one direction
 	case v == nil:
-		return math.Inf(int(direction))
+		return math.Inf(direction)
 	case !b.Percent:
 		return *v * d.Scale()
 	case *v == 0:

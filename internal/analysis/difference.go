@@ -43,8 +43,9 @@ type Difference struct {
 	AtLeast [2]bool `json:"at_least"`
 	// Family is the number of pairs that have the metric on both sides: Holm's correction
 	// goes over those that were tested.
-	Family int `json:"-"`
-	sign   int // of the shift
+	Family   int             `json:"-"`
+	sign     int             // of the shift
+	interval *stats.Interval // its ends may be infinite; nil: not tested
 	// Spoiled are the cells, A or B or both, that Gap is about if the verdict is Withheld.
 	Spoiled [2]*CellSummary `json:"-"`
 	// Infinite are the trials of each side in which so many requests failed that the
@@ -130,6 +131,7 @@ func difference(m Metric, a, b *CellSummary) Difference {
 		d.Gap = cmp.Or(d.Gap, FewTrials)
 		return d
 	}
+	d.interval = interval
 	for end, v := range map[**float64]float64{&d.Low: interval.Low, &d.High: interval.High} {
 		if stats.Finite(v) {
 			*end = &v

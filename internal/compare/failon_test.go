@@ -190,6 +190,9 @@ func TestRefusalsBreakABoundOnALatency(t *testing.T) {
 		}
 		return s
 	}
+	mostly := func(available float64) []float64 {
+		return []float64{available, available, 100, available, available, available}
+	}
 	for name, c := range map[string]struct {
 		a, b  *Selection
 		bound string
@@ -205,6 +208,22 @@ func TestRefusalsBreakABoundOnALatency(t *testing.T) {
 		"B refuses in some trials":          {side(slow, 100), side(quick, 100, 10), "p99>+10%", analysis.Undecided},
 		"too few trials":                    {side(slow[:3], 100), side(quick[:3], 10), "p99>+10%", analysis.Undecided},
 		"what is not a latency is as it is": {side(slow, 100), side(quick, 10), "rate<-5%", analysis.Held},
+
+		// The interval is valid with infinite trials, and decides first.
+		"B is slower, and fails in five of six trials": {side(quick, 100), side(slow, mostly(10)...), "p99>+10%", analysis.Broken},
+		"in milliseconds":                                     {side(quick, 100), side(slow, mostly(10)...), "p99>+500ms", analysis.Broken},
+		"the finite end does not exceed the bound":            {side(quick, 100), side(slow, mostly(10)...), "p99>+600ms", analysis.Undecided},
+		"slower is no gain":                                   {side(quick, 100), side(slow, mostly(10)...), "p99<-10%", analysis.Held},
+		"B is slower, and fails in one trial":                 {side(quick, 100), side(slow, 10, 100, 100, 100, 100, 100), "p99>+10%", analysis.Broken},
+		"B is slower, and answers nothing in one trial":       {side(quick, 100), side(slow, 0, 100, 100, 100, 100, 100), "p99>+10%", analysis.Broken},
+		"B is alike, and fails in one trial":                  {side(quick, 100), side(quite, 10, 100, 100, 100, 100, 100), "p99>+10%", analysis.Undecided},
+		"A fails in one trial, and B is slower":               {side(quick, 10, 100, 100, 100, 100, 100), side(slow, 100), "p99>+10%", analysis.Undecided},
+		"A fails in one trial, and B is quicker":              {side(slow, 10, 100, 100, 100, 100, 100), side(quick, 100), "p99>+10%", analysis.Held},
+		"that is a gain":                                      {side(slow, 10, 100, 100, 100, 100, 100), side(quick, 100), "p99<-10%", analysis.Broken},
+		"both fail in one trial":                              {side(quick, 10, 100, 100, 100, 100, 100), side(slow, 10, 100, 100, 100, 100, 100), "p99>+10%", analysis.Undecided},
+		"B fails in 9 of 12 trials, so that no end is finite": {side(append(quick, quite...), 100), side(append(quick, quite...), 10, 10, 10, 100), "p99>+10%", analysis.Broken},
+		"A fails in 9 of 12 trials":                           {side(append(quick, quite...), 10, 10, 10, 100), side(append(quick, quite...), 100), "p99>+10%", analysis.Held},
+		"a fall, when A fails in 9 of 12 trials":              {side(append(quick, quite...), 10, 10, 10, 100), side(append(quick, quite...), 100), "p99<-10%", analysis.Broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := ParseBound(c.bound)
@@ -212,9 +231,16 @@ func TestRefusalsBreakABoundOnALatency(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := compared(t, c.a, c.b)
-			r.Judge([]Bound{b}, false)
-			if got := r.FailOn[0]; got.Outcome != c.want {
-				t.Errorf("%+v, want %s", got, c.want)
+			failed := r.Judge([]Bound{b}, false)
+			got := r.FailOn[0]
+			if got.Outcome != c.want || failed != (c.want == analysis.Broken) {
+				t.Errorf("failed %v: %+v, want %s", failed, got, c.want)
+			}
+			if strict := r.Judge([]Bound{b}, true); strict != (c.want != analysis.Held) {
+				t.Errorf("strictly: failed %v", strict)
+			}
+			if d := r.Pairs[0].Row(b.Metric); c.want == analysis.Broken && (d.Significant() && d.Better() != !b.Above) {
+				t.Errorf("the table says %s: %+v", d.Verdict, got)
 			}
 		})
 	}
