@@ -143,6 +143,6 @@ func (b *Builder) Cells() []CellSummary {
 	for _, c := range b.cells {
 		all = append(all, c.summary(b.attempts))
 	}
-	withholdUnlimited(all)
+	withholdUnlimited(all, b.exp.Server)
 	return all
 }

@@ -2,7 +2,8 @@ package analysis
 
 import (
 	"fmt"
-	"maps"
+
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 const (
@@ -77,56 +78,131 @@ func (c *CellSummary) withholdRefuted() {
 	}
 }
 
-// WithoutLimit returns a breaking point under a CPU limit, as it stands beside that of
+// withoutLimit returns a breaking point under a CPU limit, as it stands beside that of
 // the same service without the limit. If the service holds no more without the limit,
 // the limit is not what limits it. If it holds more, and the intervals do not overlap,
 // its own parallelism is not what limits it. The same value is returned if nothing is
 // withheld.
-func (b *BreakingPoint) WithoutLimit(free *BreakingPoint) *BreakingPoint {
-	if b == nil || free == nil || b.AtLeast || free.AtLeast || b.Load() == nil || free.Load() == nil {
+func (b *BreakingPoint) withoutLimit(free *BreakingPoint) *BreakingPoint {
+	if !bothBreak(b, free) {
 		return b
 	}
-	more := *free.Load() > noMore**b.Load()
+	more := holdsMore(b, free)
 	apart := b.High != nil && free.Low != nil && *free.Low > *b.High
-	but := ""
 	switch {
 	case b.byLimit() && !more:
-		but = "no more"
+		return b.refutedBy(free, "it holds "+noMoreText(b, free))
 	case b.LimitedBy == ByParallelism && more && apart:
-		but = "more"
-	default:
+		return b.refutedBy(free, "it holds more")
+	}
+	return b
+}
+
+// ofSetting returns a breaking point of another setting of a server under a CPU limit, as
+// it stands beside those of the server as it is, under the same limit and without it. The
+// setting itself did not run without the limit, so its limit is refuted only if all three
+// break at the same load.
+func (b *BreakingPoint) ofSetting(asItIs, free *BreakingPoint) *BreakingPoint {
+	if !bothBreak(b, free) || !bothBreak(asItIs, free) || !b.byLimit() || holdsMore(asItIs, free) || holdsMore(b, free) || holdsMore(free, b) {
 		return b
 	}
+	return b.refutedBy(free, "the server as it is holds "+noMoreText(b, free))
+}
+
+func bothBreak(b, free *BreakingPoint) bool {
+	return b != nil && free != nil && !b.AtLeast && !free.AtLeast && b.Load() != nil && free.Load() != nil
+}
+
+func (b *BreakingPoint) refutedBy(free *BreakingPoint, but string) *BreakingPoint {
 	out := *b
-	out.withhold(fmt.Sprintf("above the breaking point %s; but without the limit it holds %s (%s against %s)", b.Evidence, but, threeDigits(*free.Load()), threeDigits(*b.Load())))
+	out.withhold(fmt.Sprintf("above the breaking point %s; but without the limit %s (%s against %s)", b.Evidence, but, threeDigits(*free.Load()), threeDigits(*b.Load())))
 	return &out
 }
 
+func noMoreText(b, free *BreakingPoint) string {
+	if *free.Load() > *b.Load() {
+		return "no more, within the intervals,"
+	}
+	return "no more"
+}
+
+// holdsMore reports whether the second breaking point is above the first: by more than the
+// starts of one program differ, and by more than the two searches' own intervals explain.
+// These explain it if each contains the other's breaking point.
+func holdsMore(b, other *BreakingPoint) bool {
+	return *other.Load() > noMore**b.Load() && !(b.mayBe(*other.Load()) && other.mayBe(*b.Load()))
+}
+
+// mayBe reports whether a load lies in the interval of the breaking point. An end that is
+// not known excludes nothing.
+func (b *BreakingPoint) mayBe(load float64) bool {
+	return b.Low != nil && *b.Low <= load && (b.High == nil || load <= *b.High)
+}
+
 // withholdUnlimited compares the breaking points of services under a CPU limit with
-// those of the same services without one.
-func withholdUnlimited(cells []CellSummary) {
+// those of the same services without one. A record about one server has a service for each
+// of its settings; nil: it is not about one.
+func withholdUnlimited(cells []CellSummary, server *experiment.Server) {
+	found := make([]*BreakingPoint, len(cells)) // before anything is withheld
+	for i := range cells {
+		found[i] = cells[i].Breaking
+	}
 	for i := range cells {
 		for k := range cells {
-			if differByLimit(&cells[i], &cells[k]) {
-				cells[i].Breaking = cells[i].Breaking.WithoutLimit(cells[k].Breaking)
+			c, free := &cells[i], &cells[k]
+			switch {
+			case !lifted(c, free) || unknownLimits(server, free.Service):
+			case asItIs(server, c.Service) || c.Service == free.Service && axesDiffering(c, free) <= 1:
+				c.Breaking = c.Breaking.withoutLimit(found[k])
+			case server != nil:
+				for j := range cells {
+					if asItIs(server, cells[j].Service) && lifted(&cells[j], free) && *cells[j].Limits.CPUMillis == *c.Limits.CPUMillis {
+						c.Breaking = c.Breaking.ofSetting(found[j], found[k])
+					}
+				}
 			}
 		}
 	}
 }
 
-// differByLimit reports whether the second cell is the first one without its CPU limit:
-// at most one axis differs, which is that of the limits.
-func differByLimit(c, free *CellSummary) bool {
-	if c.Service != free.Service || c.Load.Kind != free.Load.Kind || c.Limits.CPUMillis == nil || free.Limits.CPUMillis != nil ||
-		c.Limits.Replicas != free.Limits.Replicas {
-		return false
-	}
+// lifted reports whether the second cell runs under the conditions of the first one, but
+// without a CPU limit.
+func lifted(c, free *CellSummary) bool {
+	return c.Load.Kind == free.Load.Kind && c.Limits.CPUMillis != nil && free.Limits.CPUMillis == nil &&
+		c.Limits.Replicas == free.Limits.Replicas
+}
+
+// axesDiffering counts the axes that two cells differ in. One is that of the limits.
+func axesDiffering(c, other *CellSummary) (n int) {
 	same := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
-	different := 0
-	for name := range maps.Keys(c.Vary) {
-		if !same(c.Vary[name], free.Vary[name]) {
-			different++
+	for name := range c.Vary {
+		if !same(c.Vary[name], other.Vary[name]) {
+			n++
 		}
 	}
-	return different <= 1
+	return n
+}
+
+// asItIs reports whether a service runs the server of a record without any setting: with
+// the label of the first one, under whatever limit.
+func asItIs(server *experiment.Server, service string) bool {
+	s := settingOf(server, service)
+	return s != nil && s.Label == server.Settings[0].Label
+}
+
+func unknownLimits(server *experiment.Server, service string) bool {
+	s := settingOf(server, service)
+	return s != nil && s.UnknownLimits
+}
+
+func settingOf(server *experiment.Server, service string) *experiment.Setup {
+	if server == nil {
+		return nil
+	}
+	for i := range server.Settings {
+		if s := &server.Settings[i]; s.Service == service && service != "" {
+			return s
+		}
+	}
+	return nil
 }

@@ -84,15 +84,13 @@ func (s stretch) used(blocks []search.Block) (by, evidence string) {
 	if by, evidence := s.atLimit(); by != "" {
 		return by, evidence
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.sums.Deps)) {
-		if d := s.sums.Deps[name]; stopped(d) || atOwnLimit(d) {
-			return ByDependency, followed(name+" was at its own CPU limit", throttledText(d))
-		}
+	if text := s.dependencyText(); text != "" {
+		return ByDependency, text
 	}
 	if text := s.waitedText(); text != "" {
 		return ByDependency, text
 	}
-	if share := server.ThrottledShare(); share != nil && *share >= throttledLittle && *server.ThrottledPeriods >= throttledFew && stopped(server) {
+	if stoppedInBursts(server) {
 		return ByThrottling, fmt.Sprintf("it was %s, though it used %.0f%% of its CPU limit on average", throttledText(server), 100*deref(server.OfLimit()))
 	}
 	if by, evidence := s.busy(); by != "" {
@@ -113,6 +111,21 @@ func (s stretch) atLimit() (by, evidence string) {
 		return ByService, fmt.Sprintf("%s, as %s; whether it was throttled was not measured, so it is the limit or its own parallelism", usedText(server), busyThreads(threads))
 	}
 	return ByCPULimit, followed(usedText(server), throttledText(server))
+}
+
+// dependencyText states that the CPU limit of a dependency is used up or stops it, by the
+// thresholds that hold for the service itself; "" otherwise.
+func (s stretch) dependencyText() string {
+	for _, name := range slices.Sorted(maps.Keys(s.sums.Deps)) {
+		d := s.sums.Deps[name]
+		switch {
+		case atOwnLimit(d):
+			return followed(fmt.Sprintf("%s used %.0f%% of its own CPU limit", name, 100**d.OfLimit()), throttledText(d))
+		case stoppedInBursts(d):
+			return fmt.Sprintf("%s was %s, though it used %.0f%% of its own CPU limit on average", name, throttledText(d), 100*deref(d.OfLimit()))
+		}
+	}
+	return ""
 }
 
 // waitedText states that requests spend most of their time waiting for a dependency, as

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -156,10 +159,12 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 		{"limited by something else", at(100, ByParallelism), at(101, ByParallelism), false},
 		{"its own parallelism, and more without it", ends(at(100, ByParallelism), 95, 105), ends(at(126, ByParallelism), 120, 130), true},
 		{"its own parallelism, and intervals that overlap", ends(at(100, ByParallelism), 90, 122), ends(at(126, ByParallelism), 120, 130), false},
+		{"more without it, within both intervals", ends(at(100, ByCPULimit), 82, 112), ends(at(108, ByService), 90, 118), true},
+		{"more without it than one start holds", ends(at(100, ByCPULimit), 95, 105), ends(at(108, ByService), 90, 118), false},
 		{"only a bound without it", at(100, ByCPULimit), bound, false},
 		{"not searched without it", at(100, ByCPULimit), nil, false},
 	} {
-		if got := c.under.WithoutLimit(c.free); (got.Contradiction != "") != c.withheld || c.under.LimitedBy == "" {
+		if got := c.under.withoutLimit(c.free); (got.Contradiction != "") != c.withheld || c.under.LimitedBy == "" {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
@@ -169,8 +174,67 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 		{Service: "go", Limits: LimitsSummary{Replicas: 1}, Vary: map[string]*string{"cpu": &free}, Breaking: at(100, ByService)},
 		{Service: "other", Limits: LimitsSummary{CPUMillis: ptr(int64(1000)), Replicas: 1}, Breaking: at(100, ByCPULimit)},
 	}
-	withholdUnlimited(cells)
+	withholdUnlimited(cells, nil)
 	if cells[0].Breaking.Contradiction == "" || cells[2].Breaking.Contradiction != "" {
 		t.Errorf("%+v, %+v", cells[0].Breaking, cells[2].Breaking)
+	}
+}
+
+// A record of `millicore try` has a service for each setting, and one for the server
+// without its limit.
+func TestALimitThatCostsAServerNoLoadIsNotTheLimitOfItsSettings(t *testing.T) {
+	server := &experiment.Server{Name: "server", Settings: []experiment.Setup{
+		{Service: "as-is", Label: "as it is"}, {Service: "slower", Label: "GOMAXPROCS=1"}, {Service: "alike", Label: "GOMAXPROCS=2"},
+		{Service: "better", Label: "GOMAXPROCS=4"}, {Service: "two", Label: "2 replicas"}, {Label: "GOMAXPROCS=3", NoEffect: "it has no effect"},
+		{Service: "as-is-500m", Label: "as it is"}, {Service: "alike-500m", Label: "GOMAXPROCS=2"}, {Service: "free", Label: "without the CPU limit"}}}
+	cell := func(service string, load float64, millis, replicas int64) CellSummary {
+		c := CellSummary{Service: service, Breaking: &BreakingPoint{RateRPS: &load, LimitedBy: ByThrottling}, Limits: LimitsSummary{Replicas: int(replicas)}}
+		if millis > 0 {
+			c.Limits.CPUMillis = &millis
+		} else {
+			c.Breaking.LimitedBy = ByService
+		}
+		return c
+	}
+	cells := []CellSummary{cell("as-is", 100, 1000, 1), cell("slower", 80, 1000, 1), cell("alike", 103, 1000, 1), cell("better", 150, 1000, 1),
+		cell("two", 100, 1000, 2), cell("as-is-500m", 60, 500, 1), cell("alike-500m", 100, 500, 1), cell("free", 101, 0, 1)}
+	withholdUnlimited(cells, server)
+	got := map[string]string{}
+	for i := range cells {
+		got[cells[i].Service] = cells[i].Breaking.LimitedBy
+	}
+	want := map[string]string{"as-is": "", "slower": ByThrottling, "alike": "", "better": ByThrottling, "two": ByThrottling,
+		"as-is-500m": ByThrottling, "alike-500m": ByThrottling, "free": ByService}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("limited by (-want +got):\n%s", d)
+	}
+	server.Settings[len(server.Settings)-1].UnknownLimits = true
+	cells = []CellSummary{cell("as-is", 100, 1000, 1), cell("free", 101, 0, 1)}
+	if withholdUnlimited(cells, server); cells[0].Breaking.LimitedBy != ByThrottling {
+		t.Error("a server whose limits are not known counts as one without a limit")
+	}
+}
+
+// The CPU limit of a dependency is a cause by the thresholds that hold for the service's
+// own. A burst of a database stops it in a period or two, at a few percent of its limit.
+func TestADependencysLimitLimitsByTheSameThresholds(t *testing.T) {
+	n := func(v int64) *int64 { return &v }
+	for _, c := range []struct {
+		name     string
+		db       *sums.Server
+		by       string
+		evidence string
+	}{
+		{"one burst at 5% of its limit", serverSums(0.05, 1, n(1), ptr(0.08)), ByService, ""},
+		{"four bursts at 30% of its limit", serverSums(0.3, 1, n(4), ptr(0.4)), ByService, ""},
+		{"bursts in a quarter of the periods", serverSums(0.5, 1, n(25), ptr(2.0)), ByDependency, "db was throttled in 25% of the periods"},
+		{"its limit is used up", serverSums(0.97, 1, n(90), ptr(6.0)), ByDependency, "db used 97% of its own CPU limit, throttled in 90% of the periods"},
+		{"one thread fills its limit, and is not stopped", serverSums(0.99, 1, n(5), ptr(0.005)), ByService, ""},
+	} {
+		all := sums.New()
+		all.Server, all.Deps = *serverSums(0.5, 1, n(0), ptr(0.0)), map[string]*sums.Server{"db": c.db}
+		if by, evidence := (stretch{sums: all}).inside(nil); by != c.by || !strings.HasPrefix(evidence, c.evidence) {
+			t.Errorf("%s: limited by %q (%s), want %q (%s)", c.name, by, evidence, c.by, c.evidence)
+		}
 	}
 }

@@ -30,6 +30,13 @@ func stopped(s *sums.Server) bool {
 	return share != nil && *share >= stoppedOften
 }
 
+// stoppedInBursts reports whether the CPU limit of a service or a dependency stopped it in
+// so many periods that it matters, however little of the limit is used on average.
+func stoppedInBursts(s *sums.Server) bool {
+	share := s.ThrottledShare()
+	return share != nil && *share >= throttledLittle && *s.ThrottledPeriods >= throttledFew && stopped(s)
+}
+
 // unstopped reports whether it is known that the limit did not stop a service. Without a
 // limit it did not.
 func unstopped(s *sums.Server) bool {

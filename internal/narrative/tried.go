@@ -138,22 +138,10 @@ func (t *tried) tested() string {
 }
 
 func (t *tried) why() string {
-	if b := t.explained(); b != nil {
+	if b := t.breaking(t.variants[0]); b != nil {
 		return LimitedBy(b)
 	}
 	return ""
-}
-
-// explained is the breaking point of the server as it is, with what limits it as far as
-// the run without the limit agrees.
-func (t *tried) explained() *analysis.BreakingPoint {
-	b := t.breaking(t.variants[0])
-	for _, v := range t.variants {
-		if v.Unlimited {
-			b = b.WithoutLimit(t.breaking(v))
-		}
-	}
-	return b
 }
 
 // tail is how much of the slow tail is throttling, at the load of that tail.
@@ -162,8 +150,8 @@ func (t *tried) tail() string {
 	if c == nil || c.Causes == nil || c.GeneratorsTail() {
 		return ""
 	}
-	if b := t.explained(); b != nil && b.Contradiction != "" {
-		return "" // it names the share
+	if withheld(c) {
+		return "" // it names the share, or shows that the limit costs no load
 	}
 	return fmt.Sprintf("%s of its slow tail %s (%s) is throttling.", display.Share(c.Causes.Throttling), TailLoad(c), tailFrom(c.Causes, "from %s on"))
 }

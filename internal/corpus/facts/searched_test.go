@@ -424,7 +424,7 @@ var searching = []pattern{
 	{"fact", `limited by: cpu limit: it used <pct:used> of its CPU limit(?:, throttled in <pct:throttled> of the periods` + perPeriod + `)?` + atLoads, limited("cpu limit")},
 	{"fact", `limited by: not known: above the breaking point it used <pct:used> of its CPU limit, throttled in <pct:throttled> of the periods` + perPeriod, limited("")},
 	{"fact", `limited by: not known: above the breaking point it was throttled in <pct:throttled> of the periods` + perPeriod + `, though it used <pct:used> of its CPU limit on average`, limited("")},
-	{"fact", `but without the limit it holds (?:no )?more \((?P<free>[\d,.]+) against (?P<load>[\d,.]+)\)`, withoutLimit},
+	{"fact", `but without the limit it holds (?:no )?more(?:, within the intervals,)? \((?P<free>[\d,.]+) against (?P<load>[\d,.]+)\)`, withoutLimit},
 	{"fact", `limited by: throttling: it was throttled in <pct:throttled> of the periods` + perPeriod + `, though it used <pct:used> of its CPU limit on average` + atLoads, limited("throttling")},
 	{"fact", `limited by: service: ` + noneOf + `: its own parallelism, locks or queues`, func(k *check) error { return k.limitIs("service") }},
 	{"fact", `it used <pct:used> of its CPU limit` + atLoads, func(k *check) error { return k.evidence("its CPU of the limit", k.m["used"], usedOfLimit) }},
