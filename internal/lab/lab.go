@@ -39,7 +39,7 @@ type Lab struct {
 	Progress   func(Progress)       // called from one goroutine; may be nil
 	OnFrame    func(*signals.Frame) // called from the same goroutine with each frame of a trial, and must not change it; may be nil
 	Log        io.Writer            // messages for people: failures, repeats; may be nil
-	NoRepeat   bool                 // a disturbed trial gets a flag and is not repeated
+	NoRepeat   bool                 // one load: it gets a flag if it was disturbed, is not repeated, and its messages have no number
 	NoHost     bool                 // do not record this machine's CPU: the services may run elsewhere
 	NoRuntimes bool                 // do not look for this machine's runtimes: nothing is started with them
 	Resume     bool                 // if Dir has the record of this very run, continue it
@@ -147,10 +147,11 @@ func (l *Lab) conduct(ctx context.Context, w *record.Writer, q *queue, p *pace, 
 			then = q.settle(planned, outcome)
 		}
 		switch {
-		case then != goOn:
-			t.note("%s; %s", why, then)
-		case outcome != record.Done:
+		case outcome == record.Done:
+		case then == goOn || l.NoRepeat:
 			t.note("%s: %s", outcome, why)
+		default:
+			t.note("%s; %s", why, then)
 		}
 	}
 	return number, nil
@@ -178,7 +179,7 @@ func (l *Lab) conclusion(completed, invalid int) error {
 	case completed > 0:
 		return nil
 	case l.NoRepeat:
-		return fmt.Errorf("run %s: the trial failed; the reasons are above", l.Experiment.Name)
+		return errors.New("the load failed; the reason is above")
 	}
 	return fmt.Errorf("run %s: no trial could be completed; the reasons are above, and the output of the services is in %s/%s", l.Experiment.Name, l.Dir, record.LogsDir)
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 func plan(trials ...experiment.Trial) []experiment.Trial { return trials }
@@ -102,6 +104,37 @@ func TestMissingProgramsAreNamed(t *testing.T) {
 	want := "find millicore-go: it is not beside millicore in " + dir + "; `make build` puts all programs into bin/"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// A single load has neither a number nor retries, and its messages mention none.
+func TestMessagesOfALoadThatIsNotRepeated(t *testing.T) {
+	late := func(f *signals.Frame) {
+		waited := 0.05
+		f.Client.RunWait = &waited
+		for range 10 {
+			f.Client.SendLag.Record(5 * time.Millisecond)
+		}
+	}
+	for _, c := range []struct {
+		name, want, fails string
+		life              fakeLife
+	}{
+		{"undisturbed", "", "<nil>", fakeLife{}},
+		{"disturbed", "disturbed: the agent's threads waited for a CPU, 0.5 of them on average, and it sent 1% of the requests more than 5.0 ms late\n", "<nil>", fakeLife{each: late}},
+		{"failed", "failed: agent 0 failed: it ended without an error message; see its standard error\n", "the load failed; the reason is above", fakeLife{breaks: 2}},
+	} {
+		t.Run(c.name, inBubble(func(t *testing.T) {
+			text := strings.NewReplacer("agents: 3", "agents: 1", "repeats: 2", "repeats: 1").Replace(shortExperiment)
+			l, _, log := testLab(t, text, func(int, int) fakeLife { return c.life })
+			l.NoRepeat = true
+			if got := fmt.Sprint(l.Run(t.Context())); got != c.fails {
+				t.Errorf("error %s, want %s", got, c.fails)
+			}
+			if got := log.String(); got != c.want {
+				t.Errorf("the log says\n%swant\n%s", got, c.want)
+			}
+		}))
 	}
 }
 

@@ -92,6 +92,10 @@ func (t *trial) mark(o record.Outcome, why string) error {
 
 // note writes a message about the trial to the log.
 func (t *trial) note(format string, args ...any) {
+	if t.lab.NoRepeat {
+		t.lab.note(format, args...)
+		return
+	}
 	t.lab.note("trial %d (%s): %s", t.number, t.exp.LabelOf(t.cell), fmt.Sprintf(format, args...))
 }
 
