@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
@@ -58,6 +59,9 @@ func loadCommand() *cobra.Command {
 }
 
 func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
+	if err := agent.CheckPolicy(); err != nil {
+		return usageError{err}
+	}
 	f.UsersSet = cmd.Flags().Changed("users")
 	if err := f.Contradiction(cmd.Flags().Changed); err != nil {
 		return usageError{err}
@@ -224,7 +228,7 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o traffic.Observe
 	if err != nil {
 		return 0, err
 	}
-	agent, err := programs.Path("millicore-agent")
+	program, err := programs.Path("millicore-agent")
 	if err != nil {
 		return 0, err
 	}
@@ -232,7 +236,7 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o traffic.Observe
 	watch, unwatch := watched()
 	defer unwatch()
 	screen := live.Show(ctx, watch, live.PlanOf(t.URL, e, o.Name), ended)
-	where := attached.New(attached.Options{Targets: []string{t.Address}, Agent: agent, Target: o.Observed, Note: screen.Note})
+	where := attached.New(attached.Options{Targets: []string{t.Address}, Agent: program, Target: o.Observed, Note: screen.Note})
 	defer closePlatform(where, progress.New(os.Stderr))
 	if ended != nil {
 		where = attached.UntilEnded(where, ended)

@@ -19,6 +19,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/experiment/spelling"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/docker"
 	"github.com/millicore/millicore/internal/platform/local"
@@ -129,6 +130,9 @@ func runCommand() *cobra.Command {
 }
 
 func conduct(cmd *cobra.Command, o *runOptions, e *experiment.Experiment) error {
+	if err := agent.CheckPolicy(); err != nil {
+		return usageError{err}
+	}
 	show := progress.New(os.Stderr)
 	if err := noteDoubts(o.on, e, show); err != nil {
 		return usageError{err}

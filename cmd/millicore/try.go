@@ -21,6 +21,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/attached"
@@ -84,6 +85,9 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			return misplaced(cmd, args, f.attach != "")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := agent.CheckPolicy(); err != nil {
+				return usageError{err}
+			}
 			if err := f.check(cmd.Flags().Changed); err != nil {
 				return usageError{err}
 			}

@@ -30,7 +30,10 @@ func Serve(in io.Reader, out io.Writer) error {
 	defer s.out.close()
 	defer close(s.left)
 	go s.read(in)
-	err := s.serve()
+	err := CheckPolicy()
+	if err == nil {
+		err = s.serve()
+	}
 	if err != nil {
 		s.out.send(protocol.Event{Error: err.Error()})
 	}
