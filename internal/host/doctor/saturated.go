@@ -32,10 +32,17 @@ func (s service) saturated(throttled []Finding) []Finding {
 	}
 	f := s.finding(Warning)
 	f.weight = used
-	f.Title = fmt.Sprintf("limit of %s used up (%s on average) by %s: requests wait in the service's own queue",
-		display.CPULimit(s.CPU.CPUs), display.Share(used), units)
+	f.Title = fmt.Sprintf("limit of %s used up (%s on average) by %s", display.CPULimit(s.CPU.CPUs), display.Share(used), units)
+	if s.spins() {
+		f.Title += ", which work or spin"
+	} else {
+		f.Title += ": requests wait in the service's own queue"
+	}
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
 	f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops hardly any; the latency is the queue in front of them", units)
+	if s.spins() {
+		f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops hardly any; if they work, requests wait in a queue in front of them", units)
+	}
 	text, changes := "add replicas, or reduce the load on each", []Change{{Replicas: true}}
 	most := s.machine()
 	p := s.Info.Parallelism.Value
@@ -72,6 +79,9 @@ func (s service) saturated(throttled []Finding) []Finding {
 		Ordinary:  "shorter queues; without a queue the latency stays as it is",
 	}
 	f.Confidence = High
+	if s.spins() {
+		f.Confidence = Medium
+	}
 	s.fix(&f, text, changes...)
 	return []Finding{f}
 }

@@ -125,6 +125,45 @@ func TestThreadsThatNoRuleKnows(t *testing.T) {
 	}
 }
 
+// Threads of a program that doctor does not know may spin: what gives them more useful CPU
+// time is not known, and a higher limit may change nothing.
+func TestThreadsThatMaySpin(t *testing.T) {
+	of := func(runtime runtimes.Name, busy, full int) Finding {
+		p := watched(goService(1, 0.8), 410, 412, 1)
+		p.Info = runtimes.Info{Runtime: runtime, Program: "redis-server", Affinity: 8, Parallelism: runtimes.Parallelism{}}
+		if runtime != runtimes.Unknown {
+			p.Info.Parallelism = runtimes.Parallelism{Value: 1, Source: runtimes.Read}
+		}
+		p.Threads = &inspect.Threads{Length: p.Throttling.Watch.Length, Read: 9, Busy: busy, Full: full, Ran: p.Used, BusyRan: p.Used}
+		return examine(p)[0]
+	}
+	for _, test := range []struct {
+		name       string
+		runtime    runtimes.Name
+		busy, full int
+		nothing    bool // the sentence that no setting helps
+		sure       Confidence
+		limit      bool // a higher one is advised
+	}{
+		{"four that always wanted a CPU", runtimes.Unknown, 4, 4, false, Low, false},
+		{"one", runtimes.Unknown, 1, 1, false, Medium, true},
+		{"schedulers that wait busily", runtimes.Erlang, 4, 4, false, Low, false},
+		{"Python alone", runtimes.Python, 1, 1, true, High, true},
+		{"nginx", runtimes.Nginx, 1, 1, true, High, true},
+	} {
+		f := of(test.runtime, test.busy, test.full)
+		limit := len(f.Changes) > 0 && f.Changes[0].CPUs > 0.8
+		if nothing := strings.Contains(f.Fix[0], "no setting gives"); nothing != test.nothing || f.Confidence != test.sure || limit != test.limit {
+			t.Errorf("%s: %s, %+v, %q", test.name, f.Confidence, f.Changes, f.Fix)
+		}
+	}
+	whole := nginx(1, 1, 1)[1:]
+	whole[0].Info, whole[0].Parent = runtimes.Info{Runtime: runtimes.Unknown, Program: "poll", Affinity: 8}, 1
+	if f := examine(whole...)[0]; f.Confidence != Medium || strings.Contains(f.Title, "requests wait") {
+		t.Errorf("a limit that is used up without throttling: %s, %s", f.Confidence, f.Title)
+	}
+}
+
 // Of an unknown program the threads show what it can use, unless others share the work.
 func TestTheParallelismOfAnUnknownProgram(t *testing.T) {
 	php := nginx(2, 0.5, 1)[1:]

@@ -1,6 +1,7 @@
 package runtimes
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -33,6 +34,9 @@ func Decide(e Evidence) Info {
 		info.Program = ""
 	}
 	decideRuntime(e, &info)
+	if info.Runtime == Unknown {
+		info.Program = startedAs(e)
+	}
 	if info.Version == "" {
 		for name, runtime := range versionEnv {
 			if v := e.Env[name]; v != "" && runtime == info.Runtime {
@@ -57,6 +61,31 @@ func Decide(e Evidence) Info {
 	info.Flags = flags(info.Runtime, info.Server, e.Args)
 	decideParallelism(e, &info)
 	return info
+}
+
+// startedAs is the name as which a program was started. Its executable may be the target of
+// a link with another name: Debian's redis-server is a link to redis-check-rdb. A title,
+// which replaces the command, begins with the name. Of the candidates the kernel's name
+// decides, of which it keeps 15 bytes.
+func startedAs(e Evidence) string {
+	base := func(file string) string {
+		if file == "" {
+			return ""
+		}
+		return path.Base(file)
+	}
+	var whole, word string
+	if len(e.Args) > 0 {
+		whole = base(e.Args[0]) // a path may have a space
+		word, _, _ = strings.Cut(e.Args[0], " ")
+		word = strings.TrimSuffix(strings.TrimPrefix(base(word), "-"), ":")
+	}
+	for _, name := range []string{word, whole, base(e.Exe)} {
+		if e.Name != "" && strings.HasPrefix(name, e.Name) {
+			return name
+		}
+	}
+	return cmp.Or(word, e.Name, base(e.Exe))
 }
 
 // byName is Info.By of runtimes that are recognized by the name of their executable only.

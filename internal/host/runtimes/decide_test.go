@@ -7,6 +7,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// A program is named as it was started, not by the target of a link.
+func TestTheNameOfAnUnknownProgram(t *testing.T) {
+	for _, test := range []struct {
+		name, exe, kernel string
+		args              []string
+		want              string
+	}{
+		{"a link, and a title", "/usr/bin/redis-check-rdb", "redis-server", []string{"redis-server *:6379"}, "redis-server"},
+		{"a link", "/usr/bin/busybox", "httpd", []string{"httpd", "-f"}, "httpd"},
+		{"a name of more than 15 bytes", "/opt/a-service-with-a-long-name", "a-service-with-", []string{"/opt/a-service-with-a-long-name"}, "a-service-with-a-long-name"},
+		{"a folder with a space", "/opt/my apps/server", "server", []string{"/opt/my apps/server", "-x"}, "server"},
+		{"a title with a colon", "/usr/sbin/dovecot", "dovecot", []string{"dovecot: master"}, "dovecot"},
+		{"a title with a path", "/usr/sbin/smbd", "smbd", []string{"smbd: /srv/share"}, "smbd"},
+		{"a login shell", "/usr/bin/bash", "bash", []string{"-bash"}, "bash"},
+		{"a thread that renamed itself", "/usr/bin/server", "main", []string{"/usr/bin/server"}, "server"},
+		{"without a command", "/usr/bin/server", "server", nil, "server"},
+		{"a command that is not known", "", "server", nil, "server"},
+		{"nothing", "", "", []string{""}, ""},
+	} {
+		if got := Decide(Evidence{Exe: test.exe, Name: test.kernel, Args: test.args}).Program; got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 func TestDecide(t *testing.T) {
 	mapped := func(paths ...string) (all []Mapping) {
 		for _, p := range paths {

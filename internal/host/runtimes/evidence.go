@@ -11,6 +11,7 @@ import (
 // conclusions. A part that could not be read is empty.
 type Evidence struct {
 	PID, PPID int
+	Name      string // the kernel's, 15 bytes at most: of the file that was executed
 	Exe       string // target of the link exe, in the process's mount namespace
 	Args      []string
 	Env       map[string]string // variables that IsEnvKnob accepts, those that state versions, and PORT

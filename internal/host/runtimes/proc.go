@@ -83,7 +83,7 @@ func (f FS) Evidence(pid int) (Evidence, error) {
 	}
 	if text, err = f.read(pid, "stat"); err == nil {
 		if stat, err := proc.ParseStat(text); err == nil {
-			e.Used = stat.Used()
+			e.Used, e.Name = stat.Used(), stat.Name
 		}
 	}
 	if text, err = f.read(pid, "cmdline"); err != nil {

@@ -64,7 +64,7 @@ type Info struct {
 	By          string      `json:"by,omitempty"` // what the runtime was detected by, in words
 	Version     string      `json:"version,omitempty"`
 	VersionFrom Source      `json:"version_from,omitempty"`
-	Program     string      `json:"program,omitempty"` // base name of the executable
+	Program     string      `json:"program,omitempty"` // base name of the executable; of an unknown runtime, as which it was started
 	Parallelism Parallelism `json:"parallelism"`       // at present; if it is not known, Default predicts it
 	Threads     int         `json:"threads,omitempty"` // kernel threads; 0: not known
 	Workers     int         `json:"workers,omitempty"` // worker processes of the same program
