@@ -317,11 +317,10 @@ func TestClosingWithoutAnAnswer(t *testing.T) {
 func TestIdleConnectionsAreClosed(t *testing.T) {
 	t.Parallel()
 	server := startHostile(t, func(x *exchange) {
-		for {
+		// Idle is what follows an answer: a client that is held between its connect and
+		// its request has not been idle.
+		for x.request() && x.say(fine) {
 			x.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
-			if !x.request() || !x.say(fine) {
-				return
-			}
 		}
 	})
 	p := openLoop(server.addr(), 10, 1.5)
