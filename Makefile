@@ -24,17 +24,13 @@ PLATFORMS ?= linux/amd64 linux/arm64
 ARCHIVE    = bin/millicore-image.tar
 PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -entrypoint /millicore -env 'HOME=/tmp PATH=/' -certificates
 
-.PHONY: help check format vet lint prose tidy old-go build manuals mongodb image image-load image-push release-check release-tools vulnerabilities test test-system test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
+.PHONY: help check vet lint prose tidy old-go build manuals mongodb image image-load image-push release-check release-tools vulnerabilities test test-system test-all test-kubernetes cluster cluster-down demo cross fuzz bench bench-load clean reproduce
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-# Without the tests of whole programs, which take a quarter of an hour where they may set limits.
-check: format vet lint tidy prose ## before each commit: format, vet, linters, tidy modules, prose, go test -short; no root
-	$(GO) test -short $$($(GO) list $(PKGS) | grep -vE '/test/(advice|docker|program)$$')
-
-format:
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
+check: ## before each commit: format, vet, linters, tidy modules, prose, go test -short, -race where files changed; no root
+	scripts/check.sh
 
 vet:
 	$(GO) vet $(PKGS)

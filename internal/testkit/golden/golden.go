@@ -36,6 +36,6 @@ func File(t testing.TB, file, got string) {
 		t.Fatalf("%v; run go test -update and read what it writes", err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("differs from %s (-want +got):\n%s", file, diff)
+		t.Errorf("differs from %s (-want +got); if the change is intended, run go test -update here and read the file:\n%s", file, diff)
 	}
 }
