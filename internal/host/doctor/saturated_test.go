@@ -125,6 +125,52 @@ func TestThreadsThatNoRuleKnows(t *testing.T) {
 	}
 }
 
+// Threads behind a global lock wait for a CPU at each hand-over, and cannot run at once: a
+// process of them is one full thread, as a server with one worker is.
+func TestThreadsBehindALock(t *testing.T) {
+	const (
+		length = 10 * time.Second
+		one    = "warning: parallelism 1 under a limit of 1.7 CPUs: it uses "
+	)
+	for _, test := range []struct {
+		name    string
+		of      runtimes.Info
+		ran     float64 // CPUs, of all threads together
+		waited  float64
+		want    string // "": no finding
+		workers bool
+	}{
+		{"gunicorn's threads", runtimes.Info{Runtime: runtimes.Python, Server: "gunicorn"}, 0.86, 5.2, one, true},
+		{"uWSGI's threads", runtimes.Info{Runtime: runtimes.Python, Server: "uwsgi"}, 0.86, 3.3, one, false},
+		{"puma's threads", runtimes.Info{Runtime: runtimes.Ruby, Server: "puma"}, 0.92, 2.2, one, false},
+		{"threads that are not full", runtimes.Info{Runtime: runtimes.Python}, 0.6, 0.2, "", false},
+		{"threads of a library, which hold no lock", runtimes.Info{Runtime: runtimes.Python}, 1.6, 5, "", false},
+		{"Python without a lock", runtimes.Info{Runtime: runtimes.Python, Lockless: true}, 0.86, 5.2, "info: parallelism 6 exceeds the limit of 1.7 CPUs: rarely throttled during the watch", false},
+		{"worker threads of Node.js", runtimes.Info{Runtime: runtimes.Node}, 0.86, 5.2, "info: parallelism 6 exceeds the limit of 1.7 CPUs: rarely throttled during the watch", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := nginx(1.7, test.ran/1.7, 0)
+			cpus := func(n float64) time.Duration { return time.Duration(n * float64(length)) }
+			threads := &inspect.Threads{Length: length, Read: 9, Busy: 9, Ran: cpus(test.ran), BusyRan: cpus(test.ran), Waited: cpus(test.waited), BusyWaited: cpus(test.waited)}
+			for i := range all {
+				workers := all[i].Info.Workers
+				all[i].Info = test.of
+				all[i].Info.Affinity, all[i].Info.Workers, all[i].Info.Parallelism = 8, workers, runtimes.Parallelism{Value: 1, Source: runtimes.Read}
+				all[i].Command = []string{"/bin/server"}
+			}
+			all[1].Threads = threads
+			if !test.workers {
+				all = all[1:]
+				all[0].Parent = 1
+			}
+			found := examine(all...)
+			if test.want == "" && len(found) > 0 || test.want != "" && (len(found) != 1 || !strings.HasPrefix(titles(found)[0], test.want)) {
+				t.Errorf("got %q", titles(found))
+			}
+		})
+	}
+}
+
 // Threads of a program that doctor does not know may spin: what gives them more useful CPU
 // time is not known, and a higher limit may change nothing.
 func TestThreadsThatMaySpin(t *testing.T) {
@@ -148,6 +194,7 @@ func TestThreadsThatMaySpin(t *testing.T) {
 		{"four that always wanted a CPU", runtimes.Unknown, 4, 4, false, Low, false},
 		{"one", runtimes.Unknown, 1, 1, false, Medium, true},
 		{"schedulers that wait busily", runtimes.Erlang, 4, 4, false, Low, false},
+		{"Python beside a library", runtimes.Python, 4, 4, false, Medium, true},
 		{"Python alone", runtimes.Python, 1, 1, true, High, true},
 		{"nginx", runtimes.Nginx, 1, 1, true, High, true},
 	} {

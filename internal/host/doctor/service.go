@@ -78,7 +78,9 @@ func (s *service) join(t *inspect.Threads) {
 
 // recount corrects the parallelism of a runtime with one thread of code per process: a
 // program may start threads of its own, such as Node's worker threads, which no file
-// shows. What wanted a CPU at once, on average over the watch, is a lower bound.
+// shows. What wanted a CPU at once, on average over the watch, is a lower bound. Threads
+// behind a lock wait for a CPU too, each time the lock is handed over, and cannot run at
+// once: of them only what ran counts.
 func (s *service) recount() {
 	switch s.Info.Runtime {
 	case runtimes.Node, runtimes.Bun, runtimes.Deno, runtimes.Python, runtimes.Ruby:
@@ -89,12 +91,22 @@ func (s *service) recount() {
 	if t == nil || t.Busy <= p.Value {
 		return
 	}
-	if n := min(t.Busy, max(t.Full, int(t.Share(t.BusyRan+t.BusyWaited)))); n > p.Value {
+	n, did := min(t.Busy, max(t.Full, int(t.Share(t.BusyRan+t.BusyWaited)))), "wanted a CPU"
+	if s.locked() {
+		n, did = min(t.Busy, int(t.Share(t.BusyRan))), "ran"
+	}
+	if n > p.Value {
 		s.Info.Parallelism = runtimes.Parallelism{Value: n, Source: runtimes.Read,
-			From: fmt.Sprintf("threads that wanted a CPU at once over the watch, on average; the runtime's own rule gives %d", max(1, p.Value))}
+			From: fmt.Sprintf("threads that %s at once over the watch, on average; the runtime's own rule gives %d", did, max(1, p.Value))}
 		return
 	}
 	s.Info.Parallelism.From += fmt.Sprintf("; but %d threads were busy", t.Busy)
+}
+
+// locked reports whether a global lock lets one thread of a process run code at a time.
+// JRuby is a JVM, and others without the lock are Lockless.
+func (s service) locked() bool {
+	return (s.Info.Runtime == runtimes.Python || s.Info.Runtime == runtimes.Ruby) && !s.Info.Lockless
 }
 
 // services returns the groups that set a CPU limit, each with the process that
