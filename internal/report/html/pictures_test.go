@@ -46,11 +46,14 @@ func TestSlowRequestsLieOnOneScale(t *testing.T) {
 	}
 }
 
-func TestSlowRequestsOfAnotherSizeHaveTheirOwnScale(t *testing.T) {
-	s := &analysis.Summary{Cells: []analysis.CellSummary{slowCell(analysis.SlowRequest{DoneMS: 10}), slowCell(analysis.SlowRequest{DoneMS: 1000})}}
-	got := newSlowest(s, []string{"a", "b"})
-	if got[0].Ticks[4] != "12.0" || got[1].Ticks[4] != "1,200" {
-		t.Errorf("the scales end at %s and %s", got[0].Ticks[4], got[1].Ticks[4])
+// A line ten times as long as another one is a request of ten times the latency.
+func TestSlowRequestsOfAnotherSizeLieOnTheSameScale(t *testing.T) {
+	s := &analysis.Summary{Cells: []analysis.CellSummary{slowCell(analysis.SlowRequest{DoneMS: 80}), slowCell(analysis.SlowRequest{DoneMS: 800}), slowCell(analysis.SlowRequest{DoneMS: 400})}}
+	got := newSlowest(s, []string{"a", "b", "c"})
+	for i, want := range []string{"8", "80", "40"} {
+		if got[i].Rows[0].Run != want || got[i].Ticks[4] != "1,000" {
+			t.Errorf("cell %d: the line takes %s%% of %s ms, want %s%% of 1,000 ms", i, got[i].Rows[0].Run, got[i].Ticks[4], want)
+		}
 	}
 }
 

@@ -35,39 +35,29 @@ type slowWindow struct{ Class, Left, Wide string }
 // manySlow is how many requests of a cell are drawn.
 const manySlow = 8
 
-// alike is how far the cells' scales may be apart to be drawn on one.
-const alike = 4
-
-// newSlowest draws the slowest requests of every cell that has them: on one
-// scale where that leaves each of them large enough.
+// newSlowest draws the slowest requests of every cell that has them, all on one scale: a
+// longer line is a longer request, whatever panel it is in.
 func newSlowest(s *analysis.Summary, names []string) []slowest {
-	longest := make([]float64, len(s.Cells))
-	top, least := 0.0, math.Inf(1)
+	longest := 0.0
 	for i := range s.Cells {
 		for _, r := range slowRequests(&s.Cells[i]) {
-			longest[i] = math.Max(longest[i], r.DoneMS)
+			longest = math.Max(longest, r.DoneMS)
 		}
-		if longest[i] > 0 {
-			top, least = math.Max(top, longest[i]), math.Min(least, longest[i])
-		}
+	}
+	// A round number whose quarters are round too, with room behind the longest.
+	scale := report.Round(longest*1.08, 1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8)
+	ticks := []string{"0"}
+	for _, part := range []float64{0.25, 0.5, 0.75, 1} {
+		ticks = append(ticks, display.Figure(part*scale))
 	}
 	var all []slowest
 	for i := range s.Cells {
-		if longest[i] == 0 {
+		requests := slowRequests(&s.Cells[i])
+		if len(requests) == 0 {
 			continue
 		}
-		scale := longest[i]
-		if top <= alike*least {
-			scale = top
-		}
-		// A round number whose quarters are round too, with room behind the longest.
-		scale = report.Round(scale*1.08, 1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8)
-		one := slowest{Mark: markOf(i), Index: i, Name: names[i]}
-		for _, part := range []float64{0, 0.25, 0.5, 0.75, 1} {
-			one.Ticks = append(one.Ticks, display.Figure(part*scale))
-		}
-		one.Ticks[0] = "0"
-		for _, r := range slowRequests(&s.Cells[i]) {
+		one := slowest{Mark: markOf(i), Index: i, Name: names[i], Ticks: ticks}
+		for _, r := range requests {
 			one.Rows = append(one.Rows, newSlowRow(&r, scale, s.Cells[i].Limits.Replicas > 1))
 		}
 		all = append(all, one)

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -111,6 +112,35 @@ func TestBarsAndSlowestRequestsAreDrawnAndTell(t *testing.T) {
 	}
 	if bad := b.complaints(); len(bad) > 0 {
 		t.Errorf("the page complains: %q", bad)
+	}
+}
+
+// The panels stand side by side and one below the other: the longer one of two requests is
+// the longer line in each of them, and lines of more than a few pixels are in proportion.
+func TestALongerRequestIsALongerLine(t *testing.T) {
+	d := sample.Search()
+	for i, longest := range []float64{144, 784, 1195, 120} {
+		c := d.Summary.Cells[i].Causes
+		for k, factor := 0, longest/c.Slowest[0].DoneMS; k < len(c.Slowest); k++ {
+			r := &c.Slowest[k]
+			r.SentMS, r.DoneMS, r.Windows = r.SentMS*factor, r.DoneMS*factor, nil
+		}
+	}
+	b := newBrowser(t)
+	b.screen(1400, false)
+	b.open(d)
+	for _, width := range []int64{1400, 400} {
+		b.screen(width, false)
+		got := eval[[][2]float64](b, `[...document.querySelectorAll('.req')].map(r => [parseFloat(r.querySelector('.end').textContent.replace(',', '')), r.querySelector('.run').getBoundingClientRect().right - r.querySelector('.track').getBoundingClientRect().left])`)
+		if len(got) < 8 {
+			t.Fatalf("%d requests are drawn", len(got))
+		}
+		longest := slices.MaxFunc(got, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+		for _, r := range got {
+			if want := longest[1] * r[0] / longest[0]; math.Abs(r[1]-want) > 1 {
+				t.Errorf("at %d pixels: a request of %v ms is a line of %.1f pixels, want %.1f", width, r[0], r[1], want)
+			}
+		}
 	}
 }
 
