@@ -111,7 +111,7 @@ func Examine(host inspect.Host) []Finding {
 		all = append(all, s.unaware()...)
 		all = append(all, s.inherited()...)
 		if masters[s.Parent] != s.Info.Runtime { // a worker's use is in its master's finding
-			all = append(all, s.idleLimit(host)...)
+			all = append(all, s.idleLimit(host, throttled)...)
 		}
 		all = append(all, s.reported()...)
 		all = append(all, s.heap(host)...)

@@ -20,7 +20,7 @@ func (s service) saturated(throttled []Finding) []Finding {
 	if wanted := s.threads != nil && s.threads.Full > 0; used < high || used < full && !wanted {
 		return nil
 	}
-	if s.Throttling.Watch.Share() >= worth && !s.bound() || s.Throttling.Watch.Length < fewest*s.CPU.Period {
+	if s.Throttling.Watch.Share() >= worth && !s.bound() || s.Throttling.Watch.Length < fewest*s.CPU.Period && !s.filled() {
 		return nil
 	}
 	units, free := s.units(), used*s.CPU.CPUs > beyond*float64(s.Info.Parallelism.Value)
@@ -98,6 +98,20 @@ func (s service) bound() bool {
 		s.running() < crowd*s.CPU.CPUs
 }
 
+// filled is whether the process with its workers ran for almost all of its parallelism: it
+// can use no more, whatever the limit. No count of periods is needed to see that.
+func (s service) filled() bool { return s.share() >= busy && s.share() <= beyond }
+
+// share is the CPU time of the process with its workers as a share of its parallelism; 0:
+// not known.
+func (s service) share() float64 {
+	p := s.Info.Parallelism.Value
+	if p == 0 || s.Throttling == nil || s.Throttling.Watch == nil || s.Throttling.Watch.Length <= 0 {
+		return 0
+	}
+	return s.spent.Seconds() / s.Throttling.Watch.Length.Seconds() / float64(p)
+}
+
 // units names what the parallelism counts.
 func (s service) units() string {
 	n := int64(max(1, s.Info.Parallelism.Value))
@@ -112,13 +126,22 @@ func (s service) units() string {
 
 // idleLimit is the finding about a process that uses all of its parallelism and
 // therefore cannot reach its limit.
-func (s service) idleLimit(host inspect.Host) []Finding {
+//
+// Far below the limit it counts too that its threads always wanted a CPU. Near the limit,
+// where P is above Q/1.5, they must have run, and the limit must not be used up, which is a
+// finding of its own: a server of one thread under 1.18 to 1.49 CPUs leaves up to a third of
+// the limit idle.
+func (s service) idleLimit(host inspect.Host, throttled []Finding) []Finding {
 	if n := s.seenParallelism(host); n > 0 {
 		s.Info.Parallelism = runtimes.Parallelism{Value: n, Source: runtimes.Predicted,
 			From: "no other thread was busy than those that always wanted a CPU over the watch"}
 	}
 	p := s.Info.Parallelism.Value
-	if s.CPU.State != inspect.Limited || p == 0 || s.Throttling == nil || s.Throttling.Watch == nil || float64(p) > s.CPU.CPUs/1.5 {
+	if s.CPU.State != inspect.Limited || p == 0 || s.Throttling == nil || s.Throttling.Watch == nil || float64(p) > s.CPU.CPUs {
+		return nil
+	}
+	near := float64(p) > s.CPU.CPUs/1.5
+	if used, ok := s.used(); near && (!ok || used >= high || !s.filled() || about(throttled, s.PID)) {
 		return nil
 	}
 	if most := s.machine(); most > 0 && p >= most {
@@ -131,7 +154,7 @@ func (s service) idleLimit(host inspect.Host) []Finding {
 	// Threads that wanted a CPU all the time, and got most of it, are saturated too: others
 	// took the rest. If they got less, others are what slows the service.
 	const most = 0.6
-	share := s.spent.Seconds() / length.Seconds() / float64(p)
+	share := s.share()
 	wanted := s.threads != nil && s.threads.Full >= p && share >= most
 	if share < busy && !wanted || share > beyond || s.spread() {
 		return nil

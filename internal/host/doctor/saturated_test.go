@@ -75,6 +75,46 @@ func TestSaturationWithoutThrottling(t *testing.T) {
 	}
 }
 
+// One full thread is found whatever the ratio to the limit, and however short the watch.
+func TestOneFullThread(t *testing.T) {
+	const cannot = "warning: parallelism 1 under a limit of "
+	short := func(all []inspect.Process) []inspect.Process { // 2 s
+		for i := range all {
+			w := *all[i].Throttling.Watch
+			used := *w.Used / 5
+			w.Length, w.Periods, w.Used = w.Length/5, w.Periods/5, &used
+			all[i].Throttling = &inspect.Throttling{Since: w, Watch: &w}
+			all[i].Used /= 5
+		}
+		threads := *all[1].Threads
+		threads.Length, threads.Ran, threads.BusyRan, threads.Waited = threads.Length/5, threads.Ran/5, threads.BusyRan/5, 0
+		all[1].Threads = &threads
+		return all
+	}
+	for _, test := range []struct {
+		name string
+		of   []inspect.Process
+		want string // "": no finding
+	}{
+		{"of 1 CPU in a short watch", short(nginx(1, 1, 1)), "warning: limit of 1 CPU used up (100% on average) by 1 worker"},
+		{"of less than its CPU in a short watch", short(nginx(1, 0.8, 1)), ""},
+		{"of 1.18 CPUs", nginx(1.18, 0.99/1.18, 1), cannot + "1.18 CPUs: it uses 0.99 CPUs"},
+		{"of 1.2 CPUs", nginx(1.2, 0.9/1.2, 0), cannot + "1.2 CPUs: it uses 0.90 CPUs"},
+		{"of 1.49 CPUs", nginx(1.49, 1/1.49, 1), cannot + "1.49 CPUs: it uses 1.00 CPUs"},
+		{"of 1.2 CPUs, which ran less", nginx(1.2, 0.8/1.2, 1), ""},
+		{"of 1.2 CPUs, used up by more", nginx(1.2, 0.9, 1), "warning: limit of 1.2 CPUs used up"},
+		{"of 0.9 CPUs", nginx(0.9, 0.8, 1), ""},
+	} {
+		if got := titles(examine(test.of...)); test.want == "" && len(got) > 0 || test.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], test.want)) {
+			t.Errorf("%s: got %q", test.name, got)
+		}
+	}
+	two := nginx(1.2, 0.99/1.2, 1)
+	if c := examine(two...)[0].Changes; len(c) != 1 || c[0].Setting != "worker_processes" || c[0].Value != 2 || c[0].CPUs != 0 {
+		t.Errorf("the change: got %+v", c)
+	}
+}
+
 // A higher limit needs more workers, and more workers need a higher limit.
 func TestTheChangeOfASaturatedService(t *testing.T) {
 	f := examine(nginx(1, 1, 1)...)[0]
