@@ -41,7 +41,7 @@ func sane(t *testing.T, f fixture) {
 		t.Errorf("not a limit: %+v", r)
 	}
 	_ = r.String()
-	s := f.host.stats()
+	s := f.host.stats(new(counters))
 	if s.Throttling != nil && s.Throttling.Periods < 0 || s.Limit.State == Limited && !(s.Limit.CPUs > 0) {
 		t.Errorf("not statistics: %+v", s)
 	}

@@ -55,6 +55,12 @@ func (c *child) do(line string) string {
 			}()
 		}
 		return "burning"
+	case "periods":
+		s := ReadStats()
+		if s.Throttling == nil {
+			return fmt.Sprint(s.Err)
+		}
+		return fmt.Sprintf("%d by %q", s.Throttling.Periods, s.Limit.Dir)
 	case "throttled":
 		s := ReadStats()
 		counts := s.Throttling
@@ -199,6 +205,44 @@ func TestRealThrottling(t *testing.T) {
 	p := g.Start(t, nil)
 	p.Want("burn", "burning")
 	p.Until("throttled", "true")
+}
+
+// The counters of the group above begin with its limit, when those of the own group have
+// grown already.
+func TestRealCountersWhenTheLimitingGroupChanges(t *testing.T) {
+	above := grouptest.New(t)
+	g := above.Below(t)
+	g.Limit(t, 0.2)
+	p := g.Start(t, nil)
+	p.Want("burn", "burning")
+	highest := 0
+	// grow waits until a group sets the limit, and the counters have grown under it.
+	grow := func(dir string) {
+		t.Helper()
+		from := -1
+		testkit.Until(t, "counters that grow by the limit of "+dir, func() (bool, any) {
+			answer := p.Do("periods")
+			var periods int
+			var limiting string
+			if _, err := fmt.Sscanf(answer, "%d by %q", &periods, &limiting); err != nil {
+				t.Fatalf("%s: %v", answer, err)
+			}
+			if periods < highest {
+				t.Fatalf("got %s after %d", answer, highest)
+			}
+			highest = periods
+			if limiting == dir && from < 0 {
+				from = periods
+			}
+			return from >= 0 && periods >= from+5, answer
+		})
+	}
+	grow(g.Dir)
+	g.Limit(t, 0)
+	above.Limit(t, 0.1)
+	grow(above.Dir)
+	g.Limit(t, 0.05)
+	grow(g.Dir)
 }
 
 func TestRealCPUSet(t *testing.T) {

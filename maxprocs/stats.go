@@ -21,19 +21,28 @@ type Stats struct {
 
 // Throttling are the kernel's counters of the group that sets the limit in effect
 // (Limit.Dir), or of the process's own group if there is no limit. If it is an ancestor,
-// such as a pod's group, they include everything that runs in it. They count from the
-// creation of the group, and may restart from a lower value when another group's limit
-// becomes the lowest.
+// such as a pod's group, they include everything that runs in it.
+//
+// They never decrease while the process runs. The first [ReadStats] has what the group
+// counted since its creation; each later one adds what was counted since the one before.
+// When another group's limit becomes the lowest, its counters are added from the first
+// reading under it on: what either group counted between these two readings is left out.
 type Throttling struct {
 	Periods          int64         // in which the group ran; fewer than have elapsed
 	ThrottledPeriods int64         // in which the group was throttled
 	Throttled        time.Duration // summed over CPUs: it can exceed the elapsed time
 }
 
-// ReadStats reads the present figures from a few small files.
-func ReadStats() Stats { return thisHost.stats() }
+// counted are the counters of this process.
+var counted counters
 
-func (h host) stats() Stats {
+// ReadStats reads the present figures from a few small files. Several goroutines may call
+// it; they read one after the other.
+func ReadStats() Stats { return thisHost.stats(&counted) }
+
+func (h host) stats(sum *counters) Stats {
+	sum.mu.Lock()
+	defer sum.mu.Unlock()
 	s := Stats{GOMAXPROCS: runtime.GOMAXPROCS(0)}
 	self, err := h.fs.Self(cgroup.CPU)
 	if err != nil {
@@ -48,7 +57,9 @@ func (h host) stats() Stats {
 		dir = p.Dir
 	}
 	cpu, _ := self.ThrottlingAt(dir) // the error is in the values
-	s.Throttling, s.Err = throttlingOf(cpu)
+	if s.Throttling, s.Err = throttlingOf(cpu); s.Throttling != nil {
+		*s.Throttling = sum.add(dir, *s.Throttling)
+	}
 	return s
 }
 
