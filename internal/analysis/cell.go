@@ -94,6 +94,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	}
 	if held {
 		s.LatencyMS, s.ServiceMS = quantiles(all.Client.Latency), quantiles(all.Client.Service)
+		s.OfAll = ofAll(all, held)
 	}
 	for _, v := range c.plan.Vary {
 		s.Vary[v.Name] = v.Value
@@ -248,7 +249,7 @@ func (c *cell) steps() []Step {
 func (g goal) step(target float64, t *sums.Total) Step {
 	return Step{
 		Target: target, RateRPS: *t.Client.Rate(), Availability: t.Client.Availability(),
-		LatencyMS: quantiles(t.Client.Latency), CPUOfLimit: t.Server.OfLimit(),
+		LatencyMS: quantiles(t.Client.Latency), OfAll: ofAll(t, true), CPUOfLimit: t.Server.OfLimit(),
 		Throttled: t.Server.ThrottledShare(),
 		Seconds:   t.Client.Seconds(),
 		Met:       g.met(t, true),

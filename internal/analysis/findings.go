@@ -39,7 +39,7 @@ func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 		return b.breakingFinding(c), true
 	}
 	f := Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective", Searched: c.Breaking != nil && c.Load.Find,
-		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.Availability, c.Together()))}
+		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.OfAll, c.Availability, c.Together()))}
 	if text := c.Outlying(); text != "" {
 		f.Text += "; " + text
 	}
@@ -90,7 +90,7 @@ func (b *Builder) breakingFinding(c *CellSummary) Finding {
 		}
 	}
 	if held != nil && held.LatencyMS != nil {
-		f.Text += fmt.Sprintf("; measured at %s: %s", threeDigits(held.Target), measuredText(b.exp.Objective, held.LatencyMS, held.Availability, ""))
+		f.Text += fmt.Sprintf("; measured at %s: %s", threeDigits(held.Target), measuredText(b.exp.Objective, held.LatencyMS, held.OfAll, held.Availability, ""))
 	}
 	if missed := c.Breaking.Missed; missed != nil {
 		f.Text += "; missed at " + threeDigits(missed.Target)

@@ -290,7 +290,8 @@ func (c *CellSummary) Outlying() string {
 		return ""
 	}
 	f, ok := c.Figure(o.Quantile)
-	if meets := c.LatencyMS.Named(o.Quantile) <= *o.LatencyMS; !ok || f.Trials < 2 || f.AtLeast || meets == (f.Value <= *o.LatencyMS) {
+	together, infinite := c.OfAllRequests(o.Quantile)
+	if meets := !infinite && together <= *o.LatencyMS; !ok || f.Trials < 2 || f.AtLeast || meets == (f.Value <= *o.LatencyMS) {
 		return ""
 	}
 	m, _ := MetricOf(o.Quantile)
@@ -311,14 +312,15 @@ func (c *CellSummary) Outlying() string {
 		len(all), digits.Significant(f.Value, 4), n, verb, o.Quantile, worst)
 }
 
-// measuredText describes the measured figures that belong to an objective. of labels the
-// latency: see Together.
-func measuredText(o *experiment.Objective, q *Quantiles, availability *float64, of string) string {
+// measuredText describes the measured figures that belong to an objective: q of the
+// answered requests, all of all of them. of labels the latency: see Together.
+func measuredText(o *experiment.Objective, q *Quantiles, all *AllRequests, availability *float64, of string) string {
 	var parts []string
 	if o.Quantile != "" {
 		text := "no " + o.Quantile + " of a single load level"
 		if q != nil {
-			text = fmt.Sprintf("%s %s ms%s", o.Quantile, digits.Significant(q.Named(o.Quantile), 4), of)
+			v, atLeast := all.named(o.Quantile, q)
+			text = fmt.Sprintf("%s %s ms%s", o.Quantile, bounded(v, atLeast), of)
 		}
 		parts = append(parts, text)
 	}
@@ -330,4 +332,12 @@ func measuredText(o *experiment.Objective, q *Quantiles, availability *float64, 
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// bounded writes a figure that may be a lower bound.
+func bounded(v float64, atLeast bool) string {
+	if atLeast {
+		return "≥" + digits.Significant(v, 4)
+	}
+	return digits.Significant(v, 4)
 }

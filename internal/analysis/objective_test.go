@@ -173,7 +173,7 @@ func TestAFindingSaysThatFailedRequestsMissALatency(t *testing.T) {
 		want string
 	}{
 		"refused": {endings{good: 10, refused: 90, quantile: "p99"},
-			"objective: p99 <= 100ms; measured: p99 20.02 ms; 90% of the requests failed, and a failed request counts as infinitely late"},
+			"objective: p99 <= 100ms; measured: p99 ≥20.02 ms; 90% of the requests failed, and a failed request counts as infinitely late"},
 		"one of sixty": {endings{good: 59, late: 1, quantile: "p99"},
 			"objective: p99 <= 100ms; measured: p99 20.02 ms; 1.67% of the requests were later than 100ms"},
 		"slow":         {endings{good: 10, late: 90, quantile: "p99"}, "objective: p99 <= 100ms; measured: p99 500.2 ms"},
@@ -188,5 +188,40 @@ func TestAFindingSaysThatFailedRequestsMissALatency(t *testing.T) {
 				t.Errorf("missed: %v; finding %q: %q", s.Missed(), f.Title, f.Text)
 			}
 		})
+	}
+}
+
+// A percentile of all requests counts the failed ones as infinitely late: of 1,000, six of
+// which failed, p99 is the 990th of those that were answered.
+func TestALatencyOfAllRequestsCountsTheFailedOnes(t *testing.T) {
+	of := func(refused int64) CellSummary {
+		e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 1000}, Agents: 1, Timeout: 20 * time.Second})
+		e.Objective = &experiment.Objective{Quantile: "p99", Latency: 987 * time.Millisecond}
+		f := client(1, "measure", 0, 0)
+		k := f.Client
+		k.Good, k.Refused = 1000-refused, refused
+		k.Status = map[string]int64{"200": k.Good}
+		for i := range k.Good {
+			k.Latency.Record(time.Duration(i+1) * time.Millisecond)
+			k.Service.Record(time.Duration(i+1) * time.Millisecond)
+		}
+		c, _ := build(e, f)
+		return c
+	}
+	for _, c := range []struct {
+		refused  int64
+		p99      float64
+		infinite bool
+		met      bool
+	}{{0, 990, false, false}, {6, 990, false, false}, {10, 990, false, false}, {11, 980, true, false}, {500, 495, true, false}} {
+		cell := of(c.refused)
+		got, infinite := cell.OfAllRequests("p99")
+		if got < 0.99*c.p99 || got > 1.01*c.p99 || infinite != c.infinite || *cell.Objective.Met != c.met {
+			t.Errorf("%d refused: p99 %g ms (infinite %v), met %v; want %g (%v), %v", c.refused, got, infinite, *cell.Objective.Met, c.p99, c.infinite, c.met)
+		}
+		met := !infinite && got <= *cell.Objective.LatencyMS
+		if met != *cell.Objective.Met {
+			t.Errorf("%d refused: a p99 of %g ms, and met %v", c.refused, got, *cell.Objective.Met)
+		}
 	}
 }

@@ -48,18 +48,20 @@ type SummaryExperiment struct {
 // field path ("latency_ms.p99"). With fewer trials it holds the intervals of the
 // latencies by a bootstrap of frames, which are valid for these trials only.
 type CellSummary struct {
-	Cell         int                   `json:"cell"` // index in the plan
-	Label        string                `json:"label"`
-	Service      string                `json:"service"`
-	Vary         map[string]*string    `json:"vary"`
-	Limits       LimitsSummary         `json:"limits"`
-	Load         LoadSummary           `json:"load"`
-	Trials       int                   `json:"trials"`
-	Kept         bool                  `json:"kept,omitempty"` // the trials are of one process
-	Requests     int64                 `json:"requests"`       // that were due: ended, good or not, or never sent
-	RateRPS      *float64              `json:"rate_rps"`       // good answers per second
-	Availability *float64              `json:"availability"`
-	LatencyMS    *Quantiles            `json:"latency_ms"`
+	Cell         int                `json:"cell"` // index in the plan
+	Label        string             `json:"label"`
+	Service      string             `json:"service"`
+	Vary         map[string]*string `json:"vary"`
+	Limits       LimitsSummary      `json:"limits"`
+	Load         LoadSummary        `json:"load"`
+	Trials       int                `json:"trials"`
+	Kept         bool               `json:"kept,omitempty"` // the trials are of one process
+	Requests     int64              `json:"requests"`       // that were due: ended, good or not, or never sent
+	RateRPS      *float64           `json:"rate_rps"`       // good answers per second
+	Availability *float64           `json:"availability"`
+	LatencyMS    *Quantiles         `json:"latency_ms"`
+	// OfAll are the quantiles of all requests, as in TrialFigures; null: LatencyMS has them.
+	OfAll        *AllRequests          `json:"of_all_requests,omitempty"`
 	ServiceMS    *Quantiles            `json:"service_ms"`
 	Errors       ErrorCounts           `json:"errors"`
 	CPU          CPUSummary            `json:"cpu"`
@@ -239,14 +241,15 @@ type ObjectiveSummary struct {
 
 // Step is one level that a load in stages held.
 type Step struct {
-	Target       float64    `json:"target"`
-	RateRPS      float64    `json:"rate_rps"`
-	Availability *float64   `json:"availability"`
-	LatencyMS    *Quantiles `json:"latency_ms"`
-	CPUOfLimit   *float64   `json:"cpu_of_limit"`
-	Throttled    *float64   `json:"throttled_of_periods"` // 0..1
-	Seconds      float64    `json:"seconds"`              // measured, over all trials
-	Met          *bool      `json:"met"`                  // the objective; null: there is none, or it is unknown
+	Target       float64      `json:"target"`
+	RateRPS      float64      `json:"rate_rps"`
+	Availability *float64     `json:"availability"`
+	LatencyMS    *Quantiles   `json:"latency_ms"`
+	OfAll        *AllRequests `json:"of_all_requests,omitempty"` // as of a cell
+	CPUOfLimit   *float64     `json:"cpu_of_limit"`
+	Throttled    *float64     `json:"throttled_of_periods"` // 0..1
+	Seconds      float64      `json:"seconds"`              // measured, over all trials
+	Met          *bool        `json:"met"`                  // the objective; null: there is none, or it is unknown
 }
 
 // TrialFigures are the figures of one trial, from which the intervals are computed.
@@ -291,6 +294,27 @@ type AllRequests struct {
 	P95  *float64 `json:"p95_ms"`
 	P99  *float64 `json:"p99_ms"`
 	P999 *float64 `json:"p999_ms"`
+}
+
+// named is a quantile over all requests, of which the answered ones have others. If failed
+// requests make it infinite, it is that of the answered ones, which is a lower bound.
+func (a *AllRequests) named(quantile string, answered *Quantiles) (v float64, atLeast bool) {
+	if a == nil {
+		return answered.Named(quantile), false
+	}
+	for name, all := range map[string]*float64{"p50": a.P50, "p90": a.P90, "p95": a.P95, "p99": a.P99, "p999": a.P999} {
+		if name == quantile && all != nil {
+			return *all, false
+		}
+	}
+	return answered.Named(quantile), true
+}
+
+// OfAllRequests is a latency quantile of all requests of the cell together, of which the
+// failed ones count as infinitely late. atLeast: it is infinite, and the value is that of
+// the answered ones. The cell must have latencies.
+func (c *CellSummary) OfAllRequests(quantile string) (v float64, atLeast bool) {
+	return c.OfAll.named(quantile, c.LatencyMS)
 }
 
 // latency is a quantile of all requests of a trial. If it is infinite, it is that of the

@@ -192,7 +192,7 @@ func ObjectiveFigures(c *analysis.CellSummary) string {
 		text = "skipped: the cell has no trial"
 	}
 	if q := c.Quantile(); c.Objective.Quantile != "" && c.LatencyMS != nil {
-		figures = append(figures, QuantileName(q)+" "+display.WithUnit(c.LatencyMS.Named(q))+c.Together())
+		figures = append(figures, QuantileName(q)+" "+latency(c.OfAllRequests(q))+c.Together())
 	}
 	if c.Objective.Availability != nil && c.Availability != nil {
 		figures = append(figures, "availability "+display.Percent(*c.Availability))

@@ -16,7 +16,7 @@ import (
 var flagTexts = map[analysis.Flag]string{
 	analysis.FlagSkipped:             "The service was not available on this machine and was not measured. The warning has what to install.",
 	analysis.FlagNoTrials:            "No trial of this cell was completed: there is nothing to show.",
-	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval, and differences are not tested.",
+	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval.",
 	analysis.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison.",
 	analysis.FlagAgentWaited:         "The agent waited for a CPU and sent late. Part of the latency is the agent's own.",
 	analysis.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses. Give agents no CPU limit.",
@@ -68,6 +68,8 @@ const besideText = "The agents were the limit, not the service, as another warni
 func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
 	has := c.Has
 	switch lag := results.Finite(c.Generator.SendLagP99US); {
+	case word == analysis.FlagFewTrials && c.Trials < analysis.MinRanked:
+		return "Fewer than four trials: the median over trials has no 95% interval, and the cell is not tested against others."
 	case word == analysis.FlagFrozen && c.Frozen == analysis.FrozenBySignal:
 		return frozenText
 	case word == analysis.FlagSearchDisturbed:

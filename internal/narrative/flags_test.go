@@ -136,3 +136,13 @@ func TestAServiceThatEndedInASearchIsReported(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Cells with four or five trials are ranked, so their flag does not deny the tests.
+func TestFewTrialsDenyNoTest(t *testing.T) {
+	for n, untested := range map[int]bool{3: true, 4: false, 5: false} {
+		c := cellOf("go", func(c *analysis.CellSummary) { c.Trials = n })
+		if got := strings.Contains(FlagText(analysis.FlagFewTrials, &c), "not tested"); got != untested {
+			t.Errorf("%d trials: %q", n, FlagText(analysis.FlagFewTrials, &c))
+		}
+	}
+}

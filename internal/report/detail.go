@@ -50,7 +50,7 @@ func newDetail(c *cellSummary, name string) Detail {
 	d.Groups = []FactGroup{
 		{"Setup", setupFacts(name, c)},
 		{"Requests", requestFacts(c)},
-		{"Latency of all requests, ms", latencyFacts(c)},
+		{latencyHead(c), latencyFacts(c)},
 		{"Service", serviceFacts(c)},
 		{"Generator and host", generatorFacts(c)},
 	}
@@ -72,6 +72,14 @@ func newDetail(c *cellSummary, name string) Detail {
 		d.Trials = Table{Title: "Trials", Columns: trialColumns(c.PerTrial)}
 	}
 	return d
+}
+
+// latencyHead names whose latencies the facts are: failed requests have none.
+func latencyHead(c *cellSummary) string {
+	if c.OfAll != nil {
+		return "Latency of the answered requests, ms"
+	}
+	return "Latency of all requests, ms"
 }
 
 // benchmarkDetail is that of a cell that measures itself: it has no requests and no
