@@ -46,6 +46,9 @@ func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 	if c.Objective.Missed != "" {
 		f.Text += "; " + c.Objective.Missed
 	}
+	if near := c.Near(); near != nil {
+		f.Text += "; not decided: " + near.Text()
+	}
 	switch {
 	case c.Objective.Met == nil:
 		f.Title = "unknown whether the objective was met"

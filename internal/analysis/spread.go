@@ -28,6 +28,14 @@ const (
 // resort: it does not show how one start of the service differs from another. There are no
 // ends if failed requests make the upper one infinite.
 func SpreadOf(c *CellSummary, metric string) (low, high float64, what Certainty) {
+	if low, high, what = endsOf(c, metric); math.IsInf(high, 1) {
+		return 0, 0, NoEnds
+	}
+	return low, high, what
+}
+
+// endsOf is SpreadOf with ends that may be infinite.
+func endsOf(c *CellSummary, metric string) (low, high float64, what Certainty) {
 	m, ok := MetricOf(metric)
 	if !ok {
 		return 0, 0, NoEnds
@@ -41,11 +49,6 @@ func SpreadOf(c *CellSummary, metric string) (low, high float64, what Certainty)
 	if infinite(c, metric).N > 0 {
 		values, known = slices.Sorted(slices.Values(c.ofAll(m))), false
 	}
-	defer func() {
-		if math.IsInf(high, 1) {
-			low, high, what = 0, 0, NoEnds
-		}
-	}()
 	n := len(values)
 	switch from, to, enough := stats.MedianInterval(n); {
 	case enough:

@@ -204,5 +204,8 @@ func ObjectiveFigures(c *analysis.CellSummary) string {
 	if why := c.Outlying(); why != "" {
 		text += "; " + why
 	}
+	if near := c.Near(); near != nil {
+		text += "; not decided: " + near.Text()
+	}
 	return text
 }

@@ -194,6 +194,8 @@ func (a *answer) single(i int) []string {
 	case o.Met == nil && o.Missed != "":
 		all = append(all, "It is not known whether it meets the objective "+display.Plain(o.Text)+": "+display.Plain(o.Missed)+".")
 	case o.Met == nil:
+	case c.Near() != nil:
+		all = append(all, "Whether it meets the objective "+display.Plain(o.Text)+" is not decided: "+c.Near().Text()+".")
 	case *o.Met:
 		all = append(all, "It meets the objective "+display.Plain(o.Text)+".")
 	default:
@@ -281,29 +283,37 @@ func (a *answer) some(cells []int, what string) string {
 	}
 }
 
-// objective names the cells that meet the objective.
+// objective names the cells that meet the objective, and those of which the record does
+// not show it.
 func (a *answer) objective() string {
-	var met, unknown []string
+	var met, missed, near []int
+	var unknown []string
 	text, total := "", 0
 	for i := range a.s.Cells {
-		o := a.s.Cells[i].Objective
-		if o == nil || a.s.Cells[i].Skipped() {
+		c := &a.s.Cells[i]
+		if c.Objective == nil || c.Skipped() {
 			continue
 		}
 		total++
-		text = display.Plain(o.Text)
+		text = display.Plain(c.Objective.Text)
 		switch {
-		case o.Met == nil:
+		case c.Objective.Met == nil:
 			unknown = append(unknown, a.names[i])
-		case *o.Met:
-			met = append(met, a.names[i])
+		case c.Near() != nil:
+			near = append(near, i)
+		case *c.Objective.Met:
+			met = append(met, i)
+		default:
+			missed = append(missed, i)
 		}
 	}
 	switch {
 	case total == len(unknown):
 		return ""
+	case len(near) > 0:
+		return a.undecided(met, missed, near, text)
 	case total == 1 && len(met) == 1:
-		return met[0] + " meets the objective " + text + "."
+		return a.some(met, "meets the objective "+text+".")
 	case len(met) == total:
 		return "All meet the objective " + text + "."
 	case len(met) == 0:
@@ -311,12 +321,37 @@ func (a *answer) objective() string {
 	case len(unknown) > 0:
 		return fmt.Sprintf("%d of %d cells meet the objective %s; for %s it is not known.", len(met), total, text, display.List(unknown))
 	case len(met) == 1:
-		return "Only " + met[0] + " meets the objective " + text + "."
-	case len(met) <= fewNames:
-		return display.List(met) + " meet the objective " + text + "."
-	default:
-		return fmt.Sprintf("%d of %d cells meet the objective %s.", len(met), total, text)
+		return "Only " + a.names[met[0]] + " meets the objective " + text + "."
 	}
+	return a.some(met, "meet the objective "+text+".")
+}
+
+// undecided is objective if the intervals of some cells contain the objective.
+func (a *answer) undecided(met, missed, near []int, objective string) string {
+	verb := func(cells []int, one, several string) string {
+		if len(cells) == 1 {
+			return one
+		}
+		return several
+	}
+	what := "it"
+	if len(met)+len(missed) == 0 {
+		what = "the objective " + objective
+	}
+	whether := "Whether " + a.some(near, verb(near, "meets", "meet")) + " " + what + " is not decided: "
+	if len(near) == 1 {
+		whether += a.s.Cells[near[0]].Near().Text() + "."
+	} else {
+		whether += "their intervals contain it."
+	}
+	var all []string
+	for _, text := range []string{a.some(met, verb(met, "meets", "meet")+" the objective "+objective+"."),
+		a.some(missed, verb(missed, "misses", "miss")+" the objective "+objective+"."), whether} {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // lowerBounds names the cells whose figures the agent limited.
