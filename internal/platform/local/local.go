@@ -42,7 +42,7 @@ type Cleaned struct {
 }
 
 // errNotLinux is the error on other systems.
-var errNotLinux = errors.New("CPU limits on this machine need Linux's control groups; use --on docker or --on kubernetes")
+var errNotLinux = errors.New("CPU limits on this machine need Linux's control groups; run millicore on a Linux machine, or use `millicore run --on kubernetes`")
 
 // Shim must be the first call in main, with os.Args, of every program that uses New:
 // the platform starts a replica by starting the program again. Shim returns if the

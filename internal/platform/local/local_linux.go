@@ -41,7 +41,7 @@ type local struct {
 type part interface{ end() error }
 
 // New returns the platform of this machine, after it removed what dead runs left. If
-// processes cannot be limited here, the error names the alternatives.
+// processes cannot be limited here, the error names what to do instead.
 //
 // On a systemd host with cgroup v2 New may replace this process by the same command
 // in a delegated scope: call it before anything is started, written, or read from
@@ -56,9 +56,6 @@ func New(o Options) (platform.Platform, error) {
 		return nil, err
 	}
 	way, err := facts.Way()
-	if errors.Is(err, group.ErrNoWay) && !o.AgentsOnly {
-		err = fmt.Errorf("%w, or use --on docker", err)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ func Survey() (Facts, error) {
 		Systemd: exists("/run/systemd/system"), // as sd_booted(3) does
 	}
 	f.SystemdRun, _ = exec.LookPath("systemd-run")
+	_, noSudo := exec.LookPath("sudo")
+	f.Sudo = noSudo == nil
 	for _, c := range []cgroup.Controller{cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.CPUSet, cgroup.PIDs} {
 		if p, ok := self.Place(c).Get(); ok && p.Version == cgroup.V1 {
 			f.addV1(c, p.Dir)
@@ -57,7 +59,7 @@ func (w Way) Exec() error {
 func (f *Facts) addV1(c cgroup.Controller, dir string) {
 	i := slices.IndexFunc(f.V1, func(h V1) bool { return h.Dir == dir })
 	if i < 0 {
-		f.V1 = append(f.V1, V1{Dir: dir, Writable: writable(dir)})
+		f.V1 = append(f.V1, V1{Dir: dir, Writable: writable(dir), ReadOnly: readOnly(dir)})
 		i = len(f.V1) - 1
 	}
 	f.V1[i].Controllers = append(f.V1[i].Controllers, c)
@@ -74,6 +76,7 @@ func surveyV2(p cgroup.Place) *V2 {
 		OwnControllers: words(path.Join(own, "cgroup.controllers")),
 		OwnWritable:    writable(own),
 		Delegated:      delegated(own),
+		ReadOnly:       readOnly(own),
 	}
 }
 
@@ -87,6 +90,12 @@ func writable(dir string) bool {
 		}
 	}
 	return true
+}
+
+// readOnly reports whether a group lies in a mount that nobody can write.
+func readOnly(dir string) bool {
+	var mount unix.Statfs_t
+	return unix.Statfs(dir, &mount) == nil && mount.Flags&unix.ST_RDONLY != 0
 }
 
 // delegated reads systemd's mark: user.delegate since version 251,

@@ -287,9 +287,9 @@ func (r *Run) Check(l experiment.Limits) error {
 	case len(r.homes) == 0: // see Look
 		return nil
 	case l.Memory != 0 && !r.Has(cgroup.Memory):
-		return errors.New("limit memory: the memory controller of cgroups is not available here (on some systems the kernel needs cgroup_enable=memory); leave the memory limit out, or use --on docker")
+		return errors.New("limit memory: the memory controller of cgroups is not available here (on some systems the kernel needs cgroup_enable=memory); leave the memory limit out")
 	case l.CPUSet != "" && !r.Has(cgroup.CPUSet):
-		return errors.New("confine to CPUs: the cpuset controller of cgroups is not available here; leave the cpuset out, or use --on docker")
+		return errors.New("confine to CPUs: the cpuset controller of cgroups is not available here; leave the cpuset out")
 	}
 	above, err := r.above()
 	if err != nil {

@@ -23,6 +23,7 @@ type Facts struct {
 	SystemdRun  string   // the path of systemd-run; empty if there is none
 	UserManager []string // controllers delegated to the caller's systemd --user
 	Scope       string   // the scope in which this program was started again (ScopeVariable)
+	Sudo        bool     // sudo is in PATH
 	PID         int
 }
 
@@ -31,6 +32,7 @@ type V1 struct {
 	Controllers []cgroup.Controller // the useful ones
 	Dir         string              // the caller's own group
 	Writable    bool
+	ReadOnly    bool // the mount is: root cannot write either
 }
 
 // V2 is the caller's place in the v2 hierarchy.
@@ -43,6 +45,7 @@ type V2 struct {
 	OwnControllers []string // available to groups in Own
 	OwnWritable    bool
 	Delegated      bool // systemd marked Own as delegated
+	ReadOnly       bool // the mount is: root cannot write either
 }
 
 // Way is how groups are made on this host: in Homes or, if Rerun is not empty, after
@@ -74,7 +77,7 @@ const ScopeVariable = "MILLICORE_SCOPE"
 // ErrNoWay is in the error of [Facts.Way] if no groups can be made.
 var ErrNoWay = errors.New("no way to limit processes here")
 
-// Way chooses how groups are made. The error wraps ErrNoWay and names the alternatives.
+// Way chooses how groups are made. The error wraps ErrNoWay and names what to do instead.
 func (f Facts) Way() (Way, error) {
 	i := slices.IndexFunc(f.V1, func(h V1) bool { return slices.Contains(h.Controllers, cgroup.CPU) })
 	switch {
@@ -97,7 +100,7 @@ func (f Facts) wayV1() (Way, error) {
 			continue // reported only if an experiment needs it
 		}
 		if !h.Writable {
-			return Way{}, f.refuse(fmt.Sprintf("%s cannot be written by user %d", h.Dir, f.UID))
+			return Way{}, f.refuse(f.unwritable(h.Dir, h.ReadOnly))
 		}
 		w.Homes = append(w.Homes, Home{Version: cgroup.V1, Dir: h.Dir, Controllers: h.Controllers, Optional: pids})
 		memory = memory || slices.Contains(h.Controllers, cgroup.Memory)
@@ -164,18 +167,50 @@ func (f Facts) whyNotV2() string {
 		return fmt.Sprintf("systemd does not delegate the cpu controller to user %d (a file in /etc/systemd/system/user@.service.d with [Service] Delegate=cpu cpuset memory pids would)", f.UID)
 	case v.OwnWritable && v.Own == v.Top && !slices.Contains(v.OwnControllers, "cpu"):
 		return fmt.Sprintf("the cpu controller is not enabled for %s", v.Own)
-	case !v.OwnWritable && v.Own == v.Top:
-		return fmt.Sprintf("%s is read-only or not writable by user %d", v.Own, f.UID)
+	case !v.OwnWritable && (v.Own == v.Top || v.ReadOnly):
+		return f.unwritable(v.Own, v.ReadOnly)
 	}
 	return fmt.Sprintf("%s is not delegated to user %d", v.Own, f.UID)
 }
 
-func (f Facts) refuse(why string) error {
-	scope := "in a delegated scope (systemd-run --user --scope -p Delegate=yes millicore …)"
-	if f.UID == 0 {
-		return fmt.Errorf("%w: %s; run in a delegated scope or a container whose /sys/fs/cgroup is writable", ErrNoWay, why)
+func (f Facts) unwritable(dir string, readOnly bool) string {
+	if readOnly {
+		return dir + " is read-only"
 	}
-	return fmt.Errorf("%w: %s; run as root, or %s", ErrNoWay, why, scope)
+	return fmt.Sprintf("%s cannot be written by user %d", dir, f.UID)
+}
+
+// refuse names the reason and a way that exists on this host. There is no other one: if a
+// scope of systemd had the cpu controller, Way would have chosen it, and Docker's agents
+// need groups of this host, too.
+func (f Facts) refuse(why string) error {
+	what := "run millicore where /sys/fs/cgroup has the cpu controller and can be written, as in a container that is started so"
+	switch {
+	case f.rootHelps() && f.Sudo:
+		what = "run millicore with sudo"
+	case f.rootHelps():
+		what = "run millicore as root"
+	}
+	return fmt.Errorf("%w: %s; %s", ErrNoWay, why, what)
+}
+
+// rootHelps reports whether root, who can write what is not mounted read-only, has a way
+// that the caller has not.
+func (f Facts) rootHelps() bool {
+	if f.UID == 0 {
+		return false
+	}
+	f.UID, f.V1 = 0, slices.Clone(f.V1)
+	for i := range f.V1 {
+		f.V1[i].Writable = !f.V1[i].ReadOnly
+	}
+	if f.V2 != nil {
+		v := *f.V2
+		v.TopWritable, v.OwnWritable = !v.ReadOnly, !v.ReadOnly
+		f.V2 = &v
+	}
+	_, err := f.Way()
+	return err == nil
 }
 
 // offered returns those of the wanted controllers that are in a cgroup's list.

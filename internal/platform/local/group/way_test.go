@@ -46,8 +46,9 @@ func TestWay(t *testing.T) {
 	delegatedScope := scope
 	delegatedScope.Delegated = true
 	containerDir := V2{Top: "/sys/fs/cgroup", Own: "/sys/fs/cgroup", TopControllers: all, OwnControllers: all}
+	containerDir.ReadOnly = true
 	writableContainer := containerDir
-	writableContainer.TopWritable, writableContainer.OwnWritable = true, true
+	writableContainer.TopWritable, writableContainer.OwnWritable, writableContainer.ReadOnly = true, true, false
 	bare := V2{
 		Top: "/sys/fs/cgroup", TopIsRoot: true, TopControllers: all, TopWritable: true,
 		Own: "/sys/fs/cgroup", OwnControllers: all, OwnWritable: true,
@@ -91,7 +92,7 @@ func TestWay(t *testing.T) {
 		{
 			name:   "v1, ordinary user",
 			facts:  Facts{UID: 1000, V1: locked, V2: &session, Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: all},
-			refuse: "/sys/fs/cgroup/cpu,cpuacct cannot be written by user 1000; run as root, or in a delegated scope (systemd-run --user --scope -p Delegate=yes millicore …)",
+			refuse: "/sys/fs/cgroup/cpu,cpuacct cannot be written by user 1000; run millicore as root",
 		},
 		{
 			name:   "no cgroups",
@@ -186,6 +187,45 @@ func TestWay(t *testing.T) {
 				t.Errorf("rerun %q, want %q", got, test.rerun)
 			}
 		})
+	}
+}
+
+// A user who follows the message gets a run: it names sudo and root only where root could
+// make groups, and sudo only where it is installed. Systemd's scope and Docker are never
+// named: a scope with the cpu controller is chosen without a word, and Docker's agents need
+// groups of this host, too.
+func TestARefusalNamesOnlyWaysThatExist(t *testing.T) {
+	v1 := func(readOnly bool) []V1 {
+		return []V1{{Controllers: []cgroup.Controller{cgroup.CPU}, Dir: "/sys/fs/cgroup/cpu", ReadOnly: readOnly}}
+	}
+	session := V2{Top: "/sys/fs/cgroup", TopIsRoot: true, TopControllers: []string{"cpu"}, Own: "/sys/fs/cgroup/user.slice"}
+	container := V2{Top: "/sys/fs/cgroup", TopControllers: []string{"cpu"}, Own: "/sys/fs/cgroup", OwnControllers: []string{"cpu"}}
+	readOnly := container
+	readOnly.ReadOnly = true
+	without := V2{Top: "/sys/fs/cgroup", Own: "/sys/fs/cgroup", TopWritable: true, OwnWritable: true}
+	const root, sudo = "run millicore as root", "run millicore with sudo"
+	const elsewhere = "run millicore where /sys/fs/cgroup has the cpu controller and can be written, as in a container that is started so"
+	for _, c := range []struct {
+		name  string
+		facts Facts
+		want  string
+	}{
+		{"v1", Facts{UID: 1000, V1: v1(false)}, "/sys/fs/cgroup/cpu cannot be written by user 1000; " + root},
+		{"v1 with sudo", Facts{UID: 1000, V1: v1(false), Sudo: true}, "/sys/fs/cgroup/cpu cannot be written by user 1000; " + sudo},
+		{"v1 with systemd", Facts{UID: 1000, V1: v1(false), Systemd: true, SystemdRun: "/bin/systemd-run", UserManager: []string{"cpu"}}, "/sys/fs/cgroup/cpu cannot be written by user 1000; " + root},
+		{"v1, mounted read-only", Facts{UID: 1000, V1: v1(true), Sudo: true}, "/sys/fs/cgroup/cpu is read-only; " + elsewhere},
+		{"v1, mounted read-only, root", Facts{V1: v1(true), Sudo: true}, "/sys/fs/cgroup/cpu is read-only; " + elsewhere},
+		{"v2 without systemd", Facts{UID: 1000, V2: &session, SystemdRun: "/bin/systemd-run"}, "/sys/fs/cgroup/user.slice is not delegated to user 1000; " + root},
+		{"v2 with systemd, which does not delegate cpu", Facts{UID: 1000, V2: &session, Systemd: true, SystemdRun: "/bin/systemd-run", Sudo: true},
+			"systemd does not delegate the cpu controller to user 1000 (a file in /etc/systemd/system/user@.service.d with [Service] Delegate=cpu cpuset memory pids would); " + sudo},
+		{"v2, a user of a container", Facts{UID: 1000, V2: &container}, "/sys/fs/cgroup cannot be written by user 1000; " + root},
+		{"v2, a user of a container that mounts it read-only", Facts{UID: 1000, V2: &readOnly, Sudo: true}, "/sys/fs/cgroup is read-only; " + elsewhere},
+		{"v2 without the controller", Facts{UID: 1000, V2: &without, Sudo: true}, "the cpu controller is not enabled for /sys/fs/cgroup; " + elsewhere},
+		{"nothing is mounted", Facts{UID: 1000, Sudo: true}, "the cpu controller of cgroups is not mounted; " + elsewhere},
+	} {
+		if _, err := c.facts.Way(); err == nil || err.Error() != "no way to limit processes here: "+c.want {
+			t.Errorf("%s:\ngot  %v\nwant no way to limit processes here: %s", c.name, err, c.want)
+		}
 	}
 }
 
