@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -93,6 +94,7 @@ func parse(list string) (rules []rule, err error) {
 // event is a line of `go test -json`.
 type event struct {
 	Action, Package, Test, Output string
+	Time                          time.Time
 	Elapsed                       float64 // seconds, where a test or a package ends
 }
 

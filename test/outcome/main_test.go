@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,14 +128,20 @@ func TestTheListOfMakeTest(t *testing.T) {
 
 func TestTheLongestTests(t *testing.T) {
 	durations := newTimes()
-	if err := read(strings.NewReader(`{"Action":"run","Package":"p","Test":"TestA"}
-{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: long: a real database\n"}
-{"Action":"pass","Package":"p","Test":"TestA/part","Elapsed":30}
-{"Action":"fail","Package":"p","Test":"TestA","Elapsed":31}
-{"Action":"pass","Package":"p","Test":"TestA","Elapsed":29.4}
-{"Action":"pass","Package":"p","Test":"TestB","Elapsed":2}
-{"Action":"pass","Package":"p","Test":"TestQuick","Elapsed":0.4}
-{"Action":"pass","Package":"p","Elapsed":64}
+	at := func(second int) string { return fmt.Sprintf(`"Time":"2026-01-02T03:04:%02dZ"`, second) }
+	if err := read(strings.NewReader(`{`+at(0)+`,"Action":"run","Package":"p","Test":"TestA"}
+{`+at(0)+`,"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: long: a real database\n"}
+{`+at(9)+`,"Action":"pass","Package":"p","Test":"TestA/part","Elapsed":9}
+{`+at(10)+`,"Action":"fail","Package":"p","Test":"TestA","Elapsed":1}
+{`+at(20)+`,"Action":"run","Package":"p","Test":"TestA"}
+{`+at(22)+`,"Action":"pause","Package":"p","Test":"TestA"}
+{`+at(30)+`,"Action":"cont","Package":"p","Test":"TestA"}
+{`+at(50)+`,"Action":"pass","Package":"p","Test":"TestA","Elapsed":20}
+{`+at(50)+`,"Action":"run","Package":"p","Test":"TestB"}
+{`+at(52)+`,"Action":"pass","Package":"p","Test":"TestB","Elapsed":2}
+{`+at(52)+`,"Action":"run","Package":"p","Test":"TestQuick"}
+{`+at(52)+`,"Action":"pass","Package":"p","Test":"TestQuick","Elapsed":0.4}
+{`+at(55)+`,"Action":"pass","Package":"p","Elapsed":64}
 `), durations.add); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +150,7 @@ func TestTheLongestTests(t *testing.T) {
 	const want = `the longest packages:
     64 s  p
 the longest tests:
-    60 s  p.TestA: a real database
+    30 s  p.TestA: a real database
      2 s  p.TestB
 `
 	if out.String() != want {

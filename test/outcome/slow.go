@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // longest is how many packages and tests the end of a run names.
@@ -16,7 +17,8 @@ const longest = 20
 type took struct {
 	name    string
 	seconds float64
-	reason  string // what testkit.Long says that it waits for; "": nothing
+	began   time.Time // this run, after it waited for its turn among parallel tests
+	reason  string    // what testkit.Long says that it waits for; "": nothing
 }
 
 // times are the seconds of packages and of whole tests.
@@ -40,8 +42,14 @@ func (all times) add(e event) {
 		of[name] = &took{name: name}
 	}
 	switch e.Action {
+	case "run", "cont":
+		of[name].began = e.Time
 	case "pass", "fail", "skip":
-		of[name].seconds += e.Elapsed
+		if e.Test == "" {
+			of[name].seconds += e.Elapsed
+		} else { // go test's own figure leaves out parallel subtests
+			of[name].seconds += e.Time.Sub(of[name].began).Seconds()
+		}
 	case "output":
 		if _, reason, ok := strings.Cut(e.Output, longMark); ok {
 			of[name].reason = strings.TrimSpace(reason)
