@@ -23,7 +23,7 @@ gotestsum=gotest.tools/gotestsum@v1.13.0
 pure='internal/(analysis|compare|corpus|display|exit|experiment|load/schedule|load/wire|narrative|results|signals)|test/(outcome|prose)'
 # Packages without goroutines whose tests need the kernel, runtimes or a browser: without
 # the race detector, which makes them several times slower and finds nothing in them.
-plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)'
+plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)|test/modules'
 # Tests of whole systems: their services, limits and neighbours are real, so they run alone.
 whole='test/(advice|program|docker|chaos|kubernetes|vm)'
 # The tests of test/program that take minutes are in files of their own.

@@ -1,4 +1,4 @@
-package program
+package modules
 
 import (
 	"encoding/json"
