@@ -134,12 +134,7 @@ func (o *Observed) overdue() int64 {
 	return max(0, pending-int64(math.Ceil(expected+3*math.Sqrt(expected)+1)))
 }
 
-// Observation returns what the search learns from the whole window. Errors are
-// attributed to the service, even if others took CPU.
+// Observation returns what the search learns from the whole window.
 func (o *Observed) Observation() search.Observation {
-	seen := search.Observation{Blocks: o.Blocks(), Limited: o.outside() != ""}
-	if !o.goal.failed(o.sums) {
-		seen.Disturbed = o.sums.Noise.Sources()
-	}
-	return seen
+	return search.Observation{Blocks: o.Blocks(), Limited: o.outside() != "", Disturbed: o.others()}
 }

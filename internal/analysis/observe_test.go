@@ -255,26 +255,38 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	}
 }
 
-func TestErrorsAreTheServicesOwnWhoeverTakesCPU(t *testing.T) {
+// Errors beside others may be theirs: a service that has less CPU refuses more. Only a
+// death, or that no request has a good answer, is the service's own.
+func TestErrorsBesideOthers(t *testing.T) {
 	e := searchExperiment()
 	for _, c := range []struct {
 		name      string
 		status    int64
+		server    signals.Server
 		host      signals.Host
 		disturbed disturbance.Source
 	}{
-		{"nobody else took CPU", 0, signals.Host{CPUs: 2, Idle: 1}, 0},
-		{"a neighbour did", 0, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, disturbance.Neighbour},
-		{"the hypervisor did", 0, signals.Host{CPUs: 2, Idle: 0.1, Steal: 1}, disturbance.Hypervisor},
-		{"both did", 0, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 0.5, Steal: 0.5}, disturbance.Neighbour | disturbance.Hypervisor},
-		{"a neighbour did, and half of the answers are errors", 100, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
+		{"nobody else took CPU", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 1}, 0},
+		{"a neighbour did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, disturbance.Neighbour},
+		{"the hypervisor did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Steal: 1}, disturbance.Hypervisor},
+		{"both did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 0.5, Steal: 0.5}, disturbance.Neighbour | disturbance.Hypervisor},
+		{"nobody else did, and half of the answers are errors", 100, signals.Server{}, signals.Host{CPUs: 2, Idle: 1}, 0},
+		{"a neighbour did, and half of the answers are errors", 100, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, disturbance.Neighbour},
+		{"a neighbour did, and the service was killed", 100, signals.Server{OOMKills: ptr(int64(1))}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
+		{"a neighbour did, and the service ended", 100, signals.Server{Restarts: 1}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
+		{"a neighbour did, and all answers are errors", -100, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
 	} {
 		o := Observe(e, &e.Cells[0], 100)
 		f := client(1, signals.Measure, 100, 10*time.Millisecond)
+		if c.status < 0 {
+			f.Client.Good, c.status = 0, -c.status
+			f.Client.Latency.Reset()
+		}
 		if c.status > 0 {
 			f.Client.Status["500"] = c.status
 		}
 		o.Add(f)
+		o.Add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Of: e.Cells[0].Service.Name, Server: &c.server})
 		o.Add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &c.host})
 		if got := o.Observation().Disturbed; got != c.disturbed {
 			t.Errorf("%s: disturbed is %v, want %v", c.name, got, c.disturbed)

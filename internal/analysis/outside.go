@@ -7,6 +7,17 @@ import (
 	"github.com/millicore/millicore/internal/analysis/search"
 )
 
+// others returns who else may have caused what a stretch shows. A service whose requests
+// are slower because others took its CPU may refuse some, or run into limits of its own,
+// so errors may be theirs, too. A death is not, nor that no request has a good answer.
+func (s stretch) others() disturbance.Source {
+	server := &s.sums.Server
+	if s.goal.failed(s.sums) && (s.sums.Client.Good == 0 || deref(server.OOMKills) > 0 || deref(server.Restarts) > 0) {
+		return 0
+	}
+	return s.sums.Noise.Sources()
+}
+
 const (
 	// fewLate is so few late requests that they may be chance: of a hundred requests,
 	// one is the 99th percentile.
@@ -22,8 +33,8 @@ const (
 // sends only after the answer to the request before, so little is late, however slow
 // the generator is. There the agent's wait for a CPU shows it, too.
 //
-// Errors and deaths are the service's own, whatever the host does. If others took the
-// CPU, neither the generator nor the host was too weak.
+// Errors and deaths are not the generator's. If others took the CPU, neither the generator
+// nor the host was too weak.
 func (s stretch) outside() string {
 	server, noise := &s.sums.Server, &s.sums.Noise
 	if noise.Sources() != 0 || s.goal.failed(s.sums) || deref(server.OOMKills) > 0 || deref(server.Restarts) > 0 {

@@ -74,11 +74,11 @@ func (r *ramps) level(target float64, t *sums.Total, of func(level int) *sums.To
 	if l.met == nil || *l.met {
 		return l
 	}
-	if l.others != "" && !r.goal.failed(t) {
+	s := stretch{goal: r.goal, open: !r.users, sums: t, over: r.overloads(target, of)}
+	if s.others() != 0 {
 		l.met = nil
 		return l
 	}
-	s := stretch{goal: r.goal, open: !r.users, sums: t, over: r.overloads(target, of)}
 	if s.outside() != "" {
 		l.met = nil
 	}

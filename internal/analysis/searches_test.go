@@ -151,26 +151,26 @@ func TestWindowsThatAreLeftOutGiveNoCause(t *testing.T) {
 	}
 }
 
-// If a search found nothing next to a neighbour, the neighbour may be the reason.
-// Errors are the service's own.
+// If a search found nothing next to a neighbour, the neighbour may be the reason, of errors
+// too. That nothing is answered is the service's own.
 func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 	e := searchExperiment()
 	for _, c := range []struct {
-		name   string
-		errors int64
-		want   string
-	}{{"it is slow", 0, ""}, {"it answers with errors", 100, ByErrors}} {
+		name         string
+		good, errors int64
+		want         string
+	}{{"it is slow", 100, 0, ""}, {"it answers half with errors", 100, 100, ""}, {"it answers with errors only", 0, 100, ByErrors}} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}})
 			s.found, s.ended = noneFor("it misses"), true
-			f := client(1, signals.Measure, 100, 200*time.Millisecond)
+			f := client(1, signals.Measure, c.good, 200*time.Millisecond)
 			if c.errors > 0 {
 				f.Client.Status["500"] = c.errors
 			}
 			s.add(f)
 			s.add(server(1, signals.Measure, 0.97, 10, 9))
 			s.add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
-			s.steps[0].used = true
+			s.steps[0].used = s.steps[0].window.Observation().Disturbed == 0
 			all := newCell(e, &e.Cells[0])
 			all.trials = []*trial{{search: s}}
 			if b := all.searches().breakingPoint(); b.LimitedBy != c.want {
