@@ -15,9 +15,8 @@ const Longer = "give the search more time (measure.duration, or --traffic of try
 
 // finish ends the search with what is known.
 func (s *Search) finish() {
-	r := s.again
-	if r.disturbed > r.clean+r.weak {
-		s.fail(Disturbed, "%s in most windows; %s", r.by.Did(), r.by.Advice())
+	if s.crowded() || s.unsure > 0 {
+		s.disturbed()
 		return
 	}
 	if s.missed == 0 || len(s.met) == 0 && s.stage == Bracket {
@@ -166,6 +165,8 @@ func (s *Search) end(ended Ended) {
 		s.follow()
 	case Gone:
 		s.stop("the service became unavailable during the search")
+	case Disturbed:
+		s.stop((s.again.by | s.again.early).Did())
 	default:
 		s.stop("no load was seen to break the service")
 	}

@@ -153,6 +153,7 @@ type Search struct {
 	limit           float64   // the lowest load that it could not generate
 	between         int       // loads tried between the ceiling and that one
 	retried         bool      // the first loads missed, and the lowest of them was tried again
+	answered        bool      // a request had a good answer
 	narrowed        int       // windows of the stage Narrow
 	misses          []float64 // loads that clearly missed after the bracket was found
 	confirmed       int       // how many of them were tried again
@@ -160,6 +161,10 @@ type Search struct {
 	longest         float64   // s for which one load, or nearby loads, were held
 	posteriors      []posterior
 	tests           []tested
+	kept            []answered
+	steady          answered // of the last windows, while one load is held and meets the objective
+	unsure          float64  // the lowest load that missed beside others, if a lower bound is looked for; 0: none is
+	held            answered // the lower bound so far
 	again           repeats
 	doubt           suspicion
 	after           *aftermath // nil: the answer is not known yet, or the search has ended
@@ -171,11 +176,12 @@ type Search struct {
 // repeats counts windows without information.
 type repeats struct {
 	empty     int                // without a request, in a row
-	due       float64            // requests that were due in these on average; of users not counted
+	waited    float64            // s of these windows
 	limited   int                // missed while the generator was the limit, in a row
 	disturbed int                // after the bracket was found
 	clean     int                // not disturbed, after the bracket was found
 	weak      int                // missed while the generator was the limit, after the bracket was found
+	missed    float64            // the lowest load that missed beside others after the bracket was found; 0: none
 	by        disturbance.Source // after the bracket was found
 	early     disturbance.Source // before
 }
@@ -306,11 +312,13 @@ func (s *Search) Saw(o Observation) (used bool) {
 	s.given = false
 	w := s.read(o)
 	took := s.step.Settle + time.Duration(w.blocks)*s.config.Block
+	w.took = took
 	if s.after != nil {
 		s.followed(o, w, took)
 		return false
 	}
 	s.drain = w.backlog
+	s.answered = s.answered || w.n > w.silent
 	if s.step.Stage == Recover && o.Gone == "" {
 		s.recovered(o, w, took)
 		return false
@@ -324,8 +332,9 @@ func (s *Search) Saw(o Observation) (used bool) {
 		s.gone(load, o.Gone)
 		return false
 	}
-	if s.mustRepeat(o, w, took) {
-		s.drain = true
+	s.keep(w, took.Seconds())
+	if s.mustRepeat(o, w) {
+		s.drain = w.n > 0 || s.load != s.step.Load // if no request ended, the load is held until one does, or is late
 		return false
 	}
 	s.learn(w)
@@ -365,10 +374,12 @@ func (s *Search) tested() (load float64) {
 type window struct {
 	seen         []Block
 	blocks       int
+	took         time.Duration // with its settling
 	n, late, bad float64
 	overdue      float64
 	silent       float64 // requests at its end without a single good answer
 	cut          bool
+	beside       bool // others took CPU
 	missed       bool // a share is above the allowed one
 	clearly      bool // so far above that no longer window is needed
 	backlog      bool // at its end most requests failed
@@ -377,7 +388,7 @@ type window struct {
 func (s *Search) read(o Observation) window {
 	planned := int(s.step.Window / s.config.Block)
 	blocks := o.Blocks[:min(len(o.Blocks), planned)]
-	w := window{seen: blocks, blocks: len(blocks), cut: len(blocks) < planned}
+	w := window{seen: blocks, blocks: len(blocks), cut: len(blocks) < planned, beside: o.Disturbed != 0}
 	for _, b := range blocks {
 		n, late, bad := b.counts()
 		w.n, w.late, w.bad = w.n+n, w.late+late, w.bad+bad

@@ -366,8 +366,8 @@ func TestANeighbourThatStays(t *testing.T) {
 		}
 		return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
 	})
-	if r.Load != 0 || !strings.Contains(r.Reason, "other processes took CPU") {
-		t.Errorf("%+v, want that other processes prevented a result", r)
+	if r.Load != 6400 || !r.AtLeast || r.Ended != Disturbed || !strings.Contains(r.Reason, "with 6,400 requests") {
+		t.Errorf("%+v, want at least 6,400, the highest load that was met", r)
 	}
 }
 
@@ -429,7 +429,7 @@ func TestANeighbourWhileTheLoadIsDoubled(t *testing.T) {
 		found bool
 	}{
 		{"for 20 s", 20 * time.Second, true},
-		{"for as long as the search may take", usual.Budget, false},
+		{"to the end", time.Hour, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			noisy := time.Duration(0)
@@ -442,8 +442,8 @@ func TestANeighbourWhileTheLoadIsDoubled(t *testing.T) {
 				return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
 			})
 			if !c.found {
-				if r.Load != 0 || !strings.Contains(r.Reason, "other processes took CPU") {
-					t.Errorf("%+v, want that other processes prevented a result", r)
+				if !r.AtLeast || r.Ended != Disturbed || r.Load < 0.6*400 || r.Load >= 400 || r.Tested != r.Load || !strings.Contains(r.Reason, "other processes took CPU") {
+					t.Errorf("%+v, want a lower bound below 400, the first load that missed", r)
 				}
 				return
 			}
@@ -579,7 +579,7 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 
 func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	steps, r := play(t, usual, func(Step) Observation { return Observation{} })
-	if len(steps) != 3 || r.Load != 0 || !strings.Contains(r.Reason, "no request ended") {
+	if last := steps[len(steps)-1]; len(steps) > 10 || last.Load != usual.First/64 || r.Load != 0 || r.Ended != Silent || !strings.Contains(r.Reason, "no request ended") {
 		t.Errorf("%+v after %d steps", r, len(steps))
 	}
 }

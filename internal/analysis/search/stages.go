@@ -76,20 +76,13 @@ func (s *Search) whole(d time.Duration) time.Duration {
 // mustRepeat reports whether a window says nothing about the service, so that it is
 // left out and its step, which used that traffic, is repeated. Too many of them end
 // the search.
-func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
+func (s *Search) mustRepeat(o Observation, w window) bool {
 	r := &s.again
 	if w.n == 0 {
-		r.empty++
-		if !s.config.Whole {
-			r.due += s.step.Load * s.step.Window.Seconds()
-		}
-		// At less than a request a second none may have been due.
-		if r.empty >= mostEmpty && (s.config.Whole || r.due >= enoughDue) {
-			s.fail(Silent, "no request ended in %d windows at a load of %s: the service does not answer, or too slowly to be judged", r.empty, show(s.step.Load))
-		}
+		s.empty(w)
 		return true
 	}
-	r.empty, r.due = 0, 0
+	r.empty, r.waited = 0, 0
 	if o.Limited && w.missed {
 		if s.stage != Bracket {
 			r.weak++
@@ -101,23 +94,11 @@ func (s *Search) mustRepeat(o Observation, w window, took time.Duration) bool {
 		return true
 	}
 	r.limited = 0
-	if o.Disturbed == 0 || s.stage == Bracket && !w.missed { // a disturbance never improves the result
+	counts := s.stage == Bracket || s.stage == Test && (s.unsure > 0 || s.missed == 0 && r.disturbed == 0)
+	if !w.beside || counts && !w.missed { // a disturbance never improves the result
 		return false
 	}
-	if s.stage != Bracket {
-		r.disturbed++
-		r.by |= o.Disturbed
-		if s.stage == Test && s.tested() == 0 && s.wasted+took <= s.config.Patience { // its time is reserved
-			s.traffic -= took
-			s.wasted += took
-		}
-		return true
-	}
-	r.early |= o.Disturbed
-	s.traffic -= took
-	if s.wasted += took; s.wasted >= s.config.Patience {
-		s.fail(Disturbed, "%s for %v or more while the search doubled the load; %s", r.early.Did(), s.config.Patience, r.early.Advice())
-	}
+	s.besideOthers(o.Disturbed, w)
 	return true
 }
 
@@ -151,7 +132,9 @@ func (s *Search) learn(w window) {
 		return
 	}
 	s.longest = max(s.longest, l.held)
-	s.again.clean++
+	if !w.beside {
+		s.again.clean++
+	}
 	if w.clearly {
 		s.misses = append(s.misses, l.load)
 	}
@@ -195,20 +178,18 @@ func (s *Search) bracket(w window) {
 		s.retried = true
 		s.load = s.missed
 	case s.missed > 0 && len(s.met) > 0:
-		s.stage = Narrow
+		s.stage, s.unsure = Narrow, 0
 		s.narrow()
 	case s.missed > 0:
-		lowest := s.config.First * lowestShare
-		if s.config.Whole {
-			lowest = max(lowest, 1)
-		}
-		if load <= lowest {
-			s.fail(Lowest, "it misses the objective even at the lowest load tried, %s: %s", show(load), w.words(s))
-			return
-		}
-		s.load = s.fit(max(load/2, lowest))
+		s.lowerBracket(w)
 	case s.limited:
 		s.approach()
+	case s.unsure > 0 && w.missed:
+		s.unsettle(load)
+	case s.unsure > 0 && w.beside:
+		s.unsettle(s.unsure)
+	case s.unsure > 0: // the others have gone
+		s.load, s.unsure = s.unsure, 0
 	case load >= s.ceiling:
 		s.stage = Test
 	case s.config.Budget-s.traffic < ofBracket.settle+ofBracket.window+ofTest.settle+ofTest.window/3:
@@ -226,6 +207,9 @@ var spread = []float64{.5, .8, .4, .8, .5, .8}
 // point is known well, or if no time is left for more.
 func (s *Search) narrow() {
 	s.look()
+	if s.giveUp() {
+		return
+	}
 	settled := ofTest.settle + ofTest.window
 	left := s.config.Budget - s.traffic - ofNarrow.settle - ofNarrow.window
 	if s.width() < sure || left < tests*settled {
@@ -264,8 +248,12 @@ func (s *Search) unconfirmed() float64 {
 // windows: one that misses the objective moves the answer down according to its
 // weight.
 func (s *Search) test(w window) {
+	if s.unsure > 0 {
+		s.bound(w)
+		return
+	}
 	if s.missed == 0 && !w.missed {
-		s.atLeast()
+		s.finish()
 		return
 	}
 	if s.missed == 0 { // the highest load is too high after all
