@@ -38,12 +38,15 @@ for name in "${names[@]}"; do
   esac
 done
 
+commit=$(git describe --always --dirty --abbrev=7 --exclude '*' 2>/dev/null || echo "that is not known")
 {
   echo "# The published experiments, run again"
   echo
-  echo "Written by \`make reproduce\` from one run of each, on the machine that is named with it; nothing is left out or"
-  echo "smoothed. How each was scaled to a machine of this size, and how to run it as published, stands in its file:"
-  echo "\`millicore experiments NAME\`. What the words and flags mean: [method.md](method.md)."
+  # Rules of verdicts change: who reads the page must see by which ones it was written.
+  echo "Written by \`make reproduce\` on $(date -u '+%-d %B %Y'), at commit $commit, from one run of each on the"
+  echo "machine that is named with it; nothing is left out or smoothed. Headlines and verdicts follow the rules of that commit"
+  echo "([statistics.md](statistics.md) has today's). How each was scaled to a machine of this size, and how to run it as"
+  echo "published, stands in its file: \`millicore experiments NAME\`. What the words and flags mean: [method.md](method.md)."
   for name in "${published[@]}"; do
     printf '\n## %s\n\n' "$name"
     if finished "$name"; then
