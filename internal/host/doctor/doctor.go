@@ -91,6 +91,10 @@ func Examine(host inspect.Host) []Finding {
 	var throttled []Finding
 	var saturated []Finding
 	for _, s := range services(host) {
+		if found := s.contended(host); found != nil { // the limit is not what they show
+			throttled = append(throttled, found...)
+			continue
+		}
 		found := s.throttled()
 		throttled = append(throttled, found...)
 		saturated = append(saturated, s.saturated(found)...)

@@ -155,7 +155,7 @@ func (s service) idleLimit(host inspect.Host, throttled []Finding) []Finding {
 	// took the rest. If they got less, others are what slows the service.
 	const most = 0.6
 	share := s.share()
-	wanted := s.threads != nil && s.threads.Full >= p && share >= most
+	wanted := s.threads != nil && s.threads.Full >= p && share >= most && !s.crowdedOut()
 	if share < busy && !wanted || share > beyond || s.spread() {
 		return nil
 	}

@@ -43,12 +43,14 @@ type service struct {
 	spent  time.Duration // CPU time of the process and its workers
 	// threads are those of the process and its workers; nil if they were not read.
 	threads *inspect.Threads
-	steal   *float64 // the host's; nil: not measured
+	// steal, hostUsed and hostIdle are the host's; nil: not measured.
+	steal, hostUsed, hostIdle *float64
 }
 
 // process returns one process as a service of its own.
 func process(host inspect.Host, p *inspect.Process) service {
-	s := service{Process: *p, online: host.Online, members: 1, spent: p.Used, threads: p.Threads, steal: host.Steal}
+	s := service{Process: *p, online: host.Online, members: 1, spent: p.Used, threads: p.Threads,
+		steal: host.Steal, hostUsed: host.InUse, hostIdle: host.Idle}
 	if p.Info.Workers > 0 {
 		for _, worker := range host.Processes {
 			if worker.Parent == p.PID && worker.Info.Runtime == p.Info.Runtime {

@@ -30,6 +30,9 @@ type Host struct {
 	// Steal is the share of the host's CPU time over the watch that a hypervisor gave
 	// to others; nil: not measured.
 	Steal *float64
+	// InUse and Idle are the CPUs of the host that ran something and that did not, on
+	// average over the watch; nil: not measured.
+	InUse, Idle *float64
 }
 
 // Process is the state of one process.

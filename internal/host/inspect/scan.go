@@ -100,7 +100,8 @@ func (s *Scanner) Scan(ctx context.Context, only Only, watch time.Duration) (Hos
 	if watch > 0 {
 		threads, times := s.allThreads(&host), s.times()
 		s.sleep(ctx, watch)
-		host.Watched, host.Steal = s.now().Sub(began), stolen(times, s.times())
+		host.Watched = s.now().Sub(began)
+		host.took(times, s.times())
 		s.addThreads(&host, threads)
 	}
 	s.second(&host, inGroup)

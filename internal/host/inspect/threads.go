@@ -154,13 +154,21 @@ func (s *Scanner) times() *proc.CPUTimes {
 	return &t
 }
 
-// stolen is the share of the host's CPU time that its hypervisor gave to others.
-func stolen(before, now *proc.CPUTimes) *float64 {
+// took adds what the host's CPUs did between two readings: the share of their time that its
+// hypervisor gave to others, and how many were in use and idle.
+func (h *Host) took(before, now *proc.CPUTimes) {
 	if before == nil || now == nil || now.Total <= before.Total || now.Steal < before.Steal {
-		return nil
+		return
 	}
-	share := float64(now.Steal-before.Steal) / float64(now.Total-before.Total)
-	return &share
+	total := float64(now.Total - before.Total)
+	steal := float64(now.Steal-before.Steal) / total
+	h.Steal = &steal
+	if h.Online <= 0 || now.Idle < before.Idle { // the counter of waits for a disk may decrease
+		return
+	}
+	idle := float64(now.Idle-before.Idle) / total * float64(h.Online)
+	used := max(0, float64(h.Online)*(1-steal)-idle)
+	h.Idle, h.InUse = &idle, &used
 }
 
 // pressureOf is the time in which at least one task of the group waited for a CPU (PSI);

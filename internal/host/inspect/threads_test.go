@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -65,6 +66,9 @@ func TestThreadsOverAWatch(t *testing.T) {
 	}
 	if host.Steal == nil || *host.Steal != 0.2 {
 		t.Errorf("steal: got %v, want 0.2", host.Steal)
+	}
+	if host.InUse == nil || host.Idle == nil || math.Abs(*host.InUse-4) > 1e-9 || math.Abs(*host.Idle-2.4) > 1e-9 {
+		t.Errorf("CPUs of 8: got %v in use and %v idle, want 4 and 2.4", host.InUse, host.Idle)
 	}
 }
 

@@ -36,6 +36,7 @@ func ParseSchedstat(text []byte) (Schedstat, error) {
 // CPUTimes are the CPU times of a machine since its boot, summed over its CPUs.
 type CPUTimes struct {
 	Total, Steal time.Duration
+	Idle         time.Duration // waits for a disk included
 }
 
 // ParseCPUTimes parses the first line of /proc/stat (proc_stat(5)), in ticks. The times
@@ -55,7 +56,10 @@ func ParseCPUTimes(text []byte) (CPUTimes, error) {
 			return CPUTimes{}, fmt.Errorf("parse /proc/stat: %w", err)
 		}
 		t.Total += time.Duration(ticks) * Tick
-		if i == 7 {
+		switch i {
+		case 3, 4:
+			t.Idle += time.Duration(ticks) * Tick
+		case 7:
 			t.Steal = time.Duration(ticks) * Tick
 		}
 	}
