@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -31,7 +33,11 @@ type Change struct {
 // fix adds a recommendation to a finding: the text, the changes that it names, and the
 // command that measures its effect.
 func (s service) fix(f *Finding, text string, changes ...Change) {
-	f.Fix, f.Changes = s.verify(text), changes
+	var limits []float64
+	for _, c := range changes {
+		limits = append(limits, c.CPUs)
+	}
+	f.Fix, f.Changes = s.verify(text, limits...), changes
 }
 
 // change describes how to set the process's parallelism to n, or why that is not
@@ -45,7 +51,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 		n = min(n, most)
 	}
 	const call = "the program's call of runtime.GOMAXPROCS"
-	if s.ownChoice() && s.chosen() > 0 {
+	if s.inCode() {
 		return fmt.Sprintf("change the program's call of runtime.GOMAXPROCS to %d, or remove the call: it overrides the environment", n),
 			Change{Setting: "runtime.GOMAXPROCS", File: call, Value: n}
 	}
@@ -67,11 +73,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 		c := Change{Env: setting.Env, Command: setting.Command, Value: n}
 		collector := s.collector(n)
 		if value, ok := setting.Env[knob.Env]; ok { // the whole value, with other options
-			text := "try " + quoted([]string{knob.Env + "=" + value})
-			if s.ownChoice() {
-				text += s.where(n)
-			}
-			return text + s.overridden() + collector, c
+			return "try " + quoted([]string{knob.Env + "=" + value}) + s.overridden() + collector, c
 		}
 		return "try " + setting.Label, c
 	}
@@ -169,14 +171,10 @@ func (s service) reworked(command []string, n int) []string {
 	return runtimes.Reworked(s.Info, command, n)
 }
 
-// where describes the change in a program that may call runtime.GOMAXPROCS.
-func (s service) where(n int) string {
-	return fmt.Sprintf("; if the program calls runtime.GOMAXPROCS, which overrides the variable, set it to %d there", n)
-}
-
-// verify returns a change and the command that measures its effect.
-func (s service) verify(change string) []string {
-	if command := s.tried(); command != "" {
+// verify returns a change and the command that measures its effect, under the present limit
+// and those that are advised.
+func (s service) verify(change string, limits ...float64) []string {
+	if command := s.tried(limits...); command != "" {
 		return []string{change, "verify: " + command}
 	}
 	return []string{change}
@@ -196,15 +194,29 @@ func (s service) measured() []string {
 const longest = 160
 
 // tried is the command of millicore try with the same limits, to be pasted into a shell
-// of the same host: in the process's working folder, with the program's absolute path,
-// and with ${port} instead of the port that is in use.
-func (s service) tried() string {
-	if s.CPU.CPUs <= 0 {
+// of the same host: in the process's working folder, with the program's absolute path, with
+// the variables that change its runtime, and with ${port} instead of the port that is in
+// use. limits are other CPU limits to try. It is "" where try cannot measure the process.
+func (s service) tried(limits ...float64) string {
+	if s.CPU.CPUs <= 0 || !s.loadable() {
 		return ""
 	}
-	text := "millicore try --cpu " + quantity(s.CPU.CPUs)
+	cpus := []string{quantity(s.CPU.CPUs)}
+	for _, limit := range limits {
+		if q := quantity(limit); limit > 0 && !slices.Contains(cpus, q) {
+			cpus = append(cpus, q)
+		}
+	}
+	text := "millicore try --cpu " + strings.Join(cpus, ",")
 	if s.Memory.Limit > 0 {
 		text += fmt.Sprintf(" --memory %s", mebibytes(s.Memory.Limit))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Info.Env)) {
+		entry := quoted([]string{name + "=" + s.Info.Env[name]})
+		if len(entry) > longest {
+			entry = name + "=…"
+		}
+		text += " --env " + entry
 	}
 	text += " -- "
 	if s.ContainerID == "" && filepath.IsAbs(s.Folder) && s.Folder != "/" {
@@ -220,6 +232,24 @@ func (s service) tried() string {
 	}
 	return text + command
 }
+
+// loadable reports whether try can load the process under the same limit: it listens on a
+// TCP port, or one of its parent and its children does, as far as that is known; it may speak
+// HTTP there; and the limit has the period that try sets.
+func (s service) loadable() bool {
+	if s.CPU.Period != 0 && s.CPU.Period != period || !runtimes.SpeaksHTTP(s.Info) {
+		return false
+	}
+	if s.Listens == nil || *s.Listens {
+		return true
+	}
+	return slices.ContainsFunc(s.others, func(p inspect.Process) bool {
+		return (p.PID == s.Parent || p.Parent == s.PID) && p.CPU.Dir == s.CPU.Dir && p.Listens != nil && *p.Listens
+	})
+}
+
+// period is that of the limits that try sets.
+const period = 100 * time.Millisecond
 
 // again is the command that starts the process again on a free port. A program that was
 // found in PATH is named by its executable, unless that is an interpreter: a virtual

@@ -78,6 +78,18 @@ func TestTheCommandThatVerifies(t *testing.T) {
 		want   string
 	}{
 		{"as it is", func(*inspect.Process) {}, "millicore try --cpu 2 -- /venv/bin/python /venv/bin/gunicorn app:app"},
+		{"variables of its runtime", func(p *inspect.Process) {
+			p.Info.Env = map[string]string{"WEB_CONCURRENCY": "3", "GUNICORN_CMD_ARGS": "-w 4 --threads 2"}
+		}, "millicore try --cpu 2 --env 'GUNICORN_CMD_ARGS=-w 4 --threads 2' --env WEB_CONCURRENCY=3 -- /venv/bin/python /venv/bin/gunicorn app:app"},
+		{"a variable that is too long to copy", func(p *inspect.Process) {
+			p.Info.Env = map[string]string{"GUNICORN_CMD_ARGS": strings.Repeat("-", longest)}
+		}, "millicore try --cpu 2 --env GUNICORN_CMD_ARGS=… -- /venv/bin/python /venv/bin/gunicorn app:app"},
+		{"a process that listens on no port", func(p *inspect.Process) { p.Listens = new(bool) }, ""},
+		{"a child of one that does", func(p *inspect.Process) { p.Listens, p.Parent = new(bool), 41 },
+			"millicore try --cpu 2 -- /venv/bin/python /venv/bin/gunicorn app:app"},
+		{"a program that does not speak HTTP", func(p *inspect.Process) { p.Info.Runtime, p.Info.Program = runtimes.Unknown, "redis-server" }, ""},
+		{"PHP-FPM, which speaks FastCGI", func(p *inspect.Process) { p.Info.Runtime = runtimes.PHP }, ""},
+		{"another period than that of try", func(p *inspect.Process) { p.CPU.Period = 10 * time.Millisecond }, ""},
 		{"a port", func(p *inspect.Process) {
 			p.Port, p.Command = 80, append(p.Command, "--bind", "127.0.0.1:80", "--limit", "8080", "80")
 		},
@@ -109,10 +121,25 @@ func TestTheCommandThatVerifies(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := gunicorn(test.change)
-			if got := process(inspect.Host{Online: 8}, &p).tried(); got != test.want {
+			yes := true
+			parent := inspect.Process{PID: 41, CPU: p.CPU, Listens: &yes}
+			if got := process(inspect.Host{Online: 8, Processes: []inspect.Process{parent, p}}, &p).tried(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+// The advised limit is verified beside the present one.
+func TestTheCommandThatVerifiesALimit(t *testing.T) {
+	p := watched(goService(2, 0.35), 400, 412, 1)
+	p.Throttling.Watch.Stopped = 400 * 99 * time.Millisecond
+	f := examine(p)[0]
+	if f.Changes[0].CPUs != 1.4 || f.Fix[1] != "verify: millicore try --cpu 350m,1400m -- /app/api --port 80" {
+		t.Errorf("got %+v, %q", f.Changes, f.Fix)
+	}
+	if f = examine(watched(goService(2, 2), 52, 412, 0.12))[0]; f.Changes[1].CPUs != 2.5 || !strings.HasPrefix(f.Fix[1], "verify: millicore try --cpu 2,2500m -- ") {
+		t.Errorf("a burst or a limit: got %+v, %q", f.Changes, f.Fix)
 	}
 }
 

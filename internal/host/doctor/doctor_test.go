@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strconv"
@@ -172,7 +173,11 @@ func TestExamine(t *testing.T) {
 			"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 			"warning: binary built with Go 1.26.8, but its go.mod says go 1.22: not container-aware (DefaultGODEBUG containermaxprocs=0)",
 		}},
-		{"an old go line where seeing the limit gives the same", old(watched(goService(2, 1), 1, 412, 0.6), "go1.26.8", "containermaxprocs=0,decoratemappings=0"), []string{
+		{"an old go line where seeing the limit gives the same", func() inspect.Process {
+			p := old(watched(goService(2, 1), 1, 412, 0.6), "go1.26.8", "containermaxprocs=0,decoratemappings=0")
+			p.Info.Affinity = 2
+			return p
+		}(), []string{
 			"info: parallelism 2 exceeds the limit of 1 CPU: rarely throttled during the watch",
 			"info: binary built with Go 1.26.8, but its go.mod says go 1.24: not container-aware (DefaultGODEBUG containermaxprocs=0)",
 		}},
@@ -258,7 +263,7 @@ func TestAFindingWhole(t *testing.T) {
 			"8 running threads use up the quota in 25.0 ms and are then throttled for 75.0 ms of each 100 ms",
 			"about 2.4 threads ran at once in throttled periods, and shared a limit of 2 CPUs",
 		},
-		Fix: []string{"try GOMAXPROCS=2", "verify: millicore try --cpu 2 --memory 256Mi -- /app/api --port 80"},
+		Fix: []string{"try GOMAXPROCS=2", "verify: millicore try --cpu 2 --memory 256Mi --env GOMAXPROCS=8 -- /app/api --port 80"},
 		Mechanism: "more threads than the limit has CPUs use the quota up early; then the kernel stops all threads until the next period, " +
 			"and the requests in work and those that arrive wait",
 		Expect:     Effect{Saturated: "lower p99, about the same throughput", Ordinary: "little change"},
@@ -279,7 +284,7 @@ func TestAProgramThatSetsItsOwn(t *testing.T) {
 		{"4", "; GOMAXPROCS=4 is set in its environment, but the program sets its own value",
 			"change the program's call of runtime.GOMAXPROCS to 2, or remove the call: it overrides the environment"},
 		{"", "; the runtime's default is 2 here: the program sets its own value, or the CPUs changed after it started",
-			"try GOMAXPROCS=2; if the program calls runtime.GOMAXPROCS, which overrides the variable, set it to 2 there"},
+			"change the program's call of runtime.GOMAXPROCS to 2, or remove the call: it overrides the environment"},
 	} {
 		p := watched(goService(8, 2), 157, 412, 0.97)
 		if test.gomaxprocs != "" {
@@ -289,6 +294,56 @@ func TestAProgramThatSetsItsOwn(t *testing.T) {
 		if len(f) != 1 || !strings.HasSuffix(f[0].Evidence[0], test.evidence) || f[0].Fix[0] != test.fix {
 			t.Errorf("GOMAXPROCS=%s: got %+v", test.gomaxprocs, f)
 		}
+		if c := f[0].Changes[0]; c.Env != nil || c.Setting != "runtime.GOMAXPROCS" || c.Value != 2 {
+			t.Errorf("GOMAXPROCS=%s: the change is %+v", test.gomaxprocs, c)
+		}
+	}
+}
+
+// Nothing about a program that sets its own number advises the variable: neither the text
+// nor the patch. automaxprocs leaves the number to the variable.
+func TestTheVariableThatHasNoEffect(t *testing.T) {
+	advises := func(p inspect.Process) bool {
+		all := examine(p)
+		var b bytes.Buffer
+		if err := Patch(&b, all); err != nil || len(all) == 0 {
+			t.Fatalf("%v, %q", err, titles(all))
+		}
+		for _, f := range all {
+			b.WriteString(strings.Join(f.Fix, "\n"))
+		}
+		return strings.Contains(b.String(), "GOMAXPROCS=") || strings.Contains(b.String(), `"GOMAXPROCS"`) || strings.Contains(b.String(), "set GOMAXPROCS")
+	}
+	many := watched(goService(8, 0.8), 410, 412, 1) // it could use one thread at saturation
+	many.Info.Affinity = 2
+	one := watched(goService(1, 1.7), 0, 412, 1/1.7)
+	old := with(watched(goService(16, 2), 400, 412, 0.97), func(p *inspect.Process) { p.Info.Version, p.Info.Go.Aware = "go1.22.3", false })
+	for name, p := range map[string]inspect.Process{"8 in code": many, "1 in code": one, "an old toolchain, 16 in code": old} {
+		if advises(p) {
+			t.Errorf("%s: the variable is advised", name)
+		}
+	}
+	for name, p := range map[string]inspect.Process{
+		"automaxprocs":       with(one, func(p *inspect.Process) { p.Info.Go.Automaxprocs = "v1.6.0" }),
+		"by the environment": with(one, func(p *inspect.Process) { p.Info.Env = map[string]string{"GOMAXPROCS": "1"} }),
+	} {
+		if !advises(p) {
+			t.Errorf("%s: the variable is not advised", name)
+		}
+	}
+}
+
+// Two processes of a group: the throttling is in the finding about the busy one, and is not
+// denied in the one about the other.
+func TestAnIdleProcessInAThrottledGroup(t *testing.T) {
+	idle := watched(goService(8, 0.8), 53, 62, 1)
+	idle.Info.Env, idle.Used = map[string]string{"GOMAXPROCS": "8"}, 0
+	busy := idle
+	busy.PID, busy.Name, busy.Used = 43, "gunicorn", *idle.Throttling.Watch.Used
+	busy.Info = runtimes.Info{PID: 43, Runtime: runtimes.Python, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+	want := []string{"warning: limit of 800m CPU used up (100% on average): throttled in 85% of 62 periods", "info: parallelism 8 exceeds the limit of 800m CPU"}
+	if diff := cmp.Diff(want, titles(examine(idle, busy))); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
@@ -382,7 +437,7 @@ func TestTheChange(t *testing.T) {
 				if !strings.Contains(f.Title, test.title) {
 					continue
 				}
-				if f.Fix[0] != test.want || !strings.HasPrefix(f.Fix[1], "verify: millicore try --cpu 2 -- /app/api") {
+				if f.Fix[0] != test.want || !strings.HasPrefix(f.Fix[1], "verify: millicore try --cpu 2 ") || !strings.Contains(f.Fix[1], " -- /app/api") {
 					t.Errorf("got %q", f.Fix)
 				}
 				return
@@ -407,7 +462,7 @@ func advised(all []Finding) int {
 	number := regexp.MustCompile(`(?:GOMAXPROCS|ActiveProcessorCount|WEB_CONCURRENCY|DOTNET_PROCESSOR_COUNT|TOKIO_WORKER_THREADS|change it there, to )=?(\d+)`)
 	for _, f := range all {
 		for _, fix := range f.Fix {
-			if strings.HasPrefix(fix, "raise the limit") {
+			if strings.HasPrefix(fix, "raise the limit") || strings.HasPrefix(fix, "verify: ") || strings.HasPrefix(fix, "measure: ") {
 				continue
 			}
 			if found := number.FindStringSubmatch(fix); found != nil {

@@ -52,17 +52,17 @@ func TestRealGoThatIsWell(t *testing.T) {
 
 func TestRealGoAtItsMinimum(t *testing.T) {
 	several(t)
-	const minimum = "limit of %s with GOMAXPROCS 2, the runtime's minimum: "
+	const minimum = "limit of %s with GOMAXPROCS 2, the runtime's minimum"
 	t.Run("idle", func(t *testing.T) {
 		c := newCage(t, 0, 1) // not lower: to start is work, and that would be throttled
 		c.start("ready", nil, built(t, "1.25", "-ldflags=-s -w", "-buildmode=pie"))
-		found(t, c, []string{"info: " + fmt.Sprintf(minimum, "1 CPU") + "measure with `millicore try`"}, []string{"warning", "container-aware"})
+		found(t, c, []string{"info: " + fmt.Sprintf(minimum, "1 CPU")}, []string{"warning", "container-aware"})
 	})
 	t.Run("busy", func(t *testing.T) {
 		c := newCage(t, 0, 0.2)
 		c.start("ready", nil, built(t, "1.25"), "busy")
 		c.watched()
-		found(t, c, []string{"warning: " + fmt.Sprintf(minimum, "200m CPU") + "throttled in "}, []string{"critical", "container-aware"})
+		found(t, c, []string{"warning: " + fmt.Sprintf(minimum, "200m CPU") + ": throttled in "}, []string{"critical", "container-aware"})
 	})
 }
 

@@ -36,7 +36,8 @@ const (
 type service struct {
 	inspect.Process
 	online  int
-	members int // processes under the same limit
+	members int               // processes under the same limit
+	others  []inspect.Process // of the host
 	// counts are the counters over the watch, by which the rules judge; nil if the
 	// watch covered too few periods. Earlier counts may be from the start-up alone.
 	counts *inspect.Counts
@@ -49,7 +50,7 @@ type service struct {
 
 // process returns one process as a service of its own.
 func process(host inspect.Host, p *inspect.Process) service {
-	s := service{Process: *p, online: host.Online, members: 1, spent: p.Used, threads: p.Threads,
+	s := service{Process: *p, online: host.Online, members: 1, others: host.Processes, spent: p.Used, threads: p.Threads,
 		steal: host.Steal, hostUsed: host.InUse, hostIdle: host.Idle}
 	if p.Info.Workers > 0 {
 		for _, worker := range host.Processes {
@@ -257,6 +258,12 @@ func (s service) chosen() int {
 func (s service) ownChoice() bool {
 	p := s.Info.Parallelism
 	return s.Info.Runtime == runtimes.Go && p.Source == runtimes.Read && s.Ruled > 0 && s.Ruled != p.Value
+}
+
+// inCode reports whether a Go program sets its own GOMAXPROCS so that the environment does
+// not change it. automaxprocs leaves it to the variable if that is set.
+func (s service) inCode() bool {
+	return s.ownChoice() && (s.chosen() > 0 || s.Info.Go == nil || s.Info.Go.Automaxprocs == "")
 }
 
 // aware reports whether a Go program's default depends on the CPU limit.

@@ -18,15 +18,18 @@ func (s service) oversized(throttled []Finding) []Finding {
 	}
 	if s.minimum() {
 		f := s.finding(Info)
-		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: measure with `millicore try`", display.CPULimit(s.CPU.CPUs))
+		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum", display.CPULimit(s.CPU.CPUs))
 		f.Evidence = append([]string{s.parallel(), s.limited(), s.tooFew()}, s.threaded()...)
-		f.Fix = s.measured()
+		if f.Fix = s.measured(); f.Fix != nil {
+			f.Title += ": measure with `millicore try`"
+		}
 		return []Finding{f}
 	}
 	f := s.finding(Info)
 	f.weight = float64(s.stall()) / float64(s.CPU.Period)
 	f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s", s.Info.Parallelism.Value, display.CPULimit(s.CPU.CPUs))
 	switch {
+	case s.counts != nil && s.counts.Share() >= worth: // the finding about the group is about another process
 	case s.counts != nil:
 		f.Title += ": rarely throttled during the watch"
 	case 2*s.stall() >= s.CPU.Period:
@@ -58,7 +61,7 @@ func (s service) tooFew() string {
 // reading the limit would give the same number here: on a host with more CPUs, or
 // under more load, that changes.
 func (s service) unaware() []Finding {
-	if s.Info.Runtime != runtimes.Go || s.Info.Go == nil || s.chosen() > 0 || !s.Oversized() || s.aware() {
+	if s.Info.Runtime != runtimes.Go || s.Info.Go == nil || s.chosen() > 0 || !s.Oversized() || s.aware() || s.inCode() {
 		return nil
 	}
 	f := s.finding(Info)
@@ -81,9 +84,6 @@ func (s service) unaware() []Finding {
 	if s.CPU.Inherited() && s.CPU.Own == 0 { // a newer Go would not find this limit either
 		text, _ := s.change(s.least())
 		change = fmt.Sprintf("import %s, which also reads the limits of parent groups (Go's runtime reads only its own group); or %s", library, text)
-	}
-	if s.ownChoice() {
-		change += s.where(s.least())
 	}
 	f.Evidence, f.Fix = []string{s.parallel(), s.limited()}, s.measured()
 	if s.fewer() {

@@ -51,7 +51,7 @@ critical  api (pid 42): parallelism 8 exceeds the limit of 2 CPUs: throttled in 
             stops all threads until the next period, and the requests in work and those that arrive
             wait
           → try GOMAXPROCS=2
-          → verify: millicore try --cpu 2 --memory 256Mi -- /app/api --port 80
+          → verify: millicore try --cpu 2 --memory 256Mi --env GOMAXPROCS=8 -- /app/api --port 80
           → expected at saturation: lower p99, about the same throughput; at 60% of that load:
             little change; confidence medium
 
@@ -154,7 +154,7 @@ func TestJSON(t *testing.T) {
 	}
 	f := got["findings"][0]
 	if len(f) != 9 || f["level"] != "critical" || f["pid"] != 42.0 || f["title"] == "" || f["evidence"] == "" ||
-		f["fix"] != "try GOMAXPROCS=2; verify: millicore try --cpu 2 --memory 256Mi -- /app/api --port 80" {
+		f["fix"] != "try GOMAXPROCS=2; verify: millicore try --cpu 2 --memory 256Mi --env GOMAXPROCS=8 -- /app/api --port 80" {
 		t.Errorf("finding: %v", f)
 	}
 	p := got["processes"][0]

@@ -50,7 +50,7 @@ func (s service) throttled() []Finding {
 		}
 		f.Confidence = High
 		text := "raise the limit, add replicas, or reduce the load on each: no setting gives more CPU time than the limit"
-		if setting := runtimes.KnobOf(s.Info); s.single() && setting.Env != "" {
+		if setting := runtimes.KnobOf(s.Info); s.single() && setting.Env != "" && !s.inCode() {
 			text += fmt.Sprintf(". If it has to run at saturation, %s=1 lowers p99 there, and raises it at ordinary load", setting.Env)
 		}
 		s.fix(&f, text, Change{CPUs: s.higher()}, Change{Replicas: true})

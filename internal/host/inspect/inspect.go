@@ -81,6 +81,8 @@ type Process struct {
 	Requests []float64
 	// Port is the TCP port on which it listens, the lowest of several; 0: none known.
 	Port int
+	// Listens is whether it listens on a TCP port; nil: not known.
+	Listens *bool
 	// Folder is its working folder, and Exe its executable, in its own mount namespace;
 	// "": not known.
 	Folder, Exe string

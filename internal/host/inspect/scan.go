@@ -331,6 +331,9 @@ func (s *Scanner) second(host *Host, groups []*group) {
 		if p.CPU.State == Limited || p.Memory.State == Limited {
 			s.started(p)
 		}
+		if p.Memory.State == Limited {
+			s.history(p)
+		}
 		for _, above := range groups[i].shared {
 			p.Shared = append(p.Shared, Shared{above.cpu, counted(above.limits, above.cpu.Dir)})
 		}

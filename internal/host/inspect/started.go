@@ -19,9 +19,7 @@ func (s *Scanner) started(p *Process) {
 	p.Exe, _ = os.Readlink(s.path(p.PID, "exe"))
 	p.Exe = strings.TrimSuffix(p.Exe, " (deleted)")
 	p.Folder, _ = os.Readlink(s.path(p.PID, "cwd"))
-	if ports := portsIn(p.Command); len(ports) > 0 {
-		p.Port = s.listens(p.PID, ports)
-	}
+	p.Port, p.Listens = s.listens(p.PID, portsIn(p.Command))
 	if p.Info.Server == "gunicorn" {
 		p.Config = s.gunicornConfig(p)
 	}
@@ -30,9 +28,6 @@ func (s *Scanner) started(p *Process) {
 	}
 	if p.Pod != "" && p.CPU.State == Limited && !p.CPU.Inherited() {
 		p.Requests = s.requests(p.CPU)
-	}
-	if p.Memory.State == Limited {
-		s.history(p)
 	}
 	switch p.Info.Runtime {
 	case runtimes.JVM:
@@ -58,25 +53,32 @@ func portsIn(command []string) (ports []int) {
 	return ports
 }
 
-// listens returns the first of the ports on which a process listens; 0: none.
-func (s *Scanner) listens(pid int, ports []int) int {
+// listens returns the lowest of the ports on which a process listens, and whether it listens
+// on any TCP port; nil: not known.
+func (s *Scanner) listens(pid int, ports []int) (port int, known *bool) {
 	all := s.listening(pid)
-	if !slices.ContainsFunc(ports, func(port int) bool { return all.ports[port] }) {
-		return 0
+	if !all.known {
+		return 0, nil
 	}
-	found := 0
-	_ = s.foreign.Sockets(pid, func(inode string) { // of a process that may not be read: none
-		if port := all.sockets[inode]; slices.Contains(ports, port) && (found == 0 || port < found) {
-			found = port
+	listens := false
+	if len(all.sockets) > 0 {
+		err := s.foreign.Sockets(pid, func(inode string) {
+			at, ok := all.sockets[inode]
+			if listens = listens || ok; ok && slices.Contains(ports, at) && (port == 0 || at < port) {
+				port = at
+			}
+		})
+		if err != nil && !listens { // a process that may not be read
+			return 0, nil
 		}
-	})
-	return found
+	}
+	return port, &listens
 }
 
 // listeners are the listening TCP sockets of a network namespace.
 type listeners struct {
 	sockets map[string]int // ports by inode
-	ports   map[int]bool
+	known   bool           // the table was read
 }
 
 // listening reads the listening sockets of a process's network namespace, once per scan:
@@ -86,13 +88,13 @@ func (s *Scanner) listening(pid int) listeners {
 	if known, ok := s.sockets[namespace]; ok && err == nil {
 		return known
 	}
-	all := listeners{map[string]int{}, map[int]bool{}}
+	all := listeners{sockets: map[string]int{}}
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
-		text, _ := s.read(pid, name)
+		text, err := s.read(pid, name)
+		all.known = all.known || err == nil
 		_ = proc.ParseInet(bytes.NewReader(text), func(c proc.Socket) bool { // of a malformed table, the lines before the first such
 			if c.Listens {
-				port := int(c.Local.Port())
-				all.sockets[strconv.FormatUint(c.Inode, 10)], all.ports[port] = port, true
+				all.sockets[strconv.FormatUint(c.Inode, 10)] = int(c.Local.Port())
 			}
 			return true
 		})

@@ -218,6 +218,7 @@ func (w *Watcher) meet(fresh []found) {
 			p, g, err := s.glance(f, names, w.only)
 			if err == nil && p.CPU.State == Limited {
 				err = s.study(f, &p, g, parents[f.pid])
+				s.started(&p)
 			}
 			if err == nil {
 				known = &followed{process: p, group: g, workers: parents[f.pid], settled: p.CPU.State == Limited && !s.young(f.stat)}

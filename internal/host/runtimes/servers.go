@@ -46,6 +46,14 @@ var servers = []server{
 	{name: "unicorn", setting: "worker_processes", file: "unicorn's configuration file"},
 }
 
+// otherProtocols are programs whose port does not speak HTTP.
+var otherProtocols = []string{"redis-server", "valkey-server", "keydb-server", "memcached", "mysqld", "mariadbd", "mongod", "pgbouncer", "nats-server", "sshd"}
+
+// SpeaksHTTP reports whether a program may speak HTTP on its port. PHP-FPM speaks FastCGI.
+func SpeaksHTTP(info Info) bool {
+	return info.Runtime != Postgres && info.Runtime != PHP && !slices.Contains(otherProtocols, info.Program)
+}
+
 // FewWorkers is why more worker processes than a server has are not advised, in words;
 // "": they are.
 func FewWorkers(info Info) string {
