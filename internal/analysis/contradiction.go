@@ -64,6 +64,7 @@ func (c *CellSummary) withholdRefuted() {
 	}
 	switch {
 	case b.LimitedBy == ByMemory || b.LimitedBy == ByErrors: // whatever is slow
+	case !tail.Divided(): // a few requests refute nothing
 	case c.GeneratorsTail():
 		b.withhold(of(tail.OfGenerator(), "the generator's own") + ", so nothing is known about the service")
 	case b.byLimit() && tail.Throttling < noShare && throttled >= throttledLittle:

@@ -122,6 +122,7 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 		{"a limit, and the tail below it was not throttled at all", ByCPULimit, Causes{Rest: 1}, 0, false, ""},
 		{"a limit, and a throttled tail", ByThrottling, Causes{Throttling: 0.6, Rest: 0.4}, 60, false, ""},
 		{"busy threads, and a throttled tail", ByParallelism, Causes{Throttling: 0.6, Rest: 0.4}, 60, false, "60% of the time"},
+		{"busy threads, and a few throttled requests", ByParallelism, Causes{Requests: 19, Throttling: 0.6, Rest: 0.4}, 60, false, ""},
 		{"a lock, and a tail of the dependency", ByService, Causes{Dependency: 0.7, Rest: 0.3}, 0, true, "the dependency"},
 		{"the dependency, and none of the tail", ByDependency, Causes{Rest: 1}, 0, true, "0% of the time"},
 		{"the dependency, which is not reported", ByDependency, Causes{Rest: 1}, 0, false, ""},

@@ -15,6 +15,9 @@ type (
 	SlowWindow  = causes.SlowWindow
 )
 
+// FewestForShares is that of package causes.
+const FewestForShares = causes.FewestForShares
+
 // slowTail collects what the causes of a cell's slow tail are computed from.
 type slowTail struct {
 	causes *causes.Builder

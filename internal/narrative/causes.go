@@ -53,8 +53,12 @@ func (p Part) Text() string { return display.Share(p.Value) }
 // mostlyGenerator is added where most of the CPU that others used was the agents'.
 const mostlyGenerator = " (mostly Millicore's own generator)"
 
-// Parts are a tail's shares in their order, without those that are nothing.
+// Parts are a tail's shares in their order, without those that are nothing; none if the
+// tail has too few requests.
 func Parts(c *analysis.Causes) []Part {
+	if !c.Divided() {
+		return nil
+	}
 	var all []Part
 	for _, s := range c.Shares() {
 		if s.Value > 0 && results.Finite(&s.Value) != nil {
@@ -84,7 +88,7 @@ func TailBasis(c *analysis.Causes) string {
 	if few := tailTrials(c); few != "" {
 		text += "; " + few
 	}
-	if c.ThrottledDirectly > 0 && c.Throttling > c.ThrottledDirectly {
+	if c.Divided() && c.ThrottledDirectly > 0 && c.Throttling > c.ThrottledDirectly {
 		text += fmt.Sprintf("; throttling: %s while throttled, %s in queues that throttling caused", display.Share(c.ThrottledDirectly), display.Share(c.Throttling-c.ThrottledDirectly))
 	}
 	return text
@@ -132,6 +136,8 @@ func (a *answer) generatorsTail() string {
 	switch {
 	case len(cells) == 0:
 		return ""
+	case len(a.s.Cells) == 1 && !a.s.Cells[0].Causes.Divided():
+		return fmt.Sprintf("Its slowest requests (about %d) waited mostly in the generator, so they show nothing about the service. %s", a.s.Cells[0].Causes.Requests, generatorAdvice)
 	case len(a.s.Cells) == 1:
 		return fmt.Sprintf("%s of its slow tail is the generator's own, so it shows nothing about the service. %s", display.Share(a.s.Cells[0].Causes.OfGenerator()), generatorAdvice)
 	case len(cells) == len(a.s.Cells):
@@ -152,7 +158,7 @@ func (a *answer) tail() string {
 	worst, top, known := -1, Part{}, 0
 	for i := range a.s.Cells {
 		c := a.s.Cells[i].Causes
-		if c == nil || a.s.Cells[i].GeneratorsTail() || withheld(&a.s.Cells[i]) {
+		if c == nil || !c.Divided() || a.s.Cells[i].GeneratorsTail() || withheld(&a.s.Cells[i]) {
 			continue
 		}
 		known++
@@ -197,7 +203,7 @@ func (p Part) explains() string {
 func (a *answer) sameElsewhere(worst int, top Part) string {
 	least, low := -1, math.Inf(1)
 	for i := range a.s.Cells {
-		if i == worst || a.s.Cells[i].Causes == nil {
+		if i == worst || a.s.Cells[i].Causes == nil || !a.s.Cells[i].Causes.Divided() {
 			continue
 		}
 		for _, s := range a.s.Cells[i].Causes.Shares() {

@@ -30,7 +30,7 @@ func CommonNote(s *analysis.Summary) string {
 	}
 	text := fmt.Sprintf("Latency, throttling and CPU per request are medians of %s at %s, a load below every breaking point",
 		display.Counted(int64(trials), "trial"), CommonLoad(s))
-	if slices.ContainsFunc(s.Common.Cells, func(c analysis.CellSummary) bool { return c.Causes != nil }) {
+	if slices.ContainsFunc(s.Common.Cells, func(c analysis.CellSummary) bool { return c.Causes != nil && c.Causes.Divided() }) {
 		text += "; the slow tail is that of the same trials"
 	}
 	return text + "."

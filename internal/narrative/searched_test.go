@@ -93,6 +93,18 @@ func tailOf(throttling, rest float64) change {
 	}
 }
 
+// TestTryStatesNoShareOfFewRequests: "75% of its slow tail is throttling" of one request.
+func TestTryStatesNoShareOfFewRequests(t *testing.T) {
+	for requests, stated := range map[int]bool{1: false, 19: false, 20: true} {
+		c := cellOf("a", breaksBetween(338, 352, 366, analysis.ByCPULimit), tailOf(0.75, 0.25))
+		c.Causes.Requests = requests
+		one := tried{found: &analysis.Summary{Cells: []analysis.CellSummary{c}}, variants: []Variant{{Service: c.Service}}}
+		if text := one.tail(); (text != "") != stated {
+			t.Errorf("%d requests: %q", requests, text)
+		}
+	}
+}
+
 // disturbedBy lets others have disturbed a search.
 func disturbedBy(who ...string) change {
 	return func(c *analysis.CellSummary) {

@@ -147,7 +147,7 @@ func (t *tried) why() string {
 // tail is how much of the slow tail is throttling, at the load of that tail.
 func (t *tried) tail() string {
 	c := cellOfVariant(t.found, t.variants[0])
-	if c == nil || c.Causes == nil || c.GeneratorsTail() {
+	if c == nil || c.Causes == nil || !c.Causes.Divided() || c.GeneratorsTail() {
 		return ""
 	}
 	if withheld(c) {

@@ -151,6 +151,9 @@ func tailFact(c *analysis.Causes, load string) []Fact {
 		return nil
 	}
 	parts := narrative.Parts(c)
+	if !c.Divided() {
+		return []Fact{{Name: "slow tail", Text: narrative.TailBasis(c) + "; too few to divide: " + display.Grouped(analysis.FewestForShares) + " are needed"}}
+	}
 	if len(parts) == 0 {
 		return nil
 	}

@@ -112,10 +112,18 @@ func csvCauses() []csvColumn {
 		{"tail_mean_ms", func(c *analysis.Causes) any { return c.MeanMS }},
 	}
 	for i, one := range new(analysis.Causes).Shares() {
-		cols = append(cols, partColumn[analysis.Causes]{"tail_" + one.Name, func(c *analysis.Causes) any { return c.Shares()[i].Value }})
+		cols = append(cols, partColumn[analysis.Causes]{"tail_" + one.Name, func(c *analysis.Causes) any { return divided(c, c.Shares()[i].Value) }})
 	}
-	cols = append(cols, partColumn[analysis.Causes]{"tail_throttled_directly", func(c *analysis.Causes) any { return c.ThrottledDirectly }})
+	cols = append(cols, partColumn[analysis.Causes]{"tail_throttled_directly", func(c *analysis.Causes) any { return divided(c, c.ThrottledDirectly) }})
 	return part(func(r csvRow) *analysis.Causes { return r.Causes }, cols...)
+}
+
+// divided is a share of a slow tail; nil if the tail has too few requests for one.
+func divided(c *analysis.Causes, share float64) *float64 {
+	if !c.Divided() {
+		return nil
+	}
+	return &share
 }
 
 // csvComparison are the test of the cell against its baseline.

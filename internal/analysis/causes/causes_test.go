@@ -299,11 +299,12 @@ func TestTrialsWithMostOfTheTail(t *testing.T) {
 		{[]float64{40, 38, 5, 5, 5, 5}, 2, true},
 		{[]float64{30, 25, 15, 10, 10, 10}, 4, false}, // two have more than half of it
 		{[]float64{1, 1, 1, 1, 1, 1}, 5, false},
-		{[]float64{5, 0, 0, 1, 0, 5}, 2, true},
+		{[]float64{10, 0, 0, 2, 0, 10}, 2, true},
 		{[]float64{3, 3, 3, 1, 1, 1}, 4, false},
 		{[]float64{9, 1}, 1, false},
 		{[]float64{9}, 1, false},
-		{[]float64{9, 1, 1}, 1, true},
+		{[]float64{18, 2, 2}, 1, true},
+		{[]float64{9, 1, 1}, 1, false}, // too few requests
 	} {
 		b := New("web", 0)
 		for i, w := range c.weights {

@@ -1,5 +1,12 @@
 package causes
 
+import "encoding/json"
+
+// FewestForShares is the fewest requests of a tail whose time is divided into shares. One
+// of 20 has 5% of the requests, and of fewer a single one decides a share: "75% is
+// throttling" of one request says nothing about the service.
+const FewestForShares = 20
+
 // Causes divides the time of the slow tail: the requests at or above the quantile. The
 // shares are of the sum of their latencies and add up to 1. Each moment counts for the
 // first cause that explains it, in the order of the fields. The wait in a queue counts
@@ -31,6 +38,35 @@ type Causes struct {
 	Slowest []SlowRequest `json:"slowest"`
 }
 
+// Divided reports whether the tail has enough requests for its shares to be stated. It
+// reports true if their number is not known.
+func (c *Causes) Divided() bool { return c.Requests == 0 || c.Requests >= FewestForShares }
+
+// MarshalJSON writes null for the shares of a tail of too few requests.
+func (c Causes) MarshalJSON() ([]byte, error) {
+	type plain Causes
+	if c.Divided() {
+		return json.Marshal(plain(c))
+	}
+	type share struct { // hides the fields of the same names
+		Generator           *float64 `json:"generator"`
+		GeneratorQueue      *float64 `json:"generator_queue"`
+		Throttling          *float64 `json:"throttling"`
+		Dependency          *float64 `json:"dependency"`
+		Restart             *float64 `json:"restart"`
+		Neighbours          *float64 `json:"neighbours"`
+		Rest                *float64 `json:"rest"`
+		ThrottledDirectly   *float64 `json:"throttled_directly"`
+		NeighboursGenerator *float64 `json:"neighbours_generator,omitempty"`
+		MostIn              int      `json:"most_in_trials,omitempty"`
+	}
+	type hidden struct{ plain }
+	return json.Marshal(struct {
+		hidden
+		share
+	}{hidden{plain(c)}, share{}})
+}
+
 // Share is one cause with its share of the tail.
 type Share struct {
 	Name  string // as in the JSON
@@ -49,7 +85,7 @@ func (c *Causes) OfGenerator() float64 { return c.Generator + c.GeneratorQueue }
 
 // OfFewTrials reports whether fewer than half of the trials have most of the tail. It then
 // shows those trials, while the other figures of a cell are medians over all of them.
-func (c *Causes) OfFewTrials() bool { return c.MostIn > 0 && 2*c.MostIn < c.Trials }
+func (c *Causes) OfFewTrials() bool { return c.Divided() && c.MostIn > 0 && 2*c.MostIn < c.Trials }
 
 // MostlyGenerator reports whether most of the CPU that others used was the agents'.
 func (c *Causes) MostlyGenerator() bool { return 2*c.NeighboursGenerator > c.Neighbours }
