@@ -168,5 +168,16 @@ func (r *Result) footnote() string {
 	if len(r.Pairs) > 1 {
 		text += fmt.Sprintf(", corrected by Holm for %d cells", len(r.Pairs))
 	}
+	if r.ofTwoRecords() {
+		text += ". " + TwoRecords
+	}
 	return text + "."
+}
+
+// TwoRecords is what the intervals of two records leave out.
+const TwoRecords = "The two records are of different runs: the interval and p assume that the machine did not change between them, and do not include how runs of one service differ. To exclude that, measure both versions as cells of one record (docs/howto/ci.md)"
+
+// ofTwoRecords reports whether the sides were not measured in one run, by turns.
+func (r *Result) ofTwoRecords() bool {
+	return !sameFolder(r.A.Record, r.B.Record)
 }

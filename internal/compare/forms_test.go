@@ -50,7 +50,9 @@ BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
 
 A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its
 95% interval in the unit of the metric; % is the shift in percent of A. ~: no significant difference. p is that of the
-Mann-Whitney test.
+Mann-Whitney test. The two records are of different runs: the interval and p assume that the machine did not change
+between them, and do not include how runs of one service differ. To exclude that, measure both versions as cells of one
+record (docs/howto/ci.md).
 `
 	if diff := cmp.Diff(want, table(t, r, 120)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -190,5 +192,18 @@ func TestJSONCanBeReadAgain(t *testing.T) {
 		if !strings.Contains(b.String(), list) {
 			t.Errorf("%s is missing", list)
 		}
+	}
+}
+
+// The tests of two records know nothing of what changed on the machine between them.
+func TestOnlyTwoRecordsAreSaidToBeOfDifferentRuns(t *testing.T) {
+	if r := one(t, quick, slow); !strings.Contains(r.footnote(), TwoRecords) {
+		t.Errorf("two records: %q", r.footnote())
+	}
+	both := fixture("release", map[string][]float64{"1": quick, "2": slow})
+	a, b := *both, *both
+	a.Cells, b.Cells = both.Cells[:1], both.Cells[1:]
+	if r := compared(t, &a, &b); strings.Contains(r.footnote(), TwoRecords) {
+		t.Errorf("two cells of one record: %q", r.footnote())
 	}
 }
