@@ -152,6 +152,27 @@ func (a *answer) generatorsTail() string {
 	return fmt.Sprintf("The slow tail of %s is mostly the generator's own: not ranked. %s", display.List(names), generatorAdvice)
 }
 
+// worthNaming is the share of a slow tail below which a cause explains none of it.
+const worthNaming = 0.2
+
+// TailCause is the cause that has the largest share of a cell's slow tail, in a sentence;
+// "" if that is the service's own work, or the shares are not known.
+func TailCause(c *analysis.CellSummary) string {
+	if c.Causes == nil {
+		return ""
+	}
+	top, known := MainPart(c.Causes)
+	switch {
+	case !known:
+		return ""
+	case c.GeneratorsTail():
+		return display.Share(c.Causes.OfGenerator()) + " of its slow tail is the generator's own, so it shows nothing about the service."
+	case top.Name == "rest", top.Value < worthNaming:
+		return ""
+	}
+	return top.explainsTail(c.Causes)
+}
+
 // tail is what the slow tail is made of: in the cell whose tail has the largest cause
 // besides its own work, and in the cell in which that cause is smallest.
 func (a *answer) tail() string {
@@ -168,17 +189,16 @@ func (a *answer) tail() string {
 			}
 		}
 	}
-	const worth = 0.2 // a smaller share explains no tail
 	switch {
 	case known == 0:
 		return ""
-	case len(a.s.Cells) == 1 && top.Value < worth:
+	case len(a.s.Cells) == 1 && top.Value < worthNaming:
 		return "Its slow tail is not throttling: no known cause explains a fifth of it."
 	case len(a.s.Cells) == 1:
-		return fmt.Sprintf("%s of its slow tail (%s).", top.explains(), tailFrom(a.s.Cells[worst].Causes, "%s and above"))
-	case top.Value < worth && known == len(a.s.Cells):
+		return top.explainsTail(a.s.Cells[worst].Causes)
+	case top.Value < worthNaming && known == len(a.s.Cells):
 		return "In no cell is the slow tail throttling: no known cause explains a fifth of it."
-	case top.Value < worth:
+	case top.Value < worthNaming:
 		return ""
 	}
 	return fmt.Sprintf("%s of the slow tail (%s) of %s%s.", top.explains(), tailFrom(a.s.Cells[worst].Causes, "%s and above"), a.names[worst], a.sameElsewhere(worst, top))
@@ -196,6 +216,11 @@ func (p Part) explains() string {
 		verb = " explain "
 	}
 	return display.Capital(p.Long) + verb + p.Text()
+}
+
+// explainsTail is the sentence about the tail of the only cell that is shown.
+func (p Part) explainsTail(c *analysis.Causes) string {
+	return fmt.Sprintf("%s of its slow tail (%s).", p.explains(), tailFrom(c, "%s and above"))
 }
 
 // sameElsewhere gives the lowest share of the same cause in another cell, where

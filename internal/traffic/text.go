@@ -47,14 +47,15 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 // beside are flags that have no meaning for a single load.
 var beside = analysis.Flags{analysis.FlagFewTrials, analysis.FlagFewPeriods}
 
-// headline has the rate, the p99 and the availability.
+// headline has the rate, the p99, the availability, and the cause of the slow tail.
 func headline(url string, r *Result) string {
 	c := r.Cell
 	if c.RateRPS == nil || c.LatencyMS == nil || c.Availability == nil {
 		return fmt.Sprintf("%s: no good answer to %s.", display.Plain(url), display.Counted(c.Requests, "request"))
 	}
-	return fmt.Sprintf("%s: %s requests/s, p99 %s, %s available.", display.Plain(url),
-		display.Figure(*c.RateRPS), display.WithUnit(c.LatencyMS.P99), display.Percent(*c.Availability))
+	text := fmt.Sprintf("%s: %s requests/s, p99 %s, %s available. %s", display.Plain(url),
+		display.Figure(*c.RateRPS), display.WithUnit(c.LatencyMS.P99), display.Percent(*c.Availability), narrative.TailCause(c))
+	return strings.TrimSpace(text)
 }
 
 // hint says what to change if most answers had a status that is not good; "" if they had not.

@@ -254,6 +254,34 @@ Thresholds
 	}
 }
 
+// The first line names the cause that has the largest share of the slow tail, if the tail
+// has enough requests to be divided.
+func TestTheFirstLineNamesTheCause(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		tail *analysis.Causes
+		want string
+	}{
+		{"nothing was observed", nil, ""},
+		{"throttling", &analysis.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, " Throttling explains 89% of its slow tail (p99 and above)."},
+		{"too few requests", &analysis.Causes{Requests: 19, Throttling: 0.89, Rest: 0.11}, ""},
+		{"too few requests, late ones", &analysis.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, ""},
+		{"its own work", &analysis.Causes{Requests: 500, Throttling: 0.4, Rest: 0.6}, ""},
+		{"several causes, none of which has a fifth", &analysis.Causes{Requests: 500, Throttling: 0.19, Generator: 0.17, Dependency: 0.16, Restart: 0.16, Neighbours: 0.16, Rest: 0.16}, ""},
+		{"others", &analysis.Causes{Requests: 500, Throttling: 0.2, Neighbours: 0.45, Rest: 0.35}, " CPU used by others explains 45% of its slow tail (p99 and above)."},
+		{"the generator and its queue", &analysis.Causes{Requests: 500, Generator: 0.3, GeneratorQueue: 0.25, Throttling: 0.35, Rest: 0.1},
+			" 55% of its slow tail is the generator's own, so it shows nothing about the service."},
+	} {
+		r := answered(0)
+		if r.Cell.Causes = c.tail; c.tail != nil {
+			c.tail.Quantile = "p99"
+		}
+		if got, want := headline("http://x/", r), "http://x/: 1,000 requests/s, p99 300 ms, 100% available."+c.want; got != want {
+			t.Errorf("%s: got %q, want %q", c.name, got, want)
+		}
+	}
+}
+
 // What to change follows from the status that most answers had.
 func TestAHintFollowsFromTheStatus(t *testing.T) {
 	for _, c := range []struct {
