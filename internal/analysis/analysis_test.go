@@ -31,6 +31,10 @@ func TestCountedChoosesByWhatDisturbed(t *testing.T) {
 			[]Attempt{{Trial: 1}, {Trial: 2, Repeat: 1, State: Partial}}, map[int]bool{1: true}},
 		{"a trial cut off is better than nothing in its cell",
 			[]Attempt{{Trial: 1}, {Trial: 2, Cell: 1, State: Partial}}, map[int]bool{1: true, 2: true}},
+		{"a trial that was ended early because it is repeated gives way, also to a disturbed one",
+			[]Attempt{{Trial: 1, State: Disturbed, Early: true}, {Trial: 5, Attempt: 1, State: Disturbed}}, map[int]bool{5: true}},
+		{"and does not count if its repeat did not run",
+			[]Attempt{{Trial: 1}, {Trial: 2, Repeat: 1, State: Disturbed, Early: true}}, map[int]bool{1: true}},
 		{"a failed trial never counts", []Attempt{{Trial: 1, State: Failed}}, map[int]bool{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

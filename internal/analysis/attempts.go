@@ -1,5 +1,7 @@
 package analysis
 
+import "github.com/millicore/millicore/internal/signals"
+
 // Attempt is one trial of the record, with what analysis needs to know about it.
 type Attempt struct {
 	Trial, Cell, Repeat, Attempt int
@@ -7,14 +9,19 @@ type Attempt struct {
 	Why                          string
 	Lost                         []int // agents that stopped before the load ended
 	Held                         []int // agents that a signal stopped
+	Neighbours                   []signals.Neighbour
+	Early                        bool // disturbed, and ended early because it was to be repeated
 }
+
+// cut reports whether an attempt did not run to its end.
+func (a Attempt) cut() bool { return a.State == Partial || a.Early }
 
 // State is how an attempt ended.
 type State int
 
 const (
 	Complete  State = iota // ran to its end, undisturbed
-	Disturbed              // ran to its end while others took CPU
+	Disturbed              // others took CPU
 	Partial                // was cut off: interrupted, or the run was killed
 	Profiled               // took profiles; it never counts
 	Failed                 // the service or an agent did not start, or stopped early
@@ -30,7 +37,7 @@ func Counted(attempts []Attempt) map[int]bool {
 	best := map[planned]Attempt{}
 	whole := map[int]bool{} // cells with an attempt that ran to its end
 	for _, a := range attempts {
-		if a.State > Disturbed {
+		if a.State > Disturbed || a.cut() {
 			continue
 		}
 		whole[a.Cell] = true
@@ -44,7 +51,7 @@ func Counted(attempts []Attempt) map[int]bool {
 		counted[a.Trial] = true
 	}
 	for _, a := range attempts {
-		if a.State == Partial && !whole[a.Cell] {
+		if a.cut() && !whole[a.Cell] {
 			counted[a.Trial] = true
 		}
 	}

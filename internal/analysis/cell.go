@@ -74,7 +74,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 	whole, all := sums.New(), sums.New() // of all frames, and of the figures
 	held := true
 	for _, t := range c.trials {
-		if t.attempt.State == Partial || t.search != nil {
+		if t.attempt.cut() || t.search != nil {
 			t.all.Client.Errors.Dropped = 0 // the user ended the load, or the search did, not the service
 		}
 		of, ok := t.result()

@@ -94,7 +94,7 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 		one.OfAll = ofAll(of, true)
 		out.PerTrial = append(out.PerTrial, one)
 		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.late())...)
-		if t.attempt.State == Partial {
+		if t.attempt.cut() {
 			out.Flags = append(out.Flags, FlagIncomplete)
 		}
 		all.Merge(of)

@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // The values of BreakingPoint.DisturbedBy and Disturbance.By.
@@ -58,14 +59,17 @@ func WhyDisturbed(e *experiment.Experiment, n *disturbance.Noise) string {
 // objective is about (or p99) in those that were and those that were not. Attempts that
 // were repeated are among them.
 type Disturbance struct {
-	By        []string  `json:"by"`                 // Neighbours, Hypervisor, Agent
-	Trials    int       `json:"trials"`             // that ran to their end; of searches: windows
-	Disturbed int       `json:"disturbed"`          // of them
-	Kept      int       `json:"kept"`               // disturbed trials that count
-	Reasons   []string  `json:"reasons,omitempty"`  // of each disturbed trial: "trial 4: the hypervisor took 0.78 cores"
-	Quantile  string    `json:"quantile"`           // "": a service that measures itself has none
-	Quiet     []float64 `json:"quiet_ms,omitempty"` // one per undisturbed trial that held one load; absent if all were quiet
-	Noisy     []float64 `json:"noisy_ms,omitempty"` // one per disturbed one
+	By        []string `json:"by"`        // Neighbours, Hypervisor, Agent
+	Trials    int      `json:"trials"`    // that ran to their end; of searches: windows
+	Disturbed int      `json:"disturbed"` // of them
+	Kept      int      `json:"kept"`      // disturbed trials that count
+	// Neighbours are the processes that used most CPU in the disturbed trial in which they
+	// used most; empty: not known, or it was somebody else.
+	Neighbours []signals.Neighbour `json:"neighbours,omitempty"`
+	Reasons    []string            `json:"reasons,omitempty"`  // of each disturbed trial: "trial 4: the hypervisor took 0.78 cores"
+	Quantile   string              `json:"quantile"`           // "": a service that measures itself has none
+	Quiet      []float64           `json:"quiet_ms,omitempty"` // one per undisturbed trial that held one load; absent if all were quiet
+	Noisy      []float64           `json:"noisy_ms,omitempty"` // one per disturbed one
 }
 
 // MostlyDisturbed reports whether more than half of the cell's trials that count are
@@ -84,6 +88,7 @@ func (c *cell) disturbance() *Disturbance {
 	if c.plan.Load.Find {
 		for _, t := range c.trials {
 			n, disturbed, who := t.search.disturbed()
+			d.name(t, who)
 			d.Trials, d.Disturbed, by = d.Trials+n, d.Disturbed+disturbed, by|who
 		}
 	} else {
@@ -96,6 +101,7 @@ func (c *cell) disturbance() *Disturbance {
 				d.Reasons = append(d.Reasons, fmt.Sprintf("trial %d: %s", t.attempt.Trial, cmp.Or(t.attempt.Why, t.all.Noise.Disturbed(c.goal.late()))))
 			}
 			d.add(t, who)
+			d.name(t, who)
 			by |= who
 		}
 	}
@@ -109,6 +115,28 @@ func (c *cell) disturbance() *Disturbance {
 	return d
 }
 
+// name keeps the neighbours of a trial that they disturbed, if they used more than those of
+// the trials before.
+func (d *Disturbance) name(t *trial, by disturbance.Source) {
+	if by&disturbance.Neighbour != 0 {
+		d.Neighbours = busier(d.Neighbours, t.attempt.Neighbours)
+	}
+}
+
+// busier returns those of two lists of neighbours that used more CPU.
+func busier(a, b []signals.Neighbour) []signals.Neighbour {
+	sum := func(all []signals.Neighbour) (cpus float64) {
+		for _, n := range all {
+			cpus += n.CPUs
+		}
+		return cpus
+	}
+	if sum(b) > sum(a) {
+		return b
+	}
+	return a
+}
+
 func (d *Disturbance) add(t *trial, by disturbance.Source) {
 	values := &d.Quiet
 	d.Trials++
@@ -118,6 +146,9 @@ func (d *Disturbance) add(t *trial, by disturbance.Source) {
 		if !t.repeated {
 			d.Kept++
 		}
+	}
+	if t.attempt.cut() {
+		return // its figures are of another length
 	}
 	if v, ok := t.figures()["latency_ms."+d.Quantile]; ok {
 		*values = append(*values, v)
@@ -129,6 +160,7 @@ type Disturbances struct {
 	By              []string
 	Trials, Windows Tally
 	Kept            int // disturbed trials that count
+	Neighbours      []signals.Neighbour
 	Quantile        string
 	Effect          *Effect // on the quantile; nil: unknown
 }
@@ -156,6 +188,7 @@ func DisturbancesOf(cells []*CellSummary) Disturbances {
 		of.Of += d.Trials
 		of.Disturbed += d.Disturbed
 		all.Kept += d.Kept
+		all.Neighbours = busier(all.Neighbours, d.Neighbours)
 		all.Quantile = d.Quantile
 		for _, who := range d.By {
 			if !slices.Contains(all.By, who) {

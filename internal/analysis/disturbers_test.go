@@ -62,6 +62,33 @@ func TestASearchNamesWhoDisturbedIt(t *testing.T) {
 	}
 }
 
+// Processes are named where neighbours disturbed: those of the trial in which they used most.
+func TestNeighboursAreNamed(t *testing.T) {
+	sh, cc := []signals.Neighbour{{PID: 5, Name: "sh", Processes: 1, CPUs: 0.9}}, []signals.Neighbour{{PID: 9, Name: "cc1", Processes: 4, CPUs: 1.5}}
+	steps := []signals.SearchStep{{Trial: 1, Load: 50, First: 1, Last: 1}, {Trial: 2, Load: 50, First: 1, Last: 1}}
+	for _, c := range []struct {
+		name string
+		host signals.Host
+		want []signals.Neighbour
+	}{
+		{"nobody disturbed", signals.Host{CPUs: 2, Idle: 1}, nil},
+		{"the hypervisor did", signals.Host{CPUs: 2, Steal: 1}, nil},
+		{"they did", signals.Host{CPUs: 2, Foreign: 1}, cc},
+	} {
+		b := New(searchExperiment(), []Attempt{{Trial: 1, Repeat: 1, Neighbours: sh}, {Trial: 2, Repeat: 2, Neighbours: cc}}, steps...)
+		for trial := 1; trial <= 2; trial++ {
+			f := client(1, signals.Measure, 100, time.Millisecond)
+			f.Trial = trial
+			b.Add(f)
+			b.Add(&signals.Frame{Trial: trial, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &c.host})
+		}
+		cells := b.Cells()
+		if d := cmp.Diff(c.want, DisturbancesOf([]*CellSummary{&cells[0]}).Neighbours); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
 func wantDisturbed(t *testing.T, c CellSummary, by []string) {
 	t.Helper()
 	if d := cmp.Diff(by, c.Breaking.DisturbedBy); d != "" {

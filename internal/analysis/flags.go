@@ -105,7 +105,7 @@ func (c *cell) flags(s *CellSummary, whole *sums.Total, attempts []Attempt) Flag
 		for _, f := range noiseFlags(&t.noise().Noise, c.goal.late()) {
 			flag(f, true)
 		}
-		flag(FlagIncomplete, t.attempt.State == Partial)
+		flag(FlagIncomplete, t.attempt.cut())
 	}
 	flag(FlagAgentLost, s.Generator.Lost > 0)
 	flag(FlagSearchDisturbed, c.ramps().disturbed() > 0)

@@ -129,6 +129,8 @@ func (l *Lab) Run(ctx context.Context) (err error) {
 // conduct runs the trials of the queue until it is empty or ctx ends. number is that
 // of the first trial; the result is that of the next one.
 func (l *Lab) conduct(ctx context.Context, w *record.Writer, q *queue, p *pace, number int) (next int, err error) {
+	disturbed := map[decision]int{}
+	defer func() { l.noteDisturbed(disturbed) }()
 	for ; ctx.Err() == nil; number++ {
 		planned, ok := q.next()
 		if !ok {
@@ -136,6 +138,7 @@ func (l *Lab) conduct(ctx context.Context, w *record.Writer, q *queue, p *pace, 
 		}
 		l.release(planned.Cell)
 		t := newTrial(l, w, planned, number)
+		t.repeats = q.repeats(planned)
 		t.progress = newReporter(l, planned, number, q, p)
 		outcome, why, err := t.run(ctx)
 		if err != nil {
@@ -146,8 +149,11 @@ func (l *Lab) conduct(ctx context.Context, w *record.Writer, q *queue, p *pace, 
 		if ctx.Err() == nil {
 			then = q.settle(planned, outcome)
 		}
+		if outcome == record.Disturbed {
+			disturbed[then]++
+		}
 		switch {
-		case outcome == record.Done:
+		case outcome == record.Done || disturbed[then] > 1:
 		case then == goOn || l.NoRepeat:
 			t.note("%s: %s", outcome, why)
 		default:
@@ -155,6 +161,16 @@ func (l *Lab) conduct(ctx context.Context, w *record.Writer, q *queue, p *pace, 
 		}
 	}
 	return number, nil
+}
+
+// noteDisturbed states how many trials were disturbed without a message: one that comes
+// again and again hides the others.
+func (l *Lab) noteDisturbed(trials map[decision]int) {
+	for _, then := range []decision{repeat, keepNoisy} {
+		if more := trials[then] - 1; more > 0 {
+			l.note("%s likewise (%s); the report has the reasons", display.Counted(int64(more), "more trial"), then)
+		}
+	}
 }
 
 // open creates the record, or opens the former one to continue it.

@@ -19,7 +19,7 @@ import (
 
 func plan(trials ...experiment.Trial) []experiment.Trial { return trials }
 
-func TestQueueRepeatsADisturbedTrialOnceBehindTheRest(t *testing.T) {
+func TestQueueRepeatsADisturbedTrialOnceLater(t *testing.T) {
 	q := newQueue(plan(experiment.Trial{Number: 1}, experiment.Trial{Number: 2, Cell: 1}), 2)
 	a, _ := q.next()
 	if got := q.settle(a, record.Disturbed); got != repeat {
@@ -38,6 +38,73 @@ func TestQueueRepeatsADisturbedTrialOnceBehindTheRest(t *testing.T) {
 	if _, ok := q.next(); ok {
 		t.Error("a trial was repeated twice")
 	}
+}
+
+// Repeats are not all at the end, where they would meet the same neighbour.
+func TestQueueSpreadsRepeats(t *testing.T) {
+	var trials []experiment.Trial
+	for i := range 9 {
+		trials = append(trials, experiment.Trial{Number: i + 1, Repeat: i + 1})
+	}
+	q := newQueue(trials, 1)
+	var order []int
+	for a, ok := q.next(); ok; a, ok = q.next() {
+		order = append(order, a.Repeat)
+		if len(order) <= 3 {
+			q.settle(a, record.Disturbed)
+		} else {
+			q.settle(a, record.Done)
+		}
+	}
+	if d := cmp.Diff([]int{1, 2, 3, 4, 5, 1, 6, 2, 7, 3, 8, 9}, order); d != "" {
+		t.Error(d)
+	}
+}
+
+// A trial that is certain to be repeated ends at once; one that counts does not.
+func TestATrialThatIsCertainToBeRepeatedEnds(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		repeat time.Duration
+		want   int // the interval after which it ends; -1: none
+	}{{"repeated", 20 * time.Second, 3}, {"not repeated", 0, -1}} {
+		r := &recorder{agents: &agents{}, progress: &reporter{}, repeat: c.repeat}
+		ended := -1
+		for seq := range 20 {
+			r.noise.Add(&signals.Frame{Phase: signals.Measure, Seq: seq, End: 1e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
+			if err := r.take(event{sampled: &seq}); err != nil {
+				t.Fatal(err)
+			}
+			if r.early && ended < 0 {
+				ended = seq
+			}
+		}
+		if ended != c.want {
+			t.Errorf("%s: ended after interval %d, want %d", c.name, ended, c.want)
+		}
+	}
+}
+
+// The same message does not come for each of many disturbed trials.
+func TestDisturbedTrialsAreNotedOnce(t *testing.T) {
+	late := func(f *signals.Frame) {
+		waited := 0.05
+		f.Client.RunWait = &waited
+		for range 10 {
+			f.Client.SendLag.Record(5 * time.Millisecond)
+		}
+	}
+	inBubble(func(t *testing.T) {
+		text := strings.NewReplacer("agents: 3", "agents: 1", "repeats: 2", "repeats: 6").Replace(shortExperiment)
+		l, _, log := testLab(t, text, func(int, int) fakeLife { return fakeLife{each: late} })
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) != 4 || !strings.HasPrefix(lines[2], "1 more trial likewise") || !strings.HasPrefix(lines[3], "5 more trials likewise") {
+			t.Errorf("the log says\n%s", log)
+		}
+	})(t)
 }
 
 func TestQueueEndsOnAMachineThatIsNeverQuiet(t *testing.T) {

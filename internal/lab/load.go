@@ -70,12 +70,13 @@ func (t *trial) load(ctx context.Context) (failure, err error) {
 // sampler returns the sampler of everything that the trial started.
 func (t *trial) sampler(begin time.Time, events chan<- event) *sampler {
 	machines, _ := platform.As[platform.MachineSampler](t.lab.Platform)
+	t.neighbours = newNeighbours(t.lab)
 	return &sampler{trial: t.number, cell: t.cell.Index, began: begin,
 		sources: append(t.deployment.sources, t.agents.sources()...), scale: newScale(t.cell.Service.Name, t.deployment.service),
 		out:     func(f *signals.Frame) { events <- event{frame: f} },
 		sampled: func(seq int) { events <- event{sampled: &seq} }, violated: t.violation.saw,
 		held: func(s *source) { events <- event{held: &s.index} },
-		cut:  cut(t.exp, t.cell), noHost: t.lab.NoHost, machines: machines}
+		cut:  cut(t.exp, t.cell), noHost: t.lab.NoHost, machines: machines, neighbours: t.neighbours}
 }
 
 // scrapers returns a scraper of each replica whose service has metrics.

@@ -25,7 +25,7 @@ type attempt struct {
 	attempt int
 }
 
-// queue is what remains to be done: the plan, and behind it the repeats.
+// queue is what remains to be done: the plan, and between its trials the repeats.
 type queue struct {
 	waiting  []attempt
 	budget   int         // repeats that are left
@@ -55,6 +55,22 @@ func (q *queue) next() (attempt, bool) {
 	return attempt{}, false
 }
 
+// later puts a repeat into the middle of what remains, and the next ones behind it with a
+// trial of the plan between them: those who disturb may have left by then, and repeats one
+// after another would meet the same neighbour.
+func (q *queue) later(a attempt) {
+	at := (len(q.waiting) + 1) / 2
+	for i, waiting := range q.waiting {
+		if waiting.attempt > 0 {
+			at = min(i+2, len(q.waiting))
+		}
+	}
+	q.waiting = slices.Insert(q.waiting, at, a)
+}
+
+// repeats reports whether an attempt is repeated if it is disturbed.
+func (q *queue) repeats(a attempt) bool { return a.attempt+1 < maxAttempts && q.budget > 0 }
+
 // decision is what follows from the outcome of an attempt.
 type decision string
 
@@ -80,10 +96,10 @@ func (q *queue) settle(a attempt, outcome record.Outcome) decision {
 	case record.Disturbed:
 		q.done++
 		q.failures[a.Cell] = 0
-		if a.attempt+1 < maxAttempts && q.budget > 0 {
+		if q.repeats(a) {
 			q.budget--
 			a.attempt++
-			q.waiting = append(q.waiting, a)
+			q.later(a)
 			return repeat
 		}
 		return keepNoisy

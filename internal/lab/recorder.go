@@ -28,7 +28,9 @@ type recorder struct {
 	note     func(format string, args ...any)
 
 	noise  disturbance.Noise
-	search *searcher // nil: the load is given, or the search has ended
+	repeat time.Duration // the measured part of a trial that is repeated if it is disturbed; 0: it is not, or has no known end
+	early  bool          // the traffic was ended, because the trial is certain to be repeated
+	search *searcher     // nil: the load is given, or the search has ended
 }
 
 // syncEvery is how soon events are on the disk. Frames of many agents arrive one after
@@ -76,6 +78,10 @@ func (r *recorder) take(e event) error {
 		return nil
 	case e.sampled != nil:
 		r.progress.report()
+		if r.repeat > 0 && !r.early && r.noise.Certain(r.repeat.Seconds()) {
+			r.early = true
+			r.agents.stop()
+		}
 	default:
 		r.noise.Add(e.frame)
 		r.progress.frame(e.frame, r.service)

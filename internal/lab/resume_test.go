@@ -219,7 +219,7 @@ func TestAQueueIsResumed(t *testing.T) {
 	q := newQueue(plan(experiment.Trial{Number: 1, Cell: 0, Repeat: 1}, experiment.Trial{Number: 2, Cell: 1, Repeat: 1},
 		experiment.Trial{Number: 3, Cell: 1, Repeat: 2}, experiment.Trial{Number: 4, Cell: 0, Repeat: 2}), 2)
 	next := q.resume([]record.Trial{
-		trial(1, 0, 1, 0, record.Disturbed), // so it is repeated, behind the rest
+		trial(1, 0, 1, 0, record.Disturbed), // so it is repeated later
 		trial(2, 1, 1, 0, record.Failed),
 		trial(3, 1, 2, 0, record.Interrupted),
 		trial(4, 1, 2, 0, record.Started),
@@ -231,7 +231,7 @@ func TestAQueueIsResumed(t *testing.T) {
 	for a, ok := q.next(); ok; a, ok = q.next() {
 		left = append(left, fmt.Sprintf("cell %d, repeat %d, attempt %d", a.Cell, a.Repeat, a.attempt))
 	}
-	want := []string{"cell 1, repeat 2, attempt 0", "cell 0, repeat 2, attempt 0", "cell 0, repeat 1, attempt 1"}
+	want := []string{"cell 1, repeat 2, attempt 0", "cell 0, repeat 1, attempt 1", "cell 0, repeat 2, attempt 0"}
 	if d := cmp.Diff(want, left); d != "" {
 		t.Error(d)
 	}

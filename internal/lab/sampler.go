@@ -20,6 +20,7 @@ type sampler struct {
 	own         float64          // CPU time of this process, in seconds
 	out         func(*signals.Frame)
 	noHost      bool                    // do not record this machine
+	neighbours  *neighbours             // nil: unknown
 	machines    platform.MachineSampler // nil: no other machines are measured
 	sampled     func(seq int)           // called when everything of an interval was read
 	violated    func(*source, string)   // called when a limit of a source does not hold
@@ -83,6 +84,7 @@ func (s *sampler) run(stop <-chan struct{}) {
 				s.sample(seq, phase)
 			}
 			s.verify()
+			s.neighbours.look(true)
 			return
 		}
 	}
@@ -109,6 +111,7 @@ func (s *sampler) first() {
 		s.host = &h
 	}
 	s.own = ownCPU()
+	s.neighbours.look(true)
 }
 
 // verify verifies the limits of the replicas.
@@ -184,4 +187,5 @@ func (s *sampler) sample(seq int, phase signals.Phase) {
 		s.out(f)
 	}
 	s.host = &now
+	s.neighbours.look(false)
 }

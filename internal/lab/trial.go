@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
@@ -34,6 +35,8 @@ type trial struct {
 	agents     *agents
 	recorder   *recorder
 	violation  violation
+	neighbours *neighbours      // nil: unknown, or not read yet
+	repeats    bool             // it is repeated if it is disturbed
 	dropped    int64            // bytes of output that the bounded logs do not have
 	users      map[string]int   // as in record.Trial
 	warmUps    []signals.WarmUp // before the load; nil: none
@@ -50,6 +53,9 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	t.began = time.Now()
 	t.deployment, t.agents = &deployment{lab: t.lab}, &agents{}
 	t.recorder = &recorder{writer: t.writer, service: t.cell.Service.Name, progress: t.progress, agents: t.agents, note: t.note}
+	if t.repeats && t.profile == nil && !t.cell.Load.Find {
+		t.recorder.repeat = cut(t.exp, t.cell).Measure
+	}
 	if err := t.mark(record.Started, ""); err != nil {
 		return "", "", err
 	}
@@ -87,7 +93,7 @@ func logDropped(units []platform.Unit) (n int64) {
 // mark writes the trial's line of trials.ndjson.
 func (t *trial) mark(o record.Outcome, why string) error {
 	return t.writer.Trial(record.Trial{Trial: t.number, Cell: t.planned.Cell, Repeat: t.planned.Repeat,
-		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, LogDropped: t.dropped, Users: t.users, WarmUps: t.warmUps})
+		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), Neighbours: t.neighbours.most(), EndedEarly: t.recorder.early && o == record.Disturbed, LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, LogDropped: t.dropped, Users: t.users, WarmUps: t.warmUps})
 }
 
 // note writes a message about the trial to the log.
@@ -135,6 +141,9 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 		return record.Done, "", nil
 	}
 	if why := analysis.WhyDisturbed(t.exp, &t.recorder.noise); why != "" {
+		if who := signals.NeighboursText(t.neighbours.most()); who != "" && t.recorder.noise.Sources()&disturbance.Neighbour != 0 {
+			why += ": " + who
+		}
 		return record.Disturbed, why, nil
 	}
 	return record.Done, "", nil

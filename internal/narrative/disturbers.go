@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // disturberWords name who disturbed, as in "disturbed by …".
@@ -25,6 +26,9 @@ func Disturbed(cells []*analysis.CellSummary) string {
 	d := analysis.DisturbancesOf(cells)
 	var parts []string
 	by := disturbers(d.By)
+	if names := signals.NeighboursText(d.Neighbours); names != "" {
+		by += " (most CPUs: " + display.Plain(names) + ")"
+	}
 	if d.Kept > 0 {
 		text := tally(d.Trials, "trial") + " " + by
 		if repeated := d.Trials.Disturbed - d.Kept; repeated > 0 {

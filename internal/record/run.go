@@ -101,6 +101,12 @@ type Trial struct {
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"` // the reason of all outcomes but started and done
 	At      int64   `json:"at"`            // unix nanoseconds when the line was written
+	// EndedEarly: the trial was certain to be disturbed and to be repeated, so its load was
+	// ended.
+	EndedEarly bool `json:"ended_early,omitempty"`
+	// Neighbours are the processes that the run did not start and that used most CPU of this
+	// machine during the load; absent if none used much, or if they are not known.
+	Neighbours []signals.Neighbour `json:"neighbours,omitempty"`
 	// LostAgents are the indexes of agents that failed under load. The others continued,
 	// so the load was less than specified.
 	LostAgents []int `json:"lost_agents,omitempty"`

@@ -208,7 +208,7 @@ func attempts(r *record.Record) []analysis.Attempt {
 		if t.Repeat == 0 && t.Outcome != record.Profiled {
 			continue // a trial for profiles that was cut off
 		}
-		a := analysis.Attempt{Trial: t.Trial, Cell: t.Cell, Repeat: t.Repeat, Attempt: t.Attempt, State: states[t.Outcome], Why: t.Why, Lost: t.LostAgents, Held: t.StoppedAgents}
+		a := analysis.Attempt{Trial: t.Trial, Cell: t.Cell, Repeat: t.Repeat, Attempt: t.Attempt, State: states[t.Outcome], Why: t.Why, Lost: t.LostAgents, Held: t.StoppedAgents, Neighbours: t.Neighbours, Early: t.EndedEarly}
 		if t.Outcome == record.Started {
 			a.Why = "the run was cut off"
 		}
@@ -227,12 +227,16 @@ func about(r *record.Record) analysis.SummaryExperiment {
 	for _, t := range r.Trials {
 		switch t.Outcome {
 		case record.Done, record.Disturbed:
-			ended[planned{t.Cell, t.Repeat}] = true
+			ended[planned{t.Cell, t.Repeat}] = ended[planned{t.Cell, t.Repeat}] || !t.EndedEarly
 		case record.Started, record.Interrupted:
 			broken = true
 		}
 	}
-	s.TrialsDone = len(ended)
+	for _, done := range ended {
+		if done {
+			s.TrialsDone++
+		}
+	}
 	// A run that was stopped when every trial had ended has lost nothing.
 	s.Interrupted = !r.Finished && (broken || s.TrialsDone < s.TrialsPlanned)
 	return s

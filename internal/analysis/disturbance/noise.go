@@ -138,6 +138,14 @@ func (n *Noise) Disturbing(late float64) Source {
 	return by
 }
 
+// Certain reports whether a trial of so many measured seconds is disturbed even if others
+// take nothing any more.
+func (n *Noise) Certain(seconds float64) bool {
+	return len(n.held) > 0 || n.machines.any(func(m *Machine) bool {
+		return m.name == "" && Busy(m.foreign/seconds, m.CPUs) || Busy(m.steal/seconds, m.CPUs)
+	})
+}
+
 // Others describes who took much CPU on average, and how much, and what was stopped; "":
 // nobody.
 func (n *Noise) Others() string {

@@ -58,6 +58,37 @@ func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
 	}
 }
 
+// A trial of 20 s is certain to be disturbed from 4 CPU seconds of others on.
+func TestADisturbedTrialIsCertain(t *testing.T) {
+	second := func(foreign, steal float64, machine string) *signals.Frame {
+		return &signals.Frame{Phase: signals.Measure, Start: 0, End: 1e9, Machine: machine, Host: &signals.Host{CPUs: 2, Foreign: foreign, Steal: steal}}
+	}
+	for _, c := range []struct {
+		name   string
+		frame  *signals.Frame
+		after  int // seconds; 0: never
+		length float64
+	}{
+		{"nobody", second(0.1, 0, ""), 0, 20},
+		{"a neighbour that fills a CPU", second(1, 0, ""), 4, 20},
+		{"in ten minutes", second(1, 0, ""), 0, 600},
+		{"the hypervisor", second(0, 0.5, ""), 8, 20},
+		{"others on a node may leave it room", second(1.9, 0, "n1"), 0, 20},
+		{"a stopped service", &signals.Frame{Phase: signals.Measure, Start: 0, End: 1e9, Of: "a", Server: &signals.Server{Stopped: true}}, 1, 20},
+	} {
+		var n Noise
+		after := 0
+		for i := 1; i <= 20 && after == 0; i++ {
+			if n.Add(c.frame); n.Certain(c.length) {
+				after = i
+			}
+		}
+		if after != c.after {
+			t.Errorf("%s: certain after %d s, want %d", c.name, after, c.after)
+		}
+	}
+}
+
 func TestSourcesAreNamedByWhatTheyDid(t *testing.T) {
 	for s, want := range map[Source]string{
 		Neighbour:              "other processes took CPU",
