@@ -109,6 +109,11 @@ func TestOneFullThread(t *testing.T) {
 			t.Errorf("%s: got %q", test.name, got)
 		}
 	}
+	slow := nginx(1.7, 0.7/1.7, 0) // the scan of the processes took a third longer than the watch of the group
+	slow[1].Used = slow[1].Used * 4 / 3
+	if got := titles(examine(slow...)); len(got) > 0 {
+		t.Errorf("a slow scan: got %q", got)
+	}
 	two := nginx(1.2, 0.99/1.2, 1)
 	if c := examine(two...)[0].Changes; len(c) != 1 || c[0].Setting != "worker_processes" || c[0].Value != 2 || c[0].CPUs != 0 {
 		t.Errorf("the change: got %+v", c)

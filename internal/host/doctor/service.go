@@ -61,6 +61,11 @@ func process(host inspect.Host, p *inspect.Process) service {
 		}
 	}
 	s.recount()
+	// The processes are read over a longer time than the group where a scan is slow, as on a
+	// busy host. They used no more than the group.
+	if t := p.Throttling; t != nil && t.Watch != nil && t.Watch.Used != nil {
+		s.spent = min(s.spent, *t.Watch.Used)
+	}
 	if t := p.Throttling; t != nil && t.Watch != nil && t.Watch.Periods >= fewest {
 		s.counts = t.Watch
 	}
