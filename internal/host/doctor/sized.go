@@ -61,7 +61,7 @@ func (s service) tooFew() string {
 // reading the limit would give the same number here: on a host with more CPUs, or
 // under more load, that changes.
 func (s service) unaware() []Finding {
-	if s.Info.Runtime != runtimes.Go || s.Info.Go == nil || s.chosen() > 0 || !s.Oversized() || s.aware() || s.inCode() {
+	if s.Info.Runtime != runtimes.Go || s.Info.Go == nil || s.chosen() > 0 || !s.Oversized() || s.aware() {
 		return nil
 	}
 	f := s.finding(Info)
@@ -86,7 +86,7 @@ func (s service) unaware() []Finding {
 		change = fmt.Sprintf("import %s, which also reads the limits of parent groups (Go's runtime reads only its own group); or %s", library, text)
 	}
 	f.Evidence, f.Fix = []string{s.parallel(), s.limited()}, s.measured()
-	if s.fewer() {
+	if s.fewer() && !s.inCode() { // else the change is the call, in the finding about the throttling
 		f.Level, f.Confidence = Warning, Medium
 		_, c := s.change(s.least())
 		s.crowded(&f, change, c)
