@@ -161,13 +161,13 @@ func figuresOf(t *sums.Total, held bool) map[string]float64 {
 }
 
 // ofAll returns the quantiles of all requests of a part of a trial, of which the failed
-// ones count as infinitely late; nil if those of the latencies are the same. The
-// latencies include those of timeouts, which are the highest.
+// ones count as infinitely late; nil if none failed. The latencies include those of
+// timeouts, which are the highest: a request that was given up is later than that.
 func ofAll(t *sums.Total, held bool) *AllRequests {
 	k := &t.Client
 	requests, n := float64(k.Requests()), float64(k.Latency.Count())
 	switch {
-	case !held || requests <= n:
+	case !held || requests <= n && k.Bad() == 0:
 		return nil
 	case n == 0: // none was answered
 		return &AllRequests{}

@@ -37,10 +37,11 @@ func (k *check) objectiveIs(c *cell, want bool) error {
 	return nil
 }
 
-// objectiveOf checks which cells meet it.
+// objectiveOf checks which cells meet it. Of others a sentence of its own may say that it is
+// not decided.
 func (k *check) objectiveOf(met []*cell) error {
 	for _, c := range k.Experiment.Cells {
-		if len(c.trials) == 0 {
+		if len(c.trials) == 0 || !slices.Contains(met, c) && c.undecided() {
 			continue
 		}
 		if err := k.objectiveIs(c, slices.Contains(met, c)); err != nil {
@@ -222,6 +223,28 @@ var constants = []pattern{
 	{"headline", `None meets the objective <any:objective>`, func(k *check) error { return k.objectiveOf(nil) }},
 	{"headline", `Only <cell> meets the objective <any:objective>`, func(k *check) error { return k.objectiveOf([]*cell{k.about}) }},
 	{"headline", `<cells> meets? the objective <any:objective>`, func(k *check) error { return k.objectiveOf(k.cells(k.m["cells"])) }},
+	{"headline", `<cells> miss(?:es)? the objective <any:objective>`, func(k *check) error {
+		for _, c := range k.cells(k.m["cells"]) {
+			if err := k.objectiveIs(c, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"headline", `Whether it meets the objective [^:]+ is not decided: <any:near>`, func(k *check) error { return k.near(k.m["near"]) }},
+	{"headline", `Whether <cells> meets? (?:it|the objective [^:]+) is not decided: <any:near>`, func(k *check) error {
+		cells := k.cells(k.m["cells"])
+		for _, c := range cells {
+			if !c.undecided() {
+				return fmt.Errorf("the interval of %s does not contain the objective", c.label())
+			}
+		}
+		if len(cells) > 1 {
+			return need(k.m["near"] == "their intervals contain it", "%q: %w", k.m["near"], errUnknown)
+		}
+		k.about = cells[0]
+		return k.near(k.m["near"])
+	}},
 	{"headline", `<n:met> of <n:of> cells meet the objective <any:objective>`, func(k *check) error {
 		n := 0
 		for _, c := range k.withTrials() {
@@ -441,41 +464,49 @@ func (k *check) trialsAre(outcomes string) error {
 
 // measured checks "p99 9.167 ms, availability 99.5%; 90% of the requests failed, and …".
 func (k *check) measured(p *part, text string) error {
-	if at := strings.Index(text, "; the median over "); at >= 0 {
-		if err := k.outlying(text[at+2:]); err != nil {
-			return err
-		}
-		text = text[:at]
+	figures, further, _ := strings.Cut(text, "; ")
+	if several := len(k.about.trials) > 1; several && k.about.objective.Latency > 0 && !k.about.Load.Find && len(k.about.staged()) == 0 && strings.Contains(figures, " ms") != strings.Contains(figures, " ms of all requests together") {
+		return fmt.Errorf("%q does not label a latency of several trials", figures)
 	}
-	text, reason, _ := strings.Cut(text, "; ")
-	if several := len(k.about.trials) > 1; several && k.about.objective.Latency > 0 && !k.about.Load.Find && len(k.about.staged()) == 0 && strings.Contains(text, " ms") != strings.Contains(text, " ms of all requests together") {
-		return fmt.Errorf("%q does not label a latency of several trials", text)
-	}
-	text = strings.Replace(text, " of all requests together", "", 1)
-	for _, one := range strings.Split(text, ", ") {
+	figures = strings.Replace(figures, " of all requests together", "", 1)
+	for _, one := range strings.Split(figures, ", ") {
 		name, figure, _ := strings.Cut(one, " ")
 		var err error
 		switch {
 		case name == "no":
 		case name == "availability":
 			err = is(name, figure, p.availability())
+		case math.IsInf(p.ofAll(name), 1) != strings.HasPrefix(figure, "≥"):
+			err = fmt.Errorf("%s is stated as %s, that of all requests is %.5g", name, figure, p.ofAll(name))
+		case strings.HasPrefix(figure, "≥"):
+			err = is(name+" of the answered requests", figure, p.ms(name))
 		default:
-			err = is(name, figure, p.ms(name))
+			err = is(name, figure, p.ofAll(name))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if share, _, ok := strings.Cut(reason, " of the requests failed"); ok {
-		return is("the failed requests", share, 100*float64(p.bad())/float64(p.requests()))
-	}
-	if share, _, ok := strings.Cut(reason, " of the requests were later"); ok {
-		return is("the late requests", share, 100*float64(p.late(k.about.objective.Latency))/float64(p.requests()))
-	}
-	if reason != "" {
-		return fmt.Errorf("%q is not known", reason)
+	for _, clause := range strings.Split(further, "; ") {
+		if err := k.beside(p, clause); clause != "" && err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// beside checks a clause behind the figures of an objective.
+func (k *check) beside(p *part, clause string) error {
+	if share, _, ok := strings.Cut(clause, " of the requests failed"); ok {
+		return is("the failed requests", share, 100*float64(p.bad())/float64(p.requests()))
+	}
+	if share, _, ok := strings.Cut(clause, " of the requests were later"); ok {
+		return is("the late requests", share, 100*float64(p.late(k.about.objective.Latency))/float64(p.requests()))
+	}
+	if ends, ok := strings.CutPrefix(clause, "not decided: "); ok {
+		return k.near(ends)
+	}
+	return k.outlying(clause)
 }
 
 var outlyingOf = regexp.MustCompile(`^the median over (\d+) trials is (\S+ ms): (\d+) of them miss(?:es)? the objective, and their highest (p[\d.]+) is (?:(\S+ ms)|infinite, as too many requests failed)$`)
@@ -494,7 +525,7 @@ func (k *check) outlying(text string) error {
 			n++
 		}
 	}
-	if all := k.about.all().ms(m[4]); (all > limit) == (median(values) > limit) {
+	if all := k.about.all().ofAll(m[4]); (all > limit) == (median(values) > limit) {
 		return fmt.Errorf("the median and all requests agree: %.4g ms and %.4g ms", median(values), all)
 	}
 	err := first(is("the trials", m[1], float64(len(values))), is("the median", m[2], median(values)), is("those that miss", m[3], float64(n)))
