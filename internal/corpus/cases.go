@@ -179,6 +179,11 @@ func Cases() []Case {
 			Behaves: same(Behaviour{Service: Service{Workers: 200, Work: Exponential(1500 * time.Microsecond), Slowed: func(n int) float64 { return 1 + float64(n)/60 }}})},
 		{Name: "search-stalled-generator", Limit: analysis.ByGenerator, File: find("search-stalled-generator", alone, "1", "p99: 50ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}, Stalls: regular(time.Second, 60*ms, 5*time.Minute)})},
+		// Beside others a miss does not count: the answer is a lower bound.
+		{Name: "search-beside-a-hog", File: find("search-beside-a-hog", alone, "1", "p99: 50ms", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}, Foreign: []Taken{{Stretch{0, 10 * time.Minute}, 2.9}}})},
+		{Name: "search-slowed-by-a-hog", File: find("search-slowed-by-a-hog", alone, "1", "p99: 50ms", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}, Foreign: []Taken{{Stretch{0, 10 * time.Minute}, 3.7}}})},
 		{Name: "search-identical", Limit: byLimit, File: find("search-identical", service+vary(2), "1", "p99: 50ms", 30, 6), Behaves: starts(0.02, 5, 4*ms, 4)},
 		{Name: "search-different", Limit: byLimit, File: find("search-different", service+vary(2), "1", "p99: 50ms", 30, 6),
 			Behaves: each(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}}, Behaviour{Service: Service{Workers: 4, Work: Exponential(5 * ms)}})},

@@ -403,6 +403,7 @@ var constants = []pattern{
 		return nil
 	}},
 	{"headline", `The search for the breaking point was disturbed by <any:who>`, nil},
+	{"headline", `a miss there does not count`, nil},
 	{"headline", `<cell> holds <any:level>: (?:(?P<q>p[\d.]+) <ms:latency>|latency not measured)(?:, <pct:avail> available)?(?:, throttled in <pct:throttled> of its periods)?`, func(k *check) error {
 		p, err := k.atLevel(k.about, k.m["level"])
 		if err != nil {

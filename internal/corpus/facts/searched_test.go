@@ -687,6 +687,36 @@ func unmet(k *check) error {
 	return tried(k)
 }
 
+// besideOthers checks that others took a CPU in most windows.
+func besideOthers(k *check) error {
+	disturbed, all := 0, k.about.loads()
+	for _, l := range all {
+		if l.foreign+l.steal > 0.25*l.hostSeconds {
+			disturbed++
+		}
+	}
+	return need(2*disturbed > len(all), "others took CPU in %d of %d windows", disturbed, len(all))
+}
+
+// keptBesideOthers checks the requests at the load that met the objective beside others. Ten
+// of them beyond the quantile make a lower bound.
+func keptBesideOthers(k *check) error {
+	load, _, err := figure(k.m["load"])
+	if err != nil {
+		return err
+	}
+	requests := 0.0
+	for _, l := range k.about.loads() {
+		if met, _ := l.meets(k.about.objective); met && math.Abs(l.load-load) <= 0.005*load {
+			requests += float64(l.requests())
+		}
+	}
+	enough := requests*(1-shareOf(k.about.objective.Quantile)) >= 10
+	// Requests at the edge of a window count to the one in which they were due.
+	return first(within("the requests at "+k.m["load"], k.m["n"], 0.97*requests, 1.03*requests),
+		need(enough != k.has("few"), "%.0f requests", requests))
+}
+
 // reasons are recognised in lower case.
 var reasons = []pattern{
 	{"reason", `the interval is wide: <n:traffic> s of traffic gave too few windows near <n:load>`, nil},
@@ -695,6 +725,9 @@ var reasons = []pattern{
 	{"reason", `(?:the service may handle more|the upper end of the interval is not known)`, nil},
 	{"reason", `the generator or the host was the limit even at the lowest load tried, <n:load>: nothing is known about the service`, tried},
 	{"reason", `(?:the generator|the host) was the limit`, func(k *check) error { return nil }},
+	{"reason", `(?P<who>[a-z, ]+) took cpu (?:in most windows|for \S+ or more while the search doubled the load)(?:, where a miss does not count)?`, besideOthers},
+	{"reason", `at <n:load> the objective was met(?: once)?, with <n:n> requests(?P<few>: too few for a lower bound)?`, keptBesideOthers},
+	{"reason", `stop them and search again`, nil},
 	{"reason", `it misses the objective even at the lowest load tried, <n:load>: <any:figures>`, tried},
 	{"reason", `about <pct:share> of the requests have no good answer, whatever the load`, func(k *check) error {
 		// The search left windows out, so that its share is only near that of all requests.
