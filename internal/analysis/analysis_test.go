@@ -92,6 +92,22 @@ func build(e *experiment.Experiment, frames ...*signals.Frame) (CellSummary, []S
 	return b.Cells()[0], b.Series()
 }
 
+// Nobody knows whether an answer to a request of the warm-up was good. Where nothing else
+// ended, as during the timeout of the first requests, that is as in the rest of the trial.
+func TestCarriedAnswersAreGoodAsTheOthers(t *testing.T) {
+	for _, c := range []struct {
+		good, timeouts int64
+		want           float64
+	}{{0, 40, 0}, {40, 0, 20 + 40}, {30, 10, 15 + 30}} {
+		first, rest := client(1, signals.Measure, 0, 0), client(2, signals.Measure, c.good, 10*time.Millisecond)
+		first.Client.Carried, rest.Client.Timeouts = 20, c.timeouts
+		got, _ := build(testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}}), first, rest)
+		if math.Abs(*got.RateRPS-c.want/2) > 1e-9 {
+			t.Errorf("%d good, %d timeouts: rate %v, want %v", c.good, c.timeouts, *got.RateRPS, c.want/2)
+		}
+	}
+}
+
 func TestACellCountsRequestsByWhenTheyWereIntended(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	first := client(1, signals.Measure, 80, 10*time.Millisecond)

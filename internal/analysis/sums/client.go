@@ -20,6 +20,7 @@ type Client struct {
 	sent     int64           // likewise
 	held     int64           // due and not sent in intervals at whose end every connection had a request in flight
 	answers  float64         // good answers within the measured intervals, including carried ones
+	unjudged int64           // carried answers of intervals in which no other request ended
 	cpu      float64
 	open     map[int]int64 // open connections of all agents, by interval of this trial
 	mostOpen int64         // highest of any interval of any trial; 0: not measured
@@ -48,12 +49,14 @@ func (c *Client) Add(f *signals.Frame) {
 			c.held += max(0, k.Intended-k.Sent)
 		}
 		// It is unknown whether a carried answer was good. The same share of them is
-		// assumed to be good as of the interval's own answers.
-		share := 1.0
+		// assumed to be good as of the interval's own answers, or, if it has none, as of
+		// all those of the trial.
+		c.answers += float64(k.Good)
 		if ended := k.Ended(); ended > 0 {
-			share = float64(k.Good) / float64(ended)
+			c.answers += float64(k.Good) / float64(ended) * float64(k.Carried)
+		} else {
+			c.unjudged += k.Carried
 		}
-		c.answers += float64(k.Good) + share*float64(k.Carried)
 	}
 	c.Good += k.Good
 	c.Errors.addFrame(k)
@@ -68,7 +71,7 @@ func (c *Client) Add(f *signals.Frame) {
 
 func (c *Client) merge(o *Client) {
 	c.earlier += o.Seconds()
-	c.answers += o.answers
+	c.answers += o.Answers()
 	c.due += o.due
 	c.sent += o.sent
 	c.held += o.held
@@ -104,10 +107,16 @@ func (c *Client) Seconds() float64 {
 }
 
 // Answers counts the good answers that ended in the measured intervals.
-func (c *Client) Answers() float64 { return c.answers }
+func (c *Client) Answers() float64 {
+	share := 1.0
+	if ended := c.Requests() - c.Errors.Dropped; ended > 0 {
+		share = float64(c.Good) / float64(ended)
+	}
+	return c.answers + share*float64(c.unjudged)
+}
 
 // Rate is good answers per second, over all agents.
-func (c *Client) Rate() *float64 { return Over(&c.answers, ptr(c.Seconds())) }
+func (c *Client) Rate() *float64 { return Over(ptr(c.Answers()), ptr(c.Seconds())) }
 
 // Due is the requests per second that were due, and Sent those that were sent.
 func (c *Client) Due() *float64  { return Over(ptr(float64(c.due)), ptr(c.Seconds())) }

@@ -592,7 +592,7 @@ func (p *part) merge(o *part) {
 	p.service.Merge(o.service)
 	p.lag.Merge(o.lag)
 	p.seconds += o.seconds
-	p.answers += o.answers
+	p.answers += o.carriedToo()
 	p.limit = max(p.limit, o.limit)
 	p.cpu += o.cpu
 	p.cpuSeconds += o.cpuSeconds

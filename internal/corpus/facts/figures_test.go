@@ -15,6 +15,7 @@ type part struct {
 
 	latency, service, lag *signals.Histogram
 	seconds, answers      float64 // of the client frames that were measured
+	unjudged              float64 // carried answers of frames without others
 
 	limit, cpu, cpuSeconds float64
 	periods, throttled     int64
@@ -53,11 +54,12 @@ func (p *part) add(f *signals.Frame) {
 		if measured {
 			p.lag.Merge(k.SendLag)
 			p.seconds += f.Seconds()
-			share := 1.0
+			p.answers += float64(k.Good)
 			if ended := k.Ended(); ended > 0 {
-				share = float64(k.Good) / float64(ended)
+				p.answers += float64(k.Good) / float64(ended) * float64(k.Carried)
+			} else {
+				p.unjudged += float64(k.Carried)
 			}
-			p.answers += float64(k.Good) + share*float64(k.Carried)
 		}
 	}
 	if s := f.Server; s != nil {
@@ -95,7 +97,15 @@ func (p *part) bad() int64 {
 }
 func (p *part) requests() int64       { return p.good + p.bad() }
 func (p *part) availability() float64 { return 100 * float64(p.good) / float64(p.requests()) }
-func (p *part) rate() float64         { return p.answers / p.seconds }
+func (p *part) rate() float64         { return p.carriedToo() / p.seconds }
+
+// carriedToo are the good answers with those to requests of the warm-up.
+func (p *part) carriedToo() float64 {
+	if ended := p.requests() - p.dropped; ended > 0 {
+		return p.answers + p.unjudged*float64(p.good)/float64(ended)
+	}
+	return p.answers + p.unjudged
+}
 func (p *part) throttledShare() float64 {
 	return float64(p.throttled) / float64(p.periods)
 }
