@@ -34,9 +34,12 @@ const (
 	clearlyBelow = 0.7
 )
 
-// answered is a load whose windows met the objective: their requests, and the longest time
-// that it was held, in s.
-type answered struct{ load, requests, held float64 }
+// answered is a load whose windows met the objective: their number, their requests, and the
+// longest time that it was held, in s.
+type answered struct {
+	load, requests, held float64
+	windows              int
+}
 
 // keep notes a window that took some seconds and met the objective, whether it counts or
 // not.
@@ -53,6 +56,7 @@ func (s *Search) keep(w window, seconds float64) {
 	if i < 0 {
 		i, s.kept = len(s.kept), append(s.kept, answered{load: s.step.Load})
 	}
+	s.kept[i].windows++
 	s.kept[i].requests += w.n
 	s.kept[i].held = max(s.kept[i].held, s.steady.held)
 }
@@ -71,10 +75,16 @@ func (s *Search) highestKept(limit float64, counts func(answered) bool) (highest
 // a lower bound. The latency decides, if there is one: a failed request is late, too. A
 // failure that is too rare to be seen is no reason to expect one, as for any other answer.
 func (s *Search) supports(a answered) bool {
-	if s.late == nil {
-		return a.requests*s.bad.allowed*(1+1e-9) >= support
+	return s.enough(a) && (s.late == nil || a.held >= shows*s.late.latency)
+}
+
+// enough reports whether a load had enough requests for a lower bound.
+func (s *Search) enough(a answered) bool {
+	allowed := s.bad
+	if s.late != nil {
+		allowed = s.late
 	}
-	return a.requests*s.late.allowed*(1+1e-9) >= support && a.held >= shows*s.late.latency
+	return a.requests*allowed.allowed*(1+1e-9) >= support
 }
 
 // besideOthers takes a window that does not count, because others took CPU. It is repeated.
@@ -197,9 +207,27 @@ func (s *Search) disturbed() {
 	case s.supports(a):
 		once = fmt.Sprintf(" at %s the objective was met, with %s requests, but a load near it missed;", show(a.load), count(a.requests))
 	case a.load > 0:
-		once = fmt.Sprintf(" at %s the objective was met once, with %s requests: too few for a lower bound;", show(a.load), count(a.requests))
+		once = fmt.Sprintf(" at %s the objective was met %s, with %s;", show(a.load), times(a.windows), s.lacks(a))
 	}
 	s.fail(Disturbed, "%s%s;%s %s", by.Did(), often, once, by.Advice())
+}
+
+// lacks has the requests of a load, and what they lack for a lower bound.
+func (s *Search) lacks(a answered) string {
+	switch {
+	case s.enough(a):
+		return fmt.Sprintf("%s requests in %s s: too short for a lower bound", count(a.requests), show(a.held))
+	case count(a.requests) == "1":
+		return "1 request: too few for a lower bound"
+	}
+	return count(a.requests) + " requests: too few for a lower bound"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 func count(requests float64) string { return digits.Grouped(fmt.Sprintf("%.0f", requests)) }

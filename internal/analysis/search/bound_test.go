@@ -164,8 +164,27 @@ func TestAShortHoldBesideOthersIsNoBound(t *testing.T) {
 		}
 		return Observation{Blocks: blocks(s, late, 0), Disturbed: disturbance.Neighbour}
 	})
-	if r.Load != 0 {
-		t.Errorf("%+v", r)
+	if r.Load != 0 || !strings.Contains(r.Reason, "too short for a lower bound") || strings.Contains(r.Reason, "too few") {
+		t.Errorf("%+v, want that it was held for too short a time", r)
+	}
+}
+
+// The reason has how often a load was met, and what it lacks for a lower bound.
+func TestWhatALoadLacksForALowerBound(t *testing.T) {
+	for _, c := range []struct {
+		requests, held float64
+		windows        int
+		want           string
+	}{
+		{1, 1.5, 1, "once, with 1 request: too few for a lower bound"},
+		{204, 1.5, 2, "2 times, with 204 requests: too few for a lower bound"},
+		{3200, 0.25, 1, "once, with 3,200 requests in 0.25 s: too short for a lower bound"},
+	} {
+		s := New(usual)
+		s.missed, s.kept = 400, []answered{{load: 50, requests: c.requests, held: c.held, windows: c.windows}}
+		if s.disturbed(); !strings.Contains(s.result.Reason, "at 50 the objective was met "+c.want+";") {
+			t.Errorf("%+v", s.result)
+		}
 	}
 }
 
