@@ -128,7 +128,7 @@ func between(low, high float64, write func(float64) string) string {
 	switch {
 	case low == high:
 		return write(low)
-	case math.IsInf(low, -1) && math.IsInf(high, 1):
+	case math.IsInf(low, -1) && math.IsInf(high, 1), math.IsNaN(low), math.IsNaN(high): // NaN: between infinities of both signs
 		return display.Absent
 	case math.IsInf(high, 1):
 		return "≥ " + write(low)

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/report/sample"
 )
 
@@ -27,5 +29,15 @@ func TestAnInfiniteShiftIsARow(t *testing.T) {
 	}
 	if got := strings.Join(row, "|"); !strings.HasPrefix(got, "six |∞ |+∞ +∞ to +∞|") {
 		t.Errorf("the row is %q", got)
+	}
+}
+
+// The middle of two differences that are infinite in opposite directions is not known.
+func TestAFigureBetweenInfinitiesOfBothSigns(t *testing.T) {
+	inf := math.Inf(1)
+	for want, ends := range map[string][2]float64{"–": {math.NaN(), inf}, "≥ 3": {3, inf}, "≤ 3": {-inf, 3}, "2–3": {2, 3}} {
+		if got := between(ends[0], ends[1], display.Figure); strings.ReplaceAll(got, ".00", "") != want {
+			t.Errorf("%v: %q, want %q", ends, got, want)
+		}
 	}
 }
