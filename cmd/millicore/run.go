@@ -178,11 +178,7 @@ func open(on string, e *experiment.Experiment, show *progress.Printer, dry bool)
 
 func closePlatform(where platform.Platform, show *progress.Printer) {
 	if err := where.Close(); err != nil {
-		hint := ""
-		if checkOn(where.Name()) == nil {
-			hint = fmt.Sprintf("; `millicore clean --on %s` removes what is left", where.Name())
-		}
-		show.Note(fmt.Sprintf("millicore: %s%s", display.Problem(err), hint))
+		show.Note(fmt.Sprintf("millicore: %s%s", display.Problem(err), platform.Cleaning(where.Name())))
 	}
 }
 

@@ -60,7 +60,7 @@ func (l *Lab) release(cell int) {
 	}
 	l.kept = nil
 	if err := d.stop(); err != nil {
-		l.note("stop %s: %v; `millicore clean --on %s` removes what is left", l.Experiment.LabelOf(d.cell), err, l.Platform.Name())
+		l.note("stop %s: %v%s", l.Experiment.LabelOf(d.cell), err, platform.Cleaning(l.Platform.Name()))
 	}
 }
 

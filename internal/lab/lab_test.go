@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -218,6 +221,31 @@ func TestTooManyOpenFiles(t *testing.T) {
 		want := `start "web": /proc/self/mountinfo: too many open files; raise the limit of this process (ulimit -n)`
 		if got := openRecord(t, l.Dir).Trials[0].Why; got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+// unstoppable is a platform whose units cannot be stopped.
+type unstoppable struct{ *fake }
+
+func (u unstoppable) Start(ctx context.Context, s platform.UnitSpec) (platform.Unit, error) {
+	return unstoppableReplica{}, nil
+}
+
+type unstoppableReplica struct{ fakeReplica }
+
+func (unstoppableReplica) Stop(context.Context) error { return errors.New("it stays") }
+
+// A failed stop names `millicore clean` for platforms that it knows only.
+func TestTheMessageOfAFailedStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, f, log := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
+		l.Platform = unstoppable{f}
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := log.String(); !strings.Contains(got, "stop: it stays\n") {
+			t.Errorf("got %q", got)
 		}
 	})
 }

@@ -68,7 +68,7 @@ func (t *trial) run(ctx context.Context) (record.Outcome, string, error) {
 	}
 	if stopErr := t.stop(); stopErr != nil {
 		// The measurement is valid nevertheless.
-		t.note("stop: %v; `millicore clean --on %s` removes what is left", stopErr, t.lab.Platform.Name())
+		t.note("stop: %v%s", stopErr, platform.Cleaning(t.lab.Platform.Name()))
 	}
 	if err != nil {
 		return "", "", err

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -28,4 +29,15 @@ func Stopping(ctx context.Context) (context.Context, context.CancelFunc) {
 	leaving, left := Leaving(ctx)
 	out, end := context.WithTimeout(leaving, 2*StopGrace)
 	return out, func() { end(); left() }
+}
+
+// Cleaning ends the message of a failed stop or close on the platform with this name: the
+// command that removes what is left; "" where there is none. Services that already ran are
+// not stopped, and agents beside them end with Millicore.
+func Cleaning(name string) string {
+	switch name {
+	case "local", "docker", "kubernetes":
+		return fmt.Sprintf("; `millicore clean --on %s` removes what is left", name)
+	}
+	return ""
 }

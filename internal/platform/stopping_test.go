@@ -29,3 +29,16 @@ func TestAnInterruptedRunMayWaitForAMoment(t *testing.T) {
 		}
 	})
 }
+
+// The command exists for the values of `millicore clean --on` only.
+func TestTheCommandThatCleans(t *testing.T) {
+	for name, want := range map[string]string{
+		"local": "; `millicore clean --on local` removes what is left",
+		"given": "", // services that already ran
+		"":      "",
+	} {
+		if got := Cleaning(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}

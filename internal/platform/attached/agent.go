@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -85,7 +86,9 @@ func (a *agent) Close() error {
 		select {
 		case <-a.exited:
 		case <-timer.C:
-			err = errors.Join(err, a.cmd.Process.Kill())
+			if killErr := a.cmd.Process.Kill(); !errors.Is(killErr, os.ErrProcessDone) { // it ended meanwhile
+				err = errors.Join(err, killErr)
+			}
 			<-a.exited
 		}
 		a.err = errors.Join(err, a.out.Close())
