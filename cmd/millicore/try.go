@@ -293,6 +293,9 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 // answer derives what a record shows, prints it, and returns the run's error or the
 // answer's.
 func (f *tryFlags) answer(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, runErr error) error {
+	if _, err := os.Stat(filepath.Join(f.out, record.RunFile)); err != nil && runErr != nil {
+		return runErr // it ended before there was a record
+	}
 	data, err := results.DeriveWith(record.Own, f.out)
 	if err == nil {
 		err = derived.Write(f.out, data)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/try"
 )
 
@@ -108,5 +110,15 @@ func TestBodiesOfTry(t *testing.T) {
 		if got := r.Method + " " + r.Path + " " + r.Body + "%" + string(r.Inputs.Body); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
+	}
+}
+
+// A search that ended before there was a record has one error.
+func TestASearchWithoutARecord(t *testing.T) {
+	var f tryFlags
+	f.out = filepath.Join(t.TempDir(), "none")
+	failed := errors.New("millicore-agent is missing")
+	if err := f.answer(&cobra.Command{}, runtimes.Info{}, nil, failed); err != failed {
+		t.Errorf("got %v, want %v", err, failed)
 	}
 }
