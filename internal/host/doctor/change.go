@@ -243,9 +243,26 @@ func (s service) loadable() bool {
 	if s.Listens == nil || *s.Listens {
 		return true
 	}
-	return slices.ContainsFunc(s.others, func(p inspect.Process) bool {
-		return (p.PID == s.Parent || p.Parent == s.PID) && p.CPU.Dir == s.CPU.Dir && p.Listens != nil && *p.Listens
-	})
+	return slices.ContainsFunc(s.others, func(p inspect.Process) bool { return s.kin(p) && p.Listens != nil && *p.Listens })
+}
+
+// kin reports whether a process is the parent or a child under the same limit.
+func (s service) kin(p inspect.Process) bool {
+	return (p.PID == s.Parent || p.Parent == s.PID) && p.CPU.Dir == s.CPU.Dir
+}
+
+// port is the port on which the process listens, else its parent or a child, as the workers
+// of granian do; 0: none known.
+func (s service) port() int {
+	if s.Port > 0 {
+		return s.Port
+	}
+	for _, p := range s.others {
+		if s.kin(p) && p.Port > 0 {
+			return p.Port
+		}
+	}
+	return 0
 }
 
 // period is that of the limits that try sets.
@@ -259,9 +276,9 @@ func (s service) again() []string {
 	if len(words) == 0 || s.Info.Runtime == runtimes.Erlang { // erl starts the emulator, with variables that it sets
 		return nil
 	}
-	if s.Port > 0 {
+	if port := s.port(); port > 0 {
 		for i, word := range words[1:] {
-			words[i+1] = withPort(word, strconv.Itoa(s.Port))
+			words[i+1] = withPort(word, strconv.Itoa(port))
 		}
 	}
 	return words

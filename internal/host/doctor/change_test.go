@@ -130,6 +130,24 @@ func TestTheCommandThatVerifies(t *testing.T) {
 	}
 }
 
+// A master that leaves the port to its workers is verified on another port too: the present
+// one is in use.
+func TestThePortOfAWorker(t *testing.T) {
+	p := gunicorn(func(p *inspect.Process) {
+		p.Listens, p.Command = new(bool), append(p.Command, "--port", "8043")
+	})
+	yes := true
+	worker := inspect.Process{PID: 43, Parent: 42, CPU: p.CPU, Listens: &yes, Port: 8043}
+	const command = "millicore try --cpu 2 -- /venv/bin/python /venv/bin/gunicorn app:app --port "
+	if got := process(inspect.Host{Processes: []inspect.Process{p, worker}}, &p).tried(); got != command+"'${port}'" {
+		t.Errorf("got %s", got)
+	}
+	p.Listens, worker.CPU.Dir = &yes, "/other"
+	if got := process(inspect.Host{Processes: []inspect.Process{p, worker}}, &p).tried(); got != command+"8043" {
+		t.Errorf("a child under another limit: got %s", got)
+	}
+}
+
 // The advised limit is verified beside the present one.
 func TestTheCommandThatVerifiesALimit(t *testing.T) {
 	p := watched(goService(2, 0.35), 400, 412, 1)
