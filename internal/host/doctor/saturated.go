@@ -39,10 +39,11 @@ func (s service) saturated(throttled []Finding) []Finding {
 		f.Title += ": requests wait in the service's own queue"
 	}
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
-	f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops hardly any; the latency is the queue in front of them", units)
+	queue := "the latency is the queue in front"
 	if s.spins() {
-		f.Mechanism = fmt.Sprintf("at most %s run at once, as many as the limit allows, so the kernel stops hardly any; if they work, requests wait in a queue in front of them", units)
+		queue = "unless threads spin, requests wait in a queue in front"
 	}
+	f.Mechanism = fmt.Sprintf("the limit allows all that can run at once (%s), so the kernel stops hardly any; %s", units, queue)
 	text, changes := "add replicas, or reduce the load on each", []Change{{Replicas: true}}
 	most := s.machine()
 	p := s.Info.Parallelism.Value

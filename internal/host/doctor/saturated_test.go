@@ -120,6 +120,13 @@ func TestOneFullThread(t *testing.T) {
 	}
 }
 
+// What can run at once is one worker here: the sentence has no verb for several.
+func TestTheCauseOfASaturatedService(t *testing.T) {
+	if got := examine(nginx(1, 1, 1)...)[0].Mechanism; !strings.Contains(got, "(1 worker)") || strings.Contains(got, "1 worker run") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A higher limit needs more workers, and more workers need a higher limit.
 func TestTheChangeOfASaturatedService(t *testing.T) {
 	f := examine(nginx(1, 1, 1)...)[0]
