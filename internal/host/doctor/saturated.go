@@ -175,6 +175,9 @@ func (s service) idleLimit(host inspect.Host, throttled []Finding) []Finding {
 		f.Confidence = Medium
 	}
 	text, c := s.change(s.fit())
+	if c.Replicas { // each has its own limit and, as this one, its own thread
+		f.Expect.Saturated = "throughput grows with the replicas, as far as the host has CPUs for them"
+	}
 	s.fix(&f, text, c)
 	return []Finding{f}
 }

@@ -120,6 +120,19 @@ func TestOneFullThread(t *testing.T) {
 	}
 }
 
+// The limit bounds more workers, and not more replicas, each of which has its own.
+func TestTheEffectOfReplicas(t *testing.T) {
+	workers := nginx(1.3, 1/1.3, 1)
+	if got := examine(workers...)[0].Expect.Saturated; !strings.HasPrefix(got, "throughput up to ×1.3;") {
+		t.Errorf("workers: got %q", got)
+	}
+	node := nginx(1.3, 1/1.3, 1)[1:]
+	node[0].Info.Runtime, node[0].Command, node[0].Parent = runtimes.Node, []string{"node", "app.js"}, 1
+	if f := examine(node...)[0]; !f.Changes[0].Replicas || strings.Contains(f.Expect.Saturated, "×") || strings.Contains(f.Expect.Saturated, "quota") {
+		t.Errorf("replicas: got %+v", f)
+	}
+}
+
 // What can run at once is one worker here: the sentence has no verb for several.
 func TestTheCauseOfASaturatedService(t *testing.T) {
 	if got := examine(nginx(1, 1, 1)...)[0].Mechanism; !strings.Contains(got, "(1 worker)") || strings.Contains(got, "1 worker run") {
