@@ -23,9 +23,9 @@ gotestsum=gotest.tools/gotestsum@v1.13.0
 pure='internal/(analysis|compare|corpus|display|exit|experiment|load/schedule|load/wire|narrative|results|signals)|test/(outcome|prose)'
 # Packages without goroutines whose tests need the kernel, runtimes or a browser: without
 # the race detector, which makes them several times slower and finds nothing in them.
-plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)|test/modules'
+plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)'
 # Tests of whole systems: their services, limits and neighbours are real, so they run alone.
-whole='test/(advice|program|docker|chaos|kubernetes|vm)'
+whole='test/(advice|program|docker|chaos|kubernetes|modules|vm)'
 # The tests of test/program that take minutes are in files of their own.
 long="^($(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' test/program/long_*_test.go | paste -sd '|'))\$"
 
@@ -86,6 +86,7 @@ run_system_tests() {
   build_cluster
   build_programs
   phase "simulations" tests simulations "$(sampling)"
+  phase "modules" tests modules ./test/modules -count=1
   phase "emulated machines" tests machines ./test/vm -count=1
   phase "long runs of whole programs" tests long ./test/program -count=1 -run "$long"
   phase "Docker, advice, faults" tests whole "./test/docker ./test/advice ./test/chaos" -count=1 -p 1
