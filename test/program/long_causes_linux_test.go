@@ -16,12 +16,12 @@ func TestKnownCausesBesideTheQuota(t *testing.T) {
 			share: func(c *analysis.Causes) float64 { return c.Generator }},
 		// The service competes with three hogs for one CPU. The agent needs little of
 		// the other CPU, which one hog keeps busy, and is on time.
-		"a hog outside": {path: "/spin?us=3000", rate: "150", always: `cpuset: "1"`, flag: "busy_neighbour",
+		"a hog outside": {path: "/spin?us=2200", rate: "200", always: `cpuset: "1"`, flag: "busy_neighbour",
 			each:  func(t *testing.T, pid int) { hogs(t, 2*time.Second, 0, 1, 1, 1) },
 			share: func(c *analysis.Causes) float64 { return c.Neighbours }},
 		// Refused requests have no latency. Those that wait for a service that listens
 		// again, but does not answer yet, have one.
-		"an OOM restart": {path: "/ok", rate: "100", limits: `memory: 64Mi`, warm: "800ms",
+		"an OOM restart": {path: "/ok", rate: "200", limits: `memory: 64Mi`, warm: "800ms",
 			each:  func(t *testing.T, pid int) { exhaust(t) },
 			share: func(c *analysis.Causes) float64 { return c.Restart }},
 	} {
