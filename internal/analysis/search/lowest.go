@@ -20,13 +20,16 @@ func (s *Search) lowerBracket(w window) {
 		s.load = s.fit(max(load/2, lowest))
 	case !s.answered && s.spare(w.took):
 		s.retried = true
+	case !s.answered:
+		s.unanswered(load)
 	default:
-		why := w.words(s)
-		if !s.answered {
-			why = "no good answer to any request, at any load; it does not answer in time, or only with errors"
-		}
-		s.fail(Lowest, "it misses the objective even at the lowest load tried, %s: %s", show(load), why)
+		s.fail(Lowest, "it misses the objective even at the lowest load tried, %s: %s", show(load), w.words(s))
 	}
+}
+
+// unanswered ends a search in which requests ended, and none of them with a good answer.
+func (s *Search) unanswered(load float64) {
+	s.fail(Lowest, "it misses the objective even at the lowest load tried, %s: no good answer to any request, at any load; it does not answer in time, or only with errors", show(load))
 }
 
 // lowestLoad is the lowest load that is tried.
@@ -61,6 +64,10 @@ func (s *Search) empty(w window) {
 	why := fmt.Sprintf("no request ended in %d windows", r.empty)
 	if len(s.met) > 0 {
 		s.gone(load, why)
+		return
+	}
+	if s.ended && !s.answered { // errors, or timeouts, at higher loads: few requests are due here
+		s.unanswered(load)
 		return
 	}
 	s.fail(Silent, "%s at a load of %s: the service does not answer, or too slowly to be judged", why, show(load))

@@ -154,6 +154,7 @@ type Search struct {
 	between         int       // loads tried between the ceiling and that one
 	retried         bool      // the first loads missed, and the lowest of them was tried again
 	answered        bool      // a request had a good answer
+	ended           bool      // a request ended, well or not
 	narrowed        int       // windows of the stage Narrow
 	misses          []float64 // loads that clearly missed after the bracket was found
 	confirmed       int       // how many of them were tried again
@@ -318,7 +319,7 @@ func (s *Search) Saw(o Observation) (used bool) {
 		return false
 	}
 	s.drain = w.backlog
-	s.answered = s.answered || w.n > w.silent
+	s.answered, s.ended = s.answered || w.n > w.silent, s.ended || w.n > 0
 	if s.step.Stage == Recover && o.Gone == "" {
 		s.recovered(o, w, took)
 		return false

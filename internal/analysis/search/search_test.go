@@ -584,6 +584,20 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// Errors are answers, too: of a service that gave only these it is not said that it does
+// not answer, although no request is due for seconds at the lowest load.
+func TestAServiceThatAnswersWithErrorsOnly(t *testing.T) {
+	_, r := play(t, usual, func(s Step) Observation {
+		if s.Load <= usual.First/64 {
+			return Observation{}
+		}
+		return Observation{Blocks: []Block{{Requests: 10, Late: 10, Bad: 10}}}
+	})
+	if r.Ended != Lowest || r.Load != 0 {
+		t.Errorf("%+v, want that it misses at the lowest load", r)
+	}
+}
+
 // At half a request a second a window of one second has none more often than not.
 func TestNoRequestIsDueAtALowLoad(t *testing.T) {
 	c := usual
