@@ -31,15 +31,20 @@ long="^($(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' test/program/long_*_t
 
 rm -rf $events && mkdir -p $events
 times=()
+slow=()
 failed=()
 
-# phase NAME COMMAND...: run a command and note its time.
+# phase NAME COMMAND...: run a command and note its time, and whether that is more than
+# twice of what docs/testing.md states.
 phase() {
-  local name=$1 began=$SECONDS
+  local name=$1 began=$SECONDS took stated
   shift
   echo "== $name" >&2
   "$@" || failed+=("$name")
-  times+=("$(printf '%5d s  %s' $((SECONDS - began)) "$name")")
+  took=$((SECONDS - began))
+  times+=("$(printf '%5d s  %s' $took "$name")")
+  stated=$(sed -n "s/^| $name | \([0-9]*\) |.*/\1/p" docs/testing.md)
+  [ $took -le $((2 * ${stated:-took})) ] || slow+=("$name: $took s, more than twice the $stated s of docs/testing.md")
 }
 
 # packages PATTERN [BUT]: the packages whose path matches PATTERN, and not BUT.
@@ -57,7 +62,8 @@ tests() {
 }
 
 # build_cluster builds the programs of Kubernetes in the background, where this machine
-# can run them. They get the CPU time that nothing else wants.
+# can run them. They get the CPU time that nothing else wants. What measures waits for
+# their end: a compiler is a neighbour, also at idle priority.
 build_cluster() {
   [ -z "$no_cluster" ] || return 0
   setsid chrt --idle 0 nice -n 19 test/cluster/build.sh > bin/cluster-build.log 2>&1 &
@@ -88,15 +94,15 @@ run_system_tests() {
   phase "simulations" tests simulations "$(sampling)"
   phase "modules" tests modules ./test/modules -count=1
   phase "emulated machines" tests machines ./test/vm -count=1
+  [ -n "$no_cluster" ] || phase "wait for the programs of Kubernetes" cluster_built
   phase "long runs of whole programs" tests long ./test/program -count=1 -run "$long"
   phase "Docker, advice, faults" tests whole "./test/docker ./test/advice ./test/chaos" -count=1 -p 1
-  [ -n "$no_cluster" ] || phase "wait for the programs of Kubernetes" cluster_built
   [ -n "$no_cluster" ] || with=test/cluster/with.sh phase "Kubernetes" tests kubernetes ./test/kubernetes -count=1
 }
 
 # build_programs CHECK...: the programs, and further targets of the Makefile.
 build_programs() {
-  phase "build${1:+, vet, other systems}" make --no-print-directory build mongodb "$@"
+  phase "build${1:+ and vet}" make --no-print-directory build mongodb "$@"
   [ ${#failed[@]} -eq 0 ] || exit 1
 }
 
@@ -114,6 +120,7 @@ if [ -n "$system" ]; then run_system_tests; else run_tests; fi
 
 printf '%s\n' "${times[@]}" "$(printf '%5d s  in total' $SECONDS)"
 go run ./test/outcome -allowed test/outcome/skips.txt -flaky 1 $events/*.json || failed+=("the judgement of skipped and flaky tests")
+[ ${#slow[@]} -eq 0 ] || printf 'slow: %s\n' "${slow[@]}"
 [ ${#failed[@]} -eq 0 ] || printf 'failed: %s\n' "${failed[@]}"
 [ -z "$no_cluster" ] || echo "Kubernetes was not tested: $no_cluster"
 [ ${#failed[@]} -eq 0 ]

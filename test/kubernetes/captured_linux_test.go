@@ -99,6 +99,7 @@ func asks(t *testing.T, address, path string, header http.Header) int {
 
 // Only conductors read the metrics of kubelets.
 func TestWhoReadsKubelets(t *testing.T) {
+	t.Parallel()
 	l := newLaptop(t).allowed(t)
 	nodes, err := kube.Nodes.List(t.Context(), l.api, "")
 	if err != nil || len(nodes) == 0 {
@@ -121,7 +122,7 @@ func TestWhoReadsKubelets(t *testing.T) {
 	// With an older docs/kubernetes.yaml all accounts had the right; a dry run reports that.
 	meta := metav1.ObjectMeta{Name: l.api.Namespace}
 	_, err = clusterRoleBindings.Create(t.Context(), l.api, &rbacv1.ClusterRoleBinding{ObjectMeta: meta,
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "millicore-metrics"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: l.metricsRole()},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + l.api.Namespace}}})
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +219,7 @@ func captured(t *testing.T, p *corev1.Pod) (token string) {
 // nobody has left at the run opens nothing.
 func TestACapturedAgent(t *testing.T) {
 	l := newLaptopAt(t, "privileged")
-	c := l.start(t, "run", "small.yaml", "--out", "record", "--node-agent", "--set", "vary.procs=[1]", "--set", "measure.duration=25s")
+	c := l.start(t, "run", "small.yaml", "--out", "record", "--node-agent", "--set", "vary.procs=[1]", "--set", "measure.duration=1m")
 	w := watchServices(t, l.api)
 	w.loaded(t, 1)
 	run := l.run(t)
@@ -251,6 +252,7 @@ func TestACapturedAgent(t *testing.T) {
 	if err != nil || len(policies) != 5 {
 		t.Errorf("%d network policies, %v; want 5", len(policies), err)
 	}
-	c.ends(t, 0)
+	c.Process.Signal(os.Interrupt)
+	c.ends(t, 130)
 	l.empty(t, 10*time.Second)
 }

@@ -37,6 +37,7 @@ func hub(t *testing.T) func(*kubernetes.Options) {
 }
 
 func TestAgentsDialIn(t *testing.T) {
+	t.Parallel()
 	p := open(t, hub(t))
 	e := &experiment.Experiment{Cells: []experiment.Cell{{Service: experiment.Service{Name: "go", Workload: "go"},
 		Load: experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 2}}}, Measure: experiment.Measure{Duration: time.Minute}}

@@ -79,6 +79,7 @@ func moveOut(t *testing.T, pod *corev1.Pod) {
 // Others change limits in the cluster and on the node; a process is moved out of its
 // group. Node agents see all of it.
 func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
+	t.Parallel()
 	dialled := hub(t)
 	p := openAt(t, "privileged", func(o *kubernetes.Options) {
 		dialled(o)

@@ -188,6 +188,7 @@ func TestThrottlingIsCounted(t *testing.T) {
 }
 
 func TestAContainerThatDiesComesBackAtItsAddress(t *testing.T) {
+	t.Parallel()
 	p := open(t, nil)
 	u := server(t, experiment.Limits{CPUMillis: 500, Memory: 96 << 20, Replicas: 1})
 	running := start(t, p, u)
@@ -220,6 +221,7 @@ func TestAContainerThatDiesComesBackAtItsAddress(t *testing.T) {
 }
 
 func TestResize(t *testing.T) {
+	t.Parallel()
 	p := open(t, func(o *kubernetes.Options) { o.Settings.Requests = experiment.Requests{} })
 	u := goService(t, p, experiment.Limits{CPUMillis: 50, Memory: 128 << 20, Replicas: 2})
 	running := start(t, p, u)
@@ -246,6 +248,7 @@ func TestResize(t *testing.T) {
 }
 
 func TestWhatIsInTheWayIsSaid(t *testing.T) {
+	t.Parallel()
 	p := open(t, nil)
 	for _, c := range []struct {
 		name   string
@@ -277,6 +280,7 @@ func TestWhatIsInTheWayIsSaid(t *testing.T) {
 }
 
 func TestAQuotaIsSaid(t *testing.T) {
+	t.Parallel()
 	p := open(t, nil)
 	_, err := kube.Quotas.Create(t.Context(), p.api, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "small"},
 		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}}})
@@ -291,6 +295,7 @@ func TestAQuotaIsSaid(t *testing.T) {
 }
 
 func TestAPodThatIsEvicted(t *testing.T) {
+	t.Parallel()
 	p := open(t, nil)
 	running := start(t, p, server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1}))
 	r, service := running.Replicas()[0], running.(platform.EvictionReporter)
@@ -332,6 +337,7 @@ func evict(t *testing.T, c *kube.Client, selector string) {
 }
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	p := open(t, nil)
 	cell := func(change func(*experiment.Cell)) *experiment.Experiment {
 		c := experiment.Cell{Service: experiment.Service{Name: "go", Workload: "go"}, Limits: experiment.Limits{Replicas: 1},
@@ -365,6 +371,7 @@ func hasMetrics(t *testing.T, c *kube.Client) bool {
 }
 
 func TestImages(t *testing.T) {
+	t.Parallel()
 	p := open(t, nil)
 	digest, err := p.Fetch(t.Context(), ownImage)
 	if err != nil {
@@ -377,6 +384,7 @@ func TestImages(t *testing.T) {
 
 // The kubelet restarts a container that is killed from outside.
 func TestAContainerThatIsKilled(t *testing.T) {
+	t.Parallel()
 	p := open(t, nil)
 	r := start(t, p, goService(t, p, experiment.Limits{CPUMillis: 500, Memory: 128 << 20, Replicas: 1})).Replicas()[0]
 	pods, err := kube.Pods.List(t.Context(), p.api, kube.LabelUnit+"=go")
@@ -442,6 +450,7 @@ func TestReplicasFollowTheirCPU(t *testing.T) {
 
 // A restarted conductor removes what the one before had made.
 func TestWhatAConductorLeftIsRemoved(t *testing.T) {
+	t.Parallel()
 	var options kubernetes.Options
 	p := open(t, func(o *kubernetes.Options) { options = *o })
 	u := server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1})

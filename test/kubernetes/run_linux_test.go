@@ -94,6 +94,12 @@ var (
 	clusterRoleBindings = kube.Kind[rbacv1.ClusterRoleBinding]{Group: "rbac.authorization.k8s.io/v1", Name: "ClusterRoleBinding", Plural: "clusterrolebindings", Global: true}
 )
 
+// metricsRole is the name in docs/kubernetes.yaml of what all namespaces share. Tests run
+// beside each other, so each has its own.
+const metricsRole = "millicore-metrics"
+
+func (l *laptop) metricsRole() string { return metricsRole + "-" + l.api.Namespace }
+
 // allowed does what an administrator does with docs/kubernetes.yaml.
 func (l *laptop) allowed(t *testing.T) *laptop {
 	t.Helper()
@@ -101,7 +107,8 @@ func (l *laptop) allowed(t *testing.T) *laptop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range strings.Split(strings.ReplaceAll(string(text), "NAMESPACE", l.api.Namespace), "\n---\n") {
+	names := strings.NewReplacer(metricsRole+"}", l.metricsRole()+"}", "NAMESPACE", l.api.Namespace)
+	for _, part := range strings.Split(names.Replace(string(text)), "\n---\n") {
 		asJSON, err := yaml.YAMLToJSON([]byte(part))
 		if err != nil {
 			t.Fatal(err)
@@ -287,6 +294,7 @@ func TestAClientThatIsKilled(t *testing.T) {
 
 // Ctrl-C ends the run and keeps what was measured.
 func TestARunThatIsInterrupted(t *testing.T) {
+	t.Parallel()
 	l := newLaptop(t).allowed(t)
 	c := l.start(t, "run", "small.yaml", "--out", "record", "--set", "measure.repeats=20")
 	l.measures(t, l.run(t))
@@ -300,6 +308,7 @@ func TestARunThatIsInterrupted(t *testing.T) {
 
 // Deleting the conductor's Job, as its time to live does, ends the whole run.
 func TestDeletingTheJob(t *testing.T) {
+	t.Parallel()
 	l := newLaptop(t).allowed(t)
 	run := strings.TrimSpace(l.start(t, "run", "small.yaml", "--detach", "--set", "measure.repeats=20").ends(t, 0).out.String())
 	l.measures(t, run)
@@ -312,6 +321,7 @@ func TestDeletingTheJob(t *testing.T) {
 // A record that is not fetched is kept for the configured time, and then removed with
 // the run.
 func TestARunThatNobodyFetches(t *testing.T) {
+	t.Parallel()
 	l := newLaptop(t).allowed(t)
 	l.start(t, "run", "small.yaml", "--detach", "--set", "kubernetes.keep=3s", "--set", "vary.procs=[1]", "--set", "measure.duration=3s").ends(t, 0)
 	l.run(t)
@@ -319,6 +329,7 @@ func TestARunThatNobodyFetches(t *testing.T) {
 }
 
 func TestCleaningARun(t *testing.T) {
+	t.Parallel()
 	l := newLaptop(t).allowed(t)
 	run := strings.TrimSpace(l.start(t, "run", "small.yaml", "--detach").ends(t, 0).out.String())
 	if words := l.start(t, "clean", "--run", run).ends(t, 0).out.String(); !strings.Contains(words, "removed run "+run) {
@@ -329,6 +340,7 @@ func TestCleaningARun(t *testing.T) {
 
 // A dry run names what is missing, and starts nothing.
 func TestADryRun(t *testing.T) {
+	t.Parallel()
 	l := newLaptop(t)
 	words := l.start(t, "run", "small.yaml", "--dry-run", "--image", "No/Such:name", "--node-agent=false", "--set", "kubernetes.pull_secrets=[nowhere]").ends(t, 2).out.String()
 	for _, want := range []string{

@@ -18,6 +18,7 @@ import (
 // The server prints its variable DEPENDENCY. The value reaches it through a Secret, the
 // run's own or one of the namespace, and is in no Deployment and in no pod.
 func TestValuesReachContainersThroughSecrets(t *testing.T) {
+	t.Parallel()
 	need(t)
 	for name, change := range map[string]func(*platform.UnitSpec){
 		"a value that is hidden": func(u *platform.UnitSpec) {
@@ -62,6 +63,7 @@ func TestValuesReachContainersThroughSecrets(t *testing.T) {
 
 // A Secret that does not exist is named, instead of a timeout.
 func TestASecretThatIsMissing(t *testing.T) {
+	t.Parallel()
 	need(t)
 	p := open(t, nil)
 	u := server(t, experiment.Limits{Replicas: 1})

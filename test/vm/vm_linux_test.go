@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/test/vm/prebuilt"
 )
 
@@ -48,7 +49,8 @@ func TestInMachine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("booting machines takes a while")
 	}
-	m, err := prepare(cacheFolder(t))
+	cache := cacheFolder(t)
+	m, err := prepare(cache)
 	if errors.Is(err, errMissing) && os.Getenv("CI") != "true" {
 		t.Skip(err)
 	}
@@ -59,20 +61,44 @@ func TestInMachine(t *testing.T) {
 	for _, layout := range layouts {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel() // a machine uses little more than one CPU
-			console, err := m.boot(t.Context(), layout, initramfs)
-			for again := 1; again < boots && errors.Is(err, errSilent); again++ {
-				t.Logf("booted again, because %v; the console ended with:\n%s", err, plain(string(console[max(0, len(console)-2000):])))
-				console, err = m.boot(t.Context(), layout, initramfs)
+			identity, err := m.identity(layout, initramfs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			console := kept(cache, layout, identity)
+			if console == nil || testkit.Campaign() {
+				if console, err = m.bootPatiently(t, layout, initramfs); err != nil {
+					t.Errorf("the machine ended: %v", err)
+				}
+			} else {
+				t.Log("not booted: a machine made of the same passed; its console follows")
 			}
 			all, outside, done := sections(console)
-			if err != nil || outside != "" || !done {
-				t.Errorf("the machine ended (done: %v, %v); outside of tests the console has:\n%s", done, err, plain(outside))
+			if outside != "" || !done {
+				t.Errorf("the machine did not work (done: %v); outside of tests the console has:\n%s", done, plain(outside))
 			}
 			for _, s := range all {
 				t.Run(s.situation+"/"+s.program, s.replay)
 			}
+			if t.Failed() {
+				return
+			}
+			if err := keep(cache, layout, identity, console); err != nil {
+				t.Log("its verdict is not kept:", err)
+			}
 		})
 	}
+}
+
+// bootPatiently boots the machine again if it hangs.
+func (m machine) bootPatiently(t *testing.T, layout, initramfs string) ([]byte, error) {
+	t.Helper()
+	console, err := m.boot(t.Context(), layout, initramfs)
+	for again := 1; again < boots && errors.Is(err, errSilent); again++ {
+		t.Logf("booted again, because %v; the console ended with:\n%s", err, plain(string(console[max(0, len(console)-2000):])))
+		console, err = m.boot(t.Context(), layout, initramfs)
+	}
+	return console, err
 }
 
 // plain removes the marks of a program that runs with -test.v=test2json from a part of
@@ -95,8 +121,10 @@ func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	var a archive
-	a.made(t, "init", ".", "build", small, module+"test/vm/init")
-	for name, pkg := range programs {
+	// Without the commit, with which each commit would be another machine.
+	a.made(t, "init", ".", "build", small, "-buildvcs=false", module+"test/vm/init")
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		pkg := programs[name]
 		a.made(t, "tests/"+name, ".", "test", "-c", small, pkg)
 	}
 	for _, line := range prebuilt.Lines {
@@ -253,6 +281,47 @@ func TestASilentMachineIsEnded(t *testing.T) {
 			t.Errorf("output %q, want %q", &c.output, want)
 		}
 	})
+}
+
+// A verdict holds for the same machine only.
+func TestAVerdictIsOfItsMachine(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	m := machine{qemu: file("qemu", "q"), kernel: file("kernel", "k")}
+	initramfs := file("initramfs", "i")
+	identity := func(layout string) string {
+		id, err := m.identity(layout, initramfs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	first := identity("v2")
+	if got := kept(dir, "v2", first); got != nil {
+		t.Errorf("before the first verdict: %q", got)
+	}
+	if err := keep(dir, "v2", first, []byte("a\nb\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(kept(dir, "v2", identity("v2"))); got != "a\nb\n" {
+		t.Errorf("the same machine: %q, want its console", got)
+	}
+	if id := identity("hybrid"); id == first || kept(dir, "hybrid", id) != nil {
+		t.Error("another layout has the verdict")
+	}
+	for name, before := range map[string]string{"qemu": "q", "kernel": "k", "initramfs": "i"} {
+		file(name, before+before)
+		if kept(dir, "v2", identity("v2")) != nil {
+			t.Errorf("a machine with another %s has the verdict", name)
+		}
+		file(name, before)
+	}
 }
 
 func TestArchive(t *testing.T) {
