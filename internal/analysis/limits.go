@@ -11,7 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
-// What limits a service: the values of limited_by. docs/verdicts.md has what each
+// What limits a service: the values of limited_by. docs/method.md has what each
 // requires.
 const (
 	ByCPULimit    = "cpu limit"   // it uses its quota, and the kernel stops it

@@ -67,7 +67,7 @@ func TestRebuildingWindows(t *testing.T) {
 		{"an overrun of a tick is no second CPU", 1, 4,
 			series{{at: 0}, {at: 10, periods: 1, throttled: 1, blocked: 8}},
 			[]window{{-3, 5, 8, 1, T}}},
-		// Known error (docs/causes.md): one CPU uses the quota in 50 ms, and three others
+		// Known error (docs/method.md): one CPU uses the quota in 50 ms, and three others
 		// want to run 10, 20 and 30 ms later. The window is 50 ms; 70 are returned.
 		{"CPUs that join after the quota is used make it too long", 0.5, 4,
 			series{{at: 0}, {at: 10, periods: 1, throttled: 1, blocked: 50 + 40 + 30 + 20}},

@@ -1,7 +1,7 @@
 // Package causes attributes the time of a cell's slowest requests to causes: the
 // generator, CPU throttling, a dependency, a restart, busy neighbours, or the rest,
 // which is queueing and work. It looks at single requests and the windows that they
-// overlap. docs/causes.md has the rules and their known errors.
+// overlap. docs/method.md has the rules and their known errors.
 //
 // It is pure: it receives what a record holds, line by line. Its memory grows with the
 // slow requests and windows of the record, not with the traffic. It does not decide

@@ -255,7 +255,7 @@ func TestTwoCauses(t *testing.T) {
 	})
 }
 
-// A known limitation in docs/causes.md: requests behind a worker that waits for the
+// A known limitation in docs/method.md: requests behind a worker that waits for the
 // dependency. Only the calls themselves are attributed to the dependency.
 func TestQueueBehindAWaitingWorkerIsRest(t *testing.T) {
 	with := undisturbed

@@ -117,7 +117,7 @@ func found(d design, s simulated, runs int) float64 {
 }
 
 // TestErrorRates measures how often a knee is found where there is none, and where there
-// is one. docs/verdicts.md has its table.
+// is one. docs/statistics.md has its table.
 func TestErrorRates(t *testing.T) {
 	runs := testkit.Samples(30, 80, 2000)
 	fixed := func(d float64) func(*rand.Rand) float64 { return func(*rand.Rand) float64 { return d } }

@@ -89,7 +89,7 @@ func (n *counted) add(r Result, truth float64) {
 }
 
 // A lower bound that was measured beside others is seldom above the true breaking point,
-// and not far. With -runs 40 -v this prints the figures of docs/breaking-point.md.
+// and not far. With -runs 40 -v this prints the figures of docs/statistics.md.
 func TestALowerBoundBesideOthersHolds(t *testing.T) {
 	n := max(*runs, testkit.Samples(1, 2, 10))
 	for _, c := range crowds {

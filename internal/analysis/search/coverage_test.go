@@ -24,7 +24,7 @@ var (
 // least 90% of 1,000 searches, and its median width is at most that of the list. With
 // fewer searches, each service is allowed the noise of its few searches (in coverage,
 // and a third of the width), and all together must reach the 90%. The seeds are fixed.
-// The figures in docs/breaking-point.md come from:
+// The figures in docs/statistics.md come from:
 //
 //	go test ./internal/analysis/search -run TestTheIntervalHoldsTheTruth -v -runs 1000
 func TestTheIntervalHoldsTheTruth(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 // Records of cells that are alike, each with six whole searches of six starts. The
 // starts differ by a standard deviation of 2%. One or more pairs of cells are falsely
-// ranked in at most 5% of the records. docs/verdicts.md has the figures of
+// ranked in at most 5% of the records. docs/statistics.md has the figures of
 //
 //	MILLICORE_SAMPLES=full go test ./internal/analysis/search -run TestSearchesThatAreAlikeAreNotRanked -v
 func TestSearchesThatAreAlikeAreNotRanked(t *testing.T) {

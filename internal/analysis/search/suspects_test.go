@@ -25,7 +25,7 @@ func pause(every, length float64) func(at, load float64) float64 {
 
 // Services that are no stationary queues. The true breaking point is that of the warm,
 // steady state: by formula for M/M/1, otherwise by long runs. held is the share of the
-// intervals that contain it, in 100 searches; docs/breaking-point.md names the limits
+// intervals that contain it, in 100 searches; docs/statistics.md has the limits
 // that are not errors of the search: pauses that are rarer than its windows, and a
 // warm-up that is longer than half of it. With -runs 100 -v this prints the figures.
 func TestServicesThatAreNoQueues(t *testing.T) {

@@ -37,7 +37,7 @@ func bounded(lowest, highest float64, of func(*rand.Rand) Observed) func(*rand.R
 }
 
 // TestFalseRankingsAreBounded counts the records in which samples that are alike are
-// found to differ. docs/verdicts.md has the table.
+// found to differ. docs/statistics.md has the table.
 func TestFalseRankingsAreBounded(t *testing.T) {
 	records := testkit.Samples(100, 400, 1000)
 	type group struct {
