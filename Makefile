@@ -121,7 +121,7 @@ cross: ## the other systems that the programs support
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) vet $(PKGS) || exit 1; \
 	done
 
-reproduce: build mongodb ## the published experiments in full, 79 minutes; writes docs/results.md
+reproduce: build mongodb ## the published experiments in full, 79 minutes; writes docs/results.md, and the reports into bin/results
 	scripts/reproduce.sh
 
 fuzz: ## each fuzz target for a minute (FUZZTIME=10s for less)

@@ -10,7 +10,8 @@ import (
 )
 
 // A page of verdicts about other people's publications names the commit whose rules they
-// follow, and the day: scripts/reproduce.sh writes both.
+// follow, and the day: scripts/reproduce.sh writes both. It has a row for each claim; the
+// reports are elsewhere.
 func TestThePageOfResultsNamesItsCommitAndDay(t *testing.T) {
 	mark := regexp.MustCompile(`on \d+ [A-Z][a-z]+ 20\d\d, at\s+commit ([0-9a-f]{7})\b`)
 	if head, _, _ := strings.Cut(read(t, "docs/results.md"), "\n## "); !mark.MatchString(head) {
@@ -43,7 +44,18 @@ func TestThePageOfResultsNamesItsCommitAndDay(t *testing.T) {
 		return string(out)
 	}
 	write("scripts/reproduce.sh", script)
-	write("bin/millicore", "#!/bin/sh\necho the report\n")
+	write("bin/millicore", "#!/bin/sh\ncat report.md\n")
+	write("report.md", `**the headline**
+
+### Published claims: 1 inconclusive
+
+| claim | claimed | measured | verdict | why |
+| --- | --- | --- | --- | --- |
+| Go fails first | 7 against 9 | p99 7 ms (go procs=1) over 9 ms (bun): 0.78 times (range 0.6–1.2) | inconclusive | two trials; the host was busy |
+
+| service | rate |
+| --- | --- |
+`)
 	write(".gitignore", "bin\nruns\n")
 	write("docs/results.md", "old\n")
 	list := regexp.MustCompile(`(?s)published=\((.*?)\)`).FindStringSubmatch(script)
@@ -62,6 +74,13 @@ func TestThePageOfResultsNamesItsCommitAndDay(t *testing.T) {
 	}
 	if found := mark.FindSubmatch(page); found == nil || string(found[1]) != commit {
 		t.Errorf("the page does not name the day and commit %s:\n%s", commit, page)
+	}
+	row := "| Go fails first | 7 against 9 | p99 7 ms over 9 ms: 0.78 times (range 0.6–1.2) | inconclusive | two trials |\n"
+	if n := strings.Count(string(page), row); n != len(strings.Fields(list[1])) || strings.Contains(string(page), "| service |") {
+		t.Errorf("the page has %d rows of claims:\n%s", n, page)
+	}
+	if report, err := os.ReadFile(filepath.Join(dir, "bin", "results", "semaphore.md")); err != nil || !strings.Contains(string(report), "the headline") {
+		t.Errorf("the full report: %v\n%s", err, report)
 	}
 }
 
