@@ -22,7 +22,7 @@ const everywhere = "Flags of every command"
 var groupedFlags = map[string][]flagGroup{
 	"try": {
 		{title: "Limits and settings", names: []string{"cpu", "memory", "pids", "env", "user", "as-is", "profile", "attach"}},
-		{title: "Requests", names: []string{"get", "post", "body", "header", "timeout", "port", "unix-socket", "cacert", "ready", "ready-timeout"}},
+		{title: "Requests", names: []string{"get", "post", "body", "header", "timeout", "port", "cacert", "ready", "ready-timeout"}},
 		{title: "Objective and search", names: []string{"p99", "availability", "users", "start-rate", "traffic", "repeats", "seed"}},
 		{title: "Output", names: []string{"out", "save", "json", "yes"}},
 	},
@@ -31,7 +31,7 @@ var groupedFlags = map[string][]flagGroup{
 		{title: "Requests", names: []string{"method", "header", "body", "body-file", "basic-env", "bearer-env", "status", "contains", "timeout", "follow"}},
 		{title: "Connections", names: []string{"connections", "no-keepalive", "keepalive", "threads", "http2", "insecure", "cacert", "unix-socket"}},
 		{title: "Observe the service", names: []string{"pid", "container"}},
-		{title: "Output", names: []string{"threshold", "out", "json", "csv", "hlog", "hgrm", "junit", "yes"}},
+		{title: "Output", names: []string{"threshold", "out", "json", "csv", "hlog", "junit", "yes"}},
 	},
 	"run": {
 		{title: "Run", names: []string{"on", "set", "seed", "dry-run"}},

@@ -95,7 +95,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err := f.confirm(cmd.Context(), target, e); err != nil {
 		return err
 	}
-	for _, file := range []string{f.hlog, f.hgrm, f.junit} { // before the load, so that no result is lost
+	for _, file := range []string{f.hlog, f.junit} { // before the load, so that no result is lost
 		if err := traffic.Writable(file); err != nil {
 			return usageError{err}
 		}
@@ -269,9 +269,6 @@ func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.R
 	}
 	if f.hlog != "" {
 		err = errors.Join(err, traffic.CopyFile(f.hlog, filepath.Join(dir, record.LatencyFile)))
-	}
-	if f.hgrm != "" {
-		err = errors.Join(err, traffic.WriteHgrm(f.hgrm, r))
 	}
 	if f.junit != "" {
 		err = errors.Join(err, writeWhole(f.junit, func(w io.Writer) error { return traffic.JUnit(w, t.URL, r, kept) }))

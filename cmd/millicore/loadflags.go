@@ -21,7 +21,6 @@ type loadFlags struct {
 	asJSON     bool
 	asCSV      bool
 	hlog       string
-	hgrm       string
 	thresholds []string
 	junit      string
 	yes        bool
@@ -111,7 +110,6 @@ func (f *loadFlags) define(c *cobra.Command) {
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object, with the fields of a cell in summary.json")
 	flags.BoolVar(&f.asCSV, "csv", false, "print the result as CSV")
 	flags.StringVar(&f.hlog, "hlog", "", "write an HdrHistogram interval log")
-	flags.StringVar(&f.hgrm, "hgrm", "", "write the percentiles for HdrHistogram's plotter")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "exit with 99 if this is missed: p99<300ms, errors<1%, rate>1000 (repeatable)")
 	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to `FILE`: each --threshold is a test case")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation prompt for other hosts and unusually high loads")

@@ -243,9 +243,6 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err := where.Check(first); err != nil {
 		return usageError{err}
 	}
-	if f.socket != "" {
-		where = try.OverSocket(where, f.socket)
-	}
 	seen, variants, err := f.look(cmd.Context(), where, first)
 	if err != nil {
 		if cmd.Context().Err() != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,6 @@ type tryMore struct {
 	env     []string
 	repeats int
 	start   float64
-	socket  string
 	user    string
 	pids    int
 	attach  string
@@ -31,7 +29,6 @@ func (m *tryMore) define(c *cobra.Command) {
 	flags.StringArrayVar(&m.env, "env", nil, "environment variable of the server, as in PORT=8080 (repeatable)")
 	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings")
 	flags.Float64Var(&m.start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
-	flags.StringVar(&m.socket, "unix-socket", "", "Unix socket on which the server listens instead of a port: an absolute path, or @NAME")
 	flags.StringVar(&m.user, "user", "", "user that the server runs as: a name, UID[:GID], dynamic (an unused user) or caller (default: who called sudo, else the caller)")
 	flags.IntVar(&m.pids, "pids", experiment.DefaultPIDs, "limit of processes and threads of the server together")
 	flags.StringVar(&m.attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
@@ -40,7 +37,7 @@ func (m *tryMore) define(c *cobra.Command) {
 }
 
 // startOnly are the flags that have no effect on a service that runs already.
-var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "unix-socket", "user", "pids", "profile", "save"}
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save"}
 
 // check reports flags that are wrong, or exclude each other. changed reports whether a flag
 // was set.
@@ -54,14 +51,6 @@ func (m *tryMore) check(changed func(string) bool) error {
 		return fmt.Errorf("--start-rate %v: want requests per second above 0", m.start)
 	case changed("start-rate") && changed("users"):
 		return errors.New("--start-rate is a rate; a search for --users begins with one user")
-	case changed("unix-socket") && m.socket == "":
-		return errors.New("--unix-socket: want the path of a socket")
-	case m.socket != "" && changed("port"):
-		return errors.New("--unix-socket and --port exclude each other; keep one")
-	case m.socket != "" && (changed("save") || changed("profile")):
-		return errors.New("--unix-socket cannot be combined with --save or --profile, which need a port")
-	case m.socket != "" && m.socket[0] != '@' && !filepath.IsAbs(m.socket):
-		return fmt.Errorf("--unix-socket %s: want an absolute path, or @NAME of the abstract namespace", m.socket)
 	case m.attach == "" && changed("cacert"):
 		return errors.New("--cacert needs --attach: a server that try starts is loaded without TLS")
 	case m.attach == "" && changed("yes"):
@@ -84,7 +73,7 @@ func (m *tryMore) fill(a *try.Ask) error {
 		}
 		a.Env[name] = value
 	}
-	a.First, a.Socket, a.User = m.start, m.socket, m.user
+	a.First, a.User = m.start, m.user
 	if m.pids != experiment.DefaultPIDs {
 		a.PIDs = m.pids
 	}

@@ -162,6 +162,12 @@ func flagNames(c *cobra.Command) []string {
 	return names
 }
 
+// removedFlags are flags that earlier versions had, by command, with what to use instead.
+var removedFlags = map[string]map[string]string{
+	"load": {"hgrm": "use --hlog, whose file HdrHistogram's tools turn into percentiles"},
+	"try":  {"unix-socket": "let the server listen on a port; millicore load --unix-socket loads a server that runs"},
+}
+
 // unknownFlag suggests the nearest flag of the command.
 func unknownFlag(c *cobra.Command, err *pflag.NotExistError, args []string, help string) error {
 	typed, shown := err.GetSpecifiedName(), "--"+err.GetSpecifiedName()
@@ -172,6 +178,9 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError, args []string, help
 				typed, shown = arg[1:], arg
 			}
 		}
+	}
+	if instead := removedFlags[c.Name()][typed]; instead != "" {
+		return fmt.Errorf("%s was removed; %s", shown, instead)
 	}
 	if near := spelling.Nearest(typed, flagNames(c)); near != "" && len(typed) > 1 {
 		return fmt.Errorf("unknown flag %s; did you mean --%s?", shown, near)

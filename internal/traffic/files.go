@@ -1,7 +1,6 @@
 package traffic
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,20 +9,6 @@ import (
 
 	"github.com/millicore/millicore/internal/rights"
 )
-
-// WriteHgrm writes the percentiles of the latencies in milliseconds, in the text format of
-// HdrHistogram's plotter.
-func WriteHgrm(file string, r *Result) error {
-	var text bytes.Buffer
-	const perHalf, scale = 5, 1000 // microseconds in a millisecond
-	if _, err := r.Client.Latency.HDR().PercentilesPrint(&text, perHalf, scale); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
-	}
-	if err := rights.WriteFile(file, text.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("write --hgrm: %w", err)
-	}
-	return nil
-}
 
 // Writable creates a file that will be written later; an existing one stays as it is. ""
 // is no file.

@@ -58,7 +58,7 @@ func addressOf(ctx context.Context, pids []int, a *Ask) (string, error) {
 	}
 	load := experiment.Load{Request: a.Request, Timeout: a.Timeout}
 	return answering(found, func(address string) error {
-		client := clientOf(address, &load)
+		client := clientOf(&load)
 		defer client.CloseIdleConnections()
 		_, err := once(ctx, client, address, &load)
 		return err

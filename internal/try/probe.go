@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -297,7 +299,7 @@ func kindOf(err error) string {
 // ask sends requests one by one. The first ones warm the server up. The error is that of a
 // server to which there is no connection.
 func ask(ctx context.Context, address string, l *experiment.Load) (a asked, err error) {
-	client := clientOf(address, l)
+	client := clientOf(l)
 	defer client.CloseIdleConnections()
 	for began := time.Now(); a.sent < probes && time.Since(began) < 3*time.Second; {
 		start := time.Now()
@@ -319,6 +321,18 @@ func ask(ctx context.Context, address string, l *experiment.Load) (a asked, err 
 	return a, nil
 }
 
+// clientOf returns a client for the requests of a load, which keeps its connections, and
+// trusts the authorities of the load.
+func clientOf(l *experiment.Load) *http.Client {
+	t := &http.Transport{MaxIdleConnsPerHost: warmMost}
+	if l.CA != "" {
+		t.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		t.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(l.CA))
+	}
+	return &http.Client{Transport: t, Timeout: max(l.Timeout, 5*time.Second),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
 // bodyOf is the body of a request: the text, or what its file has.
 func bodyOf(r *experiment.Request) io.Reader {
 	if r.BodyFile != "" {
@@ -336,7 +350,7 @@ func (u *unanswered) Unwrap() error { return u.err }
 // once sends a request and returns the header Server of its answer.
 func once(ctx context.Context, client *http.Client, address string, l *experiment.Load) (server string, err error) {
 	r := &l.Request
-	req, err := http.NewRequestWithContext(ctx, r.Method, serviceclient.URL(l.Protocol, hostOf(address), r.Path), bodyOf(r))
+	req, err := http.NewRequestWithContext(ctx, r.Method, serviceclient.URL(l.Protocol, address, r.Path), bodyOf(r))
 	if err != nil {
 		return "", err
 	}

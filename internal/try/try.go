@@ -38,7 +38,6 @@ type Ask struct {
 	First     float64       // where a search for a rate begins; 0: the default
 	Traffic   time.Duration // of a search at most; 0: the default
 	Repeats   int           // searches of each variant; 0: the default
-	Socket    string        // path or @name of the Unix socket on which it listens; "": a port
 	Profile   bool
 	AsIsOnly  bool   // no other settings, no replicas, no run without the limit
 	User      string // of the server; "": the default
@@ -162,7 +161,6 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 	}
 	s.SetGiven("the environment", at+"env", env)
 	switch {
-	case a.Socket != "": // package platform assigns a port, which nobody uses
 	case a.Port != 0:
 		s.Set("--port", at+"port", a.Port)
 	case !a.takesPort() && v.Replicas < 2: // replicas are given a port each, by ${port} or PORT

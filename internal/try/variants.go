@@ -144,8 +144,6 @@ func replicated(a *Ask, why string) Variant {
 // "": it can.
 func (a *Ask) alone(seen *Seen) string {
 	switch {
-	case a.Socket != "":
-		return fmt.Sprintf("%d replicas were not tested, because all would listen on %s.", replicas, a.Socket)
 	case a.Port != 0:
 		return fmt.Sprintf("%d replicas were not tested, because all would listen on port %d; leave out --port, and let the server listen on ${port} or $PORT.", replicas, a.Port)
 	case a.takesPort() || seen.takesPORT():

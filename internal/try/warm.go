@@ -168,7 +168,7 @@ func warm(ctx context.Context, r platform.Replica, l *experiment.Load, cpus floa
 	var users sync.WaitGroup
 	defer users.Wait()
 	defer stop()
-	client := clientOf(r.Address(), l)
+	client := clientOf(l)
 	defer client.CloseIdleConnections()
 	var good atomic.Int64
 	user := func() {
