@@ -8,7 +8,6 @@ type Profile struct {
 	// event loops in Node.
 	BusySeconds float64           `json:"busy_seconds"`
 	Top         []ProfileFunction `json:"top"`   // by SelfShare, the largest first
-	Waits       []ProfileWait     `json:"waits"` // by TotalMS, the largest first; nil: no trace
 	Files       []string          `json:"files"` // names of the files that were read
 	Notes       []string          `json:"notes"` // remarks, a sentence each
 }
@@ -21,14 +20,4 @@ type ProfileFunction struct {
 	SelfShare float64 `json:"self_share"`     // in itself
 	CumShare  float64 `json:"cum_share"`      // in itself and what it calls
 	SelfMS    float64 `json:"self_ms"`
-}
-
-// ProfileWait is one reason why goroutines waited, summed over all goroutines. A wait that is
-// longer than the trace counts up to the trace's end.
-type ProfileWait struct {
-	Name    string  `json:"name"`
-	TotalMS float64 `json:"total_ms"`
-	P50us   float64 `json:"p50_us"`
-	P99us   float64 `json:"p99_us"`
-	Count   int64   `json:"count"`
 }

@@ -10,27 +10,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/millicore/millicore/internal/rights"
 	"github.com/millicore/millicore/internal/serviceclient"
 )
 
-// traceSeconds is the maximum length of a trace: that of a busy service grows by
-// megabytes per second.
-const traceSeconds = 5
-
 // fetchGrace is how long a profile may take in addition to its own length, because an
 // overloaded service answers late.
 const fetchGrace = 20 * time.Second
 
-// CollectGo fetches a CPU profile and a runtime trace from a Go service that
-// serves /debug/pprof/ at address (host:port), both at once, into CPUFile and
-// TraceFile in dir, which must exist. seconds is the CPU profile's length; the
-// trace has at most five. If one of the two fails, the other is still written, and
-// the error is about the one. The requests use the protocol of the service's load, one
-// of experiment.Protocols or "".
+// CollectGo fetches a CPU profile of so many seconds from a Go service that serves
+// /debug/pprof/ at address (host:port), into CPUFile in dir, which must exist. The requests
+// use the protocol of the service's load, one of experiment.Protocols or "".
 func CollectGo(ctx context.Context, protocol, address, dir string, seconds int) error {
 	if seconds < 1 {
 		return fmt.Errorf("profile %s: %d seconds; take 1 or more", address, seconds)
@@ -39,17 +31,11 @@ func CollectGo(ctx context.Context, protocol, address, dir string, seconds int) 
 	if err := service.offers(ctx); err != nil {
 		return err
 	}
-	var wait sync.WaitGroup
-	errs := make([]error, 2)
-	wait.Go(func() {
-		errs[0] = service.fetch(ctx, "profile", seconds, filepath.Join(dir, CPUFile), []byte{0x1f, 0x8b})
-	})
-	wait.Go(func() {
-		errs[1] = service.fetch(ctx, "trace", min(seconds, traceSeconds), filepath.Join(dir, TraceFile), []byte("go 1."))
-	})
-	wait.Wait()
-	return errors.Join(errs...)
+	return service.fetch(ctx, seconds, filepath.Join(dir, CPUFile))
 }
+
+// packed begins a file of gzip, as profiles are.
+var packed = []byte{0x1f, 0x8b}
 
 // profiled is the service to profile.
 type profiled struct {
@@ -58,7 +44,7 @@ type profiled struct {
 }
 
 // offers requests the shortest page under /debug/pprof/, so that a service without
-// profiles is reported at once, and not after two requests of many seconds.
+// profiles is reported at once, and not after a request of many seconds.
 func (p profiled) offers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchGrace)
 	defer cancel()
@@ -83,13 +69,13 @@ func missing(address string, response *http.Response) error {
 	return fmt.Errorf("profile %s: /debug/pprof/ answers %s: %s", address, response.Status, firstLine(response.Body))
 }
 
-// fetch writes one profile to a file. An error before the body leaves no file; a body
+// fetch writes the CPU profile to a file. An error before the body leaves no file; a body
 // that is cut off leaves its first part.
-func (p profiled) fetch(ctx context.Context, kind string, seconds int, name string, magic []byte) error {
+func (p profiled) fetch(ctx context.Context, seconds int, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+fetchGrace)
 	defer cancel()
-	what := fmt.Sprintf("profile %s: fetch /debug/pprof/%s", p.address, kind)
-	response, err := p.get(ctx, fmt.Sprintf("/debug/pprof/%s?seconds=%d", kind, seconds))
+	what := fmt.Sprintf("profile %s: fetch /debug/pprof/profile", p.address)
+	response, err := p.get(ctx, fmt.Sprintf("/debug/pprof/profile?seconds=%d", seconds))
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -98,8 +84,8 @@ func (p profiled) fetch(ctx context.Context, kind string, seconds int, name stri
 		// 400: longer than the server's WriteTimeout; 500: already in use.
 		return fmt.Errorf("%s: it answers %s: %s", what, response.Status, firstLine(response.Body))
 	}
-	head := make([]byte, len(magic))
-	if _, err := io.ReadFull(response.Body, head); err != nil || !bytes.Equal(head, magic) {
+	head := make([]byte, len(packed))
+	if _, err := io.ReadFull(response.Body, head); err != nil || !bytes.Equal(head, packed) {
 		return fmt.Errorf("%s: the answer is not a profile of net/http/pprof", what)
 	}
 	file, err := rights.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)

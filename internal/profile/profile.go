@@ -1,12 +1,11 @@
 // Package profile collects profiles of a service at its breaking point, in a separate
 // trial so that profiling does not affect the measurement, and reads them back: where
-// CPU time is spent (Top) and what goroutines wait for (Waits).
+// CPU time is spent.
 //
-// CollectGo fetches a CPU profile and a runtime trace from a Go service that serves
-// /debug/pprof/. A Node.js service is profiled by a script that PrepareNode preloads,
+// CollectGo fetches a CPU profile from a Go service that serves /debug/pprof/. A Node.js service is profiled by a script that PrepareNode preloads,
 // and that writes the profile when the process receives a signal to end. The package
 // starts and ends no process, and needs no other tool. Its files are the usual ones,
-// for `go tool pprof`, `go tool trace` and Chrome's DevTools.
+// for `go tool pprof` and Chrome's DevTools.
 package profile
 
 import (
@@ -23,8 +22,7 @@ import (
 
 // Names of the files in a profile's folder.
 const (
-	CPUFile   = "cpu.pprof"
-	TraceFile = "trace.out"
+	CPUFile = "cpu.pprof"
 	// NodeFiles is the pattern of the files that Node's processes write, one each.
 	NodeFiles = "*.cpuprofile"
 )
@@ -33,7 +31,6 @@ const (
 type (
 	Profile  = analysis.Profile
 	Function = analysis.ProfileFunction
-	Wait     = analysis.ProfileWait
 )
 
 // kept is the maximum number of functions in Top.
@@ -66,7 +63,6 @@ func Read(files fs.FS, dir string) (*Profile, error) {
 		p.Files = append(p.Files, name)
 	}
 	add("go", CPUFile, func(from io.Reader) error { return readPprof(p, from) })
-	add("go", TraceFile, func(from io.Reader) error { return readTrace(p, from) })
 
 	names, _ := fs.Glob(files, path.Join(dir, NodeFiles))
 	slices.Sort(names)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime/trace"
 	"strings"
 	"testing"
 
@@ -121,69 +120,8 @@ func TestReadOfNothing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	put(t, dir, CPUFile, "<html>")
-	put(t, dir, TraceFile, "<html>")
-	if _, err := Read(os.DirFS(dir), "."); err == nil || errors.Is(err, ErrNone) || !strings.Contains(err.Error(), CPUFile) || !strings.Contains(err.Error(), TraceFile) {
+	if _, err := Read(os.DirFS(dir), "."); err == nil || errors.Is(err, ErrNone) || !strings.Contains(err.Error(), CPUFile) {
 		t.Errorf("files that are none: %v", err)
-	}
-}
-
-// recorded is a trace of this process, in which goroutines wait for one another.
-func recorded(t testing.TB) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	if err := trace.Start(&out); err != nil {
-		t.Skipf("a trace runs already: %v", err)
-	}
-	hand, back := make(chan int), make(chan int)
-	go func() {
-		for n := range hand {
-			back <- n
-		}
-		close(back)
-	}()
-	for n := range 100 {
-		hand <- n
-		<-back
-	}
-	close(hand)
-	<-back
-	trace.Stop()
-	return out.Bytes()
-}
-
-func TestTraceWaits(t *testing.T) {
-	whole := recorded(t)
-	waits, seconds, err := traceWaits(bytes.NewReader(whole))
-	if err != nil || seconds <= 0 {
-		t.Fatalf("%v s: %v", seconds, err)
-	}
-	for _, name := range []string{WaitChannel, WaitCPU} {
-		if w := find(waits, name); w == nil || w.Count < 100 || w.TotalMS <= 0 || w.P99us < w.P50us {
-			t.Errorf("%s: %+v", name, waits)
-		}
-	}
-	for _, w := range waits {
-		if w.Name == "" {
-			t.Errorf("the runtime's goroutines at rest are no wait: %+v", w)
-		}
-	}
-}
-
-func TestTraceCutShort(t *testing.T) {
-	whole := recorded(t)
-	const header = 16
-	for _, length := range []int{header, header + 1, len(whole) / 2, len(whole) - 1} {
-		dir := t.TempDir()
-		put(t, dir, TraceFile, string(whole[:length]))
-		p, err := Read(os.DirFS(dir), ".")
-		// A trace that ends within its first generation has no event: it is an error. One
-		// that ends with a generation is whole for its reader, and may have no wait.
-		if err == nil && (len(p.Notes) == 0 || p.Runtime != "go") {
-			t.Errorf("%d of %d bytes: got %+v", length, len(whole), p)
-		}
-		if err != nil && !strings.Contains(err.Error(), TraceFile) {
-			t.Errorf("%d of %d bytes: got %v", length, len(whole), err)
-		}
 	}
 }
 
@@ -193,37 +131,18 @@ func TestQuoteOption(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
-	values := []float64{1, 2, 3, 4}
-	for q, want := range map[float64]float64{0: 1, 0.25: 1, 0.5: 2, 0.51: 3, 0.99: 4, 1: 4} {
-		if got := quantile(values, q); got != want {
-			t.Errorf("the %v quantile is %v, want %v", q, got, want)
-		}
-	}
-}
-
-func find(waits []Wait, name string) *Wait {
-	for i := range waits {
-		if waits[i].Name == name {
-			return &waits[i]
-		}
-	}
-	return nil
-}
-
 // FuzzRead reads folders whose files are foreign.
 func FuzzRead(f *testing.F) {
 	var packed bytes.Buffer
 	if err := cpu().Write(&packed); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(packed.Bytes(), []byte("go 1.26 trace\x00\x00\x00"), []byte(v8))
-	f.Add([]byte{0x1f, 0x8b}, recorded(f), []byte("{}"))
-	f.Add([]byte{}, []byte{}, []byte(`{"nodes":[{"id":1,"children":[1]}],"endTime":9,"samples":[1],"timeDeltas":[1]}`))
-	f.Fuzz(func(t *testing.T, pprof, trace, v8 []byte) {
+	f.Add(packed.Bytes(), []byte(v8))
+	f.Add([]byte{0x1f, 0x8b}, []byte("{}"))
+	f.Add([]byte{}, []byte(`{"nodes":[{"id":1,"children":[1]}],"endTime":9,"samples":[1],"timeDeltas":[1]}`))
+	f.Fuzz(func(t *testing.T, pprof, v8 []byte) {
 		dir := t.TempDir()
 		put(t, dir, CPUFile, string(pprof))
-		put(t, dir, TraceFile, string(trace))
 		put(t, dir, "CPU.1.cpuprofile", string(v8))
 		p, err := Read(os.DirFS(dir), ".")
 		if err != nil {

@@ -83,7 +83,7 @@ func TestRealGoService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Runtime != "go" || p.Seconds < 1 || len(p.Files) != 2 {
+	if p.Runtime != "go" || p.Seconds < 1 || len(p.Files) != 1 {
 		t.Errorf("got %+v", p)
 	}
 	// The loop may be inlined into its handler, and still bears its own name.
@@ -91,11 +91,6 @@ func TestRealGoService(t *testing.T) {
 		t.Errorf("the loop burns the CPU: %+v", p.Top)
 	} else if !strings.HasPrefix(p.Top[0].File, "golang/prime.go") {
 		t.Errorf("it stands in %q", p.Top[0].File)
-	}
-	// 16 requests at once share one processor: while one runs, 15 wait.
-	wait := find(p.Waits, WaitCPU)
-	if wait == nil || wait.TotalMS < 1000*2 || wait.P99us < wait.P50us || wait.Count == 0 {
-		t.Errorf("goroutines wait for the one processor: %+v", p.Waits)
 	}
 }
 
@@ -195,7 +190,7 @@ func TestRealNodeService(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Runtime != "node" || len(p.Files) != 1 || p.Seconds <= 0 || p.BusySeconds <= 0 || p.Waits != nil {
+			if p.Runtime != "node" || len(p.Files) != 1 || p.Seconds <= 0 || p.BusySeconds <= 0 {
 				t.Errorf("got %+v", p)
 			}
 			cum := 0.0

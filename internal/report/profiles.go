@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -30,7 +29,6 @@ type Profile struct {
 	Basis     string // what the shares are of: "8.36 s of CPU time in 10.1 s"
 	At        string // the load under which it was taken
 	Functions []Function
-	Waits     []Wait // delays first, then those in which goroutines mostly have nothing to do
 	Files     []ProfileFile
 	Notes     []string
 }
@@ -42,15 +40,6 @@ type Function struct {
 	File      string
 	Self, Cum float64 // shares of the CPU time
 	SelfMS    float64
-}
-
-// Wait is what goroutines waited for.
-type Wait struct {
-	Name     string
-	Total    string // over all goroutines
-	P50, P99 string
-	Count    string
-	Idle     bool // mostly they have nothing to do
 }
 
 // ProfileFile is one file of a profile, by its place in the record, and what opens
@@ -77,7 +66,6 @@ func newProfiles(s *analysis.Summary, names []string) []Profile {
 				out.Functions = append(out.Functions, Function{where, name, display.Plain(f.File), f.SelfShare, f.CumShare, f.SelfMS})
 			}
 		}
-		out.Waits = newWaits(p.Waits)
 		for _, note := range p.Notes {
 			out.Notes = append(out.Notes, display.Capital(display.Plain(note)))
 		}
@@ -89,30 +77,10 @@ func newProfiles(s *analysis.Summary, names []string) []Profile {
 // profileOf gives what a cell's profiles show; nil if none was taken, or it is empty.
 func profileOf(c *cellSummary) *profile.Profile {
 	p := c.Profile
-	if p == nil || len(p.Top) == 0 && len(p.Waits) == 0 && len(p.Files) == 0 {
+	if p == nil || len(p.Top) == 0 && len(p.Files) == 0 {
 		return nil
 	}
 	return p
-}
-
-// idleWaits are those in which goroutines mostly have nothing to do: connections
-// between requests, workers without work.
-var idleWaits = []string{profile.WaitNetwork, profile.WaitChannel, profile.WaitSleep, profile.WaitOther}
-
-// newWaits puts the delays first: waits for a CPU, the collector, the kernel, a lock.
-func newWaits(waits []profile.Wait) []Wait {
-	var delays, idle []Wait
-	for _, w := range waits {
-		one := Wait{Name: display.Plain(w.Name), Total: display.WithUnit(w.TotalMS), P50: display.Microseconds(w.P50us), P99: display.Microseconds(w.P99us), Count: display.Grouped(w.Count)}
-		switch {
-		case slices.Contains(idleWaits, w.Name):
-			one.Idle = true
-			idle = append(idle, one)
-		case w.TotalMS > 0:
-			delays = append(delays, one)
-		}
-	}
-	return append(delays, idle...)
 }
 
 func profileFiles(c *cellSummary, p *profile.Profile) []ProfileFile {
@@ -122,8 +90,6 @@ func profileFiles(c *cellSummary, p *profile.Profile) []ProfileFile {
 		switch name {
 		case profile.CPUFile:
 			f.Command = "go tool pprof -http=: " + f.Path
-		case profile.TraceFile:
-			f.Command = "go tool trace " + f.Path
 		default:
 			f.With = "Chrome's DevTools, or VS Code"
 		}
@@ -145,7 +111,7 @@ func functionParts(name string) (path, rest string) {
 }
 
 // facts are what a text shows of a profile: the hottest functions, of many profiles
-// only the first one, and what goroutines were delayed by.
+// only the first one.
 func (p *Profile) facts(many bool) []Fact {
 	facts := []Fact{{Name: "profile", Text: p.Basis + ", " + p.At + ", in an extra trial that is not part of the figures"}}
 	add := func(name string, texts []string) {
@@ -153,7 +119,7 @@ func (p *Profile) facts(many bool) []Fact {
 			facts, name = append(facts, Fact{Name: name, Text: text}), ""
 		}
 	}
-	var functions, waits, files []string
+	var functions, files []string
 	for _, f := range p.Functions[:min(len(p.Functions), hottest)] {
 		text := display.Share(f.Self) + "  " + f.Name
 		if f.File != "" {
@@ -165,11 +131,6 @@ func (p *Profile) facts(many bool) []Fact {
 		add("hottest", functions[:min(len(functions), 1)])
 		return facts
 	}
-	for _, w := range p.Waits {
-		if !w.Idle {
-			waits = append(waits, w.Total+"  "+w.Name+", p99 "+w.P99)
-		}
-	}
 	for _, f := range p.Files {
 		text := f.Command
 		if text == "" {
@@ -178,7 +139,6 @@ func (p *Profile) facts(many bool) []Fact {
 		files = append(files, text)
 	}
 	add("hottest", functions)
-	add("waits (sum)", waits)
 	add("in the record", files)
 	return facts
 }

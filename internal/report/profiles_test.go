@@ -40,10 +40,9 @@ func TestFunctionsArePartedAfterTheirPackagesPath(t *testing.T) {
 }
 
 func TestFilesSayHowTheyAreOpened(t *testing.T) {
-	c := &analysis.CellSummary{Cell: 12, Profile: sample.GoProfile(1)}
+	c := &analysis.CellSummary{Cell: 12, Profile: sample.GoProfile()}
 	want := []ProfileFile{
 		{Path: "profiles/cell-012/cpu.pprof", Command: "go tool pprof -http=: profiles/cell-012/cpu.pprof"},
-		{Path: "profiles/cell-012/trace.out", Command: "go tool trace profiles/cell-012/trace.out"},
 	}
 	if diff := cmp.Diff(want, profileFiles(c, profileOf(c))); diff != "" {
 		t.Errorf("Go (-want +got):\n%s", diff)
@@ -59,18 +58,11 @@ func TestFilesSayHowTheyAreOpened(t *testing.T) {
 	}
 }
 
-func TestWaitsForNothingComeLast(t *testing.T) {
+func TestFunctionsThatUsedNoCPUAreNotDrawn(t *testing.T) {
 	s := sample.WithProfiles(sample.Search()).Summary
 	got := newProfiles(s, narrative.CellNames(s))
 	if len(got) != 2 || got[0].Cell != 0 || got[1].Cell != 2 {
 		t.Fatalf("profiles of %+v, want those of the cells 0 and 2", got)
-	}
-	var names []string
-	for _, w := range got[0].Waits {
-		names = append(names, w.Name)
-	}
-	if diff := cmp.Diff([]string{profile.WaitCPU, profile.WaitSyscall, profile.WaitNetwork}, names); diff != "" {
-		t.Errorf("waits (-want +got): %s", diff)
 	}
 	if n := len(got[0].Functions); n != 6 {
 		t.Errorf("%d functions are drawn, want the six that used CPU themselves", n)
@@ -83,7 +75,7 @@ func TestManyProfilesAreShortInText(t *testing.T) {
 		s.Cells = append(s.Cells, s.Cells[0])
 	}
 	for i := range s.Cells {
-		s.Cells[i].Profile = sample.GoProfile(1)
+		s.Cells[i].Profile = sample.GoProfile()
 	}
 	hottest := 0
 	for _, b := range New(s).Blocks() {

@@ -40,8 +40,8 @@ func foreignCell(c *analysis.CellSummary, text, value string) {
 	c.Errors.Status = map[string]int64{"s" + text: 1}
 	c.Dependencies = []analysis.DependencySummary{{Name: text}}
 	if c.Profile != nil {
-		p := GoProfile(1)
-		p.Top[0].Name, p.Top[0].File, p.Waits[1].Name, p.Files, p.Notes = text, text, text, []string{text}, []string{text}
+		p := GoProfile()
+		p.Top[0].Name, p.Top[0].File, p.Files, p.Notes = text, text, []string{text}, []string{text}
 		c.Profile = p
 	}
 	if b := c.Breaking; b != nil {
