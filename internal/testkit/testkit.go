@@ -9,6 +9,7 @@ package testkit
 
 import (
 	"os"
+	"sync"
 	"testing"
 )
 
@@ -28,8 +29,15 @@ func Long(t testing.TB, reason string) {
 	if testing.Short() {
 		t.Skip("long: " + reason)
 	}
-	t.Log("long: " + reason) // test/outcome prints it beside the seconds of the test
+	if _, before := stated.LoadOrStore(t.Name(), true); !before {
+		t.Cleanup(func() { stated.Delete(t.Name()) })
+		t.Log("long: " + reason) // test/outcome prints it beside the seconds of the test
+	}
 }
+
+// stated are the running tests whose reason was logged: a test may call Long for each of
+// its measurements.
+var stated sync.Map
 
 // Campaign reports whether samples have their full size: MILLICORE_SAMPLES=full, which
 // `make test-all` sets.

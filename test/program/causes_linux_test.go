@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/internal/testkit"
 )
 
@@ -115,8 +116,16 @@ func calm(t *testing.T, wanted analysis.Flag, measure func() *analysis.CellSumma
 		}
 		patience--
 	}
-	t.Skipf("this machine is not quiet enough to isolate a cause: it paused for %v, flags %v", pause, c.Flags)
+	t.Skipf("this machine is not quiet enough to isolate a cause: it paused for %v, flags %v, %s", pause, c.Flags, busiest(c))
 	return nil
+}
+
+// busiest names the processes that used most CPU beside a measurement.
+func busiest(c *analysis.CellSummary) string {
+	if c.Disturbance == nil || len(c.Disturbance.Neighbours) == 0 {
+		return "no neighbours are known"
+	}
+	return "CPUs of neighbours: " + signals.NeighboursText(c.Disturbance.Neighbours)
 }
 
 // bearable is the longest pause of the machine that does not change the tail. A pause
