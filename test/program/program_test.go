@@ -12,12 +12,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/testkit"
@@ -62,8 +65,19 @@ func TestCommandLine(t *testing.T) {
 			}
 			return false, errors.New("unknown condition " + word)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "simulate": simulate},
 	})
+}
+
+// simulate FILE DIR SHARE writes a simulated record of an experiment, in which a share of
+// the answers are errors.
+func simulate(ts *testscript.TestScript, _ bool, args []string) {
+	share, err := strconv.ParseFloat(args[2], 64)
+	ts.Check(err)
+	c := corpus.Case{Name: "simulated", File: ts.ReadFile(args[0]), Behaves: func(*experiment.Cell, int) corpus.Behaviour {
+		return corpus.Behaviour{Service: corpus.Service{Workers: 4, Work: corpus.Fixed(time.Millisecond), Fails: func(int) float64 { return share }}}
+	}}
+	ts.Check(c.Write(ts.MkAbs(args[1]), 1))
 }
 
 // status WANT COMMAND… runs a command and expects this exit code.
