@@ -32,6 +32,11 @@ func SearchConfig(e *experiment.Experiment, c *experiment.Cell) search.Config {
 	if config.Whole {
 		config.Most = mostUsers
 	}
+	if n := time.Duration(e.Measure.SearchSpeed); n > 1 { // the search's clock is so many times as fast as the load's
+		for _, d := range []*time.Duration{&config.Block, &config.Budget, &config.After, &config.Timeout, &config.Late} {
+			*d *= n
+		}
+	}
 	return config
 }
 

@@ -113,7 +113,7 @@ func (s *replayed) result() search.Result {
 
 // taken returns a recorded step in the form that the search would have given.
 func (s *replayed) taken(step *replayedStep) search.Step {
-	every := s.exp.Measure.Interval
+	every := SearchConfig(s.exp, s.plan).Block
 	window := time.Duration(step.Last-step.First+1) * every
 	if step.Cut {
 		window += every // it would have lasted at least one interval longer

@@ -40,3 +40,26 @@ func (e *Experiment) At(load float64) *Experiment {
 	at.Profile, at.Claims, at.Server = false, nil, nil
 	return &at
 }
+
+// hurried is the length of the frames of a search in a hurry.
+const hurried = 200 * time.Millisecond
+
+// Hurry divides the times of a run of searches, and those of their windows. It is for tests
+// of whole programs: a short search has an answer, its evidence and its reasons, but its
+// answer is less exact, and nothing is known of its error.
+func (e *Experiment) Hurry(times int) {
+	if times <= 1 || len(e.Cells) == 0 || !e.Cells[0].Load.Find {
+		return
+	}
+	shorter := func(d time.Duration) time.Duration {
+		return max(1, (d/time.Duration(times)+hurried-1)/hurried) * hurried
+	}
+	m := &e.Measure
+	m.SearchSpeed, m.Interval = times, hurried
+	m.Warmup, m.Duration = shorter(m.Warmup), shorter(m.Duration)
+	if m.Common != nil {
+		common := *m.Common
+		common.Warmup, common.Duration = shorter(common.Warmup), shorter(common.Duration)
+		m.Common = &common
+	}
+}

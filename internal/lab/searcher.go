@@ -21,6 +21,7 @@ type searcher struct {
 	cell    *experiment.Cell
 	trial   int
 	machine *search.Search
+	block   time.Duration // what an interval is in the machine's time
 
 	change func(load float64, drop bool) // sets the load of all agents
 	up     func() bool                   // whether all replicas serve
@@ -54,7 +55,8 @@ const (
 )
 
 func newSearcher(e *experiment.Experiment, c *experiment.Cell, trial int) *searcher {
-	s := &searcher{exp: e, cell: c, trial: trial, machine: search.New(analysis.SearchConfig(e, c)), now: time.Now,
+	config := analysis.SearchConfig(e, c)
+	s := &searcher{exp: e, cell: c, trial: trial, machine: search.New(config), block: config.Block, now: time.Now,
 		clients: make([]int, c.Load.Agents), unanswered: make([]int64, c.Load.Agents), read: -1, done: -1,
 		load: c.Load.Target().Value}
 	for i := range s.clients {
@@ -187,15 +189,15 @@ func (s *searcher) drained(seq int) (ended bool, err error) {
 // hold sets the step's load. The interval that has just begun contains a moment of the
 // previous load, so the step settles for at least that interval.
 func (s *searcher) hold(seq int) {
-	every := s.exp.Measure.Interval
-	settle := int((s.step.Settle + every - 1) / every)
+	block := s.block
+	settle := int((s.step.Settle + block - 1) / block)
 	if s.load != s.step.Load {
 		s.change(s.step.Load, false)
 		settle = max(settle, 1)
 	}
 	s.load = s.step.Load
 	first := seq + 1 + settle
-	s.line = s.recorded(first, first+max(1, int(s.step.Window/every))-1)
+	s.line = s.recorded(first, first+max(1, int(s.step.Window/block))-1)
 	s.window = analysis.Observe(s.exp, s.cell, s.step.Load)
 }
 

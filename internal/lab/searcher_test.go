@@ -202,6 +202,7 @@ func TestAReplayHasTheSameResult(t *testing.T) {
 		{"a service that dies permanently", true, false, func(w *simulation) { w.dies = 500 }},
 		{"a service that stops answering", true, false, func(w *simulation) { w.hangs = 500 }},
 		{"a service that misses always", false, false, func(w *simulation) { w.capacity = 0.1 }},
+		{"a search in a hurry", true, false, func(w *simulation) { w.e.Measure.SearchSpeed = 2 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newSimulation(c.change)

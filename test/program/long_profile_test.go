@@ -6,6 +6,7 @@ import (
 )
 
 func TestAProfileIsTakenAtTheBreakingPoint(t *testing.T) {
+	hurry(t)
 	dir, said := profiled(t, profiledService(`
 load: {request: {path: /isPrime/666666}, rate: 60, find: breaking-point}
 measure: {warmup: 500ms, duration: 14s}
@@ -14,6 +15,7 @@ objective: {p99: 100ms, availability: 99.9}`))
 }
 
 func TestTryTakesAProfile(t *testing.T) {
+	hurry(t)
 	t.Setenv("PPROF", "1") // variables that are no settings of a runtime reach the server
 	got := try(t, "--profile", "--as-is", "--cpu", "500m", "--traffic", "10s", "--get", "/isPrime/666666", "--",
 		filepath.Join(bin, "millicore-go"), "--host", "127.0.0.1", "--port", "${port}")

@@ -18,6 +18,7 @@ func TestASearchOfTwoReplicasWithTwoAgents(t *testing.T) {
 }
 
 func TestASearchOfAFailingServiceHasAReason(t *testing.T) {
+	hurry(t)
 	for _, c := range []struct {
 		name, path, limits string
 		short              bool // less traffic: the service must recover again and again
@@ -88,6 +89,7 @@ load: {request: {path: /ok}, find: breaking-point}`+brief)
 // A limited generator is not reported as the limit of the service, in an open loop (its
 // requests are late) and in a closed loop (none is).
 func TestAWeakGeneratorIsALowerBound(t *testing.T) {
+	hurry(t)
 	for _, load := range []string{"", ", users: 4"} {
 		t.Run("request"+load, func(t *testing.T) {
 			c := search(t, `
@@ -116,6 +118,7 @@ load: {request: {path: /ok}, find: breaking-point`+load+`}`+strings.Replace(brie
 
 // An agent that gets almost no CPU is distinguished from a service that does not answer.
 func TestASilentAgentFailsItsTrial(t *testing.T) {
+	hurry(t)
 	needCgroups(t)
 	dir, c := command(t, `
 name: silent

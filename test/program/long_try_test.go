@@ -13,6 +13,7 @@ import (
 
 // Servers that do not know Millicore, and choose their own port.
 func TestTryDetectsPortAndRuntime(t *testing.T) {
+	hurry(t)
 	servers, err := filepath.Abs("servers")
 	if err != nil {
 		t.Fatal(err)
@@ -73,9 +74,35 @@ func TestTryDetectsPortAndRuntime(t *testing.T) {
 	}
 }
 
+// A server that is too slow without any load: it is warmed up first, which takes the time.
+func TestTryOfATooSlowServer(t *testing.T) {
+	c := tryError{args: []string{"--get", "/sleep?ms=50", "--p99", "20ms", "--", filepath.Join(bin, "server"), "--port", "${port}"}, code: 1, want: "--p99"}
+	c.isReported(t)
+}
+
+func TestTryReportsSettingsWithoutEffect(t *testing.T) {
+	hurry(t)
+	got := try(t, "--cpu", "500m", "--traffic", "10s", "--", ownprocs(t))
+	var services []string
+	for _, c := range got.Cells {
+		services = append(services, c.Service)
+	}
+	// The server sets 3, so try measures both 1 and the runtime's default of 2.
+	if want := "as-is no-limit"; strings.Join(services, " ") != want {
+		t.Errorf("%q were measured, want %s", services, want)
+	}
+	if idle := got.noEffect(); !slices.Contains(idle, "gomaxprocs-1") {
+		t.Errorf("%q are reported to have no effect, want GOMAXPROCS=1", idle)
+	}
+	if want := "GOMAXPROCS=1 has no effect and was not searched: it still ran with 3"; !strings.Contains(got.Verdict, want) || strings.Contains(got.Verdict, "For throughput") {
+		t.Errorf("want %q, and no advice on settings, in:\n%s", want, got.Verdict)
+	}
+}
+
 // All settings, the run without a limit, and the saved experiment.
 func TestTryOfAGoServer(t *testing.T) {
 	needCgroups(t)
+	hurry(t)
 	file := filepath.Join(t.TempDir(), "saved.yaml")
 	got := try(t, "--cpu", "1", "--traffic", "12s", "--get", "/ok", "--save", file, "--", filepath.Join(bin, "server"), "--port", "${port}")
 	var services []string

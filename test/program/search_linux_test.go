@@ -46,7 +46,8 @@ objective: {p99: 100ms, availability: 99.9}
 `
 
 // Each replica serves one request at a time in 5 ms, so less than 200 per second. At half
-// of that the p99 is far below 100 ms on any machine.
+// of that the p99 is far below 100 ms on any machine. It takes half a minute: the only
+// search of full length in make test.
 func TestASearchFindsTheCapacity(t *testing.T) { findsTheCapacity(t, "", 1, 200) }
 
 // findsTheCapacity searches with the given limits and agents, and compares the breaking

@@ -216,6 +216,7 @@ load: {request: {path: /}, users: 1}
 }
 
 func TestSecretsOfLoadAndTry(t *testing.T) {
+	hurry(t)
 	g := guard(t)
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("access_token") != "Mark3r-query" || r.Header.Get("Cookie") != "s=Mark3r-cookie" {

@@ -20,15 +20,15 @@ import (
 // claims with less load, and with higher limits where a short run would show nothing. Their
 // figures have no meaning.
 var shortForms = map[string][]string{
-	"quick":              {"measure.warmup=500ms", "measure.duration=2s", "measure.repeats=1"},
+	"quick":              {"measure.warmup=500ms", "measure.duration=1s", "measure.repeats=1"},
 	"cpu-limits-and-go":  {"vary.procs=[1, 3, 6]", "measure.warmup=500ms", "measure.duration=3s", "measure.repeats=1", "services.go-changed-while-running.actions.0.at=1s"},
 	"breaking-point":     {"measure.warmup=500ms", "measure.duration=10s", "vary.procs=[1]"},
 	"gomaxprocs-default": {"measure.warmup=500ms", "measure.duration=10s", "measure.repeats=1"},
 	"ramp":               {"measure.warmup=500ms", "load.rate.ramp.to=100", "load.rate.ramp.each=2s"},
 	"go-vs-node":         {"measure.warmup=500ms", "measure.repeats=1", "load.rate.ramp.to=3000", "load.rate.ramp.each=2s"},
 	"go-vs-bun":          {"measure.warmup=500ms", "measure.repeats=1", "load.rate.ramp.to=3000", "load.rate.ramp.each=2s"},
-	"go-vs-bun-mongodb":  {"limits.cpu=500m", "measure.warmup=2s", "measure.repeats=1", "load.rate.ramp.to=200", "load.rate.ramp.each=3s"},
-	"go-vs-bun-postgres": {"limits.cpu=500m", "measure.warmup=2s", "measure.repeats=1", "load.rate.ramp.to=200", "load.rate.ramp.each=3s"},
+	"go-vs-bun-mongodb":  {"limits.cpu=500m", "measure.warmup=1s", "measure.repeats=1", "load.rate.ramp.to=200", "load.rate.ramp.each=1s"},
+	"go-vs-bun-postgres": {"limits.cpu=500m", "measure.warmup=1s", "measure.repeats=1", "load.rate.ramp.to=200", "load.rate.ramp.each=1s"},
 	"automaxprocs-table": {"measure.warmup=500ms", "measure.duration=2s", "measure.repeats=1"},
 	"frameworks":         {"load.find=null", "load.rate=500", "measure.warmup=500ms", "measure.duration=2s", "measure.repeats=1"},
 	"semaphore":          {"vary.procs=[2, 1]", "services.corrected.env.BENCHTIME=1x", "measure.repeats=1"},
@@ -47,10 +47,40 @@ func TestAShippedExperimentOfEachKind(t *testing.T) {
 	}
 }
 
+// Each experiment that ships, and its short form, is valid and can be run here.
+func TestEveryShippedExperimentHasAPlan(t *testing.T) {
+	needCgroups(t)
+	for _, name := range experiments.Names() {
+		for _, sets := range [][]string{nil, shortForms[name]} {
+			out, err := exec.Command(filepath.Join(bin, "millicore"), append([]string{"run", name, "--dry-run", "--json"}, settings(sets)...)...).Output()
+			var planned struct {
+				Experiment string
+				Trials     int
+				Plan       []json.RawMessage // by cell
+			}
+			if err == nil {
+				err = json.Unmarshal(out, &planned)
+			}
+			if err != nil || planned.Experiment != name || planned.Trials < len(planned.Plan) || len(planned.Plan) == 0 {
+				t.Errorf("%s %q: %v, %d trials of %d cells:\n%s", name, sets, err, planned.Trials, len(planned.Plan), out)
+			}
+		}
+	}
+}
+
+// settings are the arguments that change fields of an experiment.
+func settings(sets []string) (args []string) {
+	for _, set := range sets {
+		args = append(args, "--set", set)
+	}
+	return args
+}
+
 // shippedExperimentRuns runs an experiment in its short form: each cell is measured,
 // nothing is skipped, and each claim has a verdict with figures of its cells.
 func shippedExperimentRuns(t *testing.T, name string) {
 	needCgroups(t)
+	hurry(t)
 	sets, ok := shortForms[name]
 	if !ok {
 		t.Fatal("it has no short form: add one")
@@ -115,10 +145,7 @@ func claimsRestOnFigures(t *testing.T, name string, s *analysis.Summary) {
 func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 	needCgroups(t)
 	dir := filepath.Join(t.TempDir(), "record")
-	args := []string{"run", "go-vs-node", "--json", "--out", dir, "--set", "objective=null"}
-	for _, set := range shortForms["go-vs-node"] {
-		args = append(args, "--set", set)
-	}
+	args := append([]string{"run", "go-vs-node", "--json", "--out", dir, "--set", "objective=null"}, settings(shortForms["go-vs-node"])...)
 	c := exec.Command(filepath.Join(bin, "millicore"), args...)
 	// No node, no npm, and no packages that an earlier run installed.
 	c.Env = append(os.Environ(), "PATH="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
@@ -177,11 +204,7 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 func shortened(t *testing.T, name string, sets []string) *analysis.Summary {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "record")
-	args := []string{"run", name, "--json", "--out", dir}
-	for _, set := range sets {
-		args = append(args, "--set", set)
-	}
-	c := exec.Command(filepath.Join(bin, "millicore"), args...)
+	c := exec.Command(filepath.Join(bin, "millicore"), append([]string{"run", name, "--json", "--out", dir}, settings(sets)...)...)
 	s := finish(t, c)
 	for _, left := range groupsOf(c.Process.Pid) {
 		t.Errorf("cgroup left behind: %s", left)

@@ -102,6 +102,7 @@ func stuckCommands(t *testing.T) []stuck {
 	image := write("image.yaml", "name: image\nservices:\n  a: {image: nothing}\nlimits: {cpu: 500m}\n"+
 		"load: {request: {path: /}, users: 1}\nmeasure: {warmup: 1s, duration: 1s, repeats: 1}\n")
 	loaded, connections := silent(t, "tcp", "127.0.0.1:0")
+	redirects, followed := silent(t, "tcp", "127.0.0.1:0")
 	api, _ := silent(t, "tcp", "127.0.0.1:0")
 	server, daemon := loaded.Addr().String(), filepath.Join(dir, "docker.sock")
 	silent(t, "unix", daemon)
@@ -119,7 +120,7 @@ func stuckCommands(t *testing.T) []stuck {
 		{name: "doctor", args: []string{"doctor", "--for", "1h", "--level", "critical", "--pid", strconv.Itoa(os.Getpid())}, code: 0},
 		{name: "top", args: []string{"top", "--plain", "--every", "1h"}, code: 0},
 		{name: "load of a silent server", args: []string{"load", "-c", "5", "--timeout", "60s", "http://" + server + "/"}, server: connections, code: 130},
-		{name: "load that follows redirects", args: []string{"load", "--follow", "--timeout", "60s", "http://" + server + "/"}, server: connections, code: 130},
+		{name: "load that follows redirects", args: []string{"load", "--follow", "--timeout", "60s", "http://" + redirects.Addr().String() + "/"}, server: followed, code: 130},
 		{name: "run of a pipe", args: []string{"run", pipe}, code: 130},
 		{name: "run while a service starts", args: []string{"run", starts, "--out", filepath.Join(dir, "run")}, starts: ran, root: true, code: 130},
 		{name: "try while the server starts", args: []string{"try", "--cpu", "500m", "--ready-timeout", "10m", "--out", filepath.Join(dir, "try"), "--", "sh", "-c", "echo > " + tried + "; exec sleep 1000"}, starts: tried, root: true, code: 130},
@@ -179,6 +180,7 @@ func TestASignalEndsEveryCommand(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		for _, s := range stuckCommands(t) {
 			t.Run(s.name+", "+unix.SignalName(signal), func(t *testing.T) {
+				t.Parallel() // they only wait
 				c := s.begun(t)
 				if err := c.Process.Signal(signal); err != nil {
 					t.Fatal(err)
