@@ -15,7 +15,7 @@ func TestTheExperimentsOfTheGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"docker.md", "kubernetes.md"} {
+	for _, name := range []string{"docker.md", "kubernetes.md", "howto/databases.md"} {
 		more, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
