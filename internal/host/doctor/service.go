@@ -197,7 +197,7 @@ func (s service) fewer() bool { return s.compete() && s.cpus() > s.least() && !s
 
 // least is the lowest parallelism that is advised: what can use all of the limit, and 2.
 // One instead of two halves p99 at saturation, and raises it at 60% of that load
-// (docs/doctor.md, "The matrix").
+// (test/advice/README.md).
 func (s service) least() int { return max(2, s.fit()) }
 
 // single reports whether one thread instead of two would lower p99 at saturation: two
