@@ -10,7 +10,7 @@ import (
 
 // What go.uber.org/automaxprocs 1.6.0 promises, in the words of its
 // documentation or of its changelog, holds here too. Where this package means to
-// do otherwise, docs/coming-from-automaxprocs.md says so and no promise is listed.
+// do otherwise, docs/maxprocs.md says so and no promise is listed.
 
 // v1 turns the host of a fixture into one with cgroup v1, whose process is in
 // the given group.

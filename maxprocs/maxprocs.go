@@ -38,7 +38,7 @@
 //	maxprocs.RoundQuotaFunc(f)                the same; or Floor, Ceil, Round for f
 //	without RoundQuotaFunc: rounds down       rounds up
 //
-// docs/coming-from-automaxprocs.md in the repository describes the differences in behaviour.
+// docs/maxprocs.md in the repository describes the differences in behaviour.
 //
 // The package does nothing on systems other than Linux. It does not know which GOMAXPROCS
 // is best for a service: that needs a measurement under load (`millicore try`).

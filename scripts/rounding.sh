@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measure what rounding a CPU limit up or down does: the table of docs/maxprocs.md
+# Measure what rounding a CPU limit up or down does: the table of docs/gomaxprocs.md
 # ("Rounding, measured"). For each limit, GOMAXPROCS 1 and 2 with 50 users in a closed loop,
 # and then in an open loop at 60% of the higher throughput. It needs 2 CPUs, root, a quiet
 # machine and 6 minutes, and writes bin/rounding/ and the table to standard output.
