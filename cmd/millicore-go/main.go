@@ -22,7 +22,7 @@ import (
 )
 
 // grace is how long requests in flight may take after SIGTERM. The process exits a
-// second before the 5 s of docs/workload-contract.md have passed.
+// second before the 5 s of workloads/README.md have passed.
 const grace = 4 * time.Second
 
 // closeWithin is the time limit for closing the connections of the database.

@@ -138,7 +138,7 @@ func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 		}
 		s.Unset = slices.DeleteFunc(slices.Clone(s.Unset), func(name string) bool { return name == "NODE_OPTIONS" })
 	case s.Workload != "":
-		env["PPROF"] = "1" // docs/workload-contract.md
+		env["PPROF"] = "1" // workloads/README.md
 	}
 	s.Env = env
 	return p, nil

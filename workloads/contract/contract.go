@@ -1,5 +1,5 @@
 // Package contract checks that a running service keeps
-// docs/workload-contract.md, the one HTTP contract of all sample services. It
+// workloads/README.md, the one HTTP contract of all sample services. It
 // knows a service by its base URL, so that one test serves every runtime. It does not
 // check what differs between processes: flags, signals, memory.
 package contract

@@ -197,7 +197,7 @@ func TestAHugeBodyIsRefusedOnFasthttp(t *testing.T) {
 	}
 }
 
-// maxResident is the promise of docs/workload-contract.md, in bytes.
+// maxResident is the promise of workloads/README.md, in bytes.
 const maxResident = 25_000_000
 
 func TestMemoryAtRest(t *testing.T) {

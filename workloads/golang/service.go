@@ -1,6 +1,6 @@
 // Package golang is the sample service in Go: the one that millicore-go runs
 // and that experiments load until it fails. Its routes, answers and limits are
-// those of docs/workload-contract.md, which every sample service keeps, so that
+// those of workloads/README.md, which every sample service keeps, so that
 // runtimes can be compared by the same requests.
 //
 // It is written as an ordinary service is: a server, encoding/json and nothing

@@ -3,7 +3,7 @@
 import { readSettings, usage, WrongUsage } from './settings.js';
 
 /** How long requests in flight may take after a signal, in milliseconds: the
- * process is gone a second before the five that docs/workload-contract.md allows. */
+ * process is gone a second before the five that workloads/README.md allows. */
 export const grace = 4_000;
 
 export class Program {

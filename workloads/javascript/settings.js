@@ -1,4 +1,4 @@
-// The settings from flags and environment; docs/workload-contract.md has the table. Both
+// The settings from flags and environment; workloads/README.md has the table. Both
 // runtimes use this code, so that a setting has the same meaning.
 
 import { availableParallelism } from 'node:os';
