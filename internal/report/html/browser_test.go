@@ -24,7 +24,7 @@ import (
 	"github.com/millicore/millicore/internal/testkit"
 )
 
-// browser is a headless Chromium that opens one report file and notes what it
+// browser is a window of a headless Chromium that opens report files and notes what it
 // complains of and what it tries to fetch.
 type browser struct {
 	t       *testing.T
@@ -34,13 +34,26 @@ type browser struct {
 	fetches []string
 }
 
+// process is the Chromium in which all tests have their windows. The first test starts it.
+var process struct {
+	start sync.Once
+	ctx   context.Context
+	err   error
+	end   func()
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if process.end != nil {
+		process.end()
+	}
+	os.Exit(code)
+}
+
 // chromium finds the browser. Where there is none the test is skipped; under
 // CI its absence is a failure, since nothing else would report it.
 func chromium(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the pages are opened in a browser, which takes minutes: not with -short")
-	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -50,12 +63,15 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-func newBrowser(t *testing.T) *browser {
-	t.Helper()
-	testkit.Long(t, "a browser")
+func startChromium(path string) {
+	dir, err := os.MkdirTemp("", "millicore-chromium-")
+	if err != nil {
+		process.err = err
+		return
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Env("TMPDIR="+t.TempDir()), // it leaves the folder of its socket behind
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(filepath.Join(dir, "profile")),
+		chromedp.Env("TMPDIR="+dir), // it leaves the folder of its socket behind
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
 		// Nothing may be fetched: every name and address leads nowhere.
@@ -63,11 +79,25 @@ func newBrowser(t *testing.T) *browser {
 	)
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(alloc)
+	process.ctx, process.err = ctx, chromedp.Do(ctx)
+	process.end = func() { stop(); stopAlloc(); os.RemoveAll(dir) }
+}
+
+// newBrowser is a window with a profile of its own, which is closed with the test.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	testkit.Long(t, "a browser")
+	path := chromium(t)
+	process.start.Do(func() { startChromium(path) })
+	if process.err != nil {
+		t.Fatalf("start Chromium: %v", process.err)
+	}
+	ctx, stop := chromedp.NewContext(process.ctx, chromedp.WithNewBrowserContext())
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	t.Cleanup(func() { cancel(); stop(); stopAlloc() })
+	t.Cleanup(func() { cancel(); stop() })
 	b := &browser{t: t, ctx: ctx}
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start Chromium: %v", err)
+		t.Fatalf("open a window of Chromium: %v", err)
 	}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatalf("listen to Chromium: %v", err)
@@ -97,18 +127,30 @@ func (b *browser) listen(event any) {
 	}
 }
 
-// open writes the report to a file, opens it as a user would, and waits until
-// the page says that it is drawn.
-func (b *browser) open(d results.Results) {
-	b.t.Helper()
+// write writes the report to a file.
+func write(t *testing.T, d results.Results) string {
+	t.Helper()
 	var text bytes.Buffer
 	if err := Page(&text, d); err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
-	file := filepath.Join(b.t.TempDir(), "report.html")
+	file := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
+	return file
+}
+
+// open opens a report.
+func (b *browser) open(d results.Results) {
+	b.t.Helper()
+	b.openFile(write(b.t, d))
+}
+
+// openFile opens a report's file as a user would, and waits until the page says that it
+// is drawn.
+func (b *browser) openFile(file string) {
+	b.t.Helper()
 	b.do(chromedp.Navigate("file://" + file))
 	// Not by chromedp's Poll: that goes on in the page, and is gone with the page
 	// that was open before if it began a moment too early.
@@ -162,27 +204,22 @@ func (b *browser) screen(width int64, dark bool) {
 	eval[bool](b, "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true)))))")
 }
 
-// artifacts is where screenshots stay.
-func artifacts(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("MILLICORE_ARTIFACTS")
-	if dir == "" {
-		dir = filepath.Join(os.TempDir(), "millicore-artifacts")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// keep saves a screenshot of the whole page.
+// keep saves a screenshot of the whole page in the folder MILLICORE_ARTIFACTS, for people
+// to look at. Without the variable it takes none: one takes up to a second.
 func (b *browser) keep(name string) {
 	b.t.Helper()
+	dir := os.Getenv("MILLICORE_ARTIFACTS")
+	if dir == "" {
+		return
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	file := filepath.Join(artifacts(b.t), name+".png")
+	file := filepath.Join(dir, name+".png")
 	if err := os.WriteFile(file, png, 0o644); err != nil {
 		b.t.Fatal(err)
 	}

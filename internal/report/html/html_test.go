@@ -28,7 +28,7 @@ var screens = map[string]struct {
 }{"light": {1280, false}, "dark": {1280, true}, "phone": {390, false}, "phone-dark": {390, true}}
 
 // TestPanelsHoldData opens reports in a browser as a user would, in light, dark
-// and on a phone, and keeps a picture of each.
+// and on a phone.
 func TestPanelsHoldData(t *testing.T) {
 	b := newBrowser(t)
 	for _, c := range []struct {
@@ -47,11 +47,12 @@ func TestPanelsHoldData(t *testing.T) {
 		{"failed", sample.Failed(), nil, []string{"light"}},
 		{"many-and-long", sample.Long(), []string{"latency-rate", "rate", "latency", "cpu", "memory", "throttled", "availability", "idle"}, []string{"light", "phone-dark"}},
 	} {
+		file := write(t, c.data)
 		for _, screen := range c.screens {
 			t.Run(c.name+"/"+screen, func(t *testing.T) {
 				b.t = t
 				b.screen(screens[screen].width, screens[screen].dark)
-				b.open(c.data)
+				b.openFile(file)
 				b.holdsData(c.panels)
 				if over := eval[float64](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 					t.Errorf("the page is %v px wider than the screen", over)

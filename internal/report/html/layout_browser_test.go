@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/testkit"
 )
 
 // laidOut are the reports whose layout is examined: each kind of record, and simulated
@@ -69,32 +70,41 @@ func simulated(t *testing.T, name string, replaced ...string) results.Results {
 // widths are those of a desktop, a tablet and a phone, with the height of their windows.
 var widths = []int64{1400, 1000, 400}
 
-func TestNothingIsClippedOrOverlaps(t *testing.T) {
+// On each screen and in each theme no text is clipped or lies over another one, and no page
+// shows an identifier. A theme sets colours only: with few samples each width has one.
+func TestEachKindOfPage(t *testing.T) {
 	all := laidOut(t)
+	themes := testkit.Samples(1, 2, 2)
 	b := newBrowser(t)
 	for name, d := range all {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
 			b.screen(widths[0], false)
 			b.open(d)
-			for _, width := range widths {
-				for theme, dark := range map[string]bool{"light": false, "dark": true} {
-					b.screen(width, dark)
-					for state, open := range map[string]string{"as opened": "false", "with all details": "true"} {
-						bad := after[[]string](b, "document.querySelectorAll('details').forEach(d => { d.open = "+open+" }); await new Promise(done => setTimeout(done))", layoutProblems)
-						for _, one := range bad[:min(len(bad), 8)] {
-							t.Errorf("%d px, %s, %s: %s", width, theme, state, one)
-						}
-					}
+			for i, width := range widths {
+				for k := range themes {
+					b.nothingIsClippedOrOverlaps(width, (i+k)%2 == 1)
 				}
 				for _, one := range eval[[]string](b, canvasProblems) {
 					t.Errorf("%d px: %s", width, one)
 				}
 			}
+			b.showsNoIdentifiers()
 			if bad := b.complaints(); len(bad) > 0 {
 				t.Errorf("the page complains: %q", bad)
 			}
 		})
+	}
+}
+
+func (b *browser) nothingIsClippedOrOverlaps(width int64, dark bool) {
+	b.t.Helper()
+	b.screen(width, dark)
+	for state, open := range map[string]string{"as opened": "false", "with all details": "true"} {
+		bad := after[[]string](b, "document.querySelectorAll('details').forEach(d => { d.open = "+open+" }); await new Promise(done => setTimeout(done))", layoutProblems)
+		for _, one := range bad[:min(len(bad), 8)] {
+			b.t.Errorf("%d px, dark %v, %s: %s", width, dark, state, one)
+		}
 	}
 }
 
@@ -105,6 +115,19 @@ const layoutProblems = `(() => {
   const inline = (e) => /^(inline|contents)$/.test(getComputedStyle(e).display);
   const blockOf = (e) => { while (inline(e)) e = e.parentElement; return e; };
   const named = (e) => e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") + (e.getAttribute("class") ? "." + e.getAttribute("class").trim().replace(/\s+/g, ".") : "");
+  // The boxes above an element that can clip it, the innermost first.
+  const known = new Map([[document.body, []]]);
+  const clips = (e) => {
+    if (known.has(e)) return known.get(e);
+    const s = getComputedStyle(e), above = clips(e.parentElement);
+    let all = above;
+    if (!inline(e) && !(e instanceof SVGElement) && (s.overflowX !== "visible" || s.overflowY !== "visible")) {
+      const o = e.getBoundingClientRect(), left = o.left + e.clientLeft, top = o.top + e.clientTop;
+      all = [{ e, s, left, right: left + e.clientWidth, top, bottom: top + e.clientHeight }, ...above];
+    }
+    known.set(e, all);
+    return all;
+  };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const of = node.parentElement;
@@ -115,10 +138,7 @@ const layoutProblems = `(() => {
       if (r.width < 0.5 || r.height < 0.5) continue;
       const place = JSON.stringify(text) + " in " + named(of);
       if (r.left < -0.5 || r.right > page + 0.5) problems.push(place + " is beyond the page: " + r.left.toFixed(0) + " to " + r.right.toFixed(0) + " of " + page);
-      for (let up = of; up && up !== document.body; up = up.parentElement) {
-        const s = getComputedStyle(up);
-        if (inline(up) || up instanceof SVGElement) continue;
-        const o = up.getBoundingClientRect(), left = o.left + up.clientLeft, right = left + up.clientWidth, top = o.top + up.clientTop, bottom = top + up.clientHeight;
+      for (const { e: up, s, left, right, top, bottom } of clips(of)) {
         if (s.overflowX !== "visible" && (r.left < left - 1 || r.right > right + 1)) problems.push(place + " is clipped by " + named(up) + ": " + r.left.toFixed(0) + " to " + r.right.toFixed(0) + " of " + left.toFixed(0) + " to " + right.toFixed(0));
         if (/hidden|clip/.test(s.overflowY) && (r.top < top - 2 || r.bottom > bottom + 2)) problems.push(place + " is cut off at the top or bottom by " + named(up));
         if (/auto|scroll/.test(s.overflowY) && (r.top > bottom || r.bottom < top)) { r.hidden = true; break; } // scrolled out of sight
@@ -142,8 +162,7 @@ const layoutProblems = `(() => {
 // canvasProblems draws every chart once more, and lists the texts that leave its canvas or
 // lie over one another.
 const canvasProblems = `(async () => {
-  const problems = [];
-  for (const [id, u] of Object.entries(millicore.panels)) {
+  const problems = [], drawn = Object.entries(millicore.panels).map(([id, u]) => {
     const ctx = u.ctx, boxes = [];
     ctx.fillText = function (text, x, y) {
       const m = ctx.measureText(text), t = ctx.getTransform();
@@ -151,7 +170,10 @@ const canvasProblems = `(async () => {
       CanvasRenderingContext2D.prototype.fillText.apply(ctx, arguments);
     };
     u.redraw();
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return { id, ctx, boxes };
+  });
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  for (const { id, ctx, boxes } of drawn) {
     delete ctx.fillText;
     if (boxes.length === 0) problems.push(id + " has no text");
     boxes.forEach((a, i) => {
@@ -167,15 +189,12 @@ const canvasProblems = `(async () => {
 // identifiers are words with underscores, which belong into files that programs read.
 var identifiers = regexp.MustCompile(`\b[a-z0-9]+(?:_[a-z0-9]+)+\b`)
 
-func TestThePageShowsNoIdentifiers(t *testing.T) {
-	b := newBrowser(t)
-	b.screen(1400, false)
-	for name, d := range laidOut(t) {
-		b.open(d)
-		shown := after[string](b, "document.querySelectorAll('details').forEach(d => { d.open = true }); document.querySelectorAll('code').forEach(c => c.remove())", "document.body.innerText")
-		if found := identifiers.FindAllString(shown, -1); len(found) > 0 {
-			t.Errorf("%s: the page shows %q", name, found)
-		}
+// showsNoIdentifiers takes the code out of the page.
+func (b *browser) showsNoIdentifiers() {
+	b.t.Helper()
+	shown := after[string](b, "document.querySelectorAll('details').forEach(d => { d.open = true }); document.querySelectorAll('code').forEach(c => c.remove())", "document.body.innerText")
+	if found := identifiers.FindAllString(shown, -1); len(found) > 0 {
+		b.t.Errorf("the page shows %q", found)
 	}
 }
 
