@@ -271,7 +271,7 @@ func (s *situation) with(c Change) *situation {
 }
 
 func (s *situation) String() string {
-	return fmt.Sprintf("%s, %q %v %d, limit %.4g, burst %s, %d CPUs, load %.3g, bursts %.2g", s.of.name, s.args, s.env, s.n, s.limit, s.burst, s.machine, s.load, s.bursts)
+	return fmt.Sprintf("%s, %q %v %d, limit %v, burst %s, %d CPUs, load %v, bursts %v", s.of.name, s.args, s.env, s.n, s.limit, s.burst, s.machine, s.load, s.bursts)
 }
 
 // parallelOnly reports whether a change is of the parallelism alone.
@@ -279,23 +279,40 @@ func parallelOnly(c Change) bool {
 	return c.CPUs == 0 && c.Burst == 0 && (c.Env != nil || c.Command != nil || c.Setting != "")
 }
 
+// examined has what was done with a program: the situations that were followed, and the
+// findings in each.
+type examined struct {
+	followed map[string]bool
+	found    map[string][]Finding
+}
+
+func (e examined) examine(s *situation) []Finding {
+	key := s.String()
+	found, known := e.found[key]
+	if !known {
+		found = Examine(s.host())
+		e.found[key] = found
+	}
+	return found
+}
+
 // follow applies every change of every finding, and those of what is found then, until
 // nothing is recommended any more. way is the direction of the last change of the
 // parallelism under this limit, 0 for none.
-func follow(t *testing.T, s *situation, way int, trail []string, done map[string]bool) {
+func (e examined) follow(t *testing.T, s *situation, way int, trail []string) {
 	t.Helper()
 	key := fmt.Sprint(way, s)
-	if done[key] {
+	if e.followed[key] {
 		return
 	}
-	done[key] = true
+	e.followed[key] = true
 	trail = append(trail, s.String())
 	fail := func(f Finding, c Change, what string) {
 		t.Helper()
 		t.Fatalf("%s\n%s\n%s: %q %+v", strings.Join(trail, "\n"), f.Title, what, f.Fix, c)
 	}
 	_, before := s.info()
-	for _, f := range Examine(s.host()) {
+	for _, f := range e.examine(s) {
 		if f.Level == Info {
 			continue
 		}
@@ -324,14 +341,14 @@ func follow(t *testing.T, s *situation, way int, trail []string, done map[string
 			case next.limit > s.limit:
 				toward = 0
 			}
-			for _, g := range Examine(next.host()) {
+			for _, g := range e.examine(next) {
 				same := g.Level > Info && reflect.DeepEqual(g.Changes, f.Changes) && !c.Replicas // of which one more may not be enough
 				if same || g.Level > Info && parallelOnly(c) && slices.ContainsFunc(g.Changes, parallelOnly) {
 					trail = append(trail, next.String(), g.Title)
 					fail(f, c, "the change does not end the advice")
 				}
 			}
-			follow(t, next, toward, trail, done)
+			e.follow(t, next, toward, trail)
 		}
 	}
 }
@@ -346,7 +363,7 @@ func TestEveryChangeThatIsFollowed(t *testing.T) {
 	step := testkit.Samples(7, 3, 1)
 	situations := 0
 	for _, of := range programs() {
-		done := map[string]bool{}
+		e := examined{followed: map[string]bool{}, found: map[string][]Finding{}}
 		for n := 1; n <= 16; n += step {
 			for _, limit := range limits {
 				for _, machine := range machines {
@@ -354,13 +371,13 @@ func TestEveryChangeThatIsFollowed(t *testing.T) {
 						for _, bursts := range []float64{0, 0.1, 0.3} {
 							s := newSituation(of, n)
 							s.limit, s.machine, s.load, s.bursts = limit, machine, load, bursts
-							follow(t, s, 0, nil, done)
+							e.follow(t, s, 0, nil)
 						}
 					}
 				}
 			}
 		}
-		situations += len(done)
+		situations += len(e.followed)
 	}
 	t.Logf("%d situations", situations)
 	if situations == 0 {
