@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,20 +24,15 @@ import (
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	var p ports.Set
-	low, tried := 0, 0
-	var all []int
-	for len(all) < n {
+	all := make([]int, n)
+	for i := range all {
 		port, err := p.Take()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if port > low {
-			all, low = append(all, port), port
-		}
-		if tried++; tried > 50 { // it began too high
-			low, tried, all = 0, 0, nil
-		}
+		all[i] = port
 	}
+	slices.Sort(all)
 	return all
 }
 
@@ -66,7 +62,7 @@ func finding(t *testing.T, ports []int, what ...string) platform.UnitSpec {
 func TestFindingThePort(t *testing.T) {
 	testkit.Long(t, "waits for services that never serve")
 	p := open(t, Options{})
-	for _, c := range []struct {
+	cases := []struct {
 		name string
 		path string // of readiness
 		v6   bool
@@ -86,12 +82,16 @@ func TestFindingThePort(t *testing.T) {
 		{"the one that answers well", "", false, []string{"http:127.0.0.1:PORT0", "fine:127.0.0.1:PORT1"}, "127.0.0.1:PORT1"},
 		{"one that says that there is nothing", "", false, []string{"raw:127.0.0.1:PORT0", "http:127.0.0.1:PORT1"}, "127.0.0.1:PORT1"},
 		{"the one that has the path", "/healthz", false, []string{"http:127.0.0.1:PORT0", "path:127.0.0.1:PORT1"}, "127.0.0.1:PORT1"},
-	} {
+	}
+	const each = 3
+	free := freePorts(t, each*len(cases))
+	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			if c.v6 {
 				withIPv6(t)
 			}
-			ports := freePorts(t, 3)
+			ports := free[i*each:][:each]
 			u := finding(t, ports, append([]string{"listen"}, c.do...)...)
 			u.Ready.Path = c.path
 			running := start(t, p, u)

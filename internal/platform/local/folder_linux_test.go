@@ -205,5 +205,5 @@ func nobodyLabHelper(state, logs string) {
 		}
 	}
 	fmt.Println(err)
-	os.Exit(1)
+	exit(1)
 }

@@ -26,16 +26,19 @@ import (
 // service, or a millicore that is about to be killed.
 const helper = "__helper"
 
+// exit ends a helper at once: the race detector has os.Exit wait for a second.
+var exit = syscall.Exit
+
 func TestMain(m *testing.M) {
 	Shim(os.Args)
 	if os.Args[0] == agentProgram {
 		io.Copy(os.Stdout, os.Stdin) // an agent that says what it hears
 		fmt.Fprintln(os.Stderr, "the input ended")
-		os.Exit(0)
+		exit(0)
 	}
 	if len(os.Args) > 2 && os.Args[1] == helper {
 		helpers[os.Args[2]](os.Args[3:])
-		os.Exit(0)
+		exit(0)
 	}
 	os.Unsetenv("SUDO_UID") // a test that is about sudo sets it
 	os.Exit(m.Run())
@@ -47,7 +50,7 @@ var helpers = map[string]func([]string){
 	"dying": func([]string) {
 		fmt.Println("line one")
 		fmt.Fprintln(os.Stderr, "line two")
-		os.Exit(7)
+		exit(7)
 	},
 	"say":     func(args []string) { fmt.Println(strings.Join(args, " ")) },
 	"suicide": func([]string) { syscall.Kill(os.Getpid(), syscall.SIGTERM); stay() },
@@ -55,7 +58,7 @@ var helpers = map[string]func([]string){
 	"write": func(args []string) {
 		if err := os.WriteFile(args[0], []byte("mine\n"), 0o644); err != nil {
 			fmt.Println(err)
-			os.Exit(3)
+			exit(3)
 		}
 		stay()
 	},
@@ -78,14 +81,14 @@ func serveHelper() {
 	listener, err := net.Listen("tcp", ":"+os.Getenv("PORT"))
 	if err != nil {
 		fmt.Println(err)
-		os.Exit(3)
+		exit(3)
 	}
 	http.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	http.HandleFunc("/broken", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) })
 	http.HandleFunc("/env", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, strings.Join(os.Environ(), "\n")) })
 	http.HandleFunc("/args", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, strings.Join(os.Args, " ")) })
 	http.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, statusLine(r.URL.RawQuery+":")) })
-	http.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) { os.Exit(9) })
+	http.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) { exit(9) })
 	http.HandleFunc("/eat", func(w http.ResponseWriter, r *http.Request) { eat() })
 	http.HandleFunc("/cpus", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, statusLine("Cpus_allowed_list:")) })
 	http.HandleFunc("/child", func(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +114,7 @@ func serveHelper() {
 		case <-term:
 			fmt.Println("goodbye again")
 		case <-time.After(20 * time.Millisecond):
-			os.Exit(0)
+			exit(0)
 		}
 	}
 }
@@ -144,9 +147,9 @@ func reopenHelper() {
 	}
 	if err != nil {
 		fmt.Println(err)
-		os.Exit(3)
+		exit(3)
 	}
-	os.Exit(7)
+	exit(7)
 }
 
 // forkHelper starts processes until the kernel refuses one.
@@ -154,7 +157,7 @@ func forkHelper() {
 	for {
 		if err := exec.Command("/proc/self/exe", helper, "stubborn").Start(); err != nil {
 			fmt.Println(err)
-			os.Exit(3)
+			exit(3)
 		}
 	}
 }
@@ -181,7 +184,7 @@ func listenHelper(args []string) {
 	for _, arg := range args {
 		if err := listenAs(arg); err != nil {
 			fmt.Println(arg, err)
-			os.Exit(3)
+			exit(3)
 		}
 	}
 	for { // any signal ends a pause, the runtime's own to a goroutine among them
@@ -194,7 +197,7 @@ func listenAs(arg string) error {
 	switch kind {
 	case "http", "path", "fine":
 		mux := http.NewServeMux()
-		mux.HandleFunc("/exit", func(http.ResponseWriter, *http.Request) { os.Exit(9) })
+		mux.HandleFunc("/exit", func(http.ResponseWriter, *http.Request) { exit(9) })
 		if kind == "path" {
 			mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
 		}
@@ -256,16 +259,16 @@ func backgroundHelper(args []string) {
 	child := exec.Command("/proc/self/exe", append([]string{helper, "listen"}, args...)...)
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {
-		os.Exit(1)
+		exit(1)
 	}
-	syscall.Exit(0) // at once: the race detector has os.Exit wait for a second
+	exit(0)
 }
 
 // onceHelper serves if it is the first to make the file mark.
 func onceHelper(mark string) {
 	if err := os.Mkdir(mark, 0o755); err != nil {
 		fmt.Println("I am the second")
-		os.Exit(1)
+		exit(1)
 	}
 	serveHelper()
 }
@@ -281,7 +284,7 @@ func labHelper(state, logs string) {
 		}
 	}
 	fmt.Println(err)
-	os.Exit(1)
+	exit(1)
 }
 
 // server is the unit of a service that serves.

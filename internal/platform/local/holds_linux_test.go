@@ -96,16 +96,16 @@ func init() {
 	helpers["escape"] = func([]string) {
 		if err := hostile["leave-all"](); err != nil {
 			fmt.Println(err)
-			os.Exit(3)
+			exit(3)
 		}
 		child := exec.Command("/proc/self/exe", helper, "stubborn")
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		child.Stdout = os.Stdout
 		if err := child.Start(); err != nil {
 			fmt.Println(err)
-			os.Exit(3)
+			exit(3)
 		}
-		syscall.Exit(0)
+		exit(0)
 	}
 	helpers["watching-lab"] = func(args []string) { watchingLabHelper(args[0], args[1]) }
 	for name, do := range hostile {
@@ -134,7 +134,7 @@ func watchingLabHelper(state, logs string) {
 		}
 	}
 	fmt.Println(err)
-	os.Exit(1)
+	exit(1)
 }
 
 // leave moves this process into the highest group of some controllers.

@@ -187,7 +187,7 @@ func TestAKilledRunIsCleaned(t *testing.T) {
 func workingHelper(state string) {
 	if _, err := New(Options{State: state}); err != nil {
 		fmt.Println(err)
-		os.Exit(3)
+		exit(3)
 	}
 	child := exec.Command("/proc/self/exe", helper, "stubborn")
 	child.Stdout = os.Stdout
