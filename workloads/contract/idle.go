@@ -15,24 +15,23 @@ import (
 // a limit of 250m.
 const maxIdle = 3 * time.Millisecond
 
-// RunIdle checks what the process and those below it use without requests. It takes the
-// quietest of a few seconds, so that what a runtime does after its start, and what the
-// machine does to it, does not count: a timer shows in each of them.
+// RunIdle checks what the process and those below it use without requests. One quiet second
+// of a few is enough, so that what a runtime does after its start, and what the machine
+// does to it, does not count: a timer shows in each of them.
 func RunIdle(t *testing.T, pid int) {
 	t.Helper()
 	const seconds = 5
-	least := time.Duration(-1)
+	var all []time.Duration
 	for range seconds {
 		before := cpuTime(t, pid)
 		time.Sleep(time.Second)
-		if used := cpuTime(t, pid) - before; least < 0 || used < least {
-			least = used
+		used := cpuTime(t, pid) - before
+		if all = append(all, used); used <= maxIdle {
+			t.Logf("%v of CPU in second %d", used, len(all))
+			return
 		}
 	}
-	t.Logf("%v of CPU in the quietest of %d seconds", least, seconds)
-	if least > maxIdle {
-		t.Errorf("%v of CPU in the quietest of %d seconds without requests, want at most %v", least, seconds, maxIdle)
-	}
+	t.Errorf("%v of CPU in %d seconds without requests, want at most %v in one of them", all, seconds, maxIdle)
 }
 
 // cpuTime is what all threads of the process and of those below it have used, by

@@ -23,10 +23,8 @@ type Device struct{ ID, MAC, Firmware string }
 // it is read past the service, and stopped under it. Each method ends the test
 // where it fails. Package databases has real ones.
 type Database interface {
-	// Count returns how many devices it keeps.
-	Count(t testing.TB) int
-	// Find returns the device with that id, and whether there is one.
-	Find(t testing.TB, id string) (Device, bool)
+	// Devices returns all devices that it keeps, by their ids.
+	Devices(t testing.TB) map[string]Device
 	// Stop ends it, and returns when nothing listens at its address.
 	Stop(t testing.TB)
 	// Start starts it again after Stop, at the same address and with what it
@@ -88,11 +86,16 @@ func (s stored) keepsDevice(t *testing.T) {
 	}
 }
 
-func (s stored) wantKept(t *testing.T, want Device) {
+// wantKept returns how many devices the database keeps, these among them.
+func (s stored) wantKept(t *testing.T, want ...Device) int {
 	t.Helper()
-	if got, ok := s.db.Find(t, want.ID); !ok || got != want {
-		t.Errorf("the database has %+v (%v), want %+v", got, ok, want)
+	kept := s.db.Devices(t)
+	for _, w := range want {
+		if got, ok := kept[w.ID]; !ok || got != w {
+			t.Errorf("the database has %+v (%v), want %+v", got, ok, w)
+		}
 	}
+	return len(kept)
 }
 
 // keepsAll mixes devices that are taken with ones that are refused, more at once
@@ -100,17 +103,18 @@ func (s stored) wantKept(t *testing.T, want Device) {
 func (s stored) keepsAll(t *testing.T) {
 	const devices = 50
 	pair := []request{addingDevice(aDevice), addingDevice(Device{MAC: aDevice.MAC})}
-	before := s.db.Count(t)
+	before := s.wantKept(t)
+	var added []Device
 	for i, r := range s.atOnce(t, slices.Repeat(pair, devices)) {
 		if i%2 != 0 {
 			r.wantRefusal(t, http.StatusBadRequest)
 			continue
 		}
 		r.wantJSONHeaders(t, http.StatusCreated)
-		s.wantKept(t, Device{idOf(t, r), aDevice.MAC, aDevice.Firmware})
+		added = append(added, Device{idOf(t, r), aDevice.MAC, aDevice.Firmware})
 	}
-	if added := s.db.Count(t) - before; added != devices {
-		t.Errorf("%d devices were added for %d answers of 201", added, devices)
+	if n := s.wantKept(t, added...) - before; n != devices {
+		t.Errorf("%d devices were added for %d answers of 201", n, devices)
 	}
 }
 
@@ -120,7 +124,7 @@ func (s stored) outlivesStop(t *testing.T) {
 	const refused = 20 // at once, and more than a pool has places to lose to them
 	histogram := func() *dto.Histogram { return s.inserts(t) }
 	inserts := histogram().GetSampleCount()
-	kept := s.db.Count(t)
+	kept := s.wantKept(t)
 
 	s.stop(t)
 	for _, r := range s.atOnce(t, slices.Repeat([]request{addingDevice(aDevice)}, refused)) {
@@ -132,8 +136,7 @@ func (s stored) outlivesStop(t *testing.T) {
 	s.isHealthy(t)
 
 	s.db.Start(t)
-	s.awaitKept(t)
-	if got := s.db.Count(t); got != kept+1 {
+	if got := s.awaitKept(t); got != kept+1 {
 		t.Errorf("the database has %d devices, want %d and the one added after its start", got, kept)
 	}
 }
@@ -158,9 +161,11 @@ func (s stored) outlivesStopUnderLoad(t *testing.T) {
 	if err := all.Wait(); err != nil {
 		t.Fatal(err)
 	}
+	var added []Device
 	for _, id := range flow.ids {
-		s.wantKept(t, Device{id, aDevice.MAC, aDevice.Firmware})
+		added = append(added, Device{id, aDevice.MAC, aDevice.Firmware})
 	}
+	s.wantKept(t, added...)
 }
 
 // flow is what became of devices that clients add without a pause.
@@ -226,9 +231,9 @@ func (s stored) outlivesPause(t *testing.T) {
 	s.awaitKept(t)
 }
 
-// awaitKept adds devices until one is taken, and checks that it is kept. Until
-// then a service may find that its connections are broken.
-func (s stored) awaitKept(t *testing.T) {
+// awaitKept adds devices until one is taken, checks that it is kept, and returns how many
+// are. Until then a service may find that its connections are broken.
+func (s stored) awaitKept(t *testing.T) int {
 	t.Helper()
 	end := time.Now().Add(patience)
 	for {
@@ -237,7 +242,6 @@ func (s stored) awaitKept(t *testing.T) {
 			continue
 		}
 		r.wantJSONHeaders(t, http.StatusCreated)
-		s.wantKept(t, Device{idOf(t, r), aDevice.MAC, aDevice.Firmware})
-		return
+		return s.wantKept(t, Device{idOf(t, r), aDevice.MAC, aDevice.Firmware})
 	}
 }

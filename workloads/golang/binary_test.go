@@ -134,6 +134,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	for _, framework := range frameworks {
 		t.Run(framework, func(t *testing.T) { contract.RunIdle(t, start(t, "FRAMEWORK="+framework).Process.Pid) })
 	}

@@ -15,11 +15,13 @@ import (
 	"github.com/millicore/millicore/workloads/contract/wire"
 )
 
+// The tests with databases wait for timeouts and starts, so they run beside one another.
 func TestContractWithPostgres(t *testing.T) { testContractWith(t, databases.Postgres) }
 func TestContractWithMongoDB(t *testing.T)  { testContractWith(t, databases.MongoDB) }
 
 // TestStatements is about the service's pool, which both frameworks share.
 func TestStatements(t *testing.T) {
+	t.Parallel()
 	for _, database := range []string{databases.Postgres, databases.MongoDB} {
 		t.Run(database, func(t *testing.T) {
 			recorder := wire.Start(t, databases.Start(t, database).URL())
@@ -30,6 +32,7 @@ func TestStatements(t *testing.T) {
 }
 
 func testContractWith(t *testing.T, database string) {
+	t.Parallel()
 	db := databases.Start(t, database)
 	p := start(t, db.Env()...)
 	contract.Run(t, p.url)
@@ -64,6 +67,7 @@ func addDevice(t *testing.T, p process) {
 // TestADatabaseThatStartsLateIsAwaited has services that are there first, and
 // make the same table in the same moment. A driver in use is in their memory.
 func TestADatabaseThatStartsLateIsAwaited(t *testing.T) {
+	t.Parallel()
 	for _, database := range []string{databases.Postgres, databases.MongoDB} {
 		t.Run(database, func(t *testing.T) {
 			const replicas = 4
@@ -79,7 +83,7 @@ func TestADatabaseThatStartsLateIsAwaited(t *testing.T) {
 				addDevice(t, p)
 				wantSmall(t, p)
 			}
-			if kept := db.Count(t); kept != replicas {
+			if kept := len(db.Devices(t)); kept != replicas {
 				t.Errorf("%d devices are kept, want one of each of the %d services", kept, replicas)
 			}
 		})
@@ -89,6 +93,7 @@ func TestADatabaseThatStartsLateIsAwaited(t *testing.T) {
 // TestConnectionsAreAsManyAsAsked counts the service's connections by the name
 // that they give in the URL. A pool keeps those that it has opened.
 func TestConnectionsAreAsManyAsAsked(t *testing.T) {
+	t.Parallel()
 	const connections = 3
 	db := databases.Start(t, databases.Postgres)
 	named, err := url.Parse(db.URL())
@@ -117,7 +122,7 @@ func TestConnectionsAreAsManyAsAsked(t *testing.T) {
 	if open < 1 || open > connections {
 		t.Errorf("%d connections after 100 devices at once, want 1 to %d", open, connections)
 	}
-	if kept := db.Count(t); kept != 100 {
+	if kept := len(db.Devices(t)); kept != 100 {
 		t.Errorf("%d devices are kept, want 100", kept)
 	}
 }

@@ -30,7 +30,10 @@ func service(t *testing.T) servicetest.Runtime {
 	}
 }
 
+// The tests start processes of their own and wait for them, so they run beside one another.
+
 func TestContract(t *testing.T) {
+	t.Parallel()
 	for _, framework := range frameworks {
 		t.Run(framework, func(t *testing.T) {
 			contract.Run(t, service(t).Start(t, "FRAMEWORK="+framework).URL)
@@ -39,12 +42,14 @@ func TestContract(t *testing.T) {
 }
 
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	for _, framework := range frameworks {
 		t.Run(framework, func(t *testing.T) { contract.RunIdle(t, service(t).Start(t, "FRAMEWORK="+framework).Process.Pid) })
 	}
 }
 
 func TestContractOfAnyNumberOfWorkers(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 3} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			contract.Run(t, service(t).Start(t, "WORKERS="+strconv.Itoa(n)).URL, contract.Workers(n))
@@ -53,10 +58,12 @@ func TestContractOfAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestIdleOfACluster(t *testing.T) {
+	t.Parallel()
 	contract.RunIdle(t, service(t).Start(t, "CLUSTER=2").Process.Pid)
 }
 
 func TestContractOfACluster(t *testing.T) {
+	t.Parallel()
 	for _, framework := range frameworks {
 		t.Run(framework, func(t *testing.T) {
 			contract.Run(t, service(t).Start(t, "CLUSTER=2", "FRAMEWORK="+framework).URL, contract.Clustered())
@@ -64,22 +71,42 @@ func TestContractOfACluster(t *testing.T) {
 	}
 }
 
-func TestContractWithPostgres(t *testing.T) { service(t).CheckStore(t, databases.Postgres) }
-func TestContractWithMongoDB(t *testing.T)  { service(t).CheckStore(t, databases.MongoDB) }
+func TestContractWithPostgres(t *testing.T) {
+	t.Parallel()
+	service(t).CheckStore(t, databases.Postgres)
+}
 
-func TestStatementsToPostgres(t *testing.T) { service(t).CheckStatements(t, databases.Postgres) }
-func TestStatementsToMongoDB(t *testing.T)  { service(t).CheckStatements(t, databases.MongoDB) }
+func TestContractWithMongoDB(t *testing.T) {
+	t.Parallel()
+	service(t).CheckStore(t, databases.MongoDB)
+}
 
-func TestConnectionsAreAsManyAsAsked(t *testing.T) { service(t).CheckConnections(t) }
+func TestStatementsToPostgres(t *testing.T) {
+	t.Parallel()
+	service(t).CheckStatements(t, databases.Postgres)
+}
+
+func TestStatementsToMongoDB(t *testing.T) {
+	t.Parallel()
+	service(t).CheckStatements(t, databases.MongoDB)
+}
+
+func TestConnectionsAreAsManyAsAsked(t *testing.T) {
+	t.Parallel()
+	service(t).CheckConnections(t)
+}
 
 func TestProcess(t *testing.T) {
+	t.Parallel()
 	service(t).Check(t)
 }
 
 func TestProcessOnFastify(t *testing.T) {
+	t.Parallel()
 	service(t).CheckSignals(t, "FRAMEWORK=fastify")
 }
 
 func TestProcessOfACluster(t *testing.T) {
+	t.Parallel()
 	service(t).CheckCluster(t)
 }

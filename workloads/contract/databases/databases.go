@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,8 +37,7 @@ type Database struct {
 
 // reader reads the devices that a database keeps.
 type reader interface {
-	count(ctx context.Context) (int, error)
-	find(ctx context.Context, id string) (contract.Device, bool, error)
+	devices(ctx context.Context) ([]contract.Device, error)
 	close(ctx context.Context)
 }
 
@@ -47,7 +47,7 @@ type reader interface {
 func Start(t testing.TB, kind string) *Database {
 	t.Helper()
 	testkit.Long(t, "a real database")
-	findOwnPrograms(t)
+	findOwnPrograms()
 	if err := database.Check(kind); err != nil {
 		testkit.Missing(t, err)
 	}
@@ -71,21 +71,17 @@ func Start(t testing.TB, kind string) *Database {
 }
 
 // findOwnPrograms puts the repository's bin, where make builds the server of
-// MongoDB's protocol, into the test's PATH.
-func findOwnPrograms(t testing.TB) {
-	t.Helper()
+// MongoDB's protocol, into the PATH of all tests.
+var findOwnPrograms = sync.OnceFunc(func() {
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
-			t.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Join(dir, "bin"))
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.work")); missing == nil {
+			os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Join(dir, "bin"))
 			return
 		}
 		dir = filepath.Dir(dir)
 	}
-}
+})
 
 // URL is where the database is.
 func (d *Database) URL() string { return d.url }
@@ -101,28 +97,26 @@ func patiently() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), patience)
 }
 
-// Count implements contract.Database.
-func (d *Database) Count(t testing.TB) int {
+// Devices implements contract.Database.
+func (d *Database) Devices(t testing.TB) map[string]contract.Device {
 	t.Helper()
+	if d.reader == nil {
+		t.Fatalf("%s is stopped", d.kind)
+	}
 	ctx, cancel := patiently()
 	defer cancel()
-	n, err := d.running(t).count(ctx)
+	all, err := d.reader.devices(ctx)
 	if err != nil {
-		t.Fatalf("count the devices in %s: %v", d.kind, err)
+		t.Fatalf("read the devices in %s: %v", d.kind, err)
 	}
-	return n
-}
-
-// Find implements contract.Database.
-func (d *Database) Find(t testing.TB, id string) (contract.Device, bool) {
-	t.Helper()
-	ctx, cancel := patiently()
-	defer cancel()
-	device, ok, err := d.running(t).find(ctx, id)
-	if err != nil {
-		t.Fatalf("find the device %s in %s: %v", id, d.kind, err)
+	devices := make(map[string]contract.Device, len(all))
+	for _, device := range all {
+		devices[device.ID] = device
 	}
-	return device, ok
+	if len(devices) != len(all) {
+		t.Fatalf("%s has %d devices with %d ids", d.kind, len(all), len(devices))
+	}
+	return devices
 }
 
 // Stop implements contract.Database.
@@ -161,15 +155,6 @@ func (d *Database) signal(t testing.TB, send func(*process) error) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// running returns the reader of a database that runs.
-func (d *Database) running(t testing.TB) reader {
-	t.Helper()
-	if d.reader == nil {
-		t.Fatalf("%s is stopped", d.kind)
-	}
-	return d.reader
 }
 
 // open connects the reader.

@@ -24,24 +24,18 @@ func openPostgres(ctx context.Context, url string) (reader, error) {
 	return postgres{conn}, nil
 }
 
-func (p postgres) count(ctx context.Context) (n int, err error) {
-	err = p.conn.QueryRow(ctx, "select count(*) from devices").Scan(&n)
-	return n, err
-}
-
-func (p postgres) find(ctx context.Context, id string) (d contract.Device, ok bool, err error) {
-	row := p.conn.QueryRow(ctx, "select id::text, mac, firmware from devices where id = $1", id)
-	err = row.Scan(&d.ID, &d.MAC, &d.Firmware)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return d, false, nil
+func (p postgres) devices(ctx context.Context) ([]contract.Device, error) {
+	rows, err := p.conn.Query(ctx, "select id::text, mac, firmware from devices")
+	if err != nil {
+		return nil, err
 	}
-	return d, err == nil, err
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[contract.Device])
 }
 
 func (p postgres) close(ctx context.Context) { _ = p.conn.Close(ctx) }
 
 // mongoDB reads the collection of the contract.
-type mongoDB struct{ devices *mongo.Collection }
+type mongoDB struct{ collection *mongo.Collection }
 
 func openMongoDB(_ context.Context, url string) (reader, error) {
 	parsed, err := connstring.ParseAndValidate(url)
@@ -55,22 +49,24 @@ func openMongoDB(_ context.Context, url string) (reader, error) {
 	return mongoDB{client.Database(parsed.Database).Collection("devices")}, nil
 }
 
-func (m mongoDB) count(ctx context.Context) (int, error) {
-	n, err := m.devices.CountDocuments(ctx, bson.D{})
-	return int(n), err
+// devices takes documents with exactly the contract's keys.
+func (m mongoDB) devices(ctx context.Context) ([]contract.Device, error) {
+	cursor, err := m.collection.Find(ctx, bson.D{})
+	if err != nil {
+		return nil, err
+	}
+	var documents []map[string]string
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, err
+	}
+	var all []contract.Device
+	for _, d := range documents {
+		if len(d) != 3 {
+			return nil, errors.New("a document has other keys than _id, mac and firmware")
+		}
+		all = append(all, contract.Device{ID: d["_id"], MAC: d["mac"], Firmware: d["firmware"]})
+	}
+	return all, nil
 }
 
-// find takes a document with exactly the contract's keys.
-func (m mongoDB) find(ctx context.Context, id string) (d contract.Device, ok bool, err error) {
-	var document map[string]string
-	err = m.devices.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Decode(&document)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return d, false, nil
-	}
-	if err == nil && len(document) != 3 {
-		err = errors.New("it has other keys than _id, mac and firmware")
-	}
-	return contract.Device{ID: document["_id"], MAC: document["mac"], Firmware: document["firmware"]}, err == nil, err
-}
-
-func (m mongoDB) close(ctx context.Context) { _ = m.devices.Database().Client().Disconnect(ctx) }
+func (m mongoDB) close(ctx context.Context) { _ = m.collection.Database().Client().Disconnect(ctx) }

@@ -51,7 +51,7 @@ func (r Runtime) awaitsDatabase(t *testing.T, database string) {
 		adding.Go(func() { p.addDevice(t) })
 	}
 	adding.Wait()
-	if kept := db.Count(t); kept != replicas {
+	if kept := len(db.Devices(t)); kept != replicas {
 		t.Errorf("%d devices are kept, want one of each of the %d services", kept, replicas)
 	}
 }
@@ -94,7 +94,7 @@ func (r Runtime) CheckConnections(t *testing.T) {
 	if open < 1 || open > connections {
 		t.Errorf("%d connections after %d devices at once, want 1 to %d", open, devices, connections)
 	}
-	if kept := db.Count(t); kept != devices {
+	if kept := len(db.Devices(t)); kept != devices {
 		t.Errorf("%d devices are kept, want %d", kept, devices)
 	}
 }
