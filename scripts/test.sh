@@ -76,10 +76,11 @@ cluster_built() {
   trap - EXIT
 }
 
-# The samples of simulations: few here, and the usual ones in make test-system.
+# Samples are small here, and of the usual size in make test-system.
 run_tests() {
+  export MILLICORE_SAMPLES=${MILLICORE_SAMPLES:-few}
   build_programs vet cross
-  MILLICORE_SAMPLES=${MILLICORE_SAMPLES:-few} phase "pure packages" tests pure "$(packages "/($pure)(/|\$)")"
+  phase "pure packages" tests pure "$(packages "/($pure)(/|\$)")"
   phase "kernel, runtimes, browser" tests plain "$(packages "/($plain)(/|\$)" "/($pure)(/|\$)")" -count=1
   phase "concurrent packages" tests concurrent "$(packages . "/($pure|$plain)(/|\$)|/($whole)\$")" -race -count=1
   phase "images" env GOWORK=off go -C images test ./...
@@ -92,6 +93,7 @@ run_system_tests() {
   build_cluster
   build_programs
   phase "simulations" tests simulations "$(sampling)"
+  phase "other samples" tests samples "$(sampling -v)" -count=1 -run "$(drawn)"
   phase "modules" tests modules ./test/modules -count=1
   phase "emulated machines" tests machines ./test/vm -count=1
   [ -n "$no_cluster" ] || phase "wait for the programs of Kubernetes" cluster_built
@@ -106,11 +108,19 @@ build_programs() {
   [ ${#failed[@]} -eq 0 ] || exit 1
 }
 
-# sampling is the pure packages whose tests draw samples.
+# drawing is the files whose tests draw samples.
+drawing() {
+  grep -rlE --include='*_test.go' 'testkit\.Samples|racing\.Links' internal
+}
+
+# sampling is the pure packages whose tests draw samples; with -v the others.
 sampling() {
-  local drawing
-  drawing=$(grep -rl --include='*_test.go' 'testkit\.Samples' internal | xargs -n 1 dirname | sort -u)
-  packages "/($(paste -sd '|' <<< "$drawing"))\$" | tr ' ' '\n' | grep -E "/($pure)(/|\$)" | tr '\n' ' '
+  packages "/($(drawing | xargs -n 1 dirname | sort -u | paste -sd '|'))\$" | tr ' ' '\n' | grep "$@" -E "/($pure)(/|\$)" | tr '\n' ' '
+}
+
+# drawn is the tests of the files outside of the pure packages.
+drawn() {
+  echo "^($(drawing | grep -vE "^($pure)/" | xargs sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' | paste -sd '|'))\$"
 }
 
 phase "install what is missing" scripts/setup-tests.sh
