@@ -217,9 +217,30 @@ func TestTheWaitWithoutPwait2(t *testing.T) {
 	if n := p.wait(events, 0, false); n != 0 || p.err() != nil {
 		t.Fatalf("%d events, %v", n, p.err())
 	}
-	p.wake()
-	if n := p.wait(events, never, false); n != 0 {
-		t.Fatalf("%d events of a bell", n)
+}
+
+// A signal can end a wait, so the end of one does not show that the bell rang.
+func TestEachWakeRingsTheBell(t *testing.T) {
+	for _, timer := range []bool{false, true} {
+		p, err := newEpollPoller(time.Now(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.release()
+		if timer {
+			if err := p.useTimer(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 2 {
+			p.wake()
+			if n := p.poll(0); n != 1 || p.events[0].Fd != bellSlot {
+				t.Fatalf("wake %d: %d events, %v", i, n, p.events[:n])
+			}
+			if n := p.wait(make([]event, maxEvents), never, false); n != 0 || p.poll(0) != 0 {
+				t.Fatalf("wake %d: %d events of a bell, or it still rings", i, n)
+			}
+		}
 	}
 }
 
